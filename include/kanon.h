@@ -1,0 +1,116 @@
+/* kanon: k-anonymization of tables about people.
+ *
+ * Anonymize a file:
+ *
+ *     kn_error err = {{0}};
+ *     kn_settings *settings = NULL;
+ *     kn_result *result = NULL;
+ *     if (kn_settings_new(&settings, &err) == KN_OK &&
+ *         kn_settings_set(settings, "data", "people.csv", &err) == KN_OK &&
+ *         kn_settings_set(settings, "qi", "age,zip,sex", &err) == KN_OK &&
+ *         kn_settings_set(settings, "sensitive", "diagnosis", &err) == KN_OK &&
+ *         kn_settings_set(settings, "k", "5", &err) == KN_OK &&
+ *         kn_settings_set(settings, "output", "release.csv", &err) == KN_OK &&
+ *         kn_anonymize(&result, settings, &err) == KN_OK)
+ *         puts(kn_result_text(result));
+ *     else
+ *         fputs(err.message, stderr);
+ *     kn_result_free(result);
+ *     kn_settings_free(settings);
+ *
+ * What can fail returns a kn_status and explains itself in the kn_error, which may be NULL. Outputs come first and are
+ * set to NULL on entry. What comes through **out is yours: free it with the function of its type (NULL is fine). What
+ * is returned as const is borrowed and lives as long as its parent. The library never prints and never exits. */
+#ifndef KANON_H
+#define KANON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The values are the exit codes of the program. */
+typedef enum kn_status {
+    KN_OK = 0,
+    KN_NOT_MET = 1,      /* a guarantee does not hold, or no release exists that meets it */
+    KN_USAGE = 2,        /* the settings or the policy are wrong */
+    KN_INPUT = 3,        /* the data or a file is wrong, or cannot be read or written */
+    KN_RESOURCES = 4,    /* memory or threads ran out */
+    KN_INTERRUPTED = 130 /* the progress function or the cancel flag asked to stop */
+} kn_status;
+
+/* Zero-initialise it: kn_error err = {{0}}; */
+typedef struct kn_error {
+    char message[2048];
+} kn_error;
+
+const char *kn_version(void);
+
+/* --- Settings: one option at a time, by the name of its command line flag -------------------------------------- */
+
+typedef struct kn_settings kn_settings;
+
+kn_status kn_settings_new(kn_settings **out, kn_error *err);
+void kn_settings_free(kn_settings *settings);
+/* Reads a policy file (YAML). What kn_settings_set sets, before or after, overrides it. */
+kn_status kn_settings_load(kn_settings *settings, const char *policy_path, kn_error *err);
+/* `option` is a flag's long name without dashes ("max-suppressed"), or "data", "release" for what has no flag. Options that
+ * may be repeated ("hierarchy", "model", "weight") add up; lists ("qi") are separated by commas. Flags without an
+ * argument take "yes". */
+kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err);
+
+/* Called about ten times a second from any thread, fraction 0..1 or negative when unknown; nonzero asks to stop. */
+typedef int (*kn_progress_fn)(void *user, const char *stage, double fraction);
+void kn_settings_on_progress(kn_settings *settings, kn_progress_fn progress, void *user);
+/* `cancel` is counted up by, say, a signal handler. An anytime search answers the first request with its best release. */
+void kn_settings_on_cancel(kn_settings *settings, const volatile int *cancel);
+
+/* --- Jobs ------------------------------------------------------------------------------------------------------ */
+
+/* A result may exist beside a status that is not KN_OK: a verification that failed still has its findings. */
+typedef struct kn_result kn_result;
+
+kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_verify(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_list(kn_result **out, const kn_settings *settings, const char *what, kn_error *err);
+
+const char *kn_result_json(const kn_result *result); /* one object with stable keys; no raw values */
+const char *kn_result_text(const kn_result *result); /* the summary for a person, no colour */
+/* Things the user should know, one per line: columns left out, sensitive columns without a model. "" when none. */
+const char *kn_result_warnings(const kn_result *result);
+void kn_result_free(kn_result *result);
+
+/* --- What there is: for help, completions, forms --------------------------------------------------------------- */
+
+typedef enum kn_command {
+    KN_COMMAND_ANONYMIZE = 1 << 0,
+    KN_COMMAND_VERIFY = 1 << 1,
+    KN_COMMAND_MEASURE = 1 << 2,
+    KN_COMMAND_LATTICE = 1 << 3,
+    KN_COMMAND_RISK = 1 << 4,
+    KN_COMMAND_COMPARE = 1 << 5,
+    KN_COMMAND_PROFILE = 1 << 6,
+    KN_COMMAND_CHECK = 1 << 7,
+    KN_COMMAND_HIERARCHY = 1 << 8,
+    KN_COMMAND_LIST = 1 << 9,
+    KN_COMMAND_GENERATE = 1 << 10
+} kn_command;
+
+typedef struct kn_option {
+    const char *name;     /* "max-suppressed" */
+    char letter;          /* 'k', or '\0' */
+    const char *argument; /* "N|P%"; NULL: a flag */
+    const char *group;    /* heading in the help */
+    const char *help;
+    unsigned commands; /* kn_command bits */
+} kn_option;
+
+const kn_option *kn_options(size_t *n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

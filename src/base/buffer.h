@@ -1,0 +1,24 @@
+/* Text that grows: messages, JSON, HTML, cells. */
+#ifndef KN_BASE_BUFFER_H
+#define KN_BASE_BUFFER_H
+
+#include "base/memory.h"
+
+/* Zero-initialise it. After a failed append `failed` stays set and further appends do nothing, so a long sequence
+ * of appends is checked once, with kn_buffer_finish. `bytes` is NUL-terminated once something was appended. */
+typedef struct kn_buffer {
+    char *bytes;
+    size_t n, capacity;
+    bool failed;
+} kn_buffer;
+
+void kn_buffer_append(kn_buffer *buffer, const char *bytes, size_t n_bytes);
+void kn_buffer_text(kn_buffer *buffer, const char *text);
+void kn_buffer_char(kn_buffer *buffer, char c);
+void kn_buffer_printf(kn_buffer *buffer, const char *format, ...) KN_PRINTF(2, 3);
+void kn_buffer_clear(kn_buffer *buffer); /* keeps the memory */
+void kn_buffer_free(kn_buffer *buffer);
+/* Hands the text over to *out (kn_free it) and empties the buffer; KN_RESOURCES when an append had failed. */
+kn_status kn_buffer_finish(char **out, kn_buffer *buffer, kn_error *err);
+
+#endif

@@ -1,0 +1,72 @@
+/* What a search knows of one quasi-identifier: its values as codes, how often each occurs, and which
+ * generalizations are allowed.
+ *
+ *   KN_DOMAIN_TREE    the nodes of a tree (from a file or a SPEC); codes are its leaves
+ *   KN_DOMAIN_RANGES  intervals of an ordered domain (numbers, dates); codes are the values of the data in order; the
+ *                     missing value is the last code and never inside an interval: joined with anything it gives *
+ *   KN_DOMAIN_SETS    any subset (text without a hierarchy); codes are ordered by frequency, most frequent first
+ *
+ * Domain codes are not column codes: `code_of_spelling` leads from one to the other. A generalized value is a kn_cell.
+ * Cells of TREE and RANGES are ranges of codes; a cell of SETS is a member of a kn_set_pool. */
+#ifndef KN_HIERARCHY_DOMAIN_H
+#define KN_HIERARCHY_DOMAIN_H
+
+#include "base/buffer.h"
+#include "hierarchy/tree.h"
+
+typedef enum kn_domain_kind { KN_DOMAIN_TREE, KN_DOMAIN_RANGES, KN_DOMAIN_SETS } kn_domain_kind;
+
+typedef struct kn_domain {
+    const char *name;        /* the column's; borrowed */
+    const kn_column *column; /* borrowed */
+    kn_domain_kind kind;
+    uint32_t n_codes;           /* the size of the domain: leaves of the tree, or distinct values in the data */
+    uint32_t missing;           /* code of the missing value, or KN_NONE */
+    uint32_t *code_of_spelling; /* column->n_spellings entries */
+    uint32_t *spelling_of_code; /* n_codes: main spelling, KN_NONE where the data has no such value (TREE) */
+    kn_tree *tree;              /* owned; TREE: always; otherwise NULL */
+    uint64_t *rows_before;      /* n_codes + 1: rows of the data with a smaller code */
+    double weight;              /* of the column in sums over columns; 1 by default */
+    uint32_t min_level, max_level; /* full-domain searches stay inside (TREE) */
+} kn_domain;
+
+/* One generalized value: codes first..last, both included.
+ * `id`: TREE the node; SETS the member of the set pool, KN_NONE for a single value; RANGES KN_NONE. The whole domain
+ * is first=0, last=n_codes-1 (TREE: id=root), and is released as the root's label, or * where there is no tree. */
+typedef struct kn_cell {
+    uint32_t first, last, id;
+} kn_cell;
+
+/* Sets of codes, each stored once: equal sets have equal ids, so cells can be compared as three integers. */
+typedef struct kn_set_pool kn_set_pool;
+kn_status kn_set_pool_new(kn_set_pool **out, kn_error *err);
+void kn_set_pool_free(kn_set_pool *pool);
+/* `codes` ascending, without repeats, at least two. */
+kn_status kn_set_pool_add(uint32_t *id, kn_set_pool *pool, const uint32_t *codes, uint32_t n_codes, kn_error *err);
+const uint32_t *kn_set_pool_get(const kn_set_pool *pool, uint32_t id, uint32_t *n_codes);
+
+void kn_domain_free(kn_domain *domain);
+
+static inline uint64_t kn_domain_code_rows(const kn_domain *domain, uint32_t code)
+{
+    return domain->rows_before[code + 1] - domain->rows_before[code];
+}
+
+kn_cell kn_domain_root(const kn_domain *domain);                       /* everything */
+kn_cell kn_domain_leaf(const kn_domain *domain, uint32_t code);        /* one value */
+kn_cell kn_domain_at_level(const kn_domain *domain, uint32_t code, uint32_t level); /* TREE */
+/* Smallest allowed cell that holds the given codes (any order, repeats are fine, at least one). */
+kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes,
+                            size_t n_codes, kn_error *err);
+uint32_t kn_cell_size(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets); /* values it covers */
+uint64_t kn_cell_rows(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets); /* rows of the data whose value it covers */
+bool kn_cell_covers(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets, uint32_t code);
+static inline bool kn_cell_equal(const kn_cell *a, const kn_cell *b)
+{
+    return a->first == b->first && a->last == b->last && a->id == b->id;
+}
+/* The released text: a label, `30..39`, `{a|b}` or `*`; the characters that would be ambiguous inside a set or an
+ * interval ('|', '{', '}', '\\', and "..") are escaped with '\'. A single value is its main spelling. */
+void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets);
+
+#endif

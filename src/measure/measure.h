@@ -1,0 +1,68 @@
+/* Measures: "what did it cost?" One file per measure, one line in measure.def.
+ *
+ * Three shapes, from the most to the least useful to a search:
+ *   cell   a price per row and cell (LM, tree, entropy): the loss is the sum over cells, per cell
+ *   class  a price per class (DM, CM): the loss is the sum over classes and suppressed rows
+ *   whole  only the finished release can be priced (KL, PMI in max form)
+ * A measure sets exactly one of price_cell, price_class, price_release. */
+#ifndef KN_MEASURE_MEASURE_H
+#define KN_MEASURE_MEASURE_H
+
+#include "base/param.h"
+#include "partition/release.h"
+
+enum {
+    KN_MEASURE_NEEDS_CLASS_COLUMN = 1, /* a sensitive column (CM, PMI) */
+};
+
+typedef struct kn_measure {
+    const char *name, *summary, *citation;
+    const kn_param *params;
+    size_t n_params;
+    unsigned needs;
+    bool monotone; /* generalizing never lowers it */
+    bool per_cell; /* the loss is divided by rows * columns (weights), so it lies in a fixed range */
+    bool higher_is_better; /* reported, never minimized (precision) */
+    kn_status (*prepare)(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err); /* may be NULL */
+    void (*discard)(void *state);
+    /* Price of one row in this cell of QI q, without the column's weight. */
+    double (*price_cell)(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
+                         const kn_cell *cell);
+    /* Cell measures that also depend on the row's own value (non-uniform entropy): the row pays
+     * price_cell - value_discount(its code). The sum of the discounts over the table is a constant, so a search may
+     * ignore them. NULL: none. */
+    double (*value_discount)(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t code);
+    /* Price of a class (all its rows together); `cells` its n_qis cells. `suppressed`: the class of suppressed rows. */
+    double (*price_class)(const void *state, const kn_tuples *tuples, const kn_class_counts *counts,
+                          const kn_cell *cells, const kn_set_pool *sets, bool suppressed);
+    kn_status (*price_release)(double *loss, const void *state, const kn_release *release, kn_error *err);
+    /* class measures: what turns the sum into the reported figure (NULL: the sum itself) */
+    double (*finish)(const void *state, const kn_release *release, double sum);
+} kn_measure;
+
+/* A measure ready for use on one table: what a search minimizes. */
+typedef struct kn_objective {
+    const kn_measure *type;
+    const kn_tuples *tuples;
+    kn_args args;
+    void *state;
+    double scale;       /* the reported loss of a cell measure is (sum of weighted prices - discount) * scale */
+    double discount;    /* sum of the value discounts of all rows, weighted */
+    double **node_price; /* cell measures: [q][node] for TREE domains, weight included; NULL for the others */
+    double *root_price;  /* cell measures: [q] price of the whole domain, weight included: what a suppressed row pays */
+} kn_objective;
+
+const kn_measure *const *kn_measure_all(size_t *n);
+const kn_measure *kn_measure_find(const char *name);
+
+/* `spec`: "lm", or "name:param=value,...". */
+kn_status kn_objective_new(kn_objective **out, const char *spec, const kn_tuples *tuples, kn_error *err);
+void kn_objective_free(kn_objective *objective);
+/* Weighted price of one row in a cell of QI q (cell measures). */
+double kn_objective_price(const kn_objective *objective, const kn_set_pool *sets, uint32_t q, const kn_cell *cell);
+/* The loss of a finished release, as reported. */
+kn_status kn_objective_loss(double *loss, const kn_objective *objective, const kn_release *release, kn_error *err);
+/* The loss that falls on QI q alone, per cell of that column (cell measures; otherwise NAN). */
+double kn_objective_column_loss(const kn_objective *objective, const kn_release *release, uint32_t q);
+
+#endif

@@ -1,0 +1,64 @@
+/* Recount what was written. Own reader, own grouping, own models: nothing here is shared with io, partition, privacy,
+ * measure, algo or recode, so a mistake there cannot hide itself. The hierarchy's trees are taken as the definition of
+ * what a label means. */
+#ifndef KN_VERIFY_VERIFY_H
+#define KN_VERIFY_VERIFY_H
+
+#include "base/pool.h"
+#include "base/tick.h"
+#include "hierarchy/domain.h"
+
+typedef struct kn_verify_column {
+    const char *name;
+    kn_role role;
+    kn_type type;
+    bool is_person;
+    const kn_domain *domain; /* QIs; NULL: only classes can be recounted, not that values generalize */
+} kn_verify_column;
+
+typedef struct kn_verify_model {
+    const char *name;   /* "l-diversity" */
+    const char *params; /* "column=diagnosis,l=3" */
+} kn_verify_model;
+
+typedef struct kn_verify_request {
+    const char *release_path, *release_name; /* where the bytes are, and what messages call them */
+    const char *original_path;               /* NULL: checks that need it are not made */
+    char delimiter;                          /* of both files; '\0': detect */
+    bool no_header, trim, redact, latin1;
+    const char *const *null_values;
+    size_t n_null_values;
+    const kn_verify_column *columns; /* the original's columns in file order (or, without it, what the policy lists) */
+    size_t n_columns;
+    const kn_verify_model *models;
+    size_t n_models;
+    int64_t max_suppressed; /* rows; -1: not to be checked */
+    const uint32_t *order;  /* original row of each released row, when known; NULL otherwise */
+    uint32_t n_order;
+    bool guard_formulas;    /* labels may carry a leading ' */
+    kn_pool *pool;
+    kn_ticker *ticker;
+} kn_verify_request;
+
+typedef enum kn_check_state { KN_CHECK_HOLDS, KN_CHECK_BROKEN, KN_CHECK_NOT_MADE } kn_check_state;
+
+typedef struct kn_check {
+    const char *name; /* "k-anonymity", "values generalize the original", "no identifier left", ... */
+    kn_check_state state;
+    double worst;     /* models: the worst class's value; otherwise NAN */
+    char *detail;     /* what was found, or why the check was not made: class or line, column, bound */
+} kn_check;
+
+typedef struct kn_verdict {
+    bool holds; /* no check is broken */
+    size_t n_checks;
+    kn_check *checks;
+    uint64_t n_rows, n_classes, n_suppressed;
+    uint64_t smallest_class; /* persons where known, otherwise rows; 0 without classes */
+} kn_verdict;
+
+/* KN_OK whatever the verdict; KN_INPUT when a file cannot be read as a table at all. */
+kn_status kn_verify_files(kn_verdict **out, const kn_verify_request *request, kn_error *err);
+void kn_verdict_free(kn_verdict *verdict);
+
+#endif

@@ -1,0 +1,34 @@
+#!/bin/sh
+# Installs the Debian packages that are missing, as root or with sudo, and says plainly what to do where it cannot.
+#   tools/need.sh build|test|demo|bench
+set -eu
+
+build="gcc g++ meson ninja-build pkg-config libjansson-dev libfyaml-dev liblemon-dev"
+case "${1:-build}" in
+build | demo) packages="$build" ;;
+test) packages="$build libcmocka-dev python3" ;;
+bench) packages="$build python3 python3-venv" ;;
+*) echo "need.sh: build, test, demo or bench?" >&2; exit 2 ;;
+esac
+
+missing=""
+for package in $packages; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+[ -z "$missing" ] && exit 0
+
+echo "kanon needs these packages:$missing" >&2
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "apt-get is not there: install their counterparts with your system's package manager, then run" >&2
+    echo "    meson setup build && ninja -C build" >&2
+    exit 1
+fi
+run=""
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null 2>&1 || { echo "Run this as root:  apt-get install$missing" >&2; exit 1; }
+    run="sudo"
+fi
+export DEBIAN_FRONTEND=noninteractive
+$run apt-get install -y -qq $missing >/dev/null 2>&1 || {
+    $run apt-get update -qq && $run apt-get install -y -qq $missing >/dev/null
+} || { echo "apt-get could not install:$missing" >&2; exit 1; }

@@ -1,0 +1,12 @@
+#!/bin/sh
+# tools/test.sh BUILD SANITIZED: the whole test suite, in a release build and in a sanitized one.
+set -eu
+build=$1 sanitized=$2
+[ -f "$build/build.ninja" ] || meson setup "$build" >/dev/null
+[ -f "$sanitized/build.ninja" ] || meson setup "$sanitized" -Dbuildtype=debugoptimized -Db_ndebug=false \
+    -Db_sanitize=address,undefined -Db_lundef=false >/dev/null
+ninja -C "$build" --quiet 2>/dev/null || ninja -C "$build"
+ninja -C "$sanitized" --quiet 2>/dev/null || ninja -C "$sanitized"
+meson test -C "$build" --no-rebuild --print-errorlogs
+UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
+    meson test -C "$sanitized" --no-rebuild --print-errorlogs --timeout-multiplier 5
