@@ -19,6 +19,7 @@ typedef struct kn_privacy {
     size_t n_params;
     unsigned needs;
     bool monotone;       /* two classes that hold, merged, hold */
+    bool counts_only;    /* says just: n_persons >= min_persons */
     bool worst_is_least; /* the worst class is the one with the smallest value (k, l); otherwise the largest (t) */
     /* Also refuses what no release can give, with the largest (smallest) value that is possible. */
     kn_status (*prepare)(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err);
@@ -39,10 +40,10 @@ typedef struct kn_model {
 typedef struct kn_models {
     size_t n;
     kn_model *items;
-    unsigned needs;         /* union */
-    bool monotone;          /* all of them */
-    bool counts_only;       /* the models together say just: n_persons >= min_persons. The kernel's fast path */
-    uint64_t min_persons;   /* largest of them */
+    unsigned needs;       /* union */
+    bool monotone;        /* all of them */
+    bool counts_only;     /* the models together say just: n_persons >= min_persons. The kernel's fast path */
+    uint64_t min_persons; /* largest of them */
 } kn_models;
 
 const kn_privacy *const *kn_privacy_all(size_t *n);

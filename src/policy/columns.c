@@ -1,0 +1,225 @@
+/* From settings and the header of the data to one choice per column. */
+#include "policy/settings.h"
+
+#include "base/buffer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *option;
+    kn_role role;
+} role_options[] = {
+    {"qi", KN_ROLE_QUASI},
+    {"sensitive", KN_ROLE_SENSITIVE},
+    {"identifier", KN_ROLE_IDENTIFIER},
+    {"insensitive", KN_ROLE_INSENSITIVE},
+};
+
+typedef struct header {
+    const char *const *names;
+    uint32_t n;
+} header;
+
+static uint32_t find_name(const header *head, const char *name, size_t n_bytes)
+{
+    for (uint32_t i = 0; i < head->n; i++)
+        if (strlen(head->names[i]) == n_bytes && memcmp(head->names[i], name, n_bytes) == 0) return i;
+    return KN_NONE;
+}
+
+static kn_status unknown_column(const header *head, const kn_setting *setting, const char *name, size_t n_bytes,
+                                kn_error *err)
+{
+    kn_buffer list = {0};
+    for (uint32_t i = 0; i < head->n && list.n < 600; i++)
+        kn_buffer_printf(&list, "%s%s", i != 0 ? ", " : "", head->names[i]);
+    char place[KN_SHOWN_BYTES];
+    kn_status status = kn_error_set(err, KN_USAGE, "%s: the data has no column '%.*s'; it has %s",
+                                    kn_setting_place(place, setting), (int)(n_bytes < 80 ? n_bytes : 80), name,
+                                    list.bytes != NULL ? list.bytes : "none");
+    kn_buffer_free(&list);
+    return status;
+}
+
+/* A role from a flag replaces one from the policy; two roles from one source are a contradiction. */
+static kn_status set_role(kn_column_choice *choice, const kn_setting **given_by, uint32_t *n_mentions, kn_role role,
+                          const kn_setting *setting, const char *name, kn_error *err)
+{
+    const kn_setting *before = *given_by;
+    if (before != NULL && before->where == NULL && setting->where != NULL) return KN_OK;
+    if (before != NULL && (before->where == NULL) == (setting->where == NULL) && choice->role != role) {
+        char place[KN_SHOWN_BYTES];
+        return kn_error_set(err, KN_USAGE, "%s: column '%.80s' is %s already and cannot be %s too; name it once",
+                            kn_setting_place(place, setting), name, kn_role_name(choice->role), kn_role_name(role));
+    }
+    if (before == NULL) choice->mention = (*n_mentions)++;
+    choice->role = role;
+    *given_by = setting;
+    return KN_OK;
+}
+
+/* "a,b": each name gets the role. A column whose name holds a comma is written with "\,". */
+static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_by, uint32_t *n_mentions,
+                           const header *head, kn_role role, const kn_setting *setting, kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *name = NULL;
+    KN_NEW(name, strlen(setting->value) + 1);
+    for (const char *from = setting->value; *from != '\0';) {
+        size_t n = 0;
+        for (; *from != '\0' && *from != ','; from++) {
+            if (from[0] == '\\' && from[1] == ',') from++;
+            name[n++] = *from;
+        }
+        if (*from == ',') from++;
+        uint32_t column = find_name(head, name, n);
+        if (column == KN_NONE) KN_TRY(unknown_column(head, setting, name, n, err));
+        KN_TRY(set_role(&choices[column], &given_by[column], n_mentions, role, setting, head->names[column], err));
+    }
+done:
+    kn_free(name);
+    return status;
+}
+
+static kn_status parse_type(kn_type *type, const char *text, const char *place, kn_error *err)
+{
+    for (kn_type t = KN_TYPE_AUTO; t <= KN_TYPE_TEXT; t++)
+        if (strcmp(kn_type_name(t), text) == 0) {
+            *type = t;
+            return KN_OK;
+        }
+    return kn_error_set(err, KN_USAGE, "%s: '%.40s' is no type; int, decimal, date or text", place, text);
+}
+
+static kn_status parse_levels(kn_column_choice *choice, const char *text, const char *place, kn_error *err)
+{
+    char *end;
+    const char *dots = strstr(text, "..");
+    unsigned long min = dots == text ? 0 : strtoul(text, &end, 10), max = KN_NONE;
+    bool fine = dots != NULL && (dots == text || end == dots);
+    if (fine && dots[2] != '\0') {
+        max = strtoul(dots + 2, &end, 10);
+        fine = *end == '\0' && min <= max;
+    }
+    if (!fine) return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not MIN..MAX", place, text);
+    choice->min_level = (uint32_t)min;
+    choice->max_level = (uint32_t)max;
+    return KN_OK;
+}
+
+/* One "COL=VALUE" setting. */
+static kn_status set_detail(kn_column_choice *choice, const kn_settings *settings, const kn_setting *setting,
+                            const char *value, kn_error *err)
+{
+    char place[KN_SHOWN_BYTES], *end;
+    kn_setting_place(place, setting);
+    if (strcmp(setting->option, "type") == 0) return parse_type(&choice->type, value, place, err);
+    if (strcmp(setting->option, "level") == 0) return parse_levels(choice, value, place, err);
+    if (strcmp(setting->option, "hierarchy") == 0) {
+        choice->hierarchy = value;
+        choice->hierarchy_folder = setting->where != NULL ? settings->policy_folder : NULL;
+        return KN_OK;
+    }
+    choice->weight = strtod(value, &end);
+    if (end == value || *end != '\0' || !isfinite(choice->weight) || choice->weight < 0)
+        return kn_error_set(err, KN_USAGE, "%s: weight '%.40s' is not a number of at least 0", place, value);
+    return KN_OK;
+}
+
+/* Policy first, flags after it, so that flags have the last word for each column. */
+static kn_status set_details(kn_column_choice *choices, const kn_settings *settings, const header *head, bool flags,
+                             kn_error *err)
+{
+    static const char *const detail_options[] = {"type", "level", "hierarchy", "weight"};
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *setting = &settings->items.items[i];
+        bool is_detail = false;
+        for (size_t d = 0; d < sizeof detail_options / sizeof *detail_options; d++)
+            is_detail |= strcmp(setting->option, detail_options[d]) == 0;
+        if (!is_detail || (setting->where == NULL) != flags) continue;
+        /* A column name may hold '=': the longest name that fits counts. */
+        uint32_t column = KN_NONE;
+        const char *value = NULL;
+        for (const char *equals = strchr(setting->value, '='); equals != NULL; equals = strchr(equals + 1, '=')) {
+            uint32_t found = find_name(head, setting->value, (size_t)(equals - setting->value));
+            if (found == KN_NONE) continue;
+            column = found;
+            value = equals + 1;
+        }
+        if (column == KN_NONE)
+            return unknown_column(head, setting, setting->value, strcspn(setting->value, "="), err);
+        kn_status status = set_detail(&choices[column], settings, setting, value, err);
+        if (status != KN_OK) return status;
+    }
+    return KN_OK;
+}
+
+static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *const *given_by,
+                                const kn_settings *settings, const header *head, kn_buffer *warnings, kn_error *err)
+{
+    const char *how = kn_settings_text(settings, "unlisted");
+    if (how == NULL) how = settings->policy_path != NULL ? "error" : "drop";
+    uint32_t n_dropped = 0;
+    kn_buffer names = {0};
+    for (uint32_t i = 0; i < head->n; i++) {
+        if (given_by[i] != NULL) continue;
+        if (strcmp(how, "insensitive") == 0) {
+            choices[i].role = KN_ROLE_INSENSITIVE;
+            continue;
+        }
+        choices[i].role = KN_ROLE_DROPPED;
+        kn_buffer_printf(&names, "%s%s", n_dropped++ != 0 ? ", " : "", head->names[i]);
+    }
+    kn_status status = KN_OK;
+    if (n_dropped != 0 && strcmp(how, "error") == 0)
+        status = kn_error_set(err, KN_USAGE,
+                              "no role for column%s %.900s; give each a role, or say --unlisted drop or insensitive",
+                              n_dropped == 1 ? "" : "s", names.bytes);
+    else if (n_dropped != 0 && warnings != NULL)
+        kn_buffer_printf(warnings, "left out, because no role was given: %s\n", names.bytes);
+    kn_buffer_free(&names);
+    return status;
+}
+
+kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
+                              uint32_t n_names, struct kn_buffer *warnings, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_column_choice *choices = NULL;
+    const kn_setting **given_by = NULL;
+    header head = {names, n_names};
+    uint32_t n_mentions = 0;
+    *out = NULL;
+    KN_NEW(choices, n_names);
+    KN_NEW(given_by, n_names);
+    for (uint32_t i = 0; i < n_names; i++)
+        choices[i] = (kn_column_choice){.role = KN_ROLE_DROPPED, .weight = 1, .max_level = KN_NONE};
+
+    for (size_t i = 0; i < settings->items.n; i++)
+        for (size_t r = 0; r < sizeof role_options / sizeof *role_options; r++)
+            if (strcmp(settings->items.items[i].option, role_options[r].option) == 0)
+                KN_TRY(set_roles(choices, given_by, &n_mentions, &head, role_options[r].role,
+                                 &settings->items.items[i], err));
+    const kn_setting *person = kn_settings_find(settings, "person");
+    if (person != NULL) {
+        uint32_t column = find_name(&head, person->value, strlen(person->value));
+        if (column == KN_NONE) KN_TRY(unknown_column(&head, person, person->value, strlen(person->value), err));
+        if (given_by[column] != NULL && choices[column].role != KN_ROLE_IDENTIFIER)
+            KN_FAIL(KN_USAGE, "the person column '%.80s' is an identifier and cannot be %s too", person->value,
+                    kn_role_name(choices[column].role));
+        choices[column].role = KN_ROLE_IDENTIFIER;
+        choices[column].is_person = true;
+        given_by[column] = person;
+    }
+    KN_TRY(set_details(choices, settings, &head, false, err));
+    KN_TRY(set_details(choices, settings, &head, true, err));
+    KN_TRY(place_unlisted(choices, given_by, settings, &head, warnings, err));
+    *out = choices;
+    choices = NULL;
+done:
+    kn_free(choices);
+    kn_free(given_by);
+    return status;
+}

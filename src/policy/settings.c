@@ -1,0 +1,197 @@
+/* The list of settings: adding, checking, looking up. */
+#include "policy/settings.h"
+
+#include "base/param.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Arguments without a flag. */
+static const char *const bare_options[] = {"data", "release"};
+
+static const kn_option *find_option(const char *name)
+{
+    size_t n;
+    const kn_option *all = kn_options(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(all[i].name, name) == 0) return &all[i];
+    return NULL;
+}
+
+static bool is_bare_option(const char *name)
+{
+    for (size_t i = 0; i < sizeof bare_options / sizeof *bare_options; i++)
+        if (strcmp(bare_options[i], name) == 0) return true;
+    return false;
+}
+
+static bool is_one_of(const char *words, const char *value)
+{
+    size_t n_bytes = strlen(value);
+    for (const char *word = words;; word++) {
+        size_t n = strcspn(word, "|");
+        if (n == n_bytes && memcmp(word, value, n) == 0) return true;
+        word += n;
+        if (*word == '\0') return false;
+    }
+}
+
+/* An argument of the form "a|b|c" in lower case is a choice; the table says so itself. */
+static bool is_choice(const char *argument)
+{
+    return argument != NULL && strchr(argument, '|') != NULL && strspn(argument, "abcdefghijklmnopqrstuvwxyz0123456789-|") == strlen(argument);
+}
+
+static kn_status check_value(const kn_option *option, const char *value, const char *place, kn_error *err)
+{
+    if (option->argument == NULL) {
+        if (is_one_of("yes|no", value)) return KN_OK;
+        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is neither yes nor no", place, value);
+    }
+    if (*value == '\0') return kn_error_set(err, KN_USAGE, "%s needs a value: %s", place, option->argument);
+    if (is_choice(option->argument) && !is_one_of(option->argument, value))
+        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is none of %s", place, value, option->argument);
+    if (strncmp(option->argument, "COL=", 4) == 0 && strchr(value, '=') == NULL)
+        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not of the form %s", place, value, option->argument);
+    return KN_OK;
+}
+
+const char *kn_setting_place(char *buffer, const kn_setting *setting)
+{
+    if (setting->where != NULL) {
+        snprintf(buffer, KN_SHOWN_BYTES, "%s", setting->where);
+    } else {
+        snprintf(buffer, KN_SHOWN_BYTES, "%s%s", is_bare_option(setting->option) ? "" : "--", setting->option);
+    }
+    return buffer;
+}
+
+kn_status kn_settings_add(kn_settings *settings, const char *option, const char *value, const char *where,
+                          kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_setting item = {0};
+    if (value == NULL) value = "yes";
+    const kn_option *known = find_option(option);
+    if (known == NULL && !is_bare_option(option))
+        KN_FAIL(KN_USAGE, "there is no option '%.40s'; --help lists them", option);
+    item.option = kn_string_copy(option, strlen(option), err);
+    item.value = kn_string_copy(value, strlen(value), err);
+    if (item.option == NULL || item.value == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (where != NULL && (item.where = kn_string_copy(where, strlen(where), err)) == NULL)
+        KN_FAIL(KN_RESOURCES, "out of memory");
+    if (known != NULL) {
+        char place[KN_SHOWN_BYTES];
+        KN_TRY(check_value(known, value, kn_setting_place(place, &item), err));
+    }
+    KN_PUSH(&settings->items, item);
+    item = (kn_setting){0};
+done:
+    kn_free(item.option);
+    kn_free(item.value);
+    kn_free(item.where);
+    return status;
+}
+
+kn_status kn_settings_new(kn_settings **out, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *out = NULL;
+    KN_NEW(*out, 1);
+done:
+    return status;
+}
+
+void kn_settings_free(kn_settings *settings)
+{
+    if (settings == NULL) return;
+    for (size_t i = 0; i < settings->items.n; i++) {
+        kn_free(settings->items.items[i].option);
+        kn_free(settings->items.items[i].value);
+        kn_free(settings->items.items[i].where);
+    }
+    kn_free(settings->items.items);
+    kn_free(settings->policy_path);
+    kn_free(settings->policy_folder);
+    kn_free(settings);
+}
+
+kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err)
+{
+    if (strcmp(option, "policy") == 0) return kn_settings_load(settings, value, err);
+    return kn_settings_add(settings, option, value, NULL, err);
+}
+
+kn_status kn_settings_load(kn_settings *settings, const char *policy_path, kn_error *err)
+{
+    return kn_policy_load(settings, policy_path, err);
+}
+
+void kn_settings_on_progress(kn_settings *settings, kn_progress_fn progress, void *user)
+{
+    settings->progress = progress;
+    settings->progress_user = user;
+}
+
+void kn_settings_on_cancel(kn_settings *settings, const volatile int *cancel) { settings->cancel = cancel; }
+
+const kn_setting *kn_settings_find(const kn_settings *settings, const char *option)
+{
+    const kn_setting *found = NULL;
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *item = &settings->items.items[i];
+        if (strcmp(item->option, option) != 0) continue;
+        if (found == NULL || item->where == NULL || found->where != NULL) found = item;
+    }
+    return found;
+}
+
+const char *kn_settings_text(const kn_settings *settings, const char *option)
+{
+    const kn_setting *found = kn_settings_find(settings, option);
+    return found != NULL ? found->value : NULL;
+}
+
+bool kn_settings_flag(const kn_settings *settings, const char *option)
+{
+    const char *text = kn_settings_text(settings, option);
+    return text != NULL && strcmp(text, "yes") == 0;
+}
+
+kn_status kn_settings_number(double *out, const kn_settings *settings, const char *option, double preset, double min,
+                             double max, kn_error *err)
+{
+    *out = preset;
+    const kn_setting *setting = kn_settings_find(settings, option);
+    if (setting == NULL) return KN_OK;
+    char *end, place[KN_SHOWN_BYTES];
+    *out = strtod(setting->value, &end);
+    if (end != setting->value && strcmp(option, "memory") == 0 && *end != '\0') {
+        const char *units = "KMGT", *unit = strchr(units, *end);
+        if (unit != NULL && *unit != '\0') {
+            *out *= pow(1024, (double)(unit - units + 1));
+            end++;
+        }
+    }
+    if (end == setting->value || *end != '\0' || !isfinite(*out) || *out < min || *out > max)
+        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not a number from %g to %g",
+                            kn_setting_place(place, setting), setting->value, min, max);
+    return KN_OK;
+}
+
+const kn_setting *kn_settings_nth(const kn_settings *settings, const char *option, size_t n)
+{
+    bool any_flag = false;
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *item = &settings->items.items[i];
+        if (strcmp(item->option, option) == 0 && item->where == NULL) any_flag = true;
+    }
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *item = &settings->items.items[i];
+        if (strcmp(item->option, option) != 0 || (any_flag && item->where != NULL)) continue;
+        if (n-- == 0) return item;
+    }
+    return NULL;
+}

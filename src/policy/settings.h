@@ -1,0 +1,63 @@
+/* What the user asked for: a list of (option, value), from flags and from the policy file. A flag overrides the
+ * policy; of two equal flags the last one counts, except for options that add up.
+ *
+ * Options are named like the long flags (options.c is the table); "data" and "release" stand for the arguments without
+ * a flag. The policy file is translated into the same options, so every later stage knows one vocabulary. */
+#ifndef KN_POLICY_SETTINGS_H
+#define KN_POLICY_SETTINGS_H
+
+#include "base/tick.h"
+#include "table/table.h"
+
+typedef struct kn_setting {
+    char *option, *value;
+    char *where; /* "policy.yaml:12:5"; NULL: a flag */
+} kn_setting;
+
+struct kn_settings {
+    KN_VECTOR(kn_setting) items;
+    char *policy_path;   /* NULL without one */
+    char *policy_folder; /* file names in the policy are relative to it */
+    kn_progress_fn progress;
+    void *progress_user;
+    const volatile int *cancel;
+};
+
+/* Checks that the option exists and the value has its form. `where` NULL: a flag. */
+kn_status kn_settings_add(kn_settings *settings, const char *option, const char *value, const char *where,
+                          kn_error *err);
+
+/* The value in force, NULL when nobody set it. */
+const char *kn_settings_text(const kn_settings *settings, const char *option);
+const kn_setting *kn_settings_find(const kn_settings *settings, const char *option);
+bool kn_settings_flag(const kn_settings *settings, const char *option);
+/* The preset when nobody set it; KN_USAGE outside [min, max]. */
+kn_status kn_settings_number(double *out, const kn_settings *settings, const char *option, double preset, double min,
+                             double max, kn_error *err);
+/* The n-th setting of an option that adds up: flags if there are any, otherwise the policy's. NULL past the end. */
+const kn_setting *kn_settings_nth(const kn_settings *settings, const char *option, size_t n);
+/* What messages call the place of a setting: "--qi", or "policy.yaml:12:5". `buffer` as large as KN_SHOWN_BYTES. */
+const char *kn_setting_place(char *buffer, const kn_setting *setting);
+
+/* The settings of one column of the data, resolved. */
+typedef struct kn_column_choice {
+    kn_role role;
+    uint32_t mention; /* 0, 1, ...: in which order roles were given; quasi-identifiers are reported in it */
+    kn_type type;
+    bool is_person;
+    const char *hierarchy;        /* SPEC or file; NULL: none. Borrowed from the settings */
+    const char *hierarchy_folder; /* NULL: the current folder */
+    double weight;
+    uint32_t min_level, max_level; /* KN_NONE: no upper limit */
+} kn_column_choice;
+
+/* One choice per column name of the data. Names that the data does not have, two roles for one column, unlisted
+ * columns under `error`: KN_USAGE. Columns left out because nobody mentioned them are appended to `warnings`, one
+ * line. *out is yours to kn_free. */
+kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
+                              uint32_t n_names, struct kn_buffer *warnings, kn_error *err);
+
+/* Translates a policy file into settings (policy_file.c). */
+kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err);
+
+#endif
