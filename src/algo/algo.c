@@ -11,17 +11,18 @@ static const kn_algorithm *const algorithms[] = {
 #define KN_ALGORITHM(name) &kn_algorithm_##name,
 #include "algo/algo.def"
 #undef KN_ALGORITHM
+    NULL,
 };
 
 const kn_algorithm *const *kn_algorithm_all(size_t *n)
 {
-    *n = sizeof algorithms / sizeof *algorithms;
+    *n = sizeof algorithms / sizeof *algorithms - 1;
     return algorithms;
 }
 
 const kn_algorithm *kn_algorithm_find(const char *name)
 {
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
+    for (size_t i = 0; algorithms[i] != NULL; i++)
         if (strcmp(algorithms[i]->name, name) == 0) return algorithms[i];
     return NULL;
 }

@@ -47,14 +47,22 @@ typedef struct kn_measure {
     double (*finish)(const void *state, const kn_release *release, double sum);
 } kn_measure;
 
+/* Sum of the columns' weights. */
+static inline double kn_tuples_weight(const kn_tuples *tuples)
+{
+    double sum = 0;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) sum += tuples->domains[q]->weight;
+    return sum;
+}
+
 /* A measure ready for use on one table: what a search minimizes. */
 typedef struct kn_objective {
     const kn_measure *type;
     const kn_tuples *tuples;
     kn_args args;
     void *state;
-    double scale;       /* the reported loss of a cell measure is (sum of weighted prices - discount) * scale */
-    double discount;    /* sum of the value discounts of all rows, weighted */
+    double scale;        /* the reported loss of a cell measure is (sum of weighted prices - discount) * scale */
+    double discount;     /* sum of the value discounts of all rows, weighted */
     double **node_price; /* cell measures: [q][node] for TREE domains, weight included; NULL for the others */
     double *root_price;  /* cell measures: [q] price of the whole domain, weight included: what a suppressed row pays */
 } kn_objective;
