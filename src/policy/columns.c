@@ -1,8 +1,6 @@
 /* From settings and the header of the data to one choice per column. */
 #include "policy/settings.h"
 
-#include "base/buffer.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,7 +186,7 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
 }
 
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
-                              uint32_t n_names, kn_columns_mode mode, struct kn_buffer *warnings, kn_error *err)
+                              uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_column_choice *choices = NULL;

@@ -6,8 +6,8 @@
 #include "recode/recode.h"
 
 #include "hierarchy/build.h"
-#include "partition/group.h"
 #include "partition/histogram.h"
+#include "recode/cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@ typedef struct reading {
     kn_table *table;       /* the released file */
     uint32_t *column_of;   /* [q]: its column in the file */
     kn_cell **cells;       /* [q][spelling] */
-    uint32_t **first_same; /* [q][spelling]: lowest spelling with the same cell */
-    bool *all_star;        /* [row group] */
+    uint32_t **same_cell;  /* [q][spelling]: number of its cell; equal cells, equal numbers */
+    uint32_t *n_cells;     /* [q] */
     kn_release *release;
     bool guard_formulas;
 } reading;
@@ -55,7 +55,7 @@ static kn_status parse_cells(reading *r, uint32_t q, const char *path, bool reda
     const kn_domain *domain = r->tuples->domains[q];
     const kn_column *column = &r->table->columns[r->column_of[q]];
     KN_NEW(r->cells[q], column->n_spellings);
-    KN_NEW(r->first_same[q], column->n_spellings);
+    KN_NEW(r->same_cell[q], column->n_spellings);
     for (uint32_t i = 0; i < column->n_spellings; i++) {
         size_t n;
         const char *bytes = kn_column_bytes(column, i, &n);
@@ -71,10 +71,9 @@ static kn_status parse_cells(reading *r, uint32_t q, const char *path, bool reda
                     (unsigned long long)column->first_line[i], column->name, kn_value_shown(shown, bytes, n, redact),
                     reason.message);
         }
-        uint32_t same = 0;
-        while (!kn_cell_equal(&r->cells[q][same], &r->cells[q][i])) same++;
-        r->first_same[q][i] = same;
     }
+    KN_TRY(kn_cells_group(r->same_cell[q], &r->n_cells[q], NULL, r->cells[q], column->n_spellings, 1, 1, NULL, NULL,
+                          NULL, err));
 done:
     return status;
 }
@@ -98,7 +97,7 @@ static kn_status classify(reading *r, uint32_t *row_class, kn_pool *pool, kn_tic
     KN_NEW(columns, n_qis);
     for (uint32_t q = 0; q < n_qis; q++) {
         const kn_column *column = &r->table->columns[r->column_of[q]];
-        columns[q] = (kn_group_column){column->codes, column->code_bytes, r->first_same[q], column->n_spellings};
+        columns[q] = (kn_group_column){column->codes, column->code_bytes, r->same_cell[q], r->n_cells[q]};
     }
     KN_TRY(kn_group(row_class, &n_groups, &first, n_rows, columns, n_qis, pool, ticker, err));
     for (uint32_t g = 0; g < n_groups && n_groups > 1 && n_qis > 0; g++) {
@@ -259,7 +258,8 @@ kn_status kn_release_read(kn_release **out, const char *path, const kn_csv_optio
     KN_TRY(kn_set_pool_new(&r.release->sets, err));
     KN_NEW(r.column_of, tuples->n_qis);
     KN_NEW(r.cells, tuples->n_qis);
-    KN_NEW(r.first_same, tuples->n_qis);
+    KN_NEW(r.same_cell, tuples->n_qis);
+    KN_NEW(r.n_cells, tuples->n_qis);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         r.column_of[q] = kn_table_find(r.table, tuples->domains[q]->name);
         KN_TRY(parse_cells(&r, q, path, options->redact, err));
@@ -272,10 +272,11 @@ kn_status kn_release_read(kn_release **out, const char *path, const kn_csv_optio
 done:
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         if (r.cells != NULL) kn_free(r.cells[q]);
-        if (r.first_same != NULL) kn_free(r.first_same[q]);
+        if (r.same_cell != NULL) kn_free(r.same_cell[q]);
     }
     kn_free(r.cells);
-    kn_free(r.first_same);
+    kn_free(r.same_cell);
+    kn_free(r.n_cells);
     kn_free(r.column_of);
     kn_free(row_class);
     kn_table_free(r.table);
