@@ -46,15 +46,31 @@ static uint32_t range_place(const kn_domain *domain, double number)
     return is_value ? place_of_code(domain, low) : 2 * low;
 }
 
+/* Spellings of text stand by their bytes, the missing ones last. */
+static uint32_t find_text(const kn_column *column, const char *bytes, size_t n_bytes)
+{
+    uint32_t low = 0, high = column->n_spellings;
+    while (high > 0 && column->has_missing && kn_column_value(column, high - 1) == column->n_values - 1) high--;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        size_t n;
+        const char *ours = kn_column_bytes(column, middle, &n);
+        int order = memcmp(ours, bytes, n < n_bytes ? n : n_bytes);
+        if (order == 0 && n == n_bytes) return middle;
+        if (order < 0 || (order == 0 && n < n_bytes)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return KN_NONE;
+}
+
 static uint32_t find_code(const kn_domain *domain, const char *bytes, size_t n_bytes)
 {
     if (domain->kind == KN_DOMAIN_TREE) return kn_tree_find_leaf(domain->tree, bytes, n_bytes);
-    for (uint32_t spelling = 0; spelling < domain->column->n_spellings; spelling++) {
-        size_t n;
-        const char *ours = kn_column_bytes(domain->column, spelling, &n);
-        if (n == n_bytes && memcmp(ours, bytes, n) == 0) return domain->code_of_spelling[spelling];
-    }
-    return KN_NONE;
+    uint32_t spelling = find_text(domain->column, bytes, n_bytes);
+    return spelling != KN_NONE ? domain->code_of_spelling[spelling] : KN_NONE;
 }
 
 static uint32_t place_of(const kn_domain *domain, const kn_column *column, uint32_t spelling)
