@@ -1,11 +1,13 @@
 /* hierarchy/: trees, domains, cells; files and SPECs. */
 #include "support.h"
 
-#include "hierarchy/paths.h"
+#include "base/hash.h"
+#include "hierarchy/build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- Trees ----------------------------------------------------------------------------------------------------- */
 
@@ -224,6 +226,292 @@ static void cells_are_written_as_labels_intervals_sets_and_stars(void **state)
     test_table_free(texts);
 }
 
+/* --- Files ----------------------------------------------------------------------------------------------------- */
+
+static kn_status parse_text(kn_tree **out, const char *text, kn_error *err)
+{
+    return kn_tree_parse(out, text, strlen(text), "h.csv", false, err);
+}
+
+static void assert_refused(const char *text, const char *message)
+{
+    kn_error err = {{0}};
+    kn_tree *tree;
+    assert_int_equal(parse_text(&tree, text, &err), KN_INPUT);
+    assert_null(tree);
+    assert_string_equal(err.message, message);
+}
+
+static void a_file_may_look_like_any_csv(void **state)
+{
+    const char *same[] = {
+        "a;x;*\nb;x;*\nc;y;*\n",
+        "\xEF\xBB\xBF" "a;x;*\r\nb;x;*\r\n\r\nc;y;*",
+        "a,x,*\rb,x,*\rc,y,*\r",
+        "\"a\",\"x\",*\nb,x,\"*\"\n\nc,y,*\n",
+        "a;x;*\nb;x;*\na;x;*\nc;\"y\";*\nc;y;*\n",
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        kn_tree *tree;
+        assert_ok(parse_text(&tree, same[i], err));
+        char *text;
+        assert_ok(kn_tree_to_text(&text, tree, err));
+        assert_string_equal(text, same[0]);
+        kn_free(text);
+        kn_tree_free(tree);
+    }
+    kn_tree *tree;
+    assert_ok(parse_text(&tree, "\"a;b\",\"say \"\"hi\"\"\",*\n5\" pipe,\"two\nlines\",*\n", err));
+    const char *labels[] = {"a;b", "5\" pipe", "say \"hi\"", "two\nlines", "*"};
+    for (uint32_t i = 0; i < 5; i++) assert_label(tree, i, labels[i]);
+    kn_tree_free(tree);
+    assert_ok(parse_text(&tree, "[1,5);[1,9)\n", err));
+    assert_int_equal(tree->n_levels, 2);
+    kn_tree_free(tree);
+}
+
+static void a_wrong_file_is_refused_with_both_places(void **state)
+{
+    assert_refused("a;x;*\nb;y;*\na;y;*\n",
+                   "h.csv, line 3, column 1: 'a' has the parent 'y', but in line 1 it has the parent 'x'; a label can "
+                   "stand below one parent only: rename one of the two or give them the same parent");
+    assert_refused("a;x;p;*\n\nb;x;q;*\n",
+                   "h.csv, line 3, column 2: 'x' has the parent 'q', but in line 1 it has the parent 'p'; a label can "
+                   "stand below one parent only: rename one of the two or give them the same parent");
+    assert_refused("a;x\nb;x\nc;y\n", "h.csv, line 3: the root is 'y', but in line 1 it is 'x'; every line must end with the "
+                                      "same label: add a common root such as * as last column");
+    assert_refused("a;x;*\nb;*\n", "h.csv, line 2: 2 labels, but line 1 has 3; all lines must have the same number: repeat "
+                                   "a label where a branch is shorter");
+    assert_refused("a;x;*\nb;;*\n", "h.csv, line 2: label 2 is empty; every line needs a label for each level, without a ';' "
+                                    "at its end");
+    assert_refused("a,x,\n", "h.csv, line 1: label 3 is empty; every line needs a label for each level, without a ',' at its end");
+    assert_refused("a;x;*\nb;\"\";*\n", "h.csv, line 2: label 2 is empty; every line needs a label for each level, without a "
+                                        "';' at its end");
+    assert_refused("a;\"x\ny\";*\nb;\"z;*\n", "h.csv, line 3: a quoted label is never closed; add the missing \"");
+    assert_refused("a;\"x\"y;*\n", "h.csv, line 1: text after a closing quote; a quote inside a quoted label is written twice");
+    assert_refused("a;x;*\nb;\xE9;*\n", "h.csv, line 2: byte 0xE9 is not UTF-8; save the hierarchy as UTF-8");
+    assert_refused("\xFF\xFE" "a", "h.csv: the hierarchy is UTF-16; save it as UTF-8");
+    assert_refused("", "h.csv: the hierarchy is empty");
+    assert_refused("\n\r\n", "h.csv: the hierarchy is empty");
+    assert_refused("a;x;p;*\nx;y;q;*\n", "h.csv, line 1: 'x' stands for something else than in line 2; a label may repeat only "
+                                        "along one path from leaf to root: rename one of the two");
+    kn_error err = {{0}};
+    kn_tree *tree;
+    assert_int_equal(kn_tree_parse(&tree, "a;\0;*", 5, "h.csv", false, &err), KN_INPUT);
+    assert_string_equal(err.message, "h.csv, line 1: a NUL byte; this is no text file");
+    err.message[0] = '\0';
+    assert_int_equal(kn_tree_parse(&tree, "a;x\na;y", 7, "h.csv", true, &err), KN_INPUT);
+    assert_non_null(strstr(err.message, "(redacted)"));
+    assert_null(strchr(err.message, '\''));
+    err.message[0] = '\0';
+    assert_int_equal(kn_tree_read(&tree, "no/such/file.csv", false, &err), KN_INPUT);
+    assert_string_equal(err.message, "no/such/file.csv: cannot open the hierarchy: No such file or directory");
+    err.message[0] = '\0';
+    assert_int_equal(kn_tree_read(&tree, ".", false, &err), KN_INPUT);
+    assert_string_equal(err.message, ".: cannot read the hierarchy: it is a folder");
+}
+
+static void assert_same_tree(const kn_tree *a, const kn_tree *b)
+{
+    assert_int_equal(a->n_leaves, b->n_leaves);
+    assert_int_equal(a->n_nodes, b->n_nodes);
+    assert_int_equal(a->n_levels, b->n_levels);
+    assert_memory_equal(a->parent, b->parent, a->n_nodes * sizeof *a->parent);
+    assert_memory_equal(a->first, b->first, a->n_nodes * sizeof *a->first);
+    assert_memory_equal(a->last, b->last, a->n_nodes * sizeof *a->last);
+    assert_memory_equal(a->label_offset, b->label_offset, (a->n_nodes + 1) * sizeof *a->label_offset);
+    assert_memory_equal(a->label_bytes, b->label_bytes, a->label_offset[a->n_nodes]);
+}
+
+/* Any ranges, nested; labels with everything that a file must quote. */
+static void a_written_tree_reads_back_the_same(void **state)
+{
+    static const char *nasty[] = {";", ",", "\"", "\n", "\r", " ", "*", "..", "{|}", "\\", "\xC3\xA9", "\xEF\xBB\xBF", "'", "a"};
+    kn_rng rng = kn_rng_new(3, 0);
+    for (int round = 0; round < 500; round++) {
+        uint32_t n_leaves = 1 + kn_rng_below(&rng, 12), n_levels = 1 + kn_rng_below(&rng, 4), group[5][13] = {{0}};
+        if (n_leaves > 1 && n_levels == 1) n_levels = 2;
+        kn_buffer lines = {0};
+        for (uint32_t i = 0; i < n_leaves; i++)
+            for (uint32_t l = 0; l < n_levels; l++) {
+                bool starts = l == 0 || (l + 1 < n_levels && group[l - 1][i] == i && kn_rng_below(&rng, 2) == 0);
+                group[l][i] = i == 0 || starts ? i : group[l][i - 1];
+                kn_buffer_printf(&lines, "%s\"%u-%u", l > 0 ? ";" : "", l + 1 == n_levels ? 0 : group[l][i], l);
+                uint64_t pick = kn_hash_u64(group[l][i] * 10 + l + (uint64_t)round * 1000);
+                for (; pick % 3 != 0; pick /= 3) {
+                    const char *piece = nasty[pick / 3 % (sizeof nasty / sizeof *nasty)];
+                    kn_buffer_text(&lines, *piece == '"' ? "\"\"" : piece);
+                }
+                kn_buffer_text(&lines, l + 1 == n_levels ? "\"\n" : "\"");
+            }
+        kn_tree *tree, *again;
+        char *text;
+        assert_ok(parse_text(&tree, lines.bytes, err));
+        assert_int_equal(tree->n_leaves, n_leaves);
+        assert_ok(kn_tree_to_text(&text, tree, err));
+        assert_ok(parse_text(&again, text, err));
+        assert_same_tree(tree, again);
+        kn_free(text);
+        kn_buffer_free(&lines);
+        kn_tree_free(tree);
+        kn_tree_free(again);
+    }
+}
+
+/* --- Files and data -------------------------------------------------------------------------------------------- */
+
+/* A file in the current folder with this text; unlink it. */
+static const char *temporary_file(const char *text)
+{
+    static char path[] = "/tmp/kanon-test-XXXXXX";
+    strcpy(path + sizeof path - 7, "XXXXXX");
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+    return path;
+}
+
+static kn_status build(kn_domain **out, const kn_table *table, const char *spec, bool must_be_tree, kn_error *err)
+{
+    kn_hierarchy_request request = {.spec = spec, .must_be_tree = must_be_tree, .weight = 1, .max_level = KN_NONE};
+    return kn_domain_build(out, &table->columns[0], table->source, table->n_rows, &request, err);
+}
+
+static void assert_same_domain(const kn_domain *a, const kn_domain *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->n_codes, b->n_codes);
+    assert_int_equal(a->missing, b->missing);
+    assert_memory_equal(a->code_of_spelling, b->code_of_spelling, a->column->n_spellings * sizeof(uint32_t));
+    assert_memory_equal(a->spelling_of_code, b->spelling_of_code, a->n_codes * sizeof(uint32_t));
+    assert_memory_equal(a->rows_before, b->rows_before, (a->n_codes + 1) * sizeof(uint64_t));
+    if (a->kind == KN_DOMAIN_TREE) {
+        assert_same_tree(a->tree, b->tree);
+        assert_int_equal(a->max_level, b->max_level);
+    }
+}
+
+/* The domains of tests/support.c are written on their own, so they serve as oracle. */
+static void domains_are_what_their_definition_says(void **state)
+{
+    kn_rng rng = kn_rng_new(4, 0);
+    for (int round = 0; round < 200; round++) {
+        uint32_t n_rows = 1 + kn_rng_below(&rng, 40);
+        int cells[40];
+        char text[40][16];
+        const char *texts[40];
+        for (uint32_t r = 0; r < n_rows; r++) {
+            cells[r] = kn_rng_below(&rng, 8) == 0 ? TEST_MISSING : (int)kn_rng_below(&rng, 9) - 4;
+            snprintf(text[r], sizeof text[r], "t%d", cells[r]);
+            texts[r] = cells[r] == TEST_MISSING ? NULL : text[r];
+        }
+        kn_table *tables[] = {test_table(n_rows, 1, cells), test_text_table(n_rows, 1, texts)};
+        for (int i = 0; i < 2; i++) {
+            kn_domain *expected = test_domain(tables[i], 0, NULL), *got;
+            assert_ok(build(&got, tables[i], NULL, false, err));
+            assert_same_domain(got, expected);
+            kn_domain_free(expected);
+            kn_domain_free(got);
+            if (!tables[i]->columns[0].has_missing) {
+                expected = test_suppress_domain(tables[i], 0);
+                assert_ok(build(&got, tables[i], "suppress", false, err));
+                assert_same_domain(got, expected);
+                kn_domain_free(expected);
+                kn_domain_free(got);
+            }
+        }
+        const char *lines = "4;p;*\n-1;n;*\n-2;n;*\n-3;n;*\n-4;n;*\n0;0;*\n1;p;*\n2;p;*\n3;p;*\n";
+        const char *path = temporary_file(lines);
+        kn_domain *expected = test_domain(tables[0], 0, lines), *got;
+        assert_ok(build(&got, tables[0], path, false, err));
+        unlink(path);
+        assert_same_domain(got, expected);
+        kn_domain_free(expected);
+        kn_domain_free(got);
+        test_table_free(tables[0]);
+        test_table_free(tables[1]);
+    }
+}
+
+static void assert_build_fails(const kn_table *table, const char *lines, const char *format)
+{
+    kn_error err = {{0}};
+    kn_domain *domain;
+    const char *path = temporary_file(lines);
+    char expected[1000];
+    assert_int_equal(build(&domain, table, path, false, &err), KN_INPUT);
+    unlink(path);
+    assert_null(domain);
+    snprintf(expected, sizeof expected, format, path);
+    assert_string_equal(err.message, expected);
+}
+
+static void a_value_outside_the_hierarchy_is_named_with_its_line(void **state)
+{
+    const char *words[] = {"a", " b", "x", "a", "b"};
+    kn_table *table = test_text_table(5, 1, words);
+    assert_build_fails(table, "a;*\nb;*\n", "test.csv, line 3, column a: ' b' is not in the hierarchy %s (nor is 1 more value); "
+                                            "without the blanks around it, it is: use --trim");
+    assert_build_fails(table, "a;*\nb;*\n b;*\n", "test.csv, line 4, column a: 'x' is not in the hierarchy %s; add a line for it "
+                                                   "there, or correct the data");
+    /* the label of an inner node is no value */
+    assert_build_fails(table, "a;x;*\nb;x;*\n b;x;*\n", "test.csv, line 4, column a: 'x' is not in the hierarchy %s; add a line "
+                                                        "for it there, or correct the data");
+    test_table_free(table);
+}
+
+static void numbers_are_found_by_value(void **state)
+{
+    const int numbers[] = {1, 2, 10};
+    kn_table *table = test_table(3, 1, numbers);
+    const char *path = temporary_file("2.0;low;*\n1.5;low;*\n01;low;*\n1e1;high;*\n");
+    kn_domain *domain;
+    assert_ok(build(&domain, table, path, false, err));
+    unlink(path);
+    assert_int_equal(domain->n_codes, 4);
+    assert_int_equal(domain->code_of_spelling[0], 2);
+    assert_int_equal(domain->code_of_spelling[1], 0);
+    assert_int_equal(domain->code_of_spelling[2], 3);
+    assert_int_equal(domain->spelling_of_code[1], KN_NONE);
+    kn_cell cell = kn_domain_leaf(domain, 0);
+    assert_text("2", &cell, domain, NULL); /* as the data spells it */
+    cell = kn_domain_leaf(domain, 1);
+    assert_text("1.5", &cell, domain, NULL);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void levels_are_checked(void **state)
+{
+    const int numbers[] = {1, 2};
+    kn_table *table = test_table(2, 1, numbers);
+    kn_domain *domain;
+    static const struct {
+        const char *spec;
+        uint32_t min_level, max_level;
+        const char *message;
+    } wrong[] = {
+        {"suppress", 0, 2, "column a: max_level is 2, but its hierarchy has levels 0 to 1"},
+        {"suppress", 1, 0, "column a: min_level is 1, above max_level 0"},
+        {"suppress", 2, KN_NONE, "column a: min_level is 2, above the hierarchy's highest level 1"},
+        {NULL, 1, KN_NONE, "column a: min_level and max_level need a hierarchy with levels"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        kn_error err = {{0}};
+        kn_hierarchy_request request = {.spec = wrong[i].spec, .min_level = wrong[i].min_level, .max_level = wrong[i].max_level};
+        assert_int_equal(kn_domain_build(&domain, &table->columns[0], "d", 2, &request, &err), KN_USAGE);
+        assert_string_equal(err.message, wrong[i].message);
+    }
+    kn_hierarchy_request request = {.spec = "suppress", .min_level = 1, .max_level = KN_NONE, .weight = 3};
+    assert_ok(kn_domain_build(&domain, &table->columns[0], "d", 2, &request, err));
+    assert_int_equal(domain->min_level, 1);
+    assert_int_equal(domain->max_level, 1);
+    assert_true(domain->weight == 3);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +520,13 @@ int main(void)
         cmocka_unit_test(the_closure_is_the_smallest_allowed_superset),
         cmocka_unit_test(equal_sets_have_equal_ids),
         cmocka_unit_test(cells_are_written_as_labels_intervals_sets_and_stars),
+        cmocka_unit_test(a_file_may_look_like_any_csv),
+        cmocka_unit_test(a_wrong_file_is_refused_with_both_places),
+        cmocka_unit_test(a_written_tree_reads_back_the_same),
+        cmocka_unit_test(domains_are_what_their_definition_says),
+        cmocka_unit_test(a_value_outside_the_hierarchy_is_named_with_its_line),
+        cmocka_unit_test(numbers_are_found_by_value),
+        cmocka_unit_test(levels_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

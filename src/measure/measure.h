@@ -30,6 +30,11 @@ typedef struct kn_measure {
     /* Price of one row in this cell of QI q, without the column's weight. */
     double (*price_cell)(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
                          const kn_cell *cell);
+    /* The same price for a set that a search is still changing, from what can be kept count of: distinct values, rows of
+     * the table with one of them, and the sum over those values of rows * log2(rows). NULL: only price_cell knows, and
+     * searches over sets follow the number of values. */
+    double (*price_counts)(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values, uint64_t n_rows,
+                           double rows_log_rows);
     /* Cell measures that also depend on the row's own value (non-uniform entropy): the row pays
      * price_cell - value_discount(its code). The sum of the discounts over the table is a constant, so a search may
      * ignore them. NULL: none. */

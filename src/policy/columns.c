@@ -1,8 +1,6 @@
 /* From settings and the header of the data to one choice per column. */
 #include "policy/settings.h"
 
-#include "base/buffer.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +18,7 @@ static const struct {
 typedef struct header {
     const char *const *names;
     uint32_t n;
+    kn_columns_mode mode;
 } header;
 
 static uint32_t find_name(const header *head, const char *name, size_t n_bytes)
@@ -44,7 +43,7 @@ static kn_status unknown_column(const header *head, const kn_setting *setting, c
 }
 
 /* A role from a flag replaces one from the policy; two roles from one source are a contradiction. */
-static kn_status set_role(kn_column_choice *choice, const kn_setting **given_by, kn_role role,
+static kn_status set_role(kn_column_choice *choice, const kn_setting **given_by, uint32_t *n_mentions, kn_role role,
                           const kn_setting *setting, const char *name, kn_error *err)
 {
     const kn_setting *before = *given_by;
@@ -54,14 +53,15 @@ static kn_status set_role(kn_column_choice *choice, const kn_setting **given_by,
         return kn_error_set(err, KN_USAGE, "%s: column '%.80s' is %s already and cannot be %s too; name it once",
                             kn_setting_place(place, setting), name, kn_role_name(choice->role), kn_role_name(role));
     }
+    if (before == NULL) choice->mention = (*n_mentions)++;
     choice->role = role;
     *given_by = setting;
     return KN_OK;
 }
 
 /* "a,b": each name gets the role. A column whose name holds a comma is written with "\,". */
-static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_by, const header *head, kn_role role,
-                           const kn_setting *setting, kn_error *err)
+static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_by, uint32_t *n_mentions,
+                           const header *head, kn_role role, const kn_setting *setting, kn_error *err)
 {
     kn_status status = KN_OK;
     char *name = NULL;
@@ -74,8 +74,9 @@ static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_b
         }
         if (*from == ',') from++;
         uint32_t column = find_name(head, name, n);
+        if (column == KN_NONE && head->mode == KN_COLUMNS_OF_RELEASE) continue;
         if (column == KN_NONE) KN_TRY(unknown_column(head, setting, name, n, err));
-        KN_TRY(set_role(&choices[column], &given_by[column], role, setting, head->names[column], err));
+        KN_TRY(set_role(&choices[column], &given_by[column], n_mentions, role, setting, head->names[column], err));
     }
 done:
     kn_free(name);
@@ -147,6 +148,7 @@ static kn_status set_details(kn_column_choice *choices, const kn_settings *setti
             column = found;
             value = equals + 1;
         }
+        if (column == KN_NONE && head->mode == KN_COLUMNS_OF_RELEASE) continue;
         if (column == KN_NONE)
             return unknown_column(head, setting, setting->value, strcspn(setting->value, "="), err);
         kn_status status = set_detail(&choices[column], settings, setting, value, err);
@@ -172,6 +174,7 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
         kn_buffer_printf(&names, "%s%s", n_dropped++ != 0 ? ", " : "", head->names[i]);
     }
     kn_status status = KN_OK;
+    if (head->mode == KN_COLUMNS_OF_RELEASE) n_dropped = 0;
     if (n_dropped != 0 && strcmp(how, "error") == 0)
         status = kn_error_set(err, KN_USAGE,
                               "no role for column%s %.900s; give each a role, or say --unlisted drop or insensitive",
@@ -183,12 +186,13 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
 }
 
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
-                              uint32_t n_names, struct kn_buffer *warnings, kn_error *err)
+                              uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_column_choice *choices = NULL;
     const kn_setting **given_by = NULL;
-    header head = {names, n_names};
+    header head = {names, n_names, mode};
+    uint32_t n_mentions = 0;
     *out = NULL;
     KN_NEW(choices, n_names);
     KN_NEW(given_by, n_names);
@@ -198,11 +202,14 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     for (size_t i = 0; i < settings->items.n; i++)
         for (size_t r = 0; r < sizeof role_options / sizeof *role_options; r++)
             if (strcmp(settings->items.items[i].option, role_options[r].option) == 0)
-                KN_TRY(set_roles(choices, given_by, &head, role_options[r].role, &settings->items.items[i], err));
+                KN_TRY(set_roles(choices, given_by, &n_mentions, &head, role_options[r].role,
+                                 &settings->items.items[i], err));
     const kn_setting *person = kn_settings_find(settings, "person");
     if (person != NULL) {
         uint32_t column = find_name(&head, person->value, strlen(person->value));
-        if (column == KN_NONE) KN_TRY(unknown_column(&head, person, person->value, strlen(person->value), err));
+        if (column == KN_NONE && mode == KN_COLUMNS_OF_DATA)
+            KN_TRY(unknown_column(&head, person, person->value, strlen(person->value), err));
+        if (column == KN_NONE) goto details;
         if (given_by[column] != NULL && choices[column].role != KN_ROLE_IDENTIFIER)
             KN_FAIL(KN_USAGE, "the person column '%.80s' is an identifier and cannot be %s too", person->value,
                     kn_role_name(choices[column].role));
@@ -210,9 +217,11 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
         choices[column].is_person = true;
         given_by[column] = person;
     }
+details:
     KN_TRY(set_details(choices, settings, &head, false, err));
     KN_TRY(set_details(choices, settings, &head, true, err));
     KN_TRY(place_unlisted(choices, given_by, settings, &head, warnings, err));
+    for (uint32_t i = 0; i < n_names; i++) choices[i].listed = given_by[i] != NULL;
     *out = choices;
     choices = NULL;
 done:
