@@ -49,7 +49,7 @@ typedef enum kn_stopped { KN_STOPPED_DONE, KN_STOPPED_BUDGET, KN_STOPPED_TIME, K
 typedef struct kn_answer {
     kn_recoding recoding;
     uint32_t *levels;     /* n_qis */
-    uint32_t **block;     /* [q][code]: number of the block, non-decreasing in code */
+    uint32_t **block;     /* [q][code]: number of the block, non-decreasing in code; one allocation, rows follow the pointers */
     uint32_t n_classes;
     uint32_t *row_class;  /* n_rows */
     kn_cell *cells;       /* [class * n_qis + q]; usually NULL */

@@ -21,7 +21,9 @@ typedef struct kn_measure {
     size_t n_params;
     unsigned needs;
     bool monotone; /* generalizing never lowers it */
-    bool per_cell; /* the loss is divided by rows * columns (weights), so it lies in a fixed range */
+    bool uniform;  /* all rows of a class pay the same */
+    bool per_cell; /* prices are weighted by column and the loss is divided by rows * weights, so it lies in a fixed
+                      range. A cell measure without it is a plain count, without weights */
     bool higher_is_better; /* reported, never minimized (precision) */
     kn_status (*prepare)(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err); /* may be NULL */
     void (*discard)(void *state);

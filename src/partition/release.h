@@ -26,6 +26,7 @@ typedef struct kn_release {
     uint32_t *class_rows, *class_persons;
     uint32_t *row_class;     /* n_rows of the original, KN_NONE for suppressed; NULL when made from files */
     uint32_t n_suppressed;   /* rows with * in every QI, removed ones included */
+    uint32_t n_suppressed_persons;
     uint32_t n_removed;      /* of those, left out of the file: all or none */
     uint32_t *levels;        /* n_qis, full-domain only; otherwise NULL */
     /* Per sensitive column: histogram entries of class c are start[c] .. start[c+1]-1; class n_classes is the

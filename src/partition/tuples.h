@@ -15,6 +15,7 @@ typedef struct kn_sensitive {
     const kn_column *column;
     uint32_t n_values;        /* in the column's value order, the missing one last */
     uint64_t *value_rows;     /* n_values: rows of the table with that value */
+    /* NULL until kn_tuples_histograms, which is called when a model or the measure needs them: */
     uint32_t *start;          /* n_tuples + 1: tuple t has entries start[t] .. start[t+1]-1 */
     uint32_t *values, *counts; /* entries, ascending by value within a tuple */
     kn_tree *tree;            /* the column's hierarchy where one was given (hierarchical EMD); owned; leaves are
@@ -54,6 +55,8 @@ typedef struct kn_tuples {
 kn_status kn_tuples_new(kn_tuples **out, const kn_table *table, kn_domain *const *domains, uint32_t n_qis,
                         kn_pool *pool, kn_ticker *ticker, kn_error *err);
 void kn_tuples_free(kn_tuples *tuples);
+/* Fills each sensitive column's histograms per tuple. */
+kn_status kn_tuples_histograms(kn_tuples *tuples, kn_pool *pool, kn_error *err);
 
 /* Rows of each tuple: *start has n_tuples+1 entries, *rows n_rows, ascending within a tuple. Yours to kn_free. */
 kn_status kn_tuples_rows(uint32_t **start, uint32_t **rows, const kn_tuples *tuples, kn_error *err);

@@ -19,6 +19,7 @@ typedef struct kn_privacy {
     size_t n_params;
     unsigned needs;
     bool monotone;       /* two classes that hold, merged, hold */
+    bool counts_only;    /* says just: n_persons >= min_persons */
     bool worst_is_least; /* the worst class is the one with the smallest value (k, l); otherwise the largest (t) */
     /* Also refuses what no release can give, with the largest (smallest) value that is possible. */
     kn_status (*prepare)(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err);

@@ -1,0 +1,388 @@
+/* From a search's answer to a release in codes.
+ *
+ * In: levels, cut points or classes of rows. Out: classes of rows with equal released cells, the cells, counts per
+ * class, and the suppressed rows. Three steps: cells of the answer's classes (classify_*), classes with equal cells
+ * become one (merge_equal), classes that break a model are suppressed (settle_suppressed).
+ *
+ * Relies on leaves in pre-order: the closure of a class in a tree or an ordered domain follows from its smallest and
+ * largest code alone. Cost: a few passes over rows times quasi-identifiers. */
+#include "recode/recode.h"
+
+#include "partition/group.h"
+#include "partition/histogram.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Global recodings: group the tuples by mapped codes; map[q][code] is a node or a block. */
+static kn_status classify_by_maps(kn_release *r, const kn_task *task, uint32_t *const *maps, const uint32_t *n_mapped,
+                                  uint32_t **tuple_of_class, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *t = r->tuples;
+    kn_group_column *columns = NULL;
+    uint32_t *tuple_class = NULL;
+    KN_NEW(columns, t->n_qis);
+    KN_NEW_RAW(tuple_class, t->n_tuples);
+    for (uint32_t q = 0; q < t->n_qis; q++) columns[q] = (kn_group_column){t->codes[q], 4, maps[q], n_mapped[q]};
+    KN_TRY(kn_group(tuple_class, &r->n_classes, tuple_of_class, t->n_tuples, columns, t->n_qis, task->pool,
+                    task->ticker, err));
+    KN_NEW_RAW(r->row_class, t->n_rows);
+    for (uint32_t row = 0; row < t->n_rows; row++) r->row_class[row] = tuple_class[t->row_tuple[row]];
+    KN_NEW(r->cells, (size_t)r->n_classes * t->n_qis);
+done:
+    kn_free(columns);
+    kn_free(tuple_class);
+    return status;
+}
+
+static kn_status classify_by_levels(kn_release *r, const kn_answer *answer, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *t = r->tuples;
+    uint32_t **maps = NULL, *n_mapped = NULL, *tuple_of_class = NULL;
+    KN_NEW(maps, t->n_qis);
+    KN_NEW(n_mapped, t->n_qis);
+    KN_NEW(r->levels, t->n_qis);
+    for (uint32_t q = 0; q < t->n_qis; q++) {
+        maps[q] = t->domains[q]->tree->at_level[answer->levels[q]];
+        n_mapped[q] = t->domains[q]->tree->n_nodes;
+        r->levels[q] = answer->levels[q];
+    }
+    KN_TRY(classify_by_maps(r, task, maps, n_mapped, &tuple_of_class, err));
+    for (uint32_t c = 0; c < r->n_classes; c++)
+        for (uint32_t q = 0; q < t->n_qis; q++)
+            r->cells[(size_t)c * t->n_qis + q] =
+                kn_domain_at_level(t->domains[q], t->codes[q][tuple_of_class[c]], answer->levels[q]);
+done:
+    kn_free(maps);
+    kn_free(n_mapped);
+    kn_free(tuple_of_class);
+    return status;
+}
+
+static kn_cell block_cell(const kn_domain *domain, const uint32_t *block, uint32_t code)
+{
+    uint32_t first = code, last = code;
+    while (first > 0 && block[first - 1] == block[code]) first--;
+    while (last + 1 < domain->n_codes && block[last + 1] == block[code]) last++;
+    if (first == last) return kn_domain_leaf(domain, code);
+    if (first == 0 && last + 1 == domain->n_codes) return kn_domain_root(domain);
+    return (kn_cell){first, last, KN_NONE};
+}
+
+static kn_status classify_by_cuts(kn_release *r, const kn_answer *answer, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *t = r->tuples;
+    uint32_t *n_mapped = NULL, *tuple_of_class = NULL;
+    KN_NEW(n_mapped, t->n_qis);
+    for (uint32_t q = 0; q < t->n_qis; q++) n_mapped[q] = t->domains[q]->n_codes;
+    KN_TRY(classify_by_maps(r, task, answer->block, n_mapped, &tuple_of_class, err));
+    for (uint32_t c = 0; c < r->n_classes; c++)
+        for (uint32_t q = 0; q < t->n_qis; q++)
+            r->cells[(size_t)c * t->n_qis + q] =
+                block_cell(t->domains[q], answer->block[q], t->codes[q][tuple_of_class[c]]);
+done:
+    kn_free(n_mapped);
+    kn_free(tuple_of_class);
+    return status;
+}
+
+/* Trees and ordered domains: smallest and largest code of each class. */
+static kn_status close_ranges(kn_release *r, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *t = r->tuples;
+    uint32_t *least = NULL, *most = NULL;
+    KN_NEW_RAW(least, r->n_classes);
+    KN_NEW(most, r->n_classes);
+    memset(least, 0xFF, r->n_classes * sizeof *least);
+    for (uint32_t row = 0; row < t->n_rows; row++) {
+        uint32_t c = r->row_class[row], code = t->codes[q][t->row_tuple[row]];
+        if (c == KN_NONE) continue;
+        if (code < least[c]) least[c] = code;
+        if (code > most[c]) most[c] = code;
+    }
+    for (uint32_t c = 0; c < r->n_classes; c++) {
+        uint32_t ends[2] = {least[c], most[c]};
+        if (least[c] == KN_NONE) continue; /* a class without rows: dropped when equal cells are merged */
+        KN_TRY(kn_domain_closure(&r->cells[(size_t)c * t->n_qis + q], t->domains[q], r->sets, ends, 2, err));
+    }
+done:
+    kn_free(least);
+    kn_free(most);
+    return status;
+}
+
+static kn_status close_sets(kn_release *r, uint32_t q, const uint32_t *start, const uint32_t *members, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *t = r->tuples;
+    uint32_t *codes = NULL;
+    KN_NEW_RAW(codes, t->n_rows);
+    for (uint32_t c = 0; c < r->n_classes; c++) {
+        uint32_t n = start[c + 1] - start[c];
+        if (n == 0) continue;
+        for (uint32_t i = 0; i < n; i++) codes[i] = t->codes[q][t->row_tuple[members[start[c] + i]]];
+        KN_TRY(kn_domain_closure(&r->cells[(size_t)c * t->n_qis + q], t->domains[q], r->sets, codes, n, err));
+    }
+done:
+    kn_free(codes);
+    return status;
+}
+
+static kn_status classify_by_rows(kn_release *r, const kn_answer *answer, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *t = r->tuples;
+    uint32_t *start = NULL, *members = NULL;
+    r->n_classes = answer->n_classes;
+    KN_NEW_RAW(r->row_class, t->n_rows);
+    memcpy(r->row_class, answer->row_class, t->n_rows * sizeof *r->row_class);
+    KN_NEW(r->cells, (size_t)r->n_classes * t->n_qis);
+    if (answer->cells != NULL) {
+        memcpy(r->cells, answer->cells, (size_t)r->n_classes * t->n_qis * sizeof *r->cells);
+        /* ids of sets number the answer's pool: add them to ours */
+        for (size_t i = 0; answer->sets != NULL && i < (size_t)r->n_classes * t->n_qis; i++) {
+            if (t->domains[i % t->n_qis]->kind != KN_DOMAIN_SETS || r->cells[i].id == KN_NONE) continue;
+            uint32_t n;
+            const uint32_t *codes = kn_set_pool_get(answer->sets, r->cells[i].id, &n);
+            KN_TRY(kn_set_pool_add(&r->cells[i].id, r->sets, codes, n, err));
+        }
+        goto done;
+    }
+    for (uint32_t q = 0; q < t->n_qis; q++) {
+        if (t->domains[q]->kind != KN_DOMAIN_SETS) {
+            KN_TRY(close_ranges(r, q, err));
+            continue;
+        }
+        if (start == NULL) KN_TRY(kn_group_members(&start, &members, r->row_class, t->n_rows, r->n_classes, err));
+        KN_TRY(close_sets(r, q, start, members, err));
+    }
+done:
+    kn_free(start);
+    kn_free(members);
+    return status;
+}
+
+/* Classes with equal cells are one class to everybody who sees the release. */
+static kn_status merge_equal(kn_release *r, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n_qis = r->tuples->n_qis, n_old = r->n_classes;
+    uint32_t *fields = NULL, *merged = NULL, *first = NULL;
+    kn_group_column *columns = NULL;
+    kn_cell *cells = NULL;
+    if (n_old == 0) return KN_OK;
+    KN_NEW_RAW(fields, (size_t)n_old * n_qis * 3 + 1);
+    KN_NEW_RAW(merged, n_old);
+    KN_NEW(columns, (size_t)n_qis * 3);
+    for (uint32_t q = 0; q < n_qis; q++)
+        for (uint32_t part = 0; part < 3; part++) {
+            uint32_t *column = fields + (size_t)(q * 3 + part) * n_old, largest = 0;
+            for (uint32_t c = 0; c < n_old; c++) {
+                const kn_cell *cell = &r->cells[(size_t)c * n_qis + q];
+                column[c] = part == 0 ? cell->first : part == 1 ? cell->last : cell->id + 1; /* KN_NONE becomes 0 */
+                if (column[c] > largest) largest = column[c];
+            }
+            columns[q * 3 + part] = (kn_group_column){column, 4, NULL, largest + 1};
+        }
+    KN_TRY(kn_group(merged, &r->n_classes, &first, n_old, columns, n_qis * 3, task->pool, task->ticker, err));
+    KN_NEW_RAW(cells, (size_t)r->n_classes * n_qis);
+    for (uint32_t c = 0; c < r->n_classes; c++)
+        memcpy(cells + (size_t)c * n_qis, r->cells + (size_t)first[c] * n_qis, n_qis * sizeof *cells);
+    kn_free(r->cells);
+    r->cells = cells;
+    for (uint32_t row = 0; row < r->tuples->n_rows; row++)
+        if (r->row_class[row] != KN_NONE) r->row_class[row] = merged[r->row_class[row]];
+done:
+    kn_free(fields);
+    kn_free(merged);
+    kn_free(first);
+    kn_free(columns);
+    return status;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Rows and distinct persons per class; the suppressed rows are class n_classes of `rows` and `persons`. */
+static kn_status count_classes(uint32_t *rows, uint32_t *persons, const kn_release *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *t = r->tuples;
+    uint64_t *keys = NULL;
+    for (uint32_t row = 0; row < t->n_rows; row++)
+        rows[r->row_class[row] == KN_NONE ? r->n_classes : r->row_class[row]]++;
+    if (t->row_person == NULL) {
+        memcpy(persons, rows, (r->n_classes + 1) * sizeof *rows);
+        return KN_OK;
+    }
+    KN_NEW_RAW(keys, t->n_rows);
+    for (uint32_t row = 0; row < t->n_rows; row++) {
+        uint32_t c = r->row_class[row] == KN_NONE ? r->n_classes : r->row_class[row];
+        keys[row] = (uint64_t)c << 32 | t->row_person[row];
+    }
+    qsort(keys, t->n_rows, sizeof *keys, compare_keys);
+    for (uint32_t i = 0; i < t->n_rows; i++)
+        if (i == 0 || keys[i] != keys[i - 1]) persons[keys[i] >> 32]++;
+done:
+    kn_free(keys);
+    return status;
+}
+
+static void forget_counts(kn_release *r)
+{
+    for (uint32_t s = 0; r->histograms != NULL && s < r->tuples->n_sensitive; s++) {
+        kn_free(r->histograms[s].start);
+        kn_free(r->histograms[s].values);
+        kn_free(r->histograms[s].counts);
+    }
+    kn_free(r->histograms);
+    kn_free(r->class_rows);
+    kn_free(r->class_persons);
+    r->histograms = NULL;
+    r->class_rows = r->class_persons = NULL;
+}
+
+static kn_status count_release(kn_release *r, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    forget_counts(r);
+    KN_NEW(r->class_rows, r->n_classes + 1);
+    KN_NEW(r->class_persons, r->n_classes + 1);
+    KN_TRY(count_classes(r->class_rows, r->class_persons, r, err));
+    r->n_suppressed = r->class_rows[r->n_classes];
+    r->n_suppressed_persons = r->class_persons[r->n_classes];
+    KN_TRY(kn_release_count(r, task->pool, err));
+done:
+    return status;
+}
+
+/* Renumbers the classes, leaving out those that break a model or have no row. Returns whether any had rows. */
+static kn_status drop_breaking_classes(bool *changed, kn_release *r, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n_qis = r->tuples->n_qis;
+    uint32_t *renumbered = NULL, n_kept = 0;
+    kn_histogram *buffer = NULL;
+    *changed = false;
+    KN_NEW(renumbered, r->n_classes);
+    KN_NEW(buffer, r->tuples->n_sensitive);
+    for (uint32_t c = 0; c < r->n_classes; c++) {
+        kn_class_counts counts = kn_release_class(r, c, buffer);
+        bool kept = counts.n_rows != 0 && kn_models_hold(task->models, &counts);
+        if (!kept) *changed = true;
+        renumbered[c] = kept ? n_kept : KN_NONE;
+        if (kept && n_kept++ != c)
+            memcpy(r->cells + (size_t)renumbered[c] * n_qis, r->cells + (size_t)c * n_qis, n_qis * sizeof *r->cells);
+    }
+    if (*changed) {
+        r->n_classes = n_kept;
+        for (uint32_t row = 0; row < r->tuples->n_rows; row++)
+            if (r->row_class[row] != KN_NONE) r->row_class[row] = renumbered[r->row_class[row]];
+    }
+done:
+    kn_free(renumbered);
+    kn_free(buffer);
+    return status;
+}
+
+/* The class whose released text is * in every QI, as the suppressed rows' is, or KN_NONE. */
+static uint32_t all_star_class(const kn_release *r)
+{
+    const kn_tuples *t = r->tuples;
+    for (uint32_t q = 0; q < t->n_qis; q++) {
+        const kn_tree *tree = t->domains[q]->tree;
+        size_t n_bytes = 1;
+        const char *label = tree != NULL ? kn_tree_label(tree, tree->root, &n_bytes) : "*";
+        if (n_bytes != 1 || *label != '*') return KN_NONE;
+    }
+    for (uint32_t c = 0; c < r->n_classes; c++) {
+        uint32_t q = 0;
+        while (q < t->n_qis) {
+            kn_cell root = kn_domain_root(t->domains[q]);
+            if (!kn_cell_equal(&r->cells[(size_t)c * t->n_qis + q], &root)) break;
+            q++;
+        }
+        if (q == t->n_qis) return c;
+    }
+    return KN_NONE;
+}
+
+/* The suppressed rows stay when, as the class that a reader sees, they satisfy every model. */
+static kn_status suppressed_may_stay(bool *stay, const kn_release *r, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *t = r->tuples;
+    kn_histogram *buffer = NULL;
+    kn_release joined = {.tuples = t, .n_classes = 1};
+    uint32_t rows[2] = {0}, persons[2] = {0}, star = all_star_class(r);
+    KN_NEW(buffer, t->n_sensitive);
+    if (star == KN_NONE) {
+        kn_class_counts counts = kn_release_class(r, r->n_classes, buffer);
+        *stay = kn_models_hold(task->models, &counts);
+        goto done;
+    }
+    KN_NEW_RAW(joined.row_class, t->n_rows);
+    for (uint32_t row = 0; row < t->n_rows; row++)
+        joined.row_class[row] = r->row_class[row] == KN_NONE || r->row_class[row] == star ? 0 : KN_NONE;
+    KN_TRY(count_classes(rows, persons, &joined, err));
+    KN_TRY(kn_release_count(&joined, task->pool, err));
+    joined.class_rows = rows;
+    joined.class_persons = persons;
+    kn_class_counts counts = kn_release_class(&joined, 0, buffer);
+    *stay = kn_models_hold(task->models, &counts);
+done:
+    joined.class_rows = joined.class_persons = NULL;
+    forget_counts(&joined);
+    kn_free(joined.row_class);
+    kn_free(buffer);
+    return status;
+}
+
+static kn_status settle_suppressed(kn_release *r, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    bool changed, stay = true;
+    KN_TRY(count_release(r, task, err));
+    KN_TRY(drop_breaking_classes(&changed, r, task, err));
+    if (changed) KN_TRY(count_release(r, task, err));
+    if (r->n_suppressed > task->max_suppressed)
+        KN_FAIL(KN_NOT_MET,
+                "%u of %u rows would have to be suppressed, and --max-suppressed allows %llu; allow more, or lower k, or "
+                "use fewer quasi-identifiers",
+                r->n_suppressed, r->tuples->n_rows, (unsigned long long)task->max_suppressed);
+    if (r->n_suppressed != 0) KN_TRY(suppressed_may_stay(&stay, r, task, err));
+    r->n_removed = stay ? 0 : r->n_suppressed;
+    if (r->n_removed == r->tuples->n_rows && r->tuples->n_rows != 0)
+        KN_FAIL(KN_NOT_MET, "no row can be released: all %u would have to be removed", r->tuples->n_rows);
+done:
+    return status;
+}
+
+kn_status kn_recode(kn_release **out, const kn_answer *answer, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_release *r = NULL;
+    *out = NULL;
+    KN_NEW(r, 1);
+    r->tuples = task->tuples;
+    KN_TRY(kn_set_pool_new(&r->sets, err));
+    switch (answer->recoding) {
+    case KN_RECODING_LEVELS: KN_TRY(classify_by_levels(r, answer, task, err)); break;
+    case KN_RECODING_CUTS: KN_TRY(classify_by_cuts(r, answer, task, err)); break;
+    case KN_RECODING_LOCAL: KN_TRY(classify_by_rows(r, answer, err)); break;
+    }
+    KN_TRY(merge_equal(r, task, err));
+    KN_TRY(settle_suppressed(r, task, err));
+    *out = r;
+    r = NULL;
+done:
+    kn_release_free(r);
+    return status;
+}

@@ -1,0 +1,197 @@
+/* Calendar arithmetic (Howard Hinnant's days_from_civil: eras of 400 years that begin on 1 March) and the parsing of
+ * date spellings. Everything is exact; only kn_moment_number rounds. */
+#include "table/dates.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { DAYS_PER_ERA = 146097, DAYS_TO_1970 = 719468, NANOSECONDS = 1000000000 };
+static const int64_t SECONDS_PER_DAY = 86400;
+
+static bool is_leap(int32_t year) { return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0); }
+
+unsigned kn_days_in_month(int32_t year, unsigned month)
+{
+    static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    return month == 2 && is_leap(year) ? 29 : days[month - 1];
+}
+
+bool kn_date_is_valid(kn_date date)
+{
+    return date.year >= 1 && date.year <= 9999 && date.month >= 1 && date.month <= 12 && date.day >= 1 &&
+           date.day <= kn_days_in_month(date.year, date.month);
+}
+
+int64_t kn_date_to_days(kn_date date)
+{
+    int64_t year = (int64_t)date.year - (date.month <= 2);
+    int64_t era = (year >= 0 ? year : year - 399) / 400;
+    int64_t year_of_era = year - era * 400;
+    int64_t day_of_year = (153 * (date.month + (date.month > 2 ? -3 : 9)) + 2) / 5 + date.day - 1;
+    int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    return era * DAYS_PER_ERA + day_of_era - DAYS_TO_1970;
+}
+
+kn_date kn_date_from_days(int64_t days)
+{
+    days += DAYS_TO_1970;
+    int64_t era = (days >= 0 ? days : days - (DAYS_PER_ERA - 1)) / DAYS_PER_ERA;
+    int64_t day_of_era = days - era * DAYS_PER_ERA;
+    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    int64_t shifted_month = (5 * day_of_year + 2) / 153;
+    kn_date date;
+    date.day = (uint8_t)(day_of_year - (153 * shifted_month + 2) / 5 + 1);
+    date.month = (uint8_t)(shifted_month < 10 ? shifted_month + 3 : shifted_month - 9);
+    date.year = (int32_t)(year_of_era + era * 400 + (date.month <= 2));
+    return date;
+}
+
+kn_date kn_date_of_number(double days) { return kn_date_from_days((int64_t)floor(days)); }
+
+const char *kn_date_text(char buffer[KN_DATE_BYTES], kn_date date)
+{
+    snprintf(buffer, KN_DATE_BYTES, "%04d-%02u-%02u", (int)date.year, date.month, date.day);
+    return buffer;
+}
+
+double kn_moment_number(const kn_moment *moment)
+{
+    double day = (double)moment->days;
+    double number = day + (double)moment->nanoseconds / ((double)SECONDS_PER_DAY * NANOSECONDS);
+    return number < day + 1 ? number : nextafter(day + 1, day);
+}
+
+/* --- Spellings ------------------------------------------------------------------------------------------------- */
+
+typedef struct cursor {
+    const char *at, *end;
+} cursor;
+
+static bool take_char(cursor *c, char wanted)
+{
+    if (c->at == c->end || *c->at != wanted) return false;
+    c->at++;
+    return true;
+}
+
+static bool take_digits(cursor *c, unsigned min_digits, unsigned max_digits, unsigned *out)
+{
+    unsigned n = 0, value = 0;
+    while (n < max_digits && c->at < c->end && *c->at >= '0' && *c->at <= '9') {
+        value = value * 10 + (unsigned)(*c->at++ - '0');
+        n++;
+    }
+    *out = value;
+    return n >= min_digits;
+}
+
+/* Z, +02:00, +0200, +02; nothing is fine. */
+static bool take_zone(cursor *c, kn_moment *moment, int64_t *offset_seconds)
+{
+    unsigned hours = 0, minutes = 0;
+    *offset_seconds = 0;
+    if (take_char(c, 'Z') || take_char(c, 'z')) {
+        moment->has_zone = true;
+        return true;
+    }
+    if (c->at == c->end || (*c->at != '+' && *c->at != '-')) return true;
+    int sign = *c->at++ == '-' ? -1 : 1;
+    if (!take_digits(c, 2, 2, &hours)) return false;
+    bool colon = take_char(c, ':');
+    if (!take_digits(c, 2, 2, &minutes) && (colon || c->at != c->end)) return false;
+    if (hours > 23 || minutes > 59) return false;
+    *offset_seconds = sign * (int64_t)(hours * 3600 + minutes * 60);
+    moment->has_zone = true;
+    return true;
+}
+
+static bool take_fraction(cursor *c, uint64_t *nanoseconds)
+{
+    uint64_t unit = NANOSECONDS / 10;
+    unsigned n_digits = 0;
+    for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++, n_digits++, unit /= 10)
+        *nanoseconds += unit * (uint64_t)(*c->at - '0');
+    return n_digits >= 1 && n_digits <= 9;
+}
+
+static bool take_time(cursor *c, kn_moment *moment)
+{
+    unsigned hours, minutes, seconds = 0;
+    uint64_t nanoseconds = 0;
+    int64_t offset_seconds;
+    if (c->at == c->end) return true;
+    if (!take_char(c, 'T') && !take_char(c, 't') && !take_char(c, ' ')) return false;
+    if (!take_digits(c, 2, 2, &hours) || !take_char(c, ':') || !take_digits(c, 2, 2, &minutes)) return false;
+    if (take_char(c, ':')) {
+        if (!take_digits(c, 2, 2, &seconds)) return false;
+        if ((take_char(c, '.') || take_char(c, ',')) && !take_fraction(c, &nanoseconds)) return false;
+    }
+    if (hours > 23 || minutes > 59 || seconds > 59) return false;
+    if (!take_zone(c, moment, &offset_seconds)) return false;
+    int64_t second = (int64_t)(hours * 3600 + minutes * 60 + seconds) - offset_seconds;
+    int64_t day_shift = second < 0 ? -1 : second >= SECONDS_PER_DAY ? 1 : 0;
+    moment->days += day_shift;
+    moment->nanoseconds = (uint64_t)(second - day_shift * SECONDS_PER_DAY) * NANOSECONDS + nanoseconds;
+    moment->has_time = true;
+    return true;
+}
+
+static bool set_day(kn_moment *moment, unsigned year, unsigned month, unsigned day)
+{
+    kn_date date = {(int32_t)year, (uint8_t)month, (uint8_t)day};
+    if (month > 12 || day > 31 || !kn_date_is_valid(date)) return false;
+    moment->days = kn_date_to_days(date);
+    return true;
+}
+
+static bool parse_iso(cursor *c, kn_moment *moment)
+{
+    unsigned year, month, day;
+    if (!take_digits(c, 4, 4, &year) || c->at == c->end) return false;
+    char separator = *c->at;
+    if (separator != '-' && separator != '/') return false;
+    c->at++;
+    if (!take_digits(c, 2, 2, &month) || !take_char(c, separator) || !take_digits(c, 2, 2, &day)) return false;
+    return set_day(moment, year, month, day) && take_time(c, moment);
+}
+
+/* Two short numbers and a year: d.m.yyyy, d/m/yyyy, m/d/yyyy. */
+static bool parse_three(cursor *c, kn_moment *moment, kn_date_form form)
+{
+    unsigned first, second, year;
+    if (!take_digits(c, 1, 2, &first) || c->at == c->end) return false;
+    char separator = *c->at;
+    if (form == KN_DATE_DOTS ? separator != '.' : separator != '/' && separator != '-') return false;
+    c->at++;
+    if (!take_digits(c, 1, 2, &second) || !take_char(c, separator) || !take_digits(c, 4, 4, &year)) return false;
+    return form == KN_DATE_MONTH ? set_day(moment, year, first, second) : set_day(moment, year, second, first);
+}
+
+static bool parse_compact(cursor *c, kn_moment *moment)
+{
+    unsigned year, month, day;
+    return take_digits(c, 4, 4, &year) && take_digits(c, 2, 2, &month) && take_digits(c, 2, 2, &day) &&
+           set_day(moment, year, month, day);
+}
+
+bool kn_date_parse(kn_moment *out, const char *bytes, size_t n_bytes, kn_date_form form)
+{
+    cursor c = {bytes, bytes + n_bytes};
+    *out = (kn_moment){0};
+    while (c.at < c.end && (*c.at == ' ' || *c.at == '\t')) c.at++;
+    while (c.at < c.end && (c.end[-1] == ' ' || c.end[-1] == '\t')) c.end--;
+    bool parsed = form == KN_DATE_ISO       ? parse_iso(&c, out)
+                  : form == KN_DATE_COMPACT ? parse_compact(&c, out)
+                                            : parse_three(&c, out, form);
+    return parsed && c.at == c.end;
+}
+
+unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms)
+{
+    unsigned found = 0;
+    kn_moment moment;
+    for (unsigned form = KN_DATE_ISO; form <= KN_DATE_COMPACT; form <<= 1)
+        if ((forms & form) != 0 && kn_date_parse(&moment, bytes, n_bytes, (kn_date_form)form)) found |= form;
+    return found;
+}

@@ -1,0 +1,56 @@
+/* Dates: the proleptic Gregorian calendar as days since 1970-01-01, and the spellings that count as dates.
+ *
+ * A date cell is one of these forms; blanks around it are tolerated. Years have four digits: with two, the century
+ * would be a guess, so `1/21/76` stays text. ISO       2024-01-31, 2024/01/31, with an optional time after 'T' or a
+ * blank: 10:30, 10:30:05, 10:30:05.250, then optionally Z, +02:00, +0200 or +02 (counted back to UTC)
+ *   DOTS      31.1.2024, 31.01.2024          day first
+ *   DAY       31/1/2024, 31-01-2024          day first
+ *   MONTH     1/31/2024, 01-31-2024          month first
+ *   COMPACT   20240131                       only where the user declared the column a date: otherwise a number */
+#ifndef KN_TABLE_DATES_H
+#define KN_TABLE_DATES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct kn_date {
+    int32_t year;       /* 1 .. 9999 in data; the arithmetic takes any */
+    uint8_t month, day; /* 1 .. 12, 1 .. 31 */
+} kn_date;
+
+bool kn_date_is_valid(kn_date date);
+unsigned kn_days_in_month(int32_t year, unsigned month);
+int64_t kn_date_to_days(kn_date date); /* since 1970-01-01 */
+kn_date kn_date_from_days(int64_t days);
+/* The day that a number of a date column (kn_column.number: days, the time as a fraction) lies in. */
+kn_date kn_date_of_number(double days);
+
+#define KN_DATE_BYTES 32
+/* "2024-01-31"; returns `buffer`. */
+const char *kn_date_text(char buffer[KN_DATE_BYTES], kn_date date);
+
+typedef enum kn_date_form {
+    KN_DATE_ISO = 1 << 0,
+    KN_DATE_DOTS = 1 << 1,
+    KN_DATE_DAY = 1 << 2,
+    KN_DATE_MONTH = 1 << 3,
+    KN_DATE_COMPACT = 1 << 4
+} kn_date_form;
+
+/* A point in time, exact. */
+typedef struct kn_moment {
+    int64_t days;
+    uint64_t nanoseconds; /* within the day */
+    bool has_zone;        /* was given with Z or an offset */
+    bool has_time;
+} kn_moment;
+
+/* In which of `forms` (a set of kn_date_form bits) the bytes are a valid date; 0: in none. */
+unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms);
+/* Reads the bytes in one form; false when they are no date in it. */
+bool kn_date_parse(kn_moment *out, const char *bytes, size_t n_bytes, kn_date_form form);
+/* Days with the time as a fraction. Rounding never reaches the next day, so that floor() is the day. */
+double kn_moment_number(const kn_moment *moment);
+
+#endif
