@@ -1,1 +1,318 @@
 #include "support.h"
+
+#include "hierarchy/paths.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static kn_error no_memory; /* tests that make allocations fail do it around the code under test, not here */
+
+static void *must(void *block)
+{
+    if (block == NULL) fail_msg("test support: out of memory");
+    return block;
+}
+
+#define MAKE(n, type) ((type *)must(kn_array_alloc((n), sizeof(type), &no_memory)))
+
+/* --- Tables ---------------------------------------------------------------------------------------------------- */
+
+typedef struct spelled {
+    const char *text; /* NULL: missing */
+    double number;
+} spelled;
+
+/* Numbers by value, text by bytes, the missing value last. */
+static int by_value(const void *a, const void *b)
+{
+    const spelled *x = a, *y = b;
+    if (x->text == NULL || y->text == NULL) return (x->text == NULL) - (y->text == NULL);
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    return strcmp(x->text, y->text);
+}
+
+static void fill_column(kn_column *column, uint32_t index, kn_type type, uint32_t n_rows, const spelled *cells,
+                        uint32_t n_columns)
+{
+    spelled *sorted = MAKE(n_rows, spelled);
+    uint32_t n = 0;
+    uint64_t n_bytes = 0;
+    for (uint32_t r = 0; r < n_rows; r++) sorted[r] = cells[(size_t)r * n_columns + index];
+    qsort(sorted, n_rows, sizeof *sorted, by_value);
+    for (uint32_t r = 0; r < n_rows; r++)
+        if (n == 0 || by_value(&sorted[n - 1], &sorted[r]) != 0) sorted[n++] = sorted[r];
+    for (uint32_t i = 0; i < n; i++) n_bytes += sorted[i].text != NULL ? strlen(sorted[i].text) : 0;
+
+    char name[] = {(char)('a' + index % 26), '\0'};
+    *column = (kn_column){.name = must(kn_string_copy(name, 1, &no_memory)),
+                          .role = KN_ROLE_QUASI,
+                          .type = type,
+                          .n_spellings = n,
+                          .n_values = n,
+                          .code_bytes = 4,
+                          .bytes = MAKE(n_bytes + 1, char),
+                          .offset = MAKE(n + 1, uint64_t),
+                          .first_line = MAKE(n, uint64_t),
+                          .codes = MAKE(n_rows, uint32_t),
+                          .number = type == KN_TYPE_TEXT ? NULL : MAKE(n, double)};
+    for (uint32_t i = 0; i < n; i++) {
+        size_t length = sorted[i].text != NULL ? strlen(sorted[i].text) : 0;
+        memcpy(column->bytes + column->offset[i], sorted[i].text != NULL ? sorted[i].text : "", length);
+        column->offset[i + 1] = column->offset[i] + length;
+        if (column->number != NULL) column->number[i] = sorted[i].text != NULL ? sorted[i].number : (double)NAN;
+        if (sorted[i].text == NULL) column->has_missing = true;
+    }
+    for (uint32_t r = 0; r < n_rows; r++) {
+        uint32_t code = 0;
+        while (by_value(&sorted[code], &cells[(size_t)r * n_columns + index]) != 0) code++;
+        ((uint32_t *)column->codes)[r] = code;
+        if (column->first_line[code] == 0) column->first_line[code] = r + 2; /* line 1 is the header */
+    }
+    kn_free(sorted);
+}
+
+static kn_table *make_table(uint32_t n_rows, uint32_t n_columns, kn_type type, const spelled *cells)
+{
+    kn_table *table = MAKE(1, kn_table);
+    *table = (kn_table){.source = must(kn_string_copy("test.csv", 8, &no_memory)),
+                        .n_rows = n_rows,
+                        .n_columns = n_columns,
+                        .columns = MAKE(n_columns, kn_column),
+                        .person = KN_NONE,
+                        .delimiter = ',',
+                        .has_header = true,
+                        .line_end = "\n"};
+    for (uint32_t c = 0; c < n_columns; c++) fill_column(&table->columns[c], c, type, n_rows, cells, n_columns);
+    return table;
+}
+
+kn_table *test_table(uint32_t n_rows, uint32_t n_columns, const int *cells)
+{
+    size_t n = (size_t)n_rows * n_columns;
+    spelled *texts = MAKE(n, spelled);
+    char(*digits)[12] = must(kn_array_alloc(n, sizeof *digits, &no_memory));
+    for (size_t i = 0; i < n; i++) {
+        snprintf(digits[i], sizeof digits[i], "%d", cells[i]);
+        texts[i] = (spelled){cells[i] == TEST_MISSING ? NULL : digits[i], cells[i]};
+    }
+    kn_table *table = make_table(n_rows, n_columns, KN_TYPE_INT, texts);
+    kn_free(texts);
+    kn_free(digits);
+    return table;
+}
+
+kn_table *test_text_table(uint32_t n_rows, uint32_t n_columns, const char *const *cells)
+{
+    size_t n = (size_t)n_rows * n_columns;
+    spelled *texts = MAKE(n, spelled);
+    for (size_t i = 0; i < n; i++) texts[i] = (spelled){cells[i], 0};
+    kn_table *table = make_table(n_rows, n_columns, KN_TYPE_TEXT, texts);
+    kn_free(texts);
+    return table;
+}
+
+kn_table *test_random_table(kn_rng *rng, uint32_t n_rows, uint32_t n_columns, uint32_t n_values)
+{
+    int *cells = MAKE((size_t)n_rows * n_columns, int);
+    for (size_t i = 0; i < (size_t)n_rows * n_columns; i++) cells[i] = (int)kn_rng_below(rng, n_values);
+    kn_table *table = test_table(n_rows, n_columns, cells);
+    kn_free(cells);
+    return table;
+}
+
+void test_table_free(kn_table *table)
+{
+    if (table == NULL) return;
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        kn_column *column = &table->columns[c];
+        kn_free(column->name);
+        kn_free(column->bytes);
+        kn_free(column->offset);
+        kn_free(column->first_line);
+        kn_free(column->spelling_value);
+        kn_free(column->number);
+        kn_free(column->codes);
+    }
+    kn_free(table->columns);
+    kn_free(table->source);
+    kn_free(table);
+}
+
+/* --- Trees and domains ----------------------------------------------------------------------------------------- */
+
+static void push_label(kn_paths *paths, const char *bytes, size_t n_bytes, bool own)
+{
+    uint32_t id;
+    assert_ok(own ? kn_paths_own_label(&id, paths, bytes, n_bytes, err)
+                  : kn_paths_label(&id, paths, bytes, n_bytes, err));
+    assert_ok(kn_paths_push(paths, id, err));
+}
+
+static void push_lines(kn_paths *paths, const char *lines)
+{
+    for (const char *at = lines; *at != '\0';) {
+        const char *end = at + strcspn(at, "\n");
+        uint32_t n_labels = 0;
+        while (at <= end && n_labels < 100) {
+            const char *stop = at + strcspn(at, ";\n");
+            push_label(paths, at, (size_t)(stop - at), false);
+            n_labels++;
+            at = stop + 1;
+        }
+        if (paths->n_levels != 0 && paths->n_levels != n_labels) fail_msg("test tree: ragged lines:\n%s", lines);
+        paths->n_levels = n_labels;
+        at = *end == '\n' ? end + 1 : end;
+    }
+}
+
+kn_tree *test_tree_from_lines(const char *lines)
+{
+    kn_paths paths = {.name = "test tree"};
+    kn_tree *tree;
+    push_lines(&paths, lines);
+    assert_ok(kn_tree_from_paths(&tree, &paths, err));
+    kn_paths_free(&paths);
+    return tree;
+}
+
+/* Rows by code, from code_of_spelling. */
+static void count_rows(kn_domain *domain, uint32_t n_rows)
+{
+    domain->rows_before = MAKE(domain->n_codes + 1, uint64_t);
+    for (uint32_t r = 0; r < n_rows; r++)
+        domain->rows_before[domain->code_of_spelling[kn_column_code(domain->column, r)] + 1]++;
+    for (uint32_t c = 0; c < domain->n_codes; c++) domain->rows_before[c + 1] += domain->rows_before[c];
+}
+
+static kn_domain *start_domain(const kn_table *table, uint32_t column_index, uint32_t n_codes)
+{
+    const kn_column *column = &table->columns[column_index];
+    kn_domain *domain = MAKE(1, kn_domain);
+    *domain = (kn_domain){.name = column->name,
+                          .column = column,
+                          .n_codes = n_codes,
+                          .missing = KN_NONE,
+                          .code_of_spelling = MAKE(column->n_spellings, uint32_t),
+                          .spelling_of_code = MAKE(n_codes, uint32_t),
+                          .weight = 1,
+                          .max_level = KN_NONE};
+    memset(domain->spelling_of_code, 0xFF, n_codes * sizeof(uint32_t));
+    return domain;
+}
+
+/* Numbers in their order; text by frequency, ties by bytes. */
+static kn_domain *plain_domain(const kn_table *table, uint32_t column_index)
+{
+    const kn_column *column = &table->columns[column_index];
+    uint32_t n = column->n_spellings;
+    kn_domain *domain = start_domain(table, column_index, n);
+    uint32_t *rows = MAKE(n, uint32_t);
+    domain->kind = column->type == KN_TYPE_TEXT ? KN_DOMAIN_SETS : KN_DOMAIN_RANGES;
+    for (uint32_t r = 0; r < table->n_rows; r++) rows[kn_column_code(column, r)]++;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t code = i;
+        if (domain->kind == KN_DOMAIN_SETS) {
+            code = 0;
+            for (uint32_t j = 0; j < n; j++) code += rows[j] > rows[i] || (rows[j] == rows[i] && j < i);
+        }
+        domain->code_of_spelling[i] = code;
+        domain->spelling_of_code[code] = i;
+    }
+    if (column->has_missing) domain->missing = domain->code_of_spelling[n - 1];
+    kn_free(rows);
+    count_rows(domain, table->n_rows);
+    return domain;
+}
+
+static kn_domain *tree_domain(const kn_table *table, uint32_t column_index, kn_tree *tree, bool has_missing_leaf)
+{
+    const kn_column *column = &table->columns[column_index];
+    kn_domain *domain = start_domain(table, column_index, tree->n_leaves);
+    domain->kind = KN_DOMAIN_TREE;
+    domain->tree = tree;
+    domain->max_level = tree->n_levels - 1;
+    for (uint32_t i = 0; i < column->n_spellings; i++) {
+        size_t n;
+        const char *bytes = kn_column_bytes(column, i, &n);
+        bool is_missing = column->has_missing && i == column->n_spellings - 1;
+        uint32_t leaf = is_missing && has_missing_leaf ? tree->n_leaves - 1 : kn_tree_find_leaf(tree, bytes, n);
+        if (leaf == KN_NONE) fail_msg("test tree: no leaf '%.*s'", (int)n, bytes);
+        domain->code_of_spelling[i] = leaf;
+        domain->spelling_of_code[leaf] = i;
+        if (is_missing) domain->missing = leaf;
+    }
+    count_rows(domain, table->n_rows);
+    return domain;
+}
+
+kn_domain *test_domain(const kn_table *table, uint32_t column_index, const char *tree_lines)
+{
+    if (tree_lines == NULL) return plain_domain(table, column_index);
+    const kn_column *column = &table->columns[column_index];
+    kn_paths paths = {.name = "test tree"};
+    kn_tree *tree;
+    push_lines(&paths, tree_lines);
+    if (column->has_missing) { /* the last row, so the last leaf */
+        uint32_t root = paths.cells.items[paths.n_levels - 1], missing;
+        assert_ok(kn_paths_own_label(&missing, &paths, "", 0, err));
+        for (uint32_t l = 0; l + 1 < paths.n_levels; l++) assert_ok(kn_paths_push(&paths, missing, err));
+        assert_ok(kn_paths_push(&paths, root, err));
+    }
+    assert_ok(kn_tree_from_paths(&tree, &paths, err));
+    kn_paths_free(&paths);
+    return tree_domain(table, column_index, tree, column->has_missing);
+}
+
+kn_domain *test_suppress_domain(const kn_table *table, uint32_t column_index)
+{
+    const kn_column *column = &table->columns[column_index];
+    kn_paths paths = {.name = "test tree", .n_levels = 2};
+    kn_tree *tree;
+    for (uint32_t i = 0; i < column->n_spellings; i++) {
+        size_t n;
+        const char *bytes = kn_column_bytes(column, i, &n);
+        push_label(&paths, bytes, n, false);
+        push_label(&paths, "*", 1, false);
+    }
+    assert_ok(kn_tree_from_paths(&tree, &paths, err));
+    kn_paths_free(&paths);
+    return tree_domain(table, column_index, tree, false);
+}
+
+kn_domain *test_random_tree_domain(kn_rng *rng, const kn_table *table, uint32_t column_index, uint32_t n_levels)
+{
+    const kn_column *column = &table->columns[column_index];
+    uint32_t n = column->n_spellings;
+    if (n > 1 && n_levels < 2) n_levels = 2; /* several values need a root */
+    kn_paths paths = {.name = "test tree", .n_levels = n_levels};
+    /* group[l*n + i]: the first leaf of i's node at level l; a group starts where its lower one does, at random */
+    uint32_t *group = MAKE((size_t)n * n_levels, uint32_t);
+    for (uint32_t l = 0; l < n_levels; l++)
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t below = l > 0 ? group[(l - 1) * n + i] : i;
+            bool starts = below == i && (l == 0 || kn_rng_below(rng, 2) == 0) && l + 1 < n_levels;
+            group[l * n + i] = i == 0 || starts ? i : group[l * n + i - 1];
+        }
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t l = 0; l < n_levels; l++) {
+            char label[32];
+            size_t length;
+            const char *bytes = kn_column_bytes(column, i, &length);
+            if (l > 0) {
+                length = (size_t)snprintf(label, sizeof label, "L%u-%u", l, group[l * n + i]);
+                bytes = label;
+            }
+            if (l + 1 == n_levels && n_levels > 1) {
+                bytes = "*";
+                length = 1;
+            }
+            push_label(&paths, bytes, length, false);
+        }
+    kn_free(group);
+    kn_tree *tree;
+    assert_ok(kn_tree_from_paths(&tree, &paths, err));
+    kn_paths_free(&paths);
+    return tree_domain(table, column_index, tree, false);
+}

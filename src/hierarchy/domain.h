@@ -65,8 +65,11 @@ static inline bool kn_cell_equal(const kn_cell *a, const kn_cell *b)
 {
     return a->first == b->first && a->last == b->last && a->id == b->id;
 }
-/* The released text: a label, `30..39`, `{a|b}` or `*`; the characters that would be ambiguous inside a set or an
- * interval ('|', '{', '}', '\\', and "..") are escaped with '\'. A single value is its main spelling. */
+/* The released text: a label, `30..39`, `{a|b}` or `*`. A single value is its main spelling, as it stands. Inside an
+ * interval or a set the characters '|', '{', '}', '\\' and the dots of ".." are escaped with '\'. Where the text of an
+ * interval or a set happens to be a value of the column ("1..3" in a column of text), further characters are escaped
+ * until it is not, so that a text that is a value always means the value. The one exception is `*`: it means
+ * everything, also in a column that has the value `*`. */
 void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets);
 
 #endif

@@ -1,0 +1,118 @@
+/* Generalized values of one quasi-identifier: closure, size, coverage. How they are written and read back is in
+ * cell_text.c. */
+#include "hierarchy/domain.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void kn_domain_free(kn_domain *domain)
+{
+    if (domain == NULL) return;
+    kn_free(domain->code_of_spelling);
+    kn_free(domain->spelling_of_code);
+    kn_tree_free(domain->tree);
+    kn_free(domain->rows_before);
+    kn_free(domain);
+}
+
+kn_cell kn_domain_root(const kn_domain *domain)
+{
+    uint32_t id = domain->kind == KN_DOMAIN_TREE ? domain->tree->root : KN_NONE;
+    return (kn_cell){0, domain->n_codes - 1, id};
+}
+
+kn_cell kn_domain_leaf(const kn_domain *domain, uint32_t code)
+{
+    assert(code < domain->n_codes);
+    return (kn_cell){code, code, domain->kind == KN_DOMAIN_TREE ? code : KN_NONE};
+}
+
+static kn_cell node_cell(const kn_tree *tree, uint32_t node)
+{
+    return (kn_cell){tree->first[node], tree->last[node], node};
+}
+
+kn_cell kn_domain_at_level(const kn_domain *domain, uint32_t code, uint32_t level)
+{
+    assert(domain->kind == KN_DOMAIN_TREE && code < domain->n_codes && level < domain->tree->n_levels);
+    return node_cell(domain->tree, domain->tree->at_level[level][code]);
+}
+
+static int by_code(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The codes, sorted and each once, as a member of the pool. */
+static kn_status set_of(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes,
+                        size_t n_codes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *sorted = NULL, n = 0;
+    KN_NEW_RAW(sorted, n_codes);
+    for (size_t i = 0; i < n_codes; i++) sorted[i] = codes[i];
+    qsort(sorted, n_codes, sizeof *sorted, by_code);
+    for (size_t i = 0; i < n_codes; i++)
+        if (n == 0 || sorted[n - 1] != sorted[i]) sorted[n++] = sorted[i];
+    *out = (kn_cell){sorted[0], sorted[n - 1], KN_NONE};
+    if (n > 1 && n < domain->n_codes) KN_TRY(kn_set_pool_add(&out->id, sets, sorted, n, err));
+done:
+    kn_free(sorted);
+    return status;
+}
+
+kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes,
+                            size_t n_codes, kn_error *err)
+{
+    assert(n_codes > 0);
+    uint32_t first = codes[0], last = codes[0];
+    for (size_t i = 1; i < n_codes; i++) {
+        if (codes[i] < first) first = codes[i];
+        if (codes[i] > last) last = codes[i];
+    }
+    assert(last < domain->n_codes);
+    *out = kn_domain_leaf(domain, first);
+    if (first == last) return KN_OK;
+    if (domain->kind == KN_DOMAIN_SETS) return set_of(out, domain, sets, codes, n_codes, err);
+    if (domain->kind == KN_DOMAIN_TREE)
+        *out = node_cell(domain->tree, kn_tree_join(domain->tree, first, last));
+    else if (last == domain->missing)
+        *out = kn_domain_root(domain);
+    else
+        out->last = last;
+    return KN_OK;
+}
+
+/* A cell of SETS with members in the pool. */
+static bool is_set(const kn_cell *cell, const kn_domain *domain)
+{
+    return domain->kind == KN_DOMAIN_SETS && cell->id != KN_NONE;
+}
+
+uint32_t kn_cell_size(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
+{
+    if (!is_set(cell, domain)) return cell->last - cell->first + 1;
+    uint32_t n;
+    kn_set_pool_get(sets, cell->id, &n);
+    return n;
+}
+
+uint64_t kn_cell_rows(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
+{
+    if (!is_set(cell, domain)) return domain->rows_before[cell->last + 1] - domain->rows_before[cell->first];
+    uint32_t n;
+    const uint32_t *codes = kn_set_pool_get(sets, cell->id, &n);
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < n; i++) rows += kn_domain_code_rows(domain, codes[i]);
+    return rows;
+}
+
+bool kn_cell_covers(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets, uint32_t code)
+{
+    if (code < cell->first || code > cell->last) return false;
+    if (!is_set(cell, domain)) return true;
+    uint32_t n;
+    const uint32_t *codes = kn_set_pool_get(sets, cell->id, &n);
+    return bsearch(&code, codes, n, sizeof *codes, by_code) != NULL;
+}

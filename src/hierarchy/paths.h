@@ -1,0 +1,40 @@
+/* Paths from leaf to root: what every builder makes and what a tree is made from.
+ *
+ * A builder interns labels, pushes one row of label ids per leaf (leaf first, root last, all rows equally long), and
+ * calls kn_tree_from_paths, the one place where the rules of a tree are checked. Where rows came from a file, `lines`
+ * says from which line, so that a broken rule is reported with both places. */
+#ifndef KN_HIERARCHY_PATHS_H
+#define KN_HIERARCHY_PATHS_H
+
+#include "hierarchy/tree.h"
+
+typedef struct kn_paths {
+    const char *name; /* for messages: the file, or the SPEC; borrowed */
+    bool redact;
+    uint32_t n_levels;         /* labels per row */
+    KN_VECTOR(uint32_t) cells; /* row-major label ids; a multiple of n_levels */
+    KN_VECTOR(uint64_t) lines; /* per row; empty when the rows were computed */
+    KN_VECTOR(char) bytes;     /* of the labels */
+    KN_VECTOR(uint64_t) ends;  /* per label: where its bytes end */
+    uint32_t *slots;           /* hash table of interned labels */
+    uint32_t n_slots, n_interned;
+} kn_paths;
+
+void kn_paths_free(kn_paths *paths); /* what it holds, not the struct */
+
+static inline uint32_t kn_paths_rows(const kn_paths *paths)
+{
+    return paths->n_levels != 0 ? (uint32_t)(paths->cells.n / paths->n_levels) : 0;
+}
+
+/* The id of a label, the same for equal bytes. */
+kn_status kn_paths_label(uint32_t *id, kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
+/* A label that is equal to no other, whatever its bytes: for the missing value. */
+kn_status kn_paths_own_label(uint32_t *id, kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
+const char *kn_paths_bytes(const kn_paths *paths, uint32_t id, size_t *n_bytes);
+kn_status kn_paths_push(kn_paths *paths, uint32_t id, kn_error *err); /* the next cell of the current row */
+
+/* KN_INPUT when the rows are no tree: two parents, several roots, one label for two places of the tree, no rows. */
+kn_status kn_tree_from_paths(kn_tree **out, const kn_paths *paths, kn_error *err);
+
+#endif
