@@ -22,6 +22,7 @@ typedef struct kn_csv_options {
     const char *const *null_values; /* spellings of a missing cell; default {""} when n is 0 */
     size_t n_null_values;
     bool redact;
+    const char *name; /* what messages call the table; NULL: its path */
 } kn_csv_options;
 
 typedef struct kn_column_plan {

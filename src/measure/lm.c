@@ -13,6 +13,13 @@ static double price_cell(const void *state, const kn_tuples *tuples, const kn_se
     return (kn_cell_size(cell, domain, sets) - 1.0) / (domain->n_codes - 1.0);
 }
 
+static double price_counts(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values, uint64_t n_rows,
+                           double rows_log_rows)
+{
+    uint32_t n_codes = tuples->domains[q]->n_codes;
+    return n_codes <= 1 ? 0 : (n_values - 1.0) / (n_codes - 1.0);
+}
+
 const kn_measure kn_measure_lm = {
     .name = "lm",
     .summary = "share of the domain that a cell covers, mean over cells",
@@ -21,4 +28,5 @@ const kn_measure kn_measure_lm = {
     .per_cell = true,
     .uniform = true,
     .price_cell = price_cell,
+    .price_counts = price_counts,
 };

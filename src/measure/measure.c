@@ -53,7 +53,8 @@ static double column_weight(const kn_objective *objective, uint32_t q)
 
 double kn_objective_price(const kn_objective *objective, const kn_set_pool *sets, uint32_t q, const kn_cell *cell)
 {
-    if (objective->node_price[q] != NULL) return objective->node_price[q][cell->id];
+    /* A cut point may join leaves of a tree that are no node: then there is no id. */
+    if (objective->node_price[q] != NULL && cell->id != KN_NONE) return objective->node_price[q][cell->id];
     return column_weight(objective, q) *
            objective->type->price_cell(objective->state, objective->tuples, sets, q, cell);
 }
@@ -105,9 +106,7 @@ kn_status kn_objective_new(kn_objective **out, const char *spec, const kn_tuples
         KN_FAIL(KN_USAGE, "measure %s needs a sensitive column, and the table has none", type->name);
     if (type->prepare != NULL) KN_TRY(type->prepare(&objective->state, tuples, &objective->args, err));
     if (type->per_cell) {
-        double weights = 0;
-        for (uint32_t q = 0; q < tuples->n_qis; q++) weights += tuples->domains[q]->weight;
-        double cells = weights * tuples->n_rows;
+        double cells = kn_tuples_weight(tuples) * tuples->n_rows;
         objective->scale = cells > 0 ? 1 / cells : 0;
     }
     if (type->price_cell != NULL) KN_TRY(price_tables(objective, err));

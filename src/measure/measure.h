@@ -30,6 +30,11 @@ typedef struct kn_measure {
     /* Price of one row in this cell of QI q, without the column's weight. */
     double (*price_cell)(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
                          const kn_cell *cell);
+    /* The same price for a set that a search is still changing, from what can be kept count of: distinct values, rows of
+     * the table with one of them, and the sum over those values of rows * log2(rows). NULL: only price_cell knows, and
+     * searches over sets follow the number of values. */
+    double (*price_counts)(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values, uint64_t n_rows,
+                           double rows_log_rows);
     /* Cell measures that also depend on the row's own value (non-uniform entropy): the row pays
      * price_cell - value_discount(its code). The sum of the discounts over the table is a constant, so a search may
      * ignore them. NULL: none. */
@@ -42,14 +47,22 @@ typedef struct kn_measure {
     double (*finish)(const void *state, const kn_release *release, double sum);
 } kn_measure;
 
+/* Sum of the columns' weights. */
+static inline double kn_tuples_weight(const kn_tuples *tuples)
+{
+    double sum = 0;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) sum += tuples->domains[q]->weight;
+    return sum;
+}
+
 /* A measure ready for use on one table: what a search minimizes. */
 typedef struct kn_objective {
     const kn_measure *type;
     const kn_tuples *tuples;
     kn_args args;
     void *state;
-    double scale;       /* the reported loss of a cell measure is (sum of weighted prices - discount) * scale */
-    double discount;    /* sum of the value discounts of all rows, weighted */
+    double scale;        /* the reported loss of a cell measure is (sum of weighted prices - discount) * scale */
+    double discount;     /* sum of the value discounts of all rows, weighted */
     double **node_price; /* cell measures: [q][node] for TREE domains, weight included; NULL for the others */
     double *root_price;  /* cell measures: [q] price of the whole domain, weight included: what a suppressed row pays */
 } kn_objective;

@@ -7,7 +7,8 @@ static double price_cell(const void *state, const kn_tuples *tuples, const kn_se
                          const kn_cell *cell)
 {
     const kn_domain *domain = tuples->domains[q];
-    if (domain->kind == KN_DOMAIN_TREE) return cell->id == domain->tree->root && domain->tree->n_nodes > 1;
+    if (domain->kind == KN_DOMAIN_TREE && cell->id != KN_NONE)
+        return cell->id == domain->tree->root && domain->tree->n_nodes > 1;
     return domain->n_codes > 1 && kn_cell_size(cell, domain, sets) == domain->n_codes;
 }
 

@@ -3,7 +3,8 @@
  * [AF] 2: a cell at level i of a hierarchy with levels 0..h costs i/h; the loss is the mean over all cells, 0 to 1. The
  * paper's trees are balanced; in an unbalanced one a node's level is the lowest at which it stands, and the root costs
  * 1. A column without a hierarchy has two levels, the value and everything above it: there the measure counts the
- * generalized cells. Monotone, uniform in a class. */
+ * generalized cells. A range of leaves that is no node (cut points) costs what the lowest node above it costs.
+ * Monotone, uniform in a class. */
 #include "measure/measure.h"
 
 static double price_cell(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
@@ -13,7 +14,8 @@ static double price_cell(const void *state, const kn_tuples *tuples, const kn_se
     if (domain->kind != KN_DOMAIN_TREE) return cell->first != cell->last;
     const kn_tree *tree = domain->tree;
     if (tree->n_levels <= 1) return 0;
-    return cell->id == tree->root ? 1 : (double)tree->level[cell->id] / (tree->n_levels - 1);
+    uint32_t node = cell->id != KN_NONE ? cell->id : kn_tree_join(tree, cell->first, cell->last);
+    return node == tree->root ? 1 : (double)tree->level[node] / (tree->n_levels - 1);
 }
 
 const kn_measure kn_measure_tree = {

@@ -51,7 +51,7 @@ typedef struct kn_tuples {
     uint32_t *persons_once;
 } kn_tuples;
 
-/* Domains are in QI order (table order of the quasi columns) and must outlive the result. */
+/* Domains are in QI order (as the user listed them) and must outlive the result. */
 kn_status kn_tuples_new(kn_tuples **out, const kn_table *table, kn_domain *const *domains, uint32_t n_qis,
                         kn_pool *pool, kn_ticker *ticker, kn_error *err);
 void kn_tuples_free(kn_tuples *tuples);

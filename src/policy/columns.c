@@ -44,7 +44,7 @@ static kn_status unknown_column(const header *head, const kn_setting *setting, c
 }
 
 /* A role from a flag replaces one from the policy; two roles from one source are a contradiction. */
-static kn_status set_role(kn_column_choice *choice, const kn_setting **given_by, kn_role role,
+static kn_status set_role(kn_column_choice *choice, const kn_setting **given_by, uint32_t *n_mentions, kn_role role,
                           const kn_setting *setting, const char *name, kn_error *err)
 {
     const kn_setting *before = *given_by;
@@ -54,14 +54,15 @@ static kn_status set_role(kn_column_choice *choice, const kn_setting **given_by,
         return kn_error_set(err, KN_USAGE, "%s: column '%.80s' is %s already and cannot be %s too; name it once",
                             kn_setting_place(place, setting), name, kn_role_name(choice->role), kn_role_name(role));
     }
+    if (before == NULL) choice->mention = (*n_mentions)++;
     choice->role = role;
     *given_by = setting;
     return KN_OK;
 }
 
 /* "a,b": each name gets the role. A column whose name holds a comma is written with "\,". */
-static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_by, const header *head, kn_role role,
-                           const kn_setting *setting, kn_error *err)
+static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_by, uint32_t *n_mentions,
+                           const header *head, kn_role role, const kn_setting *setting, kn_error *err)
 {
     kn_status status = KN_OK;
     char *name = NULL;
@@ -75,7 +76,7 @@ static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_b
         if (*from == ',') from++;
         uint32_t column = find_name(head, name, n);
         if (column == KN_NONE) KN_TRY(unknown_column(head, setting, name, n, err));
-        KN_TRY(set_role(&choices[column], &given_by[column], role, setting, head->names[column], err));
+        KN_TRY(set_role(&choices[column], &given_by[column], n_mentions, role, setting, head->names[column], err));
     }
 done:
     kn_free(name);
@@ -189,6 +190,7 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     kn_column_choice *choices = NULL;
     const kn_setting **given_by = NULL;
     header head = {names, n_names};
+    uint32_t n_mentions = 0;
     *out = NULL;
     KN_NEW(choices, n_names);
     KN_NEW(given_by, n_names);
@@ -198,7 +200,8 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     for (size_t i = 0; i < settings->items.n; i++)
         for (size_t r = 0; r < sizeof role_options / sizeof *role_options; r++)
             if (strcmp(settings->items.items[i].option, role_options[r].option) == 0)
-                KN_TRY(set_roles(choices, given_by, &head, role_options[r].role, &settings->items.items[i], err));
+                KN_TRY(set_roles(choices, given_by, &n_mentions, &head, role_options[r].role,
+                                 &settings->items.items[i], err));
     const kn_setting *person = kn_settings_find(settings, "person");
     if (person != NULL) {
         uint32_t column = find_name(&head, person->value, strlen(person->value));

@@ -40,10 +40,10 @@ typedef struct kn_model {
 typedef struct kn_models {
     size_t n;
     kn_model *items;
-    unsigned needs;         /* union */
-    bool monotone;          /* all of them */
-    bool counts_only;       /* the models together say just: n_persons >= min_persons. The kernel's fast path */
-    uint64_t min_persons;   /* largest of them */
+    unsigned needs;       /* union */
+    bool monotone;        /* all of them */
+    bool counts_only;     /* the models together say just: n_persons >= min_persons. The kernel's fast path */
+    uint64_t min_persons; /* largest of them */
 } kn_models;
 
 const kn_privacy *const *kn_privacy_all(size_t *n);

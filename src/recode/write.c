@@ -234,10 +234,17 @@ done:
     return status;
 }
 
+static uint32_t find_qi(const kn_tuples *tuples, const kn_column *column)
+{
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        if (tuples->domains[q]->column == column) return q;
+    return KN_NONE;
+}
+
 static kn_status prepare_columns(writer *w, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n_out = 0, q = 0;
+    uint32_t n_out = 0;
     for (uint32_t c = 0; c < w->table->n_columns; c++)
         n_out += w->table->columns[c].role != KN_ROLE_IDENTIFIER && w->table->columns[c].role != KN_ROLE_DROPPED;
     KN_NEW(w->columns, n_out);
@@ -247,7 +254,7 @@ static kn_status prepare_columns(writer *w, kn_error *err)
         const kn_column *column = &w->table->columns[c];
         if (column->role == KN_ROLE_IDENTIFIER || column->role == KN_ROLE_DROPPED) continue;
         out_column *out = &w->columns[n_out++];
-        *out = (out_column){.column = column, .q = column->role == KN_ROLE_QUASI ? q++ : KN_NONE};
+        *out = (out_column){.column = column, .q = find_qi(w->release->tuples, column)};
         bool last = n_out == w->n_columns;
         KN_TRY(out->q != KN_NONE ? prepare_quasi(w, out, last, err) : prepare_copied(w, out, last, err));
         KN_TRY(kn_tick(w->ticker, "writing", -1, err));

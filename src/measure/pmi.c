@@ -1,0 +1,41 @@
+/* PMI: the information about the sensitive column that the released columns no longer give.
+ *
+ * [SC] (14): the mean over cells of -log Pr(Y = the row's sensitive value | X in cell), that is H(Y) less the mean of
+ * I(Y; released column): the l1 form (12) of the utility. [SC] 5.1 prints it relative to the original table. With
+ * column weights, a weighted mean. Monotone under global recoding only ([SC] 5.1 has the counterexample), not uniform
+ * in a class. A class costs O(columns * its distinct sensitive values). */
+#include "measure/private_information.h"
+
+static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
+{
+    return kn_private_information_new((kn_private_information **)out, tuples, args, err);
+}
+
+static void discard(void *state) { kn_private_information_free(state); }
+
+static double price_class(const void *state, const kn_tuples *tuples, const kn_class_counts *counts,
+                          const kn_cell *cells, const kn_set_pool *sets, bool suppressed)
+{
+    return kn_private_information_class(state, tuples, counts, cells, sets);
+}
+
+static double finish(const void *state, const kn_release *release, double sum)
+{
+    double cells = kn_tuples_weight(release->tuples) * release->tuples->n_rows;
+    return cells > 0 ? sum / cells : 0;
+}
+
+static const kn_param params[] = {KN_CLASS_COLUMN_PARAM};
+
+const kn_measure kn_measure_pmi = {
+    .name = "pmi",
+    .summary = "information about the sensitive column that is lost, bits, mean over columns",
+    .citation = "Goldberger, Tassa, Efficient anonymizations with enhanced utility, 2010, (14)",
+    .params = params,
+    .n_params = 1,
+    .needs = KN_MEASURE_NEEDS_CLASS_COLUMN,
+    .prepare = prepare,
+    .discard = discard,
+    .price_class = price_class,
+    .finish = finish,
+};

@@ -1,0 +1,48 @@
+/* PMI in its l2 form: between the mean over columns (pmi) and the best column (pmi-max).
+ *
+ * [SC] (16): the utility is (1/r) * sqrt(sum over columns of I(Y; released column)^2). Its greatest value is H(Y) /
+ * sqrt(r); the loss reported is what is missing to that, so that the three forms agree for one column. Column weights
+ * multiply I. Only a whole release can be priced; not monotone. */
+#include "measure/private_information.h"
+
+#include <math.h>
+
+static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
+{
+    return kn_private_information_new((kn_private_information **)out, tuples, args, err);
+}
+
+static void discard(void *state) { kn_private_information_free(state); }
+
+static kn_status price_release(double *loss, const void *state, const kn_release *release, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_private_information *information = state;
+    const kn_tuples *tuples = release->tuples;
+    double *columns = NULL, square = 0, weight_square = 0, weights = kn_tuples_weight(tuples);
+    KN_NEW(columns, tuples->n_qis);
+    KN_TRY(kn_private_information_columns(columns, information, release, err));
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        double weight = tuples->domains[q]->weight;
+        square += weight * weight * columns[q] * columns[q];
+        weight_square += weight * weight;
+    }
+    *loss = weights > 0 ? (information->table_entropy * sqrt(weight_square) - sqrt(square)) / weights : 0;
+done:
+    kn_free(columns);
+    return status;
+}
+
+static const kn_param params[] = {KN_CLASS_COLUMN_PARAM};
+
+const kn_measure kn_measure_pmi_l2 = {
+    .name = "pmi-l2",
+    .summary = "information about the sensitive column that is lost, bits, l2 norm over columns",
+    .citation = "Goldberger, Tassa, Efficient anonymizations with enhanced utility, 2010, (16)",
+    .params = params,
+    .n_params = 1,
+    .needs = KN_MEASURE_NEEDS_CLASS_COLUMN,
+    .prepare = prepare,
+    .discard = discard,
+    .price_release = price_release,
+};

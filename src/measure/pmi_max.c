@@ -1,0 +1,46 @@
+/* PMI in its max form: what the most telling released column says about the sensitive one.
+ *
+ * [SC] (15): the utility is the largest I(Y; released column); the loss reported is H(Y) less that. With column weights
+ * I counts times weight over the largest weight. Only a whole release can be priced; not monotone. */
+#include "measure/private_information.h"
+
+#include <math.h>
+
+static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
+{
+    return kn_private_information_new((kn_private_information **)out, tuples, args, err);
+}
+
+static void discard(void *state) { kn_private_information_free(state); }
+
+static kn_status price_release(double *loss, const void *state, const kn_release *release, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_private_information *information = state;
+    const kn_tuples *tuples = release->tuples;
+    double *columns = NULL, best = -INFINITY, largest_weight = 0;
+    KN_NEW(columns, tuples->n_qis);
+    KN_TRY(kn_private_information_columns(columns, information, release, err));
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        best = fmax(best, tuples->domains[q]->weight * columns[q]);
+        largest_weight = fmax(largest_weight, tuples->domains[q]->weight);
+    }
+    *loss = largest_weight > 0 ? information->table_entropy - best / largest_weight : 0;
+done:
+    kn_free(columns);
+    return status;
+}
+
+static const kn_param params[] = {KN_CLASS_COLUMN_PARAM};
+
+const kn_measure kn_measure_pmi_max = {
+    .name = "pmi-max",
+    .summary = "information about the sensitive column that the best released column lost, bits",
+    .citation = "Goldberger, Tassa, Efficient anonymizations with enhanced utility, 2010, (15)",
+    .params = params,
+    .n_params = 1,
+    .needs = KN_MEASURE_NEEDS_CLASS_COLUMN,
+    .prepare = prepare,
+    .discard = discard,
+    .price_release = price_release,
+};

@@ -1,0 +1,200 @@
+/* Joint counts of quasi-identifiers with a sensitive column, and the uncertainty they leave. */
+#include "measure/private_information.h"
+
+#include <math.h>
+
+enum { MAX_DENSE = 1 << 22, MAX_LOGS = 1 << 16 };
+
+/* --- Building -------------------------------------------------------------------------------------------------- */
+
+static uint32_t row_value(const kn_sensitive *sensitive, uint32_t row)
+{
+    return kn_column_value(sensitive->column, kn_column_code(sensitive->column, row));
+}
+
+static kn_status build_dense(kn_joint_counts *joint, const kn_tuples *tuples, const kn_sensitive *sensitive, uint32_t q,
+                             kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t *codes = tuples->codes[q];
+    size_t n_values = sensitive->n_values, n = (tuples->domains[q]->n_codes + (size_t)1) * n_values;
+    KN_NEW(joint->dense, n);
+    for (uint32_t row = 0; row < tuples->n_rows; row++)
+        joint->dense[(codes[tuples->row_tuple[row]] + (size_t)1) * n_values + row_value(sensitive, row)]++;
+    for (size_t i = n_values; i < n; i++) joint->dense[i] += joint->dense[i - n_values];
+done:
+    return status;
+}
+
+/* *order lists the rows by ascending code. */
+static kn_status rows_by_code(uint32_t **order, const kn_tuples *tuples, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t *codes = tuples->codes[q];
+    uint32_t *next = NULL, n_codes = tuples->domains[q]->n_codes;
+    KN_NEW(next, (size_t)n_codes + 1);
+    KN_NEW_RAW(*order, tuples->n_rows);
+    for (uint32_t row = 0; row < tuples->n_rows; row++) next[codes[tuples->row_tuple[row]] + 1]++;
+    for (uint32_t code = 0; code < n_codes; code++) next[code + 1] += next[code];
+    for (uint32_t row = 0; row < tuples->n_rows; row++) (*order)[next[codes[tuples->row_tuple[row]]]++] = row;
+done:
+    kn_free(next);
+    return status;
+}
+
+static kn_status build_sparse(kn_joint_counts *joint, const kn_tuples *tuples, const kn_sensitive *sensitive,
+                              uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *order = NULL;
+    KN_TRY(rows_by_code(&order, tuples, q, err));
+    KN_NEW(joint->start, (size_t)sensitive->n_values + 1);
+    KN_NEW(joint->end, sensitive->n_values);
+    KN_NEW(joint->codes, tuples->n_rows);
+    KN_NEW(joint->before, tuples->n_rows);
+    for (uint32_t value = 0; value < sensitive->n_values; value++) {
+        joint->end[value] = joint->start[value];
+        joint->start[value + 1] = joint->start[value] + (uint32_t)sensitive->value_rows[value];
+    }
+    for (uint32_t i = 0; i < tuples->n_rows; i++) {
+        uint32_t code = tuples->codes[q][tuples->row_tuple[order[i]]];
+        uint32_t value = row_value(sensitive, order[i]), start = joint->start[value], *end = &joint->end[value];
+        if (*end == start || joint->codes[*end - 1] != code) {
+            joint->codes[*end] = code;
+            joint->before[*end] = *end > start ? joint->before[*end - 1] : 0;
+            ++*end;
+        }
+        joint->before[*end - 1]++;
+    }
+done:
+    kn_free(order);
+    return status;
+}
+
+kn_status kn_private_information_new(kn_private_information **out, const kn_tuples *tuples, const kn_args *args,
+                                     kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_private_information *information = NULL;
+    *out = NULL;
+    KN_NEW(information, 1);
+    KN_TRY(kn_class_column(&information->column, tuples, args, err));
+    const kn_sensitive *sensitive = &tuples->sensitive[information->column];
+    information->n_qis = tuples->n_qis;
+    information->n_values = sensitive->n_values;
+    information->table_entropy = kn_sensitive_entropy(sensitive);
+    information->n_logs = tuples->n_rows < MAX_LOGS ? tuples->n_rows + 1 : MAX_LOGS;
+    KN_NEW(information->logs, information->n_logs);
+    for (uint32_t i = 1; i < information->n_logs; i++) information->logs[i] = log2(i);
+    KN_NEW(information->joint, tuples->n_qis);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        size_t dense = ((size_t)tuples->domains[q]->n_codes + 1) * sensitive->n_values;
+        kn_joint_counts *joint = &information->joint[q];
+        KN_TRY(dense <= MAX_DENSE ? build_dense(joint, tuples, sensitive, q, err)
+                                  : build_sparse(joint, tuples, sensitive, q, err));
+    }
+    *out = information;
+    information = NULL;
+done:
+    kn_private_information_free(information);
+    return status;
+}
+
+void kn_private_information_free(kn_private_information *information)
+{
+    if (information == NULL) return;
+    for (uint32_t q = 0; information->joint != NULL && q < information->n_qis; q++) {
+        kn_joint_counts *joint = &information->joint[q];
+        kn_free(joint->dense);
+        kn_free(joint->start);
+        kn_free(joint->end);
+        kn_free(joint->codes);
+        kn_free(joint->before);
+    }
+    kn_free(information->joint);
+    kn_free(information->logs);
+    kn_free(information);
+}
+
+/* --- Use ------------------------------------------------------------------------------------------------------- */
+
+/* Rows with the sensitive value and a code below `code`. */
+static uint32_t rows_below(const kn_joint_counts *joint, uint32_t n_values, uint32_t value, uint32_t code)
+{
+    if (joint->dense != NULL) return joint->dense[(size_t)code * n_values + value];
+    uint32_t low = joint->start[value], high = joint->end[value];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (joint->codes[middle] < code) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > joint->start[value] ? joint->before[low - 1] : 0;
+}
+
+static uint32_t rows_inside(const kn_private_information *information, const kn_domain *domain, const kn_set_pool *sets,
+                            uint32_t q, const kn_cell *cell, uint32_t value)
+{
+    const kn_joint_counts *joint = &information->joint[q];
+    uint32_t n_values = information->n_values;
+    if (domain->kind != KN_DOMAIN_SETS || cell->id == KN_NONE)
+        return rows_below(joint, n_values, value, cell->last + 1) - rows_below(joint, n_values, value, cell->first);
+    uint32_t n_codes, rows = 0;
+    const uint32_t *codes = kn_set_pool_get(sets, cell->id, &n_codes);
+    for (uint32_t i = 0; i < n_codes; i++)
+        rows += rows_below(joint, n_values, value, codes[i] + 1) - rows_below(joint, n_values, value, codes[i]);
+    return rows;
+}
+
+static double log_of(const kn_private_information *information, uint64_t n)
+{
+    return n < information->n_logs ? information->logs[n] : log2((double)n);
+}
+
+double kn_private_information_cell(const kn_private_information *information, const kn_tuples *tuples,
+                                   const kn_set_pool *sets, uint32_t q, const kn_cell *cell,
+                                   const kn_histogram *histogram)
+{
+    const kn_domain *domain = tuples->domains[q];
+    double log_cell = log_of(information, kn_cell_rows(cell, domain, sets)), sum = 0;
+    for (uint32_t i = 0; i < histogram->n; i++) {
+        uint32_t rows = rows_inside(information, domain, sets, q, cell, histogram->values[i]);
+        sum += histogram->counts[i] * (log_cell - log_of(information, rows));
+    }
+    return sum;
+}
+
+double kn_private_information_class(const kn_private_information *information, const kn_tuples *tuples,
+                                    const kn_class_counts *counts, const kn_cell *cells, const kn_set_pool *sets)
+{
+    double sum = 0;
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        sum += tuples->domains[q]->weight * kn_private_information_cell(information, tuples, sets, q, &cells[q],
+                                                                        &counts->sensitive[information->column]);
+    return sum;
+}
+
+kn_status kn_private_information_columns(double *columns, const kn_private_information *information,
+                                         const kn_release *release, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = release->tuples;
+    kn_histogram *histograms = NULL;
+    KN_NEW(histograms, tuples->n_sensitive);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        double sum = 0;
+        for (uint32_t c = 0; c < release->n_classes + (release->n_suppressed > 0); c++) {
+            kn_cell root = kn_domain_root(tuples->domains[q]);
+            const kn_cell *cell = c < release->n_classes ? &release->cells[(size_t)c * tuples->n_qis + q] : &root;
+            kn_release_class(release, c, histograms);
+            sum += kn_private_information_cell(information, tuples, release->sets, q, cell,
+                                               &histograms[information->column]);
+        }
+        columns[q] = tuples->n_rows > 0 ? information->table_entropy - sum / tuples->n_rows : 0;
+    }
+done:
+    kn_free(histograms);
+    return status;
+}

@@ -1,0 +1,403 @@
+/* Settings to tuples, models and objective. */
+#include "run/input.h"
+
+#include "hierarchy/build.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- options of the run and of the table format --------------------------------------------------------------- */
+
+static kn_status split_list(char ***out, size_t *n, const char *text, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_VECTOR(char *) words = {0};
+    *out = NULL;
+    *n = 0;
+    for (const char *from = text;; from++) {
+        size_t n_bytes = strcspn(from, ",");
+        char *word = kn_string_copy(from, n_bytes, err);
+        if (word == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        KN_PUSH(&words, word);
+        from += n_bytes;
+        if (*from == '\0') break;
+    }
+done:
+    *out = words.items;
+    *n = words.n;
+    return status;
+}
+
+static kn_status csv_options(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_settings *s = input->settings;
+    const char *delimiter = kn_settings_text(s, "delimiter"), *encoding = kn_settings_text(s, "encoding");
+    if (delimiter != NULL) {
+        if (strcmp(delimiter, "\\t") == 0 || strcmp(delimiter, "tab") == 0) delimiter = "\t";
+        if (strlen(delimiter) != 1 || strchr("\"\r\n", delimiter[0]) != NULL || (delimiter[0] & 0x80) != 0)
+            KN_FAIL(KN_USAGE, "--delimiter: '%.40s' is not one character; for a tab write '\\t'", delimiter);
+        input->csv.delimiter = delimiter[0];
+    }
+    if (encoding != NULL)
+        input->csv.encoding = strcmp(encoding, "latin-1") == 0   ? KN_ENCODING_LATIN1
+                              : strcmp(encoding, "utf-16") == 0 ? KN_ENCODING_UTF16
+                                                                : KN_ENCODING_UTF8;
+    input->csv.no_header = kn_settings_flag(s, "no-header");
+    input->csv.trim = kn_settings_flag(s, "trim");
+    input->csv.redact = input->redact;
+    const char *nulls = kn_settings_text(s, "null");
+    if (nulls != NULL) {
+        char **words;
+        KN_TRY(split_list(&words, &input->csv.n_null_values, nulls, err));
+        input->csv.null_values = (const char *const *)words;
+    }
+done:
+    return status;
+}
+
+kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_input *input = NULL;
+    double n_threads, memory_bytes;
+    *out = NULL;
+    KN_TRY(kn_settings_number(&n_threads, settings, "threads", 0, 1, 1024, err));
+    KN_TRY(kn_settings_number(&memory_bytes, settings, "memory", 0, 1 << 20, 1e15, err));
+    kn_memory_set_limit((size_t)memory_bytes);
+    KN_NEW(input, 1);
+    input->settings = settings;
+    input->spool = -1;
+    input->redact = kn_settings_flag(settings, "redact");
+    input->ticker.progress = settings->progress;
+    input->ticker.user = settings->progress_user;
+    input->ticker.cancel = settings->cancel;
+    KN_TRY(csv_options(input, err));
+    KN_TRY(kn_pool_new(&input->pool, (unsigned)n_threads, err));
+    *out = input;
+    input = NULL;
+done:
+    kn_input_free(input);
+    return status;
+}
+
+void kn_input_free(kn_input *input)
+{
+    if (input == NULL) return;
+    kn_models_free(input->models);
+    kn_objective_free(input->objective);
+    kn_tuples_free(input->tuples);
+    for (uint32_t q = 0; input->domains != NULL && q < input->n_qis; q++) kn_domain_free(input->domains[q]);
+    for (size_t i = 0; i < input->csv.n_null_values; i++) kn_free((void *)input->csv.null_values[i]);
+    for (size_t i = 0; input->model_specs != NULL && i < input->n_models; i++) kn_free(input->model_specs[i]);
+    kn_free((void *)input->csv.null_values);
+    kn_free(input->model_specs);
+    kn_free(input->domains);
+    kn_free(input->choices);
+    kn_table_free(input->table);
+    kn_free(input->path);
+    if (input->spool >= 0) close(input->spool);
+    kn_pool_free(input->pool);
+    kn_buffer_free(&input->warnings);
+    kn_memory_set_limit(0);
+    kn_free(input);
+}
+
+/* --- read ------------------------------------------------------------------------------------------------------ */
+
+/* Standard input comes once, but verification reads the table again: it is kept in a file that has no name. */
+static kn_status spool_stdin(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *folder = getenv("TMPDIR");
+    char name[4096], *block = NULL;
+    enum { BLOCK_BYTES = 1 << 20 };
+    snprintf(name, sizeof name, "%s/kanon-XXXXXX", folder != NULL && *folder != '\0' ? folder : P_tmpdir);
+    input->spool = mkstemp(name); /* mode 0600 */
+    if (input->spool < 0) KN_FAIL(KN_INPUT, "standard input cannot be kept in %s: %s", name, strerror(errno));
+    unlink(name);
+    KN_NEW_RAW(block, BLOCK_BYTES);
+    for (;;) {
+        ssize_t n = read(STDIN_FILENO, block, BLOCK_BYTES);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) KN_FAIL(KN_INPUT, "standard input: %s", strerror(errno));
+        if (n == 0) break;
+        for (ssize_t at = 0; at < n;) {
+            ssize_t put = write(input->spool, block + at, (size_t)(n - at));
+            if (put < 0 && errno != EINTR) KN_FAIL(KN_INPUT, "standard input cannot be kept: %s", strerror(errno));
+            if (put > 0) at += put;
+        }
+        KN_TRY(kn_tick(&input->ticker, "reading", -1, err));
+    }
+    snprintf(name, sizeof name, "/dev/fd/%d", input->spool);
+    input->path = kn_string_copy(name, strlen(name), err);
+    if (input->path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+done:
+    kn_free(block);
+    return status;
+}
+
+static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n = kn_csv_n_columns(reader);
+    const char **names = NULL;
+    kn_column_plan *plans = NULL;
+    KN_NEW(names, n);
+    KN_NEW(plans, n);
+    for (uint32_t i = 0; i < n; i++) names[i] = kn_csv_column_name(reader, i);
+    KN_TRY(kn_settings_columns(&input->choices, input->settings, names, n, &input->warnings, err));
+    for (uint32_t i = 0; i < n; i++)
+        plans[i] = (kn_column_plan){input->choices[i].role, input->choices[i].type, input->choices[i].is_person};
+    KN_TRY(kn_csv_read(&input->table, reader, plans, input->pool, &input->ticker, err));
+done:
+    kn_free(names);
+    kn_free(plans);
+    return status;
+}
+
+/* A copied column in which nearly everybody has a value of their own gives the person away by itself. */
+static void warn_of_copied_columns(kn_input *input)
+{
+    enum { FEW_ROWS = 20 };
+    const kn_table *table = input->table;
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const kn_column *column = &table->columns[c];
+        if (column->role != KN_ROLE_SENSITIVE && column->role != KN_ROLE_INSENSITIVE) continue;
+        if (table->n_rows >= FEW_ROWS && column->n_values > 0.9 * table->n_rows)
+            kn_buffer_printf(&input->warnings,
+                             "column '%s' is copied, but %u of %u rows have a value of their own there: it may "
+                             "identify people\n",
+                             column->name, column->n_values, table->n_rows);
+    }
+}
+
+kn_status kn_input_read(kn_input *input, const char *option, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_csv_reader *reader = NULL;
+    double began = kn_seconds_now();
+    const char *path = kn_settings_text(input->settings, option);
+    if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
+    if (strcmp(path, "-") == 0) {
+        input->csv.name = "standard input";
+        KN_TRY(spool_stdin(input, err));
+    } else {
+        input->path = kn_string_copy(path, strlen(path), err);
+        if (input->path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    }
+    KN_TRY(kn_csv_open(&reader, input->path, &input->csv, err));
+    KN_TRY(read_table(input, reader, err));
+    warn_of_copied_columns(input);
+    input->seconds_read = kn_seconds_now() - began;
+done:
+    kn_csv_close(reader);
+    return status;
+}
+
+/* --- encode ---------------------------------------------------------------------------------------------------- */
+
+static kn_status list_quasi(uint32_t **out, uint32_t *n_quasi, const kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_table *table = input->table;
+    *n_quasi = 0;
+    KN_NEW(*out, table->n_columns);
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        if (table->columns[c].role != KN_ROLE_QUASI) continue;
+        uint32_t at = (*n_quasi)++; /* insertion by order of mention */
+        while (at > 0 && input->choices[(*out)[at - 1]].mention > input->choices[c].mention) {
+            (*out)[at] = (*out)[at - 1];
+            at--;
+        }
+        (*out)[at] = c;
+    }
+done:
+    return status;
+}
+
+/* A hierarchy given for a sensitive column serves t-closeness with the hierarchical distance. */
+static kn_status sensitive_trees(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_domain *domain = NULL;
+    for (uint32_t s = 0; s < input->tuples->n_sensitive; s++) {
+        kn_sensitive *sensitive = &input->tuples->sensitive[s];
+        const kn_column_choice *choice = &input->choices[sensitive->column - input->table->columns];
+        if (choice->hierarchy == NULL) continue;
+        kn_hierarchy_request request = {choice->hierarchy, choice->hierarchy_folder, true, 1, 0, KN_NONE,
+                                        input->redact};
+        KN_TRY(kn_domain_build(&domain, sensitive->column, input->table->source, input->table->n_rows, &request, err));
+        KN_NEW(sensitive->leaf_of_value, sensitive->n_values);
+        for (uint32_t i = 0; i < sensitive->column->n_spellings; i++)
+            sensitive->leaf_of_value[kn_column_value(sensitive->column, i)] = domain->code_of_spelling[i];
+        sensitive->tree = domain->tree;
+        domain->tree = NULL;
+        kn_domain_free(domain);
+        domain = NULL;
+    }
+done:
+    kn_domain_free(domain);
+    return status;
+}
+
+kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *quasi = NULL;
+    double began = kn_seconds_now();
+    const char *missing = kn_settings_text(input->settings, "missing");
+    if (missing != NULL && strcmp(missing, "wildcard") == 0)
+        KN_FAIL(KN_USAGE, "missing: wildcard is not supported; leave it at value");
+    KN_TRY(list_quasi(&quasi, &input->n_qis, input, err));
+    KN_NEW(input->domains, input->n_qis);
+    for (uint32_t q = 0; q < input->n_qis; q++) {
+        const kn_column_choice *choice = &input->choices[quasi[q]];
+        kn_hierarchy_request request = {choice->hierarchy, choice->hierarchy_folder, must_be_tree, choice->weight,
+                                        choice->min_level, choice->max_level, input->redact};
+        KN_TRY(kn_domain_build(&input->domains[q], &input->table->columns[quasi[q]], input->table->source,
+                               input->table->n_rows, &request, err));
+        KN_TRY(kn_tick(&input->ticker, "encoding", (double)q / input->n_qis, err));
+    }
+    KN_TRY(kn_tuples_new(&input->tuples, input->table, input->domains, input->n_qis, input->pool, &input->ticker, err));
+    KN_TRY(sensitive_trees(input, err));
+    input->seconds_encode = kn_seconds_now() - began;
+done:
+    kn_free(quasi);
+    return status;
+}
+
+/* --- goals ----------------------------------------------------------------------------------------------------- */
+
+static kn_status push_spec(kn_input *input, const char *format, const char *text, kn_error *err)
+{
+    kn_status status = KN_OK;
+    char spec[1024];
+    snprintf(spec, sizeof spec, format, text);
+    char **grown = kn_array_resize(input->model_specs, input->n_models + 1, sizeof *grown, err);
+    if (grown == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    input->model_specs = grown;
+    grown[input->n_models] = kn_string_copy(spec, strlen(spec), err);
+    if (grown[input->n_models] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    input->n_models++;
+done:
+    return status;
+}
+
+static bool same_model(const char *a, const char *b)
+{
+    size_t n = strcspn(a, ":");
+    return n == strcspn(b, ":") && memcmp(a, b, n) == 0;
+}
+
+/* Flags replace a policy's models of the same name and leave the others: a flag never takes away a protection that it
+ * does not mention. */
+kn_status kn_input_model_specs(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_settings *s = input->settings;
+    const kn_setting *k = kn_settings_find(s, "k");
+    size_t n_flags;
+    bool has_k = false;
+    if (k != NULL) KN_TRY(push_spec(input, "k-anonymity:k=%s", k->value, err));
+    for (size_t i = 0; i < s->items.n; i++)
+        if (strcmp(s->items.items[i].option, "model") == 0 && s->items.items[i].where == NULL)
+            KN_TRY(push_spec(input, "%s", s->items.items[i].value, err));
+    n_flags = input->n_models;
+    for (size_t i = 0; i < s->items.n; i++) {
+        const kn_setting *item = &s->items.items[i];
+        if (strcmp(item->option, "model") != 0 || item->where == NULL) continue;
+        bool replaced = false;
+        for (size_t f = 0; f < n_flags; f++) replaced |= same_model(input->model_specs[f], item->value);
+        if (!replaced) KN_TRY(push_spec(input, "%s", item->value, err));
+    }
+    for (size_t i = 0; i < input->n_models; i++) has_k |= same_model(input->model_specs[i], "k-anonymity");
+    if (!has_k) KN_FAIL(KN_USAGE, "how many people must look alike? Give -k N (1 asks for nothing)");
+done:
+    return status;
+}
+
+/* "5" or "2%"; at most as many rows as there are. */
+static kn_status parse_suppression(uint64_t *rows, const kn_settings *settings, uint32_t n_rows, kn_error *err)
+{
+    const kn_setting *setting = kn_settings_find(settings, "max-suppressed");
+    char *end, place[KN_SHOWN_BYTES];
+    *rows = 0;
+    if (setting == NULL) return KN_OK;
+    double value = strtod(setting->value, &end);
+    bool percent = *end == '%';
+    if (percent) end++;
+    if (end == setting->value || *end != '\0' || !(value >= 0) || (percent && value > 100) ||
+        (!percent && value != floor(value)))
+        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is neither a number of rows nor a percentage from 0%% to 100%%",
+                            kn_setting_place(place, setting), setting->value);
+    double limit = percent ? floor(value * n_rows / 100 + 1e-9) : value;
+    *rows = limit < n_rows ? (uint64_t)limit : n_rows;
+    return KN_OK;
+}
+
+static void warn_of_unprotected(kn_input *input)
+{
+    for (uint32_t s = 0; s < input->tuples->n_sensitive; s++) {
+        const char *name = input->tuples->sensitive[s].column->name;
+        bool protected = false;
+        for (size_t i = 0; i < input->n_models; i++) {
+            if (same_model(input->model_specs[i], "k-anonymity") || same_model(input->model_specs[i], "k-map")) continue;
+            const char *column = strstr(input->model_specs[i], "column=");
+            size_t n = strlen(name);
+            protected |= column == NULL || (strncmp(column + 7, name, n) == 0 && (column[7 + n] == ',' || column[7 + n] == '\0'));
+        }
+        if (!protected)
+            kn_buffer_printf(&input->warnings,
+                             "column '%s' is sensitive, but no model protects it: a class whose members share one "
+                             "value gives it away (see --model l-diversity)\n",
+                             name);
+    }
+}
+
+kn_status kn_input_goals(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *measure = kn_settings_text(input->settings, "measure");
+    KN_TRY(kn_input_model_specs(input, err));
+    KN_TRY(kn_models_new(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples, err));
+    KN_TRY(kn_objective_new(&input->objective, measure != NULL ? measure : "lm", input->tuples, err));
+    KN_TRY(parse_suppression(&input->max_suppressed, input->settings, input->table->n_rows, err));
+    if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)
+        KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
+    warn_of_unprotected(input);
+done:
+    return status;
+}
+
+kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const kn_settings *settings, const char **why,
+                             kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *spec = kn_settings_text(settings, "algorithm"), *recoding = kn_settings_text(settings, "recoding");
+    *why = NULL;
+    *out = NULL;
+    *params = NULL;
+    if (spec == NULL || strcmp(spec, "auto") == 0) {
+        bool global = recoding != NULL && strcmp(recoding, "global") == 0;
+        *out = kn_algorithm_find(global ? "optimal" : "cluster");
+        if (*out == NULL) *out = kn_algorithm_find("mondrian");
+        *why = global ? "auto: the best full-domain recoding, because --recoding global was asked for"
+                      : "auto: local recoding loses least, and nothing asked for a global one";
+        goto done;
+    }
+    char name[64];
+    size_t n = strcspn(spec, ":");
+    snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), spec);
+    *out = kn_algorithm_find(name);
+    if (*out == NULL) KN_FAIL(KN_USAGE, "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
+    if (spec[n] == ':') *params = spec + n + 1;
+    if (recoding != NULL && strcmp(recoding, "global") == 0 && (*out)->recoding == KN_RECODING_LOCAL)
+        KN_FAIL(KN_USAGE, "%s recodes locally, and --recoding global was asked for", name);
+done:
+    return status;
+}

@@ -1,0 +1,50 @@
+/* The first stages, shared by every job: from settings to a table, its domains, its distinct tuples, and the models and
+ * the objective on them. Each step fills its part of the kn_input; later steps need the earlier ones. */
+#ifndef KN_RUN_INPUT_H
+#define KN_RUN_INPUT_H
+
+#include "algo/algo.h"
+#include "base/buffer.h"
+#include "io/csv_read.h"
+#include "policy/settings.h"
+
+typedef struct kn_input {
+    const kn_settings *settings;
+    kn_pool *pool;
+    kn_ticker ticker;
+    kn_buffer warnings; /* one per line */
+    bool redact;
+    /* kn_input_read */
+    char *path;           /* where the table can be read again; stdin is spooled to an unlinked file */
+    int spool;            /* descriptor of that file, or -1 */
+    kn_csv_options csv;
+    kn_table *table;
+    kn_column_choice *choices; /* one per column */
+    /* kn_input_encode */
+    uint32_t n_qis;
+    kn_domain **domains;
+    kn_tuples *tuples;
+    /* kn_input_goals */
+    char **model_specs; /* "k-anonymity:k=5", ... */
+    size_t n_models;
+    kn_models *models;
+    kn_objective *objective;
+    uint64_t max_suppressed;
+    double seconds_read, seconds_encode;
+} kn_input;
+
+/* Threads, memory limit, progress. `option` names the setting that holds the path: "data" or "original". */
+kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *err);
+void kn_input_free(kn_input *input);
+kn_status kn_input_read(kn_input *input, const char *option, kn_error *err);
+/* `must_be_tree`: full-domain algorithms; columns without a hierarchy get the automatic tree. */
+kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
+kn_status kn_input_goals(kn_input *input, kn_error *err);
+
+/* The models asked for, without data: -k and --model, flags before policy. Fills model_specs. */
+kn_status kn_input_model_specs(kn_input *input, kn_error *err);
+/* The name of the algorithm in force and its parameters' text (NULL: none). */
+kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const kn_settings *settings, const char **why,
+                             kn_error *err);
+
+#endif
