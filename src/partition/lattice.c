@@ -11,6 +11,7 @@
 #include "partition/lattice.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
@@ -141,7 +142,7 @@ static kn_status place_counts(kn_lattice *lattice, bool histograms, bool sparse,
     kn_status status = KN_OK;
     const kn_tuples *tuples = lattice->tuples;
     lattice->width = lattice->n_lanes * (lattice->has_persons ? 2 : 1);
-    lattice->has_histograms = histograms && tuples->n_sensitive > 0;
+    lattice->has_histograms = histograms && tuples->n_sensitive > 0 && tuples->sensitive[0].start != NULL;
     if (!lattice->has_histograms) goto done;
     KN_NEW(lattice->dense_at, tuples->n_sensitive);
     for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
