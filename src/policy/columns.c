@@ -188,7 +188,7 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
 }
 
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
-                              uint32_t n_names, kn_columns_mode mode, struct kn_buffer *warnings, kn_error *err)
+                              uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_column_choice *choices = NULL;

@@ -6,6 +6,7 @@
 #ifndef KN_POLICY_SETTINGS_H
 #define KN_POLICY_SETTINGS_H
 
+#include "base/buffer.h"
 #include "base/tick.h"
 #include "table/table.h"
 
@@ -61,7 +62,7 @@ typedef enum kn_columns_mode {
  * columns under `error`: KN_USAGE. Columns left out because nobody mentioned them are appended to `warnings`, one
  * line. *out is yours to kn_free. */
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
-                              uint32_t n_names, kn_columns_mode mode, struct kn_buffer *warnings, kn_error *err);
+                              uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_error *err);
 
 /* Translates a policy file into settings (policy_file.c). */
 kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err);
