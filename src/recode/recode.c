@@ -262,7 +262,8 @@ static kn_status drop_breaking_classes(bool *changed, kn_release *r, const kn_ta
     KN_NEW(buffer, r->tuples->n_sensitive);
     for (uint32_t c = 0; c < r->n_classes; c++) {
         kn_class_counts counts = kn_release_class(r, c, buffer);
-        bool kept = counts.n_rows != 0 && kn_models_hold(task->models, &counts);
+        bool kept = counts.n_rows != 0 &&
+                    kn_models_hold_class(task->models, &counts, r->cells + (size_t)c * n_qis, r->sets);
         if (!kept) *changed = true;
         renumbered[c] = kept ? n_kept : KN_NONE;
         if (kept && n_kept++ != c)
@@ -312,7 +313,7 @@ static kn_status suppressed_may_stay(bool *stay, const kn_release *r, const kn_t
     KN_NEW(buffer, t->n_sensitive);
     if (star == KN_NONE) {
         kn_class_counts counts = kn_release_class(r, r->n_classes, buffer);
-        *stay = kn_models_hold(task->models, &counts);
+        *stay = kn_models_hold_class(task->models, &counts, NULL, r->sets);
         goto done;
     }
     KN_NEW_RAW(joined.row_class, t->n_rows);
@@ -323,7 +324,7 @@ static kn_status suppressed_may_stay(bool *stay, const kn_release *r, const kn_t
     joined.class_rows = rows;
     joined.class_persons = persons;
     kn_class_counts counts = kn_release_class(&joined, 0, buffer);
-    *stay = kn_models_hold(task->models, &counts);
+    *stay = kn_models_hold_class(task->models, &counts, NULL, r->sets);
 done:
     joined.class_rows = joined.class_persons = NULL;
     forget_counts(&joined);

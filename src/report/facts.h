@@ -45,7 +45,7 @@ typedef struct kn_facts {
 } kn_facts;
 
 /* Losses under every registered measure that applies; needs `tuples` and `release`. */
-kn_status kn_facts_losses(kn_facts *facts, kn_error *err);
+kn_status kn_facts_losses(kn_facts *facts, kn_pool *pool, kn_error *err);
 /* That, the value of every model, and the objective's loss. The pointers to borrowed things are set by the caller. */
 kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_error *err);
 void kn_facts_free(kn_facts *facts); /* what it owns, not the struct */

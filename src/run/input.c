@@ -375,6 +375,7 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     KN_TRY(kn_input_suppression(input, err));
     if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)
         KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
+    KN_TRY(kn_models_possible(input->models, input->tuples, input->max_suppressed, err));
     warn_of_unprotected(input);
 done:
     return status;

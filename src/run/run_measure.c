@@ -55,7 +55,7 @@ kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_erro
                            input->pool, &input->ticker, err));
     facts.tuples = input->tuples;
     facts.release = release;
-    KN_TRY(kn_facts_losses(&facts, err));
+    KN_TRY(kn_facts_losses(&facts, input->pool, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(losses_text(result, &facts, err));
     KN_TRY(kn_result_save_json(result, settings, err));
