@@ -381,8 +381,29 @@ done:
     return status;
 }
 
-kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const kn_settings *settings, const char **why,
-                             kn_error *err)
+/* Exact when the table is tiny and the measure a sum over cells; otherwise what loses least. */
+static const kn_algorithm *choose_algorithm(const char **why, const kn_settings *settings, const kn_table *table)
+{
+    enum { TINY_ROWS = 12 };
+    const char *recoding = kn_settings_text(settings, "recoding"), *measure = kn_settings_text(settings, "measure");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", measure != NULL ? (int)strcspn(measure, ":") : 2, measure != NULL ? measure : "lm");
+    const kn_measure *type = kn_measure_find(name);
+    if (recoding != NULL && strcmp(recoding, "global") == 0) {
+        *why = "auto: the best full-domain recoding, because --recoding global was asked for";
+        return kn_algorithm_find("optimal");
+    }
+    if (table != NULL && table->n_rows <= TINY_ROWS && type != NULL && type->price_cell != NULL) {
+        *why = "auto: the table is small enough to try every partition";
+        return kn_algorithm_find("exhaustive");
+    }
+    const kn_algorithm *cluster = kn_algorithm_find("cluster");
+    *why = "auto: local recoding loses least, and nothing asked for a global one";
+    return cluster != NULL ? cluster : kn_algorithm_find("mondrian");
+}
+
+kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why,
+                             const kn_settings *settings, const kn_table *table, kn_error *err)
 {
     kn_status status = KN_OK;
     const char *spec = kn_settings_text(settings, "algorithm"), *recoding = kn_settings_text(settings, "recoding");
@@ -390,11 +411,7 @@ kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, cons
     *out = NULL;
     *params = NULL;
     if (spec == NULL || strcmp(spec, "auto") == 0) {
-        bool global = recoding != NULL && strcmp(recoding, "global") == 0;
-        *out = kn_algorithm_find(global ? "optimal" : "cluster");
-        if (*out == NULL) *out = kn_algorithm_find("mondrian");
-        *why = global ? "auto: the best full-domain recoding, because --recoding global was asked for"
-                      : "auto: local recoding loses least, and nothing asked for a global one";
+        *out = choose_algorithm(why, settings, table);
         goto done;
     }
     char name[64];
