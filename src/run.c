@@ -36,7 +36,7 @@ typedef struct run {
 
 static kn_status refuse_overwriting_input(const kn_settings *settings, kn_error *err)
 {
-    static const char *const targets[] = {"output", "report", "json", "schema", "certificate"};
+    static const char *const targets[] = {"output", "report", "json", "schema"};
     const char *data = kn_settings_text(settings, "data");
     for (size_t i = 0; data != NULL && i < sizeof targets / sizeof *targets; i++) {
         const char *target = kn_settings_text(settings, targets[i]);

@@ -512,6 +512,232 @@ static void levels_are_checked(void **state)
     test_table_free(table);
 }
 
+/* --- SPECs ----------------------------------------------------------------------------------------------------- */
+
+/* The tree of a SPEC as the text of a file; the missing value, spelled "", is left out. */
+static void assert_spec(kn_type type, const char *const *cells, const char *spec, const char *expected)
+{
+    uint32_t n = 0;
+    while (cells[n] != NULL) n++;
+    kn_table *table = test_typed_table(type, n, 1, cells);
+    kn_domain *domain;
+    char *text;
+    assert_ok(build(&domain, table, spec, true, err));
+    assert_int_equal(domain->kind, KN_DOMAIN_TREE);
+    assert_ok(kn_tree_to_text(&text, domain->tree, err));
+    assert_string_equal(text, expected);
+    for (uint32_t code = 0; code < domain->n_codes; code++)
+        assert_int_equal(domain->code_of_spelling[domain->spelling_of_code[code]], code);
+    kn_free(text);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void assert_spec_fails(kn_type type, const char *cell, const char *spec, kn_status status, const char *message)
+{
+    kn_table *table = test_typed_table(type, 1, 1, &cell);
+    kn_domain *domain;
+    kn_error err = {{0}};
+    assert_int_equal(build(&domain, table, spec, false, &err), status);
+    assert_string_equal(err.message, message);
+    assert_null(domain);
+    test_table_free(table);
+}
+
+#define CELLS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void intervals_are_aligned_and_nest(void **state)
+{
+    assert_spec(KN_TYPE_INT, CELLS("7", "-1", "0", "23", "-12", "24"), "intervals(5,10)",
+                "-12;-15..-11;-20..-11;*\n-1;-5..-1;-10..-1;*\n0;0..4;0..9;*\n7;5..9;0..9;*\n23;20..24;20..29;*\n"
+                "24;20..24;20..29;*\n");
+    assert_spec(KN_TYPE_INT, CELLS("7", "8"), "intervals( 1 , 2.0 )", "7;7;6..7;*\n8;8;8..9;*\n");
+    assert_spec(KN_TYPE_DECIMAL, CELLS("0.3", "0.25", "-0.1", "1e1", "2.50"), "intervals(0.1,0.5)",
+                "-0.1;\"[-0.1,0)\";\"[-0.5,0)\";*\n0.25;\"[0.2,0.3)\";\"[0,0.5)\";*\n0.3;\"[0.3,0.4)\";\"[0,0.5)\";*\n"
+                "2.50;\"[2.5,2.6)\";\"[2.5,3)\";*\n1e1;\"[10,10.1)\";\"[10,10.5)\";*\n");
+    assert_spec(KN_TYPE_INT, CELLS("3", "4"), "intervals(2.5)", "3;\"[2.5,5)\";*\n4;\"[2.5,5)\";*\n");
+    assert_spec(KN_TYPE_INT, CELLS("1000000000000", "5"), "intervals(1000000000)",
+                "5;0..999999999;*\n1000000000000;1000000000000..1000999999999;*\n");
+
+    /* a value lies in its interval and in no other, for decimals that doubles cannot hold */
+    for (int i = -2000; i <= 2000; i++) {
+        char cell[32], low[32], expected[100];
+        snprintf(cell, sizeof cell, "%s%d.%02d", i < 0 ? "-" : "", abs(i) / 100, abs(i) % 100);
+        int tenth = i >= 0 ? i / 10 : -((-i + 9) / 10), next = tenth + 1;
+        snprintf(low, sizeof low, tenth % 10 == 0 ? "%s%d" : "%s%d.%d", tenth < 0 ? "-" : "", abs(tenth) / 10, abs(tenth) % 10);
+        snprintf(expected, sizeof expected, next % 10 == 0 ? "%s;\"[%s,%s%d)\";*\n" : "%s;\"[%s,%s%d.%d)\";*\n", cell, low,
+                 next < 0 ? "-" : "", abs(next) / 10, abs(next) % 10);
+        assert_spec(KN_TYPE_DECIMAL, CELLS(cell), "intervals(0.1)", expected);
+    }
+
+    assert_spec_fails(KN_TYPE_INT, "1", "intervals(5,12)", KN_USAGE,
+                      "hierarchy intervals(5,12): width 12 is no multiple of the one before; intervals nest only when each width "
+                      "is a multiple of the one before, as in intervals(5,10,20)");
+    assert_spec_fails(KN_TYPE_INT, "1", "intervals(5,5)", KN_USAGE,
+                      "hierarchy intervals(5,5): width 5 is no multiple of the one before; intervals nest only when each width "
+                      "is a multiple of the one before, as in intervals(5,10,20)");
+    const char *no_width[] = {"", "0", "-5", "x", "5x", "1e3", "0.0000000001", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof no_width / sizeof *no_width; i++) {
+        char spec[64], message[200];
+        snprintf(spec, sizeof spec, "intervals(%s)", no_width[i]);
+        snprintf(message, sizeof message, "hierarchy %s: '%s' is no width; a width is a number above 0 such as 5 or 0.25", spec,
+                 no_width[i]);
+        assert_spec_fails(KN_TYPE_INT, "1", spec, KN_USAGE, message);
+    }
+    assert_spec_fails(KN_TYPE_TEXT, "old", "intervals(5)", KN_INPUT,
+                      "test.csv, line 2, column a: 'old' is no number, but intervals(5) needs numbers; correct the data, or name "
+                      "such values with --null");
+    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "intervals(5)", KN_USAGE,
+                      "column a: intervals(5) needs numbers, but the column holds dates; use date(month,quarter,year)");
+    assert_spec_fails(KN_TYPE_INT, "9007199254740993", "intervals(5)", KN_INPUT,
+                      "test.csv, line 2, column a: '9007199254740993' is too large for intervals(5); numbers must stay below 9e+15");
+}
+
+static void masks_replace_characters_from_one_side(void **state)
+{
+    assert_spec(KN_TYPE_TEXT, CELLS("94138", "94139", "94241", "94139"), "mask(right)",
+                "94138;9413*;941**;94***;9****;*\n94139;9413*;941**;94***;9****;*\n94241;9424*;942**;94***;9****;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("a1", "b1", "a2"), "mask(left)", "a1;*1;*\nb1;*1;*\na2;*2;*\n");
+    /* characters, not bytes; short values join once the mask reaches their end */
+    assert_spec(KN_TYPE_TEXT, CELLS("\xC3\xA9\xC3\xA8", "\xC3\xA9z"), "mask(right)",
+                "\xC3\xA9z;\xC3\xA9*;*\n\xC3\xA9\xC3\xA8;\xC3\xA9*;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("12", "1234", "1", "129"), "mask(right)",
+                "1;1;1;1***;*\n12;12;12**;1***;*\n1234;123*;12**;1***;*\n129;129*;12**;1***;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("7", "17", "27"), "mask(left)", "17;*7;*\n27;*7;*\n7;*7;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("1*", "12", "**"), "mask(right)", "**;**;*\n1*;1*;*\n12;1*;*\n");
+    assert_spec_fails(KN_TYPE_TEXT, "1", "mask(middle)", KN_USAGE, "hierarchy mask(middle): write mask(right) or mask(left)");
+    assert_spec_fails(KN_TYPE_TEXT, "1", "mask", KN_USAGE,
+                      "hierarchy mask: the SPEC is written mask(right) or mask(left); a file of that name is written ./mask");
+    assert_spec_fails(KN_TYPE_TEXT, "12345678901234567890123456789012345678901234567890123456789012345", "mask(right)", KN_INPUT,
+                      "column a: mask(right) makes a level per character, but the longest value has 65, more than 64; use a "
+                      "hierarchy file");
+}
+
+static void dates_fall_into_units_of_the_calendar(void **state)
+{
+    assert_spec(KN_TYPE_DATE, CELLS("2024-01-31", "1999-12-31T23:59", "2023-11-02"), "date(day, month,quarter,halfyear,year,decade,century)",
+                "1999-12-31T23:59;1999-12-31;1999-12;1999-Q4;1999-H2;1999;1990..1999;1900..1999;*\n"
+                "2023-11-02;2023-11-02;2023-11;2023-Q4;2023-H2;2023;2020..2029;2000..2099;*\n"
+                "2024-01-31;2024-01-31;2024-01;2024-Q1;2024-H1;2024;2020..2029;2000..2099;*\n");
+    /* ISO weeks at the turn of years; 1969 is before the epoch */
+    assert_spec(KN_TYPE_DATE, CELLS("1969-12-28", "1970-01-01", "2020-12-31", "2021-01-03", "2021-01-04", "2018-12-31"), "date(week)",
+                "1969-12-28;1969-W52;*\n1970-01-01;1970-W01;*\n2018-12-31;2019-W01;*\n2020-12-31;2020-W53;*\n"
+                "2021-01-03;2020-W53;*\n2021-01-04;2021-W01;*\n");
+    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "date(week,month)", KN_USAGE,
+                      "hierarchy date(week,month): a week does not lie inside one month; name units from small to large, week last "
+                      "or not at all");
+    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "date(year,month)", KN_USAGE,
+                      "hierarchy date(year,month): a year does not lie inside one month; name units from small to large, week last "
+                      "or not at all");
+    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "date(months)", KN_USAGE,
+                      "hierarchy date(months): 'months' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
+                      "century");
+    assert_spec_fails(KN_TYPE_INT, "5", "date(month)", KN_USAGE,
+                      "column a: date(month) needs dates, but the column's type is int; declare its type date");
+    assert_spec_fails(KN_TYPE_TEXT, "soon", "date(month)", KN_INPUT,
+                      "test.csv, line 2, column a: 'soon' is no date, but date(month) needs dates; correct the data, or name such "
+                      "values with --null");
+}
+
+static void an_order_makes_intervals_of_text(void **state)
+{
+    const char *cells[] = {"high", "low", "a<b", NULL, "low", "mid"};
+    kn_table *table = test_text_table(6, 1, cells);
+    kn_domain *domain;
+    kn_cell cell;
+    assert_ok(build(&domain, table, "order(low < unused<mid<high<a\\<b)", false, err));
+    assert_int_equal(domain->kind, KN_DOMAIN_RANGES);
+    assert_int_equal(domain->n_codes, 5);
+    assert_int_equal(domain->missing, 4);
+    assert_ok(kn_domain_closure(&cell, domain, NULL, (uint32_t[]){2, 0}, 2, err));
+    assert_text("low..high", &cell, domain, NULL);
+    assert_int_equal(kn_cell_rows(&cell, domain, NULL), 4);
+    assert_ok(kn_domain_closure(&cell, domain, NULL, (uint32_t[]){0, 4}, 2, err));
+    assert_text("*", &cell, domain, NULL);
+    kn_domain_free(domain);
+    test_table_free(table);
+    assert_spec(KN_TYPE_TEXT, CELLS("a", "b", "c", "d", "e"), "order(e<d<c<b<a)",
+                "e;e..d;e..b;*\nd;e..d;e..b;*\nc;c..b;e..b;*\nb;c..b;e..b;*\na;a;a;*\n");
+    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<b)", KN_INPUT, "test.csv, line 2, column a: 'x' is not in order(a<b); list every value of "
+                                                                 "the data");
+    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<b<a)", KN_USAGE, "hierarchy order(a<b<a): 'a' is listed twice");
+    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<<b)", KN_USAGE, "hierarchy order(a<<b): an empty value; write order(low<medium<high)");
+}
+
+static void automatic_trees_suit_the_data(void **state)
+{
+    assert_spec(KN_TYPE_INT, CELLS("0", "1", "2", "3", "4", "5"), "auto",
+                "0;0..1;*\n1;0..1;*\n2;2..3;*\n3;2..3;*\n4;4..5;*\n5;4..5;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("A10", "A11", "B20"), "auto", "A10;A1*;A**;*\nA11;A1*;A**;*\nB20;B2*;B**;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("f", "m", "f"), "auto", "f;*\nm;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("a", "a", "a", "a", "b", "b", "c", "d|"), "auto", 
+                "a;a;a;*\nb;b;{b|c|d\\|};*\nc;{c|d\\|};{b|c|d\\|};*\nd|;{c|d\\|};{b|c|d\\|};*\n");
+    assert_spec(KN_TYPE_DATE, CELLS("2024-01-31", "2023-11-02", "2023-12-01"), "auto",
+                "2023-11-02;2023-11;2023-Q4;2023;*\n2023-12-01;2023-12;2023-Q4;2023;*\n2024-01-31;2024-01;2024-Q1;2024;*\n");
+    assert_spec(KN_TYPE_DECIMAL, CELLS("1.5"), "auto", "1.5;*\n");
+
+    /* ages: outliers do not make the intervals coarse */
+    const char *ages[200];
+    static char digits[200][8];
+    for (int i = 0; i < 199; i++) {
+        snprintf(digits[i], sizeof digits[i], "%d", i == 198 ? 999 : 20 + i % 50);
+        ages[i] = digits[i];
+    }
+    kn_table *table = test_typed_table(KN_TYPE_INT, 199, 1, ages);
+    kn_domain *domain;
+    assert_ok(build(&domain, table, NULL, true, err));
+    assert_int_equal(domain->tree->n_levels, 6); /* value, 2, 4, 8, 16, * */
+    kn_cell cell = kn_domain_at_level(domain, 0, 4);
+    assert_text("16..31", &cell, domain, NULL);
+    kn_domain_free(domain);
+    test_table_free(table);
+
+    table = test_text_table(0, 1, NULL);
+    assert_ok(build(&domain, table, NULL, true, err));
+    assert_int_equal(domain->n_codes, 1);
+    kn_domain_free(domain);
+    assert_ok(build(&domain, table, NULL, false, err));
+    assert_int_equal(domain->n_codes, 0);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void a_missing_value_stands_below_the_root_of_every_spec(void **state)
+{
+    static const struct {
+        kn_type type;
+        const char *spec, *value;
+    } cases[] = {{KN_TYPE_INT, "suppress", "1"},        {KN_TYPE_INT, "intervals(5,10)", "1"},
+                 {KN_TYPE_TEXT, "mask(right)", "abc"},  {KN_TYPE_DATE, "date(month,year)", "2024-02-29"},
+                 {KN_TYPE_TEXT, "order(abc)", "abc"},   {KN_TYPE_TEXT, "auto", "abc"},
+                 {KN_TYPE_INT, "auto", NULL},           {KN_TYPE_TEXT, "suppress", NULL},
+                 {KN_TYPE_TEXT, "mask(right)", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *cells[] = {cases[i].value, NULL};
+        kn_table *table = test_typed_table(cases[i].type, 2, 1, cells);
+        kn_domain *domain;
+        assert_ok(build(&domain, table, cases[i].spec, true, err));
+        assert_int_equal(domain->n_codes, cases[i].value != NULL ? 2 : 1);
+        assert_int_equal(domain->missing, domain->n_codes - 1);
+        assert_int_equal(domain->tree->parent[domain->missing], domain->tree->root);
+        assert_label(domain->tree, domain->tree->root, "*");
+        kn_cell cell = kn_domain_leaf(domain, domain->missing);
+        assert_text("", &cell, domain, NULL);
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+}
+
+static void a_slip_in_a_spec_is_no_missing_file(void **state)
+{
+    assert_spec_fails(KN_TYPE_INT, "1", "interval(5)", KN_USAGE,
+                      "hierarchy interval(5): no such SPEC, and no file of that name; there are suppress, intervals(5,10,20), "
+                      "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), auto");
+    assert_spec_fails(KN_TYPE_INT, "1", "intervals(5", KN_USAGE,
+                      "hierarchy intervals(5: the SPEC is written intervals(5,10,20); a file of that name is written ./intervals(5");
+    assert_spec_fails(KN_TYPE_INT, "1", "./suppress", KN_INPUT, "./suppress: cannot open the hierarchy: No such file or directory");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +753,13 @@ int main(void)
         cmocka_unit_test(a_value_outside_the_hierarchy_is_named_with_its_line),
         cmocka_unit_test(numbers_are_found_by_value),
         cmocka_unit_test(levels_are_checked),
+        cmocka_unit_test(intervals_are_aligned_and_nest),
+        cmocka_unit_test(masks_replace_characters_from_one_side),
+        cmocka_unit_test(dates_fall_into_units_of_the_calendar),
+        cmocka_unit_test(an_order_makes_intervals_of_text),
+        cmocka_unit_test(automatic_trees_suit_the_data),
+        cmocka_unit_test(a_missing_value_stands_below_the_root_of_every_spec),
+        cmocka_unit_test(a_slip_in_a_spec_is_no_missing_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,24 +11,31 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef kn_status (*builder)(kn_build *build, const char *arguments, kn_error *err);
 
+static const kn_hierarchy_spec specs[] = {
+    {"suppress", "suppress", "each value, then *"},
+    {"intervals", "intervals(5,10,20)",
+     "numbers in intervals of each width, aligned at its multiples; each width a multiple of the one before; then *"},
+    {"mask", "mask(right) or mask(left)", "one character more replaced by * per level, from that side"},
+    {"date", "date(month,quarter,year)",
+     "dates in units of the calendar: day, week, month, quarter, halfyear, year, decade, century; then *"},
+    {"order", "order(low<medium<high)", "text in this order, released as intervals such as low..medium"},
+    {"auto", "auto", "from the data: round intervals, calendar units, masked codes, or rare values pooled"},
+};
+/* in the order of `specs` */
 static const struct {
-    kn_hierarchy_spec spec;
     builder build;
     bool takes_arguments;
-} builders[] = {
-    {{"suppress", "suppress", "each value, then *"}, kn_build_suppress, false},
-};
+} builders[] = {{kn_build_suppress, false}, {kn_build_intervals, true}, {kn_build_mask, true},
+                {kn_build_date, true},      {kn_build_order, true},     {kn_build_auto, false}};
 enum { N_BUILDERS = sizeof builders / sizeof *builders };
 
 const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n)
 {
-    static const kn_hierarchy_spec specs[] = {
-        {"suppress", "suppress", "each value, then *"},
-    };
-    *n = sizeof specs / sizeof *specs;
+    *n = N_BUILDERS;
     return specs;
 }
 
@@ -222,7 +229,20 @@ static kn_status file_name(char **out, const kn_hierarchy_request *request, kn_e
 static kn_status spec_usage(const char *spec, size_t index, kn_error *err)
 {
     return kn_error_set(err, KN_USAGE, "hierarchy %s: the SPEC is written %s; a file of that name is written ./%s", spec,
-                        builders[index].spec.syntax, spec);
+                        specs[index].syntax, spec);
+}
+
+/* A word with parentheses that is neither a SPEC nor a file is a SPEC with a slip. */
+static kn_status check_file_name(const char *spec, const char *path, kn_error *err)
+{
+    size_t n = strlen(spec);
+    if (strchr(spec, '(') == NULL || spec[n - 1] != ')' || access(path, F_OK) == 0) return KN_OK;
+    kn_buffer list = {0};
+    for (size_t i = 0; i < N_BUILDERS; i++) kn_buffer_printf(&list, "%s%s", i > 0 ? ", " : "", specs[i].syntax);
+    kn_status status = kn_error_set(err, KN_USAGE, "hierarchy %s: no such SPEC, and no file of that name; there are %s", spec,
+                                    list.bytes != NULL ? list.bytes : "none");
+    kn_buffer_free(&list);
+    return status;
 }
 
 /* Runs the SPEC's builder; *known is false when `spec` is none: a file name. */
@@ -233,7 +253,7 @@ static kn_status run_spec(bool *known, kn_build *build, const char *spec, kn_err
     size_t n_name = strcspn(spec, "("), n_spec = strlen(spec);
     *known = false;
     for (size_t i = 0; i < N_BUILDERS; i++) {
-        if (strlen(builders[i].spec.name) != n_name || memcmp(spec, builders[i].spec.name, n_name) != 0) continue;
+        if (strlen(specs[i].name) != n_name || memcmp(spec, specs[i].name, n_name) != 0) continue;
         *known = true;
         bool has_arguments = n_spec > n_name + 1 && spec[n_spec - 1] == ')';
         if (has_arguments != builders[i].takes_arguments || (!has_arguments && n_spec != n_name))
@@ -287,6 +307,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
         KN_TRY(run_spec(&is_spec, &build, spec, err));
         if (!is_spec) {
             KN_TRY(file_name(&path, request, err));
+            KN_TRY(check_file_name(spec, path, err));
             KN_TRY(kn_build_file(&build, path, err));
         }
     }

@@ -38,6 +38,36 @@ kn_status kn_build_by_frequency(uint32_t **out, const kn_build *build, uint32_t 
 
 /* `arguments`: what stands between the parentheses of the SPEC; "" without any. */
 kn_status kn_build_suppress(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_intervals(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_date(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_auto(kn_build *build, const char *arguments, kn_error *err);
+
+/* Widths of intervals in units of 10^-scale, each a multiple of the one before. */
+#define KN_MAX_WIDTHS 32
+typedef struct kn_widths {
+    uint32_t n, scale;
+    int64_t units[KN_MAX_WIDTHS];
+} kn_widths;
+kn_status kn_widths_parse(kn_widths *out, const char *spec, const char *arguments, kn_error *err);
+kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *err);
+
+typedef enum kn_date_unit {
+    KN_DAY,
+    KN_WEEK,
+    KN_MONTH,
+    KN_QUARTER,
+    KN_HALFYEAR,
+    KN_YEAR,
+    KN_DECADE,
+    KN_CENTURY
+} kn_date_unit;
+int64_t kn_date_unit_index(kn_date_unit unit, double number); /* which one a date lies in, counted from some origin */
+kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_units, kn_error *err);
+
+/* As kn_cell_text escapes a value inside an interval or a set. */
+void kn_text_escape(kn_buffer *out, const char *bytes, size_t n_bytes);
 
 /* The file's lines as paths. */
 kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
