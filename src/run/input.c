@@ -235,7 +235,7 @@ static kn_status sensitive_trees(kn_input *input, kn_error *err)
         const kn_column_choice *choice = &input->choices[sensitive->column - input->table->columns];
         if (choice->hierarchy == NULL) continue;
         kn_hierarchy_request request = {choice->hierarchy, choice->hierarchy_folder, true, 1, 0, KN_NONE,
-                                        input->redact};
+                                        input->redact, false};
         KN_TRY(kn_domain_build(&domain, sensitive->column, input->table->source, input->table->n_rows, &request, err));
         KN_NEW(sensitive->leaf_of_value, sensitive->n_values);
         for (uint32_t i = 0; i < sensitive->column->n_spellings; i++)
@@ -256,14 +256,13 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     uint32_t *quasi = NULL;
     double began = kn_seconds_now();
     const char *missing = kn_settings_text(input->settings, "missing");
-    if (missing != NULL && strcmp(missing, "wildcard") == 0)
-        KN_FAIL(KN_USAGE, "missing: wildcard is not supported; leave it at value");
+    bool wildcard = missing != NULL && strcmp(missing, "wildcard") == 0;
     KN_TRY(list_quasi(&quasi, &input->n_qis, input, err));
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {
         const kn_column_choice *choice = &input->choices[quasi[q]];
         kn_hierarchy_request request = {choice->hierarchy, choice->hierarchy_folder, must_be_tree, choice->weight,
-                                        choice->min_level, choice->max_level, input->redact};
+                                        choice->min_level, choice->max_level, input->redact, wildcard};
         KN_TRY(kn_domain_build(&input->domains[q], &input->table->columns[quasi[q]], input->table->source,
                                input->table->n_rows, &request, err));
         KN_TRY(kn_tick(&input->ticker, "encoding", (double)q / input->n_qis, err));
