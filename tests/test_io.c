@@ -473,7 +473,7 @@ static void every_refusal_names_its_place(void **state)
                                    "without a byte order mark (then use "
                                    "--encoding utf-16)"},
         {TEXT("a,\xC3(\n1,2\n"),
-         "data.csv:1: column 2: byte 0xC3 is not valid UTF-8; convert the file, or use --encoding latin1"},
+         "data.csv:1: column 2: byte 0xC3 is not valid UTF-8; convert the file, or use --encoding latin-1"},
         {TEXT("a,\"b\nc\n1,2\n"), "data.csv:1: column 2: the quote that opens here is never closed"},
         {TEXT("a,\"b\"c\n1,2\n"),
          "data.csv:1: column 2: text after a closing quote; write quotes inside a quoted cell twice"},
