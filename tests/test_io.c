@@ -468,7 +468,7 @@ static void every_refusal_names_its_place(void **state)
         {TEXT("a,b\n1,2\n3,\"x\n4,5\n"), "data.csv:3: column 'b': the quote that opens here is never closed"},
         {TEXT("a,b\n1,2\n\"x\ny\",\xE9t\xE9\n"), "data.csv:4: column 'b': byte 0xE9 (byte 15 of the file) is not valid "
                                                  "UTF-8; convert the file, or use --encoding "
-                                                 "latin1"},
+                                                 "latin-1"},
         {TEXT("a,b\n1,2\n3,\0\n"), "data.csv:3: column 'b': a NUL byte (byte 11); this is no text file, or UTF-16 "
                                    "without a byte order mark (then use "
                                    "--encoding utf-16)"},
