@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "hierarchy/tools.h"
+#include "io/csv_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -1096,6 +1097,82 @@ static void hierarchies_of_real_tables_are_read_or_refused(void **state)
     }
 }
 
+/* The table with every column whose hierarchy file exists as a quasi-identifier. */
+static kn_table *read_table(const char *folder, const char *data, const char *pattern)
+{
+    char path[1000];
+    kn_csv_reader *reader;
+    kn_column_plan plans[64] = {{0}};
+    kn_csv_options options = {0};
+    kn_table *table;
+    snprintf(path, sizeof path, "%s/%s", folder, data);
+    assert_ok(kn_csv_open(&reader, path, &options, err));
+    assert_true(kn_csv_n_columns(reader) <= 64);
+    for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++) {
+        char file[200];
+        snprintf(file, sizeof file, pattern, kn_csv_column_name(reader, c));
+        snprintf(path, sizeof path, "%s/%s", folder, file);
+        plans[c].role = access(path, R_OK) == 0 ? KN_ROLE_QUASI : KN_ROLE_DROPPED;
+    }
+    assert_ok(kn_csv_read(&table, reader, plans, NULL, NULL, err));
+    kn_csv_close(reader);
+    return table;
+}
+
+static void real_tables_fit_their_hierarchies(void **state)
+{
+    const char *folder = getenv("KANON_DATA");
+    if (folder == NULL) {
+        print_message("KANON_DATA is not set: no real data\n");
+        skip();
+    }
+    static const struct {
+        const char *data, *pattern;
+        uint32_t n_files;
+        const char *lacking; /* column whose hierarchy lacks values; NULL: none does */
+    } sets[] = {
+        {"adult/adult_30162.csv", "adult/hierarchies/%s.csv", 8, NULL},
+        {"adult/adult_45222.csv", "adult/hierarchies_all14/%s.csv", 13, "fnlwgt"},
+        {"fars/fars.csv", "fars/hierarchies/%s.csv", 8, NULL},
+        {"creditcard/creditcard.csv", "creditcard/hierarchies/%s.csv", 24, NULL},
+        {"examples/samarati_zip_marital_sex_10rows.csv", "examples/samarati_hierarchy_%s.csv", 3, NULL},
+        {"examples/lefevre2005_patients.csv", "examples/lefevre2005_hierarchy_%s.csv", 3, NULL},
+        {"examples/li2007_tcloseness_arx_test2.csv", "examples/li2007_hierarchy_%s.csv", 3, NULL},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        kn_table *table = read_table(folder, sets[i].data, sets[i].pattern);
+        uint32_t n_files = 0;
+        bool lacked = false;
+        for (uint32_t c = 0; c < table->n_columns; c++) {
+            const kn_column *column = &table->columns[c];
+            if (column->role != KN_ROLE_QUASI) continue;
+            char file[200];
+            snprintf(file, sizeof file, sets[i].pattern, column->name);
+            kn_hierarchy_request request = {.spec = file, .base_folder = folder, .weight = 1, .max_level = KN_NONE};
+            for (int automatic = 0; automatic < 2; automatic++) {
+                kn_domain *domain;
+                kn_error err = {{0}};
+                kn_status status = kn_domain_build(&domain, column, table->source, table->n_rows, &request, &err);
+                if (status != KN_OK && sets[i].lacking != NULL && !automatic) {
+                    assert_int_equal(status, KN_INPUT);
+                    assert_non_null(strstr(err.message, " is not in the hierarchy "));
+                    lacked = lacked || strcmp(column->name, sets[i].lacking) == 0;
+                } else {
+                    if (status != KN_OK) fail_msg("%s", err.message);
+                    assert_int_equal(domain->rows_before[domain->n_codes], table->n_rows);
+                    for (uint32_t s = 0; s < column->n_spellings; s++) assert_true(domain->code_of_spelling[s] < domain->n_codes);
+                }
+                kn_domain_free(domain);
+                request.spec = "auto";
+            }
+            n_files++;
+        }
+        assert_int_equal(n_files, sets[i].n_files);
+        assert_int_equal(lacked, sets[i].lacking != NULL);
+        kn_table_free(table);
+    }
+}
+
 /* Everything that allocates, on one small column of each kind. */
 static kn_status use_everything(const kn_table *numbers, const kn_table *words, const kn_table *days, const char *path, kn_error *err)
 {
@@ -1204,6 +1281,7 @@ int main(void)
         cmocka_unit_test(check_counts_and_lists_what_is_lacking),
         cmocka_unit_test(the_rectified_hierarchy_is_a_monotone_part_of_the_given_one),
         cmocka_unit_test(hierarchies_of_real_tables_are_read_or_refused),
+        cmocka_unit_test(real_tables_fit_their_hierarchies),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,7 +73,9 @@ static kn_status build_numbers(kn_build *build, kn_error *err)
         widths.units[widths.n++] = units;
         units *= 2;
     } while ((double)units * unit <= (high - low) / 2 && widths.n < KN_MAX_WIDTHS);
-    return kn_build_widths(build, &widths, err);
+    bool fit = kn_widths_fit(&widths, build->column->number[0]) &&
+               kn_widths_fit(&widths, build->column->number[build->n_present - 1]);
+    return fit ? kn_build_widths(build, &widths, err) : kn_build_suppress(build, "", err);
 }
 
 static kn_status build_dates(kn_build *build, kn_error *err)

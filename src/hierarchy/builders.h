@@ -55,6 +55,8 @@ typedef struct kn_widths {
 } kn_widths;
 kn_status kn_widths_parse(kn_widths *out, const char *spec, const char *arguments, kn_error *err);
 kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *err);
+/* Whether the column's numbers are small enough to be counted in these units. */
+bool kn_widths_fit(const kn_widths *widths, double number);
 
 typedef enum kn_date_unit {
     KN_DAY,
@@ -86,7 +88,5 @@ kn_status kn_build_file(kn_build *build, const char *path, kn_error *err);
 /* The request's spec as a path: relative to base_folder. */
 kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn_error *err);
 
-/* A whole cell as a number (blanks around it are fine); false when it is none. */
-bool kn_number_parse(double *out, const char *bytes, size_t n_bytes);
 
 #endif

@@ -10,10 +10,10 @@
 #include "hierarchy/builders.h"
 
 #include "table/dates.h"
+#include "table/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,23 +228,6 @@ done:
 
 /* --- Values of the data ---------------------------------------------------------------------------------------- */
 
-bool kn_number_parse(double *out, const char *bytes, size_t n_bytes)
-{
-    char text[64], *end;
-    while (n_bytes > 0 && (*bytes == ' ' || *bytes == '\t')) {
-        bytes++;
-        n_bytes--;
-    }
-    while (n_bytes > 0 && (bytes[n_bytes - 1] == ' ' || bytes[n_bytes - 1] == '\t')) n_bytes--;
-    if (n_bytes == 0 || n_bytes >= sizeof text) return false;
-    for (size_t i = 0; i < n_bytes; i++)
-        if (strchr("0123456789+-.eE", bytes[i]) == NULL || bytes[i] == '\0') return false;
-    memcpy(text, bytes, n_bytes);
-    text[n_bytes] = '\0';
-    *out = strtod(text, &end);
-    return *end == '\0' && isfinite(*out);
-}
-
 typedef struct numbered_label {
     double number;
     uint32_t label;
@@ -262,7 +245,12 @@ static int by_number(const void *a, const void *b)
 static bool label_number(double *out, kn_type type, const char *bytes, size_t n_bytes)
 {
     kn_moment moment;
-    if (type != KN_TYPE_DATE) return kn_number_parse(out, bytes, n_bytes);
+    kn_decimal decimal;
+    if (type != KN_TYPE_DATE) {
+        if (kn_decimal_parse(&decimal, bytes, n_bytes, true) == KN_NUMBER_NONE) return false;
+        *out = kn_decimal_double(&decimal);
+        return true;
+    }
     if (!kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ISO) && !kn_date_parse(&moment, bytes, n_bytes, KN_DATE_DOTS))
         return false;
     *out = kn_moment_number(&moment);
@@ -295,8 +283,20 @@ done:
     return status;
 }
 
-static uint32_t find_number(const numbered_label *leaves, size_t n_leaves, double number)
+/* Long numbers may share a double and still differ. */
+static bool same_number(const kn_build *build, uint32_t value, uint32_t label)
 {
+    kn_decimal a, b;
+    size_t n_a, n_b;
+    const char *bytes_a = kn_build_value(build, value, &n_a), *bytes_b = kn_paths_bytes(&build->paths, label, &n_b);
+    return build->column->type == KN_TYPE_DATE ||
+           (kn_decimal_parse(&a, bytes_a, n_a, true) != KN_NUMBER_NONE &&
+            kn_decimal_parse(&b, bytes_b, n_b, true) != KN_NUMBER_NONE && kn_decimal_compare(&a, &b) == 0);
+}
+
+static uint32_t find_number(const numbered_label *leaves, size_t n_leaves, const kn_build *build, uint32_t value)
+{
+    double number = build->column->number[value];
     size_t low = 0, high = n_leaves;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -305,7 +305,9 @@ static uint32_t find_number(const numbered_label *leaves, size_t n_leaves, doubl
         else
             high = middle;
     }
-    return low < n_leaves && leaves[low].number == number ? leaves[low].label : KN_NONE;
+    for (; low < n_leaves && leaves[low].number == number; low++)
+        if (same_number(build, value, leaves[low].label)) return leaves[low].label;
+    return KN_NONE;
 }
 
 /* label -> true when it is a leaf: labels of inner nodes share the numbering. */
@@ -394,7 +396,7 @@ static kn_status match_file(kn_build *build, const char *path, bool must_find_al
     KN_TRY(number_leaves(&leaves, &n_leaves, build, err));
     for (uint32_t value = 0; value < build->n_present; value++)
         if (build->label_of_value[value] == KN_NONE && n_leaves > 0)
-            build->label_of_value[value] = find_number(leaves, n_leaves, build->column->number[value]);
+            build->label_of_value[value] = find_number(leaves, n_leaves, build, value);
     if (must_find_all) KN_TRY(report_missing(build, is_leaf, err));
 done:
     kn_free(text);

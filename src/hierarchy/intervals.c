@@ -8,6 +8,8 @@
  * the value itself, so 0.3 lies in [0.3,0.4) although 0.3/0.1 is below 3. */
 #include "hierarchy/builders.h"
 
+#include "table/number.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,18 +85,23 @@ static kn_status push_interval(kn_build *build, int64_t interval, int64_t width,
     return kn_build_label(build, label, (size_t)n, err);
 }
 
+bool kn_widths_fit(const kn_widths *widths, double number)
+{
+    return fabs(number) * (double)power_of_ten(widths->scale) <= MAX_UNITS - 2 * (double)widths->units[widths->n - 1];
+}
+
 static kn_status check_range(const kn_build *build, const kn_widths *widths, kn_error *err)
 {
-    double one = (double)power_of_ten(widths->scale), limit = MAX_UNITS - 2 * (double)widths->units[widths->n - 1];
     for (uint32_t value = 0; value < build->n_present; value++) {
-        if (fabs(build->column->number[value]) * one <= limit) continue;
+        if (kn_widths_fit(widths, build->column->number[value])) continue;
         char shown[KN_SHOWN_BYTES];
         size_t n;
         uint32_t spelling = build->main_spelling[value];
         const char *bytes = kn_column_bytes(build->column, spelling, &n);
-        return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g", build->data_name, (unsigned long long)build->column->first_line[spelling],
+        return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g",
+                            build->data_name, (unsigned long long)build->column->first_line[spelling],
                             build->column->name, kn_value_shown(shown, bytes, n, build->request->redact),
-                            build->paths.name, limit > 0 ? limit / one : 0);
+                            build->paths.name, MAX_UNITS / (double)power_of_ten(widths->scale));
     }
     return KN_OK;
 }
@@ -170,9 +177,10 @@ static kn_status not_numbers(const kn_build *build, kn_error *err)
                             "date(month,quarter,year)", column->name, build->paths.name);
     for (uint32_t s = 0; s < column->n_spellings; s++) {
         size_t n;
-        double number;
+        kn_decimal decimal;
         const char *bytes = kn_column_bytes(column, s, &n);
-        if (kn_column_value(column, s) >= build->n_present || kn_number_parse(&number, bytes, n)) continue;
+        if (kn_column_value(column, s) >= build->n_present) continue;
+        if (kn_decimal_parse(&decimal, bytes, n, true) != KN_NUMBER_NONE) continue;
         if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
     }
     if (first == KN_NONE)
