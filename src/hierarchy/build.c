@@ -310,6 +310,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     domain->name = column->name;
     domain->column = column;
     domain->weight = request->weight;
+    domain->missing_is_wildcard = request->missing_is_wildcard;
     KN_TRY(kn_build_start(&build, err));
     if (spec != NULL) {
         bool is_spec;
