@@ -3,12 +3,12 @@
  *   numbers   intervals of a round width (1, 2 or 5 times a power of ten; at least 2 for whole numbers) of which about
  *             thirty cover the middle 90 % of the rows, then twice as wide and so on (fan-out 2) while at least two
  *             cover that middle; outliers do not make the intervals coarse
- *   dates     the finest unit of day, month, quarter, year of which at most 64 cover the middle 90 % of the rows, then the
- *             larger ones that still divide the data: day week, month quarter year decade, quarter year decade, ...
- *   codes     text that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.', a digit
- *             in each, fewer first parts than values): mask(right)
- *   text      up to 64 values: the rare ones pooled, `{x|y|z}`: those that make up at most 1/16, then 1/4, then 1/2 of
- *             the rows; frequent values keep their names as long as possible
+ *   dates     the finest unit of day, month, quarter, year of which at most 64 cover the middle 90 % of the rows,
+ *             then the larger ones that still divide the data: day week, month quarter year decade, ...
+ *   codes     text that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.',
+ *             a digit in each, fewer first parts than values): mask(right)
+ *   text      up to 64 values: the rare ones pooled, `{x|y|z}`: those that make up at most 1/16, then 1/4, then 1/2
+ *             of the rows; frequent values keep their names as long as possible
  *   others    suppress */
 #include "hierarchy/builders.h"
 
@@ -92,7 +92,8 @@ static kn_status build_dates(kn_build *build, kn_error *err)
            kn_date_unit_index(starts[start], high) - kn_date_unit_index(starts[start], low) >= MAX_DATE_UNITS)
         start++;
     bool has_times = false;
-    for (uint32_t value = 0; value < build->n_present; value++) has_times = has_times || floor(number[value]) != number[value];
+    for (uint32_t value = 0; value < build->n_present; value++)
+        has_times = has_times || floor(number[value]) != number[value];
     if (start > 0 || has_times) units[n_units++] = starts[start]; /* a day is a leaf already where there are no times */
     const kn_date_unit *next = start == 0 ? after_day : after_others;
     for (size_t i = 0; i < (start == 0 ? sizeof after_day : sizeof after_others) / sizeof *next; i++)

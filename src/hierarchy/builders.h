@@ -88,5 +88,4 @@ kn_status kn_build_file(kn_build *build, const char *path, kn_error *err);
 /* The request's spec as a path: relative to base_folder. */
 kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn_error *err);
 
-
 #endif

@@ -1,5 +1,5 @@
-/* Released text back to a generalized value: see kn_cell_parse in domain.h. The inverse of cell_text.c, except where one
- * text stands for two things: then the wider one is meant. */
+/* Released text back to a generalized value: see kn_cell_parse in domain.h. The inverse of cell_text.c, except where
+ * one text stands for two things: then the wider one is meant. */
 #include "hierarchy/builders.h"
 
 #include "table/dates.h"
@@ -170,12 +170,10 @@ static kn_status find_end(uint32_t *code, const kn_domain *domain, const kn_buff
     if (*code == KN_NONE)
         return kn_error_set(err, KN_INPUT, "the %s end of that interval is no value of the column",
                             is_left ? "left" : "right");
-    return *code != domain->missing ? KN_OK
-                                    : kn_error_set(err, KN_INPUT, "the missing value is in no interval");
+    return *code != domain->missing ? KN_OK : kn_error_set(err, KN_INPUT, "the missing value is in no interval");
 }
 
-static kn_status parse_interval(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes,
-                                kn_error *err)
+static kn_status parse_interval(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_buffer text = {0};
@@ -222,7 +220,8 @@ done:
     return status;
 }
 
-/* A label names the widest node that carries it. A leaf is written as the data spells it, which need not be its label. */
+/* A label names the widest node that carries it. A leaf is written as the data spells it, which need not be its label.
+ */
 static kn_status parse_label(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
 {
     const kn_tree *tree = domain->tree;

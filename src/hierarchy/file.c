@@ -150,8 +150,10 @@ static kn_status read_quoted(reader *in, const kn_paths *paths, kn_error *err)
         }
     }
     if (in->at < in->n && in->bytes[in->at] != in->delimiter && !is_line_end(in->bytes[in->at]))
-        return kn_error_set(err, KN_INPUT, "%s, line %llu: text after a closing quote; a quote inside a quoted label is "
-                            "written twice", paths->name, (unsigned long long)in->line);
+        return kn_error_set(err, KN_INPUT,
+                            "%s, line %llu: text after a closing quote; a quote inside a quoted label is "
+                            "written twice",
+                            paths->name, (unsigned long long)in->line);
     return KN_OK;
 }
 
@@ -174,8 +176,10 @@ static kn_status read_label(reader *in, kn_paths *paths, uint64_t line, uint32_t
         n = (size_t)(in->bytes + in->at - label);
     }
     if (n == 0)
-        KN_FAIL(KN_INPUT, "%s, line %llu: label %u is empty; every line needs a label for each level, without a '%c' at its "
-                "end", paths->name, (unsigned long long)line, column, in->delimiter);
+        KN_FAIL(KN_INPUT,
+                "%s, line %llu: label %u is empty; every line needs a label for each level, without a '%c' at its "
+                "end",
+                paths->name, (unsigned long long)line, column, in->delimiter);
     KN_TRY(kn_paths_label(&id, paths, label, n, err));
     KN_TRY(kn_paths_push(paths, id, err));
 done:
@@ -197,8 +201,10 @@ static kn_status read_line(reader *in, kn_paths *paths, kn_error *err)
     if (in->at < in->n) skip_line_end(in);
     if (paths->n_levels == 0) paths->n_levels = n_labels;
     if (n_labels != paths->n_levels)
-        KN_FAIL(KN_INPUT, "%s, line %llu: %u label%s, but line %llu has %u; all lines must have the same number: repeat a label "
-                "where a branch is shorter", paths->name, (unsigned long long)line, n_labels, n_labels == 1 ? "" : "s",
+        KN_FAIL(KN_INPUT,
+                "%s, line %llu: %u label%s, but line %llu has %u; all lines must have the same number: repeat a label "
+                "where a branch is shorter",
+                paths->name, (unsigned long long)line, n_labels, n_labels == 1 ? "" : "s",
                 (unsigned long long)paths->lines.items[0], paths->n_levels);
     KN_PUSH(&paths->lines, line);
 done:
@@ -273,8 +279,7 @@ static kn_status number_leaves(numbered_label **out, size_t *n_out, const kn_bui
         size_t n;
         const char *bytes = kn_paths_bytes(paths, label, &n);
         double number;
-        if (label_number(&number, build->column->type, bytes, n))
-            leaves[n_leaves++] = (numbered_label){number, label};
+        if (label_number(&number, build->column->type, bytes, n)) leaves[n_leaves++] = (numbered_label){number, label};
     }
     qsort(leaves, n_leaves, sizeof *leaves, by_number);
     *out = leaves;
@@ -315,8 +320,7 @@ static kn_status mark_leaves(bool **out, const kn_paths *paths, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_NEW(*out, paths->ends.n);
-    for (uint32_t r = 0; r < kn_paths_rows(paths); r++)
-        (*out)[paths->cells.items[(size_t)r * paths->n_levels]] = true;
+    for (uint32_t r = 0; r < kn_paths_rows(paths); r++) (*out)[paths->cells.items[(size_t)r * paths->n_levels]] = true;
 done:
     return status;
 }
@@ -370,14 +374,14 @@ static kn_status report_missing(const kn_build *build, const bool *is_leaf, kn_e
     char shown[KN_SHOWN_BYTES], count[64] = "";
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    if (n_missing > 1) snprintf(count, sizeof count, " (nor %s %u more value%s)", n_missing == 2 ? "is" : "are",
-                 n_missing - 1, n_missing == 2 ? "" : "s");
-    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is not in the hierarchy %s%s; %s", build->data_name,
-                        (unsigned long long)column->first_line[first], column->name,
+    if (n_missing > 1)
+        snprintf(count, sizeof count, " (nor %s %u more value%s)", n_missing == 2 ? "is" : "are", n_missing - 1,
+                 n_missing == 2 ? "" : "s");
+    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is not in the hierarchy %s%s; %s",
+                        build->data_name, (unsigned long long)column->first_line[first], column->name,
                         kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name, count,
-                        matches_trimmed(build, is_leaf, bytes, n)
-                            ? "without the blanks around it, it is: use --trim"
-                            : "add a line for it there, or correct the data");
+                        matches_trimmed(build, is_leaf, bytes, n) ? "without the blanks around it, it is: use --trim"
+                                                                  : "add a line for it there, or correct the data");
 }
 
 static kn_status match_file(kn_build *build, const char *path, bool must_find_all, kn_error *err)

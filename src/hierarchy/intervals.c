@@ -4,8 +4,8 @@
  * (width 1: the number itself); otherwise the right end is outside, `[2.5,5)`.
  *
  * Everything is counted in units of 10^-scale, as integers: an interval is the number of widths below it. A value
- * belongs to the interval whose left end is not above it; ends are divisions of two exact doubles, correctly rounded like
- * the value itself, so 0.3 lies in [0.3,0.4) although 0.3/0.1 is below 3. */
+ * belongs to the interval whose left end is not above it; ends are divisions of two exact doubles, correctly rounded
+ * like the value itself, so 0.3 lies in [0.3,0.4) although 0.3/0.1 is below 3. */
 #include "hierarchy/builders.h"
 
 #include "table/number.h"
@@ -98,7 +98,8 @@ static kn_status check_range(const kn_build *build, const kn_widths *widths, kn_
         size_t n;
         uint32_t spelling = build->main_spelling[value];
         const char *bytes = kn_column_bytes(build->column, spelling, &n);
-        return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g",
+        return kn_error_set(err, KN_INPUT,
+                            "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g",
                             build->data_name, (unsigned long long)build->column->first_line[spelling],
                             build->column->name, kn_value_shown(shown, bytes, n, build->request->redact),
                             build->paths.name, MAX_UNITS / (double)power_of_ten(widths->scale));
@@ -139,8 +140,10 @@ static kn_status align_widths(kn_widths *widths, const uint32_t *n_decimals, con
             return kn_error_set(err, KN_USAGE, "hierarchy %s: width %s is too large", spec, text);
         widths->units[i] *= (int64_t)factor;
         if (i > 0 && (widths->units[i] % widths->units[i - 1] != 0 || widths->units[i] == widths->units[i - 1]))
-            return kn_error_set(err, KN_USAGE, "hierarchy %s: width %s is no multiple of the one before; intervals nest only "
-                                "when each width is a multiple of the one before, as in intervals(5,10,20)", spec, text);
+            return kn_error_set(err, KN_USAGE,
+                                "hierarchy %s: width %s is no multiple of the one before; intervals nest only "
+                                "when each width is a multiple of the one before, as in intervals(5,10,20)",
+                                spec, text);
     }
     return KN_OK;
 }
@@ -173,8 +176,10 @@ static kn_status not_numbers(const kn_build *build, kn_error *err)
     const kn_column *column = build->column;
     uint32_t first = KN_NONE;
     if (column->type == KN_TYPE_DATE)
-        return kn_error_set(err, KN_USAGE, "column %s: %s needs numbers, but the column holds dates; use "
-                            "date(month,quarter,year)", column->name, build->paths.name);
+        return kn_error_set(err, KN_USAGE,
+                            "column %s: %s needs numbers, but the column holds dates; use "
+                            "date(month,quarter,year)",
+                            column->name, build->paths.name);
     for (uint32_t s = 0; s < column->n_spellings; s++) {
         size_t n;
         kn_decimal decimal;
@@ -184,14 +189,18 @@ static kn_status not_numbers(const kn_build *build, kn_error *err)
         if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
     }
     if (first == KN_NONE)
-        return kn_error_set(err, KN_USAGE, "column %s: %s needs numbers, but the column is text; declare its type int or "
-                            "decimal", column->name, build->paths.name);
+        return kn_error_set(err, KN_USAGE,
+                            "column %s: %s needs numbers, but the column is text; declare its type int or "
+                            "decimal",
+                            column->name, build->paths.name);
     char shown[KN_SHOWN_BYTES];
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is no number, but %s needs numbers; correct the data, or "
-                        "name such values with --null", build->data_name, (unsigned long long)column->first_line[first],
-                        column->name, kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
+    return kn_error_set(err, KN_INPUT,
+                        "%s, line %llu, column %s: %s is no number, but %s needs numbers; correct the data, or "
+                        "name such values with --null",
+                        build->data_name, (unsigned long long)column->first_line[first], column->name,
+                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
 }
 
 kn_status kn_build_intervals(kn_build *build, const char *arguments, kn_error *err)

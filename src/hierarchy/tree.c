@@ -93,7 +93,8 @@ static const char *place(char buffer[PLACE_BYTES], const kn_paths *paths, uint32
 
 static kn_status two_parents(const kn_paths *paths, uint32_t row, uint32_t earlier, uint32_t level, kn_error *err)
 {
-    char label[KN_SHOWN_BYTES], here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES], place_here[PLACE_BYTES], place_there[PLACE_BYTES];
+    char label[KN_SHOWN_BYTES], here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES], place_here[PLACE_BYTES],
+        place_there[PLACE_BYTES];
     shown_label(label, paths, label_at(paths, row, level));
     shown_label(here, paths, label_at(paths, row, level + 1));
     shown_label(there, paths, label_at(paths, earlier, level + 1));
@@ -114,9 +115,8 @@ static kn_status check_root(const kn_paths *paths, kn_error *err)
     return kn_error_set(err, KN_INPUT,
                         "%s, %s: the root is %s, but in %s it is %s; every line must end with the same label: add a "
                         "common root such as * as last column",
-                        paths->name, place(place_here, paths, row),
-                        shown_label(here, paths, label_at(paths, row, top)), place(place_there, paths, 0),
-                        shown_label(there, paths, root));
+                        paths->name, place(place_here, paths, row), shown_label(here, paths, label_at(paths, row, top)),
+                        place(place_there, paths, 0), shown_label(there, paths, root));
 }
 
 kn_status kn_paths_check(const kn_paths *paths, kn_error *err)
