@@ -284,6 +284,10 @@ static void a_wrong_file_is_refused_with_both_places(void **state)
     assert_refused("a;x\nb;x\nc;y\n",
                    "h.csv, line 3: the root is 'y', but in line 1 it is 'x'; every line must end with the "
                    "same label: add a common root such as * as last column");
+    assert_refused(
+        "name;group\na;*\nb;*\n",
+        "h.csv, line 2: the root is '*', but in line 1 it is 'group'; every line must end with the same label, "
+        "and there is no header line: remove it if that is one");
     assert_refused("a;x;*\nb;*\n",
                    "h.csv, line 2: 2 labels, but line 1 has 3; all lines must have the same number: repeat "
                    "a label where a branch is shorter");
@@ -828,9 +832,12 @@ static void what_is_written_is_read_back(void **state)
             for (size_t i = 0; i < n; i++) kn_buffer_printf(&order, "\\%c", bytes[i]);
         }
         kn_buffer_char(&order, ')');
-        kn_domain *domains[3] = {test_domain(table, 0, NULL), test_random_tree_domain(&rng, table, 0, 3), NULL};
+        kn_domain *domains[8] = {test_domain(table, 0, NULL), test_random_tree_domain(&rng, table, 0, 3), NULL};
         if (column->n_spellings > column->has_missing) assert_ok(build(&domains[2], table, order.bytes, false, err));
-        for (int d = 0; d < 3; d++) {
+        static const char *const specs[] = {"suppress", "mask(right)", "mask(left)", "auto"};
+        for (int i = 0; i < 4; i++) assert_ok(build(&domains[i + 3], table, specs[i], true, err));
+        if (domains[2] != NULL) assert_ok(build(&domains[7], table, order.bytes, true, err));
+        for (int d = 0; d < 8; d++) {
             kn_domain *domain = domains[d];
             kn_set_pool *sets;
             if (domain == NULL) continue;

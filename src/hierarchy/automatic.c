@@ -148,21 +148,6 @@ static uint32_t count_kept(const kn_build *build, const uint32_t *by_frequency, 
     return n_kept;
 }
 
-/* `{x|y|z}`: values by_frequency[first ..]. */
-static kn_status pool_label(kn_buffer *out, const kn_build *build, const uint32_t *by_frequency, uint32_t first,
-                            kn_error *err)
-{
-    kn_buffer_clear(out);
-    for (uint32_t i = first; i < build->n_present; i++) {
-        size_t n;
-        const char *bytes = kn_build_value(build, by_frequency[i], &n);
-        kn_buffer_char(out, i == first ? '{' : '|');
-        kn_text_escape(out, bytes, n);
-    }
-    kn_buffer_char(out, '}');
-    return out->failed ? kn_error_set(err, KN_RESOURCES, "out of memory") : KN_OK;
-}
-
 static kn_status build_pools(kn_build *build, kn_error *err)
 {
     static const uint64_t shares[] = {16, 4, 2};
@@ -174,7 +159,9 @@ static kn_status build_pools(kn_build *build, kn_error *err)
         uint32_t kept = count_kept(build, by_frequency, shares[i]);
         uint32_t before = n_pools > 0 ? n_kept[n_pools - 1] : build->n_present - 1; /* a pool of one is none */
         if (kept >= before || kept == 0) continue;
-        KN_TRY(pool_label(&labels[n_pools], build, by_frequency, kept, err));
+        kn_text_members(&labels[n_pools], build->column, build->main_spelling, by_frequency + kept,
+                        build->n_present - kept, true);
+        if (labels[n_pools].failed) KN_FAIL(KN_RESOURCES, "out of memory");
         n_kept[n_pools++] = kept;
     }
     build->paths.n_levels = n_pools + 2;

@@ -74,8 +74,10 @@ kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_
 /* The spelling with these bytes, or KN_NONE; in columns of numbers and dates only spellings of the missing value. */
 uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t n_bytes);
 
-/* As kn_cell_text escapes a value inside an interval or a set. */
-void kn_text_escape(kn_buffer *out, const char *bytes, size_t n_bytes);
+/* `{a|b}`, or `a..b` of two members, escaped as kn_cell_text says and equal to no value of a text column. A member m is
+ * spelled spelling_of[m]. */
+void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *spelling_of, const uint32_t *members,
+                     uint32_t n_members, bool is_set);
 
 /* The file's lines as paths. */
 kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
