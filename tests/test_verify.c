@@ -366,6 +366,41 @@ static void persons_are_counted_when_they_are_known(void **state)
     close_hospital(&h);
 }
 
+static void a_person_spelled_differently_is_one_person(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.models[0].params = "k=3";
+    static const struct {
+        const char *first, *second;
+        int n_persons; /* of the suppressed rows, with person 9 */
+    } cases[] = {{"7", "7.0", 2},
+                 {"+7", "7", 2},
+                 {"70", "7e1", 2},
+                 {"70", "7", 3},
+                 {"", " ", 2},
+                 {"120", "12", 3},
+                 {"-7", "7", 3},
+                 {"0", "-0", 2},
+                 {"a", "b", 3},
+                 {"a", "a", 2},
+                 {"12345678901234567890", "12345678901234567891", 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char first[40], second[40];
+        snprintf(first, sizeof first, "%s,40", cases[i].first);
+        snprintf(second, sizeof second, "%s,41", cases[i].second);
+        char *some = edited(ORIGINAL, "7,40", first, 0), *original = edited(some, "7,41", second, 0);
+        kn_verdict *verdict = verify_texts(&h.request, RELEASE, original);
+        if (verdict->smallest_class != (uint64_t)cases[i].n_persons)
+            fail_msg("'%s' and '%s' counted as %d persons", cases[i].first, cases[i].second,
+                     (int)verdict->smallest_class - 1);
+        kn_verdict_free(verdict);
+        free(some);
+        free(original);
+    }
+    close_hospital(&h);
+}
+
 static void removed_rows_are_accounted_for(void **state)
 {
     hospital h;
@@ -1401,6 +1436,7 @@ int main(void)
         cmocka_unit_test(every_broken_release_is_refused_with_its_place),
         cmocka_unit_test(a_wrong_order_is_refused),
         cmocka_unit_test(persons_are_counted_when_they_are_known),
+        cmocka_unit_test(a_person_spelled_differently_is_one_person),
         cmocka_unit_test(removed_rows_are_accounted_for),
         cmocka_unit_test(values_are_hidden_when_redaction_is_asked_for),
         cmocka_unit_test(wrong_files_and_parameters_are_errors),
