@@ -231,15 +231,31 @@ static inline int64_t gap_of(const kn_evaluator *evaluator, const kn_groups *gro
 
 /* --- Class measures -------------------------------------------------------------------------------------------- */
 
+static void fill_cells(kn_cell *cells, const kn_evaluator *evaluator, const kn_groups *groups, uint32_t g)
+{
+    const kn_tuples *tuples = evaluator->domain->task->tuples;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        uint32_t node = kn_groups_node(evaluator->domain->lattice, groups, g, q);
+        const kn_tree *tree = tuples->domains[q]->tree;
+        cells[q] = (kn_cell){tree->first[node], tree->last[node], node};
+    }
+}
+
+/* `counts` are those of group g; its cells are needed only where a population is. */
+static bool class_holds(kn_evaluator *evaluator, const kn_groups *groups, uint32_t g, kn_class_counts *counts)
+{
+    const kn_models *models = evaluator->domain->task->models;
+    if (counts->n_persons < models->min_persons) return false;
+    if (models->counts_only) return true;
+    if (!(models->needs & KN_NEEDS_POPULATION)) return kn_models_hold(models, counts);
+    fill_cells(evaluator->cells, evaluator, groups, g);
+    return kn_models_hold_class(models, counts, evaluator->cells, NULL);
+}
+
 static double class_price(kn_evaluator *evaluator, const kn_groups *groups, uint32_t g, const kn_class_counts *counts)
 {
     const kn_task *task = evaluator->domain->task;
-    const kn_lattice *lattice = evaluator->domain->lattice;
-    for (uint32_t q = 0; q < task->tuples->n_qis; q++) {
-        uint32_t node = kn_groups_node(lattice, groups, g, q);
-        const kn_tree *tree = task->tuples->domains[q]->tree;
-        evaluator->cells[q] = (kn_cell){tree->first[node], tree->last[node], node};
-    }
+    fill_cells(evaluator->cells, evaluator, groups, g);
     return task->objective->type->price_class(task->objective->state, task->tuples, counts, evaluator->cells, NULL,
                                               false);
 }
@@ -309,18 +325,14 @@ static kn_status release_classes(kn_release *release, kn_evaluator *evaluator, c
     for (uint32_t g = 0; g < groups->n; g++) {
         kn_class_counts counts = kn_groups_class(lattice, groups, g, evaluator->histograms, evaluator->entries);
         class_of[g] = KN_NONE;
-        if (!kn_models_hold(task->models, &counts)) {
+        if (!class_holds(evaluator, groups, g, &counts)) {
             release->n_suppressed += (uint32_t)counts.n_rows;
             continue;
         }
         uint32_t c = class_of[g] = release->n_classes++;
         release->class_rows[c] = (uint32_t)counts.n_rows;
         release->class_persons[c] = (uint32_t)counts.n_persons;
-        for (uint32_t q = 0; q < n_qis; q++) {
-            uint32_t node = kn_groups_node(lattice, groups, g, q);
-            const kn_tree *tree = task->tuples->domains[q]->tree;
-            release->cells[(size_t)c * n_qis + q] = (kn_cell){tree->first[node], tree->last[node], node};
-        }
+        fill_cells(release->cells + (size_t)c * n_qis, evaluator, groups, g);
     }
     release->class_rows[release->n_classes] = release->n_suppressed;
 done:
@@ -377,12 +389,10 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
     for (uint32_t g = 0; g < groups->n; g++) {
         uint64_t persons = kn_groups_persons(domain->lattice, groups, g);
         if (persons < out->smallest) out->smallest = persons;
-        bool holds = persons >= task->models->min_persons;
         kn_class_counts counts = {.n_rows = kn_groups_rows(domain->lattice, groups, g), .n_persons = persons};
         if (!task->models->counts_only || measure->price_class != NULL)
             counts = kn_groups_class(domain->lattice, groups, g, evaluator->histograms, evaluator->entries);
-        if (!task->models->counts_only && holds) holds = kn_models_hold(task->models, &counts);
-        if (holds) {
+        if (class_holds(evaluator, groups, g, &counts)) {
             out->n_classes++;
             if (measure->price_class != NULL) sum += class_price(evaluator, groups, g, &counts);
             continue;

@@ -22,6 +22,8 @@ typedef struct kn_domain {
     kn_domain_kind kind;
     uint32_t n_codes;           /* the size of the domain: leaves of the tree, or distinct values in the data */
     uint32_t missing;           /* code of the missing value, or KN_NONE */
+    bool missing_is_wildcard;   /* `missing: wildcard`: a missing cell may be any value, so it is always released, and
+                                   priced, as the whole domain; otherwise it is a value of its own */
     uint32_t *code_of_spelling; /* column->n_spellings entries */
     uint32_t *spelling_of_code; /* n_codes: main spelling, KN_NONE where the data has no such value (TREE) */
     kn_tree *tree;              /* owned; TREE: always; otherwise NULL */
@@ -71,5 +73,11 @@ static inline bool kn_cell_equal(const kn_cell *a, const kn_cell *b)
  * until it is not, so that a text that is a value always means the value. The one exception is `*`: it means
  * everything, also in a column that has the value `*`. */
 void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets);
+/* The way back: what a released text means in this domain. `*` is everything; a text that is a label names the widest
+ * node with that label; a text that is a value of the data (numbers: by value) is that value; then intervals and sets.
+ * The ends of an interval of numbers or dates need not be values of the data. `sets` is for SETS only. KN_INPUT with the
+ * reason when the text is no allowed generalization. */
+kn_status kn_cell_parse(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes, size_t n_bytes,
+                        kn_error *err);
 
 #endif
