@@ -183,7 +183,8 @@ static kn_status risk_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticke
     size_t n_classes;
     double fraction = report->fraction > 0 ? report->fraction : 1;
     if (!(report->threshold > 0)) report->threshold = KN_RISK_THRESHOLD;
-    kn_risk_sizes_count(&report->before, tuples->persons, NULL, tuples->n_tuples, fraction, report->threshold);
+    kn_risk_sizes_count(&report->before, tuples->persons, report->populations, tuples->n_tuples, fraction,
+                        report->threshold);
     if (release != NULL) {
         KN_TRY(kn_risk_release_sizes(&sizes, &n_classes, release, err));
         kn_risk_sizes_count(&report->after, sizes, NULL, n_classes, fraction, report->threshold);

@@ -263,15 +263,68 @@ static void estimate(page *to, const kn_report *report)
     page_table_end(to);
 }
 
+static void attack(page *to, const kn_report *report)
+{
+    static const kn_text headings[] = {KN_TEXT_FIGURE_OF, KN_TEXT_PERSONS};
+    const kn_attack_result *found = report->attack;
+    const kn_table *table = report->facts->table;
+    char fewer[200], learned[400];
+    if (found == NULL) return;
+    formatted(fewer, sizeof fewer, to, KN_TEXT_ATTACK_FEWER, page_count(to, report->attack_k).text, "");
+    const struct {
+        const char *name;
+        uint64_t n;
+    } rows[] = {{page_text(to, KN_TEXT_ATTACK_PERSONS), found->n_persons},
+                {page_text(to, KN_TEXT_ATTACK_NOT_FOUND), found->n_not_found},
+                {fewer, found->n_fewer_than_k},
+                {page_text(to, KN_TEXT_ATTACK_UNIQUE), found->n_unique}};
+    page_say(to, "p", KN_TEXT_ATTACK_TEXT, report->attack_name, NULL, NULL);
+    page_table(to, KN_TEXT_ATTACK_CAPTION, NULL, NULL);
+    page_head(to, headings, 2, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        page_row(to);
+        page_th(to, rows[i].name);
+        page_td_figure(to, page_count(to, rows[i].n).text);
+        page_row_end(to);
+    }
+    for (uint32_t c = 0, s = 0; c < table->n_columns; c++) {
+        if (table->columns[c].role != KN_ROLE_SENSITIVE) continue;
+        snprintf(learned, sizeof learned, "%s: %.200s", page_text(to, KN_TEXT_CERTAIN), table->columns[c].name);
+        page_row(to);
+        page_th(to, learned);
+        page_td_figure(to, page_count(to, found->n_disclosed[s++]).text);
+        page_row_end(to);
+    }
+    page_table_end(to);
+}
+
 kn_status part_risk(page *to, const kn_report *report, kn_error *err)
 {
     page_section(to, "risk", KN_TEXT_RISK);
     page_say(to, "p", KN_TEXT_RISK_TEXT, NULL, NULL, NULL);
-    if (!(report->fraction > 0)) page_say(to, "p", KN_TEXT_RISK_JOURNALIST_SAME, NULL, NULL, NULL);
+    if (!(report->fraction > 0) && report->populations == NULL)
+        page_say(to, "p", KN_TEXT_RISK_JOURNALIST_SAME, NULL, NULL, NULL);
     attackers(to, report);
     disclosure(to, report);
     column_sets(to, report);
     estimate(to, report);
+    attack(to, report);
     page_section_end(to);
     return KN_OK;
+}
+
+kn_status kn_report_risk_html(char **out, const kn_report *report, kn_error *err)
+{
+    kn_status status = KN_OK;
+    page to = {.language = report->language};
+    *out = NULL;
+    page_open(&to, KN_TEXT_RISK_REPORT, KN_TEXT_RISK_SUBTITLE, report->facts->data_name);
+    KN_TRY(part_sizes(&to, report, err));
+    KN_TRY(part_risk(&to, report, err));
+    part_limits(&to, report);
+    page_close(&to);
+    KN_TRY(kn_buffer_finish(out, &to.out, err));
+done:
+    kn_buffer_free(&to.out);
+    return status;
 }

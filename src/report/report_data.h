@@ -52,9 +52,13 @@ typedef struct kn_report {
     const char *warnings;                   /* one per line; NULL: none */
     const kn_report_setting *settings;
     size_t n_settings;
-    double threshold; /* of risk; 0: the default */
-    double fraction;  /* of the population that is in the table; 0: unknown */
-    bool redact;      /* show no released values either */
+    double threshold;               /* of risk; 0: the default */
+    double fraction;                /* of the population that is in the table; 0: unknown */
+    bool redact;                    /* show no released values either */
+    const uint64_t *populations;    /* persons of a population file that share each tuple; NULL: no such file */
+    const kn_attack_result *attack; /* NULL: none was made */
+    const char *attack_name;        /* the file with names */
+    uint64_t attack_k;
 
     /* worked out by kn_report_analyse */
     kn_risk_sizes before, after;
@@ -77,5 +81,11 @@ kn_status kn_report_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticker,
 void kn_report_free(kn_report *report); /* what kn_report_analyse made, not the struct */
 
 kn_status kn_report_html(char **out, const kn_report *report, kn_error *err);
+
+/* `kanon risk`: the same risk figures for a table as it is; facts has the table, the tuples and the data's name only.
+ */
+kn_status kn_report_risk_html(char **out, const kn_report *report, kn_error *err);
+kn_status kn_report_risk_text(char **out, const kn_report *report, kn_error *err);
+kn_status kn_report_risk_json(char **out, const kn_report *report, kn_error *err);
 
 #endif

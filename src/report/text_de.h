@@ -187,10 +187,10 @@
 [KN_TEXT_WORDS] = "In einfachen Worten",
 [KN_TEXT_SINGLING_OUT] = "Heraussondern",
 [KN_TEXT_SINGLING_OUT_TEXT] =
-        "Kann jemand die Zeile einer Person herausgreifen? Jede Zeile der Freigabe teilt ihre "
-        "Quasi-Identifikatoren mit mindestens %s Personen; sie zeigen auf eine Gruppe, nie auf eine "
-        "Person. Unverändert übernommene Spalten können trotzdem jemanden heraussondern, wenn ein "
-        "Angreifer ihre Werte kennt.",
+        "Kann jemand die Zeile einer Person herausgreifen? Jede Zeile der Freigabe steht in einer "
+        "Gruppe von mindestens %s Personen mit denselben Quasi-Identifikatoren; diese zeigen auf eine "
+        "Gruppe, nie auf eine Person. Unverändert übernommene Spalten können trotzdem jemanden "
+        "heraussondern, wenn ein Angreifer ihre Werte kennt.",
 [KN_TEXT_LINKABILITY] = "Verknüpfbarkeit",
 [KN_TEXT_LINKABILITY_TEXT] =
         "Lassen sich Zeilen mit einer anderen Datei über dieselben Menschen verbinden? Eine "
@@ -259,6 +259,14 @@
 [KN_TEXT_SIGN_NAME] = "Name und Funktion",
 [KN_TEXT_SIGN_DATE] = "Ort und Datum",
 [KN_TEXT_SIGN_SIGNATURE] = "Unterschrift",
+[KN_TEXT_ATTACK_TEXT] =
+        "Die Datei %s, die Namen enthält, wurde über die Quasi-Identifikatoren mit dieser Tabelle "
+        "verknüpft.",
+[KN_TEXT_ATTACK_CAPTION] = "Ein durchgeführter Angriff",
+[KN_TEXT_ATTACK_PERSONS] = "Personen in der Datei mit Namen",
+[KN_TEXT_ATTACK_NOT_FOUND] = "passen auf keine Zeile",
+[KN_TEXT_ATTACK_FEWER] = "passen auf mindestens eine Zeile, aber weniger als %s",
+[KN_TEXT_ATTACK_UNIQUE] = "passen auf genau eine Zeile",
 [KN_TEXT_RISK_REPORT] = "Risikobericht",
 [KN_TEXT_RISK_SUBTITLE] = "Wer in %s gefunden werden könnte, von wem und über welche Spalten",
 [KN_TEXT_COMPARE_REPORT] = "Vergleich",

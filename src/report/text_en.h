@@ -181,9 +181,10 @@
 [KN_TEXT_WORDS] = "In plain words",
 [KN_TEXT_SINGLING_OUT] = "Singling out",
 [KN_TEXT_SINGLING_OUT_TEXT] =
-        "Can somebody pick one person's row? Each row of the release shares its quasi-identifiers "
-        "with at least %s persons, so they point to a group, never to one person. Columns that were "
-        "copied unchanged can still single somebody out if an attacker knows their values.",
+        "Can somebody pick one person's row? Each row of the release stands in a group of at least %s "
+        "persons with the same quasi-identifiers, so these point to a group, never to one person. "
+        "Columns that were copied unchanged can still single somebody out if an attacker knows their "
+        "values.",
 [KN_TEXT_LINKABILITY] = "Linkability",
 [KN_TEXT_LINKABILITY_TEXT] =
         "Can rows be joined with another file about the same people? A join on the quasi-identifiers "
@@ -251,6 +252,12 @@
 [KN_TEXT_SIGN_NAME] = "Name and function",
 [KN_TEXT_SIGN_DATE] = "Place and date",
 [KN_TEXT_SIGN_SIGNATURE] = "Signature",
+[KN_TEXT_ATTACK_TEXT] = "The file %s, which has names, was linked to this table on the quasi-identifiers.",
+[KN_TEXT_ATTACK_CAPTION] = "An attack that was carried out",
+[KN_TEXT_ATTACK_PERSONS] = "Persons in the file with names",
+[KN_TEXT_ATTACK_NOT_FOUND] = "fit no row",
+[KN_TEXT_ATTACK_FEWER] = "fit at least one row, but fewer than %s",
+[KN_TEXT_ATTACK_UNIQUE] = "fit exactly one row",
 [KN_TEXT_RISK_REPORT] = "Risk report",
 [KN_TEXT_RISK_SUBTITLE] = "Who could be found in %s, by whom, and through which columns",
 [KN_TEXT_COMPARE_REPORT] = "Comparison",
