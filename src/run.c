@@ -11,7 +11,7 @@
  *   kn_facts_*        JSON and summary                                            report/ */
 #include "recode/recode.h"
 #include "report/facts.h"
-#include "run/html_report.h"
+#include "run/run_report.h"
 #include "run/input.h"
 #include "run/recheck.h"
 #include "run/result.h"
