@@ -11,24 +11,31 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef kn_status (*builder)(kn_build *build, const char *arguments, kn_error *err);
 
+static const kn_hierarchy_spec specs[] = {
+    {"suppress", "suppress", "each value, then *"},
+    {"intervals", "intervals(5,10,20)",
+     "numbers in intervals of each width, aligned at its multiples; each width a multiple of the one before; then *"},
+    {"mask", "mask(right) or mask(left)", "one character more replaced by * per level, from that side"},
+    {"date", "date(month,quarter,year)",
+     "dates in units of the calendar: day, week, month, quarter, halfyear, year, decade, century; then *"},
+    {"order", "order(low<medium<high)", "text in this order, released as intervals such as low..medium"},
+    {"auto", "auto", "from the data: round intervals, calendar units, masked codes, or rare values pooled"},
+};
+/* in the order of `specs` */
 static const struct {
-    kn_hierarchy_spec spec;
     builder build;
     bool takes_arguments;
-} builders[] = {
-    {{"suppress", "suppress", "each value, then *"}, kn_build_suppress, false},
-};
+} builders[] = {{kn_build_suppress, false}, {kn_build_intervals, true}, {kn_build_mask, true},
+                {kn_build_date, true},      {kn_build_order, true},     {kn_build_auto, false}};
 enum { N_BUILDERS = sizeof builders / sizeof *builders };
 
 const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n)
 {
-    static const kn_hierarchy_spec specs[] = {
-        {"suppress", "suppress", "each value, then *"},
-    };
-    *n = sizeof specs / sizeof *specs;
+    *n = N_BUILDERS;
     return specs;
 }
 
@@ -190,8 +197,8 @@ static kn_status finish_plain(kn_domain *domain, const kn_build *build, kn_error
 {
     kn_status status = KN_OK;
     uint32_t n_values = build->column->n_values, *code_of_value = NULL, *order = NULL;
-    domain->kind = build->column->type == KN_TYPE_TEXT && build->code_of_value == NULL ? KN_DOMAIN_SETS
-                                                                                      : KN_DOMAIN_RANGES;
+    domain->kind =
+        build->column->type == KN_TYPE_TEXT && build->code_of_value == NULL ? KN_DOMAIN_SETS : KN_DOMAIN_RANGES;
     domain->n_codes = n_values;
     KN_NEW_RAW(code_of_value, n_values);
     for (uint32_t value = 0; value < n_values; value++)
@@ -210,7 +217,7 @@ done:
 /* --- Which builder --------------------------------------------------------------------------------------------- */
 
 /* base_folder/spec, unless spec is absolute or there is no folder. */
-static kn_status file_name(char **out, const kn_hierarchy_request *request, kn_error *err)
+kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn_error *err)
 {
     kn_buffer path = {0};
     if (request->base_folder != NULL && request->base_folder[0] != '\0' && request->spec[0] != '/')
@@ -221,8 +228,21 @@ static kn_status file_name(char **out, const kn_hierarchy_request *request, kn_e
 
 static kn_status spec_usage(const char *spec, size_t index, kn_error *err)
 {
-    return kn_error_set(err, KN_USAGE, "hierarchy %s: the SPEC is written %s; a file of that name is written ./%s", spec,
-                        builders[index].spec.syntax, spec);
+    return kn_error_set(err, KN_USAGE, "hierarchy %s: the SPEC is written %s; a file of that name is written ./%s",
+                        spec, specs[index].syntax, spec);
+}
+
+/* A word with parentheses that is neither a SPEC nor a file is a SPEC with a slip. */
+static kn_status check_file_name(const char *spec, const char *path, kn_error *err)
+{
+    size_t n = strlen(spec);
+    if (strchr(spec, '(') == NULL || spec[n - 1] != ')' || access(path, F_OK) == 0) return KN_OK;
+    kn_buffer list = {0};
+    for (size_t i = 0; i < N_BUILDERS; i++) kn_buffer_printf(&list, "%s%s", i > 0 ? ", " : "", specs[i].syntax);
+    kn_status status = kn_error_set(err, KN_USAGE, "hierarchy %s: no such SPEC, and no file of that name; there are %s",
+                                    spec, list.bytes != NULL ? list.bytes : "none");
+    kn_buffer_free(&list);
+    return status;
 }
 
 /* Runs the SPEC's builder; *known is false when `spec` is none: a file name. */
@@ -233,13 +253,13 @@ static kn_status run_spec(bool *known, kn_build *build, const char *spec, kn_err
     size_t n_name = strcspn(spec, "("), n_spec = strlen(spec);
     *known = false;
     for (size_t i = 0; i < N_BUILDERS; i++) {
-        if (strlen(builders[i].spec.name) != n_name || memcmp(spec, builders[i].spec.name, n_name) != 0) continue;
+        if (strlen(specs[i].name) != n_name || memcmp(spec, specs[i].name, n_name) != 0) continue;
         *known = true;
         bool has_arguments = n_spec > n_name + 1 && spec[n_spec - 1] == ')';
         if (has_arguments != builders[i].takes_arguments || (!has_arguments && n_spec != n_name))
             KN_TRY(spec_usage(spec, i, err));
-        arguments = has_arguments ? kn_string_copy(spec + n_name + 1, n_spec - n_name - 2, err)
-                                  : kn_string_copy("", 0, err);
+        arguments =
+            has_arguments ? kn_string_copy(spec + n_name + 1, n_spec - n_name - 2, err) : kn_string_copy("", 0, err);
         if (arguments == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         build->paths.name = spec;
         KN_TRY(builders[i].build(build, arguments, err));
@@ -249,7 +269,7 @@ done:
     return status;
 }
 
-static kn_status start_build(kn_build *build, kn_error *err)
+kn_status kn_build_start(kn_build *build, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_column *column = build->column;
@@ -268,6 +288,15 @@ done:
     return status;
 }
 
+void kn_build_end(kn_build *build)
+{
+    kn_paths_free(&build->paths);
+    kn_free(build->main_spelling);
+    kn_free(build->value_rows);
+    kn_free(build->label_of_value);
+    kn_free(build->code_of_value);
+}
+
 kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *data_name, uint32_t n_rows,
                           const kn_hierarchy_request *request, kn_error *err)
 {
@@ -281,12 +310,14 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     domain->name = column->name;
     domain->column = column;
     domain->weight = request->weight;
-    KN_TRY(start_build(&build, err));
+    domain->missing_is_wildcard = request->missing_is_wildcard;
+    KN_TRY(kn_build_start(&build, err));
     if (spec != NULL) {
         bool is_spec;
         KN_TRY(run_spec(&is_spec, &build, spec, err));
         if (!is_spec) {
-            KN_TRY(file_name(&path, request, err));
+            KN_TRY(kn_build_file_name(&path, request, err));
+            KN_TRY(check_file_name(spec, path, err));
             KN_TRY(kn_build_file(&build, path, err));
         }
     }
@@ -297,11 +328,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     domain = NULL;
 done:
     kn_domain_free(domain);
-    kn_paths_free(&build.paths);
-    kn_free(build.main_spelling);
-    kn_free(build.value_rows);
-    kn_free(build.label_of_value);
-    kn_free(build.code_of_value);
+    kn_build_end(&build);
     kn_free(path);
     return status;
 }

@@ -395,7 +395,7 @@ static kn_status refuse_bad_byte(const reading *r, const kn_csv_fault *fault, co
     return kn_error_set(
         err, KN_INPUT,
         "%s:%llu: column %s: byte 0x%02X (byte %llu of the file) is not valid UTF-8; convert the file, or use "
-        "--encoding latin1",
+        "--encoding latin-1",
         reader->name, (unsigned long long)line, name, byte, (unsigned long long)file_at);
 }
 
