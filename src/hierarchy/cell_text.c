@@ -36,6 +36,14 @@ static bool append_members(kn_buffer *out, const kn_column *column, const uint32
     return n_more == 0;
 }
 
+/* Everything, where no interval can say so: any set, and ordered values with the missing one among them. */
+static bool is_star(const kn_cell *cell, const kn_domain *domain)
+{
+    if (cell->id != KN_NONE || cell->first != 0 || cell->last != domain->n_codes - 1) return false;
+    return domain->kind == KN_DOMAIN_SETS || domain->missing != KN_NONE ||
+           domain->spelling_of_code[cell->first] == KN_NONE || domain->spelling_of_code[cell->last] == KN_NONE;
+}
+
 void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *spelling_of, const uint32_t *members,
                      uint32_t n_members, bool is_set)
 {
@@ -60,7 +68,7 @@ void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, 
     } else if (domain->kind == KN_DOMAIN_TREE) {
         const char *label = kn_tree_label(domain->tree, cell->id, &n);
         kn_buffer_append(out, label, n);
-    } else if (cell->id == KN_NONE && cell->first == 0 && cell->last == domain->n_codes - 1) {
+    } else if (is_star(cell, domain)) {
         kn_buffer_char(out, '*');
     } else if (domain->kind == KN_DOMAIN_RANGES) {
         const uint32_t ends[] = {cell->first, cell->last};

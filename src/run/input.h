@@ -8,6 +8,8 @@
 #include "io/csv_read.h"
 #include "policy/settings.h"
 
+#define KN_UNLIMITED UINT64_MAX /* max_suppressed that nobody checks */
+
 typedef struct kn_input {
     const kn_settings *settings;
     kn_pool *pool;
