@@ -19,6 +19,9 @@ const cli_command cli_commands[] = {
     {KN_COMMAND_MEASURE, "measure", "DATA RELEASE", "Tell what a release lost, by every measure", 2, 2,
      {"data", "release"}, kn_measure_files, true,
      "kanon measure people.csv release.csv --qi age,zip,sex --sensitive diagnosis"},
+    {KN_COMMAND_RISK, "risk", "DATA", "Tell who could be found in a table or a release, and how", 1, 1,
+     {"data"}, kn_risk, true,
+     "kanon risk people.csv --qi age,zip,sex --sensitive diagnosis --population 0.05"},
     {KN_COMMAND_LIST, "list", "algorithms|measures|models|hierarchies", "Show what there is to choose from", 1, 1,
      {NULL}, run_list, true, "kanon list algorithms"},
 };

@@ -146,31 +146,3 @@ kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, const 
 done:
     return status;
 }
-
-kn_status kn_dictionary_merge(kn_dictionary *dictionary, const kn_dictionary *other, uint32_t *new_code, kn_error *err)
-{
-    kn_status status = KN_OK;
-    enum { AHEAD = 16 };
-    uint64_t keys[AHEAD];
-    size_t homes[AHEAD];
-    for (uint32_t first = 0; first < other->n; first += AHEAD) {
-        uint32_t n = other->n - first < AHEAD ? other->n - first : AHEAD;
-        const uint64_t *offset = other->offset.items + first;
-        KN_TRY(reserve(dictionary, n, err));
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t n_bytes = (uint32_t)(offset[i + 1] - offset[i]);
-            keys[i] = key_of(other->bytes.items + offset[i], n_bytes);
-            homes[i] = home_of(keys[i], n_bytes, dictionary->n_slots);
-            __builtin_prefetch(&dictionary->slots[homes[i]]);
-        }
-        for (uint32_t i = 0; i < n; i++) {
-            uint64_t line = other->first_line.items[first + i];
-            uint32_t *code = &new_code[first + i];
-            KN_TRY(find_or_add(code, dictionary, homes[i], keys[i], other->bytes.items + offset[i],
-                               (uint32_t)(offset[i + 1] - offset[i]), line, err));
-            if (line < dictionary->first_line.items[*code]) dictionary->first_line.items[*code] = line;
-        }
-    }
-done:
-    return status;
-}

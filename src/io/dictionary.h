@@ -38,7 +38,4 @@ void kn_dictionary_drop_slots(kn_dictionary *dictionary); /* no lookups any more
 /* codes[i] = number of cell i; new cells are added with lines[i] + line_base. n_cells <= KN_DICTIONARY_BATCH. */
 kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, const char *buffer, const kn_csv_cell *cells,
                               const uint32_t *lines, uint64_t line_base, uint32_t n_cells, kn_error *err);
-/* Adds the entries of `other`; new_code[i] is where its entry i went; the smaller first line stays. */
-kn_status kn_dictionary_merge(kn_dictionary *dictionary, const kn_dictionary *other, uint32_t *new_code, kn_error *err);
-
 #endif
