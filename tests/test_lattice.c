@@ -92,7 +92,7 @@ static void some_goal(problem *p, int round)
 {
     enum { N_MODEL_SETS = sizeof model_sets / sizeof *model_sets };
     size_t n_measures;
-    const kn_measure *measure = kn_measure_all(&n_measures)[round % n_measures];
+    const kn_measure *const *measures = kn_measure_all(&n_measures), *measure = measures[(size_t)round % n_measures];
     if (!try_goal(p, model_sets[(size_t)round / n_measures % N_MODEL_SETS], measure->name))
         set_goal(p, "k-anonymity:k=1", measure->name);
 }
