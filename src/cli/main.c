@@ -22,6 +22,10 @@ const cli_command cli_commands[] = {
     {KN_COMMAND_RISK, "risk", "DATA", "Tell who could be found in a table or a release, and how", 1, 1,
      {"data"}, kn_risk, true,
      "kanon risk people.csv --qi age,zip,sex --sensitive diagnosis --population 0.05"},
+    {KN_COMMAND_PROFILE, "profile", "DATA", "Suggest types, roles and a policy for a table", 1, 1,
+     {"data"}, kn_profile, false, "kanon profile people.csv -o policy.yaml"},
+    {KN_COMMAND_CHECK, "check", "DATA", "Check a policy against a table; nothing is written", 1, 1,
+     {"data"}, kn_check_policy, true, "kanon check people.csv -p policy.yaml"},
     {KN_COMMAND_LIST, "list", "algorithms|measures|models|hierarchies", "Show what there is to choose from", 1, 1,
      {NULL}, run_list, true, "kanon list algorithms"},
 };
