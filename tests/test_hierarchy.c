@@ -1,11 +1,13 @@
 /* hierarchy/: trees, domains, cells; files and SPECs. */
 #include "support.h"
 
-#include "hierarchy/paths.h"
+#include "base/hash.h"
+#include "hierarchy/build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- Trees ----------------------------------------------------------------------------------------------------- */
 
@@ -224,6 +226,518 @@ static void cells_are_written_as_labels_intervals_sets_and_stars(void **state)
     test_table_free(texts);
 }
 
+/* --- Files ----------------------------------------------------------------------------------------------------- */
+
+static kn_status parse_text(kn_tree **out, const char *text, kn_error *err)
+{
+    return kn_tree_parse(out, text, strlen(text), "h.csv", false, err);
+}
+
+static void assert_refused(const char *text, const char *message)
+{
+    kn_error err = {{0}};
+    kn_tree *tree;
+    assert_int_equal(parse_text(&tree, text, &err), KN_INPUT);
+    assert_null(tree);
+    assert_string_equal(err.message, message);
+}
+
+static void a_file_may_look_like_any_csv(void **state)
+{
+    const char *same[] = {
+        "a;x;*\nb;x;*\nc;y;*\n",
+        "\xEF\xBB\xBF" "a;x;*\r\nb;x;*\r\n\r\nc;y;*",
+        "a,x,*\rb,x,*\rc,y,*\r",
+        "\"a\",\"x\",*\nb,x,\"*\"\n\nc,y,*\n",
+        "a;x;*\nb;x;*\na;x;*\nc;\"y\";*\nc;y;*\n",
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        kn_tree *tree;
+        assert_ok(parse_text(&tree, same[i], err));
+        char *text;
+        assert_ok(kn_tree_to_text(&text, tree, err));
+        assert_string_equal(text, same[0]);
+        kn_free(text);
+        kn_tree_free(tree);
+    }
+    kn_tree *tree;
+    assert_ok(parse_text(&tree, "\"a;b\",\"say \"\"hi\"\"\",*\n5\" pipe,\"two\nlines\",*\n", err));
+    const char *labels[] = {"a;b", "5\" pipe", "say \"hi\"", "two\nlines", "*"};
+    for (uint32_t i = 0; i < 5; i++) assert_label(tree, i, labels[i]);
+    kn_tree_free(tree);
+    assert_ok(parse_text(&tree, "[1,5);[1,9)\n", err));
+    assert_int_equal(tree->n_levels, 2);
+    kn_tree_free(tree);
+}
+
+static void a_wrong_file_is_refused_with_both_places(void **state)
+{
+    assert_refused("a;x;*\nb;y;*\na;y;*\n",
+                   "h.csv, line 3, column 1: 'a' has the parent 'y', but in line 1 it has the parent 'x'; a label can "
+                   "stand below one parent only: rename one of the two or give them the same parent");
+    assert_refused("a;x;p;*\n\nb;x;q;*\n",
+                   "h.csv, line 3, column 2: 'x' has the parent 'q', but in line 1 it has the parent 'p'; a label can "
+                   "stand below one parent only: rename one of the two or give them the same parent");
+    assert_refused("a;x\nb;x\nc;y\n", "h.csv, line 3: the root is 'y', but in line 1 it is 'x'; every line must end with the "
+                                      "same label: add a common root such as * as last column");
+    assert_refused("a;x;*\nb;*\n", "h.csv, line 2: 2 labels, but line 1 has 3; all lines must have the same number: repeat "
+                                   "a label where a branch is shorter");
+    assert_refused("a;x;*\nb;;*\n", "h.csv, line 2: label 2 is empty; every line needs a label for each level, without a ';' "
+                                    "at its end");
+    assert_refused("a,x,\n", "h.csv, line 1: label 3 is empty; every line needs a label for each level, without a ',' at its end");
+    assert_refused("a;x;*\nb;\"\";*\n", "h.csv, line 2: label 2 is empty; every line needs a label for each level, without a "
+                                        "';' at its end");
+    assert_refused("a;\"x\ny\";*\nb;\"z;*\n", "h.csv, line 3: a quoted label is never closed; add the missing \"");
+    assert_refused("a;\"x\"y;*\n", "h.csv, line 1: text after a closing quote; a quote inside a quoted label is written twice");
+    assert_refused("a;x;*\nb;\xE9;*\n", "h.csv, line 2: byte 0xE9 is not UTF-8; save the hierarchy as UTF-8");
+    assert_refused("\xFF\xFE" "a", "h.csv: the hierarchy is UTF-16; save it as UTF-8");
+    assert_refused("", "h.csv: the hierarchy is empty");
+    assert_refused("\n\r\n", "h.csv: the hierarchy is empty");
+    assert_refused("a;x;p;*\nx;y;q;*\n", "h.csv, line 1: 'x' stands for something else than in line 2; a label may repeat only "
+                                        "along one path from leaf to root: rename one of the two");
+    kn_error err = {{0}};
+    kn_tree *tree;
+    assert_int_equal(kn_tree_parse(&tree, "a;\0;*", 5, "h.csv", false, &err), KN_INPUT);
+    assert_string_equal(err.message, "h.csv, line 1: a NUL byte; this is no text file");
+    err.message[0] = '\0';
+    assert_int_equal(kn_tree_parse(&tree, "a;x\na;y", 7, "h.csv", true, &err), KN_INPUT);
+    assert_non_null(strstr(err.message, "(redacted)"));
+    assert_null(strchr(err.message, '\''));
+    err.message[0] = '\0';
+    assert_int_equal(kn_tree_read(&tree, "no/such/file.csv", false, &err), KN_INPUT);
+    assert_string_equal(err.message, "no/such/file.csv: cannot open the hierarchy: No such file or directory");
+    err.message[0] = '\0';
+    assert_int_equal(kn_tree_read(&tree, ".", false, &err), KN_INPUT);
+    assert_string_equal(err.message, ".: cannot read the hierarchy: it is a folder");
+}
+
+static void assert_same_tree(const kn_tree *a, const kn_tree *b)
+{
+    assert_int_equal(a->n_leaves, b->n_leaves);
+    assert_int_equal(a->n_nodes, b->n_nodes);
+    assert_int_equal(a->n_levels, b->n_levels);
+    assert_memory_equal(a->parent, b->parent, a->n_nodes * sizeof *a->parent);
+    assert_memory_equal(a->first, b->first, a->n_nodes * sizeof *a->first);
+    assert_memory_equal(a->last, b->last, a->n_nodes * sizeof *a->last);
+    assert_memory_equal(a->label_offset, b->label_offset, (a->n_nodes + 1) * sizeof *a->label_offset);
+    assert_memory_equal(a->label_bytes, b->label_bytes, a->label_offset[a->n_nodes]);
+}
+
+/* Any ranges, nested; labels with everything that a file must quote. */
+static void a_written_tree_reads_back_the_same(void **state)
+{
+    static const char *nasty[] = {";", ",", "\"", "\n", "\r", " ", "*", "..", "{|}", "\\", "\xC3\xA9", "\xEF\xBB\xBF", "'", "a"};
+    kn_rng rng = kn_rng_new(3, 0);
+    for (int round = 0; round < 500; round++) {
+        uint32_t n_leaves = 1 + kn_rng_below(&rng, 12), n_levels = 1 + kn_rng_below(&rng, 4), group[5][13] = {{0}};
+        if (n_leaves > 1 && n_levels == 1) n_levels = 2;
+        kn_buffer lines = {0};
+        for (uint32_t i = 0; i < n_leaves; i++)
+            for (uint32_t l = 0; l < n_levels; l++) {
+                bool starts = l == 0 || (l + 1 < n_levels && group[l - 1][i] == i && kn_rng_below(&rng, 2) == 0);
+                group[l][i] = i == 0 || starts ? i : group[l][i - 1];
+                kn_buffer_printf(&lines, "%s\"%u-%u", l > 0 ? ";" : "", l + 1 == n_levels ? 0 : group[l][i], l);
+                uint64_t pick = kn_hash_u64(group[l][i] * 10 + l + (uint64_t)round * 1000);
+                for (; pick % 3 != 0; pick /= 3) {
+                    const char *piece = nasty[pick / 3 % (sizeof nasty / sizeof *nasty)];
+                    kn_buffer_text(&lines, *piece == '"' ? "\"\"" : piece);
+                }
+                kn_buffer_text(&lines, l + 1 == n_levels ? "\"\n" : "\"");
+            }
+        kn_tree *tree, *again;
+        char *text;
+        assert_ok(parse_text(&tree, lines.bytes, err));
+        assert_int_equal(tree->n_leaves, n_leaves);
+        assert_ok(kn_tree_to_text(&text, tree, err));
+        assert_ok(parse_text(&again, text, err));
+        assert_same_tree(tree, again);
+        kn_free(text);
+        kn_buffer_free(&lines);
+        kn_tree_free(tree);
+        kn_tree_free(again);
+    }
+}
+
+/* --- Files and data -------------------------------------------------------------------------------------------- */
+
+/* A file in the current folder with this text; unlink it. */
+static const char *temporary_file(const char *text)
+{
+    static char path[] = "/tmp/kanon-test-XXXXXX";
+    strcpy(path + sizeof path - 7, "XXXXXX");
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+    return path;
+}
+
+static kn_status build(kn_domain **out, const kn_table *table, const char *spec, bool must_be_tree, kn_error *err)
+{
+    kn_hierarchy_request request = {.spec = spec, .must_be_tree = must_be_tree, .weight = 1, .max_level = KN_NONE};
+    return kn_domain_build(out, &table->columns[0], table->source, table->n_rows, &request, err);
+}
+
+static void assert_same_domain(const kn_domain *a, const kn_domain *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->n_codes, b->n_codes);
+    assert_int_equal(a->missing, b->missing);
+    assert_memory_equal(a->code_of_spelling, b->code_of_spelling, a->column->n_spellings * sizeof(uint32_t));
+    assert_memory_equal(a->spelling_of_code, b->spelling_of_code, a->n_codes * sizeof(uint32_t));
+    assert_memory_equal(a->rows_before, b->rows_before, (a->n_codes + 1) * sizeof(uint64_t));
+    if (a->kind == KN_DOMAIN_TREE) {
+        assert_same_tree(a->tree, b->tree);
+        assert_int_equal(a->max_level, b->max_level);
+    }
+}
+
+/* The domains of tests/support.c are written on their own, so they serve as oracle. */
+static void domains_are_what_their_definition_says(void **state)
+{
+    kn_rng rng = kn_rng_new(4, 0);
+    for (int round = 0; round < 200; round++) {
+        uint32_t n_rows = 1 + kn_rng_below(&rng, 40);
+        int cells[40];
+        char text[40][16];
+        const char *texts[40];
+        for (uint32_t r = 0; r < n_rows; r++) {
+            cells[r] = kn_rng_below(&rng, 8) == 0 ? TEST_MISSING : (int)kn_rng_below(&rng, 9) - 4;
+            snprintf(text[r], sizeof text[r], "t%d", cells[r]);
+            texts[r] = cells[r] == TEST_MISSING ? NULL : text[r];
+        }
+        kn_table *tables[] = {test_table(n_rows, 1, cells), test_text_table(n_rows, 1, texts)};
+        for (int i = 0; i < 2; i++) {
+            kn_domain *expected = test_domain(tables[i], 0, NULL), *got;
+            assert_ok(build(&got, tables[i], NULL, false, err));
+            assert_same_domain(got, expected);
+            kn_domain_free(expected);
+            kn_domain_free(got);
+            if (!tables[i]->columns[0].has_missing) {
+                expected = test_suppress_domain(tables[i], 0);
+                assert_ok(build(&got, tables[i], "suppress", false, err));
+                assert_same_domain(got, expected);
+                kn_domain_free(expected);
+                kn_domain_free(got);
+            }
+        }
+        const char *lines = "4;p;*\n-1;n;*\n-2;n;*\n-3;n;*\n-4;n;*\n0;0;*\n1;p;*\n2;p;*\n3;p;*\n";
+        const char *path = temporary_file(lines);
+        kn_domain *expected = test_domain(tables[0], 0, lines), *got;
+        assert_ok(build(&got, tables[0], path, false, err));
+        unlink(path);
+        assert_same_domain(got, expected);
+        kn_domain_free(expected);
+        kn_domain_free(got);
+        test_table_free(tables[0]);
+        test_table_free(tables[1]);
+    }
+}
+
+static void assert_build_fails(const kn_table *table, const char *lines, const char *format)
+{
+    kn_error err = {{0}};
+    kn_domain *domain;
+    const char *path = temporary_file(lines);
+    char expected[1000];
+    assert_int_equal(build(&domain, table, path, false, &err), KN_INPUT);
+    unlink(path);
+    assert_null(domain);
+    snprintf(expected, sizeof expected, format, path);
+    assert_string_equal(err.message, expected);
+}
+
+static void a_value_outside_the_hierarchy_is_named_with_its_line(void **state)
+{
+    const char *words[] = {"a", " b", "x", "a", "b"};
+    kn_table *table = test_text_table(5, 1, words);
+    assert_build_fails(table, "a;*\nb;*\n", "test.csv, line 3, column a: ' b' is not in the hierarchy %s (nor is 1 more value); "
+                                            "without the blanks around it, it is: use --trim");
+    assert_build_fails(table, "a;*\nb;*\n b;*\n", "test.csv, line 4, column a: 'x' is not in the hierarchy %s; add a line for it "
+                                                   "there, or correct the data");
+    /* the label of an inner node is no value */
+    assert_build_fails(table, "a;x;*\nb;x;*\n b;x;*\n", "test.csv, line 4, column a: 'x' is not in the hierarchy %s; add a line "
+                                                        "for it there, or correct the data");
+    test_table_free(table);
+}
+
+static void numbers_are_found_by_value(void **state)
+{
+    const int numbers[] = {1, 2, 10};
+    kn_table *table = test_table(3, 1, numbers);
+    const char *path = temporary_file("2.0;low;*\n1.5;low;*\n01;low;*\n1e1;high;*\n");
+    kn_domain *domain;
+    assert_ok(build(&domain, table, path, false, err));
+    unlink(path);
+    assert_int_equal(domain->n_codes, 4);
+    assert_int_equal(domain->code_of_spelling[0], 2);
+    assert_int_equal(domain->code_of_spelling[1], 0);
+    assert_int_equal(domain->code_of_spelling[2], 3);
+    assert_int_equal(domain->spelling_of_code[1], KN_NONE);
+    kn_cell cell = kn_domain_leaf(domain, 0);
+    assert_text("2", &cell, domain, NULL); /* as the data spells it */
+    cell = kn_domain_leaf(domain, 1);
+    assert_text("1.5", &cell, domain, NULL);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void levels_are_checked(void **state)
+{
+    const int numbers[] = {1, 2};
+    kn_table *table = test_table(2, 1, numbers);
+    kn_domain *domain;
+    static const struct {
+        const char *spec;
+        uint32_t min_level, max_level;
+        const char *message;
+    } wrong[] = {
+        {"suppress", 0, 2, "column a: max_level is 2, but its hierarchy has levels 0 to 1"},
+        {"suppress", 1, 0, "column a: min_level is 1, above max_level 0"},
+        {"suppress", 2, KN_NONE, "column a: min_level is 2, above the hierarchy's highest level 1"},
+        {NULL, 1, KN_NONE, "column a: min_level and max_level need a hierarchy with levels"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        kn_error err = {{0}};
+        kn_hierarchy_request request = {.spec = wrong[i].spec, .min_level = wrong[i].min_level, .max_level = wrong[i].max_level};
+        assert_int_equal(kn_domain_build(&domain, &table->columns[0], "d", 2, &request, &err), KN_USAGE);
+        assert_string_equal(err.message, wrong[i].message);
+    }
+    kn_hierarchy_request request = {.spec = "suppress", .min_level = 1, .max_level = KN_NONE, .weight = 3};
+    assert_ok(kn_domain_build(&domain, &table->columns[0], "d", 2, &request, err));
+    assert_int_equal(domain->min_level, 1);
+    assert_int_equal(domain->max_level, 1);
+    assert_true(domain->weight == 3);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+/* --- SPECs ----------------------------------------------------------------------------------------------------- */
+
+/* The tree of a SPEC as the text of a file; the missing value, spelled "", is left out. */
+static void assert_spec(kn_type type, const char *const *cells, const char *spec, const char *expected)
+{
+    uint32_t n = 0;
+    while (cells[n] != NULL) n++;
+    kn_table *table = test_typed_table(type, n, 1, cells);
+    kn_domain *domain;
+    char *text;
+    assert_ok(build(&domain, table, spec, true, err));
+    assert_int_equal(domain->kind, KN_DOMAIN_TREE);
+    assert_ok(kn_tree_to_text(&text, domain->tree, err));
+    assert_string_equal(text, expected);
+    for (uint32_t code = 0; code < domain->n_codes; code++)
+        assert_int_equal(domain->code_of_spelling[domain->spelling_of_code[code]], code);
+    kn_free(text);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void assert_spec_fails(kn_type type, const char *cell, const char *spec, kn_status status, const char *message)
+{
+    kn_table *table = test_typed_table(type, 1, 1, &cell);
+    kn_domain *domain;
+    kn_error err = {{0}};
+    assert_int_equal(build(&domain, table, spec, false, &err), status);
+    assert_string_equal(err.message, message);
+    assert_null(domain);
+    test_table_free(table);
+}
+
+#define CELLS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void intervals_are_aligned_and_nest(void **state)
+{
+    assert_spec(KN_TYPE_INT, CELLS("7", "-1", "0", "23", "-12", "24"), "intervals(5,10)",
+                "-12;-15..-11;-20..-11;*\n-1;-5..-1;-10..-1;*\n0;0..4;0..9;*\n7;5..9;0..9;*\n23;20..24;20..29;*\n"
+                "24;20..24;20..29;*\n");
+    assert_spec(KN_TYPE_INT, CELLS("7", "8"), "intervals( 1 , 2.0 )", "7;7;6..7;*\n8;8;8..9;*\n");
+    assert_spec(KN_TYPE_DECIMAL, CELLS("0.3", "0.25", "-0.1", "1e1", "2.50"), "intervals(0.1,0.5)",
+                "-0.1;\"[-0.1,0)\";\"[-0.5,0)\";*\n0.25;\"[0.2,0.3)\";\"[0,0.5)\";*\n0.3;\"[0.3,0.4)\";\"[0,0.5)\";*\n"
+                "2.50;\"[2.5,2.6)\";\"[2.5,3)\";*\n1e1;\"[10,10.1)\";\"[10,10.5)\";*\n");
+    assert_spec(KN_TYPE_INT, CELLS("3", "4"), "intervals(2.5)", "3;\"[2.5,5)\";*\n4;\"[2.5,5)\";*\n");
+    assert_spec(KN_TYPE_INT, CELLS("1000000000000", "5"), "intervals(1000000000)",
+                "5;0..999999999;*\n1000000000000;1000000000000..1000999999999;*\n");
+
+    /* a value lies in its interval and in no other, for decimals that doubles cannot hold */
+    for (int i = -2000; i <= 2000; i++) {
+        char cell[32], low[32], expected[100];
+        snprintf(cell, sizeof cell, "%s%d.%02d", i < 0 ? "-" : "", abs(i) / 100, abs(i) % 100);
+        int tenth = i >= 0 ? i / 10 : -((-i + 9) / 10), next = tenth + 1;
+        snprintf(low, sizeof low, tenth % 10 == 0 ? "%s%d" : "%s%d.%d", tenth < 0 ? "-" : "", abs(tenth) / 10, abs(tenth) % 10);
+        snprintf(expected, sizeof expected, next % 10 == 0 ? "%s;\"[%s,%s%d)\";*\n" : "%s;\"[%s,%s%d.%d)\";*\n", cell, low,
+                 next < 0 ? "-" : "", abs(next) / 10, abs(next) % 10);
+        assert_spec(KN_TYPE_DECIMAL, CELLS(cell), "intervals(0.1)", expected);
+    }
+
+    assert_spec_fails(KN_TYPE_INT, "1", "intervals(5,12)", KN_USAGE,
+                      "hierarchy intervals(5,12): width 12 is no multiple of the one before; intervals nest only when each width "
+                      "is a multiple of the one before, as in intervals(5,10,20)");
+    assert_spec_fails(KN_TYPE_INT, "1", "intervals(5,5)", KN_USAGE,
+                      "hierarchy intervals(5,5): width 5 is no multiple of the one before; intervals nest only when each width "
+                      "is a multiple of the one before, as in intervals(5,10,20)");
+    const char *no_width[] = {"", "0", "-5", "x", "5x", "1e3", "0.0000000001", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof no_width / sizeof *no_width; i++) {
+        char spec[64], message[200];
+        snprintf(spec, sizeof spec, "intervals(%s)", no_width[i]);
+        snprintf(message, sizeof message, "hierarchy %s: '%s' is no width; a width is a number above 0 such as 5 or 0.25", spec,
+                 no_width[i]);
+        assert_spec_fails(KN_TYPE_INT, "1", spec, KN_USAGE, message);
+    }
+    assert_spec_fails(KN_TYPE_TEXT, "old", "intervals(5)", KN_INPUT,
+                      "test.csv, line 2, column a: 'old' is no number, but intervals(5) needs numbers; correct the data, or name "
+                      "such values with --null");
+    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "intervals(5)", KN_USAGE,
+                      "column a: intervals(5) needs numbers, but the column holds dates; use date(month,quarter,year)");
+    assert_spec_fails(KN_TYPE_INT, "9007199254740993", "intervals(5)", KN_INPUT,
+                      "test.csv, line 2, column a: '9007199254740993' is too large for intervals(5); numbers must stay below 9e+15");
+}
+
+static void masks_replace_characters_from_one_side(void **state)
+{
+    assert_spec(KN_TYPE_TEXT, CELLS("94138", "94139", "94241", "94139"), "mask(right)",
+                "94138;9413*;941**;94***;9****;*\n94139;9413*;941**;94***;9****;*\n94241;9424*;942**;94***;9****;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("a1", "b1", "a2"), "mask(left)", "a1;*1;*\nb1;*1;*\na2;*2;*\n");
+    /* characters, not bytes; short values join once the mask reaches their end */
+    assert_spec(KN_TYPE_TEXT, CELLS("\xC3\xA9\xC3\xA8", "\xC3\xA9z"), "mask(right)",
+                "\xC3\xA9z;\xC3\xA9*;*\n\xC3\xA9\xC3\xA8;\xC3\xA9*;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("12", "1234", "1", "129"), "mask(right)",
+                "1;1;1;1***;*\n12;12;12**;1***;*\n1234;123*;12**;1***;*\n129;129*;12**;1***;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("7", "17", "27"), "mask(left)", "17;*7;*\n27;*7;*\n7;*7;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("1*", "12", "**"), "mask(right)", "**;**;*\n1*;1*;*\n12;1*;*\n");
+    assert_spec_fails(KN_TYPE_TEXT, "1", "mask(middle)", KN_USAGE, "hierarchy mask(middle): write mask(right) or mask(left)");
+    assert_spec_fails(KN_TYPE_TEXT, "1", "mask", KN_USAGE,
+                      "hierarchy mask: the SPEC is written mask(right) or mask(left); a file of that name is written ./mask");
+    assert_spec_fails(KN_TYPE_TEXT, "12345678901234567890123456789012345678901234567890123456789012345", "mask(right)", KN_INPUT,
+                      "column a: mask(right) makes a level per character, but the longest value has 65, more than 64; use a "
+                      "hierarchy file");
+}
+
+static void dates_fall_into_units_of_the_calendar(void **state)
+{
+    assert_spec(KN_TYPE_DATE, CELLS("2024-01-31", "1999-12-31T23:59", "2023-11-02"), "date(day, month,quarter,halfyear,year,decade,century)",
+                "1999-12-31T23:59;1999-12-31;1999-12;1999-Q4;1999-H2;1999;1990..1999;1900..1999;*\n"
+                "2023-11-02;2023-11-02;2023-11;2023-Q4;2023-H2;2023;2020..2029;2000..2099;*\n"
+                "2024-01-31;2024-01-31;2024-01;2024-Q1;2024-H1;2024;2020..2029;2000..2099;*\n");
+    /* ISO weeks at the turn of years; 1969 is before the epoch */
+    assert_spec(KN_TYPE_DATE, CELLS("1969-12-28", "1970-01-01", "2020-12-31", "2021-01-03", "2021-01-04", "2018-12-31"), "date(week)",
+                "1969-12-28;1969-W52;*\n1970-01-01;1970-W01;*\n2018-12-31;2019-W01;*\n2020-12-31;2020-W53;*\n"
+                "2021-01-03;2020-W53;*\n2021-01-04;2021-W01;*\n");
+    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "date(week,month)", KN_USAGE,
+                      "hierarchy date(week,month): a week does not lie inside one month; name units from small to large, week last "
+                      "or not at all");
+    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "date(year,month)", KN_USAGE,
+                      "hierarchy date(year,month): a year does not lie inside one month; name units from small to large, week last "
+                      "or not at all");
+    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "date(months)", KN_USAGE,
+                      "hierarchy date(months): 'months' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
+                      "century");
+    assert_spec_fails(KN_TYPE_INT, "5", "date(month)", KN_USAGE,
+                      "column a: date(month) needs dates, but the column's type is int; declare its type date");
+    assert_spec_fails(KN_TYPE_TEXT, "soon", "date(month)", KN_INPUT,
+                      "test.csv, line 2, column a: 'soon' is no date, but date(month) needs dates; correct the data, or name such "
+                      "values with --null");
+}
+
+static void an_order_makes_intervals_of_text(void **state)
+{
+    const char *cells[] = {"high", "low", "a<b", NULL, "low", "mid"};
+    kn_table *table = test_text_table(6, 1, cells);
+    kn_domain *domain;
+    kn_cell cell;
+    assert_ok(build(&domain, table, "order(low < unused<mid<high<a\\<b)", false, err));
+    assert_int_equal(domain->kind, KN_DOMAIN_RANGES);
+    assert_int_equal(domain->n_codes, 5);
+    assert_int_equal(domain->missing, 4);
+    assert_ok(kn_domain_closure(&cell, domain, NULL, (uint32_t[]){2, 0}, 2, err));
+    assert_text("low..high", &cell, domain, NULL);
+    assert_int_equal(kn_cell_rows(&cell, domain, NULL), 4);
+    assert_ok(kn_domain_closure(&cell, domain, NULL, (uint32_t[]){0, 4}, 2, err));
+    assert_text("*", &cell, domain, NULL);
+    kn_domain_free(domain);
+    test_table_free(table);
+    assert_spec(KN_TYPE_TEXT, CELLS("a", "b", "c", "d", "e"), "order(e<d<c<b<a)",
+                "e;e..d;e..b;*\nd;e..d;e..b;*\nc;c..b;e..b;*\nb;c..b;e..b;*\na;a;a;*\n");
+    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<b)", KN_INPUT, "test.csv, line 2, column a: 'x' is not in order(a<b); list every value of "
+                                                                 "the data");
+    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<b<a)", KN_USAGE, "hierarchy order(a<b<a): 'a' is listed twice");
+    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<<b)", KN_USAGE, "hierarchy order(a<<b): an empty value; write order(low<medium<high)");
+}
+
+static void automatic_trees_suit_the_data(void **state)
+{
+    assert_spec(KN_TYPE_INT, CELLS("0", "1", "2", "3", "4", "5"), "auto",
+                "0;0..1;*\n1;0..1;*\n2;2..3;*\n3;2..3;*\n4;4..5;*\n5;4..5;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("A10", "A11", "B20"), "auto", "A10;A1*;A**;*\nA11;A1*;A**;*\nB20;B2*;B**;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("f", "m", "f"), "auto", "f;*\nm;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("a", "a", "a", "a", "b", "b", "c", "d|"), "auto", 
+                "a;a;a;*\nb;b;{b|c|d\\|};*\nc;{c|d\\|};{b|c|d\\|};*\nd|;{c|d\\|};{b|c|d\\|};*\n");
+    assert_spec(KN_TYPE_DATE, CELLS("2024-01-31", "2023-11-02", "2023-12-01"), "auto",
+                "2023-11-02;2023-11;2023-Q4;2023;*\n2023-12-01;2023-12;2023-Q4;2023;*\n2024-01-31;2024-01;2024-Q1;2024;*\n");
+    assert_spec(KN_TYPE_DECIMAL, CELLS("1.5"), "auto", "1.5;*\n");
+
+    /* ages: outliers do not make the intervals coarse */
+    const char *ages[200];
+    static char digits[200][8];
+    for (int i = 0; i < 199; i++) {
+        snprintf(digits[i], sizeof digits[i], "%d", i == 198 ? 999 : 20 + i % 50);
+        ages[i] = digits[i];
+    }
+    kn_table *table = test_typed_table(KN_TYPE_INT, 199, 1, ages);
+    kn_domain *domain;
+    assert_ok(build(&domain, table, NULL, true, err));
+    assert_int_equal(domain->tree->n_levels, 6); /* value, 2, 4, 8, 16, * */
+    kn_cell cell = kn_domain_at_level(domain, 0, 4);
+    assert_text("16..31", &cell, domain, NULL);
+    kn_domain_free(domain);
+    test_table_free(table);
+
+    table = test_text_table(0, 1, NULL);
+    assert_ok(build(&domain, table, NULL, true, err));
+    assert_int_equal(domain->n_codes, 1);
+    kn_domain_free(domain);
+    assert_ok(build(&domain, table, NULL, false, err));
+    assert_int_equal(domain->n_codes, 0);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void a_missing_value_stands_below_the_root_of_every_spec(void **state)
+{
+    static const struct {
+        kn_type type;
+        const char *spec, *value;
+    } cases[] = {{KN_TYPE_INT, "suppress", "1"},        {KN_TYPE_INT, "intervals(5,10)", "1"},
+                 {KN_TYPE_TEXT, "mask(right)", "abc"},  {KN_TYPE_DATE, "date(month,year)", "2024-02-29"},
+                 {KN_TYPE_TEXT, "order(abc)", "abc"},   {KN_TYPE_TEXT, "auto", "abc"},
+                 {KN_TYPE_INT, "auto", NULL},           {KN_TYPE_TEXT, "suppress", NULL},
+                 {KN_TYPE_TEXT, "mask(right)", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *cells[] = {cases[i].value, NULL};
+        kn_table *table = test_typed_table(cases[i].type, 2, 1, cells);
+        kn_domain *domain;
+        assert_ok(build(&domain, table, cases[i].spec, true, err));
+        assert_int_equal(domain->n_codes, cases[i].value != NULL ? 2 : 1);
+        assert_int_equal(domain->missing, domain->n_codes - 1);
+        assert_int_equal(domain->tree->parent[domain->missing], domain->tree->root);
+        assert_label(domain->tree, domain->tree->root, "*");
+        kn_cell cell = kn_domain_leaf(domain, domain->missing);
+        assert_text("", &cell, domain, NULL);
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+}
+
+static void a_slip_in_a_spec_is_no_missing_file(void **state)
+{
+    assert_spec_fails(KN_TYPE_INT, "1", "interval(5)", KN_USAGE,
+                      "hierarchy interval(5): no such SPEC, and no file of that name; there are suppress, intervals(5,10,20), "
+                      "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), auto");
+    assert_spec_fails(KN_TYPE_INT, "1", "intervals(5", KN_USAGE,
+                      "hierarchy intervals(5: the SPEC is written intervals(5,10,20); a file of that name is written ./intervals(5");
+    assert_spec_fails(KN_TYPE_INT, "1", "./suppress", KN_INPUT, "./suppress: cannot open the hierarchy: No such file or directory");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +746,20 @@ int main(void)
         cmocka_unit_test(the_closure_is_the_smallest_allowed_superset),
         cmocka_unit_test(equal_sets_have_equal_ids),
         cmocka_unit_test(cells_are_written_as_labels_intervals_sets_and_stars),
+        cmocka_unit_test(a_file_may_look_like_any_csv),
+        cmocka_unit_test(a_wrong_file_is_refused_with_both_places),
+        cmocka_unit_test(a_written_tree_reads_back_the_same),
+        cmocka_unit_test(domains_are_what_their_definition_says),
+        cmocka_unit_test(a_value_outside_the_hierarchy_is_named_with_its_line),
+        cmocka_unit_test(numbers_are_found_by_value),
+        cmocka_unit_test(levels_are_checked),
+        cmocka_unit_test(intervals_are_aligned_and_nest),
+        cmocka_unit_test(masks_replace_characters_from_one_side),
+        cmocka_unit_test(dates_fall_into_units_of_the_calendar),
+        cmocka_unit_test(an_order_makes_intervals_of_text),
+        cmocka_unit_test(automatic_trees_suit_the_data),
+        cmocka_unit_test(a_missing_value_stands_below_the_root_of_every_spec),
+        cmocka_unit_test(a_slip_in_a_spec_is_no_missing_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

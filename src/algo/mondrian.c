@@ -50,11 +50,19 @@ typedef struct cut {
 
 static const cut no_cut = {INFINITY, INFINITY, KN_NONE, 0};
 
+/* Records of a node that stand together in the order of a column. */
+typedef struct group {
+    uint32_t begin; /* in the order; it ends where the next one begins */
+    uint32_t code, n_rows, n_persons;
+} group;
+
 /* What one thread works with. */
 typedef struct bench {
     uint32_t *order, *order_spare; /* records of a node in the order of one column */
     uint32_t *bucket;              /* of the counting sort */
-    double *left_price;            /* per position */
+    group *groups;                 /* n_groups and a closing one */
+    uint32_t n_groups;
+    double *left_price; /* per group */
     uint32_t **stamp;              /* SETS: [q][code], the number of the scan that last met the value */
     uint32_t scan;
     uint32_t *active; /* columns that may still grow in this scan */
@@ -85,9 +93,14 @@ typedef struct search {
 
 enum { RECORD_ITEM, RECORD_ROWS, RECORD_PERSONS, RECORD_CODES };
 
-static const uint32_t *record_at(const search *s, const node *n, uint32_t index)
+static inline const uint32_t *record_at(const search *s, const node *n, uint32_t index)
 {
     return s->records + (size_t)(n->begin + index) * s->stride;
+}
+
+static inline uint32_t code_at(const search *s, const node *n, uint32_t index, uint32_t q)
+{
+    return record_at(s, n, index)[RECORD_CODES + q];
 }
 
 /* --- Spans ----------------------------------------------------------------------------------------------------- */
@@ -135,86 +148,147 @@ static inline bool same_extent(const kn_span *a, const kn_span *b)
 
 /* --- Order by one column --------------------------------------------------------------------------------------- */
 
-/* Stable, by `shift` bits of (code - first). */
-static void sort_pass(const search *s, bench *b, const node *n, uint32_t q, uint32_t shift, uint32_t n_buckets)
+/* Stable, by 8 bits of (code - first). */
+static void radix_pass(const search *s, bench *b, const node *n, uint32_t q, uint32_t shift)
 {
-    uint32_t n_items = n->end - n->begin, first = n->spans[q].first, mask = n_buckets - 1;
-    bool whole = shift == 0 && n_buckets > n->spans[q].last - first;
-    memset(b->bucket, 0, ((size_t)n_buckets + 1) * sizeof *b->bucket);
-#define BUCKET(i) (whole ? record_at(s, n, i)[RECORD_CODES + q] - first                                                \
-                         : ((record_at(s, n, i)[RECORD_CODES + q] - first) >> shift) & mask)
-    for (uint32_t i = 0; i < n_items; i++) b->bucket[BUCKET(i) + 1]++;
-    for (uint32_t v = 0; v < n_buckets; v++) b->bucket[v + 1] += b->bucket[v];
+    uint32_t n_items = n->end - n->begin, first = n->spans[q].first, begin[257] = {0};
+    for (uint32_t i = 0; i < n_items; i++) begin[(((code_at(s, n, i, q) - first) >> shift) & 255) + 1]++;
+    for (uint32_t v = 0; v < 256; v++) begin[v + 1] += begin[v];
     for (uint32_t i = 0; i < n_items; i++) {
         uint32_t index = b->order[i];
-        b->order_spare[b->bucket[BUCKET(index)]++] = index;
+        b->order_spare[begin[((code_at(s, n, index, q) - first) >> shift) & 255]++] = index;
     }
-#undef BUCKET
     uint32_t *swap = b->order;
     b->order = b->order_spare;
     b->order_spare = swap;
 }
 
+static void counting_sort(const search *s, bench *b, const node *n, uint32_t q)
+{
+    uint32_t n_items = n->end - n->begin, first = n->spans[q].first, n_codes = n->spans[q].last - first + 1;
+    memset(b->bucket, 0, (size_t)n_codes * sizeof *b->bucket);
+    for (uint32_t i = 0; i < n_items; i++) b->bucket[code_at(s, n, i, q) - first]++;
+    for (uint32_t v = 0, before = 0; v < n_codes; v++) {
+        uint32_t count = b->bucket[v];
+        b->bucket[v] = before;
+        before += count;
+    }
+    for (uint32_t i = 0; i < n_items; i++) b->order[b->bucket[code_at(s, n, i, q) - first]++] = i;
+}
+
+/* The records of a node in the order of column q, those of one code as they stand. */
 static void sort_by_column(const search *s, bench *b, const node *n, uint32_t q)
 {
     uint32_t n_items = n->end - n->begin, range = n->spans[q].last - n->spans[q].first;
-    for (uint32_t i = 0; i < n_items; i++) b->order[i] = i;
-    if (range / 2 < n_items + 128) {
-        sort_pass(s, b, n, q, 0, range + 1);
-    } else {
-        for (uint32_t shift = 0; shift < 32 && range >> shift != 0; shift += 8) sort_pass(s, b, n, q, shift, 256);
+    if (range / 2 < n_items) {
+        counting_sort(s, b, n, q);
+        return;
     }
+    for (uint32_t i = 0; i < n_items; i++) b->order[i] = i;
+    for (uint32_t shift = 0; shift < 32 && range >> shift != 0; shift += 8) radix_pass(s, b, n, q, shift);
+}
+
+/* Groups of the order that no cut may run through: equal codes, or single items when cuts are relaxed. */
+static void find_groups(const search *s, bench *b, const node *n, uint32_t q)
+{
+    uint32_t n_items = n->end - n->begin, n_groups = 0, last_code = KN_NONE;
+    for (uint32_t i = 0; i < n_items; i++) {
+        const uint32_t *record = record_at(s, n, b->order[i]);
+        uint32_t code = record[RECORD_CODES + q];
+        if (s->relaxed || code != last_code)
+            b->groups[n_groups++] = (group){.begin = i, .code = code};
+        last_code = code;
+        b->groups[n_groups - 1].n_rows += record[RECORD_ROWS];
+        b->groups[n_groups - 1].n_persons += record[RECORD_PERSONS];
+    }
+    b->groups[n_groups].begin = n_items;
+    b->n_groups = n_groups;
+}
+
+/* The same without looking at the records in their new order, for nodes that no cache holds. */
+static void count_groups(const search *s, bench *b, const node *n, uint32_t q)
+{
+    uint32_t n_items = n->end - n->begin, first = n->spans[q].first, n_codes = n->spans[q].last - first + 1;
+    uint32_t n_groups = 0, begin = 0;
+    memset(b->groups, 0, (size_t)n_codes * sizeof *b->groups);
+    for (uint32_t i = 0; i < n_items; i++) {
+        const uint32_t *record = record_at(s, n, i);
+        group *g = &b->groups[record[RECORD_CODES + q] - first];
+        g->n_rows += record[RECORD_ROWS];
+        g->n_persons += record[RECORD_PERSONS];
+    }
+    for (uint32_t v = 0; v < n_codes; v++) { /* the counting sort left the ends of the buckets */
+        if (b->bucket[v] == begin) continue;
+        group g = b->groups[v];
+        g.begin = begin;
+        g.code = first + v;
+        b->groups[n_groups++] = g;
+        begin = b->bucket[v];
+    }
+    b->groups[n_groups].begin = n_items;
+    b->n_groups = n_groups;
+}
+
+static void order_by_column(const search *s, bench *b, const node *n, uint32_t q)
+{
+    uint32_t n_items = n->end - n->begin, range = n->spans[q].last - n->spans[q].first;
+    sort_by_column(s, b, n, q);
+    if (!s->relaxed && range < n_items)
+        count_groups(s, b, n, q);
+    else
+        find_groups(s, b, n, q);
 }
 
 /* --- The best cut in one column -------------------------------------------------------------------------------- */
 
-/* One pass over the order of a column, from the left or from the right. */
+/* One pass over the groups of a column, from the left or from the right. */
 typedef struct pass {
     uint32_t scan, n_active;
     uint64_t n_rows, n_persons;
     double price; /* of the closure of what was passed, as of the last call of pass_price */
+    bool changed;
 } pass;
 
-static pass pass_start(search *s, bench *b)
+static pass pass_start(search *s, bench *b, uint32_t column)
 {
+    pass p = {.scan = new_scan(s, b)};
     for (uint32_t q = 0; q < s->n_qis; q++) {
         b->spans[q] = kn_span_empty();
-        b->active[q] = q;
         b->prices[q] = 0;
+        if (q != column) b->active[p.n_active++] = q;
     }
-    return (pass){.scan = new_scan(s, b), .n_active = s->n_qis};
+    return p;
 }
 
-static void pass_add(const search *s, bench *b, pass *p, const uint32_t *record)
+/* A column that covers all of the node leaves the active ones. */
+static void pass_add(search *s, bench *b, pass *p, const node *n, uint32_t column, uint32_t index)
 {
-    const uint32_t *codes = record + RECORD_CODES;
-    p->n_rows += record[RECORD_ROWS];
-    p->n_persons += record[RECORD_PERSONS];
-    for (uint32_t a = 0; a < p->n_active; a++) {
-        uint32_t q = b->active[a];
-        /* NAN: to be priced again */
-        if (span_add(s, b, p->scan, q, &b->spans[q], codes[q])) b->prices[q] = NAN;
-    }
-}
-
-/* Price of one row in the closure of what was passed; columns that cover all of the node leave the active ones. */
-static double pass_price(const search *s, bench *b, pass *p, const node *n)
-{
-    uint32_t kept = 0;
-    bool changed = false;
-    for (uint32_t a = 0; a < p->n_active; a++) {
-        uint32_t q = b->active[a];
-        if (isnan(b->prices[q])) {
-            b->prices[q] = kn_pricer_price(s->pricer, q, &b->spans[q]);
-            changed = true;
+    const group *g = &b->groups[index];
+    p->n_rows += g->n_rows;
+    p->n_persons += g->n_persons;
+    p->changed = true;
+    if (span_add(s, b, p->scan, column, &b->spans[column], g->code)) b->prices[column] = NAN;
+    for (uint32_t i = g->begin; i < g[1].begin && p->n_active > 0; i++) {
+        const uint32_t *codes = record_at(s, n, b->order[i]) + RECORD_CODES;
+        for (uint32_t a = 0; a < p->n_active; a++) {
+            uint32_t q = b->active[a];
+            if (!span_add(s, b, p->scan, q, &b->spans[q], codes[q])) continue;
+            b->prices[q] = NAN; /* to be priced again */
+            if (same_extent(&b->spans[q], &n->spans[q])) b->active[a--] = b->active[--p->n_active];
         }
-        if (!same_extent(&b->spans[q], &n->spans[q])) b->active[kept++] = q;
     }
-    p->n_active = kept;
-    if (changed) {
-        p->price = 0;
-        for (uint32_t q = 0; q < s->n_qis; q++) p->price += b->prices[q];
+}
+
+/* Price of one row in the closure of what was passed. */
+static double pass_price(const search *s, bench *b, pass *p)
+{
+    if (!p->changed) return p->price;
+    p->price = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        if (isnan(b->prices[q])) b->prices[q] = kn_pricer_price(s->pricer, q, &b->spans[q]);
+        p->price += b->prices[q];
     }
+    p->changed = false;
     return p->price;
 }
 
@@ -229,20 +303,12 @@ static bool better(const cut *a, const cut *b)
     return a->imbalance < b->imbalance;
 }
 
-/* May a cut stand between these two records of the column's order? */
-static bool may_cut(const search *s, const node *n, uint32_t q, uint32_t left, uint32_t right)
-{
-    return s->relaxed || record_at(s, n, left)[RECORD_CODES + q] != record_at(s, n, right)[RECORD_CODES + q];
-}
-
 static void fill_left_prices(search *s, bench *b, const node *n, uint32_t q)
 {
-    uint32_t n_items = n->end - n->begin;
-    pass p = pass_start(s, b);
-    for (uint32_t i = 0; i + 1 < n_items; i++) {
-        pass_add(s, b, &p, record_at(s, n, b->order[i]));
-        if (p.n_persons >= s->min_persons && may_cut(s, n, q, b->order[i], b->order[i + 1]))
-            b->left_price[i] = pass_price(s, b, &p, n);
+    pass p = pass_start(s, b, q);
+    for (uint32_t g = 0; g + 1 < b->n_groups; g++) {
+        pass_add(s, b, &p, n, q, g);
+        if (p.n_persons >= s->min_persons) b->left_price[g] = pass_price(s, b, &p);
     }
 }
 
@@ -253,41 +319,46 @@ static bool histograms_allow(search *s, bench *b)
             kn_tally_holds(s->task->models, &b->whole, &b->right, s->items, &b->view));
 }
 
+static void tally_group(search *s, bench *b, const node *n, uint32_t g)
+{
+    for (uint32_t i = b->groups[g].begin; i < b->groups[g + 1].begin; i++)
+        kn_tally_add(&b->right, s->items, record_at(s, n, b->order[i])[RECORD_ITEM]);
+}
+
+static void tally_node(search *s, bench *b, const node *n)
+{
+    kn_tally_clear(&b->whole, s->items);
+    kn_tally_clear(&b->right, s->items);
+    for (uint32_t i = 0; i < n->end - n->begin; i++)
+        kn_tally_add(&b->whole, s->items, record_at(s, n, i)[RECORD_ITEM]);
+}
+
 static cut best_in_column(search *s, bench *b, const node *n, uint32_t q)
 {
     cut best = no_cut;
-    uint32_t n_items = n->end - n->begin;
-    if (n->spans[q].first == n->spans[q].last && !s->relaxed) return best;
     uint64_t n_rows = 0, n_persons = 0;
     bool histograms = !s->task->models->counts_only;
-    if (histograms) {
-        kn_tally_clear(&b->whole, s->items);
-        kn_tally_clear(&b->right, s->items);
-    }
-    for (uint32_t i = 0; i < n_items; i++) {
-        const uint32_t *record = record_at(s, n, i);
-        n_rows += record[RECORD_ROWS];
-        n_persons += record[RECORD_PERSONS];
-        if (histograms) kn_tally_add(&b->whole, s->items, record[RECORD_ITEM]);
-    }
+    if (n->spans[q].first == n->spans[q].last && !s->relaxed) return best;
+    order_by_column(s, b, n, q);
+    for (uint32_t g = 0; g < b->n_groups; g++) n_rows += b->groups[g].n_rows, n_persons += b->groups[g].n_persons;
     if (n_persons < 2 * s->min_persons) return best;
-    sort_by_column(s, b, n, q);
-    fill_left_prices(s, b, n, q);
+    if (histograms) tally_node(s, b, n);
+    if (!s->by_median) fill_left_prices(s, b, n, q);
     /* `choose=median`: the widest column has the least "loss" whatever the position. */
     double width = s->by_median ? kn_pricer_price(s->pricer, q, &n->spans[q]) : 0;
-    pass p = pass_start(s, b);
-    for (uint32_t i = n_items - 1; i > 0; i--) {
-        const uint32_t *record = record_at(s, n, b->order[i]);
-        pass_add(s, b, &p, record);
-        if (histograms) kn_tally_add(&b->right, s->items, record[RECORD_ITEM]);
+    pass p = pass_start(s, b, q);
+    if (s->by_median) p.n_active = 0;
+    for (uint32_t g = b->n_groups - 1; g > 0; g--) {
+        pass_add(s, b, &p, n, q, g);
+        if (histograms) tally_group(s, b, n, g);
         uint64_t left_persons = n_persons - p.n_persons;
         if (left_persons < s->min_persons) break;
-        if (p.n_persons < s->min_persons || !may_cut(s, n, q, b->order[i - 1], b->order[i])) continue;
+        if (p.n_persons < s->min_persons) continue;
         double left_rows = (double)(n_rows - p.n_rows), right_rows = (double)p.n_rows;
-        cut candidate = {.column = q, .n_left = i, .imbalance = fabs(left_rows - right_rows)};
+        cut candidate = {.column = q, .n_left = b->groups[g].begin, .imbalance = fabs(left_rows - right_rows)};
         candidate.loss = s->by_median ? -width
-                                      : left_rows * b->left_price[i - 1] * waste(s, left_persons) +
-                                            right_rows * pass_price(s, b, &p, n) * waste(s, p.n_persons);
+                                      : left_rows * b->left_price[g - 1] * waste(s, left_persons) +
+                                            right_rows * pass_price(s, b, &p) * waste(s, p.n_persons);
         if (better(&candidate, &best) && histograms_allow(s, b)) best = candidate;
     }
     return best;
@@ -466,6 +537,7 @@ static void bench_free(const search *s, bench *b)
     kn_free(b->order);
     kn_free(b->order_spare);
     kn_free(b->bucket);
+    kn_free(b->groups);
     kn_free(b->left_price);
     for (uint32_t q = 0; b->stamp != NULL && q < s->n_qis; q++) kn_free(b->stamp[q]);
     kn_free(b->stamp);
@@ -484,7 +556,8 @@ static kn_status bench_init(const search *s, bench *b, kn_error *err)
     uint32_t n = s->items->n;
     KN_NEW_RAW(b->order, n);
     KN_NEW_RAW(b->order_spare, n);
-    KN_NEW_RAW(b->bucket, 2 * ((size_t)n + 128) + 260);
+    KN_NEW_RAW(b->bucket, 2 * (size_t)n + 2);
+    KN_NEW_RAW(b->groups, (size_t)n + 1);
     KN_NEW_RAW(b->left_price, n);
     KN_NEW(b->stamp, s->n_qis);
     for (uint32_t q = 0; q < s->n_qis; q++) {

@@ -1,5 +1,5 @@
 /* How a generalized value is written: see kn_cell_text in domain.h. */
-#include "hierarchy/domain.h"
+#include "hierarchy/builders.h"
 
 #include <string.h>
 
@@ -49,6 +49,12 @@ static void append_escaped(kn_buffer *out, const char *bytes, size_t n_bytes, si
         }
         kn_buffer_char(out, bytes[i]);
     }
+}
+
+void kn_text_escape(kn_buffer *out, const char *bytes, size_t n_bytes)
+{
+    size_t n_more = 0;
+    append_escaped(out, bytes, n_bytes, &n_more);
 }
 
 static void append_code(kn_buffer *out, const kn_domain *domain, uint32_t code, size_t *n_more)

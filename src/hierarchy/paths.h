@@ -29,6 +29,7 @@ static inline uint32_t kn_paths_rows(const kn_paths *paths)
 
 /* The id of a label, the same for equal bytes. */
 kn_status kn_paths_label(uint32_t *id, kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
+uint32_t kn_paths_find(const kn_paths *paths, const char *bytes, size_t n_bytes); /* KN_NONE: no such label */
 /* A label that is equal to no other, whatever its bytes: for the missing value. */
 kn_status kn_paths_own_label(uint32_t *id, kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
 const char *kn_paths_bytes(const kn_paths *paths, uint32_t id, size_t *n_bytes);

@@ -206,7 +206,7 @@ kn_status kn_objective_loss(double *loss, const kn_objective *objective, const k
     *loss = NAN;
     if (objective->type->price_cell != NULL) return cell_loss(loss, objective, release, err);
     if (objective->type->price_class != NULL) return class_loss(loss, objective, release, err);
-    return objective->type->price_release(loss, objective->state, release, err);
+    return objective->type->price_release(loss, objective->state, release, NULL, err);
 }
 
 double kn_objective_column_loss(const kn_objective *objective, const kn_release *release, uint32_t q)

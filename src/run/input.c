@@ -141,7 +141,8 @@ done:
     return status;
 }
 
-static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_error *err)
+static kn_status read_table(kn_input *input, kn_csv_reader *reader, char *const *released, size_t n_released,
+                            kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n = kn_csv_n_columns(reader);
@@ -150,7 +151,11 @@ static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_error *er
     KN_NEW(names, n);
     KN_NEW(plans, n);
     for (uint32_t i = 0; i < n; i++) names[i] = kn_csv_column_name(reader, i);
-    KN_TRY(kn_settings_columns(&input->choices, input->settings, names, n, &input->warnings, err));
+    KN_TRY(kn_settings_columns(&input->choices, input->settings, names, n,
+                               released != NULL ? KN_COLUMNS_OF_RELEASE : KN_COLUMNS_OF_DATA, &input->warnings, err));
+    for (uint32_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n_released && !input->choices[i].listed; j++)
+            if (strcmp(names[i], released[j]) == 0) input->choices[i].role = KN_ROLE_INSENSITIVE;
     for (uint32_t i = 0; i < n; i++)
         plans[i] = (kn_column_plan){input->choices[i].role, input->choices[i].type, input->choices[i].is_person};
     KN_TRY(kn_csv_read(&input->table, reader, plans, input->pool, &input->ticker, err));
@@ -176,7 +181,7 @@ static void warn_of_copied_columns(kn_input *input)
     }
 }
 
-kn_status kn_input_read(kn_input *input, const char *option, kn_error *err)
+kn_status kn_input_read(kn_input *input, const char *option, char *const *released, size_t n_released, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_csv_reader *reader = NULL;
@@ -191,8 +196,8 @@ kn_status kn_input_read(kn_input *input, const char *option, kn_error *err)
         if (input->path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     }
     KN_TRY(kn_csv_open(&reader, input->path, &input->csv, err));
-    KN_TRY(read_table(input, reader, err));
-    warn_of_copied_columns(input);
+    KN_TRY(read_table(input, reader, released, n_released, err));
+    if (released == NULL) warn_of_copied_columns(input);
     input->seconds_read = kn_seconds_now() - began;
 done:
     kn_csv_close(reader);
@@ -322,11 +327,12 @@ done:
 }
 
 /* "5" or "2%"; at most as many rows as there are. */
-static kn_status parse_suppression(uint64_t *rows, const kn_settings *settings, uint32_t n_rows, kn_error *err)
+kn_status kn_input_suppression(kn_input *input, kn_error *err)
 {
-    const kn_setting *setting = kn_settings_find(settings, "max-suppressed");
+    const kn_setting *setting = kn_settings_find(input->settings, "max-suppressed");
+    uint32_t n_rows = input->table->n_rows;
     char *end, place[KN_SHOWN_BYTES];
-    *rows = 0;
+    input->max_suppressed = 0;
     if (setting == NULL) return KN_OK;
     double value = strtod(setting->value, &end);
     bool percent = *end == '%';
@@ -336,7 +342,7 @@ static kn_status parse_suppression(uint64_t *rows, const kn_settings *settings, 
         return kn_error_set(err, KN_USAGE, "%s: '%.40s' is neither a number of rows nor a percentage from 0%% to 100%%",
                             kn_setting_place(place, setting), setting->value);
     double limit = percent ? floor(value * n_rows / 100 + 1e-9) : value;
-    *rows = limit < n_rows ? (uint64_t)limit : n_rows;
+    input->max_suppressed = limit < n_rows ? (uint64_t)limit : n_rows;
     return KN_OK;
 }
 
@@ -366,9 +372,10 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     KN_TRY(kn_input_model_specs(input, err));
     KN_TRY(kn_models_new(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples, err));
     KN_TRY(kn_objective_new(&input->objective, measure != NULL ? measure : "lm", input->tuples, err));
-    KN_TRY(parse_suppression(&input->max_suppressed, input->settings, input->table->n_rows, err));
+    KN_TRY(kn_input_suppression(input, err));
     if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)
         KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
+    KN_TRY(kn_models_possible(input->models, input->tuples, input->max_suppressed, err));
     warn_of_unprotected(input);
 done:
     return status;

@@ -1,0 +1,544 @@
+/* What a node of the lattice is worth; see the header. Cost of a node: a pass over its classes, with a lookup per column
+ * for those that are suppressed. */
+#include "algo/full_domain.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct kn_evaluator {
+    const kn_full_domain *domain;
+    kn_roller *roller;
+    kn_groups groups;
+    kn_histogram *histograms, *suppressed_histograms;
+    uint32_t *entries;
+    uint32_t **suppressed_sums; /* per sensitive column, by value */
+    uint32_t *suppressed_entries;
+    kn_cell *cells, *root;
+    const int64_t **gap; /* [q] of the node at hand */
+};
+
+/* --- Prices ---------------------------------------------------------------------------------------------------- */
+
+static double total_price(const kn_task *task)
+{
+    double sum = 0;
+    for (uint32_t q = 0; q < task->tuples->n_qis; q++) {
+        const kn_tree *tree = task->tuples->domains[q]->tree;
+        double most = fabs(task->objective->root_price[q]);
+        for (uint32_t node = 0; node < tree->n_nodes; node++)
+            if (fabs(task->objective->node_price[q][node]) > most) most = fabs(task->objective->node_price[q][node]);
+        sum += most;
+    }
+    return sum * task->tuples->n_rows;
+}
+
+static int64_t in_units(const kn_full_domain *domain, double price) { return llround(price / domain->unit); }
+
+static kn_status column_prices(kn_full_domain *domain, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_objective *objective = domain->task->objective;
+    const kn_domain *values = domain->task->tuples->domains[q];
+    const kn_lattice_column *column = &domain->lattice->columns[q];
+    int64_t root = in_units(domain, objective->root_price[q]);
+    domain->root_sum += root;
+    KN_NEW(domain->table_sum[q], (size_t)column->max_level + 1);
+    KN_NEW(domain->gap[q], (size_t)column->max_level + 1);
+    for (uint32_t l = column->min_level; l <= column->max_level; l++) {
+        const kn_lattice_level *level = &column->levels[l];
+        KN_NEW(domain->gap[q][l], level->n);
+        for (uint32_t p = 0; p < level->n; p++)
+            domain->gap[q][l][p] = root - in_units(domain, objective->node_price[q][level->node[p]]);
+        for (uint32_t code = 0; code < values->n_codes; code++)
+            if (level->of_code[code] != KN_NONE)
+                domain->table_sum[q][l] +=
+                    (int64_t)kn_domain_code_rows(values, code) * (root - domain->gap[q][l][level->of_code[code]]);
+    }
+done:
+    return status;
+}
+
+/* The unit is a power of two, the smallest for which no sum over the table overflows. */
+static kn_status prices(kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_qis = domain->task->tuples->n_qis;
+    int exponent;
+    frexp(total_price(domain->task), &exponent);
+    domain->unit = ldexp(1, exponent - 61);
+    KN_NEW(domain->table_sum, n_qis);
+    KN_NEW(domain->gap, n_qis);
+    for (uint32_t q = 0; q < n_qis; q++) KN_TRY(column_prices(domain, q, err));
+done:
+    return status;
+}
+
+double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum)
+{
+    const kn_objective *objective = domain->task->objective;
+    return ((double)sum * domain->unit - objective->discount) * objective->scale;
+}
+
+kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, bool riders, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_full_domain *domain = NULL;
+    const kn_measure *measure = task->objective->type;
+    *out = NULL;
+    KN_NEW(domain, 1);
+    domain->task = task;
+    bool histograms =
+        (task->models->needs & KN_NEEDS_HISTOGRAM) || (measure->needs & KN_MEASURE_NEEDS_CLASS_COLUMN);
+    riders = riders && task->models->counts_only && measure->price_cell != NULL;
+    KN_TRY(kn_lattice_new(&domain->lattice, task->tuples,
+                          (riders ? KN_LATTICE_RIDERS : 0) | (histograms ? KN_LATTICE_HISTOGRAMS : 0), err));
+    KN_TRY(kn_lattice_order(&domain->order, &domain->n_order, domain->lattice, err));
+    domain->lanes = domain->lattice->n_riders > 0;
+    domain->upward_closed = task->models->counts_only || (task->models->monotone && task->max_suppressed == 0);
+    if (measure->price_cell != NULL) KN_TRY(prices(domain, err));
+    *out = domain;
+    domain = NULL;
+done:
+    kn_full_domain_free(domain);
+    return status;
+}
+
+void kn_full_domain_free(kn_full_domain *domain)
+{
+    if (domain == NULL) return;
+    for (uint32_t q = 0; domain->gap != NULL && q < domain->task->tuples->n_qis; q++) {
+        for (uint32_t l = 0; domain->gap[q] != NULL && l <= domain->lattice->columns[q].max_level; l++)
+            kn_free(domain->gap[q][l]);
+        kn_free(domain->gap[q]);
+        kn_free(domain->table_sum[q]);
+    }
+    kn_free(domain->gap);
+    kn_free(domain->table_sum);
+    kn_free(domain->order);
+    kn_lattice_free(domain->lattice);
+    kn_free(domain);
+}
+
+/* --- Evaluator ------------------------------------------------------------------------------------------------- */
+
+kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_evaluator *evaluator = NULL;
+    const kn_tuples *tuples = domain->task->tuples;
+    *out = NULL;
+    KN_NEW(evaluator, 1);
+    evaluator->domain = domain;
+    KN_TRY(kn_roller_new(&evaluator->roller, domain->lattice, err));
+    KN_NEW(evaluator->histograms, tuples->n_sensitive);
+    KN_NEW(evaluator->suppressed_histograms, tuples->n_sensitive);
+    KN_NEW(evaluator->entries, kn_lattice_entries(domain->lattice));
+    KN_NEW(evaluator->suppressed_entries, kn_lattice_entries(domain->lattice));
+    KN_NEW(evaluator->suppressed_sums, tuples->n_sensitive);
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
+        KN_NEW(evaluator->suppressed_sums[s], tuples->sensitive[s].n_values);
+    KN_NEW(evaluator->cells, tuples->n_qis);
+    KN_NEW(evaluator->root, tuples->n_qis);
+    KN_NEW(evaluator->gap, tuples->n_qis);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
+    *out = evaluator;
+    evaluator = NULL;
+done:
+    kn_evaluator_free(evaluator);
+    return status;
+}
+
+void kn_evaluator_free(kn_evaluator *evaluator)
+{
+    if (evaluator == NULL) return;
+    const kn_full_domain *domain = evaluator->domain;
+    for (uint32_t s = 0; evaluator->suppressed_sums != NULL && s < domain->task->tuples->n_sensitive; s++)
+        kn_free(evaluator->suppressed_sums[s]);
+    kn_free(evaluator->suppressed_sums);
+    kn_groups_free(&evaluator->groups, domain->lattice);
+    kn_roller_free(evaluator->roller);
+    kn_free(evaluator->histograms);
+    kn_free(evaluator->suppressed_histograms);
+    kn_free(evaluator->entries);
+    kn_free(evaluator->suppressed_entries);
+    kn_free(evaluator->cells);
+    kn_free(evaluator->root);
+    kn_free(evaluator->gap);
+    kn_free(evaluator);
+}
+
+kn_roller *kn_evaluator_roller(kn_evaluator *evaluator) { return evaluator->roller; }
+
+/* What the suppressed rows of group g pay, in units, more than their cells at this node. */
+static inline int64_t gap_of(const kn_evaluator *evaluator, const kn_groups *groups, uint32_t g)
+{
+    const kn_full_domain *domain = evaluator->domain;
+    int64_t sum = 0;
+    for (uint32_t d = 0; d < domain->n_order; d++) {
+        uint32_t q = domain->order[d];
+        sum += evaluator->gap[q][kn_groups_position(domain->lattice, groups, g, q)];
+    }
+    return sum;
+}
+
+/* --- Class measures -------------------------------------------------------------------------------------------- */
+
+static double class_price(kn_evaluator *evaluator, const kn_groups *groups, uint32_t g, const kn_class_counts *counts)
+{
+    const kn_task *task = evaluator->domain->task;
+    const kn_lattice *lattice = evaluator->domain->lattice;
+    for (uint32_t q = 0; q < task->tuples->n_qis; q++) {
+        uint32_t node = kn_groups_node(lattice, groups, g, q);
+        const kn_tree *tree = task->tuples->domains[q]->tree;
+        evaluator->cells[q] = (kn_cell){tree->first[node], tree->last[node], node};
+    }
+    return task->objective->type->price_class(task->objective->state, task->tuples, counts, evaluator->cells, NULL,
+                                              false);
+}
+
+static void add_suppressed(kn_evaluator *evaluator, const kn_class_counts *counts)
+{
+    for (uint32_t s = 0; counts->sensitive != NULL && s < evaluator->domain->task->tuples->n_sensitive; s++)
+        for (uint32_t i = 0; i < counts->sensitive[s].n; i++)
+            evaluator->suppressed_sums[s][counts->sensitive[s].values[i]] += counts->sensitive[s].counts[i];
+}
+
+/* The suppressed rows as a class; clears the sums. */
+static kn_class_counts suppressed_class(kn_evaluator *evaluator, uint64_t n_rows, uint64_t n_persons)
+{
+    const kn_tuples *tuples = evaluator->domain->task->tuples;
+    kn_class_counts counts = {.n_rows = n_rows, .n_persons = n_persons};
+    uint32_t *values = evaluator->suppressed_entries;
+    if (!evaluator->domain->lattice->has_histograms) return counts;
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
+        uint32_t n = 0, n_values = tuples->sensitive[s].n_values, *sums = evaluator->suppressed_sums[s];
+        for (uint32_t v = 0; v < n_values; v++) {
+            values[n] = v;
+            values[n_values + n] = sums[v];
+            n += sums[v] > 0;
+            sums[v] = 0;
+        }
+        evaluator->suppressed_histograms[s] = (kn_histogram){n, values, values + n_values};
+        values += 2 * (size_t)n_values;
+    }
+    counts.sensitive = evaluator->suppressed_histograms;
+    return counts;
+}
+
+/* Sums of rounded numbers depend on the order of the classes in their last digits: drop those. */
+static double settle(long double sum)
+{
+    int exponent;
+    double mantissa = frexp((double)sum, &exponent);
+    return ldexp(nearbyint(mantissa * 0x1p46), exponent - 46);
+}
+
+static double finish_classes(kn_evaluator *evaluator, const kn_node *node, long double sum, uint64_t n_persons)
+{
+    const kn_task *task = evaluator->domain->task;
+    const kn_objective *objective = task->objective;
+    kn_class_counts counts = suppressed_class(evaluator, node->n_suppressed, n_persons);
+    if (node->n_suppressed > 0)
+        sum += objective->type->price_class(objective->state, task->tuples, &counts, evaluator->root, NULL, true);
+    if (objective->type->finish == NULL) return settle(sum);
+    kn_release sizes = {.tuples = task->tuples, .n_classes = (uint32_t)node->n_classes,
+                        .n_suppressed = (uint32_t)node->n_suppressed};
+    return settle(objective->type->finish(objective->state, &sizes, settle(sum)));
+}
+
+/* --- Whole measures -------------------------------------------------------------------------------------------- */
+
+static kn_status release_classes(kn_release *release, kn_evaluator *evaluator, const kn_groups *groups,
+                                 uint32_t *class_of, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_task *task = evaluator->domain->task;
+    const kn_lattice *lattice = evaluator->domain->lattice;
+    uint32_t n_qis = task->tuples->n_qis;
+    KN_NEW(release->cells, (size_t)groups->n * n_qis);
+    KN_NEW(release->class_rows, (size_t)groups->n + 1);
+    KN_NEW(release->class_persons, (size_t)groups->n + 1);
+    for (uint32_t g = 0; g < groups->n; g++) {
+        kn_class_counts counts = kn_groups_class(lattice, groups, g, evaluator->histograms, evaluator->entries);
+        class_of[g] = KN_NONE;
+        if (!kn_models_hold(task->models, &counts)) {
+            release->n_suppressed += (uint32_t)counts.n_rows;
+            continue;
+        }
+        uint32_t c = class_of[g] = release->n_classes++;
+        release->class_rows[c] = (uint32_t)counts.n_rows;
+        release->class_persons[c] = (uint32_t)counts.n_persons;
+        for (uint32_t q = 0; q < n_qis; q++) {
+            uint32_t node = kn_groups_node(lattice, groups, g, q);
+            const kn_tree *tree = task->tuples->domains[q]->tree;
+            release->cells[(size_t)c * n_qis + q] = (kn_cell){tree->first[node], tree->last[node], node};
+        }
+    }
+    release->class_rows[release->n_classes] = release->n_suppressed;
+done:
+    return status;
+}
+
+/* The release that recoding would make of this node, for measures that can price nothing less. */
+static kn_status whole_loss(double *loss, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_task *task = evaluator->domain->task;
+    const kn_tuples *tuples = task->tuples;
+    kn_groups groups = {0};
+    uint32_t *tuple_group = NULL, *class_of = NULL;
+    kn_release *release = NULL;
+    KN_NEW(release, 1);
+    release->tuples = tuples;
+    KN_TRY(kn_groups_of_tuples(&groups, &tuple_group, levels, evaluator->roller, err));
+    KN_NEW(class_of, (size_t)groups.n + 1);
+    KN_TRY(kn_set_pool_new(&release->sets, err));
+    KN_TRY(release_classes(release, evaluator, &groups, class_of, err));
+    KN_NEW(release->levels, tuples->n_qis);
+    memcpy(release->levels, levels, tuples->n_qis * sizeof *levels);
+    KN_NEW_RAW(release->row_class, tuples->n_rows);
+    for (uint32_t row = 0; row < tuples->n_rows; row++)
+        release->row_class[row] = class_of[tuple_group[tuples->row_tuple[row]]];
+    KN_TRY(kn_release_count(release, NULL, err));
+    KN_TRY(kn_objective_loss(loss, task->objective, release, err));
+    *loss = settle(*loss);
+done:
+    kn_free(tuple_group);
+    kn_free(class_of);
+    kn_groups_free(&groups, evaluator->domain->lattice);
+    kn_release_free(release);
+    return status;
+}
+
+/* --- Nodes ----------------------------------------------------------------------------------------------------- */
+
+kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_full_domain *domain = evaluator->domain;
+    const kn_task *task = domain->task;
+    const kn_measure *measure = task->objective->type;
+    uint64_t n_suppressed_persons = 0;
+    int64_t units = 0;
+    long double sum = 0;
+    assert(!domain->lanes);
+    *out = (kn_node){.smallest = groups->n > 0 ? UINT64_MAX : 0};
+    for (uint32_t q = 0; measure->price_cell != NULL && q < task->tuples->n_qis; q++) {
+        evaluator->gap[q] = domain->gap[q][groups->levels[q]];
+        units += domain->table_sum[q][groups->levels[q]];
+    }
+    for (uint32_t g = 0; g < groups->n; g++) {
+        uint64_t persons = kn_groups_persons(domain->lattice, groups, g);
+        if (persons < out->smallest) out->smallest = persons;
+        bool holds = persons >= task->models->min_persons;
+        kn_class_counts counts = {.n_rows = kn_groups_rows(domain->lattice, groups, g), .n_persons = persons};
+        if (!task->models->counts_only || measure->price_class != NULL)
+            counts = kn_groups_class(domain->lattice, groups, g, evaluator->histograms, evaluator->entries);
+        if (!task->models->counts_only && holds) holds = kn_models_hold(task->models, &counts);
+        if (holds) {
+            out->n_classes++;
+            if (measure->price_class != NULL) sum += class_price(evaluator, groups, g, &counts);
+            continue;
+        }
+        out->n_suppressed += counts.n_rows;
+        n_suppressed_persons += persons;
+        if (measure->price_cell != NULL) units += (int64_t)counts.n_rows * gap_of(evaluator, groups, g);
+        if (measure->price_class != NULL) add_suppressed(evaluator, &counts);
+    }
+    out->feasible = out->n_suppressed <= task->max_suppressed;
+    if (measure->price_cell != NULL) out->loss = kn_full_domain_loss(domain, units);
+    else if (measure->price_class != NULL) out->loss = finish_classes(evaluator, out, sum, n_suppressed_persons);
+    else if (out->feasible) KN_TRY(whole_loss(&out->loss, evaluator, groups->levels, err));
+    else out->loss = NAN;
+done:
+    return status;
+}
+
+kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, const kn_groups *from,
+                             kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_lattice *lattice = evaluator->domain->lattice;
+    if (from == NULL) from = &lattice->base;
+    KN_TRY(kn_groups_roll(&evaluator->groups, from, levels, evaluator->roller, err));
+    if (!evaluator->domain->lanes) {
+        KN_TRY(kn_evaluate(out, evaluator, &evaluator->groups, err));
+    } else {
+        kn_node nodes[KN_LATTICE_LANES];
+        uint32_t variant = 0;
+        for (uint32_t r = 0; r < lattice->n_riders; r++)
+            if (levels[lattice->riders[r]] > lattice->columns[lattice->riders[r]].min_level) variant |= 1u << r;
+        KN_TRY(kn_evaluate_lanes(nodes, evaluator, &evaluator->groups));
+        *out = nodes[variant];
+    }
+done:
+    return status;
+}
+
+int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b, const uint32_t *b_levels,
+                    uint32_t n_qis)
+{
+    if (a->loss != b->loss) return a->loss < b->loss ? -1 : 1;
+    if (a->n_suppressed != b->n_suppressed) return a->n_suppressed < b->n_suppressed ? -1 : 1;
+    for (uint32_t q = 0; q < n_qis; q++)
+        if (a_levels[q] != b_levels[q]) return a_levels[q] < b_levels[q] ? -1 : 1;
+    return 0;
+}
+
+/* --- Lanes ----------------------------------------------------------------------------------------------------- */
+
+typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
+
+/* The counts of a group with riders generalized: [0] none, [1] the first, [2] the second, [3] both. Where a rider is
+ * generalized, lanes that differ in it only hold the same sum. A lone rider uses [0] and [3]. */
+static inline __attribute__((always_inline)) void merge_lanes(lanes4 merged[4], const uint32_t *counts)
+{
+    const lanes4 neighbour = {1, 0, 3, 2}, half = {2, 3, 0, 1};
+    merged[0] = *(const lanes4 *)counts;
+    merged[1] = merged[0] + __builtin_shuffle(merged[0], half);
+    merged[2] = merged[0] + __builtin_shuffle(merged[0], neighbour);
+    merged[3] = merged[2] + __builtin_shuffle(merged[2], half);
+}
+
+/* Lane m is the sum of the distinct lanes of merged set m. */
+static inline __attribute__((always_inline)) lanes4 sum_lanes(const lanes4 sets[4])
+{
+    const lanes4 neighbour = {1, 0, 3, 2}, half = {2, 3, 0, 1};
+    lanes4 none = sets[0] + __builtin_shuffle(sets[0], half);
+    none += __builtin_shuffle(none, neighbour);
+    lanes4 first = sets[1] + __builtin_shuffle(sets[1], neighbour);
+    lanes4 second = sets[2] + __builtin_shuffle(sets[2], half);
+    return (none & (lanes4){~0u, 0, 0, 0}) | (first & (lanes4){0, ~0u, 0, 0}) | (second & (lanes4){0, 0, ~0u, 0}) |
+           (sets[3] & (lanes4){0, 0, 0, ~0u});
+}
+
+/* What a pass over the groups finds, by merged set. */
+typedef struct lane_sums {
+    lanes4 suppressed[4]; /* rows, by lane */
+    int64_t units[4];     /* what they pay more in the columns of the key */
+    lanes4 classes[4];    /* that hold, by lane; only with `details` */
+    lanes4 smallest[4];
+} lane_sums;
+
+/* A hot loop: k as a vector, no branch but "is anything suppressed here". */
+static inline __attribute__((always_inline)) void scan_lanes(lane_sums *sums, const kn_evaluator *evaluator,
+                                                             const kn_groups *groups, bool details, bool has_persons)
+{
+    const kn_lattice *lattice = evaluator->domain->lattice;
+    uint64_t min_persons = evaluator->domain->task->models->min_persons;
+    uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
+    const lanes4 threshold = {k, k, k, k};
+    for (uint32_t g = 0; g < groups->n; g++) {
+        const uint32_t *counts = groups->counts + (size_t)g * lattice->width;
+        lanes4 rows[4], persons[4], below[4];
+        merge_lanes(rows, counts);
+        if (has_persons) merge_lanes(persons, counts + KN_LATTICE_LANES);
+        for (int m = 0; m < 4; m++) {
+            lanes4 breaks = (lanes4)((has_persons ? persons[m] : rows[m]) < threshold);
+            below[m] = rows[m] & breaks;
+            if (!details) continue;
+            lanes4 empty = (lanes4)(rows[m] == 0), size = (has_persons ? persons[m] : rows[m]) | empty;
+            sums->classes[m] -= ~breaks & ~empty;
+            lanes4 less = (lanes4)(size < sums->smallest[m]);
+            sums->smallest[m] = (size & less) | (sums->smallest[m] & ~less);
+        }
+        for (int m = 0; m < 4; m++) sums->suppressed[m] += below[m];
+        lanes4 total = sum_lanes(below);
+        if ((total[0] | total[1] | total[2] | total[3]) == 0) continue;
+        int64_t gap = gap_of(evaluator, groups, g);
+        for (int m = 0; m < 4; m++) sums->units[m] += gap * (int64_t)total[m];
+    }
+}
+
+/* Price of the riders in units: of the whole table, and what the suppressed rows of a lane pay more. */
+static int64_t rider_units(const kn_full_domain *domain, const lane_sums *sums, uint32_t variant, uint32_t set)
+{
+    const kn_lattice *lattice = domain->lattice;
+    int64_t units = 0;
+    for (uint32_t r = 0; r < lattice->n_riders; r++) {
+        uint32_t q = lattice->riders[r];
+        const kn_lattice_column *column = &lattice->columns[q];
+        bool generalized = variant >> r & 1;
+        uint32_t level = generalized ? column->max_level : column->min_level, stride = column->lane_stride;
+        units += domain->table_sum[q][level];
+        for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
+            uint32_t other = lattice->n_riders == 2 ? lane / (3 - stride) % 2 : 0;
+            uint32_t position = lattice->n_riders == 2 ? lane / stride % 2 : lane;
+            bool counted = !(generalized && position > 0); /* merged lanes hold the same sum: count one */
+            if (lattice->n_riders == 2 && (variant >> (1 - r) & 1) && other > 0) counted = false;
+            if (!counted || position >= column->levels[column->min_level].n) continue;
+            units += (int64_t)sums->suppressed[set][lane] * domain->gap[q][level][generalized ? 0 : position];
+        }
+    }
+    return units;
+}
+
+kn_status kn_evaluate_lanes(kn_node out[KN_LATTICE_LANES], kn_evaluator *evaluator, const kn_groups *groups)
+{
+    const kn_full_domain *domain = evaluator->domain;
+    const kn_lattice *lattice = domain->lattice;
+    lane_sums sums = {0};
+    int64_t columns = 0;
+    assert(domain->lanes);
+    for (uint32_t d = 0; d < domain->n_order; d++) {
+        uint32_t q = domain->order[d], level = groups->levels[q];
+        evaluator->gap[q] = domain->gap[q][level];
+        columns += domain->table_sum[q][level];
+    }
+    for (int m = 0; m < 4; m++) sums.smallest[m] = (lanes4){~0u, ~0u, ~0u, ~0u};
+    if (lattice->has_persons) scan_lanes(&sums, evaluator, groups, true, true);
+    else scan_lanes(&sums, evaluator, groups, true, false);
+    lanes4 n_suppressed = sum_lanes(sums.suppressed), n_classes = sum_lanes(sums.classes);
+    for (uint32_t v = 0; v < 1u << lattice->n_riders; v++) {
+        uint32_t set = lattice->n_riders == 1 ? 3 * v : v, smallest = ~0u;
+        for (uint32_t i = 0; i < KN_LATTICE_LANES; i++)
+            if (sums.smallest[set][i] < smallest) smallest = sums.smallest[set][i];
+        out[v] = (kn_node){.n_suppressed = n_suppressed[set], .n_classes = n_classes[set],
+                           .smallest = groups->n > 0 ? smallest : 0,
+                           .feasible = n_suppressed[set] <= domain->task->max_suppressed};
+        out[v].loss = kn_full_domain_loss(domain, columns + sums.units[set] + rider_units(domain, &sums, v, set));
+    }
+    return KN_OK;
+}
+
+/* --- Answers --------------------------------------------------------------------------------------------------- */
+
+kn_status kn_full_domain_answer(kn_answer *answer, const kn_full_domain *domain, const uint32_t *levels, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_qis = domain->task->tuples->n_qis;
+    answer->recoding = KN_RECODING_LEVELS;
+    answer->bound = NAN;
+    KN_NEW(answer->levels, n_qis);
+    memcpy(answer->levels, levels, n_qis * sizeof *levels);
+done:
+    return status;
+}
+
+kn_status kn_full_domain_refuse(const kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_evaluator *evaluator = NULL;
+    uint32_t n_qis = domain->task->tuples->n_qis, *levels = NULL;
+    kn_node top;
+    KN_TRY(kn_evaluator_new(&evaluator, domain, err));
+    KN_NEW(levels, n_qis);
+    for (uint32_t q = 0; q < n_qis; q++) levels[q] = domain->lattice->columns[q].max_level;
+    KN_TRY(kn_evaluate_levels(&top, evaluator, levels, NULL, err));
+    KN_FAIL(KN_NOT_MET,
+            "no generalization meets the models: even the most general one would suppress %llu rows, and at most %llu "
+            "may be; allow more with --max-suppressed, raise max_level, or ask for less",
+            (unsigned long long)top.n_suppressed, (unsigned long long)domain->task->max_suppressed);
+done:
+    kn_free(levels);
+    kn_evaluator_free(evaluator);
+    return status;
+}
+
+void kn_levels_text(kn_buffer *out, const uint32_t *levels, uint32_t n_qis)
+{
+    for (uint32_t q = 0; q < n_qis; q++) kn_buffer_printf(out, "%s%u", q == 0 ? "[" : ", ", levels[q]);
+    kn_buffer_text(out, n_qis == 0 ? "[]" : "]");
+}
