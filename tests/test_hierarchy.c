@@ -738,6 +738,145 @@ static void a_slip_in_a_spec_is_no_missing_file(void **state)
     assert_spec_fails(KN_TYPE_INT, "1", "./suppress", KN_INPUT, "./suppress: cannot open the hierarchy: No such file or directory");
 }
 
+/* --- Text and back --------------------------------------------------------------------------------------------- */
+
+static void assert_round_trip(const kn_cell *cell, const kn_domain *domain, kn_set_pool *sets)
+{
+    kn_buffer text = {0}, again = {0};
+    kn_cell back;
+    kn_cell_text(&text, cell, domain, sets);
+    const char *bytes = text.n > 0 ? text.bytes : "";
+    assert_ok(kn_cell_parse(&back, domain, sets, bytes, text.n, err));
+    /* one text for two things means the wider: never less than what was written */
+    bool star = strcmp(bytes, "*") == 0;
+    uint32_t named = domain->kind == KN_DOMAIN_TREE ? kn_tree_find(domain->tree, bytes, text.n) : KN_NONE;
+    bool wider = star || (named != KN_NONE && named != cell->id);
+    if (!wider && !kn_cell_equal(cell, &back))
+        fail_msg("'%s' is %u..%u #%u, read back as %u..%u #%u", bytes, cell->first, cell->last, cell->id, back.first,
+                 back.last, back.id);
+    for (uint32_t code = 0; code < domain->n_codes; code++)
+        if (kn_cell_covers(cell, domain, sets, code)) assert_true(kn_cell_covers(&back, domain, sets, code));
+    if (!star) {
+        kn_cell_text(&again, &back, domain, sets);
+        assert_string_equal(again.n > 0 ? again.bytes : "", bytes);
+    }
+    kn_buffer_free(&text);
+    kn_buffer_free(&again);
+}
+
+/* Values of the pieces that mean something in cells, so that values look like intervals, sets, escapes and stars. */
+static void what_is_written_is_read_back(void **state)
+{
+    static const char *pieces[] = {"|", "{", "}", "..", ".", "\\", "*", ";", ",", "\"", " ", "a", "b", "1", "\xC3\xA9", "{a|b}", "a..b"};
+    kn_rng rng = kn_rng_new(5, 0);
+    for (int round = 0; round < 1500; round++) {
+        uint32_t n_rows = 1 + kn_rng_below(&rng, 12);
+        char text[12][40];
+        const char *cells[12];
+        kn_buffer order = {0};
+        for (uint32_t r = 0; r < n_rows; r++) {
+            text[r][0] = '\0';
+            for (uint32_t n = kn_rng_below(&rng, 5); n > 0; n--) strcat(text[r], pieces[kn_rng_below(&rng, sizeof pieces / sizeof *pieces)]);
+            cells[r] = text[r][0] == '\0' ? NULL : text[r];
+        }
+        kn_table *table = test_text_table(n_rows, 1, cells);
+        const kn_column *column = &table->columns[0];
+        kn_buffer_text(&order, "order(");
+        for (uint32_t s = 0; s < column->n_spellings - column->has_missing; s++) {
+            size_t n;
+            const char *bytes = kn_column_bytes(column, s, &n);
+            if (s > 0) kn_buffer_char(&order, '<');
+            for (size_t i = 0; i < n; i++) kn_buffer_printf(&order, "\\%c", bytes[i]);
+        }
+        kn_buffer_char(&order, ')');
+        kn_domain *domains[3] = {test_domain(table, 0, NULL), test_random_tree_domain(&rng, table, 0, 3), NULL};
+        if (column->n_spellings > column->has_missing) assert_ok(build(&domains[2], table, order.bytes, false, err));
+        for (int d = 0; d < 3; d++) {
+            kn_domain *domain = domains[d];
+            kn_set_pool *sets;
+            if (domain == NULL) continue;
+            assert_ok(kn_set_pool_new(&sets, err));
+            for (uint32_t code = 0; code < domain->n_codes; code++) {
+                kn_cell leaf = kn_domain_leaf(domain, code);
+                assert_round_trip(&leaf, domain, sets);
+            }
+            for (int i = 0; i < 10; i++) {
+                uint32_t codes[4], n = 1 + kn_rng_below(&rng, 4);
+                for (uint32_t j = 0; j < n; j++) codes[j] = kn_rng_below(&rng, domain->n_codes);
+                kn_cell cell;
+                assert_ok(kn_domain_closure(&cell, domain, sets, codes, n, err));
+                assert_round_trip(&cell, domain, sets);
+            }
+            kn_set_pool_free(sets);
+            kn_domain_free(domain);
+        }
+        kn_buffer_free(&order);
+        test_table_free(table);
+    }
+}
+
+static void assert_parsed(const kn_domain *domain, kn_set_pool *sets, const char *text, uint32_t first, uint32_t last)
+{
+    kn_cell cell;
+    assert_ok(kn_cell_parse(&cell, domain, sets, text, strlen(text), err));
+    assert_int_equal(cell.first, first);
+    assert_int_equal(cell.last, last);
+}
+
+static void assert_not_parsed(const kn_domain *domain, kn_set_pool *sets, const char *text, const char *reason)
+{
+    kn_cell cell;
+    kn_error err = {{0}};
+    assert_int_equal(kn_cell_parse(&cell, domain, sets, text, strlen(text), &err), KN_INPUT);
+    assert_string_equal(err.message, reason);
+}
+
+static void a_text_that_is_no_generalization_is_refused(void **state)
+{
+    const int numbers[] = {10, 20, 30, TEST_MISSING};
+    const char *words[] = {"x", "y", "z"}, *dates[] = {"2024-01-31", "2024-03-01", "2024-03-01T12:00"};
+    kn_table *table = test_table(4, 1, numbers), *texts = test_text_table(3, 1, words),
+             *days = test_typed_table(KN_TYPE_DATE, 3, 1, dates);
+    kn_domain *ranges = test_domain(table, 0, NULL), *free_sets = test_domain(texts, 0, NULL), *time = test_domain(days, 0, NULL),
+              *tree = test_domain(texts, 0, "x;u;*\ny;u;*\nz;v;*\n");
+    kn_set_pool *sets;
+    assert_ok(kn_set_pool_new(&sets, err));
+    assert_parsed(ranges, sets, "10..20", 0, 1);
+    assert_parsed(ranges, sets, "10.0", 0, 0);
+    assert_parsed(ranges, sets, "5..29.5", 0, 1); /* ends need not be values */
+    assert_parsed(ranges, sets, "", 3, 3);
+    assert_parsed(ranges, sets, "*", 0, 3);
+    assert_not_parsed(ranges, sets, "11", "neither a value of the column nor an interval");
+    assert_not_parsed(ranges, sets, "20..10", "no value of the data lies in that interval");
+    assert_not_parsed(ranges, sets, "11..19", "no value of the data lies in that interval");
+    assert_not_parsed(ranges, sets, "31..40", "no value of the data lies in that interval");
+    assert_not_parsed(ranges, sets, "10..x", "the right end of that interval is no value of the column");
+    assert_not_parsed(ranges, sets, "x..10", "the left end of that interval is no value of the column");
+    assert_not_parsed(ranges, sets, "10..", "the missing value is in no interval");
+    assert_not_parsed(ranges, sets, "10..20..30", "an interval has two ends");
+    assert_parsed(time, sets, "2024-01-31..2024-03-01T12:00", 0, 2);
+    assert_parsed(time, sets, "2024-02-01..2024-12-31", 1, 2);
+    assert_parsed(free_sets, sets, "{x|z}", 0, 2);
+    assert_parsed(free_sets, sets, "{z|\\x|z}", 0, 2);
+    assert_parsed(free_sets, sets, "{y}", 1, 1);
+    assert_not_parsed(free_sets, sets, "w", "neither a value of the column nor a set");
+    assert_not_parsed(free_sets, sets, "{x|w}", "member 2 of that set is no value of the column");
+    assert_not_parsed(free_sets, sets, "{x|y", "a set ends with its only }");
+    assert_not_parsed(free_sets, sets, "{x|y\\}", "a set ends with its only }");
+    assert_not_parsed(free_sets, sets, "{x}|y}", "a set ends with its only }");
+    assert_parsed(tree, sets, "u", 0, 1);
+    assert_parsed(tree, sets, "v", 2, 2);
+    assert_not_parsed(tree, sets, "x..y", "neither a value of the column nor a label of its hierarchy");
+    kn_set_pool_free(sets);
+    kn_domain_free(ranges);
+    kn_domain_free(free_sets);
+    kn_domain_free(time);
+    kn_domain_free(tree);
+    test_table_free(table);
+    test_table_free(texts);
+    test_table_free(days);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -760,6 +899,8 @@ int main(void)
         cmocka_unit_test(automatic_trees_suit_the_data),
         cmocka_unit_test(a_missing_value_stands_below_the_root_of_every_spec),
         cmocka_unit_test(a_slip_in_a_spec_is_no_missing_file),
+        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(a_text_that_is_no_generalization_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,9 @@ typedef enum kn_date_unit {
 int64_t kn_date_unit_index(kn_date_unit unit, double number); /* which one a date lies in, counted from some origin */
 kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_units, kn_error *err);
 
+/* The spelling with these bytes, or KN_NONE; in columns of numbers and dates only spellings of the missing value. */
+uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t n_bytes);
+
 /* As kn_cell_text escapes a value inside an interval or a set. */
 void kn_text_escape(kn_buffer *out, const char *bytes, size_t n_bytes);
 

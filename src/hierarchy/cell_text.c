@@ -3,36 +3,6 @@
 
 #include <string.h>
 
-static int compare_bytes(const char *a, size_t n_a, const char *b, size_t n_b)
-{
-    int order = memcmp(a, b, n_a < n_b ? n_a : n_b);
-    return order != 0 ? order : (n_a > n_b) - (n_a < n_b);
-}
-
-/* Spellings of text are sorted by bytes, those of the missing value last. Numbers and dates are never looked for:
- * none of them is spelled like an interval or a set. */
-static bool is_spelling(const kn_column *column, const char *bytes, size_t n_bytes)
-{
-    uint32_t low = 0, high = column->n_spellings;
-    while (column->has_missing && high > 0 && kn_column_value(column, high - 1) == column->n_values - 1) {
-        size_t n;
-        const char *spelling = kn_column_bytes(column, --high, &n);
-        if (n == n_bytes && memcmp(spelling, bytes, n) == 0) return true;
-    }
-    while (column->type == KN_TYPE_TEXT && low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        size_t n;
-        const char *spelling = kn_column_bytes(column, middle, &n);
-        int order = compare_bytes(bytes, n_bytes, spelling, n);
-        if (order == 0) return true;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return false;
-}
-
 /* Escapes what is ambiguous, and the first *n_more other characters that need no escape (counted down). */
 static void append_escaped(kn_buffer *out, const char *bytes, size_t n_bytes, size_t *n_more)
 {
@@ -102,7 +72,8 @@ void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, 
         for (size_t n_more = 0;; n_more++) {
             bool more_is_possible = append_members(out, cell, domain, sets, n_more);
             if (out->failed || !more_is_possible) return;
-            if (!is_spelling(domain->column, out->bytes + start, out->n - start)) return;
+            /* no number or date is spelled like an interval or a set; the search would parse in vain */
+            if (kn_column_find_text(domain->column, out->bytes + start, out->n - start) == KN_NONE) return;
             out->n = start;
         }
     }

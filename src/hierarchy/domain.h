@@ -71,5 +71,11 @@ static inline bool kn_cell_equal(const kn_cell *a, const kn_cell *b)
  * until it is not, so that a text that is a value always means the value. The one exception is `*`: it means
  * everything, also in a column that has the value `*`. */
 void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets);
+/* The way back: what a released text means in this domain. `*` is everything; a text that is a label names the widest
+ * node with that label; a text that is a value of the data (numbers: by value) is that value; then intervals and sets.
+ * The ends of an interval of numbers or dates need not be values of the data. `sets` is for SETS only. KN_INPUT with the
+ * reason when the text is no allowed generalization. */
+kn_status kn_cell_parse(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes, size_t n_bytes,
+                        kn_error *err);
 
 #endif
