@@ -27,7 +27,7 @@ enum {
     KN_CHUNK = 32,   /* classes that a scan looks at together */
     KN_UNITS_ROOT = 30000,
     KN_SET_LANES = 8,
-    KN_NOISE = 1 << 14,
+    KN_NOISE = 1 << 14, /* numbers of noise at most */
     KN_SUB_RECORDS = 2048, /* largest neighbourhood that is rebuilt */
     KN_SUB_GROUPS = 32,
     KN_SUB_SEED_WORDS = 16 /* seeds are searched exactly in neighbourhoods of up to 16 * 64 records */
@@ -155,7 +155,8 @@ typedef struct kn_cluster_block {
     uint32_t n_suppressed, max_suppressed;
     uint32_t *suppressed;         /* records */
 
-    int32_t *noise;               /* KN_NOISE */
+    uint32_t noise_mask;          /* how many there are, a power of two, less one */
+    int32_t *noise;
     int16_t *noise16;             /* the same, cut to 16 bits; then its beginning again */
     int32_t penalty;              /* units per missing person */
     kn_lanes *key, *key_weight;   /* broadcast record */

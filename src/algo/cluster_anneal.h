@@ -39,7 +39,7 @@ KN_INLINE uint32_t scan_gate(const kn_cluster_block *block, uint32_t first, cons
 /* The class that the record joins at the least cost below result->least, other than `self`; noise included. */
 static void scan_for_best(kn_cluster_block *block, uint32_t record, uint32_t self, scan_result *result)
 {
-    uint32_t offset = (uint32_t)kn_rng_next(&block->rng) & (KN_NOISE - 1);
+    uint32_t offset = (uint32_t)kn_rng_next(&block->rng) & block->noise_mask;
     int32_t n_persons = block->person[record], base = block->base[record];
     bool monotone = block->problem->monotone;
     scan_begin(block, record_lanes(block, record), record);
@@ -48,13 +48,13 @@ static void scan_for_best(kn_cluster_block *block, uint32_t record, uint32_t sel
         scan_prices(block, first, base, price);
         for (uint32_t half = 0; half < 2; half++) {
             uint32_t from = first + half * KN_LANES;
-            const int16_t *noise = block->noise16 + ((offset + from) & (KN_NOISE - 1));
+            const int16_t *noise = block->noise16 + ((offset + from) & block->noise_mask);
             uint32_t mask = monotone ? scan_gate(block, from, &price[half], noise, result->least) : 0x55555555u;
             for (; mask != 0; mask &= mask - 1) {
                 uint32_t lane = (uint32_t)__builtin_ctz(mask) / 2, h = from + lane;
                 if (h >= block->n_classes || h == self || !class_is_open(block, h)) continue;
                 int64_t cost = joining_costs(block, h, (int16_t)price[half][lane], n_persons)
-                               + block->noise[(offset + h) & (KN_NOISE - 1)];
+                               + block->noise[(offset + h) & block->noise_mask];
                 if (cost >= result->least) continue;
                 result->least = cost;
                 result->class_index = h;
@@ -76,7 +76,7 @@ static void anneal_step(kn_cluster_block *block, uint32_t record)
         gain -= (int64_t)(class->size - 1) * lanes_price(block, block->pattern_b, witness)
                 + missing_persons_penalty(block, n_persons, class->size - 1);
     }
-    gain += block->noise[kn_rng_next(&block->rng) & (KN_NOISE - 1)];
+    gain += block->noise[kn_rng_next(&block->rng) & block->noise_mask];
     scan_result best = {gain, KN_NONE};
     scan_for_best(block, record, from, &best);
     if (best.class_index == KN_NONE) return;

@@ -294,6 +294,8 @@ void kn_cluster_block_load(kn_cluster_block *block, const kn_cluster_solution *s
     block->n_suppressed = n_suppressed;
     block->n_records = n;
     block->work = 0;
+    for (block->noise_mask = 63; block->noise_mask < 2 * n && block->noise_mask + 1 < KN_NOISE;)
+        block->noise_mask = 2 * block->noise_mask + 1;
     load_records(block);
     for (h = 0; h < block->n_classes; h++)
         for (int32_t x = 0; x < block->classes[h].size; x++)
@@ -395,12 +397,12 @@ static void set_noise(kn_cluster_block *block, uint32_t i, int32_t noise)
 {
     block->noise[i] = noise;
     block->noise16[i] = (int16_t)(noise > INT16_MAX ? INT16_MAX : noise < INT16_MIN ? INT16_MIN : noise);
-    if (i < KN_CHUNK) block->noise16[KN_NOISE + i] = block->noise16[i];
+    if (i < KN_CHUNK) block->noise16[block->noise_mask + 1 + i] = block->noise16[i];
 }
 
 void kn_cluster_noise(kn_cluster_block *block, double temperature)
 {
-    for (uint32_t i = 0; i < KN_NOISE; i++) {
+    for (uint32_t i = 0; i <= block->noise_mask; i++) {
         double u = temperature > 0 ? 1 - kn_rng_unit(&block->rng) : 0.5;
         set_noise(block, i, (int32_t)lround(temperature * log(-log(u) + 1e-12)));
     }
@@ -410,7 +412,7 @@ void kn_cluster_noise(kn_cluster_block *block, double temperature)
 void kn_cluster_near_noise(kn_cluster_block *block)
 {
     uint32_t most = (uint32_t)(5 * block->problem->root_units / (int32_t)block->problem->tuples->n_qis) + 1;
-    for (uint32_t i = 0; i < KN_NOISE; i++) set_noise(block, i, (int32_t)kn_rng_below(&block->rng, most));
+    for (uint32_t i = 0; i <= block->noise_mask; i++) set_noise(block, i, (int32_t)kn_rng_below(&block->rng, most));
 }
 
 void kn_cluster_cool(kn_cluster_block *block, const kn_cluster_job *job, double part)

@@ -51,14 +51,14 @@ KN_INLINE int64_t sub_total(const kn_cluster_block *block)
 static uint32_t find_near(kn_cluster_block *block, uint32_t self, uint32_t record, uint32_t *near, uint32_t n_wanted)
 {
     int64_t best[3];
-    uint32_t n = 0, offset = (uint32_t)kn_rng_next(&block->rng) & (KN_NOISE - 1);
+    uint32_t n = 0, offset = (uint32_t)kn_rng_next(&block->rng) & block->noise_mask;
     for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK) {
         kn_lanes price[2];
         scan_prices(block, first, block->base[record], price);
         for (uint32_t half = 0; half < 2; half++) {
             uint32_t from = first + half * KN_LANES;
             kn_lanes noise, most = (kn_lanes){0} + (uint16_t)(n < n_wanted ? INT16_MAX : best[n - 1]);
-            memcpy(&noise, block->noise16 + ((offset + from) & (KN_NOISE - 1)), sizeof noise);
+            memcpy(&noise, block->noise16 + ((offset + from) & block->noise_mask), sizeof noise);
             kn_lanes distance = add_saturated(price[half], noise);
             for (uint32_t mask = lanes_not_above(&distance, &most); mask != 0; mask &= mask - 1) {
                 uint32_t lane = (uint32_t)__builtin_ctz(mask) / 2, h = from + lane;
