@@ -28,15 +28,16 @@ test_case test_case_random(kn_rng *rng, uint32_t max_rows)
     int *numbers = kn_array_alloc((size_t)n_rows * n_columns, sizeof *numbers, NULL);
     const char **texts = kn_array_alloc((size_t)n_rows * n_columns, sizeof *texts, NULL);
     static const char *const words[] = {"ash", "birch", "cedar", "dogwood", "elm", "fir"};
-    bool is_text = kn_rng_below(rng, 2), may_miss = kn_rng_below(rng, 4) == 0;
+    bool is_text = kn_rng_below(rng, 2), may_miss = kn_rng_below(rng, 4) == 0, is_skewed = kn_rng_below(rng, 3) == 0;
     for (size_t i = 0; i < (size_t)n_rows * n_columns; i++) {
         uint32_t n = i % n_columns == n_qis ? 1 + kn_rng_below(rng, 3) : 6;
         numbers[i] = (int)kn_rng_below(rng, kn_rng_below(rng, 2) ? n : 2);
+        if (is_skewed && kn_rng_below(rng, 4) != 0) numbers[i] = 0;
         if (may_miss && kn_rng_below(rng, 8) == 0) numbers[i] = TEST_MISSING;
         texts[i] = numbers[i] == TEST_MISSING ? NULL : words[numbers[i]];
     }
-    test_case c = test_case_new(
-        is_text ? test_text_table(n_rows, n_columns, texts) : test_table(n_rows, n_columns, numbers), 1);
+    test_case c =
+        test_case_new(is_text ? test_text_table(n_rows, n_columns, texts) : test_table(n_rows, n_columns, numbers), 1);
     for (uint32_t q = 0; q < n_qis; q++) {
         uint32_t kind = kn_rng_below(rng, 3);
         c.domains[q] = kind == 0   ? test_domain(c.table, q, NULL)
@@ -86,7 +87,8 @@ kn_release *test_release(const test_case *c, const uint32_t *row_class, uint32_t
             uint32_t n = 0;
             for (uint32_t row = 0; row < n_rows; row++)
                 if (row_class[row] == k) codes[n++] = c->tuples->codes[q][c->tuples->row_tuple[row]];
-            assert_ok(kn_domain_closure(&release->cells[k * c->n_qis + q], c->domains[q], release->sets, codes, n, err));
+            assert_ok(
+                kn_domain_closure(&release->cells[k * c->n_qis + q], c->domains[q], release->sets, codes, n, err));
         }
     kn_free(codes);
     return release;
@@ -179,8 +181,8 @@ kn_release *test_release_coarser(kn_rng *rng, const test_case *c, const kn_relea
 static void random_map(kn_rng *rng, kn_cell *map, const kn_domain *domain, kn_set_pool *sets)
 {
     uint32_t level = domain->kind == KN_DOMAIN_TREE ? kn_rng_below(rng, domain->tree->n_levels) : 0, begin = 0;
-    uint32_t n_plain = domain->missing != KN_NONE && domain->kind == KN_DOMAIN_RANGES ? domain->n_codes - 1
-                                                                                       : domain->n_codes;
+    uint32_t n_plain =
+        domain->missing != KN_NONE && domain->kind == KN_DOMAIN_RANGES ? domain->n_codes - 1 : domain->n_codes;
     for (uint32_t code = 0; code < domain->n_codes; code++) map[code] = kn_domain_leaf(domain, code);
     for (uint32_t code = 0; domain->kind == KN_DOMAIN_TREE && code < domain->n_codes; code++)
         map[code] = kn_domain_at_level(domain, code, level);
@@ -197,7 +199,7 @@ static void random_map(kn_rng *rng, kn_cell *map, const kn_domain *domain, kn_se
 kn_release *test_release_global(kn_rng *rng, const test_case *c)
 {
     kn_cell maps[MAX_TEST_QIS][64];
-    uint32_t n_rows = c->tuples->n_rows, row_class[256], first_row[256], n_classes = 0;
+    uint32_t n_rows = c->tuples->n_rows, row_class[256] = {0}, first_row[256], n_classes = 0;
     kn_set_pool *sets;
     assert_ok(kn_set_pool_new(&sets, err));
     for (uint32_t q = 0; q < c->n_qis; q++) random_map(rng, maps[q], c->domains[q], sets);
@@ -205,7 +207,8 @@ kn_release *test_release_global(kn_rng *rng, const test_case *c)
         uint32_t k = 0, t = c->tuples->row_tuple[row];
         for (; k < n_classes; k++) {
             uint32_t q = 0, other = c->tuples->row_tuple[first_row[k]];
-            while (q < c->n_qis && kn_cell_equal(&maps[q][c->tuples->codes[q][t]], &maps[q][c->tuples->codes[q][other]]))
+            while (q < c->n_qis &&
+                   kn_cell_equal(&maps[q][c->tuples->codes[q][t]], &maps[q][c->tuples->codes[q][other]]))
                 q++;
             if (q == c->n_qis) break;
         }

@@ -19,7 +19,8 @@ typedef struct test_case {
 /* `cells` row by row, n_qis columns and n_sensitive more; domains are set by the caller before test_case_finish. */
 test_case test_case_new(kn_table *table, uint32_t n_sensitive);
 void test_case_finish(test_case *c);
-/* A random table of up to max_rows rows, 1..3 QIs with domains of every kind and random weights, one sensitive column. */
+/* A random table of up to max_rows rows, 1..3 QIs with domains of every kind and random weights, one sensitive column.
+ */
 test_case test_case_random(kn_rng *rng, uint32_t max_rows);
 void test_case_free(test_case *c);
 

@@ -2,8 +2,9 @@
 #include "support.h"
 
 #include "base/hash.h"
-#include "hierarchy/build.h"
+#include "hierarchy/tools.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -877,6 +878,302 @@ static void a_text_that_is_no_generalization_is_refused(void **state)
     test_table_free(days);
 }
 
+/* --- Tools ----------------------------------------------------------------------------------------------------- */
+
+static void assert_shown(const kn_tree *tree, const kn_domain *domain, uint32_t width, uint32_t max_lines, const char *expected)
+{
+    char *text;
+    kn_show_options options = {.width = width, .max_lines = max_lines};
+    assert_ok(kn_hierarchy_show(&text, tree, domain, &options, err));
+    assert_string_equal(text, expected);
+    kn_free(text);
+}
+
+static void a_tree_is_drawn_within_its_width_and_lines(void **state)
+{
+    kn_tree *tree = test_tree_from_lines("1;1-2;low;*\n2;1-2;low;*\n3;3-4;low;*\n4;3-4;low;*\n9;9;9;*\n5;5-6;high;*\n6;5-6;high;*\n7;7-8;high;*\n");
+    assert_shown(tree, NULL, 0, 0,
+                 "*  (8 leaves)\n├─ low  (4 leaves)\n│  ├─ 1-2  (2 leaves): 1, 2\n│  └─ 3-4  (2 leaves): 3, 4\n├─ 9\n"
+                 "└─ high  (3 leaves)\n   ├─ 5-6  (2 leaves): 5, 6\n   └─ 7-8  (1 leaf): 7\n");
+    assert_shown(tree, NULL, 0, 4, "*  (8 leaves)\n├─ low  (4 leaves)\n├─ 9\n└─ high  (3 leaves)\n");
+    assert_shown(tree, NULL, 0, 6, "*  (8 leaves)\n├─ low  (4 leaves)\n├─ 9\n└─ high  (3 leaves)\n   ├─ 5-6  (2 leaves): 5, 6\n   └─ 7-8  (1 leaf): 7\n");
+    assert_shown(tree, NULL, 0, 3, "*  (8 leaves)\n├─ low  (4 leaves)\n└─ ... 2 more  (4 leaves)\n");
+    assert_shown(tree, NULL, 0, 1, "*  (8 leaves)\n");
+    assert_shown(tree, NULL, 12, 3, "*  (8 lea...\n├─ low  (...\n└─ ... 2 ...\n");
+    kn_tree_free(tree);
+
+    tree = test_tree_from_lines("ein;*\nzwei;*\ndrei\x1B[1m;*\nvier;*\nfünf;*\nsechs;*\nsieben;*\n");
+    assert_shown(tree, NULL, 80, 0, "*  (7 leaves): ein, zwei, drei?[1m, vier, fünf, sechs, sieben\n");
+    assert_shown(tree, NULL, 50, 0, "*  (7 leaves): ein, zwei, drei?[1m, ... 4 more\n");
+    kn_tree_free(tree);
+
+    const int numbers[] = {1, 1, 2, TEST_MISSING};
+    kn_table *table = test_table(4, 1, numbers);
+    kn_domain *domain = test_domain(table, 0, "1;low;*\n2;low;*\n3;high;*\n");
+    kn_show_options options = {.ascii = true};
+    char *text;
+    assert_ok(kn_hierarchy_show(&text, domain->tree, domain, &options, err));
+    assert_string_equal(text, "*  (4 leaves, 4 rows)\n|- low  (2 leaves, 3 rows): 1, 2\n|- high  (1 leaf, 0 rows): 3\n"
+                              "`- (missing)  (1 leaf, 1 row)\n");
+    kn_free(text);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void no_drawing_has_more_lines_or_columns_than_allowed(void **state)
+{
+    kn_rng rng = kn_rng_new(6, 0);
+    for (int round = 0; round < 300; round++) {
+        kn_table *table = test_random_table(&rng, 1 + kn_rng_below(&rng, 60), 1, 1 + kn_rng_below(&rng, 50));
+        kn_domain *domain = test_random_tree_domain(&rng, table, 0, 1 + kn_rng_below(&rng, 6));
+        kn_show_options options = {.width = 4 + kn_rng_below(&rng, 60), .max_lines = 1 + kn_rng_below(&rng, 40)};
+        char *text;
+        assert_ok(kn_hierarchy_show(&text, domain->tree, kn_rng_below(&rng, 2) == 0 ? domain : NULL, &options, err));
+        uint32_t n_lines = 0, n_characters = 0;
+        for (const char *at = text; *at != '\0'; at++) {
+            if (*at == '\n') {
+                n_lines++;
+                assert_true(n_characters <= options.width);
+                n_characters = 0;
+            } else {
+                n_characters += ((unsigned char)*at & 0xC0) != 0x80;
+            }
+        }
+        assert_true(n_lines <= options.max_lines);
+        kn_free(text);
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+}
+
+static void make_writes_what_the_spec_does(void **state)
+{
+    const int numbers[] = {1, 7, TEST_MISSING};
+    kn_table *table = test_table(3, 1, numbers);
+    kn_hierarchy_request request = {.spec = "intervals(5)", .max_level = KN_NONE};
+    char *text;
+    assert_ok(kn_hierarchy_make(&text, &table->columns[0], "d.csv", 3, &request, err));
+    assert_string_equal(text, "1;0..4;*\n7;5..9;*\n");
+    kn_free(text);
+    test_table_free(table);
+}
+
+static void check_counts_and_lists_what_is_lacking(void **state)
+{
+    const char *words[] = {"a", "x", "b", "y", NULL};
+    kn_table *table = test_text_table(5, 1, words);
+    const char *path = temporary_file("a;u;*\nb;u;*\nu;u;*\nc;c;*\n");
+    kn_hierarchy_request request = {.spec = path};
+    char *text, expected[1000];
+    uint32_t n_lacking;
+    const char *facts = "%s: 4 leaves, 6 nodes, 3 levels\n  level 0: 4 values\n  level 1: 2 values, the widest covers 3\n"
+                        "  level 2: 1 value, the widest covers 4\n  unbalanced: 1 leaf stands at level 1 and above too\n"
+                        "  1 label is also the label of a wider node above ('u'): in a release the wider one is meant\n%s";
+    assert_ok(kn_hierarchy_check(&text, &n_lacking, NULL, NULL, 0, &request, err));
+    snprintf(expected, sizeof expected, facts, path, "");
+    assert_string_equal(text, expected);
+    kn_free(text);
+    assert_ok(kn_hierarchy_check(&text, &n_lacking, &table->columns[0], "d.csv", 5, &request, err));
+    snprintf(expected, sizeof expected, facts, path,
+             "d.csv, column a: 4 values, 2 not in the hierarchy; 2 of 4 leaves are used\n  line 3: 'x' is not in the hierarchy\n"
+             "  line 5: 'y' is not in the hierarchy\n  missing cells become a leaf of their own below the root\n");
+    assert_string_equal(text, expected);
+    assert_int_equal(n_lacking, 2);
+    kn_free(text);
+    unlink(path);
+    test_table_free(table);
+}
+
+/* H(X|node), from the definition. */
+static double entropy_of(const kn_domain *domain, uint32_t first, uint32_t last)
+{
+    double n = (double)(domain->rows_before[last + 1] - domain->rows_before[first]), sum = 0;
+    for (uint32_t leaf = first; leaf <= last; leaf++) {
+        double share = (double)kn_domain_code_rows(domain, leaf) / n;
+        if (share > 0) sum -= share * log2(share);
+    }
+    return sum;
+}
+
+static bool is_monotone(const kn_domain *domain, const kn_tree *tree)
+{
+    for (uint32_t node = 0; node < tree->root; node++) {
+        uint32_t parent = tree->parent[node];
+        if (entropy_of(domain, tree->first[node], tree->last[node]) >
+            entropy_of(domain, tree->first[parent], tree->last[parent]) + 1e-8)
+            return false;
+    }
+    return true;
+}
+
+static void the_rectified_hierarchy_is_a_monotone_part_of_the_given_one(void **state)
+{
+    kn_rng rng = kn_rng_new(7, 0);
+    uint32_t n_wrong = 0, n_removed;
+    for (int round = 0; round < 1000; round++) {
+        int cells[200];
+        uint32_t n_rows = 20 + kn_rng_below(&rng, 180), n_values = 2 + kn_rng_below(&rng, 14);
+        for (uint32_t r = 0; r < n_rows; r++) /* one value dominates */
+            cells[r] = kn_rng_below(&rng, 10) > 0 && r >= n_values ? 0 : (int)kn_rng_below(&rng, n_values);
+        kn_table *table = test_table(n_rows, 1, cells);
+        kn_domain *domain = test_random_tree_domain(&rng, table, 0, 2 + kn_rng_below(&rng, 4));
+        kn_tree *tree;
+        bool was_monotone = is_monotone(domain, domain->tree);
+        assert_ok(kn_hierarchy_rectify(&tree, &n_removed, domain, err));
+        assert_true(is_monotone(domain, tree));
+        assert_int_equal(tree->n_leaves, domain->tree->n_leaves);
+        assert_int_equal(tree->n_nodes + n_removed, domain->tree->n_nodes);
+        for (uint32_t node = 0; node < tree->n_nodes; node++) {
+            size_t n;
+            const char *label = kn_tree_label(tree, node, &n);
+            uint32_t original = kn_tree_find(domain->tree, label, n);
+            assert_int_equal(tree->first[node], domain->tree->first[original]);
+            assert_int_equal(tree->last[node], domain->tree->last[original]);
+        }
+        assert_int_equal(n_removed == 0, was_monotone);
+        if (was_monotone) assert_same_tree(tree, domain->tree);
+        n_wrong += !was_monotone;
+        kn_tree_free(tree);
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+    assert_true(n_wrong > 100);
+
+    /* [GT] Example 4.7: {3,4} has 1 bit, everything next to nothing */
+    int cells[1000];
+    for (int r = 0; r < 1000; r++) cells[r] = r < 3 ? r + 2 : 1;
+    kn_table *table = test_table(1000, 1, cells);
+    kn_domain *domain = test_domain(table, 0, "1;{1,2};*\n2;{1,2};*\n3;{3,4};*\n4;{3,4};*\n");
+    kn_tree *tree;
+    char *text;
+    assert_ok(kn_hierarchy_rectify(&tree, &n_removed, domain, err));
+    assert_int_equal(n_removed, 1);
+    assert_ok(kn_tree_to_text(&text, tree, err));
+    assert_string_equal(text, "1;\"{1,2}\";*\n2;\"{1,2}\";*\n3;3;*\n4;4;*\n");
+    kn_free(text);
+    kn_tree_free(tree);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+/* --- Real data and failing memory ------------------------------------------------------------------------------ */
+
+static void hierarchies_of_real_tables_are_read_or_refused(void **state)
+{
+    const char *folder = getenv("KANON_DATA");
+    if (folder == NULL) {
+        print_message("KANON_DATA is not set: no real data\n");
+        skip();
+    }
+    static const char *good[] = {"adult/hierarchies/age.csv", "adult/hierarchies_all14/fnlwgt.csv", "adult/hierarchies_all14/age.csv",
+                                 "creditcard/hierarchies/BILL_AMT1.csv", "creditcard/hierarchies/EDUCATION.csv",
+                                 "fars/hierarchies/iage.csv", "examples/samarati_hierarchy_ZIP.csv",
+                                 "examples/lefevre2005_hierarchy_Birthdate.csv", "examples/li2007_hierarchy_Disease.csv",
+                                 "italia/hierarchies/italia_hierarchy_zip_code.csv"};
+    static const char *wrong[][2] = {
+        {"italia/hierarchies/italia_hierarchy_age.csv", "line "},
+        {"italia/hierarchies/italia_hierarchy_city_birth.csv", "line "},
+    };
+    char path[1000];
+    kn_tree *tree, *again;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char *text;
+        snprintf(path, sizeof path, "%s/%s", folder, good[i]);
+        assert_ok(kn_tree_read(&tree, path, false, err));
+        assert_ok(kn_tree_to_text(&text, tree, err));
+        assert_ok(parse_text(&again, text, err));
+        assert_same_tree(tree, again);
+        kn_free(text);
+        kn_tree_free(tree);
+        kn_tree_free(again);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        kn_error err = {{0}};
+        snprintf(path, sizeof path, "%s/%s", folder, wrong[i][0]);
+        assert_int_equal(kn_tree_read(&tree, path, false, &err), KN_INPUT);
+        const char *here = strstr(err.message, ", line "), *there = here != NULL ? strstr(here + 1, "but in line ") : NULL;
+        if (there == NULL) fail_msg("both places should be named: %s", err.message);
+    }
+}
+
+/* Everything that allocates, on one small column of each kind. */
+static kn_status use_everything(const kn_table *numbers, const kn_table *words, const kn_table *days, const char *path, kn_error *err)
+{
+    static const char *const number_specs[] = {NULL, "suppress", "intervals(5,10)", "auto"};
+    static const char *const word_specs[] = {NULL, "mask(left)", "order(a<b<c<d)", "auto"};
+    kn_status status = KN_OK;
+    kn_domain *domain = NULL;
+    kn_set_pool *sets = NULL;
+    kn_tree *tree = NULL;
+    char *text = NULL;
+    kn_buffer cell_text = {0};
+    uint32_t n;
+    kn_cell cell;
+    kn_show_options options = {.width = 40};
+    kn_hierarchy_request request = {.spec = path, .max_level = KN_NONE};
+    for (int i = 0; i < 9; i++) {
+        const kn_table *table = i < 4 ? numbers : i < 8 ? words : days;
+        KN_TRY(build(&domain, table, i < 4 ? number_specs[i] : i < 8 ? word_specs[i - 4] : "date(month,year)", false, err));
+        KN_TRY(kn_set_pool_new(&sets, err));
+        KN_TRY(kn_domain_closure(&cell, domain, sets, (uint32_t[]){0, 1}, 2, err));
+        kn_cell_text(&cell_text, &cell, domain, sets);
+        if (cell_text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+        KN_TRY(kn_cell_parse(&cell, domain, sets, cell_text.bytes, cell_text.n, err));
+        kn_buffer_clear(&cell_text);
+        if (domain->kind == KN_DOMAIN_TREE) {
+            KN_TRY(kn_hierarchy_rectify(&tree, &n, domain, err));
+            KN_TRY(kn_hierarchy_show(&text, tree, NULL, &options, err));
+            kn_free(text);
+            text = NULL;
+            KN_TRY(kn_tree_to_text(&text, tree, err));
+            kn_free(text);
+            text = NULL;
+            kn_tree_free(tree);
+            tree = NULL;
+        }
+        kn_set_pool_free(sets);
+        sets = NULL;
+        kn_domain_free(domain);
+        domain = NULL;
+    }
+    KN_TRY(build(&domain, numbers, path, false, err));
+    KN_TRY(kn_hierarchy_check(&text, &n, &numbers->columns[0], "d", numbers->n_rows, &request, err));
+done:
+    kn_domain_free(domain);
+    kn_set_pool_free(sets);
+    kn_tree_free(tree);
+    kn_free(text);
+    kn_buffer_free(&cell_text);
+    return status;
+}
+
+static void every_failing_allocation_is_survived(void **state)
+{
+    const int numbers[] = {1, 12, 3, TEST_MISSING, 25};
+    const char *words[] = {"a", "b", "c", "a", "d"}, *dates[] = {"2024-01-31", "2023-11-02"};
+    kn_table *tables[] = {test_table(5, 1, numbers), test_text_table(5, 1, words), test_typed_table(KN_TYPE_DATE, 2, 1, dates)};
+    const char *path = temporary_file("1;low;*\n\"3\";low;*\n12.0;high;*\n25;high;*\n");
+    size_t before = kn_memory_used(), n_failed = 0;
+    for (size_t nth = 1;; nth++) {
+        kn_error err = {{0}};
+        kn_memory_fail_at(nth);
+        kn_status status = use_everything(tables[0], tables[1], tables[2], path, &err);
+        bool reached = kn_memory_allocations() >= nth;
+        kn_memory_fail_at(0);
+        assert_int_equal(kn_memory_used(), before);
+        if (!reached) {
+            if (status != KN_OK) fail_msg("%s", err.message);
+            break;
+        }
+        assert_int_equal(status, KN_RESOURCES);
+        assert_string_equal(err.message, "out of memory");
+        n_failed++;
+    }
+    assert_true(n_failed > 100);
+    unlink(path);
+    for (int i = 0; i < 3; i++) test_table_free(tables[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -901,6 +1198,13 @@ int main(void)
         cmocka_unit_test(a_slip_in_a_spec_is_no_missing_file),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(a_text_that_is_no_generalization_is_refused),
+        cmocka_unit_test(a_tree_is_drawn_within_its_width_and_lines),
+        cmocka_unit_test(no_drawing_has_more_lines_or_columns_than_allowed),
+        cmocka_unit_test(make_writes_what_the_spec_does),
+        cmocka_unit_test(check_counts_and_lists_what_is_lacking),
+        cmocka_unit_test(the_rectified_hierarchy_is_a_monotone_part_of_the_given_one),
+        cmocka_unit_test(hierarchies_of_real_tables_are_read_or_refused),
+        cmocka_unit_test(every_failing_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

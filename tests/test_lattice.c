@@ -186,6 +186,57 @@ static void every_node_matches_a_recount_of_the_rows(void **state)
     }
 }
 
+static void every_node_of_every_block_matches_a_recount(void **state)
+{
+    kn_rng rng = kn_rng_new(4, 0);
+    for (int round = 0; round < 60; round++) {
+        problem p;
+        random_problem(&p, &rng, 1 + kn_rng_below(&rng, 60), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4),
+                       round % 4 == 0, round % 2 == 0);
+        set_goal(&p, p.tuples->n_persons >= 3 ? "k-anonymity:k=3" : "k-anonymity:k=1", round % 3 == 0 ? "entropy" : "lm");
+        kn_full_domain *domain;
+        kn_evaluator *evaluator;
+        kn_block_roller *roller;
+        kn_blocks blocks = {0};
+        uint32_t levels[16], n_nodes = 0;
+        assert_ok(kn_full_domain_new(&domain, &p.task, 1 + kn_rng_below(&rng, 12), err));
+        assert_true((domain->blocks == NULL) == (p.tuples->n_repeats > 0));
+        if (domain->blocks != NULL) {
+            assert_ok(kn_evaluator_new(&evaluator, domain, err));
+            assert_ok(kn_block_roller_new(&roller, domain->blocks, err));
+            memcpy(levels, domain->lattice->base.levels, p.n_qis * sizeof *levels);
+            do {
+                bool first = true; /* of the nodes that share the outer levels */
+                for (uint32_t q = 0, d; q < p.n_qis; q++) {
+                    for (d = 0; d < domain->blocks->n_outer && domain->blocks->outer[d] != q;) d++;
+                    if (d == domain->blocks->n_outer && levels[q] > domain->lattice->columns[q].min_level) first = false;
+                }
+                if (!first) continue;
+                assert_ok(kn_blocks_roll(&blocks, &domain->blocks->base, levels, roller, err));
+                kn_node plain[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES], full[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+                kn_evaluate_blocks(plain, evaluator, &blocks, false);
+                kn_evaluate_blocks(full, evaluator, &blocks, true);
+                for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
+                    for (uint32_t v = 0; v < 1u << domain->lattice->n_riders; v++, n_nodes++) {
+                        uint32_t at[16];
+                        bool released;
+                        const kn_node *node = &full[c * KN_LATTICE_LANES + v], *fast = &plain[c * KN_LATTICE_LANES + v];
+                        kn_block_levels(at, domain->blocks, &blocks, c, v);
+                        kn_node expected = recount(&p, at, &released);
+                        assert_same_node(node, &expected, released);
+                        assert_true(fast->loss == node->loss && fast->n_suppressed == node->n_suppressed);
+                    }
+            } while (next_levels(domain->lattice, levels));
+            assert_true(n_nodes == domain->lattice->n_nodes);
+            kn_blocks_free(&blocks);
+            kn_block_roller_free(roller);
+            kn_evaluator_free(evaluator);
+        }
+        kn_full_domain_free(domain);
+        free_problem(&p);
+    }
+}
+
 /* --- Searches -------------------------------------------------------------------------------------------------- */
 
 static kn_status search(kn_answer *answer, problem *p, const char *name, const char *params)
@@ -211,7 +262,7 @@ static bool best_by_enumeration(problem *p, kn_node *best, uint32_t *best_levels
     kn_evaluator *evaluator;
     uint32_t levels[16];
     bool found = false;
-    assert_ok(kn_full_domain_new(&domain, &p->task, false, err));
+    assert_ok(kn_full_domain_new(&domain, &p->task, 0, err));
     assert_ok(kn_evaluator_new(&evaluator, domain, err));
     memcpy(levels, domain->lattice->base.levels, p->n_qis * sizeof *levels);
     do {
@@ -301,6 +352,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_node_matches_a_recount_of_the_rows),
+        cmocka_unit_test(every_node_of_every_block_matches_a_recount),
         cmocka_unit_test(exact_searches_find_the_best_node),
         cmocka_unit_test(datafly_generalizes_the_widest_column_until_few_are_outliers),
     };

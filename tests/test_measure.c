@@ -310,8 +310,15 @@ static void every_measure_is_what_its_definition_says(void **state)
 static void a_release_without_generalization_costs_nothing(void **state)
 {
     kn_rng rng = kn_rng_new(5, 0);
-    static const char *const free_of_charge[] = {"lm", "tree",     "hybrid", "entropy", "monotone-entropy",
-                                                 "mi", "non-uniform-entropy", "suppressed-cells", "suppressed-rows"};
+    static const char *const free_of_charge[] = {"lm",
+                                                 "tree",
+                                                 "hybrid",
+                                                 "entropy",
+                                                 "monotone-entropy",
+                                                 "mi",
+                                                 "non-uniform-entropy",
+                                                 "suppressed-cells",
+                                                 "suppressed-rows"};
     for (int round = 0; round < 300; round++) {
         test_case c = test_case_random(&rng, 12);
         kn_release *release = test_release(&c, c.tuples->row_tuple, c.tuples->n_tuples);
@@ -361,9 +368,9 @@ static void prices_of_an_objective_add_up_to_the_loss(void **state)
             for (uint32_t row = 0; row < c.tuples->n_rows; row++)
                 for (uint32_t q = 0; q < c.n_qis; q++) {
                     uint32_t k = release->row_class[row];
-                    sum += k == KN_NONE ? objective->root_price[q]
-                                        : kn_objective_price(objective, release->sets, q,
-                                                             &release->cells[k * c.n_qis + q]);
+                    sum += k == KN_NONE
+                               ? objective->root_price[q]
+                               : kn_objective_price(objective, release->sets, q, &release->cells[k * c.n_qis + q]);
                 }
             assert_ok(kn_objective_loss(&loss, objective, release, err));
             assert_near((sum - objective->discount) * objective->scale, loss, cell_measures[i].name);
@@ -382,8 +389,8 @@ static void monotone_measures_never_fall_and_the_others_are_seen_to(void **state
     size_t n;
     const kn_measure *const *all = kn_measure_all(&n);
     unsigned n_falls[64] = {0};
-    for (int round = 0; round < 3000; round++) {
-        test_case c = test_case_random(&rng, 14);
+    for (int round = 0; round < 20000; round++) {
+        test_case c = test_case_random(&rng, 20);
         kn_release *fine = test_release_random(&rng, &c, true);
         kn_release *coarse = test_release_coarser(&rng, &c, fine, true);
         for (size_t i = 0; i < n; i++) {
@@ -542,8 +549,8 @@ static void gt_tables_1_and_2_and_the_non_monotone_example(void **state)
 
 static void gt_example_4_9_a_uniform_column(void **state)
 {
-    test_case c = one_column((uint32_t[]){3, 3, 3, 3, 3, 3, 3, 3}, 8,
-                             "1;A;*\n2;A;*\n3;A;*\n4;A;*\n5;A;*\n6;B;*\n7;B;*\n8;B;*\n");
+    test_case c =
+        one_column((uint32_t[]){3, 3, 3, 3, 3, 3, 3, 3}, 8, "1;A;*\n2;A;*\n3;A;*\n4;A;*\n5;A;*\n6;B;*\n7;B;*\n8;B;*\n");
     assert_near(price_of("entropy", &c, 0, 4), log2(5), "log b");
     assert_near(price_of("monotone-entropy", &c, 0, 4), 5.0 / 8 * log2(5), "b/m log b");
     test_case_free(&c);
@@ -637,12 +644,12 @@ static void without_a_sensitive_column_its_measures_are_left_out_or_refused(void
     kn_release *release = test_release(&c, (uint32_t[]){0, 0}, 1);
     kn_measure_report *report;
     kn_objective *objective;
-    kn_error err = {{0}};
+    kn_error refusal = {{0}};
     assert_ok(kn_measure_report_new(&report, release, NULL, err));
     for (size_t i = 0; i < report->n; i++) assert_false(report->items[i].type->needs);
     assert_true(report->n > 10);
-    assert_int_equal(kn_objective_new(&objective, "cm", c.tuples, &err), KN_USAGE);
-    assert_non_null(strstr(err.message, "sensitive"));
+    assert_int_equal(kn_objective_new(&objective, "cm", c.tuples, &refusal), KN_USAGE);
+    assert_non_null(strstr(refusal.message, "sensitive"));
     kn_measure_report_free(report);
     kn_release_free(release);
     test_case_free(&c);
@@ -652,7 +659,8 @@ static void wrong_names_and_parameters_are_refused(void **state)
 {
     kn_rng rng = kn_rng_new(12, 0);
     test_case c = test_case_random(&rng, 5);
-    static const char *const wrong[] = {"", "ml", "lm:w=1", "weighted-mi:w=2", "cm:column=nobody", "pmi:column=", "lm2"};
+    static const char *const wrong[] = {
+        "", "ml", "lm:w=1", "weighted-mi:w=2", "cm:column=nobody", "pmi:column=", "lm2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         kn_error err = {{0}};
         kn_objective *objective;

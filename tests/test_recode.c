@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_QIS = 3, MAX_ROWS = 30 };
+enum { N_QIS = 3, MAX_ROWS = 30, TINY_ROWS = 9 };
 
 typedef struct problem {
     kn_table *table;
@@ -24,10 +24,10 @@ typedef struct problem {
     uint64_t max_suppressed;
 } problem;
 
-static problem make_problem(kn_rng *rng, bool trees_only, bool with_diversity)
+static problem make_problem(kn_rng *rng, uint32_t max_rows, bool trees_only, bool with_diversity)
 {
     problem p = {0};
-    uint32_t n_rows = 4 + kn_rng_below(rng, MAX_ROWS - 4);
+    uint32_t n_rows = 4 + kn_rng_below(rng, max_rows - 4);
     p.table = test_random_table(rng, n_rows, N_QIS + 1, 4);
     p.table->columns[N_QIS].role = KN_ROLE_SENSITIVE;
     for (uint32_t q = 0; q < N_QIS; q++)
@@ -155,7 +155,8 @@ static void every_algorithm_makes_releases_that_satisfy_the_definitions(void **s
         uint32_t n_released = 0;
         for (int round = 0; round < 60; round++) {
             const kn_algorithm *algorithm = algorithms[a];
-            problem p = make_problem(&rng, algorithm->recoding == KN_RECODING_LEVELS, round % 3 == 0);
+            problem p = make_problem(&rng, round % 2 == 0 ? TINY_ROWS : MAX_ROWS, algorithm->recoding == KN_RECODING_LEVELS,
+                                     round % 3 == 0);
             kn_release *r = NULL;
             kn_answer answer = {0};
             kn_error reason = {{0}};
@@ -177,13 +178,107 @@ static void every_algorithm_makes_releases_that_satisfy_the_definitions(void **s
     }
 }
 
+/* --- all partitions of a tiny table ----------------------------------------------------------------------------- */
+
+typedef struct brute {
+    const problem *p;
+    uint32_t class_of[TINY_ROWS]; /* KN_NONE: suppressed */
+    double best;
+} brute;
+
+static double price_partition(const problem *p, const uint32_t *class_of, uint32_t n_classes)
+{
+    uint32_t n_rows = p->table->n_rows, n_suppressed = 0;
+    double sum = 0;
+    for (uint32_t row = 0; row < n_rows; row++) n_suppressed += class_of[row] == KN_NONE;
+    if (n_suppressed > p->max_suppressed) return INFINITY;
+    kn_set_pool *sets;
+    assert_ok(kn_set_pool_new(&sets, err));
+    for (uint32_t c = 0; c < n_classes; c++) {
+        uint32_t codes[TINY_ROWS], n = 0, n_values = 0;
+        bool seen[16] = {false};
+        for (uint32_t row = 0; row < n_rows; row++) {
+            if (class_of[row] != c) continue;
+            n++;
+            uint32_t value = kn_column_code(&p->table->columns[N_QIS], row);
+            n_values += !seen[value];
+            seen[value] = true;
+        }
+        if (n < p->k || n_values < p->l) sum = INFINITY;
+        for (uint32_t q = 0; q < N_QIS; q++) {
+            n = 0;
+            for (uint32_t row = 0; row < n_rows; row++)
+                if (class_of[row] == c) codes[n++] = code_of(p, q, row);
+            kn_cell cell;
+            assert_ok(kn_domain_closure(&cell, p->domains[q], sets, codes, n, err));
+            uint32_t size = kn_cell_size(&cell, p->domains[q], sets), all = p->domains[q]->n_codes;
+            sum += all > 1 ? n * (double)(size - 1) / (all - 1) : 0;
+        }
+    }
+    for (uint32_t q = 0; q < N_QIS; q++) sum += p->domains[q]->n_codes > 1 ? n_suppressed : 0;
+    kn_set_pool_free(sets);
+    return sum / (n_rows * N_QIS);
+}
+
+static void try_partitions(brute *b, uint32_t row, uint32_t n_classes)
+{
+    if (row == b->p->table->n_rows) {
+        double price = price_partition(b->p, b->class_of, n_classes);
+        if (price < b->best) b->best = price;
+        return;
+    }
+    for (uint32_t c = 0; c <= n_classes; c++) {
+        b->class_of[row] = c;
+        try_partitions(b, row + 1, n_classes + (c == n_classes));
+    }
+    if (b->p->max_suppressed > 0) {
+        b->class_of[row] = KN_NONE;
+        try_partitions(b, row + 1, n_classes);
+    }
+}
+
+static void no_local_recoding_beats_the_best_partition_and_exhaustive_reaches_it(void **state)
+{
+    size_t n_algorithms;
+    const kn_algorithm *const *algorithms = kn_algorithm_all(&n_algorithms);
+    kn_rng rng = kn_rng_new(13, 0);
+    for (int round = 0; round < 60; round++) {
+        problem p = make_problem(&rng, TINY_ROWS - 1, false, round % 3 == 0);
+        if (!set_goals(&p, "lm")) {
+            free_problem(&p);
+            continue;
+        }
+        brute b = {.p = &p, .best = INFINITY};
+        try_partitions(&b, 0, 0);
+        for (size_t a = 0; a < n_algorithms; a++) {
+            if (algorithms[a]->recoding != KN_RECODING_LOCAL) continue;
+            kn_release *r = NULL;
+            kn_answer answer = {0};
+            kn_error reason = {{0}};
+            double loss;
+            kn_status status = solve(&r, &answer, algorithms[a], &p, NULL, &reason);
+            bool exact = strcmp(algorithms[a]->name, "exhaustive") == 0;
+            if (status == KN_OK) {
+                assert_ok(kn_objective_loss(&loss, p.objective, r, err));
+                if (loss < b.best - 1e-9) fail_msg("%s: %g, below the optimum %g", algorithms[a]->name, loss, b.best);
+                if (exact) assert_true(fabs(loss - b.best) < 1e-9);
+            } else if (exact) {
+                assert_true(isinf(b.best) || r == NULL); /* all rows removed is no release either */
+            }
+            kn_answer_free(&answer);
+            kn_release_free(r);
+        }
+        free_problem(&p);
+    }
+}
+
 static void a_failing_allocation_ends_every_algorithm_cleanly(void **state)
 {
     size_t n_algorithms;
     const kn_algorithm *const *algorithms = kn_algorithm_all(&n_algorithms);
     for (size_t a = 0; a < n_algorithms; a++) {
         kn_rng rng = kn_rng_new(12, a);
-        problem p = make_problem(&rng, algorithms[a]->recoding == KN_RECODING_LEVELS, false);
+        problem p = make_problem(&rng, TINY_ROWS, algorithms[a]->recoding == KN_RECODING_LEVELS, false);
         p.k = 2;
         if (!set_goals(&p, "lm")) continue;
         size_t before = kn_memory_used();
@@ -214,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_algorithm_makes_releases_that_satisfy_the_definitions),
+        cmocka_unit_test(no_local_recoding_beats_the_best_partition_and_exhaustive_reaches_it),
         cmocka_unit_test(a_failing_allocation_ends_every_algorithm_cleanly),
     };
     return cmocka_run_group_tests_name("recode", tests, NULL, NULL);

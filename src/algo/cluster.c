@@ -195,6 +195,10 @@ static void store_block(cluster_run *run, kn_cluster_block *block, uint32_t numb
 static kn_status run_block(void *context, size_t number, unsigned worker, kn_error *err)
 {
     cluster_run *run = context;
+    if (run->blocks[worker] == NULL) {
+        kn_status status = kn_cluster_block_new(&run->blocks[worker], run->problem, run->max_block_records, err);
+        if (status != KN_OK) return status;
+    }
     kn_cluster_block *block = run->blocks[worker];
     uint32_t first = run->first_class[number];
     block->rng = kn_rng_new(run->task->seed, ((uint64_t)run->epoch << 32) + number + 1);
@@ -253,26 +257,22 @@ done:
     return status;
 }
 
-/* Blocks are cut between classes, so a large class makes a large block. */
-static kn_status fit_blocks(cluster_run *run, kn_error *err)
+/* Blocks are cut between classes, so a large class makes a large block: then the threads need larger scratch memory,
+ * which they make when they first need it. */
+static void fit_blocks(cluster_run *run)
 {
-    kn_status status = KN_OK;
     uint32_t most = 0;
     for (uint32_t b = 0; b < run->n_blocks; b++) {
         uint32_t n = run->first_record[b + 1] - run->first_record[b] + run->first_suppressed[b + 1]
                      - run->first_suppressed[b];
         if (n > most) most = n;
     }
-    if (most <= run->max_block_records) return KN_OK;
+    if (most <= run->max_block_records) return;
     for (uint32_t w = 0; w < run->n_workers; w++) {
         kn_cluster_block_free(run->blocks[w]);
         run->blocks[w] = NULL;
     }
     run->max_block_records = most + most / 16;
-    for (uint32_t w = 0; w < run->n_workers; w++)
-        KN_TRY(kn_cluster_block_new(&run->blocks[w], run->problem, run->max_block_records, err));
-done:
-    return status;
 }
 
 static kn_status run_epoch(cluster_run *run, const kn_cluster_job *job, kn_error *err)
@@ -281,7 +281,7 @@ static kn_status run_epoch(cluster_run *run, const kn_cluster_job *job, kn_error
     run->job = job;
     run->epoch++;
     KN_TRY(cut_blocks(run, err));
-    KN_TRY(fit_blocks(run, err));
+    fit_blocks(run);
     KN_TRY(kn_pool_run(run->task->pool, run->n_blocks, run_block, run, err));
     collect(run);
     KN_TRY(note_loss(run, err));
@@ -450,7 +450,6 @@ static kn_status prepare(cluster_run *run, kn_error *err)
     const kn_cluster_problem *problem = run->problem;
     size_t n = problem->n_records, n_blocks = run->n_blocks = count_blocks(problem);
     run->n_workers = kn_pool_threads(run->task->pool);
-    if (run->n_workers > n_blocks) run->n_workers = (uint32_t)n_blocks;
     run->rng = kn_rng_new(run->task->seed, 0);
     KN_NEW(run->blocks, run->n_workers);
     KN_NEW_RAW(run->now.start, n + 1);

@@ -48,13 +48,13 @@ typedef struct kn_cluster_equal {
 typedef struct kn_cluster_range {
     uint32_t q;
     uint16_t *low, *high_complement; /* by code, the domain spread over 0 .. 65535 */
-    uint16_t factor;                 /* units = span * factor / 65536 */
+    uint16_t jump, factor;           /* units = (span > 0 ? jump : 0) + span * factor / 65536 */
 } kn_cluster_range;
 
 typedef struct kn_cluster_set {
     uint32_t q;
     uint32_t n_lanes;
-    uint16_t step, factor; /* units = (bits - 1) * step * factor / 65536 */
+    uint16_t step, jump, factor; /* the same with span = (bits - 1) * step */
 } kn_cluster_set;
 
 typedef struct kn_cluster_problem {
@@ -82,6 +82,7 @@ typedef struct kn_cluster_problem {
     int16_t unit;            /* the one weight of all lanes, or 0 */
     bool uniform;            /* weights depend on the lane only */
     bool units_exact;        /* units are prices, up to one common factor */
+    bool units_close;        /* units are prices, up to rounding; not where ranges or sets are not linear */
     int64_t **exact;         /* [q][node] exact prices of TREE nodes */
     double exact_scale;      /* exact price = price * exact_scale, rounded */
     int64_t exact_root;      /* of all columns */

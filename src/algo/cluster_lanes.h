@@ -108,12 +108,13 @@ KN_INLINE int32_t price_of_ranges_and_sets(const kn_cluster_block *block, const 
     int32_t price = 0;
     for (uint32_t r = 0; r < problem->n_ranges; r++, least += 2) {
         uint32_t span = KN_STAR - least[1] - least[0];
-        price += (int32_t)(span * problem->ranges[r].factor >> 16);
+        price += (int32_t)(span * problem->ranges[r].factor >> 16) + (span > 0 ? problem->ranges[r].jump : 0);
     }
     for (uint32_t s = 0; s < problem->n_sets; s++) {
         uint32_t n_bits = 0;
         for (uint32_t j = 0; j < problem->sets[s].n_lanes; j++) n_bits += (uint32_t)__builtin_popcount(*unions++);
-        price += (int32_t)((n_bits - 1) * problem->sets[s].step * problem->sets[s].factor >> 16);
+        uint32_t span = (n_bits - 1) * problem->sets[s].step;
+        price += (int32_t)(span * problem->sets[s].factor >> 16) + (span > 0 ? problem->sets[s].jump : 0);
     }
     return price;
 }
@@ -180,13 +181,14 @@ KN_INLINE kn_lanes scan_ranges_and_sets(const kn_cluster_block *block, const kn_
     const kn_lanes *key = block->key + block->n_equal;
     for (uint32_t r = 0; r < problem->n_ranges; r++, centre += 4, key += 2) {
         kn_lanes span = (uint16_t)KN_STAR - lanes_least(centre[0], key[0]) - lanes_least(centre[2], key[1]);
-        price += times_shifted(span, problem->ranges[r].factor);
+        price += times_shifted(span, problem->ranges[r].factor) + ((kn_lanes)(span != 0) & problem->ranges[r].jump);
     }
     for (uint32_t s = 0; s < problem->n_sets; s++) {
         kn_lanes n_bits = (kn_lanes){0};
         for (uint32_t t = 0; t < problem->sets[s].n_lanes; t++, centre += 2, key++)
             n_bits += count_bits(*centre | *key);
-        price += times_shifted((n_bits - 1) * problem->sets[s].step, problem->sets[s].factor);
+        kn_lanes span = (n_bits - 1) * problem->sets[s].step;
+        price += times_shifted(span, problem->sets[s].factor) + ((kn_lanes)(span != 0) & problem->sets[s].jump);
     }
     return price;
 }

@@ -162,15 +162,51 @@ done:
     return status;
 }
 
+/* Price of the codes first..last as one cell of a RANGES or SETS domain. */
+static double span_price(const kn_cluster_problem *problem, uint32_t q, uint32_t first, uint32_t last)
+{
+    const struct kn_column_price *column = &problem->pricer->columns[q];
+    kn_span span = {.first = first, .last = last};
+    if (problem->tuples->domains[q]->kind == KN_DOMAIN_SETS)
+        for (uint32_t code = first; code <= last; code++) kn_span_add_value(&span, column, code);
+    return kn_pricer_price(problem->pricer, q, &span);
+}
+
+/* A straight line for the price of ranges and sets by their width: through the mean price of two neighbours, and the
+ * root's. What it is far from is decided on exact prices. Returns the price that it starts from. */
+static double fit_line(kn_cluster_problem *problem, uint32_t q)
+{
+    const kn_domain *domain = problem->tuples->domains[q];
+    uint32_t n = domain->n_codes - (domain->kind == KN_DOMAIN_RANGES && domain->missing != KN_NONE);
+    double root = problem->pricer->columns[q].root_price, sum = 0, widest = domain->n_codes - 1.0;
+    if (n < 3) {
+        if (n == 2) problem->units_close = problem->units_close && domain->n_codes == 2;
+        return n == 2 ? span_price(problem, q, 0, 1) : 0;
+    }
+    uint32_t step = n / 256 + 1, n_pairs = 0;
+    for (uint32_t code = 0; code + 1 < n; code += step, n_pairs++) sum += span_price(problem, q, code, code + 1);
+    double pair = sum / n_pairs, slope = (root - pair) / (1 - 1 / widest), start = pair - slope / widest;
+    if (start < 1e-9 * root) start = 0;
+    for (uint32_t code = 0; code + 1 < n; code += step)
+        for (uint32_t width = 1; code + width < n && width < 4096; width *= 3) {
+            double line = start + (root - start) * width / widest;
+            if (fabs(span_price(problem, q, code, code + width) - line) > 1e-3 * root) problem->units_close = false;
+        }
+    if (domain->kind == KN_DOMAIN_SETS && n > KN_SET_LANES * KN_LANES) problem->units_close = false;
+    return start;
+}
+
 /* A range, and a lane for the missing value: all missing costs nothing, missing and not costs the root. A missing
  * record spans everything (the root's units), and gets them back while all in its class are missing. */
-static kn_status range_lanes(kn_cluster_problem *problem, uint32_t q, int32_t root_units, kn_error *err)
+static kn_status range_lanes(kn_cluster_problem *problem, uint32_t q, double scale, int32_t root_units, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_domain *domain = problem->tuples->domains[q];
     kn_cluster_range *range = &problem->ranges[problem->n_ranges++];
     uint32_t widest = domain->n_codes > 1 ? domain->n_codes - 1 : 1;
-    *range = (kn_cluster_range){.q = q, .factor = (uint16_t)(root_units + (root_units > 0))};
+    int32_t jump = (int32_t)lround(scale * fit_line(problem, q));
+    if (jump > root_units) jump = root_units;
+    *range = (kn_cluster_range){.q = q, .jump = (uint16_t)jump, .factor = (uint16_t)(root_units - jump + (root_units > jump))};
     KN_NEW(range->low, domain->n_codes);
     KN_NEW(range->high_complement, domain->n_codes);
     for (uint32_t code = 0; code < domain->n_codes; code++) {
@@ -191,15 +227,20 @@ done:
     return status;
 }
 
-static void set_lanes(kn_cluster_problem *problem, uint32_t q, int32_t root_units)
+static void set_lanes(kn_cluster_problem *problem, uint32_t q, double scale, int32_t root_units)
 {
     uint32_t n_codes = problem->tuples->domains[q]->n_codes, n_lanes = (n_codes + KN_LANES - 1) / KN_LANES;
     if (n_lanes > KN_SET_LANES) n_lanes = KN_SET_LANES;
     uint32_t n_bits = n_codes < n_lanes * KN_LANES ? n_codes : n_lanes * KN_LANES;
     uint32_t widest = n_bits > 1 ? n_bits - 1 : 1;
     double share = n_codes > 1 ? (double)widest / (n_codes - 1) : 0;
-    problem->sets[problem->n_sets++] = (kn_cluster_set){
-        .q = q, .n_lanes = n_lanes, .step = (uint16_t)(KN_STAR / widest), .factor = (uint16_t)(root_units * share + 1)};
+    int32_t jump = (int32_t)lround(scale * fit_line(problem, q));
+    if (jump > root_units) jump = root_units;
+    problem->sets[problem->n_sets++] = (kn_cluster_set){.q = q,
+                                                        .n_lanes = n_lanes,
+                                                        .step = (uint16_t)(KN_STAR / widest),
+                                                        .jump = (uint16_t)jump,
+                                                        .factor = (uint16_t)((root_units - jump) * share + 1)};
 }
 
 static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
@@ -217,6 +258,7 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
         total += fabs(pricer->columns[q].root_price);
     }
     double scale = choose_scale(problem, total);
+    problem->units_close = true;
     KN_NEW(problem->equal, n_lanes);
     KN_NEW(problem->ranges, problem->n_ranges);
     KN_NEW(problem->sets, problem->n_sets);
@@ -232,8 +274,8 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
         problem->root_units += root_units;
         problem->exact_root += llround(problem->exact_scale * pricer->columns[q].root_price);
         KN_NEW(problem->base[q], domain->n_codes);
-        if (domain->kind == KN_DOMAIN_RANGES) KN_TRY(range_lanes(problem, q, root_units, err));
-        if (domain->kind == KN_DOMAIN_SETS) set_lanes(problem, q, root_units);
+        if (domain->kind == KN_DOMAIN_RANGES) KN_TRY(range_lanes(problem, q, scale, root_units, err));
+        if (domain->kind == KN_DOMAIN_SETS) set_lanes(problem, q, scale, root_units);
         if (domain->kind != KN_DOMAIN_TREE) continue;
         KN_TRY(tree_lanes(problem, q, scale, err));
         KN_NEW(problem->exact[q], domain->tree->n_nodes);

@@ -148,24 +148,45 @@ KN_INLINE void group_add(kn_cluster_block *block, uint32_t g, uint32_t x)
     sub->price[g] = sub_price(block, sub_pattern(block, g), x);
 }
 
-/* Record by record what raises the price least, up to k persons; false when the records run out. */
-static bool grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left)
+static bool group_holds(kn_cluster_block *block, uint32_t g)
 {
     kn_cluster_sub *sub = &block->sub;
-    while (sub->persons[g] < (int32_t)block->problem->k) {
-        if (*n_left == 0) return false;
-        uint32_t from = kn_rng_below(&block->rng, *n_left), best = 0;
+    if (sub->persons[g] < (int32_t)block->problem->k) return false;
+    if (block->problem->counts_only) return true;
+    for (int32_t x = 0; x < sub->size[g]; x++) block->targets[x] = sub->record[sub->members[g][x]];
+    return kn_cluster_holds(block, block->targets, (uint32_t)sub->size[g], sub->persons[g]);
+}
+
+/* How many members of the group have the first sensitive value of record x. */
+static int32_t group_same_sensitive(const kn_cluster_block *block, uint32_t g, uint32_t x)
+{
+    const kn_cluster_sub *sub = &block->sub;
+    int32_t n = 0;
+    for (int32_t y = 0; y < sub->size[g]; y++)
+        n += block->sensitive[sub->record[sub->members[g][y]]] == block->sensitive[sub->record[x]];
+    return n;
+}
+
+/* Record by record what raises the price least until the group holds or no record is left. Under models that look at
+ * sensitive values, `spread` sets a price on values that the group has, and now and then any record is taken. */
+static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, int32_t spread)
+{
+    kn_cluster_sub *sub = &block->sub;
+    bool any_record = !block->problem->counts_only;
+    while (*n_left > 0 && !group_holds(block, g)) {
+        uint32_t from = kn_rng_below(&block->rng, *n_left), best = from;
         int32_t least = INT32_MAX;
-        for (uint32_t step = 0, y = from; step < *n_left; step++, y = y + 1 == *n_left ? 0 : y + 1) {
-            int32_t price = price_joined(block, sub_pattern(block, g), sub->left[y]);
-            if (price >= least) continue;
-            least = price;
-            best = y;
-        }
+        if (!any_record || kn_rng_below(&block->rng, 8) > 0)
+            for (uint32_t step = 0, y = from; step < *n_left; step++, y = y + 1 == *n_left ? 0 : y + 1) {
+                int32_t price = price_joined(block, sub_pattern(block, g), sub->left[y]);
+                if (spread > 0) price += spread * group_same_sensitive(block, g, sub->left[y]);
+                if (price >= least) continue;
+                least = price;
+                best = y;
+            }
         group_add(block, g, sub->left[best]);
         sub->left[best] = sub->left[--*n_left];
     }
-    return true;
 }
 
 typedef struct seed_search {
@@ -297,32 +318,23 @@ static bool sub_build(kn_cluster_block *block, uint32_t max_suppressed)
         sub->left[x] = x;
         n_persons += sub_person(block, x);
     }
+    int32_t spread = 0;
+    if (!problem->counts_only && problem->tuples->n_sensitive > 0 && kn_rng_next(&block->rng) & 1)
+        spread = problem->root_units / (int32_t)problem->tuples->n_qis;
     while (n_persons >= problem->k && sub->n_groups < KN_SUB_GROUPS) {
-        uint32_t place = kn_rng_below(&block->rng, n_left);
-        uint32_t g = sub->n_groups;
+        uint32_t place = kn_rng_below(&block->rng, n_left), g = sub->n_groups;
         if (by_seed) {
             seed_group(block, place, &n_left);
         } else {
             group_new(block, sub->left[place]);
             sub->left[place] = sub->left[--n_left];
-            if (!grow_group(block, g, &n_left)) return false;
         }
+        grow_group(block, g, &n_left, spread);
         n_persons -= (uint32_t)sub->persons[g];
     }
     if (sub->n_groups == 0) return false;
     place_leftovers(block, n_left, max_suppressed);
     return true;
-}
-
-/* --- Models inside the sub-problem -------------------------------------------------------------------------------- */
-
-static bool group_holds(kn_cluster_block *block, uint32_t g)
-{
-    kn_cluster_sub *sub = &block->sub;
-    if (sub->persons[g] < (int32_t)block->problem->k) return false;
-    if (block->problem->counts_only) return true;
-    for (int32_t x = 0; x < sub->size[g]; x++) block->targets[x] = sub->record[sub->members[g][x]];
-    return kn_cluster_holds(block, block->targets, (uint32_t)sub->size[g], sub->persons[g]);
 }
 
 /* Merges groups that do not hold with the one that costs least. */
@@ -527,6 +539,18 @@ static int64_t exact_after(kn_cluster_block *block)
     return total;
 }
 
+/* By units where they leave no doubt, otherwise by exact prices. */
+static bool sub_is_not_worse(kn_cluster_block *block, int64_t before, const uint32_t *chosen, uint32_t n_chosen,
+                             uint32_t n_suppressed)
+{
+    const kn_cluster_problem *problem = block->problem;
+    int64_t after = sub_total(block), doubt = 0;
+    if (!problem->units_exact) doubt = problem->units_close ? (int64_t)block->sub.n * problem->tuples->n_qis : INT64_MAX / 4;
+    if (after > before + doubt) return false;
+    if (after + doubt < before || doubt == 0) return true;
+    return exact_after(block) <= exact_before(block, chosen, n_chosen, n_suppressed);
+}
+
 /* The groups take the place of the chosen classes. */
 static void sub_keep(kn_cluster_block *block, uint32_t *chosen, uint32_t n_chosen, uint32_t n_suppressed)
 {
@@ -567,13 +591,9 @@ static bool rebuild_once(kn_cluster_block *block)
     block->work += sub->n / 8;
     if (!sub_build(block, max_suppressed)) return false;
     if (!problem->counts_only && !sub_mend(block)) return false;
-    if (sub_total(block) > before + before / 7) return false;
+    if (problem->units_close && sub_total(block) > before + before / 7) return false;
     sub_polish(block, max_suppressed);
-    int64_t after = sub_total(block), doubt = problem->units_exact ? 0 : (int64_t)sub->n * problem->tuples->n_qis;
-    if (after > before + doubt) return false;
-    if (doubt > 0 && after + doubt >= before
-        && exact_after(block) > exact_before(block, chosen, n_chosen, n_suppressed))
-        return false;
+    if (!sub_is_not_worse(block, before, chosen, n_chosen, n_suppressed)) return false;
     if (block->n_classes + sub->n_groups > block->class_capacity) return false;
     sub_keep(block, chosen, n_chosen, n_suppressed);
     return true;

@@ -17,6 +17,7 @@ struct kn_evaluator {
     uint32_t *suppressed_entries;
     kn_cell *cells, *root;
     const int64_t **gap; /* [q] of the node at hand */
+    struct block_sums *sums;
 };
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
@@ -81,7 +82,25 @@ double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum)
     return ((double)sum * domain->unit - objective->discount) * objective->scale;
 }
 
-kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, bool riders, kn_error *err)
+/* What suppressed rows pay more in the inner columns, for each combo and inner value at its levels. */
+static kn_status inner_gaps(kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = domain->blocks;
+    KN_NEW(domain->inner_gap, (size_t)b->n_combos << b->n_inner_bits);
+    for (uint32_t c = 0; c < b->n_combos; c++)
+        for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++)
+            for (uint32_t i = 0; i < b->n_inner; i++) {
+                uint32_t level = b->combo_level[c][i];
+                uint32_t position = value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
+                if (position < domain->lattice->columns[b->inner[i]].levels[level].n)
+                    domain->inner_gap[((size_t)c << b->n_inner_bits) + value] += domain->gap[b->inner[i]][level][position];
+            }
+done:
+    return status;
+}
+
+kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t max_combos, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_full_domain *domain = NULL;
@@ -91,13 +110,17 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, bool rid
     domain->task = task;
     bool histograms =
         (task->models->needs & KN_NEEDS_HISTOGRAM) || (measure->needs & KN_MEASURE_NEEDS_CLASS_COLUMN);
-    riders = riders && task->models->counts_only && measure->price_cell != NULL;
+    bool riders = max_combos > 0 && task->models->counts_only && measure->price_cell != NULL;
     KN_TRY(kn_lattice_new(&domain->lattice, task->tuples,
                           (riders ? KN_LATTICE_RIDERS : 0) | (histograms ? KN_LATTICE_HISTOGRAMS : 0), err));
     KN_TRY(kn_lattice_order(&domain->order, &domain->n_order, domain->lattice, err));
     domain->lanes = domain->lattice->n_riders > 0;
     domain->upward_closed = task->models->counts_only || (task->models->monotone && task->max_suppressed == 0);
     if (measure->price_cell != NULL) KN_TRY(prices(domain, err));
+    if (riders)
+        KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
+                                    max_combos, err));
+    if (domain->blocks != NULL) KN_TRY(inner_gaps(domain, err));
     *out = domain;
     domain = NULL;
 done:
@@ -117,9 +140,13 @@ void kn_full_domain_free(kn_full_domain *domain)
     kn_free(domain->gap);
     kn_free(domain->table_sum);
     kn_free(domain->order);
+    kn_free(domain->inner_gap);
+    kn_block_lattice_free(domain->blocks);
     kn_lattice_free(domain->lattice);
     kn_free(domain);
 }
+
+static kn_status block_sums_new(struct block_sums **out, kn_error *err);
 
 /* --- Evaluator ------------------------------------------------------------------------------------------------- */
 
@@ -142,6 +169,7 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     KN_NEW(evaluator->cells, tuples->n_qis);
     KN_NEW(evaluator->root, tuples->n_qis);
     KN_NEW(evaluator->gap, tuples->n_qis);
+    if (domain->blocks != NULL) KN_TRY(block_sums_new(&evaluator->sums, err));
     for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
     *out = evaluator;
     evaluator = NULL;
@@ -166,6 +194,7 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_free(evaluator->cells);
     kn_free(evaluator->root);
     kn_free(evaluator->gap);
+    kn_free(evaluator->sums);
     kn_free(evaluator);
 }
 
@@ -453,7 +482,7 @@ static inline __attribute__((always_inline)) void scan_lanes(lane_sums *sums, co
 }
 
 /* Price of the riders in units: of the whole table, and what the suppressed rows of a lane pay more. */
-static int64_t rider_units(const kn_full_domain *domain, const lane_sums *sums, uint32_t variant, uint32_t set)
+static int64_t rider_units(const kn_full_domain *domain, const lanes4 *suppressed, uint32_t variant)
 {
     const kn_lattice *lattice = domain->lattice;
     int64_t units = 0;
@@ -469,7 +498,7 @@ static int64_t rider_units(const kn_full_domain *domain, const lane_sums *sums, 
             bool counted = !(generalized && position > 0); /* merged lanes hold the same sum: count one */
             if (lattice->n_riders == 2 && (variant >> (1 - r) & 1) && other > 0) counted = false;
             if (!counted || position >= column->levels[column->min_level].n) continue;
-            units += (int64_t)sums->suppressed[set][lane] * domain->gap[q][level][generalized ? 0 : position];
+            units += (int64_t)(*suppressed)[lane] * domain->gap[q][level][generalized ? 0 : position];
         }
     }
     return units;
@@ -498,9 +527,205 @@ kn_status kn_evaluate_lanes(kn_node out[KN_LATTICE_LANES], kn_evaluator *evaluat
         out[v] = (kn_node){.n_suppressed = n_suppressed[set], .n_classes = n_classes[set],
                            .smallest = groups->n > 0 ? smallest : 0,
                            .feasible = n_suppressed[set] <= domain->task->max_suppressed};
-        out[v].loss = kn_full_domain_loss(domain, columns + sums.units[set] + rider_units(domain, &sums, v, set));
+        out[v].loss = kn_full_domain_loss(domain, columns + sums.units[set] + rider_units(domain, &sums.suppressed[set], v));
     }
     return KN_OK;
+}
+
+/* --- Blocks ---------------------------------------------------------------------------------------------------- */
+
+typedef struct block_sums {
+    lanes4 suppressed[KN_BLOCK_MAX_COMBOS][4]; /* rows by lane, for each combo and merged set */
+    int64_t units[KN_BLOCK_MAX_COMBOS][4];
+    lanes4 classes[KN_BLOCK_MAX_COMBOS][4];
+    lanes4 smallest[KN_BLOCK_MAX_COMBOS][4];
+    /* What is suppressed in every combo alike: by lane, and by merged set for each position of the inner columns. */
+    lanes4 always[4], always_classes[4], always_smallest[4];
+    int64_t always_units[4];
+    lanes4 by_position[KN_BLOCK_MAX_INNER][1 << KN_BLOCK_MAX_INNER_BITS];
+    lanes4 merged[1 << KN_BLOCK_MAX_INNER_BITS][2]; /* rows and persons of the classes of one block; zero in between */
+} block_sums;
+
+static kn_status block_sums_new(struct block_sums **out, kn_error *err)
+{
+    *out = kn_array_alloc_aligned(1, sizeof **out, err);
+    return *out != NULL ? KN_OK : kn_error_set(err, KN_RESOURCES, "out of memory");
+}
+
+/* One class: its rows that are suppressed, per merged set; counts it where asked. Returns whether there are any. */
+static inline __attribute__((always_inline)) bool class_below(lanes4 below[4], const lanes4 *counts, lanes4 threshold,
+                                                              bool has_persons, bool details, lanes4 classes[4],
+                                                              lanes4 smallest[4])
+{
+    lanes4 rows[4], persons[4], any = {0};
+    merge_lanes(rows, (const uint32_t *)counts);
+    if (has_persons) merge_lanes(persons, (const uint32_t *)(counts + 1));
+    for (int m = 0; m < 4; m++) {
+        lanes4 size = has_persons ? persons[m] : rows[m], breaks = (lanes4)(size < threshold);
+        below[m] = rows[m] & breaks;
+        any |= below[m];
+        if (!details) continue;
+        lanes4 empty = (lanes4)(rows[m] == 0);
+        classes[m] -= ~breaks & ~empty;
+        size |= empty;
+        lanes4 less = (lanes4)(size < smallest[m]);
+        smallest[m] = (size & less) | (smallest[m] & ~less);
+    }
+    return (any[0] | any[1] | any[2] | any[3]) != 0;
+}
+
+/* Rows that are suppressed whatever the inner levels are. */
+static inline void add_always(block_sums *sums, const kn_block_lattice *b, const lanes4 below[4], uint32_t inner,
+                              int64_t price)
+{
+    lanes4 total = sum_lanes(below);
+    for (int m = 0; m < 4; m++) sums->always[m] += below[m];
+    for (int m = 0; m < 4; m++) sums->always_units[m] += price * (int64_t)total[m];
+    for (uint32_t i = 0; i < b->n_inner; i++)
+        sums->by_position[i][inner >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1)] += total;
+}
+
+/* A block whose classes differ from combo to combo. */
+static inline __attribute__((always_inline)) void mixed_block(block_sums *sums, const kn_full_domain *domain,
+                                                              const kn_blocks *blocks, uint32_t block, lanes4 threshold,
+                                                              bool has_persons, bool details)
+{
+    const kn_block_lattice *b = domain->blocks;
+    const uint32_t first = blocks->start[block], end = blocks->start[block + 1], parts = has_persons ? 2 : 1;
+    uint32_t clean = 0;
+    for (uint32_t c = 0; c < b->n_combos; c++) {
+        if (clean >> c & 1) continue;
+        const uint16_t *merged = b->merged + ((size_t)c << b->n_inner_bits);
+        const int64_t *gap = domain->inner_gap + ((size_t)c << b->n_inner_bits);
+        bool any = false;
+        if (c > 0)
+            for (uint32_t e = first; e < end; e++)
+                for (uint32_t w = 0; w < parts; w++)
+                    sums->merged[merged[blocks->inner[e]]][w] += ((const lanes4 *)blocks->counts)[(size_t)e * parts + w];
+        for (uint32_t e = first; e < end; e++) {
+            uint32_t value = merged[blocks->inner[e]];
+            lanes4 counts[2], below[4];
+            for (uint32_t w = 0; w < parts; w++) {
+                counts[w] = c > 0 ? sums->merged[value][w] : ((const lanes4 *)blocks->counts)[(size_t)e * parts + w];
+                if (c > 0) sums->merged[value][w] = (lanes4){0};
+            }
+            if (!class_below(below, counts, threshold, has_persons, details, sums->classes[c], sums->smallest[c])) continue;
+            lanes4 total = sum_lanes(below);
+            int64_t price = blocks->prices[block] + gap[value];
+            any = true;
+            for (int m = 0; m < 4; m++) sums->suppressed[c][m] += below[m];
+            for (int m = 0; m < 4; m++) sums->units[c][m] += price * (int64_t)total[m];
+        }
+        if (!any && !details) clean |= b->above[c];
+    }
+}
+
+static inline __attribute__((always_inline)) void scan_blocks(block_sums *sums, const kn_full_domain *domain,
+                                                              const kn_blocks *blocks, bool has_persons, bool details)
+{
+    const kn_block_lattice *b = domain->blocks;
+    uint64_t min_persons = domain->task->models->min_persons;
+    uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
+    const uint32_t parts = has_persons ? 2 : 1;
+    const lanes4 threshold = {k, k, k, k};
+    for (uint32_t block = 0; block < blocks->n; block++) {
+        uint32_t first = blocks->start[block], end = blocks->start[block + 1];
+        const lanes4 *counts = (const lanes4 *)blocks->counts + (size_t)first * parts;
+        lanes4 below[4];
+        if (end - first == 1) {
+            if (class_below(below, counts, threshold, has_persons, details, sums->always_classes, sums->always_smallest))
+                add_always(sums, b, below, blocks->inner[first], blocks->prices[block]);
+            continue;
+        }
+        lanes4 all = {0};
+        for (uint32_t e = 0; e < end - first; e++) all += counts[e * parts + (parts - 1)];
+        if (!details && (uint64_t)all[0] + all[1] + all[2] + all[3] < k) {
+            for (uint32_t e = 0; e < end - first; e++) {
+                merge_lanes(below, (const uint32_t *)(counts + (size_t)e * parts));
+                add_always(sums, b, below, blocks->inner[first + e], blocks->prices[block]);
+            }
+            continue;
+        }
+        mixed_block(sums, domain, blocks, block, threshold, has_persons, details);
+    }
+}
+
+/* The price of the inner columns at a combo: the whole table, and the rows suppressed in every combo. */
+static int64_t combo_units(const kn_full_domain *domain, const block_sums *sums, uint32_t combo, uint32_t set)
+{
+    const kn_block_lattice *b = domain->blocks;
+    int64_t units = sums->always_units[set];
+    for (uint32_t i = 0; i < b->n_inner; i++) {
+        uint32_t q = b->inner[i], level = b->combo_level[combo][i];
+        const kn_lattice_column *column = &domain->lattice->columns[q];
+        const kn_lattice_level *least = &column->levels[column->min_level];
+        units += domain->table_sum[q][level];
+        for (uint32_t p = 0; p < least->n; p++)
+            units += (int64_t)sums->by_position[i][p][set] *
+                     domain->gap[q][level][column->levels[level].of_code[least->first_code[p]]];
+    }
+    return units;
+}
+
+static void clear_block_sums(block_sums *sums, const kn_block_lattice *b)
+{
+    const lanes4 most = {~0u, ~0u, ~0u, ~0u};
+    for (uint32_t c = 0; c <= b->n_combos; c++)
+        for (int m = 0; m < 4; m++) {
+            if (c < b->n_combos) {
+                sums->suppressed[c][m] = sums->classes[c][m] = (lanes4){0};
+                sums->units[c][m] = 0;
+            }
+            if (c < b->n_combos) sums->smallest[c][m] = most;
+            sums->always[m] = sums->always_classes[m] = (lanes4){0};
+            sums->always_smallest[m] = most;
+            sums->always_units[m] = 0;
+        }
+    for (uint32_t i = 0; i < b->n_inner; i++)
+        memset(sums->by_position[i], 0, sizeof *sums->by_position[i] << b->inner_bits[i]);
+}
+
+void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
+{
+    const kn_full_domain *domain = evaluator->domain;
+    const kn_block_lattice *b = domain->blocks;
+    const kn_lattice *lattice = domain->lattice;
+    block_sums *sums = evaluator->sums;
+    int64_t columns = 0;
+    for (uint32_t d = 0; d < b->n_outer; d++) columns += domain->table_sum[b->outer[d]][blocks->levels[b->outer[d]]];
+    clear_block_sums(sums, b);
+    if (lattice->has_persons) scan_blocks(sums, domain, blocks, true, details);
+    else if (details) scan_blocks(sums, domain, blocks, false, true);
+    else scan_blocks(sums, domain, blocks, false, false);
+    for (uint32_t c = 0; c < b->n_combos; c++) {
+        for (int m = 0; m < 4; m++) sums->suppressed[c][m] += sums->always[m];
+        for (int m = 0; m < 4; m++) sums->classes[c][m] += sums->always_classes[m];
+        lanes4 n_suppressed = sum_lanes(sums->suppressed[c]), n_classes = sum_lanes(sums->classes[c]);
+        for (uint32_t v = 0; v < 1u << lattice->n_riders; v++) {
+            uint32_t set = lattice->n_riders == 1 ? 3 * v : v, smallest = ~0u;
+            for (uint32_t i = 0; details && i < KN_LATTICE_LANES; i++) {
+                if (sums->smallest[c][set][i] < smallest) smallest = sums->smallest[c][set][i];
+                if (sums->always_smallest[set][i] < smallest) smallest = sums->always_smallest[set][i];
+            }
+            int64_t units = columns + sums->units[c][set] + combo_units(domain, sums, c, set) +
+                            rider_units(domain, &sums->suppressed[c][set], v);
+            out[c * KN_LATTICE_LANES + v] =
+                (kn_node){.n_suppressed = n_suppressed[set], .n_classes = details ? n_classes[set] : 0,
+                          .smallest = details && blocks->n > 0 ? smallest : 0,
+                          .feasible = n_suppressed[set] <= domain->task->max_suppressed,
+                          .loss = kn_full_domain_loss(domain, units)};
+        }
+    }
+}
+
+void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,
+                     uint32_t variant)
+{
+    const kn_lattice *plain = lattice->lattice;
+    memcpy(levels, blocks->levels, plain->tuples->n_qis * sizeof *levels);
+    for (uint32_t i = 0; i < lattice->n_inner; i++) levels[lattice->inner[i]] = lattice->combo_level[combo][i];
+    for (uint32_t r = 0; r < plain->n_riders; r++)
+        levels[plain->riders[r]] = plain->columns[plain->riders[r]].min_level + (variant >> r & 1);
 }
 
 /* --- Answers --------------------------------------------------------------------------------------------------- */

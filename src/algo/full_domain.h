@@ -13,6 +13,7 @@
 #define KN_ALGO_FULL_DOMAIN_H
 
 #include "algo/algo.h"
+#include "partition/lattice_blocks.h"
 #include "partition/lattice_walk.h"
 
 /* What one node is worth. */
@@ -34,10 +35,13 @@ typedef struct kn_full_domain {
     int64_t root_sum;         /* price of a suppressed row */
     bool upward_closed;       /* what generalizes a feasible node is feasible */
     bool lanes;               /* nodes are evaluated by kn_evaluate_lanes: the lattice has riders */
+    kn_block_lattice *blocks; /* NULL where blocks cannot serve */
+    int64_t *inner_gap;       /* blocks: [combo << n_inner_bits | inner at the combo's levels] */
 } kn_full_domain;
 
-/* `riders`: let columns ride where models and measure allow it. */
-kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, bool riders, kn_error *err);
+/* `max_combos`: 0: neither riders nor blocks; otherwise use both where models and measure allow it, with at most that
+ * many combos per block. */
+kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t max_combos, kn_error *err);
 void kn_full_domain_free(kn_full_domain *domain);
 
 /* Scratch of one thread. */
@@ -50,6 +54,12 @@ kn_roller *kn_evaluator_roller(kn_evaluator *evaluator);
 kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *groups, kn_error *err);
 /* With riders: the nodes with each set of riders generalized; out[v] has rider r generalized where bit r of v is set. */
 kn_status kn_evaluate_lanes(kn_node out[KN_LATTICE_LANES], kn_evaluator *evaluator, const kn_groups *groups);
+/* With blocks: out[combo * KN_LATTICE_LANES + variant] for every combo and set of riders. Without `details` n_classes and
+ * smallest are left 0, which is faster. */
+void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details);
+/* The level vector of such a node. */
+void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,
+                     uint32_t variant);
 /* The worth of any level vector, rolled up from `from` (NULL: the base). */
 kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, const kn_groups *from,
                              kn_error *err);

@@ -277,6 +277,78 @@ double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span)
            (objective->type->per_cell ? domain->weight : 1);
 }
 
+kn_status kn_growing_init(kn_growing *growing, const kn_pricer *pricer, const kn_tuples *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *growing = (kn_growing){.pricer = pricer, .tuples = tuples};
+    KN_NEW(growing->stamp, tuples->n_qis);
+    KN_NEW(growing->spans, tuples->n_qis);
+    KN_NEW(growing->prices, tuples->n_qis);
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        if (tuples->domains[q]->kind == KN_DOMAIN_SETS) KN_NEW(growing->stamp[q], tuples->domains[q]->n_codes);
+    kn_growing_clear(growing);
+done:
+    if (status != KN_OK) kn_growing_free(growing);
+    return status;
+}
+
+void kn_growing_free(kn_growing *growing)
+{
+    for (uint32_t q = 0; growing->stamp != NULL && q < growing->tuples->n_qis; q++) kn_free(growing->stamp[q]);
+    kn_free(growing->stamp);
+    kn_free(growing->spans);
+    kn_free(growing->prices);
+    *growing = (kn_growing){0};
+}
+
+void kn_growing_clear(kn_growing *growing)
+{
+    const kn_tuples *tuples = growing->tuples;
+    if (++growing->n_classes == 0) {
+        for (uint32_t q = 0; q < tuples->n_qis; q++)
+            for (uint32_t c = 0; growing->stamp[q] != NULL && c < tuples->domains[q]->n_codes; c++)
+                growing->stamp[q][c] = 0;
+        growing->n_classes = 1;
+    }
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        growing->spans[q] = kn_span_empty();
+        growing->prices[q] = 0;
+    }
+    growing->price = 0;
+    growing->changed = false;
+}
+
+void kn_growing_add(kn_growing *growing, uint32_t tuple)
+{
+    for (uint32_t q = 0; q < growing->tuples->n_qis; q++) {
+        uint32_t code = growing->tuples->codes[q][tuple], *stamp = growing->stamp[q];
+        kn_span *span = &growing->spans[q];
+        if (stamp != NULL) {
+            if (stamp[code] == growing->n_classes) continue;
+            stamp[code] = growing->n_classes;
+            kn_span_add_value(span, &growing->pricer->columns[q], code);
+        } else if (code >= span->first && code <= span->last) {
+            continue;
+        }
+        if (code < span->first) span->first = code;
+        if (code > span->last) span->last = code;
+        growing->prices[q] = NAN;
+        growing->changed = true;
+    }
+}
+
+double kn_growing_price(kn_growing *growing)
+{
+    if (!growing->changed) return growing->price;
+    growing->price = 0;
+    for (uint32_t q = 0; q < growing->tuples->n_qis; q++) {
+        if (isnan(growing->prices[q])) growing->prices[q] = kn_pricer_price(growing->pricer, q, &growing->spans[q]);
+        growing->price += growing->prices[q];
+    }
+    growing->changed = false;
+    return growing->price;
+}
+
 /* --- Tallies --------------------------------------------------------------------------------------------------- */
 
 kn_status kn_tally_init(kn_tally *tally, const kn_items *items, kn_error *err)

@@ -80,6 +80,24 @@ static inline void kn_span_add_value(kn_span *span, const struct kn_column_price
     span->rows_log_rows += column->rows_log_rows[code];
 }
 
+/* The closure of a class that items are added to one by one. One thread's own. */
+typedef struct kn_growing {
+    const kn_pricer *pricer;
+    const kn_tuples *tuples;
+    uint32_t **stamp; /* SETS: [q][code], the number of the class that last met the value */
+    uint32_t n_classes;
+    kn_span *spans;  /* n_qis */
+    double *prices;  /* n_qis; NAN: to be priced again */
+    double price;
+    bool changed;
+} kn_growing;
+
+kn_status kn_growing_init(kn_growing *growing, const kn_pricer *pricer, const kn_tuples *tuples, kn_error *err);
+void kn_growing_free(kn_growing *growing); /* what it holds */
+void kn_growing_clear(kn_growing *growing);
+void kn_growing_add(kn_growing *growing, uint32_t tuple);
+double kn_growing_price(kn_growing *growing); /* of one row, all columns; 0 for an empty class */
+
 /* --- Counts for models ----------------------------------------------------------------------------------------- */
 
 /* Rows, persons and dense histograms of one class that changes all the time. */

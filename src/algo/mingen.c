@@ -45,7 +45,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     exhaustive all = {0};
     kn_full_domain *domain = NULL;
     uint32_t n_workers = kn_pool_threads(task->pool), n_qis = task->tuples->n_qis;
-    KN_TRY(kn_full_domain_new(&domain, task, false, err));
+    KN_TRY(kn_full_domain_new(&domain, task, 0, err));
     double max_nodes = kn_args_number(task->args, "max-nodes");
     if (domain->lattice->n_nodes > max_nodes)
         KN_FAIL(KN_USAGE, "mingen looks at every node and the lattice has %.0f, more than max-nodes=%.0f; choose optimal",

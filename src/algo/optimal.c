@@ -58,7 +58,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     state all = {0};
     kn_full_domain *domain = NULL;
     uint32_t n_workers = kn_pool_threads(task->pool), n_qis = task->tuples->n_qis;
-    KN_TRY(kn_full_domain_new(&domain, task, true, err));
+    KN_TRY(kn_full_domain_new(&domain, task, 9, err));
     all.domain = domain;
     KN_NEW(all.evaluators, n_workers);
     KN_NEW(all.best, n_workers);

@@ -217,7 +217,7 @@ done:
 /* --- Which builder --------------------------------------------------------------------------------------------- */
 
 /* base_folder/spec, unless spec is absolute or there is no folder. */
-static kn_status file_name(char **out, const kn_hierarchy_request *request, kn_error *err)
+kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn_error *err)
 {
     kn_buffer path = {0};
     if (request->base_folder != NULL && request->base_folder[0] != '\0' && request->spec[0] != '/')
@@ -269,7 +269,7 @@ done:
     return status;
 }
 
-static kn_status start_build(kn_build *build, kn_error *err)
+kn_status kn_build_start(kn_build *build, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_column *column = build->column;
@@ -288,6 +288,15 @@ done:
     return status;
 }
 
+void kn_build_end(kn_build *build)
+{
+    kn_paths_free(&build->paths);
+    kn_free(build->main_spelling);
+    kn_free(build->value_rows);
+    kn_free(build->label_of_value);
+    kn_free(build->code_of_value);
+}
+
 kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *data_name, uint32_t n_rows,
                           const kn_hierarchy_request *request, kn_error *err)
 {
@@ -301,12 +310,13 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     domain->name = column->name;
     domain->column = column;
     domain->weight = request->weight;
-    KN_TRY(start_build(&build, err));
+    domain->missing_is_wildcard = request->missing_is_wildcard;
+    KN_TRY(kn_build_start(&build, err));
     if (spec != NULL) {
         bool is_spec;
         KN_TRY(run_spec(&is_spec, &build, spec, err));
         if (!is_spec) {
-            KN_TRY(file_name(&path, request, err));
+            KN_TRY(kn_build_file_name(&path, request, err));
             KN_TRY(check_file_name(spec, path, err));
             KN_TRY(kn_build_file(&build, path, err));
         }
@@ -318,11 +328,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     domain = NULL;
 done:
     kn_domain_free(domain);
-    kn_paths_free(&build.paths);
-    kn_free(build.main_spelling);
-    kn_free(build.value_rows);
-    kn_free(build.label_of_value);
-    kn_free(build.code_of_value);
+    kn_build_end(&build);
     kn_free(path);
     return status;
 }

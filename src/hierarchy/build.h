@@ -12,6 +12,7 @@ typedef struct kn_hierarchy_request {
     double weight;     /* 1 */
     uint32_t min_level, max_level; /* 0 and KN_NONE: no limits */
     bool redact;       /* no values in messages */
+    bool missing_is_wildcard; /* see kn_domain */
 } kn_hierarchy_request;
 
 /* The SPECs, for help and `kanon list hierarchies`. */

@@ -22,6 +22,9 @@ typedef struct kn_build {
     uint32_t *code_of_value;  /* order(): n_values, set instead of paths when the domain is no tree */
 } kn_build;
 
+kn_status kn_build_start(kn_build *build, kn_error *err); /* what follows from column, n_rows and request */
+void kn_build_end(kn_build *build);                       /* frees what it holds, not the struct */
+
 /* The main spelling of a value. */
 static inline const char *kn_build_value(const kn_build *build, uint32_t value, size_t *n_bytes)
 {
@@ -76,8 +79,12 @@ void kn_text_escape(kn_buffer *out, const char *bytes, size_t n_bytes);
 kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
 /* All bytes of a file, with a closing NUL; `what` for messages ("hierarchy"). */
 kn_status kn_paths_read_file(char **bytes, size_t *n_bytes, const char *path, kn_error *err);
-/* Reads the file of the request and finds each value of the data among its leaves. */
+/* Reads the file and finds the values of the data among its leaves; label_of_value stays KN_NONE for the others. */
+kn_status kn_build_match_file(kn_build *build, const char *path, kn_error *err);
+/* The same, and every value must be found. */
 kn_status kn_build_file(kn_build *build, const char *path, kn_error *err);
+/* The request's spec as a path: relative to base_folder. */
+kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn_error *err);
 
 /* A whole cell as a number (blanks around it are fine); false when it is none. */
 bool kn_number_parse(double *out, const char *bytes, size_t n_bytes);

@@ -22,6 +22,8 @@ typedef struct kn_domain {
     kn_domain_kind kind;
     uint32_t n_codes;           /* the size of the domain: leaves of the tree, or distinct values in the data */
     uint32_t missing;           /* code of the missing value, or KN_NONE */
+    bool missing_is_wildcard;   /* `missing: wildcard`: a missing cell may be any value, so it is always released, and
+                                   priced, as the whole domain; otherwise it is a value of its own */
     uint32_t *code_of_spelling; /* column->n_spellings entries */
     uint32_t *spelling_of_code; /* n_codes: main spelling, KN_NONE where the data has no such value (TREE) */
     kn_tree *tree;              /* owned; TREE: always; otherwise NULL */

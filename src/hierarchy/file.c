@@ -88,6 +88,8 @@ static char detect_delimiter(const char *bytes, size_t n_bytes)
 
 /* --- Lines ----------------------------------------------------------------------------------------------------- */
 
+enum { MAX_LEVELS = 255 };
+
 typedef struct reader {
     const char *bytes;
     size_t n, at;
@@ -186,6 +188,8 @@ static kn_status read_line(reader *in, kn_paths *paths, kn_error *err)
     uint64_t line = in->line;
     uint32_t n_labels = 0;
     for (;;) {
+        if (n_labels == MAX_LEVELS)
+            KN_FAIL(KN_INPUT, "%s, line %llu: more than %d labels", paths->name, (unsigned long long)line, MAX_LEVELS);
         KN_TRY(read_label(in, paths, line, ++n_labels, err));
         if (in->at == in->n || is_line_end(in->bytes[in->at])) break;
         in->at++; /* the delimiter */
@@ -374,7 +378,7 @@ static kn_status report_missing(const kn_build *build, const bool *is_leaf, kn_e
                             : "add a line for it there, or correct the data");
 }
 
-kn_status kn_build_file(kn_build *build, const char *path, kn_error *err)
+static kn_status match_file(kn_build *build, const char *path, bool must_find_all, kn_error *err)
 {
     kn_status status = KN_OK;
     char *text = NULL;
@@ -384,17 +388,24 @@ kn_status kn_build_file(kn_build *build, const char *path, kn_error *err)
     build->paths.name = path;
     KN_TRY(kn_paths_read_file(&text, &n_bytes, path, err));
     KN_TRY(kn_paths_parse(&build->paths, text, n_bytes, err));
-    if (build->paths.cells.n == 0) KN_FAIL(KN_INPUT, "%s: the hierarchy is empty", path);
+    KN_TRY(kn_paths_check(&build->paths, err)); /* a wrong file comes before what it lacks */
     KN_TRY(mark_leaves(&is_leaf, &build->paths, err));
     match_bytes(build, is_leaf);
     KN_TRY(number_leaves(&leaves, &n_leaves, build, err));
     for (uint32_t value = 0; value < build->n_present; value++)
         if (build->label_of_value[value] == KN_NONE && n_leaves > 0)
             build->label_of_value[value] = find_number(leaves, n_leaves, build->column->number[value]);
-    KN_TRY(report_missing(build, is_leaf, err));
+    if (must_find_all) KN_TRY(report_missing(build, is_leaf, err));
 done:
     kn_free(text);
     kn_free(is_leaf);
     kn_free(leaves);
     return status;
 }
+
+kn_status kn_build_match_file(kn_build *build, const char *path, kn_error *err)
+{
+    return match_file(build, path, false, err);
+}
+
+kn_status kn_build_file(kn_build *build, const char *path, kn_error *err) { return match_file(build, path, true, err); }

@@ -35,6 +35,8 @@ kn_status kn_paths_own_label(uint32_t *id, kn_paths *paths, const char *bytes, s
 const char *kn_paths_bytes(const kn_paths *paths, uint32_t id, size_t *n_bytes);
 kn_status kn_paths_push(kn_paths *paths, uint32_t id, kn_error *err); /* the next cell of the current row */
 
+/* One root and one parent for every label; KN_INPUT naming both places otherwise. */
+kn_status kn_paths_check(const kn_paths *paths, kn_error *err);
 /* KN_INPUT when the rows are no tree: two parents, several roots, one label for two places of the tree, no rows. */
 kn_status kn_tree_from_paths(kn_tree **out, const kn_paths *paths, kn_error *err);
 

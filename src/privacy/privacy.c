@@ -173,12 +173,14 @@ kn_status kn_models_possible(const kn_models *models, const kn_tuples *tuples, u
     for (size_t i = 0; i < models->n; i++) {
         const kn_model *model = &models->items[i];
         if (!model->type->monotone || model->type->holds(model->state, &counts)) continue;
+        double reached = model->type->value(model->state, &counts);
+        /* rounded to the side that is possible, so that the figure can be used as it stands */
+        double limit = model->worst_is_least ? floor(reached * 1e4) / 1e4 : ceil(reached * 1e4) / 1e4;
         KN_FAIL(KN_NOT_MET,
-                "%s: %s=%s is impossible: all rows together as one class reach %.6g, and no smaller class can be sure "
-                "to do better; %s can be at %s %.6g, unless rows may be suppressed",
-                model->type->name, model->letter, kn_args_text(&model->args, model->letter),
-                model->type->value(model->state, &counts), model->letter, model->worst_is_least ? "most" : "least",
-                model->type->value(model->state, &counts));
+                "%s: %s=%s is impossible without suppressing rows: all rows together as one class reach %.6g, and no "
+                "division into classes does better; %s can be at %s %g",
+                model->type->name, model->letter, kn_args_text(&model->args, model->letter), reached, model->letter,
+                model->worst_is_least ? "most" : "least", limit);
     }
 done:
     free_histograms(histograms, tuples->n_sensitive);

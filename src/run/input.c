@@ -235,7 +235,7 @@ static kn_status sensitive_trees(kn_input *input, kn_error *err)
         const kn_column_choice *choice = &input->choices[sensitive->column - input->table->columns];
         if (choice->hierarchy == NULL) continue;
         kn_hierarchy_request request = {choice->hierarchy, choice->hierarchy_folder, true, 1, 0, KN_NONE,
-                                        input->redact};
+                                        input->redact, false};
         KN_TRY(kn_domain_build(&domain, sensitive->column, input->table->source, input->table->n_rows, &request, err));
         KN_NEW(sensitive->leaf_of_value, sensitive->n_values);
         for (uint32_t i = 0; i < sensitive->column->n_spellings; i++)
@@ -256,14 +256,13 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     uint32_t *quasi = NULL;
     double began = kn_seconds_now();
     const char *missing = kn_settings_text(input->settings, "missing");
-    if (missing != NULL && strcmp(missing, "wildcard") == 0)
-        KN_FAIL(KN_USAGE, "missing: wildcard is not supported; leave it at value");
+    bool wildcard = missing != NULL && strcmp(missing, "wildcard") == 0;
     KN_TRY(list_quasi(&quasi, &input->n_qis, input, err));
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {
         const kn_column_choice *choice = &input->choices[quasi[q]];
         kn_hierarchy_request request = {choice->hierarchy, choice->hierarchy_folder, must_be_tree, choice->weight,
-                                        choice->min_level, choice->max_level, input->redact};
+                                        choice->min_level, choice->max_level, input->redact, wildcard};
         KN_TRY(kn_domain_build(&input->domains[q], &input->table->columns[quasi[q]], input->table->source,
                                input->table->n_rows, &request, err));
         KN_TRY(kn_tick(&input->ticker, "encoding", (double)q / input->n_qis, err));
@@ -381,8 +380,29 @@ done:
     return status;
 }
 
-kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const kn_settings *settings, const char **why,
-                             kn_error *err)
+/* Exact when the table is tiny and the measure a sum over cells; otherwise what loses least. */
+static const kn_algorithm *choose_algorithm(const char **why, const kn_settings *settings, const kn_table *table)
+{
+    enum { TINY_ROWS = 12 };
+    const char *recoding = kn_settings_text(settings, "recoding"), *measure = kn_settings_text(settings, "measure");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", measure != NULL ? (int)strcspn(measure, ":") : 2, measure != NULL ? measure : "lm");
+    const kn_measure *type = kn_measure_find(name);
+    if (recoding != NULL && strcmp(recoding, "global") == 0) {
+        *why = "auto: the best full-domain recoding, because --recoding global was asked for";
+        return kn_algorithm_find("optimal");
+    }
+    if (table != NULL && table->n_rows <= TINY_ROWS && type != NULL && type->price_cell != NULL) {
+        *why = "auto: the table is small enough to try every partition";
+        return kn_algorithm_find("exhaustive");
+    }
+    const kn_algorithm *cluster = kn_algorithm_find("cluster");
+    *why = "auto: local recoding loses least, and nothing asked for a global one";
+    return cluster != NULL ? cluster : kn_algorithm_find("mondrian");
+}
+
+kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why,
+                             const kn_settings *settings, const kn_table *table, kn_error *err)
 {
     kn_status status = KN_OK;
     const char *spec = kn_settings_text(settings, "algorithm"), *recoding = kn_settings_text(settings, "recoding");
@@ -390,11 +410,7 @@ kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, cons
     *out = NULL;
     *params = NULL;
     if (spec == NULL || strcmp(spec, "auto") == 0) {
-        bool global = recoding != NULL && strcmp(recoding, "global") == 0;
-        *out = kn_algorithm_find(global ? "optimal" : "cluster");
-        if (*out == NULL) *out = kn_algorithm_find("mondrian");
-        *why = global ? "auto: the best full-domain recoding, because --recoding global was asked for"
-                      : "auto: local recoding loses least, and nothing asked for a global one";
+        *out = choose_algorithm(why, settings, table);
         goto done;
     }
     char name[64];

@@ -47,8 +47,9 @@ kn_status kn_input_goals(kn_input *input, kn_error *err);
 kn_status kn_input_model_specs(kn_input *input, kn_error *err);
 /* --max-suppressed in rows. */
 kn_status kn_input_suppression(kn_input *input, kn_error *err);
-/* The name of the algorithm in force and its parameters' text (NULL: none). */
-kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const kn_settings *settings, const char **why,
-                             kn_error *err);
+/* The algorithm in force, its parameters' text (NULL: none), and why `auto` chose it (NULL: the user did). `table` may
+ * be NULL while it is not read yet: then only the request is checked. */
+kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why,
+                             const kn_settings *settings, const kn_table *table, kn_error *err);
 
 #endif

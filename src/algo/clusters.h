@@ -1,0 +1,42 @@
+/* Clusters that items move between: members, counts, true prices; and the merging of those that break a model, which is
+ * the whole of `agglomerative` and the end of `sequential`. */
+#ifndef KN_ALGO_CLUSTERS_H
+#define KN_ALGO_CLUSTERS_H
+
+#include "algo/scan.h"
+
+typedef struct kn_clusters {
+    const kn_task *task;
+    const kn_items *items;
+    const kn_pricer *pricer;
+    uint32_t n, capacity;   /* clusters, empty ones included */
+    uint32_t *head;         /* [capacity]: first member, KN_NONE: empty */
+    uint32_t *next, *prev;  /* [item] */
+    uint32_t *of_item;      /* [item]: its cluster, KN_NONE: in none */
+    uint64_t *rows, *persons;
+    double *price;          /* of one row; kept by kn_clusters_price */
+    kn_growing growing;     /* scratch */
+    uint32_t *values;       /* scratch: sensitive values and counts of a class */
+    uint32_t *counts;
+    kn_histogram *histograms;
+} kn_clusters;
+
+kn_status kn_clusters_new(kn_clusters **out, const kn_task *task, const kn_items *items, const kn_pricer *pricer,
+                          uint32_t capacity, kn_error *err);
+void kn_clusters_free(kn_clusters *clusters);
+void kn_clusters_add(kn_clusters *clusters, uint32_t cluster, uint32_t item);
+void kn_clusters_remove(kn_clusters *clusters, uint32_t item);
+void kn_clusters_unite(kn_clusters *clusters, uint32_t into, uint32_t from); /* `from` is empty afterwards */
+/* Price of one row of the cluster with item `without` left out and item `with` added; KN_NONE for neither. */
+double kn_clusters_price(kn_clusters *clusters, uint32_t cluster, uint32_t without, uint32_t with);
+/* Do the models hold for the cluster so changed? `sizes`: also the ones that only count persons. */
+bool kn_clusters_hold(kn_clusters *clusters, uint32_t cluster, uint32_t without, uint32_t with, bool sizes);
+/* The cluster as a probe. */
+void kn_clusters_probe(const kn_clusters *clusters, kn_probe *probe, uint32_t cluster);
+/* Unites the two closest clusters that break a model until at most one is left, and that one with the cluster closest
+ * to it: [SC] Algorithm 1, steps 11 to 14. Distance: what uniting costs, from the scan. `pool` may be NULL. */
+kn_status kn_clusters_merge_small(kn_clusters *clusters, kn_pool *pool, const char *stage, kn_error *err);
+/* Numbers the clusters that have members and makes the answer. */
+kn_status kn_clusters_answer(kn_answer *answer, const kn_clusters *clusters, kn_error *err);
+
+#endif
