@@ -83,6 +83,7 @@ typedef struct kn_cluster_problem {
     bool uniform;            /* weights depend on the lane only */
     bool units_exact;        /* units are prices, up to one common factor */
     bool units_close;        /* units are prices, up to rounding; not where ranges or sets are not linear */
+    bool sets_need_making;   /* the measure prices finished sets only */
     int64_t **exact;         /* [q][node] exact prices of TREE nodes */
     double exact_scale;      /* exact price = price * exact_scale, rounded */
     int64_t exact_root;      /* of all columns */
@@ -172,6 +173,8 @@ typedef struct kn_cluster_block {
     uint32_t *histogram_values, *histogram_counts; /* as many as `sensitive` */
     kn_histogram *histograms;
     uint32_t *codes;              /* record_capacity */
+    kn_set_pool *set_pool;        /* sets that had to be made to be priced */
+    uint32_t n_pooled;
 } kn_cluster_block;
 
 typedef enum kn_cluster_op { KN_CLUSTER_GREEDY, KN_CLUSTER_ANNEAL, KN_CLUSTER_REPAIR, KN_CLUSTER_REBUILD } kn_cluster_op;

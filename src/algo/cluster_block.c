@@ -72,6 +72,7 @@ void kn_cluster_block_free(kn_cluster_block *block)
     kn_free(block->histogram_counts);
     kn_free(block->histograms);
     kn_free(block->codes);
+    kn_set_pool_free(block->set_pool);
     kn_free(block);
 }
 
@@ -337,6 +338,22 @@ static void sort_numbers(uint32_t *numbers, uint32_t n)
     }
 }
 
+/* A set whose price is known only once it is made: it goes through a pool, which is emptied now and then. */
+static double price_of_made_set(kn_cluster_block *block, uint32_t q, uint32_t n_values)
+{
+    const kn_cluster_problem *problem = block->problem;
+    kn_cell cell;
+    if (block->set_pool != NULL && block->n_pooled++ >= 1000) {
+        kn_set_pool_free(block->set_pool);
+        block->set_pool = NULL;
+        block->n_pooled = 0;
+    }
+    if ((block->set_pool == NULL && kn_set_pool_new(&block->set_pool, NULL) != KN_OK)
+        || kn_domain_closure(&cell, problem->tuples->domains[q], block->set_pool, block->codes, n_values, NULL) != KN_OK)
+        return problem->pricer->columns[q].root_price; /* out of memory: the dearest cell is a safe answer */
+    return kn_objective_price(problem->task->objective, block->set_pool, q, &cell);
+}
+
 /* RANGES and SETS: from the members' codes. */
 static int64_t exact_other(kn_cluster_block *block, uint32_t q, const uint32_t *members, uint32_t n_members)
 {
@@ -351,9 +368,13 @@ static int64_t exact_other(kn_cluster_block *block, uint32_t q, const uint32_t *
     }
     if (problem->tuples->domains[q]->kind == KN_DOMAIN_SETS) {
         sort_numbers(block->codes, n_members);
+        uint32_t n = 0;
         for (uint32_t x = 0; x < n_members; x++)
-            if (x == 0 || block->codes[x] != block->codes[x - 1])
-                kn_span_add_value(&span, &problem->pricer->columns[q], block->codes[x]);
+            if (n == 0 || block->codes[x] != block->codes[n - 1]) {
+                block->codes[n++] = block->codes[x];
+                kn_span_add_value(&span, &problem->pricer->columns[q], block->codes[n - 1]);
+            }
+        if (n > 1 && problem->sets_need_making) return llround(problem->exact_scale * price_of_made_set(block, q, n));
     }
     return llround(problem->exact_scale * kn_pricer_price(problem->pricer, q, &span));
 }

@@ -162,13 +162,32 @@ done:
     return status;
 }
 
+static const kn_measure *task_measure(const kn_cluster_problem *problem) { return problem->task->objective->type; }
+
+/* A set of neighbours that has to be made to be priced. */
+static double made_set_price(const kn_cluster_problem *problem, uint32_t q, uint32_t first, uint32_t last)
+{
+    kn_set_pool *pool = NULL;
+    uint32_t *codes = kn_array_alloc(last - first + 1, sizeof *codes, NULL);
+    double price = problem->pricer->columns[q].root_price;
+    kn_cell cell;
+    for (uint32_t code = first; codes != NULL && code <= last; code++) codes[code - first] = code;
+    if (codes != NULL && kn_set_pool_new(&pool, NULL) == KN_OK
+        && kn_domain_closure(&cell, problem->tuples->domains[q], pool, codes, last - first + 1, NULL) == KN_OK)
+        price = kn_objective_price(problem->task->objective, pool, q, &cell);
+    kn_set_pool_free(pool);
+    kn_free(codes);
+    return price;
+}
+
 /* Price of the codes first..last as one cell of a RANGES or SETS domain. */
 static double span_price(const kn_cluster_problem *problem, uint32_t q, uint32_t first, uint32_t last)
 {
     const struct kn_column_price *column = &problem->pricer->columns[q];
     kn_span span = {.first = first, .last = last};
-    if (problem->tuples->domains[q]->kind == KN_DOMAIN_SETS)
-        for (uint32_t code = first; code <= last; code++) kn_span_add_value(&span, column, code);
+    bool is_set = problem->tuples->domains[q]->kind == KN_DOMAIN_SETS;
+    if (is_set && problem->sets_need_making) return made_set_price(problem, q, first, last);
+    for (uint32_t code = first; is_set && code <= last; code++) kn_span_add_value(&span, column, code);
     return kn_pricer_price(problem->pricer, q, &span);
 }
 
@@ -258,7 +277,8 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
         total += fabs(pricer->columns[q].root_price);
     }
     double scale = choose_scale(problem, total);
-    problem->units_close = true;
+    problem->sets_need_making = task_measure(problem)->price_cell != NULL && task_measure(problem)->price_counts == NULL;
+    problem->units_close = problem->n_sets == 0 || !problem->sets_need_making;
     KN_NEW(problem->equal, n_lanes);
     KN_NEW(problem->ranges, problem->n_ranges);
     KN_NEW(problem->sets, problem->n_sets);

@@ -167,16 +167,17 @@ static int32_t group_same_sensitive(const kn_cluster_block *block, uint32_t g, u
     return n;
 }
 
-/* Record by record what raises the price least until the group holds or no record is left. Under models that look at
- * sensitive values, `spread` sets a price on values that the group has, and now and then any record is taken. */
+/* Record by record what raises the price least until the group holds or no record is left; now and then all that the
+ * group can have for nothing. Under models that look at sensitive values, `spread` sets a price on values that the
+ * group has, and sometimes any record is taken. */
 static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, int32_t spread)
 {
     kn_cluster_sub *sub = &block->sub;
-    bool any_record = !block->problem->counts_only;
-    while (*n_left > 0 && !group_holds(block, g)) {
+    bool any_record = !block->problem->counts_only, greedy = (kn_rng_next(&block->rng) & 7) == 0, holds;
+    while (*n_left > 0 && (!(holds = group_holds(block, g)) || greedy)) {
         uint32_t from = kn_rng_below(&block->rng, *n_left), best = from;
         int32_t least = INT32_MAX;
-        if (!any_record || kn_rng_below(&block->rng, 8) > 0)
+        if (holds || !any_record || kn_rng_below(&block->rng, 8) > 0)
             for (uint32_t step = 0, y = from; step < *n_left; step++, y = y + 1 == *n_left ? 0 : y + 1) {
                 int32_t price = price_joined(block, sub_pattern(block, g), sub->left[y]);
                 if (spread > 0) price += spread * group_same_sensitive(block, g, sub->left[y]);
@@ -184,6 +185,7 @@ static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, in
                 least = price;
                 best = y;
             }
+        if (holds && least > sub->price[g]) return;
         group_add(block, g, sub->left[best]);
         sub->left[best] = sub->left[--*n_left];
     }
@@ -514,6 +516,43 @@ static void sub_polish(kn_cluster_block *block, uint32_t max_suppressed)
     }
 }
 
+/* --- Or just a step ---------------------------------------------------------------------------------------------- */
+
+/* Where units are only near to prices, polishing leads astray in the end. Then every other try takes the classes as
+ * they are and moves one or two records at random; exact prices decide. */
+static bool sub_step(kn_cluster_block *block, const uint32_t *chosen, uint32_t n_chosen, uint32_t max_suppressed)
+{
+    kn_cluster_sub *sub = &block->sub;
+    uint32_t x = 0, n_moves = 1 + kn_rng_below(&block->rng, 2);
+    sub->n_groups = n_chosen;
+    for (uint32_t g = 0; g < n_chosen; g++) {
+        sub->size[g] = 0;
+        while (sub->size[g] < block->classes[chosen[g]].size) sub->members[g][sub->size[g]++] = x++;
+    }
+    sub->size[SUPPRESSED] = 0;
+    while (x < sub->n) sub->members[SUPPRESSED][sub->size[SUPPRESSED]++] = x++;
+    for (uint32_t move = 0; move < n_moves; move++) {
+        uint32_t a = kn_rng_below(&block->rng, n_chosen + 1), b = kn_rng_below(&block->rng, n_chosen + 1);
+        if (a == n_chosen) a = SUPPRESSED;
+        if (b == n_chosen) b = SUPPRESSED;
+        if (a == b || sub->size[a] == 0) continue;
+        int32_t from = (int32_t)kn_rng_below(&block->rng, (uint32_t)sub->size[a]);
+        if (sub->size[b] > 0 && kn_rng_next(&block->rng) & 1) {
+            swap_members(sub, a, from, b, (int32_t)kn_rng_below(&block->rng, (uint32_t)sub->size[b]));
+        } else {
+            sub->members[b][sub->size[b]++] = sub->members[a][from];
+            sub->members[a][from] = sub->members[a][--sub->size[a]];
+        }
+    }
+    if ((uint32_t)sub->size[SUPPRESSED] > max_suppressed) return false;
+    for (uint32_t g = 0; g < n_chosen; g++) {
+        if (sub->size[g] == 0) return false;
+        group_refresh(block, g);
+        if (!group_holds(block, g)) return false;
+    }
+    return true;
+}
+
 /* --- Keeping or leaving ----------------------------------------------------------------------------------------- */
 
 static int64_t exact_before(kn_cluster_block *block, const uint32_t *chosen, uint32_t n_chosen, uint32_t n_suppressed)
@@ -589,10 +628,14 @@ static bool rebuild_once(kn_cluster_block *block)
     for (uint32_t g = 0; g < n_chosen; g++)
         before += (int64_t)block->classes[chosen[g]].size * block->classes[chosen[g]].price;
     block->work += sub->n / 8;
-    if (!sub_build(block, max_suppressed)) return false;
-    if (!problem->counts_only && !sub_mend(block)) return false;
-    if (problem->units_close && sub_total(block) > before + before / 7) return false;
-    sub_polish(block, max_suppressed);
+    if (!problem->units_close && kn_rng_next(&block->rng) & 1) {
+        if (!sub_step(block, chosen, n_chosen, max_suppressed)) return false;
+    } else {
+        if (!sub_build(block, max_suppressed)) return false;
+        if (!problem->counts_only && !sub_mend(block)) return false;
+        if (problem->units_close && sub_total(block) > before + before / 7) return false;
+        sub_polish(block, max_suppressed);
+    }
     if (!sub_is_not_worse(block, before, chosen, n_chosen, n_suppressed)) return false;
     if (block->n_classes + sub->n_groups > block->class_capacity) return false;
     sub_keep(block, chosen, n_chosen, n_suppressed);
