@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include "hierarchy/paths.h"
+#include "table/dates.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,6 +34,24 @@ static int by_value(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
+/* Spellings of one number are one value. */
+static void number_values(kn_column *column, const spelled *sorted)
+{
+    if (column->number == NULL) return;
+    uint32_t n_values = 0, *value_of = MAKE(column->n_spellings, uint32_t);
+    for (uint32_t i = 0; i < column->n_spellings; i++) {
+        bool same = i > 0 && sorted[i].text != NULL && sorted[i].number == sorted[i - 1].number;
+        if (!same) column->number[n_values++] = sorted[i].text != NULL ? sorted[i].number : (double)NAN;
+        value_of[i] = n_values - 1;
+    }
+    if (n_values < column->n_spellings) {
+        column->n_values = n_values;
+        column->spelling_value = value_of;
+    } else {
+        kn_free(value_of);
+    }
+}
+
 static void fill_column(kn_column *column, uint32_t index, kn_type type, uint32_t n_rows, const spelled *cells,
                         uint32_t n_columns)
 {
@@ -61,9 +80,9 @@ static void fill_column(kn_column *column, uint32_t index, kn_type type, uint32_
         size_t length = sorted[i].text != NULL ? strlen(sorted[i].text) : 0;
         memcpy(column->bytes + column->offset[i], sorted[i].text != NULL ? sorted[i].text : "", length);
         column->offset[i + 1] = column->offset[i] + length;
-        if (column->number != NULL) column->number[i] = sorted[i].text != NULL ? sorted[i].number : (double)NAN;
         if (sorted[i].text == NULL) column->has_missing = true;
     }
+    number_values(column, sorted);
     for (uint32_t r = 0; r < n_rows; r++) {
         uint32_t code = 0;
         while (by_value(&sorted[code], &cells[(size_t)r * n_columns + index]) != 0) code++;
@@ -109,6 +128,26 @@ kn_table *test_text_table(uint32_t n_rows, uint32_t n_columns, const char *const
     spelled *texts = MAKE(n, spelled);
     for (size_t i = 0; i < n; i++) texts[i] = (spelled){cells[i], 0};
     kn_table *table = make_table(n_rows, n_columns, KN_TYPE_TEXT, texts);
+    kn_free(texts);
+    return table;
+}
+
+kn_table *test_typed_table(kn_type type, uint32_t n_rows, uint32_t n_columns, const char *const *cells)
+{
+    size_t n = (size_t)n_rows * n_columns;
+    spelled *texts = MAKE(n, spelled);
+    for (size_t i = 0; i < n; i++) {
+        kn_moment moment = {0};
+        texts[i] = (spelled){cells[i], 0};
+        if (cells[i] == NULL || type == KN_TYPE_TEXT) continue;
+        if (type == KN_TYPE_DATE) {
+            if (!kn_date_parse(&moment, cells[i], strlen(cells[i]), KN_DATE_ISO)) fail_msg("no date: %s", cells[i]);
+            texts[i].number = kn_moment_number(&moment);
+        } else {
+            texts[i].number = strtod(cells[i], NULL);
+        }
+    }
+    kn_table *table = make_table(n_rows, n_columns, type, texts);
     kn_free(texts);
     return table;
 }

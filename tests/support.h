@@ -40,6 +40,9 @@
 kn_table *test_table(uint32_t n_rows, uint32_t n_columns, const int *cells);
 /* The same with text; NULL for a missing (empty) cell. */
 kn_table *test_text_table(uint32_t n_rows, uint32_t n_columns, const char *const *cells);
+/* The same with numbers (KN_TYPE_INT, KN_TYPE_DECIMAL) or ISO dates (KN_TYPE_DATE) as spelled; "1" and "1.0" are two
+ * spellings of one value. */
+kn_table *test_typed_table(kn_type type, uint32_t n_rows, uint32_t n_columns, const char *const *cells);
 /* Numbers 0 .. n_values-1 at random. */
 kn_table *test_random_table(kn_rng *rng, uint32_t n_rows, uint32_t n_columns, uint32_t n_values);
 void test_table_free(kn_table *table);

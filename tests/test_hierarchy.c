@@ -1,11 +1,15 @@
 /* hierarchy/: trees, domains, cells; files and SPECs. */
 #include "support.h"
 
-#include "hierarchy/paths.h"
+#include "base/hash.h"
+#include "hierarchy/tools.h"
+#include "io/csv_read.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- Trees ----------------------------------------------------------------------------------------------------- */
 
@@ -224,6 +228,1092 @@ static void cells_are_written_as_labels_intervals_sets_and_stars(void **state)
     test_table_free(texts);
 }
 
+/* --- Files ----------------------------------------------------------------------------------------------------- */
+
+static kn_status parse_text(kn_tree **out, const char *text, kn_error *err)
+{
+    return kn_tree_parse(out, text, strlen(text), "h.csv", false, err);
+}
+
+static void assert_refused(const char *text, const char *message)
+{
+    kn_error err = {{0}};
+    kn_tree *tree;
+    assert_int_equal(parse_text(&tree, text, &err), KN_INPUT);
+    assert_null(tree);
+    assert_string_equal(err.message, message);
+}
+
+static void a_file_may_look_like_any_csv(void **state)
+{
+    const char *same[] = {
+        "a;x;*\nb;x;*\nc;y;*\n",
+        "\xEF\xBB\xBF"
+        "a;x;*\r\nb;x;*\r\n\r\nc;y;*",
+        "a,x,*\rb,x,*\rc,y,*\r",
+        "\"a\",\"x\",*\nb,x,\"*\"\n\nc,y,*\n",
+        "a;x;*\nb;x;*\na;x;*\nc;\"y\";*\nc;y;*\n",
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        kn_tree *tree;
+        assert_ok(parse_text(&tree, same[i], err));
+        char *text;
+        assert_ok(kn_tree_to_text(&text, tree, err));
+        assert_string_equal(text, same[0]);
+        kn_free(text);
+        kn_tree_free(tree);
+    }
+    kn_tree *tree;
+    assert_ok(parse_text(&tree, "\"a;b\",\"say \"\"hi\"\"\",*\n5\" pipe,\"two\nlines\",*\n", err));
+    const char *labels[] = {"a;b", "5\" pipe", "say \"hi\"", "two\nlines", "*"};
+    for (uint32_t i = 0; i < 5; i++) assert_label(tree, i, labels[i]);
+    kn_tree_free(tree);
+    assert_ok(parse_text(&tree, "[1,5);[1,9)\n", err));
+    assert_int_equal(tree->n_levels, 2);
+    kn_tree_free(tree);
+}
+
+static void a_wrong_file_is_refused_with_both_places(void **state)
+{
+    assert_refused("a;x;*\nb;y;*\na;y;*\n",
+                   "h.csv, line 3, column 1: 'a' has the parent 'y', but in line 1 it has the parent 'x'; a label can "
+                   "stand below one parent only: rename one of the two or give them the same parent");
+    assert_refused("a;x;p;*\n\nb;x;q;*\n",
+                   "h.csv, line 3, column 2: 'x' has the parent 'q', but in line 1 it has the parent 'p'; a label can "
+                   "stand below one parent only: rename one of the two or give them the same parent");
+    assert_refused("a;x\nb;x\nc;y\n",
+                   "h.csv, line 3: the root is 'y', but in line 1 it is 'x'; every line must end with the "
+                   "same label: add a common root such as * as last column");
+    assert_refused(
+        "name;group\na;*\nb;*\n",
+        "h.csv, line 2: the root is '*', but in line 1 it is 'group'; every line must end with the same label, "
+        "and there is no header line: remove it if that is one");
+    assert_refused("a;x;*\nb;*\n",
+                   "h.csv, line 2: 2 labels, but line 1 has 3; all lines must have the same number: repeat "
+                   "a label where a branch is shorter");
+    assert_refused("a;x;*\nb;;*\n",
+                   "h.csv, line 2: label 2 is empty; every line needs a label for each level, without a ';' "
+                   "at its end");
+    assert_refused(
+        "a,x,\n", "h.csv, line 1: label 3 is empty; every line needs a label for each level, without a ',' at its end");
+    assert_refused("a;x;*\nb;\"\";*\n",
+                   "h.csv, line 2: label 2 is empty; every line needs a label for each level, without a "
+                   "';' at its end");
+    assert_refused("a;\"x\ny\";*\nb;\"z;*\n", "h.csv, line 3: a quoted label is never closed; add the missing \"");
+    assert_refused("a;\"x\"y;*\n",
+                   "h.csv, line 1: text after a closing quote; a quote inside a quoted label is written twice");
+    assert_refused("a;x;*\nb;\xE9;*\n", "h.csv, line 2: byte 0xE9 is not UTF-8; save the hierarchy as UTF-8");
+    assert_refused("\xFF\xFE"
+                   "a",
+                   "h.csv: the hierarchy is UTF-16; save it as UTF-8");
+    assert_refused("", "h.csv: the hierarchy is empty");
+    assert_refused("\n\r\n", "h.csv: the hierarchy is empty");
+    assert_refused("a;x;p;*\nx;y;q;*\n",
+                   "h.csv, line 1: 'x' stands for something else than in line 2; a label may repeat only "
+                   "along one path from leaf to root: rename one of the two");
+    kn_error err = {{0}};
+    kn_tree *tree;
+    assert_int_equal(kn_tree_parse(&tree, "a;\0;*", 5, "h.csv", false, &err), KN_INPUT);
+    assert_string_equal(err.message, "h.csv, line 1: a NUL byte; this is no text file");
+    err.message[0] = '\0';
+    assert_int_equal(kn_tree_parse(&tree, "a;x\na;y", 7, "h.csv", true, &err), KN_INPUT);
+    assert_non_null(strstr(err.message, "(redacted)"));
+    assert_null(strchr(err.message, '\''));
+    err.message[0] = '\0';
+    assert_int_equal(kn_tree_read(&tree, "no/such/file.csv", false, &err), KN_INPUT);
+    assert_string_equal(err.message, "no/such/file.csv: cannot open the hierarchy: No such file or directory");
+    err.message[0] = '\0';
+    assert_int_equal(kn_tree_read(&tree, ".", false, &err), KN_INPUT);
+    assert_string_equal(err.message, ".: cannot read the hierarchy: it is a folder");
+}
+
+static void assert_same_tree(const kn_tree *a, const kn_tree *b)
+{
+    assert_int_equal(a->n_leaves, b->n_leaves);
+    assert_int_equal(a->n_nodes, b->n_nodes);
+    assert_int_equal(a->n_levels, b->n_levels);
+    assert_memory_equal(a->parent, b->parent, a->n_nodes * sizeof *a->parent);
+    assert_memory_equal(a->first, b->first, a->n_nodes * sizeof *a->first);
+    assert_memory_equal(a->last, b->last, a->n_nodes * sizeof *a->last);
+    assert_memory_equal(a->label_offset, b->label_offset, (a->n_nodes + 1) * sizeof *a->label_offset);
+    assert_memory_equal(a->label_bytes, b->label_bytes, a->label_offset[a->n_nodes]);
+}
+
+/* Any ranges, nested; labels with everything that a file must quote. */
+static void a_written_tree_reads_back_the_same(void **state)
+{
+    static const char *nasty[] = {";",  ",",   "\"", "\n",       "\r",           " ", "*",
+                                  "..", "{|}", "\\", "\xC3\xA9", "\xEF\xBB\xBF", "'", "a"};
+    kn_rng rng = kn_rng_new(3, 0);
+    for (int round = 0; round < 500; round++) {
+        uint32_t n_leaves = 1 + kn_rng_below(&rng, 12), n_levels = 1 + kn_rng_below(&rng, 4), group[5][13] = {{0}};
+        if (n_leaves > 1 && n_levels == 1) n_levels = 2;
+        kn_buffer lines = {0};
+        for (uint32_t i = 0; i < n_leaves; i++)
+            for (uint32_t l = 0; l < n_levels; l++) {
+                bool starts = l == 0 || (l + 1 < n_levels && group[l - 1][i] == i && kn_rng_below(&rng, 2) == 0);
+                group[l][i] = i == 0 || starts ? i : group[l][i - 1];
+                kn_buffer_printf(&lines, "%s\"%u-%u", l > 0 ? ";" : "", l + 1 == n_levels ? 0 : group[l][i], l);
+                uint64_t pick = kn_hash_u64(group[l][i] * 10 + l + (uint64_t)round * 1000);
+                for (; pick % 3 != 0; pick /= 3) {
+                    const char *piece = nasty[pick / 3 % (sizeof nasty / sizeof *nasty)];
+                    kn_buffer_text(&lines, *piece == '"' ? "\"\"" : piece);
+                }
+                kn_buffer_text(&lines, l + 1 == n_levels ? "\"\n" : "\"");
+            }
+        kn_tree *tree, *again;
+        char *text;
+        assert_ok(parse_text(&tree, lines.bytes, err));
+        assert_int_equal(tree->n_leaves, n_leaves);
+        assert_ok(kn_tree_to_text(&text, tree, err));
+        assert_ok(parse_text(&again, text, err));
+        assert_same_tree(tree, again);
+        kn_free(text);
+        kn_buffer_free(&lines);
+        kn_tree_free(tree);
+        kn_tree_free(again);
+    }
+}
+
+/* --- Files and data -------------------------------------------------------------------------------------------- */
+
+/* A file in the current folder with this text; unlink it. */
+static const char *temporary_file(const char *text)
+{
+    static char path[] = "/tmp/kanon-test-XXXXXX";
+    strcpy(path + sizeof path - 7, "XXXXXX");
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, text, strlen(text)), (ssize_t)strlen(text));
+    close(file);
+    return path;
+}
+
+static kn_status build(kn_domain **out, const kn_table *table, const char *spec, bool must_be_tree, kn_error *err)
+{
+    kn_hierarchy_request request = {.spec = spec, .must_be_tree = must_be_tree, .weight = 1, .max_level = KN_NONE};
+    return kn_domain_build(out, &table->columns[0], table->source, table->n_rows, &request, err);
+}
+
+static void assert_same_domain(const kn_domain *a, const kn_domain *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->n_codes, b->n_codes);
+    assert_int_equal(a->missing, b->missing);
+    assert_memory_equal(a->code_of_spelling, b->code_of_spelling, a->column->n_spellings * sizeof(uint32_t));
+    assert_memory_equal(a->spelling_of_code, b->spelling_of_code, a->n_codes * sizeof(uint32_t));
+    assert_memory_equal(a->rows_before, b->rows_before, (a->n_codes + 1) * sizeof(uint64_t));
+    if (a->kind == KN_DOMAIN_TREE) {
+        assert_same_tree(a->tree, b->tree);
+        assert_int_equal(a->max_level, b->max_level);
+    }
+}
+
+/* The domains of tests/support.c are written on their own, so they serve as oracle. */
+static void domains_are_what_their_definition_says(void **state)
+{
+    kn_rng rng = kn_rng_new(4, 0);
+    for (int round = 0; round < 200; round++) {
+        uint32_t n_rows = 1 + kn_rng_below(&rng, 40);
+        int cells[40];
+        char text[40][16];
+        const char *texts[40];
+        for (uint32_t r = 0; r < n_rows; r++) {
+            cells[r] = kn_rng_below(&rng, 8) == 0 ? TEST_MISSING : (int)kn_rng_below(&rng, 9) - 4;
+            snprintf(text[r], sizeof text[r], "t%d", cells[r]);
+            texts[r] = cells[r] == TEST_MISSING ? NULL : text[r];
+        }
+        kn_table *tables[] = {test_table(n_rows, 1, cells), test_text_table(n_rows, 1, texts)};
+        for (int i = 0; i < 2; i++) {
+            kn_domain *expected = test_domain(tables[i], 0, NULL), *got;
+            assert_ok(build(&got, tables[i], NULL, false, err));
+            assert_same_domain(got, expected);
+            kn_domain_free(expected);
+            kn_domain_free(got);
+            if (!tables[i]->columns[0].has_missing) {
+                expected = test_suppress_domain(tables[i], 0);
+                assert_ok(build(&got, tables[i], "suppress", false, err));
+                assert_same_domain(got, expected);
+                kn_domain_free(expected);
+                kn_domain_free(got);
+            }
+        }
+        const char *lines = "4;p;*\n-1;n;*\n-2;n;*\n-3;n;*\n-4;n;*\n0;0;*\n1;p;*\n2;p;*\n3;p;*\n";
+        const char *path = temporary_file(lines);
+        kn_domain *expected = test_domain(tables[0], 0, lines), *got;
+        assert_ok(build(&got, tables[0], path, false, err));
+        unlink(path);
+        assert_same_domain(got, expected);
+        kn_domain_free(expected);
+        kn_domain_free(got);
+        test_table_free(tables[0]);
+        test_table_free(tables[1]);
+    }
+}
+
+static void assert_build_fails(const kn_table *table, const char *lines, const char *format)
+{
+    kn_error err = {{0}};
+    kn_domain *domain;
+    const char *path = temporary_file(lines);
+    char expected[1000];
+    assert_int_equal(build(&domain, table, path, false, &err), KN_INPUT);
+    unlink(path);
+    assert_null(domain);
+    snprintf(expected, sizeof expected, format, path);
+    assert_string_equal(err.message, expected);
+}
+
+static void a_value_outside_the_hierarchy_is_named_with_its_line(void **state)
+{
+    const char *words[] = {"a", " b", "x", "a", "b"};
+    kn_table *table = test_text_table(5, 1, words);
+    assert_build_fails(table, "a;*\nb;*\n",
+                       "test.csv, line 3, column a: ' b' is not in the hierarchy %s (nor is 1 more value); "
+                       "without the blanks around it, it is: use --trim");
+    assert_build_fails(table, "a;*\nb;*\n b;*\n",
+                       "test.csv, line 4, column a: 'x' is not in the hierarchy %s; add a line for it "
+                       "there, or correct the data");
+    /* the label of an inner node is no value */
+    assert_build_fails(table, "a;x;*\nb;x;*\n b;x;*\n",
+                       "test.csv, line 4, column a: 'x' is not in the hierarchy %s; add a line "
+                       "for it there, or correct the data");
+    test_table_free(table);
+}
+
+static void numbers_are_found_by_value(void **state)
+{
+    const int numbers[] = {1, 2, 10};
+    kn_table *table = test_table(3, 1, numbers);
+    const char *path = temporary_file("2.0;low;*\n1.5;low;*\n01;low;*\n1e1;high;*\n");
+    kn_domain *domain;
+    assert_ok(build(&domain, table, path, false, err));
+    unlink(path);
+    assert_int_equal(domain->n_codes, 4);
+    assert_int_equal(domain->code_of_spelling[0], 2);
+    assert_int_equal(domain->code_of_spelling[1], 0);
+    assert_int_equal(domain->code_of_spelling[2], 3);
+    assert_int_equal(domain->spelling_of_code[1], KN_NONE);
+    kn_cell cell = kn_domain_leaf(domain, 0);
+    assert_text("2", &cell, domain, NULL); /* as the data spells it */
+    cell = kn_domain_leaf(domain, 1);
+    assert_text("1.5", &cell, domain, NULL);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void levels_are_checked(void **state)
+{
+    const int numbers[] = {1, 2};
+    kn_table *table = test_table(2, 1, numbers);
+    kn_domain *domain;
+    static const struct {
+        const char *spec;
+        uint32_t min_level, max_level;
+        const char *message;
+    } wrong[] = {
+        {"suppress", 0, 2, "column a: max_level is 2, but its hierarchy has levels 0 to 1"},
+        {"suppress", 1, 0, "column a: min_level is 1, above max_level 0"},
+        {"suppress", 2, KN_NONE, "column a: min_level is 2, above the hierarchy's highest level 1"},
+        {NULL, 1, KN_NONE, "column a: min_level and max_level need a hierarchy with levels"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        kn_error err = {{0}};
+        kn_hierarchy_request request = {
+            .spec = wrong[i].spec, .min_level = wrong[i].min_level, .max_level = wrong[i].max_level};
+        assert_int_equal(kn_domain_build(&domain, &table->columns[0], "d", 2, &request, &err), KN_USAGE);
+        assert_string_equal(err.message, wrong[i].message);
+    }
+    kn_hierarchy_request request = {.spec = "suppress", .min_level = 1, .max_level = KN_NONE, .weight = 3};
+    assert_ok(kn_domain_build(&domain, &table->columns[0], "d", 2, &request, err));
+    assert_int_equal(domain->min_level, 1);
+    assert_int_equal(domain->max_level, 1);
+    assert_true(domain->weight == 3);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+/* --- SPECs ----------------------------------------------------------------------------------------------------- */
+
+/* The tree of a SPEC as the text of a file; the missing value, spelled "", is left out. */
+static void assert_spec(kn_type type, const char *const *cells, const char *spec, const char *expected)
+{
+    uint32_t n = 0;
+    while (cells[n] != NULL) n++;
+    kn_table *table = test_typed_table(type, n, 1, cells);
+    kn_domain *domain;
+    char *text;
+    assert_ok(build(&domain, table, spec, true, err));
+    assert_int_equal(domain->kind, KN_DOMAIN_TREE);
+    assert_ok(kn_tree_to_text(&text, domain->tree, err));
+    assert_string_equal(text, expected);
+    for (uint32_t code = 0; code < domain->n_codes; code++)
+        assert_int_equal(domain->code_of_spelling[domain->spelling_of_code[code]], code);
+    kn_free(text);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void assert_spec_fails(kn_type type, const char *cell, const char *spec, kn_status status, const char *message)
+{
+    kn_table *table = test_typed_table(type, 1, 1, &cell);
+    kn_domain *domain;
+    kn_error err = {{0}};
+    assert_int_equal(build(&domain, table, spec, false, &err), status);
+    assert_string_equal(err.message, message);
+    assert_null(domain);
+    test_table_free(table);
+}
+
+#define CELLS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void intervals_are_aligned_and_nest(void **state)
+{
+    assert_spec(KN_TYPE_INT, CELLS("7", "-1", "0", "23", "-12", "24"), "intervals(5,10)",
+                "-12;-15..-11;-20..-11;*\n-1;-5..-1;-10..-1;*\n0;0..4;0..9;*\n7;5..9;0..9;*\n23;20..24;20..29;*\n"
+                "24;20..24;20..29;*\n");
+    assert_spec(KN_TYPE_INT, CELLS("7", "8"), "intervals( 1 , 2.0 )", "7;7;6..7;*\n8;8;8..9;*\n");
+    assert_spec(KN_TYPE_DECIMAL, CELLS("0.3", "0.25", "-0.1", "1e1", "2.50"), "intervals(0.1,0.5)",
+                "-0.1;\"[-0.1,0)\";\"[-0.5,0)\";*\n0.25;\"[0.2,0.3)\";\"[0,0.5)\";*\n0.3;\"[0.3,0.4)\";\"[0,0.5)\";*\n"
+                "2.50;\"[2.5,2.6)\";\"[2.5,3)\";*\n1e1;\"[10,10.1)\";\"[10,10.5)\";*\n");
+    assert_spec(KN_TYPE_INT, CELLS("3", "4"), "intervals(2.5)", "3;\"[2.5,5)\";*\n4;\"[2.5,5)\";*\n");
+    assert_spec(KN_TYPE_INT, CELLS("1000000000000", "5"), "intervals(1000000000)",
+                "5;0..999999999;*\n1000000000000;1000000000000..1000999999999;*\n");
+
+    /* a value lies in its interval and in no other, for decimals that doubles cannot hold */
+    for (int i = -2000; i <= 2000; i++) {
+        char cell[32], low[32], expected[100];
+        snprintf(cell, sizeof cell, "%s%d.%02d", i < 0 ? "-" : "", abs(i) / 100, abs(i) % 100);
+        int tenth = i >= 0 ? i / 10 : -((-i + 9) / 10), next = tenth + 1;
+        snprintf(low, sizeof low, tenth % 10 == 0 ? "%s%d" : "%s%d.%d", tenth < 0 ? "-" : "", abs(tenth) / 10,
+                 abs(tenth) % 10);
+        snprintf(expected, sizeof expected, next % 10 == 0 ? "%s;\"[%s,%s%d)\";*\n" : "%s;\"[%s,%s%d.%d)\";*\n", cell,
+                 low, next < 0 ? "-" : "", abs(next) / 10, abs(next) % 10);
+        assert_spec(KN_TYPE_DECIMAL, CELLS(cell), "intervals(0.1)", expected);
+    }
+
+    assert_spec_fails(
+        KN_TYPE_INT, "1", "intervals(5,12)", KN_USAGE,
+        "hierarchy intervals(5,12): width 12 is no multiple of the one before; intervals nest only when each width "
+        "is a multiple of the one before, as in intervals(5,10,20)");
+    assert_spec_fails(
+        KN_TYPE_INT, "1", "intervals(5,5)", KN_USAGE,
+        "hierarchy intervals(5,5): width 5 is no multiple of the one before; intervals nest only when each width "
+        "is a multiple of the one before, as in intervals(5,10,20)");
+    const char *no_width[] = {"", "0", "-5", "x", "5x", "1e3", "0.0000000001", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof no_width / sizeof *no_width; i++) {
+        char spec[64], message[200];
+        snprintf(spec, sizeof spec, "intervals(%s)", no_width[i]);
+        snprintf(message, sizeof message,
+                 "hierarchy %s: '%s' is no width; a width is a number above 0 such as 5 or 0.25", spec, no_width[i]);
+        assert_spec_fails(KN_TYPE_INT, "1", spec, KN_USAGE, message);
+    }
+    assert_spec_fails(
+        KN_TYPE_TEXT, "old", "intervals(5)", KN_INPUT,
+        "test.csv, line 2, column a: 'old' is no number, but intervals(5) needs numbers; correct the data, or name "
+        "such values with --null");
+    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "intervals(5)", KN_USAGE,
+                      "column a: intervals(5) needs numbers, but the column holds dates; use date(month,quarter,year)");
+    assert_spec_fails(
+        KN_TYPE_INT, "9007199254740993", "intervals(5)", KN_INPUT,
+        "test.csv, line 2, column a: '9007199254740993' is too large for intervals(5); numbers must stay below 9e+15");
+}
+
+static void masks_replace_characters_from_one_side(void **state)
+{
+    assert_spec(KN_TYPE_TEXT, CELLS("94138", "94139", "94241", "94139"), "mask(right)",
+                "94138;9413*;941**;94***;9****;*\n94139;9413*;941**;94***;9****;*\n94241;9424*;942**;94***;9****;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("a1", "b1", "a2"), "mask(left)", "a1;*1;*\nb1;*1;*\na2;*2;*\n");
+    /* characters, not bytes; short values join once the mask reaches their end */
+    assert_spec(KN_TYPE_TEXT, CELLS("\xC3\xA9\xC3\xA8", "\xC3\xA9z"), "mask(right)",
+                "\xC3\xA9z;\xC3\xA9*;*\n\xC3\xA9\xC3\xA8;\xC3\xA9*;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("12", "1234", "1", "129"), "mask(right)",
+                "1;1;1;1***;*\n12;12;12**;1***;*\n1234;123*;12**;1***;*\n129;129*;12**;1***;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("7", "17", "27"), "mask(left)", "17;*7;*\n27;*7;*\n7;*7;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("1*", "12", "**"), "mask(right)", "**;**;*\n1*;1*;*\n12;1*;*\n");
+    assert_spec_fails(KN_TYPE_TEXT, "1", "mask(middle)", KN_USAGE,
+                      "hierarchy mask(middle): write mask(right) or mask(left)");
+    assert_spec_fails(
+        KN_TYPE_TEXT, "1", "mask", KN_USAGE,
+        "hierarchy mask: the SPEC is written mask(right) or mask(left); a file of that name is written ./mask");
+    assert_spec_fails(
+        KN_TYPE_TEXT, "12345678901234567890123456789012345678901234567890123456789012345", "mask(right)", KN_INPUT,
+        "column a: mask(right) makes a level per character, but the longest value has 65, more than 64; use a "
+        "hierarchy file");
+}
+
+static void dates_fall_into_units_of_the_calendar(void **state)
+{
+    assert_spec(KN_TYPE_DATE, CELLS("2024-01-31", "1999-12-31T23:59", "2023-11-02"),
+                "date(day, month,quarter,halfyear,year,decade,century)",
+                "1999-12-31T23:59;1999-12-31;1999-12;1999-Q4;1999-H2;1999;1990..1999;1900..1999;*\n"
+                "2023-11-02;2023-11-02;2023-11;2023-Q4;2023-H2;2023;2020..2029;2000..2099;*\n"
+                "2024-01-31;2024-01-31;2024-01;2024-Q1;2024-H1;2024;2020..2029;2000..2099;*\n");
+    /* ISO weeks at the turn of years; 1969 is before the epoch */
+    assert_spec(KN_TYPE_DATE, CELLS("1969-12-28", "1970-01-01", "2020-12-31", "2021-01-03", "2021-01-04", "2018-12-31"),
+                "date(week)",
+                "1969-12-28;1969-W52;*\n1970-01-01;1970-W01;*\n2018-12-31;2019-W01;*\n2020-12-31;2020-W53;*\n"
+                "2021-01-03;2020-W53;*\n2021-01-04;2021-W01;*\n");
+    assert_spec_fails(
+        KN_TYPE_DATE, "2024-01-31", "date(week,month)", KN_USAGE,
+        "hierarchy date(week,month): a week does not lie inside one month; name units from small to large, week last "
+        "or not at all");
+    assert_spec_fails(
+        KN_TYPE_DATE, "2024-01-31", "date(year,month)", KN_USAGE,
+        "hierarchy date(year,month): a year does not lie inside one month; name units from small to large, week last "
+        "or not at all");
+    assert_spec_fails(
+        KN_TYPE_DATE, "2024-01-31", "date(months)", KN_USAGE,
+        "hierarchy date(months): 'months' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
+        "century");
+    assert_spec_fails(KN_TYPE_INT, "5", "date(month)", KN_USAGE,
+                      "column a: date(month) needs dates, but the column's type is int; declare its type date");
+    assert_spec_fails(
+        KN_TYPE_TEXT, "soon", "date(month)", KN_INPUT,
+        "test.csv, line 2, column a: 'soon' is no date, but date(month) needs dates; correct the data, or name such "
+        "values with --null");
+}
+
+static void an_order_makes_intervals_of_text(void **state)
+{
+    const char *cells[] = {"high", "low", "a<b", NULL, "low", "mid"};
+    kn_table *table = test_text_table(6, 1, cells);
+    kn_domain *domain;
+    kn_cell cell;
+    assert_ok(build(&domain, table, "order(low < unused<mid<high<a\\<b)", false, err));
+    assert_int_equal(domain->kind, KN_DOMAIN_RANGES);
+    assert_int_equal(domain->n_codes, 5);
+    assert_int_equal(domain->missing, 4);
+    assert_ok(kn_domain_closure(&cell, domain, NULL, (uint32_t[]){2, 0}, 2, err));
+    assert_text("low..high", &cell, domain, NULL);
+    assert_int_equal(kn_cell_rows(&cell, domain, NULL), 4);
+    assert_ok(kn_domain_closure(&cell, domain, NULL, (uint32_t[]){0, 4}, 2, err));
+    assert_text("*", &cell, domain, NULL);
+    kn_domain_free(domain);
+    test_table_free(table);
+    assert_spec(KN_TYPE_TEXT, CELLS("a", "b", "c", "d", "e"), "order(e<d<c<b<a)",
+                "e;e..d;e..b;*\nd;e..d;e..b;*\nc;c..b;e..b;*\nb;c..b;e..b;*\na;a;a;*\n");
+    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<b)", KN_INPUT,
+                      "test.csv, line 2, column a: 'x' is not in order(a<b); list every value of "
+                      "the data");
+    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<b<a)", KN_USAGE, "hierarchy order(a<b<a): 'a' is listed twice");
+    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<<b)", KN_USAGE,
+                      "hierarchy order(a<<b): an empty value; write order(low<medium<high)");
+}
+
+static void automatic_trees_suit_the_data(void **state)
+{
+    assert_spec(KN_TYPE_INT, CELLS("0", "1", "2", "3", "4", "5"), "auto",
+                "0;0..1;*\n1;0..1;*\n2;2..3;*\n3;2..3;*\n4;4..5;*\n5;4..5;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("A10", "A11", "B20"), "auto", "A10;A1*;A**;*\nA11;A1*;A**;*\nB20;B2*;B**;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("f", "m", "f"), "auto", "f;*\nm;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("a", "a", "a", "a", "b", "b", "c", "d|"), "auto",
+                "a;a;a;*\nb;b;{b|c|d\\|};*\nc;{c|d\\|};{b|c|d\\|};*\nd|;{c|d\\|};{b|c|d\\|};*\n");
+    assert_spec(
+        KN_TYPE_DATE, CELLS("2024-01-31", "2023-11-02", "2023-12-01"), "auto",
+        "2023-11-02;2023-11;2023-Q4;2023;*\n2023-12-01;2023-12;2023-Q4;2023;*\n2024-01-31;2024-01;2024-Q1;2024;*\n");
+    assert_spec(KN_TYPE_DECIMAL, CELLS("1.5"), "auto", "1.5;*\n");
+
+    /* ages: outliers do not make the intervals coarse */
+    const char *ages[200];
+    static char digits[200][8];
+    for (int i = 0; i < 199; i++) {
+        snprintf(digits[i], sizeof digits[i], "%d", i == 198 ? 999 : 20 + i % 50);
+        ages[i] = digits[i];
+    }
+    kn_table *table = test_typed_table(KN_TYPE_INT, 199, 1, ages);
+    kn_domain *domain;
+    assert_ok(build(&domain, table, NULL, true, err));
+    assert_int_equal(domain->tree->n_levels, 6); /* value, 2, 4, 8, 16, * */
+    kn_cell cell = kn_domain_at_level(domain, 0, 4);
+    assert_text("16..31", &cell, domain, NULL);
+    kn_domain_free(domain);
+    test_table_free(table);
+
+    table = test_text_table(0, 1, NULL);
+    assert_ok(build(&domain, table, NULL, true, err));
+    assert_int_equal(domain->n_codes, 1);
+    kn_domain_free(domain);
+    assert_ok(build(&domain, table, NULL, false, err));
+    assert_int_equal(domain->n_codes, 0);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void a_missing_value_stands_below_the_root_of_every_spec(void **state)
+{
+    static const struct {
+        kn_type type;
+        const char *spec, *value;
+    } cases[] = {{KN_TYPE_INT, "suppress", "1"},       {KN_TYPE_INT, "intervals(5,10)", "1"},
+                 {KN_TYPE_TEXT, "mask(right)", "abc"}, {KN_TYPE_DATE, "date(month,year)", "2024-02-29"},
+                 {KN_TYPE_TEXT, "order(abc)", "abc"},  {KN_TYPE_TEXT, "auto", "abc"},
+                 {KN_TYPE_INT, "auto", NULL},          {KN_TYPE_TEXT, "suppress", NULL},
+                 {KN_TYPE_TEXT, "mask(right)", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *cells[] = {cases[i].value, NULL};
+        kn_table *table = test_typed_table(cases[i].type, 2, 1, cells);
+        kn_domain *domain;
+        assert_ok(build(&domain, table, cases[i].spec, true, err));
+        assert_int_equal(domain->n_codes, cases[i].value != NULL ? 2 : 1);
+        assert_int_equal(domain->missing, domain->n_codes - 1);
+        assert_int_equal(domain->tree->parent[domain->missing], domain->tree->root);
+        assert_label(domain->tree, domain->tree->root, "*");
+        kn_cell cell = kn_domain_leaf(domain, domain->missing);
+        assert_text("", &cell, domain, NULL);
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+}
+
+static void a_slip_in_a_spec_is_no_missing_file(void **state)
+{
+    assert_spec_fails(
+        KN_TYPE_INT, "1", "interval(5)", KN_USAGE,
+        "hierarchy interval(5): no such SPEC, and no file of that name; there are suppress, intervals(5,10,20), "
+        "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), auto");
+    assert_spec_fails(
+        KN_TYPE_INT, "1", "intervals(5", KN_USAGE,
+        "hierarchy intervals(5: the SPEC is written intervals(5,10,20); a file of that name is written ./intervals(5");
+    assert_spec_fails(KN_TYPE_INT, "1", "./suppress", KN_INPUT,
+                      "./suppress: cannot open the hierarchy: No such file or directory");
+}
+
+/* --- Text and back --------------------------------------------------------------------------------------------- */
+
+static void assert_round_trip(const kn_cell *cell, const kn_domain *domain, kn_set_pool *sets)
+{
+    kn_buffer text = {0}, again = {0};
+    kn_cell back;
+    kn_cell_text(&text, cell, domain, sets);
+    const char *bytes = text.n > 0 ? text.bytes : "";
+    assert_ok(kn_cell_parse(&back, domain, sets, bytes, text.n, err));
+    /* one text for two things means the wider: never less than what was written */
+    bool star = strcmp(bytes, "*") == 0;
+    uint32_t named = domain->kind == KN_DOMAIN_TREE ? kn_tree_find(domain->tree, bytes, text.n) : KN_NONE;
+    bool wider = star || (named != KN_NONE && named != cell->id);
+    if (!wider && !kn_cell_equal(cell, &back))
+        fail_msg("'%s' is %u..%u #%u, read back as %u..%u #%u", bytes, cell->first, cell->last, cell->id, back.first,
+                 back.last, back.id);
+    for (uint32_t code = 0; code < domain->n_codes; code++)
+        if (kn_cell_covers(cell, domain, sets, code)) assert_true(kn_cell_covers(&back, domain, sets, code));
+    if (!star) {
+        kn_cell_text(&again, &back, domain, sets);
+        assert_string_equal(again.n > 0 ? again.bytes : "", bytes);
+    }
+    kn_buffer_free(&text);
+    kn_buffer_free(&again);
+}
+
+/* Values of the pieces that mean something in cells, so that values look like intervals, sets, escapes and stars. */
+static void what_is_written_is_read_back(void **state)
+{
+    static const char *pieces[] = {"|",  "{", "}", "..", ".", "\\",       "*",     ";",   ",",
+                                   "\"", " ", "a", "b",  "1", "\xC3\xA9", "{a|b}", "a..b"};
+    kn_rng rng = kn_rng_new(5, 0);
+    for (int round = 0; round < 1500; round++) {
+        uint32_t n_rows = 1 + kn_rng_below(&rng, 12);
+        char text[12][40];
+        const char *cells[12];
+        kn_buffer order = {0};
+        for (uint32_t r = 0; r < n_rows; r++) {
+            text[r][0] = '\0';
+            for (uint32_t n = kn_rng_below(&rng, 5); n > 0; n--)
+                strcat(text[r], pieces[kn_rng_below(&rng, sizeof pieces / sizeof *pieces)]);
+            cells[r] = text[r][0] == '\0' ? NULL : text[r];
+        }
+        kn_table *table = test_text_table(n_rows, 1, cells);
+        const kn_column *column = &table->columns[0];
+        kn_buffer_text(&order, "order(");
+        for (uint32_t s = 0; s < column->n_spellings - column->has_missing; s++) {
+            size_t n;
+            const char *bytes = kn_column_bytes(column, s, &n);
+            if (s > 0) kn_buffer_char(&order, '<');
+            for (size_t i = 0; i < n; i++) kn_buffer_printf(&order, "\\%c", bytes[i]);
+        }
+        kn_buffer_char(&order, ')');
+        kn_domain *domains[8] = {test_domain(table, 0, NULL), test_random_tree_domain(&rng, table, 0, 3), NULL};
+        if (column->n_spellings > column->has_missing) assert_ok(build(&domains[2], table, order.bytes, false, err));
+        static const char *const specs[] = {"suppress", "mask(right)", "mask(left)", "auto"};
+        for (int i = 0; i < 4; i++) assert_ok(build(&domains[i + 3], table, specs[i], true, err));
+        if (domains[2] != NULL) assert_ok(build(&domains[7], table, order.bytes, true, err));
+        for (int d = 0; d < 8; d++) {
+            kn_domain *domain = domains[d];
+            kn_set_pool *sets;
+            if (domain == NULL) continue;
+            assert_ok(kn_set_pool_new(&sets, err));
+            for (uint32_t code = 0; code < domain->n_codes; code++) {
+                kn_cell leaf = kn_domain_leaf(domain, code);
+                assert_round_trip(&leaf, domain, sets);
+            }
+            for (int i = 0; i < 10; i++) {
+                uint32_t codes[4], n = 1 + kn_rng_below(&rng, 4);
+                for (uint32_t j = 0; j < n; j++) codes[j] = kn_rng_below(&rng, domain->n_codes);
+                kn_cell cell;
+                assert_ok(kn_domain_closure(&cell, domain, sets, codes, n, err));
+                assert_round_trip(&cell, domain, sets);
+            }
+            kn_set_pool_free(sets);
+            kn_domain_free(domain);
+        }
+        kn_buffer_free(&order);
+        test_table_free(table);
+    }
+}
+
+static void assert_parsed(const kn_domain *domain, kn_set_pool *sets, const char *text, uint32_t first, uint32_t last)
+{
+    kn_cell cell;
+    assert_ok(kn_cell_parse(&cell, domain, sets, text, strlen(text), err));
+    assert_int_equal(cell.first, first);
+    assert_int_equal(cell.last, last);
+}
+
+static void assert_not_parsed(const kn_domain *domain, kn_set_pool *sets, const char *text, const char *reason)
+{
+    kn_cell cell;
+    kn_error err = {{0}};
+    assert_int_equal(kn_cell_parse(&cell, domain, sets, text, strlen(text), &err), KN_INPUT);
+    assert_string_equal(err.message, reason);
+}
+
+static void a_text_that_is_no_generalization_is_refused(void **state)
+{
+    const int numbers[] = {10, 20, 30, TEST_MISSING};
+    const char *words[] = {"x", "y", "z"}, *dates[] = {"2024-01-31", "2024-03-01", "2024-03-01T12:00"};
+    kn_table *table = test_table(4, 1, numbers), *texts = test_text_table(3, 1, words),
+             *days = test_typed_table(KN_TYPE_DATE, 3, 1, dates);
+    kn_domain *ranges = test_domain(table, 0, NULL), *free_sets = test_domain(texts, 0, NULL),
+              *time = test_domain(days, 0, NULL), *tree = test_domain(texts, 0, "x;u;*\ny;u;*\nz;v;*\n");
+    kn_set_pool *sets;
+    assert_ok(kn_set_pool_new(&sets, err));
+    assert_parsed(ranges, sets, "10..20", 0, 1);
+    assert_parsed(ranges, sets, "10.0", 0, 0);
+    assert_parsed(ranges, sets, "5..29.5", 0, 1); /* ends need not be values */
+    assert_parsed(ranges, sets, "", 3, 3);
+    assert_parsed(ranges, sets, "*", 0, 3);
+    assert_not_parsed(ranges, sets, "11", "neither a value of the column nor an interval");
+    assert_not_parsed(ranges, sets, "20..10", "no value of the data lies in that interval");
+    assert_not_parsed(ranges, sets, "11..19", "no value of the data lies in that interval");
+    assert_not_parsed(ranges, sets, "31..40", "no value of the data lies in that interval");
+    assert_not_parsed(ranges, sets, "10..x", "the right end of that interval is no value of the column");
+    assert_not_parsed(ranges, sets, "x..10", "the left end of that interval is no value of the column");
+    assert_not_parsed(ranges, sets, "10..", "the missing value is in no interval");
+    assert_not_parsed(ranges, sets, "10..20..30", "an interval has two ends");
+    assert_parsed(time, sets, "2024-01-31..2024-03-01T12:00", 0, 2);
+    assert_parsed(time, sets, "2024-02-01..2024-12-31", 1, 2);
+    assert_parsed(free_sets, sets, "{x|z}", 0, 2);
+    assert_parsed(free_sets, sets, "{z|\\x|z}", 0, 2);
+    assert_parsed(free_sets, sets, "{y}", 1, 1);
+    assert_not_parsed(free_sets, sets, "w", "neither a value of the column nor a set");
+    assert_not_parsed(free_sets, sets, "{x|w}", "member 2 of that set is no value of the column");
+    assert_not_parsed(free_sets, sets, "{x|y", "a set ends with its only }");
+    assert_not_parsed(free_sets, sets, "{x|y\\}", "a set ends with its only }");
+    assert_not_parsed(free_sets, sets, "{x}|y}", "a set ends with its only }");
+    assert_parsed(tree, sets, "u", 0, 1);
+    assert_parsed(tree, sets, "v", 2, 2);
+    assert_not_parsed(tree, sets, "x..y", "neither a value of the column nor a label of its hierarchy");
+    kn_set_pool_free(sets);
+    kn_domain_free(ranges);
+    kn_domain_free(free_sets);
+    kn_domain_free(time);
+    kn_domain_free(tree);
+    test_table_free(table);
+    test_table_free(texts);
+    test_table_free(days);
+}
+
+/* --- Tools ----------------------------------------------------------------------------------------------------- */
+
+static void assert_shown(const kn_tree *tree, const kn_domain *domain, uint32_t width, uint32_t max_lines,
+                         const char *expected)
+{
+    char *text;
+    kn_show_options options = {.width = width, .max_lines = max_lines};
+    assert_ok(kn_hierarchy_show(&text, tree, domain, &options, err));
+    assert_string_equal(text, expected);
+    kn_free(text);
+}
+
+static void a_tree_is_drawn_within_its_width_and_lines(void **state)
+{
+    kn_tree *tree = test_tree_from_lines(
+        "1;1-2;low;*\n2;1-2;low;*\n3;3-4;low;*\n4;3-4;low;*\n9;9;9;*\n5;5-6;high;*\n6;5-6;high;*\n7;7-8;high;*\n");
+    assert_shown(tree, NULL, 0, 0,
+                 "*  (8 leaves)\n├─ low  (4 leaves)\n│  ├─ 1-2  (2 leaves): 1, 2\n│  └─ 3-4  (2 leaves): 3, 4\n├─ 9\n"
+                 "└─ high  (3 leaves)\n   ├─ 5-6  (2 leaves): 5, 6\n   └─ 7-8  (1 leaf): 7\n");
+    assert_shown(tree, NULL, 0, 4, "*  (8 leaves)\n├─ low  (4 leaves)\n├─ 9\n└─ high  (3 leaves)\n");
+    assert_shown(tree, NULL, 0, 6,
+                 "*  (8 leaves)\n├─ low  (4 leaves)\n├─ 9\n└─ high  (3 leaves)\n   ├─ 5-6  (2 leaves): 5, 6\n   └─ 7-8 "
+                 " (1 leaf): 7\n");
+    assert_shown(tree, NULL, 0, 3, "*  (8 leaves)\n├─ low  (4 leaves)\n└─ ... 2 more  (4 leaves)\n");
+    assert_shown(tree, NULL, 0, 1, "*  (8 leaves)\n");
+    assert_shown(tree, NULL, 12, 3, "*  (8 lea...\n├─ low  (...\n└─ ... 2 ...\n");
+    kn_tree_free(tree);
+
+    tree = test_tree_from_lines("ein;*\nzwei;*\ndrei\x1B[1m;*\nvier;*\nfünf;*\nsechs;*\nsieben;*\n");
+    assert_shown(tree, NULL, 80, 0, "*  (7 leaves): ein, zwei, drei?[1m, vier, fünf, sechs, sieben\n");
+    assert_shown(tree, NULL, 50, 0, "*  (7 leaves): ein, zwei, drei?[1m, ... 4 more\n");
+    kn_tree_free(tree);
+
+    const int numbers[] = {1, 1, 2, TEST_MISSING};
+    kn_table *table = test_table(4, 1, numbers);
+    kn_domain *domain = test_domain(table, 0, "1;low;*\n2;low;*\n3;high;*\n");
+    kn_show_options options = {.ascii = true};
+    char *text;
+    assert_ok(kn_hierarchy_show(&text, domain->tree, domain, &options, err));
+    assert_string_equal(text, "*  (4 leaves, 4 rows)\n|- low  (2 leaves, 3 rows): 1, 2\n|- high  (1 leaf, 0 rows): 3\n"
+                              "`- (missing)  (1 leaf, 1 row)\n");
+    kn_free(text);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void no_drawing_has_more_lines_or_columns_than_allowed(void **state)
+{
+    kn_rng rng = kn_rng_new(6, 0);
+    for (int round = 0; round < 300; round++) {
+        kn_table *table = test_random_table(&rng, 1 + kn_rng_below(&rng, 60), 1, 1 + kn_rng_below(&rng, 50));
+        kn_domain *domain = test_random_tree_domain(&rng, table, 0, 1 + kn_rng_below(&rng, 6));
+        kn_show_options options = {.width = 4 + kn_rng_below(&rng, 60), .max_lines = 1 + kn_rng_below(&rng, 40)};
+        char *text;
+        assert_ok(kn_hierarchy_show(&text, domain->tree, kn_rng_below(&rng, 2) == 0 ? domain : NULL, &options, err));
+        uint32_t n_lines = 0, n_characters = 0;
+        for (const char *at = text; *at != '\0'; at++) {
+            if (*at == '\n') {
+                n_lines++;
+                assert_true(n_characters <= options.width);
+                n_characters = 0;
+            } else {
+                n_characters += ((unsigned char)*at & 0xC0) != 0x80;
+            }
+        }
+        assert_true(n_lines <= options.max_lines);
+        kn_free(text);
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+}
+
+static void make_writes_what_the_spec_does(void **state)
+{
+    const int numbers[] = {1, 7, TEST_MISSING};
+    kn_table *table = test_table(3, 1, numbers);
+    kn_hierarchy_request request = {.spec = "intervals(5)", .max_level = KN_NONE};
+    char *text;
+    assert_ok(kn_hierarchy_make(&text, &table->columns[0], "d.csv", 3, &request, err));
+    assert_string_equal(text, "1;0..4;*\n7;5..9;*\n");
+    kn_free(text);
+    test_table_free(table);
+}
+
+static void check_counts_and_lists_what_is_lacking(void **state)
+{
+    const char *words[] = {"a", "x", "b", "y", NULL};
+    kn_table *table = test_text_table(5, 1, words);
+    const char *path = temporary_file("a;u;*\nb;u;*\nu;u;*\nc;c;*\n");
+    kn_hierarchy_request request = {.spec = path};
+    char *text, expected[1000];
+    uint32_t n_lacking;
+    const char *facts =
+        "%s: 4 leaves, 6 nodes, 3 levels\n  level 0: 4 values\n  level 1: 2 values, the widest covers 3\n"
+        "  level 2: 1 value, the widest covers 4\n  unbalanced: 1 leaf stands at level 1 and above too\n"
+        "  1 label is also the label of a wider node above ('u'): in a release the wider one is meant\n%s";
+    assert_ok(kn_hierarchy_check(&text, &n_lacking, NULL, NULL, 0, &request, err));
+    snprintf(expected, sizeof expected, facts, path, "");
+    assert_string_equal(text, expected);
+    kn_free(text);
+    assert_ok(kn_hierarchy_check(&text, &n_lacking, &table->columns[0], "d.csv", 5, &request, err));
+    snprintf(expected, sizeof expected, facts, path,
+             "d.csv, column a: 4 values, 2 not in the hierarchy; 2 of 4 leaves are used\n  line 3: 'x' is not in the "
+             "hierarchy\n"
+             "  line 5: 'y' is not in the hierarchy\n  missing cells become a leaf of their own below the root\n");
+    assert_string_equal(text, expected);
+    assert_int_equal(n_lacking, 2);
+    kn_free(text);
+    unlink(path);
+    test_table_free(table);
+}
+
+/* H(X|node), from the definition. */
+static double entropy_of(const kn_domain *domain, uint32_t first, uint32_t last)
+{
+    double n = (double)(domain->rows_before[last + 1] - domain->rows_before[first]), sum = 0;
+    for (uint32_t leaf = first; leaf <= last; leaf++) {
+        double share = (double)kn_domain_code_rows(domain, leaf) / n;
+        if (share > 0) sum -= share * log2(share);
+    }
+    return sum;
+}
+
+static bool is_monotone(const kn_domain *domain, const kn_tree *tree)
+{
+    for (uint32_t node = 0; node < tree->root; node++) {
+        uint32_t parent = tree->parent[node];
+        if (entropy_of(domain, tree->first[node], tree->last[node]) >
+            entropy_of(domain, tree->first[parent], tree->last[parent]) + 1e-8)
+            return false;
+    }
+    return true;
+}
+
+static void the_rectified_hierarchy_is_a_monotone_part_of_the_given_one(void **state)
+{
+    kn_rng rng = kn_rng_new(7, 0);
+    uint32_t n_wrong = 0, n_removed;
+    for (int round = 0; round < 1000; round++) {
+        int cells[200];
+        uint32_t n_rows = 20 + kn_rng_below(&rng, 180), n_values = 2 + kn_rng_below(&rng, 14);
+        for (uint32_t r = 0; r < n_rows; r++) /* one value dominates */
+            cells[r] = kn_rng_below(&rng, 10) > 0 && r >= n_values ? 0 : (int)kn_rng_below(&rng, n_values);
+        kn_table *table = test_table(n_rows, 1, cells);
+        kn_domain *domain = test_random_tree_domain(&rng, table, 0, 2 + kn_rng_below(&rng, 4));
+        kn_tree *tree;
+        bool was_monotone = is_monotone(domain, domain->tree);
+        assert_ok(kn_hierarchy_rectify(&tree, &n_removed, domain, err));
+        assert_true(is_monotone(domain, tree));
+        assert_int_equal(tree->n_leaves, domain->tree->n_leaves);
+        assert_int_equal(tree->n_nodes + n_removed, domain->tree->n_nodes);
+        for (uint32_t node = 0; node < tree->n_nodes; node++) {
+            size_t n;
+            const char *label = kn_tree_label(tree, node, &n);
+            uint32_t original = kn_tree_find(domain->tree, label, n);
+            assert_int_equal(tree->first[node], domain->tree->first[original]);
+            assert_int_equal(tree->last[node], domain->tree->last[original]);
+        }
+        assert_int_equal(n_removed == 0, was_monotone);
+        if (was_monotone) assert_same_tree(tree, domain->tree);
+        n_wrong += !was_monotone;
+        kn_tree_free(tree);
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+    assert_true(n_wrong > 100);
+
+    /* [GT] Example 4.7: {3,4} has 1 bit, everything next to nothing */
+    int cells[1000];
+    for (int r = 0; r < 1000; r++) cells[r] = r < 3 ? r + 2 : 1;
+    kn_table *table = test_table(1000, 1, cells);
+    kn_domain *domain = test_domain(table, 0, "1;{1,2};*\n2;{1,2};*\n3;{3,4};*\n4;{3,4};*\n");
+    kn_tree *tree;
+    char *text;
+    assert_ok(kn_hierarchy_rectify(&tree, &n_removed, domain, err));
+    assert_int_equal(n_removed, 1);
+    assert_ok(kn_tree_to_text(&text, tree, err));
+    assert_string_equal(text, "1;\"{1,2}\";*\n2;\"{1,2}\";*\n3;3;*\n4;4;*\n");
+    kn_free(text);
+    kn_tree_free(tree);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+/* --- Real data and failing memory ------------------------------------------------------------------------------ */
+
+static void hierarchies_of_real_tables_are_read_or_refused(void **state)
+{
+    const char *folder = getenv("KANON_DATA");
+    if (folder == NULL) {
+        print_message("KANON_DATA is not set: no real data\n");
+        skip();
+    }
+    static const char *good[] = {"adult/hierarchies/age.csv",
+                                 "adult/hierarchies_all14/fnlwgt.csv",
+                                 "adult/hierarchies_all14/age.csv",
+                                 "creditcard/hierarchies/BILL_AMT1.csv",
+                                 "creditcard/hierarchies/EDUCATION.csv",
+                                 "fars/hierarchies/iage.csv",
+                                 "examples/samarati_hierarchy_ZIP.csv",
+                                 "examples/lefevre2005_hierarchy_Birthdate.csv",
+                                 "examples/li2007_hierarchy_Disease.csv",
+                                 "italia/hierarchies/italia_hierarchy_zip_code.csv"};
+    static const char *wrong[][2] = {
+        {"italia/hierarchies/italia_hierarchy_age.csv", "line "},
+        {"italia/hierarchies/italia_hierarchy_city_birth.csv", "line "},
+    };
+    char path[1000];
+    kn_tree *tree, *again;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char *text;
+        snprintf(path, sizeof path, "%s/%s", folder, good[i]);
+        assert_ok(kn_tree_read(&tree, path, false, err));
+        assert_ok(kn_tree_to_text(&text, tree, err));
+        assert_ok(parse_text(&again, text, err));
+        assert_same_tree(tree, again);
+        kn_free(text);
+        kn_tree_free(tree);
+        kn_tree_free(again);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        kn_error err = {{0}};
+        snprintf(path, sizeof path, "%s/%s", folder, wrong[i][0]);
+        assert_int_equal(kn_tree_read(&tree, path, false, &err), KN_INPUT);
+        const char *here = strstr(err.message, ", line "),
+                   *there = here != NULL ? strstr(here + 1, "but in line ") : NULL;
+        if (there == NULL) fail_msg("both places should be named: %s", err.message);
+    }
+}
+
+/* The table with every column whose hierarchy file exists as a quasi-identifier. */
+static kn_table *read_table(const char *folder, const char *data, const char *pattern)
+{
+    char path[1000];
+    kn_csv_reader *reader;
+    kn_column_plan plans[64] = {{0}};
+    kn_csv_options options = {0};
+    kn_table *table;
+    snprintf(path, sizeof path, "%s/%s", folder, data);
+    assert_ok(kn_csv_open(&reader, path, &options, err));
+    assert_true(kn_csv_n_columns(reader) <= 64);
+    for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++) {
+        char file[200];
+        snprintf(file, sizeof file, pattern, kn_csv_column_name(reader, c));
+        snprintf(path, sizeof path, "%s/%s", folder, file);
+        plans[c].role = access(path, R_OK) == 0 ? KN_ROLE_QUASI : KN_ROLE_DROPPED;
+    }
+    assert_ok(kn_csv_read(&table, reader, plans, NULL, NULL, err));
+    kn_csv_close(reader);
+    return table;
+}
+
+static void real_tables_fit_their_hierarchies(void **state)
+{
+    const char *folder = getenv("KANON_DATA");
+    if (folder == NULL) {
+        print_message("KANON_DATA is not set: no real data\n");
+        skip();
+    }
+    static const struct {
+        const char *data, *pattern;
+        uint32_t n_files;
+        const char *lacking; /* column whose hierarchy lacks values; NULL: none does */
+    } sets[] = {
+        {"adult/adult_30162.csv", "adult/hierarchies/%s.csv", 8, NULL},
+        {"adult/adult_45222.csv", "adult/hierarchies_all14/%s.csv", 13, "fnlwgt"},
+        {"fars/fars.csv", "fars/hierarchies/%s.csv", 8, NULL},
+        {"creditcard/creditcard.csv", "creditcard/hierarchies/%s.csv", 24, NULL},
+        {"examples/samarati_zip_marital_sex_10rows.csv", "examples/samarati_hierarchy_%s.csv", 3, NULL},
+        {"examples/lefevre2005_patients.csv", "examples/lefevre2005_hierarchy_%s.csv", 3, NULL},
+        {"examples/li2007_tcloseness_arx_test2.csv", "examples/li2007_hierarchy_%s.csv", 3, NULL},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        kn_table *table = read_table(folder, sets[i].data, sets[i].pattern);
+        uint32_t n_files = 0;
+        bool lacked = false;
+        for (uint32_t c = 0; c < table->n_columns; c++) {
+            const kn_column *column = &table->columns[c];
+            if (column->role != KN_ROLE_QUASI) continue;
+            char file[200];
+            snprintf(file, sizeof file, sets[i].pattern, column->name);
+            kn_hierarchy_request request = {.spec = file, .base_folder = folder, .weight = 1, .max_level = KN_NONE};
+            for (int automatic = 0; automatic < 2; automatic++) {
+                kn_domain *domain;
+                kn_error err = {{0}};
+                kn_status status = kn_domain_build(&domain, column, table->source, table->n_rows, &request, &err);
+                if (status != KN_OK && sets[i].lacking != NULL && !automatic) {
+                    assert_int_equal(status, KN_INPUT);
+                    assert_non_null(strstr(err.message, " is not in the hierarchy "));
+                    lacked = lacked || strcmp(column->name, sets[i].lacking) == 0;
+                } else {
+                    if (status != KN_OK) fail_msg("%s", err.message);
+                    assert_int_equal(domain->rows_before[domain->n_codes], table->n_rows);
+                    for (uint32_t s = 0; s < column->n_spellings; s++)
+                        assert_true(domain->code_of_spelling[s] < domain->n_codes);
+                }
+                kn_domain_free(domain);
+                request.spec = "auto";
+            }
+            n_files++;
+        }
+        assert_int_equal(n_files, sets[i].n_files);
+        assert_int_equal(lacked, sets[i].lacking != NULL);
+        kn_table_free(table);
+    }
+}
+
+/* Everything that allocates, on one small column of each kind. */
+static kn_status use_everything(const kn_table *numbers, const kn_table *words, const kn_table *days, const char *path,
+                                kn_error *err)
+{
+    static const char *const number_specs[] = {NULL, "suppress", "intervals(5,10)", "auto"};
+    static const char *const word_specs[] = {NULL, "mask(left)", "order(a<b<c<d)", "auto"};
+    kn_status status = KN_OK;
+    kn_domain *domain = NULL;
+    kn_set_pool *sets = NULL;
+    kn_tree *tree = NULL;
+    char *text = NULL;
+    kn_buffer cell_text = {0};
+    uint32_t n;
+    kn_cell cell;
+    kn_show_options options = {.width = 40};
+    kn_hierarchy_request request = {.spec = path, .max_level = KN_NONE};
+    for (int i = 0; i < 9; i++) {
+        const kn_table *table = i < 4 ? numbers : i < 8 ? words : days;
+        KN_TRY(build(&domain, table,
+                     i < 4   ? number_specs[i]
+                     : i < 8 ? word_specs[i - 4]
+                             : "date(month,year)",
+                     false, err));
+        KN_TRY(kn_set_pool_new(&sets, err));
+        KN_TRY(kn_domain_closure(&cell, domain, sets, (uint32_t[]){0, 1}, 2, err));
+        kn_cell_text(&cell_text, &cell, domain, sets);
+        if (cell_text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+        KN_TRY(kn_cell_parse(&cell, domain, sets, cell_text.bytes, cell_text.n, err));
+        kn_buffer_clear(&cell_text);
+        if (domain->kind == KN_DOMAIN_TREE) {
+            KN_TRY(kn_hierarchy_rectify(&tree, &n, domain, err));
+            KN_TRY(kn_hierarchy_show(&text, tree, NULL, &options, err));
+            kn_free(text);
+            text = NULL;
+            KN_TRY(kn_tree_to_text(&text, tree, err));
+            kn_free(text);
+            text = NULL;
+            kn_tree_free(tree);
+            tree = NULL;
+        }
+        kn_set_pool_free(sets);
+        sets = NULL;
+        kn_domain_free(domain);
+        domain = NULL;
+    }
+    KN_TRY(build(&domain, numbers, path, false, err));
+    KN_TRY(kn_hierarchy_check(&text, &n, &numbers->columns[0], "d", numbers->n_rows, &request, err));
+done:
+    kn_domain_free(domain);
+    kn_set_pool_free(sets);
+    kn_tree_free(tree);
+    kn_free(text);
+    kn_buffer_free(&cell_text);
+    return status;
+}
+
+static void every_failing_allocation_is_survived(void **state)
+{
+    const int numbers[] = {1, 12, 3, TEST_MISSING, 25};
+    const char *words[] = {"a", "b", "c", "a", "d"}, *dates[] = {"2024-01-31", "2023-11-02"};
+    kn_table *tables[] = {test_table(5, 1, numbers), test_text_table(5, 1, words),
+                          test_typed_table(KN_TYPE_DATE, 2, 1, dates)};
+    const char *path = temporary_file("1;low;*\n\"3\";low;*\n12.0;high;*\n25;high;*\n");
+    size_t before = kn_memory_used(), n_failed = 0;
+    for (size_t nth = 1;; nth++) {
+        kn_error err = {{0}};
+        kn_memory_fail_at(nth);
+        kn_status status = use_everything(tables[0], tables[1], tables[2], path, &err);
+        bool reached = kn_memory_allocations() >= nth;
+        kn_memory_fail_at(0);
+        assert_int_equal(kn_memory_used(), before);
+        if (!reached) {
+            if (status != KN_OK) fail_msg("%s", err.message);
+            break;
+        }
+        assert_int_equal(status, KN_RESOURCES);
+        assert_string_equal(err.message, "out of memory");
+        n_failed++;
+    }
+    assert_true(n_failed > 100);
+    unlink(path);
+    for (int i = 0; i < 3; i++) test_table_free(tables[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +1322,30 @@ int main(void)
         cmocka_unit_test(the_closure_is_the_smallest_allowed_superset),
         cmocka_unit_test(equal_sets_have_equal_ids),
         cmocka_unit_test(cells_are_written_as_labels_intervals_sets_and_stars),
+        cmocka_unit_test(a_file_may_look_like_any_csv),
+        cmocka_unit_test(a_wrong_file_is_refused_with_both_places),
+        cmocka_unit_test(a_written_tree_reads_back_the_same),
+        cmocka_unit_test(domains_are_what_their_definition_says),
+        cmocka_unit_test(a_value_outside_the_hierarchy_is_named_with_its_line),
+        cmocka_unit_test(numbers_are_found_by_value),
+        cmocka_unit_test(levels_are_checked),
+        cmocka_unit_test(intervals_are_aligned_and_nest),
+        cmocka_unit_test(masks_replace_characters_from_one_side),
+        cmocka_unit_test(dates_fall_into_units_of_the_calendar),
+        cmocka_unit_test(an_order_makes_intervals_of_text),
+        cmocka_unit_test(automatic_trees_suit_the_data),
+        cmocka_unit_test(a_missing_value_stands_below_the_root_of_every_spec),
+        cmocka_unit_test(a_slip_in_a_spec_is_no_missing_file),
+        cmocka_unit_test(what_is_written_is_read_back),
+        cmocka_unit_test(a_text_that_is_no_generalization_is_refused),
+        cmocka_unit_test(a_tree_is_drawn_within_its_width_and_lines),
+        cmocka_unit_test(no_drawing_has_more_lines_or_columns_than_allowed),
+        cmocka_unit_test(make_writes_what_the_spec_does),
+        cmocka_unit_test(check_counts_and_lists_what_is_lacking),
+        cmocka_unit_test(the_rectified_hierarchy_is_a_monotone_part_of_the_given_one),
+        cmocka_unit_test(hierarchies_of_real_tables_are_read_or_refused),
+        cmocka_unit_test(real_tables_fit_their_hierarchies),
+        cmocka_unit_test(every_failing_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

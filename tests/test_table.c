@@ -1,10 +1,15 @@
 /* table/: dates, numbers, and the order of dictionaries. */
 #include "support.h"
 
+#include "base/buffer.h"
 #include "table/dates.h"
+#include "table/infer.h"
+#include "table/number.h"
 #include "table/table.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void days_count_on_without_a_gap_from_year_1_to_9999(void **state)
@@ -106,6 +111,280 @@ static void the_main_spelling_is_the_most_frequent_then_the_first(void **state)
     kn_free(spellings);
 }
 
+/* --- Numbers ------------------------------------------------------------------------------------------------------ */
+
+static void only_plain_decimals_are_numbers(void **state)
+{
+    static const struct {
+        const char *text;
+        kn_number_kind kind;
+    } cases[] = {
+        {"0", KN_NUMBER_WHOLE},
+        {"-0", KN_NUMBER_WHOLE},
+        {"+5", KN_NUMBER_WHOLE},
+        {" 12\t", KN_NUMBER_WHOLE},
+        {"01234", KN_NUMBER_NONE},
+        {"00", KN_NUMBER_NONE},
+        {"00.5", KN_NUMBER_NONE},
+        {"0.5", KN_NUMBER_DECIMAL},
+        {".5", KN_NUMBER_DECIMAL},
+        {"5.", KN_NUMBER_DECIMAL},
+        {".", KN_NUMBER_NONE},
+        {"", KN_NUMBER_NONE},
+        {"-", KN_NUMBER_NONE},
+        {"1e5", KN_NUMBER_DECIMAL},
+        {"1E+5", KN_NUMBER_DECIMAL},
+        {"1e", KN_NUMBER_NONE},
+        {"1e400", KN_NUMBER_NONE},
+        {"1e-400", KN_NUMBER_NONE},
+        {"0e999", KN_NUMBER_DECIMAL},
+        {"1e9999", KN_NUMBER_NONE},
+        {"NaN", KN_NUMBER_NONE},
+        {"inf", KN_NUMBER_NONE},
+        {"0x10", KN_NUMBER_NONE},
+        {"1,5", KN_NUMBER_NONE},
+        {"1 000", KN_NUMBER_NONE},
+        {"1.2.3", KN_NUMBER_NONE},
+        {"--1", KN_NUMBER_NONE},
+        {"1-", KN_NUMBER_NONE},
+        {"123456789012345678901234567890", KN_NUMBER_WHOLE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_decimal decimal;
+        kn_number_kind kind = kn_decimal_parse(&decimal, cases[i].text, strlen(cases[i].text), false);
+        if (kind != cases[i].kind) fail_msg("'%s': kind %d, expected %d", cases[i].text, kind, cases[i].kind);
+    }
+    kn_decimal decimal;
+    assert_int_equal(kn_decimal_parse(&decimal, "007", 3, true), KN_NUMBER_WHOLE);
+    assert_true(kn_decimal_double(&decimal) == 7);
+}
+
+static size_t random_number(char *text, kn_rng *rng)
+{
+    size_t n = 0;
+    if (kn_rng_below(rng, 3) == 0) text[n++] = '-';
+    uint32_t n_whole = 1 + kn_rng_below(rng, kn_rng_below(rng, 4) == 0 ? 25 : 4);
+    text[n++] = (char)(n_whole == 1 ? '0' + kn_rng_below(rng, 10) : '1' + kn_rng_below(rng, 2));
+    while (--n_whole > 0) text[n++] = (char)('0' + kn_rng_below(rng, 2) * 9);
+    if (kn_rng_below(rng, 2)) {
+        text[n++] = '.';
+        for (uint32_t i = kn_rng_below(rng, 5); i > 0; i--) text[n++] = (char)('0' + kn_rng_below(rng, 2) * 5);
+    }
+    if (kn_rng_below(rng, 3) == 0) n += (size_t)sprintf(text + n, "e%d", (int)kn_rng_below(rng, 9) - 4);
+    text[n] = '\0';
+    return n;
+}
+
+/* As many digits before and behind the point as any of the numbers above has, so that bytes compare like values. */
+static void expand(char out[128], const char *text)
+{
+    char digits[64] = "";
+    int n = 0, point = -1, exponent = 0;
+    bool negative = *text == '-';
+    for (text += negative; *text != '\0' && *text != 'e'; text++) {
+        if (*text == '.')
+            point = n;
+        else
+            digits[n++] = *text;
+    }
+    if (*text == 'e') exponent = atoi(text + 1);
+    if (point < 0) point = n;
+    point += exponent;
+    memset(out, '0', 80);
+    out[80] = '\0';
+    for (int i = 0; i < n; i++) out[40 - point + i] = digits[i];
+    bool zero = strspn(out, "0") == 80;
+    memmove(out + 1, out, 81);
+    out[0] = negative && !zero ? '-' : '+';
+}
+
+static int compare_expanded(const char *a, const char *b)
+{
+    if (a[0] != b[0]) return a[0] == '-' ? -1 : 1;
+    int difference = memcmp(a + 1, b + 1, 80);
+    difference = (difference > 0) - (difference < 0);
+    return a[0] == '-' ? -difference : difference;
+}
+
+static void numbers_compare_exactly_and_doubles_follow(void **state)
+{
+    kn_rng rng = kn_rng_new(5, 0);
+    for (int i = 0; i < 200000; i++) {
+        char a[64], b[64], long_a[128], long_b[128];
+        kn_decimal x, y;
+        assert_true(kn_decimal_parse(&x, a, random_number(a, &rng), false) != KN_NUMBER_NONE);
+        assert_true(kn_decimal_parse(&y, b, random_number(b, &rng), false) != KN_NUMBER_NONE);
+        expand(long_a, a);
+        expand(long_b, b);
+        int expected = compare_expanded(long_a, long_b);
+        if (kn_decimal_compare(&x, &y) != expected) fail_msg("%s, %s: expected %d", a, b, expected);
+        double number = kn_decimal_double(&x), other = kn_decimal_double(&y);
+        if (number != strtod(a, NULL)) fail_msg("%s: %.17g", a, number);
+        if (expected < 0 ? number > other : expected > 0 ? number < other : number != other) fail_msg("%s, %s", a, b);
+    }
+}
+
+/* --- Inference ---------------------------------------------------------------------------------------------------- */
+
+typedef struct built {
+    kn_buffer bytes;
+    uint64_t offset[64], line[64];
+    kn_column column;
+    uint32_t *new_code;
+    kn_error err;
+} built;
+
+static kn_status build(built *b, const char *const *texts, uint32_t n, kn_type type)
+{
+    static const char *const nulls[] = {"", "NA"};
+    *b = (built){.column = {.name = (char *)"col"}};
+    for (uint32_t i = 0; i < n; i++) {
+        b->offset[i] = b->bytes.n;
+        b->line[i] = 100 - i;
+        kn_buffer_text(&b->bytes, texts[i]);
+    }
+    b->offset[n] = b->bytes.n;
+    kn_spellings spellings = {n, b->bytes.bytes, b->offset, b->line};
+    kn_infer_options options = {.type = type, .null_values = nulls, .n_null_values = 2, .source = "t.csv"};
+    return kn_column_set_spellings(&b->column, &b->new_code, &spellings, &options, &b->err);
+}
+
+static void built_free(built *b)
+{
+    kn_table *table = kn_array_alloc(1, sizeof *table, NULL);
+    table->columns = kn_array_alloc(1, sizeof *table->columns, NULL);
+    table->n_columns = 1;
+    table->columns[0] = b->column;
+    table->columns[0].name = NULL;
+    kn_table_free(table);
+    kn_free(b->new_code);
+    kn_buffer_free(&b->bytes);
+}
+
+/* The sorted spellings with '|' between values and '=' between spellings of one value. */
+static void assert_order(const char *const *texts, uint32_t n, kn_type declared, kn_type type, const char *expected)
+{
+    built b;
+    kn_buffer text = {0};
+    if (build(&b, texts, n, declared) != KN_OK) fail_msg("%s", b.err.message);
+    for (uint32_t i = 0; i < n; i++) {
+        size_t n_bytes;
+        const char *bytes = kn_column_bytes(&b.column, i, &n_bytes);
+        if (i > 0)
+            kn_buffer_char(&text, kn_column_value(&b.column, i) == kn_column_value(&b.column, i - 1) ? '=' : '|');
+        kn_buffer_append(&text, bytes, n_bytes);
+    }
+    assert_string_equal(text.bytes, expected);
+    assert_int_equal(b.column.type, type);
+    for (uint32_t i = 0; i < n; i++) {
+        size_t n_bytes;
+        const char *bytes = kn_column_bytes(&b.column, b.new_code[i], &n_bytes);
+        assert_memory_equal(bytes, texts[i], n_bytes);
+        assert_int_equal(b.column.first_line[b.new_code[i]], 100 - i);
+    }
+    if (type != KN_TYPE_TEXT)
+        for (uint32_t v = 1; v < b.column.n_values - b.column.has_missing; v++)
+            assert_true(b.column.number[v - 1] <= b.column.number[v]);
+    if (type != KN_TYPE_TEXT && b.column.has_missing) assert_true(isnan(b.column.number[b.column.n_values - 1]));
+    kn_buffer_free(&text);
+    built_free(&b);
+}
+
+#define LIST(...) (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)
+
+static void columns_get_the_type_that_fits_every_spelling(void **state)
+{
+    assert_order(LIST("10", "9", "-1", "+9"), KN_TYPE_AUTO, KN_TYPE_INT, "-1|+9=9|10");
+    assert_order(LIST("10", "9", "NA", "", " "), KN_TYPE_AUTO, KN_TYPE_INT, "9|10|= =NA");
+    assert_order(LIST("1", "1.0", "1e0", " 1", "0.99"), KN_TYPE_AUTO, KN_TYPE_DECIMAL, "0.99| 1=1=1.0=1e0");
+    assert_order(LIST("10", "9", "01"), KN_TYPE_AUTO, KN_TYPE_TEXT, "01|10|9");
+    assert_order(LIST("10", "9", "01"), KN_TYPE_INT, KN_TYPE_INT, "01|9|10");
+    assert_order(LIST("10", "9"), KN_TYPE_DECIMAL, KN_TYPE_DECIMAL, "9|10");
+    assert_order(LIST("10", "9"), KN_TYPE_TEXT, KN_TYPE_TEXT, "10|9");
+    assert_order(LIST("NA", ""), KN_TYPE_AUTO, KN_TYPE_TEXT, "=NA");
+    assert_order(LIST("NaN", "1"), KN_TYPE_AUTO, KN_TYPE_TEXT, "1|NaN");
+    /* neighbours that are one double */
+    assert_order(LIST("900719925474099301", "900719925474099300", "900719925474099302"), KN_TYPE_AUTO, KN_TYPE_INT,
+                 "900719925474099300|900719925474099301|900719925474099302");
+    assert_order(LIST("0.1000000000000000000001", "0.1", "0.10"), KN_TYPE_AUTO, KN_TYPE_DECIMAL,
+                 "0.1=0.10|0.1000000000000000000001");
+}
+
+static void dates_are_dates_when_the_whole_column_agrees(void **state)
+{
+    assert_order(LIST("2024-01-31", "1999-12-31", "2024-01-31T00:00"), KN_TYPE_AUTO, KN_TYPE_DATE,
+                 "1999-12-31|2024-01-31=2024-01-31T00:00");
+    assert_order(LIST("31.01.2024", "1.2.2023"), KN_TYPE_AUTO, KN_TYPE_DATE, "1.2.2023|31.01.2024");
+    assert_order(LIST("31/01/2024", "1/2/2023"), KN_TYPE_AUTO, KN_TYPE_DATE, "1/2/2023|31/01/2024");
+    assert_order(LIST("1/31/2024", "2/1/2024"), KN_TYPE_AUTO, KN_TYPE_DATE, "1/31/2024|2/1/2024");
+    assert_order(LIST("1/2/2024", "2/1/2024"), KN_TYPE_AUTO, KN_TYPE_TEXT, "1/2/2024|2/1/2024"); /* which is first? */
+    assert_order(LIST("31/01/2024", "1/31/2024"), KN_TYPE_AUTO, KN_TYPE_TEXT, "1/31/2024|31/01/2024");
+    assert_order(LIST("1/21/76", "2/28/76"), KN_TYPE_AUTO, KN_TYPE_TEXT, "1/21/76|2/28/76");
+    assert_order(LIST("2024-01-31", "31.01.2024"), KN_TYPE_AUTO, KN_TYPE_TEXT, "2024-01-31|31.01.2024");
+    assert_order(LIST("2024-01-31T10:00", "2024-01-31T10:00Z"), KN_TYPE_AUTO, KN_TYPE_TEXT,
+                 "2024-01-31T10:00|2024-01-31T10:00Z");
+    assert_order(LIST("20240131", "19991231"), KN_TYPE_AUTO, KN_TYPE_INT, "19991231|20240131");
+    assert_order(LIST("20240131", "19991231"), KN_TYPE_DATE, KN_TYPE_DATE, "19991231|20240131");
+    assert_order(LIST("2024-01-31T10:00:00.000000002", "2024-01-31T10:00:00.000000001"), KN_TYPE_AUTO, KN_TYPE_DATE,
+                 "2024-01-31T10:00:00.000000001|2024-01-31T10:00:00.000000002");
+}
+
+static void a_declared_type_that_does_not_fit_is_refused_at_its_first_line(void **state)
+{
+    built b;
+    assert_int_equal(build(&b, LIST("1", "x", "2", "y"), KN_TYPE_INT), KN_INPUT);
+    assert_string_equal(b.err.message,
+                        "t.csv:97: column 'col': 'y' is not a whole number; give the column another type, "
+                        "or name the value with --null if it means a missing one");
+    built_free(&b);
+    assert_int_equal(build(&b, LIST("1.5", "2"), KN_TYPE_INT), KN_INPUT);
+    built_free(&b);
+    assert_int_equal(build(&b, LIST("2024-01-31", "31.1.2024"), KN_TYPE_DATE), KN_INPUT);
+    assert_non_null(
+        strstr(b.err.message, "t.csv:100: column 'col': '2024-01-31' is not a date in the form of the others"));
+    built_free(&b);
+    assert_int_equal(build(&b, LIST("1/2/2024", "2/1/2024"), KN_TYPE_DATE), KN_INPUT);
+    assert_non_null(strstr(b.err.message, "day and month could be exchanged"));
+    built_free(&b);
+}
+
+static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Long shared prefixes and many spellings, so that every branch of the sort is taken. */
+static void large_dictionaries_are_sorted(void **state)
+{
+    enum { N = 6000 };
+    kn_rng rng = kn_rng_new(9, 0);
+    static char *texts[N];
+    static uint64_t offset[N + 1], line[N];
+    kn_buffer bytes = {0};
+    for (uint32_t i = 0; i < N; i++) {
+        char text[200];
+        static const char prefix[] =
+            "a prefix of many bytes, longer than eight times eight, so that the radix sort gives up";
+        uint32_t n_prefix = i % 4 == 0 ? 0 : i % 4 == 1 ? 8 : i % 4 == 2 ? 20 : (uint32_t)strlen(prefix);
+        snprintf(text, sizeof text, "%.*s%u", (int)n_prefix, prefix, kn_rng_below(&rng, 100) * N + i);
+        texts[i] = kn_string_copy(text, strlen(text), NULL);
+        offset[i] = bytes.n;
+        kn_buffer_text(&bytes, text);
+    }
+    offset[N] = bytes.n;
+    kn_spellings spellings = {N, bytes.bytes, offset, line};
+    kn_infer_options options = {.source = "t.csv"};
+    built b = {.column = {.name = (char *)"col"}};
+    assert_ok(kn_column_set_spellings(&b.column, &b.new_code, &spellings, &options, err));
+    qsort(texts, N, sizeof *texts, by_bytes);
+    for (uint32_t i = 0; i < N; i++) {
+        size_t n_bytes;
+        const char *sorted = kn_column_bytes(&b.column, i, &n_bytes);
+        assert_int_equal(n_bytes, strlen(texts[i]));
+        assert_memory_equal(sorted, texts[i], n_bytes);
+        kn_free(texts[i]);
+    }
+    kn_buffer_free(&bytes);
+    built_free(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +392,12 @@ int main(void)
         cmocka_unit_test(only_real_dates_are_dates),
         cmocka_unit_test(a_time_with_a_zone_is_counted_back_to_utc),
         cmocka_unit_test(the_main_spelling_is_the_most_frequent_then_the_first),
+        cmocka_unit_test(only_plain_decimals_are_numbers),
+        cmocka_unit_test(numbers_compare_exactly_and_doubles_follow),
+        cmocka_unit_test(columns_get_the_type_that_fits_every_spelling),
+        cmocka_unit_test(dates_are_dates_when_the_whole_column_agrees),
+        cmocka_unit_test(a_declared_type_that_does_not_fit_is_refused_at_its_first_line),
+        cmocka_unit_test(large_dictionaries_are_sorted),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

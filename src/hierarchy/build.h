@@ -5,14 +5,21 @@
 #include "hierarchy/domain.h"
 
 typedef struct kn_hierarchy_request {
-    const char *spec; /* NULL: none given. "suppress", "intervals(5,10,20)", "mask(right)", "mask(left)",
-                         "date(month,quarter,year)", "order(a<b<c)", "auto"; otherwise a file name */
-    const char *base_folder; /* file names in a policy are relative to it; NULL: the current folder */
-    bool must_be_tree; /* full-domain algorithms: a column without a hierarchy gets the automatic tree */
-    double weight;     /* 1 */
+    const char *spec;              /* NULL: none given. "suppress", "intervals(5,10,20)", "mask(right)", "mask(left)",
+                                      "date(month,quarter,year)", "order(a<b<c)", "auto"; otherwise a file name */
+    const char *base_folder;       /* file names in a policy are relative to it; NULL: the current folder */
+    bool must_be_tree;             /* full-domain algorithms: a column without a hierarchy gets the automatic tree */
+    double weight;                 /* 1 */
     uint32_t min_level, max_level; /* 0 and KN_NONE: no limits */
-    bool redact;       /* no values in messages */
+    bool redact;                   /* no values in messages */
+    bool missing_is_wildcard;      /* see kn_domain */
 } kn_hierarchy_request;
+
+/* The SPECs, for help and `kanon list hierarchies`. */
+typedef struct kn_hierarchy_spec {
+    const char *name, *syntax, *summary;
+} kn_hierarchy_spec;
+const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n);
 
 /* The domain of `column` as a quasi-identifier. Fails with KN_INPUT naming file, line and value when the file is
  * wrong or the data has a value that is not in it (the data's line too). A missing value that the file does not know
@@ -22,6 +29,8 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
 
 /* One line per leaf, leaf first, root last, separated by ';': the file format that kn_domain_build reads. */
 kn_status kn_tree_to_text(char **out, const kn_tree *tree, kn_error *err);
+/* The text of a hierarchy file; `name` for messages. */
+kn_status kn_tree_parse(kn_tree **out, const char *text, size_t n_bytes, const char *name, bool redact, kn_error *err);
 /* Reads a hierarchy file without data (`kanon hierarchy check|show`). */
 kn_status kn_tree_read(kn_tree **out, const char *path, bool redact, kn_error *err);
 

@@ -24,6 +24,7 @@ kn_cell kn_domain_root(const kn_domain *domain)
 kn_cell kn_domain_leaf(const kn_domain *domain, uint32_t code)
 {
     assert(code < domain->n_codes);
+    if (code == domain->missing && domain->missing_is_wildcard) return kn_domain_root(domain);
     return (kn_cell){code, code, domain->kind == KN_DOMAIN_TREE ? code : KN_NONE};
 }
 
@@ -35,6 +36,7 @@ static kn_cell node_cell(const kn_tree *tree, uint32_t node)
 kn_cell kn_domain_at_level(const kn_domain *domain, uint32_t code, uint32_t level)
 {
     assert(domain->kind == KN_DOMAIN_TREE && code < domain->n_codes && level < domain->tree->n_levels);
+    if (code == domain->missing && domain->missing_is_wildcard) return kn_domain_root(domain);
     return node_cell(domain->tree, domain->tree->at_level[level][code]);
 }
 
@@ -45,8 +47,8 @@ static int by_code(const void *a, const void *b)
 }
 
 /* The codes, sorted and each once, as a member of the pool. */
-static kn_status set_of(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes,
-                        size_t n_codes, kn_error *err)
+static kn_status set_of(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes, size_t n_codes,
+                        kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *sorted = NULL, n = 0;
@@ -67,7 +69,11 @@ kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *
 {
     assert(n_codes > 0);
     uint32_t first = codes[0], last = codes[0];
-    for (size_t i = 1; i < n_codes; i++) {
+    for (size_t i = 0; i < n_codes; i++) {
+        if (codes[i] == domain->missing && domain->missing_is_wildcard) {
+            *out = kn_domain_root(domain);
+            return KN_OK;
+        }
         if (codes[i] < first) first = codes[i];
         if (codes[i] > last) last = codes[i];
     }

@@ -53,6 +53,11 @@ static uint32_t find_slot(const kn_paths *paths, const char *bytes, size_t n_byt
     return slot;
 }
 
+uint32_t kn_paths_find(const kn_paths *paths, const char *bytes, size_t n_bytes)
+{
+    return paths->n_slots > 0 ? paths->slots[find_slot(paths, bytes, n_bytes)] : KN_NONE;
+}
+
 static kn_status grow_slots(kn_paths *paths, kn_error *err)
 {
     kn_status status = KN_OK;

@@ -29,11 +29,14 @@ static inline uint32_t kn_paths_rows(const kn_paths *paths)
 
 /* The id of a label, the same for equal bytes. */
 kn_status kn_paths_label(uint32_t *id, kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
+uint32_t kn_paths_find(const kn_paths *paths, const char *bytes, size_t n_bytes); /* KN_NONE: no such label */
 /* A label that is equal to no other, whatever its bytes: for the missing value. */
 kn_status kn_paths_own_label(uint32_t *id, kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
 const char *kn_paths_bytes(const kn_paths *paths, uint32_t id, size_t *n_bytes);
 kn_status kn_paths_push(kn_paths *paths, uint32_t id, kn_error *err); /* the next cell of the current row */
 
+/* One root and one parent for every label; KN_INPUT naming both places otherwise. */
+kn_status kn_paths_check(const kn_paths *paths, kn_error *err);
 /* KN_INPUT when the rows are no tree: two parents, several roots, one label for two places of the tree, no rows. */
 kn_status kn_tree_from_paths(kn_tree **out, const kn_paths *paths, kn_error *err);
 

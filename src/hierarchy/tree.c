@@ -93,7 +93,8 @@ static const char *place(char buffer[PLACE_BYTES], const kn_paths *paths, uint32
 
 static kn_status two_parents(const kn_paths *paths, uint32_t row, uint32_t earlier, uint32_t level, kn_error *err)
 {
-    char label[KN_SHOWN_BYTES], here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES], place_here[PLACE_BYTES], place_there[PLACE_BYTES];
+    char label[KN_SHOWN_BYTES], here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES], place_here[PLACE_BYTES],
+        place_there[PLACE_BYTES];
     shown_label(label, paths, label_at(paths, row, level));
     shown_label(here, paths, label_at(paths, row, level + 1));
     shown_label(there, paths, label_at(paths, earlier, level + 1));
@@ -110,30 +111,40 @@ static kn_status check_root(const kn_paths *paths, kn_error *err)
     uint32_t top = paths->n_levels - 1, root = label_at(paths, 0, top), row = 1;
     while (row < kn_paths_rows(paths) && label_at(paths, row, top) == root) row++;
     if (row == kn_paths_rows(paths)) return KN_OK;
+    /* the first line alone differs: column names, most likely */
+    bool header = row == 1 && kn_paths_rows(paths) > 2 && label_at(paths, 2, top) == label_at(paths, 1, top);
     char here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES], place_here[PLACE_BYTES], place_there[PLACE_BYTES];
-    return kn_error_set(err, KN_INPUT,
-                        "%s, %s: the root is %s, but in %s it is %s; every line must end with the same label: add a "
-                        "common root such as * as last column",
-                        paths->name, place(place_here, paths, row),
-                        shown_label(here, paths, label_at(paths, row, top)), place(place_there, paths, 0),
-                        shown_label(there, paths, root));
+    return kn_error_set(
+        err, KN_INPUT,
+        header ? "%s, %s: the root is %s, but in %s it is %s; every line must end with the same label, and "
+                 "there is no header line: remove it if that is one"
+               : "%s, %s: the root is %s, but in %s it is %s; every line must end with the same label: "
+                 "add a common root such as * as last column",
+        paths->name, place(place_here, paths, row), shown_label(here, paths, label_at(paths, row, top)),
+        place(place_there, paths, 0), shown_label(there, paths, root));
 }
 
-/* first_row: one entry per label, scratch. */
-static kn_status check_parents(const kn_paths *paths, uint32_t *first_row, kn_error *err)
+kn_status kn_paths_check(const kn_paths *paths, kn_error *err)
 {
-    uint32_t n_rows = kn_paths_rows(paths), n_levels = paths->n_levels;
-    for (uint32_t l = 0; l + 1 < n_levels; l++) {
+    kn_status status = KN_OK;
+    uint32_t n_rows = kn_paths_rows(paths), *first_row = NULL;
+    if (paths->cells.n == 0) KN_FAIL(KN_INPUT, "%s: the hierarchy is empty", paths->name);
+    assert(paths->cells.n % paths->n_levels == 0);
+    KN_TRY(check_root(paths, err));
+    KN_NEW_RAW(first_row, paths->ends.n);
+    for (uint32_t l = 0; l + 1 < paths->n_levels; l++) {
         memset(first_row, 0xFF, paths->ends.n * sizeof *first_row);
         for (uint32_t r = 0; r < n_rows; r++) {
             uint32_t *earlier = &first_row[label_at(paths, r, l)];
             if (*earlier == KN_NONE)
                 *earlier = r;
             else if (label_at(paths, r, l + 1) != label_at(paths, *earlier, l + 1))
-                return two_parents(paths, r, *earlier, l, err);
+                KN_TRY(two_parents(paths, r, *earlier, l, err));
         }
     }
-    return KN_OK;
+done:
+    kn_free(first_row);
+    return status;
 }
 
 /* --- Nodes as they appear, before numbering -------------------------------------------------------------------- */
@@ -347,11 +358,8 @@ kn_status kn_tree_from_paths(kn_tree **out, const kn_paths *paths, kn_error *err
     uint32_t *scratch = NULL, *draft_of = NULL;
     kn_tree *tree = NULL;
     *out = NULL;
-    if (paths->cells.n == 0) KN_FAIL(KN_INPUT, "%s: the hierarchy is empty", paths->name);
-    assert(paths->cells.n % paths->n_levels == 0);
+    KN_TRY(kn_paths_check(paths, err));
     KN_NEW_RAW(scratch, paths->ends.n);
-    KN_TRY(check_root(paths, err));
-    KN_TRY(check_parents(paths, scratch, err));
     KN_TRY(draft_nodes(&d, paths, scratch, err));
     KN_TRY(draft_links(&d, err));
     KN_TRY(draft_order(&d, err));

@@ -1,5 +1,9 @@
 /* CSV in: bytes to encoded columns, in parallel.
  *
+ * Cells keep their bytes. Records end with LF, CRLF or CR; a blank line is a fault, except at the end of the file, and
+ * except in a table of one column, where it is an empty cell. A byte order mark wins over the encoding that was asked
+ * for. How columns get their types and which cells are missing: table/infer.h.
+ *
  * Two steps, because roles depend on the header and columns that are not needed are not stored:
  *   kn_csv_open(&reader, ...)           reads the header, detects delimiter and encoding
  *   (look at kn_csv_column_name, decide roles and types)
@@ -14,10 +18,11 @@
 
 typedef enum kn_encoding { KN_ENCODING_UTF8, KN_ENCODING_LATIN1, KN_ENCODING_UTF16 } kn_encoding;
 
+/* Strings are borrowed until kn_csv_close. */
 typedef struct kn_csv_options {
     char delimiter;  /* '\0': detect among , ; tab | */
     bool no_header;  /* columns are then named column1, column2, ... */
-    bool trim;       /* blanks around cells are removed */
+    bool trim;       /* blanks around cells are removed, inside quotes too; a quote after blanks opens a cell */
     kn_encoding encoding; /* UTF8 also takes UTF-16 with a byte order mark */
     const char *const *null_values; /* spellings of a missing cell; default {""} when n is 0 */
     size_t n_null_values;

@@ -81,6 +81,8 @@ static kn_status price_tables(kn_objective *objective, kn_error *err)
         KN_NEW(objective->node_price[q], tree->n_nodes);
         for (uint32_t node = 0; node < tree->n_nodes; node++) {
             kn_cell cell = {tree->first[node], tree->last[node], node};
+            if (domain->missing_is_wildcard && cell.first == domain->missing && cell.last == domain->missing)
+                cell = kn_domain_root(domain);
             objective->node_price[q][node] = weight * type->price_cell(objective->state, tuples, NULL, q, &cell);
         }
     }
@@ -206,7 +208,7 @@ kn_status kn_objective_loss(double *loss, const kn_objective *objective, const k
     *loss = NAN;
     if (objective->type->price_cell != NULL) return cell_loss(loss, objective, release, err);
     if (objective->type->price_class != NULL) return class_loss(loss, objective, release, err);
-    return objective->type->price_release(loss, objective->state, release, err);
+    return objective->type->price_release(loss, objective->state, release, NULL, err);
 }
 
 double kn_objective_column_loss(const kn_objective *objective, const kn_release *release, uint32_t q)

@@ -42,7 +42,8 @@ typedef struct kn_measure {
     /* Price of a class (all its rows together); `cells` its n_qis cells. `suppressed`: the class of suppressed rows. */
     double (*price_class)(const void *state, const kn_tuples *tuples, const kn_class_counts *counts,
                           const kn_cell *cells, const kn_set_pool *sets, bool suppressed);
-    kn_status (*price_release)(double *loss, const void *state, const kn_release *release, kn_error *err);
+    kn_status (*price_release)(double *loss, const void *state, const kn_release *release, kn_pool *pool,
+                               kn_error *err);
     /* class measures: what turns the sum into the reported figure (NULL: the sum itself) */
     double (*finish)(const void *state, const kn_release *release, double sum);
 } kn_measure;
@@ -77,6 +78,19 @@ void kn_objective_free(kn_objective *objective);
 double kn_objective_price(const kn_objective *objective, const kn_set_pool *sets, uint32_t q, const kn_cell *cell);
 /* The loss of a finished release, as reported. */
 kn_status kn_objective_loss(double *loss, const kn_objective *objective, const kn_release *release, kn_error *err);
+/* Every measure that this table allows, each with its default parameters (cm, pmi and the like look at the first
+ * sensitive column), in the order of the registry. Measures that need a sensitive column are left out where there is
+ * none. The same figures for any number of threads. */
+typedef struct kn_measured {
+    const kn_measure *type;
+    double value;
+} kn_measured;
+typedef struct kn_measure_report {
+    size_t n;
+    kn_measured *items;
+} kn_measure_report;
+kn_status kn_measure_report_new(kn_measure_report **out, const kn_release *release, kn_pool *pool, kn_error *err);
+void kn_measure_report_free(kn_measure_report *report);
 /* The loss that falls on QI q alone, per cell of that column (cell measures; otherwise NAN). */
 double kn_objective_column_loss(const kn_objective *objective, const kn_release *release, uint32_t q);
 

@@ -14,14 +14,14 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
 
 static void discard(void *state) { kn_private_information_free(state); }
 
-static kn_status price_release(double *loss, const void *state, const kn_release *release, kn_error *err)
+static kn_status price_release(double *loss, const void *state, const kn_release *release, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_private_information *information = state;
     const kn_tuples *tuples = release->tuples;
     double *columns = NULL, square = 0, weight_square = 0, weights = kn_tuples_weight(tuples);
     KN_NEW(columns, tuples->n_qis);
-    KN_TRY(kn_private_information_columns(columns, information, release, err));
+    KN_TRY(kn_private_information_columns(columns, information, release, pool, err));
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         double weight = tuples->domains[q]->weight;
         square += weight * weight * columns[q] * columns[q];

@@ -3,19 +3,19 @@
  * Sweeney 2002: 1 - the mean over cells of level / height. */
 #include "measure/measure.h"
 
-extern const kn_measure kn_measure_tree;
+extern const kn_measure kn_measure_tree_measure;
 
 static kn_status prepare(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err)
 {
     kn_objective *tree;
-    kn_status status = kn_objective_new(&tree, kn_measure_tree.name, tuples, err);
+    kn_status status = kn_objective_new(&tree, kn_measure_tree_measure.name, tuples, err);
     *state = tree;
     return status;
 }
 
 static void discard(void *state) { kn_objective_free(state); }
 
-static kn_status price_release(double *loss, const void *state, const kn_release *release, kn_error *err)
+static kn_status price_release(double *loss, const void *state, const kn_release *release, kn_pool *pool, kn_error *err)
 {
     kn_status status = kn_objective_loss(loss, state, release, err);
     *loss = 1 - *loss;

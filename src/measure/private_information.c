@@ -176,25 +176,37 @@ double kn_private_information_class(const kn_private_information *information, c
     return sum;
 }
 
-kn_status kn_private_information_columns(double *columns, const kn_private_information *information,
-                                         const kn_release *release, kn_error *err)
+typedef struct column_jobs {
+    double *columns;
+    const kn_private_information *information;
+    const kn_release *release;
+} column_jobs;
+
+static kn_status price_column(void *context, size_t q, unsigned worker, kn_error *err)
 {
     kn_status status = KN_OK;
+    const column_jobs *jobs = context;
+    const kn_release *release = jobs->release;
     const kn_tuples *tuples = release->tuples;
     kn_histogram *histograms = NULL;
+    kn_cell root = kn_domain_root(tuples->domains[q]);
+    double sum = 0;
     KN_NEW(histograms, tuples->n_sensitive);
-    for (uint32_t q = 0; q < tuples->n_qis; q++) {
-        double sum = 0;
-        for (uint32_t c = 0; c < release->n_classes + (release->n_suppressed > 0); c++) {
-            kn_cell root = kn_domain_root(tuples->domains[q]);
-            const kn_cell *cell = c < release->n_classes ? &release->cells[(size_t)c * tuples->n_qis + q] : &root;
-            kn_release_class(release, c, histograms);
-            sum += kn_private_information_cell(information, tuples, release->sets, q, cell,
-                                               &histograms[information->column]);
-        }
-        columns[q] = tuples->n_rows > 0 ? information->table_entropy - sum / tuples->n_rows : 0;
+    for (uint32_t c = 0; c < release->n_classes + (release->n_suppressed > 0); c++) {
+        const kn_cell *cell = c < release->n_classes ? &release->cells[(size_t)c * tuples->n_qis + q] : &root;
+        kn_release_class(release, c, histograms);
+        sum += kn_private_information_cell(jobs->information, tuples, release->sets, (uint32_t)q, cell,
+                                           &histograms[jobs->information->column]);
     }
+    jobs->columns[q] = tuples->n_rows > 0 ? jobs->information->table_entropy - sum / tuples->n_rows : 0;
 done:
     kn_free(histograms);
     return status;
+}
+
+kn_status kn_private_information_columns(double *columns, const kn_private_information *information,
+                                         const kn_release *release, kn_pool *pool, kn_error *err)
+{
+    column_jobs jobs = {columns, information, release};
+    return kn_pool_run(pool, release->tuples->n_qis, price_column, &jobs, err);
 }

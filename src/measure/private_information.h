@@ -35,6 +35,6 @@ double kn_private_information_class(const kn_private_information *information, c
                                     const kn_class_counts *counts, const kn_cell *cells, const kn_set_pool *sets);
 /* I(Y; released column q), [SC] (11), for every q. */
 kn_status kn_private_information_columns(double *columns, const kn_private_information *information,
-                                         const kn_release *release, kn_error *err);
+                                         const kn_release *release, kn_pool *pool, kn_error *err);
 
 #endif

@@ -1,8 +1,6 @@
 /* From settings and the header of the data to one choice per column. */
 #include "policy/settings.h"
 
-#include "base/buffer.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +18,7 @@ static const struct {
 typedef struct header {
     const char *const *names;
     uint32_t n;
+    kn_columns_mode mode;
 } header;
 
 static uint32_t find_name(const header *head, const char *name, size_t n_bytes)
@@ -75,6 +74,7 @@ static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_b
         }
         if (*from == ',') from++;
         uint32_t column = find_name(head, name, n);
+        if (column == KN_NONE && head->mode == KN_COLUMNS_OF_RELEASE) continue;
         if (column == KN_NONE) KN_TRY(unknown_column(head, setting, name, n, err));
         KN_TRY(set_role(&choices[column], &given_by[column], n_mentions, role, setting, head->names[column], err));
     }
@@ -148,6 +148,7 @@ static kn_status set_details(kn_column_choice *choices, const kn_settings *setti
             column = found;
             value = equals + 1;
         }
+        if (column == KN_NONE && head->mode == KN_COLUMNS_OF_RELEASE) continue;
         if (column == KN_NONE)
             return unknown_column(head, setting, setting->value, strcspn(setting->value, "="), err);
         kn_status status = set_detail(&choices[column], settings, setting, value, err);
@@ -173,6 +174,7 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
         kn_buffer_printf(&names, "%s%s", n_dropped++ != 0 ? ", " : "", head->names[i]);
     }
     kn_status status = KN_OK;
+    if (head->mode == KN_COLUMNS_OF_RELEASE) n_dropped = 0;
     if (n_dropped != 0 && strcmp(how, "error") == 0)
         status = kn_error_set(err, KN_USAGE,
                               "no role for column%s %.900s; give each a role, or say --unlisted drop or insensitive",
@@ -184,12 +186,12 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
 }
 
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
-                              uint32_t n_names, struct kn_buffer *warnings, kn_error *err)
+                              uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_column_choice *choices = NULL;
     const kn_setting **given_by = NULL;
-    header head = {names, n_names};
+    header head = {names, n_names, mode};
     uint32_t n_mentions = 0;
     *out = NULL;
     KN_NEW(choices, n_names);
@@ -205,7 +207,9 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     const kn_setting *person = kn_settings_find(settings, "person");
     if (person != NULL) {
         uint32_t column = find_name(&head, person->value, strlen(person->value));
-        if (column == KN_NONE) KN_TRY(unknown_column(&head, person, person->value, strlen(person->value), err));
+        if (column == KN_NONE && mode == KN_COLUMNS_OF_DATA)
+            KN_TRY(unknown_column(&head, person, person->value, strlen(person->value), err));
+        if (column == KN_NONE) goto details;
         if (given_by[column] != NULL && choices[column].role != KN_ROLE_IDENTIFIER)
             KN_FAIL(KN_USAGE, "the person column '%.80s' is an identifier and cannot be %s too", person->value,
                     kn_role_name(choices[column].role));
@@ -213,9 +217,11 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
         choices[column].is_person = true;
         given_by[column] = person;
     }
+details:
     KN_TRY(set_details(choices, settings, &head, false, err));
     KN_TRY(set_details(choices, settings, &head, true, err));
     KN_TRY(place_unlisted(choices, given_by, settings, &head, warnings, err));
+    for (uint32_t i = 0; i < n_names; i++) choices[i].listed = given_by[i] != NULL;
     *out = choices;
     choices = NULL;
 done:

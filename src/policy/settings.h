@@ -6,6 +6,7 @@
 #ifndef KN_POLICY_SETTINGS_H
 #define KN_POLICY_SETTINGS_H
 
+#include "base/buffer.h"
 #include "base/tick.h"
 #include "table/table.h"
 
@@ -42,6 +43,7 @@ const char *kn_setting_place(char *buffer, const kn_setting *setting);
 /* The settings of one column of the data, resolved. */
 typedef struct kn_column_choice {
     kn_role role;
+    bool listed;      /* somebody gave it a role */
     uint32_t mention; /* 0, 1, ...: in which order roles were given; quasi-identifiers are reported in it */
     kn_type type;
     bool is_person;
@@ -51,11 +53,16 @@ typedef struct kn_column_choice {
     uint32_t min_level, max_level; /* KN_NONE: no upper limit */
 } kn_column_choice;
 
+typedef enum kn_columns_mode {
+    KN_COLUMNS_OF_DATA,   /* every name in the settings must be there; unlisted columns as the user says */
+    KN_COLUMNS_OF_RELEASE /* a released file: names may be missing, unlisted columns are just not listed */
+} kn_columns_mode;
+
 /* One choice per column name of the data. Names that the data does not have, two roles for one column, unlisted
  * columns under `error`: KN_USAGE. Columns left out because nobody mentioned them are appended to `warnings`, one
  * line. *out is yours to kn_free. */
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
-                              uint32_t n_names, struct kn_buffer *warnings, kn_error *err);
+                              uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_error *err);
 
 /* Translates a policy file into settings (policy_file.c). */
 kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err);

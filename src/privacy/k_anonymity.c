@@ -46,6 +46,7 @@ const kn_privacy kn_privacy_k_anonymity = {
     .monotone = true,
     .counts_only = true,
     .worst_is_least = true,
+    .letter = "k",
     .prepare = prepare,
     .discard = kn_free,
     .holds = holds,

@@ -1,7 +1,7 @@
 /* The registry of privacy models, and the models in force for one run. */
 #include "privacy/privacy.h"
 
-#include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #define KN_PRIVACY(name) extern const kn_privacy kn_privacy_##name;
@@ -41,6 +41,20 @@ static kn_status unknown_model(const char *spec, int n_bytes, kn_error *err)
     return status;
 }
 
+/* One population serves all models of a run, because a class has one number of people around it. */
+static kn_status open_population(kn_models *models, const kn_model *model, const kn_tuples *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *path = kn_args_text(&model->args, "population");
+    for (const kn_model *other = models->items; other < model; other++)
+        if ((other->type->needs & KN_NEEDS_POPULATION) && strcmp(kn_args_text(&other->args, "population"), path) != 0)
+            KN_FAIL(KN_USAGE, "%s and %s name different population files; one run has one population",
+                    other->type->name, model->type->name);
+    if (models->population == NULL) KN_TRY(kn_population_read(&models->population, path, tuples, NULL, err));
+done:
+    return status;
+}
+
 static kn_status model_open(kn_model *model, const char *spec, const kn_tuples *tuples, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -50,6 +64,9 @@ static kn_status model_open(kn_model *model, const char *spec, const kn_tuples *
     const char *params = spec[n_bytes] == ':' ? spec + n_bytes + 1 : "";
     KN_TRY(kn_args_parse(&model->args, model->type->name, model->type->params, model->type->n_params, params, err));
     KN_TRY(model->type->prepare(&model->state, tuples, &model->args, err));
+    model->worst_is_least = model->type->worst_is_least;
+    model->letter = model->type->letter;
+    if (model->type->orient != NULL) model->worst_is_least = model->type->orient(model->state, &model->letter);
 done:
     return status;
 }
@@ -68,6 +85,7 @@ kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_spec
         kn_model *model = &models->items[models->n++];
         KN_TRY(model_open(model, specs[i], tuples, err));
         const kn_privacy *type = model->type;
+        if (type->needs & KN_NEEDS_POPULATION) KN_TRY(open_population(models, model, tuples, err));
         models->needs |= type->needs;
         models->monotone = models->monotone && type->monotone;
         models->counts_only = models->counts_only && type->counts_only;
@@ -89,6 +107,7 @@ void kn_models_free(kn_models *models)
         if (model->state != NULL) model->type->discard(model->state);
         kn_args_free(&model->args);
     }
+    kn_population_free(models->population);
     kn_free(models->items);
     kn_free(models);
 }
@@ -100,4 +119,147 @@ bool kn_models_hold(const kn_models *models, const kn_class_counts *counts)
     for (size_t i = 0; i < models->n; i++)
         if (!models->items[i].type->holds(models->items[i].state, counts)) return false;
     return true;
+}
+
+bool kn_models_hold_class(const kn_models *models, kn_class_counts *counts, const kn_cell *cells,
+                          const kn_set_pool *sets)
+{
+    if (models->population != NULL) counts->n_population = kn_population_count(models->population, cells, sets);
+    return kn_models_hold(models, counts);
+}
+
+/* --- What is possible at all ------------------------------------------------------------------------------------- */
+
+/* The whole table as one class. */
+static kn_status whole_table(kn_histogram **out, const kn_tuples *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW(*out, tuples->n_sensitive);
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
+        const kn_sensitive *sensitive = &tuples->sensitive[s];
+        uint32_t *values = NULL, *counts = NULL, n = 0;
+        KN_NEW(values, sensitive->n_values);
+        (*out)[s].values = values;
+        KN_NEW(counts, sensitive->n_values);
+        (*out)[s].counts = counts;
+        for (uint32_t value = 0; value < sensitive->n_values; value++) {
+            if (sensitive->value_rows[value] == 0) continue;
+            values[n] = value;
+            counts[n++] = (uint32_t)sensitive->value_rows[value];
+        }
+        (*out)[s].n = n;
+    }
+done:
+    return status;
+}
+
+static void free_histograms(kn_histogram *histograms, uint32_t n)
+{
+    for (uint32_t s = 0; histograms != NULL && s < n; s++) {
+        kn_free((void *)histograms[s].values);
+        kn_free((void *)histograms[s].counts);
+    }
+    kn_free(histograms);
+}
+
+kn_status kn_models_possible(const kn_models *models, const kn_tuples *tuples, uint64_t max_suppressed, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_histogram *histograms = NULL;
+    if (max_suppressed > 0 || tuples->n_rows == 0) return KN_OK;
+    KN_TRY(whole_table(&histograms, tuples, err));
+    kn_class_counts counts = {tuples->n_rows, tuples->n_persons, 0, histograms};
+    if (models->population != NULL) counts.n_population = kn_population_size(models->population);
+    for (size_t i = 0; i < models->n; i++) {
+        const kn_model *model = &models->items[i];
+        if (!model->type->monotone || model->type->holds(model->state, &counts)) continue;
+        double reached = model->type->value(model->state, &counts);
+        /* rounded to the side that is possible, so that the figure can be used as it stands */
+        double limit = model->worst_is_least ? floor(reached * 1e4) / 1e4 : ceil(reached * 1e4) / 1e4;
+        KN_FAIL(KN_NOT_MET,
+                "%s: %s=%s is impossible without suppressing rows: all rows together as one class reach %.6g, and no "
+                "division into classes does better; %s can be at %s %g",
+                model->type->name, model->letter, kn_args_text(&model->args, model->letter), reached, model->letter,
+                model->worst_is_least ? "most" : "least", limit);
+    }
+done:
+    free_histograms(histograms, tuples->n_sensitive);
+    return status;
+}
+
+/* --- Findings ---------------------------------------------------------------------------------------------------- */
+
+enum { CLASSES_PER_JOB = 8192 };
+
+typedef struct finding_jobs {
+    const kn_models *models;
+    const kn_release *release;
+    uint32_t n_classes;   /* the suppressed rows included where they stayed */
+    kn_finding *findings; /* [job * models->n + model] */
+} finding_jobs;
+
+static bool is_worse(const kn_model *model, double value, double than)
+{
+    if (isnan(than)) return true;
+    return model->worst_is_least ? value < than : value > than;
+}
+
+static void note_class(kn_finding *finding, const kn_model *model, const kn_class_counts *counts, uint32_t c)
+{
+    double value = model->type->value(model->state, counts);
+    if (is_worse(model, value, finding->worst)) {
+        finding->worst = value;
+        finding->worst_class = c;
+    }
+    if (finding->holds && !model->type->holds(model->state, counts)) finding->holds = false;
+}
+
+static kn_status find_in_classes(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const finding_jobs *jobs = context;
+    const kn_models *models = jobs->models;
+    const kn_release *release = jobs->release;
+    kn_finding *findings = jobs->findings + job * models->n;
+    kn_histogram *histograms = NULL;
+    KN_NEW(histograms, release->tuples->n_sensitive);
+    for (size_t i = 0; i < models->n; i++) findings[i] = (kn_finding){true, NAN, KN_NONE};
+    uint32_t end = jobs->n_classes - (uint32_t)job * CLASSES_PER_JOB;
+    end = (uint32_t)job * CLASSES_PER_JOB + (end < CLASSES_PER_JOB ? end : CLASSES_PER_JOB);
+    for (uint32_t c = (uint32_t)job * CLASSES_PER_JOB; c < end; c++) {
+        kn_class_counts counts = kn_release_class(release, c, histograms);
+        if (models->population != NULL)
+            counts.n_population = kn_population_count(
+                models->population, c < release->n_classes ? release->cells + (size_t)c * release->tuples->n_qis : NULL,
+                release->sets);
+        for (size_t i = 0; i < models->n; i++) note_class(&findings[i], &models->items[i], &counts, c);
+    }
+done:
+    kn_free(histograms);
+    return status;
+}
+
+kn_status kn_models_findings(kn_finding *findings, const kn_models *models, const kn_release *release, kn_pool *pool,
+                             kn_error *err)
+{
+    kn_status status = KN_OK;
+    finding_jobs jobs = {models, release, release->n_classes, NULL};
+    if (release->n_suppressed > 0 && release->n_removed == 0) jobs.n_classes++;
+    size_t n_jobs = (jobs.n_classes + (size_t)CLASSES_PER_JOB - 1) / CLASSES_PER_JOB;
+    KN_NEW(jobs.findings, n_jobs * models->n);
+    KN_TRY(kn_pool_run(pool, n_jobs, find_in_classes, &jobs, err));
+    for (size_t i = 0; i < models->n; i++) {
+        findings[i] = (kn_finding){true, NAN, KN_NONE};
+        for (size_t job = 0; job < n_jobs; job++) {
+            const kn_finding *part = &jobs.findings[job * models->n + i];
+            if (!isnan(part->worst) && is_worse(&models->items[i], part->worst, findings[i].worst)) {
+                findings[i].worst = part->worst;
+                findings[i].worst_class = part->worst_class;
+            }
+            findings[i].holds = findings[i].holds && part->holds;
+        }
+    }
+done:
+    kn_free(jobs.findings);
+    return status;
 }

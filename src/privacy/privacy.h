@@ -7,10 +7,12 @@
 
 #include "base/param.h"
 #include "partition/release.h"
+#include "privacy/population.h"
 
 enum {
     KN_NEEDS_HISTOGRAM = 1,  /* of its sensitive column: kn_class_counts.sensitive */
-    KN_NEEDS_POPULATION = 2, /* kn_class_counts.n_population */
+    KN_NEEDS_POPULATION = 2, /* kn_class_counts.n_population: who evaluates a class must know its cells, see
+                                kn_models_hold_class */
 };
 
 typedef struct kn_privacy {
@@ -21,6 +23,9 @@ typedef struct kn_privacy {
     bool monotone;       /* two classes that hold, merged, hold */
     bool counts_only;    /* says just: n_persons >= min_persons */
     bool worst_is_least; /* the worst class is the one with the smallest value (k, l); otherwise the largest (t) */
+    const char *letter;  /* the parameter that bounds `value`: "k", "l", "t" */
+    /* NULL, or overrides the two lines above where they depend on the parameters; returns worst_is_least. */
+    bool (*orient)(const void *state, const char **letter);
     /* Also refuses what no release can give, with the largest (smallest) value that is possible. */
     kn_status (*prepare)(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err);
     void (*discard)(void *state);
@@ -35,15 +40,18 @@ typedef struct kn_model {
     const kn_privacy *type;
     kn_args args;
     void *state;
+    bool worst_is_least; /* of this use of it */
+    const char *letter;
 } kn_model;
 
 typedef struct kn_models {
     size_t n;
     kn_model *items;
-    unsigned needs;       /* union */
-    bool monotone;        /* all of them */
-    bool counts_only;     /* the models together say just: n_persons >= min_persons. The kernel's fast path */
-    uint64_t min_persons; /* largest of them */
+    unsigned needs;            /* union */
+    bool monotone;             /* all of them */
+    bool counts_only;          /* the models together say just: n_persons >= min_persons. The kernel's fast path */
+    uint64_t min_persons;      /* largest of them */
+    kn_population *population; /* where a model needs one; owned */
 } kn_models;
 
 const kn_privacy *const *kn_privacy_all(size_t *n);
@@ -54,6 +62,24 @@ const kn_privacy *kn_privacy_find(const char *name);
 kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
                         kn_error *err);
 void kn_models_free(kn_models *models);
+/* Whether a class may be released. For models that need a population `counts->n_population` must be set. */
 bool kn_models_hold(const kn_models *models, const kn_class_counts *counts);
+/* The same for a class whose cells are known: fills in n_population where a model needs it. */
+bool kn_models_hold_class(const kn_models *models, kn_class_counts *counts, const kn_cell *cells,
+                          const kn_set_pool *sets);
+/* Refuses, with KN_NOT_MET and the value that is possible, what no release without suppressed rows can give: a monotone
+ * model that the whole table as one class breaks. With `max_suppressed` above 0 nothing is refused, because leaving
+ * rows out changes the distribution. What no release can give at all is refused by kn_models_new already. */
+kn_status kn_models_possible(const kn_models *models, const kn_tuples *tuples, uint64_t max_suppressed, kn_error *err);
+
+/* How a release stands to each model, in the order of models->items. The suppressed rows are a class when they stayed
+ * in the file. Without any class `worst` is NAN and the model holds. */
+typedef struct kn_finding {
+    bool holds;
+    double worst;         /* may be infinite (recursive l-diversity, delta-disclosure) */
+    uint32_t worst_class; /* n_classes: the suppressed rows; KN_NONE without classes */
+} kn_finding;
+kn_status kn_models_findings(kn_finding *findings, const kn_models *models, const kn_release *release, kn_pool *pool,
+                             kn_error *err);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "partition/group.h"
 #include "partition/histogram.h"
+#include "recode/cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,24 +172,12 @@ static kn_status merge_equal(kn_release *r, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t n_qis = r->tuples->n_qis, n_old = r->n_classes;
-    uint32_t *fields = NULL, *merged = NULL, *first = NULL;
-    kn_group_column *columns = NULL;
+    uint32_t *merged = NULL, *first = NULL;
     kn_cell *cells = NULL;
     if (n_old == 0) return KN_OK;
-    KN_NEW_RAW(fields, (size_t)n_old * n_qis * 3 + 1);
     KN_NEW_RAW(merged, n_old);
-    KN_NEW(columns, (size_t)n_qis * 3);
-    for (uint32_t q = 0; q < n_qis; q++)
-        for (uint32_t part = 0; part < 3; part++) {
-            uint32_t *column = fields + (size_t)(q * 3 + part) * n_old, largest = 0;
-            for (uint32_t c = 0; c < n_old; c++) {
-                const kn_cell *cell = &r->cells[(size_t)c * n_qis + q];
-                column[c] = part == 0 ? cell->first : part == 1 ? cell->last : cell->id + 1; /* KN_NONE becomes 0 */
-                if (column[c] > largest) largest = column[c];
-            }
-            columns[q * 3 + part] = (kn_group_column){column, 4, NULL, largest + 1};
-        }
-    KN_TRY(kn_group(merged, &r->n_classes, &first, n_old, columns, n_qis * 3, task->pool, task->ticker, err));
+    KN_TRY(kn_cells_group(merged, &r->n_classes, &first, r->cells, n_old, n_qis, n_qis, NULL, task->pool, task->ticker,
+                          err));
     KN_NEW_RAW(cells, (size_t)r->n_classes * n_qis);
     for (uint32_t c = 0; c < r->n_classes; c++)
         memcpy(cells + (size_t)c * n_qis, r->cells + (size_t)first[c] * n_qis, n_qis * sizeof *cells);
@@ -197,10 +186,8 @@ static kn_status merge_equal(kn_release *r, const kn_task *task, kn_error *err)
     for (uint32_t row = 0; row < r->tuples->n_rows; row++)
         if (r->row_class[row] != KN_NONE) r->row_class[row] = merged[r->row_class[row]];
 done:
-    kn_free(fields);
     kn_free(merged);
     kn_free(first);
-    kn_free(columns);
     return status;
 }
 
@@ -275,7 +262,8 @@ static kn_status drop_breaking_classes(bool *changed, kn_release *r, const kn_ta
     KN_NEW(buffer, r->tuples->n_sensitive);
     for (uint32_t c = 0; c < r->n_classes; c++) {
         kn_class_counts counts = kn_release_class(r, c, buffer);
-        bool kept = counts.n_rows != 0 && kn_models_hold(task->models, &counts);
+        bool kept = counts.n_rows != 0 &&
+                    kn_models_hold_class(task->models, &counts, r->cells + (size_t)c * n_qis, r->sets);
         if (!kept) *changed = true;
         renumbered[c] = kept ? n_kept : KN_NONE;
         if (kept && n_kept++ != c)
@@ -292,16 +280,22 @@ done:
     return status;
 }
 
+static bool root_is_star(const kn_domain *domain, const kn_set_pool *sets)
+{
+    kn_buffer text = {0};
+    kn_cell root = kn_domain_root(domain);
+    kn_cell_text(&text, &root, domain, sets);
+    bool is_star = text.n == 1 && text.bytes[0] == '*';
+    kn_buffer_free(&text);
+    return is_star;
+}
+
 /* The class whose released text is * in every QI, as the suppressed rows' is, or KN_NONE. */
 static uint32_t all_star_class(const kn_release *r)
 {
     const kn_tuples *t = r->tuples;
-    for (uint32_t q = 0; q < t->n_qis; q++) {
-        const kn_tree *tree = t->domains[q]->tree;
-        size_t n_bytes = 1;
-        const char *label = tree != NULL ? kn_tree_label(tree, tree->root, &n_bytes) : "*";
-        if (n_bytes != 1 || *label != '*') return KN_NONE;
-    }
+    for (uint32_t q = 0; q < t->n_qis; q++)
+        if (!root_is_star(t->domains[q], r->sets)) return KN_NONE;
     for (uint32_t c = 0; c < r->n_classes; c++) {
         uint32_t q = 0;
         while (q < t->n_qis) {
@@ -325,7 +319,7 @@ static kn_status suppressed_may_stay(bool *stay, const kn_release *r, const kn_t
     KN_NEW(buffer, t->n_sensitive);
     if (star == KN_NONE) {
         kn_class_counts counts = kn_release_class(r, r->n_classes, buffer);
-        *stay = kn_models_hold(task->models, &counts);
+        *stay = kn_models_hold_class(task->models, &counts, NULL, r->sets);
         goto done;
     }
     KN_NEW_RAW(joined.row_class, t->n_rows);
@@ -336,7 +330,7 @@ static kn_status suppressed_may_stay(bool *stay, const kn_release *r, const kn_t
     joined.class_rows = rows;
     joined.class_persons = persons;
     kn_class_counts counts = kn_release_class(&joined, 0, buffer);
-    *stay = kn_models_hold(task->models, &counts);
+    *stay = kn_models_hold_class(task->models, &counts, NULL, r->sets);
 done:
     joined.class_rows = joined.class_persons = NULL;
     forget_counts(&joined);

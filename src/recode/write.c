@@ -11,7 +11,7 @@
 #include "recode/recode.h"
 
 #include "base/radix_sort.h"
-#include "partition/group.h"
+#include "recode/cells.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -190,32 +190,21 @@ static kn_status prepare_quasi(writer *w, out_column *out, bool last_column, kn_
     kn_status status = KN_OK;
     const kn_release *r = w->release;
     const uint32_t n_classes = r->n_classes, n_qis = r->tuples->n_qis;
-    uint32_t *fields = NULL, *spelling = NULL, *first = NULL;
+    uint32_t *spelling = NULL, *first = NULL;
     uint64_t *ends = NULL;
     kn_buffer texts = {0}, text = {0};
-    KN_NEW_RAW(fields, (size_t)n_classes * 4 + 1);
     KN_NEW(out->class_item, n_classes + 1);
     if (out->column->spelling_value != NULL) KN_TRY(class_spellings(&spelling, r, out->column, err));
-    kn_group_column columns[4];
-    for (uint32_t part = 0; part < 4; part++) {
-        uint32_t *field = fields + (size_t)part * n_classes, largest = 0;
-        for (uint32_t c = 0; c < n_classes; c++) {
-            const kn_cell *cell = &r->cells[(size_t)c * n_qis + out->q];
-            field[c] = part == 0   ? cell->first
-                       : part == 1 ? cell->last
-                       : part == 2 ? cell->id + 1
-                       : spelling != NULL && cell->first == cell->last ? spelling[c] + 1
-                                                                       : 0;
-            if (field[c] > largest) largest = field[c];
-        }
-        columns[part] = (kn_group_column){field, 4, NULL, largest + 1};
+    for (uint32_t c = 0; spelling != NULL && c < n_classes; c++) {
+        const kn_cell *cell = &r->cells[(size_t)c * n_qis + out->q];
+        if (cell->first != cell->last) spelling[c] = KN_NONE;
     }
-    KN_TRY(kn_group(out->class_item, &out->n_items, &first, n_classes, columns, 4, w->pool, w->ticker, err));
+    KN_TRY(kn_cells_group(out->class_item, &out->n_items, &first, r->cells + out->q, n_classes, 1, n_qis, spelling,
+                          w->pool, w->ticker, err));
     KN_NEW(ends, (size_t)out->n_items + 1);
     for (uint32_t i = 0; i < out->n_items; i++) {
         const kn_cell *cell = &r->cells[(size_t)first[i] * n_qis + out->q];
-        uint32_t own = spelling != NULL && cell->first == cell->last ? spelling[first[i]] : KN_NONE;
-        KN_TRY(cell_text(&text, w, out->q, cell, own, err));
+        KN_TRY(cell_text(&text, w, out->q, cell, spelling != NULL ? spelling[first[i]] : KN_NONE, err));
         append_item(w, &texts, last_column, text.bytes != NULL ? text.bytes : "", text.n);
         ends[i] = texts.n;
     }
@@ -225,7 +214,6 @@ static kn_status prepare_quasi(writer *w, out_column *out, bool last_column, kn_
     if (texts.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_TRY(rank_texts(out, &texts, ends, err));
 done:
-    kn_free(fields);
     kn_free(spelling);
     kn_free(first);
     kn_free(ends);

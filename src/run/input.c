@@ -141,7 +141,8 @@ done:
     return status;
 }
 
-static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_error *err)
+static kn_status read_table(kn_input *input, kn_csv_reader *reader, char *const *released, size_t n_released,
+                            kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n = kn_csv_n_columns(reader);
@@ -150,7 +151,11 @@ static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_error *er
     KN_NEW(names, n);
     KN_NEW(plans, n);
     for (uint32_t i = 0; i < n; i++) names[i] = kn_csv_column_name(reader, i);
-    KN_TRY(kn_settings_columns(&input->choices, input->settings, names, n, &input->warnings, err));
+    KN_TRY(kn_settings_columns(&input->choices, input->settings, names, n,
+                               released != NULL ? KN_COLUMNS_OF_RELEASE : KN_COLUMNS_OF_DATA, &input->warnings, err));
+    for (uint32_t i = 0; i < n; i++)
+        for (size_t j = 0; j < n_released && !input->choices[i].listed; j++)
+            if (strcmp(names[i], released[j]) == 0) input->choices[i].role = KN_ROLE_INSENSITIVE;
     for (uint32_t i = 0; i < n; i++)
         plans[i] = (kn_column_plan){input->choices[i].role, input->choices[i].type, input->choices[i].is_person};
     KN_TRY(kn_csv_read(&input->table, reader, plans, input->pool, &input->ticker, err));
@@ -176,7 +181,7 @@ static void warn_of_copied_columns(kn_input *input)
     }
 }
 
-kn_status kn_input_read(kn_input *input, const char *option, kn_error *err)
+kn_status kn_input_read(kn_input *input, const char *option, char *const *released, size_t n_released, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_csv_reader *reader = NULL;
@@ -191,8 +196,8 @@ kn_status kn_input_read(kn_input *input, const char *option, kn_error *err)
         if (input->path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     }
     KN_TRY(kn_csv_open(&reader, input->path, &input->csv, err));
-    KN_TRY(read_table(input, reader, err));
-    warn_of_copied_columns(input);
+    KN_TRY(read_table(input, reader, released, n_released, err));
+    if (released == NULL) warn_of_copied_columns(input);
     input->seconds_read = kn_seconds_now() - began;
 done:
     kn_csv_close(reader);
@@ -230,7 +235,7 @@ static kn_status sensitive_trees(kn_input *input, kn_error *err)
         const kn_column_choice *choice = &input->choices[sensitive->column - input->table->columns];
         if (choice->hierarchy == NULL) continue;
         kn_hierarchy_request request = {choice->hierarchy, choice->hierarchy_folder, true, 1, 0, KN_NONE,
-                                        input->redact};
+                                        input->redact, false};
         KN_TRY(kn_domain_build(&domain, sensitive->column, input->table->source, input->table->n_rows, &request, err));
         KN_NEW(sensitive->leaf_of_value, sensitive->n_values);
         for (uint32_t i = 0; i < sensitive->column->n_spellings; i++)
@@ -251,14 +256,13 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     uint32_t *quasi = NULL;
     double began = kn_seconds_now();
     const char *missing = kn_settings_text(input->settings, "missing");
-    if (missing != NULL && strcmp(missing, "wildcard") == 0)
-        KN_FAIL(KN_USAGE, "missing: wildcard is not supported; leave it at value");
+    bool wildcard = missing != NULL && strcmp(missing, "wildcard") == 0;
     KN_TRY(list_quasi(&quasi, &input->n_qis, input, err));
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {
         const kn_column_choice *choice = &input->choices[quasi[q]];
         kn_hierarchy_request request = {choice->hierarchy, choice->hierarchy_folder, must_be_tree, choice->weight,
-                                        choice->min_level, choice->max_level, input->redact};
+                                        choice->min_level, choice->max_level, input->redact, wildcard};
         KN_TRY(kn_domain_build(&input->domains[q], &input->table->columns[quasi[q]], input->table->source,
                                input->table->n_rows, &request, err));
         KN_TRY(kn_tick(&input->ticker, "encoding", (double)q / input->n_qis, err));
@@ -322,11 +326,12 @@ done:
 }
 
 /* "5" or "2%"; at most as many rows as there are. */
-static kn_status parse_suppression(uint64_t *rows, const kn_settings *settings, uint32_t n_rows, kn_error *err)
+kn_status kn_input_suppression(kn_input *input, kn_error *err)
 {
-    const kn_setting *setting = kn_settings_find(settings, "max-suppressed");
+    const kn_setting *setting = kn_settings_find(input->settings, "max-suppressed");
+    uint32_t n_rows = input->table->n_rows;
     char *end, place[KN_SHOWN_BYTES];
-    *rows = 0;
+    input->max_suppressed = 0;
     if (setting == NULL) return KN_OK;
     double value = strtod(setting->value, &end);
     bool percent = *end == '%';
@@ -336,7 +341,7 @@ static kn_status parse_suppression(uint64_t *rows, const kn_settings *settings, 
         return kn_error_set(err, KN_USAGE, "%s: '%.40s' is neither a number of rows nor a percentage from 0%% to 100%%",
                             kn_setting_place(place, setting), setting->value);
     double limit = percent ? floor(value * n_rows / 100 + 1e-9) : value;
-    *rows = limit < n_rows ? (uint64_t)limit : n_rows;
+    input->max_suppressed = limit < n_rows ? (uint64_t)limit : n_rows;
     return KN_OK;
 }
 
@@ -366,16 +371,38 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     KN_TRY(kn_input_model_specs(input, err));
     KN_TRY(kn_models_new(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples, err));
     KN_TRY(kn_objective_new(&input->objective, measure != NULL ? measure : "lm", input->tuples, err));
-    KN_TRY(parse_suppression(&input->max_suppressed, input->settings, input->table->n_rows, err));
+    KN_TRY(kn_input_suppression(input, err));
     if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)
         KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
+    KN_TRY(kn_models_possible(input->models, input->tuples, input->max_suppressed, err));
     warn_of_unprotected(input);
 done:
     return status;
 }
 
-kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const kn_settings *settings, const char **why,
-                             kn_error *err)
+/* Exact when the table is tiny and the measure a sum over cells; otherwise what loses least. */
+static const kn_algorithm *choose_algorithm(const char **why, const kn_settings *settings, const kn_table *table)
+{
+    enum { TINY_ROWS = 12 };
+    const char *recoding = kn_settings_text(settings, "recoding"), *measure = kn_settings_text(settings, "measure");
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", measure != NULL ? (int)strcspn(measure, ":") : 2, measure != NULL ? measure : "lm");
+    const kn_measure *type = kn_measure_find(name);
+    if (recoding != NULL && strcmp(recoding, "global") == 0) {
+        *why = "auto: the best full-domain recoding, because --recoding global was asked for";
+        return kn_algorithm_find("optimal");
+    }
+    if (table != NULL && table->n_rows <= TINY_ROWS && type != NULL && type->price_cell != NULL) {
+        *why = "auto: the table is small enough to try every partition";
+        return kn_algorithm_find("exhaustive");
+    }
+    const kn_algorithm *cluster = kn_algorithm_find("cluster");
+    *why = "auto: local recoding loses least, and nothing asked for a global one";
+    return cluster != NULL ? cluster : kn_algorithm_find("mondrian");
+}
+
+kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why,
+                             const kn_settings *settings, const kn_table *table, kn_error *err)
 {
     kn_status status = KN_OK;
     const char *spec = kn_settings_text(settings, "algorithm"), *recoding = kn_settings_text(settings, "recoding");
@@ -383,11 +410,7 @@ kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, cons
     *out = NULL;
     *params = NULL;
     if (spec == NULL || strcmp(spec, "auto") == 0) {
-        bool global = recoding != NULL && strcmp(recoding, "global") == 0;
-        *out = kn_algorithm_find(global ? "optimal" : "cluster");
-        if (*out == NULL) *out = kn_algorithm_find("mondrian");
-        *why = global ? "auto: the best full-domain recoding, because --recoding global was asked for"
-                      : "auto: local recoding loses least, and nothing asked for a global one";
+        *out = choose_algorithm(why, settings, table);
         goto done;
     }
     char name[64];

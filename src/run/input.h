@@ -8,6 +8,8 @@
 #include "io/csv_read.h"
 #include "policy/settings.h"
 
+#define KN_UNLIMITED UINT64_MAX /* max_suppressed that nobody checks */
+
 typedef struct kn_input {
     const kn_settings *settings;
     kn_pool *pool;
@@ -33,18 +35,23 @@ typedef struct kn_input {
     double seconds_read, seconds_encode;
 } kn_input;
 
-/* Threads, memory limit, progress. `option` names the setting that holds the path: "data" or "original". */
+/* Threads, memory limit, progress. */
 kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *err);
 void kn_input_free(kn_input *input);
-kn_status kn_input_read(kn_input *input, const char *option, kn_error *err);
+/* `option` names the setting that holds the path: "data", "original" or "release". Verification passes the names of
+ * the released columns: a column that nobody listed counts as insensitive when it is among them; otherwise NULL. */
+kn_status kn_input_read(kn_input *input, const char *option, char *const *released, size_t n_released, kn_error *err);
 /* `must_be_tree`: full-domain algorithms; columns without a hierarchy get the automatic tree. */
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
 kn_status kn_input_goals(kn_input *input, kn_error *err);
 
 /* The models asked for, without data: -k and --model, flags before policy. Fills model_specs. */
 kn_status kn_input_model_specs(kn_input *input, kn_error *err);
-/* The name of the algorithm in force and its parameters' text (NULL: none). */
-kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const kn_settings *settings, const char **why,
-                             kn_error *err);
+/* --max-suppressed in rows. */
+kn_status kn_input_suppression(kn_input *input, kn_error *err);
+/* The algorithm in force, its parameters' text (NULL: none), and why `auto` chose it (NULL: the user did). `table` may
+ * be NULL while it is not read yet: then only the request is checked. */
+kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why,
+                             const kn_settings *settings, const kn_table *table, kn_error *err);
 
 #endif

@@ -14,6 +14,8 @@ typedef struct kn_verify_column {
     kn_type type;
     bool is_person;
     const kn_domain *domain; /* QIs; NULL: only classes can be recounted, not that values generalize */
+    const kn_tree *tree;     /* sensitive columns: the hierarchy for t-closeness with distance=hierarchical, or ordered
+                                on text; NULL: none (the domain's is taken where a domain is given) */
 } kn_verify_column;
 
 typedef struct kn_verify_model {
@@ -25,17 +27,19 @@ typedef struct kn_verify_request {
     const char *release_path, *release_name; /* where the bytes are, and what messages call them */
     const char *original_path;               /* NULL: checks that need it are not made */
     char delimiter;                          /* of both files; '\0': detect */
-    bool no_header, trim, redact, latin1;
+    bool no_header, trim, redact;
+    bool latin1; /* the original (and a population file); a release is UTF-8 unless it cannot be */
     const char *const *null_values;
     size_t n_null_values;
-    const kn_verify_column *columns; /* the original's columns in file order (or, without it, what the policy lists) */
+    const kn_verify_column *columns; /* the original's columns in file order (or, without it, what the policy lists, in
+                                        any order) */
     size_t n_columns;
     const kn_verify_model *models;
     size_t n_models;
     int64_t max_suppressed; /* rows; -1: not to be checked */
     const uint32_t *order;  /* original row of each released row, when known; NULL otherwise */
     uint32_t n_order;
-    bool guard_formulas;    /* labels may carry a leading ' */
+    bool guard_formulas; /* labels may carry a leading ' */
     kn_pool *pool;
     kn_ticker *ticker;
 } kn_verify_request;
@@ -43,21 +47,33 @@ typedef struct kn_verify_request {
 typedef enum kn_check_state { KN_CHECK_HOLDS, KN_CHECK_BROKEN, KN_CHECK_NOT_MADE } kn_check_state;
 
 typedef struct kn_check {
-    const char *name; /* "k-anonymity", "values generalize the original", "no identifier left", ... */
+    const char *name; /* a model's ("k-anonymity"), or one of the KN_CHECK_ names below; static */
     kn_check_state state;
-    double worst;     /* models: the worst class's value; otherwise NAN */
-    char *detail;     /* what was found, or why the check was not made: class or line, column, bound */
+    double worst; /* models: the worst class's value; otherwise NAN */
+    char *detail; /* what was found, or why the check was not made: class or line, column, bound */
 } kn_check;
+
+#define KN_CHECK_TABLE       "well-formed table"
+#define KN_CHECK_COLUMNS     "columns"
+#define KN_CHECK_IDENTIFIERS "no identifier left"
+#define KN_CHECK_ROWS        "rows accounted for"
+#define KN_CHECK_SUPPRESSED  "suppressed rows"
+#define KN_CHECK_COPIES      "copied columns unchanged"
+#define KN_CHECK_VALUES      "values generalize the original"
 
 typedef struct kn_verdict {
     bool holds; /* no check is broken */
     size_t n_checks;
-    kn_check *checks;
-    uint64_t n_rows, n_classes, n_suppressed;
-    uint64_t smallest_class; /* persons where known, otherwise rows; 0 without classes */
+    kn_check *checks;           /* in the order in which they were made */
+    uint64_t n_rows, n_classes; /* of the release; rows with * everywhere are one class */
+    uint64_t n_suppressed;      /* rows of the release with * in every QI */
+    uint64_t n_removed;         /* rows of the original that the release has not; 0 without the original */
+    uint64_t smallest_class;    /* persons where known, otherwise rows; 0 without classes */
 } kn_verdict;
 
-/* KN_OK whatever the verdict; KN_INPUT when a file cannot be read as a table at all. */
+/* KN_OK whatever the verdict. KN_INPUT when a file cannot be opened or read, or the original or a population file is no
+ * table with the columns it should have; a release that is no table is a broken check. KN_USAGE when a model's
+ * parameters are wrong. */
 kn_status kn_verify_files(kn_verdict **out, const kn_verify_request *request, kn_error *err);
 void kn_verdict_free(kn_verdict *verdict);
 

@@ -18,7 +18,7 @@ static double price_cell(const void *state, const kn_tuples *tuples, const kn_se
     return node == tree->root ? 1 : (double)tree->level[node] / (tree->n_levels - 1);
 }
 
-const kn_measure kn_measure_tree = {
+const kn_measure kn_measure_tree_measure = {
     .name = "tree",
     .summary = "level in the hierarchy over its height, mean over cells",
     .citation = "Aggarwal et al., Approximation algorithms for k-anonymity, 2005, section 2",

@@ -1,0 +1,828 @@
+/* What a node of the lattice is worth; see the header. Cost of a node: a pass over its classes, with a lookup per column
+ * for those that are suppressed. */
+#include "algo/full_domain.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct kn_evaluator {
+    const kn_full_domain *domain;
+    kn_roller *roller;
+    kn_groups groups;
+    kn_block_roller *block_roller;
+    kn_blocks blocks;
+    kn_histogram *histograms, *suppressed_histograms;
+    uint32_t *entries;
+    uint32_t **suppressed_sums; /* per sensitive column, by value */
+    uint32_t *suppressed_entries;
+    kn_cell *cells, *root;
+    const int64_t **gap; /* [q] of the node at hand */
+    struct block_sums *sums;
+};
+
+/* --- Prices ---------------------------------------------------------------------------------------------------- */
+
+static double total_price(const kn_task *task)
+{
+    double sum = 0;
+    for (uint32_t q = 0; q < task->tuples->n_qis; q++) {
+        const kn_tree *tree = task->tuples->domains[q]->tree;
+        double most = fabs(task->objective->root_price[q]);
+        for (uint32_t node = 0; node < tree->n_nodes; node++)
+            if (fabs(task->objective->node_price[q][node]) > most) most = fabs(task->objective->node_price[q][node]);
+        sum += most;
+    }
+    return sum * task->tuples->n_rows;
+}
+
+static int64_t in_units(const kn_full_domain *domain, double price) { return llround(price / domain->unit); }
+
+static kn_status column_prices(kn_full_domain *domain, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_objective *objective = domain->task->objective;
+    const kn_domain *values = domain->task->tuples->domains[q];
+    const kn_lattice_column *column = &domain->lattice->columns[q];
+    int64_t root = in_units(domain, objective->root_price[q]);
+    domain->root_sum += root;
+    KN_NEW(domain->table_sum[q], (size_t)column->max_level + 1);
+    KN_NEW(domain->gap[q], (size_t)column->max_level + 1);
+    for (uint32_t l = column->min_level; l <= column->max_level; l++) {
+        const kn_lattice_level *level = &column->levels[l];
+        KN_NEW(domain->gap[q][l], level->n);
+        for (uint32_t p = 0; p < level->n; p++)
+            domain->gap[q][l][p] = root - in_units(domain, objective->node_price[q][level->node[p]]);
+        for (uint32_t code = 0; code < values->n_codes; code++)
+            if (level->of_code[code] != KN_NONE)
+                domain->table_sum[q][l] +=
+                    (int64_t)kn_domain_code_rows(values, code) * (root - domain->gap[q][l][level->of_code[code]]);
+        for (uint32_t p = 0; p < level->n; p++)
+            if (domain->gap[q][l][p] < 0) domain->monotone_prices = false;
+        for (uint32_t p = 0; l > column->min_level && p < column->levels[l - 1].n; p++)
+            if (domain->gap[q][l][level->of_code[column->levels[l - 1].first_code[p]]] > domain->gap[q][l - 1][p])
+                domain->monotone_prices = false;
+    }
+done:
+    return status;
+}
+
+/* The unit is a power of two, the smallest for which no sum over the table overflows. */
+static kn_status prices(kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_qis = domain->task->tuples->n_qis;
+    int exponent;
+    frexp(total_price(domain->task), &exponent);
+    domain->unit = ldexp(1, exponent - 61);
+    KN_NEW(domain->table_sum, n_qis);
+    KN_NEW(domain->gap, n_qis);
+    domain->monotone_prices = true;
+    for (uint32_t q = 0; q < n_qis; q++) KN_TRY(column_prices(domain, q, err));
+done:
+    return status;
+}
+
+double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum)
+{
+    const kn_objective *objective = domain->task->objective;
+    return ((double)sum * domain->unit - objective->discount) * objective->scale;
+}
+
+/* What suppressed rows pay more in the inner columns, for each combo and inner value at its levels. */
+static kn_status inner_gaps(kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = domain->blocks;
+    KN_NEW(domain->inner_gap, (size_t)b->n_combos << b->n_inner_bits);
+    for (uint32_t c = 0; c < b->n_combos; c++)
+        for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++)
+            for (uint32_t i = 0; i < b->n_inner; i++) {
+                uint32_t level = b->combo_level[c][i];
+                uint32_t position = value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
+                if (position < domain->lattice->columns[b->inner[i]].levels[level].n)
+                    domain->inner_gap[((size_t)c << b->n_inner_bits) + value] += domain->gap[b->inner[i]][level][position];
+            }
+done:
+    return status;
+}
+
+kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t max_combos, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_full_domain *domain = NULL;
+    const kn_measure *measure = task->objective->type;
+    *out = NULL;
+    KN_NEW(domain, 1);
+    domain->task = task;
+    bool histograms =
+        (task->models->needs & KN_NEEDS_HISTOGRAM) || (measure->needs & KN_MEASURE_NEEDS_CLASS_COLUMN);
+    bool blocks = max_combos > 0 && task->models->counts_only && measure->price_cell != NULL &&
+                  task->tuples->n_repeats == 0;
+    unsigned flags = histograms ? KN_LATTICE_HISTOGRAMS : 0;
+    KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags | (blocks ? KN_LATTICE_NO_BASE : 0), err));
+    KN_TRY(kn_lattice_order(&domain->order, &domain->n_order, domain->lattice, err));
+    domain->upward_closed = task->models->counts_only || (task->models->monotone && task->max_suppressed == 0);
+    if (measure->price_cell != NULL) KN_TRY(prices(domain, err));
+    if (blocks)
+        KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
+                                    max_combos, err));
+    if (domain->blocks != NULL) {
+        KN_TRY(inner_gaps(domain, err));
+    } else if (blocks) {
+        kn_lattice_free(domain->lattice);
+        KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags, err));
+    }
+    *out = domain;
+    domain = NULL;
+done:
+    kn_full_domain_free(domain);
+    return status;
+}
+
+void kn_full_domain_free(kn_full_domain *domain)
+{
+    if (domain == NULL) return;
+    for (uint32_t q = 0; domain->gap != NULL && q < domain->task->tuples->n_qis; q++) {
+        for (uint32_t l = 0; domain->gap[q] != NULL && l <= domain->lattice->columns[q].max_level; l++)
+            kn_free(domain->gap[q][l]);
+        kn_free(domain->gap[q]);
+        kn_free(domain->table_sum[q]);
+    }
+    kn_free(domain->gap);
+    kn_free(domain->table_sum);
+    kn_free(domain->order);
+    kn_free(domain->inner_gap);
+    kn_block_lattice_free(domain->blocks);
+    kn_lattice_free(domain->lattice);
+    kn_free(domain);
+}
+
+static kn_status block_sums_new(struct block_sums **out, kn_error *err);
+
+/* --- Evaluator ------------------------------------------------------------------------------------------------- */
+
+kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_evaluator *evaluator = NULL;
+    const kn_tuples *tuples = domain->task->tuples;
+    *out = NULL;
+    KN_NEW(evaluator, 1);
+    evaluator->domain = domain;
+    KN_TRY(kn_roller_new(&evaluator->roller, domain->lattice, err));
+    KN_NEW(evaluator->histograms, tuples->n_sensitive);
+    KN_NEW(evaluator->suppressed_histograms, tuples->n_sensitive);
+    KN_NEW(evaluator->entries, kn_lattice_entries(domain->lattice));
+    KN_NEW(evaluator->suppressed_entries, kn_lattice_entries(domain->lattice));
+    KN_NEW(evaluator->suppressed_sums, tuples->n_sensitive);
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
+        KN_NEW(evaluator->suppressed_sums[s], tuples->sensitive[s].n_values);
+    KN_NEW(evaluator->cells, tuples->n_qis);
+    KN_NEW(evaluator->root, tuples->n_qis);
+    KN_NEW(evaluator->gap, tuples->n_qis);
+    if (domain->blocks != NULL) KN_TRY(block_sums_new(&evaluator->sums, err));
+    if (domain->blocks != NULL) KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, err));
+    for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
+    *out = evaluator;
+    evaluator = NULL;
+done:
+    kn_evaluator_free(evaluator);
+    return status;
+}
+
+void kn_evaluator_free(kn_evaluator *evaluator)
+{
+    if (evaluator == NULL) return;
+    const kn_full_domain *domain = evaluator->domain;
+    for (uint32_t s = 0; evaluator->suppressed_sums != NULL && s < domain->task->tuples->n_sensitive; s++)
+        kn_free(evaluator->suppressed_sums[s]);
+    kn_free(evaluator->suppressed_sums);
+    kn_groups_free(&evaluator->groups, domain->lattice);
+    kn_roller_free(evaluator->roller);
+    kn_blocks_free(&evaluator->blocks);
+    kn_block_roller_free(evaluator->block_roller);
+    kn_free(evaluator->histograms);
+    kn_free(evaluator->suppressed_histograms);
+    kn_free(evaluator->entries);
+    kn_free(evaluator->suppressed_entries);
+    kn_free(evaluator->cells);
+    kn_free(evaluator->root);
+    kn_free(evaluator->gap);
+    kn_free(evaluator->sums);
+    kn_free(evaluator);
+}
+
+kn_roller *kn_evaluator_roller(kn_evaluator *evaluator) { return evaluator->roller; }
+kn_block_roller *kn_evaluator_block_roller(kn_evaluator *evaluator) { return evaluator->block_roller; }
+
+/* What the suppressed rows of group g pay, in units, more than their cells at this node. */
+static inline int64_t gap_of(const kn_evaluator *evaluator, const kn_groups *groups, uint32_t g)
+{
+    const kn_full_domain *domain = evaluator->domain;
+    int64_t sum = 0;
+    for (uint32_t d = 0; d < domain->n_order; d++) {
+        uint32_t q = domain->order[d];
+        sum += evaluator->gap[q][kn_groups_position(domain->lattice, groups, g, q)];
+    }
+    return sum;
+}
+
+/* --- Class measures -------------------------------------------------------------------------------------------- */
+
+static void fill_cells(kn_cell *cells, const kn_evaluator *evaluator, const kn_groups *groups, uint32_t g)
+{
+    const kn_tuples *tuples = evaluator->domain->task->tuples;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        uint32_t node = kn_groups_node(evaluator->domain->lattice, groups, g, q);
+        const kn_tree *tree = tuples->domains[q]->tree;
+        cells[q] = (kn_cell){tree->first[node], tree->last[node], node};
+    }
+}
+
+/* `counts` are those of group g; its cells are needed only where a population is. */
+static bool class_holds(kn_evaluator *evaluator, const kn_groups *groups, uint32_t g, kn_class_counts *counts)
+{
+    const kn_models *models = evaluator->domain->task->models;
+    if (counts->n_persons < models->min_persons) return false;
+    if (models->counts_only) return true;
+    if (!(models->needs & KN_NEEDS_POPULATION)) return kn_models_hold(models, counts);
+    fill_cells(evaluator->cells, evaluator, groups, g);
+    return kn_models_hold_class(models, counts, evaluator->cells, NULL);
+}
+
+static double class_price(kn_evaluator *evaluator, const kn_groups *groups, uint32_t g, const kn_class_counts *counts)
+{
+    const kn_task *task = evaluator->domain->task;
+    fill_cells(evaluator->cells, evaluator, groups, g);
+    return task->objective->type->price_class(task->objective->state, task->tuples, counts, evaluator->cells, NULL,
+                                              false);
+}
+
+static void add_suppressed(kn_evaluator *evaluator, const kn_class_counts *counts)
+{
+    for (uint32_t s = 0; counts->sensitive != NULL && s < evaluator->domain->task->tuples->n_sensitive; s++)
+        for (uint32_t i = 0; i < counts->sensitive[s].n; i++)
+            evaluator->suppressed_sums[s][counts->sensitive[s].values[i]] += counts->sensitive[s].counts[i];
+}
+
+/* The suppressed rows as a class; clears the sums. */
+static kn_class_counts suppressed_class(kn_evaluator *evaluator, uint64_t n_rows, uint64_t n_persons)
+{
+    const kn_tuples *tuples = evaluator->domain->task->tuples;
+    kn_class_counts counts = {.n_rows = n_rows, .n_persons = n_persons};
+    uint32_t *values = evaluator->suppressed_entries;
+    if (!evaluator->domain->lattice->has_histograms) return counts;
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
+        uint32_t n = 0, n_values = tuples->sensitive[s].n_values, *sums = evaluator->suppressed_sums[s];
+        for (uint32_t v = 0; v < n_values; v++) {
+            values[n] = v;
+            values[n_values + n] = sums[v];
+            n += sums[v] > 0;
+            sums[v] = 0;
+        }
+        evaluator->suppressed_histograms[s] = (kn_histogram){n, values, values + n_values};
+        values += 2 * (size_t)n_values;
+    }
+    counts.sensitive = evaluator->suppressed_histograms;
+    return counts;
+}
+
+/* Sums of rounded numbers depend on the order of the classes in their last digits: drop those. */
+static double settle(long double sum)
+{
+    int exponent;
+    double mantissa = frexp((double)sum, &exponent);
+    return ldexp(nearbyint(mantissa * 0x1p46), exponent - 46);
+}
+
+static double finish_classes(kn_evaluator *evaluator, const kn_node *node, long double sum, uint64_t n_persons)
+{
+    const kn_task *task = evaluator->domain->task;
+    const kn_objective *objective = task->objective;
+    kn_class_counts counts = suppressed_class(evaluator, node->n_suppressed, n_persons);
+    if (node->n_suppressed > 0)
+        sum += objective->type->price_class(objective->state, task->tuples, &counts, evaluator->root, NULL, true);
+    if (objective->type->finish == NULL) return settle(sum);
+    kn_release sizes = {.tuples = task->tuples, .n_classes = (uint32_t)node->n_classes,
+                        .n_suppressed = (uint32_t)node->n_suppressed};
+    return settle(objective->type->finish(objective->state, &sizes, settle(sum)));
+}
+
+/* --- Whole measures -------------------------------------------------------------------------------------------- */
+
+static kn_status release_classes(kn_release *release, kn_evaluator *evaluator, const kn_groups *groups,
+                                 uint32_t *class_of, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_task *task = evaluator->domain->task;
+    const kn_lattice *lattice = evaluator->domain->lattice;
+    uint32_t n_qis = task->tuples->n_qis;
+    KN_NEW(release->cells, (size_t)groups->n * n_qis);
+    KN_NEW(release->class_rows, (size_t)groups->n + 1);
+    KN_NEW(release->class_persons, (size_t)groups->n + 1);
+    for (uint32_t g = 0; g < groups->n; g++) {
+        kn_class_counts counts = kn_groups_class(lattice, groups, g, evaluator->histograms, evaluator->entries);
+        class_of[g] = KN_NONE;
+        if (!class_holds(evaluator, groups, g, &counts)) {
+            release->n_suppressed += (uint32_t)counts.n_rows;
+            continue;
+        }
+        uint32_t c = class_of[g] = release->n_classes++;
+        release->class_rows[c] = (uint32_t)counts.n_rows;
+        release->class_persons[c] = (uint32_t)counts.n_persons;
+        fill_cells(release->cells + (size_t)c * n_qis, evaluator, groups, g);
+    }
+    release->class_rows[release->n_classes] = release->n_suppressed;
+done:
+    return status;
+}
+
+/* The release that recoding would make of this node, for measures that can price nothing less. */
+static kn_status whole_loss(double *loss, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_task *task = evaluator->domain->task;
+    const kn_tuples *tuples = task->tuples;
+    kn_groups groups = {0};
+    uint32_t *tuple_group = NULL, *class_of = NULL;
+    kn_release *release = NULL;
+    KN_NEW(release, 1);
+    release->tuples = tuples;
+    KN_TRY(kn_groups_of_tuples(&groups, &tuple_group, levels, evaluator->roller, err));
+    KN_NEW(class_of, (size_t)groups.n + 1);
+    KN_TRY(kn_set_pool_new(&release->sets, err));
+    KN_TRY(release_classes(release, evaluator, &groups, class_of, err));
+    KN_NEW(release->levels, tuples->n_qis);
+    memcpy(release->levels, levels, tuples->n_qis * sizeof *levels);
+    KN_NEW_RAW(release->row_class, tuples->n_rows);
+    for (uint32_t row = 0; row < tuples->n_rows; row++)
+        release->row_class[row] = class_of[tuple_group[tuples->row_tuple[row]]];
+    KN_TRY(kn_release_count(release, NULL, err));
+    KN_TRY(kn_objective_loss(loss, task->objective, release, err));
+    *loss = settle(*loss);
+done:
+    kn_free(tuple_group);
+    kn_free(class_of);
+    kn_groups_free(&groups, evaluator->domain->lattice);
+    kn_release_free(release);
+    return status;
+}
+
+/* --- Nodes ----------------------------------------------------------------------------------------------------- */
+
+kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_full_domain *domain = evaluator->domain;
+    const kn_task *task = domain->task;
+    const kn_measure *measure = task->objective->type;
+    uint64_t n_suppressed_persons = 0;
+    int64_t units = 0;
+    long double sum = 0;
+    *out = (kn_node){.smallest = groups->n > 0 ? UINT64_MAX : 0};
+    for (uint32_t q = 0; measure->price_cell != NULL && q < task->tuples->n_qis; q++) {
+        evaluator->gap[q] = domain->gap[q][groups->levels[q]];
+        units += domain->table_sum[q][groups->levels[q]];
+    }
+    for (uint32_t g = 0; g < groups->n; g++) {
+        uint64_t persons = kn_groups_persons(domain->lattice, groups, g);
+        if (persons < out->smallest) out->smallest = persons;
+        kn_class_counts counts = {.n_rows = kn_groups_rows(domain->lattice, groups, g), .n_persons = persons};
+        if (!task->models->counts_only || measure->price_class != NULL)
+            counts = kn_groups_class(domain->lattice, groups, g, evaluator->histograms, evaluator->entries);
+        if (class_holds(evaluator, groups, g, &counts)) {
+            out->n_classes++;
+            if (measure->price_class != NULL) sum += class_price(evaluator, groups, g, &counts);
+            continue;
+        }
+        out->n_suppressed += counts.n_rows;
+        n_suppressed_persons += persons;
+        int64_t more = measure->price_cell != NULL ? (int64_t)counts.n_rows * gap_of(evaluator, groups, g) : 0;
+        units += more;
+        if (persons < task->models->min_persons) {
+            out->n_sure += counts.n_rows;
+            out->sure_units += more;
+        }
+        if (measure->price_class != NULL) add_suppressed(evaluator, &counts);
+    }
+    out->feasible = out->n_suppressed <= task->max_suppressed;
+    out->units = units;
+    if (measure->price_cell != NULL) out->loss = kn_full_domain_loss(domain, units);
+    else if (measure->price_class != NULL) out->loss = finish_classes(evaluator, out, sum, n_suppressed_persons);
+    else if (out->feasible) KN_TRY(whole_loss(&out->loss, evaluator, groups->levels, err));
+    else out->loss = NAN;
+done:
+    return status;
+}
+
+static kn_status evaluate_in_blocks(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = evaluator->domain->blocks;
+    kn_node nodes[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+    uint32_t combo = 0, variant = 0;
+    KN_TRY(kn_blocks_roll(&evaluator->blocks, &b->base, levels, evaluator->block_roller, err));
+    kn_evaluate_blocks(nodes, evaluator, &evaluator->blocks, false);
+    for (uint32_t c = 0; c < b->n_combos; c++) {
+        bool same = true;
+        for (uint32_t i = 0; i < b->n_inner; i++) same = same && b->combo_level[c][i] == levels[b->inner[i]];
+        if (same) combo = c;
+    }
+    for (uint32_t r = 0; r < b->n_riders; r++)
+        if (levels[b->riders[r]] > b->lattice->columns[b->riders[r]].min_level) variant |= 1u << r;
+    *out = nodes[combo * KN_LATTICE_LANES + variant];
+done:
+    return status;
+}
+
+kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_lattice *lattice = evaluator->domain->lattice;
+    if (evaluator->domain->blocks != NULL) return evaluate_in_blocks(out, evaluator, levels, err);
+    KN_TRY(kn_groups_roll(&evaluator->groups, &lattice->base, levels, evaluator->roller, err));
+    KN_TRY(kn_evaluate(out, evaluator, &evaluator->groups, err));
+done:
+    return status;
+}
+
+int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b, const uint32_t *b_levels,
+                    uint32_t n_qis)
+{
+    if (a->loss != b->loss) return a->loss < b->loss ? -1 : 1;
+    if (a->n_suppressed != b->n_suppressed) return a->n_suppressed < b->n_suppressed ? -1 : 1;
+    for (uint32_t q = 0; q < n_qis; q++)
+        if (a_levels[q] != b_levels[q]) return a_levels[q] < b_levels[q] ? -1 : 1;
+    return 0;
+}
+
+/* --- Lanes ----------------------------------------------------------------------------------------------------- */
+
+typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
+
+/* The counts of a group with riders generalized: [0] none, [1] the first, [2] the second, [3] both. Where a rider is
+ * generalized, lanes that differ in it only hold the same sum. A lone rider uses [0] and [3]. */
+static inline __attribute__((always_inline)) void merge_lanes(lanes4 merged[4], const uint32_t *counts)
+{
+    const lanes4 neighbour = {1, 0, 3, 2}, half = {2, 3, 0, 1};
+    merged[0] = *(const lanes4 *)counts;
+    merged[1] = merged[0] + __builtin_shuffle(merged[0], half);
+    merged[2] = merged[0] + __builtin_shuffle(merged[0], neighbour);
+    merged[3] = merged[2] + __builtin_shuffle(merged[2], half);
+}
+
+/* Lane m is the sum of the distinct lanes of merged set m. */
+static inline __attribute__((always_inline)) lanes4 sum_lanes(const lanes4 sets[4])
+{
+    const lanes4 neighbour = {1, 0, 3, 2}, half = {2, 3, 0, 1};
+    lanes4 none = sets[0] + __builtin_shuffle(sets[0], half);
+    none += __builtin_shuffle(none, neighbour);
+    lanes4 first = sets[1] + __builtin_shuffle(sets[1], neighbour);
+    lanes4 second = sets[2] + __builtin_shuffle(sets[2], half);
+    return (none & (lanes4){~0u, 0, 0, 0}) | (first & (lanes4){0, ~0u, 0, 0}) | (second & (lanes4){0, 0, ~0u, 0}) |
+           (sets[3] & (lanes4){0, 0, 0, ~0u});
+}
+
+/* Price of the riders in units: of the whole table, and what the suppressed rows of a lane pay more. */
+static int64_t rider_units(const kn_full_domain *domain, const lanes4 *suppressed, uint32_t variant)
+{
+    const kn_block_lattice *lattice = domain->blocks;
+    int64_t units = 0;
+    for (uint32_t r = 0; r < lattice->n_riders; r++) {
+        uint32_t q = lattice->riders[r];
+        const kn_lattice_column *column = &domain->lattice->columns[q];
+        bool generalized = variant >> r & 1;
+        uint32_t level = generalized ? column->max_level : column->min_level, stride = lattice->rider_stride[r];
+        units += domain->table_sum[q][level];
+        for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
+            uint32_t other = lattice->n_riders == 2 ? lane / (3 - stride) % 2 : 0;
+            uint32_t position = lattice->n_riders == 2 ? lane / stride % 2 : lane;
+            bool counted = !(generalized && position > 0); /* merged lanes hold the same sum: count one */
+            if (lattice->n_riders == 2 && (variant >> (1 - r) & 1) && other > 0) counted = false;
+            if (!counted || position >= column->levels[column->min_level].n) continue;
+            units += (int64_t)(*suppressed)[lane] * domain->gap[q][level][generalized ? 0 : position];
+        }
+    }
+    return units;
+}
+
+/* --- Blocks ---------------------------------------------------------------------------------------------------- */
+
+/* The classes of one block at one combo. */
+typedef struct class_list {
+    uint32_t n;
+    uint16_t value[1 << KN_BLOCK_MAX_INNER_BITS];
+    lanes4 counts[1 << KN_BLOCK_MAX_INNER_BITS][2]; /* rows, persons */
+} class_list;
+
+typedef struct block_sums {
+    lanes4 suppressed[KN_BLOCK_MAX_COMBOS][4]; /* rows by lane, for each combo and merged set */
+    int64_t units[KN_BLOCK_MAX_COMBOS][4];
+    lanes4 classes[KN_BLOCK_MAX_COMBOS][4];
+    lanes4 smallest[KN_BLOCK_MAX_COMBOS][4];
+    /* What is suppressed in every combo alike: by lane, and by merged set for each position of the inner columns. */
+    lanes4 always[4], always_classes[4], always_smallest[4];
+    int64_t always_units[4];
+    lanes4 by_position[KN_BLOCK_MAX_INNER][1 << KN_BLOCK_MAX_INNER_BITS];
+    uint32_t where[1 << KN_BLOCK_MAX_INNER_BITS]; /* [inner]: place in the list that may hold it */
+    class_list lists[KN_BLOCK_MAX_COMBOS];
+} block_sums;
+
+static kn_status block_sums_new(struct block_sums **out, kn_error *err)
+{
+    *out = kn_array_alloc_aligned(1, sizeof **out, err);
+    return *out != NULL ? KN_OK : kn_error_set(err, KN_RESOURCES, "out of memory");
+}
+
+typedef uint64_t halves __attribute__((vector_size(16), may_alias));
+
+static inline bool any_lane(lanes4 x) { return (((halves)x)[0] | ((halves)x)[1]) != 0; }
+
+/* What is the same for all blocks of a pass. Constant members make loops of their own. */
+typedef struct scan {
+    lanes4 threshold;
+    bool has_persons, details;
+    uint32_t n_riders;
+} scan;
+
+/* A lone rider has no merged sets 1 and 2, no rider only set 0. */
+static inline __attribute__((always_inline)) bool set_used(const scan *s, int m)
+{
+    return m == 0 || s->n_riders == 2 || (s->n_riders == 1 && m == 3);
+}
+
+/* One class: its rows that are suppressed, per merged set; counts it where asked. Returns whether there are any. */
+static inline __attribute__((always_inline)) bool class_below(lanes4 below[4], const lanes4 *counts, const scan *s,
+                                                              lanes4 classes[4], lanes4 smallest[4])
+{
+    lanes4 rows[4], persons[4] = {{0}}, size = s->has_persons ? counts[1] : counts[0];
+    if (!s->details && !any_lane((lanes4)(size < s->threshold) & counts[0])) return false;
+    merge_lanes(rows, (const uint32_t *)counts);
+    if (s->has_persons) merge_lanes(persons, (const uint32_t *)(counts + 1));
+    lanes4 any = {0};
+    for (int m = 0; m < 4; m++) {
+        below[m] = (lanes4){0};
+        if (!set_used(s, m)) continue;
+        size = s->has_persons ? persons[m] : rows[m];
+        lanes4 breaks = (lanes4)(size < s->threshold);
+        below[m] = rows[m] & breaks;
+        any |= below[m];
+        if (!s->details) continue;
+        lanes4 empty = (lanes4)(rows[m] == 0);
+        classes[m] -= ~breaks & ~empty;
+        size |= empty;
+        lanes4 less = (lanes4)(size < smallest[m]);
+        smallest[m] = (size & less) | (smallest[m] & ~less);
+    }
+    return !s->details || any_lane(any);
+}
+
+/* Rows that are suppressed whatever the inner levels are. */
+static inline __attribute__((always_inline)) void add_always(block_sums *sums, const kn_block_lattice *b,
+                                                             const lanes4 below[4], uint32_t inner, int64_t price,
+                                                             const scan *s)
+{
+    lanes4 total = sum_lanes(below);
+    for (int m = 0; m < 4; m++) {
+        if (!set_used(s, m)) continue;
+        sums->always[m] += below[m];
+        sums->always_units[m] += price * (int64_t)total[m];
+    }
+    for (uint32_t i = 0; i < b->n_inner; i++)
+        sums->by_position[i][inner >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1)] += total;
+}
+
+/* The classes of combo c from those of the combo below it that has fewest. */
+static inline __attribute__((always_inline)) void raise_classes(block_sums *sums, const kn_block_lattice *b, uint32_t c,
+                                                                bool has_persons)
+{
+    uint32_t from = KN_NONE, column = 0, n = 0;
+    for (uint32_t i = 0; i < b->n_inner; i++) {
+        uint32_t lower = b->below[c][i];
+        if (lower == KN_NONE || (from != KN_NONE && sums->lists[lower].n >= sums->lists[from].n)) continue;
+        from = lower;
+        column = i;
+    }
+    const uint16_t *raised = b->raised + (((size_t)c * b->n_inner + column) << b->n_inner_bits);
+    const class_list *list = &sums->lists[from];
+    class_list *out = &sums->lists[c];
+    for (uint32_t j = 0; j < list->n; j++) {
+        uint32_t value = raised[list->value[j]], at = sums->where[value];
+        if (at >= n || out->value[at] != value) {
+            at = sums->where[value] = n++;
+            out->value[at] = (uint16_t)value;
+            out->counts[at][0] = list->counts[j][0];
+            if (has_persons) out->counts[at][1] = list->counts[j][1];
+        } else {
+            out->counts[at][0] += list->counts[j][0];
+            if (has_persons) out->counts[at][1] += list->counts[j][1];
+        }
+    }
+    out->n = n;
+}
+
+/* A block whose classes differ from combo to combo. */
+static inline __attribute__((always_inline)) void mixed_block(block_sums *sums, const kn_full_domain *domain,
+                                                              const kn_blocks *blocks, uint32_t block, const scan *s)
+{
+    const kn_block_lattice *b = domain->blocks;
+    const uint32_t first = blocks->start[block], parts = s->has_persons ? 2 : 1;
+    uint32_t clean = 0;
+    sums->lists[0].n = blocks->start[block + 1] - first;
+    for (uint32_t e = 0; e < sums->lists[0].n; e++) {
+        sums->lists[0].value[e] = blocks->inner[first + e];
+        for (uint32_t w = 0; w < parts; w++)
+            sums->lists[0].counts[e][w] = ((const lanes4 *)blocks->counts)[(size_t)(first + e) * parts + w];
+    }
+    for (uint32_t c = 0; c < b->n_combos; c++) {
+        if (clean >> c & 1) continue;
+        if (c > 0) raise_classes(sums, b, c, s->has_persons);
+        const int64_t *gap = domain->inner_gap + ((size_t)c << b->n_inner_bits);
+        const class_list *list = &sums->lists[c];
+        bool any = false;
+        for (uint32_t j = 0; j < list->n; j++) {
+            lanes4 below[4];
+            if (!class_below(below, list->counts[j], s, sums->classes[c], sums->smallest[c])) continue;
+            lanes4 total = sum_lanes(below);
+            int64_t price = blocks->prices[block] + gap[list->value[j]];
+            any = true;
+            for (int m = 0; m < 4; m++) {
+                if (!set_used(s, m)) continue;
+                sums->suppressed[c][m] += below[m];
+                sums->units[c][m] += price * (int64_t)total[m];
+            }
+        }
+        if (!any && !s->details) clean |= b->above[c];
+    }
+}
+
+static inline __attribute__((always_inline)) void scan_blocks(block_sums *sums, const kn_full_domain *domain,
+                                                              const kn_blocks *blocks, uint32_t n_riders,
+                                                              bool has_persons, bool details)
+{
+    const kn_block_lattice *b = domain->blocks;
+    uint64_t min_persons = domain->task->models->min_persons;
+    uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
+    const uint32_t parts = has_persons ? 2 : 1;
+    const scan s = {{k, k, k, k}, has_persons, details, n_riders};
+    for (uint32_t block = 0; block < blocks->n; block++) {
+        uint32_t first = blocks->start[block], end = blocks->start[block + 1];
+        const lanes4 *counts = (const lanes4 *)blocks->counts + (size_t)first * parts;
+        lanes4 below[4];
+        if (end - first == 1) {
+            if (class_below(below, counts, &s, sums->always_classes, sums->always_smallest))
+                add_always(sums, b, below, blocks->inner[first], blocks->prices[block], &s);
+            continue;
+        }
+        lanes4 all = {0};
+        for (uint32_t e = 0; e < end - first; e++) all += counts[e * parts + (parts - 1)];
+        if (!details && (uint64_t)all[0] + all[1] + all[2] + all[3] < k) {
+            for (uint32_t e = 0; e < end - first; e++) {
+                merge_lanes(below, (const uint32_t *)(counts + (size_t)e * parts));
+                add_always(sums, b, below, blocks->inner[first + e], blocks->prices[block], &s);
+            }
+            continue;
+        }
+        mixed_block(sums, domain, blocks, block, &s);
+    }
+}
+
+static void scan_any(block_sums *sums, const kn_full_domain *domain, const kn_blocks *blocks, bool details)
+{
+    bool has_persons = domain->lattice->has_persons;
+    uint32_t n_riders = domain->blocks->n_riders;
+    if (has_persons || details) scan_blocks(sums, domain, blocks, n_riders, has_persons, details);
+    else if (n_riders == 2) scan_blocks(sums, domain, blocks, 2, false, false);
+    else if (n_riders == 1) scan_blocks(sums, domain, blocks, 1, false, false);
+    else scan_blocks(sums, domain, blocks, 0, false, false);
+}
+
+/* The price of the inner columns at a combo: the whole table, and the rows suppressed in every combo. */
+static int64_t combo_units(const kn_full_domain *domain, const block_sums *sums, uint32_t combo, uint32_t set)
+{
+    const kn_block_lattice *b = domain->blocks;
+    int64_t units = sums->always_units[set];
+    for (uint32_t i = 0; i < b->n_inner; i++) {
+        uint32_t q = b->inner[i], level = b->combo_level[combo][i];
+        const kn_lattice_column *column = &domain->lattice->columns[q];
+        const kn_lattice_level *least = &column->levels[column->min_level];
+        units += domain->table_sum[q][level];
+        for (uint32_t p = 0; p < least->n; p++)
+            units += (int64_t)sums->by_position[i][p][set] *
+                     domain->gap[q][level][column->levels[level].of_code[least->first_code[p]]];
+    }
+    return units;
+}
+
+static void clear_block_sums(block_sums *sums, const kn_block_lattice *b)
+{
+    const lanes4 most = {~0u, ~0u, ~0u, ~0u};
+    for (uint32_t c = 0; c <= b->n_combos; c++)
+        for (int m = 0; m < 4; m++) {
+            if (c < b->n_combos) {
+                sums->suppressed[c][m] = sums->classes[c][m] = (lanes4){0};
+                sums->units[c][m] = 0;
+            }
+            if (c < b->n_combos) sums->smallest[c][m] = most;
+            sums->always[m] = sums->always_classes[m] = (lanes4){0};
+            sums->always_smallest[m] = most;
+            sums->always_units[m] = 0;
+        }
+    for (uint32_t i = 0; i < b->n_inner; i++)
+        memset(sums->by_position[i], 0, sizeof *sums->by_position[i] << b->inner_bits[i]);
+}
+
+/* The price of the whole table at a node, without suppression. */
+static int64_t table_price(const kn_full_domain *domain, const kn_block_lattice *b, const kn_blocks *blocks,
+                           uint32_t combo, uint32_t variant)
+{
+    int64_t units = 0;
+    for (uint32_t d = 0; d < b->n_outer; d++) units += domain->table_sum[b->outer[d]][blocks->levels[b->outer[d]]];
+    for (uint32_t i = 0; i < b->n_inner; i++) units += domain->table_sum[b->inner[i]][b->combo_level[combo][i]];
+    for (uint32_t r = 0; r < b->n_riders; r++)
+        units += domain->table_sum[b->riders[r]][domain->lattice->columns[b->riders[r]].min_level + (variant >> r & 1)];
+    return units;
+}
+
+void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
+{
+    const kn_full_domain *domain = evaluator->domain;
+    const kn_block_lattice *b = domain->blocks;
+    block_sums *sums = evaluator->sums;
+    int64_t columns = 0;
+    for (uint32_t d = 0; d < b->n_outer; d++) columns += domain->table_sum[b->outer[d]][blocks->levels[b->outer[d]]];
+    clear_block_sums(sums, b);
+    scan_any(sums, domain, blocks, details);
+    for (uint32_t c = 0; c < b->n_combos; c++) {
+        for (int m = 0; m < 4; m++) sums->suppressed[c][m] += sums->always[m];
+        for (int m = 0; m < 4; m++) sums->classes[c][m] += sums->always_classes[m];
+        lanes4 n_suppressed = sum_lanes(sums->suppressed[c]), n_classes = sum_lanes(sums->classes[c]);
+        for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
+            uint32_t set = b->n_riders == 1 ? 3 * v : v, smallest = ~0u;
+            for (uint32_t i = 0; details && i < KN_LATTICE_LANES; i++) {
+                if (sums->smallest[c][set][i] < smallest) smallest = sums->smallest[c][set][i];
+                if (sums->always_smallest[set][i] < smallest) smallest = sums->always_smallest[set][i];
+            }
+            int64_t units = columns + sums->units[c][set] + combo_units(domain, sums, c, set) +
+                            rider_units(domain, &sums->suppressed[c][set], v);
+            out[c * KN_LATTICE_LANES + v] =
+                (kn_node){.n_suppressed = n_suppressed[set], .n_classes = details ? n_classes[set] : 0,
+                          .smallest = details && blocks->n > 0 ? smallest : 0,
+                          .feasible = n_suppressed[set] <= domain->task->max_suppressed,
+                          .n_sure = n_suppressed[set], .units = units, .sure_units = units - table_price(domain, b, blocks, c, v),
+                          .loss = kn_full_domain_loss(domain, units)};
+        }
+    }
+}
+
+void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,
+                     uint32_t variant)
+{
+    const kn_lattice *plain = lattice->lattice;
+    memcpy(levels, blocks->levels, plain->tuples->n_qis * sizeof *levels);
+    for (uint32_t i = 0; i < lattice->n_inner; i++) levels[lattice->inner[i]] = lattice->combo_level[combo][i];
+    for (uint32_t r = 0; r < lattice->n_riders; r++)
+        levels[lattice->riders[r]] = plain->columns[lattice->riders[r]].min_level + (variant >> r & 1);
+}
+
+/* --- Answers --------------------------------------------------------------------------------------------------- */
+
+kn_status kn_full_domain_answer(kn_answer *answer, const kn_full_domain *domain, const uint32_t *levels, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_qis = domain->task->tuples->n_qis;
+    answer->recoding = KN_RECODING_LEVELS;
+    answer->bound = NAN;
+    KN_NEW(answer->levels, n_qis);
+    memcpy(answer->levels, levels, n_qis * sizeof *levels);
+done:
+    return status;
+}
+
+kn_status kn_full_domain_refuse(const kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_evaluator *evaluator = NULL;
+    uint32_t n_qis = domain->task->tuples->n_qis, *levels = NULL;
+    kn_node top;
+    KN_TRY(kn_evaluator_new(&evaluator, domain, err));
+    KN_NEW(levels, n_qis);
+    for (uint32_t q = 0; q < n_qis; q++) levels[q] = domain->lattice->columns[q].max_level;
+    KN_TRY(kn_evaluate_levels(&top, evaluator, levels, err));
+    KN_FAIL(KN_NOT_MET,
+            "no generalization meets the models: even the most general one would suppress %llu rows, and at most %llu "
+            "may be; allow more with --max-suppressed, raise max_level, or ask for less",
+            (unsigned long long)top.n_suppressed, (unsigned long long)domain->task->max_suppressed);
+done:
+    kn_free(levels);
+    kn_evaluator_free(evaluator);
+    return status;
+}
+
+void kn_levels_text(kn_buffer *out, const uint32_t *levels, uint32_t n_qis)
+{
+    for (uint32_t q = 0; q < n_qis; q++) kn_buffer_printf(out, "%s%u", q == 0 ? "[" : ", ", levels[q]);
+    kn_buffer_text(out, n_qis == 0 ? "[]" : "]");
+}

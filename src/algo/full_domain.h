@@ -1,0 +1,81 @@
+/* What the full-domain searches share: what a node of the lattice is worth under the task's models and objective.
+ *
+ * Loss. Under a cell measure a node costs the sum, over columns, of the table's price at that level, plus what the
+ * suppressed rows pay more: the root's price less the price of their cells. The first part is a table lookup, the second
+ * touches suppressed classes only. Prices are whole multiples of a small unit (kn_full_domain.unit), so sums do not
+ * depend on the order of the classes: the same node has the same loss on any path, thread count and memory, and "best"
+ * means best in these units (about 1e-11 of a cell's price or finer).
+ * Class measures are summed over the classes; whole measures get the release that recoding would make.
+ *
+ * Order. A node is better than another with a smaller loss; then with fewer suppressed rows; then with the
+ * lexicographically smaller level vector, in QI order. */
+#ifndef KN_ALGO_FULL_DOMAIN_H
+#define KN_ALGO_FULL_DOMAIN_H
+
+#include "algo/algo.h"
+#include "partition/lattice_blocks.h"
+#include "partition/lattice_walk.h"
+
+/* What one node is worth. */
+typedef struct kn_node {
+    uint64_t n_suppressed; /* rows of classes that break a model */
+    uint64_t n_classes;    /* that hold */
+    uint64_t smallest;     /* persons of the smallest class, also of those that break a model; 0 for an empty table */
+    bool feasible;         /* suppresses no more than the task allows */
+    uint64_t n_sure;       /* rows of classes with fewer persons than any model allows: suppressed below this node too */
+    int64_t units;         /* cell measures: the loss in units ... */
+    int64_t sure_units;    /* ... and what the rows counted by n_sure pay above their cells */
+    double loss;           /* as reported; NAN for an infeasible node under a whole measure */
+} kn_node;
+
+typedef struct kn_full_domain {
+    const kn_task *task;
+    kn_lattice *lattice;
+    uint32_t *order, n_order; /* all columns, outermost first */
+    double unit;              /* cell measures: prices are multiples of it */
+    int64_t **table_sum;      /* [q][level]: price of the whole table at that level, in units */
+    int64_t ***gap;           /* [q][level][position]: root's price less the position's */
+    int64_t root_sum;         /* price of a suppressed row */
+    bool monotone_prices;     /* cell measures: no value gets cheaper by generalizing it */
+    bool upward_closed;       /* what generalizes a feasible node is feasible */
+    kn_block_lattice *blocks; /* NULL where blocks cannot serve */
+    int64_t *inner_gap;       /* blocks: [combo << n_inner_bits | inner at the combo's levels] */
+} kn_full_domain;
+
+/* `max_combos`: 0: no blocks, the lattice has its base. Otherwise blocks where models and measure allow it, with at most
+ * that many combos; the lattice has its base only where they do not. */
+kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t max_combos, kn_error *err);
+void kn_full_domain_free(kn_full_domain *domain);
+
+/* Scratch of one thread. */
+typedef struct kn_evaluator kn_evaluator;
+kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_error *err);
+void kn_evaluator_free(kn_evaluator *evaluator);
+kn_roller *kn_evaluator_roller(kn_evaluator *evaluator);
+kn_block_roller *kn_evaluator_block_roller(kn_evaluator *evaluator); /* NULL without blocks */
+
+/* The worth of the node that `groups` holds. */
+kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *groups, kn_error *err);
+/* With blocks: out[combo * KN_LATTICE_LANES + variant] for every combo and set of riders. Without `details` n_classes and
+ * smallest are left 0, which is faster. */
+void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details);
+/* The level vector of such a node. */
+void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,
+                     uint32_t variant);
+/* The worth of any level vector, rolled up from the base. n_classes and smallest are 0 with blocks. */
+kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err);
+
+/* Negative when (a, a_levels) is better. */
+int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b, const uint32_t *b_levels,
+                    uint32_t n_qis);
+
+/* Reported loss of a sum in units (cell measures). */
+double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum);
+/* The answer for a level vector. */
+kn_status kn_full_domain_answer(kn_answer *answer, const kn_full_domain *domain, const uint32_t *levels, kn_error *err);
+/* KN_NOT_MET: no node is feasible; says what the most general one would suppress and what may be. */
+kn_status kn_full_domain_refuse(const kn_full_domain *domain, kn_error *err);
+/* "[1, 0, 2]" */
+void kn_levels_text(kn_buffer *out, const uint32_t *levels, uint32_t n_qis);
+
+#endif

@@ -1,0 +1,69 @@
+/* optimal: the proven best node of the lattice under any measure and any set of models.
+ *
+ * In: tuples whose domains are all trees, models, measure, --max-suppressed. Out: the best level vector, ties broken by
+ * fewest suppressed rows, then by the lexicographically smaller vector; `top` lists the best ones. Lattices of up to some
+ * million nodes are swept from general to specific with bounds (sweep.h); what was reached when time, effort or patience
+ * ran out is returned with a proven bound. Larger lattices are searched best first over prefixes (huge_lattice.h).
+ *
+ * Relies on: rows suppressed for want of persons stay suppressed when specialized. Cost: on tables with a few thousand
+ * to a million distinct tuples about one to two hundred roll-ups. */
+#include "algo/sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+static void explain(kn_trace *trace, const kn_full_domain *domain, const kn_ranking *ranking,
+                    const kn_sweep_result *result)
+{
+    if (trace == NULL || !trace->explain) return;
+    kn_buffer *text = &trace->explanation;
+    kn_buffer_printf(text, "%llu of %.0f nodes evaluated%s\n", (unsigned long long)result->n_nodes,
+                     domain->lattice->n_nodes,
+                     result->complete ? "; the others cannot be better" : "; stopped before the others were ruled out");
+    for (size_t i = 0; i < ranking->n; i++) {
+        const kn_ranked_node *item = &ranking->items[i];
+        kn_buffer_printf(text, "%2zu. ", i + 1);
+        kn_levels_text(text, item->levels, ranking->n_qis);
+        kn_buffer_printf(text, "  loss %.6g, %llu rows suppressed\n", item->node.loss,
+                         (unsigned long long)item->node.n_suppressed);
+    }
+}
+
+static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { MOST_COMBOS = 9 };
+    kn_full_domain *domain = NULL;
+    kn_ranking ranking = {0};
+    kn_sweep_result result;
+    KN_TRY(kn_full_domain_new(&domain, task, MOST_COMBOS, err));
+    KN_TRY(kn_ranking_new(&ranking, (size_t)kn_args_number(task->args, "top"), task->tuples->n_qis, err));
+    KN_TRY(kn_sweep(&result, &ranking, domain, task->effort, err));
+    explain(task->trace, domain, &ranking, &result);
+    answer->n_nodes = result.n_nodes;
+    answer->stopped = result.stopped;
+    if (ranking.n == 0) KN_TRY(kn_full_domain_refuse(domain, err));
+    KN_TRY(kn_full_domain_answer(answer, domain, ranking.items[0].levels, err));
+    answer->optimal = result.complete;
+    answer->bound = result.bound;
+done:
+    kn_ranking_free(&ranking);
+    kn_full_domain_free(domain);
+    return status;
+}
+
+static const kn_param params[] = {
+    {.name = "top", .type = KN_PARAM_INT, .preset = "1", .min = 1, .max = 10000,
+     .help = "how many of the best nodes to prove and list (--explain)"},
+};
+
+const kn_algorithm kn_algorithm_optimal = {
+    .name = "optimal",
+    .summary = "the proven best level per column under any measure and any models",
+    .citation = "ours; roll-up and subset property after LeFevre, DeWitt, Ramakrishnan, Incognito, 2005",
+    .recoding = KN_RECODING_LEVELS,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .exact = true,
+    .search = search,
+};

@@ -1,0 +1,39 @@
+/* The parts of the command line program. It sees kanon.h only. */
+#ifndef KN_CLI_CLI_H
+#define KN_CLI_CLI_H
+
+#include <kanon.h>
+#include <stdio.h>
+
+typedef struct cli_command {
+    kn_command id;
+    const char *name, *arguments, *summary;
+    unsigned min_arguments, max_arguments;
+    const char *settings[3]; /* which setting each argument is */
+    kn_status (*run)(kn_result **out, const kn_settings *settings, kn_error *err);
+    bool text_is_data; /* its text goes to standard output; otherwise it is a summary, to standard error */
+    const char *example;
+} cli_command;
+
+extern const cli_command cli_commands[];
+extern const size_t cli_n_commands;
+
+/* help.c */
+void cli_print_overview(FILE *to);
+void cli_print_help(FILE *to, const cli_command *command);
+
+/* terminal.c */
+typedef enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER } cli_when;
+bool cli_use_color(FILE *stream, cli_when when);
+/* "  label   text" lines with the label dimmed, the first line bold. */
+void cli_print_text(FILE *to, const char *text, bool color);
+/* A kn_progress_fn: one line on a terminal, rewritten, shown only after a second. `user` is a cli_progress. */
+typedef struct cli_progress {
+    double began;
+    bool shown;
+} cli_progress;
+int cli_show_progress(void *user, const char *stage, double fraction);
+void cli_clear_progress(cli_progress *progress);
+double cli_seconds(void);
+
+#endif

@@ -1,0 +1,211 @@
+/* The command line: words to settings, one job, its text and its exit code. Data goes to standard output, everything
+ * else to standard error. */
+#include "cli.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static kn_status run_list(kn_result **out, const kn_settings *settings, kn_error *err);
+
+const cli_command cli_commands[] = {
+    {KN_COMMAND_ANONYMIZE, "anonymize", "DATA", "Release a table in which everybody hides among at least k", 1, 1,
+     {"data"}, kn_anonymize, false,
+     "kanon anonymize people.csv -k 5 --qi age,zip,sex --sensitive diagnosis -o release.csv"},
+    {KN_COMMAND_VERIFY, "verify", "RELEASE", "Check a released table, ours or not, by recounting it", 1, 1,
+     {"release"}, kn_verify, true,
+     "kanon verify release.csv --original people.csv -k 5 --qi age,zip,sex --sensitive diagnosis"},
+    {KN_COMMAND_MEASURE, "measure", "DATA RELEASE", "Tell what a release lost, by every measure", 2, 2,
+     {"data", "release"}, kn_measure_files, true,
+     "kanon measure people.csv release.csv --qi age,zip,sex --sensitive diagnosis"},
+    {KN_COMMAND_RISK, "risk", "DATA", "Tell who could be found in a table or a release, and how", 1, 1,
+     {"data"}, kn_risk, true,
+     "kanon risk people.csv --qi age,zip,sex --sensitive diagnosis --population 0.05"},
+    {KN_COMMAND_LIST, "list", "algorithms|measures|models|hierarchies", "Show what there is to choose from", 1, 1,
+     {NULL}, run_list, true, "kanon list algorithms"},
+};
+const size_t cli_n_commands = sizeof cli_commands / sizeof *cli_commands;
+
+static volatile int cancel_requests;
+static const char *list_what = "";
+
+static void on_signal(int number)
+{
+    (void)number;
+    cancel_requests++;
+}
+
+static kn_status run_list(kn_result **out, const kn_settings *settings, kn_error *err)
+{
+    return kn_list(out, settings, list_what, err);
+}
+
+typedef struct cli_words {
+    const cli_command *command;
+    kn_settings *settings;
+    unsigned n_arguments;
+    bool help, quiet;
+    cli_when color, progress;
+} cli_words;
+
+static int usage(const cli_command *command, const char *format, const char *word)
+{
+    fputs("kanon: ", stderr);
+    fprintf(stderr, format, word);
+    fprintf(stderr, "\nTry 'kanon %s%s--help'.\n", command != NULL ? command->name : "", command != NULL ? " " : "");
+    return KN_USAGE;
+}
+
+static cli_when parse_when(const char *value)
+{
+    return strcmp(value, "always") == 0 ? CLI_ALWAYS : strcmp(value, "never") == 0 ? CLI_NEVER : CLI_AUTO;
+}
+
+static const kn_option *find_option(const cli_command *command, const char *name, size_t n_bytes, char letter)
+{
+    size_t n;
+    const kn_option *options = kn_options(&n);
+    for (size_t i = 0; i < n; i++) {
+        if ((options[i].commands & command->id) == 0) continue;
+        if (letter != '\0' ? options[i].letter == letter
+                           : strlen(options[i].name) == n_bytes && memcmp(options[i].name, name, n_bytes) == 0)
+            return &options[i];
+    }
+    return NULL;
+}
+
+static kn_status apply(cli_words *words, const kn_option *option, const char *value, kn_error *err)
+{
+    if (strcmp(option->name, "help") == 0) words->help = true;
+    if (strcmp(option->name, "quiet") == 0) words->quiet = true;
+    if (strcmp(option->name, "color") == 0) words->color = parse_when(value);
+    if (strcmp(option->name, "progress") == 0) words->progress = parse_when(value);
+    if (strcmp(option->name, "version") == 0) {
+        printf("kanon %s\n", kn_version());
+        exit(0);
+    }
+    return kn_settings_set(words->settings, option->name, value, err);
+}
+
+/* One flag with its value; *i is moved past what it takes. Returns an exit code, 0 to go on. */
+static int take_flag(cli_words *words, char **argv, int argc, int *i, kn_error *err)
+{
+    const char *word = argv[*i], *value = NULL;
+    const kn_option *option;
+    if (word[1] == '-') {
+        size_t n = strcspn(word + 2, "=");
+        option = find_option(words->command, word + 2, n, '\0');
+        if (word[2 + n] == '=') value = word + 2 + n + 1;
+    } else {
+        option = find_option(words->command, NULL, 0, word[1]);
+        if (word[2] != '\0') value = word + 2;
+    }
+    if (option == NULL) return usage(words->command, "there is no option '%s' here", word);
+    if (option->argument == NULL && value != NULL) return usage(words->command, "'%s' takes no value", word);
+    if (option->argument != NULL && value == NULL) {
+        if (*i + 1 >= argc) return usage(words->command, "'%s' needs a value", word);
+        value = argv[++*i];
+    }
+    return apply(words, option, value != NULL ? value : "yes", err);
+}
+
+static int take_argument(cli_words *words, const char *word, kn_error *err)
+{
+    if (words->n_arguments >= words->command->max_arguments)
+        return usage(words->command, "'%s' is one argument too many", word);
+    const char *setting = words->command->settings[words->n_arguments++];
+    if (setting == NULL) {
+        list_what = word;
+        return 0;
+    }
+    return kn_settings_set(words->settings, setting, word, err);
+}
+
+static int parse_words(cli_words *words, int argc, char **argv, kn_error *err)
+{
+    bool flags_over = false;
+    for (int i = 2; i < argc; i++) {
+        int code;
+        if (!flags_over && strcmp(argv[i], "--") == 0) {
+            flags_over = true;
+            continue;
+        }
+        if (!flags_over && argv[i][0] == '-' && argv[i][1] != '\0')
+            code = take_flag(words, argv, argc, &i, err);
+        else
+            code = take_argument(words, argv[i], err);
+        if (code != 0) return code;
+    }
+    if (words->help) return 0;
+    if (words->n_arguments < words->command->min_arguments)
+        return usage(words->command, "%s is missing", words->command->arguments);
+    return 0;
+}
+
+static void print_warnings(const char *warnings)
+{
+    while (*warnings != '\0') {
+        size_t n = strcspn(warnings, "\n");
+        fprintf(stderr, "kanon: warning: %.*s\n", (int)n, warnings);
+        warnings += n;
+        if (*warnings == '\n') warnings++;
+    }
+}
+
+static int run_command(cli_words *words, kn_error *err)
+{
+    kn_result *result = NULL;
+    cli_progress progress = {.began = cli_seconds()};
+    struct sigaction action = {.sa_handler = on_signal};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), reported like a full disk */
+    kn_settings_on_cancel(words->settings, &cancel_requests);
+    if (words->progress == CLI_ALWAYS || (words->progress == CLI_AUTO && !words->quiet && isatty(STDERR_FILENO)))
+        kn_settings_on_progress(words->settings, cli_show_progress, &progress);
+
+    kn_status status = words->command->run(&result, words->settings, err);
+    cli_clear_progress(&progress);
+    if (result != NULL) {
+        FILE *to = words->command->text_is_data ? stdout : stderr;
+        if (!words->quiet) print_warnings(kn_result_warnings(result));
+        if (!words->quiet || words->command->text_is_data)
+            cli_print_text(to, kn_result_text(result), cli_use_color(to, words->color));
+    }
+    kn_result_free(result);
+    return status;
+}
+
+static const cli_command *find_command(const char *name)
+{
+    for (size_t i = 0; i < cli_n_commands; i++)
+        if (strcmp(cli_commands[i].name, name) == 0) return &cli_commands[i];
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    kn_error err = {{0}};
+    if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        cli_print_overview(argc < 2 ? stderr : stdout);
+        return argc < 2 ? KN_USAGE : KN_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        printf("kanon %s\n", kn_version());
+        return 0;
+    }
+    cli_words words = {.command = find_command(argv[1])};
+    if (words.command == NULL) return usage(NULL, "there is no command '%s'", argv[1]);
+    int code = kn_settings_new(&words.settings, &err);
+    if (code == 0) code = parse_words(&words, argc, argv, &err);
+    if (code == 0 && words.help) {
+        cli_print_help(stdout, words.command);
+    } else if (code == 0) {
+        code = run_command(&words, &err);
+    }
+    if (err.message[0] != '\0') fprintf(stderr, "kanon: %s\n", err.message);
+    kn_settings_free(words.settings);
+    if (fflush(stdout) != 0 && code == 0) code = KN_INPUT;
+    return code;
+}

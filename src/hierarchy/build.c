@@ -1,0 +1,394 @@
+/* From a column and a request to a domain: which builder, then the parts that all have in common.
+ *
+ *   spec given         the SPEC's builder, or the file: TREE (order() without must_be_tree: RANGES)
+ *   none, must_be_tree the automatic tree
+ *   none               numbers and dates RANGES by value; text SETS, codes by frequency, ties by bytes
+ *
+ * A missing value that the hierarchy does not know becomes a leaf of its own below the root. A column without any
+ * value has, under a SPEC, a tree of one leaf, *. */
+#include "hierarchy/builders.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef kn_status (*builder)(kn_build *build, const char *arguments, kn_error *err);
+
+static const kn_hierarchy_spec specs[] = {
+    {"suppress", "suppress", "each value, then *"},
+    {"intervals", "intervals(5,10,20)",
+     "numbers in intervals of each width, aligned at its multiples; each width a multiple of the one before; then *"},
+    {"mask", "mask(right) or mask(left)", "one character more replaced by * per level, from that side"},
+    {"date", "date(month,quarter,year)",
+     "dates in units of the calendar: day, week, month, quarter, halfyear, year, decade, century; then *"},
+    {"order", "order(low<medium<high)", "text in this order, released as intervals such as low..medium"},
+    {"auto", "auto", "from the data: round intervals, calendar units, masked codes, or rare values pooled"},
+};
+/* in the order of `specs` */
+static const struct {
+    builder build;
+    bool takes_arguments;
+} builders[] = {{kn_build_suppress, false}, {kn_build_intervals, true}, {kn_build_mask, true},
+                {kn_build_date, true},      {kn_build_order, true},     {kn_build_auto, false}};
+enum { N_BUILDERS = sizeof builders / sizeof *builders };
+
+const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n)
+{
+    *n = N_BUILDERS;
+    return specs;
+}
+
+/* --- Rows of paths --------------------------------------------------------------------------------------------- */
+
+kn_status kn_build_label(kn_build *build, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    uint32_t id;
+    kn_status status = kn_paths_label(&id, &build->paths, bytes, n_bytes, err);
+    return status == KN_OK ? kn_paths_push(&build->paths, id, err) : status;
+}
+
+kn_status kn_build_leaf(kn_build *build, uint32_t value, kn_error *err)
+{
+    kn_status status = KN_OK;
+    size_t n;
+    const char *bytes = kn_build_value(build, value, &n);
+    KN_TRY(kn_paths_label(&build->label_of_value[value], &build->paths, bytes, n, err));
+    KN_TRY(kn_paths_push(&build->paths, build->label_of_value[value], err));
+done:
+    return status;
+}
+
+/* The missing value as a leaf below the root, unless it has its place already. */
+static kn_status place_missing(kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_paths *paths = &build->paths;
+    uint32_t missing = build->n_present, label;
+    size_t n;
+    if (!build->column->has_missing || build->label_of_value[missing] != KN_NONE) goto done;
+    const char *bytes = kn_build_value(build, missing, &n);
+    KN_TRY(kn_paths_own_label(&label, paths, bytes, n, err));
+    build->label_of_value[missing] = label;
+    if (paths->n_levels < 2) { /* a lone leaf, or nothing: there is no root to stand below yet */
+        uint32_t root, n_rows = kn_paths_rows(paths), lone = n_rows > 0 ? paths->cells.items[0] : KN_NONE;
+        KN_TRY(kn_paths_label(&root, paths, "*", 1, err));
+        paths->cells.n = 0;
+        paths->n_levels = 2;
+        if (n_rows > 0) {
+            KN_TRY(kn_paths_push(paths, lone, err));
+            KN_TRY(kn_paths_push(paths, root, err));
+        }
+        KN_TRY(kn_paths_push(paths, label, err));
+        KN_TRY(kn_paths_push(paths, root, err));
+        goto done;
+    }
+    uint32_t root = paths->cells.n > 0 ? paths->cells.items[paths->n_levels - 1] : KN_NONE;
+    if (root == KN_NONE) KN_TRY(kn_paths_label(&root, paths, "*", 1, err));
+    for (uint32_t l = 0; l + 1 < paths->n_levels; l++) KN_TRY(kn_paths_push(paths, label, err));
+    KN_TRY(kn_paths_push(paths, root, err));
+done:
+    return status;
+}
+
+/* --- Codes ----------------------------------------------------------------------------------------------------- */
+
+/* Everything that follows from code_of_value: spellings, rows, the missing code. */
+static kn_status fill_codes(kn_domain *domain, const kn_build *build, const uint32_t *code_of_value, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_column *column = build->column;
+    KN_NEW_RAW(domain->code_of_spelling, column->n_spellings);
+    KN_NEW_RAW(domain->spelling_of_code, domain->n_codes);
+    KN_NEW(domain->rows_before, (size_t)domain->n_codes + 1);
+    for (uint32_t c = 0; c < domain->n_codes; c++) domain->spelling_of_code[c] = KN_NONE;
+    for (uint32_t s = 0; s < column->n_spellings; s++)
+        domain->code_of_spelling[s] = code_of_value[kn_column_value(column, s)];
+    for (uint32_t value = 0; value < column->n_values; value++) {
+        domain->spelling_of_code[code_of_value[value]] = build->main_spelling[value];
+        domain->rows_before[code_of_value[value] + 1] += build->value_rows[value];
+    }
+    for (uint32_t c = 0; c < domain->n_codes; c++) domain->rows_before[c + 1] += domain->rows_before[c];
+    domain->missing = column->has_missing ? code_of_value[build->n_present] : KN_NONE;
+done:
+    return status;
+}
+
+static kn_status check_levels(kn_domain *domain, const kn_hierarchy_request *request, kn_error *err)
+{
+    bool limited = request->min_level != 0 || request->max_level != KN_NONE;
+    uint32_t top = domain->kind == KN_DOMAIN_TREE ? domain->tree->n_levels - 1 : 0;
+    domain->min_level = request->min_level;
+    domain->max_level = request->max_level != KN_NONE ? request->max_level : top;
+    if (!limited) return KN_OK;
+    if (domain->kind != KN_DOMAIN_TREE)
+        return kn_error_set(err, KN_USAGE, "column %s: min_level and max_level need a hierarchy with levels",
+                            domain->name);
+    if (domain->max_level > top)
+        return kn_error_set(err, KN_USAGE, "column %s: max_level is %u, but its hierarchy has levels 0 to %u",
+                            domain->name, domain->max_level, top);
+    if (domain->min_level > domain->max_level)
+        return kn_error_set(err, KN_USAGE, "column %s: min_level is %u, above %s %u", domain->name, domain->min_level,
+                            request->max_level != KN_NONE ? "max_level" : "the hierarchy's highest level",
+                            domain->max_level);
+    return KN_OK;
+}
+
+static kn_status finish_tree(kn_domain *domain, kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *code_of_value = NULL;
+    KN_TRY(place_missing(build, err));
+    if (build->paths.cells.n == 0) { /* no value at all */
+        build->paths.n_levels = 1;
+        KN_TRY(kn_build_label(build, "*", 1, err));
+    }
+    KN_TRY(kn_tree_from_paths(&domain->tree, &build->paths, err));
+    domain->kind = KN_DOMAIN_TREE;
+    domain->n_codes = domain->tree->n_leaves;
+    KN_NEW_RAW(code_of_value, build->column->n_values);
+    for (uint32_t value = 0; value < build->column->n_values; value++) {
+        size_t n;
+        const char *label = kn_paths_bytes(&build->paths, build->label_of_value[value], &n);
+        code_of_value[value] = kn_tree_find_leaf(domain->tree, label, n);
+        assert(code_of_value[value] != KN_NONE);
+    }
+    KN_TRY(fill_codes(domain, build, code_of_value, err));
+done:
+    kn_free(code_of_value);
+    return status;
+}
+
+typedef struct counted_value {
+    uint64_t n_rows;
+    uint32_t value;
+} counted_value;
+
+/* Text values are numbered by bytes, the missing one last. */
+static int by_frequency(const void *a, const void *b)
+{
+    const counted_value *x = a, *y = b;
+    if (x->n_rows != y->n_rows) return x->n_rows > y->n_rows ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+kn_status kn_build_by_frequency(uint32_t **out, const kn_build *build, uint32_t n_values, kn_error *err)
+{
+    kn_status status = KN_OK;
+    counted_value *counted = NULL;
+    *out = NULL;
+    KN_NEW_RAW(*out, n_values);
+    KN_NEW_RAW(counted, n_values);
+    for (uint32_t value = 0; value < n_values; value++)
+        counted[value] = (counted_value){build->value_rows[value], value};
+    qsort(counted, n_values, sizeof *counted, by_frequency);
+    for (uint32_t i = 0; i < n_values; i++) (*out)[i] = counted[i].value;
+done:
+    if (status != KN_OK) {
+        kn_free(*out);
+        *out = NULL;
+    }
+    kn_free(counted);
+    return status;
+}
+
+/* No tree: values in their order, or text by frequency. */
+static kn_status finish_plain(kn_domain *domain, const kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_values = build->column->n_values, *code_of_value = NULL, *order = NULL;
+    domain->kind =
+        build->column->type == KN_TYPE_TEXT && build->code_of_value == NULL ? KN_DOMAIN_SETS : KN_DOMAIN_RANGES;
+    domain->n_codes = n_values;
+    KN_NEW_RAW(code_of_value, n_values);
+    for (uint32_t value = 0; value < n_values; value++)
+        code_of_value[value] = build->code_of_value != NULL ? build->code_of_value[value] : value;
+    if (domain->kind == KN_DOMAIN_SETS) {
+        KN_TRY(kn_build_by_frequency(&order, build, n_values, err));
+        for (uint32_t code = 0; code < n_values; code++) code_of_value[order[code]] = code;
+    }
+    KN_TRY(fill_codes(domain, build, code_of_value, err));
+done:
+    kn_free(code_of_value);
+    kn_free(order);
+    return status;
+}
+
+/* --- Which builder --------------------------------------------------------------------------------------------- */
+
+/* base_folder/spec, unless spec is absolute or there is no folder. */
+kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn_error *err)
+{
+    kn_buffer path = {0};
+    if (request->base_folder != NULL && request->base_folder[0] != '\0' && request->spec[0] != '/')
+        kn_buffer_printf(&path, "%s/", request->base_folder);
+    kn_buffer_text(&path, request->spec);
+    return kn_buffer_finish(out, &path, err);
+}
+
+static kn_status spec_usage(const char *spec, size_t index, kn_error *err)
+{
+    return kn_error_set(err, KN_USAGE, "hierarchy %s: the SPEC is written %s; a file of that name is written ./%s",
+                        spec, specs[index].syntax, spec);
+}
+
+/* A word with parentheses that is neither a SPEC nor a file is a SPEC with a slip. */
+static kn_status check_file_name(const char *spec, const char *path, kn_error *err)
+{
+    size_t n = strlen(spec);
+    if (strchr(spec, '(') == NULL || spec[n - 1] != ')' || access(path, F_OK) == 0) return KN_OK;
+    kn_buffer list = {0};
+    for (size_t i = 0; i < N_BUILDERS; i++) kn_buffer_printf(&list, "%s%s", i > 0 ? ", " : "", specs[i].syntax);
+    kn_status status = kn_error_set(err, KN_USAGE, "hierarchy %s: no such SPEC, and no file of that name; there are %s",
+                                    spec, list.bytes != NULL ? list.bytes : "none");
+    kn_buffer_free(&list);
+    return status;
+}
+
+/* Runs the SPEC's builder; *known is false when `spec` is none: a file name. */
+static kn_status run_spec(bool *known, kn_build *build, const char *spec, kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *arguments = NULL;
+    size_t n_name = strcspn(spec, "("), n_spec = strlen(spec);
+    *known = false;
+    for (size_t i = 0; i < N_BUILDERS; i++) {
+        if (strlen(specs[i].name) != n_name || memcmp(spec, specs[i].name, n_name) != 0) continue;
+        *known = true;
+        bool has_arguments = n_spec > n_name + 1 && spec[n_spec - 1] == ')';
+        if (has_arguments != builders[i].takes_arguments || (!has_arguments && n_spec != n_name))
+            KN_TRY(spec_usage(spec, i, err));
+        arguments =
+            has_arguments ? kn_string_copy(spec + n_name + 1, n_spec - n_name - 2, err) : kn_string_copy("", 0, err);
+        if (arguments == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        build->paths.name = spec;
+        KN_TRY(builders[i].build(build, arguments, err));
+    }
+done:
+    kn_free(arguments);
+    return status;
+}
+
+kn_status kn_build_start(kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_column *column = build->column;
+    uint32_t *spelling_rows = NULL;
+    build->n_present = column->n_values - (column->has_missing ? 1 : 0);
+    build->paths.redact = build->request->redact;
+    KN_TRY(kn_column_main_spellings(&build->main_spelling, column, build->n_rows, err));
+    KN_TRY(kn_column_spelling_rows(&spelling_rows, column, build->n_rows, err));
+    KN_NEW(build->value_rows, column->n_values);
+    for (uint32_t s = 0; s < column->n_spellings; s++)
+        build->value_rows[kn_column_value(column, s)] += spelling_rows[s];
+    KN_NEW_RAW(build->label_of_value, column->n_values);
+    memset(build->label_of_value, 0xFF, column->n_values * sizeof *build->label_of_value);
+done:
+    kn_free(spelling_rows);
+    return status;
+}
+
+void kn_build_end(kn_build *build)
+{
+    kn_paths_free(&build->paths);
+    kn_free(build->main_spelling);
+    kn_free(build->value_rows);
+    kn_free(build->label_of_value);
+    kn_free(build->code_of_value);
+}
+
+kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *data_name, uint32_t n_rows,
+                          const kn_hierarchy_request *request, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_build build = {.column = column, .data_name = data_name, .n_rows = n_rows, .request = request};
+    const char *spec = request->spec != NULL ? request->spec : request->must_be_tree ? "auto" : NULL;
+    kn_domain *domain = NULL;
+    char *path = NULL;
+    *out = NULL;
+    KN_NEW(domain, 1);
+    domain->name = column->name;
+    domain->column = column;
+    domain->weight = request->weight;
+    domain->missing_is_wildcard = request->missing_is_wildcard;
+    KN_TRY(kn_build_start(&build, err));
+    if (spec != NULL) {
+        bool is_spec;
+        KN_TRY(run_spec(&is_spec, &build, spec, err));
+        if (!is_spec) {
+            KN_TRY(kn_build_file_name(&path, request, err));
+            KN_TRY(check_file_name(spec, path, err));
+            KN_TRY(kn_build_file(&build, path, err));
+        }
+    }
+    bool is_tree = spec != NULL && build.code_of_value == NULL;
+    KN_TRY(is_tree ? finish_tree(domain, &build, err) : finish_plain(domain, &build, err));
+    KN_TRY(check_levels(domain, request, err));
+    *out = domain;
+    domain = NULL;
+done:
+    kn_domain_free(domain);
+    kn_build_end(&build);
+    kn_free(path);
+    return status;
+}
+
+/* --- Trees without data ---------------------------------------------------------------------------------------- */
+
+kn_status kn_tree_parse(kn_tree **out, const char *text, size_t n_bytes, const char *name, bool redact, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_paths paths = {.name = name, .redact = redact};
+    *out = NULL;
+    KN_TRY(kn_paths_parse(&paths, text, n_bytes, err));
+    KN_TRY(kn_tree_from_paths(out, &paths, err));
+done:
+    kn_paths_free(&paths);
+    return status;
+}
+
+kn_status kn_tree_read(kn_tree **out, const char *path, bool redact, kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *text = NULL;
+    size_t n_bytes;
+    *out = NULL;
+    KN_TRY(kn_paths_read_file(&text, &n_bytes, path, err));
+    KN_TRY(kn_tree_parse(out, text, n_bytes, path, redact, err));
+done:
+    kn_free(text);
+    return status;
+}
+
+/* Quoted wherever a reader could take it for something else, a byte order mark included. */
+static void append_label(kn_buffer *out, const char *label, size_t n)
+{
+    bool quote = n > 0 && (unsigned char)label[0] == 0xEF;
+    for (size_t i = 0; i < n; i++) quote = quote || strchr(";,\"\n\r", label[i]) != NULL;
+    if (!quote) {
+        kn_buffer_append(out, label, n);
+        return;
+    }
+    kn_buffer_char(out, '"');
+    for (size_t i = 0; i < n; i++) {
+        if (label[i] == '"') kn_buffer_char(out, '"');
+        kn_buffer_char(out, label[i]);
+    }
+    kn_buffer_char(out, '"');
+}
+
+kn_status kn_tree_to_text(char **out, const kn_tree *tree, kn_error *err)
+{
+    kn_buffer text = {0};
+    for (uint32_t leaf = 0; leaf < tree->n_leaves; leaf++) {
+        if (tree->label_offset[leaf] == tree->label_offset[leaf + 1]) continue; /* the missing value, spelled "" */
+        for (uint32_t level = 0; level < tree->n_levels; level++) {
+            size_t n;
+            const char *label = kn_tree_label(tree, tree->at_level[level][leaf], &n);
+            if (level > 0) kn_buffer_char(&text, ';');
+            append_label(&text, label, n);
+        }
+        kn_buffer_char(&text, '\n');
+    }
+    return kn_buffer_finish(out, &text, err);
+}

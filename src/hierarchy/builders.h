@@ -1,0 +1,93 @@
+/* What the builders of hierarchies share; only build.c and the builders see it.
+ *
+ * A tree builder fills `paths` with one row per leaf and `label_of_value` with the leaf's label of every value of the
+ * data; values are numbered as in the column. It leaves the missing value alone: kn_domain_build puts it below the
+ * root when label_of_value has no label for it. */
+#ifndef KN_HIERARCHY_BUILDERS_H
+#define KN_HIERARCHY_BUILDERS_H
+
+#include "hierarchy/build.h"
+#include "hierarchy/paths.h"
+
+typedef struct kn_build {
+    const kn_column *column;
+    const char *data_name;
+    uint32_t n_rows;
+    const kn_hierarchy_request *request;
+    uint32_t *main_spelling; /* n_values */
+    uint64_t *value_rows;    /* n_values */
+    uint32_t n_present;      /* values other than the missing one: 0 .. n_present-1 */
+    kn_paths paths;
+    uint32_t *label_of_value; /* n_values; KN_NONE: not placed yet */
+    uint32_t *code_of_value;  /* order(): n_values, set instead of paths when the domain is no tree */
+} kn_build;
+
+kn_status kn_build_start(kn_build *build, kn_error *err); /* what follows from column, n_rows and request */
+void kn_build_end(kn_build *build);                       /* frees what it holds, not the struct */
+
+/* The main spelling of a value. */
+static inline const char *kn_build_value(const kn_build *build, uint32_t value, size_t *n_bytes)
+{
+    return kn_column_bytes(build->column, build->main_spelling[value], n_bytes);
+}
+
+/* Starts a row: pushes the value's own label. */
+kn_status kn_build_leaf(kn_build *build, uint32_t value, kn_error *err);
+/* Pushes a label to the current row. */
+kn_status kn_build_label(kn_build *build, const char *bytes, size_t n_bytes, kn_error *err);
+
+/* Values 0 .. n_values-1, most frequent first, ties by number; yours to kn_free. */
+kn_status kn_build_by_frequency(uint32_t **out, const kn_build *build, uint32_t n_values, kn_error *err);
+
+/* `arguments`: what stands between the parentheses of the SPEC; "" without any. */
+kn_status kn_build_suppress(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_intervals(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_date(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_auto(kn_build *build, const char *arguments, kn_error *err);
+
+/* Widths of intervals in units of 10^-scale, each a multiple of the one before. */
+#define KN_MAX_WIDTHS 32
+typedef struct kn_widths {
+    uint32_t n, scale;
+    int64_t units[KN_MAX_WIDTHS];
+} kn_widths;
+kn_status kn_widths_parse(kn_widths *out, const char *spec, const char *arguments, kn_error *err);
+kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *err);
+/* Whether the column's numbers are small enough to be counted in these units. */
+bool kn_widths_fit(const kn_widths *widths, double number);
+
+typedef enum kn_date_unit {
+    KN_DAY,
+    KN_WEEK,
+    KN_MONTH,
+    KN_QUARTER,
+    KN_HALFYEAR,
+    KN_YEAR,
+    KN_DECADE,
+    KN_CENTURY
+} kn_date_unit;
+int64_t kn_date_unit_index(kn_date_unit unit, double number); /* which one a date lies in, counted from some origin */
+kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_units, kn_error *err);
+
+/* The spelling with these bytes, or KN_NONE; in columns of numbers and dates only spellings of the missing value. */
+uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t n_bytes);
+
+/* `{a|b}`, or `a..b` of two members, escaped as kn_cell_text says and equal to no value of a text column. A member m is
+ * spelled spelling_of[m]. */
+void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *spelling_of, const uint32_t *members,
+                     uint32_t n_members, bool is_set);
+
+/* The file's lines as paths. */
+kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
+/* All bytes of a file, with a closing NUL; `what` for messages ("hierarchy"). */
+kn_status kn_paths_read_file(char **bytes, size_t *n_bytes, const char *path, kn_error *err);
+/* Reads the file and finds the values of the data among its leaves; label_of_value stays KN_NONE for the others. */
+kn_status kn_build_match_file(kn_build *build, const char *path, kn_error *err);
+/* The same, and every value must be found. */
+kn_status kn_build_file(kn_build *build, const char *path, kn_error *err);
+/* The request's spec as a path: relative to base_folder. */
+kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn_error *err);
+
+#endif

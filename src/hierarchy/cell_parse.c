@@ -1,0 +1,253 @@
+/* Released text back to a generalized value: see kn_cell_parse in domain.h. The inverse of cell_text.c, except where
+ * one text stands for two things: then the wider one is meant. */
+#include "hierarchy/builders.h"
+
+#include "table/dates.h"
+#include "table/number.h"
+
+#include <string.h>
+
+/* --- Values ---------------------------------------------------------------------------------------------------- */
+
+static int compare_bytes(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    int order = memcmp(a, b, n_a < n_b ? n_a : n_b);
+    return order != 0 ? order : (n_a > n_b) - (n_a < n_b);
+}
+
+static uint32_t n_present(const kn_column *column) { return column->n_values - (column->has_missing ? 1 : 0); }
+
+/* The first spelling of `value` or of the next one that has any: spellings are sorted by value. */
+static uint32_t first_spelling(const kn_column *column, uint32_t value)
+{
+    if (column->spelling_value == NULL) return value;
+    uint32_t low = 0, high = column->n_spellings;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (column->spelling_value[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t n_bytes)
+{
+    uint32_t low = 0, high = first_spelling(column, n_present(column));
+    for (uint32_t s = high; s < column->n_spellings; s++) {
+        size_t n;
+        const char *spelling = kn_column_bytes(column, s, &n);
+        if (n == n_bytes && memcmp(spelling, bytes, n) == 0) return s;
+    }
+    while (column->type == KN_TYPE_TEXT && low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        size_t n;
+        const char *spelling = kn_column_bytes(column, middle, &n);
+        int order = compare_bytes(bytes, n_bytes, spelling, n);
+        if (order == 0) return middle;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return KN_NONE;
+}
+
+/* The first value not below `number`. */
+static uint32_t lower_bound(const kn_column *column, double number)
+{
+    uint32_t low = 0, high = n_present(column);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (column->number[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The spelling with these bytes among those of the values that share this number. */
+static uint32_t find_spelled(const kn_column *column, double number, const char *bytes, size_t n_bytes)
+{
+    uint32_t value = lower_bound(column, number);
+    for (uint32_t s = first_spelling(column, value); s < column->n_spellings; s++) {
+        value = kn_column_value(column, s);
+        if (value >= n_present(column) || column->number[value] != number) break;
+        size_t n;
+        const char *there = kn_column_bytes(column, s, &n);
+        if (n == n_bytes && memcmp(there, bytes, n) == 0) return s;
+    }
+    return KN_NONE;
+}
+
+/* A spelling of the same number: long numbers may share a double and still differ. */
+static uint32_t find_number(const kn_column *column, const char *bytes, size_t n_bytes)
+{
+    kn_decimal wanted, decimal;
+    if (kn_decimal_parse(&wanted, bytes, n_bytes, true) == KN_NUMBER_NONE) return KN_NONE;
+    double number = kn_decimal_double(&wanted);
+    for (uint32_t value = lower_bound(column, number); value < n_present(column) && column->number[value] == number;
+         value++) {
+        size_t n;
+        uint32_t spelling = first_spelling(column, value);
+        const char *there = kn_column_bytes(column, spelling, &n);
+        if (kn_decimal_parse(&decimal, there, n, true) != KN_NUMBER_NONE && kn_decimal_compare(&wanted, &decimal) == 0)
+            return spelling;
+    }
+    return KN_NONE;
+}
+
+/* Which day a date means depends on the column's form, which its spellings show. */
+static uint32_t find_date(const kn_column *column, const char *bytes, size_t n_bytes)
+{
+    static const kn_date_form forms[] = {KN_DATE_ISO, KN_DATE_DOTS, KN_DATE_DAY, KN_DATE_MONTH, KN_DATE_COMPACT};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        kn_moment moment;
+        if (!kn_date_parse(&moment, bytes, n_bytes, forms[i])) continue;
+        uint32_t spelling = find_spelled(column, kn_moment_number(&moment), bytes, n_bytes);
+        if (spelling != KN_NONE) return spelling;
+    }
+    return KN_NONE;
+}
+
+/* The code of a value of the data, or KN_NONE. */
+static uint32_t find_code(const kn_domain *domain, const char *bytes, size_t n_bytes)
+{
+    const kn_column *column = domain->column;
+    uint32_t spelling = kn_column_find_text(column, bytes, n_bytes);
+    if (spelling == KN_NONE && column->type == KN_TYPE_DATE) spelling = find_date(column, bytes, n_bytes);
+    if (spelling == KN_NONE && (column->type == KN_TYPE_INT || column->type == KN_TYPE_DECIMAL))
+        spelling = find_number(column, bytes, n_bytes);
+    return spelling != KN_NONE ? domain->code_of_spelling[spelling] : KN_NONE;
+}
+
+/* --- Intervals and sets ---------------------------------------------------------------------------------------- */
+
+/* Moves `*at` to the next unescaped `stop` or to the end; the text before it, unescaped, goes to `out`. */
+static void read_member(kn_buffer *out, const char *bytes, size_t n_bytes, size_t *at, const char *stop)
+{
+    size_t n_stop = strlen(stop);
+    kn_buffer_clear(out);
+    kn_buffer_append(out, "", 0);
+    for (; *at < n_bytes; ++*at) {
+        if (n_bytes - *at >= n_stop && memcmp(bytes + *at, stop, n_stop) == 0) return;
+        if (bytes[*at] == '\\' && *at + 1 < n_bytes) ++*at;
+        kn_buffer_char(out, bytes[*at]);
+    }
+}
+
+/* Where an end of an interval that is no value of the data lies among the values: its own place for numbers and ISO
+ * dates, otherwise nowhere. */
+static bool end_number(double *out, const kn_column *column, const kn_buffer *text)
+{
+    kn_moment moment;
+    kn_decimal decimal;
+    if (column->number == NULL || text->n == 0) return false;
+    if (column->type != KN_TYPE_DATE) {
+        if (kn_decimal_parse(&decimal, text->bytes, text->n, true) == KN_NUMBER_NONE) return false;
+        *out = kn_decimal_double(&decimal);
+        return true;
+    }
+    if (!kn_date_parse(&moment, text->bytes, text->n, KN_DATE_ISO)) return false;
+    *out = kn_moment_number(&moment);
+    return true;
+}
+
+static kn_status find_end(uint32_t *code, const kn_domain *domain, const kn_buffer *text, bool is_left, kn_error *err)
+{
+    double number;
+    *code = find_code(domain, text->n > 0 ? text->bytes : "", text->n);
+    if (*code == KN_NONE && end_number(&number, domain->column, text)) {
+        uint32_t value = lower_bound(domain->column, number);
+        if (is_left ? value == n_present(domain->column) : value == 0)
+            return kn_error_set(err, KN_INPUT, "no value of the data lies in that interval");
+        uint32_t nearest = is_left ? value : value - 1;
+        /* under order() numbers need not stand in their order, and nothing is between two of them */
+        if (domain->code_of_spelling[first_spelling(domain->column, nearest)] == nearest) *code = nearest;
+    }
+    if (*code == KN_NONE)
+        return kn_error_set(err, KN_INPUT, "the %s end of that interval is no value of the column",
+                            is_left ? "left" : "right");
+    return *code != domain->missing ? KN_OK : kn_error_set(err, KN_INPUT, "the missing value is in no interval");
+}
+
+static kn_status parse_interval(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_buffer text = {0};
+    size_t at = 0;
+    uint32_t first, last;
+    read_member(&text, bytes, n_bytes, &at, "..");
+    if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (at == n_bytes) KN_FAIL(KN_INPUT, "neither a value of the column nor an interval");
+    KN_TRY(find_end(&first, domain, &text, true, err));
+    at += 2;
+    read_member(&text, bytes, n_bytes, &at, "..");
+    if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (at < n_bytes) KN_FAIL(KN_INPUT, "an interval has two ends");
+    KN_TRY(find_end(&last, domain, &text, false, err));
+    if (first > last) KN_FAIL(KN_INPUT, "no value of the data lies in that interval");
+    *out = (kn_cell){first, last, KN_NONE};
+done:
+    kn_buffer_free(&text);
+    return status;
+}
+
+static kn_status parse_set(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes, size_t n_bytes,
+                           kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_buffer text = {0};
+    KN_VECTOR(uint32_t) codes = {0};
+    if (n_bytes < 3 || bytes[0] != '{') KN_FAIL(KN_INPUT, "neither a value of the column nor a set");
+    size_t at = 1, end = 1;
+    read_member(&text, bytes, n_bytes, &end, "}");
+    if (end != n_bytes - 1) KN_FAIL(KN_INPUT, "a set ends with its only }");
+    for (bool more = true; more; at++) {
+        read_member(&text, bytes, end, &at, "|");
+        if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+        more = at < end;
+        uint32_t code = find_code(domain, text.n > 0 ? text.bytes : "", text.n);
+        if (code == KN_NONE) KN_FAIL(KN_INPUT, "member %zu of that set is no value of the column", codes.n + 1);
+        KN_PUSH(&codes, code);
+    }
+    KN_TRY(kn_domain_closure(out, domain, sets, codes.items, codes.n, err));
+done:
+    kn_buffer_free(&text);
+    kn_free(codes.items);
+    return status;
+}
+
+/* A label names the widest node that carries it. A leaf is written as the data spells it, which need not be its label.
+ */
+static kn_status parse_label(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    const kn_tree *tree = domain->tree;
+    uint32_t code = find_code(domain, bytes, n_bytes), node = kn_tree_find(tree, bytes, n_bytes);
+    if (code == KN_NONE && node == KN_NONE)
+        return kn_error_set(err, KN_INPUT, "neither a value of the column nor a label of its hierarchy");
+    if (node == KN_NONE || (code != KN_NONE && (code < tree->first[node] || code > tree->last[node]))) node = code;
+    *out = (kn_cell){tree->first[node], tree->last[node], node};
+    return KN_OK;
+}
+
+kn_status kn_cell_parse(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes, size_t n_bytes,
+                        kn_error *err)
+{
+    *out = (kn_cell){0, 0, KN_NONE};
+    if (domain->n_codes == 0) return kn_error_set(err, KN_INPUT, "the column has no values");
+    if (n_bytes == 1 && *bytes == '*') {
+        *out = kn_domain_root(domain);
+        return KN_OK;
+    }
+    if (domain->kind == KN_DOMAIN_TREE) return parse_label(out, domain, bytes, n_bytes, err);
+    uint32_t code = find_code(domain, bytes, n_bytes);
+    if (code != KN_NONE) {
+        *out = kn_domain_leaf(domain, code);
+        return KN_OK;
+    }
+    return domain->kind == KN_DOMAIN_RANGES ? parse_interval(out, domain, bytes, n_bytes, err)
+                                            : parse_set(out, domain, sets, bytes, n_bytes, err);
+}

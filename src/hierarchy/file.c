@@ -1,0 +1,417 @@
+/* Hierarchy files: one line per leaf, leaf first, root last.
+ *
+ * In: UTF-8 (a byte order mark is fine), lines ended by LF, CRLF or CR, the last one by nothing if need be. Labels are
+ * separated by ';' when one stands outside quotes, otherwise by ','; they are quoted as in CSV: a quote opens only at
+ * the start of a label, "" inside quotes is one quote, a quote inside an unquoted label is literal. Empty lines are
+ * skipped; blanks belong to the label. Out: paths, to be checked by kn_tree_from_paths.
+ *
+ * A value of the data belongs to the leaf with its bytes. Values of number and date columns that are not found so are
+ * looked for by value: 1.0 finds the leaf 1. All spellings of a value have one leaf. */
+#include "hierarchy/builders.h"
+
+#include "table/dates.h"
+#include "table/number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- Bytes ----------------------------------------------------------------------------------------------------- */
+
+kn_status kn_paths_read_file(char **bytes, size_t *n_bytes, const char *path, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_VECTOR(char) text = {0};
+    struct stat info;
+    *bytes = NULL;
+    *n_bytes = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) KN_FAIL(KN_INPUT, "%s: cannot open the hierarchy: %s", path, strerror(errno));
+    if (fstat(file, &info) == 0 && S_ISDIR(info.st_mode))
+        KN_FAIL(KN_INPUT, "%s: cannot read the hierarchy: it is a folder", path);
+    for (;;) {
+        KN_RESERVE(&text, 65536);
+        ssize_t n = read(file, text.items + text.n, 65535);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) KN_FAIL(KN_INPUT, "%s: cannot read the hierarchy: %s", path, strerror(errno));
+        if (n == 0) break;
+        text.n += (size_t)n;
+    }
+    text.items[text.n] = '\0';
+    *bytes = text.items;
+    *n_bytes = text.n;
+    text.items = NULL;
+done:
+    if (file >= 0) close(file);
+    kn_free(text.items);
+    return status;
+}
+
+/* Length of the well-formed UTF-8 character at `bytes`, 0 when there is none (RFC 3629). */
+static size_t character_bytes(const unsigned char *bytes, size_t n)
+{
+    unsigned char lead = bytes[0];
+    if (lead < 0x80) return 1;
+    size_t length = lead >= 0xC2 && lead <= 0xDF ? 2 : (lead & 0xF0) == 0xE0 ? 3 : lead >= 0xF0 && lead <= 0xF4 ? 4 : 0;
+    if (length == 0 || length > n) return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((bytes[i] & 0xC0) != 0x80) return 0;
+    if ((lead == 0xE0 && bytes[1] < 0xA0) || (lead == 0xED && bytes[1] > 0x9F) || (lead == 0xF0 && bytes[1] < 0x90) ||
+        (lead == 0xF4 && bytes[1] > 0x8F))
+        return 0;
+    return length;
+}
+
+static bool is_line_end(char c) { return c == '\n' || c == '\r'; }
+
+/* ';' when one stands outside quotes. Which separator opens a field is not known yet, so a quote after either opens. */
+static char detect_delimiter(const char *bytes, size_t n_bytes)
+{
+    bool quoted = false, at_start = true;
+    for (size_t i = 0; i < n_bytes; i++) {
+        char c = bytes[i];
+        if (quoted) {
+            quoted = c != '"';
+            continue;
+        }
+        if (c == ';') return ';';
+        /* a doubled quote closes and opens again: the same as staying inside */
+        quoted = c == '"' && (at_start || (i > 0 && bytes[i - 1] == '"'));
+        at_start = c == ',' || is_line_end(c);
+    }
+    return ',';
+}
+
+/* --- Lines ----------------------------------------------------------------------------------------------------- */
+
+enum { MAX_LEVELS = 255 };
+
+typedef struct reader {
+    const char *bytes;
+    size_t n, at;
+    uint64_t line; /* of `at` */
+    char delimiter;
+    kn_buffer label; /* scratch */
+} reader;
+
+/* Steps over one line end: LF, CRLF or CR. */
+static void skip_line_end(reader *in)
+{
+    if (in->bytes[in->at] == '\r' && in->at + 1 < in->n && in->bytes[in->at + 1] == '\n') in->at++;
+    in->at++;
+    in->line++;
+}
+
+static kn_status check_text(const kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    uint64_t line = 1;
+    if (n_bytes >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0))
+        return kn_error_set(err, KN_INPUT, "%s: the hierarchy is UTF-16; save it as UTF-8", paths->name);
+    for (size_t i = 0; i < n_bytes;) {
+        size_t n = character_bytes((const unsigned char *)bytes + i, n_bytes - i);
+        if (n == 0)
+            return kn_error_set(err, KN_INPUT, "%s, line %llu: byte 0x%02X is not UTF-8; save the hierarchy as UTF-8",
+                                paths->name, (unsigned long long)line, (unsigned)(unsigned char)bytes[i]);
+        if (bytes[i] == '\0')
+            return kn_error_set(err, KN_INPUT, "%s, line %llu: a NUL byte; this is no text file", paths->name,
+                                (unsigned long long)line);
+        if (bytes[i] == '\n' || (bytes[i] == '\r' && (i + 1 == n_bytes || bytes[i + 1] != '\n'))) line++;
+        i += n;
+    }
+    return KN_OK;
+}
+
+/* The rest of a quoted label after its opening quote, to in->label. */
+static kn_status read_quoted(reader *in, const kn_paths *paths, kn_error *err)
+{
+    uint64_t start = in->line;
+    for (;;) {
+        if (in->at == in->n)
+            return kn_error_set(err, KN_INPUT, "%s, line %llu: a quoted label is never closed; add the missing \"",
+                                paths->name, (unsigned long long)start);
+        char c = in->bytes[in->at];
+        if (c == '"' && in->at + 1 < in->n && in->bytes[in->at + 1] == '"') {
+            kn_buffer_char(&in->label, '"');
+            in->at += 2;
+        } else if (c == '"') {
+            in->at++;
+            break;
+        } else if (is_line_end(c)) {
+            size_t from = in->at;
+            skip_line_end(in);
+            kn_buffer_append(&in->label, in->bytes + from, in->at - from);
+        } else {
+            kn_buffer_char(&in->label, c);
+            in->at++;
+        }
+    }
+    if (in->at < in->n && in->bytes[in->at] != in->delimiter && !is_line_end(in->bytes[in->at]))
+        return kn_error_set(err, KN_INPUT,
+                            "%s, line %llu: text after a closing quote; a quote inside a quoted label is "
+                            "written twice",
+                            paths->name, (unsigned long long)in->line);
+    return KN_OK;
+}
+
+/* One label into the paths; `column` counts from 1. */
+static kn_status read_label(reader *in, kn_paths *paths, uint64_t line, uint32_t column, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t id;
+    const char *label = in->bytes + in->at;
+    size_t n = 0;
+    if (in->at < in->n && *label == '"') {
+        in->at++;
+        kn_buffer_clear(&in->label);
+        KN_TRY(read_quoted(in, paths, err));
+        if (in->label.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+        label = in->label.bytes;
+        n = in->label.n;
+    } else {
+        while (in->at < in->n && in->bytes[in->at] != in->delimiter && !is_line_end(in->bytes[in->at])) in->at++;
+        n = (size_t)(in->bytes + in->at - label);
+    }
+    if (n == 0)
+        KN_FAIL(KN_INPUT,
+                "%s, line %llu: label %u is empty; every line needs a label for each level, without a '%c' at its "
+                "end",
+                paths->name, (unsigned long long)line, column, in->delimiter);
+    KN_TRY(kn_paths_label(&id, paths, label, n, err));
+    KN_TRY(kn_paths_push(paths, id, err));
+done:
+    return status;
+}
+
+static kn_status read_line(reader *in, kn_paths *paths, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint64_t line = in->line;
+    uint32_t n_labels = 0;
+    for (;;) {
+        if (n_labels == MAX_LEVELS)
+            KN_FAIL(KN_INPUT, "%s, line %llu: more than %d labels", paths->name, (unsigned long long)line, MAX_LEVELS);
+        KN_TRY(read_label(in, paths, line, ++n_labels, err));
+        if (in->at == in->n || is_line_end(in->bytes[in->at])) break;
+        in->at++; /* the delimiter */
+    }
+    if (in->at < in->n) skip_line_end(in);
+    if (paths->n_levels == 0) paths->n_levels = n_labels;
+    if (n_labels != paths->n_levels)
+        KN_FAIL(KN_INPUT,
+                "%s, line %llu: %u label%s, but line %llu has %u; all lines must have the same number: repeat a label "
+                "where a branch is shorter",
+                paths->name, (unsigned long long)line, n_labels, n_labels == 1 ? "" : "s",
+                (unsigned long long)paths->lines.items[0], paths->n_levels);
+    KN_PUSH(&paths->lines, line);
+done:
+    return status;
+}
+
+kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (n_bytes >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {
+        bytes += 3;
+        n_bytes -= 3;
+    }
+    reader in = {.bytes = bytes, .n = n_bytes, .line = 1, .delimiter = detect_delimiter(bytes, n_bytes)};
+    KN_TRY(check_text(paths, bytes, n_bytes, err));
+    while (in.at < in.n) {
+        if (is_line_end(in.bytes[in.at]))
+            skip_line_end(&in);
+        else
+            KN_TRY(read_line(&in, paths, err));
+        if (paths->lines.n >= KN_NONE / 2) KN_FAIL(KN_RESOURCES, "%s: more than 2^31 lines", paths->name);
+    }
+done:
+    kn_buffer_free(&in.label);
+    return status;
+}
+
+/* --- Values of the data ---------------------------------------------------------------------------------------- */
+
+typedef struct numbered_label {
+    double number;
+    uint32_t label;
+} numbered_label;
+
+static int by_number(const void *a, const void *b)
+{
+    const numbered_label *x = a, *y = b;
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    return (x->label > y->label) - (x->label < y->label); /* the first in the file wins */
+}
+
+/* What a label means in a column of this type; false: no number, no date. Of dates only the forms that cannot be
+ * mistaken for one another. */
+static bool label_number(double *out, kn_type type, const char *bytes, size_t n_bytes)
+{
+    kn_moment moment;
+    kn_decimal decimal;
+    if (type != KN_TYPE_DATE) {
+        if (kn_decimal_parse(&decimal, bytes, n_bytes, true) == KN_NUMBER_NONE) return false;
+        *out = kn_decimal_double(&decimal);
+        return true;
+    }
+    if (!kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ISO) && !kn_date_parse(&moment, bytes, n_bytes, KN_DATE_DOTS))
+        return false;
+    *out = kn_moment_number(&moment);
+    return true;
+}
+
+/* The leaves that are numbers, by value. */
+static kn_status number_leaves(numbered_label **out, size_t *n_out, const kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_paths *paths = &build->paths;
+    numbered_label *leaves = NULL;
+    size_t n_leaves = 0;
+    *out = NULL;
+    *n_out = 0;
+    if (build->column->number == NULL) goto done;
+    KN_NEW_RAW(leaves, kn_paths_rows(paths));
+    for (uint32_t r = 0; r < kn_paths_rows(paths); r++) {
+        uint32_t label = paths->cells.items[(size_t)r * paths->n_levels];
+        size_t n;
+        const char *bytes = kn_paths_bytes(paths, label, &n);
+        double number;
+        if (label_number(&number, build->column->type, bytes, n)) leaves[n_leaves++] = (numbered_label){number, label};
+    }
+    qsort(leaves, n_leaves, sizeof *leaves, by_number);
+    *out = leaves;
+    *n_out = n_leaves;
+done:
+    return status;
+}
+
+/* Long numbers may share a double and still differ. */
+static bool same_number(const kn_build *build, uint32_t value, uint32_t label)
+{
+    kn_decimal a, b;
+    size_t n_a, n_b;
+    const char *bytes_a = kn_build_value(build, value, &n_a), *bytes_b = kn_paths_bytes(&build->paths, label, &n_b);
+    return build->column->type == KN_TYPE_DATE ||
+           (kn_decimal_parse(&a, bytes_a, n_a, true) != KN_NUMBER_NONE &&
+            kn_decimal_parse(&b, bytes_b, n_b, true) != KN_NUMBER_NONE && kn_decimal_compare(&a, &b) == 0);
+}
+
+static uint32_t find_number(const numbered_label *leaves, size_t n_leaves, const kn_build *build, uint32_t value)
+{
+    double number = build->column->number[value];
+    size_t low = 0, high = n_leaves;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (leaves[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < n_leaves && leaves[low].number == number; low++)
+        if (same_number(build, value, leaves[low].label)) return leaves[low].label;
+    return KN_NONE;
+}
+
+/* label -> true when it is a leaf: labels of inner nodes share the numbering. */
+static kn_status mark_leaves(bool **out, const kn_paths *paths, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW(*out, paths->ends.n);
+    for (uint32_t r = 0; r < kn_paths_rows(paths); r++) (*out)[paths->cells.items[(size_t)r * paths->n_levels]] = true;
+done:
+    return status;
+}
+
+static uint32_t find_label(const kn_paths *paths, const bool *is_leaf, const char *bytes, size_t n_bytes)
+{
+    uint32_t id = kn_paths_find(paths, bytes, n_bytes);
+    return id != KN_NONE && is_leaf[id] ? id : KN_NONE;
+}
+
+/* Values by their bytes: the main spelling first, then the others. */
+static void match_bytes(kn_build *build, const bool *is_leaf)
+{
+    const kn_column *column = build->column;
+    for (uint32_t value = 0; value < column->n_values; value++) {
+        size_t n;
+        const char *bytes = kn_build_value(build, value, &n);
+        build->label_of_value[value] = find_label(&build->paths, is_leaf, bytes, n);
+    }
+    for (uint32_t s = 0; column->spelling_value != NULL && s < column->n_spellings; s++) {
+        uint32_t *label = &build->label_of_value[column->spelling_value[s]];
+        size_t n;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        if (*label == KN_NONE) *label = find_label(&build->paths, is_leaf, bytes, n);
+    }
+}
+
+/* The spelling without blanks around it, or with one before it: would --trim, or a cleaner hierarchy, help? */
+static bool matches_trimmed(const kn_build *build, const bool *is_leaf, const char *bytes, size_t n_bytes)
+{
+    size_t n_all = n_bytes;
+    while (n_bytes > 0 && (bytes[n_bytes - 1] == ' ' || bytes[n_bytes - 1] == '\t')) n_bytes--;
+    while (n_bytes > 0 && (*bytes == ' ' || *bytes == '\t')) {
+        bytes++;
+        n_bytes--;
+    }
+    return n_bytes < n_all && find_label(&build->paths, is_leaf, bytes, n_bytes) != KN_NONE;
+}
+
+static kn_status report_missing(const kn_build *build, const bool *is_leaf, kn_error *err)
+{
+    const kn_column *column = build->column;
+    uint32_t n_missing = 0, first = KN_NONE;
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        uint32_t value = kn_column_value(column, s);
+        if (value >= build->n_present || build->label_of_value[value] != KN_NONE) continue;
+        if (s == build->main_spelling[value]) n_missing++;
+        if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
+    }
+    if (first == KN_NONE) return KN_OK;
+    char shown[KN_SHOWN_BYTES], count[64] = "";
+    size_t n;
+    const char *bytes = kn_column_bytes(column, first, &n);
+    if (n_missing > 1)
+        snprintf(count, sizeof count, " (nor %s %u more value%s)", n_missing == 2 ? "is" : "are", n_missing - 1,
+                 n_missing == 2 ? "" : "s");
+    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is not in the hierarchy %s%s; %s",
+                        build->data_name, (unsigned long long)column->first_line[first], column->name,
+                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name, count,
+                        matches_trimmed(build, is_leaf, bytes, n) ? "without the blanks around it, it is: use --trim"
+                                                                  : "add a line for it there, or correct the data");
+}
+
+static kn_status match_file(kn_build *build, const char *path, bool must_find_all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *text = NULL;
+    bool *is_leaf = NULL;
+    numbered_label *leaves = NULL;
+    size_t n_bytes, n_leaves;
+    build->paths.name = path;
+    KN_TRY(kn_paths_read_file(&text, &n_bytes, path, err));
+    KN_TRY(kn_paths_parse(&build->paths, text, n_bytes, err));
+    KN_TRY(kn_paths_check(&build->paths, err)); /* a wrong file comes before what it lacks */
+    KN_TRY(mark_leaves(&is_leaf, &build->paths, err));
+    match_bytes(build, is_leaf);
+    KN_TRY(number_leaves(&leaves, &n_leaves, build, err));
+    for (uint32_t value = 0; value < build->n_present; value++)
+        if (build->label_of_value[value] == KN_NONE && n_leaves > 0)
+            build->label_of_value[value] = find_number(leaves, n_leaves, build, value);
+    if (must_find_all) KN_TRY(report_missing(build, is_leaf, err));
+done:
+    kn_free(text);
+    kn_free(is_leaf);
+    kn_free(leaves);
+    return status;
+}
+
+kn_status kn_build_match_file(kn_build *build, const char *path, kn_error *err)
+{
+    return match_file(build, path, false, err);
+}
+
+kn_status kn_build_file(kn_build *build, const char *path, kn_error *err) { return match_file(build, path, true, err); }

@@ -1,0 +1,216 @@
+/* `intervals(5,10,20)`: numbers in intervals of each width, aligned at multiples of it, then *.
+ *
+ * Each width is a multiple of the one before, so intervals nest. Labels of whole numbers name both ends, `20..24`
+ * (width 1: the number itself); otherwise the right end is outside, `[2.5,5)`.
+ *
+ * Everything is counted in units of 10^-scale, as integers: an interval is the number of widths below it. A value
+ * belongs to the interval whose left end is not above it; ends are divisions of two exact doubles, correctly rounded
+ * like the value itself, so 0.3 lies in [0.3,0.4) although 0.3/0.1 is below 3. */
+#include "hierarchy/builders.h"
+
+#include "table/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_SCALE = 9 };
+static const double MAX_UNITS = 9e15; /* below 2^53: exact in a double */
+
+static int64_t power_of_ten(uint32_t exponent)
+{
+    int64_t power = 1;
+    while (exponent-- > 0) power *= 10;
+    return power;
+}
+
+static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
+
+/* A width as written: digits, perhaps with decimals. */
+static bool parse_width(int64_t *digits, uint32_t *n_decimals, const char *text, size_t n)
+{
+    bool in_fraction = false;
+    *digits = 0;
+    *n_decimals = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '.' && !in_fraction) {
+            in_fraction = true;
+            continue;
+        }
+        if (text[i] < '0' || text[i] > '9' || (double)*digits * 10 > MAX_UNITS) return false;
+        *digits = *digits * 10 + (text[i] - '0');
+        *n_decimals += in_fraction;
+    }
+    for (; *n_decimals > 0 && *digits % 10 == 0; --*n_decimals) *digits /= 10;
+    return *digits > 0 && *n_decimals <= MAX_SCALE;
+}
+
+/* --- Values ---------------------------------------------------------------------------------------------------- */
+
+static double left_end(const kn_widths *widths, int64_t interval)
+{
+    return (double)(interval * widths->units[0]) / (double)power_of_ten(widths->scale);
+}
+
+/* Which interval of the smallest width a number lies in. */
+static int64_t find_interval(const kn_widths *widths, double number)
+{
+    int64_t interval = (int64_t)floor(number * (double)power_of_ten(widths->scale) / (double)widths->units[0]);
+    while (left_end(widths, interval) > number) interval--;
+    while (left_end(widths, interval + 1) <= number) interval++;
+    return interval;
+}
+
+/* units * 10^-scale without needless zeros. */
+static int print_units(char *out, size_t n_out, int64_t units, uint32_t scale)
+{
+    while (scale > 0 && units % 10 == 0) {
+        units /= 10;
+        scale--;
+    }
+    int64_t one = power_of_ten(scale), size = units < 0 ? -units : units;
+    const char *sign = units < 0 ? "-" : "";
+    if (scale == 0) return snprintf(out, n_out, "%s%lld", sign, (long long)size);
+    return snprintf(out, n_out, "%s%lld.%0*lld", sign, (long long)(size / one), (int)scale, (long long)(size % one));
+}
+
+static kn_status push_interval(kn_build *build, int64_t interval, int64_t width, const kn_widths *widths, kn_error *err)
+{
+    char low[32], high[32], label[72];
+    bool whole = build->column->type == KN_TYPE_INT && widths->scale == 0;
+    print_units(low, sizeof low, interval * width, widths->scale);
+    print_units(high, sizeof high, (interval + 1) * width - (whole ? 1 : 0), widths->scale);
+    int n = whole && width == 1 ? snprintf(label, sizeof label, "%s", low)
+                                : snprintf(label, sizeof label, whole ? "%s..%s" : "[%s,%s)", low, high);
+    return kn_build_label(build, label, (size_t)n, err);
+}
+
+bool kn_widths_fit(const kn_widths *widths, double number)
+{
+    return fabs(number) * (double)power_of_ten(widths->scale) <= MAX_UNITS - 2 * (double)widths->units[widths->n - 1];
+}
+
+static kn_status check_range(const kn_build *build, const kn_widths *widths, kn_error *err)
+{
+    for (uint32_t value = 0; value < build->n_present; value++) {
+        if (kn_widths_fit(widths, build->column->number[value])) continue;
+        char shown[KN_SHOWN_BYTES];
+        size_t n;
+        uint32_t spelling = build->main_spelling[value];
+        const char *bytes = kn_column_bytes(build->column, spelling, &n);
+        return kn_error_set(err, KN_INPUT,
+                            "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g",
+                            build->data_name, (unsigned long long)build->column->first_line[spelling],
+                            build->column->name, kn_value_shown(shown, bytes, n, build->request->redact),
+                            build->paths.name, MAX_UNITS / (double)power_of_ten(widths->scale));
+    }
+    return KN_OK;
+}
+
+kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_TRY(check_range(build, widths, err));
+    build->paths.n_levels = widths->n + 2;
+    for (uint32_t value = 0; value < build->n_present; value++) {
+        int64_t interval = find_interval(widths, build->column->number[value]);
+        KN_TRY(kn_build_leaf(build, value, err));
+        for (uint32_t i = 0; i < widths->n; i++) {
+            if (i > 0) interval = floor_divide(interval, widths->units[i] / widths->units[i - 1]);
+            KN_TRY(push_interval(build, interval, widths->units[i], widths, err));
+        }
+        KN_TRY(kn_build_label(build, "*", 1, err));
+    }
+done:
+    return status;
+}
+
+/* --- The SPEC -------------------------------------------------------------------------------------------------- */
+
+/* Decimals of each width to units of the finest one. */
+static kn_status align_widths(kn_widths *widths, const uint32_t *n_decimals, const char *spec, kn_error *err)
+{
+    for (uint32_t i = 0; i < widths->n; i++)
+        if (n_decimals[i] > widths->scale) widths->scale = n_decimals[i];
+    for (uint32_t i = 0; i < widths->n; i++) {
+        char text[32];
+        double factor = (double)power_of_ten(widths->scale - n_decimals[i]);
+        print_units(text, sizeof text, widths->units[i], n_decimals[i]);
+        if ((double)widths->units[i] * factor > MAX_UNITS / 4)
+            return kn_error_set(err, KN_USAGE, "hierarchy %s: width %s is too large", spec, text);
+        widths->units[i] *= (int64_t)factor;
+        if (i > 0 && (widths->units[i] % widths->units[i - 1] != 0 || widths->units[i] == widths->units[i - 1]))
+            return kn_error_set(err, KN_USAGE,
+                                "hierarchy %s: width %s is no multiple of the one before; intervals nest only "
+                                "when each width is a multiple of the one before, as in intervals(5,10,20)",
+                                spec, text);
+    }
+    return KN_OK;
+}
+
+kn_status kn_widths_parse(kn_widths *out, const char *spec, const char *arguments, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_decimals[KN_MAX_WIDTHS];
+    memset(out, 0, sizeof *out);
+    for (const char *at = arguments;; at++) {
+        while (*at == ' ') at++;
+        size_t n_all = strcspn(at, ","), n = n_all;
+        while (n > 0 && at[n - 1] == ' ') n--;
+        if (out->n == KN_MAX_WIDTHS) KN_FAIL(KN_USAGE, "hierarchy %s: more than %d widths", spec, KN_MAX_WIDTHS);
+        if (!parse_width(&out->units[out->n], &n_decimals[out->n], at, n))
+            KN_FAIL(KN_USAGE, "hierarchy %s: '%.*s' is no width; a width is a number above 0 such as 5 or 0.25", spec,
+                    (int)(n < 40 ? n : 40), at);
+        out->n++;
+        at += n_all;
+        if (*at == '\0') break;
+    }
+    KN_TRY(align_widths(out, n_decimals, spec, err));
+done:
+    return status;
+}
+
+/* The first line whose value is no number, to say why the column is text. */
+static kn_status not_numbers(const kn_build *build, kn_error *err)
+{
+    const kn_column *column = build->column;
+    uint32_t first = KN_NONE;
+    if (column->type == KN_TYPE_DATE)
+        return kn_error_set(err, KN_USAGE,
+                            "column %s: %s needs numbers, but the column holds dates; use "
+                            "date(month,quarter,year)",
+                            column->name, build->paths.name);
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        kn_decimal decimal;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        if (kn_column_value(column, s) >= build->n_present) continue;
+        if (kn_decimal_parse(&decimal, bytes, n, true) != KN_NUMBER_NONE) continue;
+        if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
+    }
+    if (first == KN_NONE)
+        return kn_error_set(err, KN_USAGE,
+                            "column %s: %s needs numbers, but the column is text; declare its type int or "
+                            "decimal",
+                            column->name, build->paths.name);
+    char shown[KN_SHOWN_BYTES];
+    size_t n;
+    const char *bytes = kn_column_bytes(column, first, &n);
+    return kn_error_set(err, KN_INPUT,
+                        "%s, line %llu, column %s: %s is no number, but %s needs numbers; correct the data, or "
+                        "name such values with --null",
+                        build->data_name, (unsigned long long)column->first_line[first], column->name,
+                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
+}
+
+kn_status kn_build_intervals(kn_build *build, const char *arguments, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_widths widths;
+    KN_TRY(kn_widths_parse(&widths, build->paths.name, arguments, err));
+    if (build->n_present > 0 && build->column->type != KN_TYPE_INT && build->column->type != KN_TYPE_DECIMAL)
+        KN_TRY(not_numbers(build, err));
+    KN_TRY(kn_build_widths(build, &widths, err));
+done:
+    return status;
+}

@@ -1,0 +1,41 @@
+/* The distinct cells of one column, numbered as they come: a hash table over bytes.
+ *
+ * Lookups come in batches: first all hashes, with the slots fetched ahead, then all probes; a column of millions of
+ * distinct values would otherwise wait for memory at every cell. A cell of up to eight bytes is its own key, so that
+ * most lookups never leave the slot. */
+#ifndef KN_IO_DICTIONARY_H
+#define KN_IO_DICTIONARY_H
+
+#include "base/memory.h"
+
+#include <stdint.h>
+
+/* A cell inside a buffer. */
+typedef struct kn_csv_cell {
+    uint32_t at, n_bytes;
+} kn_csv_cell;
+
+#define KN_DICTIONARY_BATCH   512
+#define KN_DICTIONARY_PADDING 8 /* bytes behind every cell that may be read, whatever they are */
+
+typedef struct kn_dictionary_slot {
+    uint64_t key; /* the bytes of a short cell, the hash of a long one */
+    uint32_t n_bytes, code;
+} kn_dictionary_slot;
+
+/* Zero-initialise it. */
+typedef struct kn_dictionary {
+    kn_dictionary_slot *slots;
+    size_t n_slots;
+    uint32_t n; /* entries */
+    KN_VECTOR(char) bytes;
+    KN_VECTOR(uint64_t) offset;     /* n + 1 once something was added */
+    KN_VECTOR(uint64_t) first_line; /* n */
+} kn_dictionary;
+
+void kn_dictionary_free(kn_dictionary *dictionary);
+void kn_dictionary_drop_slots(kn_dictionary *dictionary); /* no lookups any more; keeps the entries */
+/* codes[i] = number of cell i; new cells are added with lines[i] + line_base. n_cells <= KN_DICTIONARY_BATCH. */
+kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, const char *buffer, const kn_csv_cell *cells,
+                              const uint32_t *lines, uint64_t line_base, uint32_t n_cells, kn_error *err);
+#endif

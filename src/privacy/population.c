@@ -1,0 +1,198 @@
+/* The population as points over the quasi-identifiers' domains, in a box tree.
+ *
+ * Cost: reading the file, one sort; a class is then one question to the tree. */
+#include "privacy/population.h"
+
+#include "io/csv_read.h"
+
+#include <string.h>
+
+struct kn_population {
+    const kn_tuples *tuples;
+    uint64_t n_persons;
+    kn_box_tree *tree;
+};
+
+enum { MAX_QIS = 1024 };
+
+/* --- Places: where a value of the population lies in a domain ---------------------------------------------------- */
+
+/* Trees and sets: the code. Ordered domains: 2*code + 1, even places are the gaps before each code. One place more, at
+ * the end, is for values that only the whole domain covers. */
+static uint32_t place_of_code(const kn_domain *domain, uint32_t code)
+{
+    return domain->kind == KN_DOMAIN_RANGES ? 2 * code + 1 : code;
+}
+
+static uint32_t place_nowhere(const kn_domain *domain) { return place_of_code(domain, domain->n_codes); }
+
+static double number_of_code(const kn_domain *domain, uint32_t code)
+{
+    return domain->column->number[kn_column_value(domain->column, domain->spelling_of_code[code])];
+}
+
+static uint32_t range_place(const kn_domain *domain, double number)
+{
+    uint32_t n = domain->missing != KN_NONE ? domain->n_codes - 1 : domain->n_codes, low = 0, high = n;
+    while (low < high) { /* the first code with a number >= ours */
+        uint32_t middle = low + (high - low) / 2;
+        if (number_of_code(domain, middle) < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    bool is_value = low < n && number_of_code(domain, low) == number;
+    return is_value ? place_of_code(domain, low) : 2 * low;
+}
+
+/* Spellings of text stand by their bytes, the missing ones last. */
+static uint32_t find_text(const kn_column *column, const char *bytes, size_t n_bytes)
+{
+    uint32_t low = 0, high = column->n_spellings;
+    while (high > 0 && column->has_missing && kn_column_value(column, high - 1) == column->n_values - 1) high--;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        size_t n;
+        const char *ours = kn_column_bytes(column, middle, &n);
+        int order = memcmp(ours, bytes, n < n_bytes ? n : n_bytes);
+        if (order == 0 && n == n_bytes) return middle;
+        if (order < 0 || (order == 0 && n < n_bytes)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return KN_NONE;
+}
+
+static uint32_t find_code(const kn_domain *domain, const char *bytes, size_t n_bytes)
+{
+    if (domain->kind == KN_DOMAIN_TREE) return kn_tree_find_leaf(domain->tree, bytes, n_bytes);
+    uint32_t spelling = find_text(domain->column, bytes, n_bytes);
+    return spelling != KN_NONE ? domain->code_of_spelling[spelling] : KN_NONE;
+}
+
+static uint32_t place_of(const kn_domain *domain, const kn_column *column, uint32_t spelling)
+{
+    uint32_t value = kn_column_value(column, spelling), code = domain->missing;
+    bool is_missing = column->has_missing && value == column->n_values - 1;
+    if (!is_missing) {
+        if (domain->kind == KN_DOMAIN_RANGES) return range_place(domain, column->number[value]);
+        size_t n_bytes;
+        const char *bytes = kn_column_bytes(column, spelling, &n_bytes);
+        code = find_code(domain, bytes, n_bytes);
+    }
+    return code != KN_NONE ? place_of_code(domain, code) : place_nowhere(domain);
+}
+
+static bool is_whole(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
+{
+    if (domain->kind == KN_DOMAIN_TREE) return cell->id == domain->tree->root && domain->tree->n_nodes > 1;
+    return domain->n_codes > 1 && kn_cell_size(cell, domain, sets) == domain->n_codes;
+}
+
+static kn_box_side side_of(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
+{
+    if (is_whole(cell, domain, sets)) return (kn_box_side){0, UINT32_MAX, NULL, 0, 0};
+    kn_box_side side = kn_cell_side(cell, domain, sets);
+    side.first = place_of_code(domain, side.first);
+    side.last = place_of_code(domain, side.last);
+    return side;
+}
+
+/* --- Building ---------------------------------------------------------------------------------------------------- */
+
+static kn_status place_column(uint32_t *places, const kn_domain *domain, const kn_table *people, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *of_spelling = NULL, index = kn_table_find(people, domain->name);
+    if (index == KN_NONE || people->columns[index].codes == NULL)
+        KN_FAIL(KN_INPUT, "%s: the population has no column %.40s", people->source, domain->name);
+    const kn_column *column = &people->columns[index];
+    if (domain->kind == KN_DOMAIN_RANGES && column->number == NULL)
+        KN_FAIL(KN_INPUT, "%s: column %.40s of the population is %s, that of the table is %s", people->source,
+                domain->name, kn_type_name(column->type), kn_type_name(domain->column->type));
+    KN_NEW(of_spelling, column->n_spellings);
+    for (uint32_t spelling = 0; spelling < column->n_spellings; spelling++)
+        of_spelling[spelling] = place_of(domain, column, spelling);
+    for (uint32_t row = 0; row < people->n_rows; row++) places[row] = of_spelling[kn_column_code(column, row)];
+done:
+    kn_free(of_spelling);
+    return status;
+}
+
+kn_status kn_population_new(kn_population **out, const kn_table *people, const kn_tuples *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_population *population = NULL;
+    uint32_t **places = NULL;
+    *out = NULL;
+    if (tuples->n_qis > MAX_QIS)
+        KN_FAIL(KN_USAGE, "a population needs at most %d quasi-identifiers, there are %u", MAX_QIS, tuples->n_qis);
+    KN_NEW(population, 1);
+    KN_NEW(places, tuples->n_qis);
+    population->tuples = tuples;
+    population->n_persons = people->n_rows;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        KN_NEW_RAW(places[q], people->n_rows);
+        KN_TRY(place_column(places[q], tuples->domains[q], people, err));
+    }
+    KN_TRY(kn_box_tree_new(&population->tree, people->n_rows, tuples->n_qis, places, NULL, err));
+    *out = population;
+    population = NULL;
+done:
+    for (uint32_t q = 0; places != NULL && q < tuples->n_qis; q++) kn_free(places[q]);
+    kn_free(places);
+    kn_population_free(population);
+    return status;
+}
+
+/* Only the quasi-identifiers are read, with the types that the table's columns have. */
+static void plan_columns(kn_column_plan *plans, const kn_csv_reader *reader, const kn_tuples *tuples)
+{
+    for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++) {
+        plans[c] = (kn_column_plan){KN_ROLE_DROPPED, KN_TYPE_AUTO, false};
+        for (uint32_t q = 0; q < tuples->n_qis; q++)
+            if (strcmp(kn_csv_column_name(reader, c), tuples->domains[q]->name) == 0)
+                plans[c] = (kn_column_plan){KN_ROLE_QUASI, tuples->domains[q]->column->type, false};
+    }
+}
+
+kn_status kn_population_read(kn_population **out, const char *path, const kn_tuples *tuples, kn_pool *pool,
+                             kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_csv_reader *reader = NULL;
+    kn_column_plan *plans = NULL;
+    kn_table *people = NULL;
+    *out = NULL;
+    KN_TRY(kn_csv_open(&reader, path, &(kn_csv_options){0}, err));
+    KN_NEW(plans, kn_csv_n_columns(reader));
+    plan_columns(plans, reader, tuples);
+    KN_TRY(kn_csv_read(&people, reader, plans, pool, NULL, err));
+    KN_TRY(kn_population_new(out, people, tuples, err));
+done:
+    kn_csv_close(reader);
+    kn_free(plans);
+    kn_table_free(people);
+    return status;
+}
+
+void kn_population_free(kn_population *population)
+{
+    if (population == NULL) return;
+    kn_box_tree_free(population->tree);
+    kn_free(population);
+}
+
+uint64_t kn_population_size(const kn_population *population) { return population->n_persons; }
+
+uint64_t kn_population_count(const kn_population *population, const kn_cell *cells, const kn_set_pool *sets)
+{
+    const kn_tuples *tuples = population->tuples;
+    kn_box_side box[MAX_QIS];
+    if (cells == NULL) return population->n_persons;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) box[q] = side_of(&cells[q], tuples->domains[q], sets);
+    return kn_box_tree_weight(population->tree, box);
+}

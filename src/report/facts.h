@@ -1,0 +1,57 @@
+/* What a finished run has to tell: one struct, filled by run/, read by the JSON, the summary and the HTML report. */
+#ifndef KN_REPORT_FACTS_H
+#define KN_REPORT_FACTS_H
+
+#include "algo/algo.h"
+#include "verify/verify.h"
+
+typedef struct kn_loss {
+    const char *name;
+    double value; /* NAN: the measure does not apply here */
+} kn_loss;
+
+typedef struct kn_model_fact {
+    const char *name;
+    char *params; /* "k=5" */
+    bool holds;
+    double worst; /* of all classes, the suppressed rows that stay included; NAN without classes */
+} kn_model_fact;
+
+typedef struct kn_seconds {
+    double read, encode, search, bound, recode, write, verify, total;
+} kn_seconds;
+
+typedef struct kn_facts {
+    const char *data_name, *output_name; /* as the user gave them */
+    const kn_table *table;
+    const kn_tuples *tuples;
+    const kn_release *release;
+    const kn_task *task;
+    const kn_answer *answer;
+    const kn_verdict *verdict;
+    const kn_algorithm *algorithm;
+    const char *algorithm_params; /* text, may be NULL */
+    const char *why;              /* why auto chose it; NULL when the user did */
+    const kn_trace *trace;
+    kn_loss *losses;
+    size_t n_losses;
+    kn_model_fact *models;
+    size_t n_models;
+    double *column_loss; /* per QI, under the objective; NAN where it has none */
+    double loss;         /* under the objective */
+    double bound;        /* NAN: none */
+    kn_seconds seconds;
+    size_t peak_bytes;
+} kn_facts;
+
+/* Losses under every registered measure that applies; needs `tuples` and `release`. */
+kn_status kn_facts_losses(kn_facts *facts, kn_pool *pool, kn_error *err);
+/* That, the value of every model, and the objective's loss. The pointers to borrowed things are set by the caller. */
+kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_error *err);
+void kn_facts_free(kn_facts *facts); /* what it owns, not the struct */
+
+kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err);
+/* A short summary for a person, lines of at most 100 characters: first line the result, then "  label   text". */
+kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err);
+
+#endif

@@ -1,0 +1,115 @@
+/* The summary in the terminal: what came out, what is guaranteed, what it cost. */
+#include "report/facts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void line(kn_buffer *out, const char *label) { kn_buffer_printf(out, "  %-14s", label); }
+
+/* 30162 as "30,162". */
+static const char *grouped(char buffer[32], uint64_t n)
+{
+    char digits[24];
+    int n_digits = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    char *to = buffer;
+    for (int i = 0; i < n_digits; i++) {
+        if (i != 0 && (n_digits - i) % 3 == 0) *to++ = ',';
+        *to++ = digits[i];
+    }
+    *to = '\0';
+    return buffer;
+}
+
+static void model_lines(kn_buffer *out, const kn_facts *facts)
+{
+    for (size_t i = 0; i < facts->n_models; i++) {
+        const kn_model_fact *model = &facts->models[i];
+        line(out, i == 0 ? "guarantee" : "");
+        kn_buffer_printf(out, "%s, %s: %s", model->name, model->params, model->holds ? "holds" : "BROKEN");
+        if (isfinite(model->worst)) kn_buffer_printf(out, " (worst class %.6g)", model->worst);
+        kn_buffer_char(out, '\n');
+    }
+}
+
+static void loss_lines(kn_buffer *out, const kn_facts *facts)
+{
+    line(out, "loss");
+    kn_buffer_printf(out, "%s %.6g", facts->task->objective->type->name, facts->loss);
+    if (facts->answer->optimal)
+        kn_buffer_text(out, ", proven optimal for this recoding");
+    else if (isfinite(facts->bound) && facts->loss > 0)
+        kn_buffer_printf(out, ", at most %.2g %% above the best possible",
+                         100 * (facts->loss - facts->bound) / (facts->bound > 0 ? facts->bound : facts->loss));
+    kn_buffer_char(out, '\n');
+    line(out, "by column");
+    size_t used = 16;
+    for (uint32_t q = 0; q < facts->tuples->n_qis; q++) {
+        char item[160];
+        int n;
+        if (facts->release->levels != NULL)
+            n = snprintf(item, sizeof item, "%.60s %.3g (level %u)", facts->tuples->domains[q]->name,
+                         facts->column_loss[q], facts->release->levels[q]);
+        else
+            n = snprintf(item, sizeof item, "%.60s %.3g", facts->tuples->domains[q]->name, facts->column_loss[q]);
+        if (q != 0 && used + (size_t)n + 2 > 80) {
+            kn_buffer_text(out, ",\n                ");
+            used = 16;
+        } else if (q != 0) {
+            kn_buffer_text(out, ", ");
+            used += 2;
+        }
+        kn_buffer_append(out, item, (size_t)n);
+        used += (size_t)n;
+    }
+    kn_buffer_char(out, '\n');
+}
+
+static void verdict_lines(kn_buffer *out, const kn_verdict *verdict)
+{
+    size_t n_held = 0, n_not_made = 0;
+    for (size_t i = 0; i < verdict->n_checks; i++) {
+        n_held += verdict->checks[i].state == KN_CHECK_HOLDS;
+        n_not_made += verdict->checks[i].state == KN_CHECK_NOT_MADE;
+    }
+    line(out, "verified");
+    kn_buffer_printf(out, "%zu checks hold on the written file", n_held);
+    if (n_not_made != 0) kn_buffer_printf(out, ", %zu could not be made", n_not_made);
+    kn_buffer_char(out, '\n');
+}
+
+kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
+{
+    static const char *const stopped[] = {"", ", stopped by its work budget", ", stopped by the time limit",
+                                          ", interrupted"};
+    kn_buffer text = {0};
+    const kn_release *r = facts->release;
+    char a[32], b[32], c[32];
+    kn_buffer_printf(&text, "Released %s of %s rows in %s class%s\n",
+                     grouped(a, facts->table->n_rows - r->n_removed), grouped(b, facts->table->n_rows),
+                     grouped(c, r->n_classes), r->n_classes == 1 ? "" : "es");
+    model_lines(&text, facts);
+    loss_lines(&text, facts);
+    if (r->n_suppressed != 0) {
+        line(&text, "suppressed");
+        kn_buffer_printf(&text, "%s row%s (%.2g %%)%s\n", grouped(a, r->n_suppressed), r->n_suppressed == 1 ? "" : "s",
+                         100.0 * r->n_suppressed / facts->table->n_rows,
+                         r->n_removed != 0 ? ", removed: too few to hide among each other" : ", kept with * in every QI");
+    }
+    line(&text, "algorithm");
+    kn_buffer_printf(&text, "%s%s%s%s\n", facts->algorithm->name, facts->algorithm_params != NULL ? ":" : "",
+                     facts->algorithm_params != NULL ? facts->algorithm_params : "", stopped[facts->answer->stopped]);
+    if (facts->why != NULL) {
+        line(&text, "");
+        kn_buffer_printf(&text, "%s\n", facts->why);
+    }
+    if (facts->verdict != NULL) verdict_lines(&text, facts->verdict);
+    line(&text, "time");
+    kn_buffer_printf(&text, "%.2f s (search %.2f s), %.0f MB\n", facts->seconds.total, facts->seconds.search,
+                     (double)facts->peak_bytes / 1e6);
+    if (facts->trace != NULL && facts->trace->explanation.n != 0) {
+        kn_buffer_text(&text, "\nWhat the search did\n");
+        kn_buffer_append(&text, facts->trace->explanation.bytes, facts->trace->explanation.n);
+    }
+    return kn_buffer_finish(out, &text, err);
+}

@@ -1,0 +1,139 @@
+/* What an attacker can do with a table or a release: how likely a person is found, which columns find them, what is
+ * learned about them, and how many would be unique in the population that the table was drawn from.
+ *
+ * Everything here counts; nothing here shows a value of the data. Numbers are of persons where a person column exists,
+ * otherwise of rows; a person who stands in several classes counts in each. */
+#ifndef KN_RISK_RISK_H
+#define KN_RISK_RISK_H
+
+#include "base/pool.h"
+#include "base/tick.h"
+#include "partition/release.h"
+
+#define KN_RISK_THRESHOLD 0.09 /* the usual one for public clinical data: classes of 11 */
+
+/* --- Class sizes: prosecutor, journalist, marketer (El Emam) ----------------------------------------------------- */
+
+typedef struct kn_risk_range {
+    double highest, average, lowest; /* over persons; 0 without any */
+} kn_risk_range;
+
+/* Classes of `from` .. `to` persons. */
+typedef struct kn_size_bin {
+    uint64_t from, to, n_classes, n_persons;
+} kn_size_bin;
+#define KN_MAX_SIZE_BINS 64
+
+typedef struct kn_risk_sizes {
+    uint64_t n_persons, n_classes, n_unique; /* n_unique: persons who are alone in their class */
+    uint64_t smallest, largest;              /* class; 0 without classes */
+    double threshold;
+    uint64_t n_above; /* persons in classes smaller than the threshold asks for */
+    /* The prosecutor knows that the person is in the table: 1 / size of the class. The marketer wants many hits and
+     * expects the prosecutor's average. */
+    kn_risk_range prosecutor;
+    /* The journalist does not know it, and looks in the population: 1 / size of the class there. Without a population
+     * the table is taken as the whole of it, and the journalist is the prosecutor. */
+    kn_risk_range journalist;
+    double marketer;
+    size_t n_bins;
+    kn_size_bin bins[KN_MAX_SIZE_BINS]; /* ascending; sizes without classes are left out */
+} kn_risk_sizes;
+
+/* `populations`: size of each class in the population, at least its size here; or NULL, then every class is taken
+ * 1/fraction times as large there (fraction 1: the table is the population). Classes of size 0 are skipped. */
+void kn_risk_sizes_count(kn_risk_sizes *out, const uint32_t *sizes, const uint64_t *populations, size_t n_classes,
+                         double fraction, double threshold);
+/* The smallest class that a threshold accepts: 11 for 0.09, 5 for 0.2. */
+uint64_t kn_risk_smallest_accepted(double threshold);
+/* Class sizes of a table as it is (its distinct tuples) and of a release (the suppressed rows that are still in it are
+ * one class). *out is yours to kn_free. */
+kn_status kn_risk_release_sizes(uint32_t **out, size_t *n_classes, const kn_release *release, kn_error *err);
+
+/* --- Population uniqueness from a sampling fraction (Dankar et al. 2012) ------------------------------------------ */
+
+typedef enum kn_estimator { KN_ESTIMATOR_ZAYATZ, KN_ESTIMATOR_PITMAN, KN_ESTIMATOR_SNB, KN_N_ESTIMATORS } kn_estimator;
+
+typedef struct kn_risk_estimate {
+    double fraction;                  /* of the population that is in the table */
+    double population;                /* persons in it */
+    double n_unique[KN_N_ESTIMATORS]; /* of the population; NAN: no solution */
+    kn_estimator chosen;              /* by Dankar's rule */
+} kn_risk_estimate;
+
+const char *kn_estimator_name(kn_estimator estimator);
+/* `fraction` in (0, 1]. */
+kn_status kn_risk_estimate_uniques(kn_risk_estimate *out, const uint32_t *sizes, size_t n_classes, double fraction,
+                                   kn_error *err);
+
+/* --- Column sets and minimal sample uniques (SUDA) -----------------------------------------------------------------
+ */
+
+typedef struct kn_column_set {
+    uint64_t columns; /* bit q: QI q is in the set */
+    uint32_t n_columns;
+    uint64_t n_unique;  /* combinations of values in which exactly one person stands */
+    uint64_t n_minimal; /* of those persons, not unique on any smaller set: minimal sample uniques */
+    uint64_t n_groups;  /* combinations of values */
+} kn_column_set;
+
+typedef struct kn_column_risk {
+    uint32_t max_size; /* of the sets looked at: what was asked for, or fewer to stay within the budget */
+    size_t n_sets;
+    kn_column_set *sets;       /* by size, then by columns */
+    uint64_t *minimal_of_size; /* max_size + 1 */
+    double *contribution;      /* per QI: share of all SUDA scores that comes from minimal uniques with that column */
+    uint64_t n_with_minimal;   /* persons with at least one minimal unique */
+} kn_column_risk;
+
+/* All sets of up to max_size QIs (at most 64 QIs). `budget`: sets times tuples; 0: about ten seconds of work. */
+kn_status kn_column_risk_new(kn_column_risk **out, const kn_tuples *tuples, uint32_t max_size, uint64_t budget,
+                             kn_pool *pool, kn_ticker *ticker, kn_error *err);
+void kn_column_risk_free(kn_column_risk *risk);
+/* The n sets that single out most persons, of those with at most max_size columns; ties by fewer columns. Indices into
+ * `sets`; returns how many. */
+size_t kn_column_risk_top(size_t *out, size_t n, const kn_column_risk *risk, uint32_t max_size);
+
+/* --- What is learned about the sensitive columns --------------------------------------------------------------------
+ */
+
+typedef struct kn_disclosure {
+    uint64_t n_certain;   /* persons in classes where everybody has the same value */
+    double largest_shift; /* of belief: largest difference between a value's share in a class and in the table */
+    double average_shift; /* over persons: total variation distance between class and table */
+} kn_disclosure;
+
+/* One per sensitive column, in `out`. A class in which the value is always missing discloses nothing. */
+kn_status kn_disclosure_of_tuples(kn_disclosure *out, const kn_tuples *tuples, kn_error *err);
+kn_status kn_disclosure_of_release(kn_disclosure *out, const kn_release *release, kn_error *err);
+
+/* --- An attack: link a file with names to a release on the QIs -------------------------------------------------------
+ */
+
+/* The release as anybody can read it: cells are text. A cell covers a value when it is the value, `*`, an interval
+ * around it, a set with it, a label above it in the column's tree, or a label with masked characters (48***). Missing
+ * cells, on either side, cover everything: the attacker cannot exclude anybody by them. */
+typedef struct kn_attack_column {
+    uint32_t release, known; /* column numbers in the two tables */
+    const kn_tree *tree;     /* NULL: none */
+} kn_attack_column;
+
+typedef struct kn_attack_result {
+    uint64_t n_persons;      /* rows of the attacker's file */
+    uint64_t n_not_found;    /* no row of the release fits */
+    uint64_t n_fewer_than_k; /* 1 .. k-1 rows fit */
+    uint64_t n_unique;       /* one row fits */
+    uint64_t smallest;       /* fewest rows that fit anybody who is found; 0: nobody is */
+    double expected_hits;    /* sum of 1 / rows that fit */
+    uint64_t *n_disclosed;   /* per sensitive column: all rows that fit have one and the same value */
+} kn_attack_result;
+
+/* `sensitive`: column numbers of the release. The rows of `release` that fit are counted. */
+kn_status kn_attack_run(kn_attack_result **out, const kn_table *release, const kn_table *known,
+                        const kn_attack_column *columns, size_t n_columns, const uint32_t *sensitive,
+                        size_t n_sensitive, uint64_t k, kn_pool *pool, kn_ticker *ticker, kn_error *err);
+void kn_attack_result_free(kn_attack_result *result);
+/* Does a released cell cover a value? For tests and for whoever reads releases by text. */
+bool kn_attack_covers(const char *cell, size_t n_cell, const char *value, size_t n_value, const kn_tree *tree);
+
+#endif

@@ -1,0 +1,138 @@
+/* What a class tells about the sensitive value of the persons in it.
+ *
+ * n_certain: persons in homogeneous classes (the attack that l-diversity answers). Shifts: how far belief moves from
+ * the table's distribution to the class's (the attack that t-closeness answers): the largest difference in one value's
+ * share, and the total variation distance averaged over persons. One pass over the histograms. */
+#include "risk/risk.h"
+
+#include <assert.h>
+#include <math.h>
+
+typedef struct shifts {
+    const kn_sensitive *column;
+    double n_rows;
+    double total, weight; /* of the distances */
+    kn_disclosure *out;
+} shifts;
+
+/* One class: its histogram, its rows and its persons. */
+static void class_add(shifts *sum, kn_histogram histogram, uint64_t n_persons)
+{
+    double n = 0, seen = 0, distance = 0;
+    for (uint32_t i = 0; i < histogram.n; i++) n += histogram.counts[i];
+    if (n == 0) return;
+    for (uint32_t i = 0; i < histogram.n; i++) {
+        double share = histogram.counts[i] / n;
+        double usual = (double)sum->column->value_rows[histogram.values[i]] / sum->n_rows;
+        sum->out->largest_shift = fmax(sum->out->largest_shift, fabs(share - usual));
+        distance += fabs(share - usual);
+        seen += usual;
+    }
+    distance += fmax(0, 1 - seen); /* the values that the class does not have */
+    sum->total += distance / 2 * (double)n_persons;
+    sum->weight += (double)n_persons;
+    bool is_missing = sum->column->column != NULL && sum->column->column->has_missing &&
+                      histogram.values[0] == sum->column->n_values - 1;
+    if (histogram.n == 1 && !is_missing) sum->out->n_certain += n_persons;
+}
+
+/* A value that no row of a class has is a shift too: by its whole share. The largest such share over all classes. */
+static void absent_add(shifts *sum, kn_histogram histogram, const uint32_t *by_share)
+{
+    if (histogram.n == 0) return;
+    for (uint32_t i = 0; i < sum->column->n_values; i++) {
+        uint32_t value = by_share[i], low = 0, high = histogram.n;
+        double usual = (double)sum->column->value_rows[value] / sum->n_rows;
+        if (usual <= sum->out->largest_shift) return;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (histogram.values[middle] < value)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low == histogram.n || histogram.values[low] != value) {
+            sum->out->largest_shift = usual;
+            return;
+        }
+    }
+}
+
+/* Values of a sensitive column, the most frequent first. */
+static kn_status values_by_share(uint32_t **out, const kn_sensitive *column, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *order = NULL;
+    KN_NEW(order, column->n_values + 1);
+    for (uint32_t v = 0; v < column->n_values; v++) order[v] = v;
+    for (uint32_t gap = column->n_values / 2; gap > 0; gap /= 2) /* shell sort: a few thousand values at most */
+        for (uint32_t i = gap; i < column->n_values; i++)
+            for (uint32_t j = i; j >= gap && column->value_rows[order[j - gap]] < column->value_rows[order[j]];
+                 j -= gap) {
+                uint32_t swap = order[j];
+                order[j] = order[j - gap];
+                order[j - gap] = swap;
+            }
+done:
+    *out = order;
+    return status;
+}
+
+static void finish(shifts *sum)
+{
+    if (sum->weight > 0) sum->out->average_shift = sum->total / sum->weight;
+}
+
+kn_status kn_disclosure_of_tuples(kn_disclosure *out, const kn_tuples *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *by_share = NULL;
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
+        const kn_sensitive *column = &tuples->sensitive[s];
+        shifts sum = {.column = column, .n_rows = tuples->n_rows, .out = &out[s]};
+        out[s] = (kn_disclosure){0};
+        assert(column->start != NULL); /* kn_tuples_histograms */
+        KN_TRY(values_by_share(&by_share, column, err));
+        for (uint32_t t = 0; t < tuples->n_tuples; t++) {
+            uint32_t start = column->start[t];
+            kn_histogram histogram = {column->start[t + 1] - start, column->values + start, column->counts + start};
+            class_add(&sum, histogram, tuples->persons[t]);
+            absent_add(&sum, histogram, by_share);
+        }
+        finish(&sum);
+        kn_free(by_share);
+        by_share = NULL;
+    }
+done:
+    kn_free(by_share);
+    return status;
+}
+
+kn_status kn_disclosure_of_release(kn_disclosure *out, const kn_release *release, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = release->tuples;
+    uint32_t *by_share = NULL;
+    kn_histogram *buffer = NULL;
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++) out[s] = (kn_disclosure){0};
+    if (release->histograms == NULL) return KN_OK;
+    KN_NEW(buffer, tuples->n_sensitive + 1);
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
+        const kn_sensitive *column = &tuples->sensitive[s];
+        shifts sum = {.column = column, .n_rows = tuples->n_rows, .out = &out[s]};
+        KN_TRY(values_by_share(&by_share, column, err));
+        uint32_t n_all = release->n_classes + (release->n_suppressed > release->n_removed);
+        for (uint32_t c = 0; c < n_all; c++) {
+            kn_class_counts counts = kn_release_class(release, c, buffer);
+            class_add(&sum, counts.sensitive[s], counts.n_persons);
+            absent_add(&sum, counts.sensitive[s], by_share);
+        }
+        finish(&sum);
+        kn_free(by_share);
+        by_share = NULL;
+    }
+done:
+    kn_free(by_share);
+    kn_free(buffer);
+    return status;
+}

@@ -1,0 +1,204 @@
+/* The pipeline: read, encode, search, recode, verify, report. Start reading here.
+ *
+ *   kn_input_read     CSV to encoded columns                                      io/, table/
+ *   kn_input_encode   domains with their hierarchies, distinct tuples with counts  hierarchy/, partition/
+ *   kn_input_goals    models and measure                                          privacy/, measure/
+ *   search            the algorithm's answer                                      algo/
+ *   kn_recode         classes and their generalized values                        recode/
+ *   kn_release_write  the file, beside its target, not yet in its place
+ *   kn_recheck        the written file counted again by other code                verify/
+ *   kn_output_commit  only now the release takes its place
+ *   kn_facts_*        JSON and summary                                            report/ */
+#include "recode/recode.h"
+#include "report/facts.h"
+#include "run/run_report.h"
+#include "run/input.h"
+#include "run/recheck.h"
+#include "run/result.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+
+typedef struct run {
+    kn_input *input;
+    const kn_settings *settings;
+    const kn_algorithm *algorithm;
+    const char *algorithm_params, *why;
+    kn_args args;
+    kn_trace trace;
+    kn_task task;
+    kn_answer answer;
+    kn_release *release;
+    kn_output *output;
+    kn_verdict *verdict;
+    kn_facts facts;
+} run;
+
+static kn_status refuse_overwriting_input(const kn_settings *settings, kn_error *err)
+{
+    static const char *const targets[] = {"output", "report", "json", "schema"};
+    const char *data = kn_settings_text(settings, "data");
+    for (size_t i = 0; data != NULL && i < sizeof targets / sizeof *targets; i++) {
+        const char *target = kn_settings_text(settings, targets[i]);
+        if (target != NULL && strcmp(target, "-") != 0 && strcmp(data, "-") != 0 && kn_same_file(data, target))
+            return kn_error_set(err, KN_USAGE, "--%s %s is the input itself; choose another name", targets[i], target);
+    }
+    return KN_OK;
+}
+
+static kn_status prepare_task(run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_input *input = r->input;
+    double seed, effort, limit_seconds, memory_bytes;
+    KN_TRY(kn_settings_number(&seed, r->settings, "seed", 1, 0, 9007199254740992.0, err));
+    KN_TRY(kn_settings_number(&effort, r->settings, "effort", 0, 0, 1e18, err));
+    KN_TRY(kn_settings_number(&limit_seconds, r->settings, "time-limit", 0, 0, 1e9, err));
+    KN_TRY(kn_settings_number(&memory_bytes, r->settings, "memory", 0, 1 << 20, 1e15, err));
+    KN_TRY(kn_args_parse(&r->args, r->algorithm->name, r->algorithm->params, r->algorithm->n_params,
+                         r->algorithm_params, err));
+    r->trace.explain = kn_settings_flag(r->settings, "explain");
+    size_t used_bytes = kn_memory_used();
+    r->task = (kn_task){
+        .tuples = input->tuples,
+        .models = input->models,
+        .objective = input->objective,
+        .args = &r->args,
+        .max_suppressed = input->max_suppressed,
+        .seed = (uint64_t)seed,
+        .effort = (uint64_t)effort,
+        .memory_bytes = memory_bytes > (double)used_bytes ? (size_t)memory_bytes - used_bytes : 0,
+        .pool = input->pool,
+        .ticker = &input->ticker,
+        .trace = &r->trace,
+    };
+    if (limit_seconds > 0) input->ticker.search_deadline = kn_seconds_now() + limit_seconds;
+    KN_TRY(kn_algorithm_fits(r->algorithm, &r->task, err));
+done:
+    return status;
+}
+
+/* An interrupted anytime search still answers; the request is then served and the run goes on to its end. */
+static kn_status search(run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    double began = kn_seconds_now();
+    KN_TRY(r->algorithm->search(&r->answer, &r->task, err));
+    if (r->answer.stopped == KN_STOPPED_INTERRUPT && r->settings->cancel != NULL)
+        r->input->ticker.cancels_served = *r->settings->cancel;
+    r->facts.seconds.search = kn_seconds_now() - began;
+done:
+    return status;
+}
+
+static kn_status write_and_verify(run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_input *input = r->input;
+    uint32_t *order = NULL, n_written;
+    const char *target = kn_settings_text(r->settings, "output"), *order_text = kn_settings_text(r->settings, "order");
+    bool keep_order = order_text != NULL && strcmp(order_text, "input") == 0;
+    double began = kn_seconds_now();
+    if (target == NULL) target = "-";
+    if (keep_order)
+        kn_buffer_text(&input->warnings, "--order input: the rows stand as in the input, and that order may tell who is who\n");
+    KN_TRY(kn_output_open(&r->output, target, err));
+    KN_TRY(kn_release_write(&order, &n_written, r->output, r->release, keep_order ? KN_ORDER_INPUT : KN_ORDER_SORTED,
+                            kn_settings_flag(r->settings, "guard-formulas"), input->pool, &input->ticker, err));
+    KN_TRY(kn_output_sync(r->output, err));
+    r->facts.seconds.write = kn_seconds_now() - began;
+
+    began = kn_seconds_now();
+    KN_TRY(kn_recheck(&r->verdict, input, kn_output_path(r->output), strcmp(target, "-") == 0 ? "the release" : target,
+                      input->path, order, n_written, err));
+    KN_TRY(kn_verdict_status(r->verdict, err));
+    r->facts.seconds.verify = kn_seconds_now() - began;
+done:
+    kn_free(order);
+    return status;
+}
+
+static kn_status gather_facts(run *r, kn_error *err)
+{
+    kn_facts *f = &r->facts;
+    f->data_name = r->input->table->source;
+    f->output_name = kn_settings_text(r->settings, "output");
+    f->table = r->input->table;
+    f->tuples = r->input->tuples;
+    f->release = r->release;
+    f->task = &r->task;
+    f->answer = &r->answer;
+    f->verdict = r->verdict;
+    f->algorithm = r->algorithm;
+    f->algorithm_params = r->algorithm_params;
+    f->why = r->why;
+    f->trace = &r->trace;
+    f->bound = r->answer.bound;
+    kn_status status = kn_facts_measure(f, r->input->models, err);
+    if (r->answer.optimal && status == KN_OK) f->bound = f->loss;
+    return status;
+}
+
+static void finish_clock(run *r, double began)
+{
+    struct rusage usage;
+    r->facts.seconds.read = r->input->seconds_read;
+    r->facts.seconds.encode = r->input->seconds_encode;
+    r->facts.seconds.total = kn_seconds_now() - began;
+    if (getrusage(RUSAGE_SELF, &usage) == 0) r->facts.peak_bytes = (size_t)usage.ru_maxrss * 1024;
+}
+
+static void clean_up(run *r)
+{
+    kn_facts_free(&r->facts);
+    kn_verdict_free(r->verdict);
+    kn_output_discard(r->output);
+    kn_release_free(r->release);
+    kn_answer_free(&r->answer);
+    kn_args_free(&r->args);
+    kn_free(r->trace.points.items);
+    kn_buffer_free(&r->trace.explanation);
+    kn_input_free(r->input);
+}
+
+kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *err)
+{
+    kn_status status = KN_OK;
+    run r = {.settings = settings};
+    kn_result *result = NULL;
+    char *report = NULL;
+    double began = kn_seconds_now();
+    *out = NULL;
+    KN_TRY(refuse_overwriting_input(settings, err));
+    KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, NULL, err));
+    KN_TRY(kn_input_new(&r.input, settings, err));
+    KN_TRY(kn_input_read(r.input, "data", NULL, 0, err));
+    KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, r.input->table, err));
+    KN_TRY(kn_input_encode(r.input, r.algorithm->recoding == KN_RECODING_LEVELS, err));
+    KN_TRY(kn_input_goals(r.input, err));
+    KN_TRY(prepare_task(&r, err));
+    KN_TRY(search(&r, err));
+    double recode_began = kn_seconds_now();
+    KN_TRY(kn_recode(&r.release, &r.answer, &r.task, err));
+    r.facts.seconds.recode = kn_seconds_now() - recode_began;
+    KN_TRY(write_and_verify(&r, err));
+    KN_TRY(gather_facts(&r, err));
+    finish_clock(&r, began);
+    KN_TRY(kn_run_report(&report, r.input, &r.facts, kn_output_path(r.output), err));
+    KN_TRY(kn_output_commit(r.output, err));
+    finish_clock(&r, began);
+    KN_TRY(kn_run_report_save(report, settings, err));
+    KN_TRY(kn_result_new(&result, err));
+    KN_TRY(kn_facts_json(&result->json, &r.facts, err));
+    KN_TRY(kn_facts_summary(&result->text, &r.facts, err));
+    KN_TRY(kn_result_save_json(result, settings, err));
+    KN_TRY(kn_buffer_finish(&result->warnings, &r.input->warnings, err));
+    *out = result;
+    result = NULL;
+done:
+    kn_result_free(result);
+    kn_free(report);
+    clean_up(&r);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* Hands a written file to the verifier: after anonymizing, with what the run knows, and for `kanon verify`. */
+#ifndef KN_RUN_RECHECK_H
+#define KN_RUN_RECHECK_H
+
+#include "run/input.h"
+#include "verify/verify.h"
+
+/* `order` NULL: the row order is not known. `original_path` NULL: the original is not at hand. */
+kn_status kn_recheck(kn_verdict **out, kn_input *input, const char *release_path, const char *release_name,
+                     const char *original_path, const uint32_t *order, uint32_t n_order, kn_error *err);
+/* The first broken check as one message; KN_OK when all hold. */
+kn_status kn_verdict_status(const kn_verdict *verdict, kn_error *err);
+kn_status kn_verdict_text(char **out, const kn_verdict *verdict, kn_error *err);
+kn_status kn_verdict_json(char **out, const kn_verdict *verdict, kn_error *err);
+
+#endif

@@ -1,0 +1,428 @@
+/* The release against the original.
+ *
+ * With the order known (released row i was original row order[i]) every cell is compared with its own original: copied
+ * cells byte for byte, QI cells by what they mean. One job per column.
+ *
+ * Without it, what every order must satisfy: the copied cells of the release, as tuples, are among those of the
+ * original and not more often; and for every released row there are enough original rows with the same copied cells
+ * whose values lie in its QI cells: rows of the release that agree in everything number at most their candidates. That
+ * is necessary for a release of this original, not sufficient: a swap within the candidates stays unseen, and the
+ * finding says that the order was not known. */
+#include "verify/checks.h"
+
+#include "verify/inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Steps after which the count of candidates gives up and says so: some ten seconds. */
+static const uint64_t MAX_CANDIDATE_WORK = 400000000;
+
+static bool is_copied(const kn_verify_column *column)
+{
+    return column->role == KN_ROLE_SENSITIVE || column->role == KN_ROLE_INSENSITIVE;
+}
+
+static const kn_sheet_column *released(const kn_recount *recount, uint32_t c)
+{
+    return &recount->release->columns[recount->in_release[c]];
+}
+
+static const kn_sheet_column *original(const kn_recount *recount, uint32_t c)
+{
+    return &recount->original->columns[recount->in_original[c]];
+}
+
+/* --- Rows ------------------------------------------------------------------------------------------------------ */
+
+/* Each original row at most once. The order is used by later checks only when it can be right. */
+static kn_status check_order(kn_recount *recount, kn_buffer *problem, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_verify_request *request = recount->request;
+    uint8_t *seen = NULL;
+    if (request->order == NULL) goto done;
+    if (request->n_order != recount->release->n_rows) {
+        kn_buffer_printf(problem, "the release has %u rows, but %u were written", recount->release->n_rows,
+                         request->n_order);
+        goto done;
+    }
+    KN_NEW(seen, recount->original->n_rows / 8 + (size_t)1);
+    for (uint32_t i = 0; i < request->n_order; i++) {
+        uint32_t row = request->order[i];
+        if (row >= recount->original->n_rows || (seen[row / 8] >> row % 8 & 1) != 0) {
+            kn_buffer_printf(problem, "released line %llu is said to be original row %u, which %s",
+                             (unsigned long long)kn_sheet_line(recount->release, i), row + 1,
+                             row >= recount->original->n_rows ? "does not exist" : "another line is already");
+            goto done;
+        }
+        seen[row / 8] |= (uint8_t)(1 << row % 8);
+    }
+    recount->order = request->order;
+done:
+    kn_free(seen);
+    return status;
+}
+
+static kn_status check_rows(kn_recount *recount, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_buffer problem = {0};
+    uint32_t n_release = recount->release->n_rows, n_original = recount->original->n_rows;
+    KN_TRY(check_order(recount, &problem, err));
+    if (problem.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (problem.n > 0)
+        KN_TRY(kn_recount_note(recount, KN_CHECK_ROWS, KN_CHECK_BROKEN, NAN, err, "%s", problem.bytes));
+    else if (n_release > n_original)
+        KN_TRY(kn_recount_note(recount, KN_CHECK_ROWS, KN_CHECK_BROKEN, NAN, err,
+                               "the release has %u rows, the original only %u", n_release, n_original));
+    else
+        KN_TRY(kn_recount_note(recount, KN_CHECK_ROWS, KN_CHECK_HOLDS, NAN, err,
+                               "%u of the original's %u rows, %u removed%s", n_release, n_original,
+                               n_original - n_release,
+                               recount->order == NULL ? "; only their number is checked, the order is not known" : ""));
+done:
+    kn_buffer_free(&problem);
+    return status;
+}
+
+/* --- Row by row ------------------------------------------------------------------------------------------------ */
+
+typedef struct column_job {
+    uint32_t column;     /* of the request */
+    kn_meaning *meaning; /* QIs; NULL for copied columns */
+    uint64_t n_wrong;
+    uint32_t first_wrong; /* released row */
+} column_job;
+
+typedef struct comparison {
+    kn_recount *recount;
+    column_job *jobs;
+    size_t n_jobs;
+} comparison;
+
+static kn_status compare_column(void *context, size_t index, unsigned worker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    comparison *all = context;
+    const kn_recount *recount = all->recount;
+    column_job *job = &all->jobs[index];
+    const kn_sheet_column *from = original(recount, job->column);
+    const uint32_t *to_original = recount->to_original[job->column];
+    uint32_t *codes = NULL, last_original = KN_NONE, last_released = KN_NONE;
+    bool last_covers = false;
+    KN_NEW_RAW(codes, KN_CHUNK_ROWS);
+    for (size_t chunk = 0; chunk * KN_CHUNK_ROWS < recount->release->n_rows; chunk++) {
+        const uint32_t *order = recount->order + chunk * KN_CHUNK_ROWS;
+        size_t n = kn_chunk_unpack(codes, recount->release, recount->in_release[job->column], chunk);
+        for (size_t i = 0; i < n; i++) {
+            uint32_t code = kn_sheet_code(from, order[i]);
+            bool right = to_original[codes[i]] == code;
+            if (!right && job->meaning != NULL) {
+                if (code != last_original || codes[i] != last_released)
+                    last_covers = kn_meaning_covers(job->meaning, code, codes[i]);
+                last_original = code;
+                last_released = codes[i];
+                right = last_covers;
+            }
+            if (!right && job->n_wrong++ == 0) job->first_wrong = (uint32_t)(chunk * KN_CHUNK_ROWS + i);
+        }
+        KN_TRY(kn_tick(recount->request->ticker, "verify", -1, err));
+    }
+done:
+    kn_free(codes);
+    return status;
+}
+
+static void show_wrong(kn_buffer *out, const kn_recount *recount, const column_job *job)
+{
+    uint32_t row = job->first_wrong, from = recount->order[row];
+    kn_buffer_printf(out, "line %llu, column '%.40s': ", (unsigned long long)kn_sheet_line(recount->release, row),
+                     recount->request->columns[job->column].name);
+    kn_recount_show_text(out, recount, released(recount, job->column),
+                         kn_sheet_code(released(recount, job->column), row));
+    kn_buffer_text(out, job->meaning != NULL ? " does not generalize the original " : " is not the original ");
+    kn_recount_show_text(out, recount, original(recount, job->column),
+                         kn_sheet_code(original(recount, job->column), from));
+    kn_buffer_printf(out, " (line %llu of the original)", (unsigned long long)kn_sheet_line(recount->original, from));
+}
+
+static void add_unknown(kn_buffer *detail, const char *unknown)
+{
+    if (detail->n > 0 && unknown[0] != '\0') kn_buffer_text(detail, "; ");
+    kn_buffer_text(detail, unknown);
+}
+
+/* One finding for the copied columns or for the QIs: the first wrong cell, and how many there are. */
+static kn_status report_jobs(comparison *all, bool copied, const char *unknown, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_recount *recount = all->recount;
+    kn_buffer detail = {0};
+    uint64_t n_wrong = 0;
+    size_t n_columns = 0;
+    const column_job *first = NULL;
+    for (size_t i = 0; i < all->n_jobs; i++) {
+        const column_job *job = &all->jobs[i];
+        if ((job->meaning == NULL) != copied) continue;
+        n_columns++;
+        n_wrong += job->n_wrong;
+        if (job->n_wrong > 0 && (first == NULL || job->first_wrong < first->first_wrong)) first = job;
+    }
+    if (first != NULL) show_wrong(&detail, recount, first);
+    if (n_wrong > 1) kn_buffer_printf(&detail, "; %llu cells are wrong", (unsigned long long)n_wrong);
+    if (first == NULL && (n_columns > 0 || unknown[0] == '\0'))
+        kn_buffer_printf(&detail, "%zu column%s compared row by row", n_columns, n_columns == 1 ? "" : "s");
+    add_unknown(&detail, unknown);
+    if (detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    kn_check_state state = first != NULL                          ? KN_CHECK_BROKEN
+                           : n_columns == 0 && unknown[0] != '\0' ? KN_CHECK_NOT_MADE
+                                                                  : KN_CHECK_HOLDS;
+    KN_TRY(kn_recount_note(recount, copied ? KN_CHECK_COPIES : KN_CHECK_VALUES, state, NAN, err, "%s", detail.bytes));
+done:
+    kn_buffer_free(&detail);
+    return status;
+}
+
+/* --- In any order ---------------------------------------------------------------------------------------------- */
+
+typedef struct copied_tuples {
+    kn_key_column *original_keys, *release_keys;
+    size_t n_keys;
+    kn_row_groups *groups; /* original rows with equal copied cells */
+    uint32_t *match;       /* per released row: its group, or KN_NONE */
+} copied_tuples;
+
+static void copied_free(copied_tuples *copied)
+{
+    kn_free(copied->original_keys);
+    kn_free(copied->release_keys);
+    kn_row_groups_free(copied->groups);
+    kn_free(copied->match);
+}
+
+static kn_status group_copied(copied_tuples *copied, const kn_recount *recount, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_verify_request *request = recount->request;
+    *copied = (copied_tuples){0};
+    KN_NEW(copied->original_keys, request->n_columns);
+    KN_NEW(copied->release_keys, request->n_columns);
+    for (uint32_t c = 0; c < request->n_columns; c++) {
+        if (!is_copied(&request->columns[c]) || recount->in_release[c] == KN_NONE) continue;
+        copied->original_keys[copied->n_keys] = (kn_key_column){recount->in_original[c], NULL};
+        copied->release_keys[copied->n_keys++] = (kn_key_column){recount->in_release[c], recount->to_original[c]};
+    }
+    KN_TRY(kn_row_groups_make(&copied->groups, recount->original, copied->original_keys, copied->n_keys, err));
+    KN_TRY(kn_row_groups_match(&copied->match, copied->groups, recount->release, copied->release_keys, err));
+done:
+    return status;
+}
+
+static void show_copied(kn_buffer *out, const kn_recount *recount, uint32_t row)
+{
+    const kn_verify_request *request = recount->request;
+    kn_buffer_printf(out, "line %llu: ", (unsigned long long)kn_sheet_line(recount->release, row));
+    bool first = true;
+    for (uint32_t c = 0; c < request->n_columns; c++) {
+        if (!is_copied(&request->columns[c]) || recount->in_release[c] == KN_NONE) continue;
+        kn_buffer_printf(out, "%s%.40s=", first ? "" : ", ", request->columns[c].name);
+        kn_recount_show_text(out, recount, released(recount, c), kn_sheet_code(released(recount, c), row));
+        first = false;
+    }
+}
+
+/* The copied cells of the release are among those of the original, and not more often. */
+static kn_status check_copied(kn_recount *recount, const copied_tuples *copied, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_buffer detail = {0};
+    uint32_t *left = NULL, n_rows = recount->release->n_rows, row = 0;
+    const kn_row_groups *groups = copied->groups;
+    KN_NEW_RAW(left, groups->n_groups);
+    memcpy(left, groups->group_rows, groups->n_groups * sizeof *left);
+    while (row < n_rows && copied->match[row] != KN_NONE && left[copied->match[row]] > 0) left[copied->match[row++]]--;
+    if (row == n_rows) {
+        kn_buffer_printf(&detail,
+                         "the cells of %zu copied column%s occur in the original at least as often; compared "
+                         "without the order, which is not known",
+                         copied->n_keys, copied->n_keys == 1 ? "" : "s");
+    } else {
+        show_copied(&detail, recount, row);
+        if (copied->match[row] == KN_NONE)
+            kn_buffer_text(&detail, " is in no row of the original");
+        else
+            kn_buffer_printf(&detail, " is in only %u row%s of the original", groups->group_rows[copied->match[row]],
+                             groups->group_rows[copied->match[row]] == 1 ? "" : "s");
+    }
+    if (detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_TRY(kn_recount_note(recount, KN_CHECK_COPIES, row == n_rows ? KN_CHECK_HOLDS : KN_CHECK_BROKEN, NAN, err, "%s",
+                           detail.bytes));
+done:
+    kn_buffer_free(&detail);
+    kn_free(left);
+    return status;
+}
+
+typedef struct crowded {
+    uint32_t row; /* released; KN_NONE: none */
+    uint64_t n_released, n_candidates;
+} crowded;
+
+static int compare_u64(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Finds released rows that agree in all cells and are more than their candidates. */
+static kn_status find_crowded(crowded *out, const kn_recount *recount, const copied_tuples *copied, kn_inside *inside,
+                              const uint32_t *qis, size_t n_qis, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint64_t *pairs = NULL; /* copied tuple of the original and row, for the rows of one class */
+    uint32_t *texts = NULL, largest = 0;
+    *out = (crowded){.row = KN_NONE};
+    for (uint32_t g = 0; g < recount->classes->n_groups; g++)
+        if (recount->classes->group_rows[g] > largest) largest = recount->classes->group_rows[g];
+    KN_NEW_RAW(pairs, largest);
+    KN_NEW_RAW(texts, n_qis);
+    for (uint32_t g = 0; g < recount->classes->n_groups && out->row == KN_NONE; g++) {
+        size_t n = 0;
+        for (uint32_t i = recount->class_start[g]; i < recount->class_start[g + 1]; i++) {
+            uint32_t row = recount->class_rows[i];
+            if (copied->match[row] != KN_NONE) pairs[n++] = (uint64_t)copied->match[row] << 32 | row;
+        }
+        qsort(pairs, n, sizeof *pairs, compare_u64);
+        for (size_t q = 0; q < n_qis; q++)
+            texts[q] = kn_sheet_code(released(recount, qis[q]), recount->classes->first_row[g]);
+        for (size_t i = 0, end; i < n && out->row == KN_NONE; i = end) {
+            uint32_t group = (uint32_t)(pairs[i] >> 32);
+            for (end = i + 1; end < n && (uint32_t)(pairs[end] >> 32) == group;) end++;
+            uint64_t found = kn_inside_count(inside, group, texts, end - i);
+            if (kn_inside_gave_up(inside)) goto done;
+            if (found < end - i) *out = (crowded){(uint32_t)pairs[i], end - i, found};
+        }
+        if (g % 4096 == 0) KN_TRY(kn_tick(recount->request->ticker, "verify", -1, err));
+    }
+done:
+    kn_free(pairs);
+    kn_free(texts);
+    return status;
+}
+
+static kn_status check_candidates(kn_recount *recount, const copied_tuples *copied, const comparison *all,
+                                  const char *unknown, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_inside *inside = NULL;
+    kn_buffer detail = {0};
+    uint32_t *columns = NULL, *qis = NULL;
+    const kn_meaning **meanings = NULL;
+    size_t n = 0;
+    crowded found = {.row = KN_NONE};
+    kn_check_state state = KN_CHECK_HOLDS;
+    KN_NEW(columns, all->n_jobs);
+    KN_NEW(qis, all->n_jobs);
+    KN_NEW(meanings, all->n_jobs);
+    for (size_t i = 0; i < all->n_jobs; i++) {
+        if (all->jobs[i].meaning == NULL) continue;
+        columns[n] = recount->in_original[all->jobs[i].column];
+        qis[n] = all->jobs[i].column;
+        meanings[n++] = all->jobs[i].meaning;
+    }
+    KN_TRY(kn_inside_make(&inside, recount->original, columns, meanings, n, copied->groups->row_group,
+                          copied->groups->n_groups, err));
+    inside->max_work = MAX_CANDIDATE_WORK;
+    KN_TRY(find_crowded(&found, recount, copied, inside, qis, n, err));
+    if (found.row != KN_NONE) {
+        state = KN_CHECK_BROKEN;
+        kn_buffer_printf(&detail, "line %llu: ", (unsigned long long)kn_sheet_line(recount->release, found.row));
+        kn_recount_show_class(&detail, recount, recount->classes->row_group[found.row]);
+        kn_buffer_printf(&detail,
+                         ": %llu released row%s of it with the same copied cells, but %llu row%s of the "
+                         "original that could be generalized to it",
+                         (unsigned long long)found.n_released, found.n_released == 1 ? "" : "s",
+                         (unsigned long long)found.n_candidates, found.n_candidates == 1 ? "" : "s");
+    } else if ((n == 0 && unknown[0] != '\0') || kn_inside_gave_up(inside)) {
+        state = KN_CHECK_NOT_MADE;
+        if (n > 0) kn_buffer_text(&detail, "without the row order too many candidates would have to be counted");
+    } else {
+        kn_buffer_text(&detail, "every released row has enough candidates in the original; compared without the order, "
+                                "which is not known");
+    }
+    add_unknown(&detail, unknown);
+    if (detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_TRY(kn_recount_note(recount, KN_CHECK_VALUES, state, NAN, err, "%s", detail.bytes));
+done:
+    kn_inside_free(inside);
+    kn_buffer_free(&detail);
+    kn_free(columns);
+    kn_free(qis);
+    kn_free(meanings);
+    return status;
+}
+
+/* --- Everything ------------------------------------------------------------------------------------------------ */
+
+/* A job per column that can be compared; the QIs that cannot are named in `unknown`. */
+static kn_status make_jobs(comparison *all, kn_buffer *unknown, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_recount *recount = all->recount;
+    const kn_verify_request *request = recount->request;
+    kn_meaning_options how = {request->trim, request->guard_formulas};
+    size_t n_unknown = 0;
+    KN_NEW(all->jobs, request->n_columns);
+    for (uint32_t c = 0; c < request->n_columns; c++) {
+        const kn_verify_column *column = &request->columns[c];
+        if (recount->in_release[c] == KN_NONE || recount->in_original[c] == KN_NONE) continue;
+        if (column->role == KN_ROLE_QUASI && column->domain == NULL) {
+            kn_buffer_printf(unknown, "%s'%.40s'", n_unknown++ == 0 ? "not checked, the domain is not known: " : ", ",
+                             column->name);
+            continue;
+        }
+        if (column->role != KN_ROLE_QUASI && !is_copied(column)) continue;
+        column_job *job = &all->jobs[all->n_jobs];
+        *job = (column_job){.column = c};
+        all->n_jobs++;
+        if (column->role == KN_ROLE_QUASI)
+            KN_TRY(kn_meaning_make(&job->meaning, original(recount, c), released(recount, c), column->domain,
+                                   &recount->readings[c], &how, err));
+    }
+    kn_buffer_text(unknown, "");
+    if (unknown->failed) KN_FAIL(KN_RESOURCES, "out of memory");
+done:
+    return status;
+}
+
+kn_status kn_recount_compare(kn_recount *recount, kn_error *err)
+{
+    kn_status status = KN_OK;
+    comparison all = {.recount = recount};
+    copied_tuples copied = {0};
+    kn_buffer unknown = {0};
+    KN_TRY(check_rows(recount, err));
+    KN_TRY(make_jobs(&all, &unknown, err));
+    const char *text = unknown.n > 0 ? unknown.bytes : "";
+    if (recount->order != NULL) {
+        KN_TRY(kn_pool_run(recount->request->pool, all.n_jobs, compare_column, &all, err));
+        KN_TRY(report_jobs(&all, true, "", err));
+        KN_TRY(report_jobs(&all, false, text, err));
+    } else {
+        KN_TRY(group_copied(&copied, recount, err));
+        KN_TRY(check_copied(recount, &copied, err));
+        if (recount->has_all_qis)
+            KN_TRY(check_candidates(recount, &copied, &all, text, err));
+        else
+            KN_TRY(kn_recount_note(recount, KN_CHECK_VALUES, KN_CHECK_NOT_MADE, NAN, err,
+                                   "a quasi-identifier is not in the release"));
+    }
+done:
+    for (size_t i = 0; i < all.n_jobs; i++) kn_meaning_free(all.jobs[i].meaning);
+    kn_free(all.jobs);
+    copied_free(&copied);
+    kn_buffer_free(&unknown);
+    return status;
+}

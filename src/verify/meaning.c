@@ -1,0 +1,412 @@
+/* What a released text stands for.
+ *
+ *   *          everything
+ *   a value    the bytes of an original text, or a number or date equal to it
+ *   a label    with a tree: every node of that label; a node stands for the leaves below it
+ *   a..b       an interval, both ends included, of numbers, dates, or the order that the domain gives to texts
+ *   {a|b}      the values a and b
+ * In intervals and sets '\' takes the next character literally. A missing cell is a value of its own: it is never
+ * inside an interval. With a tree, labels decide; only a text that is no label at all is read as an interval (of
+ * leaves in tree order, or of numbers) or a set. Without one, a text that an original cell has is that value and
+ * nothing else.
+ *
+ * The tree, and the order that the domain gives to texts, are taken as definitions; numbers, dates and the syntax are
+ * parsed here. */
+#include "verify/meaning.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Labels of a tree ------------------------------------------------------------------------------------------ */
+
+typedef struct label {
+    const char *bytes;
+    size_t n_bytes;
+    uint32_t node;
+} label;
+
+typedef struct numbered_leaf {
+    double number;
+    uint32_t leaf;
+} numbered_leaf;
+
+typedef struct label_index {
+    label *labels; /* all nodes by label, then by node */
+    uint32_t n_labels;
+    numbered_leaf *numbers; /* leaves whose label is a number, by number */
+    uint32_t n_numbers;
+} label_index;
+
+static int compare_labels(const label *x, const label *y)
+{
+    int order = memcmp(x->bytes, y->bytes, x->n_bytes < y->n_bytes ? x->n_bytes : y->n_bytes);
+    return order != 0 ? order : (x->n_bytes > y->n_bytes) - (x->n_bytes < y->n_bytes);
+}
+
+static int by_label(const void *a, const void *b)
+{
+    const label *x = a, *y = b;
+    int order = compare_labels(x, y);
+    return order != 0 ? order : (x->node > y->node) - (x->node < y->node);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const numbered_leaf *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static void index_free(label_index *index)
+{
+    kn_free(index->labels);
+    kn_free(index->numbers);
+}
+
+static kn_status index_labels(label_index *index, const kn_tree *tree, const kn_reading *reading, bool trim,
+                              kn_error *err)
+{
+    kn_status status = KN_OK;
+    *index = (label_index){.n_labels = tree->n_nodes};
+    KN_NEW_RAW(index->labels, tree->n_nodes);
+    KN_NEW_RAW(index->numbers, tree->n_leaves);
+    for (uint32_t node = 0; node < tree->n_nodes; node++) {
+        label *at = &index->labels[node];
+        at->bytes = kn_tree_label(tree, node, &at->n_bytes);
+        at->node = node;
+        while (trim && at->n_bytes > 0 && (*at->bytes == ' ' || *at->bytes == '\t')) at->bytes++, at->n_bytes--;
+        while (trim && at->n_bytes > 0 && (at->bytes[at->n_bytes - 1] == ' ' || at->bytes[at->n_bytes - 1] == '\t'))
+            at->n_bytes--;
+        double number;
+        if (node < tree->n_leaves && kn_text_read(&number, NULL, reading, at->bytes, at->n_bytes) == KN_TEXT_NUMBER)
+            index->numbers[index->n_numbers++] = (numbered_leaf){number, node};
+    }
+    qsort(index->labels, index->n_labels, sizeof *index->labels, by_label);
+    qsort(index->numbers, index->n_numbers, sizeof *index->numbers, by_number);
+done:
+    if (status != KN_OK) {
+        index_free(index);
+        *index = (label_index){0};
+    }
+    return status;
+}
+
+/* The first of the nodes with this label in `labels`; n_labels when there is none. */
+static uint32_t find_label(const label_index *index, const char *bytes, size_t n_bytes)
+{
+    label wanted = {bytes, n_bytes, 0};
+    uint32_t low = 0, high = index->n_labels;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (compare_labels(&index->labels[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < index->n_labels && compare_labels(&index->labels[low], &wanted) == 0 ? low : index->n_labels;
+}
+
+/* The leaf that a text of the data is: by its bytes, otherwise by its number. */
+static uint32_t find_leaf(const label_index *index, const kn_tree *tree, const char *bytes, size_t n_bytes,
+                          double number)
+{
+    uint32_t at = find_label(index, bytes, n_bytes); /* leaves come before inner nodes, so a leaf stands first */
+    if (at < index->n_labels && index->labels[at].node < tree->n_leaves) return index->labels[at].node;
+    if (isnan(number)) return KN_NONE;
+    numbered_leaf wanted = {number, 0};
+    const numbered_leaf *found =
+        index->n_numbers == 0 ? NULL
+                              : bsearch(&wanted, index->numbers, index->n_numbers, sizeof *index->numbers, by_number);
+    return found != NULL ? found->leaf : KN_NONE;
+}
+
+/* The leaf of the missing value: the one that some spelling of it names. */
+static uint32_t find_missing_leaf(const label_index *index, const kn_tree *tree, const kn_reading *reading)
+{
+    uint32_t leaf = find_leaf(index, tree, "", 0, NAN);
+    for (size_t i = 0; i < reading->n_null_values && leaf == KN_NONE; i++)
+        leaf = find_leaf(index, tree, reading->null_values[i], strlen(reading->null_values[i]), NAN);
+    return leaf;
+}
+
+kn_status kn_leaves_of_texts(uint32_t **out, const kn_sheet_column *column, const kn_tree *tree,
+                             const kn_reading *reading, bool trim, kn_error *err)
+{
+    kn_status status = KN_OK;
+    label_index index = {0};
+    *out = NULL;
+    KN_TRY(index_labels(&index, tree, reading, trim, err));
+    KN_NEW_RAW(*out, column->n_texts);
+    for (uint32_t i = 0; i < column->n_texts; i++) {
+        size_t n_bytes;
+        double number;
+        const char *bytes = kn_text(column, i, &n_bytes);
+        kn_text_kind kind = kn_text_read(&number, NULL, reading, bytes, n_bytes);
+        (*out)[i] = find_leaf(&index, tree, bytes, n_bytes, number);
+        if ((*out)[i] == KN_NONE && kind == KN_TEXT_MISSING) (*out)[i] = find_missing_leaf(&index, tree, reading);
+    }
+done:
+    index_free(&index);
+    return status;
+}
+
+/* --- Original texts -------------------------------------------------------------------------------------------- */
+
+/* The domain's own order of texts, for `order` domains. */
+static double domain_position(const kn_domain *domain, const char *bytes, size_t n_bytes)
+{
+    const kn_column *column = domain->column;
+    for (uint32_t s = 0; column != NULL && s < column->n_spellings; s++) {
+        size_t n;
+        const char *spelling = kn_column_bytes(column, s, &n);
+        if (n == n_bytes && memcmp(spelling, bytes, n) == 0) {
+            uint32_t code = domain->code_of_spelling[s];
+            return code == domain->missing ? (double)NAN : (double)code;
+        }
+    }
+    return NAN;
+}
+
+static bool is_ordered_text(const kn_meaning *meaning)
+{
+    return meaning->domain->kind == KN_DOMAIN_RANGES &&
+           (meaning->reading.type == KN_TYPE_TEXT || meaning->reading.type == KN_TYPE_AUTO);
+}
+
+static kn_status read_originals(kn_meaning *meaning, const label_index *index, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_sheet_column *column = meaning->original_column;
+    const kn_domain *domain = meaning->domain;
+    KN_NEW_RAW(meaning->originals, column->n_texts);
+    for (uint32_t i = 0; i < column->n_texts; i++) {
+        size_t n_bytes;
+        const char *bytes = kn_text(column, i, &n_bytes);
+        kn_original_text *text = &meaning->originals[i];
+        text->missing = kn_text_read(&text->number, NULL, &meaning->reading, bytes, n_bytes) == KN_TEXT_MISSING;
+        text->leaf = KN_NONE;
+        text->position = text->number;
+        if (domain->kind == KN_DOMAIN_TREE) {
+            text->leaf = text->missing && domain->missing != KN_NONE
+                             ? domain->missing
+                             : find_leaf(index, domain->tree, bytes, n_bytes, text->number);
+            if (isnan(text->position) && text->leaf != KN_NONE) text->position = (double)text->leaf;
+        } else if (is_ordered_text(meaning)) {
+            text->position = domain_position(domain, bytes, n_bytes);
+        }
+        if (text->missing) text->position = NAN;
+    }
+done:
+    return status;
+}
+
+/* --- Released texts -------------------------------------------------------------------------------------------- */
+
+/* Copies up to the next unescaped stop ('|' and '}' in a set, ".." in an interval) into `to`, without escapes. Returns
+ * where it stopped: at the stop, or at the end. */
+static const char *take_member(char *to, size_t *n_to, const char *at, const char *end, bool in_set)
+{
+    *n_to = 0;
+    for (; at < end; at++) {
+        if (*at == '\\' && at + 1 < end)
+            at++;
+        else if (in_set && (*at == '|' || *at == '}'))
+            break;
+        else if (!in_set && *at == '.' && at + 1 < end && at[1] == '.')
+            break;
+        to[(*n_to)++] = *at;
+    }
+    return at;
+}
+
+/* Where the end of an interval stands in the order of its column; NAN when it is no value. */
+static double end_position(const kn_meaning *meaning, const label_index *index, const char *bytes, size_t n_bytes)
+{
+    double number;
+    if (kn_text_read(&number, NULL, &meaning->reading, bytes, n_bytes) == KN_TEXT_MISSING) return NAN;
+    if (!isnan(number)) return number;
+    if (is_ordered_text(meaning)) return domain_position(meaning->domain, bytes, n_bytes);
+    if (meaning->domain->kind != KN_DOMAIN_TREE) return NAN;
+    uint32_t leaf = find_leaf(index, meaning->domain->tree, bytes, n_bytes, NAN);
+    return leaf == KN_NONE ? (double)NAN : (double)leaf;
+}
+
+static void read_interval(kn_meaning *meaning, kn_released_text *text, const label_index *index, char *scratch,
+                          const char *bytes, size_t n_bytes)
+{
+    size_t n;
+    const char *end = bytes + n_bytes, *stop = take_member(scratch, &n, bytes, end, false);
+    if (stop == end) return;
+    double low = end_position(meaning, index, scratch, n);
+    if (take_member(scratch, &n, stop + 2, end, false) != end) return;
+    double high = end_position(meaning, index, scratch, n);
+    if (isnan(low) || isnan(high)) return;
+    text->low = low;
+    text->high = high;
+}
+
+static int by_code(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static kn_status read_set(kn_meaning *meaning, kn_released_text *text, char *scratch, const char *bytes, size_t n_bytes,
+                          kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *at = bytes + 1, *end = bytes + n_bytes;
+    uint32_t first = (uint32_t)meaning->members.n;
+    bool missing = false;
+    for (;;) {
+        size_t n;
+        double number;
+        at = take_member(scratch, &n, at, end, true);
+        if (at == end || (*at == '}' && at + 1 != end)) { /* not closed, or text behind it: no set */
+            meaning->members.n = first;
+            goto done;
+        }
+        uint32_t code = kn_text_find(meaning->original_column, scratch, n);
+        if (code != KN_NONE) KN_PUSH(&meaning->members, code);
+        if (kn_text_read(&number, NULL, &meaning->reading, scratch, n) == KN_TEXT_MISSING) missing = true;
+        if (*at++ == '}') break;
+    }
+    text->missing = missing;
+    text->first_member = first;
+    text->n_members = (uint32_t)meaning->members.n - first;
+    if (text->n_members > 0) qsort(meaning->members.items + first, text->n_members, sizeof(uint32_t), by_code);
+done:
+    return status;
+}
+
+static kn_status read_labels(kn_meaning *meaning, kn_released_text *text, const label_index *index, const char *bytes,
+                             size_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    label wanted = {bytes, n_bytes, 0};
+    text->first_node = (uint32_t)meaning->nodes.n;
+    for (uint32_t at = find_label(index, bytes, n_bytes);
+         at < index->n_labels && compare_labels(&index->labels[at], &wanted) == 0; at++)
+        KN_PUSH(&meaning->nodes, index->labels[at].node);
+    text->n_nodes = (uint32_t)meaning->nodes.n - text->first_node;
+done:
+    return status;
+}
+
+static kn_status read_released(kn_meaning *meaning, kn_released_text *text, const label_index *index, char *scratch,
+                               const char *bytes, size_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *text = (kn_released_text){.low = NAN, .high = NAN, .number = NAN};
+    text->same = kn_text_find(meaning->original_column, bytes, n_bytes);
+    text->everything = n_bytes == 1 && bytes[0] == '*';
+    text->missing = kn_text_read(&text->number, NULL, &meaning->reading, bytes, n_bytes) == KN_TEXT_MISSING;
+    if (meaning->domain->kind == KN_DOMAIN_TREE) {
+        KN_TRY(read_labels(meaning, text, index, bytes, n_bytes, err));
+        if (text->n_nodes > 0) goto done;
+    }
+    if (text->same != KN_NONE || text->everything || text->missing) goto done;
+    if (n_bytes >= 2 && bytes[0] == '{')
+        KN_TRY(read_set(meaning, text, scratch, bytes, n_bytes, err));
+    else
+        read_interval(meaning, text, index, scratch, bytes, n_bytes);
+done:
+    return status;
+}
+
+/* Nothing at all that the text could mean. */
+static bool says_nothing(const kn_released_text *text)
+{
+    return !text->everything && !text->missing && text->same == KN_NONE && isnan(text->number) && isnan(text->low) &&
+           text->n_nodes == 0 && text->n_members == 0;
+}
+
+static kn_status read_releaseds(kn_meaning *meaning, const label_index *index, bool guard_formulas, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_sheet_column *column = meaning->released_column;
+    char *scratch = NULL;
+    size_t longest = 0, n_bytes;
+    for (uint32_t i = 0; i < column->n_texts; i++) {
+        kn_text(column, i, &n_bytes);
+        if (n_bytes > longest) longest = n_bytes;
+    }
+    KN_NEW_RAW(scratch, longest + 1);
+    KN_NEW(meaning->releaseds, column->n_texts);
+    for (uint32_t i = 0; i < column->n_texts; i++) {
+        const char *bytes = kn_text(column, i, &n_bytes);
+        kn_released_text *text = &meaning->releaseds[i];
+        KN_TRY(read_released(meaning, text, index, scratch, bytes, n_bytes, err));
+        if (guard_formulas && says_nothing(text) && n_bytes >= 2 && bytes[0] == '\'' &&
+            memchr("=+-@", bytes[1], 4) != NULL)
+            KN_TRY(read_released(meaning, text, index, scratch, bytes + 1, n_bytes - 1, err));
+    }
+done:
+    kn_free(scratch);
+    return status;
+}
+
+/* --- Pairs ----------------------------------------------------------------------------------------------------- */
+
+kn_status kn_meaning_make(kn_meaning **out, const kn_sheet_column *original, const kn_sheet_column *released,
+                          const kn_domain *domain, const kn_reading *reading, const kn_meaning_options *options,
+                          kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_meaning *meaning = NULL;
+    label_index index = {0};
+    *out = NULL;
+    KN_NEW(meaning, 1);
+    *meaning =
+        (kn_meaning){.original_column = original, .released_column = released, .domain = domain, .reading = *reading};
+    if (domain->kind == KN_DOMAIN_TREE) KN_TRY(index_labels(&index, domain->tree, reading, options->trim, err));
+    KN_TRY(read_originals(meaning, &index, err));
+    KN_TRY(read_releaseds(meaning, &index, options->guard_formulas, err));
+    *out = meaning;
+    meaning = NULL;
+done:
+    index_free(&index);
+    kn_meaning_free(meaning);
+    return status;
+}
+
+void kn_meaning_free(kn_meaning *meaning)
+{
+    if (meaning == NULL) return;
+    kn_free(meaning->originals);
+    kn_free(meaning->releaseds);
+    kn_free(meaning->nodes.items);
+    kn_free(meaning->members.items);
+    kn_free(meaning);
+}
+
+/* Equal doubles may be different decimals: two long identifiers are not one value. */
+static bool same_number(const kn_meaning *meaning, uint32_t original, uint32_t released)
+{
+    char x[KN_CANONICAL_BYTES] = "", y[KN_CANONICAL_BYTES] = "";
+    double number;
+    size_t n_bytes;
+    const char *bytes = kn_text(meaning->original_column, original, &n_bytes);
+    kn_text_read(&number, x, &meaning->reading, bytes, n_bytes);
+    bytes = kn_text(meaning->released_column, released, &n_bytes);
+    if (n_bytes > 0 && bytes[0] == '\'') bytes++, n_bytes--;
+    kn_text_read(&number, y, &meaning->reading, bytes, n_bytes);
+    return strcmp(x, y) == 0;
+}
+
+bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t released)
+{
+    const kn_released_text *general = &meaning->releaseds[released];
+    const kn_original_text *value = &meaning->originals[original];
+    if (general->everything || general->same == original) return true;
+    for (uint32_t i = 0; i < general->n_nodes; i++) { /* a value that the tree does not know is below the root only */
+        const kn_tree *tree = meaning->domain->tree;
+        uint32_t node = meaning->nodes.items[general->first_node + i];
+        if (node == tree->root || (tree->first[node] <= value->leaf && value->leaf <= tree->last[node])) return true;
+    }
+    if (value->missing) return general->missing;
+    if (general->low <= value->position && value->position <= general->high) return true;
+    if (general->number == value->number && same_number(meaning, original, released)) return true;
+    return general->n_members > 0 && bsearch(&original, meaning->members.items + general->first_member,
+                                             general->n_members, sizeof(uint32_t), by_code) != NULL;
+}

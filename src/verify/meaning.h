@@ -1,0 +1,53 @@
+/* Does a released text generalize an original one? Every distinct text of both files is understood once; a pair is then
+ * a few comparisons. */
+#ifndef KN_VERIFY_MEANING_H
+#define KN_VERIFY_MEANING_H
+
+#include "hierarchy/domain.h"
+#include "verify/values.h"
+
+/* An original text. */
+typedef struct kn_original_text {
+    bool missing;
+    uint32_t leaf;   /* of the tree, or KN_NONE */
+    double number;   /* NAN when it is none */
+    double position; /* in the order that intervals are made of; NAN: never inside one */
+} kn_original_text;
+
+/* A released text: everything that it can stand for. */
+typedef struct kn_released_text {
+    bool everything;                  /* * */
+    bool missing;                     /* the missing value, or a set that holds it */
+    uint32_t same;                    /* original text with the same bytes, or KN_NONE */
+    double number;                    /* NAN when it is none */
+    double low, high;                 /* interval, both ends included; NAN when it is none */
+    uint32_t first_node, n_nodes;     /* tree nodes with that label */
+    uint32_t first_member, n_members; /* of a set, as original texts, ascending */
+} kn_released_text;
+
+typedef struct kn_meaning {
+    const kn_sheet_column *original_column, *released_column;
+    const kn_domain *domain;
+    kn_reading reading;
+    kn_original_text *originals; /* original_column->n_texts */
+    kn_released_text *releaseds; /* released_column->n_texts */
+    KN_VECTOR(uint32_t) nodes, members;
+} kn_meaning;
+
+typedef struct kn_meaning_options {
+    bool trim;           /* labels were trimmed when the files were read */
+    bool guard_formulas; /* a released ' before = + - @ is not part of the text */
+} kn_meaning_options;
+
+/* What is passed must outlive the result. */
+kn_status kn_meaning_make(kn_meaning **out, const kn_sheet_column *original, const kn_sheet_column *released,
+                          const kn_domain *domain, const kn_reading *reading, const kn_meaning_options *options,
+                          kn_error *err);
+void kn_meaning_free(kn_meaning *meaning);
+bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t released);
+
+/* Leaves of the texts of a sensitive column in a tree; KN_NONE for a text that is none. *out is yours to kn_free. */
+kn_status kn_leaves_of_texts(uint32_t **out, const kn_sheet_column *column, const kn_tree *tree,
+                             const kn_reading *reading, bool trim, kn_error *err);
+
+#endif

@@ -1,0 +1,802 @@
+/* Every privacy model counted again from the released cells, straight from its definition. Nothing of privacy/ is used.
+ *
+ * With n rows in a class, c(v) of them with sensitive value v, q(v) = c(v)/n, and p(v) the share of v in the whole
+ * original column, suppressed and removed rows included:
+ *   k-anonymity       persons >= k
+ *   l-diversity       distinct: values with c > 0 >= l; entropy: 2^H(q) >= l, H in bits; recursive: c1 < c * (cl + ...
+ * + cm), counts descending; frequency: max q <= 1/l p-sensitive       values with c > 0 >= p alpha-k           q(v) <=
+ * alpha for the protected values, or for every value; persons >= k where k is given t-closeness       EMD(q, p) <= t;
+ * equal: half the sum of |q - p|; ordered: the sum of the absolute cumulative differences over m - 1 (text in the order
+ * of its hierarchy); hierarchical: Li et al. 2007, ground distance level of the lowest common ancestor over the height
+ * of the tree beta-likeness     (q - p) / p <= beta where q > p; enhanced: <= min(beta, -ln p) (Cao, Karras 2012)
+ *   delta-disclosure  |log2(q / p)| < delta for every value of the table; a value that the class lacks breaks it
+ *                     (Brickell, Shmatikov 2008)
+ *   delta-presence    min <= persons / persons of the population inside the class's cells <= max (Nergiz et al. 2007)
+ *   k-map             persons of the population inside the class's cells >= k
+ * Sensitive values are counted over rows, also where persons are known. The suppressed rows are a class like any other.
+ *
+ * Several sensitive columns: a model protects the column that it names, class by class. [SV] 5 mentions the stricter
+ * reading in which the other sensitive columns join the quasi-identifier; it is not required here.
+ *
+ * Cost per model: the rows, and per class its distinct values (times the height of the tree, or a binary search in the
+ * distribution), never the whole domain. Sums of real numbers get a relative tolerance of 1e-10, so that adding in
+ * another order does not turn a release away. */
+#include "verify/checks.h"
+
+#include "base/param.h"
+#include "verify/inside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double TOLERANCE = 1e-10;
+
+/* --- What there is --------------------------------------------------------------------------------------------- */
+
+static const kn_param K_PARAMS[] = {
+    {.name = "k", .type = KN_PARAM_INT, .required = true, .min = 1, .max = 4294967295.0, .help = "persons per class"}};
+#define COLUMN_PARAM                                                                                                   \
+    {                                                                                                                  \
+        .name = "column", .type = KN_PARAM_TEXT, .help = "sensitive column"                                            \
+    }
+static const kn_param L_PARAMS[] = {
+    COLUMN_PARAM,
+    {.name = "kind", .type = KN_PARAM_CHOICE, .preset = "distinct", .choices = "distinct|entropy|recursive|frequency"},
+    {.name = "l", .type = KN_PARAM_NUMBER, .required = true, .min = 1, .max = 4294967295.0, .help = "diversity"},
+    {.name = "c", .type = KN_PARAM_NUMBER, .min = 0, .max = 1e300, .help = "factor of recursive (c,l)-diversity"}};
+static const kn_param P_PARAMS[] = {
+    COLUMN_PARAM,
+    {.name = "p", .type = KN_PARAM_INT, .required = true, .min = 1, .max = 4294967295.0, .help = "distinct values"}};
+static const kn_param ALPHA_PARAMS[] = {
+    COLUMN_PARAM,
+    {.name = "alpha", .type = KN_PARAM_NUMBER, .required = true, .min = 0, .max = 1, .help = "largest share"},
+    {.name = "values", .type = KN_PARAM_TEXT, .help = "protected values"},
+    {.name = "k", .type = KN_PARAM_INT, .min = 1, .max = 4294967295.0, .help = "persons per class"}};
+static const kn_param T_PARAMS[] = {
+    COLUMN_PARAM,
+    {.name = "distance", .type = KN_PARAM_CHOICE, .preset = "equal", .choices = "equal|ordered|hierarchical"},
+    {.name = "t", .type = KN_PARAM_NUMBER, .required = true, .min = 0, .max = 1, .help = "largest distance"}};
+static const kn_param BETA_PARAMS[] = {
+    COLUMN_PARAM,
+    {.name = "beta", .type = KN_PARAM_NUMBER, .required = true, .min = 0, .max = 1e300, .help = "largest gain"},
+    {.name = "enhanced", .type = KN_PARAM_BOOL, .preset = "no"}};
+static const kn_param DELTA_PARAMS[] = {
+    COLUMN_PARAM,
+    {.name = "delta", .type = KN_PARAM_NUMBER, .required = true, .min = 0, .max = 1e300, .help = "largest log ratio"}};
+static const kn_param PRESENCE_PARAMS[] = {
+    {.name = "min", .type = KN_PARAM_NUMBER, .preset = "0", .min = 0, .max = 1},
+    {.name = "max", .type = KN_PARAM_NUMBER, .required = true, .min = 0, .max = 1, .help = "largest share"},
+    {.name = "population", .type = KN_PARAM_TEXT, .required = true, .help = "CSV file"}};
+static const kn_param MAP_PARAMS[] = {
+    {.name = "k", .type = KN_PARAM_INT, .required = true, .min = 1, .max = 4294967295.0, .help = "persons"},
+    {.name = "population", .type = KN_PARAM_TEXT, .required = true, .help = "CSV file"}};
+
+struct counting;
+typedef struct judgement {
+    double value;   /* in the model's unit */
+    double badness; /* the worst class has the most */
+    bool holds;
+} judgement;
+
+typedef struct model_kind {
+    const char *name;
+    const kn_param *params;
+    size_t n_params;
+    bool sensitive, reference, population; /* what it is counted from, besides rows and persons */
+    judgement (*judge)(const struct counting *counting);
+    const char *unit; /* of the value, for the finding */
+} model_kind;
+
+/* One class's values and counts, and what they are compared with. */
+typedef struct counting {
+    kn_recount *recount;
+    const model_kind *kind;
+    kn_args args;
+    uint32_t column; /* sensitive, index into the request's columns */
+    kn_values *values;
+    uint64_t *reference;  /* n_values: rows of the original, and before[v]: of smaller values */
+    uint64_t *before;     /* n_values + 1 */
+    uint64_t *before_sum; /* n_values + 1: sums of `before`[1..v], for the ordered distance */
+    uint32_t n_reference; /* values that the original has */
+    const kn_tree *tree;
+    uint32_t *leaf_of_value;
+    uint64_t *node_reference, *node_count; /* per tree node: rows of the original, of the class */
+    double *node_hands;                    /* per tree node: what its children with too much hand out */
+    uint32_t *touched;                     /* nodes above present values */
+    bool *is_protected;
+    uint64_t *count;   /* n_values, of the class at hand */
+    uint32_t *present; /* values of the class, ascending */
+    uint32_t n_present;
+    uint64_t *sorted; /* n_values, scratch */
+    uint64_t n_rows, n_persons, n_population;
+} counting;
+
+static double share(uint64_t part, uint64_t whole) { return (double)part / (double)whole; }
+static bool at_most(double value, double bound) { return value <= bound + TOLERANCE * fmax(1, fabs(bound)); }
+static bool at_least(double value, double bound) { return value >= bound - TOLERANCE * fmax(1, fabs(bound)); }
+static uint64_t total(const counting *c) { return c->before[c->values->n_values]; }
+
+/* --- The definitions ------------------------------------------------------------------------------------------- */
+
+static judgement judge_k(const counting *c)
+{
+    double persons = (double)c->n_persons;
+    return (judgement){persons, -persons, persons >= kn_args_number(&c->args, "k")};
+}
+
+static int descending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x < y) - (x > y);
+}
+
+/* c1 / (cl + ... + cm); infinite where there are fewer than l values. */
+static double recursive_ratio(const counting *c, double l)
+{
+    uint64_t tail = 0;
+    for (uint32_t i = 0; i < c->n_present; i++) c->sorted[i] = c->count[c->present[i]];
+    qsort(c->sorted, c->n_present, sizeof *c->sorted, descending);
+    for (uint32_t i = (uint32_t)ceil(l) - 1; i < c->n_present; i++) tail += c->sorted[i];
+    return tail == 0 ? (double)INFINITY : share(c->sorted[0], tail);
+}
+
+static uint64_t largest_count(const counting *c)
+{
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < c->n_present; i++)
+        if (c->count[c->present[i]] > largest) largest = c->count[c->present[i]];
+    return largest;
+}
+
+static judgement judge_l(const counting *c)
+{
+    double l = kn_args_number(&c->args, "l"), value;
+    if (kn_args_is(&c->args, "kind", "distinct")) {
+        return (judgement){c->n_present, -(double)c->n_present, c->n_present >= l};
+    } else if (kn_args_is(&c->args, "kind", "entropy")) {
+        double bits = 0;
+        for (uint32_t i = 0; i < c->n_present; i++) {
+            double q = share(c->count[c->present[i]], c->n_rows);
+            bits -= q * log2(q);
+        }
+        value = exp2(bits);
+        return (judgement){value, -value, at_least(value, l)};
+    } else if (kn_args_is(&c->args, "kind", "frequency")) {
+        value = share(c->n_rows, largest_count(c));
+        return (judgement){value, -value, at_least(value, l)};
+    }
+    value = recursive_ratio(c, l);
+    return (judgement){value, value, value < kn_args_number(&c->args, "c")};
+}
+
+static judgement judge_p(const counting *c)
+{
+    return (judgement){c->n_present, -(double)c->n_present, c->n_present >= kn_args_number(&c->args, "p")};
+}
+
+static judgement judge_alpha(const counting *c)
+{
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < c->n_present; i++) {
+        uint32_t v = c->present[i];
+        if ((c->is_protected == NULL || c->is_protected[v]) && c->count[v] > largest) largest = c->count[v];
+    }
+    double value = share(largest, c->n_rows);
+    bool enough = kn_args_text(&c->args, "k") == NULL || (double)c->n_persons >= kn_args_number(&c->args, "k");
+    return (judgement){value, value, enough && at_most(value, kn_args_number(&c->args, "alpha"))};
+}
+
+static double equal_distance(const counting *c)
+{
+    double sum = 0;
+    uint64_t inside = 0; /* rows of the original with a value of the class */
+    for (uint32_t i = 0; i < c->n_present; i++) {
+        uint32_t v = c->present[i];
+        sum += fabs(share(c->count[v], c->n_rows) - share(c->reference[v], total(c)));
+        inside += c->reference[v];
+    }
+    return (sum + share(total(c) - inside, total(c))) / 2;
+}
+
+/* Sum over values from..to-1 of |level - P(v)|, P being the cumulative share of the original. P grows, so up to some
+ * value the difference is positive and from there on it is not. */
+static double sum_of_differences(const counting *c, uint32_t from, uint32_t to, double level)
+{
+    uint32_t low = from, high = to;
+    double n = (double)total(c);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if ((double)c->before[middle + 1] / n < level)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    double below = (double)(c->before_sum[low] - c->before_sum[from]) / n;
+    double above = (double)(c->before_sum[to] - c->before_sum[low]) / n;
+    return (level * (low - from) - below) + (above - level * (to - low));
+}
+
+static double ordered_distance(const counting *c)
+{
+    double sum = 0;
+    uint64_t so_far = 0;
+    uint32_t from = 0;
+    if (c->n_reference < 2) return 0;
+    for (uint32_t i = 0; i <= c->n_present; i++) { /* the class's cumulative share is constant between its values */
+        uint32_t to = i < c->n_present ? c->present[i] : c->values->n_values;
+        sum += sum_of_differences(c, from, to, share(so_far, c->n_rows));
+        if (i < c->n_present) so_far += c->count[to];
+        from = to;
+    }
+    return sum / (c->n_reference - 1);
+}
+
+/* Mass that changes its subtree at a node travels to the level of that node: what the children with too much hand to
+ * those with too little. Subtrees without a value of the class only receive, so only ancestors of present values are
+ * visited: where the children hand out h and the node itself has a surplus of s, the receiving children lack h - s. */
+static double hierarchical_distance(const counting *c)
+{
+    const kn_tree *tree = c->tree;
+    double sum = 0;
+    size_t n_touched = 0;
+    for (uint32_t i = 0; i < c->n_present; i++)
+        for (uint32_t node = c->leaf_of_value[c->present[i]];; node = tree->parent[node]) {
+            if (c->node_count[node] == 0) c->touched[n_touched++] = node;
+            c->node_count[node] += c->count[c->present[i]];
+            if (node == tree->root) break;
+        }
+    for (int pass = 0; pass < 2; pass++) /* all hands first, then what they reach */
+        for (size_t i = 0; i < n_touched; i++) {
+            uint32_t node = c->touched[i];
+            double surplus = share(c->node_count[node], c->n_rows) - share(c->node_reference[node], total(c));
+            if (pass == 0 && node != tree->root && surplus > 0) c->node_hands[tree->parent[node]] += surplus;
+            if (pass == 1 && node >= tree->n_leaves)
+                sum += tree->level[node] * fmax(0, fmin(c->node_hands[node], c->node_hands[node] - surplus));
+        }
+    for (size_t i = 0; i < n_touched; i++) {
+        c->node_count[c->touched[i]] = 0;
+        c->node_hands[c->touched[i]] = 0;
+    }
+    return tree->level[tree->root] == 0 ? 0 : sum / tree->level[tree->root];
+}
+
+static judgement judge_t(const counting *c)
+{
+    double value = kn_args_is(&c->args, "distance", "equal")     ? equal_distance(c)
+                   : kn_args_is(&c->args, "distance", "ordered") ? ordered_distance(c)
+                                                                 : hierarchical_distance(c);
+    return (judgement){value, value, at_most(value, kn_args_number(&c->args, "t"))};
+}
+
+static judgement judge_beta(const counting *c)
+{
+    double beta = kn_args_number(&c->args, "beta");
+    bool enhanced = kn_args_number(&c->args, "enhanced") != 0;
+    judgement worst = {0, -INFINITY, true};
+    for (uint32_t i = 0; i < c->n_present; i++) {
+        uint32_t v = c->present[i];
+        double p = share(c->reference[v], total(c)), q = share(c->count[v], c->n_rows);
+        double gain = p > 0 ? (q - p) / p : (double)INFINITY;
+        double bound = enhanced ? fmin(beta, -log(p)) : beta;
+        if (gain <= 0) continue;
+        if (gain - bound > worst.badness) {
+            worst.value = gain;
+            worst.badness = gain - bound;
+        }
+        worst.holds &= at_most(gain, bound);
+    }
+    return worst;
+}
+
+static judgement judge_disclosure(const counting *c)
+{
+    double largest = c->n_present < c->n_reference ? (double)INFINITY : 0; /* log of nothing */
+    for (uint32_t i = 0; i < c->n_present; i++) {
+        uint32_t v = c->present[i];
+        double p = share(c->reference[v], total(c)), q = share(c->count[v], c->n_rows);
+        largest = fmax(largest, p > 0 ? fabs(log2(q / p)) : (double)INFINITY);
+    }
+    return (judgement){largest, largest, largest < kn_args_number(&c->args, "delta")};
+}
+
+static judgement judge_presence(const counting *c)
+{
+    double low = kn_args_number(&c->args, "min"), high = kn_args_number(&c->args, "max");
+    double value = c->n_population > 0 ? share(c->n_persons, c->n_population) : (double)INFINITY;
+    return (judgement){value, fmax(low - value, value - high), at_least(value, low) && at_most(value, high)};
+}
+
+static judgement judge_map(const counting *c)
+{
+    double persons = (double)c->n_population;
+    return (judgement){persons, -persons, persons >= kn_args_number(&c->args, "k")};
+}
+
+#define PARAMS(table) table, sizeof(table) / sizeof *(table)
+static const model_kind KINDS[] = {
+    {"k-anonymity", PARAMS(K_PARAMS), false, false, false, judge_k, "persons"},
+    {"l-diversity", PARAMS(L_PARAMS), true, false, false, judge_l, "diversity"},
+    {"p-sensitive", PARAMS(P_PARAMS), true, false, false, judge_p, "distinct values"},
+    {"alpha-k", PARAMS(ALPHA_PARAMS), true, false, false, judge_alpha, "share of one value"},
+    {"t-closeness", PARAMS(T_PARAMS), true, true, false, judge_t, "distance"},
+    {"beta-likeness", PARAMS(BETA_PARAMS), true, true, false, judge_beta, "relative gain"},
+    {"delta-disclosure", PARAMS(DELTA_PARAMS), true, true, false, judge_disclosure, "log ratio"},
+    {"delta-presence", PARAMS(PRESENCE_PARAMS), false, false, true, judge_presence, "share of the population"},
+    {"k-map", PARAMS(MAP_PARAMS), false, false, true, judge_map, "persons of the population"},
+};
+
+static const model_kind *find_kind(const char *name)
+{
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
+        if (strcmp(KINDS[i].name, name) == 0) return &KINDS[i];
+    return NULL;
+}
+
+/* --- The sensitive column -------------------------------------------------------------------------------------- */
+
+/* The column that a model protects: the one it names, or the only sensitive one. */
+static kn_status find_sensitive(counting *c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_verify_request *request = c->recount->request;
+    const char *name = kn_args_text(&c->args, "column");
+    size_t n_found = 0;
+    for (uint32_t i = 0; i < request->n_columns; i++) {
+        if (request->columns[i].role != KN_ROLE_SENSITIVE) continue;
+        if (name != NULL && strcmp(name, request->columns[i].name) != 0) continue;
+        c->column = i;
+        n_found++;
+    }
+    if (n_found == 1) goto done;
+    if (name != NULL) KN_FAIL(KN_USAGE, "%s: '%.40s' is no sensitive column", c->kind->name, name);
+    KN_FAIL(KN_USAGE, "%s: %s; say which with column=", c->kind->name,
+            n_found == 0 ? "there is no sensitive column" : "there are several sensitive columns");
+done:
+    return status;
+}
+
+/* The dictionary that values are made of: the original's where there is one. */
+static const kn_sheet_column *dictionary(const counting *c)
+{
+    const kn_recount *recount = c->recount;
+    if (recount->original != NULL) return &recount->original->columns[recount->in_original[c->column]];
+    return &recount->release->columns[recount->in_release[c->column]];
+}
+
+static kn_status count_reference(counting *c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_values = c->values->n_values, *codes = NULL;
+    const kn_sheet *original = c->recount->original;
+    uint64_t *text_rows = NULL;
+    const kn_sheet_column *texts = dictionary(c);
+    KN_NEW(c->reference, n_values);
+    KN_NEW(c->before, n_values + (size_t)1);
+    KN_NEW(c->before_sum, n_values + (size_t)1);
+    KN_NEW(text_rows, texts->n_texts);
+    KN_NEW_RAW(codes, KN_CHUNK_ROWS);
+    for (size_t chunk = 0; chunk * KN_CHUNK_ROWS < original->n_rows; chunk++) {
+        size_t n = kn_chunk_unpack(codes, original, c->recount->in_original[c->column], chunk);
+        for (size_t i = 0; i < n; i++) text_rows[codes[i]]++;
+    }
+    for (uint32_t i = 0; i < texts->n_texts; i++) c->reference[c->values->of_text[i]] += text_rows[i];
+    for (uint32_t v = 0; v < n_values; v++) {
+        c->n_reference += c->reference[v] > 0;
+        c->before[v + 1] = c->before[v] + c->reference[v];
+        c->before_sum[v + 1] = c->before_sum[v] + c->before[v + 1];
+    }
+done:
+    kn_free(text_rows);
+    kn_free(codes);
+    return status;
+}
+
+static const kn_tree *tree_of(const kn_verify_column *column)
+{
+    return column->tree != NULL ? column->tree : column->domain != NULL ? column->domain->tree : NULL;
+}
+
+typedef struct placed {
+    uint32_t value, leaf;
+} placed;
+
+static int by_leaf(const void *a, const void *b)
+{
+    const placed *x = a, *y = b;
+    if (x->leaf != y->leaf) return x->leaf < y->leaf ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+/* Text has no order of its own: the ordered distance takes the leaves of the hierarchy, where there is one. The missing
+ * value stays the last. */
+static kn_status order_by_tree(counting *c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_verify_column *column = &c->recount->request->columns[c->column];
+    const kn_reading *reading = &c->recount->readings[c->column];
+    uint32_t n_values = c->values->n_values, *leaf_of_text = NULL, *rank = NULL;
+    placed *places = NULL;
+    if (tree_of(column) == NULL || (reading->type != KN_TYPE_TEXT && reading->type != KN_TYPE_AUTO)) goto done;
+    KN_TRY(kn_leaves_of_texts(&leaf_of_text, dictionary(c), tree_of(column), reading, c->recount->request->trim, err));
+    KN_NEW(places, n_values);
+    KN_NEW(rank, n_values);
+    for (uint32_t v = 0; v < n_values; v++)
+        places[v] = (placed){v, v == c->values->missing ? KN_NONE : leaf_of_text[c->values->text_of_value[v]]};
+    qsort(places, n_values, sizeof *places, by_leaf);
+    for (uint32_t i = 0; i < n_values; i++) rank[places[i].value] = i;
+    for (uint32_t i = 0; i < dictionary(c)->n_texts; i++) {
+        c->values->of_text[i] = rank[c->values->of_text[i]];
+        c->values->text_of_value[c->values->of_text[i]] = i;
+    }
+    if (c->values->missing != KN_NONE) c->values->missing = rank[c->values->missing];
+done:
+    kn_free(leaf_of_text);
+    kn_free(rank);
+    kn_free(places);
+    return status;
+}
+
+/* *reason is set when the values cannot be placed in a tree. */
+static kn_status prepare_tree(counting *c, const char **reason, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_verify_column *column = &c->recount->request->columns[c->column];
+    uint32_t *leaf_of_text = NULL;
+    c->tree = tree_of(column);
+    if (c->tree == NULL) {
+        *reason = "the sensitive column's hierarchy is not known";
+        goto done;
+    }
+    KN_NEW(c->node_reference, c->tree->n_nodes);
+    KN_NEW(c->node_count, c->tree->n_nodes);
+    KN_NEW(c->node_hands, c->tree->n_nodes);
+    KN_NEW(c->touched, c->tree->n_nodes);
+    KN_NEW(c->leaf_of_value, c->values->n_values);
+    KN_TRY(kn_leaves_of_texts(&leaf_of_text, dictionary(c), c->tree, &c->recount->readings[c->column],
+                              c->recount->request->trim, err));
+    for (uint32_t v = 0; v < c->values->n_values; v++) {
+        uint32_t leaf = leaf_of_text[c->values->text_of_value[v]];
+        c->leaf_of_value[v] = leaf;
+        if (leaf == KN_NONE) {
+            *reason = "a sensitive value is not in the hierarchy";
+            goto done;
+        }
+        for (uint32_t node = leaf;; node = c->tree->parent[node]) {
+            c->node_reference[node] += c->reference[v];
+            if (node == c->tree->root) break;
+        }
+    }
+done:
+    kn_free(leaf_of_text);
+    return status;
+}
+
+/* By bytes, or as the same number or date. */
+static void protect(counting *c, const char *name, size_t n_bytes)
+{
+    const kn_reading *reading = &c->recount->readings[c->column];
+    const kn_sheet_column *texts = dictionary(c);
+    char wanted[KN_CANONICAL_BYTES] = "", canonical[KN_CANONICAL_BYTES] = "";
+    double number;
+    bool is_number = kn_text_read(&number, wanted, reading, name, n_bytes) == KN_TEXT_NUMBER;
+    for (uint32_t i = 0; i < texts->n_texts; i++) {
+        size_t n;
+        const char *bytes = kn_text(texts, i, &n);
+        bool same = n == n_bytes && memcmp(bytes, name, n) == 0;
+        if (!same && is_number && kn_text_read(&number, canonical, reading, bytes, n) == KN_TEXT_NUMBER)
+            same = strcmp(canonical, wanted) == 0;
+        if (same) c->is_protected[c->values->of_text[i]] = true;
+    }
+}
+
+/* values=a|b, with "\\|" for a '|'. A value that the table does not have protects nothing. */
+static kn_status mark_protected(counting *c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *list = kn_args_text(&c->args, "values");
+    char *name = NULL;
+    if (list == NULL) goto done;
+    KN_NEW(c->is_protected, c->values->n_values);
+    KN_NEW(name, strlen(list) + 1);
+    for (size_t n_bytes = 0;; list++) {
+        if (*list == '\\' && list[1] == '|') {
+            name[n_bytes++] = *++list;
+        } else if (*list != '|' && *list != '\0') {
+            name[n_bytes++] = *list;
+        } else {
+            protect(c, name, n_bytes);
+            n_bytes = 0;
+            if (*list == '\0') break;
+        }
+    }
+done:
+    kn_free(name);
+    return status;
+}
+
+static kn_status prepare_sensitive(counting *c, const char **reason, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_TRY(find_sensitive(c, err));
+    if (c->recount->in_release[c->column] == KN_NONE) {
+        *reason = "its sensitive column is not in the release";
+        goto done;
+    }
+    if (c->kind->reference && c->recount->original == NULL) {
+        *reason = "it compares with the whole original column, and the original is not given";
+        goto done;
+    }
+    KN_TRY(kn_values_make(&c->values, dictionary(c), &c->recount->readings[c->column], err));
+    if (c->kind->judge == judge_t && kn_args_is(&c->args, "distance", "ordered")) KN_TRY(order_by_tree(c, err));
+    KN_NEW(c->count, c->values->n_values);
+    KN_NEW(c->present, c->values->n_values);
+    KN_NEW(c->sorted, c->values->n_values);
+    if (c->kind->reference) KN_TRY(count_reference(c, err));
+    if (c->kind->judge == judge_t && kn_args_is(&c->args, "distance", "hierarchical"))
+        KN_TRY(prepare_tree(c, reason, err));
+    if (c->kind->judge == judge_alpha) KN_TRY(mark_protected(c, err));
+done:
+    return status;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void count_values(counting *c, uint32_t class_index)
+{
+    const kn_recount *recount = c->recount;
+    const kn_sheet_column *column = &recount->release->columns[recount->in_release[c->column]];
+    const uint32_t *to_original = recount->original != NULL ? recount->to_original[c->column] : NULL;
+    for (uint32_t i = 0; i < c->n_present; i++) c->count[c->present[i]] = 0;
+    c->n_present = 0;
+    for (uint32_t i = recount->class_start[class_index]; i < recount->class_start[class_index + 1]; i++) {
+        uint32_t code = kn_sheet_code(column, recount->class_rows[i]);
+        uint32_t value = c->values->of_text[to_original != NULL ? to_original[code] : code];
+        if (c->count[value]++ == 0) c->present[c->n_present++] = value;
+    }
+    qsort(c->present, c->n_present, sizeof *c->present, by_value);
+}
+
+/* --- The population -------------------------------------------------------------------------------------------- */
+
+typedef struct population {
+    kn_sheet *cells;
+    kn_meaning **meanings; /* n_qis */
+    size_t n_qis;
+    kn_inside *inside;
+} population;
+
+static bool is_qi_name(const void *context, uint32_t index, const char *name)
+{
+    const kn_recount *recount = context;
+    for (size_t q = 0; q < recount->n_qis; q++)
+        if (strcmp(recount->request->columns[recount->qis[q]].name, name) == 0) return true;
+    return false;
+}
+
+static void population_free(population *people)
+{
+    for (size_t q = 0; people->meanings != NULL && q < people->n_qis; q++) kn_meaning_free(people->meanings[q]);
+    kn_free(people->meanings);
+    kn_inside_free(people->inside);
+    kn_sheet_free(people->cells);
+}
+
+static kn_status read_population(population *people, const counting *c, const char **reason, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_recount *recount = c->recount;
+    const kn_verify_request *request = recount->request;
+    const char *path = kn_args_text(&c->args, "population");
+    kn_sheet_options options = {.path = path,
+                                .name = path,
+                                .trim = request->trim,
+                                .latin1 = request->latin1,
+                                .wants = is_qi_name,
+                                .context = recount,
+                                .ticker = request->ticker};
+    kn_meaning_options how = {request->trim, request->guard_formulas};
+    uint32_t *columns = NULL;
+    *people = (population){.n_qis = recount->n_qis};
+    KN_NEW(columns, recount->n_qis);
+    KN_NEW(people->meanings, recount->n_qis);
+    KN_TRY(kn_sheet_read(&people->cells, &options, err));
+    if (people->cells->problem != NULL) KN_FAIL(KN_INPUT, "%s", people->cells->problem);
+    for (size_t q = 0; q < recount->n_qis; q++) {
+        const kn_verify_column *column = &request->columns[recount->qis[q]];
+        if (column->domain == NULL) {
+            *reason = "a quasi-identifier's domain is not known, so nobody can say whom its values match";
+            goto done;
+        }
+        columns[q] = kn_sheet_find(people->cells, column->name);
+        if (columns[q] == KN_NONE) KN_FAIL(KN_INPUT, "%s has no column '%.40s'", path, column->name);
+        KN_TRY(kn_meaning_make(&people->meanings[q], &people->cells->columns[columns[q]],
+                               &recount->release->columns[recount->in_release[recount->qis[q]]], column->domain,
+                               &recount->readings[recount->qis[q]], &how, err));
+    }
+    KN_TRY(kn_inside_make(&people->inside, people->cells, columns, (const kn_meaning *const *)people->meanings,
+                          recount->n_qis, NULL, 1, err));
+done:
+    kn_free(columns);
+    return status;
+}
+
+static uint64_t count_people(population *people, const kn_recount *recount, uint32_t class_index, uint32_t *released,
+                             uint64_t enough)
+{
+    for (size_t q = 0; q < recount->n_qis; q++)
+        released[q] = kn_sheet_code(&recount->release->columns[recount->in_release[recount->qis[q]]],
+                                    recount->classes->first_row[class_index]);
+    return kn_inside_count(people->inside, 0, released, enough);
+}
+
+/* --- One model ------------------------------------------------------------------------------------------------- */
+
+typedef struct finding {
+    kn_check_state state;
+    double worst;
+    kn_buffer detail;
+} finding;
+
+static void discard(counting *c)
+{
+    kn_args_free(&c->args);
+    kn_values_free(c->values);
+    kn_free(c->reference);
+    kn_free(c->before);
+    kn_free(c->before_sum);
+    kn_free(c->leaf_of_value);
+    kn_free(c->node_reference);
+    kn_free(c->node_count);
+    kn_free(c->node_hands);
+    kn_free(c->touched);
+    kn_free(c->is_protected);
+    kn_free(c->count);
+    kn_free(c->present);
+    kn_free(c->sorted);
+}
+
+typedef struct worst_class {
+    judgement judged;
+    uint32_t class_index; /* KN_NONE: no class at all */
+    uint32_t n_broken;
+} worst_class;
+
+/* A broken class before one that holds, then the worse value, then the earlier one. */
+static bool is_worse(const judgement *a, const judgement *b)
+{
+    if (a->holds != b->holds) return !a->holds;
+    return a->badness > b->badness;
+}
+
+static kn_status judge_classes(worst_class *worst, counting *c, population *people, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_recount *recount = c->recount;
+    uint32_t *released = NULL;
+    KN_NEW(released, recount->n_qis);
+    *worst = (worst_class){.class_index = KN_NONE};
+    for (uint32_t i = 0; i < recount->classes->n_groups; i++) {
+        c->n_rows = recount->classes->group_rows[i];
+        c->n_persons = recount->class_persons != NULL ? recount->class_persons[i] : c->n_rows;
+        if (c->kind->sensitive) count_values(c, i);
+        if (c->kind->population) {
+            /* for k-map a class that holds and is no worse than the worst so far need not be counted to its end */
+            bool cut = c->kind->judge == judge_map && worst->class_index != KN_NONE;
+            double enough = cut ? fmax(worst->judged.value, kn_args_number(&c->args, "k")) : 0;
+            c->n_population = count_people(people, recount, i, released, cut ? (uint64_t)enough : UINT64_MAX);
+        }
+        judgement judged = c->kind->judge(c);
+        worst->n_broken += !judged.holds;
+        if (worst->class_index == KN_NONE || is_worse(&judged, &worst->judged)) {
+            worst->judged = judged;
+            worst->class_index = i;
+        }
+        if (i % 4096 == 0) KN_TRY(kn_tick(recount->request->ticker, "verify", -1, err));
+    }
+done:
+    kn_free(released);
+    return status;
+}
+
+/* "only 4 persons", "diversity 1.5, too low", "distance 0.4, too high"; or what the worst class reaches. */
+static void describe_value(finding *found, const counting *c, const judgement *judged)
+{
+    bool counts = c->kind->judge == judge_k || c->kind->judge == judge_map || c->kind->judge == judge_p;
+    const char *unit = c->kind->judge == judge_k && c->recount->class_persons == NULL ? "rows" : c->kind->unit;
+    bool broken = found->state == KN_CHECK_BROKEN;
+    if (c->kind->judge == judge_l && kn_args_is(&c->args, "kind", "recursive")) unit = "largest count over the rarest";
+    if (counts) {
+        kn_buffer_printf(&found->detail, "%s %.9g %s", broken ? "only" : "at least", judged->value, unit);
+    } else {
+        bool low = c->kind->judge == judge_presence ? judged->value < kn_args_number(&c->args, "min")
+                                                    : judged->badness == -judged->value;
+        kn_buffer_printf(&found->detail, "%s %.9g%s", unit, judged->value,
+                         !broken ? " at worst"
+                         : low   ? ", too low"
+                                 : ", too high");
+    }
+}
+
+static void describe(finding *found, const counting *c, const worst_class *worst, const char *params)
+{
+    const kn_recount *recount = c->recount;
+    if (worst->class_index == KN_NONE) {
+        kn_buffer_text(&found->detail, "the release has no rows");
+        return;
+    }
+    describe_value(found, c, &worst->judged);
+    kn_buffer_printf(&found->detail, " (asked: %s): ", params != NULL ? params : "");
+    kn_recount_show_class(&found->detail, recount, worst->class_index);
+    if (worst->n_broken > 1) kn_buffer_printf(&found->detail, "; %u classes break it", worst->n_broken);
+    if (c->kind->judge == judge_k && recount->class_persons == NULL && recount->persons_reason != NULL)
+        kn_buffer_printf(&found->detail, "; rows are counted, not persons: %s", recount->persons_reason);
+}
+
+static kn_status recount_model(finding *found, kn_recount *recount, const kn_verify_model *model, kn_error *err)
+{
+    kn_status status = KN_OK;
+    counting c = {.recount = recount, .kind = find_kind(model->name)};
+    population people = {0};
+    worst_class worst = {.class_index = KN_NONE};
+    const char *reason = NULL;
+    *found = (finding){.state = KN_CHECK_NOT_MADE, .worst = NAN};
+    if (c.kind == NULL) {
+        kn_buffer_printf(&found->detail, "'%.40s' is no model that can be recounted", model->name);
+        goto done;
+    }
+    KN_TRY(kn_args_parse(&c.args, model->name, c.kind->params, c.kind->n_params, model->params, err));
+    if (c.kind->judge == judge_l && kn_args_is(&c.args, "kind", "recursive") && kn_args_text(&c.args, "c") == NULL)
+        KN_FAIL(KN_USAGE, "l-diversity needs c= for kind=recursive");
+    if (!recount->has_all_qis) reason = "a quasi-identifier is not in the release";
+    if (reason == NULL && c.kind->sensitive) KN_TRY(prepare_sensitive(&c, &reason, err));
+    if (reason == NULL && c.kind->population) KN_TRY(read_population(&people, &c, &reason, err));
+    if (reason != NULL) {
+        kn_buffer_text(&found->detail, reason);
+        goto done;
+    }
+    KN_TRY(judge_classes(&worst, &c, &people, err));
+    found->state = worst.class_index == KN_NONE || worst.judged.holds ? KN_CHECK_HOLDS : KN_CHECK_BROKEN;
+    if (worst.class_index != KN_NONE) found->worst = worst.judged.value;
+    describe(found, &c, &worst, model->params);
+done:
+    discard(&c);
+    population_free(&people);
+    return status;
+}
+
+typedef struct models_job {
+    kn_recount *recount;
+    finding *findings;
+} models_job;
+
+static kn_status run_model(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    models_job *models = context;
+    return recount_model(&models->findings[job], models->recount, &models->recount->request->models[job], err);
+}
+
+kn_status kn_recount_models(kn_recount *recount, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_verify_request *request = recount->request;
+    models_job models = {.recount = recount};
+    KN_NEW(models.findings, request->n_models);
+    KN_TRY(kn_pool_run(request->pool, request->n_models, run_model, &models, err));
+    for (size_t i = 0; i < request->n_models; i++) {
+        const model_kind *kind = find_kind(request->models[i].name);
+        finding *found = &models.findings[i];
+        if (found->detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+        KN_TRY(kn_recount_note(recount, kind != NULL ? kind->name : "unknown model", found->state, found->worst, err,
+                               "%s", found->detail.bytes));
+    }
+done:
+    for (size_t i = 0; models.findings != NULL && i < request->n_models; i++)
+        kn_buffer_free(&models.findings[i].detail);
+    kn_free(models.findings);
+    return status;
+}

@@ -1,0 +1,838 @@
+/* The reader of verify/: bytes -> dictionaries and codes, in one pass and one thread (each file is a job of its own).
+ *
+ * RFC 4180 with LF, CRLF or CR as line end. A cell that starts with a quote ends with one, two quotes inside stand for
+ * one, and after the closing quote only a delimiter or a line end may follow. A quote elsewhere is literal. Empty
+ * lines are not rows, except in a table of one column, where they are an empty cell. A byte order mark is skipped;
+ * UTF-16 with one, and Latin-1 when told so, become UTF-8 before anything else looks at the bytes.
+ *
+ * Cost: the bytes once for finding the cells, once for hashing them; a cell equal to the one above it is not hashed.
+ * Memory: codes of 1, 2 or 4 bytes, the distinct texts, and a buffer of 512 KiB or twice the largest cell. */
+#include "verify/sheet.h"
+
+#include "base/hash.h"
+#include "base/buffer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BLOCK_BYTES = 1 << 18 };
+
+/* --- Dictionary ------------------------------------------------------------------------------------------------ */
+
+/* Cells are short: two overlapping loads see every byte of up to 16, without a call. */
+static inline uint64_t load8(const char *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, 8);
+    return word;
+}
+
+static inline uint32_t load4(const char *bytes)
+{
+    uint32_t word;
+    memcpy(&word, bytes, 4);
+    return word;
+}
+
+static inline uint32_t text_hash(const char *bytes, size_t n_bytes)
+{
+    uint64_t head = 0, tail = 0;
+    if (n_bytes > 16) return (uint32_t)kn_hash_bytes(bytes, n_bytes);
+    if (n_bytes >= 8) {
+        head = load8(bytes);
+        tail = load8(bytes + n_bytes - 8);
+    } else if (n_bytes >= 4) {
+        head = load4(bytes);
+        tail = load4(bytes + n_bytes - 4);
+    } else if (n_bytes > 0) {
+        head = (unsigned char)bytes[0] | (uint64_t)(unsigned char)bytes[n_bytes / 2] << 8 |
+               (uint64_t)(unsigned char)bytes[n_bytes - 1] << 16;
+    }
+    uint64_t hash = (head ^ n_bytes) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ hash >> 32 ^ tail) * 0xc4ceb9fe1a85ec53u;
+    return (uint32_t)(hash >> 32 ^ hash >> 7);
+}
+
+static inline bool same_bytes(const char *a, const char *b, size_t n_bytes)
+{
+    if (n_bytes > 16) return memcmp(a, b, n_bytes) == 0;
+    if (n_bytes >= 8) return load8(a) == load8(b) && load8(a + n_bytes - 8) == load8(b + n_bytes - 8);
+    if (n_bytes >= 4) return load4(a) == load4(b) && load4(a + n_bytes - 4) == load4(b + n_bytes - 4);
+    for (size_t i = 0; i < n_bytes; i++)
+        if (a[i] != b[i]) return false;
+    return true;
+}
+
+static inline size_t find_slot(const kn_sheet_column *column, const char *bytes, size_t n_bytes, uint32_t hash)
+{
+    size_t mask = column->n_slots - 1, slot = hash & mask;
+    for (uint32_t code; (code = column->slots[slot]) != KN_NONE; slot = (slot + 1) & mask) {
+        if (column->hash[code] != hash) continue;
+        uint64_t from = column->offset[code];
+        if (column->offset[code + 1] - from == n_bytes && same_bytes(column->bytes + from, bytes, n_bytes)) break;
+    }
+    return slot;
+}
+
+uint32_t kn_text_find(const kn_sheet_column *column, const char *bytes, size_t n_bytes)
+{
+    if (column->n_slots == 0) return KN_NONE;
+    return column->slots[find_slot(column, bytes, n_bytes, text_hash(bytes, n_bytes))];
+}
+
+static kn_status grow_slots(kn_sheet_column *column, kn_error *err)
+{
+    kn_status status = KN_OK;
+    size_t n_slots = column->n_slots == 0 ? 64 : column->n_slots * 2;
+    uint32_t *slots;
+    KN_NEW_RAW(slots, n_slots);
+    memset(slots, 0xff, n_slots * sizeof *slots);
+    for (uint32_t code = 0; code < column->n_texts; code++) {
+        size_t slot = column->hash[code] & (n_slots - 1);
+        while (slots[slot] != KN_NONE) slot = (slot + 1) & (n_slots - 1);
+        slots[slot] = code;
+    }
+    kn_free(column->slots);
+    column->slots = slots;
+    column->n_slots = n_slots;
+done:
+    return status;
+}
+
+/* A quarter more each time, not twice: the dictionary of a nearly unique column is the largest thing we hold. */
+static kn_status grow_texts(kn_sheet_column *column, size_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (column->bytes == NULL || column->n_bytes + n_bytes > column->bytes_capacity) { /* never NULL, even for "" */
+        size_t capacity = column->n_bytes + column->n_bytes / 4 + n_bytes + 256;
+        char *bytes = kn_array_resize(column->bytes, capacity, 1, err);
+        if (bytes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        column->bytes = bytes;
+        column->bytes_capacity = capacity;
+    }
+    if (column->n_texts + (size_t)2 > column->texts_capacity) {
+        size_t capacity = column->n_texts + (size_t)column->n_texts / 4 + 32;
+        uint64_t *offset = kn_array_resize(column->offset, capacity, sizeof *offset, err);
+        if (offset == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        column->offset = offset;
+        uint32_t *hash = kn_array_resize(column->hash, capacity, sizeof *hash, err);
+        if (hash == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        column->hash = hash;
+        column->texts_capacity = capacity;
+        if (column->n_texts == 0) column->offset[0] = 0;
+    }
+    if ((column->n_texts + (size_t)1) * 4 > column->n_slots * 3) KN_TRY(grow_slots(column, err));
+done:
+    return status;
+}
+
+kn_status kn_text_add(uint32_t *code, kn_sheet_column *column, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t hash = text_hash(bytes, n_bytes);
+    size_t slot = 0;
+    *code = KN_NONE;
+    if (column->n_slots != 0) {
+        slot = find_slot(column, bytes, n_bytes, hash);
+        *code = column->slots[slot];
+        if (*code != KN_NONE) return KN_OK;
+    }
+    KN_TRY(grow_texts(column, n_bytes, err));
+    slot = find_slot(column, bytes, n_bytes, hash); /* the slots may have moved */
+    uint32_t added = column->n_texts;
+    memcpy(column->bytes + column->n_bytes, bytes, n_bytes);
+    column->n_bytes += n_bytes;
+    column->offset[added + 1] = column->n_bytes;
+    column->hash[added] = hash;
+    column->slots[slot] = added;
+    column->n_texts++;
+    *code = added;
+done:
+    return status;
+}
+
+/* --- Bytes ----------------------------------------------------------------------------------------------------- */
+
+typedef enum text_form { FORM_BYTES, FORM_LATIN1, FORM_UTF16_LITTLE, FORM_UTF16_BIG } text_form;
+
+typedef struct source {
+    int file;
+    const char *name;
+    char *buffer; /* UTF-8, the bytes not yet consumed are at .. n-1 */
+    size_t at, n, capacity;
+    unsigned char *raw; /* before decoding; only for forms that need it */
+    size_t n_raw;
+    text_form form;
+    bool at_end;
+    char delimiter;
+    uint64_t line;
+    bool ends[256]; /* bytes that end an unquoted cell */
+} source;
+
+static kn_status read_some(size_t *n_read, source *in, void *bytes, size_t capacity, kn_error *err)
+{
+    for (;;) {
+        ssize_t n = read(in->file, bytes, capacity);
+        if (n >= 0) {
+            *n_read = (size_t)n;
+            return KN_OK;
+        }
+        if (errno != EINTR) return kn_error_set(err, KN_INPUT, "cannot read %s: %s", in->name, strerror(errno));
+    }
+}
+
+static size_t put_utf8(char *to, uint32_t point)
+{
+    if (point < 0x80) return (to[0] = (char)point), (size_t)1;
+    if (point < 0x800) {
+        to[0] = (char)(0xc0 | point >> 6);
+        to[1] = (char)(0x80 | (point & 0x3f));
+        return 2;
+    }
+    if (point < 0x10000) {
+        to[0] = (char)(0xe0 | point >> 12);
+        to[1] = (char)(0x80 | (point >> 6 & 0x3f));
+        to[2] = (char)(0x80 | (point & 0x3f));
+        return 3;
+    }
+    to[0] = (char)(0xf0 | point >> 18);
+    to[1] = (char)(0x80 | (point >> 12 & 0x3f));
+    to[2] = (char)(0x80 | (point >> 6 & 0x3f));
+    to[3] = (char)(0x80 | (point & 0x3f));
+    return 4;
+}
+
+/* Decodes what is in `raw` and leaves there what is not yet a whole character. */
+static void decode(source *in)
+{
+    size_t at = 0;
+    while (at < in->n_raw) {
+        uint32_t point;
+        if (in->form == FORM_LATIN1) {
+            point = in->raw[at++];
+        } else {
+            int high = in->form == FORM_UTF16_BIG ? 0 : 1;
+            if (in->n_raw - at < 2) break;
+            point = (uint32_t)in->raw[at + (size_t)high] << 8 | in->raw[at + 1 - (size_t)high];
+            if (point >= 0xd800 && point < 0xdc00) {
+                if (in->n_raw - at < 4) break;
+                uint32_t low = (uint32_t)in->raw[at + 2 + (size_t)high] << 8 | in->raw[at + 3 - (size_t)high];
+                point = 0x10000 + ((point & 0x3ff) << 10 | (low & 0x3ff));
+                at += 2;
+            }
+            at += 2;
+        }
+        in->n += put_utf8(in->buffer + in->n, point);
+    }
+    memmove(in->raw, in->raw + at, in->n_raw - at);
+    in->n_raw -= at;
+}
+
+/* More bytes behind the ones not yet consumed, which move to the front. */
+static kn_status refill(source *in, kn_error *err)
+{
+    kn_status status = KN_OK;
+    size_t n_read = 0;
+    memmove(in->buffer, in->buffer + in->at, in->n - in->at);
+    in->n -= in->at;
+    in->at = 0;
+    if (in->capacity - in->n < BLOCK_BYTES * (in->form == FORM_BYTES ? (size_t)1 : 2)) {
+        size_t capacity = in->capacity * 2 + 2 * BLOCK_BYTES;
+        char *buffer = kn_array_resize(in->buffer, capacity, 1, err);
+        if (buffer == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        in->buffer = buffer;
+        in->capacity = capacity;
+    }
+    if (in->form == FORM_BYTES) {
+        KN_TRY(read_some(&n_read, in, in->buffer + in->n, in->capacity - in->n, err));
+        in->n += n_read;
+    } else {
+        KN_TRY(read_some(&n_read, in, in->raw + in->n_raw, BLOCK_BYTES - in->n_raw, err));
+        in->n_raw += n_read;
+        decode(in);
+    }
+    in->at_end = n_read == 0;
+done:
+    return status;
+}
+
+static void close_source(source *in)
+{
+    if (in->file >= 0) close(in->file);
+    kn_free(in->buffer);
+    kn_free(in->raw);
+}
+
+static kn_status open_source(source *in, const kn_sheet_options *options, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *in = (source){.file = -1, .name = options->name, .line = 1, .capacity = 2 * BLOCK_BYTES};
+    in->file = open(options->path, O_RDONLY | O_CLOEXEC);
+    if (in->file < 0) KN_FAIL(KN_INPUT, "cannot open %s: %s", options->name, strerror(errno));
+    KN_NEW_RAW(in->buffer, in->capacity);
+    while (!in->at_end && in->n < 4) KN_TRY(refill(in, err));
+    in->at_end = false;
+    const unsigned char *mark = (const unsigned char *)in->buffer;
+    if (in->n >= 3 && mark[0] == 0xef && mark[1] == 0xbb && mark[2] == 0xbf) {
+        in->at = 3;
+    } else if (in->n >= 2 && ((mark[0] == 0xff && mark[1] == 0xfe) || (mark[0] == 0xfe && mark[1] == 0xff))) {
+        in->form = mark[0] == 0xff ? FORM_UTF16_LITTLE : FORM_UTF16_BIG;
+        in->at = 2;
+    } else if (options->latin1) {
+        in->form = FORM_LATIN1;
+    }
+    if (in->form != FORM_BYTES) { /* what was read already is raw; every byte of it becomes at most two */
+        size_t n_first = in->n - in->at;
+        KN_NEW_RAW(in->raw, in->capacity + BLOCK_BYTES);
+        memcpy(in->raw, in->buffer + in->at, n_first);
+        in->n_raw = n_first;
+        in->at = in->n = 0;
+        char *buffer = kn_array_resize(in->buffer, n_first * 2 + 4 * BLOCK_BYTES, 1, err);
+        if (buffer == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        in->buffer = buffer;
+        in->capacity = n_first * 2 + 4 * BLOCK_BYTES;
+        decode(in);
+    }
+done:
+    return status;
+}
+
+/* --- Cells of a line ------------------------------------------------------------------------------------------- */
+
+typedef enum cell_end { END_DELIMITER, END_LINE, END_FILE, END_UNKNOWN } cell_end;
+
+typedef struct cell {
+    const char *bytes;
+    size_t n_bytes, next; /* next: where the source goes on */
+    cell_end end;         /* END_UNKNOWN: the buffer ends before the cell does */
+    bool quoted;
+    uint64_t n_line_ends; /* inside the quotes */
+    const char *problem;
+} cell;
+
+/* What ends a cell at `p`; *next is behind it. */
+static cell_end end_of_cell(const source *in, const char *p, size_t *next)
+{
+    const char *end = in->buffer + in->n;
+    *next = (size_t)(p - in->buffer) + 1;
+    if (p == end) {
+        *next = in->n;
+        return in->at_end ? END_FILE : END_UNKNOWN;
+    }
+    if (*p == in->delimiter) return END_DELIMITER;
+    if (*p == '\n') return END_LINE;
+    if (p + 1 == end && !in->at_end) return END_UNKNOWN; /* CR, or CR LF? */
+    if (p + 1 < end && p[1] == '\n') ++*next;
+    return END_LINE;
+}
+
+/* Two quotes become one, in place: only once the whole cell is in the buffer. */
+static size_t undouble(char *bytes, size_t n_bytes)
+{
+    char *quote = memchr(bytes, '"', n_bytes);
+    if (quote == NULL) return n_bytes;
+    char *to = quote;
+    for (const char *from = quote, *end = bytes + n_bytes; from < end; from++) {
+        *to++ = *from;
+        if (*from == '"') from++;
+    }
+    return (size_t)(to - bytes);
+}
+
+static cell quoted_cell(source *in, const char *quote)
+{
+    cell found = {.quoted = true, .end = END_UNKNOWN};
+    const char *start = quote + 1, *p = start, *end = in->buffer + in->n;
+    for (;; p += 2) {
+        p = memchr(p, '"', (size_t)(end - p));
+        if (p == NULL) {
+            if (in->at_end) found.problem = "a quote is opened and never closed";
+            return found;
+        }
+        if (p + 1 == end && !in->at_end) return found;
+        if (p + 1 == end || p[1] != '"') break;
+    }
+    const char *after = p + 1;
+    found.bytes = start;
+    found.n_bytes = (size_t)(p - start);
+    if (after < end && *after != in->delimiter && *after != '\n' && *after != '\r') {
+        found.problem = "text after a closing quote";
+        return found;
+    }
+    found.end = end_of_cell(in, after, &found.next);
+    if (found.end == END_UNKNOWN) return found;
+    for (const char *q = start; q < p; q++) {
+        if (*q == '\n' || (*q == '\r' && q[1] != '\n')) found.n_line_ends++;
+        if (*q == '\0') found.problem = "a NUL byte";
+    }
+    found.n_bytes = undouble(in->buffer + (start - in->buffer), found.n_bytes);
+    return found;
+}
+
+static inline cell scan_cell(source *in)
+{
+    const char *start = in->buffer + in->at, *end = in->buffer + in->n, *p = start;
+    if (p < end && *p == '"') return quoted_cell(in, p);
+    while (p < end && !in->ends[(unsigned char)*p]) p++;
+    cell found = {.bytes = start, .n_bytes = (size_t)(p - start)};
+    if (p < end && *p == '\0') {
+        found.problem = "a NUL byte";
+        return found;
+    }
+    if (p < end && *p == in->delimiter) {
+        found.next = (size_t)(p - in->buffer) + 1;
+        found.end = END_DELIMITER;
+        return found;
+    }
+    found.end = end_of_cell(in, p, &found.next);
+    return found;
+}
+
+static void trim_cell(cell *found)
+{
+    while (found->n_bytes > 0 && (*found->bytes == ' ' || *found->bytes == '\t')) found->bytes++, found->n_bytes--;
+    while (found->n_bytes > 0 && (found->bytes[found->n_bytes - 1] == ' ' || found->bytes[found->n_bytes - 1] == '\t'))
+        found->n_bytes--;
+}
+
+/* The next cell; refills as often as it takes. */
+static kn_status next_cell(cell *out, source *in, bool trim, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (;;) {
+        *out = scan_cell(in);
+        if (out->problem != NULL || out->end != END_UNKNOWN) break;
+        KN_TRY(refill(in, err));
+    }
+    in->at = out->next;
+    if (trim) trim_cell(out);
+done:
+    return status;
+}
+
+/* --- The table ------------------------------------------------------------------------------------------------- */
+
+typedef struct table_reader {
+    source in;
+    const kn_sheet_options *options;
+    kn_sheet *cells;
+    uint32_t **pending;     /* per stored column the codes of the chunk being filled */
+    uint32_t *last;         /* per column the code above */
+    uint64_t *fingerprints; /* of the chunk being filled */
+    size_t n_pending;
+} table_reader;
+
+static kn_status note_problem(kn_sheet *cells, const char *name, uint64_t line, const char *what, kn_error *err)
+{
+    kn_buffer text = {0};
+    kn_buffer_printf(&text, "%s, line %llu: %s", name, (unsigned long long)line, what);
+    kn_free(cells->problem);
+    return kn_buffer_finish(&cells->problem, &text, err);
+}
+
+static kn_status pack_chunk(table_reader *reader, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (reader->n_pending == 0) goto done;
+    for (uint32_t c = 0; c < reader->cells->n_columns; c++) {
+        kn_sheet_column *column = &reader->cells->columns[c];
+        if (!column->stored) continue;
+        if (column->n_chunks == column->chunks_capacity) {
+            size_t capacity = column->chunks_capacity * 2 + 8;
+            void *moved = kn_array_resize(column->chunks, capacity, sizeof *column->chunks, err);
+            if (moved == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+            column->chunks = moved;
+            moved = kn_array_resize(column->chunk_width, capacity, 1, err);
+            if (moved == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+            column->chunk_width = moved;
+            column->chunks_capacity = capacity;
+        }
+        bool hashed = reader->pending[c] == NULL;
+        uint8_t width = hashed ? 8 : column->n_texts <= 1u << 8 ? 1 : column->n_texts <= 1u << 16 ? 2 : 4;
+        void *chunk = kn_array_alloc_raw(reader->n_pending, width, err);
+        if (chunk == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        const uint32_t *codes = reader->pending[c];
+        if (hashed) memcpy(chunk, reader->fingerprints, reader->n_pending * sizeof *reader->fingerprints);
+        for (size_t i = 0; !hashed && i < reader->n_pending; i++) switch (width) {
+            case 1: ((uint8_t *)chunk)[i] = (uint8_t)codes[i]; break;
+            case 2: ((uint16_t *)chunk)[i] = (uint16_t)codes[i]; break;
+            default: ((uint32_t *)chunk)[i] = codes[i]; break;
+            }
+        column->chunks[column->n_chunks] = chunk;
+        column->chunk_width[column->n_chunks++] = width;
+    }
+    reader->n_pending = 0;
+done:
+    return status;
+}
+
+size_t kn_chunk_unpack(uint32_t *codes, const kn_sheet *cells, uint32_t column, size_t chunk)
+{
+    const kn_sheet_column *from = &cells->columns[column];
+    size_t n = cells->n_rows - chunk * KN_CHUNK_ROWS;
+    if (n > KN_CHUNK_ROWS) n = KN_CHUNK_ROWS;
+    const void *packed = from->chunks[chunk];
+    switch (from->chunk_width[chunk]) {
+    case 1:
+        for (size_t i = 0; i < n; i++) codes[i] = ((const uint8_t *)packed)[i];
+        break;
+    case 2:
+        for (size_t i = 0; i < n; i++) codes[i] = ((const uint16_t *)packed)[i];
+        break;
+    default: memcpy(codes, packed, n * sizeof *codes); break;
+    }
+    return n;
+}
+
+/* Sorted input repeats itself, so the text above is tried before the dictionary. */
+static inline kn_status store_cell(table_reader *reader, uint32_t c, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    kn_sheet_column *column = &reader->cells->columns[c];
+    if (c == reader->options->fingerprint_column && reader->options->fingerprint != NULL) {
+        reader->fingerprints[reader->n_pending] =
+            reader->options->fingerprint(reader->options->context, bytes, n_bytes);
+        return KN_OK;
+    }
+    uint32_t code = reader->last[c];
+    size_t n_above = 0;
+    const char *above = code != KN_NONE ? kn_text(column, code, &n_above) : NULL;
+    if (above == NULL || n_above != n_bytes || !same_bytes(above, bytes, n_bytes)) {
+        kn_status status = kn_text_add(&code, column, bytes, n_bytes, err);
+        if (status != KN_OK) return status;
+        reader->last[c] = code;
+    }
+    reader->pending[c][reader->n_pending] = code;
+    return KN_OK;
+}
+
+/* The hot loop, for the usual line: no quotes, the right number of cells, all of it in the buffer. Any other line is
+ * left to read_row as if nothing had been looked at. */
+static kn_status read_plain_row(bool *done_with_it, table_reader *reader, kn_error *err)
+{
+    kn_status status = KN_OK;
+    source *in = &reader->in;
+    kn_sheet *cells = reader->cells;
+    const char *at = in->buffer + in->at, *end = in->buffer + in->n;
+    uint32_t n_columns = cells->n_columns;
+    *done_with_it = false;
+    for (uint32_t c = 0; c < n_columns; c++) {
+        const char *start = at;
+        if (at == end || *at == '"') goto done;
+        while (at < end && !in->ends[(unsigned char)*at]) at++;
+        if (at == end) goto done;
+        const char *stop = at++;
+        if (c + 1 == n_columns && *stop == '\r' && at < end) at++;
+        if (at[-1] != (c + 1 < n_columns ? in->delimiter : '\n')) goto done;
+        if (stop == start && n_columns == 1) goto done;
+        if (cells->columns[c].stored) KN_TRY(store_cell(reader, c, start, (size_t)(stop - start), err));
+    }
+    in->at = (size_t)(at - in->buffer);
+    in->line++;
+    *done_with_it = true;
+done:
+    return status;
+}
+
+static kn_status count_row(table_reader *reader, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (reader->cells->n_rows == KN_NONE - 1)
+        KN_FAIL(KN_INPUT, "%s has more rows than can be counted", reader->in.name);
+    reader->cells->n_rows++;
+    if (++reader->n_pending == KN_CHUNK_ROWS) {
+        KN_TRY(pack_chunk(reader, err));
+        KN_TRY(kn_tick(reader->options->ticker, "verify", -1, err));
+    }
+done:
+    return status;
+}
+
+static kn_status read_plain_rows(table_reader *reader, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (bool plain = !reader->options->trim; plain;) {
+        KN_TRY(read_plain_row(&plain, reader, err));
+        if (plain) KN_TRY(count_row(reader, err));
+    }
+done:
+    return status;
+}
+
+/* One line into the pending chunk. *more is false at the end of the file; a malformed line sets `problem`. */
+static kn_status read_row(bool *more, table_reader *reader, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_sheet *cells = reader->cells;
+    source *in = &reader->in;
+    uint64_t line = in->line, n_line_ends = 0;
+    uint32_t c = 0;
+    cell found;
+    char text[120];
+    *more = false;
+    do {
+        KN_TRY(next_cell(&found, in, reader->options->trim, err));
+        if (found.problem != NULL) {
+            snprintf(text, sizeof text, "%s in cell %u", found.problem, c + 1);
+            KN_TRY(note_problem(cells, in->name, line, text, err));
+            goto done;
+        }
+        if (c == 0 && found.n_bytes == 0 && !found.quoted) {
+            if (found.end == END_FILE) goto done;
+            if (found.end == END_LINE && cells->n_columns > 1) { /* an empty line is no row */
+                in->line++;
+                uint64_t extra = cells->shifts.n > 0 ? cells->shifts.items[cells->shifts.n - 1].extra : 0;
+                KN_PUSH(&cells->shifts, ((kn_line_shift){cells->n_rows, extra + 1}));
+                *more = true;
+                goto done;
+            }
+        }
+        n_line_ends += found.n_line_ends;
+        if (c < cells->n_columns && cells->columns[c].stored)
+            KN_TRY(store_cell(reader, c, found.bytes, found.n_bytes, err));
+        c++;
+    } while (found.end == END_DELIMITER);
+    if (c != cells->n_columns) {
+        snprintf(text, sizeof text, "%u cells where %u are expected", c, cells->n_columns);
+        KN_TRY(note_problem(cells, in->name, line, text, err));
+        goto done;
+    }
+    in->line += 1 + n_line_ends;
+    KN_TRY(count_row(reader, err));
+    if (n_line_ends > 0) {
+        uint64_t extra = cells->shifts.n > 0 ? cells->shifts.items[cells->shifts.n - 1].extra : 0;
+        KN_PUSH(&cells->shifts, ((kn_line_shift){cells->n_rows, extra + n_line_ends}));
+    }
+    *more = found.end == END_LINE;
+done:
+    return status;
+}
+
+static void set_delimiter(source *in, char delimiter)
+{
+    in->delimiter = delimiter;
+    memset(in->ends, 0, sizeof in->ends);
+    in->ends[(unsigned char)delimiter] = in->ends['\n'] = in->ends['\r'] = in->ends['\0'] = true;
+}
+
+typedef struct first_line {
+    KN_VECTOR(char *) names;
+    const char *problem;
+    uint64_t n_lines;
+    cell_end end;
+} first_line;
+
+static void discard_line(first_line *line)
+{
+    for (size_t i = 0; i < line->names.n; i++) kn_free(line->names.items[i]);
+    kn_free(line->names.items);
+    *line = (first_line){0};
+}
+
+/* The cells of the first line as texts; the source stands behind it then. */
+static kn_status read_first_line(first_line *line, source *in, bool trim, kn_error *err)
+{
+    kn_status status = KN_OK;
+    cell found;
+    *line = (first_line){.n_lines = 1};
+    do {
+        KN_TRY(next_cell(&found, in, trim, err));
+        line->problem = found.problem;
+        if (found.problem != NULL) goto done;
+        KN_RESERVE(&line->names, 1);
+        char *name = kn_string_copy(found.bytes, found.n_bytes, err);
+        if (name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        line->names.items[line->names.n++] = name;
+        line->n_lines += found.n_line_ends;
+    } while (found.end == END_DELIMITER);
+    line->end = found.end;
+done:
+    return status;
+}
+
+static bool line_as_expected(const first_line *line, const kn_sheet_options *options)
+{
+    if (line->problem != NULL || line->names.n != options->n_expected) return false;
+    for (size_t i = 0; i < line->names.n && !options->no_header; i++)
+        if (strcmp(line->names.items[i], options->expected[i]) != 0) return false;
+    return true;
+}
+
+/* Undoing a line in place would need the bytes that unquoting changed, so a trial works on a copy of the buffer. */
+static kn_status try_delimiter(size_t *n_cells, bool *expected, const source *in, char delimiter,
+                               const kn_sheet_options *options, kn_error *err)
+{
+    kn_status status = KN_OK;
+    first_line line = {0};
+    source trial = *in;
+    trial.at_end = true; /* a header longer than the first block is judged by what is there */
+    KN_NEW_RAW(trial.buffer, in->n);
+    memcpy(trial.buffer, in->buffer, in->n);
+    set_delimiter(&trial, delimiter);
+    KN_TRY(read_first_line(&line, &trial, options->trim, err));
+    *n_cells = line.problem == NULL ? line.names.n : 0;
+    *expected = line_as_expected(&line, options);
+done:
+    discard_line(&line);
+    kn_free(trial.buffer);
+    return status;
+}
+
+static kn_status choose_delimiter(source *in, const kn_sheet_options *options, kn_error *err)
+{
+    static const char candidates[] = {',', ';', '\t', '|'};
+    kn_status status = KN_OK;
+    size_t most = 0;
+    char best = ',';
+    if (options->delimiter != '\0') best = options->delimiter;
+    for (size_t i = 0; options->delimiter == '\0' && i < sizeof candidates; i++) {
+        size_t n_cells = 0;
+        bool expected = false;
+        KN_TRY(try_delimiter(&n_cells, &expected, in, candidates[i], options, err));
+        if (expected) {
+            best = candidates[i];
+            break;
+        }
+        if (n_cells > most) {
+            most = n_cells;
+            best = candidates[i];
+        }
+    }
+    set_delimiter(in, best);
+done:
+    return status;
+}
+
+static kn_status make_columns(table_reader *reader, first_line *line, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_sheet *cells = reader->cells;
+    const kn_sheet_options *options = reader->options;
+    KN_NEW(cells->columns, line->names.n);
+    cells->n_columns = (uint32_t)line->names.n;
+    KN_NEW(reader->pending, cells->n_columns);
+    KN_NEW_RAW(reader->last, cells->n_columns);
+    for (uint32_t c = 0; c < cells->n_columns; c++) {
+        kn_sheet_column *column = &cells->columns[c];
+        if (options->no_header) { /* the first line is data; it is stored below like any other */
+            char name[24];
+            int n_bytes = snprintf(name, sizeof name, "column%u", c + 1);
+            column->name = kn_string_copy(name, (size_t)n_bytes, err);
+            if (column->name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        } else {
+            column->name = line->names.items[c];
+            line->names.items[c] = NULL;
+        }
+        reader->last[c] = KN_NONE;
+        column->stored = options->wants == NULL || options->wants(options->context, c, column->name);
+        if (options->fingerprint != NULL && c == options->fingerprint_column)
+            KN_NEW_RAW(reader->fingerprints, KN_CHUNK_ROWS);
+        else if (column->stored)
+            KN_NEW_RAW(reader->pending[c], KN_CHUNK_ROWS);
+        if (column->stored && options->no_header) {
+            const char *first = line->names.items[c];
+            KN_TRY(store_cell(reader, c, first, strlen(first), err));
+        }
+    }
+    cells->has_header = !options->no_header;
+    if (options->no_header) {
+        cells->n_rows = 1;
+        reader->n_pending = 1;
+        if (line->n_lines > 1) KN_PUSH(&cells->shifts, ((kn_line_shift){1, line->n_lines - 1}));
+    } else if (line->n_lines > 1) {
+        KN_PUSH(&cells->shifts, ((kn_line_shift){0, line->n_lines - 1}));
+    }
+    reader->in.line += line->n_lines;
+done:
+    return status;
+}
+
+static kn_status read_table(table_reader *reader, kn_error *err)
+{
+    kn_status status = KN_OK;
+    first_line line = {0};
+    source *in = &reader->in;
+    KN_TRY(open_source(in, reader->options, err));
+    if (in->at == in->n) KN_TRY(refill(in, err));
+    if (in->at == in->n && in->n_raw == 0) {
+        KN_TRY(note_problem(reader->cells, in->name, 1, "the file is empty", err));
+        goto done;
+    }
+    KN_TRY(choose_delimiter(in, reader->options, err));
+    KN_TRY(read_first_line(&line, in, reader->options->trim, err));
+    if (line.problem != NULL) {
+        KN_TRY(note_problem(reader->cells, in->name, 1, line.problem, err));
+        goto done;
+    }
+    bool more = line.end == END_LINE;
+    KN_TRY(make_columns(reader, &line, err));
+    while (more && reader->cells->problem == NULL) {
+        KN_TRY(read_plain_rows(reader, err));
+        KN_TRY(read_row(&more, reader, err));
+    }
+    KN_TRY(pack_chunk(reader, err));
+    if (reader->cells->problem != NULL) reader->cells->n_rows = 0;
+done:
+    discard_line(&line);
+    return status;
+}
+
+kn_status kn_sheet_read(kn_sheet **out, const kn_sheet_options *options, kn_error *err)
+{
+    kn_status status = KN_OK;
+    table_reader reader = {.options = options, .in = {.file = -1}};
+    *out = NULL;
+    KN_NEW(reader.cells, 1);
+    KN_TRY(read_table(&reader, err));
+    *out = reader.cells;
+done:
+    for (uint32_t c = 0; reader.pending != NULL && c < reader.cells->n_columns; c++) kn_free(reader.pending[c]);
+    kn_free(reader.pending);
+    kn_free(reader.last);
+    kn_free(reader.fingerprints);
+    close_source(&reader.in);
+    if (status != KN_OK) kn_sheet_free(reader.cells);
+    return status;
+}
+
+void kn_sheet_free(kn_sheet *cells)
+{
+    if (cells == NULL) return;
+    for (uint32_t c = 0; cells->columns != NULL && c < cells->n_columns; c++) {
+        kn_sheet_column *column = &cells->columns[c];
+        for (size_t i = 0; i < column->n_chunks; i++) kn_free(column->chunks[i]);
+        kn_free(column->chunks);
+        kn_free(column->chunk_width);
+        kn_free(column->name);
+        kn_free(column->bytes);
+        kn_free(column->offset);
+        kn_free(column->hash);
+        kn_free(column->slots);
+    }
+    kn_free(cells->columns);
+    kn_free(cells->shifts.items);
+    kn_free(cells->problem);
+    kn_free(cells);
+}
+
+uint32_t kn_sheet_find(const kn_sheet *cells, const char *name)
+{
+    for (uint32_t c = 0; c < cells->n_columns; c++)
+        if (strcmp(cells->columns[c].name, name) == 0) return c;
+    return KN_NONE;
+}
+
+uint64_t kn_sheet_line(const kn_sheet *cells, uint32_t row)
+{
+    size_t low = 0, high = cells->shifts.n; /* the last shift at or before the row */
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (cells->shifts.items[middle].row <= row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (uint64_t)row + (cells->has_header ? 2 : 1) + (low > 0 ? cells->shifts.items[low - 1].extra : 0);
+}

@@ -1,0 +1,94 @@
+/* A CSV file as verify/ reads it: per column a dictionary of the texts that occur and one narrow code per row.
+ *
+ * This reader knows nothing of types, roles or missing cells and shares no code with io/. It reads blocks with read(),
+ * never a mapping: a file that somebody truncates meanwhile ends early, it does not crash us. */
+#ifndef KN_VERIFY_SHEET_H
+#define KN_VERIFY_SHEET_H
+
+#include "base/tick.h"
+#include "table/table.h"
+
+#define KN_CHUNK_BITS 16 /* rows per chunk of codes: a chunk is as wide as the dictionary was when it was full */
+#define KN_CHUNK_ROWS ((size_t)1 << KN_CHUNK_BITS)
+
+typedef struct kn_sheet_column {
+    char *name;
+    bool stored;      /* the others are parsed and forgotten */
+    uint32_t n_texts; /* codes are 0 .. n_texts-1 in order of appearance */
+    char *bytes;
+    size_t n_bytes, bytes_capacity;
+    uint64_t *offset; /* n_texts + 1 */
+    uint32_t *hash;   /* n_texts */
+    size_t texts_capacity;
+    uint32_t *slots; /* open addressing, KN_NONE where free; a power of two of them */
+    size_t n_slots;
+    void **chunks;
+    uint8_t *chunk_width; /* 1, 2 or 4 bytes per code; 8: fingerprints */
+    size_t n_chunks, chunks_capacity;
+} kn_sheet_column;
+
+/* From `row` on, lines are `extra` more than one per row: cells that hold line ends, and empty lines. */
+typedef struct kn_line_shift {
+    uint32_t row;
+    uint64_t extra;
+} kn_line_shift;
+
+typedef struct kn_sheet {
+    uint32_t n_rows, n_columns;
+    kn_sheet_column *columns;
+    bool has_header;
+    KN_VECTOR(kn_line_shift) shifts;
+    char *problem; /* why the file is no well-formed table, with its line; NULL when it is one */
+} kn_sheet;
+
+typedef struct kn_sheet_options {
+    const char *path, *name; /* name: for messages */
+    char delimiter;          /* '\0': the one of , ; tab | that gives the expected columns, or most columns */
+    bool no_header, trim, latin1;
+    const char *const *expected; /* names the header should have */
+    size_t n_expected;
+    /* Is this column's text needed? */
+    bool (*wants)(const void *context, uint32_t index, const char *name);
+    /* A column of which only equality matters and that may be nearly unique: instead of a dictionary it gets a
+     * fingerprint of 64 bits per row, made by this function. KN_NONE: none. */
+    uint32_t fingerprint_column;
+    uint64_t (*fingerprint)(const void *context, const char *bytes, size_t n_bytes);
+    const void *context;
+    kn_ticker *ticker;
+} kn_sheet_options;
+
+/* KN_INPUT when the file cannot be opened or read. A file that is no table is KN_OK with `problem` set and no rows. */
+kn_status kn_sheet_read(kn_sheet **out, const kn_sheet_options *options, kn_error *err);
+void kn_sheet_free(kn_sheet *cells);
+uint32_t kn_sheet_find(const kn_sheet *cells, const char *name); /* column index, or KN_NONE */
+uint64_t kn_sheet_line(const kn_sheet *cells, uint32_t row);     /* line of the file on which a row starts */
+
+uint32_t kn_text_find(const kn_sheet_column *column, const char *bytes, size_t n_bytes); /* code, or KN_NONE */
+/* Adds a text that no row has, or finds it. */
+kn_status kn_text_add(uint32_t *code, kn_sheet_column *column, const char *bytes, size_t n_bytes, kn_error *err);
+/* Codes of rows chunk * KN_CHUNK_ROWS and following; returns how many. */
+size_t kn_chunk_unpack(uint32_t *codes, const kn_sheet *cells, uint32_t column, size_t chunk);
+
+static inline const char *kn_text(const kn_sheet_column *column, uint32_t code, size_t *n_bytes)
+{
+    *n_bytes = (size_t)(column->offset[code + 1] - column->offset[code]);
+    return column->bytes + column->offset[code];
+}
+
+static inline uint64_t kn_sheet_fingerprint(const kn_sheet_column *column, uint32_t row)
+{
+    return ((const uint64_t *)column->chunks[row >> KN_CHUNK_BITS])[row & (KN_CHUNK_ROWS - 1)];
+}
+
+static inline uint32_t kn_sheet_code(const kn_sheet_column *column, uint32_t row)
+{
+    const void *chunk = column->chunks[row >> KN_CHUNK_BITS];
+    size_t at = row & (KN_CHUNK_ROWS - 1);
+    switch (column->chunk_width[row >> KN_CHUNK_BITS]) {
+    case 1: return ((const uint8_t *)chunk)[at];
+    case 2: return ((const uint16_t *)chunk)[at];
+    default: return ((const uint32_t *)chunk)[at];
+    }
+}
+
+#endif

@@ -1,0 +1,357 @@
+/* Texts to values: numbers as exact decimals, dates as moments, everything else by its bytes.
+ *
+ * A number is [+-] digits [. digits] [e [+-] digits] with blanks around it; its canonical text is the digits without
+ * zeros at either end and the power of ten, so equality needs no rounding. A date has a four-digit year and one form
+ * for the whole column, with an optional time and zone in the ISO form. Missing is one of the null values, blanks
+ * around it ignored. */
+#include "verify/values.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_NUMBER_BYTES = 400, MAX_POWER = 300 };
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static void trim(const char **bytes, size_t *n_bytes)
+{
+    while (*n_bytes > 0 && (**bytes == ' ' || **bytes == '\t')) ++*bytes, --*n_bytes;
+    while (*n_bytes > 0 && ((*bytes)[*n_bytes - 1] == ' ' || (*bytes)[*n_bytes - 1] == '\t')) --*n_bytes;
+}
+
+bool kn_text_is_missing(const kn_reading *reading, const char *bytes, size_t n_bytes)
+{
+    trim(&bytes, &n_bytes);
+    if (reading->n_null_values == 0) return n_bytes == 0;
+    for (size_t i = 0; i < reading->n_null_values; i++) {
+        const char *null_value = reading->null_values[i];
+        size_t n = strlen(null_value);
+        trim(&null_value, &n);
+        if (n == n_bytes && memcmp(null_value, bytes, n) == 0) return true;
+    }
+    return false;
+}
+
+/* --- Numbers --------------------------------------------------------------------------------------------------- */
+
+/* Digits into `digits` (without zeros at the ends) so that the number is 0.digits * 10^power. */
+static bool split_number(char *digits, size_t *n_digits, int *power, bool *negative, const char *at, const char *end)
+{
+    size_t n = 0, n_whole = 0, n_seen = 0;
+    bool point = false;
+    *negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+')) at++;
+    for (; at < end && (is_digit(*at) || (*at == '.' && !point)); at++) {
+        if (*at == '.') {
+            point = true;
+            continue;
+        }
+        digits[n++] = *at;
+        n_whole += !point;
+        n_seen++;
+    }
+    if (n_seen == 0) return false;
+    *power = (int)n_whole;
+    if (at < end) {
+        if (*at != 'e' && *at != 'E') return false;
+        at++;
+        int sign = at < end && *at == '-' ? -1 : 1, exponent = 0;
+        if (at < end && (*at == '-' || *at == '+')) at++;
+        if (at == end || end - at > 3) return false;
+        for (; at < end; at++) {
+            if (!is_digit(*at)) return false;
+            exponent = exponent * 10 + (*at - '0');
+        }
+        *power += sign * exponent;
+    }
+    size_t zeros = 0;
+    while (zeros < n && digits[zeros] == '0') zeros++;
+    *power -= (int)zeros;
+    memmove(digits, digits + zeros, n - zeros);
+    n -= zeros;
+    while (n > 0 && digits[n - 1] == '0') n--;
+    *n_digits = n;
+    return n == 0 || (*power <= MAX_POWER && *power >= -MAX_POWER);
+}
+
+static bool read_number(double *number, char *canonical, const char *bytes, size_t n_bytes)
+{
+    char text[KN_CANONICAL_BYTES];
+    size_t n_digits;
+    int power;
+    bool negative;
+    trim(&bytes, &n_bytes);
+    if (n_bytes == 0 || n_bytes > MAX_NUMBER_BYTES) return false;
+    if (!split_number(text + 1, &n_digits, &power, &negative, bytes, bytes + n_bytes)) return false;
+    if (n_digits == 0) {
+        *number = 0;
+        strcpy(text, "0");
+    } else {
+        /* strtod on whole digits and a power: no decimal point, so no locale matters */
+        text[0] = negative ? '-' : '+';
+        snprintf(text + 1 + n_digits, sizeof text - 1 - n_digits, "e%d", power - (int)n_digits);
+        *number = strtod(text, NULL);
+    }
+    if (canonical != NULL) strcpy(canonical, text);
+    return true;
+}
+
+/* --- Dates ----------------------------------------------------------------------------------------------------- */
+
+/* Between min_digits and max_digits digits at *at. */
+static bool take_digits(const char **at, const char *end, int min_digits, int max_digits, int *out)
+{
+    int n = 0;
+    *out = 0;
+    while (*at < end && n < max_digits && is_digit(**at)) {
+        *out = *out * 10 + (**at - '0');
+        ++*at;
+        n++;
+    }
+    return n >= min_digits;
+}
+
+static bool take(const char **at, const char *end, char c)
+{
+    if (*at == end || **at != c) return false;
+    ++*at;
+    return true;
+}
+
+static bool leap(int year) { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0; }
+
+/* Days since 1970-01-01, by adding up years and months; false when there is no such day. */
+static bool days_of(int64_t *days, int year, int month, int day)
+{
+    static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+    if (day > lengths[month - 1] + (month == 2 && leap(year))) return false;
+    int64_t before = year - 1; /* whole years before this one */
+    *days = before * 365 + before / 4 - before / 100 + before / 400 - 719162 + day - 1;
+    for (int m = 1; m < month; m++) *days += lengths[m - 1] + (m == 2 && leap(year));
+    return true;
+}
+
+/* [T ]hh:mm[:ss[.fraction]][Z|+hh[:]mm] at `at`; nanoseconds from midnight UTC, possibly outside the day. */
+static bool read_time(int64_t *nanoseconds, const char *at, const char *end)
+{
+    int hour, minute, second = 0;
+    int64_t fraction = 0;
+    *nanoseconds = 0;
+    if (at == end) return true;
+    if (*at != 'T' && *at != ' ') return false;
+    at++;
+    if (!take_digits(&at, end, 2, 2, &hour) || !take(&at, end, ':') || !take_digits(&at, end, 2, 2, &minute))
+        return false;
+    if (take(&at, end, ':')) {
+        if (!take_digits(&at, end, 2, 2, &second)) return false;
+        if (take(&at, end, '.')) {
+            int n = 0;
+            for (; at < end && is_digit(*at); at++, n++)
+                if (n < 9) fraction = fraction * 10 + (*at - '0');
+            if (n == 0) return false;
+            for (; n < 9; n++) fraction *= 10;
+        }
+    }
+    if (hour > 24 || minute > 59 || second > 60) return false;
+    int64_t seconds = hour * 3600 + minute * 60 + second;
+    if (at < end && (*at == '+' || *at == '-')) {
+        int sign = *at++ == '-' ? 1 : -1, zone_hour, zone_minute = 0; /* back to UTC */
+        if (!take_digits(&at, end, 2, 2, &zone_hour)) return false;
+        take(&at, end, ':');
+        if (at < end && !take_digits(&at, end, 2, 2, &zone_minute)) return false;
+        seconds += sign * (zone_hour * 3600 + zone_minute * 60);
+    } else {
+        take(&at, end, 'Z');
+    }
+    *nanoseconds = seconds * 1000000000 + fraction;
+    return at == end;
+}
+
+static bool read_day(int64_t *days, const char **at, const char *end, kn_day_order order)
+{
+    int first, second, third;
+    char mark = order == KN_DAY_DOTS ? '.' : '/', other = order == KN_DAY_DOTS ? '.' : '-';
+    bool iso = order == KN_DAY_ISO;
+    if (order == KN_DAY_COMPACT)
+        return take_digits(at, end, 4, 4, &first) && take_digits(at, end, 2, 2, &second) &&
+               take_digits(at, end, 2, 2, &third) && days_of(days, first, second, third);
+    if (!take_digits(at, end, iso ? 4 : 1, iso ? 4 : 2, &first)) return false;
+    if (*at < end && **at == other) mark = other;
+    if (!take(at, end, mark) || !take_digits(at, end, 1, 2, &second)) return false;
+    if (!take(at, end, mark) || !take_digits(at, end, iso ? 1 : 4, iso ? 2 : 4, &third)) return false;
+    if (iso) return days_of(days, first, second, third);
+    return order == KN_DAY_SECOND ? days_of(days, third, first, second) : days_of(days, third, second, first);
+}
+
+static bool read_date(double *number, char *canonical, kn_day_order order, const char *bytes, size_t n_bytes)
+{
+    int64_t days, nanoseconds, per_day = (int64_t)86400 * 1000000000;
+    trim(&bytes, &n_bytes);
+    const char *at = bytes, *end = bytes + n_bytes;
+    if (!read_day(&days, &at, end, order)) return false;
+    if (order == KN_DAY_ISO ? !read_time(&nanoseconds, at, end) : at != end) return false;
+    if (order != KN_DAY_ISO) nanoseconds = 0;
+    for (; nanoseconds < 0; nanoseconds += per_day) days--;
+    for (; nanoseconds >= per_day; nanoseconds -= per_day) days++;
+    *number = (double)days + (double)nanoseconds / (double)per_day;
+    if (canonical != NULL)
+        snprintf(canonical, KN_CANONICAL_BYTES, "%lld:%lld", (long long)days, (long long)nanoseconds);
+    return true;
+}
+
+/* --- Reading --------------------------------------------------------------------------------------------------- */
+
+kn_reading kn_reading_of(kn_type type, const kn_sheet_column *column, const char *const *null_values,
+                         size_t n_null_values)
+{
+    kn_reading reading = {.type = type, .null_values = null_values, .n_null_values = n_null_values};
+    if (type != KN_TYPE_DATE) return reading;
+    for (int order = KN_DAY_ISO; order <= KN_DAY_COMPACT; order++) {
+        bool fits = true;
+        for (uint32_t i = 0; i < column->n_texts && fits; i++) {
+            size_t n_bytes;
+            double number;
+            const char *bytes = kn_text(column, i, &n_bytes);
+            fits = kn_text_is_missing(&reading, bytes, n_bytes) ||
+                   read_date(&number, NULL, (kn_day_order)order, bytes, n_bytes);
+        }
+        reading.day_order = (kn_day_order)order;
+        if (fits) return reading;
+    }
+    reading.type = KN_TYPE_TEXT; /* no dates after all: they are then equal only byte for byte */
+    return reading;
+}
+
+kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *reading, const char *bytes, size_t n_bytes)
+{
+    *number = NAN;
+    if (kn_text_is_missing(reading, bytes, n_bytes)) return KN_TEXT_MISSING;
+    bool read = false;
+    if (reading->type == KN_TYPE_INT || reading->type == KN_TYPE_DECIMAL)
+        read = read_number(number, canonical, bytes, n_bytes);
+    else if (reading->type == KN_TYPE_DATE)
+        read = read_date(number, canonical, reading->day_order, bytes, n_bytes);
+    return read ? KN_TEXT_NUMBER : KN_TEXT_BYTES;
+}
+
+/* --- Values ---------------------------------------------------------------------------------------------------- */
+
+typedef struct ranked {
+    kn_text_kind kind;
+    double number;
+    const char *bytes; /* canonical for numbers, itself for text */
+    size_t n_bytes;
+    uint32_t value;
+} ranked;
+
+static int by_rank(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    int kind_x = x->kind == KN_TEXT_MISSING ? 2 : x->kind == KN_TEXT_BYTES;
+    int kind_y = y->kind == KN_TEXT_MISSING ? 2 : y->kind == KN_TEXT_BYTES;
+    if (kind_x != kind_y) return kind_x - kind_y;
+    if (x->kind == KN_TEXT_NUMBER && x->number != y->number) return x->number < y->number ? -1 : 1;
+    int order = memcmp(x->bytes, y->bytes, x->n_bytes < y->n_bytes ? x->n_bytes : y->n_bytes);
+    return order != 0 ? order : (x->n_bytes > y->n_bytes) - (x->n_bytes < y->n_bytes);
+}
+
+/* Distinct values in order of appearance: a dictionary of canonical texts, each with its kind as the first byte. */
+static kn_status find_values(kn_values *values, kn_sheet_column *distinct, const kn_sheet_column *column,
+                             const kn_reading *reading, kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *key = NULL;
+    size_t capacity = KN_CANONICAL_BYTES + 1;
+    KN_NEW_RAW(key, capacity);
+    for (uint32_t i = 0; i < column->n_texts; i++) {
+        size_t n_bytes, n_key = 1;
+        double number;
+        const char *bytes = kn_text(column, i, &n_bytes);
+        if (n_bytes + 1 > capacity) {
+            kn_free(key);
+            key = NULL;
+            capacity = n_bytes * 2;
+            KN_NEW_RAW(key, capacity);
+        }
+        kn_text_kind kind = kn_text_read(&number, key + 1, reading, bytes, n_bytes);
+        key[0] = (char)('0' + kind);
+        if (kind == KN_TEXT_NUMBER) n_key += strlen(key + 1);
+        if (kind == KN_TEXT_BYTES) {
+            memcpy(key + 1, bytes, n_bytes);
+            n_key += n_bytes;
+        }
+        KN_TRY(kn_text_add(&values->of_text[i], distinct, key, n_key, err));
+        values->text_of_value[values->of_text[i]] = i;
+    }
+    values->n_values = distinct->n_texts;
+done:
+    kn_free(key);
+    return status;
+}
+
+static kn_status sort_values(kn_values *values, const kn_sheet_column *distinct, const kn_sheet_column *column,
+                             const kn_reading *reading, kn_error *err)
+{
+    kn_status status = KN_OK;
+    ranked *order = NULL;
+    uint32_t *rank = NULL, *text_of_value = NULL;
+    KN_NEW_RAW(order, values->n_values);
+    KN_NEW_RAW(rank, values->n_values);
+    KN_NEW_RAW(text_of_value, values->n_values);
+    for (uint32_t v = 0; v < values->n_values; v++) {
+        size_t n_bytes;
+        double number;
+        const char *key = kn_text(distinct, v, &n_bytes);
+        order[v] = (ranked){.bytes = key + 1, .n_bytes = n_bytes - 1, .value = v};
+        const char *bytes = kn_text(column, values->text_of_value[v], &n_bytes);
+        order[v].kind = kn_text_read(&number, NULL, reading, bytes, n_bytes);
+        order[v].number = number;
+    }
+    qsort(order, values->n_values, sizeof *order, by_rank);
+    for (uint32_t i = 0; i < values->n_values; i++) {
+        rank[order[i].value] = i;
+        text_of_value[i] = values->text_of_value[order[i].value];
+        if (order[i].kind == KN_TEXT_MISSING) values->missing = i;
+    }
+    for (uint32_t i = 0; i < column->n_texts; i++) values->of_text[i] = rank[values->of_text[i]];
+    memcpy(values->text_of_value, text_of_value, values->n_values * sizeof *text_of_value);
+done:
+    kn_free(order);
+    kn_free(rank);
+    kn_free(text_of_value);
+    return status;
+}
+
+kn_status kn_values_make(kn_values **out, const kn_sheet_column *column, const kn_reading *reading, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_values *values = NULL;
+    kn_sheet_column distinct = {0};
+    *out = NULL;
+    KN_NEW(values, 1);
+    values->missing = KN_NONE;
+    KN_NEW_RAW(values->of_text, column->n_texts);
+    KN_NEW_RAW(values->text_of_value, column->n_texts);
+    KN_TRY(find_values(values, &distinct, column, reading, err));
+    KN_TRY(sort_values(values, &distinct, column, reading, err));
+    *out = values;
+    values = NULL;
+done:
+    kn_values_free(values);
+    kn_free(distinct.bytes);
+    kn_free(distinct.offset);
+    kn_free(distinct.hash);
+    kn_free(distinct.slots);
+    return status;
+}
+
+void kn_values_free(kn_values *values)
+{
+    if (values == NULL) return;
+    kn_free(values->of_text);
+    kn_free(values->text_of_value);
+    kn_free(values);
+}

@@ -1,0 +1,44 @@
+/* What texts mean: which of them are one value (1, 1.0, 1e0), which are missing, and in which order values stand.
+ * Own parsing of numbers and dates: a mistake of the encoder must not be repeated here. */
+#ifndef KN_VERIFY_VALUES_H
+#define KN_VERIFY_VALUES_H
+
+#include "verify/sheet.h"
+
+typedef enum kn_day_order { KN_DAY_ISO, KN_DAY_DOTS, KN_DAY_FIRST, KN_DAY_SECOND, KN_DAY_COMPACT } kn_day_order;
+
+/* How the texts of one column are read. */
+typedef struct kn_reading {
+    kn_type type;           /* AUTO: text */
+    kn_day_order day_order; /* dates: the one form that all texts of the original column have */
+    const char *const *null_values;
+    size_t n_null_values; /* 0: the empty text */
+} kn_reading;
+
+/* One text: missing, a number (dates: days), or just its bytes. */
+typedef enum kn_text_kind { KN_TEXT_MISSING, KN_TEXT_NUMBER, KN_TEXT_BYTES } kn_text_kind;
+
+#define KN_CANONICAL_BYTES 448
+
+/* Finds the form in which all texts of a date column are dates. */
+kn_reading kn_reading_of(kn_type type, const kn_sheet_column *column, const char *const *null_values,
+                         size_t n_null_values);
+bool kn_text_is_missing(const kn_reading *reading, const char *bytes, size_t n_bytes);
+/* `number` is set for numbers and dates; `canonical` (may be NULL; KN_CANONICAL_BYTES) gets a text that two numbers
+ * share exactly when they are equal, without rounding. */
+kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *reading, const char *bytes,
+                          size_t n_bytes);
+
+/* The values of a column. */
+typedef struct kn_values {
+    uint32_t n_values;
+    uint32_t *of_text;       /* column->n_texts */
+    uint32_t *text_of_value; /* n_values: one text that has it */
+    uint32_t missing;        /* its value, or KN_NONE */
+} kn_values;
+
+/* Values numbered in their order: numbers and dates by size, text by bytes, the missing one last. */
+kn_status kn_values_make(kn_values **out, const kn_sheet_column *column, const kn_reading *reading, kn_error *err);
+void kn_values_free(kn_values *values);
+
+#endif

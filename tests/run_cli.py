@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Runs the examples that people read and the sessions that only tests need; each must print exactly what it says.
+
+    run_cli.py KANON KANON_GENERATE FILE...
+
+A FILE is Markdown or text. Its fenced blocks ```console hold lines `$ command`, each followed by the expected output
+(standard output and standard error together) up to the next `$ ` line. A line `[exit N]` gives the exit code when it is
+not 0. `...` alone on a line stands for any number of lines, `...` inside a line for any text in it. Blocks of one file
+share a scratch folder that starts with a copy of examples/. Commands run in a shell; `kanon` and `kanon-generate` are
+the programs under test. Prints TAP.
+
+    run_cli.py --update KANON KANON_GENERATE FILE...    writes what was printed into the files instead (then read it!)
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+root = pathlib.Path(__file__).resolve().parent.parent
+
+
+def blocks(text):
+    return re.finditer(r"^```console\n(.*?)^```$", text, re.S | re.M)
+
+
+def sessions(block):
+    """(command, expected lines) pairs."""
+    pairs, command, expected = [], None, []
+    for line in block.splitlines():
+        if line.startswith("$ "):
+            if command is not None:
+                pairs.append((command, expected))
+            command, expected = line[2:], []
+        elif command is not None and not expected and command.endswith("\\"):
+            command += "\n" + line
+        else:
+            expected.append(line)
+    if command is not None:
+        pairs.append((command, expected))
+    return pairs
+
+
+def run(command, folder, environment):
+    done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+    lines = done.stdout.decode("utf-8", "backslashreplace").splitlines()
+    if done.returncode != 0:
+        lines.append(f"[exit {done.returncode}]")
+    return lines
+
+
+def matches(expected, printed):
+    if not expected:
+        return not printed
+    if expected[0] == "...":
+        return any(matches(expected[1:], printed[i:]) for i in range(len(printed) + 1))
+    if not printed:
+        return False
+    pattern = ".*".join(re.escape(part) for part in expected[0].rstrip().split("..."))
+    # "..." is also how an interval is written (20..24 is not: three dots only)
+    return re.fullmatch(pattern, printed[0].rstrip()) is not None and matches(expected[1:], printed[1:])
+
+
+def main():
+    arguments = sys.argv[1:]
+    update = arguments[0] == "--update"
+    kanon, generate, *files = arguments[1:] if update else arguments
+    failures = number = 0
+    for name in files:
+        path = pathlib.Path(name)
+        text = path.read_text()
+        with tempfile.TemporaryDirectory() as scratch:
+            bin_folder = pathlib.Path(scratch, "bin")
+            bin_folder.mkdir()
+            os.symlink(os.path.abspath(kanon), bin_folder / "kanon")
+            os.symlink(os.path.abspath(generate), bin_folder / "kanon-generate")
+            folder = pathlib.Path(scratch, "work")
+            shutil.copytree(root / "examples", folder)
+            environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8",
+                           "TMPDIR": scratch}
+            environment.pop("NO_COLOR", None)
+
+            def renewed(match):
+                out = []
+                for command, _ in sessions(match.group(1)):
+                    out += ["$ " + command] + [re.sub(r"^(  time +).*", r"\1...", line)
+                                               for line in run(command, folder, environment)]
+                return "```console\n" + "\n".join(out) + "\n```"
+
+            if update:
+                path.write_text(re.sub(r"^```console\n(.*?)^```$", renewed, text, flags=re.S | re.M))
+                continue
+            for block in blocks(text):
+                for command, expected in sessions(block.group(1)):
+                    number += 1
+                    printed = run(command, folder, environment)
+                    good = matches(expected, printed)
+                    failures += not good
+                    print(f"{'ok' if good else 'not ok'} {number} - {path.name}: {command.splitlines()[0]}")
+                    if not good:
+                        print("# expected:", *expected, "# printed:", *printed, sep="\n#   ")
+    if not update:
+        print(f"1..{number}")
+    sys.exit(1 if failures else 0)
+
+
+main()

@@ -1,0 +1,397 @@
+/* partition/lattice and the full-domain searches: every node against a recount of the rows, searches against all nodes. */
+#include "support.h"
+
+#include "algo/full_domain.h"
+#include "recode/recode.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Problems -------------------------------------------------------------------------------------------------- */
+
+typedef struct problem {
+    kn_table *table;
+    uint32_t n_qis;
+    kn_domain *domains[16];
+    kn_tuples *tuples;
+    kn_models *models;
+    kn_objective *objective;
+    kn_args args;
+    kn_task task;
+} problem;
+
+/* n_qis columns at random, then a sensitive one, then (perhaps) the person. */
+static void random_problem(problem *p, kn_rng *rng, uint32_t n_rows, uint32_t n_qis, uint32_t n_values, bool persons,
+                           bool limits)
+{
+    *p = (problem){.n_qis = n_qis};
+    p->table = test_random_table(rng, n_rows, n_qis + 1 + persons, n_values);
+    p->table->columns[n_qis].role = KN_ROLE_SENSITIVE;
+    if (persons) {
+        p->table->person = n_qis + 1;
+        p->table->columns[n_qis + 1].role = KN_ROLE_IDENTIFIER;
+        p->table->columns[n_qis + 1].is_person = true;
+    }
+    for (uint32_t q = 0; q < n_qis; q++) {
+        p->domains[q] = kn_rng_below(rng, 3) == 0 ? test_suppress_domain(p->table, q)
+                                                  : test_random_tree_domain(rng, p->table, q, 2 + kn_rng_below(rng, 3));
+        uint32_t top = p->domains[q]->tree->n_levels - 1;
+        if (limits && kn_rng_below(rng, 3) == 0) p->domains[q]->min_level = kn_rng_below(rng, top + 1);
+        if (limits && kn_rng_below(rng, 3) == 0)
+            p->domains[q]->max_level = p->domains[q]->min_level + kn_rng_below(rng, top - p->domains[q]->min_level + 1);
+        if (kn_rng_below(rng, 3) == 0) p->domains[q]->weight = 1 + kn_rng_below(rng, 3);
+    }
+    assert_ok(kn_tuples_new(&p->tuples, p->table, p->domains, n_qis, NULL, NULL, err));
+    assert_ok(kn_tuples_histograms(p->tuples, NULL, err));
+    p->task = (kn_task){.tuples = p->tuples, .max_suppressed = n_rows};
+}
+
+/* False, and nothing set, where no release can meet the models or the measure does not apply. */
+static bool try_goal(problem *p, const char *models, const char *measure)
+{
+    char *copy = strdup(models), *specs[8];
+    size_t n = 0;
+    kn_error err = {{0}};
+    for (char *spec = strtok(copy, " "); spec != NULL; spec = strtok(NULL, " ")) specs[n++] = spec;
+    kn_models_free(p->models);
+    kn_objective_free(p->objective);
+    p->models = NULL;
+    p->objective = NULL;
+    kn_status status = kn_models_new(&p->models, (const char *const *)specs, n, p->tuples, &err);
+    if (status == KN_OK) status = kn_objective_new(&p->objective, measure, p->tuples, &err);
+    if (status != KN_OK && status != KN_NOT_MET) fail_msg("%s, %s: %s", models, measure, err.message);
+    free(copy);
+    p->task.models = p->models;
+    p->task.objective = p->objective;
+    return status == KN_OK;
+}
+
+static void set_goal(problem *p, const char *models, const char *measure)
+{
+    if (!try_goal(p, models, measure)) fail_msg("%s cannot be met", models);
+}
+
+static const char *const model_sets[] = {
+    "k-anonymity:k=2",
+    "k-anonymity:k=3",
+    "k-anonymity:k=2 l-diversity:l=2",
+    "l-diversity:kind=entropy,l=2",
+    "k-anonymity:k=2 l-diversity:kind=recursive,l=2,c=2",
+    "l-diversity:kind=frequency,l=2",
+    "p-sensitive:p=2",
+    "k-anonymity:k=3 alpha-k:alpha=0.5",
+    "t-closeness:t=0.3,distance=equal",
+    "k-anonymity:k=2 t-closeness:t=0.2,distance=ordered",
+    "beta-likeness:beta=1",
+    "delta-disclosure:delta=2",
+};
+
+/* Walks through every pair of models and measure as `round` grows. */
+static void some_goal(problem *p, int round)
+{
+    enum { N_MODEL_SETS = sizeof model_sets / sizeof *model_sets };
+    size_t n_measures;
+    const kn_measure *measure = kn_measure_all(&n_measures)[round % n_measures];
+    if (!try_goal(p, model_sets[(size_t)round / n_measures % N_MODEL_SETS], measure->name))
+        set_goal(p, "k-anonymity:k=1", measure->name);
+}
+
+static void free_problem(problem *p)
+{
+    kn_models_free(p->models);
+    kn_objective_free(p->objective);
+    kn_tuples_free(p->tuples);
+    for (uint32_t q = 0; q < p->n_qis; q++) kn_domain_free(p->domains[q]);
+    kn_args_free(&p->args);
+    test_table_free(p->table);
+    *p = (problem){0};
+}
+
+/* --- The recount: classes by comparing rows, loss by the release that recoding makes ------------------------------ */
+
+static bool same_class(const problem *p, const uint32_t *levels, uint32_t a, uint32_t b)
+{
+    for (uint32_t q = 0; q < p->n_qis; q++) {
+        const uint32_t *node = p->domains[q]->tree->at_level[levels[q]], *codes = p->tuples->codes[q];
+        if (node[codes[p->tuples->row_tuple[a]]] != node[codes[p->tuples->row_tuple[b]]]) return false;
+    }
+    return true;
+}
+
+static uint32_t persons_of_class(const problem *p, const uint32_t *levels, uint32_t row)
+{
+    uint32_t n = 0, seen[256];
+    for (uint32_t other = 0; other < p->tuples->n_rows; other++) {
+        if (!same_class(p, levels, row, other)) continue;
+        uint32_t person = p->tuples->row_person != NULL ? p->tuples->row_person[other] : other, i = 0;
+        while (i < n && seen[i] != person) i++;
+        if (i == n) seen[n++] = person;
+    }
+    return n;
+}
+
+static kn_node recount(problem *p, uint32_t *levels, bool *released)
+{
+    kn_node node = {.smallest = UINT64_MAX};
+    kn_answer answer = {.recoding = KN_RECODING_LEVELS, .levels = levels};
+    kn_task task = p->task;
+    kn_release *release;
+    kn_error refusal = {{0}};
+    task.max_suppressed = p->tuples->n_rows;
+    for (uint32_t row = 0; row < p->tuples->n_rows; row++) {
+        uint32_t persons = persons_of_class(p, levels, row);
+        if (persons < node.smallest) node.smallest = persons;
+    }
+    kn_status status = kn_recode(&release, &answer, &task, &refusal);
+    *released = status == KN_OK;
+    if (status == KN_NOT_MET) {
+        node.n_suppressed = p->tuples->n_rows;
+        return node;
+    }
+    assert_int_equal(status, KN_OK);
+    node.n_suppressed = release->n_suppressed;
+    node.n_classes = release->n_classes;
+    assert_ok(kn_objective_loss(&node.loss, p->objective, release, err));
+    kn_release_free(release);
+    return node;
+}
+
+static void assert_same_node(const kn_node *found, const kn_node *expected, bool released)
+{
+    assert_int_equal(found->n_suppressed, expected->n_suppressed);
+    assert_int_equal(found->smallest, expected->smallest);
+    assert_int_equal(found->n_classes, expected->n_classes);
+    if (!released) return;
+    double difference = fabs(found->loss - expected->loss), size = fabs(expected->loss) + 1;
+    if (!(difference <= 1e-9 * size)) fail_msg("loss %.12g, recounted %.12g", found->loss, expected->loss);
+}
+
+static void least_levels(uint32_t *levels, const kn_lattice *lattice)
+{
+    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) levels[q] = lattice->columns[q].min_level;
+}
+
+/* Counts levels up like a clock; false after the last vector. */
+static bool next_levels(const kn_lattice *lattice, uint32_t *levels)
+{
+    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
+        if (levels[q] < lattice->columns[q].max_level) {
+            levels[q]++;
+            return true;
+        }
+        levels[q] = lattice->columns[q].min_level;
+    }
+    return false;
+}
+
+/* --- Nodes ----------------------------------------------------------------------------------------------------- */
+
+static void every_node_matches_a_recount_of_the_rows(void **state)
+{
+    kn_rng rng = kn_rng_new(1, 0);
+    for (int round = 0; round < 500; round++) {
+        problem p;
+        random_problem(&p, &rng, 1 + kn_rng_below(&rng, 40), 1 + kn_rng_below(&rng, 3), 2 + kn_rng_below(&rng, 6),
+                       round % 3 == 0, round % 2 == 0);
+        some_goal(&p, round);
+        for (int blocks = 0; blocks < 2; blocks++) {
+            kn_full_domain *domain;
+            kn_evaluator *evaluator;
+            uint32_t levels[16];
+            assert_ok(kn_full_domain_new(&domain, &p.task, 6u * blocks, err));
+            assert_ok(kn_evaluator_new(&evaluator, domain, err));
+            least_levels(levels, domain->lattice);
+            double n_nodes = 0;
+            do {
+                kn_node node, expected;
+                bool released;
+                assert_ok(kn_evaluate_levels(&node, evaluator, levels, err));
+                expected = recount(&p, levels, &released);
+                if (domain->blocks != NULL) node.smallest = expected.smallest, node.n_classes = expected.n_classes;
+                assert_same_node(&node, &expected, released);
+                n_nodes++;
+            } while (next_levels(domain->lattice, levels));
+            assert_true(n_nodes == domain->lattice->n_nodes);
+            kn_evaluator_free(evaluator);
+            kn_full_domain_free(domain);
+        }
+        free_problem(&p);
+    }
+}
+
+static void every_node_of_every_block_matches_a_recount(void **state)
+{
+    kn_rng rng = kn_rng_new(4, 0);
+    for (int round = 0; round < 60; round++) {
+        problem p;
+        random_problem(&p, &rng, 1 + kn_rng_below(&rng, 60), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4),
+                       round % 4 == 0, round % 2 == 0);
+        set_goal(&p, p.tuples->n_persons >= 3 ? "k-anonymity:k=3" : "k-anonymity:k=1", round % 3 == 0 ? "entropy" : "lm");
+        kn_full_domain *domain;
+        kn_evaluator *evaluator;
+        kn_block_roller *roller;
+        kn_blocks blocks = {0};
+        uint32_t levels[16], n_nodes = 0;
+        assert_ok(kn_full_domain_new(&domain, &p.task, 1 + kn_rng_below(&rng, 12), err));
+        assert_true((domain->blocks == NULL) == (p.tuples->n_repeats > 0));
+        if (domain->blocks != NULL) {
+            assert_ok(kn_evaluator_new(&evaluator, domain, err));
+            assert_ok(kn_block_roller_new(&roller, domain->blocks, err));
+            least_levels(levels, domain->lattice);
+            do {
+                bool first = true; /* of the nodes that share the outer levels */
+                for (uint32_t q = 0, d; q < p.n_qis; q++) {
+                    for (d = 0; d < domain->blocks->n_outer && domain->blocks->outer[d] != q;) d++;
+                    if (d == domain->blocks->n_outer && levels[q] > domain->lattice->columns[q].min_level) first = false;
+                }
+                if (!first) continue;
+                assert_ok(kn_blocks_roll(&blocks, &domain->blocks->base, levels, roller, err));
+                kn_node plain[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES], full[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+                kn_evaluate_blocks(plain, evaluator, &blocks, false);
+                kn_evaluate_blocks(full, evaluator, &blocks, true);
+                for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
+                    for (uint32_t v = 0; v < 1u << domain->blocks->n_riders; v++, n_nodes++) {
+                        uint32_t at[16];
+                        bool released;
+                        const kn_node *node = &full[c * KN_LATTICE_LANES + v], *fast = &plain[c * KN_LATTICE_LANES + v];
+                        kn_block_levels(at, domain->blocks, &blocks, c, v);
+                        kn_node expected = recount(&p, at, &released);
+                        assert_same_node(node, &expected, released);
+                        assert_true(fast->loss == node->loss && fast->n_suppressed == node->n_suppressed);
+                    }
+            } while (next_levels(domain->lattice, levels));
+            assert_true(n_nodes == domain->lattice->n_nodes);
+            kn_blocks_free(&blocks);
+            kn_block_roller_free(roller);
+            kn_evaluator_free(evaluator);
+        }
+        kn_full_domain_free(domain);
+        free_problem(&p);
+    }
+}
+
+/* --- Searches -------------------------------------------------------------------------------------------------- */
+
+static kn_status search(kn_answer *answer, problem *p, const char *name, const char *params)
+{
+    const kn_algorithm *algorithm = kn_algorithm_find(name);
+    kn_error err = {{0}};
+    assert_non_null(algorithm);
+    *answer = (kn_answer){0};
+    kn_args_free(&p->args);
+    kn_status status = kn_args_parse(&p->args, name, algorithm->params, algorithm->n_params, params, &err);
+    assert_int_equal(status, KN_OK);
+    p->task.args = &p->args;
+    status = kn_algorithm_fits(algorithm, &p->task, &err);
+    if (status == KN_OK) status = algorithm->search(answer, &p->task, &err);
+    if (status != KN_OK && strlen(err.message) < 10) fail_msg("%s fails without saying why", name);
+    return status;
+}
+
+/* The best node by walking the levels like a clock, each rolled up from the base. */
+static bool best_by_enumeration(problem *p, kn_node *best, uint32_t *best_levels)
+{
+    kn_full_domain *domain;
+    kn_evaluator *evaluator;
+    uint32_t levels[16];
+    bool found = false;
+    assert_ok(kn_full_domain_new(&domain, &p->task, 0, err));
+    assert_ok(kn_evaluator_new(&evaluator, domain, err));
+    least_levels(levels, domain->lattice);
+    do {
+        kn_node node;
+        assert_ok(kn_evaluate_levels(&node, evaluator, levels, err));
+        if (!node.feasible || (found && kn_node_compare(&node, levels, best, best_levels, p->n_qis) >= 0)) continue;
+        found = true;
+        *best = node;
+        memcpy(best_levels, levels, p->n_qis * sizeof *levels);
+    } while (next_levels(domain->lattice, levels));
+    kn_evaluator_free(evaluator);
+    kn_full_domain_free(domain);
+    return found;
+}
+
+static void exact_searches_find_the_best_node(void **state)
+{
+    kn_rng rng = kn_rng_new(2, 0);
+    const char *const names[] = {"mingen", "optimal"};
+    for (int round = 0; round < 1000; round++) {
+        problem p;
+        uint32_t n_rows = 6 + kn_rng_below(&rng, 60);
+        random_problem(&p, &rng, n_rows, 1 + kn_rng_below(&rng, 4), 2 + kn_rng_below(&rng, 6), round % 4 == 0,
+                       round % 2 == 0);
+        some_goal(&p, round);
+        if (p.objective->type->higher_is_better) {
+            free_problem(&p);
+            continue;
+        }
+        p.task.max_suppressed = kn_rng_below(&rng, 3) == 0 ? 0 : kn_rng_below(&rng, n_rows + 1);
+        kn_node best;
+        uint32_t levels[16];
+        bool found = best_by_enumeration(&p, &best, levels);
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            for (unsigned n_threads = 1; n_threads <= 3; n_threads += 2) {
+                kn_answer answer;
+                assert_ok(kn_pool_new(&p.task.pool, n_threads, err));
+                p.task.memory_bytes = n_threads == 1 ? 0 : 1000;
+                kn_status status = search(&answer, &p, names[i], "");
+                if (status != (found ? KN_OK : KN_NOT_MET) ||
+                    (found && memcmp(answer.levels, levels, p.n_qis * sizeof *levels) != 0))
+                    fail_msg("round %d: %s, %s, %s goes wrong", round, names[i], p.objective->type->name,
+                             p.models->items[p.models->n - 1].type->name);
+                if (found) assert_true(answer.optimal && answer.bound == best.loss);
+                kn_answer_free(&answer);
+                kn_pool_free(p.task.pool);
+                p.task.pool = NULL;
+            }
+        free_problem(&p);
+    }
+}
+
+static void datafly_generalizes_the_widest_column_until_few_are_outliers(void **state)
+{
+    kn_rng rng = kn_rng_new(3, 0);
+    for (int round = 0; round < 60; round++) {
+        problem p;
+        uint32_t levels[16] = {0}, n_rows = 10 + kn_rng_below(&rng, 60);
+        random_problem(&p, &rng, n_rows, 1 + kn_rng_below(&rng, 4), 3 + kn_rng_below(&rng, 5), false, false);
+        set_goal(&p, "k-anonymity:k=3", "lm");
+        p.task.max_suppressed = kn_rng_below(&rng, 10);
+        for (bool released;;) {
+            if (recount(&p, levels, &released).n_suppressed <= p.task.max_suppressed) break;
+            uint32_t widest = KN_NONE, most = 0;
+            for (uint32_t q = 0; q < p.n_qis; q++) {
+                const kn_tree *tree = p.domains[q]->tree;
+                uint32_t n = 0;
+                for (uint32_t node = 0; node < tree->n_nodes; node++) {
+                    bool used = false;
+                    for (uint32_t t = 0; t < p.tuples->n_tuples; t++)
+                        used = used || tree->at_level[levels[q]][p.tuples->codes[q][t]] == node;
+                    n += used;
+                }
+                if (levels[q] + 1 < tree->n_levels && n > most) {
+                    most = n;
+                    widest = q;
+                }
+            }
+            levels[widest]++;
+        }
+        kn_answer answer;
+        assert_int_equal(search(&answer, &p, "datafly", ""), KN_OK);
+        assert_memory_equal(answer.levels, levels, p.n_qis * sizeof *levels);
+        kn_answer_free(&answer);
+        free_problem(&p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_node_matches_a_recount_of_the_rows),
+        cmocka_unit_test(every_node_of_every_block_matches_a_recount),
+        cmocka_unit_test(exact_searches_find_the_best_node),
+        cmocka_unit_test(datafly_generalizes_the_widest_column_until_few_are_outliers),
+    };
+    return cmocka_run_group_tests_name("lattice", tests, NULL, NULL);
+}

@@ -1,0 +1,316 @@
+/* The conformance suite: every algorithm of the registry on random small tables, with trees, ranges and sets, several
+ * k, models and suppression limits. Whatever it answers, the release made from it must satisfy the definitions:
+ * every row inside its cells, every class held by every model (recounted by hand), suppressed rows within the limit,
+ * the loss as recomputed cell by cell, and the same release for any number of threads. */
+#include "support.h"
+
+#include "algo/algo.h"
+#include "recode/recode.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N_QIS = 3, MAX_ROWS = 30, TINY_ROWS = 9 };
+
+typedef struct problem {
+    kn_table *table;
+    kn_domain *domains[N_QIS];
+    kn_tuples *tuples;
+    kn_models *models;
+    kn_objective *objective;
+    uint64_t k, l; /* l 0: no l-diversity */
+    uint64_t max_suppressed;
+} problem;
+
+static problem make_problem(kn_rng *rng, uint32_t max_rows, bool trees_only, bool with_diversity)
+{
+    problem p = {0};
+    uint32_t n_rows = 4 + kn_rng_below(rng, max_rows - 4);
+    p.table = test_random_table(rng, n_rows, N_QIS + 1, 4);
+    p.table->columns[N_QIS].role = KN_ROLE_SENSITIVE;
+    for (uint32_t q = 0; q < N_QIS; q++)
+        p.domains[q] = trees_only || kn_rng_below(rng, 2) == 0
+                           ? test_random_tree_domain(rng, p.table, q, 1 + kn_rng_below(rng, 3))
+                           : test_domain(p.table, q, NULL);
+    p.k = 1 + kn_rng_below(rng, 4);
+    p.l = with_diversity ? 2 : 0;
+    p.max_suppressed = kn_rng_below(rng, 3) == 0 ? kn_rng_below(rng, n_rows) : 0;
+    assert_ok(kn_tuples_new(&p.tuples, p.table, p.domains, N_QIS, NULL, NULL, err));
+    assert_ok(kn_tuples_histograms(p.tuples, NULL, err));
+    return p;
+}
+
+static bool set_goals(problem *p, const char *measure)
+{
+    char k_spec[40];
+    snprintf(k_spec, sizeof k_spec, "k-anonymity:k=%llu", (unsigned long long)p->k);
+    const char *specs[] = {k_spec, "l-diversity:l=2"};
+    kn_error refusal = {{0}};
+    kn_status status = kn_models_new(&p->models, specs, p->l != 0 ? 2 : 1, p->tuples, &refusal);
+    if (status == KN_NOT_MET || status == KN_USAGE) return false; /* impossible on this table: refused before any search */
+    assert_int_equal(status, KN_OK);
+    assert_ok(kn_objective_new(&p->objective, measure, p->tuples, err));
+    return true;
+}
+
+static void free_problem(problem *p)
+{
+    kn_models_free(p->models);
+    kn_objective_free(p->objective);
+    kn_tuples_free(p->tuples);
+    for (uint32_t q = 0; q < N_QIS; q++) kn_domain_free(p->domains[q]);
+    test_table_free(p->table);
+}
+
+static kn_status solve(kn_release **release, kn_answer *answer, const kn_algorithm *algorithm, const problem *p,
+                       kn_pool *pool, kn_error *reason)
+{
+    kn_args args;
+    *release = NULL;
+    *answer = (kn_answer){0};
+    assert_ok(kn_args_parse(&args, algorithm->name, algorithm->params, algorithm->n_params, NULL, err));
+    kn_task task = {.tuples = p->tuples, .models = p->models, .objective = p->objective, .args = &args,
+                    .max_suppressed = algorithm->no_suppression ? 0 : p->max_suppressed, .seed = 7, .effort = 2000,
+                    .pool = pool};
+    kn_status status = kn_algorithm_fits(algorithm, &task, reason);
+    if (status == KN_OK) status = algorithm->search(answer, &task, reason);
+    if (status == KN_OK) status = kn_recode(release, answer, &task, reason);
+    kn_args_free(&args);
+    return status;
+}
+
+static uint32_t code_of(const problem *p, uint32_t q, uint32_t row)
+{
+    return p->domains[q]->code_of_spelling[kn_column_code(&p->table->columns[q], row)];
+}
+
+static void check_class(const problem *p, const kn_release *r, uint32_t c)
+{
+    uint32_t n = 0, n_values = 0;
+    bool seen[16] = {false};
+    for (uint32_t row = 0; row < p->table->n_rows; row++) {
+        if (r->row_class[row] != c) continue;
+        n++;
+        for (uint32_t q = 0; q < N_QIS; q++)
+            assert_true(kn_cell_covers(&r->cells[c * N_QIS + q], p->domains[q], r->sets, code_of(p, q, row)));
+        uint32_t value = kn_column_code(&p->table->columns[N_QIS], row);
+        n_values += !seen[value];
+        seen[value] = true;
+    }
+    assert_int_equal(n, r->class_rows[c]);
+    assert_true(n >= p->k);
+    assert_true(n_values >= p->l);
+    for (uint32_t other = 0; other < c; other++)
+        assert_true(memcmp(&r->cells[c * N_QIS], &r->cells[other * N_QIS], N_QIS * sizeof *r->cells) != 0);
+}
+
+static void check_release(const problem *p, const kn_release *r, const kn_algorithm *algorithm)
+{
+    uint32_t n_suppressed = 0;
+    for (uint32_t c = 0; c < r->n_classes; c++) check_class(p, r, c);
+    for (uint32_t row = 0; row < p->table->n_rows; row++) n_suppressed += r->row_class[row] == KN_NONE;
+    assert_int_equal(r->n_suppressed, n_suppressed);
+    assert_true(n_suppressed <= (algorithm->no_suppression ? 0 : p->max_suppressed));
+    assert_true(r->n_removed == 0 || r->n_removed == n_suppressed);
+    if (r->n_removed == 0 && n_suppressed != 0) assert_true(n_suppressed >= p->k || r->n_classes != 0);
+    /* LM by its definition. */
+    double sum = 0, loss;
+    for (uint32_t row = 0; row < p->table->n_rows; row++)
+        for (uint32_t q = 0; q < N_QIS; q++) {
+            uint32_t n = p->domains[q]->n_codes, size = n;
+            if (r->row_class[row] != KN_NONE)
+                size = kn_cell_size(&r->cells[r->row_class[row] * N_QIS + q], p->domains[q], r->sets);
+            sum += n > 1 ? (double)(size - 1) / (n - 1) : 0;
+        }
+    kn_objective *lm;
+    assert_ok(kn_objective_new(&lm, "lm", p->tuples, err));
+    assert_ok(kn_objective_loss(&loss, lm, r, err));
+    assert_true(fabs(loss - sum / (p->table->n_rows * N_QIS)) < 1e-9);
+    kn_objective_free(lm);
+}
+
+static void check_threads(const problem *p, const kn_release *expected, const kn_algorithm *algorithm)
+{
+    for (unsigned n_threads = 2; n_threads <= 3; n_threads++) {
+        kn_pool *pool;
+        kn_release *r;
+        kn_answer answer;
+        assert_ok(kn_pool_new(&pool, n_threads, err));
+        assert_ok(solve(&r, &answer, algorithm, p, pool, err));
+        assert_memory_equal(r->row_class, expected->row_class, p->table->n_rows * sizeof *r->row_class);
+        kn_answer_free(&answer);
+        kn_release_free(r);
+        kn_pool_free(pool);
+    }
+}
+
+static void every_algorithm_makes_releases_that_satisfy_the_definitions(void **state)
+{
+    size_t n_algorithms;
+    const kn_algorithm *const *algorithms = kn_algorithm_all(&n_algorithms);
+    for (size_t a = 0; a < n_algorithms; a++) {
+        kn_rng rng = kn_rng_new(11, a);
+        uint32_t n_released = 0;
+        for (int round = 0; round < 60; round++) {
+            const kn_algorithm *algorithm = algorithms[a];
+            problem p = make_problem(&rng, round % 2 == 0 ? TINY_ROWS : MAX_ROWS, algorithm->recoding == KN_RECODING_LEVELS,
+                                     round % 3 == 0);
+            kn_release *r = NULL;
+            kn_answer answer = {0};
+            kn_error reason = {{0}};
+            if (set_goals(&p, "lm")) {
+                kn_status status = solve(&r, &answer, algorithm, &p, NULL, &reason);
+                if (status == KN_OK) {
+                    n_released++;
+                    check_release(&p, r, algorithm);
+                    if (round % 4 == 0) check_threads(&p, r, algorithm);
+                } else if (status != KN_NOT_MET && status != KN_USAGE) {
+                    fail_msg("%s: status %d: %s", algorithm->name, status, reason.message);
+                }
+            }
+            kn_answer_free(&answer);
+            kn_release_free(r);
+            free_problem(&p);
+        }
+        if (n_released < 8) fail_msg("%s released only %u of 60 tables", algorithms[a]->name, n_released);
+    }
+}
+
+/* --- all partitions of a tiny table ----------------------------------------------------------------------------- */
+
+typedef struct brute {
+    const problem *p;
+    uint32_t class_of[TINY_ROWS]; /* KN_NONE: suppressed */
+    double best;
+} brute;
+
+static double price_partition(const problem *p, const uint32_t *class_of, uint32_t n_classes)
+{
+    uint32_t n_rows = p->table->n_rows, n_suppressed = 0;
+    double sum = 0;
+    for (uint32_t row = 0; row < n_rows; row++) n_suppressed += class_of[row] == KN_NONE;
+    if (n_suppressed > p->max_suppressed) return INFINITY;
+    kn_set_pool *sets;
+    assert_ok(kn_set_pool_new(&sets, err));
+    for (uint32_t c = 0; c < n_classes; c++) {
+        uint32_t codes[TINY_ROWS], n = 0, n_values = 0;
+        bool seen[16] = {false};
+        for (uint32_t row = 0; row < n_rows; row++) {
+            if (class_of[row] != c) continue;
+            n++;
+            uint32_t value = kn_column_code(&p->table->columns[N_QIS], row);
+            n_values += !seen[value];
+            seen[value] = true;
+        }
+        if (n < p->k || n_values < p->l) sum = INFINITY;
+        for (uint32_t q = 0; q < N_QIS; q++) {
+            n = 0;
+            for (uint32_t row = 0; row < n_rows; row++)
+                if (class_of[row] == c) codes[n++] = code_of(p, q, row);
+            kn_cell cell;
+            assert_ok(kn_domain_closure(&cell, p->domains[q], sets, codes, n, err));
+            uint32_t size = kn_cell_size(&cell, p->domains[q], sets), all = p->domains[q]->n_codes;
+            sum += all > 1 ? n * (double)(size - 1) / (all - 1) : 0;
+        }
+    }
+    for (uint32_t q = 0; q < N_QIS; q++) sum += p->domains[q]->n_codes > 1 ? n_suppressed : 0;
+    kn_set_pool_free(sets);
+    return sum / (n_rows * N_QIS);
+}
+
+static void try_partitions(brute *b, uint32_t row, uint32_t n_classes)
+{
+    if (row == b->p->table->n_rows) {
+        double price = price_partition(b->p, b->class_of, n_classes);
+        if (price < b->best) b->best = price;
+        return;
+    }
+    for (uint32_t c = 0; c <= n_classes; c++) {
+        b->class_of[row] = c;
+        try_partitions(b, row + 1, n_classes + (c == n_classes));
+    }
+    if (b->p->max_suppressed > 0) {
+        b->class_of[row] = KN_NONE;
+        try_partitions(b, row + 1, n_classes);
+    }
+}
+
+static void no_local_recoding_beats_the_best_partition_and_exhaustive_reaches_it(void **state)
+{
+    size_t n_algorithms;
+    const kn_algorithm *const *algorithms = kn_algorithm_all(&n_algorithms);
+    kn_rng rng = kn_rng_new(13, 0);
+    for (int round = 0; round < 60; round++) {
+        problem p = make_problem(&rng, TINY_ROWS - 1, false, round % 3 == 0);
+        if (!set_goals(&p, "lm")) {
+            free_problem(&p);
+            continue;
+        }
+        brute b = {.p = &p, .best = INFINITY};
+        try_partitions(&b, 0, 0);
+        for (size_t a = 0; a < n_algorithms; a++) {
+            if (algorithms[a]->recoding != KN_RECODING_LOCAL) continue;
+            kn_release *r = NULL;
+            kn_answer answer = {0};
+            kn_error reason = {{0}};
+            double loss;
+            kn_status status = solve(&r, &answer, algorithms[a], &p, NULL, &reason);
+            bool exact = strcmp(algorithms[a]->name, "exhaustive") == 0;
+            if (status == KN_OK) {
+                assert_ok(kn_objective_loss(&loss, p.objective, r, err));
+                if (loss < b.best - 1e-9) fail_msg("%s: %g, below the optimum %g", algorithms[a]->name, loss, b.best);
+                if (exact) assert_true(fabs(loss - b.best) < 1e-9);
+            } else if (exact) {
+                assert_true(isinf(b.best) || r == NULL); /* all rows removed is no release either */
+            }
+            kn_answer_free(&answer);
+            kn_release_free(r);
+        }
+        free_problem(&p);
+    }
+}
+
+static void a_failing_allocation_ends_every_algorithm_cleanly(void **state)
+{
+    size_t n_algorithms;
+    const kn_algorithm *const *algorithms = kn_algorithm_all(&n_algorithms);
+    for (size_t a = 0; a < n_algorithms; a++) {
+        kn_rng rng = kn_rng_new(12, a);
+        problem p = make_problem(&rng, TINY_ROWS, algorithms[a]->recoding == KN_RECODING_LEVELS, false);
+        p.k = 2;
+        if (!set_goals(&p, "lm")) continue;
+        size_t before = kn_memory_used();
+        for (size_t n_th = 1;; n_th += 1 + n_th / 16) {
+            kn_release *r = NULL;
+            kn_answer answer = {0};
+            kn_error reason = {{0}};
+            kn_args args;
+            assert_ok(kn_args_parse(&args, algorithms[a]->name, algorithms[a]->params, algorithms[a]->n_params, NULL, err));
+            kn_task task = {.tuples = p.tuples, .models = p.models, .objective = p.objective, .args = &args, .seed = 7,
+                            .effort = 500};
+            kn_memory_fail_at(n_th);
+            kn_status status = algorithms[a]->search(&answer, &task, &reason);
+            if (status == KN_OK) status = kn_recode(&r, &answer, &task, &reason);
+            kn_memory_fail_at(0);
+            kn_answer_free(&answer);
+            kn_release_free(r);
+            kn_args_free(&args);
+            if (kn_memory_used() != before) fail_msg("%s leaks when allocation %zu fails", algorithms[a]->name, n_th);
+            if (status == KN_OK || status == KN_NOT_MET) break;
+            if (status != KN_RESOURCES) fail_msg("%s: status %d: %s", algorithms[a]->name, status, reason.message);
+        }
+        free_problem(&p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_algorithm_makes_releases_that_satisfy_the_definitions),
+        cmocka_unit_test(no_local_recoding_beats_the_best_partition_and_exhaustive_reaches_it),
+        cmocka_unit_test(a_failing_allocation_ends_every_algorithm_cleanly),
+    };
+    return cmocka_run_group_tests_name("recode", tests, NULL, NULL);
+}

@@ -1,0 +1,1466 @@
+/* The verifier: right releases pass, releases broken in every way are refused with the place named, and every model's
+ * count agrees with a slow one made here. */
+#include "support.h"
+
+#include "verify/inside.h"
+#include "verify/row_groups.h"
+#include "verify/verify.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- Files and findings ---------------------------------------------------------------------------------------- */
+
+static char *temp_file(const char *bytes, size_t n_bytes)
+{
+    const char *folder = getenv("TMPDIR");
+    char *path = NULL;
+    assert_true(asprintf(&path, "%s/kanon-verify-XXXXXX", folder != NULL ? folder : P_tmpdir) > 0);
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_true(write(file, bytes, n_bytes) == (ssize_t)n_bytes);
+    close(file);
+    return path;
+}
+
+static void remove_file(char *path)
+{
+    if (path != NULL) unlink(path);
+    free(path);
+}
+
+static const kn_check *find_check(const kn_verdict *verdict, const char *name)
+{
+    for (size_t i = 0; i < verdict->n_checks; i++)
+        if (strcmp(verdict->checks[i].name, name) == 0) return &verdict->checks[i];
+    return NULL;
+}
+
+static void print_verdict(const kn_verdict *verdict)
+{
+    static const char *const states[] = {"holds", "BROKEN", "not made"};
+    for (size_t i = 0; i < verdict->n_checks; i++)
+        print_message("  %s %s: %s\n", states[verdict->checks[i].state], verdict->checks[i].name,
+                      verdict->checks[i].detail);
+}
+
+static void assert_check(const kn_verdict *verdict, const char *name, kn_check_state state, const char *words)
+{
+    const kn_check *check = find_check(verdict, name);
+    if (check == NULL || check->state != state || strstr(check->detail, words) == NULL) {
+        print_verdict(verdict);
+        fail_msg("'%s' should be %d and say '%s'", name, state, words);
+    }
+}
+
+/* --- A small hospital ------------------------------------------------------------------------------------------
+ * QIs: age (intervals), zip (tree whose root is not *), job (sets). Person 7 has two rows. */
+
+static const char ORIGINAL[] = "id,age,zip,secret,job,diagnosis,note\n"
+                               "1,31,1301,x,nurse,flu,a\n"
+                               "2,35,1302,x,cook,cold,\"b, c\"\n"
+                               "3,38,1301,x,nurse,flu,\n"
+                               "4,52,2201,x,baker,gout,d\n"
+                               "5,55,2202,x,baker,flu,e\n"
+                               "6,59,2201,x,baker,cold,f\n"
+                               "7,40,1301,x,cook,flu,g\n"
+                               "7,41,2201,x,nurse,gout,h\n"
+                               "9,,2202,x,baker,cold,i\n";
+
+/* Rows 1 2 3 | 6 5 4 | 8 7 9 (suppressed) of the original. */
+static const char RELEASE[] = "age,zip,job,diagnosis,note\n"
+                              "31..38,130,{nurse|cook},flu,a\n"
+                              "31..38,130,{nurse|cook},cold,\"b, c\"\n"
+                              "31..38,130,{nurse|cook},flu,\n"
+                              "52..59,220,baker,cold,f\n"
+                              "52..59,220,baker,flu,e\n"
+                              "52..59,220,baker,gout,d\n"
+                              "*,*,*,gout,h\n"
+                              "*,*,*,flu,g\n"
+                              "*,*,*,cold,i\n";
+static const uint32_t ORDER[] = {0, 1, 2, 5, 4, 3, 7, 6, 8};
+
+typedef struct hospital {
+    kn_table *ages, *texts;
+    kn_domain *age, *zip, *job;
+    kn_tree *diagnoses;
+    kn_verify_column columns[7];
+    kn_verify_model models[3];
+    kn_verify_request request;
+} hospital;
+
+static void open_hospital(hospital *h)
+{
+    static const int ages[] = {31, 35, 38, 52, 55, 59, 40, 41, TEST_MISSING};
+    static const char *const texts[] = {"1301",  "nurse", "1302",  "cook", "1301", "nurse", "2201",  "baker", "2202",
+                                        "baker", "2201",  "baker", "1301", "cook", "2201",  "nurse", "2202",  "baker"};
+    *h = (hospital){0};
+    h->ages = test_table(9, 1, ages);
+    h->texts = test_text_table(9, 2, texts);
+    h->age = test_domain(h->ages, 0, NULL);
+    h->zip = test_domain(h->texts, 0, "1301;130;all\n1302;130;all\n2201;220;all\n2202;220;all\n");
+    h->job = test_domain(h->texts, 1, NULL);
+    h->diagnoses = test_tree_from_lines("flu;viral;any\ncold;viral;any\ngout;other;any\n");
+    kn_verify_column columns[] = {
+        {.name = "id", .role = KN_ROLE_IDENTIFIER, .type = KN_TYPE_INT, .is_person = true},
+        {.name = "age", .role = KN_ROLE_QUASI, .type = KN_TYPE_INT, .domain = h->age},
+        {.name = "zip", .role = KN_ROLE_QUASI, .type = KN_TYPE_TEXT, .domain = h->zip},
+        {.name = "secret", .role = KN_ROLE_DROPPED},
+        {.name = "job", .role = KN_ROLE_QUASI, .type = KN_TYPE_TEXT, .domain = h->job},
+        {.name = "diagnosis", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_TEXT, .tree = h->diagnoses},
+        {.name = "note", .role = KN_ROLE_INSENSITIVE, .type = KN_TYPE_TEXT}};
+    memcpy(h->columns, columns, sizeof columns);
+    h->models[0] = (kn_verify_model){"k-anonymity", "k=2"};
+    h->request = (kn_verify_request){.release_name = "release.csv",
+                                     .columns = h->columns,
+                                     .n_columns = 7,
+                                     .models = h->models,
+                                     .n_models = 1,
+                                     .max_suppressed = 3,
+                                     .order = ORDER,
+                                     .n_order = 9};
+}
+
+static void close_hospital(hospital *h)
+{
+    kn_domain_free(h->age);
+    kn_domain_free(h->zip);
+    kn_domain_free(h->job);
+    kn_tree_free(h->diagnoses);
+    test_table_free(h->ages);
+    test_table_free(h->texts);
+}
+
+static kn_verdict *verify_texts(const kn_verify_request *asked, const char *release, const char *original)
+{
+    kn_verify_request request = *asked;
+    char *release_path = temp_file(release, strlen(release));
+    char *original_path = original != NULL ? temp_file(original, strlen(original)) : NULL;
+    kn_verdict *verdict;
+    request.release_path = release_path;
+    request.original_path = original_path;
+    assert_ok(kn_verify_files(&verdict, &request, err));
+    remove_file(release_path);
+    remove_file(original_path);
+    return verdict;
+}
+
+/* The release with its only (or `which`-th, from 0) occurrence of `from` replaced. */
+static char *edited(const char *text, const char *from, const char *to, int which)
+{
+    const char *at = strstr(text, from);
+    while (which-- > 0 && at != NULL) at = strstr(at + 1, from);
+    if (at == NULL) fail_msg("test: '%s' is not in the text", from);
+    char *result;
+    assert_true(asprintf(&result, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)) >= 0);
+    return result;
+}
+
+static void a_right_release_passes_every_check(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.models[1] = (kn_verify_model){"l-diversity", "l=2"};
+    h.models[2] = (kn_verify_model){"t-closeness", "t=0.5,distance=hierarchical"};
+    h.request.n_models = 3;
+    kn_verdict *verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    if (!verdict->holds) print_verdict(verdict);
+    assert_true(verdict->holds);
+    assert_int_equal(verdict->n_checks, 10);
+    for (size_t i = 0; i < verdict->n_checks; i++) assert_int_equal(verdict->checks[i].state, KN_CHECK_HOLDS);
+    assert_int_equal(verdict->n_rows, 9);
+    assert_int_equal(verdict->n_classes, 3);
+    assert_int_equal(verdict->n_suppressed, 3);
+    assert_int_equal(verdict->n_removed, 0);
+    assert_int_equal(verdict->smallest_class, 2); /* person 7 has two of the three suppressed rows */
+    kn_verdict_free(verdict);
+    close_hospital(&h);
+}
+
+static void without_the_original_it_says_what_it_did_not_check(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.models[0].params = "k=3";
+    h.models[1] = (kn_verify_model){"t-closeness", "t=0.5"};
+    h.request.n_models = 2;
+    h.request.order = NULL;
+    kn_verdict *verdict = verify_texts(&h.request, RELEASE, NULL);
+    assert_true(verdict->holds);
+    assert_check(verdict, "k-anonymity", KN_CHECK_HOLDS, "rows are counted, not persons: the original is not given");
+    assert_check(verdict, "t-closeness", KN_CHECK_NOT_MADE, "the original is not given");
+    assert_check(verdict, KN_CHECK_ROWS, KN_CHECK_NOT_MADE, "the original is not given");
+    assert_check(verdict, KN_CHECK_COPIES, KN_CHECK_NOT_MADE, "the original is not given");
+    assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_NOT_MADE, "the original is not given");
+    kn_verdict_free(verdict);
+    close_hospital(&h);
+}
+
+static void without_the_order_it_checks_what_any_order_must_satisfy(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.models[0].params = "k=3";
+    h.request.order = NULL;
+    kn_verdict *verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    if (!verdict->holds) print_verdict(verdict);
+    assert_true(verdict->holds);
+    assert_check(verdict, "k-anonymity", KN_CHECK_HOLDS, "which original row a released row was is not known");
+    assert_check(verdict, KN_CHECK_COPIES, KN_CHECK_HOLDS, "without the order");
+    assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_HOLDS, "without the order");
+    kn_verdict_free(verdict);
+    close_hospital(&h);
+}
+
+static void a_column_without_a_domain_is_named(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.columns[1].domain = NULL;
+    for (int with_order = 0; with_order < 2; with_order++) {
+        h.request.order = with_order ? ORDER : NULL;
+        char *release = edited(RELEASE, "52..59", "nonsense", 0);
+        char *more = edited(release, "52..59", "nonsense", 0), *most = edited(more, "52..59", "nonsense", 0);
+        kn_verdict *verdict = verify_texts(&h.request, most, ORIGINAL);
+        assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_HOLDS, "'age'");
+        kn_verdict_free(verdict);
+        free(release);
+        free(more);
+        free(most);
+    }
+    close_hospital(&h);
+}
+
+/* --- Broken releases ------------------------------------------------------------------------------------------- */
+
+typedef struct breakage {
+    const char *what, *from, *to;
+    int which;
+    const char *check, *words; /* the finding with the order known; NULL: nothing is broken then */
+    const char *order_free;    /* the check that is broken without the order; NULL: cannot be seen then */
+} breakage;
+
+static const breakage BREAKAGES[] = {
+    {"an identifier column added", "age,zip", "id,zip", 0, KN_CHECK_IDENTIFIERS, "column 'id' is an identifier",
+     KN_CHECK_IDENTIFIERS},
+    {"a dropped column left", "diagnosis,note", "secret,note", 0, KN_CHECK_IDENTIFIERS, "'secret'",
+     KN_CHECK_IDENTIFIERS},
+    {"a column renamed", "job,", "work,", 0, KN_CHECK_COLUMNS, "column 'job' is missing; column 'work' should not be",
+     KN_CHECK_COLUMNS},
+    {"columns exchanged", "diagnosis,note", "note,diagnosis", 0, KN_CHECK_COLUMNS,
+     "column 'note' is not where the original has it", KN_CHECK_COLUMNS},
+    {"a column twice", "zip,job", "zip,zip", 0, KN_CHECK_COLUMNS, "column 'zip' is there twice", KN_CHECK_COLUMNS},
+    {"a row left out", "52..59,220,baker,flu,e\n", "", 0, KN_CHECK_ROWS, "has 8 rows, but 9 were written",
+     KN_CHECK_SUPPRESSED},
+    {"a row twice", "*,*,*,cold,i\n", "*,*,*,cold,i\n*,*,*,cold,i\n", 0, KN_CHECK_ROWS, "has 10 rows", KN_CHECK_COPIES},
+    {"one row replaced by a copy of another", "*,*,*,flu,g", "*,*,*,gout,h", 0, KN_CHECK_COPIES,
+     "line 9, column 'diagnosis': 'gout' is not the original 'flu' (line 8 of the original)", KN_CHECK_COPIES},
+    {"a cell of a class changed", "52..59,220,baker,flu", "52..60,220,baker,flu", 0, "k-anonymity",
+     "class age='52..60', zip='220', job='baker' (1 row, 1 person, first on line 6)", "k-anonymity"},
+    {"a suppressed row that is not", "*,*,*,flu,g", "*,all,*,flu,g", 0, "k-anonymity",
+     "class age='*', zip='all', job='*' (1 row", "k-anonymity"},
+    {"a value outside the interval", "31..38", "31..37", 2, KN_CHECK_VALUES,
+     "line 4, column 'age': '31..37' does not generalize the original '38' (line 4 of the original)", KN_CHECK_VALUES},
+    {"an interval upside down", "31..38", "38..31", 0, KN_CHECK_VALUES, "line 2, column 'age'", KN_CHECK_VALUES},
+    {"an interval of nothing", "31..38", "31..", 0, KN_CHECK_VALUES, "line 2, column 'age'", KN_CHECK_VALUES},
+    {"a wrong label", "52..59,220", "52..59,130", 0, KN_CHECK_VALUES,
+     "line 5, column 'zip': '130' does not generalize the original '2201'", KN_CHECK_VALUES},
+    {"a label that nobody knows", "52..59,220", "52..59,22*", 0, KN_CHECK_VALUES, "'22*'", KN_CHECK_VALUES},
+    {"a set without the value", "{nurse|cook}", "{nurse|baker}", 1, KN_CHECK_VALUES,
+     "line 3, column 'job': '{nurse|baker}' does not generalize the original 'cook'", KN_CHECK_VALUES},
+    {"a set not closed", "{nurse|cook}", "{nurse|cook", 0, KN_CHECK_VALUES, "line 2, column 'job'", KN_CHECK_VALUES},
+    {"another value", "baker", "cook", 0, KN_CHECK_VALUES, "'cook' does not generalize the original 'baker'",
+     KN_CHECK_VALUES},
+    {"a sensitive value changed", "*,*,*,flu", "*,*,*,ague", 0, KN_CHECK_COPIES,
+     "line 9, column 'diagnosis': 'ague' is not the original 'flu'", KN_CHECK_COPIES},
+    {"a copied cell changed", "flu,e", "flu,E", 0, KN_CHECK_COPIES, "line 6, column 'note': 'E'", KN_CHECK_COPIES},
+    {"a blank added to a copied cell", "flu,e", "flu,e ", 0, KN_CHECK_COPIES, "line 6, column 'note': 'e '",
+     KN_CHECK_COPIES},
+    {"two sensitive cells exchanged", "cold,f\n52..59,220,baker,flu,e", "flu,f\n52..59,220,baker,cold,e", 0,
+     KN_CHECK_COPIES, "; 2 cells are wrong", KN_CHECK_COPIES},
+    {"two rows exchanged within a class", "cold,f\n52..59,220,baker,flu,e", "flu,e\n52..59,220,baker,cold,f", 0,
+     KN_CHECK_COPIES, "line 5", NULL},
+    {"rows of two classes exchanged", "flu,\n52..59,220,baker,cold,f", "cold,f\n52..59,220,baker,flu,", 0,
+     KN_CHECK_COPIES, "line 4", KN_CHECK_VALUES},
+    {"a truncated file", "52..59,220,baker,gout,d\n*,*,*,gout,h\n*,*,*,flu,g\n*,*,*,cold,i\n", "52..59,22", 0,
+     KN_CHECK_TABLE, "release.csv, line 7: 2 cells where 5 are expected", KN_CHECK_TABLE},
+    {"truncated within a quote", "\"b, c\"\n", "\"b, c\n", 0, KN_CHECK_TABLE, "line 3: a quote is opened",
+     KN_CHECK_TABLE},
+    {"text after a quote", "\"b, c\"", "\"b, c\" d", 0, KN_CHECK_TABLE, "line 3: text after a closing quote in cell 5",
+     KN_CHECK_TABLE},
+    {"a cell too many", "flu,e", "flu,e,", 0, KN_CHECK_TABLE, "line 6: 6 cells where 5 are expected", KN_CHECK_TABLE},
+    {"more rows suppressed than allowed", "52..59,220,baker,gout,d", "*,*,*,gout,d", 0, KN_CHECK_SUPPRESSED,
+     "4 rows with * everywhere and 0 removed, at most 3", KN_CHECK_SUPPRESSED},
+};
+
+static void every_broken_release_is_refused_with_its_place(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    for (size_t i = 0; i < sizeof BREAKAGES / sizeof *BREAKAGES; i++) {
+        const breakage *b = &BREAKAGES[i];
+        char *release = edited(RELEASE, b->from, b->to, b->which);
+        for (int with_order = 0; with_order < 2; with_order++) {
+            h.request.order = with_order ? ORDER : NULL;
+            const char *check = with_order ? b->check : b->order_free;
+            kn_verdict *verdict = verify_texts(&h.request, release, ORIGINAL);
+            if (verdict->holds != (check == NULL)) {
+                print_verdict(verdict);
+                fail_msg("%s, %s the order: %s", b->what, with_order ? "with" : "without",
+                         verdict->holds ? "passed" : "refused");
+            }
+            if (check != NULL) {
+                const kn_check *found = find_check(verdict, check);
+                if (found == NULL || found->state != KN_CHECK_BROKEN ||
+                    (with_order && strstr(found->detail, b->words) == NULL)) {
+                    print_verdict(verdict);
+                    fail_msg("%s, %s the order: '%s' should say '%s'", b->what, with_order ? "with" : "without", check,
+                             b->words);
+                }
+            }
+            kn_verdict_free(verdict);
+        }
+        free(release);
+    }
+    close_hospital(&h);
+}
+
+static void a_wrong_order_is_refused(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    uint32_t order[9];
+    memcpy(order, ORDER, sizeof order);
+    h.request.order = order;
+    order[0] = 2;
+    kn_verdict *verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    assert_check(verdict, KN_CHECK_ROWS, KN_CHECK_BROKEN, "line 4 is said to be original row 3, which another line is");
+    kn_verdict_free(verdict);
+    order[0] = 9;
+    verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    assert_check(verdict, KN_CHECK_ROWS, KN_CHECK_BROKEN, "original row 10, which does not exist");
+    kn_verdict_free(verdict);
+    order[0] = 3;
+    order[5] = 0;
+    verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_BROKEN, "line 2, column 'age': '31..38' does not generalize");
+    assert_check(verdict, KN_CHECK_COPIES, KN_CHECK_BROKEN, "line 2, column 'diagnosis'");
+    kn_verdict_free(verdict);
+    close_hospital(&h);
+}
+
+static void persons_are_counted_when_they_are_known(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.models[0].params = "k=3"; /* three rows everywhere, but the suppressed ones are of two persons */
+    kn_verdict *verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    assert_check(verdict, "k-anonymity", KN_CHECK_BROKEN,
+                 "only 2 persons (asked: k=3): class age='*', zip='*', job='*' (3 rows, 2 persons, first on line 8)");
+    assert_true(find_check(verdict, "k-anonymity")->worst == 2);
+    kn_verdict_free(verdict);
+    close_hospital(&h);
+}
+
+static void a_person_spelled_differently_is_one_person(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.models[0].params = "k=3";
+    static const struct {
+        const char *first, *second;
+        int n_persons; /* of the suppressed rows, with person 9 */
+    } cases[] = {{"7", "7.0", 2},
+                 {"+7", "7", 2},
+                 {"70", "7e1", 2},
+                 {"70", "7", 3},
+                 {"", " ", 2},
+                 {"120", "12", 3},
+                 {"-7", "7", 3},
+                 {"0", "-0", 2},
+                 {"a", "b", 3},
+                 {"a", "a", 2},
+                 {"12345678901234567890", "12345678901234567891", 3}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char first[40], second[40];
+        snprintf(first, sizeof first, "%s,40", cases[i].first);
+        snprintf(second, sizeof second, "%s,41", cases[i].second);
+        char *some = edited(ORIGINAL, "7,40", first, 0), *original = edited(some, "7,41", second, 0);
+        kn_verdict *verdict = verify_texts(&h.request, RELEASE, original);
+        if (verdict->smallest_class != (uint64_t)cases[i].n_persons)
+            fail_msg("'%s' and '%s' counted as %d persons", cases[i].first, cases[i].second,
+                     (int)verdict->smallest_class - 1);
+        kn_verdict_free(verdict);
+        free(some);
+        free(original);
+    }
+    close_hospital(&h);
+}
+
+static void removed_rows_are_accounted_for(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    char *release = edited(RELEASE, "*,*,*,gout,h\n*,*,*,flu,g\n*,*,*,cold,i\n", "", 0);
+    h.request.n_order = 6;
+    h.models[0].params = "k=3";
+    kn_verdict *verdict = verify_texts(&h.request, release, ORIGINAL);
+    if (!verdict->holds) print_verdict(verdict);
+    assert_true(verdict->holds);
+    assert_int_equal(verdict->n_removed, 3);
+    assert_check(verdict, KN_CHECK_ROWS, KN_CHECK_HOLDS, "6 of the original's 9 rows, 3 removed");
+    kn_verdict_free(verdict);
+    h.request.max_suppressed = 2;
+    verdict = verify_texts(&h.request, release, ORIGINAL);
+    assert_check(verdict, KN_CHECK_SUPPRESSED, KN_CHECK_BROKEN, "0 rows with * everywhere and 3 removed, at most 2");
+    kn_verdict_free(verdict);
+    free(release);
+    close_hospital(&h);
+}
+
+static void values_are_hidden_when_redaction_is_asked_for(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.request.redact = true;
+    char *release = edited(RELEASE, "52..59,220,baker,flu", "52..60,220,baker,ague", 0);
+    kn_verdict *verdict = verify_texts(&h.request, release, ORIGINAL);
+    assert_false(verdict->holds);
+    for (size_t i = 0; i < verdict->n_checks; i++) {
+        assert_null(strstr(verdict->checks[i].detail, "52"));
+        assert_null(strstr(verdict->checks[i].detail, "ague"));
+    }
+    kn_verdict_free(verdict);
+    free(release);
+    close_hospital(&h);
+}
+
+static void wrong_files_and_parameters_are_errors(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    kn_verdict *verdict;
+    kn_error problem = {{0}};
+    h.request.release_path = "no-such-file.csv";
+    assert_int_equal(kn_verify_files(&verdict, &h.request, &problem), KN_INPUT);
+    assert_null(verdict);
+    assert_non_null(strstr(problem.message, "cannot open release.csv"));
+
+    char *release = temp_file(RELEASE, strlen(RELEASE)), *original = temp_file("a,b\n1,2\n", 8);
+    h.request.release_path = release;
+    h.request.original_path = original;
+    problem = (kn_error){{0}};
+    assert_int_equal(kn_verify_files(&verdict, &h.request, &problem), KN_INPUT);
+    assert_non_null(strstr(problem.message, "2 columns where 7 are expected"));
+
+    static const kn_verify_model wrong[] = {{"k-anonymity", "k=0"},
+                                            {"k-anonymity", "l=2"},
+                                            {"l-diversity", "kind=recursive,l=2"},
+                                            {"l-diversity", "column=age,l=2"},
+                                            {"t-closeness", ""},
+                                            {"alpha-k", "alpha=2"}};
+    h.request.original_path = NULL;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        h.models[0] = wrong[i];
+        problem = (kn_error){{0}};
+        assert_int_equal(kn_verify_files(&verdict, &h.request, &problem), KN_USAGE);
+    }
+    h.models[0] = (kn_verify_model){"wishful-thinking", ""};
+    assert_ok(kn_verify_files(&verdict, &h.request, err));
+    assert_check(verdict, "unknown model", KN_CHECK_NOT_MADE, "'wishful-thinking'");
+    kn_verdict_free(verdict);
+    remove_file(release);
+    remove_file(original);
+    close_hospital(&h);
+}
+
+/* --- What cells mean ------------------------------------------------------------------------------------------- */
+
+typedef struct pair {
+    const char *original, *released;
+    bool covers;
+} pair;
+
+/* One QI column; each pair is a file of one row. */
+static void assert_pairs(const kn_domain *domain, kn_type type, const pair *pairs, size_t n, bool guard)
+{
+    kn_verify_column column = {.name = "a", .role = KN_ROLE_QUASI, .type = type, .domain = domain};
+    static const char *const nulls[] = {"", "NA"};
+    uint32_t order[] = {0};
+    kn_verify_request request = {.columns = &column,
+                                 .n_columns = 1,
+                                 .max_suppressed = -1,
+                                 .order = order,
+                                 .n_order = 1,
+                                 .null_values = nulls,
+                                 .n_null_values = 2,
+                                 .delimiter = ',',
+                                 .guard_formulas = guard};
+    for (size_t i = 0; i < n; i++) {
+        char original[200], released[200];
+        snprintf(original, sizeof original, "a\n\"%s\"\n", pairs[i].original);
+        snprintf(released, sizeof released, "a\n\"%s\"\n", pairs[i].released);
+        kn_verdict *verdict = verify_texts(&request, released, original);
+        if (verdict->holds != pairs[i].covers) {
+            print_verdict(verdict);
+            fail_msg("'%s' released as '%s' should be %s", pairs[i].original, pairs[i].released,
+                     pairs[i].covers ? "right" : "wrong");
+        }
+        kn_verdict_free(verdict);
+    }
+}
+#define ASSERT_PAIRS(domain, type, guard, ...)                                                                         \
+    do {                                                                                                               \
+        static const pair pairs_[] = {__VA_ARGS__};                                                                    \
+        assert_pairs(domain, type, pairs_, sizeof pairs_ / sizeof *pairs_, guard);                                     \
+    } while (0)
+
+static void numbers_mean_themselves_or_an_interval(void **state)
+{
+    const int cells[] = {1, 5, -3};
+    kn_table *table = test_table(3, 1, cells);
+    kn_domain *domain = test_domain(table, 0, NULL);
+    ASSERT_PAIRS(domain, KN_TYPE_DECIMAL, false, {"1", "1", true}, {"1.0", "1", true}, {"1e0", "1", true},
+                 {"1", "2", false}, {"1", "1..5", true}, {"5", "1..5", true}, {"6", "1..5", false},
+                 {"0", "1..5", false}, {"-3", "-3..1", true}, {"-4", "-3..1", false}, {"2.5", "1..5", true},
+                 {"5.01", "1..5", false}, {"5", "*", true}, {"", "*", true}, {"", "1..5", false}, {"", "NA", true},
+                 {"NA", "", true}, {"", "1", false}, {"1", "", false}, {"5", "1...5", false}, {"5", "1..5..9", false},
+                 {"5", "..", false}, {"9007199254740993", "9007199254740992", false},
+                 {"9007199254740993", "9007199254740993.0", true}, {"x", "x", true}, {"x", "y", false},
+                 {"5", "1\\..5", false}, {"0.5", "\\.5..1", true});
+    ASSERT_PAIRS(domain, KN_TYPE_DECIMAL, true, {"-3", "'-3", true}, {"-3", "'-3..1", true}, {"-3", "'-2", false},
+                 {"3", "'3", false});
+    ASSERT_PAIRS(domain, KN_TYPE_DECIMAL, false, {"-3", "'-3", false});
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void dates_mean_themselves_or_an_interval(void **state)
+{
+    const int cells[] = {1, 5};
+    kn_table *table = test_table(2, 1, cells);
+    kn_domain *domain = test_domain(table, 0, NULL);
+    ASSERT_PAIRS(domain, KN_TYPE_DATE, false, {"2024-02-29", "2024-02-29", true}, {"2024-02-29", "2024/2/29", true},
+                 {"2024-02-29", "2024-02-01..2024-03-01", true}, {"2024-03-02", "2024-02-01..2024-03-01", false},
+                 {"2024-03-01", "2024-02-01..2024-03-01", true}, {"2023-02-28", "2023-02-01..2023-02-29", false},
+                 {"31.12.1999", "1.12.1999..1.1.2000", true}, {"2.1.2000", "1.12.1999..1.1.2000", false},
+                 {"31/12/1999", "30/12/1999..31/12/1999", true}, {"12/31/1999", "12/30/1999..1/1/2000", true},
+                 {"2024-01-01T10:00:00Z", "2024-01-01T12:00:00+02:00", true},
+                 {"2024-01-01T10:00:00Z", "2024-01-01T09:59..2024-01-01T10:00", true},
+                 {"2024-01-01T10:00:01", "2024-01-01T09:59..2024-01-01T10:00", false},
+                 {"1969-12-31", "1900-01-01..1970-01-01", true}, {"20240131", "20240101..20240201", true},
+                 {"", "2024-02-01..2024-03-01", false}, {"", "*", true});
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void text_means_itself_or_a_set(void **state)
+{
+    const char *const cells[] = {"a", "b|c", "*x"};
+    kn_table *table = test_text_table(3, 1, cells);
+    kn_domain *domain = test_domain(table, 0, NULL);
+    ASSERT_PAIRS(domain, KN_TYPE_TEXT, false, {"a", "a", true}, {"a", "A", false}, {"a", "{a|b}", true},
+                 {"b", "{a|b}", true}, {"c", "{a|b}", false}, {"b|c", "{a|b\\|c}", true}, {"b|c", "{a|b|c}", false},
+                 {"b", "{a|b\\|c}", false}, {"{a|b}", "{a|b}", true}, {"a}", "{a\\}|b}", true}, {"a", "{b|c}", false},
+                 {"", "{|a}", true}, {"NA", "{|a}", true}, {"", "{b|a}", false}, {"", "{NA|a}", true},
+                 {"a", "{a|b}x", false}, {"a", "a..b", false}, {"x\\y", "{x\\\\y|z}", true}, {"a", "\\a", false});
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void ordered_text_means_an_interval_of_its_order(void **state)
+{
+    const char *const cells[] = {"low", "middle", "high"};
+    kn_table *table = test_text_table(3, 1, cells); /* spellings: high, low, middle */
+    kn_domain *domain = test_domain(table, 0, NULL);
+    domain->kind = KN_DOMAIN_RANGES;
+    domain->code_of_spelling[0] = 2;
+    domain->code_of_spelling[1] = 0;
+    domain->code_of_spelling[2] = 1;
+    ASSERT_PAIRS(domain, KN_TYPE_TEXT, false, {"low", "low..middle", true}, {"middle", "low..middle", true},
+                 {"high", "low..middle", false}, {"high", "middle..high", true}, {"low", "middle..high", false},
+                 {"low", "low..unknown", false}, {"", "low..high", false}, {"low", "high..low", false});
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void labels_mean_the_leaves_below_them(void **state)
+{
+    const char *const cells[] = {"a1", "a2", "b1", "x", NULL};
+    kn_table *table = test_text_table(5, 1, cells);
+    kn_domain *domain = test_domain(table, 0, "a1;a;A;all\na2;a;A;all\nb1;b;b;all\nx;x;d;all\n");
+    ASSERT_PAIRS(domain, KN_TYPE_TEXT, false, {"a1", "a1", true}, {"a1", "a", true}, {"a1", "A", true},
+                 {"a1", "all", true}, {"a1", "*", true}, {"a1", "a2", false}, {"a1", "b", false}, {"b1", "a", false},
+                 {"b1", "b", true}, {"b1", "A", false}, {"x", "x", true}, {"x", "d", true}, {"a1", "x", false},
+                 {"", "all", true}, {"", "a", false}, {"", "*", true}, {"NA", "", true}, {"a1", "ALL", false},
+                 {"a1", "", false}, {"a1", "a1..a2", true}, {"b1", "a1..a2", false}, {"a1", "{a1|b1}", true},
+                 {"a2", "{a1|b1}", false});
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+static void a_tree_over_numbers_takes_other_spellings_of_its_leaves(void **state)
+{
+    const int cells[] = {1, 2, 10};
+    kn_table *table = test_table(3, 1, cells);
+    kn_domain *domain = test_domain(table, 0, "1;1..5;*\n2;1..5;*\n10;6..10;*\n");
+    ASSERT_PAIRS(domain, KN_TYPE_INT, false, {"1", "1..5", true}, {"+1", "1..5", true}, {"10", "1..5", false},
+                 {"10", "6..10", true}, {"2", "6..10", false}, {"2", "+2", true});
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+/* --- Reading --------------------------------------------------------------------------------------------------- */
+
+static kn_sheet *read_sheet(const char *bytes, size_t n_bytes, kn_sheet_options options)
+{
+    char *path = temp_file(bytes, n_bytes);
+    kn_sheet *sheet;
+    options.path = options.name = path;
+    assert_ok(kn_sheet_read(&sheet, &options, err));
+    remove_file(path);
+    return sheet;
+}
+
+static void assert_cell(const kn_sheet *sheet, uint32_t row, uint32_t column, const char *expected)
+{
+    size_t n_bytes;
+    const char *bytes = kn_text(&sheet->columns[column], kn_sheet_code(&sheet->columns[column], row), &n_bytes);
+    if (n_bytes != strlen(expected) || memcmp(bytes, expected, n_bytes) != 0)
+        fail_msg("row %u, column %u is '%.*s', not '%s'", row, column, (int)n_bytes, bytes, expected);
+}
+
+static void the_reader_takes_quotes_line_ends_and_encodings(void **state)
+{
+    static const char *const ends[] = {"\n", "\r\n", "\r"};
+    for (size_t e = 0; e < 3; e++) {
+        char text[200];
+        int n = snprintf(text, sizeof text, "a;b%s1;\"x\"\"y;%sz\"%s%s\"\";c\"d\"%s", ends[e], ends[e], ends[e],
+                         ends[e], ends[e]);
+        kn_sheet *sheet = read_sheet(text, (size_t)n, (kn_sheet_options){0});
+        assert_null(sheet->problem);
+        assert_int_equal(sheet->n_rows, 2);
+        char cell[20];
+        snprintf(cell, sizeof cell, "x\"y;%sz", ends[e]);
+        assert_cell(sheet, 0, 1, cell);
+        assert_cell(sheet, 1, 0, "");
+        assert_cell(sheet, 1, 1, "c\"d\"");
+        assert_int_equal(kn_sheet_line(sheet, 0), 2);
+        assert_int_equal(kn_sheet_line(sheet, 1), 5); /* one line end inside a cell, one empty line */
+        kn_sheet_free(sheet);
+    }
+    static const char utf16[] = "\xff\xfe"
+                                "a\0,\0b\0\n\0\xe4\0,\0\x3d\xd8\x00\xde\n\0";
+    kn_sheet *sheet = read_sheet(utf16, sizeof utf16 - 1, (kn_sheet_options){0});
+    assert_int_equal(sheet->n_rows, 1);
+    assert_cell(sheet, 0, 0, "\xc3\xa4");
+    assert_cell(sheet, 0, 1, "\xf0\x9f\x98\x80");
+    kn_sheet_free(sheet);
+    sheet = read_sheet("\xef\xbb\xbf"
+                       "a,b\n\xe4, x ",
+                       12, (kn_sheet_options){.latin1 = true, .trim = true});
+    assert_string_equal(sheet->columns[0].name, "a");
+    assert_cell(sheet, 0, 1, "x");
+    kn_sheet_free(sheet);
+    sheet = read_sheet("a,b\n\xe4, x ", 9, (kn_sheet_options){.latin1 = true, .trim = true});
+    assert_cell(sheet, 0, 0, "\xc3\xa4");
+    kn_sheet_free(sheet);
+    sheet = read_sheet("1|2\n3|4", 7, (kn_sheet_options){.no_header = true});
+    assert_int_equal(sheet->n_rows, 2);
+    assert_cell(sheet, 0, 1, "2");
+    assert_int_equal(kn_sheet_line(sheet, 1), 2);
+    kn_sheet_free(sheet);
+    sheet = read_sheet("a\n\nx\n", 5, (kn_sheet_options){0}); /* one column: an empty line is an empty cell */
+    assert_int_equal(sheet->n_rows, 2);
+    assert_cell(sheet, 0, 0, "");
+    kn_sheet_free(sheet);
+    const char *const names[] = {"a;b", "c"};
+    sheet = read_sheet("a;b,c\n1;2,3\n", 12, (kn_sheet_options){.expected = names, .n_expected = 2});
+    assert_int_equal(sheet->n_columns, 2);
+    kn_sheet_free(sheet);
+}
+
+static void the_reader_names_the_line_of_a_malformed_file(void **state)
+{
+    static const struct {
+        const char *text, *problem;
+        size_t n_bytes;
+    } cases[] = {{"", "line 1: the file is empty", 0},
+                 {"a,b\n1\n", "line 2: 1 cells where 2", 6},
+                 {"a,b\n1,2\n\"3\n4\",5,6\n", "line 3: 3 cells where 2", 19},
+                 {"a,b\n1,\"2", "line 2: a quote is opened", 8},
+                 {"a,b\n1,\"2\"3\n", "line 2: text after a closing quote in cell 2", 11},
+                 {"a,b\n1,\0\n", "line 2: a NUL byte in cell 2", 8},
+                 {"a,b\n1,\"\0\"\n", "line 2: a NUL byte in cell 2", 10}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_sheet *sheet = read_sheet(cases[i].text, cases[i].n_bytes, (kn_sheet_options){.delimiter = ','});
+        if (sheet->problem == NULL || strstr(sheet->problem, cases[i].problem) == NULL)
+            fail_msg("'%s' should say '%s', not '%s'", cases[i].text, cases[i].problem, sheet->problem);
+        assert_int_equal(sheet->n_rows, 0);
+        kn_sheet_free(sheet);
+    }
+}
+
+/* Cells across block boundaries, codes of every width, and a cell larger than a block. */
+static void large_files_are_read_as_they_are(void **state)
+{
+    enum { N = 150000 };
+    char *text = malloc(N * 30 + 4000000), *at = text;
+    at += sprintf(at, "n,small,quoted\n");
+    for (int i = 0; i < N; i++) at += sprintf(at, "%d,%d,\"%d,\"\"\"\r\n", i, i % 7, i % 1000);
+    at += sprintf(at, "x,y,");
+    memset(at, 'z', 3000000);
+    at += 3000000;
+    kn_sheet *sheet = read_sheet(text, (size_t)(at - text), (kn_sheet_options){.delimiter = ','});
+    assert_int_equal(sheet->n_rows, N + 1);
+    for (uint32_t i = 0; i < N; i += 997) {
+        char cell[30];
+        snprintf(cell, sizeof cell, "%u", i);
+        assert_cell(sheet, i, 0, cell);
+        snprintf(cell, sizeof cell, "%u", i % 7);
+        assert_cell(sheet, i, 1, cell);
+        snprintf(cell, sizeof cell, "%u,\"", i % 1000);
+        assert_cell(sheet, i, 2, cell);
+    }
+    size_t n_bytes;
+    kn_text(&sheet->columns[2], kn_sheet_code(&sheet->columns[2], N), &n_bytes);
+    assert_int_equal(n_bytes, 3000000);
+    kn_sheet_free(sheet);
+    free(text);
+}
+
+/* --- Models against slow counts -------------------------------------------------------------------------------- */
+
+enum { MAX_VALUES = 6, MAX_ROWS = 40, MAX_CLASSES = 6 };
+
+/* A table of one QI (the class itself) and one sensitive column, and its reference distribution. */
+typedef struct counted {
+    int n_rows, n_values, n_classes;
+    int class_of[MAX_ROWS], value_of[MAX_ROWS];
+    int count[MAX_CLASSES][MAX_VALUES], size[MAX_CLASSES], total[MAX_VALUES];
+} counted;
+
+static void make_counted(counted *table, kn_rng *rng)
+{
+    *table = (counted){.n_rows = 1 + (int)kn_rng_below(rng, MAX_ROWS - 1)};
+    table->n_values = 1 + (int)kn_rng_below(rng, MAX_VALUES);
+    int n_classes = 1 + (int)kn_rng_below(rng, MAX_CLASSES);
+    for (int r = 0; r < table->n_rows; r++) {
+        int value = (int)(kn_rng_below(rng, (uint32_t)table->n_values) * kn_rng_below(rng, 3) / 2);
+        table->class_of[r] = (int)kn_rng_below(rng, (uint32_t)n_classes);
+        table->value_of[r] = value;
+        table->count[table->class_of[r]][value]++;
+        table->size[table->class_of[r]]++;
+        table->total[value]++;
+    }
+    table->n_classes = n_classes;
+}
+
+/* Earth mover's distance as a transport problem: cheapest flow from q to p, by augmenting along cheapest paths
+ * (Bellman and Ford) in whole units, so that the optimum is exact. */
+static double transport(const counted *t, int class_index, double cost[MAX_VALUES][MAX_VALUES])
+{
+    int n = t->n_values, nodes = 2 * n;
+    long supply[MAX_VALUES], demand[MAX_VALUES], flow[MAX_VALUES][MAX_VALUES] = {{0}};
+    double sum = 0;
+    for (int v = 0; v < n; v++) {
+        supply[v] = (long)t->count[class_index][v] * t->n_rows;
+        demand[v] = (long)t->total[v] * t->size[class_index];
+    }
+    for (;;) {
+        double best[2 * MAX_VALUES];
+        int before[2 * MAX_VALUES];
+        for (int i = 0; i < nodes; i++) best[i] = i < n && supply[i] > 0 ? 0 : INFINITY, before[i] = -1;
+        for (int round = 0; round < nodes; round++)
+            for (int i = 0; i < n; i++)
+                for (int j = 0; j < n; j++) {
+                    if (best[i] + cost[i][j] < best[n + j] - 1e-12)
+                        best[n + j] = best[i] + cost[i][j], before[n + j] = i;
+                    if (flow[i][j] > 0 && best[n + j] - cost[i][j] < best[i] - 1e-12)
+                        best[i] = best[n + j] - cost[i][j], before[i] = n + j;
+                }
+        int end = -1;
+        for (int j = 0; j < n; j++)
+            if (demand[j] > 0 && (end < 0 || best[n + j] < best[end])) end = n + j;
+        if (end < 0) break;
+        long most = demand[end - n];
+        int at = end;
+        for (; before[at] >= 0; at = before[at])
+            if (at < n && flow[at][before[at] - n] < most) most = flow[at][before[at] - n];
+        if (supply[at] < most) most = supply[at];
+        supply[at] -= most;
+        demand[end - n] -= most;
+        for (at = end; before[at] >= 0; at = before[at]) {
+            if (at >= n)
+                flow[before[at]][at - n] += most;
+            else
+                flow[at][before[at] - n] -= most;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) sum += (double)flow[i][j] * cost[i][j];
+    return sum / ((double)t->n_rows * t->size[class_index]);
+}
+
+static const char TREE_LINES[] = "0;low;*\n1;low;*\n2;low;*\n3;high;*\n4;high;*\n5;other;*\n";
+static int branch_of(int value) { return value < 3 ? 0 : value < 5 ? 1 : 2; }
+
+static double slow_value(const counted *t, int c, int model)
+{
+    double n = t->size[c], value = 0, cost[MAX_VALUES][MAX_VALUES];
+    int distinct = 0, largest = 0, sorted[MAX_VALUES], n_total = 0, rank[MAX_VALUES];
+    for (int v = 0; v < t->n_values; v++) {
+        distinct += t->count[c][v] > 0;
+        if (t->count[c][v] > largest) largest = t->count[c][v];
+        sorted[v] = t->count[c][v];
+        rank[v] = n_total;
+        n_total += t->total[v] > 0;
+    }
+    switch (model) {
+    case 0: return n;
+    case 1: return distinct;
+    case 2:
+        for (int v = 0; v < t->n_values; v++)
+            if (t->count[c][v] > 0) value -= t->count[c][v] / n * log(t->count[c][v] / n);
+        return exp(value);
+    case 3: { /* c with which (c,2)-diversity would just not hold */
+        for (int i = 0; i < t->n_values; i++)
+            for (int j = i + 1; j < t->n_values; j++)
+                if (sorted[j] > sorted[i]) {
+                    int swap = sorted[i];
+                    sorted[i] = sorted[j];
+                    sorted[j] = swap;
+                }
+        for (int i = 1; i < t->n_values; i++) value += sorted[i];
+        return value > 0 ? sorted[0] / value : INFINITY;
+    }
+    case 4: return n / largest;
+    case 5: return distinct;
+    case 6: return largest / n;
+    case 7:
+        return t->n_values > 1 ? (t->count[c][0] > t->count[c][1] ? t->count[c][0] : t->count[c][1]) / n
+                               : t->count[c][0] / n;
+    case 8:
+    case 9:
+    case 10:
+        for (int i = 0; i < t->n_values; i++)
+            for (int j = 0; j < t->n_values; j++) {
+                if (model == 8) cost[i][j] = i != j;
+                if (model == 9) cost[i][j] = n_total > 1 ? fabs((double)rank[i] - rank[j]) / (n_total - 1) : 0;
+                if (model == 10) cost[i][j] = i == j ? 0 : branch_of(i) == branch_of(j) ? 0.5 : 1;
+            }
+        return transport(t, c, cost);
+    case 11:
+        for (int v = 0; v < t->n_values; v++) {
+            double p = (double)t->total[v] / t->n_rows, q = t->count[c][v] / n;
+            if (q > p && q / p - 1 > value) value = q / p - 1;
+        }
+        return value;
+    default:
+        for (int v = 0; v < t->n_values; v++) {
+            double p = (double)t->total[v] / t->n_rows, q = t->count[c][v] / n;
+            if (p > 0) value = fmax(value, q > 0 ? fabs(log(q / p) / log(2)) : INFINITY);
+        }
+        return value;
+    }
+}
+
+typedef struct model_case {
+    const char *name, *format; /* of the parameters, with the bound at %s */
+    bool least_is_worst, strict;
+} model_case;
+
+static const model_case MODELS[] = {
+    {"k-anonymity", "k=%s", true, false},
+    {"l-diversity", "l=%s", true, false},
+    {"l-diversity", "kind=entropy,l=%s", true, false},
+    {"l-diversity", "kind=recursive,l=2,c=%s", false, true},
+    {"l-diversity", "kind=frequency,l=%s,column=s", true, false},
+    {"p-sensitive", "p=%s", true, false},
+    {"alpha-k", "alpha=%s", false, false},
+    {"alpha-k", "alpha=%s,values=0|1", false, false},
+    {"t-closeness", "t=%s", false, false},
+    {"t-closeness", "distance=ordered,t=%s", false, false},
+    {"t-closeness", "distance=hierarchical,t=%s", false, false},
+    {"beta-likeness", "beta=%s", false, false},
+    {"delta-disclosure", "delta=%s", false, true},
+};
+enum { N_MODELS = sizeof MODELS / sizeof *MODELS };
+
+/* Asks with a bound and returns the finding; release and original are the same rows. */
+static kn_check_state ask(double *worst, const counted *t, const model_case *model, double bound, kn_tree *tree)
+{
+    char text[MAX_ROWS * 16 + 20], number[40], params[100], *at = text;
+    kn_verify_column columns[] = {{.name = "q", .role = KN_ROLE_QUASI, .type = KN_TYPE_INT},
+                                  {.name = "s", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_INT, .tree = tree}};
+    bool whole = strchr("klp", model->format[0]) != NULL && model->format[1] == '=';
+    snprintf(number, sizeof number, whole ? "%.0f" : "%.12f", bound);
+    snprintf(params, sizeof params, model->format, number);
+    kn_verify_model asked = {model->name, params};
+    kn_verify_request request = {
+        .columns = columns, .n_columns = 2, .models = &asked, .n_models = 1, .max_suppressed = -1, .delimiter = ','};
+    at += sprintf(at, "q,s\n");
+    for (int r = 0; r < t->n_rows; r++) /* another spelling is not another value */
+        at += sprintf(at, "%d,%s%d\n", t->class_of[r], r % 5 == 1 ? "+" : "", t->value_of[r]);
+    kn_verdict *verdict = verify_texts(&request, text, text);
+    const kn_check *check = find_check(verdict, model->name);
+    assert_non_null(check);
+    kn_check_state state = check->state;
+    *worst = check->worst;
+    assert_int_equal(verdict->holds, state == KN_CHECK_HOLDS);
+    kn_verdict_free(verdict);
+    return state;
+}
+
+static void every_model_agrees_with_a_slow_count_and_refuses_beyond_it(void **state)
+{
+    kn_rng rng = kn_rng_new(8, 0);
+    kn_tree *tree = test_tree_from_lines(TREE_LINES);
+    int n_refused[N_MODELS] = {0};
+    for (int round = 0; round < 60; round++) {
+        counted t;
+        make_counted(&t, &rng);
+        for (int m = 0; m < N_MODELS; m++) {
+            double expected = MODELS[m].least_is_worst ? INFINITY : -INFINITY, worst;
+            for (int c = 0; c < t.n_classes; c++) {
+                if (t.size[c] == 0) continue;
+                double value = slow_value(&t, c, m);
+                expected = MODELS[m].least_is_worst ? fmin(expected, value) : fmax(expected, value);
+            }
+            ask(&worst, &t, &MODELS[m], 1, tree);
+            if (!(fabs(worst - expected) < 1e-9) && !(isinf(worst) && isinf(expected)))
+                fail_msg("%s %s: %.12g instead of %.12g", MODELS[m].name, MODELS[m].format, worst, expected);
+            if (isinf(expected)) {
+                n_refused[m]++;
+                assert_int_equal(ask(&worst, &t, &MODELS[m], 1000, tree), KN_CHECK_BROKEN);
+                continue;
+            }
+            bool counts = m <= 1 || m == 5;
+            double step = counts ? 1 : 1e-6, sign = MODELS[m].least_is_worst ? 1 : -1;
+            double inside = counts ? expected : expected - sign * step, outside = expected + sign * step;
+            if (inside >= (MODELS[m].least_is_worst ? 1 : 0) && (inside <= 1 || m < 6 || m > 10))
+                assert_int_equal(ask(&worst, &t, &MODELS[m], inside, tree), KN_CHECK_HOLDS);
+            if (outside >= 0) {
+                assert_int_equal(ask(&worst, &t, &MODELS[m], outside, tree), KN_CHECK_BROKEN);
+                n_refused[m]++;
+            }
+        }
+    }
+    for (int m = 0; m < N_MODELS; m++) assert_true(n_refused[m] > 5);
+    kn_tree_free(tree);
+}
+
+/* A release of classes "1", "2", ... with the given sensitive values; the original has the same rows. */
+static kn_verdict *verify_classes(const char *rows, kn_type type, const char *name, const char *params,
+                                  const kn_tree *tree)
+{
+    kn_verify_column columns[] = {{.name = "q", .role = KN_ROLE_QUASI, .type = KN_TYPE_TEXT},
+                                  {.name = "s", .role = KN_ROLE_SENSITIVE, .type = type, .tree = tree}};
+    kn_verify_model model = {name, params};
+    kn_verify_request request = {
+        .columns = columns, .n_columns = 2, .models = &model, .n_models = 1, .max_suppressed = -1, .delimiter = ','};
+    return verify_texts(&request, rows, rows);
+}
+
+static void the_papers_figures_come_out(void **state)
+{
+    /* Li et al. 2007: salaries 3k..11k; {3,4,5} is 0.375 away, {6,8,11} 0.1667 */
+    static const char salaries[] = "q,s\n1,3\n1,4\n1,5\n2,6\n2,8\n2,11\n3,7\n3,9\n3,10\n";
+    static const struct {
+        const char *rows;
+        double distance;
+    } known[] = {{"q,s\n1,3\n1,4\n1,5\n", 0.375}, {"q,s\n2,6\n2,8\n2,11\n", 1.0 / 6}};
+    kn_verify_column columns[] = {{.name = "q", .role = KN_ROLE_QUASI, .type = KN_TYPE_TEXT},
+                                  {.name = "s", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_INT}};
+    kn_verify_model model = {"t-closeness", "t=1,distance=ordered"};
+    kn_verify_request request = {
+        .columns = columns, .n_columns = 2, .models = &model, .n_models = 1, .max_suppressed = -1};
+    for (int i = 0; i < 2; i++) {
+        kn_verdict *verdict = verify_texts(&request, known[i].rows, salaries);
+        assert_true(fabs(find_check(verdict, "t-closeness")->worst - known[i].distance) < 1e-12);
+        kn_verdict_free(verdict);
+    }
+    /* [SV] Figure 18: one of three blocks is 1-diverse; HIV 2/3 > 0.4 */
+    static const char diseases[] = "q,s\n1,hypertension\n1,hypertension\n1,hypertension\n2,obesity\n2,HIV\n2,obesity\n"
+                                   "3,HIV\n3,HIV\n3,obesity\n";
+    kn_verdict *verdict = verify_classes(diseases, KN_TYPE_TEXT, "l-diversity", "l=2", NULL);
+    assert_check(verdict, "l-diversity", KN_CHECK_BROKEN, "diversity 1, too low (asked: l=2): class q='1' (3 rows");
+    kn_verdict_free(verdict);
+    verdict = verify_classes(diseases, KN_TYPE_TEXT, "alpha-k", "alpha=0.4,values=HIV,k=3", NULL);
+    assert_check(verdict, "alpha-k", KN_CHECK_BROKEN, "share of one value 0.666666667, too high (asked: alpha=0.4");
+    assert_check(verdict, "alpha-k", KN_CHECK_BROKEN, "class q='3'");
+    kn_verdict_free(verdict);
+    /* Figure 19: 2 of 3 have diabetes in one block, 3 of 9 in the table: the nine rows shown give 33 % */
+    static const char diabetes[] = "q,s\n1,Y\n1,Y\n1,N\n2,N\n2,N\n2,Y\n3,N\n3,N\n3,N\n";
+    verdict = verify_classes(diabetes, KN_TYPE_TEXT, "t-closeness", "t=0.333333333334", NULL);
+    assert_check(verdict, "t-closeness", KN_CHECK_HOLDS, "0.333333333");
+    kn_verdict_free(verdict);
+    verdict = verify_classes(diabetes, KN_TYPE_TEXT, "t-closeness", "t=0.333", NULL);
+    assert_check(verdict, "t-closeness", KN_CHECK_BROKEN, "; 2 classes break it"); /* nobody has it in block 3 */
+    kn_verdict_free(verdict);
+}
+
+static void ordered_text_takes_the_order_of_its_hierarchy(void **state)
+{
+    kn_tree *tree = test_tree_from_lines("low;*\nmiddle;*\nhigh;*\n");
+    static const char rows[] = "q,s\n1,low\n2,middle\n2,high\n";
+    kn_verdict *verdict = verify_classes(rows, KN_TYPE_TEXT, "t-closeness", "t=1,distance=ordered", tree);
+    assert_true(fabs(find_check(verdict, "t-closeness")->worst - 0.5) < 1e-12); /* (2/3 + 1/3) / 2 */
+    kn_verdict_free(verdict);
+    verdict = verify_classes(rows, KN_TYPE_TEXT, "t-closeness", "t=1,distance=hierarchical", NULL);
+    assert_check(verdict, "t-closeness", KN_CHECK_NOT_MADE, "hierarchy is not known");
+    kn_verdict_free(verdict);
+    verdict = verify_classes("q,s\n1,low\n1,lowest\n", KN_TYPE_TEXT, "t-closeness", "t=1,distance=hierarchical", tree);
+    assert_check(verdict, "t-closeness", KN_CHECK_NOT_MADE, "not in the hierarchy");
+    kn_verdict_free(verdict);
+    kn_tree_free(tree);
+}
+
+static void missing_sensitive_cells_are_one_value(void **state)
+{
+    kn_verdict *verdict = verify_classes("q,s\n1,\n1, \n1,a\n", KN_TYPE_TEXT, "l-diversity", "l=3", NULL);
+    assert_true(find_check(verdict, "l-diversity")->worst == 2);
+    kn_verdict_free(verdict);
+}
+
+static void enhanced_beta_likeness_holds_frequent_values_tighter(void **state)
+{
+    /* p(a) = 1/2, so a gain of 1 exceeds -ln 0.5 = 0.69 */
+    static const char rows[] = "q,s\n1,a\n1,a\n2,b\n2,b\n";
+    kn_verdict *verdict = verify_classes(rows, KN_TYPE_TEXT, "beta-likeness", "beta=2", NULL);
+    assert_true(verdict->holds);
+    kn_verdict_free(verdict);
+    verdict = verify_classes(rows, KN_TYPE_TEXT, "beta-likeness", "beta=2,enhanced=yes", NULL);
+    assert_check(verdict, "beta-likeness", KN_CHECK_BROKEN, "relative gain 1, too high");
+    kn_verdict_free(verdict);
+}
+
+/* --- Random releases ------------------------------------------------------------------------------------------- */
+
+/* Rows of (number, number, label) grouped at random; classes are released as intervals and tree labels. */
+typedef struct random_release {
+    int n_rows, n_classes;
+    int cell[MAX_ROWS][3], class_of[MAX_ROWS];
+    char released[MAX_ROWS][3][24];
+    uint32_t order[MAX_ROWS];
+    char *original_text, *release_text;
+} random_release;
+
+static const int LABEL_SIZES[] = {1, 2, 4, 8}; /* leaves below a node of each level: a binary tree over 0..7 */
+
+static void label_text(char *text, int value, int level)
+{
+    if (level == 0)
+        sprintf(text, "%d", value);
+    else if (level == 3)
+        sprintf(text, "*");
+    else
+        sprintf(text, "L%d-%d", level, value / LABEL_SIZES[level]);
+}
+
+static void release_class(random_release *r, int c)
+{
+    for (int q = 0; q < 3; q++) {
+        int low = 99, high = -1, level = 0;
+        for (int i = 0; i < r->n_rows; i++) {
+            if (r->class_of[i] != c) continue;
+            if (r->cell[i][q] < low) low = r->cell[i][q];
+            if (r->cell[i][q] > high) high = r->cell[i][q];
+        }
+        while (level < 3 && low / LABEL_SIZES[level] != high / LABEL_SIZES[level]) level++;
+        for (int i = 0; i < r->n_rows; i++) {
+            if (r->class_of[i] != c) continue;
+            if (q == 2)
+                label_text(r->released[i][q], low, level);
+            else if (low == high)
+                sprintf(r->released[i][q], "%d", low);
+            else
+                sprintf(r->released[i][q], "%d..%d", low, high);
+        }
+    }
+}
+
+static void write_random(random_release *r)
+{
+    char *at;
+    r->original_text = at = malloc(MAX_ROWS * 40);
+    at += sprintf(at, "a,b,c,s\n");
+    for (int i = 0; i < r->n_rows; i++)
+        at += sprintf(at, "%d,%d,%d,v%d\n", r->cell[i][0], r->cell[i][1], r->cell[i][2], i % 3);
+    r->release_text = at = malloc(MAX_ROWS * 100);
+    at += sprintf(at, "a,b,c,s\n");
+    for (int i = 0; i < r->n_rows; i++) {
+        uint32_t o = r->order[i];
+        at += sprintf(at, "%s,%s,%s,v%u\n", r->released[o][0], r->released[o][1], r->released[o][2], o % 3);
+    }
+}
+
+static void make_random(random_release *r, kn_rng *rng)
+{
+    *r = (random_release){.n_rows = 2 + (int)kn_rng_below(rng, MAX_ROWS - 2)};
+    r->n_classes = 1 + (int)kn_rng_below(rng, MAX_CLASSES);
+    for (int i = 0; i < r->n_rows; i++) {
+        for (int q = 0; q < 3; q++) r->cell[i][q] = (int)kn_rng_below(rng, 8);
+        r->class_of[i] = (int)kn_rng_below(rng, (uint32_t)r->n_classes);
+        r->order[i] = (uint32_t)i;
+    }
+    for (int c = 0; c < r->n_classes; c++) release_class(r, c);
+    for (int i = r->n_rows - 1; i > 0; i--) {
+        uint32_t j = kn_rng_below(rng, (uint32_t)i + 1), swap = r->order[i];
+        r->order[i] = r->order[j];
+        r->order[j] = swap;
+    }
+    write_random(r);
+}
+
+typedef struct random_domains {
+    kn_table *table;
+    kn_domain *numbers, *labels;
+    kn_verify_column columns[4];
+} random_domains;
+
+static void open_domains(random_domains *d)
+{
+    static const int cells[] = {0, 1, 2, 3, 4, 5, 6, 7};
+    char lines[400] = "", *at = lines;
+    for (int v = 0; v < 8; v++)
+        for (int level = 0; level < 4; level++) {
+            char text[24];
+            label_text(text, v, level);
+            at += sprintf(at, "%s%s", text, level < 3 ? ";" : "\n");
+        }
+    d->table = test_table(8, 1, cells);
+    d->numbers = test_domain(d->table, 0, NULL);
+    d->labels = test_domain(d->table, 0, lines);
+    kn_verify_column columns[] = {{.name = "a", .role = KN_ROLE_QUASI, .type = KN_TYPE_INT, .domain = d->numbers},
+                                  {.name = "b", .role = KN_ROLE_QUASI, .type = KN_TYPE_INT, .domain = d->numbers},
+                                  {.name = "c", .role = KN_ROLE_QUASI, .type = KN_TYPE_INT, .domain = d->labels},
+                                  {.name = "s", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_TEXT}};
+    memcpy(d->columns, columns, sizeof columns);
+}
+
+static void close_domains(random_domains *d)
+{
+    kn_domain_free(d->numbers);
+    kn_domain_free(d->labels);
+    test_table_free(d->table);
+}
+
+/* Does the released cell hold the number? Straight from the syntax of this test. */
+static bool holds_number(const char *text, int value)
+{
+    int low, high, level, part;
+    if (strcmp(text, "*") == 0) return true;
+    if (sscanf(text, "L%d-%d", &level, &part) == 2) return value / LABEL_SIZES[level] == part;
+    if (sscanf(text, "%d..%d", &low, &high) == 2) return low <= value && value <= high;
+    return atoi(text) == value;
+}
+
+static void random_releases_pass_and_random_damage_does_not(void **state)
+{
+    kn_rng rng = kn_rng_new(1, 2);
+    random_domains d;
+    open_domains(&d);
+    kn_pool *pool;
+    assert_ok(kn_pool_new(&pool, 2, err));
+    int n_refused = 0;
+    for (int round = 0; round < 150; round++) {
+        random_release r;
+        make_random(&r, &rng);
+        int smallest = MAX_ROWS;
+        for (int i = 0; i < r.n_rows; i++) { /* classes by what the file shows */
+            int n = 0;
+            for (int j = 0; j < r.n_rows; j++) n += memcmp(r.released[i], r.released[j], sizeof r.released[i]) == 0;
+            if (n < smallest) smallest = n;
+        }
+        char params[20];
+        kn_verify_model model = {"k-anonymity", params};
+        kn_verify_request request = {.columns = d.columns,
+                                     .n_columns = 4,
+                                     .models = &model,
+                                     .n_models = 1,
+                                     .max_suppressed = -1,
+                                     .order = round % 2 ? r.order : NULL,
+                                     .n_order = (uint32_t)r.n_rows,
+                                     .pool = pool};
+        sprintf(params, "k=%d", smallest);
+        kn_verdict *verdict = verify_texts(&request, r.release_text, r.original_text);
+        if (!verdict->holds) print_verdict(verdict);
+        assert_true(verdict->holds);
+        assert_int_equal(verdict->smallest_class, smallest);
+        kn_verdict_free(verdict);
+        sprintf(params, "k=%d", smallest + 1);
+        verdict = verify_texts(&request, r.release_text, r.original_text);
+        assert_check(verdict, "k-anonymity", KN_CHECK_BROKEN, "only");
+        kn_verdict_free(verdict);
+
+        /* one original cell changes; with the order known that is seen exactly when the value leaves its cell */
+        int row = (int)kn_rng_below(&rng, (uint32_t)r.n_rows), q = (int)kn_rng_below(&rng, 3);
+        r.cell[row][q] = (int)kn_rng_below(&rng, 8);
+        bool right = holds_number(r.released[row][q], r.cell[row][q]);
+        free(r.original_text);
+        free(r.release_text);
+        write_random(&r);
+        request.order = r.order;
+        sprintf(params, "k=1");
+        verdict = verify_texts(&request, r.release_text, r.original_text);
+        assert_int_equal(find_check(verdict, KN_CHECK_VALUES)->state, right ? KN_CHECK_HOLDS : KN_CHECK_BROKEN);
+        n_refused += !right;
+        kn_verdict_free(verdict);
+        free(r.original_text);
+        free(r.release_text);
+    }
+    assert_true(n_refused > 30);
+    kn_pool_free(pool);
+    close_domains(&d);
+}
+
+/* Populations: the count of people inside a class's cells against a loop over all of them. */
+static void populations_are_counted_like_a_loop_does(void **state)
+{
+    kn_rng rng = kn_rng_new(3, 4);
+    random_domains d;
+    open_domains(&d);
+    for (int round = 0; round < 60; round++) {
+        random_release r;
+        make_random(&r, &rng);
+        int n_people = 1 + (int)kn_rng_below(&rng, 200), people[200][3], least = 1000;
+        double most_share = 0, least_share = INFINITY;
+        char text[5000], *at = text + sprintf(text, "c,x,b,a\n"), params[300];
+        for (int i = 0; i < n_people; i++) {
+            for (int q = 0; q < 3; q++) people[i][q] = (int)kn_rng_below(&rng, 9); /* 8 is a stranger to the tree */
+            at += sprintf(at, "%d,-,%d,%d\n", people[i][2], people[i][1], people[i][0]);
+        }
+        for (int i = 0; i < r.n_rows; i++) {
+            int n = 0, size = 0;
+            for (int j = 0; j < r.n_rows; j++) size += memcmp(r.released[i], r.released[j], sizeof r.released[i]) == 0;
+            for (int j = 0; j < n_people; j++)
+                n += holds_number(r.released[i][0], people[j][0]) && holds_number(r.released[i][1], people[j][1]) &&
+                     (people[j][2] == 8 ? r.released[i][2][0] == '*' : holds_number(r.released[i][2], people[j][2]));
+            if (n < least) least = n;
+            most_share = fmax(most_share, n > 0 ? (double)size / n : INFINITY);
+            least_share = fmin(least_share, n > 0 ? (double)size / n : INFINITY);
+        }
+        char *path = temp_file(text, (size_t)(at - text));
+        kn_verify_model model = {"k-map", params};
+        kn_verify_request request = {
+            .columns = d.columns, .n_columns = 4, .models = &model, .n_models = 1, .max_suppressed = -1};
+        sprintf(params, "k=%d,population=%s", least + 1, path);
+        kn_verdict *verdict = verify_texts(&request, r.release_text, NULL);
+        assert_check(verdict, "k-map", KN_CHECK_BROKEN, "persons of the population");
+        assert_true(find_check(verdict, "k-map")->worst == least);
+        kn_verdict_free(verdict);
+        if (least > 0) {
+            sprintf(params, "k=%d,population=%s", least, path);
+            verdict = verify_texts(&request, r.release_text, NULL);
+            assert_check(verdict, "k-map", KN_CHECK_HOLDS, "at least");
+            kn_verdict_free(verdict);
+        }
+        model.name = "delta-presence";
+        if (most_share < 1 && least_share > 1e-3) {
+            sprintf(params, "min=%.9f,max=%.9f,population=%s", least_share - 1e-6, most_share + 1e-6, path);
+            verdict = verify_texts(&request, r.release_text, NULL);
+            assert_check(verdict, "delta-presence", KN_CHECK_HOLDS, "");
+            kn_verdict_free(verdict);
+            sprintf(params, "min=%.9f,max=%.9f,population=%s", least_share + 1e-6, 1.0, path);
+            verdict = verify_texts(&request, r.release_text, NULL);
+            assert_check(verdict, "delta-presence", KN_CHECK_BROKEN, "share of the population");
+            kn_verdict_free(verdict);
+        }
+        sprintf(params, "max=%.9f,population=%s", fmin(most_share, 1) - 1e-6, path);
+        verdict = verify_texts(&request, r.release_text, NULL);
+        assert_check(verdict, "delta-presence", KN_CHECK_BROKEN, "share of the population");
+        kn_verdict_free(verdict);
+        remove_file(path);
+        free(r.original_text);
+        free(r.release_text);
+    }
+    close_domains(&d);
+}
+
+static void grouping_agrees_with_comparing_all_pairs(void **state)
+{
+    kn_rng rng = kn_rng_new(5, 6);
+    for (int round = 0; round < 30; round++) {
+        char text[2000], *at = text + sprintf(text, "a,b\n");
+        int n = 1 + (int)kn_rng_below(&rng, 60);
+        for (int i = 0; i < n; i++) at += sprintf(at, "%u,%u\n", kn_rng_below(&rng, 4), kn_rng_below(&rng, 3));
+        kn_sheet *sheet = read_sheet(text, (size_t)(at - text), (kn_sheet_options){.delimiter = ','});
+        kn_key_column keys[] = {{0, NULL}, {1, NULL}};
+        kn_row_groups *groups;
+        uint32_t *start, *rows, *match;
+        assert_ok(kn_row_groups_make(&groups, sheet, keys, 2, err));
+        assert_ok(kn_row_groups_rows(&start, &rows, groups, err));
+        assert_ok(kn_row_groups_match(&match, groups, sheet, keys, err));
+        for (uint32_t i = 0; i < sheet->n_rows; i++) {
+            uint32_t same = 0;
+            for (uint32_t j = 0; j < sheet->n_rows; j++) {
+                bool equal = kn_sheet_code(&sheet->columns[0], i) == kn_sheet_code(&sheet->columns[0], j) &&
+                             kn_sheet_code(&sheet->columns[1], i) == kn_sheet_code(&sheet->columns[1], j);
+                assert_int_equal(equal, groups->row_group[i] == groups->row_group[j]);
+                same += equal;
+            }
+            assert_int_equal(groups->group_rows[groups->row_group[i]], same);
+            assert_int_equal(match[i], groups->row_group[i]);
+        }
+        for (uint32_t g = 0; g < groups->n_groups; g++)
+            for (uint32_t i = start[g]; i < start[g + 1]; i++) assert_int_equal(groups->row_group[rows[i]], g);
+        kn_free(start);
+        kn_free(rows);
+        kn_free(match);
+        kn_row_groups_free(groups);
+        kn_sheet_free(sheet);
+    }
+}
+
+/* --- Failure --------------------------------------------------------------------------------------------------- */
+
+static void open_full_request(hospital *h, char **release, char **original)
+{
+    open_hospital(h);
+    *release = temp_file(RELEASE, strlen(RELEASE));
+    *original = temp_file(ORIGINAL, strlen(ORIGINAL));
+    h->request.release_path = *release;
+    h->request.original_path = *original;
+    h->models[1] = (kn_verify_model){"l-diversity", "l=2"};
+    h->models[2] = (kn_verify_model){"t-closeness", "t=0.5,distance=hierarchical"};
+    h->request.n_models = 3;
+}
+
+static void it_survives_the_failure_of_every_allocation(void **state)
+{
+    hospital h;
+    char *release, *original;
+    open_full_request(&h, &release, &original);
+    size_t before = kn_memory_used();
+    for (int with_order = 0; with_order < 2; with_order++) {
+        h.request.order = with_order ? ORDER : NULL;
+        for (size_t n_th = 1;; n_th++) {
+            kn_verdict *verdict;
+            kn_error err = {{0}};
+            kn_memory_fail_at(n_th);
+            kn_status status = kn_verify_files(&verdict, &h.request, &err);
+            kn_memory_fail_at(0);
+            kn_verdict_free(verdict);
+            assert_int_equal(kn_memory_used(), before);
+            if (status == KN_OK) break;
+            assert_int_equal(status, KN_RESOURCES);
+            assert_true(n_th < 5000);
+        }
+    }
+    remove_file(release);
+    remove_file(original);
+    close_hospital(&h);
+}
+
+static void it_stops_at_every_tick(void **state)
+{
+    hospital h;
+    char *release, *original;
+    open_full_request(&h, &release, &original);
+    size_t before = kn_memory_used();
+    for (size_t fail_at = 1;; fail_at++) {
+        kn_ticker ticker = {0};
+        kn_verdict *verdict;
+        kn_error err = {{0}};
+        atomic_store(&ticker.fail_at, fail_at);
+        h.request.ticker = &ticker;
+        kn_status status = kn_verify_files(&verdict, &h.request, &err);
+        kn_verdict_free(verdict);
+        assert_int_equal(kn_memory_used(), before);
+        if (status == KN_OK) {
+            assert_true(fail_at > 3);
+            break;
+        }
+        assert_int_equal(status, KN_INTERRUPTED);
+    }
+    remove_file(release);
+    remove_file(original);
+    close_hospital(&h);
+}
+
+static void tables_without_rows_or_quasi_identifiers_are_no_trouble(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.request.n_order = 0;
+    h.request.max_suppressed = 9;
+    kn_verdict *verdict = verify_texts(&h.request, "age,zip,job,diagnosis,note\n", ORIGINAL);
+    assert_true(verdict->holds);
+    assert_int_equal(verdict->n_classes, 0);
+    assert_int_equal(verdict->n_removed, 9);
+    assert_check(verdict, "k-anonymity", KN_CHECK_HOLDS, "no rows");
+    kn_verdict_free(verdict);
+    close_hospital(&h);
+
+    kn_verify_column column = {.name = "s", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_TEXT};
+    kn_verify_model model = {"k-anonymity", "k=3"};
+    kn_verify_request request = {
+        .columns = &column, .n_columns = 1, .models = &model, .n_models = 1, .max_suppressed = 0};
+    verdict = verify_texts(&request, "s\na\nb\n", "s\nb\na\n"); /* everybody is one class */
+    assert_check(verdict, "k-anonymity", KN_CHECK_BROKEN, "only 2 rows");
+    assert_check(verdict, KN_CHECK_COPIES, KN_CHECK_HOLDS, "");
+    kn_verdict_free(verdict);
+}
+
+static void files_without_a_header_are_compared_by_place(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    char names[7][12];
+    for (int c = 0; c < 7; c++) {
+        snprintf(names[c], sizeof names[c], "column%d", c + 1);
+        h.columns[c].name = names[c];
+    }
+    h.request.no_header = true;
+    kn_verdict *verdict = verify_texts(&h.request, strchr(RELEASE, '\n') + 1, strchr(ORIGINAL, '\n') + 1);
+    if (!verdict->holds) print_verdict(verdict);
+    assert_true(verdict->holds);
+    assert_check(verdict, KN_CHECK_IDENTIFIERS, KN_CHECK_NOT_MADE, "no header");
+    assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_HOLDS, "3 columns compared row by row");
+    kn_verdict_free(verdict);
+    close_hospital(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_right_release_passes_every_check),
+        cmocka_unit_test(without_the_original_it_says_what_it_did_not_check),
+        cmocka_unit_test(without_the_order_it_checks_what_any_order_must_satisfy),
+        cmocka_unit_test(a_column_without_a_domain_is_named),
+        cmocka_unit_test(every_broken_release_is_refused_with_its_place),
+        cmocka_unit_test(a_wrong_order_is_refused),
+        cmocka_unit_test(persons_are_counted_when_they_are_known),
+        cmocka_unit_test(a_person_spelled_differently_is_one_person),
+        cmocka_unit_test(removed_rows_are_accounted_for),
+        cmocka_unit_test(values_are_hidden_when_redaction_is_asked_for),
+        cmocka_unit_test(wrong_files_and_parameters_are_errors),
+        cmocka_unit_test(numbers_mean_themselves_or_an_interval),
+        cmocka_unit_test(dates_mean_themselves_or_an_interval),
+        cmocka_unit_test(text_means_itself_or_a_set),
+        cmocka_unit_test(ordered_text_means_an_interval_of_its_order),
+        cmocka_unit_test(labels_mean_the_leaves_below_them),
+        cmocka_unit_test(a_tree_over_numbers_takes_other_spellings_of_its_leaves),
+        cmocka_unit_test(the_reader_takes_quotes_line_ends_and_encodings),
+        cmocka_unit_test(the_reader_names_the_line_of_a_malformed_file),
+        cmocka_unit_test(large_files_are_read_as_they_are),
+        cmocka_unit_test(every_model_agrees_with_a_slow_count_and_refuses_beyond_it),
+        cmocka_unit_test(the_papers_figures_come_out),
+        cmocka_unit_test(ordered_text_takes_the_order_of_its_hierarchy),
+        cmocka_unit_test(missing_sensitive_cells_are_one_value),
+        cmocka_unit_test(enhanced_beta_likeness_holds_frequent_values_tighter),
+        cmocka_unit_test(random_releases_pass_and_random_damage_does_not),
+        cmocka_unit_test(populations_are_counted_like_a_loop_does),
+        cmocka_unit_test(grouping_agrees_with_comparing_all_pairs),
+        cmocka_unit_test(it_survives_the_failure_of_every_allocation),
+        cmocka_unit_test(it_stops_at_every_tick),
+        cmocka_unit_test(tables_without_rows_or_quasi_identifiers_are_no_trouble),
+        cmocka_unit_test(files_without_a_header_are_compared_by_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
