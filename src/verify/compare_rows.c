@@ -11,6 +11,7 @@
 #include "verify/checks.h"
 
 #include "verify/inside.h"
+#include "verify/match_columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -265,6 +266,31 @@ done:
     return status;
 }
 
+/* A released row whose cell of some column has no original value left, and the column of the request. */
+static kn_status find_misfit(uint32_t *row, uint32_t *column, const kn_recount *recount, const copied_tuples *copied,
+                             const comparison *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *row = KN_NONE;
+    for (size_t i = 0; i < all->n_jobs && *row == KN_NONE; i++) {
+        const column_job *job = &all->jobs[i];
+        if (job->meaning == NULL) continue;
+        kn_column_match match = {.original = recount->original,
+                                 .release = recount->release,
+                                 .original_column = recount->in_original[job->column],
+                                 .release_column = recount->in_release[job->column],
+                                 .meaning = job->meaning,
+                                 .original_group = copied->groups->row_group,
+                                 .release_group = copied->match,
+                                 .pool = recount->request->pool};
+        *column = job->column;
+        KN_TRY(kn_column_match_find(row, &match, err));
+        KN_TRY(kn_tick(recount->request->ticker, "verify", -1, err));
+    }
+done:
+    return status;
+}
+
 typedef struct crowded {
     uint32_t row; /* released; KN_NONE: none */
     uint64_t n_released, n_candidates;
@@ -322,6 +348,7 @@ static kn_status check_candidates(kn_recount *recount, const copied_tuples *copi
     const kn_meaning **meanings = NULL;
     size_t n = 0;
     crowded found = {.row = KN_NONE};
+    uint32_t misfit = KN_NONE, column = 0;
     kn_check_state state = KN_CHECK_HOLDS;
     KN_NEW(columns, all->n_jobs);
     KN_NEW(qis, all->n_jobs);
@@ -336,6 +363,7 @@ static kn_status check_candidates(kn_recount *recount, const copied_tuples *copi
                           copied->groups->n_groups, err));
     inside->max_work = MAX_CANDIDATE_WORK;
     KN_TRY(find_crowded(&found, recount, copied, inside, qis, n, err));
+    if (found.row == KN_NONE) KN_TRY(find_misfit(&misfit, &column, recount, copied, all, err));
     if (found.row != KN_NONE) {
         state = KN_CHECK_BROKEN;
         kn_buffer_printf(&detail, "line %llu: ", (unsigned long long)kn_sheet_line(recount->release, found.row));
@@ -345,12 +373,24 @@ static kn_status check_candidates(kn_recount *recount, const copied_tuples *copi
                          "original that could be generalized to it",
                          (unsigned long long)found.n_released, found.n_released == 1 ? "" : "s",
                          (unsigned long long)found.n_candidates, found.n_candidates == 1 ? "" : "s");
+    } else if (misfit != KN_NONE) {
+        state = KN_CHECK_BROKEN;
+        kn_buffer_printf(&detail,
+                         "line %llu, column '%.40s': ", (unsigned long long)kn_sheet_line(recount->release, misfit),
+                         recount->request->columns[column].name);
+        kn_recount_show_text(&detail, recount, released(recount, column),
+                             kn_sheet_code(released(recount, column), misfit));
+        kn_buffer_text(&detail, " is left over: the released cells of this column cannot be the original's values "
+                                "generalized, in whatever order");
     } else if ((n == 0 && unknown[0] != '\0') || kn_inside_gave_up(inside)) {
         state = KN_CHECK_NOT_MADE;
-        if (n > 0) kn_buffer_text(&detail, "without the row order too many candidates would have to be counted");
+        if (n > 0)
+            kn_buffer_text(&detail,
+                           "without the row order too many candidates would have to be counted; each column by "
+                           "itself can be matched");
     } else {
-        kn_buffer_text(&detail, "every released row has enough candidates in the original; compared without the order, "
-                                "which is not known");
+        kn_buffer_text(&detail, "every released row has enough candidates in the original, and each column can be "
+                                "matched with it; compared without the order, which is not known");
     }
     add_unknown(&detail, unknown);
     if (detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
