@@ -639,7 +639,7 @@ static void the_reader_takes_quotes_line_ends_and_encodings(void **state)
     static const char *const ends[] = {"\n", "\r\n", "\r"};
     for (size_t e = 0; e < 3; e++) {
         char text[200];
-        int n = snprintf(text, sizeof text, "a;b%s1;\"x\"\"y;%sz\"%s%s\"\";c\"d\"%s", ends[e], ends[e], ends[e],
+        int n = snprintf(text, sizeof text, "a;b%s1;\"x\"\"y;%sz\"%s\"\";c\"d\"%s%s", ends[e], ends[e], ends[e],
                          ends[e], ends[e]);
         kn_sheet *sheet = read_sheet(text, (size_t)n, (kn_sheet_options){0});
         assert_null(sheet->problem);
@@ -650,7 +650,7 @@ static void the_reader_takes_quotes_line_ends_and_encodings(void **state)
         assert_cell(sheet, 1, 0, "");
         assert_cell(sheet, 1, 1, "c\"d\"");
         assert_int_equal(kn_sheet_line(sheet, 0), 2);
-        assert_int_equal(kn_sheet_line(sheet, 1), 5); /* one line end inside a cell, one empty line */
+        assert_int_equal(kn_sheet_line(sheet, 1), 4); /* one line end inside a cell */
         kn_sheet_free(sheet);
     }
     static const char utf16[] = "\xff\xfe"
@@ -668,6 +668,11 @@ static void the_reader_takes_quotes_line_ends_and_encodings(void **state)
     kn_sheet_free(sheet);
     sheet = read_sheet("a,b\n\xe4, x ", 9, (kn_sheet_options){.latin1 = true, .trim = true});
     assert_cell(sheet, 0, 0, "\xc3\xa4");
+    kn_sheet_free(sheet);
+    sheet = read_sheet("a,b\n \" x\"\" \"\t, y \n", 18, (kn_sheet_options){.trim = true});
+    assert_null(sheet->problem);
+    assert_cell(sheet, 0, 0, "x\"");
+    assert_cell(sheet, 0, 1, "y");
     kn_sheet_free(sheet);
     sheet = read_sheet("1|2\n3|4", 7, (kn_sheet_options){.no_header = true});
     assert_int_equal(sheet->n_rows, 2);
@@ -692,6 +697,7 @@ static void the_reader_names_the_line_of_a_malformed_file(void **state)
     } cases[] = {{"", "line 1: the file is empty", 0},
                  {"a,b\n1\n", "line 2: 1 cells where 2", 6},
                  {"a,b\n1,2\n\"3\n4\",5,6\n", "line 3: 3 cells where 2", 19},
+                 {"a,b\n1,2\n\n\n3,4\n", "line 3: an empty line inside the table", 14},
                  {"a,b\n1,\"2", "line 2: a quote is opened", 8},
                  {"a,b\n1,\"2\"3\n", "line 2: text after a closing quote in cell 2", 11},
                  {"a,b\n1,\0\n", "line 2: a NUL byte in cell 2", 8},
