@@ -468,12 +468,12 @@ static void every_refusal_names_its_place(void **state)
         {TEXT("a,b\n1,2\n3,\"x\n4,5\n"), "data.csv:3: column 'b': the quote that opens here is never closed"},
         {TEXT("a,b\n1,2\n\"x\ny\",\xE9t\xE9\n"), "data.csv:4: column 'b': byte 0xE9 (byte 15 of the file) is not valid "
                                                  "UTF-8; convert the file, or use --encoding "
-                                                 "latin1"},
+                                                 "latin-1"},
         {TEXT("a,b\n1,2\n3,\0\n"), "data.csv:3: column 'b': a NUL byte (byte 11); this is no text file, or UTF-16 "
                                    "without a byte order mark (then use "
                                    "--encoding utf-16)"},
         {TEXT("a,\xC3(\n1,2\n"),
-         "data.csv:1: column 2: byte 0xC3 is not valid UTF-8; convert the file, or use --encoding latin1"},
+         "data.csv:1: column 2: byte 0xC3 is not valid UTF-8; convert the file, or use --encoding latin-1"},
         {TEXT("a,\"b\nc\n1,2\n"), "data.csv:1: column 2: the quote that opens here is never closed"},
         {TEXT("a,\"b\"c\n1,2\n"),
          "data.csv:1: column 2: text after a closing quote; write quotes inside a quoted cell twice"},

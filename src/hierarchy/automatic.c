@@ -3,12 +3,12 @@
  *   numbers   intervals of a round width (1, 2 or 5 times a power of ten; at least 2 for whole numbers) of which about
  *             thirty cover the middle 90 % of the rows, then twice as wide and so on (fan-out 2) while at least two
  *             cover that middle; outliers do not make the intervals coarse
- *   dates     the finest unit of day, month, quarter, year of which at most 64 cover the middle 90 % of the rows, then the
- *             larger ones that still divide the data: day week, month quarter year decade, quarter year decade, ...
- *   codes     text that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.', a digit
- *             in each, fewer first parts than values): mask(right)
- *   text      up to 64 values: the rare ones pooled, `{x|y|z}`: those that make up at most 1/16, then 1/4, then 1/2 of
- *             the rows; frequent values keep their names as long as possible
+ *   dates     the finest unit of day, month, quarter, year of which at most 64 cover the middle 90 % of the rows,
+ *             then the larger ones that still divide the data: day week, month quarter year decade, ...
+ *   codes     text that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.',
+ *             a digit in each, fewer first parts than values): mask(right)
+ *   text      up to 64 values: the rare ones pooled, `{x|y|z}`: those that make up at most 1/16, then 1/4, then 1/2
+ *             of the rows; frequent values keep their names as long as possible
  *   others    suppress */
 #include "hierarchy/builders.h"
 
@@ -73,7 +73,9 @@ static kn_status build_numbers(kn_build *build, kn_error *err)
         widths.units[widths.n++] = units;
         units *= 2;
     } while ((double)units * unit <= (high - low) / 2 && widths.n < KN_MAX_WIDTHS);
-    return kn_build_widths(build, &widths, err);
+    bool fit = kn_widths_fit(&widths, build->column->number[0]) &&
+               kn_widths_fit(&widths, build->column->number[build->n_present - 1]);
+    return fit ? kn_build_widths(build, &widths, err) : kn_build_suppress(build, "", err);
 }
 
 static kn_status build_dates(kn_build *build, kn_error *err)
@@ -90,7 +92,8 @@ static kn_status build_dates(kn_build *build, kn_error *err)
            kn_date_unit_index(starts[start], high) - kn_date_unit_index(starts[start], low) >= MAX_DATE_UNITS)
         start++;
     bool has_times = false;
-    for (uint32_t value = 0; value < build->n_present; value++) has_times = has_times || floor(number[value]) != number[value];
+    for (uint32_t value = 0; value < build->n_present; value++)
+        has_times = has_times || floor(number[value]) != number[value];
     if (start > 0 || has_times) units[n_units++] = starts[start]; /* a day is a leaf already where there are no times */
     const kn_date_unit *next = start == 0 ? after_day : after_others;
     for (size_t i = 0; i < (start == 0 ? sizeof after_day : sizeof after_others) / sizeof *next; i++)
@@ -145,21 +148,6 @@ static uint32_t count_kept(const kn_build *build, const uint32_t *by_frequency, 
     return n_kept;
 }
 
-/* `{x|y|z}`: values by_frequency[first ..]. */
-static kn_status pool_label(kn_buffer *out, const kn_build *build, const uint32_t *by_frequency, uint32_t first,
-                            kn_error *err)
-{
-    kn_buffer_clear(out);
-    for (uint32_t i = first; i < build->n_present; i++) {
-        size_t n;
-        const char *bytes = kn_build_value(build, by_frequency[i], &n);
-        kn_buffer_char(out, i == first ? '{' : '|');
-        kn_text_escape(out, bytes, n);
-    }
-    kn_buffer_char(out, '}');
-    return out->failed ? kn_error_set(err, KN_RESOURCES, "out of memory") : KN_OK;
-}
-
 static kn_status build_pools(kn_build *build, kn_error *err)
 {
     static const uint64_t shares[] = {16, 4, 2};
@@ -171,7 +159,9 @@ static kn_status build_pools(kn_build *build, kn_error *err)
         uint32_t kept = count_kept(build, by_frequency, shares[i]);
         uint32_t before = n_pools > 0 ? n_kept[n_pools - 1] : build->n_present - 1; /* a pool of one is none */
         if (kept >= before || kept == 0) continue;
-        KN_TRY(pool_label(&labels[n_pools], build, by_frequency, kept, err));
+        kn_text_members(&labels[n_pools], build->column, build->main_spelling, by_frequency + kept,
+                        build->n_present - kept, true);
+        if (labels[n_pools].failed) KN_FAIL(KN_RESOURCES, "out of memory");
         n_kept[n_pools++] = kept;
     }
     build->paths.n_levels = n_pools + 2;

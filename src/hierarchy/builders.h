@@ -55,6 +55,8 @@ typedef struct kn_widths {
 } kn_widths;
 kn_status kn_widths_parse(kn_widths *out, const char *spec, const char *arguments, kn_error *err);
 kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *err);
+/* Whether the column's numbers are small enough to be counted in these units. */
+bool kn_widths_fit(const kn_widths *widths, double number);
 
 typedef enum kn_date_unit {
     KN_DAY,
@@ -72,8 +74,10 @@ kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_
 /* The spelling with these bytes, or KN_NONE; in columns of numbers and dates only spellings of the missing value. */
 uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t n_bytes);
 
-/* As kn_cell_text escapes a value inside an interval or a set. */
-void kn_text_escape(kn_buffer *out, const char *bytes, size_t n_bytes);
+/* `{a|b}`, or `a..b` of two members, escaped as kn_cell_text says and equal to no value of a text column. A member m is
+ * spelled spelling_of[m]. */
+void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *spelling_of, const uint32_t *members,
+                     uint32_t n_members, bool is_set);
 
 /* The file's lines as paths. */
 kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
@@ -85,8 +89,5 @@ kn_status kn_build_match_file(kn_build *build, const char *path, kn_error *err);
 kn_status kn_build_file(kn_build *build, const char *path, kn_error *err);
 /* The request's spec as a path: relative to base_folder. */
 kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn_error *err);
-
-/* A whole cell as a number (blanks around it are fine); false when it is none. */
-bool kn_number_parse(double *out, const char *bytes, size_t n_bytes);
 
 #endif

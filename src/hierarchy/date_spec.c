@@ -12,8 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const unit_names[] = {"day",      "week", "month",  "quarter",
-                                         "halfyear", "year", "decade", "century"};
+static const char *const unit_names[] = {"day", "week", "month", "quarter", "halfyear", "year", "decade", "century"};
 #define N_UNITS ((size_t)KN_CENTURY + 1)
 
 static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
@@ -66,8 +65,8 @@ kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_
         KN_TRY(kn_build_leaf(build, value, err));
         for (uint32_t i = 0; i < n_units; i++) {
             char label[64];
-            int n = print_unit(label, sizeof label, units[i],
-                               kn_date_unit_index(units[i], build->column->number[value]));
+            int n =
+                print_unit(label, sizeof label, units[i], kn_date_unit_index(units[i], build->column->number[value]));
             KN_TRY(kn_build_label(build, label, (size_t)n, err));
         }
         KN_TRY(kn_build_label(build, "*", 1, err));
@@ -88,12 +87,16 @@ static kn_status parse_units(kn_date_unit *units, uint32_t *n_units, const char 
         while (found < N_UNITS && (strlen(unit_names[found]) != n_word || memcmp(unit_names[found], at, n_word) != 0))
             found++;
         if (found == N_UNITS)
-            KN_FAIL(KN_USAGE, "hierarchy %s: '%.*s' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
-                    "century", spec, (int)(n_word < 40 ? n_word : 40), at);
+            KN_FAIL(KN_USAGE,
+                    "hierarchy %s: '%.*s' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
+                    "century",
+                    spec, (int)(n_word < 40 ? n_word : 40), at);
         kn_date_unit unit = (kn_date_unit)found;
         if (*n_units > 0 && (unit <= units[*n_units - 1] || units[*n_units - 1] == KN_WEEK))
-            KN_FAIL(KN_USAGE, "hierarchy %s: a %s does not lie inside one %s; name units from small to large, week last or not "
-                    "at all", spec, unit_names[units[*n_units - 1]], unit_names[unit]);
+            KN_FAIL(KN_USAGE,
+                    "hierarchy %s: a %s does not lie inside one %s; name units from small to large, week last or not "
+                    "at all",
+                    spec, unit_names[units[*n_units - 1]], unit_names[unit]);
         units[(*n_units)++] = unit;
         at += n;
         if (*at == '\0') break;
@@ -115,14 +118,17 @@ static kn_status not_dates(const kn_build *build, kn_error *err)
         if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
     }
     if (first == KN_NONE)
-        return kn_error_set(err, KN_USAGE, "column %s: %s needs dates, but the column's type is %s; declare its type date",
+        return kn_error_set(err, KN_USAGE,
+                            "column %s: %s needs dates, but the column's type is %s; declare its type date",
                             column->name, build->paths.name, kn_type_name(column->type));
     char shown[KN_SHOWN_BYTES];
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is no date, but %s needs dates; correct the data, or name "
-                        "such values with --null", build->data_name, (unsigned long long)column->first_line[first],
-                        column->name, kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
+    return kn_error_set(err, KN_INPUT,
+                        "%s, line %llu, column %s: %s is no date, but %s needs dates; correct the data, or name "
+                        "such values with --null",
+                        build->data_name, (unsigned long long)column->first_line[first], column->name,
+                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
 }
 
 kn_status kn_build_date(kn_build *build, const char *arguments, kn_error *err)

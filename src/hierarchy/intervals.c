@@ -4,9 +4,11 @@
  * (width 1: the number itself); otherwise the right end is outside, `[2.5,5)`.
  *
  * Everything is counted in units of 10^-scale, as integers: an interval is the number of widths below it. A value
- * belongs to the interval whose left end is not above it; ends are divisions of two exact doubles, correctly rounded like
- * the value itself, so 0.3 lies in [0.3,0.4) although 0.3/0.1 is below 3. */
+ * belongs to the interval whose left end is not above it; ends are divisions of two exact doubles, correctly rounded
+ * like the value itself, so 0.3 lies in [0.3,0.4) although 0.3/0.1 is below 3. */
 #include "hierarchy/builders.h"
+
+#include "table/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -83,18 +85,24 @@ static kn_status push_interval(kn_build *build, int64_t interval, int64_t width,
     return kn_build_label(build, label, (size_t)n, err);
 }
 
+bool kn_widths_fit(const kn_widths *widths, double number)
+{
+    return fabs(number) * (double)power_of_ten(widths->scale) <= MAX_UNITS - 2 * (double)widths->units[widths->n - 1];
+}
+
 static kn_status check_range(const kn_build *build, const kn_widths *widths, kn_error *err)
 {
-    double one = (double)power_of_ten(widths->scale), limit = MAX_UNITS - 2 * (double)widths->units[widths->n - 1];
     for (uint32_t value = 0; value < build->n_present; value++) {
-        if (fabs(build->column->number[value]) * one <= limit) continue;
+        if (kn_widths_fit(widths, build->column->number[value])) continue;
         char shown[KN_SHOWN_BYTES];
         size_t n;
         uint32_t spelling = build->main_spelling[value];
         const char *bytes = kn_column_bytes(build->column, spelling, &n);
-        return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g", build->data_name, (unsigned long long)build->column->first_line[spelling],
+        return kn_error_set(err, KN_INPUT,
+                            "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g",
+                            build->data_name, (unsigned long long)build->column->first_line[spelling],
                             build->column->name, kn_value_shown(shown, bytes, n, build->request->redact),
-                            build->paths.name, limit > 0 ? limit / one : 0);
+                            build->paths.name, MAX_UNITS / (double)power_of_ten(widths->scale));
     }
     return KN_OK;
 }
@@ -132,8 +140,10 @@ static kn_status align_widths(kn_widths *widths, const uint32_t *n_decimals, con
             return kn_error_set(err, KN_USAGE, "hierarchy %s: width %s is too large", spec, text);
         widths->units[i] *= (int64_t)factor;
         if (i > 0 && (widths->units[i] % widths->units[i - 1] != 0 || widths->units[i] == widths->units[i - 1]))
-            return kn_error_set(err, KN_USAGE, "hierarchy %s: width %s is no multiple of the one before; intervals nest only "
-                                "when each width is a multiple of the one before, as in intervals(5,10,20)", spec, text);
+            return kn_error_set(err, KN_USAGE,
+                                "hierarchy %s: width %s is no multiple of the one before; intervals nest only "
+                                "when each width is a multiple of the one before, as in intervals(5,10,20)",
+                                spec, text);
     }
     return KN_OK;
 }
@@ -166,24 +176,31 @@ static kn_status not_numbers(const kn_build *build, kn_error *err)
     const kn_column *column = build->column;
     uint32_t first = KN_NONE;
     if (column->type == KN_TYPE_DATE)
-        return kn_error_set(err, KN_USAGE, "column %s: %s needs numbers, but the column holds dates; use "
-                            "date(month,quarter,year)", column->name, build->paths.name);
+        return kn_error_set(err, KN_USAGE,
+                            "column %s: %s needs numbers, but the column holds dates; use "
+                            "date(month,quarter,year)",
+                            column->name, build->paths.name);
     for (uint32_t s = 0; s < column->n_spellings; s++) {
         size_t n;
-        double number;
+        kn_decimal decimal;
         const char *bytes = kn_column_bytes(column, s, &n);
-        if (kn_column_value(column, s) >= build->n_present || kn_number_parse(&number, bytes, n)) continue;
+        if (kn_column_value(column, s) >= build->n_present) continue;
+        if (kn_decimal_parse(&decimal, bytes, n, true) != KN_NUMBER_NONE) continue;
         if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
     }
     if (first == KN_NONE)
-        return kn_error_set(err, KN_USAGE, "column %s: %s needs numbers, but the column is text; declare its type int or "
-                            "decimal", column->name, build->paths.name);
+        return kn_error_set(err, KN_USAGE,
+                            "column %s: %s needs numbers, but the column is text; declare its type int or "
+                            "decimal",
+                            column->name, build->paths.name);
     char shown[KN_SHOWN_BYTES];
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is no number, but %s needs numbers; correct the data, or "
-                        "name such values with --null", build->data_name, (unsigned long long)column->first_line[first],
-                        column->name, kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
+    return kn_error_set(err, KN_INPUT,
+                        "%s, line %llu, column %s: %s is no number, but %s needs numbers; correct the data, or "
+                        "name such values with --null",
+                        build->data_name, (unsigned long long)column->first_line[first], column->name,
+                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
 }
 
 kn_status kn_build_intervals(kn_build *build, const char *arguments, kn_error *err)

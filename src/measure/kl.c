@@ -40,20 +40,26 @@ static kn_status spread_classes(void *context, size_t chunk, unsigned worker, kn
         }
         kn_box_tree_add(s->tree, s->chunks[chunk].box, density, s->chunks[chunk].by_part, s->chunks[chunk].by_place);
     }
+    kn_box_tree_settle(s->tree, s->chunks[chunk].by_part, s->chunks[chunk].by_place);
     return KN_OK;
 }
+
+static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
+{
+    return kn_box_tree_new((kn_box_tree **)out, tuples->n_tuples, tuples->n_qis, tuples->codes, tuples->rows, err);
+}
+
+static void discard(void *state) { kn_box_tree_free(state); }
 
 static kn_status price_release(double *loss, const void *state, const kn_release *release, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = release->tuples;
-    kn_box_tree *tree = NULL;
-    spread s = {.release = release};
+    const kn_box_tree *tree = state;
+    spread s = {.release = release, .tree = tree};
     *loss = 0;
-    KN_TRY(kn_box_tree_new(&tree, tuples->n_tuples, tuples->n_qis, tuples->codes, tuples->rows, pool, err));
-    s.tree = tree;
     for (int chunk = 0; chunk < N_CHUNKS; chunk++) {
-        KN_NEW(s.chunks[chunk].by_part, (size_t)tree->n_parts * 2);
+        KN_NEW(s.chunks[chunk].by_part, tree->parts.n);
         KN_NEW(s.chunks[chunk].by_place, tuples->n_tuples);
         KN_NEW(s.chunks[chunk].box, tuples->n_qis);
     }
@@ -62,8 +68,7 @@ static kn_status price_release(double *loss, const void *state, const kn_release
     for (uint32_t q = 0; q < tuples->n_qis; q++) everywhere /= tuples->domains[q]->n_codes;
     for (uint32_t place = 0; place < tuples->n_tuples; place++) {
         double rows = tuples->rows[tree->order[place]], released = everywhere;
-        for (int chunk = 0; chunk < N_CHUNKS; chunk++)
-            released += kn_box_tree_total(tree, place, s.chunks[chunk].by_part, s.chunks[chunk].by_place);
+        for (int chunk = 0; chunk < N_CHUNKS; chunk++) released += s.chunks[chunk].by_place[place];
         *loss += rows * log2(rows / released);
     }
     if (tuples->n_rows > 0) *loss /= tuples->n_rows;
@@ -73,7 +78,6 @@ done:
         kn_free(s.chunks[chunk].by_place);
         kn_free(s.chunks[chunk].box);
     }
-    kn_box_tree_free(tree);
     return status;
 }
 
@@ -81,6 +85,7 @@ const kn_measure kn_measure_kl = {
     .name = "kl",
     .summary = "Kullback-Leibler divergence of the released from the original tuples, bits",
     .citation = "Kifer, Gehrke, Injecting utility into anonymized datasets, 2006",
-    .uniform = false,
+    .prepare = prepare,
+    .discard = discard,
     .price_release = price_release,
 };

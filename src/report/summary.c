@@ -85,14 +85,14 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
     kn_buffer text = {0};
     const kn_release *r = facts->release;
     char a[32], b[32], c[32];
-    kn_buffer_printf(&text, "Released %s of %s rows in %s classes\n",
+    kn_buffer_printf(&text, "Released %s of %s rows in %s class%s\n",
                      grouped(a, facts->table->n_rows - r->n_removed), grouped(b, facts->table->n_rows),
-                     grouped(c, r->n_classes));
+                     grouped(c, r->n_classes), r->n_classes == 1 ? "" : "es");
     model_lines(&text, facts);
     loss_lines(&text, facts);
     if (r->n_suppressed != 0) {
         line(&text, "suppressed");
-        kn_buffer_printf(&text, "%s rows (%.2g %%)%s\n", grouped(a, r->n_suppressed),
+        kn_buffer_printf(&text, "%s row%s (%.2g %%)%s\n", grouped(a, r->n_suppressed), r->n_suppressed == 1 ? "" : "s",
                          100.0 * r->n_suppressed / facts->table->n_rows,
                          r->n_removed != 0 ? ", removed: too few to hide among each other" : ", kept with * in every QI");
     }

@@ -57,7 +57,7 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const char *release_path
         .n_columns = input->table->n_columns,
         .models = models,
         .n_models = input->n_models,
-        .max_suppressed = (int64_t)input->max_suppressed,
+        .max_suppressed = input->max_suppressed == KN_UNLIMITED ? -1 : (int64_t)input->max_suppressed,
         .order = order,
         .n_order = n_order,
         .guard_formulas = kn_settings_flag(input->settings, "guard-formulas"),

@@ -30,10 +30,12 @@ static kn_status read_columns(kn_input *input, const char *release, bool has_ori
     char **names = NULL;
     size_t n_names = 0;
     KN_TRY(released_names(&names, &n_names, release, &input->csv, err));
-    KN_TRY(kn_input_read(input, has_original ? "original" : "release", names, n_names, err));
+    KN_TRY(kn_input_read(input, has_original ? "original" : "release", KN_COLUMNS_OF_RELEASE, names, n_names, err));
     if (has_original) KN_TRY(kn_input_encode(input, false, err));
     KN_TRY(kn_input_model_specs(input, err));
+    /* A limit is checked only where one is given: the default of 0 is the search's, not the reader's. */
     KN_TRY(kn_input_suppression(input, err));
+    if (kn_settings_text(input->settings, "max-suppressed") == NULL) input->max_suppressed = KN_UNLIMITED;
 done:
     for (size_t i = 0; i < n_names; i++) kn_free(names[i]);
     kn_free(names);

@@ -21,7 +21,7 @@ static void trim(const char **bytes, size_t *n_bytes)
     while (*n_bytes > 0 && ((*bytes)[*n_bytes - 1] == ' ' || (*bytes)[*n_bytes - 1] == '\t')) --*n_bytes;
 }
 
-static bool is_missing(const kn_reading *reading, const char *bytes, size_t n_bytes)
+bool kn_text_is_missing(const kn_reading *reading, const char *bytes, size_t n_bytes)
 {
     trim(&bytes, &n_bytes);
     if (reading->n_null_values == 0) return n_bytes == 0;
@@ -215,8 +215,8 @@ kn_reading kn_reading_of(kn_type type, const kn_sheet_column *column, const char
             size_t n_bytes;
             double number;
             const char *bytes = kn_text(column, i, &n_bytes);
-            fits =
-                is_missing(&reading, bytes, n_bytes) || read_date(&number, NULL, (kn_day_order)order, bytes, n_bytes);
+            fits = kn_text_is_missing(&reading, bytes, n_bytes) ||
+                   read_date(&number, NULL, (kn_day_order)order, bytes, n_bytes);
         }
         reading.day_order = (kn_day_order)order;
         if (fits) return reading;
@@ -228,7 +228,7 @@ kn_reading kn_reading_of(kn_type type, const kn_sheet_column *column, const char
 kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *reading, const char *bytes, size_t n_bytes)
 {
     *number = NAN;
-    if (is_missing(reading, bytes, n_bytes)) return KN_TEXT_MISSING;
+    if (kn_text_is_missing(reading, bytes, n_bytes)) return KN_TEXT_MISSING;
     bool read = false;
     if (reading->type == KN_TYPE_INT || reading->type == KN_TYPE_DECIMAL)
         read = read_number(number, canonical, bytes, n_bytes);

@@ -23,6 +23,7 @@ typedef enum kn_text_kind { KN_TEXT_MISSING, KN_TEXT_NUMBER, KN_TEXT_BYTES } kn_
 /* Finds the form in which all texts of a date column are dates. */
 kn_reading kn_reading_of(kn_type type, const kn_sheet_column *column, const char *const *null_values,
                          size_t n_null_values);
+bool kn_text_is_missing(const kn_reading *reading, const char *bytes, size_t n_bytes);
 /* `number` is set for numbers and dates; `canonical` (may be NULL; KN_CANONICAL_BYTES) gets a text that two numbers
  * share exactly when they are equal, without rounding. */
 kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *reading, const char *bytes,
