@@ -1,4 +1,4 @@
-/* read-csv FILE THREADS REPEATS: reads a CSV into encoded columns and prints one JSON object: fastest and median
+/* kanon-bench-read-csv FILE THREADS REPEATS: reads a CSV into encoded columns and prints one JSON object: fastest and median
  * seconds, rows, the size of the encoded columns, and the peak of memory. */
 #include "base/pool.h"
 #include "io/csv_read.h"
@@ -51,7 +51,7 @@ int main(int argc, char **argv)
     uint32_t n_rows = 0;
     size_t n_encoded = 0;
     if (argc != 4) {
-        fputs("usage: read-csv FILE THREADS REPEATS\n", stderr);
+        fputs("usage: kanon-bench-read-csv FILE THREADS REPEATS\n", stderr);
         return 2;
     }
     int n_repeats = atoi(argv[3]);

@@ -78,6 +78,7 @@ kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_erro
 kn_status kn_risk(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_profile(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_check_policy(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_compare_runs(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_list(kn_result **out, const kn_settings *settings, const char *what, kn_error *err);
 
 const char *kn_result_json(const kn_result *result); /* one object with stable keys; no raw values */

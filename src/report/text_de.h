@@ -280,3 +280,4 @@
 [KN_TEXT_HIGHEST_RISK] = "Höchstes Risiko",
 [KN_TEXT_ON_FRONTIER] = "Auf der Linie",
 [KN_TEXT_CLASSES] = "Klassen",
+[KN_TEXT_ROWS_SUPPRESSED] = "Zeilen unterdrückt",

@@ -271,3 +271,4 @@
 [KN_TEXT_HIGHEST_RISK] = "Highest risk",
 [KN_TEXT_ON_FRONTIER] = "On the line",
 [KN_TEXT_CLASSES] = "Classes",
+[KN_TEXT_ROWS_SUPPRESSED] = "Rows suppressed",

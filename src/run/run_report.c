@@ -1,5 +1,5 @@
 /* Settings, hashes and date, put beside the facts. */
-#include "run/html_report.h"
+#include "run/run_report.h"
 
 #include "base/sha256.h"
 #include "io/output_file.h"

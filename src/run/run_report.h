@@ -1,6 +1,6 @@
 /* The HTML report of a run: what the settings and the files add to its facts. */
-#ifndef KN_RUN_HTML_REPORT_H
-#define KN_RUN_HTML_REPORT_H
+#ifndef KN_RUN_RUN_REPORT_H
+#define KN_RUN_RUN_REPORT_H
 
 #include "report/facts.h"
 #include "run/input.h"
