@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 static kn_status run_list(kn_result **out, const kn_settings *settings, kn_error *err);
+static kn_status run_generate(kn_result **out, const kn_settings *settings, kn_error *err);
 
 const cli_command cli_commands[] = {
     {KN_COMMAND_ANONYMIZE, "anonymize", "DATA", "Release a table in which everybody hides among at least k", 1, 1,
@@ -31,6 +32,8 @@ const cli_command cli_commands[] = {
      {"data"}, kn_check_policy, true, "kanon check people.csv -p policy.yaml"},
     {KN_COMMAND_LIST, "list", "algorithms|measures|models|hierarchies", "Show what there is to choose from", 1, 1,
      {NULL}, run_list, true, "kanon list algorithms"},
+    {KN_COMMAND_GENERATE, "generate", "man|bash|zsh|fish", "Print the manual page or a shell's completions", 1, 1,
+     {NULL}, run_generate, true, "kanon generate bash > /etc/bash_completion.d/kanon"},
 };
 const size_t cli_n_commands = sizeof cli_commands / sizeof *cli_commands;
 
@@ -46,6 +49,14 @@ static void on_signal(int number)
 static kn_status run_list(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     return kn_list(out, settings, list_what, err);
+}
+
+static kn_status run_generate(kn_result **out, const kn_settings *settings, kn_error *err)
+{
+    *out = NULL;
+    if (cli_generate(stdout, list_what)) return KN_OK;
+    snprintf(err->message, sizeof err->message, "generate what? '%.40s' is none of man, bash, zsh, fish", list_what);
+    return KN_USAGE;
 }
 
 typedef struct cli_words {

@@ -159,6 +159,7 @@ static kn_status frontier_draw(page *to, const kn_compare *compare, kn_error *er
                         .n = n,
                         .x = x,
                         .y = y,
+                        .log_y = true,
                         .labels = labels,
                         .joined = joined};
     page_say(to, "p", KN_TEXT_FRONTIER_DESC, NULL, NULL, NULL);
@@ -179,7 +180,7 @@ done:
 static void rows_table(page *to, const kn_compare *compare)
 {
     static const kn_text headings[] = {
-        KN_TEXT_ALGORITHM,    KN_TEXT_ON_FRONTIER,  KN_TEXT_FINDING, KN_TEXT_SMALLEST_CLASS,  KN_TEXT_LOSS,
+        KN_TEXT_ALGORITHM,    KN_TEXT_ON_FRONTIER,  KN_TEXT_FINDING, KN_TEXT_K_ASKED,  KN_TEXT_LOSS,
         KN_TEXT_AVERAGE_RISK, KN_TEXT_HIGHEST_RISK, KN_TEXT_CLASSES, KN_TEXT_ROWS_SUPPRESSED, KN_TEXT_SECONDS};
     page_table(to, KN_TEXT_RUNS_CAPTION, NULL, NULL);
     page_head(to, headings, 10, 3);

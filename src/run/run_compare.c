@@ -140,8 +140,7 @@ static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, 
     char name[64];
     size_t n = strcspn(spec, ":");
     snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), spec);
-    const kn_algorithm *algorithm = kn_algorithm_find(name);
-    if (algorithm == NULL) KN_FAIL(KN_USAGE, "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
+    const kn_algorithm *algorithm = kn_algorithm_find(name); /* request_read saw to it */
     KN_TRY(
         kn_args_parse(&args, name, algorithm->params, algorithm->n_params, spec[n] == ':' ? spec + n + 1 : NULL, err));
     KN_TRY(kn_settings_number(&seed, all->settings, "seed", 1, 0, 9007199254740992.0, err));
@@ -199,6 +198,7 @@ static kn_status request_read(comparing *all, kn_error *err)
     kn_status status = KN_OK;
     const char *k = kn_settings_text(all->settings, "k"), *list = kn_settings_text(all->settings, "algorithms");
     const char *params, *why;
+    char name[64];
     const kn_algorithm *chosen;
     all->measure = kn_settings_text(all->settings, "measure");
     if (all->measure == NULL) all->measure = "lm";
@@ -212,6 +212,12 @@ static kn_status request_read(comparing *all, kn_error *err)
         list = chosen->name;
     }
     KN_TRY(list_split(&all->algorithms, &all->n_algorithms, list, err));
+    for (size_t i = 0; i < all->n_algorithms; i++) { /* a name that does not exist is a slip, not a result */
+        size_t n = strcspn(all->algorithms[i], ":");
+        snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), all->algorithms[i]);
+        if (kn_algorithm_find(name) == NULL)
+            KN_FAIL(KN_USAGE, "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
+    }
 done:
     return status;
 }
