@@ -72,7 +72,7 @@ def main():
     for name, path in paths.items():
         runs = {"kanon": [], "duckdb": []}
         for _ in range(args.repeats):
-            runs["kanon"].append(run([os.path.join(args.build, "bench", "read-csv"), path, str(args.threads), "1"]))
+            runs["kanon"].append(run([os.path.join(args.build, "bench", "kanon-bench-read-csv"), path, str(args.threads), "1"]))
             if have_peer:
                 runs["duckdb"].append(run([sys.executable, "-c", PEER, path, str(args.threads)]))
         for tool in runs.values():
