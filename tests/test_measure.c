@@ -80,7 +80,7 @@ static double slow_tree(const test_case *c, const kn_release *r, uint32_t row, u
 {
     const kn_domain *domain = c->domains[q];
     if (domain->kind != KN_DOMAIN_TREE) return covered_values(c, r, row, q) > 1;
-    double height = domain->tree->n_levels - 1.0;
+    double height = domain->tree->level[domain->tree->root];
     if (height == 0) return 0;
     kn_cell root = kn_domain_root(domain);
     uint32_t k = r->row_class[row], node = k == KN_NONE ? root.id : r->cells[k * c->n_qis + q].id, level = 0;
@@ -597,6 +597,19 @@ static void gt_tables_1_and_2_and_the_non_monotone_example(void **state)
     test_case_free(&c);
 }
 
+/* a stands at two levels, c at three, the root at two: a level counts where a node stands first. */
+static void an_unbalanced_tree_has_the_height_of_its_root(void **state)
+{
+    test_case c = one_column((uint32_t[]){1, 1, 1, 1}, 4, "1;1;x;*;*\n2;y;x;*;*\n4;y;x;*;*\n3;3;3;*;*\n");
+    uint32_t one = 0, two = 1, four = 2, three = 3;
+    assert_near(price_of("tree", &c, one, one), 0, "a value");
+    assert_near(price_of("tree", &c, three, three), 0, "a value");
+    assert_near(price_of("tree", &c, two, four), 1.0 / 3, "y");
+    assert_near(price_of("tree", &c, one, two), 2.0 / 3, "x");
+    assert_near(price_of("tree", &c, one, three), 1, "*");
+    test_case_free(&c);
+}
+
 static void gt_example_4_9_a_uniform_column(void **state)
 {
     test_case c =
@@ -783,6 +796,7 @@ int main(void)
         cmocka_unit_test(gt_example_4_3_a_skewed_group_costs_less),
         cmocka_unit_test(gt_examples_4_4_and_4_5_have_the_printed_entropies),
         cmocka_unit_test(gt_tables_1_and_2_and_the_non_monotone_example),
+        cmocka_unit_test(an_unbalanced_tree_has_the_height_of_its_root),
         cmocka_unit_test(gt_example_4_9_a_uniform_column),
         cmocka_unit_test(gt_sets_are_not_sub_additive),
         cmocka_unit_test(sc_5_1_pmi_of_the_two_anonymizations),
