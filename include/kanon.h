@@ -82,6 +82,7 @@ kn_status kn_list(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_hierarchy(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_profile(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_check_policy(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_compare_runs(kn_result **out, const kn_settings *settings, kn_error *err);
 
 const char *kn_result_json(const kn_result *result); /* one object with stable keys; no raw values */
 const char *kn_result_text(const kn_result *result); /* the summary for a person, no colour */
