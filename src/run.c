@@ -12,6 +12,7 @@
 #include "recode/recode.h"
 #include "report/facts.h"
 #include "run/run_report.h"
+#include "run/run_schema.h"
 #include "run/input.h"
 #include "run/recheck.h"
 #include "run/result.h"
@@ -173,7 +174,7 @@ kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *e
     KN_TRY(refuse_overwriting_input(settings, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, NULL, err));
     KN_TRY(kn_input_new(&r.input, settings, err));
-    KN_TRY(kn_input_read(r.input, "data", NULL, 0, err));
+    KN_TRY(kn_input_read(r.input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, r.algorithm->recoding == KN_RECODING_LEVELS, err));
     KN_TRY(kn_input_goals(r.input, err));
@@ -189,6 +190,7 @@ kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *e
     KN_TRY(kn_output_commit(r.output, err));
     finish_clock(&r, began);
     KN_TRY(kn_run_report_save(report, settings, err));
+    KN_TRY(kn_run_schema(r.release, settings, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));

@@ -671,6 +671,30 @@ static void wrong_names_and_parameters_are_refused(void **state)
     test_case_free(&c);
 }
 
+/* Its first lines say what the registry says, in words. */
+static void every_measure_has_a_page_that_states_its_properties(void **state)
+{
+    size_t n;
+    const kn_measure *const *all = kn_measure_all(&n);
+    for (size_t i = 0; i < n; i++) {
+        const kn_measure *m = all[i];
+        char path[100], expected[400], text[4096];
+        snprintf(path, sizeof path, "docs/measures/%s.md", m->name);
+        FILE *file = fopen(path, "r");
+        if (file == NULL) fail_msg("there is no %s", path);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        snprintf(expected, sizeof expected,
+                 "**Kind:** %s. **Monotone:** %s. **Uniform in a class:** %s. **Needs:** %s.",
+                 m->price_cell != NULL    ? "sum over cells"
+                 : m->price_class != NULL ? "sum over classes"
+                                          : "whole release",
+                 m->monotone ? "yes" : "no", m->uniform ? "yes" : "no",
+                 m->needs & KN_MEASURE_NEEDS_CLASS_COLUMN ? "a sensitive column" : "nothing");
+        if (strstr(text, expected) == NULL) fail_msg("%s does not say: %s", path, expected);
+    }
+}
+
 static void every_failed_allocation_is_reported_and_nothing_leaks(void **state)
 {
     kn_rng rng = kn_rng_new(13, 0);
@@ -713,6 +737,7 @@ int main(void)
         cmocka_unit_test(the_report_has_every_measure_for_any_number_of_threads),
         cmocka_unit_test(without_a_sensitive_column_its_measures_are_left_out_or_refused),
         cmocka_unit_test(wrong_names_and_parameters_are_refused),
+        cmocka_unit_test(every_measure_has_a_page_that_states_its_properties),
         cmocka_unit_test(every_failed_allocation_is_reported_and_nothing_leaks),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);

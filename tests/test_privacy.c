@@ -688,6 +688,29 @@ static void models_together_say_what_they_need(void **state)
     test_case_free(&c);
 }
 
+/* Its first lines say what the registry says, in words. */
+static void every_model_has_a_page_that_states_its_properties(void **state)
+{
+    size_t n;
+    const kn_privacy *const *all = kn_privacy_all(&n);
+    for (size_t i = 0; i < n; i++) {
+        const kn_privacy *m = all[i];
+        char path[100], expected[400], text[4096];
+        snprintf(path, sizeof path, "docs/models/%s.md", m->name);
+        FILE *file = fopen(path, "r");
+        if (file == NULL) fail_msg("there is no %s", path);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        snprintf(expected, sizeof expected, "**Monotone:** %s. **Needs:** %s. **Worst class:** the %s value.",
+                 m->monotone ? "yes" : "no",
+                 m->needs & KN_NEEDS_POPULATION  ? "a population file"
+                 : m->needs & KN_NEEDS_HISTOGRAM ? "the sensitive column"
+                                                 : "counts",
+                 m->worst_is_least ? "smallest" : "largest");
+        if (strstr(text, expected) == NULL) fail_msg("%s does not say: %s", path, expected);
+    }
+}
+
 static void every_failed_allocation_is_reported_and_nothing_leaks(void **state)
 {
     kn_rng rng = kn_rng_new(28, 0);
@@ -878,6 +901,7 @@ int main(void)
         cmocka_unit_test(wrong_requests_are_refused),
         cmocka_unit_test(findings_are_the_worst_class_for_any_number_of_threads),
         cmocka_unit_test(models_together_say_what_they_need),
+        cmocka_unit_test(every_model_has_a_page_that_states_its_properties),
         cmocka_unit_test(every_failed_allocation_is_reported_and_nothing_leaks),
         cmocka_unit_test(a_population_is_counted_inside_the_cells),
         cmocka_unit_test(populations_agree_with_a_slow_count),
