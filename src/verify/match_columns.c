@@ -67,7 +67,7 @@ static void rank_released(text_ranks *ranks, const kn_meaning *meaning, uint32_t
     bool tree = meaning->domain->kind == KN_DOMAIN_TREE;
     ranks->low[released] = KN_NONE;
     ranks->high[released] = 0;
-    if (text->everything || (tree && text->n_nodes == 0)) widen(ranks, released, 0, ranks->n);
+    if (text->everything || text->masked || (tree && text->n_nodes == 0)) widen(ranks, released, 0, ranks->n);
     if (text->same != KN_NONE) widen(ranks, released, ranks->rank[text->same], ranks->rank[text->same] + 1);
     for (uint32_t i = 0; i < text->n_nodes; i++) {
         uint32_t node = meaning->nodes.items[text->first_node + i];
