@@ -141,6 +141,72 @@ static int64_t units_to_beat(const huge *h)
     return ranking->n == ranking->capacity ? ranking->items[ranking->n - 1].node.units : INT64_MAX;
 }
 
+/* What `size` columns of the order from `depth` on cost at least, together: the cheapest of their level vectors that
+ * may be part of a feasible node, with the rows that their values alone suppress. */
+static kn_status least_together(int64_t *least, huge *h, uint32_t depth, uint32_t size, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t *columns = h->domain->order + depth;
+    *least = INT64_MAX;
+    for (uint32_t q = 0; q < h->n_qis; q++) h->levels[q] = h->lattice->columns[q].max_level;
+    for (uint32_t i = 0; i < size; i++) h->levels[columns[i]] = h->lattice->columns[columns[i]].min_level;
+    KN_TRY(kn_groups_roll(&h->first, &h->lattice->base, h->levels, kn_evaluator_roller(h->evaluator), err));
+    h->work += h->lattice->base.n;
+    for (;;) {
+        int64_t price = 0;
+        kn_node node;
+        uint32_t i = 0;
+        for (uint32_t j = 0; j < size; j++) price += h->domain->table_sum[columns[j]][h->levels[columns[j]]];
+        if (price < *least) {
+            KN_TRY(look_at(&node, h, h->levels, &h->first, err));
+            bool closed = node.n_sure > h->domain->task->max_suppressed || (!node.feasible && h->domain->upward_closed);
+            if (!closed && price + node.sure_units < *least) *least = price + node.sure_units;
+        }
+        for (; i < size; i++) {
+            if (h->levels[columns[i]]++ < h->lattice->columns[columns[i]].max_level) break;
+            h->levels[columns[i]] = h->lattice->columns[columns[i]].min_level;
+        }
+        if (i == size) break;
+    }
+done:
+    return status;
+}
+
+/* Columns cost what they cost, so bounds of disjoint groups of columns add up: each suffix of the order is cut into
+ * runs of one to three columns so that the sum is largest. A run's bound counts its own columns only, provided that a
+ * suppressed row pays nothing more for a column at its most general level. */
+static kn_status suffix_bounds(huge *h, kn_error *err)
+{
+    enum { MOST_TOGETHER = 3, MOST_VECTORS = 256 };
+    kn_status status = KN_OK;
+    const kn_full_domain *domain = h->domain;
+    bool alone = false;
+    for (uint32_t q = 0; q < h->n_qis; q++) {
+        const kn_lattice_column *column = &h->lattice->columns[q];
+        for (uint32_t p = 0; p < column->levels[column->max_level].n; p++)
+            alone = alone || domain->gap[q][column->max_level][p] != 0;
+    }
+    for (uint32_t d = h->n_qis; d-- > 0;) {
+        double n_vectors = 1;
+        for (uint32_t size = 1; size <= MOST_TOGETHER && d + size <= h->n_qis; size++) {
+            const kn_lattice_column *column = &h->lattice->columns[domain->order[d + size - 1]];
+            int64_t least = INT64_MAX;
+            n_vectors *= column->max_level - column->min_level + 1;
+            if (size > 1 && (alone || n_vectors > MOST_VECTORS || must_stop(h, h->effort))) break;
+            if (alone)
+                for (uint32_t l = column->min_level; l <= column->max_level; l++)
+                    least = domain->table_sum[domain->order[d]][l] < least ? domain->table_sum[domain->order[d]][l] : least;
+            else
+                KN_TRY(least_together(&least, h, d, size, err));
+            if (least == INT64_MAX) continue; /* nothing is feasible: the search will find out */
+            if (size == 1 || least + h->least_price[d + size] > h->least_price[d])
+                h->least_price[d] = least + h->least_price[d + size];
+        }
+    }
+done:
+    return status;
+}
+
 /* Cheapest continuation of each prefix, and the tuples by the columns of each prefix. */
 static kn_status prepare_bounds(huge *h, kn_error *err)
 {
@@ -148,14 +214,7 @@ static kn_status prepare_bounds(huge *h, kn_error *err)
     const kn_full_domain *domain = h->domain;
     KN_NEW(h->least_price, (size_t)h->n_qis + 1);
     KN_NEW(h->projected, (size_t)h->n_qis + 1);
-    for (uint32_t d = h->n_qis; d-- > 0;) {
-        uint32_t q = domain->order[d];
-        const kn_lattice_column *column = &h->lattice->columns[q];
-        int64_t least = domain->table_sum[q][column->min_level];
-        for (uint32_t l = column->min_level; l <= column->max_level; l++)
-            if (domain->table_sum[q][l] < least) least = domain->table_sum[q][l];
-        h->least_price[d] = h->least_price[d + 1] + least;
-    }
+    KN_TRY(suffix_bounds(h, err));
     for (uint32_t q = 0; q < h->n_qis; q++) h->levels[q] = h->lattice->columns[q].min_level;
     for (uint32_t d = h->n_qis; d > 0; d--) {
         const kn_groups *from = d == h->n_qis ? &h->lattice->base : &h->projected[d + 1];
@@ -203,9 +262,9 @@ done:
 static kn_status prove_bound(huge *h, kn_error *err)
 {
     kn_status status = KN_OK;
-    int64_t bound = 0;
     prefix root = {0};
     KN_TRY(prepare_bounds(h, err));
+    int64_t bound = h->least_price[0];
     KN_TRY(heap_push(h, &root, err));
     h->result->stopped = KN_STOPPED_DONE;
     while (h->heap.n > 0) {
