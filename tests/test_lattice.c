@@ -1,8 +1,8 @@
 /* partition/lattice and the full-domain searches: every node against a recount of the rows, searches against all nodes. */
 #include "support.h"
 
+#include "algo/huge_lattice.h"
 #include "algo/lattice_table.h"
-#include "algo/sweep.h"
 #include "recode/recode.h"
 
 #include <math.h>
@@ -471,9 +471,11 @@ static void the_best_nodes_are_listed_and_an_early_end_has_a_true_bound(void **s
         for (uint64_t effort = 0; effort < 3 && n > 0; effort++) {
             kn_ranking ranking;
             kn_sweep_result result;
-            assert_ok(kn_full_domain_new(&domain, &p.task, 4, err));
+            bool huge = kn_rng_below(&rng, 2) == 0;
+            assert_ok(kn_full_domain_new(&domain, &p.task, huge ? 0 : 4, err));
             assert_ok(kn_ranking_new(&ranking, 5, 3, err));
-            assert_ok(kn_sweep(&result, &ranking, domain, effort * 40, err));
+            if (huge) assert_ok(kn_huge_lattice(&result, &ranking, domain, effort * 400, err));
+            else assert_ok(kn_sweep(&result, &ranking, domain, effort * 40, err));
             assert_true(ranking.n > 0);
             if (result.complete) {
                 assert_int_equal(ranking.n, n < 5 ? n : 5);
