@@ -174,7 +174,7 @@ kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *e
     KN_TRY(refuse_overwriting_input(settings, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, NULL, err));
     KN_TRY(kn_input_new(&r.input, settings, err));
-    KN_TRY(kn_input_read(r.input, "data", NULL, 0, err));
+    KN_TRY(kn_input_read(r.input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, r.algorithm->recoding == KN_RECODING_LEVELS, err));
     KN_TRY(kn_input_goals(r.input, err));

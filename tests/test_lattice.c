@@ -5,6 +5,7 @@
 #include "recode/recode.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +93,7 @@ static void some_goal(problem *p, int round)
 {
     enum { N_MODEL_SETS = sizeof model_sets / sizeof *model_sets };
     size_t n_measures;
-    const kn_measure *measure = kn_measure_all(&n_measures)[round % n_measures];
+    const kn_measure *const *measures = kn_measure_all(&n_measures), *measure = measures[(size_t)round % n_measures];
     if (!try_goal(p, model_sets[(size_t)round / n_measures % N_MODEL_SETS], measure->name))
         set_goal(p, "k-anonymity:k=1", measure->name);
 }
@@ -385,12 +386,205 @@ static void datafly_generalizes_the_widest_column_until_few_are_outliers(void **
     }
 }
 
+/* --- Minimal nodes --------------------------------------------------------------------------------------------- */
+
+static void table_problem(problem *p, uint32_t n_rows, uint32_t n_qis, const char *const *cells,
+                          const char *const *hierarchies)
+{
+    *p = (problem){.n_qis = n_qis, .table = test_text_table(n_rows, n_qis, cells)};
+    for (uint32_t q = 0; q < n_qis; q++) p->domains[q] = test_domain(p->table, q, hierarchies[q]);
+    assert_ok(kn_tuples_new(&p->tuples, p->table, p->domains, n_qis, NULL, NULL, err));
+    p->task = (kn_task){.tuples = p->tuples};
+}
+
+/* [SV] Figure 1 and the hierarchies of Figure 3. */
+static void survey_problem(problem *p)
+{
+    const char *const cells[] = {"22030", "married",  "F", "22030", "married",  "F", "22030", "single", "M", "22032",
+                                 "single", "M",       "22032", "single", "M",   "22032", "divorced", "F", "22045", "divorced",
+                                 "M",      "22047",   "widow", "M",      "22047", "widow", "M",     "22047", "single", "F"};
+    const char *const hierarchies[] = {
+        "22030;2203*;220**\n22032;2203*;220**\n22045;2204*;220**\n22047;2204*;220**\n",
+        "married;been_married;any\ndivorced;been_married;any\nwidow;been_married;any\nsingle;never_married;any\n",
+        "F;any\nM;any\n"};
+    table_problem(p, 10, 3, cells, hierarchies);
+}
+
+static kn_answer explained(problem *p, const char *name, const char *params, char **text)
+{
+    kn_trace trace = {.explain = true};
+    kn_answer answer;
+    p->task.trace = &trace;
+    assert_int_equal(search(&answer, p, name, params), KN_OK);
+    p->task.trace = NULL;
+    assert_ok(kn_buffer_finish(text, &trace.explanation, err));
+    kn_free(trace.points.items);
+    return answer;
+}
+
+static void assert_levels(const kn_answer *answer, uint32_t a, uint32_t b, uint32_t c)
+{
+    const uint32_t expected[] = {a, b, c};
+    assert_memory_equal(answer->levels, expected, sizeof expected);
+}
+
+static void the_survey_s_table_gives_the_survey_s_answers(void **state)
+{
+    problem p;
+    char *text;
+    survey_problem(&p);
+    set_goal(&p, "k-anonymity:k=3", "lm");
+    p.task.max_suppressed = 2;
+    kn_answer answer = explained(&p, "samarati", "", &text);
+    assert_levels(&answer, 1, 1, 0);
+    assert_non_null(strstr(text, "height 2\n"));
+    assert_non_null(strstr(text, "[1, 1, 0] suppresses 1 rows: satisfies"));
+    assert_non_null(strstr(text, "height 1\n  [1, 0, 0] suppresses 7 rows: does not satisfy\n"
+                                 "  [0, 1, 0] suppresses 10 rows: does not satisfy\n"));
+    assert_non_null(strstr(text, "1: [0, 0, 0] [0, 2, 1] [1, 2, 1] [1, 1, 0] ")); /* row 1 of VT */
+    kn_answer_free(&answer);
+    kn_free(text);
+
+    answer = explained(&p, "incognito", "preference=absolute", &text);
+    assert_levels(&answer, 1, 1, 0);
+    assert_non_null(strstr(text, "2 k-minimal nodes\n"));
+    assert_non_null(strstr(text, "[1, 1, 0]: absolute distance 2, relative distance 1, 3 distinct tuples, 1 rows"));
+    assert_non_null(strstr(text, "[0, 2, 1]: absolute distance 3, relative distance 2, 3 distinct tuples, 1 rows"));
+    /* Example 3.3 */
+    assert_non_null(strstr(text, "Iteration 1\n  <a>\n    marked true: [0] [1] [2]\n"
+                                 "  <b>\n    marked true: [1] [2]\n    marked false: [0]\n"
+                                 "  <c>\n    marked true: [0] [1]\n"));
+    assert_non_null(strstr(text, "  <a, b>\n    marked true: [1, 1] [2, 1] [0, 2] [1, 2] [2, 2]\n    marked false: [0, 1]\n"
+                                 "    not in the hierarchy: [0, 0] [1, 0] [2, 0]\n"));
+    assert_non_null(strstr(text, "  <a, c>\n    marked true: [1, 0] [2, 0] [0, 1] [1, 1] [2, 1]\n    marked false: [0, 0]\n"));
+    assert_non_null(strstr(text, "  <b, c>\n    marked true: [1, 0] [2, 0] [1, 1] [2, 1]\n"
+                                 "    not in the hierarchy: [0, 0] [0, 1]\n"));
+    assert_non_null(strstr(text, "Iteration 3\n  <a, b, c>\n    marked true: [1, 1, 0] [2, 1, 0] [1, 2, 0] [2, 2, 0] "
+                                 "[1, 1, 1] [2, 1, 1] [0, 2, 1] [1, 2, 1] [2, 2, 1]\n    not in the hierarchy: "));
+    kn_answer_free(&answer);
+    kn_free(text);
+
+    p.task.max_suppressed = 0;
+    answer = explained(&p, "incognito", "preference=absolute", &text);
+    assert_non_null(strstr(text, "3 k-minimal nodes\n[2, 2, 0]: "));
+    assert_non_null(strstr(text, "\n[2, 1, 1]: "));
+    assert_non_null(strstr(text, "\n[1, 2, 1]: "));
+    kn_answer_free(&answer);
+    kn_free(text);
+    free_problem(&p);
+}
+
+static void lefevre_s_patients_have_three_minimal_generalizations(void **state)
+{
+    const char *const cells[] = {"1/21/76", "Male", "53715", "4/13/86", "Female", "53715", "2/28/76", "Male", "53703",
+                                 "1/21/76", "Male", "53703", "4/13/86", "Female", "53706", "2/28/76", "Female", "53706"};
+    const char *const hierarchies[] = {"1/21/76;*\n2/28/76;*\n4/13/86;*\n", "Male;Person\nFemale;Person\n",
+                                       "53715;5371*;537**\n53710;5371*;537**\n53706;5370*;537**\n53703;5370*;537**\n"};
+    problem p;
+    char *text;
+    table_problem(&p, 6, 3, cells, hierarchies);
+    set_goal(&p, "k-anonymity:k=2", "lm");
+    kn_answer answer = explained(&p, "incognito", "", &text);
+    assert_non_null(strstr(text, "3 k-minimal nodes\n[1, 1, 0]: "));
+    assert_non_null(strstr(text, "\n[1, 0, 2]: "));
+    assert_non_null(strstr(text, "\n[0, 1, 2]: "));
+    kn_answer_free(&answer);
+    kn_free(text);
+    free_problem(&p);
+}
+
+static double preference_by_hand(const char *name, const kn_node *node, const uint32_t *levels, const problem *p)
+{
+    double score = 0;
+    for (uint32_t q = 0; q < p->n_qis; q++) {
+        uint32_t height = p->domains[q]->tree->n_levels - 1;
+        if (strcmp(name, "absolute") == 0) score += levels[q];
+        if (strcmp(name, "relative") == 0 && height > 0) score += (double)levels[q] / height;
+    }
+    if (strcmp(name, "distribution") == 0) score = -(double)node->n_classes;
+    if (strcmp(name, "suppression") == 0) score = (double)node->n_suppressed;
+    if (strcmp(name, "measure") == 0) score = node->loss;
+    return score;
+}
+
+/* Definition 3.4 by looking at all pairs of nodes; then the criteria. */
+static void minimal_nodes_and_preferences_follow_their_definition(void **state)
+{
+    static const char *const names[] = {"absolute", "relative", "distribution", "suppression", "measure"};
+    kn_rng rng = kn_rng_new(5, 0);
+    for (int round = 0; round < 300; round++) {
+        problem p;
+        uint32_t n_rows = 6 + kn_rng_below(&rng, 40);
+        random_problem(&p, &rng, n_rows, 1 + kn_rng_below(&rng, 4), 2 + kn_rng_below(&rng, 4), round % 5 == 0,
+                       round % 3 == 0);
+        if (!try_goal(&p, model_sets[round % 12], "lm")) set_goal(&p, "k-anonymity:k=1", "lm");
+        p.task.max_suppressed = kn_rng_below(&rng, 2) == 0 ? 0 : kn_rng_below(&rng, n_rows / 2);
+        kn_full_domain *domain;
+        kn_evaluator *evaluator;
+        uint32_t levels[2000][16], n = 0, at[16];
+        kn_node nodes[2000];
+        bool minimal[2000];
+        assert_ok(kn_full_domain_new(&domain, &p.task, 0, err));
+        assert_ok(kn_evaluator_new(&evaluator, domain, err));
+        least_levels(at, domain->lattice);
+        do {
+            assert_true(n < 2000);
+            memcpy(levels[n], at, sizeof at);
+            assert_ok(kn_evaluate_levels(&nodes[n++], evaluator, at, err));
+        } while (next_levels(domain->lattice, at));
+        uint32_t n_minimal = 0, least_height = UINT32_MAX;
+        for (uint32_t i = 0; i < n; i++) {
+            minimal[i] = nodes[i].feasible;
+            for (uint32_t j = 0; j < n && minimal[i]; j++) {
+                uint32_t q = 0;
+                while (q < p.n_qis && levels[j][q] <= levels[i][q]) q++;
+                if (j != i && nodes[j].feasible && q == p.n_qis) minimal[i] = false;
+            }
+            n_minimal += minimal[i];
+            uint32_t height = (uint32_t)preference_by_hand("absolute", &nodes[i], levels[i], &p);
+            if (nodes[i].feasible && height < least_height) least_height = height;
+        }
+        for (size_t m = 0; m < 10; m++) {
+            const char *name = names[m % 5], *algorithm = m < 5 ? "incognito" : "samarati";
+            char params[50], line[60], *text;
+            uint32_t best = KN_NONE;
+            kn_answer answer;
+            snprintf(params, sizeof params, "preference=%s", name);
+            if (n_minimal == 0) {
+                assert_int_equal(search(&answer, &p, algorithm, params), KN_NOT_MET);
+                continue;
+            }
+            for (uint32_t i = 0; i < n; i++) {
+                if (!minimal[i] || (m >= 5 && preference_by_hand("absolute", &nodes[i], levels[i], &p) > least_height))
+                    continue;
+                double score = preference_by_hand(name, &nodes[i], levels[i], &p),
+                       best_score = best == KN_NONE ? 0 : preference_by_hand(name, &nodes[best], levels[best], &p);
+                if (best == KN_NONE || score < best_score ||
+                    (score == best_score && kn_node_compare(&nodes[i], levels[i], &nodes[best], levels[best], p.n_qis) < 0))
+                    best = i;
+            }
+            answer = explained(&p, algorithm, params, &text);
+            assert_memory_equal(answer.levels, levels[best], p.n_qis * sizeof **levels);
+            snprintf(line, sizeof line, "%u k-minimal nodes\n", n_minimal);
+            if (m < 5) assert_non_null(strstr(text, line));
+            kn_answer_free(&answer);
+            kn_free(text);
+        }
+        kn_evaluator_free(evaluator);
+        kn_full_domain_free(domain);
+        free_problem(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_node_matches_a_recount_of_the_rows),
         cmocka_unit_test(every_node_of_every_block_matches_a_recount),
         cmocka_unit_test(exact_searches_find_the_best_node),
+        cmocka_unit_test(the_survey_s_table_gives_the_survey_s_answers),
+        cmocka_unit_test(lefevre_s_patients_have_three_minimal_generalizations),
+        cmocka_unit_test(minimal_nodes_and_preferences_follow_their_definition),
         cmocka_unit_test(datafly_generalizes_the_widest_column_until_few_are_outliers),
     };
     return cmocka_run_group_tests_name("lattice", tests, NULL, NULL);

@@ -194,6 +194,14 @@ static const struct {
     {"mondrian", ""},
     {"mondrian", "choose=median"},
     {"mondrian", "cut=relaxed"},
+    {"hilbert", ""},
+    {"hilbert", "rescale=no"},
+    {"agglomerative", ""},
+    {"k-member", ""},
+    {"k-member", "around=center"},
+    {"sequential", ""},
+    {"sequential", "restarts=3,alpha=1,omega=2"},
+    {"sequential", "block=16"},
 };
 enum { N_SEARCHES = sizeof searches / sizeof *searches };
 
@@ -359,29 +367,38 @@ static void persons_are_counted_not_rows(void **state)
     }
 }
 
+static void assert_threads_do_not_matter(setup *s, const char *name, const char *params)
+{
+    set_task(s, "lm", name, params);
+    outcome alone = run(s, name);
+    for (unsigned n_threads = 2; n_threads <= 3; n_threads++) {
+        assert_ok(kn_pool_new(&s->task.pool, n_threads, err));
+        outcome together = run(s, name);
+        assert_int_equal(alone.answer.n_classes, together.answer.n_classes);
+        assert_memory_equal(alone.answer.row_class, together.answer.row_class, s->table->n_rows * sizeof(uint32_t));
+        free_outcome(&together);
+        kn_pool_free(s->task.pool);
+    }
+    s->task.pool = NULL;
+    free_outcome(&alone);
+}
+
 static void any_number_of_threads_gives_the_same_answer(void **state)
 {
     kn_rng rng = kn_rng_new(16, 0);
+    setup s;
     for (int trial = 0; trial < N_KINDS; trial++) {
-        setup s;
-        uint32_t n_rows = trial == MIXED ? 40000 : 3000; /* large classes are cut column by column on the pool */
-        random_setup(&s, &rng, (kinds)trial, n_rows, 4, 30, 4);
-        for (size_t i = 0; i < N_SEARCHES; i++) {
-            set_task(&s, "lm", searches[i].name, searches[i].params);
-            outcome alone = run(&s, searches[i].name);
-            for (unsigned n_threads = 2; n_threads <= 3; n_threads++) {
-                assert_ok(kn_pool_new(&s.task.pool, n_threads, err));
-                outcome together = run(&s, searches[i].name);
-                assert_int_equal(alone.answer.n_classes, together.answer.n_classes);
-                assert_memory_equal(alone.answer.row_class, together.answer.row_class, n_rows * sizeof(uint32_t));
-                free_outcome(&together);
-                kn_pool_free(s.task.pool);
-            }
-            s.task.pool = NULL;
-            free_outcome(&alone);
-        }
+        random_setup(&s, &rng, (kinds)trial, 700, 4, 30, 4);
+        for (size_t i = 0; i < N_SEARCHES; i++) assert_threads_do_not_matter(&s, searches[i].name, searches[i].params);
         free_setup(&s);
     }
+    /* large classes are cut column by column on the pool */
+    random_setup(&s, &rng, MIXED, 40000, 4, 30, 4);
+    assert_threads_do_not_matter(&s, "mondrian", "");
+    assert_threads_do_not_matter(&s, "mondrian", "cut=relaxed");
+    assert_threads_do_not_matter(&s, "hilbert", "");
+    assert_threads_do_not_matter(&s, "sequential", "block=4000,passes=3");
+    free_setup(&s);
 }
 
 static void every_search_can_be_cancelled_at_every_tick(void **state)

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static kn_status run_list(kn_result **out, const kn_settings *settings, kn_error *err);
 static kn_status run_generate(kn_result **out, const kn_settings *settings, kn_error *err);
 
 const cli_command cli_commands[] = {
@@ -31,14 +30,16 @@ const cli_command cli_commands[] = {
     {KN_COMMAND_CHECK, "check", "DATA", "Check a policy against a table; nothing is written", 1, 1,
      {"data"}, kn_check_policy, true, "kanon check people.csv -p policy.yaml"},
     {KN_COMMAND_LIST, "list", "algorithms|measures|models|hierarchies", "Show what there is to choose from", 1, 1,
-     {NULL}, run_list, true, "kanon list algorithms"},
+     {"what"}, kn_list, true, "kanon list algorithms"},
+    {KN_COMMAND_HIERARCHY, "hierarchy", "make|check|show|rectify FILE|DATA",
+     "Make, check, draw or rectify a generalization hierarchy", 2, 2, {"what", "data"}, kn_hierarchy, true,
+     "kanon hierarchy make people.csv --hierarchy 'age=intervals(5,10,20)' -o age.csv"},
     {KN_COMMAND_GENERATE, "generate", "man|bash|zsh|fish", "Print the manual page or a shell's completions", 1, 1,
      {NULL}, run_generate, true, "kanon generate bash > /etc/bash_completion.d/kanon"},
 };
 const size_t cli_n_commands = sizeof cli_commands / sizeof *cli_commands;
 
 static volatile int cancel_requests;
-static const char *list_what = "";
 
 static void on_signal(int number)
 {
@@ -46,16 +47,13 @@ static void on_signal(int number)
     cancel_requests++;
 }
 
-static kn_status run_list(kn_result **out, const kn_settings *settings, kn_error *err)
-{
-    return kn_list(out, settings, list_what, err);
-}
+static const char *generate_what = "";
 
 static kn_status run_generate(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     *out = NULL;
-    if (cli_generate(stdout, list_what)) return KN_OK;
-    snprintf(err->message, sizeof err->message, "generate what? '%.40s' is none of man, bash, zsh, fish", list_what);
+    if (cli_generate(stdout, generate_what)) return KN_OK;
+    snprintf(err->message, sizeof err->message, "generate what? '%.40s' is none of man, bash, zsh, fish", generate_what);
     return KN_USAGE;
 }
 
@@ -133,8 +131,8 @@ static int take_argument(cli_words *words, const char *word, kn_error *err)
     if (words->n_arguments >= words->command->max_arguments)
         return usage(words->command, "'%s' is one argument too many", word);
     const char *setting = words->command->settings[words->n_arguments++];
-    if (setting == NULL) {
-        list_what = word;
+    if (setting == NULL) { /* not the library's business */
+        generate_what = word;
         return 0;
     }
     return kn_settings_set(words->settings, setting, word, err);

@@ -43,9 +43,7 @@ const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n)
 
 kn_status kn_build_label(kn_build *build, const char *bytes, size_t n_bytes, kn_error *err)
 {
-    uint32_t id;
-    kn_status status = kn_paths_label(&id, &build->paths, bytes, n_bytes, err);
-    return status == KN_OK ? kn_paths_push(&build->paths, id, err) : status;
+    return kn_paths_push_label(&build->paths, bytes, n_bytes, err);
 }
 
 kn_status kn_build_leaf(kn_build *build, uint32_t value, kn_error *err)
@@ -137,25 +135,25 @@ static kn_status check_levels(kn_domain *domain, const kn_hierarchy_request *req
 static kn_status finish_tree(kn_domain *domain, kn_build *build, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *code_of_value = NULL;
+    uint32_t *code_of_value = NULL, *leaf_of_label = NULL;
     KN_TRY(place_missing(build, err));
     if (build->paths.cells.n == 0) { /* no value at all */
         build->paths.n_levels = 1;
         KN_TRY(kn_build_label(build, "*", 1, err));
     }
-    KN_TRY(kn_tree_from_paths(&domain->tree, &build->paths, err));
+    KN_NEW_RAW(leaf_of_label, build->paths.ends.n);
+    KN_TRY(kn_tree_from_paths_with(&domain->tree, leaf_of_label, &build->paths, err));
     domain->kind = KN_DOMAIN_TREE;
     domain->n_codes = domain->tree->n_leaves;
     KN_NEW_RAW(code_of_value, build->column->n_values);
     for (uint32_t value = 0; value < build->column->n_values; value++) {
-        size_t n;
-        const char *label = kn_paths_bytes(&build->paths, build->label_of_value[value], &n);
-        code_of_value[value] = kn_tree_find_leaf(domain->tree, label, n);
+        code_of_value[value] = leaf_of_label[build->label_of_value[value]];
         assert(code_of_value[value] != KN_NONE);
     }
     KN_TRY(fill_codes(domain, build, code_of_value, err));
 done:
     kn_free(code_of_value);
+    kn_free(leaf_of_label);
     return status;
 }
 

@@ -161,7 +161,6 @@ static kn_status read_quoted(reader *in, const kn_paths *paths, kn_error *err)
 static kn_status read_label(reader *in, kn_paths *paths, uint64_t line, uint32_t column, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t id;
     const char *label = in->bytes + in->at;
     size_t n = 0;
     if (in->at < in->n && *label == '"') {
@@ -180,8 +179,7 @@ static kn_status read_label(reader *in, kn_paths *paths, uint64_t line, uint32_t
                 "%s, line %llu: label %u is empty; every line needs a label for each level, without a '%c' at its "
                 "end",
                 paths->name, (unsigned long long)line, column, in->delimiter);
-    KN_TRY(kn_paths_label(&id, paths, label, n, err));
-    KN_TRY(kn_paths_push(paths, id, err));
+    KN_TRY(kn_paths_push_label(paths, label, n, err));
 done:
     return status;
 }

@@ -353,6 +353,11 @@ done:
 
 kn_status kn_tree_from_paths(kn_tree **out, const kn_paths *paths, kn_error *err)
 {
+    return kn_tree_from_paths_with(out, NULL, paths, err);
+}
+
+kn_status kn_tree_from_paths_with(kn_tree **out, uint32_t *leaf_of_label, const kn_paths *paths, kn_error *err)
+{
     kn_status status = KN_OK;
     draft d = {.n_levels = paths->n_levels};
     uint32_t *scratch = NULL, *draft_of = NULL;
@@ -371,6 +376,10 @@ kn_status kn_tree_from_paths(kn_tree **out, const kn_paths *paths, kn_error *err
     KN_TRY(link_parents(tree, err));
     KN_TRY(copy_labels(tree, &d, paths, draft_of, err));
     KN_TRY(index_labels(tree, &d, paths, draft_of, err));
+    if (leaf_of_label != NULL) {
+        memset(leaf_of_label, 0xFF, paths->ends.n * sizeof *leaf_of_label);
+        for (uint32_t leaf = 0; leaf < tree->n_leaves; leaf++) leaf_of_label[d.label[draft_of[leaf]]] = leaf;
+    }
     *out = tree;
     tree = NULL;
 done:

@@ -88,6 +88,7 @@ typedef struct reading {
     uint64_t blank_line; /* a blank line that only the end of the file may follow; 0: none */
     kn_table *table;
     struct finishing *finishing; /* per stored column */
+    size_t first_of_wave;        /* stored column */
 } reading;
 
 /* --- Opening ----------------------------------------------------------------------------------------------------- */
@@ -210,7 +211,7 @@ static kn_status cut_round(reading *r, round_buffer *round, kn_error *err)
     size_t block_bytes = r->reader->tuning.block_bytes;
     const char *text = round->text + round->start;
     size_t n_bytes = round->n_bytes - round->start;
-    kn_csv_splitter_start(&splitter, text, n_bytes, r->reader->dialect);
+    kn_csv_splitter_start(&splitter, text, n_bytes, r->reader->dialect, r->reader->tuning.kernel);
     round->cuts.n = 0;
     KN_PUSH(&round->cuts, round->start);
     for (size_t at = 0; n_bytes - at > block_bytes || (round->is_last && at < n_bytes);) {
@@ -319,6 +320,13 @@ done:
     return status;
 }
 
+/* Rows of the whole file, if they are as long as those of this block. */
+static uint64_t expected_rows(const reading *r, size_t n_rows, size_t n_bytes)
+{
+    uint64_t size_bytes = r->reader->source.size_bytes;
+    return size_bytes == 0 ? UINT64_MAX : (uint64_t)((double)size_bytes * (double)n_rows / (double)(n_bytes + 1));
+}
+
 static kn_status parse_block(reading *r, size_t index, char *text, size_t n_bytes, worker_state *worker, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -335,6 +343,8 @@ static kn_status parse_block(reading *r, size_t index, char *text, size_t n_byte
     KN_TRY(reserve_rows(worker, r->n_stored, n_bytes / n_columns + 1, err));
     for (uint32_t n; (n = kn_csv_walk_rows(&walk, worker->cells, worker->lines, r->batch_rows)) > 0; n_rows += n)
         KN_TRY(encode_batch(r, worker, text, n, n_rows, (uint64_t)index << 32, err));
+    uint64_t n_expected = expected_rows(r, n_rows, n_bytes);
+    for (uint32_t i = 0; i < r->n_stored; i++) KN_TRY(kn_dictionary_adapt(&worker->dictionaries[i], n_expected, err));
     b->fault = walk.fault;
     b->n_rows = (uint32_t)n_rows;
     b->n_lines = walk.line;
@@ -509,14 +519,18 @@ static void number_lines(const reading *r, kn_dictionary *dictionary)
     }
 }
 
+/* Job numbers of a wave: column by column, list by list. */
+static kn_inference *inference_of(const reading *r, size_t job)
+{
+    return r->finishing[r->first_of_wave + job / r->n_workers].inference;
+}
+
 static kn_status look_at_list(void *context, size_t job, unsigned pool_worker, kn_error *err)
 {
     kn_status status = KN_OK;
     reading *r = context;
-    size_t stored = job / r->n_workers;
-    uint32_t list = (uint32_t)(job % r->n_workers);
     KN_TRY(kn_tick(r->ticker, "encoding", -1, err));
-    kn_inference_look(r->finishing[stored].inference, list);
+    kn_inference_look(inference_of(r, job), (uint32_t)(job % r->n_workers));
 done:
     return status;
 }
@@ -525,10 +539,8 @@ static kn_status sort_list(void *context, size_t job, unsigned pool_worker, kn_e
 {
     kn_status status = KN_OK;
     reading *r = context;
-    size_t stored = job / r->n_workers;
-    uint32_t list = (uint32_t)(job % r->n_workers);
     KN_TRY(kn_tick(r->ticker, "encoding", -1, err));
-    kn_inference_sort(r->finishing[stored].inference, list);
+    kn_inference_sort(inference_of(r, job), (uint32_t)(job % r->n_workers));
 done:
     return status;
 }
@@ -537,14 +549,15 @@ static kn_status finish_column(void *context, size_t job, unsigned pool_worker, 
 {
     kn_status status = KN_OK;
     reading *r = context;
-    finishing *f = &r->finishing[job];
-    kn_column *column = &r->table->columns[r->stored[job]];
+    size_t stored = r->first_of_wave + job;
+    finishing *f = &r->finishing[stored];
+    kn_column *column = &r->table->columns[r->stored[stored]];
     KN_TRY(kn_tick(r->ticker, "encoding", -1, err));
     for (unsigned w = 0; w < r->n_workers; w++) KN_NEW_RAW(f->new_codes[w], f->lists[w].n);
     KN_TRY(kn_inference_finish(column, f->new_codes, f->inference, err));
     kn_inference_free(f->inference);
     f->inference = NULL;
-    for (unsigned w = 0; w < r->n_workers; w++) kn_dictionary_free(&r->workers[w].dictionaries[job]);
+    for (unsigned w = 0; w < r->n_workers; w++) kn_dictionary_free(&r->workers[w].dictionaries[stored]);
     uint32_t n_spellings = column->n_spellings;
     column->code_bytes = n_spellings <= 1u << 8 ? 1 : n_spellings <= 1u << 16 ? 2 : 4;
     column->codes = kn_array_alloc_raw((size_t)r->n_rows, column->code_bytes, err);
@@ -581,7 +594,7 @@ static kn_status rewrite_block(void *context, size_t job, unsigned pool_worker, 
 {
     kn_status status = KN_OK;
     reading *r = context;
-    size_t stored = job / r->blocks.n;
+    size_t stored = r->first_of_wave + job / r->blocks.n;
     block *b = &r->blocks.items[job % r->blocks.n];
     kn_column *column = &r->table->columns[r->stored[stored]];
     KN_TRY(kn_tick(r->ticker, "encoding", -1, err));
@@ -593,27 +606,23 @@ done:
     return status;
 }
 
-static kn_status start_finishing(reading *r, kn_error *err)
+static kn_status start_finishing(reading *r, uint32_t stored, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_csv_options *options = &r->reader->options;
-    KN_NEW(r->finishing, r->n_stored);
-    for (uint32_t i = 0; i < r->n_stored; i++) {
-        finishing *f = &r->finishing[i];
-        KN_NEW(f->lists, r->n_workers);
-        KN_NEW(f->new_codes, r->n_workers);
-        for (unsigned w = 0; w < r->n_workers; w++) {
-            kn_dictionary *dictionary = &r->workers[w].dictionaries[i];
-            kn_dictionary_drop_slots(dictionary);
-            number_lines(r, dictionary);
-            f->lists[w] = (kn_spellings){dictionary->n, dictionary->bytes.items, dictionary->offset.items,
-                                         dictionary->first_line.items};
-        }
-        f->options = (kn_infer_options){r->plans[r->stored[i]].type, options->null_values, options->n_null_values,
-                                        r->reader->name, options->redact};
-        KN_TRY(kn_inference_new(&f->inference, r->table->columns[r->stored[i]].name, f->lists, r->n_workers,
-                                &f->options, err));
+    finishing *f = &r->finishing[stored];
+    KN_NEW(f->lists, r->n_workers);
+    KN_NEW(f->new_codes, r->n_workers);
+    for (unsigned w = 0; w < r->n_workers; w++) {
+        kn_dictionary *dictionary = &r->workers[w].dictionaries[stored];
+        number_lines(r, dictionary);
+        f->lists[w] = (kn_spellings){dictionary->n, dictionary->bytes.items, dictionary->offset.items,
+                                     dictionary->first_line.items};
     }
+    f->options = (kn_infer_options){r->plans[r->stored[stored]].type, options->null_values, options->n_null_values,
+                                    r->reader->name, options->redact};
+    KN_TRY(kn_inference_new(&f->inference, r->table->columns[r->stored[stored]].name, f->lists, r->n_workers,
+                            &f->options, err));
 done:
     return status;
 }
@@ -630,16 +639,37 @@ static void free_finishing(reading *r)
     kn_free(r->finishing);
 }
 
+/* A few columns at a time: enough for every thread, and not all of their sorting in memory at once. */
+static kn_status finish_wave(reading *r, uint32_t n_columns, kn_pool *pool, kn_error *err)
+{
+    kn_status status = KN_OK;
+    size_t first = r->first_of_wave, n_lists = (size_t)n_columns * r->n_workers;
+    for (uint32_t i = 0; i < n_columns; i++) KN_TRY(start_finishing(r, (uint32_t)first + i, err));
+    KN_TRY(kn_pool_run(pool, n_lists, look_at_list, r, err));
+    for (uint32_t i = 0; i < n_columns; i++) KN_TRY(kn_inference_decide(r->finishing[first + i].inference, err));
+    KN_TRY(kn_pool_run(pool, n_lists, sort_list, r, err));
+    KN_TRY(kn_pool_run(pool, n_columns, finish_column, r, err));
+    KN_TRY(kn_pool_run(pool, n_columns * r->blocks.n, rewrite_block, r, err));
+    for (uint32_t i = 0; i < n_columns; i++)
+        for (unsigned w = 0; w < r->n_workers; w++) {
+            kn_free(r->finishing[first + i].new_codes[w]);
+            r->finishing[first + i].new_codes[w] = NULL;
+        }
+done:
+    return status;
+}
+
 static kn_status finish_columns(reading *r, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
-    size_t n_lists = (size_t)r->n_stored * r->n_workers;
-    KN_TRY(start_finishing(r, err));
-    KN_TRY(kn_pool_run(pool, n_lists, look_at_list, r, err));
-    for (uint32_t i = 0; i < r->n_stored; i++) KN_TRY(kn_inference_decide(r->finishing[i].inference, err));
-    KN_TRY(kn_pool_run(pool, n_lists, sort_list, r, err));
-    KN_TRY(kn_pool_run(pool, r->n_stored, finish_column, r, err));
-    KN_TRY(kn_pool_run(pool, r->n_stored * r->blocks.n, rewrite_block, r, err));
+    uint32_t wave = 2 * r->n_workers;
+    KN_NEW(r->finishing, r->n_stored);
+    for (unsigned w = 0; w < r->n_workers; w++)
+        for (uint32_t i = 0; i < r->n_stored; i++) kn_dictionary_drop_slots(&r->workers[w].dictionaries[i]);
+    for (; r->first_of_wave < r->n_stored; r->first_of_wave += wave) {
+        size_t n_left = r->n_stored - r->first_of_wave;
+        KN_TRY(finish_wave(r, n_left < wave ? (uint32_t)n_left : wave, pool, err));
+    }
 done:
     return status;
 }

@@ -69,12 +69,16 @@ typedef struct kn_csv_splitter {
     const char *text;
     size_t n_bytes;
     kn_csv_dialect dialect;
-    size_t at;       /* everything before is understood */
+    size_t at;   /* every quote before was seen */
+    size_t skip; /* quotes before belong to a doubled one */
+    kn_csv_kernel kernel;
     bool inside;     /* a quoted cell */
     bool has_quotes; /* false: no quote in the text, every line end ends a record */
 } kn_csv_splitter;
 
-void kn_csv_splitter_start(kn_csv_splitter *splitter, const char *text, size_t n_bytes, kn_csv_dialect dialect);
+/* The text is padded. */
+void kn_csv_splitter_start(kn_csv_splitter *splitter, const char *text, size_t n_bytes, kn_csv_dialect dialect,
+                           kn_csv_kernel kernel);
 /* The first end of a record at or after byte `wanted` (calls go upwards); 0 when there is none in the text. `is_last`:
  * no text follows, so a CR at the very end is a line end. */
 size_t kn_csv_split(kn_csv_splitter *splitter, size_t wanted, bool is_last);

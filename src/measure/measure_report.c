@@ -11,18 +11,20 @@ typedef struct work {
     kn_measured *items;
     kn_objective **objectives;
     size_t n;
+    size_t *item_of_job; /* whole releases first: kl takes longest to prepare */
 } work;
 
 static kn_status measure_job(void *context, size_t job, unsigned worker, kn_error *err)
 {
     kn_status status = KN_OK;
     const work *w = context;
-    kn_measured *item = &w->items[job];
-    KN_TRY(kn_objective_new(&w->objectives[job], item->type->name, w->release->tuples, err));
+    kn_measured *item = &w->items[w->item_of_job[job]];
+    kn_objective **objective = &w->objectives[w->item_of_job[job]];
+    KN_TRY(kn_objective_new(objective, item->type->name, w->release->tuples, err));
     if (item->type->price_release != NULL) goto done;
-    KN_TRY(kn_objective_loss(&item->value, w->objectives[job], w->release, err));
-    kn_objective_free(w->objectives[job]);
-    w->objectives[job] = NULL;
+    KN_TRY(kn_objective_loss(&item->value, *objective, w->release, err));
+    kn_objective_free(*objective);
+    *objective = NULL;
 done:
     return status;
 }
@@ -49,11 +51,16 @@ kn_status kn_measure_report_new(kn_measure_report **out, const kn_release *relea
     KN_NEW(report, 1);
     KN_NEW(report->items, n);
     KN_NEW(w.objectives, n);
+    KN_NEW(w.item_of_job, n);
     for (size_t i = 0; i < n; i++)
         if (!(all[i]->needs & KN_MEASURE_NEEDS_CLASS_COLUMN) || release->tuples->n_sensitive > 0)
             report->items[report->n++] = (kn_measured){all[i], NAN};
     w.items = report->items;
     w.n = report->n;
+    size_t n_jobs = 0;
+    for (int whole = 1; whole >= 0; whole--)
+        for (size_t i = 0; i < w.n; i++)
+            if ((w.items[i].type->price_release != NULL) == whole) w.item_of_job[n_jobs++] = i;
     KN_TRY(kn_pool_run(pool, w.n, measure_job, &w, err));
     KN_TRY(price_whole(&w, pool, err));
     *out = report;
@@ -61,6 +68,7 @@ kn_status kn_measure_report_new(kn_measure_report **out, const kn_release *relea
 done:
     for (size_t i = 0; w.objectives != NULL && i < n; i++) kn_objective_free(w.objectives[i]);
     kn_free(w.objectives);
+    kn_free(w.item_of_job);
     kn_measure_report_free(report);
     return status;
 }

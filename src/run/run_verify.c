@@ -30,7 +30,7 @@ static kn_status read_columns(kn_input *input, const char *release, bool has_ori
     char **names = NULL;
     size_t n_names = 0;
     KN_TRY(released_names(&names, &n_names, release, &input->csv, err));
-    KN_TRY(kn_input_read(input, has_original ? "original" : "release", names, n_names, err));
+    KN_TRY(kn_input_read(input, has_original ? "original" : "release", KN_COLUMNS_OF_RELEASE, names, n_names, err));
     if (has_original) KN_TRY(kn_input_encode(input, false, err));
     KN_TRY(kn_input_model_specs(input, err));
     /* A limit is checked only where one is given: the default of 0 is the search's, not the reader's. */

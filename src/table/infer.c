@@ -442,7 +442,6 @@ void kn_inference_sort(kn_inference *o, uint32_t list)
 typedef struct in_order {
     item *items;
     uint32_t n_present, n;
-    size_t n_bytes;
 } in_order;
 
 /* Merges the present spellings of all lists: neighbours two by two, from one array into the other and back. */
@@ -478,6 +477,13 @@ static kn_status merge_lists(item **out, kn_inference *o, kn_error *err)
     /* One list alone may stand anywhere; what follows needs the room behind it. */
     if (n_runs == 1 && runs[0].items != spare) memmove(o->items, runs[0].items, runs[0].n * sizeof *o->items);
     *out = n_runs == 1 && runs[0].items == spare ? spare : o->items;
+    if (*out == o->items) { /* the other one is done: its memory is wanted for the column */
+        kn_free(o->scratch);
+        o->scratch = NULL;
+    } else {
+        kn_free(o->items);
+        o->items = NULL;
+    }
 done:
     kn_free(runs);
     return status;
@@ -485,10 +491,11 @@ done:
 
 /* Equal neighbours become one, the one of the smallest line; all of them get its code. */
 static uint32_t drop_repeats(const kn_inference *o, item *items, size_t n, uint32_t first_code,
-                             uint32_t *const *new_codes, size_t *n_bytes)
+                             uint32_t *const *new_codes)
 {
     size_t n_kept = 0;
     for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) __builtin_prefetch(&new_codes[items[i + AHEAD].list][items[i + AHEAD].spelling], 1);
         item it = items[i];
         item *last = &items[n_kept - (n_kept > 0)];
         if (n_kept > 0 && last->key == it.key && compare_bytes(o, last, &it) == 0) {
@@ -496,7 +503,6 @@ static uint32_t drop_repeats(const kn_inference *o, item *items, size_t n, uint3
             if (line < o->lists[last->list].first_line[last->spelling]) *last = it;
         } else {
             items[n_kept++] = it;
-            *n_bytes += (size_t)(o->lists[it.list].offset[it.spelling + 1] - o->lists[it.list].offset[it.spelling]);
         }
         new_codes[it.list][it.spelling] = first_code + (uint32_t)(n_kept - 1);
     }
@@ -519,9 +525,11 @@ static void fetch_ahead(const kn_inference *o, const item *items, uint32_t i, ui
 static kn_status copy_spellings(kn_column *column, const kn_inference *o, const in_order *sorted, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint64_t at = 0;
+    uint64_t at = 0, n_all_bytes = 0;
     column->n_spellings = sorted->n;
-    KN_NEW_RAW(column->bytes, sorted->n_bytes);
+    for (uint32_t l = 0; l < o->n_lists; l++)
+        if (o->lists[l].n > 0) n_all_bytes += o->lists[l].offset[o->lists[l].n];
+    KN_NEW_RAW(column->bytes, (size_t)n_all_bytes);
     KN_NEW_RAW(column->offset, (size_t)sorted->n + 1);
     KN_NEW_RAW(column->first_line, sorted->n);
     for (uint32_t i = 0; i < sorted->n; i++) {
@@ -535,6 +543,11 @@ static kn_status copy_spellings(kn_column *column, const kn_inference *o, const 
         at += n_bytes;
     }
     column->offset[sorted->n] = at;
+    if (at < n_all_bytes) { /* there were repeats */
+        char *shrunk = kn_array_resize(column->bytes, (size_t)at, 1, err);
+        if (shrunk == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        column->bytes = shrunk;
+    }
 done:
     return status;
 }
@@ -624,8 +637,8 @@ kn_status kn_inference_finish(kn_column *column, uint32_t *const *new_codes, kn_
     column->type = o->type;
     KN_TRY(collect_missing(&missing, &n_missing, o, err));
     KN_TRY(merge_lists(&result.items, o, err));
-    result.n_present = drop_repeats(o, result.items, n_present, 0, new_codes, &result.n_bytes);
-    n_missing = drop_repeats(o, missing, n_missing, result.n_present, new_codes, &result.n_bytes);
+    result.n_present = drop_repeats(o, result.items, n_present, 0, new_codes);
+    n_missing = drop_repeats(o, missing, n_missing, result.n_present, new_codes);
     if (n_missing > 0) memcpy(result.items + result.n_present, missing, n_missing * sizeof *missing);
     result.n = result.n_present + (uint32_t)n_missing;
     KN_TRY(copy_spellings(column, o, &result, err));

@@ -1,0 +1,652 @@
+/* Large-neighbourhood search: take a class and one to three near ones, build classes anew from their records, polish
+ * them by single moves and swaps, and keep the result when it is not worse (plateaus matter: most paths to a better
+ * state lead over equal ones). Every state that is kept holds all models.
+ *
+ * Building: a random seed, and per seed the largest set of lanes that it shares with at least k others (branch and
+ * bound on bitsets), or record by record what raises the price least. A swap can only gain if one of the two records
+ * is the only deviant on some lane; all others are passed over. Part of the engine (cluster_engine.h). */
+#ifndef KN_ALGO_CLUSTER_REBUILD_H
+#define KN_ALGO_CLUSTER_REBUILD_H
+
+#include "algo/cluster_anneal.h"
+
+enum { SUPPRESSED = KN_SUB_GROUPS, MAX_SEED_NODES = 1500, MAX_POLISH_ROUNDS = 20 };
+
+KN_INLINE const kn_lanes *sub_lanes(const kn_cluster_block *block, uint32_t x)
+{
+    return block->sub.lanes + (size_t)x * block->n_vectors;
+}
+
+KN_INLINE kn_lanes *sub_pattern(const kn_cluster_block *block, uint32_t g)
+{
+    return block->sub.pattern + (size_t)g * block->n_vectors;
+}
+
+KN_INLINE int32_t sub_price(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t x)
+{
+    return lanes_price(block, pattern, block->sub.record[x]);
+}
+
+KN_INLINE uint32_t sub_person(const kn_cluster_block *block, uint32_t x) { return block->person[block->sub.record[x]]; }
+
+/* Price of a group with pattern `pattern` once record x has joined. */
+KN_INLINE int32_t price_joined(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t x)
+{
+    kn_lanes *joined = block->pattern_a;
+    lanes_join(block, joined, pattern, sub_lanes(block, x));
+    return sub_price(block, joined, x);
+}
+
+KN_INLINE int64_t sub_total(const kn_cluster_block *block)
+{
+    const kn_cluster_sub *sub = &block->sub;
+    int64_t total = (int64_t)sub->size[SUPPRESSED] * block->problem->root_units;
+    for (uint32_t g = 0; g < sub->n_groups; g++) total += (int64_t)sub->size[g] * sub->price[g];
+    return total;
+}
+
+/* --- Choosing the neighbourhood --------------------------------------------------------------------------------- */
+
+/* Up to n_wanted classes that share most with the key; noise varies the choice. */
+static uint32_t find_near(kn_cluster_block *block, uint32_t self, uint32_t record, uint32_t *near, uint32_t n_wanted)
+{
+    int64_t best[3];
+    uint32_t n = 0, offset = (uint32_t)kn_rng_next(&block->rng) & block->noise_mask;
+    for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK) {
+        kn_lanes price[2];
+        scan_prices(block, first, block->base[record], price);
+        for (uint32_t half = 0; half < 2; half++) {
+            uint32_t from = first + half * KN_LANES;
+            kn_lanes noise, most = (kn_lanes){0} + (uint16_t)(n < n_wanted ? INT16_MAX : best[n - 1]);
+            memcpy(&noise, block->noise16 + ((offset + from) & block->noise_mask), sizeof noise);
+            kn_lanes distance = add_saturated(price[half], noise);
+            for (uint32_t mask = lanes_not_above(&distance, &most); mask != 0; mask &= mask - 1) {
+                uint32_t lane = (uint32_t)__builtin_ctz(mask) / 2, h = from + lane;
+                int64_t here = (int16_t)distance[lane];
+                if (h >= block->n_classes || h == self || (n == n_wanted && here >= best[n - 1])) continue;
+                uint32_t x = n < n_wanted ? n++ : n - 1;
+                for (; x > 0 && best[x - 1] > here; x--) {
+                    best[x] = best[x - 1];
+                    near[x] = near[x - 1];
+                }
+                best[x] = here;
+                near[x] = h;
+            }
+        }
+    }
+    block->work++;
+    return n;
+}
+
+static void sub_take(kn_cluster_block *block, uint32_t record)
+{
+    kn_cluster_sub *sub = &block->sub;
+    lanes_copy(block, sub->lanes + (size_t)sub->n * block->n_vectors, record_lanes(block, record));
+    sub->record[sub->n++] = record;
+}
+
+/* A random class and its neighbours; their records become the sub-problem. Returns the number of classes. */
+static uint32_t sub_choose(kn_cluster_block *block, uint32_t *chosen)
+{
+    uint32_t h = kn_rng_below(&block->rng, block->n_classes);
+    uint32_t someone = class_members(block, h)[kn_rng_below(&block->rng, (uint32_t)block->classes[h].size)];
+    uint64_t coin = kn_rng_next(&block->rng);
+    chosen[0] = h;
+    if (coin & 1) {
+        lanes_copy(block, block->pattern_b, record_lanes(block, someone));
+    } else {
+        class_get_pattern(block, h, block->pattern_b);
+    }
+    scan_begin(block, block->pattern_b, someone);
+    uint32_t n = 1 + find_near(block, h, someone, chosen + 1, 1 + kn_rng_below(&block->rng, 3));
+    block->sub.n = 0;
+    for (uint32_t g = 0; g < n; g++) {
+        if (block->sub.n + (uint32_t)block->classes[chosen[g]].size > KN_SUB_RECORDS) return g;
+        for (int32_t x = 0; x < block->classes[chosen[g]].size; x++)
+            sub_take(block, class_members(block, chosen[g])[x]);
+    }
+    return n;
+}
+
+/* A few suppressed records join the sub-problem, at the end of the block's list. Returns how many. */
+static uint32_t sub_take_suppressed(kn_cluster_block *block)
+{
+    uint32_t n = block->n_suppressed < 2 ? block->n_suppressed : 2;
+    if (n == 0 || block->sub.n + n > KN_SUB_RECORDS || kn_rng_next(&block->rng) & 1) return 0;
+    for (uint32_t x = 0; x < n; x++) {
+        uint32_t last = block->n_suppressed - 1 - x, any = kn_rng_below(&block->rng, last + 1);
+        uint32_t record = block->suppressed[any];
+        block->suppressed[any] = block->suppressed[last];
+        block->suppressed[last] = record;
+        sub_take(block, record);
+    }
+    return n;
+}
+
+/* --- Building --------------------------------------------------------------------------------------------------- */
+
+/* A new group of record x alone. */
+static uint32_t group_new(kn_cluster_block *block, uint32_t x)
+{
+    kn_cluster_sub *sub = &block->sub;
+    uint32_t g = sub->n_groups++;
+    sub->members[g][0] = x;
+    sub->size[g] = 1;
+    sub->persons[g] = (int32_t)sub_person(block, x);
+    lanes_copy(block, sub_pattern(block, g), sub_lanes(block, x));
+    sub->price[g] = sub_price(block, sub_pattern(block, g), x);
+    return g;
+}
+
+KN_INLINE void group_add(kn_cluster_block *block, uint32_t g, uint32_t x)
+{
+    kn_cluster_sub *sub = &block->sub;
+    sub->members[g][sub->size[g]++] = x;
+    if (g == SUPPRESSED) return;
+    sub->persons[g] += (int32_t)sub_person(block, x);
+    lanes_join(block, sub_pattern(block, g), sub_pattern(block, g), sub_lanes(block, x));
+    sub->price[g] = sub_price(block, sub_pattern(block, g), x);
+}
+
+static bool group_holds(kn_cluster_block *block, uint32_t g)
+{
+    kn_cluster_sub *sub = &block->sub;
+    if (sub->persons[g] < (int32_t)block->problem->k) return false;
+    if (block->problem->counts_only) return true;
+    for (int32_t x = 0; x < sub->size[g]; x++) block->targets[x] = sub->record[sub->members[g][x]];
+    return kn_cluster_holds(block, block->targets, (uint32_t)sub->size[g], sub->persons[g]);
+}
+
+/* How many members of the group have the first sensitive value of record x. */
+static int32_t group_same_sensitive(const kn_cluster_block *block, uint32_t g, uint32_t x)
+{
+    const kn_cluster_sub *sub = &block->sub;
+    int32_t n = 0;
+    for (int32_t y = 0; y < sub->size[g]; y++)
+        n += block->sensitive[sub->record[sub->members[g][y]]] == block->sensitive[sub->record[x]];
+    return n;
+}
+
+/* Record by record what raises the price least until the group holds or no record is left; now and then all that the
+ * group can have for nothing. Under models that look at sensitive values, `spread` sets a price on values that the
+ * group has, and sometimes any record is taken. */
+static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, int32_t spread)
+{
+    kn_cluster_sub *sub = &block->sub;
+    bool any_record = !block->problem->counts_only, greedy = (kn_rng_next(&block->rng) & 7) == 0, holds;
+    while (*n_left > 0 && (!(holds = group_holds(block, g)) || greedy)) {
+        uint32_t from = kn_rng_below(&block->rng, *n_left), best = from;
+        int32_t least = INT32_MAX;
+        if (holds || !any_record || kn_rng_below(&block->rng, 8) > 0)
+            for (uint32_t step = 0, y = from; step < *n_left; step++, y = y + 1 == *n_left ? 0 : y + 1) {
+                int32_t price = price_joined(block, sub_pattern(block, g), sub->left[y]);
+                if (spread > 0) price += spread * group_same_sensitive(block, g, sub->left[y]);
+                if (price >= least) continue;
+                least = price;
+                best = y;
+            }
+        if (holds && least > sub->price[g]) return;
+        group_add(block, g, sub->left[best]);
+        sub->left[best] = sub->left[--*n_left];
+    }
+}
+
+typedef struct seed_search {
+    uint32_t n_lanes, n_words, n_nodes;
+    int32_t k;
+    int64_t best;
+    const uint64_t *bits; /* lane by lane, in the order of the search */
+    uint64_t persons[KN_SUB_SEED_WORDS], found[KN_SUB_SEED_WORDS];
+    int64_t weight[256], weight_left[257];
+} seed_search;
+
+static void seed_descend(seed_search *search, uint32_t j, const uint64_t *matches, int64_t kept)
+{
+    if (kept > search->best) {
+        search->best = kept;
+        memcpy(search->found, matches, search->n_words * sizeof *matches);
+    }
+    if (++search->n_nodes > MAX_SEED_NODES) return;
+    for (; j < search->n_lanes; j++) {
+        if (kept + search->weight_left[j] <= search->best) return;
+        uint64_t both[KN_SUB_SEED_WORDS];
+        const uint64_t *bits = search->bits + (size_t)j * search->n_words;
+        int32_t n_persons = 0;
+        for (uint32_t w = 0; w < search->n_words; w++) {
+            both[w] = matches[w] & bits[w];
+            n_persons += __builtin_popcountll(both[w] & search->persons[w]);
+        }
+        if (n_persons >= search->k) seed_descend(search, j + 1, both, kept + search->weight[j]);
+    }
+}
+
+/* Lanes that at least k records left share with the seed, the most frequent first (with noise); sets bits. */
+static uint32_t seed_lanes(kn_cluster_block *block, seed_search *search, uint32_t seed, uint32_t n_left)
+{
+    kn_cluster_sub *sub = &block->sub;
+    const uint16_t *own = (const uint16_t *)sub_lanes(block, seed);
+    uint64_t *unsorted = sub->bits + (size_t)block->n_equal * search->n_words;
+    uint32_t n = 0;
+    for (uint32_t j = 0; j < block->n_equal && n < 256; j++) {
+        if (own[j] == KN_STAR) continue;
+        uint64_t *bits = unsorted + (size_t)n * search->n_words;
+        uint32_t count = 0;
+        memset(bits, 0, search->n_words * sizeof *bits);
+        for (uint32_t y = 0; y < n_left; y++) {
+            bool same = ((const uint16_t *)sub_lanes(block, sub->left[y]))[j] == own[j];
+            bits[y / 64] |= (uint64_t)same << (y % 64);
+            count += same;
+        }
+        if (count < block->problem->k) continue;
+        sub->order[n] = j;
+        sub->key[n] = ((int64_t)(4 * count + kn_rng_below(&block->rng, n_left + 1)) << 16) | (0xffff - n);
+        n++;
+    }
+    const int16_t *weight = (const int16_t *)record_weight(block, sub->record[seed]);
+    for (uint32_t place = 0; place < n; place++) {
+        uint32_t x = 0;
+        for (uint32_t y = 1; y < n; y++)
+            if (sub->key[y] > sub->key[x]) x = y;
+        sub->key[x] = -1;
+        memcpy(sub->bits + (size_t)place * search->n_words, unsorted + (size_t)x * search->n_words,
+               search->n_words * sizeof *sub->bits);
+        search->weight[place] = weight[sub->order[x]];
+    }
+    return n;
+}
+
+/* The group of the best pattern around a seed: all that match it, or just k of them, at random. */
+static void seed_group(kn_cluster_block *block, uint32_t place, uint32_t *n_left)
+{
+    kn_cluster_sub *sub = &block->sub;
+    uint32_t seed = sub->left[place], n_matches = 0, n = *n_left;
+    uint64_t all[KN_SUB_SEED_WORDS] = {0};
+    seed_search search = {.n_words = (n + 63) / 64, .k = (int32_t)block->problem->k, .best = -1, .bits = sub->bits};
+    for (uint32_t y = 0; y < n; y++) {
+        all[y / 64] |= 1ull << (y % 64);
+        search.persons[y / 64] |= (uint64_t)sub_person(block, sub->left[y]) << (y % 64);
+    }
+    search.n_lanes = seed_lanes(block, &search, seed, n);
+    search.weight_left[search.n_lanes] = 0;
+    for (uint32_t j = search.n_lanes; j-- > 0;) search.weight_left[j] = search.weight_left[j + 1] + search.weight[j];
+    seed_descend(&search, 0, all, 0);
+
+    uint32_t g = group_new(block, seed);
+    for (uint32_t y = 0; y < n; y++)
+        if (y != place && search.found[y / 64] >> (y % 64) & 1) sub->matches[n_matches++] = sub->left[y];
+    bool every = kn_rng_next(&block->rng) & 1;
+    memset(sub->taken, 0, sub->n);
+    sub->taken[seed] = 1;
+    for (uint32_t x = 0; x < n_matches && (every || sub->persons[g] < search.k); x++) {
+        uint32_t y = x + kn_rng_below(&block->rng, n_matches - x), match = sub->matches[y];
+        sub->matches[y] = sub->matches[x];
+        group_add(block, g, match);
+        sub->taken[match] = 1;
+    }
+    *n_left = 0;
+    for (uint32_t y = 0; y < n; y++)
+        if (!sub->taken[sub->left[y]]) sub->left[(*n_left)++] = sub->left[y];
+}
+
+/* Records left over go where they cost least; to the suppressed ones where that is cheaper and there is room. */
+static void place_leftovers(kn_cluster_block *block, uint32_t n_left, uint32_t max_suppressed)
+{
+    kn_cluster_sub *sub = &block->sub;
+    while (n_left > 0) {
+        uint32_t x = sub->left[--n_left], best = 0;
+        int64_t least = INT64_MAX;
+        for (uint32_t g = 0; g < sub->n_groups; g++) {
+            int64_t cost = (int64_t)(sub->size[g] + 1) * price_joined(block, sub_pattern(block, g), x)
+                           - (int64_t)sub->size[g] * sub->price[g];
+            if (cost >= least) continue;
+            least = cost;
+            best = g;
+        }
+        bool suppress = (uint32_t)sub->size[SUPPRESSED] < max_suppressed && least > block->problem->root_units;
+        group_add(block, suppress ? SUPPRESSED : best, x);
+    }
+}
+
+static bool sub_build(kn_cluster_block *block, uint32_t max_suppressed)
+{
+    kn_cluster_sub *sub = &block->sub;
+    const kn_cluster_problem *problem = block->problem;
+    uint32_t n_left = sub->n, n_persons = 0;
+    bool by_seed = (n_left + 63) / 64 <= KN_SUB_SEED_WORDS && kn_rng_next(&block->rng) & 1
+                   && (problem->n_ranges + problem->n_sets == 0 || kn_rng_next(&block->rng) & 1);
+    sub->n_groups = 0;
+    sub->size[SUPPRESSED] = 0;
+    for (uint32_t x = 0; x < sub->n; x++) {
+        sub->left[x] = x;
+        n_persons += sub_person(block, x);
+    }
+    int32_t spread = 0;
+    if (!problem->counts_only && problem->tuples->n_sensitive > 0 && kn_rng_next(&block->rng) & 1)
+        spread = problem->root_units / (int32_t)problem->tuples->n_qis;
+    while (n_persons >= problem->k && sub->n_groups < KN_SUB_GROUPS) {
+        uint32_t place = kn_rng_below(&block->rng, n_left), g = sub->n_groups;
+        if (by_seed) {
+            seed_group(block, place, &n_left);
+        } else {
+            group_new(block, sub->left[place]);
+            sub->left[place] = sub->left[--n_left];
+        }
+        grow_group(block, g, &n_left, spread);
+        n_persons -= (uint32_t)sub->persons[g];
+    }
+    if (sub->n_groups == 0) return false;
+    place_leftovers(block, n_left, max_suppressed);
+    return true;
+}
+
+/* Merges groups that do not hold with the one that costs least. */
+static bool sub_mend(kn_cluster_block *block)
+{
+    kn_cluster_sub *sub = &block->sub;
+    for (uint32_t g = 0; g < sub->n_groups;) {
+        if (group_holds(block, g)) {
+            g++;
+            continue;
+        }
+        int64_t least = INT64_MAX;
+        uint32_t best = KN_NONE;
+        for (uint32_t b = 0; b < sub->n_groups; b++) {
+            if (b == g) continue;
+            lanes_join(block, block->pattern_a, sub_pattern(block, g), sub_pattern(block, b));
+            int64_t cost = (int64_t)(sub->size[g] + sub->size[b]) * sub_price(block, block->pattern_a, sub->members[g][0])
+                           - (int64_t)sub->size[b] * sub->price[b];
+            if (cost >= least) continue;
+            least = cost;
+            best = b;
+        }
+        if (best == KN_NONE) return false;
+        for (int32_t x = 0; x < sub->size[g]; x++) group_add(block, best, sub->members[g][x]);
+        uint32_t last = --sub->n_groups;
+        if (g != last) {
+            uint32_t *emptied = sub->members[g];
+            sub->members[g] = sub->members[last];
+            sub->members[last] = emptied;
+            sub->size[g] = sub->size[last];
+            sub->persons[g] = sub->persons[last];
+            sub->price[g] = sub->price[last];
+            lanes_copy(block, sub_pattern(block, g), sub_pattern(block, last));
+        }
+        if (best < g) g = best;
+    }
+    return true;
+}
+
+/* --- Polishing -------------------------------------------------------------------------------------------------- */
+
+/* Pattern and price of a group, and what they would be without each of its records: joins from both ends. */
+static void group_refresh(kn_cluster_block *block, uint32_t g)
+{
+    kn_cluster_sub *sub = &block->sub;
+    const uint32_t *members = sub->members[g], nv = block->n_vectors;
+    int32_t n = sub->size[g];
+    lanes_copy(block, sub->tail + (size_t)(n - 1) * nv, sub_lanes(block, members[n - 1]));
+    for (int32_t x = n - 2; x >= 0; x--)
+        lanes_join(block, sub->tail + (size_t)x * nv, sub->tail + (size_t)(x + 1) * nv, sub_lanes(block, members[x]));
+    lanes_copy(block, sub_pattern(block, g), sub->tail);
+    sub->price[g] = sub_price(block, sub->tail, members[0]);
+    kn_lanes *head = block->pattern_a;
+    for (int32_t x = 0; x < n; x++) {
+        kn_lanes *without = sub->without + (size_t)members[x] * nv;
+        if (x == 0) lanes_copy(block, without, n > 1 ? sub->tail + nv : sub->tail);
+        else if (x == n - 1) lanes_copy(block, without, head);
+        else lanes_join(block, without, head, sub->tail + (size_t)(x + 1) * nv);
+        sub->without_price[members[x]] = n > 1 ? sub_price(block, without, members[x == 0 ? n - 1 : 0]) : 0;
+        if (x == 0) lanes_copy(block, head, sub_lanes(block, members[0]));
+        else lanes_join(block, head, head, sub_lanes(block, members[x]));
+    }
+    sub->persons[g] = 0;
+    for (int32_t x = 0; x < n; x++) sub->persons[g] += (int32_t)sub_person(block, members[x]);
+}
+
+KN_INLINE void swap_members(kn_cluster_sub *sub, uint32_t a, int32_t x, uint32_t b, int32_t y)
+{
+    uint32_t record = sub->members[a][x];
+    sub->members[a][x] = sub->members[b][y];
+    sub->members[b][y] = record;
+}
+
+/* Moves members[a][x] to the end of group b; true when both hold, otherwise it is undone. */
+static bool try_move(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t b)
+{
+    kn_cluster_sub *sub = &block->sub;
+    uint32_t record = sub->members[a][x];
+    sub->members[a][x] = sub->members[a][--sub->size[a]];
+    sub->members[b][sub->size[b]++] = record;
+    if (a != SUPPRESSED) group_refresh(block, a);
+    if (b != SUPPRESSED) group_refresh(block, b);
+    if (block->problem->counts_only
+        || ((a == SUPPRESSED || group_holds(block, a)) && (b == SUPPRESSED || group_holds(block, b))))
+        return true;
+    sub->size[b]--;
+    sub->members[a][sub->size[a]++] = sub->members[a][x];
+    sub->members[a][x] = record;
+    if (a != SUPPRESSED) group_refresh(block, a);
+    if (b != SUPPRESSED) group_refresh(block, b);
+    return false;
+}
+
+static bool try_swap(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t b, int32_t y)
+{
+    kn_cluster_sub *sub = &block->sub;
+    swap_members(sub, a, x, b, y);
+    group_refresh(block, a);
+    group_refresh(block, b);
+    int32_t k = (int32_t)block->problem->k;
+    if (sub->persons[a] >= k && sub->persons[b] >= k
+        && (block->problem->counts_only || (group_holds(block, a) && group_holds(block, b))))
+        return true;
+    swap_members(sub, a, x, b, y);
+    group_refresh(block, a);
+    group_refresh(block, b);
+    return false;
+}
+
+/* Moves members[a][x] to where the total falls most. */
+static bool relocate(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t max_suppressed)
+{
+    kn_cluster_sub *sub = &block->sub;
+    uint32_t record = sub->members[a][x], best = KN_NONE;
+    int64_t gain = block->problem->root_units;
+    if (a != SUPPRESSED) {
+        if (sub->persons[a] - (int32_t)sub_person(block, record) < (int32_t)block->problem->k) return false;
+        gain = (int64_t)sub->size[a] * sub->price[a] - (int64_t)(sub->size[a] - 1) * sub->without_price[record];
+    }
+    int64_t least = gain;
+    for (uint32_t b = 0; b < sub->n_groups; b++) {
+        if (b == a) continue;
+        int64_t cost = (int64_t)(sub->size[b] + 1) * price_joined(block, sub_pattern(block, b), record)
+                       - (int64_t)sub->size[b] * sub->price[b];
+        if (cost >= least) continue;
+        least = cost;
+        best = b;
+    }
+    if (a != SUPPRESSED && (uint32_t)sub->size[SUPPRESSED] < max_suppressed && block->problem->root_units < least)
+        best = SUPPRESSED;
+    return best != KN_NONE && try_move(block, a, x, best);
+}
+
+/* Exchanges members[a][x], the only deviant of its group on some lane, for a record of another group. */
+static bool exchange(kn_cluster_block *block, uint32_t a, int32_t x)
+{
+    kn_cluster_sub *sub = &block->sub;
+    uint32_t record = sub->members[a][x];
+    const kn_lanes *rest = sub->without + (size_t)record * block->n_vectors;
+    for (uint32_t b = 0; b < sub->n_groups; b++) {
+        if (b == a) continue;
+        int64_t now = (int64_t)sub->size[a] * sub->price[a] + (int64_t)sub->size[b] * sub->price[b];
+        for (int32_t y = 0; y < sub->size[b]; y++) {
+            uint32_t other = sub->members[b][y];
+            int64_t cost = (int64_t)sub->size[a] * price_joined(block, rest, other);
+            if (cost >= now) continue;
+            cost += (int64_t)sub->size[b]
+                    * price_joined(block, sub->without + (size_t)other * block->n_vectors, record);
+            if (cost < now && try_swap(block, a, x, b, y)) return true;
+        }
+    }
+    return false;
+}
+
+static void sub_polish(kn_cluster_block *block, uint32_t max_suppressed)
+{
+    kn_cluster_sub *sub = &block->sub;
+    for (uint32_t g = 0; g < sub->n_groups; g++) group_refresh(block, g);
+    bool better = true;
+    for (int round = 0; better && round < MAX_POLISH_ROUNDS; round++) {
+        better = false;
+        for (uint32_t a = 0; a < sub->n_groups; a++)
+            for (int32_t x = 0; x < sub->size[a]; x++) {
+                if (relocate(block, a, x, max_suppressed)) {
+                    better = true;
+                    x--;
+                    continue;
+                }
+                uint32_t record = sub->members[a][x];
+                if (sub->size[a] > 1 && sub->without_price[record] < sub->price[a] && exchange(block, a, x)) better = true;
+            }
+        for (int32_t x = 0; x < sub->size[SUPPRESSED]; x++)
+            if (relocate(block, SUPPRESSED, x, max_suppressed)) {
+                better = true;
+                x--;
+            }
+    }
+}
+
+/* --- Or just a step ---------------------------------------------------------------------------------------------- */
+
+/* Where units are only near to prices, polishing leads astray in the end. Then every other try takes the classes as
+ * they are and moves one or two records at random; exact prices decide. */
+static bool sub_step(kn_cluster_block *block, const uint32_t *chosen, uint32_t n_chosen, uint32_t max_suppressed)
+{
+    kn_cluster_sub *sub = &block->sub;
+    uint32_t x = 0, n_moves = 1 + kn_rng_below(&block->rng, 2);
+    sub->n_groups = n_chosen;
+    for (uint32_t g = 0; g < n_chosen; g++) {
+        sub->size[g] = 0;
+        while (sub->size[g] < block->classes[chosen[g]].size) sub->members[g][sub->size[g]++] = x++;
+    }
+    sub->size[SUPPRESSED] = 0;
+    while (x < sub->n) sub->members[SUPPRESSED][sub->size[SUPPRESSED]++] = x++;
+    for (uint32_t move = 0; move < n_moves; move++) {
+        uint32_t a = kn_rng_below(&block->rng, n_chosen + 1), b = kn_rng_below(&block->rng, n_chosen + 1);
+        if (a == n_chosen) a = SUPPRESSED;
+        if (b == n_chosen) b = SUPPRESSED;
+        if (a == b || sub->size[a] == 0) continue;
+        int32_t from = (int32_t)kn_rng_below(&block->rng, (uint32_t)sub->size[a]);
+        if (sub->size[b] > 0 && kn_rng_next(&block->rng) & 1) {
+            swap_members(sub, a, from, b, (int32_t)kn_rng_below(&block->rng, (uint32_t)sub->size[b]));
+        } else {
+            sub->members[b][sub->size[b]++] = sub->members[a][from];
+            sub->members[a][from] = sub->members[a][--sub->size[a]];
+        }
+    }
+    if ((uint32_t)sub->size[SUPPRESSED] > max_suppressed) return false;
+    for (uint32_t g = 0; g < n_chosen; g++) {
+        if (sub->size[g] == 0) return false;
+        group_refresh(block, g);
+        if (!group_holds(block, g)) return false;
+    }
+    return true;
+}
+
+/* --- Keeping or leaving ----------------------------------------------------------------------------------------- */
+
+static int64_t exact_before(kn_cluster_block *block, const uint32_t *chosen, uint32_t n_chosen, uint32_t n_suppressed)
+{
+    int64_t total = n_suppressed * block->problem->exact_root;
+    for (uint32_t g = 0; g < n_chosen; g++) {
+        const kn_cluster_class *class = &block->classes[chosen[g]];
+        class_get_pattern(block, chosen[g], block->pattern_a);
+        total += class->size
+                 * kn_cluster_exact(block, class_members(block, chosen[g]), (uint32_t)class->size, block->pattern_a);
+    }
+    return total;
+}
+
+static int64_t exact_after(kn_cluster_block *block)
+{
+    kn_cluster_sub *sub = &block->sub;
+    int64_t total = sub->size[SUPPRESSED] * block->problem->exact_root;
+    for (uint32_t g = 0; g < sub->n_groups; g++) {
+        for (int32_t x = 0; x < sub->size[g]; x++) block->targets[x] = sub->record[sub->members[g][x]];
+        total += sub->size[g] * kn_cluster_exact(block, block->targets, (uint32_t)sub->size[g], sub_pattern(block, g));
+    }
+    return total;
+}
+
+/* By units where they leave no doubt, otherwise by exact prices. */
+static bool sub_is_not_worse(kn_cluster_block *block, int64_t before, const uint32_t *chosen, uint32_t n_chosen,
+                             uint32_t n_suppressed)
+{
+    const kn_cluster_problem *problem = block->problem;
+    int64_t after = sub_total(block), doubt = 0;
+    if (!problem->units_exact) doubt = problem->units_close ? (int64_t)block->sub.n * problem->tuples->n_qis : INT64_MAX / 4;
+    if (after > before + doubt) return false;
+    if (after + doubt < before || doubt == 0) return true;
+    return exact_after(block) <= exact_before(block, chosen, n_chosen, n_suppressed);
+}
+
+/* The groups take the place of the chosen classes. */
+static void sub_keep(kn_cluster_block *block, uint32_t *chosen, uint32_t n_chosen, uint32_t n_suppressed)
+{
+    kn_cluster_sub *sub = &block->sub;
+    for (uint32_t g = 0; g < n_chosen; g++) block->classes[chosen[g]].size = block->classes[chosen[g]].persons = 0;
+    for (uint32_t g = 0; g < sub->n_groups; g++) {
+        uint32_t h = g < n_chosen ? chosen[g] : class_new(block);
+        for (int32_t x = 0; x < sub->size[g]; x++) class_add(block, h, sub->record[sub->members[g][x]]);
+        class_put_pattern(block, h, sub_pattern(block, g), class_members(block, h)[0]);
+        class_set_gate(block, h);
+    }
+    block->n_suppressed -= n_suppressed;
+    for (int32_t x = 0; x < sub->size[SUPPRESSED]; x++) {
+        uint32_t record = sub->record[sub->members[SUPPRESSED][x]];
+        block->suppressed[block->n_suppressed++] = record;
+        block->class_of[record] = KN_NONE;
+    }
+    while (n_chosen > sub->n_groups) { /* the highest first: class_delete moves the last class */
+        uint32_t highest = sub->n_groups;
+        for (uint32_t g = sub->n_groups + 1; g < n_chosen; g++)
+            if (chosen[g] > chosen[highest]) highest = g;
+        class_delete(block, chosen[highest]);
+        chosen[highest] = chosen[--n_chosen];
+    }
+}
+
+static bool rebuild_once(kn_cluster_block *block)
+{
+    const kn_cluster_problem *problem = block->problem;
+    kn_cluster_sub *sub = &block->sub;
+    uint32_t chosen[4], n_chosen = sub_choose(block, chosen);
+    if (n_chosen == 0 || (n_chosen < 2 && block->n_classes > 1)) return false;
+    uint32_t n_suppressed = sub_take_suppressed(block);
+    uint32_t max_suppressed = block->max_suppressed - (block->n_suppressed - n_suppressed);
+    int64_t before = (int64_t)n_suppressed * problem->root_units;
+    for (uint32_t g = 0; g < n_chosen; g++)
+        before += (int64_t)block->classes[chosen[g]].size * block->classes[chosen[g]].price;
+    block->work += sub->n / 8;
+    if (!problem->units_close && kn_rng_next(&block->rng) & 1) {
+        if (!sub_step(block, chosen, n_chosen, max_suppressed)) return false;
+    } else {
+        if (!sub_build(block, max_suppressed)) return false;
+        if (!problem->counts_only && !sub_mend(block)) return false;
+        if (problem->units_close && sub_total(block) > before + before / 7) return false;
+        sub_polish(block, max_suppressed);
+    }
+    if (!sub_is_not_worse(block, before, chosen, n_chosen, n_suppressed)) return false;
+    if (block->n_classes + sub->n_groups > block->class_capacity) return false;
+    sub_keep(block, chosen, n_chosen, n_suppressed);
+    return true;
+}
+
+static void rebuild(kn_cluster_block *block, const kn_cluster_job *job)
+{
+    uint64_t n_tries = (uint64_t)(job->tries_per_class * block->n_classes) + 1;
+    kn_cluster_near_noise(block);
+    for (uint64_t i = 0; i < n_tries && !engine_should_stop(block, i * 16); i++) rebuild_once(block);
+}
+
+#endif

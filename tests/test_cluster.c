@@ -1,0 +1,377 @@
+/* `cluster` against the definition: the best partition by brute force for every cell measure, models recounted row by
+ * row, one answer for any number of threads and any instruction set. */
+#include "release_support.h"
+
+#include "algo/algo.h"
+#include "algo/cluster.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct goals {
+    kn_models *models;
+    kn_objective *objective;
+    kn_args args;
+    kn_ticker ticker;
+    kn_task task;
+} goals;
+
+static bool set_goals(goals *g, const test_case *c, const char *measure, const char *const *specs, size_t n_specs)
+{
+    const kn_algorithm *cluster = kn_algorithm_find("cluster");
+    *g = (goals){0};
+    if (kn_models_new(&g->models, specs, n_specs, c->tuples, NULL) != KN_OK) return false; /* no release can hold them */
+    if (g->models->needs & KN_NEEDS_HISTOGRAM) assert_ok(kn_tuples_histograms(c->tuples, NULL, err));
+    assert_ok(kn_objective_new(&g->objective, measure, c->tuples, err));
+    assert_ok(kn_args_parse(&g->args, "cluster", cluster->params, cluster->n_params, NULL, err));
+    g->task = (kn_task){.tuples = c->tuples, .models = g->models, .objective = g->objective, .args = &g->args, .seed = 7};
+    return true;
+}
+
+static void free_goals(goals *g)
+{
+    kn_args_free(&g->args);
+    kn_objective_free(g->objective);
+    kn_models_free(g->models);
+}
+
+static bool set_goals_k(goals *g, const test_case *c, const char *measure, uint32_t k)
+{
+    char spec[40];
+    snprintf(spec, sizeof spec, "k-anonymity:k=%u", k);
+    const char *specs[] = {spec};
+    return set_goals(g, c, measure, specs, 1);
+}
+
+static double loss_of(const test_case *c, const goals *g, const uint32_t *row_class, uint32_t n_classes)
+{
+    kn_release *release = test_release(c, row_class, n_classes);
+    double loss;
+    assert_ok(kn_objective_loss(&loss, g->objective, release, err));
+    kn_release_free(release);
+    return loss;
+}
+
+/* Every class of a release holds all models; recounted from the rows. */
+static bool all_hold(const test_case *c, const goals *g, const uint32_t *row_class, uint32_t n_classes)
+{
+    kn_release *release = test_release(c, row_class, n_classes);
+    kn_histogram histograms[4];
+    bool hold = true;
+    assert_ok(kn_release_count(release, NULL, err));
+    for (uint32_t i = 0; i < n_classes; i++) {
+        kn_class_counts counts = kn_release_class(release, i, histograms);
+        if (counts.n_rows > 0) hold = hold && kn_models_hold(g->models, &counts);
+    }
+    kn_release_free(release);
+    return hold;
+}
+
+/* --- Brute force ------------------------------------------------------------------------------------------------- */
+
+typedef struct brute {
+    const test_case *c;
+    const goals *g;
+    uint32_t n_rows, max_suppressed;
+    uint32_t row_class[16], size[16];
+    double best;
+} brute;
+
+static void all_partitions(brute *b, uint32_t row, uint32_t n_classes, uint32_t n_suppressed)
+{
+    uint32_t k = (uint32_t)b->g->models->min_persons, n_missing = 0;
+    for (uint32_t i = 0; i < n_classes; i++) n_missing += b->size[i] < k ? k - b->size[i] : 0;
+    if (n_missing > b->n_rows - row) return;
+    if (row == b->n_rows) {
+        if (n_classes == 0 || (!b->g->models->counts_only && !all_hold(b->c, b->g, b->row_class, n_classes))) return;
+        double loss = loss_of(b->c, b->g, b->row_class, n_classes);
+        if (loss < b->best) b->best = loss;
+        return;
+    }
+    for (uint32_t i = 0; i <= n_classes; i++) {
+        b->row_class[row] = i;
+        b->size[i]++;
+        all_partitions(b, row + 1, i == n_classes ? n_classes + 1 : n_classes, n_suppressed);
+        b->size[i]--;
+    }
+    if (n_suppressed == b->max_suppressed) return;
+    b->row_class[row] = KN_NONE;
+    all_partitions(b, row + 1, n_classes, n_suppressed + 1);
+}
+
+static double best_partition(const test_case *c, const goals *g)
+{
+    brute b = {.c = c, .g = g, .n_rows = c->table->n_rows, .max_suppressed = (uint32_t)g->task.max_suppressed, .best = INFINITY};
+    all_partitions(&b, 0, 0, 0);
+    return b.best;
+}
+
+static void solve(kn_answer *answer, const goals *g)
+{
+    assert_ok(kn_algorithm_find("cluster")->search(answer, &g->task, err));
+}
+
+/* What any answer must be; returns its loss. */
+static double checked_loss(const test_case *c, const goals *g, const kn_answer *answer)
+{
+    uint32_t n_suppressed = 0;
+    for (uint32_t i = 0; i < c->table->n_rows; i++) {
+        assert_true(answer->row_class[i] == KN_NONE || answer->row_class[i] < answer->n_classes);
+        n_suppressed += answer->row_class[i] == KN_NONE;
+    }
+    assert_true(n_suppressed <= g->task.max_suppressed);
+    assert_true(all_hold(c, g, answer->row_class, answer->n_classes));
+    return loss_of(c, g, answer->row_class, answer->n_classes);
+}
+
+static void compare_with_brute_force(const test_case *c, const goals *g, const char *measure, uint32_t round)
+{
+    double best = best_partition(c, g);
+    kn_answer answer;
+    if (best == INFINITY) return;
+    solve(&answer, g);
+    double loss = checked_loss(c, g, &answer);
+    if (loss < best - 1e-9 || loss > best + 1e-7 * (1 + fabs(best)))
+        fail_msg("%s, table %u: %.9f found, %.9f is best", measure, round, loss, best);
+    kn_answer_free(&answer);
+}
+
+static void the_best_partition_is_found_for_every_cell_measure(void **state)
+{
+    size_t n_measures;
+    const kn_measure *const *measures = kn_measure_all(&n_measures);
+    for (size_t m = 0; m < n_measures; m++) {
+        if (measures[m]->price_cell == NULL || measures[m]->higher_is_better) continue;
+        kn_rng rng = kn_rng_new(21, m);
+        for (uint32_t round = 0; round < 40; round++) {
+            test_case c = test_case_random(&rng, round % 8 == 0 ? 9 : 7);
+            goals g;
+            if (set_goals_k(&g, &c, measures[m]->name, 2 + round % 2))
+                compare_with_brute_force(&c, &g, measures[m]->name, round);
+            free_goals(&g);
+            test_case_free(&c);
+        }
+    }
+}
+
+static void the_best_partition_is_found_with_suppressed_rows(void **state)
+{
+    kn_rng rng = kn_rng_new(22, 0);
+    for (uint32_t round = 0; round < 60; round++) {
+        test_case c = test_case_random(&rng, 7);
+        goals g;
+        if (set_goals_k(&g, &c, "lm", 2 + round % 2)) {
+            g.task.max_suppressed = 1 + round % 3;
+            compare_with_brute_force(&c, &g, "lm with suppression", round);
+        }
+        free_goals(&g);
+        test_case_free(&c);
+    }
+}
+
+static const char *const model_specs[] = {
+    "l-diversity:l=2",           "l-diversity:kind=entropy,l=1.5", "l-diversity:kind=recursive,l=2,c=2",
+    "l-diversity:kind=frequency,l=2", "p-sensitive:p=2",           "t-closeness:t=0.4",
+    "t-closeness:t=0.3,distance=ordered", "beta-likeness:beta=1",  "delta-disclosure:delta=2",
+};
+
+static void the_best_partition_is_found_under_every_model(void **state)
+{
+    uint32_t n_compared = 0;
+    for (size_t m = 0; m < sizeof model_specs / sizeof *model_specs; m++) {
+        kn_rng rng = kn_rng_new(23, m);
+        for (uint32_t round = 0; round < 20; round++) {
+            test_case c = test_case_random(&rng, 7);
+            goals g;
+            const char *specs[] = {"k-anonymity:k=2", model_specs[m]};
+            if (set_goals(&g, &c, "lm", specs, 2)) {
+                compare_with_brute_force(&c, &g, model_specs[m], round);
+                n_compared++;
+            }
+            free_goals(&g);
+            test_case_free(&c);
+        }
+    }
+    assert_true(n_compared > 60);
+}
+
+/* --- Larger tables ------------------------------------------------------------------------------------------------ */
+
+static test_case larger_case(kn_rng *rng, uint32_t n_rows, uint32_t n_qis, uint32_t n_values, bool is_text)
+{
+    int *numbers = kn_array_alloc((size_t)n_rows * (n_qis + 1), sizeof *numbers, NULL);
+    const char **texts = kn_array_alloc((size_t)n_rows * (n_qis + 1), sizeof *texts, NULL);
+    static char words[64][4];
+    for (int i = 0; i < 64; i++) snprintf(words[i], sizeof words[i], "w%d", i);
+    for (size_t i = 0; i < (size_t)n_rows * (n_qis + 1); i++) {
+        uint32_t a = kn_rng_below(rng, n_values), b = kn_rng_below(rng, n_values);
+        numbers[i] = (int)(a < b ? a : b);
+        if (i % (n_qis + 1) == n_qis) numbers[i] %= 5;
+        else if (kn_rng_below(rng, 20) == 0) numbers[i] = TEST_MISSING;
+        texts[i] = numbers[i] == TEST_MISSING ? NULL : words[numbers[i] % 64];
+    }
+    test_case c = test_case_new(is_text ? test_text_table(n_rows, n_qis + 1, texts) : test_table(n_rows, n_qis + 1, numbers), 1);
+    for (uint32_t q = 0; q < n_qis; q++)
+        c.domains[q] = q % 3 == 0   ? test_domain(c.table, q, NULL)
+                       : q % 3 == 1 ? test_suppress_domain(c.table, q)
+                                    : test_random_tree_domain(rng, c.table, q, 4);
+    test_case_finish(&c);
+    kn_free(numbers);
+    kn_free(texts);
+    return c;
+}
+
+static void threads_and_instruction_sets_give_the_same_bytes(void **state)
+{
+    for (int is_text = 0; is_text < 2; is_text++) {
+        kn_rng rng = kn_rng_new(24, (uint64_t)is_text);
+        test_case c = larger_case(&rng, 7000, 3, 40, is_text);
+        goals g;
+        assert_true(set_goals_k(&g, &c, "lm", 5));
+        g.task.effort = 120000;
+        g.task.max_suppressed = 20;
+        kn_answer first, other;
+        solve(&first, &g);
+        checked_loss(&c, &g, &first);
+        const kn_algorithm *cluster = kn_algorithm_find("cluster");
+        for (unsigned n_threads = 1; n_threads <= 3; n_threads++) {
+            kn_args args;
+            assert_ok(kn_args_parse(&args, "cluster", cluster->params, cluster->n_params, "engine=plain", err));
+            assert_ok(kn_pool_new(&g.task.pool, n_threads, err));
+            if (n_threads == 3) g.task.args = &args;
+            solve(&other, &g);
+            assert_int_equal(other.n_classes, first.n_classes);
+            assert_memory_equal(other.row_class, first.row_class, c.table->n_rows * sizeof *first.row_class);
+            kn_answer_free(&other);
+            kn_pool_free(g.task.pool);
+            kn_args_free(&args);
+        }
+        kn_answer_free(&first);
+        free_goals(&g);
+        test_case_free(&c);
+    }
+}
+
+static void every_model_holds_on_larger_tables(void **state)
+{
+    kn_rng rng = kn_rng_new(25, 0);
+    test_case c = larger_case(&rng, 600, 3, 8, false);
+    for (size_t m = 0; m < sizeof model_specs / sizeof *model_specs; m++) {
+        goals g;
+        const char *specs[] = {"k-anonymity:k=4", model_specs[m]};
+        assert_true(set_goals(&g, &c, "lm", specs, 2));
+        g.task.effort = 20000;
+        g.task.max_suppressed = m % 2 * 5;
+        kn_trace trace = {0};
+        g.task.trace = &trace;
+        kn_answer answer;
+        solve(&answer, &g);
+        double loss = checked_loss(&c, &g, &answer);
+        assert_true(answer.n_classes > 1);
+        assert_true(trace.points.n > 0);
+        assert_float_equal(trace.points.items[trace.points.n - 1].loss, loss, 1e-6);
+        for (size_t i = 1; i < trace.points.n; i++)
+            assert_true(trace.points.items[i].loss <= trace.points.items[i - 1].loss + 1e-9);
+        kn_free(trace.points.items);
+        kn_answer_free(&answer);
+        free_goals(&g);
+    }
+    test_case_free(&c);
+}
+
+static void an_interrupted_search_still_answers(void **state)
+{
+    kn_rng rng = kn_rng_new(26, 0);
+    test_case c = larger_case(&rng, 900, 4, 12, false);
+    for (size_t tick = 1; tick < 40; tick += 1 + tick / 4) {
+        goals g;
+        assert_true(set_goals_k(&g, &c, "lm", 3));
+        g.task.effort = 60000;
+        g.task.ticker = &g.ticker;
+        atomic_store(&g.ticker.fail_at, tick);
+        kn_answer answer;
+        solve(&answer, &g);
+        checked_loss(&c, &g, &answer);
+        if (atomic_load(&g.ticker.n_ticks) >= tick) assert_int_equal(answer.stopped, KN_STOPPED_INTERRUPT);
+        kn_answer_free(&answer);
+        g.ticker = (kn_ticker){.search_deadline = kn_seconds_now() - 1};
+        solve(&answer, &g);
+        checked_loss(&c, &g, &answer);
+        assert_int_equal(answer.stopped, KN_STOPPED_TIME);
+        kn_answer_free(&answer);
+        free_goals(&g);
+    }
+    test_case_free(&c);
+}
+
+static void persons_are_counted_once(void **state)
+{
+    enum { N_ROWS = 400 };
+    kn_rng rng = kn_rng_new(27, 0);
+    int cells[N_ROWS * 3];
+    for (int i = 0; i < N_ROWS; i++) {
+        cells[i * 3] = (int)kn_rng_below(&rng, 6);
+        cells[i * 3 + 1] = (int)kn_rng_below(&rng, 6);
+        cells[i * 3 + 2] = (int)kn_rng_below(&rng, 90);
+    }
+    test_case c = test_case_new(test_table(N_ROWS, 3, cells), 1);
+    c.table->columns[2].role = KN_ROLE_IDENTIFIER;
+    c.table->columns[2].is_person = true;
+    c.table->person = 2;
+    for (uint32_t q = 0; q < 2; q++) c.domains[q] = test_random_tree_domain(&rng, c.table, q, 3);
+    test_case_finish(&c);
+    goals g;
+    assert_true(set_goals_k(&g, &c, "lm", 4));
+    g.task.effort = 30000;
+    kn_answer answer;
+    solve(&answer, &g);
+    uint8_t seen[90];
+    for (uint32_t i = 0; i < answer.n_classes; i++) {
+        uint32_t n_persons = 0;
+        memset(seen, 0, sizeof seen);
+        for (uint32_t row = 0; row < N_ROWS; row++) {
+            if (answer.row_class[row] != i || seen[c.tuples->row_person[row]]) continue;
+            seen[c.tuples->row_person[row]] = 1;
+            n_persons++;
+        }
+        assert_true(n_persons >= 4);
+    }
+    kn_answer_free(&answer);
+    free_goals(&g);
+    test_case_free(&c);
+}
+
+static void frequent_tuples_are_split_by_count(void **state)
+{
+    /* 40 equal rows and two strangers that need three of them: all others keep their values */
+    enum { N_ROWS = 42, K = 5 };
+    int cells[N_ROWS * 3] = {0};
+    for (int i = 40; i < N_ROWS; i++) cells[i * 3] = cells[i * 3 + 1] = i;
+    test_case c = test_case_new(test_table(N_ROWS, 3, cells), 1);
+    for (uint32_t q = 0; q < 2; q++) c.domains[q] = test_suppress_domain(c.table, q);
+    test_case_finish(&c);
+    goals g;
+    assert_true(set_goals_k(&g, &c, "lm", K));
+    kn_answer answer;
+    solve(&answer, &g);
+    assert_float_equal(checked_loss(&c, &g, &answer), (double)K / N_ROWS, 1e-9);
+    kn_answer_free(&answer);
+    free_goals(&g);
+    test_case_free(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_best_partition_is_found_for_every_cell_measure),
+        cmocka_unit_test(the_best_partition_is_found_with_suppressed_rows),
+        cmocka_unit_test(the_best_partition_is_found_under_every_model),
+        cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
+        cmocka_unit_test(every_model_holds_on_larger_tables),
+        cmocka_unit_test(an_interrupted_search_still_answers),
+        cmocka_unit_test(persons_are_counted_once),
+        cmocka_unit_test(frequent_tuples_are_split_by_count),
+    };
+    return cmocka_run_group_tests_name("cluster", tests, NULL, NULL);
+}
