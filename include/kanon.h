@@ -75,6 +75,7 @@ typedef struct kn_result kn_result;
 kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_verify(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_risk(kn_result **out, const kn_settings *settings, kn_error *err);
 /* "what": algorithms, measures, models or hierarchies. */
 kn_status kn_list(kn_result **out, const kn_settings *settings, kn_error *err);
@@ -82,6 +83,7 @@ kn_status kn_list(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_hierarchy(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_profile(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_check_policy(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_compare_runs(kn_result **out, const kn_settings *settings, kn_error *err);
 
 const char *kn_result_json(const kn_result *result); /* one object with stable keys; no raw values */
 const char *kn_result_text(const kn_result *result); /* the summary for a person, no colour */

@@ -12,6 +12,7 @@
 #include "recode/recode.h"
 #include "report/facts.h"
 #include "run/run_report.h"
+#include "run/run_schema.h"
 #include "run/input.h"
 #include "run/recheck.h"
 #include "run/result.h"
@@ -189,6 +190,7 @@ kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *e
     KN_TRY(kn_output_commit(r.output, err));
     finish_clock(&r, began);
     KN_TRY(kn_run_report_save(report, settings, err));
+    KN_TRY(kn_run_schema(r.release, settings, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));

@@ -53,6 +53,10 @@ static void numbers_are_written_as_the_language_writes_them(void **state)
     assert_string_equal(page_percent(&en, 0).text, "0%");
     assert_string_equal(page_percent(&en, 1).text, "100%");
     assert_string_equal(page_percent(&de, 0.125).text, "12,5 %");
+    assert_string_equal(page_percent(&en, 0.2).text, "20%");
+    assert_string_equal(page_percent(&en, 0.01).text, "1%");
+    assert_string_equal(page_percent(&en, 0.1).text, "10%");
+    assert_string_equal(page_percent(&en, 0.0001).text, "0.01%");
     /* what is there is never shown as nothing, what is missing never as everything */
     assert_string_equal(page_percent(&en, 0.99999).text, "99.999%");
     assert_string_not_equal(page_percent(&en, 0.000002).text, "0%");

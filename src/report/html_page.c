@@ -92,7 +92,12 @@ words page_percent(const page *to, double share)
                  : percent >= 9.95              ? 1
                  : percent >= 0.1               ? 2
                                                 : 4;
-    snprintf(result.text, sizeof result.text, "%.*f%s", digits, percent, to->language == KN_LANGUAGE_DE ? " %" : "%");
+    int n = snprintf(result.text, sizeof result.text, "%.*f", digits, percent);
+    if (digits > 0) {
+        while (result.text[n - 1] == '0') n--;
+        if (result.text[n - 1] == '.') n--;
+    }
+    strcpy(result.text + n, to->language == KN_LANGUAGE_DE ? " %" : "%");
     decimal_sign(to, result.text);
     return result;
 }

@@ -64,6 +64,7 @@ typedef struct page_curve {
     const double *x, *y;
     const char *const *labels; /* points: their names; NULL: a line through all points */
     const bool *joined;        /* points: those on the line */
+    bool log_y;                /* y, all above 0, on a logarithmic scale */
 } page_curve;
 void page_draw_curve(page *to, const page_curve *curve);
 

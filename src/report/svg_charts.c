@@ -96,21 +96,35 @@ static double round_up(double x)
 
 typedef struct frame {
     double left, top, width, height, max_x, max_y;
+    double min_y; /* above 0 on a logarithmic scale, otherwise 0 */
 } frame;
 
 static double frame_x(const frame *area, double x) { return area->left + area->width * x / area->max_x; }
-static double frame_y(const frame *area, double y) { return area->top + area->height * (1 - y / area->max_y); }
+
+static double frame_y(const frame *area, double y)
+{
+    double share = area->min_y > 0 ? log(y / area->min_y) / log(area->max_y / area->min_y) : y / area->max_y;
+    return area->top + area->height * (1 - share);
+}
+
+static void y_tick(page *to, const frame *area, double y)
+{
+    kn_buffer_printf(&to->out, "<path class=\"axis\" d=\"M%.1f %.1fh-4\"/>\n", area->left, frame_y(area, y));
+    text_at(to, area->left - 6, frame_y(area, y) + 4, "end",
+            area->min_y > 0 ? page_percent(to, y).text : page_number(to, y).text);
+}
 
 static void axes(page *to, const page_curve *curve, const frame *area)
 {
     kn_buffer_printf(&to->out, "<path class=\"axis\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", area->left, area->top,
                      area->top + area->height, area->left + area->width);
     for (int i = 0; i <= 2; i++) {
-        double x = area->max_x * i / 2, y = area->max_y * i / 2;
+        double x = area->max_x * i / 2;
         text_at(to, frame_x(area, x), area->top + area->height + 16, i == 2 ? "end" : "middle",
                 page_number(to, x).text);
-        text_at(to, area->left - 6, frame_y(area, y) + 4, "end", page_number(to, y).text);
+        if (area->min_y == 0) y_tick(to, area, area->max_y * i / 2);
     }
+    for (double y = area->min_y; y > 0 && y <= area->max_y * 1.001; y *= 10) y_tick(to, area, y);
     text_at(to, area->left, 12, "start", page_text(to, curve->y_name));
     text_at(to, area->left + area->width, area->top + area->height + 34, "end", page_text(to, curve->x_name));
 }
@@ -131,25 +145,70 @@ static void line_draw(page *to, const page_curve *curve, const frame *area)
     page_raw(to, "\"/>\n");
 }
 
-void page_draw_curve(page *to, const page_curve *curve)
+static frame frame_around(const page_curve *curve)
 {
-    frame area = {.left = 52, .top = 22, .width = WIDTH - 60, .height = 190};
+    frame area = {.left = 58, .top = 22, .width = WIDTH - 66, .height = 190};
+    double least = INFINITY;
     for (size_t i = 0; i < curve->n; i++) {
         area.max_x = fmax(area.max_x, curve->x[i]);
         area.max_y = fmax(area.max_y, curve->y[i]);
+        least = fmin(least, curve->y[i]);
     }
     area.max_x = round_up(area.max_x);
     area.max_y = round_up(area.max_y);
+    if (curve->log_y && least > 0) {
+        area.min_y = pow(10, floor(log10(least) + 1e-9));
+        area.max_y = pow(10, ceil(log10(area.max_y) - 1e-9));
+        if (area.max_y <= area.min_y) area.max_y = area.min_y * 10;
+    }
+    return area;
+}
+
+typedef struct box {
+    double x0, y0, x1, y1;
+} box;
+
+static bool boxes_touch(const box *a, const box *b)
+{
+    return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 < b->y1 && b->y0 < a->y1;
+}
+
+/* A name at one of four places around its point where it covers no other; without such a place it is left to the
+ * table. */
+static void point_name(page *to, double x, double y, const char *name, box *placed, size_t *n_placed)
+{
+    static const double shifts[4][2] = {{8, -5}, {8, 14}, {-8, -5}, {-8, 14}};
+    double width = text_width(name);
+    for (int i = 0; i < 4; i++) {
+        bool left = shifts[i][0] < 0, free_place = true;
+        double at = x + shifts[i][0], base = y + shifts[i][1];
+        box mine = {left ? at - width : at, base - 10, left ? at : at + width, base + 3};
+        if (mine.x0 < 0 || mine.x1 > WIDTH) continue;
+        for (size_t j = 0; j < *n_placed && free_place; j++) free_place = !boxes_touch(&mine, &placed[j]);
+        if (!free_place) continue;
+        placed[(*n_placed)++] = mine;
+        text_at(to, at, base, left ? "end" : "start", name);
+        return;
+    }
+}
+
+void page_draw_curve(page *to, const page_curve *curve)
+{
+    enum { MOST = 256 };
+    box placed[2 * MOST];
+    size_t n_placed = 0;
+    frame area = frame_around(curve);
     figure_open(to, curve->title, curve->desc, area.top + area.height + 42);
     axes(to, curve, &area);
     line_draw(to, curve, &area);
     for (size_t i = 0; i < curve->n && curve->labels != NULL; i++) {
         double x = frame_x(&area, curve->x[i]), y = frame_y(&area, curve->y[i]);
-        bool right = x > area.left + area.width * 0.7;
         kn_buffer_printf(&to->out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n",
                          curve->joined[i] ? "s1" : "open", x, y);
-        text_at(to, right ? x - 7 : x + 7, y - 5, right ? "end" : "start", curve->labels[i]);
+        if (i < MOST) placed[n_placed++] = (box){x - 4, y - 4, x + 4, y + 4};
     }
+    for (size_t i = 0; i < curve->n && i < MOST && curve->labels != NULL; i++)
+        point_name(to, frame_x(&area, curve->x[i]), frame_y(&area, curve->y[i]), curve->labels[i], placed, &n_placed);
     page_raw(to, "</svg>\n");
 }
 

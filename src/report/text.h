@@ -218,6 +218,8 @@ typedef enum kn_text {
     KN_TEXT_HIGHEST_RISK,
     KN_TEXT_ON_FRONTIER,
     KN_TEXT_CLASSES,
+    KN_TEXT_K_ASKED,
+    KN_TEXT_ROWS_SUPPRESSED,
     KN_N_TEXTS
 } kn_text;
 

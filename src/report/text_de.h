@@ -273,10 +273,13 @@
 [KN_TEXT_COMPARE_SUBTITLE] = "Freigaben von %s mit verschiedenen Suchen und Klassengrößen",
 [KN_TEXT_FRONTIER_TITLE] = "Risiko und Verlust",
 [KN_TEXT_FRONTIER_DESC] =
-        "Ein Punkt je Lauf: nach rechts mehr Verlust, nach oben mehr Risiko. Die Linie verbindet die "
-        "Läufe, die kein anderer in beidem übertrifft.",
+        "Ein Punkt je Lauf, benannt nach Suche und k: nach rechts mehr Verlust, nach oben mehr Risiko "
+        "(je Linie das Zehnfache). Die Linie verbindet die Läufe, die kein anderer in beidem "
+        "übertrifft.",
 [KN_TEXT_RUNS_CAPTION] = "Läufe",
 [KN_TEXT_AVERAGE_RISK] = "Mittleres Risiko",
 [KN_TEXT_HIGHEST_RISK] = "Höchstes Risiko",
 [KN_TEXT_ON_FRONTIER] = "Auf der Linie",
 [KN_TEXT_CLASSES] = "Klassen",
+[KN_TEXT_K_ASKED] = "k",
+[KN_TEXT_ROWS_SUPPRESSED] = "Zeilen unterdrückt",

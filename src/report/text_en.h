@@ -264,10 +264,12 @@
 [KN_TEXT_COMPARE_SUBTITLE] = "Releases of %s with different searches and class sizes",
 [KN_TEXT_FRONTIER_TITLE] = "Risk and loss",
 [KN_TEXT_FRONTIER_DESC] =
-        "One point per run: to the right more loss, upwards more risk. The line joins the runs that "
-        "no other run beats in both.",
+        "One point per run, named by its search and k: to the right more loss, upwards more risk "
+        "(each line ten times as much). The line joins the runs that no other run beats in both.",
 [KN_TEXT_RUNS_CAPTION] = "Runs",
 [KN_TEXT_AVERAGE_RISK] = "Average risk",
 [KN_TEXT_HIGHEST_RISK] = "Highest risk",
 [KN_TEXT_ON_FRONTIER] = "On the line",
 [KN_TEXT_CLASSES] = "Classes",
+[KN_TEXT_K_ASKED] = "k",
+[KN_TEXT_ROWS_SUPPRESSED] = "Rows suppressed",
