@@ -56,7 +56,7 @@ kn_status kn_settings_new(kn_settings **out, kn_error *err);
 void kn_settings_free(kn_settings *settings);
 /* Reads a policy file (YAML). What kn_settings_set sets, before or after, overrides it. */
 kn_status kn_settings_load(kn_settings *settings, const char *policy_path, kn_error *err);
-/* `option` is a flag's long name without dashes ("max-suppressed"), or "data", "release" for what has no flag. Options that
+/* `option` is a flag's long name without dashes ("max-suppressed"), or "data", "release", "what" for what has no flag. Options that
  * may be repeated ("hierarchy", "model", "weight") add up; lists ("qi") are separated by commas. Flags without an
  * argument take "yes". */
 kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err);
@@ -75,7 +75,15 @@ typedef struct kn_result kn_result;
 kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_verify(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_error *err);
-kn_status kn_list(kn_result **out, const kn_settings *settings, const char *what, kn_error *err);
+kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_risk(kn_result **out, const kn_settings *settings, kn_error *err);
+/* "what": algorithms, measures, models or hierarchies. */
+kn_status kn_list(kn_result **out, const kn_settings *settings, kn_error *err);
+/* "what": make, check, show or rectify; "data": a hierarchy file, or a table together with "hierarchy". */
+kn_status kn_hierarchy(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_profile(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_check_policy(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_compare_runs(kn_result **out, const kn_settings *settings, kn_error *err);
 
 const char *kn_result_json(const kn_result *result); /* one object with stable keys; no raw values */
 const char *kn_result_text(const kn_result *result); /* the summary for a person, no colour */

@@ -11,6 +11,8 @@
  *   kn_facts_*        JSON and summary                                            report/ */
 #include "recode/recode.h"
 #include "report/facts.h"
+#include "run/run_report.h"
+#include "run/run_schema.h"
 #include "run/input.h"
 #include "run/recheck.h"
 #include "run/result.h"
@@ -110,7 +112,7 @@ static kn_status write_and_verify(run *r, kn_error *err)
 
     began = kn_seconds_now();
     KN_TRY(kn_recheck(&r->verdict, input, kn_output_path(r->output), strcmp(target, "-") == 0 ? "the release" : target,
-                      input->path, order, n_written, err));
+                      input->path, &(kn_known_order){order, n_written, false}, err));
     KN_TRY(kn_verdict_status(r->verdict, err));
     r->facts.seconds.verify = kn_seconds_now() - began;
 done:
@@ -166,12 +168,13 @@ kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *e
     kn_status status = KN_OK;
     run r = {.settings = settings};
     kn_result *result = NULL;
+    char *report = NULL;
     double began = kn_seconds_now();
     *out = NULL;
     KN_TRY(refuse_overwriting_input(settings, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, NULL, err));
     KN_TRY(kn_input_new(&r.input, settings, err));
-    KN_TRY(kn_input_read(r.input, "data", NULL, 0, err));
+    KN_TRY(kn_input_read(r.input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, r.algorithm->recoding == KN_RECODING_LEVELS, err));
     KN_TRY(kn_input_goals(r.input, err));
@@ -182,8 +185,12 @@ kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *e
     r.facts.seconds.recode = kn_seconds_now() - recode_began;
     KN_TRY(write_and_verify(&r, err));
     KN_TRY(gather_facts(&r, err));
+    finish_clock(&r, began);
+    KN_TRY(kn_run_report(&report, r.input, &r.facts, kn_output_path(r.output), err));
     KN_TRY(kn_output_commit(r.output, err));
     finish_clock(&r, began);
+    KN_TRY(kn_run_report_save(report, settings, err));
+    KN_TRY(kn_run_schema(r.release, settings, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));
@@ -193,6 +200,7 @@ kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *e
     result = NULL;
 done:
     kn_result_free(result);
+    kn_free(report);
     clean_up(&r);
     return status;
 }

@@ -86,7 +86,8 @@ def main():
             def renewed(match):
                 out = []
                 for command, _ in sessions(match.group(1)):
-                    out += ["$ " + command] + run(command, folder, environment)
+                    out += ["$ " + command] + [re.sub(r"^(  time +).*", r"\1...", line)
+                                               for line in run(command, folder, environment)]
                 return "```console\n" + "\n".join(out) + "\n```"
 
             if update:

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "hierarchy/tools.h"
+#include "io/csv_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -247,7 +248,8 @@ static void a_file_may_look_like_any_csv(void **state)
 {
     const char *same[] = {
         "a;x;*\nb;x;*\nc;y;*\n",
-        "\xEF\xBB\xBF" "a;x;*\r\nb;x;*\r\n\r\nc;y;*",
+        "\xEF\xBB\xBF"
+        "a;x;*\r\nb;x;*\r\n\r\nc;y;*",
         "a,x,*\rb,x,*\rc,y,*\r",
         "\"a\",\"x\",*\nb,x,\"*\"\n\nc,y,*\n",
         "a;x;*\nb;x;*\na;x;*\nc;\"y\";*\nc;y;*\n",
@@ -279,23 +281,36 @@ static void a_wrong_file_is_refused_with_both_places(void **state)
     assert_refused("a;x;p;*\n\nb;x;q;*\n",
                    "h.csv, line 3, column 2: 'x' has the parent 'q', but in line 1 it has the parent 'p'; a label can "
                    "stand below one parent only: rename one of the two or give them the same parent");
-    assert_refused("a;x\nb;x\nc;y\n", "h.csv, line 3: the root is 'y', but in line 1 it is 'x'; every line must end with the "
-                                      "same label: add a common root such as * as last column");
-    assert_refused("a;x;*\nb;*\n", "h.csv, line 2: 2 labels, but line 1 has 3; all lines must have the same number: repeat "
-                                   "a label where a branch is shorter");
-    assert_refused("a;x;*\nb;;*\n", "h.csv, line 2: label 2 is empty; every line needs a label for each level, without a ';' "
-                                    "at its end");
-    assert_refused("a,x,\n", "h.csv, line 1: label 3 is empty; every line needs a label for each level, without a ',' at its end");
-    assert_refused("a;x;*\nb;\"\";*\n", "h.csv, line 2: label 2 is empty; every line needs a label for each level, without a "
-                                        "';' at its end");
+    assert_refused("a;x\nb;x\nc;y\n",
+                   "h.csv, line 3: the root is 'y', but in line 1 it is 'x'; every line must end with the "
+                   "same label: add a common root such as * as last column");
+    assert_refused(
+        "name;group\na;*\nb;*\n",
+        "h.csv, line 2: the root is '*', but in line 1 it is 'group'; every line must end with the same label, "
+        "and there is no header line: remove it if that is one");
+    assert_refused("a;x;*\nb;*\n",
+                   "h.csv, line 2: 2 labels, but line 1 has 3; all lines must have the same number: repeat "
+                   "a label where a branch is shorter");
+    assert_refused("a;x;*\nb;;*\n",
+                   "h.csv, line 2: label 2 is empty; every line needs a label for each level, without a ';' "
+                   "at its end");
+    assert_refused(
+        "a,x,\n", "h.csv, line 1: label 3 is empty; every line needs a label for each level, without a ',' at its end");
+    assert_refused("a;x;*\nb;\"\";*\n",
+                   "h.csv, line 2: label 2 is empty; every line needs a label for each level, without a "
+                   "';' at its end");
     assert_refused("a;\"x\ny\";*\nb;\"z;*\n", "h.csv, line 3: a quoted label is never closed; add the missing \"");
-    assert_refused("a;\"x\"y;*\n", "h.csv, line 1: text after a closing quote; a quote inside a quoted label is written twice");
+    assert_refused("a;\"x\"y;*\n",
+                   "h.csv, line 1: text after a closing quote; a quote inside a quoted label is written twice");
     assert_refused("a;x;*\nb;\xE9;*\n", "h.csv, line 2: byte 0xE9 is not UTF-8; save the hierarchy as UTF-8");
-    assert_refused("\xFF\xFE" "a", "h.csv: the hierarchy is UTF-16; save it as UTF-8");
+    assert_refused("\xFF\xFE"
+                   "a",
+                   "h.csv: the hierarchy is UTF-16; save it as UTF-8");
     assert_refused("", "h.csv: the hierarchy is empty");
     assert_refused("\n\r\n", "h.csv: the hierarchy is empty");
-    assert_refused("a;x;p;*\nx;y;q;*\n", "h.csv, line 1: 'x' stands for something else than in line 2; a label may repeat only "
-                                        "along one path from leaf to root: rename one of the two");
+    assert_refused("a;x;p;*\nx;y;q;*\n",
+                   "h.csv, line 1: 'x' stands for something else than in line 2; a label may repeat only "
+                   "along one path from leaf to root: rename one of the two");
     kn_error err = {{0}};
     kn_tree *tree;
     assert_int_equal(kn_tree_parse(&tree, "a;\0;*", 5, "h.csv", false, &err), KN_INPUT);
@@ -327,7 +342,8 @@ static void assert_same_tree(const kn_tree *a, const kn_tree *b)
 /* Any ranges, nested; labels with everything that a file must quote. */
 static void a_written_tree_reads_back_the_same(void **state)
 {
-    static const char *nasty[] = {";", ",", "\"", "\n", "\r", " ", "*", "..", "{|}", "\\", "\xC3\xA9", "\xEF\xBB\xBF", "'", "a"};
+    static const char *nasty[] = {";",  ",",   "\"", "\n",       "\r",           " ", "*",
+                                  "..", "{|}", "\\", "\xC3\xA9", "\xEF\xBB\xBF", "'", "a"};
     kn_rng rng = kn_rng_new(3, 0);
     for (int round = 0; round < 500; round++) {
         uint32_t n_leaves = 1 + kn_rng_below(&rng, 12), n_levels = 1 + kn_rng_below(&rng, 4), group[5][13] = {{0}};
@@ -452,13 +468,16 @@ static void a_value_outside_the_hierarchy_is_named_with_its_line(void **state)
 {
     const char *words[] = {"a", " b", "x", "a", "b"};
     kn_table *table = test_text_table(5, 1, words);
-    assert_build_fails(table, "a;*\nb;*\n", "test.csv, line 3, column a: ' b' is not in the hierarchy %s (nor is 1 more value); "
-                                            "without the blanks around it, it is: use --trim");
-    assert_build_fails(table, "a;*\nb;*\n b;*\n", "test.csv, line 4, column a: 'x' is not in the hierarchy %s; add a line for it "
-                                                   "there, or correct the data");
+    assert_build_fails(table, "a;*\nb;*\n",
+                       "test.csv, line 3, column a: ' b' is not in the hierarchy %s (nor is 1 more value); "
+                       "without the blanks around it, it is: use --trim");
+    assert_build_fails(table, "a;*\nb;*\n b;*\n",
+                       "test.csv, line 4, column a: 'x' is not in the hierarchy %s; add a line for it "
+                       "there, or correct the data");
     /* the label of an inner node is no value */
-    assert_build_fails(table, "a;x;*\nb;x;*\n b;x;*\n", "test.csv, line 4, column a: 'x' is not in the hierarchy %s; add a line "
-                                                        "for it there, or correct the data");
+    assert_build_fails(table, "a;x;*\nb;x;*\n b;x;*\n",
+                       "test.csv, line 4, column a: 'x' is not in the hierarchy %s; add a line "
+                       "for it there, or correct the data");
     test_table_free(table);
 }
 
@@ -500,7 +519,8 @@ static void levels_are_checked(void **state)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         kn_error err = {{0}};
-        kn_hierarchy_request request = {.spec = wrong[i].spec, .min_level = wrong[i].min_level, .max_level = wrong[i].max_level};
+        kn_hierarchy_request request = {
+            .spec = wrong[i].spec, .min_level = wrong[i].min_level, .max_level = wrong[i].max_level};
         assert_int_equal(kn_domain_build(&domain, &table->columns[0], "d", 2, &request, &err), KN_USAGE);
         assert_string_equal(err.message, wrong[i].message);
     }
@@ -565,33 +585,38 @@ static void intervals_are_aligned_and_nest(void **state)
         char cell[32], low[32], expected[100];
         snprintf(cell, sizeof cell, "%s%d.%02d", i < 0 ? "-" : "", abs(i) / 100, abs(i) % 100);
         int tenth = i >= 0 ? i / 10 : -((-i + 9) / 10), next = tenth + 1;
-        snprintf(low, sizeof low, tenth % 10 == 0 ? "%s%d" : "%s%d.%d", tenth < 0 ? "-" : "", abs(tenth) / 10, abs(tenth) % 10);
-        snprintf(expected, sizeof expected, next % 10 == 0 ? "%s;\"[%s,%s%d)\";*\n" : "%s;\"[%s,%s%d.%d)\";*\n", cell, low,
-                 next < 0 ? "-" : "", abs(next) / 10, abs(next) % 10);
+        snprintf(low, sizeof low, tenth % 10 == 0 ? "%s%d" : "%s%d.%d", tenth < 0 ? "-" : "", abs(tenth) / 10,
+                 abs(tenth) % 10);
+        snprintf(expected, sizeof expected, next % 10 == 0 ? "%s;\"[%s,%s%d)\";*\n" : "%s;\"[%s,%s%d.%d)\";*\n", cell,
+                 low, next < 0 ? "-" : "", abs(next) / 10, abs(next) % 10);
         assert_spec(KN_TYPE_DECIMAL, CELLS(cell), "intervals(0.1)", expected);
     }
 
-    assert_spec_fails(KN_TYPE_INT, "1", "intervals(5,12)", KN_USAGE,
-                      "hierarchy intervals(5,12): width 12 is no multiple of the one before; intervals nest only when each width "
-                      "is a multiple of the one before, as in intervals(5,10,20)");
-    assert_spec_fails(KN_TYPE_INT, "1", "intervals(5,5)", KN_USAGE,
-                      "hierarchy intervals(5,5): width 5 is no multiple of the one before; intervals nest only when each width "
-                      "is a multiple of the one before, as in intervals(5,10,20)");
+    assert_spec_fails(
+        KN_TYPE_INT, "1", "intervals(5,12)", KN_USAGE,
+        "hierarchy intervals(5,12): width 12 is no multiple of the one before; intervals nest only when each width "
+        "is a multiple of the one before, as in intervals(5,10,20)");
+    assert_spec_fails(
+        KN_TYPE_INT, "1", "intervals(5,5)", KN_USAGE,
+        "hierarchy intervals(5,5): width 5 is no multiple of the one before; intervals nest only when each width "
+        "is a multiple of the one before, as in intervals(5,10,20)");
     const char *no_width[] = {"", "0", "-5", "x", "5x", "1e3", "0.0000000001", "99999999999999999999"};
     for (size_t i = 0; i < sizeof no_width / sizeof *no_width; i++) {
         char spec[64], message[200];
         snprintf(spec, sizeof spec, "intervals(%s)", no_width[i]);
-        snprintf(message, sizeof message, "hierarchy %s: '%s' is no width; a width is a number above 0 such as 5 or 0.25", spec,
-                 no_width[i]);
+        snprintf(message, sizeof message,
+                 "hierarchy %s: '%s' is no width; a width is a number above 0 such as 5 or 0.25", spec, no_width[i]);
         assert_spec_fails(KN_TYPE_INT, "1", spec, KN_USAGE, message);
     }
-    assert_spec_fails(KN_TYPE_TEXT, "old", "intervals(5)", KN_INPUT,
-                      "test.csv, line 2, column a: 'old' is no number, but intervals(5) needs numbers; correct the data, or name "
-                      "such values with --null");
+    assert_spec_fails(
+        KN_TYPE_TEXT, "old", "intervals(5)", KN_INPUT,
+        "test.csv, line 2, column a: 'old' is no number, but intervals(5) needs numbers; correct the data, or name "
+        "such values with --null");
     assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "intervals(5)", KN_USAGE,
                       "column a: intervals(5) needs numbers, but the column holds dates; use date(month,quarter,year)");
-    assert_spec_fails(KN_TYPE_INT, "9007199254740993", "intervals(5)", KN_INPUT,
-                      "test.csv, line 2, column a: '9007199254740993' is too large for intervals(5); numbers must stay below 9e+15");
+    assert_spec_fails(
+        KN_TYPE_INT, "9007199254740993", "intervals(5)", KN_INPUT,
+        "test.csv, line 2, column a: '9007199254740993' is too large for intervals(5); numbers must stay below 9e+15");
 }
 
 static void masks_replace_characters_from_one_side(void **state)
@@ -606,38 +631,47 @@ static void masks_replace_characters_from_one_side(void **state)
                 "1;1;1;1***;*\n12;12;12**;1***;*\n1234;123*;12**;1***;*\n129;129*;12**;1***;*\n");
     assert_spec(KN_TYPE_TEXT, CELLS("7", "17", "27"), "mask(left)", "17;*7;*\n27;*7;*\n7;*7;*\n");
     assert_spec(KN_TYPE_TEXT, CELLS("1*", "12", "**"), "mask(right)", "**;**;*\n1*;1*;*\n12;1*;*\n");
-    assert_spec_fails(KN_TYPE_TEXT, "1", "mask(middle)", KN_USAGE, "hierarchy mask(middle): write mask(right) or mask(left)");
-    assert_spec_fails(KN_TYPE_TEXT, "1", "mask", KN_USAGE,
-                      "hierarchy mask: the SPEC is written mask(right) or mask(left); a file of that name is written ./mask");
-    assert_spec_fails(KN_TYPE_TEXT, "12345678901234567890123456789012345678901234567890123456789012345", "mask(right)", KN_INPUT,
-                      "column a: mask(right) makes a level per character, but the longest value has 65, more than 64; use a "
-                      "hierarchy file");
+    assert_spec_fails(KN_TYPE_TEXT, "1", "mask(middle)", KN_USAGE,
+                      "hierarchy mask(middle): write mask(right) or mask(left)");
+    assert_spec_fails(
+        KN_TYPE_TEXT, "1", "mask", KN_USAGE,
+        "hierarchy mask: the SPEC is written mask(right) or mask(left); a file of that name is written ./mask");
+    assert_spec_fails(
+        KN_TYPE_TEXT, "12345678901234567890123456789012345678901234567890123456789012345", "mask(right)", KN_INPUT,
+        "column a: mask(right) makes a level per character, but the longest value has 65, more than 64; use a "
+        "hierarchy file");
 }
 
 static void dates_fall_into_units_of_the_calendar(void **state)
 {
-    assert_spec(KN_TYPE_DATE, CELLS("2024-01-31", "1999-12-31T23:59", "2023-11-02"), "date(day, month,quarter,halfyear,year,decade,century)",
+    assert_spec(KN_TYPE_DATE, CELLS("2024-01-31", "1999-12-31T23:59", "2023-11-02"),
+                "date(day, month,quarter,halfyear,year,decade,century)",
                 "1999-12-31T23:59;1999-12-31;1999-12;1999-Q4;1999-H2;1999;1990..1999;1900..1999;*\n"
                 "2023-11-02;2023-11-02;2023-11;2023-Q4;2023-H2;2023;2020..2029;2000..2099;*\n"
                 "2024-01-31;2024-01-31;2024-01;2024-Q1;2024-H1;2024;2020..2029;2000..2099;*\n");
     /* ISO weeks at the turn of years; 1969 is before the epoch */
-    assert_spec(KN_TYPE_DATE, CELLS("1969-12-28", "1970-01-01", "2020-12-31", "2021-01-03", "2021-01-04", "2018-12-31"), "date(week)",
+    assert_spec(KN_TYPE_DATE, CELLS("1969-12-28", "1970-01-01", "2020-12-31", "2021-01-03", "2021-01-04", "2018-12-31"),
+                "date(week)",
                 "1969-12-28;1969-W52;*\n1970-01-01;1970-W01;*\n2018-12-31;2019-W01;*\n2020-12-31;2020-W53;*\n"
                 "2021-01-03;2020-W53;*\n2021-01-04;2021-W01;*\n");
-    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "date(week,month)", KN_USAGE,
-                      "hierarchy date(week,month): a week does not lie inside one month; name units from small to large, week last "
-                      "or not at all");
-    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "date(year,month)", KN_USAGE,
-                      "hierarchy date(year,month): a year does not lie inside one month; name units from small to large, week last "
-                      "or not at all");
-    assert_spec_fails(KN_TYPE_DATE, "2024-01-31", "date(months)", KN_USAGE,
-                      "hierarchy date(months): 'months' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
-                      "century");
+    assert_spec_fails(
+        KN_TYPE_DATE, "2024-01-31", "date(week,month)", KN_USAGE,
+        "hierarchy date(week,month): a week does not lie inside one month; name units from small to large, week last "
+        "or not at all");
+    assert_spec_fails(
+        KN_TYPE_DATE, "2024-01-31", "date(year,month)", KN_USAGE,
+        "hierarchy date(year,month): a year does not lie inside one month; name units from small to large, week last "
+        "or not at all");
+    assert_spec_fails(
+        KN_TYPE_DATE, "2024-01-31", "date(months)", KN_USAGE,
+        "hierarchy date(months): 'months' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
+        "century");
     assert_spec_fails(KN_TYPE_INT, "5", "date(month)", KN_USAGE,
                       "column a: date(month) needs dates, but the column's type is int; declare its type date");
-    assert_spec_fails(KN_TYPE_TEXT, "soon", "date(month)", KN_INPUT,
-                      "test.csv, line 2, column a: 'soon' is no date, but date(month) needs dates; correct the data, or name such "
-                      "values with --null");
+    assert_spec_fails(
+        KN_TYPE_TEXT, "soon", "date(month)", KN_INPUT,
+        "test.csv, line 2, column a: 'soon' is no date, but date(month) needs dates; correct the data, or name such "
+        "values with --null");
 }
 
 static void an_order_makes_intervals_of_text(void **state)
@@ -659,10 +693,12 @@ static void an_order_makes_intervals_of_text(void **state)
     test_table_free(table);
     assert_spec(KN_TYPE_TEXT, CELLS("a", "b", "c", "d", "e"), "order(e<d<c<b<a)",
                 "e;e..d;e..b;*\nd;e..d;e..b;*\nc;c..b;e..b;*\nb;c..b;e..b;*\na;a;a;*\n");
-    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<b)", KN_INPUT, "test.csv, line 2, column a: 'x' is not in order(a<b); list every value of "
-                                                                 "the data");
+    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<b)", KN_INPUT,
+                      "test.csv, line 2, column a: 'x' is not in order(a<b); list every value of "
+                      "the data");
     assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<b<a)", KN_USAGE, "hierarchy order(a<b<a): 'a' is listed twice");
-    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<<b)", KN_USAGE, "hierarchy order(a<<b): an empty value; write order(low<medium<high)");
+    assert_spec_fails(KN_TYPE_TEXT, "x", "order(a<<b)", KN_USAGE,
+                      "hierarchy order(a<<b): an empty value; write order(low<medium<high)");
 }
 
 static void automatic_trees_suit_the_data(void **state)
@@ -671,10 +707,11 @@ static void automatic_trees_suit_the_data(void **state)
                 "0;0..1;*\n1;0..1;*\n2;2..3;*\n3;2..3;*\n4;4..5;*\n5;4..5;*\n");
     assert_spec(KN_TYPE_TEXT, CELLS("A10", "A11", "B20"), "auto", "A10;A1*;A**;*\nA11;A1*;A**;*\nB20;B2*;B**;*\n");
     assert_spec(KN_TYPE_TEXT, CELLS("f", "m", "f"), "auto", "f;*\nm;*\n");
-    assert_spec(KN_TYPE_TEXT, CELLS("a", "a", "a", "a", "b", "b", "c", "d|"), "auto", 
+    assert_spec(KN_TYPE_TEXT, CELLS("a", "a", "a", "a", "b", "b", "c", "d|"), "auto",
                 "a;a;a;*\nb;b;{b|c|d\\|};*\nc;{c|d\\|};{b|c|d\\|};*\nd|;{c|d\\|};{b|c|d\\|};*\n");
-    assert_spec(KN_TYPE_DATE, CELLS("2024-01-31", "2023-11-02", "2023-12-01"), "auto",
-                "2023-11-02;2023-11;2023-Q4;2023;*\n2023-12-01;2023-12;2023-Q4;2023;*\n2024-01-31;2024-01;2024-Q1;2024;*\n");
+    assert_spec(
+        KN_TYPE_DATE, CELLS("2024-01-31", "2023-11-02", "2023-12-01"), "auto",
+        "2023-11-02;2023-11;2023-Q4;2023;*\n2023-12-01;2023-12;2023-Q4;2023;*\n2024-01-31;2024-01;2024-Q1;2024;*\n");
     assert_spec(KN_TYPE_DECIMAL, CELLS("1.5"), "auto", "1.5;*\n");
 
     /* ages: outliers do not make the intervals coarse */
@@ -689,7 +726,9 @@ static void automatic_trees_suit_the_data(void **state)
     assert_ok(build(&domain, table, NULL, true, err));
     assert_int_equal(domain->tree->n_levels, 6); /* value, 2, 4, 8, 16, * */
     kn_cell cell = kn_domain_at_level(domain, 0, 4);
-    assert_text("16..31", &cell, domain, NULL);
+    assert_text("20..31", &cell, domain, NULL);
+    cell = kn_domain_at_level(domain, domain->n_codes - 1, 2);
+    assert_text("68..999", &cell, domain, NULL); /* few rows: one wide interval */
     kn_domain_free(domain);
     test_table_free(table);
 
@@ -703,15 +742,49 @@ static void automatic_trees_suit_the_data(void **state)
     test_table_free(table);
 }
 
+/* Numbers spread over many sizes: intervals hold their values, nest, and none is nearly empty. */
+static void automatic_intervals_hold_enough_rows(void **state)
+{
+    kn_rng rng = kn_rng_new(8, 0);
+    for (int round = 0; round < 200; round++) {
+        int cells[600];
+        uint32_t n_rows = 3 + kn_rng_below(&rng, 597), n_bits = 1 + kn_rng_below(&rng, 20);
+        for (uint32_t r = 0; r < n_rows; r++)
+            cells[r] = (int)(kn_rng_below(&rng, UINT32_C(1) << n_bits) >> kn_rng_below(&rng, n_bits)) - 7;
+        kn_table *table = test_table(n_rows, 1, cells);
+        kn_domain *domain;
+        assert_ok(build(&domain, table, "auto", true, err));
+        const kn_tree *tree = domain->tree;
+        for (uint32_t node = tree->n_leaves; node < tree->root; node++) {
+            size_t n;
+            const char *label = kn_tree_label(tree, node, &n);
+            char text[64];
+            int low, high;
+            memcpy(text, label, n);
+            text[n] = '\0';
+            assert_int_equal(sscanf(text, "%d..%d", &low, &high), 2);
+            for (uint32_t leaf = 0; leaf < tree->n_leaves; leaf++) {
+                double number = table->columns[0].number[leaf];
+                bool inside = leaf >= tree->first[node] && leaf <= tree->last[node];
+                assert_int_equal(inside, number >= low && number <= high);
+            }
+            uint64_t rows = domain->rows_before[tree->last[node] + 1] - domain->rows_before[tree->first[node]];
+            assert_true(rows >= 1 && rows >= n_rows / 64);
+        }
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+}
+
 static void a_missing_value_stands_below_the_root_of_every_spec(void **state)
 {
     static const struct {
         kn_type type;
         const char *spec, *value;
-    } cases[] = {{KN_TYPE_INT, "suppress", "1"},        {KN_TYPE_INT, "intervals(5,10)", "1"},
-                 {KN_TYPE_TEXT, "mask(right)", "abc"},  {KN_TYPE_DATE, "date(month,year)", "2024-02-29"},
-                 {KN_TYPE_TEXT, "order(abc)", "abc"},   {KN_TYPE_TEXT, "auto", "abc"},
-                 {KN_TYPE_INT, "auto", NULL},           {KN_TYPE_TEXT, "suppress", NULL},
+    } cases[] = {{KN_TYPE_INT, "suppress", "1"},       {KN_TYPE_INT, "intervals(5,10)", "1"},
+                 {KN_TYPE_TEXT, "mask(right)", "abc"}, {KN_TYPE_DATE, "date(month,year)", "2024-02-29"},
+                 {KN_TYPE_TEXT, "order(abc)", "abc"},  {KN_TYPE_TEXT, "auto", "abc"},
+                 {KN_TYPE_INT, "auto", NULL},          {KN_TYPE_TEXT, "suppress", NULL},
                  {KN_TYPE_TEXT, "mask(right)", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *cells[] = {cases[i].value, NULL};
@@ -731,12 +804,15 @@ static void a_missing_value_stands_below_the_root_of_every_spec(void **state)
 
 static void a_slip_in_a_spec_is_no_missing_file(void **state)
 {
-    assert_spec_fails(KN_TYPE_INT, "1", "interval(5)", KN_USAGE,
-                      "hierarchy interval(5): no such SPEC, and no file of that name; there are suppress, intervals(5,10,20), "
-                      "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), auto");
-    assert_spec_fails(KN_TYPE_INT, "1", "intervals(5", KN_USAGE,
-                      "hierarchy intervals(5: the SPEC is written intervals(5,10,20); a file of that name is written ./intervals(5");
-    assert_spec_fails(KN_TYPE_INT, "1", "./suppress", KN_INPUT, "./suppress: cannot open the hierarchy: No such file or directory");
+    assert_spec_fails(
+        KN_TYPE_INT, "1", "interval(5)", KN_USAGE,
+        "hierarchy interval(5): no such SPEC, and no file of that name; there are suppress, intervals(5,10,20), "
+        "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), auto");
+    assert_spec_fails(
+        KN_TYPE_INT, "1", "intervals(5", KN_USAGE,
+        "hierarchy intervals(5: the SPEC is written intervals(5,10,20); a file of that name is written ./intervals(5");
+    assert_spec_fails(KN_TYPE_INT, "1", "./suppress", KN_INPUT,
+                      "./suppress: cannot open the hierarchy: No such file or directory");
 }
 
 /* --- Text and back --------------------------------------------------------------------------------------------- */
@@ -768,7 +844,8 @@ static void assert_round_trip(const kn_cell *cell, const kn_domain *domain, kn_s
 /* Values of the pieces that mean something in cells, so that values look like intervals, sets, escapes and stars. */
 static void what_is_written_is_read_back(void **state)
 {
-    static const char *pieces[] = {"|", "{", "}", "..", ".", "\\", "*", ";", ",", "\"", " ", "a", "b", "1", "\xC3\xA9", "{a|b}", "a..b"};
+    static const char *pieces[] = {"|",  "{", "}", "..", ".", "\\",       "*",     ";",   ",",
+                                   "\"", " ", "a", "b",  "1", "\xC3\xA9", "{a|b}", "a..b"};
     kn_rng rng = kn_rng_new(5, 0);
     for (int round = 0; round < 1500; round++) {
         uint32_t n_rows = 1 + kn_rng_below(&rng, 12);
@@ -777,7 +854,8 @@ static void what_is_written_is_read_back(void **state)
         kn_buffer order = {0};
         for (uint32_t r = 0; r < n_rows; r++) {
             text[r][0] = '\0';
-            for (uint32_t n = kn_rng_below(&rng, 5); n > 0; n--) strcat(text[r], pieces[kn_rng_below(&rng, sizeof pieces / sizeof *pieces)]);
+            for (uint32_t n = kn_rng_below(&rng, 5); n > 0; n--)
+                strcat(text[r], pieces[kn_rng_below(&rng, sizeof pieces / sizeof *pieces)]);
             cells[r] = text[r][0] == '\0' ? NULL : text[r];
         }
         kn_table *table = test_text_table(n_rows, 1, cells);
@@ -790,9 +868,12 @@ static void what_is_written_is_read_back(void **state)
             for (size_t i = 0; i < n; i++) kn_buffer_printf(&order, "\\%c", bytes[i]);
         }
         kn_buffer_char(&order, ')');
-        kn_domain *domains[3] = {test_domain(table, 0, NULL), test_random_tree_domain(&rng, table, 0, 3), NULL};
+        kn_domain *domains[8] = {test_domain(table, 0, NULL), test_random_tree_domain(&rng, table, 0, 3), NULL};
         if (column->n_spellings > column->has_missing) assert_ok(build(&domains[2], table, order.bytes, false, err));
-        for (int d = 0; d < 3; d++) {
+        static const char *const specs[] = {"suppress", "mask(right)", "mask(left)", "auto"};
+        for (int i = 0; i < 4; i++) assert_ok(build(&domains[i + 3], table, specs[i], true, err));
+        if (domains[2] != NULL) assert_ok(build(&domains[7], table, order.bytes, true, err));
+        for (int d = 0; d < 8; d++) {
             kn_domain *domain = domains[d];
             kn_set_pool *sets;
             if (domain == NULL) continue;
@@ -838,8 +919,8 @@ static void a_text_that_is_no_generalization_is_refused(void **state)
     const char *words[] = {"x", "y", "z"}, *dates[] = {"2024-01-31", "2024-03-01", "2024-03-01T12:00"};
     kn_table *table = test_table(4, 1, numbers), *texts = test_text_table(3, 1, words),
              *days = test_typed_table(KN_TYPE_DATE, 3, 1, dates);
-    kn_domain *ranges = test_domain(table, 0, NULL), *free_sets = test_domain(texts, 0, NULL), *time = test_domain(days, 0, NULL),
-              *tree = test_domain(texts, 0, "x;u;*\ny;u;*\nz;v;*\n");
+    kn_domain *ranges = test_domain(table, 0, NULL), *free_sets = test_domain(texts, 0, NULL),
+              *time = test_domain(days, 0, NULL), *tree = test_domain(texts, 0, "x;u;*\ny;u;*\nz;v;*\n");
     kn_set_pool *sets;
     assert_ok(kn_set_pool_new(&sets, err));
     assert_parsed(ranges, sets, "10..20", 0, 1);
@@ -880,7 +961,8 @@ static void a_text_that_is_no_generalization_is_refused(void **state)
 
 /* --- Tools ----------------------------------------------------------------------------------------------------- */
 
-static void assert_shown(const kn_tree *tree, const kn_domain *domain, uint32_t width, uint32_t max_lines, const char *expected)
+static void assert_shown(const kn_tree *tree, const kn_domain *domain, uint32_t width, uint32_t max_lines,
+                         const char *expected)
 {
     char *text;
     kn_show_options options = {.width = width, .max_lines = max_lines};
@@ -891,12 +973,15 @@ static void assert_shown(const kn_tree *tree, const kn_domain *domain, uint32_t 
 
 static void a_tree_is_drawn_within_its_width_and_lines(void **state)
 {
-    kn_tree *tree = test_tree_from_lines("1;1-2;low;*\n2;1-2;low;*\n3;3-4;low;*\n4;3-4;low;*\n9;9;9;*\n5;5-6;high;*\n6;5-6;high;*\n7;7-8;high;*\n");
+    kn_tree *tree = test_tree_from_lines(
+        "1;1-2;low;*\n2;1-2;low;*\n3;3-4;low;*\n4;3-4;low;*\n9;9;9;*\n5;5-6;high;*\n6;5-6;high;*\n7;7-8;high;*\n");
     assert_shown(tree, NULL, 0, 0,
                  "*  (8 leaves)\n├─ low  (4 leaves)\n│  ├─ 1-2  (2 leaves): 1, 2\n│  └─ 3-4  (2 leaves): 3, 4\n├─ 9\n"
                  "└─ high  (3 leaves)\n   ├─ 5-6  (2 leaves): 5, 6\n   └─ 7-8  (1 leaf): 7\n");
     assert_shown(tree, NULL, 0, 4, "*  (8 leaves)\n├─ low  (4 leaves)\n├─ 9\n└─ high  (3 leaves)\n");
-    assert_shown(tree, NULL, 0, 6, "*  (8 leaves)\n├─ low  (4 leaves)\n├─ 9\n└─ high  (3 leaves)\n   ├─ 5-6  (2 leaves): 5, 6\n   └─ 7-8  (1 leaf): 7\n");
+    assert_shown(tree, NULL, 0, 6,
+                 "*  (8 leaves)\n├─ low  (4 leaves)\n├─ 9\n└─ high  (3 leaves)\n   ├─ 5-6  (2 leaves): 5, 6\n   └─ 7-8 "
+                 " (1 leaf): 7\n");
     assert_shown(tree, NULL, 0, 3, "*  (8 leaves)\n├─ low  (4 leaves)\n└─ ... 2 more  (4 leaves)\n");
     assert_shown(tree, NULL, 0, 1, "*  (8 leaves)\n");
     assert_shown(tree, NULL, 12, 3, "*  (8 lea...\n├─ low  (...\n└─ ... 2 ...\n");
@@ -966,16 +1051,18 @@ static void check_counts_and_lists_what_is_lacking(void **state)
     kn_hierarchy_request request = {.spec = path};
     char *text, expected[1000];
     uint32_t n_lacking;
-    const char *facts = "%s: 4 leaves, 6 nodes, 3 levels\n  level 0: 4 values\n  level 1: 2 values, the widest covers 3\n"
-                        "  level 2: 1 value, the widest covers 4\n  unbalanced: 1 leaf stands at level 1 and above too\n"
-                        "  1 label is also the label of a wider node above ('u'): in a release the wider one is meant\n%s";
+    const char *facts =
+        "%s: 4 leaves, 6 nodes, 3 levels\n  level 0: 4 values\n  level 1: 2 values, the widest covers 3\n"
+        "  level 2: 1 value, the widest covers 4\n  unbalanced: 1 leaf stands at level 1 and above too\n"
+        "  1 label is also the label of a wider node above ('u'): in a release the wider one is meant\n%s";
     assert_ok(kn_hierarchy_check(&text, &n_lacking, NULL, NULL, 0, &request, err));
     snprintf(expected, sizeof expected, facts, path, "");
     assert_string_equal(text, expected);
     kn_free(text);
     assert_ok(kn_hierarchy_check(&text, &n_lacking, &table->columns[0], "d.csv", 5, &request, err));
     snprintf(expected, sizeof expected, facts, path,
-             "d.csv, column a: 4 values, 2 not in the hierarchy; 2 of 4 leaves are used\n  line 3: 'x' is not in the hierarchy\n"
+             "d.csv, column a: 4 values, 2 not in the hierarchy; 2 of 4 leaves are used\n  line 3: 'x' is not in the "
+             "hierarchy\n"
              "  line 5: 'y' is not in the hierarchy\n  missing cells become a leaf of their own below the root\n");
     assert_string_equal(text, expected);
     assert_int_equal(n_lacking, 2);
@@ -1065,10 +1152,15 @@ static void hierarchies_of_real_tables_are_read_or_refused(void **state)
         print_message("KANON_DATA is not set: no real data\n");
         skip();
     }
-    static const char *good[] = {"adult/hierarchies/age.csv", "adult/hierarchies_all14/fnlwgt.csv", "adult/hierarchies_all14/age.csv",
-                                 "creditcard/hierarchies/BILL_AMT1.csv", "creditcard/hierarchies/EDUCATION.csv",
-                                 "fars/hierarchies/iage.csv", "examples/samarati_hierarchy_ZIP.csv",
-                                 "examples/lefevre2005_hierarchy_Birthdate.csv", "examples/li2007_hierarchy_Disease.csv",
+    static const char *good[] = {"adult/hierarchies/age.csv",
+                                 "adult/hierarchies_all14/fnlwgt.csv",
+                                 "adult/hierarchies_all14/age.csv",
+                                 "creditcard/hierarchies/BILL_AMT1.csv",
+                                 "creditcard/hierarchies/EDUCATION.csv",
+                                 "fars/hierarchies/iage.csv",
+                                 "examples/samarati_hierarchy_ZIP.csv",
+                                 "examples/lefevre2005_hierarchy_Birthdate.csv",
+                                 "examples/li2007_hierarchy_Disease.csv",
                                  "italia/hierarchies/italia_hierarchy_zip_code.csv"};
     static const char *wrong[][2] = {
         {"italia/hierarchies/italia_hierarchy_age.csv", "line "},
@@ -1091,13 +1183,92 @@ static void hierarchies_of_real_tables_are_read_or_refused(void **state)
         kn_error err = {{0}};
         snprintf(path, sizeof path, "%s/%s", folder, wrong[i][0]);
         assert_int_equal(kn_tree_read(&tree, path, false, &err), KN_INPUT);
-        const char *here = strstr(err.message, ", line "), *there = here != NULL ? strstr(here + 1, "but in line ") : NULL;
+        const char *here = strstr(err.message, ", line "),
+                   *there = here != NULL ? strstr(here + 1, "but in line ") : NULL;
         if (there == NULL) fail_msg("both places should be named: %s", err.message);
     }
 }
 
+/* The table with every column whose hierarchy file exists as a quasi-identifier. */
+static kn_table *read_table(const char *folder, const char *data, const char *pattern)
+{
+    char path[1000];
+    kn_csv_reader *reader;
+    kn_column_plan plans[64] = {{0}};
+    kn_csv_options options = {0};
+    kn_table *table;
+    snprintf(path, sizeof path, "%s/%s", folder, data);
+    assert_ok(kn_csv_open(&reader, path, &options, err));
+    assert_true(kn_csv_n_columns(reader) <= 64);
+    for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++) {
+        char file[200];
+        snprintf(file, sizeof file, pattern, kn_csv_column_name(reader, c));
+        snprintf(path, sizeof path, "%s/%s", folder, file);
+        plans[c].role = access(path, R_OK) == 0 ? KN_ROLE_QUASI : KN_ROLE_DROPPED;
+    }
+    assert_ok(kn_csv_read(&table, reader, plans, NULL, NULL, err));
+    kn_csv_close(reader);
+    return table;
+}
+
+static void real_tables_fit_their_hierarchies(void **state)
+{
+    const char *folder = getenv("KANON_DATA");
+    if (folder == NULL) {
+        print_message("KANON_DATA is not set: no real data\n");
+        skip();
+    }
+    static const struct {
+        const char *data, *pattern;
+        uint32_t n_files;
+        const char *lacking; /* column whose hierarchy lacks values; NULL: none does */
+    } sets[] = {
+        {"adult/adult_30162.csv", "adult/hierarchies/%s.csv", 8, NULL},
+        {"adult/adult_45222.csv", "adult/hierarchies_all14/%s.csv", 13, "fnlwgt"},
+        {"fars/fars.csv", "fars/hierarchies/%s.csv", 8, NULL},
+        {"creditcard/creditcard.csv", "creditcard/hierarchies/%s.csv", 24, NULL},
+        {"examples/samarati_zip_marital_sex_10rows.csv", "examples/samarati_hierarchy_%s.csv", 3, NULL},
+        {"examples/lefevre2005_patients.csv", "examples/lefevre2005_hierarchy_%s.csv", 3, NULL},
+        {"examples/li2007_tcloseness_arx_test2.csv", "examples/li2007_hierarchy_%s.csv", 3, NULL},
+    };
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
+        kn_table *table = read_table(folder, sets[i].data, sets[i].pattern);
+        uint32_t n_files = 0;
+        bool lacked = false;
+        for (uint32_t c = 0; c < table->n_columns; c++) {
+            const kn_column *column = &table->columns[c];
+            if (column->role != KN_ROLE_QUASI) continue;
+            char file[200];
+            snprintf(file, sizeof file, sets[i].pattern, column->name);
+            kn_hierarchy_request request = {.spec = file, .base_folder = folder, .weight = 1, .max_level = KN_NONE};
+            for (int automatic = 0; automatic < 2; automatic++) {
+                kn_domain *domain;
+                kn_error err = {{0}};
+                kn_status status = kn_domain_build(&domain, column, table->source, table->n_rows, &request, &err);
+                if (status != KN_OK && sets[i].lacking != NULL && !automatic) {
+                    assert_int_equal(status, KN_INPUT);
+                    assert_non_null(strstr(err.message, " is not in the hierarchy "));
+                    lacked = lacked || strcmp(column->name, sets[i].lacking) == 0;
+                } else {
+                    if (status != KN_OK) fail_msg("%s", err.message);
+                    assert_int_equal(domain->rows_before[domain->n_codes], table->n_rows);
+                    for (uint32_t s = 0; s < column->n_spellings; s++)
+                        assert_true(domain->code_of_spelling[s] < domain->n_codes);
+                }
+                kn_domain_free(domain);
+                request.spec = "auto";
+            }
+            n_files++;
+        }
+        assert_int_equal(n_files, sets[i].n_files);
+        assert_int_equal(lacked, sets[i].lacking != NULL);
+        kn_table_free(table);
+    }
+}
+
 /* Everything that allocates, on one small column of each kind. */
-static kn_status use_everything(const kn_table *numbers, const kn_table *words, const kn_table *days, const char *path, kn_error *err)
+static kn_status use_everything(const kn_table *numbers, const kn_table *words, const kn_table *days, const char *path,
+                                kn_error *err)
 {
     static const char *const number_specs[] = {NULL, "suppress", "intervals(5,10)", "auto"};
     static const char *const word_specs[] = {NULL, "mask(left)", "order(a<b<c<d)", "auto"};
@@ -1113,7 +1284,11 @@ static kn_status use_everything(const kn_table *numbers, const kn_table *words, 
     kn_hierarchy_request request = {.spec = path, .max_level = KN_NONE};
     for (int i = 0; i < 9; i++) {
         const kn_table *table = i < 4 ? numbers : i < 8 ? words : days;
-        KN_TRY(build(&domain, table, i < 4 ? number_specs[i] : i < 8 ? word_specs[i - 4] : "date(month,year)", false, err));
+        KN_TRY(build(&domain, table,
+                     i < 4   ? number_specs[i]
+                     : i < 8 ? word_specs[i - 4]
+                             : "date(month,year)",
+                     false, err));
         KN_TRY(kn_set_pool_new(&sets, err));
         KN_TRY(kn_domain_closure(&cell, domain, sets, (uint32_t[]){0, 1}, 2, err));
         kn_cell_text(&cell_text, &cell, domain, sets);
@@ -1151,7 +1326,8 @@ static void every_failing_allocation_is_survived(void **state)
 {
     const int numbers[] = {1, 12, 3, TEST_MISSING, 25};
     const char *words[] = {"a", "b", "c", "a", "d"}, *dates[] = {"2024-01-31", "2023-11-02"};
-    kn_table *tables[] = {test_table(5, 1, numbers), test_text_table(5, 1, words), test_typed_table(KN_TYPE_DATE, 2, 1, dates)};
+    kn_table *tables[] = {test_table(5, 1, numbers), test_text_table(5, 1, words),
+                          test_typed_table(KN_TYPE_DATE, 2, 1, dates)};
     const char *path = temporary_file("1;low;*\n\"3\";low;*\n12.0;high;*\n25;high;*\n");
     size_t before = kn_memory_used(), n_failed = 0;
     for (size_t nth = 1;; nth++) {
@@ -1194,6 +1370,7 @@ int main(void)
         cmocka_unit_test(dates_fall_into_units_of_the_calendar),
         cmocka_unit_test(an_order_makes_intervals_of_text),
         cmocka_unit_test(automatic_trees_suit_the_data),
+        cmocka_unit_test(automatic_intervals_hold_enough_rows),
         cmocka_unit_test(a_missing_value_stands_below_the_root_of_every_spec),
         cmocka_unit_test(a_slip_in_a_spec_is_no_missing_file),
         cmocka_unit_test(what_is_written_is_read_back),
@@ -1204,6 +1381,7 @@ int main(void)
         cmocka_unit_test(check_counts_and_lists_what_is_lacking),
         cmocka_unit_test(the_rectified_hierarchy_is_a_monotone_part_of_the_given_one),
         cmocka_unit_test(hierarchies_of_real_tables_are_read_or_refused),
+        cmocka_unit_test(real_tables_fit_their_hierarchies),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -149,7 +149,7 @@ static void the_tuples_of_the_eight_rows_are_found_in_the_file(void **state)
 {
     const char *folder = getenv("KANON_DATA");
     if (folder == NULL) {
-        print_message("KANON_DATA is not set: sdcMicro's example is not read\n");
+        print_message("# KANON_DATA is not set: sdcMicro's example is not read\n");
         skip();
     }
     char path[4096], line[256];
@@ -248,7 +248,7 @@ static void adult_with_nine_columns_has_the_average_risk_that_arx_reports(void *
 {
     const char *folder = getenv("KANON_DATA");
     if (folder == NULL) {
-        print_message("KANON_DATA is not set: Adult is not read\n");
+        print_message("# KANON_DATA is not set: Adult is not read\n");
         skip();
     }
     char path[4096], line[1024];

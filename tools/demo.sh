@@ -3,7 +3,7 @@
 set -eu
 build=$1
 rm -rf demo
-mkdir -p demo
+mkdir -p demo/hierarchies
 "$build/kanon-generate" 20000 --seed 7 -o demo/people.csv --hierarchies demo/hierarchies
 echo "A table about 20,000 people: demo/people.csv"
 head -n 3 demo/people.csv | sed 's/^/    /'

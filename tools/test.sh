@@ -10,3 +10,9 @@ ninja -C "$sanitized" --quiet 2>/dev/null || ninja -C "$sanitized"
 meson test -C "$build" --no-rebuild --print-errorlogs
 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 ASAN_OPTIONS=detect_leaks=1 \
     meson test -C "$sanitized" --no-rebuild --print-errorlogs --timeout-multiplier 5
+
+# One line for people and machines: how many test programs ran, in both builds.
+for build in "$build" "$sanitized"; do cat "$build/meson-logs/testlog.json"; done | python3 -c '
+import json, sys
+results = [json.loads(line)["result"] for line in sys.stdin]
+print(sum(r == "OK" for r in results), "passed,", sum(r not in ("OK", "SKIP") for r in results), "failed")'

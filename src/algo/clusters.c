@@ -20,6 +20,8 @@ void kn_clusters_free(kn_clusters *c)
     kn_free(c->rows);
     kn_free(c->persons);
     kn_free(c->price);
+    kn_free(c->spans);
+    kn_free(c->active);
     kn_free(c->values);
     kn_free(c->counts);
     kn_free(c->histograms);
@@ -42,6 +44,8 @@ kn_status kn_clusters_new(kn_clusters **out, const kn_task *task, const kn_items
     KN_NEW(c->rows, capacity);
     KN_NEW(c->persons, capacity);
     KN_NEW(c->price, capacity);
+    KN_NEW(c->spans, (size_t)capacity * items->tuples->n_qis);
+    KN_NEW(c->active, items->tuples->n_qis);
     KN_NEW_RAW(c->next, items->n);
     KN_NEW_RAW(c->prev, items->n);
     KN_NEW_RAW(c->of_item, items->n);
@@ -95,13 +99,90 @@ void kn_clusters_unite(kn_clusters *c, uint32_t into, uint32_t from)
     }
 }
 
-double kn_clusters_price(kn_clusters *c, uint32_t cluster, uint32_t without, uint32_t with)
+/* --- Prices ---------------------------------------------------------------------------------------------------- */
+
+void kn_clusters_refresh(kn_clusters *c, uint32_t cluster)
 {
+    uint32_t n_qis = c->items->tuples->n_qis;
     kn_growing_clear(&c->growing);
     for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item])
-        if (item != without) kn_growing_add(&c->growing, c->items->tuple[item]);
-    if (with != KN_NONE) kn_growing_add(&c->growing, c->items->tuple[with]);
-    return kn_growing_price(&c->growing);
+        kn_growing_add(&c->growing, c->items->tuple[item]);
+    c->price[cluster] = kn_growing_price(&c->growing);
+    memcpy(&c->spans[(size_t)cluster * n_qis], c->growing.spans, n_qis * sizeof *c->spans);
+}
+
+static bool same_closure(const kn_domain *domain, const kn_span *a, const kn_span *b)
+{
+    if (a->first == b->first && a->last == b->last && a->n_values == b->n_values) return true;
+    return domain->kind == KN_DOMAIN_TREE &&
+           kn_closure_node(domain->tree, a->first, a->last) == kn_closure_node(domain->tree, b->first, b->last);
+}
+
+/* A column needs no further look once the members seen span what the whole cluster spans, which is soon. */
+double kn_clusters_price_without(kn_clusters *c, uint32_t cluster, uint32_t item)
+{
+    const kn_tuples *tuples = c->items->tuples;
+    const kn_span *whole = &c->spans[(size_t)cluster * tuples->n_qis];
+    kn_growing *growing = &c->growing;
+    uint32_t n_active = 0;
+    kn_growing_clear(growing);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) c->active[n_active++] = q;
+    for (uint32_t member = c->head[cluster]; member != KN_NONE && n_active > 0; member = c->next[member]) {
+        if (member == item) continue;
+        for (uint32_t a = 0; a < n_active; a++) {
+            uint32_t q = c->active[a];
+            if (kn_growing_add_code(growing, q, tuples->codes[q][c->items->tuple[member]]) &&
+                same_closure(tuples->domains[q], &growing->spans[q], &whole[q]))
+                c->active[a--] = c->active[--n_active];
+        }
+    }
+    return kn_growing_price(growing);
+}
+
+static bool has_code(const kn_clusters *c, uint32_t cluster, uint32_t q, uint32_t code)
+{
+    const uint32_t *codes = c->items->tuples->codes[q];
+    for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item])
+        if (codes[c->items->tuple[item]] == code) return true;
+    return false;
+}
+
+static void widen(const kn_clusters *c, uint32_t cluster, uint32_t q, uint32_t item, kn_span *span)
+{
+    uint32_t code = c->items->tuples->codes[q][c->items->tuple[item]];
+    if (c->items->tuples->domains[q]->kind == KN_DOMAIN_SETS && !has_code(c, cluster, q, code))
+        kn_span_add_value(span, &c->pricer->columns[q], code);
+    if (code < span->first) span->first = code;
+    if (code > span->last) span->last = code;
+}
+
+double kn_clusters_price_with(kn_clusters *c, uint32_t cluster, uint32_t item)
+{
+    uint32_t n_qis = c->items->tuples->n_qis;
+    double price = 0;
+    for (uint32_t q = 0; q < n_qis; q++) {
+        kn_span span = c->spans[(size_t)cluster * n_qis + q];
+        widen(c, cluster, q, item, &span);
+        price += kn_pricer_price(c->pricer, q, &span);
+    }
+    return price;
+}
+
+/* The spans then hold only the members looked at: enough, since they have the closure of all. */
+void kn_clusters_leave(kn_clusters *c, uint32_t item)
+{
+    uint32_t cluster = c->of_item[item], n_qis = c->items->tuples->n_qis;
+    c->price[cluster] = kn_clusters_price_without(c, cluster, item);
+    memcpy(&c->spans[(size_t)cluster * n_qis], c->growing.spans, n_qis * sizeof *c->spans);
+    kn_clusters_remove(c, item);
+}
+
+void kn_clusters_join(kn_clusters *c, uint32_t cluster, uint32_t item)
+{
+    uint32_t n_qis = c->items->tuples->n_qis;
+    c->price[cluster] = kn_clusters_price_with(c, cluster, item);
+    for (uint32_t q = 0; q < n_qis; q++) widen(c, cluster, q, item, &c->spans[(size_t)cluster * n_qis + q]);
+    kn_clusters_add(c, cluster, item);
 }
 
 /* --- Models ---------------------------------------------------------------------------------------------------- */
@@ -189,16 +270,21 @@ typedef struct merger {
     double n_start;
 } merger;
 
-enum { SLOTS_PER_JOB = 256 };
+enum { SLOTS_PER_JOB = 256, FAR = INT32_MAX - 1 /* open, but the only one left */ };
+
+static void set_nearest(merger *m, uint32_t slot, const int32_t *deltas, int32_t cost)
+{
+    uint32_t nearest = kn_least(deltas, m->n_slots);
+    m->nearest[slot] = nearest;
+    m->distance[slot] = deltas[nearest] == INT32_MAX ? FAR : deltas[nearest] - cost;
+}
 
 static void look_for_nearest(merger *m, kn_probe *probe, uint32_t slot)
 {
     kn_clusters_probe(m->clusters, probe, m->cluster[slot]);
     int32_t *deltas = kn_probe_join(probe, m->scan, m->n_slots);
     deltas[slot] = INT32_MAX;
-    uint32_t nearest = kn_least(deltas, m->n_slots);
-    m->nearest[slot] = nearest;
-    m->distance[slot] = deltas[nearest] == INT32_MAX ? INT32_MAX : deltas[nearest] - kn_probe_cost(probe);
+    set_nearest(m, slot, deltas, kn_probe_cost(probe));
 }
 
 static kn_status job_nearest(void *context, size_t job, unsigned worker, kn_error *err)
@@ -258,8 +344,7 @@ static void unite_slots(merger *m, uint32_t a, uint32_t b)
         m->distance[slot] = deltas[slot] - cost;
         m->nearest[slot] = a;
     }
-    m->nearest[a] = kn_least(deltas, m->n_slots);
-    m->distance[a] = deltas[m->nearest[a]] == INT32_MAX ? INT32_MAX - 1 : deltas[m->nearest[a]] - cost;
+    set_nearest(m, a, deltas, cost);
 }
 
 static kn_status merge_pairs(merger *m, kn_pool *pool, kn_error *err)
@@ -298,7 +383,8 @@ static void merge_last(kn_clusters *c, uint32_t small)
         for (uint32_t other = 0; other < c->n; other++) {
             if (other == small || c->head[other] == KN_NONE) continue;
             double both = (double)(c->rows[small] + c->rows[other]) * union_price(c, small, other);
-            double distance = both - (double)c->rows[other] * kn_clusters_price(c, other, KN_NONE, KN_NONE);
+            kn_clusters_refresh(c, other);
+            double distance = both - (double)c->rows[other] * c->price[other];
             if (closest != KN_NONE && distance >= least) continue;
             least = distance;
             closest = other;

@@ -14,8 +14,10 @@ typedef struct kn_clusters {
     uint32_t *next, *prev;  /* [item] */
     uint32_t *of_item;      /* [item]: its cluster, KN_NONE: in none */
     uint64_t *rows, *persons;
-    double *price;          /* of one row; kept by kn_clusters_price */
+    kn_span *spans;         /* [cluster * n_qis + q], as of the last kn_clusters_refresh */
+    double *price;          /* of one row, the same */
     kn_growing growing;     /* scratch */
+    uint32_t *active;       /* scratch: n_qis */
     uint32_t *values;       /* scratch: sensitive values and counts of a class */
     uint32_t *counts;
     kn_histogram *histograms;
@@ -27,8 +29,14 @@ void kn_clusters_free(kn_clusters *clusters);
 void kn_clusters_add(kn_clusters *clusters, uint32_t cluster, uint32_t item);
 void kn_clusters_remove(kn_clusters *clusters, uint32_t item);
 void kn_clusters_unite(kn_clusters *clusters, uint32_t into, uint32_t from); /* `from` is empty afterwards */
-/* Price of one row of the cluster with item `without` left out and item `with` added; KN_NONE for neither. */
-double kn_clusters_price(kn_clusters *clusters, uint32_t cluster, uint32_t without, uint32_t with);
+/* Spans and price from the members. Whoever changes a cluster calls it before asking for prices. */
+void kn_clusters_refresh(kn_clusters *clusters, uint32_t cluster);
+/* Price of one row of the cluster if `item`, a member, left; if `item`, no member, came. */
+double kn_clusters_price_without(kn_clusters *clusters, uint32_t cluster, uint32_t item);
+double kn_clusters_price_with(kn_clusters *clusters, uint32_t cluster, uint32_t item);
+/* Like remove and add, for refreshed clusters, which stay so. */
+void kn_clusters_leave(kn_clusters *clusters, uint32_t item);
+void kn_clusters_join(kn_clusters *clusters, uint32_t cluster, uint32_t item);
 /* Do the models hold for the cluster so changed? `sizes`: also the ones that only count persons. */
 bool kn_clusters_hold(kn_clusters *clusters, uint32_t cluster, uint32_t without, uint32_t with, bool sizes);
 /* The cluster as a probe. */

@@ -11,6 +11,8 @@ struct kn_evaluator {
     const kn_full_domain *domain;
     kn_roller *roller;
     kn_groups groups;
+    kn_block_roller *block_roller;
+    kn_blocks blocks;
     kn_histogram *histograms, *suppressed_histograms;
     uint32_t *entries;
     uint32_t **suppressed_sums; /* per sensitive column, by value */
@@ -56,6 +58,11 @@ static kn_status column_prices(kn_full_domain *domain, uint32_t q, kn_error *err
             if (level->of_code[code] != KN_NONE)
                 domain->table_sum[q][l] +=
                     (int64_t)kn_domain_code_rows(values, code) * (root - domain->gap[q][l][level->of_code[code]]);
+        for (uint32_t p = 0; p < level->n; p++)
+            if (domain->gap[q][l][p] < 0) domain->monotone_prices = false;
+        for (uint32_t p = 0; l > column->min_level && p < column->levels[l - 1].n; p++)
+            if (domain->gap[q][l][level->of_code[column->levels[l - 1].first_code[p]]] > domain->gap[q][l - 1][p])
+                domain->monotone_prices = false;
     }
 done:
     return status;
@@ -71,6 +78,7 @@ static kn_status prices(kn_full_domain *domain, kn_error *err)
     domain->unit = ldexp(1, exponent - 61);
     KN_NEW(domain->table_sum, n_qis);
     KN_NEW(domain->gap, n_qis);
+    domain->monotone_prices = true;
     for (uint32_t q = 0; q < n_qis; q++) KN_TRY(column_prices(domain, q, err));
 done:
     return status;
@@ -110,17 +118,22 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     domain->task = task;
     bool histograms =
         (task->models->needs & KN_NEEDS_HISTOGRAM) || (measure->needs & KN_MEASURE_NEEDS_CLASS_COLUMN);
-    bool riders = max_combos > 0 && task->models->counts_only && measure->price_cell != NULL;
-    KN_TRY(kn_lattice_new(&domain->lattice, task->tuples,
-                          (riders ? KN_LATTICE_RIDERS : 0) | (histograms ? KN_LATTICE_HISTOGRAMS : 0), err));
+    bool blocks = max_combos > 0 && task->models->counts_only && measure->price_cell != NULL &&
+                  task->tuples->n_repeats == 0;
+    unsigned flags = histograms ? KN_LATTICE_HISTOGRAMS : 0;
+    KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags | (blocks ? KN_LATTICE_NO_BASE : 0), err));
     KN_TRY(kn_lattice_order(&domain->order, &domain->n_order, domain->lattice, err));
-    domain->lanes = domain->lattice->n_riders > 0;
     domain->upward_closed = task->models->counts_only || (task->models->monotone && task->max_suppressed == 0);
     if (measure->price_cell != NULL) KN_TRY(prices(domain, err));
-    if (riders)
+    if (blocks)
         KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
                                     max_combos, err));
-    if (domain->blocks != NULL) KN_TRY(inner_gaps(domain, err));
+    if (domain->blocks != NULL) {
+        KN_TRY(inner_gaps(domain, err));
+    } else if (blocks) {
+        kn_lattice_free(domain->lattice);
+        KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags, err));
+    }
     *out = domain;
     domain = NULL;
 done:
@@ -170,6 +183,7 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     KN_NEW(evaluator->root, tuples->n_qis);
     KN_NEW(evaluator->gap, tuples->n_qis);
     if (domain->blocks != NULL) KN_TRY(block_sums_new(&evaluator->sums, err));
+    if (domain->blocks != NULL) KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, err));
     for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
     *out = evaluator;
     evaluator = NULL;
@@ -187,6 +201,8 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_free(evaluator->suppressed_sums);
     kn_groups_free(&evaluator->groups, domain->lattice);
     kn_roller_free(evaluator->roller);
+    kn_blocks_free(&evaluator->blocks);
+    kn_block_roller_free(evaluator->block_roller);
     kn_free(evaluator->histograms);
     kn_free(evaluator->suppressed_histograms);
     kn_free(evaluator->entries);
@@ -199,6 +215,7 @@ void kn_evaluator_free(kn_evaluator *evaluator)
 }
 
 kn_roller *kn_evaluator_roller(kn_evaluator *evaluator) { return evaluator->roller; }
+kn_block_roller *kn_evaluator_block_roller(kn_evaluator *evaluator) { return evaluator->block_roller; }
 
 /* What the suppressed rows of group g pay, in units, more than their cells at this node. */
 static inline int64_t gap_of(const kn_evaluator *evaluator, const kn_groups *groups, uint32_t g)
@@ -214,15 +231,31 @@ static inline int64_t gap_of(const kn_evaluator *evaluator, const kn_groups *gro
 
 /* --- Class measures -------------------------------------------------------------------------------------------- */
 
+static void fill_cells(kn_cell *cells, const kn_evaluator *evaluator, const kn_groups *groups, uint32_t g)
+{
+    const kn_tuples *tuples = evaluator->domain->task->tuples;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        uint32_t node = kn_groups_node(evaluator->domain->lattice, groups, g, q);
+        const kn_tree *tree = tuples->domains[q]->tree;
+        cells[q] = (kn_cell){tree->first[node], tree->last[node], node};
+    }
+}
+
+/* `counts` are those of group g; its cells are needed only where a population is. */
+static bool class_holds(kn_evaluator *evaluator, const kn_groups *groups, uint32_t g, kn_class_counts *counts)
+{
+    const kn_models *models = evaluator->domain->task->models;
+    if (counts->n_persons < models->min_persons) return false;
+    if (models->counts_only) return true;
+    if (!(models->needs & KN_NEEDS_POPULATION)) return kn_models_hold(models, counts);
+    fill_cells(evaluator->cells, evaluator, groups, g);
+    return kn_models_hold_class(models, counts, evaluator->cells, NULL);
+}
+
 static double class_price(kn_evaluator *evaluator, const kn_groups *groups, uint32_t g, const kn_class_counts *counts)
 {
     const kn_task *task = evaluator->domain->task;
-    const kn_lattice *lattice = evaluator->domain->lattice;
-    for (uint32_t q = 0; q < task->tuples->n_qis; q++) {
-        uint32_t node = kn_groups_node(lattice, groups, g, q);
-        const kn_tree *tree = task->tuples->domains[q]->tree;
-        evaluator->cells[q] = (kn_cell){tree->first[node], tree->last[node], node};
-    }
+    fill_cells(evaluator->cells, evaluator, groups, g);
     return task->objective->type->price_class(task->objective->state, task->tuples, counts, evaluator->cells, NULL,
                                               false);
 }
@@ -292,18 +325,14 @@ static kn_status release_classes(kn_release *release, kn_evaluator *evaluator, c
     for (uint32_t g = 0; g < groups->n; g++) {
         kn_class_counts counts = kn_groups_class(lattice, groups, g, evaluator->histograms, evaluator->entries);
         class_of[g] = KN_NONE;
-        if (!kn_models_hold(task->models, &counts)) {
+        if (!class_holds(evaluator, groups, g, &counts)) {
             release->n_suppressed += (uint32_t)counts.n_rows;
             continue;
         }
         uint32_t c = class_of[g] = release->n_classes++;
         release->class_rows[c] = (uint32_t)counts.n_rows;
         release->class_persons[c] = (uint32_t)counts.n_persons;
-        for (uint32_t q = 0; q < n_qis; q++) {
-            uint32_t node = kn_groups_node(lattice, groups, g, q);
-            const kn_tree *tree = task->tuples->domains[q]->tree;
-            release->cells[(size_t)c * n_qis + q] = (kn_cell){tree->first[node], tree->last[node], node};
-        }
+        fill_cells(release->cells + (size_t)c * n_qis, evaluator, groups, g);
     }
     release->class_rows[release->n_classes] = release->n_suppressed;
 done:
@@ -352,7 +381,6 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
     uint64_t n_suppressed_persons = 0;
     int64_t units = 0;
     long double sum = 0;
-    assert(!domain->lanes);
     *out = (kn_node){.smallest = groups->n > 0 ? UINT64_MAX : 0};
     for (uint32_t q = 0; measure->price_cell != NULL && q < task->tuples->n_qis; q++) {
         evaluator->gap[q] = domain->gap[q][groups->levels[q]];
@@ -361,22 +389,26 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
     for (uint32_t g = 0; g < groups->n; g++) {
         uint64_t persons = kn_groups_persons(domain->lattice, groups, g);
         if (persons < out->smallest) out->smallest = persons;
-        bool holds = persons >= task->models->min_persons;
         kn_class_counts counts = {.n_rows = kn_groups_rows(domain->lattice, groups, g), .n_persons = persons};
         if (!task->models->counts_only || measure->price_class != NULL)
             counts = kn_groups_class(domain->lattice, groups, g, evaluator->histograms, evaluator->entries);
-        if (!task->models->counts_only && holds) holds = kn_models_hold(task->models, &counts);
-        if (holds) {
+        if (class_holds(evaluator, groups, g, &counts)) {
             out->n_classes++;
             if (measure->price_class != NULL) sum += class_price(evaluator, groups, g, &counts);
             continue;
         }
         out->n_suppressed += counts.n_rows;
         n_suppressed_persons += persons;
-        if (measure->price_cell != NULL) units += (int64_t)counts.n_rows * gap_of(evaluator, groups, g);
+        int64_t more = measure->price_cell != NULL ? (int64_t)counts.n_rows * gap_of(evaluator, groups, g) : 0;
+        units += more;
+        if (persons < task->models->min_persons) {
+            out->n_sure += counts.n_rows;
+            out->sure_units += more;
+        }
         if (measure->price_class != NULL) add_suppressed(evaluator, &counts);
     }
     out->feasible = out->n_suppressed <= task->max_suppressed;
+    out->units = units;
     if (measure->price_cell != NULL) out->loss = kn_full_domain_loss(domain, units);
     else if (measure->price_class != NULL) out->loss = finish_classes(evaluator, out, sum, n_suppressed_persons);
     else if (out->feasible) KN_TRY(whole_loss(&out->loss, evaluator, groups->levels, err));
@@ -385,23 +417,33 @@ done:
     return status;
 }
 
-kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, const kn_groups *from,
-                             kn_error *err)
+static kn_status evaluate_in_blocks(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = evaluator->domain->blocks;
+    kn_node nodes[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+    uint32_t combo = 0, variant = 0;
+    KN_TRY(kn_blocks_roll(&evaluator->blocks, &b->base, levels, evaluator->block_roller, err));
+    kn_evaluate_blocks(nodes, evaluator, &evaluator->blocks, false);
+    for (uint32_t c = 0; c < b->n_combos; c++) {
+        bool same = true;
+        for (uint32_t i = 0; i < b->n_inner; i++) same = same && b->combo_level[c][i] == levels[b->inner[i]];
+        if (same) combo = c;
+    }
+    for (uint32_t r = 0; r < b->n_riders; r++)
+        if (levels[b->riders[r]] > b->lattice->columns[b->riders[r]].min_level) variant |= 1u << r;
+    *out = nodes[combo * KN_LATTICE_LANES + variant];
+done:
+    return status;
+}
+
+kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_lattice *lattice = evaluator->domain->lattice;
-    if (from == NULL) from = &lattice->base;
-    KN_TRY(kn_groups_roll(&evaluator->groups, from, levels, evaluator->roller, err));
-    if (!evaluator->domain->lanes) {
-        KN_TRY(kn_evaluate(out, evaluator, &evaluator->groups, err));
-    } else {
-        kn_node nodes[KN_LATTICE_LANES];
-        uint32_t variant = 0;
-        for (uint32_t r = 0; r < lattice->n_riders; r++)
-            if (levels[lattice->riders[r]] > lattice->columns[lattice->riders[r]].min_level) variant |= 1u << r;
-        KN_TRY(kn_evaluate_lanes(nodes, evaluator, &evaluator->groups));
-        *out = nodes[variant];
-    }
+    if (evaluator->domain->blocks != NULL) return evaluate_in_blocks(out, evaluator, levels, err);
+    KN_TRY(kn_groups_roll(&evaluator->groups, &lattice->base, levels, evaluator->roller, err));
+    KN_TRY(kn_evaluate(out, evaluator, &evaluator->groups, err));
 done:
     return status;
 }
@@ -443,54 +485,16 @@ static inline __attribute__((always_inline)) lanes4 sum_lanes(const lanes4 sets[
            (sets[3] & (lanes4){0, 0, 0, ~0u});
 }
 
-/* What a pass over the groups finds, by merged set. */
-typedef struct lane_sums {
-    lanes4 suppressed[4]; /* rows, by lane */
-    int64_t units[4];     /* what they pay more in the columns of the key */
-    lanes4 classes[4];    /* that hold, by lane; only with `details` */
-    lanes4 smallest[4];
-} lane_sums;
-
-/* A hot loop: k as a vector, no branch but "is anything suppressed here". */
-static inline __attribute__((always_inline)) void scan_lanes(lane_sums *sums, const kn_evaluator *evaluator,
-                                                             const kn_groups *groups, bool details, bool has_persons)
-{
-    const kn_lattice *lattice = evaluator->domain->lattice;
-    uint64_t min_persons = evaluator->domain->task->models->min_persons;
-    uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
-    const lanes4 threshold = {k, k, k, k};
-    for (uint32_t g = 0; g < groups->n; g++) {
-        const uint32_t *counts = groups->counts + (size_t)g * lattice->width;
-        lanes4 rows[4], persons[4], below[4];
-        merge_lanes(rows, counts);
-        if (has_persons) merge_lanes(persons, counts + KN_LATTICE_LANES);
-        for (int m = 0; m < 4; m++) {
-            lanes4 breaks = (lanes4)((has_persons ? persons[m] : rows[m]) < threshold);
-            below[m] = rows[m] & breaks;
-            if (!details) continue;
-            lanes4 empty = (lanes4)(rows[m] == 0), size = (has_persons ? persons[m] : rows[m]) | empty;
-            sums->classes[m] -= ~breaks & ~empty;
-            lanes4 less = (lanes4)(size < sums->smallest[m]);
-            sums->smallest[m] = (size & less) | (sums->smallest[m] & ~less);
-        }
-        for (int m = 0; m < 4; m++) sums->suppressed[m] += below[m];
-        lanes4 total = sum_lanes(below);
-        if ((total[0] | total[1] | total[2] | total[3]) == 0) continue;
-        int64_t gap = gap_of(evaluator, groups, g);
-        for (int m = 0; m < 4; m++) sums->units[m] += gap * (int64_t)total[m];
-    }
-}
-
 /* Price of the riders in units: of the whole table, and what the suppressed rows of a lane pay more. */
 static int64_t rider_units(const kn_full_domain *domain, const lanes4 *suppressed, uint32_t variant)
 {
-    const kn_lattice *lattice = domain->lattice;
+    const kn_block_lattice *lattice = domain->blocks;
     int64_t units = 0;
     for (uint32_t r = 0; r < lattice->n_riders; r++) {
         uint32_t q = lattice->riders[r];
-        const kn_lattice_column *column = &lattice->columns[q];
+        const kn_lattice_column *column = &domain->lattice->columns[q];
         bool generalized = variant >> r & 1;
-        uint32_t level = generalized ? column->max_level : column->min_level, stride = column->lane_stride;
+        uint32_t level = generalized ? column->max_level : column->min_level, stride = lattice->rider_stride[r];
         units += domain->table_sum[q][level];
         for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
             uint32_t other = lattice->n_riders == 2 ? lane / (3 - stride) % 2 : 0;
@@ -504,35 +508,14 @@ static int64_t rider_units(const kn_full_domain *domain, const lanes4 *suppresse
     return units;
 }
 
-kn_status kn_evaluate_lanes(kn_node out[KN_LATTICE_LANES], kn_evaluator *evaluator, const kn_groups *groups)
-{
-    const kn_full_domain *domain = evaluator->domain;
-    const kn_lattice *lattice = domain->lattice;
-    lane_sums sums = {0};
-    int64_t columns = 0;
-    assert(domain->lanes);
-    for (uint32_t d = 0; d < domain->n_order; d++) {
-        uint32_t q = domain->order[d], level = groups->levels[q];
-        evaluator->gap[q] = domain->gap[q][level];
-        columns += domain->table_sum[q][level];
-    }
-    for (int m = 0; m < 4; m++) sums.smallest[m] = (lanes4){~0u, ~0u, ~0u, ~0u};
-    if (lattice->has_persons) scan_lanes(&sums, evaluator, groups, true, true);
-    else scan_lanes(&sums, evaluator, groups, true, false);
-    lanes4 n_suppressed = sum_lanes(sums.suppressed), n_classes = sum_lanes(sums.classes);
-    for (uint32_t v = 0; v < 1u << lattice->n_riders; v++) {
-        uint32_t set = lattice->n_riders == 1 ? 3 * v : v, smallest = ~0u;
-        for (uint32_t i = 0; i < KN_LATTICE_LANES; i++)
-            if (sums.smallest[set][i] < smallest) smallest = sums.smallest[set][i];
-        out[v] = (kn_node){.n_suppressed = n_suppressed[set], .n_classes = n_classes[set],
-                           .smallest = groups->n > 0 ? smallest : 0,
-                           .feasible = n_suppressed[set] <= domain->task->max_suppressed};
-        out[v].loss = kn_full_domain_loss(domain, columns + sums.units[set] + rider_units(domain, &sums.suppressed[set], v));
-    }
-    return KN_OK;
-}
-
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
+
+/* The classes of one block at one combo. */
+typedef struct class_list {
+    uint32_t n;
+    uint16_t value[1 << KN_BLOCK_MAX_INNER_BITS];
+    lanes4 counts[1 << KN_BLOCK_MAX_INNER_BITS][2]; /* rows, persons */
+} class_list;
 
 typedef struct block_sums {
     lanes4 suppressed[KN_BLOCK_MAX_COMBOS][4]; /* rows by lane, for each combo and merged set */
@@ -543,7 +526,8 @@ typedef struct block_sums {
     lanes4 always[4], always_classes[4], always_smallest[4];
     int64_t always_units[4];
     lanes4 by_position[KN_BLOCK_MAX_INNER][1 << KN_BLOCK_MAX_INNER_BITS];
-    lanes4 merged[1 << KN_BLOCK_MAX_INNER_BITS][2]; /* rows and persons of the classes of one block; zero in between */
+    uint32_t where[1 << KN_BLOCK_MAX_INNER_BITS]; /* [inner]: place in the list that may hold it */
+    class_list lists[KN_BLOCK_MAX_COMBOS];
 } block_sums;
 
 static kn_status block_sums_new(struct block_sums **out, kn_error *err)
@@ -552,89 +536,144 @@ static kn_status block_sums_new(struct block_sums **out, kn_error *err)
     return *out != NULL ? KN_OK : kn_error_set(err, KN_RESOURCES, "out of memory");
 }
 
-/* One class: its rows that are suppressed, per merged set; counts it where asked. Returns whether there are any. */
-static inline __attribute__((always_inline)) bool class_below(lanes4 below[4], const lanes4 *counts, lanes4 threshold,
-                                                              bool has_persons, bool details, lanes4 classes[4],
-                                                              lanes4 smallest[4])
+typedef uint64_t halves __attribute__((vector_size(16), may_alias));
+
+static inline bool any_lane(lanes4 x) { return (((halves)x)[0] | ((halves)x)[1]) != 0; }
+
+/* What is the same for all blocks of a pass. Constant members make loops of their own. */
+typedef struct scan {
+    lanes4 threshold;
+    bool has_persons, details;
+    uint32_t n_riders;
+} scan;
+
+/* A lone rider has no merged sets 1 and 2, no rider only set 0. */
+static inline __attribute__((always_inline)) bool set_used(const scan *s, int m)
 {
-    lanes4 rows[4], persons[4], any = {0};
+    return m == 0 || s->n_riders == 2 || (s->n_riders == 1 && m == 3);
+}
+
+/* One class: its rows that are suppressed, per merged set; counts it where asked. Returns whether there are any. */
+static inline __attribute__((always_inline)) bool class_below(lanes4 below[4], const lanes4 *counts, const scan *s,
+                                                              lanes4 classes[4], lanes4 smallest[4])
+{
+    lanes4 rows[4], persons[4] = {{0}}, size = s->has_persons ? counts[1] : counts[0];
+    if (!s->details && !any_lane((lanes4)(size < s->threshold) & counts[0])) return false;
     merge_lanes(rows, (const uint32_t *)counts);
-    if (has_persons) merge_lanes(persons, (const uint32_t *)(counts + 1));
+    if (s->has_persons) merge_lanes(persons, (const uint32_t *)(counts + 1));
+    lanes4 any = {0};
     for (int m = 0; m < 4; m++) {
-        lanes4 size = has_persons ? persons[m] : rows[m], breaks = (lanes4)(size < threshold);
+        below[m] = (lanes4){0};
+        if (!set_used(s, m)) continue;
+        size = s->has_persons ? persons[m] : rows[m];
+        lanes4 breaks = (lanes4)(size < s->threshold);
         below[m] = rows[m] & breaks;
         any |= below[m];
-        if (!details) continue;
+        if (!s->details) continue;
         lanes4 empty = (lanes4)(rows[m] == 0);
         classes[m] -= ~breaks & ~empty;
         size |= empty;
         lanes4 less = (lanes4)(size < smallest[m]);
         smallest[m] = (size & less) | (smallest[m] & ~less);
     }
-    return (any[0] | any[1] | any[2] | any[3]) != 0;
+    return !s->details || any_lane(any);
 }
 
 /* Rows that are suppressed whatever the inner levels are. */
-static inline void add_always(block_sums *sums, const kn_block_lattice *b, const lanes4 below[4], uint32_t inner,
-                              int64_t price)
+static inline __attribute__((always_inline)) void add_always(block_sums *sums, const kn_block_lattice *b,
+                                                             const lanes4 below[4], uint32_t inner, int64_t price,
+                                                             const scan *s)
 {
     lanes4 total = sum_lanes(below);
-    for (int m = 0; m < 4; m++) sums->always[m] += below[m];
-    for (int m = 0; m < 4; m++) sums->always_units[m] += price * (int64_t)total[m];
+    for (int m = 0; m < 4; m++) {
+        if (!set_used(s, m)) continue;
+        sums->always[m] += below[m];
+        sums->always_units[m] += price * (int64_t)total[m];
+    }
     for (uint32_t i = 0; i < b->n_inner; i++)
         sums->by_position[i][inner >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1)] += total;
 }
 
+/* The classes of combo c from those of the combo below it that has fewest. */
+static inline __attribute__((always_inline)) void raise_classes(block_sums *sums, const kn_block_lattice *b, uint32_t c,
+                                                                bool has_persons)
+{
+    uint32_t from = KN_NONE, column = 0, n = 0;
+    for (uint32_t i = 0; i < b->n_inner; i++) {
+        uint32_t lower = b->below[c][i];
+        if (lower == KN_NONE || (from != KN_NONE && sums->lists[lower].n >= sums->lists[from].n)) continue;
+        from = lower;
+        column = i;
+    }
+    const uint16_t *raised = b->raised + (((size_t)c * b->n_inner + column) << b->n_inner_bits);
+    const class_list *list = &sums->lists[from];
+    class_list *out = &sums->lists[c];
+    for (uint32_t j = 0; j < list->n; j++) {
+        uint32_t value = raised[list->value[j]], at = sums->where[value];
+        if (at >= n || out->value[at] != value) {
+            at = sums->where[value] = n++;
+            out->value[at] = (uint16_t)value;
+            out->counts[at][0] = list->counts[j][0];
+            if (has_persons) out->counts[at][1] = list->counts[j][1];
+        } else {
+            out->counts[at][0] += list->counts[j][0];
+            if (has_persons) out->counts[at][1] += list->counts[j][1];
+        }
+    }
+    out->n = n;
+}
+
 /* A block whose classes differ from combo to combo. */
 static inline __attribute__((always_inline)) void mixed_block(block_sums *sums, const kn_full_domain *domain,
-                                                              const kn_blocks *blocks, uint32_t block, lanes4 threshold,
-                                                              bool has_persons, bool details)
+                                                              const kn_blocks *blocks, uint32_t block, const scan *s)
 {
     const kn_block_lattice *b = domain->blocks;
-    const uint32_t first = blocks->start[block], end = blocks->start[block + 1], parts = has_persons ? 2 : 1;
+    const uint32_t first = blocks->start[block], parts = s->has_persons ? 2 : 1;
     uint32_t clean = 0;
+    sums->lists[0].n = blocks->start[block + 1] - first;
+    for (uint32_t e = 0; e < sums->lists[0].n; e++) {
+        sums->lists[0].value[e] = blocks->inner[first + e];
+        for (uint32_t w = 0; w < parts; w++)
+            sums->lists[0].counts[e][w] = ((const lanes4 *)blocks->counts)[(size_t)(first + e) * parts + w];
+    }
     for (uint32_t c = 0; c < b->n_combos; c++) {
         if (clean >> c & 1) continue;
-        const uint16_t *merged = b->merged + ((size_t)c << b->n_inner_bits);
+        if (c > 0) raise_classes(sums, b, c, s->has_persons);
         const int64_t *gap = domain->inner_gap + ((size_t)c << b->n_inner_bits);
+        const class_list *list = &sums->lists[c];
         bool any = false;
-        if (c > 0)
-            for (uint32_t e = first; e < end; e++)
-                for (uint32_t w = 0; w < parts; w++)
-                    sums->merged[merged[blocks->inner[e]]][w] += ((const lanes4 *)blocks->counts)[(size_t)e * parts + w];
-        for (uint32_t e = first; e < end; e++) {
-            uint32_t value = merged[blocks->inner[e]];
-            lanes4 counts[2], below[4];
-            for (uint32_t w = 0; w < parts; w++) {
-                counts[w] = c > 0 ? sums->merged[value][w] : ((const lanes4 *)blocks->counts)[(size_t)e * parts + w];
-                if (c > 0) sums->merged[value][w] = (lanes4){0};
-            }
-            if (!class_below(below, counts, threshold, has_persons, details, sums->classes[c], sums->smallest[c])) continue;
+        for (uint32_t j = 0; j < list->n; j++) {
+            lanes4 below[4];
+            if (!class_below(below, list->counts[j], s, sums->classes[c], sums->smallest[c])) continue;
             lanes4 total = sum_lanes(below);
-            int64_t price = blocks->prices[block] + gap[value];
+            int64_t price = blocks->prices[block] + gap[list->value[j]];
             any = true;
-            for (int m = 0; m < 4; m++) sums->suppressed[c][m] += below[m];
-            for (int m = 0; m < 4; m++) sums->units[c][m] += price * (int64_t)total[m];
+            for (int m = 0; m < 4; m++) {
+                if (!set_used(s, m)) continue;
+                sums->suppressed[c][m] += below[m];
+                sums->units[c][m] += price * (int64_t)total[m];
+            }
         }
-        if (!any && !details) clean |= b->above[c];
+        if (!any && !s->details) clean |= b->above[c];
     }
 }
 
 static inline __attribute__((always_inline)) void scan_blocks(block_sums *sums, const kn_full_domain *domain,
-                                                              const kn_blocks *blocks, bool has_persons, bool details)
+                                                              const kn_blocks *blocks, uint32_t n_riders,
+                                                              bool has_persons, bool details)
 {
     const kn_block_lattice *b = domain->blocks;
     uint64_t min_persons = domain->task->models->min_persons;
     uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
     const uint32_t parts = has_persons ? 2 : 1;
-    const lanes4 threshold = {k, k, k, k};
+    const scan s = {{k, k, k, k}, has_persons, details, n_riders};
     for (uint32_t block = 0; block < blocks->n; block++) {
         uint32_t first = blocks->start[block], end = blocks->start[block + 1];
         const lanes4 *counts = (const lanes4 *)blocks->counts + (size_t)first * parts;
         lanes4 below[4];
         if (end - first == 1) {
-            if (class_below(below, counts, threshold, has_persons, details, sums->always_classes, sums->always_smallest))
-                add_always(sums, b, below, blocks->inner[first], blocks->prices[block]);
+            if (class_below(below, counts, &s, sums->always_classes, sums->always_smallest))
+                add_always(sums, b, below, blocks->inner[first], blocks->prices[block], &s);
             continue;
         }
         lanes4 all = {0};
@@ -642,12 +681,22 @@ static inline __attribute__((always_inline)) void scan_blocks(block_sums *sums, 
         if (!details && (uint64_t)all[0] + all[1] + all[2] + all[3] < k) {
             for (uint32_t e = 0; e < end - first; e++) {
                 merge_lanes(below, (const uint32_t *)(counts + (size_t)e * parts));
-                add_always(sums, b, below, blocks->inner[first + e], blocks->prices[block]);
+                add_always(sums, b, below, blocks->inner[first + e], blocks->prices[block], &s);
             }
             continue;
         }
-        mixed_block(sums, domain, blocks, block, threshold, has_persons, details);
+        mixed_block(sums, domain, blocks, block, &s);
     }
+}
+
+static void scan_any(block_sums *sums, const kn_full_domain *domain, const kn_blocks *blocks, bool details)
+{
+    bool has_persons = domain->lattice->has_persons;
+    uint32_t n_riders = domain->blocks->n_riders;
+    if (has_persons || details) scan_blocks(sums, domain, blocks, n_riders, has_persons, details);
+    else if (n_riders == 2) scan_blocks(sums, domain, blocks, 2, false, false);
+    else if (n_riders == 1) scan_blocks(sums, domain, blocks, 1, false, false);
+    else scan_blocks(sums, domain, blocks, 0, false, false);
 }
 
 /* The price of the inner columns at a combo: the whole table, and the rows suppressed in every combo. */
@@ -685,24 +734,33 @@ static void clear_block_sums(block_sums *sums, const kn_block_lattice *b)
         memset(sums->by_position[i], 0, sizeof *sums->by_position[i] << b->inner_bits[i]);
 }
 
+/* The price of the whole table at a node, without suppression. */
+static int64_t table_price(const kn_full_domain *domain, const kn_block_lattice *b, const kn_blocks *blocks,
+                           uint32_t combo, uint32_t variant)
+{
+    int64_t units = 0;
+    for (uint32_t d = 0; d < b->n_outer; d++) units += domain->table_sum[b->outer[d]][blocks->levels[b->outer[d]]];
+    for (uint32_t i = 0; i < b->n_inner; i++) units += domain->table_sum[b->inner[i]][b->combo_level[combo][i]];
+    for (uint32_t r = 0; r < b->n_riders; r++)
+        units += domain->table_sum[b->riders[r]][domain->lattice->columns[b->riders[r]].min_level + (variant >> r & 1)];
+    return units;
+}
+
 void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
 {
     const kn_full_domain *domain = evaluator->domain;
     const kn_block_lattice *b = domain->blocks;
-    const kn_lattice *lattice = domain->lattice;
     block_sums *sums = evaluator->sums;
     int64_t columns = 0;
     for (uint32_t d = 0; d < b->n_outer; d++) columns += domain->table_sum[b->outer[d]][blocks->levels[b->outer[d]]];
     clear_block_sums(sums, b);
-    if (lattice->has_persons) scan_blocks(sums, domain, blocks, true, details);
-    else if (details) scan_blocks(sums, domain, blocks, false, true);
-    else scan_blocks(sums, domain, blocks, false, false);
+    scan_any(sums, domain, blocks, details);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         for (int m = 0; m < 4; m++) sums->suppressed[c][m] += sums->always[m];
         for (int m = 0; m < 4; m++) sums->classes[c][m] += sums->always_classes[m];
         lanes4 n_suppressed = sum_lanes(sums->suppressed[c]), n_classes = sum_lanes(sums->classes[c]);
-        for (uint32_t v = 0; v < 1u << lattice->n_riders; v++) {
-            uint32_t set = lattice->n_riders == 1 ? 3 * v : v, smallest = ~0u;
+        for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
+            uint32_t set = b->n_riders == 1 ? 3 * v : v, smallest = ~0u;
             for (uint32_t i = 0; details && i < KN_LATTICE_LANES; i++) {
                 if (sums->smallest[c][set][i] < smallest) smallest = sums->smallest[c][set][i];
                 if (sums->always_smallest[set][i] < smallest) smallest = sums->always_smallest[set][i];
@@ -713,6 +771,7 @@ void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *
                 (kn_node){.n_suppressed = n_suppressed[set], .n_classes = details ? n_classes[set] : 0,
                           .smallest = details && blocks->n > 0 ? smallest : 0,
                           .feasible = n_suppressed[set] <= domain->task->max_suppressed,
+                          .n_sure = n_suppressed[set], .units = units, .sure_units = units - table_price(domain, b, blocks, c, v),
                           .loss = kn_full_domain_loss(domain, units)};
         }
     }
@@ -724,8 +783,8 @@ void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn
     const kn_lattice *plain = lattice->lattice;
     memcpy(levels, blocks->levels, plain->tuples->n_qis * sizeof *levels);
     for (uint32_t i = 0; i < lattice->n_inner; i++) levels[lattice->inner[i]] = lattice->combo_level[combo][i];
-    for (uint32_t r = 0; r < plain->n_riders; r++)
-        levels[plain->riders[r]] = plain->columns[plain->riders[r]].min_level + (variant >> r & 1);
+    for (uint32_t r = 0; r < lattice->n_riders; r++)
+        levels[lattice->riders[r]] = plain->columns[lattice->riders[r]].min_level + (variant >> r & 1);
 }
 
 /* --- Answers --------------------------------------------------------------------------------------------------- */
@@ -751,7 +810,7 @@ kn_status kn_full_domain_refuse(const kn_full_domain *domain, kn_error *err)
     KN_TRY(kn_evaluator_new(&evaluator, domain, err));
     KN_NEW(levels, n_qis);
     for (uint32_t q = 0; q < n_qis; q++) levels[q] = domain->lattice->columns[q].max_level;
-    KN_TRY(kn_evaluate_levels(&top, evaluator, levels, NULL, err));
+    KN_TRY(kn_evaluate_levels(&top, evaluator, levels, err));
     KN_FAIL(KN_NOT_MET,
             "no generalization meets the models: even the most general one would suppress %llu rows, and at most %llu "
             "may be; allow more with --max-suppressed, raise max_level, or ask for less",

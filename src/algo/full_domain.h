@@ -22,25 +22,28 @@ typedef struct kn_node {
     uint64_t n_classes;    /* that hold */
     uint64_t smallest;     /* persons of the smallest class, also of those that break a model; 0 for an empty table */
     bool feasible;         /* suppresses no more than the task allows */
+    uint64_t n_sure;       /* rows of classes with fewer persons than any model allows: suppressed below this node too */
+    int64_t units;         /* cell measures: the loss in units ... */
+    int64_t sure_units;    /* ... and what the rows counted by n_sure pay above their cells */
     double loss;           /* as reported; NAN for an infeasible node under a whole measure */
 } kn_node;
 
 typedef struct kn_full_domain {
     const kn_task *task;
     kn_lattice *lattice;
-    uint32_t *order, n_order; /* columns of the lattice that are no riders, outermost first */
+    uint32_t *order, n_order; /* all columns, outermost first */
     double unit;              /* cell measures: prices are multiples of it */
     int64_t **table_sum;      /* [q][level]: price of the whole table at that level, in units */
     int64_t ***gap;           /* [q][level][position]: root's price less the position's */
     int64_t root_sum;         /* price of a suppressed row */
+    bool monotone_prices;     /* cell measures: no value gets cheaper by generalizing it */
     bool upward_closed;       /* what generalizes a feasible node is feasible */
-    bool lanes;               /* nodes are evaluated by kn_evaluate_lanes: the lattice has riders */
     kn_block_lattice *blocks; /* NULL where blocks cannot serve */
     int64_t *inner_gap;       /* blocks: [combo << n_inner_bits | inner at the combo's levels] */
 } kn_full_domain;
 
-/* `max_combos`: 0: neither riders nor blocks; otherwise use both where models and measure allow it, with at most that
- * many combos per block. */
+/* `max_combos`: 0: no blocks, the lattice has its base. Otherwise blocks where models and measure allow it, with at most
+ * that many combos; the lattice has its base only where they do not. */
 kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t max_combos, kn_error *err);
 void kn_full_domain_free(kn_full_domain *domain);
 
@@ -49,20 +52,18 @@ typedef struct kn_evaluator kn_evaluator;
 kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_error *err);
 void kn_evaluator_free(kn_evaluator *evaluator);
 kn_roller *kn_evaluator_roller(kn_evaluator *evaluator);
+kn_block_roller *kn_evaluator_block_roller(kn_evaluator *evaluator); /* NULL without blocks */
 
-/* The worth of the node that `groups` holds; the lattice has no riders. */
+/* The worth of the node that `groups` holds. */
 kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *groups, kn_error *err);
-/* With riders: the nodes with each set of riders generalized; out[v] has rider r generalized where bit r of v is set. */
-kn_status kn_evaluate_lanes(kn_node out[KN_LATTICE_LANES], kn_evaluator *evaluator, const kn_groups *groups);
 /* With blocks: out[combo * KN_LATTICE_LANES + variant] for every combo and set of riders. Without `details` n_classes and
  * smallest are left 0, which is faster. */
 void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details);
 /* The level vector of such a node. */
 void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,
                      uint32_t variant);
-/* The worth of any level vector, rolled up from `from` (NULL: the base). */
-kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, const kn_groups *from,
-                             kn_error *err);
+/* The worth of any level vector, rolled up from the base. n_classes and smallest are 0 with blocks. */
+kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err);
 
 /* Negative when (a, a_levels) is better. */
 int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b, const uint32_t *b_levels,

@@ -318,23 +318,28 @@ void kn_growing_clear(kn_growing *growing)
     growing->changed = false;
 }
 
+bool kn_growing_add_code(kn_growing *growing, uint32_t q, uint32_t code)
+{
+    uint32_t *stamp = growing->stamp[q];
+    kn_span *span = &growing->spans[q];
+    if (stamp != NULL) {
+        if (stamp[code] == growing->n_classes) return false;
+        stamp[code] = growing->n_classes;
+        kn_span_add_value(span, &growing->pricer->columns[q], code);
+    } else if (code >= span->first && code <= span->last) {
+        return false;
+    }
+    if (code < span->first) span->first = code;
+    if (code > span->last) span->last = code;
+    growing->prices[q] = NAN;
+    growing->changed = true;
+    return true;
+}
+
 void kn_growing_add(kn_growing *growing, uint32_t tuple)
 {
-    for (uint32_t q = 0; q < growing->tuples->n_qis; q++) {
-        uint32_t code = growing->tuples->codes[q][tuple], *stamp = growing->stamp[q];
-        kn_span *span = &growing->spans[q];
-        if (stamp != NULL) {
-            if (stamp[code] == growing->n_classes) continue;
-            stamp[code] = growing->n_classes;
-            kn_span_add_value(span, &growing->pricer->columns[q], code);
-        } else if (code >= span->first && code <= span->last) {
-            continue;
-        }
-        if (code < span->first) span->first = code;
-        if (code > span->last) span->last = code;
-        growing->prices[q] = NAN;
-        growing->changed = true;
-    }
+    for (uint32_t q = 0; q < growing->tuples->n_qis; q++)
+        kn_growing_add_code(growing, q, growing->tuples->codes[q][tuple]);
 }
 
 double kn_growing_price(kn_growing *growing)

@@ -95,6 +95,7 @@ typedef struct kn_growing {
 kn_status kn_growing_init(kn_growing *growing, const kn_pricer *pricer, const kn_tuples *tuples, kn_error *err);
 void kn_growing_free(kn_growing *growing); /* what it holds */
 void kn_growing_clear(kn_growing *growing);
+bool kn_growing_add_code(kn_growing *growing, uint32_t q, uint32_t code); /* true when the span grew */
 void kn_growing_add(kn_growing *growing, uint32_t tuple);
 double kn_growing_price(kn_growing *growing); /* of one row, all columns; 0 for an empty class */
 

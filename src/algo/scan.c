@@ -106,6 +106,19 @@ INLINE void run_step(const step *s, uint32_t begin, uint16_t *restrict sums, uin
     }
 }
 
+/* Four DIFFERS steps at once: the sums are loaded and stored once. */
+INLINE void run_four(const step *s, uint32_t begin, uint16_t *restrict sums)
+{
+    const uint16_t *restrict a = s[0].lane + begin, *restrict b = s[1].lane + begin;
+    const uint16_t *restrict c = s[2].lane + begin, *restrict d = s[3].lane + begin;
+    uint16_t a_is = s[0].value, b_is = s[1].value, c_is = s[2].value, d_is = s[3].value;
+    uint16_t a_adds = s[0].factor, b_adds = s[1].factor, c_adds = s[2].factor, d_adds = s[3].factor;
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        uint16_t sum = (uint16_t)(sums[i] + (a[i] != a_is ? a_adds : 0) + (b[i] != b_is ? b_adds : 0));
+        sums[i] = (uint16_t)(sum + (c[i] != c_is ? c_adds : 0) + (d[i] != d_is ? d_adds : 0));
+    }
+}
+
 INLINE void run_block(const kn_scan *scan, const step *steps, uint32_t n_steps, uint16_t start, int32_t n_rows,
                       uint32_t begin, int32_t *restrict deltas)
 {
@@ -114,7 +127,15 @@ INLINE void run_block(const kn_scan *scan, const step *steps, uint32_t n_steps, 
     const uint16_t *restrict prices = scan->prices + begin;
     for (uint32_t i = 0; i < BLOCK; i++) sums[i] = start;
     memset(common, 0, sizeof common);
-    for (uint32_t s = 0; s < n_steps; s++) run_step(&steps[s], begin, sums, common);
+    for (uint32_t s = 0; s < n_steps; s++) {
+        if (s + 4 <= n_steps && steps[s + 1].kind == DIFFERS && steps[s + 2].kind == DIFFERS &&
+            steps[s + 3].kind == DIFFERS && steps[s].kind == DIFFERS) {
+            run_four(&steps[s], begin, sums);
+            s += 3;
+        } else {
+            run_step(&steps[s], begin, sums, common);
+        }
+    }
     for (uint32_t i = 0; i < BLOCK; i++) {
         /* unsigned: what closed slots hold may overflow */
         uint32_t delta = (uint32_t)rows[i] * ((uint32_t)sums[i] - prices[i]) + (uint32_t)n_rows * sums[i];
@@ -442,6 +463,29 @@ void kn_scan_store(kn_scan *scan, uint32_t slot, const kn_probe *probe)
     scan->rows[slot] = probe_rows(probe);
     scan->prices[slot] = (uint16_t)probe_price(probe);
     scan->closed[slot] = 0;
+}
+
+bool kn_probe_load(kn_probe *probe, const kn_span *spans, uint64_t n_rows)
+{
+    bool whole = true;
+    probe->n_rows = n_rows;
+    for (uint32_t q = 0; q < probe->scan->n_qis; q++) {
+        probe->first[q] = spans[q].first;
+        probe->last[q] = spans[q].last;
+        whole = whole && probe->bits[q] == NULL;
+    }
+    return whole;
+}
+
+void kn_scan_add(kn_scan *scan, uint32_t slot, kn_probe *probe, const kn_span *spans, uint64_t n_rows, uint32_t tuple,
+                 uint64_t n_added)
+{
+    kn_probe_load(probe, spans, n_rows);
+    for (uint32_t q = 0; q < scan->n_qis; q++)
+        for (uint32_t l = 0; probe->bits[q] != NULL && l < scan->columns[q].n_lanes; l++)
+            probe->bits[q][l] = scan->columns[q].lanes[l][slot];
+    kn_probe_add(probe, tuple, n_added);
+    kn_scan_store(scan, slot, probe);
 }
 
 static void push_step(kn_probe *probe, step s)

@@ -32,6 +32,12 @@ kn_status kn_probe_new(kn_probe **out, const kn_scan *scan, kn_error *err);
 void kn_probe_free(kn_probe *probe);
 void kn_probe_clear(kn_probe *probe);
 void kn_probe_add(kn_probe *probe, uint32_t tuple, uint64_t n_rows);
+/* The closure of a slot's class, whose spans are given, as a probe; false: there are SETS columns, and the values must be
+ * added one by one. */
+bool kn_probe_load(kn_probe *probe, const kn_span *spans, uint64_t n_rows);
+/* The item joins the slot, whose class had these spans and rows before. */
+void kn_scan_add(kn_scan *scan, uint32_t slot, kn_probe *probe, const kn_span *spans, uint64_t n_rows, uint32_t tuple,
+                 uint64_t n_added);
 /* Makes the probe's closure and rows (at least one tuple) the slot's, and opens it. */
 void kn_scan_store(kn_scan *scan, uint32_t slot, const kn_probe *probe);
 void kn_scan_close(kn_scan *scan, uint32_t slot); /* out of every further scan, until stored again */

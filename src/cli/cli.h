@@ -22,6 +22,9 @@ extern const size_t cli_n_commands;
 void cli_print_overview(FILE *to);
 void cli_print_help(FILE *to, const cli_command *command);
 
+/* generate.c: man, bash, zsh or fish; false when `what` is none of them */
+bool cli_generate(FILE *to, const char *what);
+
 /* terminal.c */
 typedef enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER } cli_when;
 bool cli_use_color(FILE *stream, cli_when when);

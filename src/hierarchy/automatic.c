@@ -1,14 +1,12 @@
 /* `auto`: a tree from the data alone, the same for the same data.
  *
- *   numbers   intervals of a round width (1, 2 or 5 times a power of ten; at least 2 for whole numbers) of which about
- *             thirty cover the middle 90 % of the rows, then twice as wide and so on (fan-out 2) while at least two
- *             cover that middle; outliers do not make the intervals coarse
- *   dates     the finest unit of day, month, quarter, year of which at most 64 cover the middle 90 % of the rows, then the
- *             larger ones that still divide the data: day week, month quarter year decade, quarter year decade, ...
- *   codes     text that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.', a digit
- *             in each, fewer first parts than values): mask(right)
- *   text      up to 64 values: the rare ones pooled, `{x|y|z}`: those that make up at most 1/16, then 1/4, then 1/2 of
- *             the rows; frequent values keep their names as long as possible
+ *   numbers   round intervals that hold enough rows: see automatic_numbers.c
+ *   dates     the finest unit of day, month, quarter, year of which at most 64 cover the middle 90 % of the rows,
+ *             then the larger ones that still divide the data: day week, month quarter year decade, ...
+ *   codes     text that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.',
+ *             a digit in each, fewer first parts than values): mask(right)
+ *   text      up to 64 values: the rare ones pooled, `{x|y|z}`: those that make up at most 1/16, then 1/4, then 1/2
+ *             of the rows; frequent values keep their names as long as possible
  *   others    suppress */
 #include "hierarchy/builders.h"
 
@@ -16,12 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_POOLED_VALUES = 64, MAX_CODE_CHARACTERS = 16, TARGET_INTERVALS = 32, MAX_DATE_UNITS = 64 };
+enum { MAX_POOLED_VALUES = 64, MAX_CODE_CHARACTERS = 16, MAX_DATE_UNITS = 64 };
 
-/* --- Numbers and dates ----------------------------------------------------------------------------------------- */
+/* --- Dates ---------------------------------------------------------------------------------------------------- */
 
-/* The numbers that bound the middle 90 % of the rows; all of them where those are one number. */
-static void find_middle(double *low, double *high, const kn_build *build)
+void kn_build_middle(double *low, double *high, const kn_build *build)
 {
     const double *number = build->column->number;
     uint64_t n_rows = 0, seen = 0;
@@ -47,35 +44,6 @@ static void find_middle(double *low, double *high, const kn_build *build)
     }
 }
 
-static kn_status build_numbers(kn_build *build, kn_error *err)
-{
-    static const int64_t round[] = {1, 2, 5};
-    double low, high;
-    find_middle(&low, &high, build);
-    if (build->n_present < 3 || !(high > low)) return kn_build_suppress(build, "", err);
-    bool whole = build->column->type == KN_TYPE_INT;
-    double target = (high - low) / TARGET_INTERVALS;
-    int exponent = (int)floor(log10(target)), pick = 0;
-    if (exponent < -9) exponent = -9;
-    if (whole && exponent < 0) exponent = 0;
-    while (pick < 2 && (double)round[pick] * pow(10, exponent) < target) pick++;
-    if ((double)round[pick] * pow(10, exponent) < target) {
-        pick = 0;
-        exponent++;
-    }
-    if (whole && exponent == 0 && pick == 0) pick = 1;
-    if (exponent > 14) return kn_build_suppress(build, "", err);
-    kn_widths widths = {.scale = exponent < 0 ? (uint32_t)-exponent : 0};
-    double unit = pow(10, exponent < 0 ? exponent : 0);
-    int64_t units = round[pick];
-    for (int i = 0; i < exponent; i++) units *= 10;
-    do {
-        widths.units[widths.n++] = units;
-        units *= 2;
-    } while ((double)units * unit <= (high - low) / 2 && widths.n < KN_MAX_WIDTHS);
-    return kn_build_widths(build, &widths, err);
-}
-
 static kn_status build_dates(kn_build *build, kn_error *err)
 {
     static const kn_date_unit starts[] = {KN_DAY, KN_MONTH, KN_QUARTER, KN_YEAR};
@@ -85,12 +53,13 @@ static kn_status build_dates(kn_build *build, kn_error *err)
     double low, high, first = number[0], last = number[build->n_present - 1];
     kn_date_unit units[8];
     uint32_t n_units = 0, start = 0;
-    find_middle(&low, &high, build);
+    kn_build_middle(&low, &high, build);
     while (start < 3 &&
            kn_date_unit_index(starts[start], high) - kn_date_unit_index(starts[start], low) >= MAX_DATE_UNITS)
         start++;
     bool has_times = false;
-    for (uint32_t value = 0; value < build->n_present; value++) has_times = has_times || floor(number[value]) != number[value];
+    for (uint32_t value = 0; value < build->n_present; value++)
+        has_times = has_times || floor(number[value]) != number[value];
     if (start > 0 || has_times) units[n_units++] = starts[start]; /* a day is a leaf already where there are no times */
     const kn_date_unit *next = start == 0 ? after_day : after_others;
     for (size_t i = 0; i < (start == 0 ? sizeof after_day : sizeof after_others) / sizeof *next; i++)
@@ -145,21 +114,6 @@ static uint32_t count_kept(const kn_build *build, const uint32_t *by_frequency, 
     return n_kept;
 }
 
-/* `{x|y|z}`: values by_frequency[first ..]. */
-static kn_status pool_label(kn_buffer *out, const kn_build *build, const uint32_t *by_frequency, uint32_t first,
-                            kn_error *err)
-{
-    kn_buffer_clear(out);
-    for (uint32_t i = first; i < build->n_present; i++) {
-        size_t n;
-        const char *bytes = kn_build_value(build, by_frequency[i], &n);
-        kn_buffer_char(out, i == first ? '{' : '|');
-        kn_text_escape(out, bytes, n);
-    }
-    kn_buffer_char(out, '}');
-    return out->failed ? kn_error_set(err, KN_RESOURCES, "out of memory") : KN_OK;
-}
-
 static kn_status build_pools(kn_build *build, kn_error *err)
 {
     static const uint64_t shares[] = {16, 4, 2};
@@ -171,7 +125,9 @@ static kn_status build_pools(kn_build *build, kn_error *err)
         uint32_t kept = count_kept(build, by_frequency, shares[i]);
         uint32_t before = n_pools > 0 ? n_kept[n_pools - 1] : build->n_present - 1; /* a pool of one is none */
         if (kept >= before || kept == 0) continue;
-        KN_TRY(pool_label(&labels[n_pools], build, by_frequency, kept, err));
+        kn_text_members(&labels[n_pools], build->column, build->main_spelling, by_frequency + kept,
+                        build->n_present - kept, true);
+        if (labels[n_pools].failed) KN_FAIL(KN_RESOURCES, "out of memory");
         n_kept[n_pools++] = kept;
     }
     build->paths.n_levels = n_pools + 2;
@@ -196,7 +152,7 @@ kn_status kn_build_auto(kn_build *build, const char *arguments, kn_error *err)
     if (build->n_present < 2) return kn_build_suppress(build, "", err);
     switch (build->column->type) {
     case KN_TYPE_INT:
-    case KN_TYPE_DECIMAL: return build_numbers(build, err);
+    case KN_TYPE_DECIMAL: return kn_build_auto_numbers(build, err);
     case KN_TYPE_DATE: return build_dates(build, err);
     default: break;
     }

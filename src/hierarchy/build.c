@@ -43,9 +43,7 @@ const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n)
 
 kn_status kn_build_label(kn_build *build, const char *bytes, size_t n_bytes, kn_error *err)
 {
-    uint32_t id;
-    kn_status status = kn_paths_label(&id, &build->paths, bytes, n_bytes, err);
-    return status == KN_OK ? kn_paths_push(&build->paths, id, err) : status;
+    return kn_paths_push_label(&build->paths, bytes, n_bytes, err);
 }
 
 kn_status kn_build_leaf(kn_build *build, uint32_t value, kn_error *err)
@@ -137,25 +135,25 @@ static kn_status check_levels(kn_domain *domain, const kn_hierarchy_request *req
 static kn_status finish_tree(kn_domain *domain, kn_build *build, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *code_of_value = NULL;
+    uint32_t *code_of_value = NULL, *leaf_of_label = NULL;
     KN_TRY(place_missing(build, err));
     if (build->paths.cells.n == 0) { /* no value at all */
         build->paths.n_levels = 1;
         KN_TRY(kn_build_label(build, "*", 1, err));
     }
-    KN_TRY(kn_tree_from_paths(&domain->tree, &build->paths, err));
+    KN_NEW_RAW(leaf_of_label, build->paths.ends.n);
+    KN_TRY(kn_tree_from_paths_with(&domain->tree, leaf_of_label, &build->paths, err));
     domain->kind = KN_DOMAIN_TREE;
     domain->n_codes = domain->tree->n_leaves;
     KN_NEW_RAW(code_of_value, build->column->n_values);
     for (uint32_t value = 0; value < build->column->n_values; value++) {
-        size_t n;
-        const char *label = kn_paths_bytes(&build->paths, build->label_of_value[value], &n);
-        code_of_value[value] = kn_tree_find_leaf(domain->tree, label, n);
+        code_of_value[value] = leaf_of_label[build->label_of_value[value]];
         assert(code_of_value[value] != KN_NONE);
     }
     KN_TRY(fill_codes(domain, build, code_of_value, err));
 done:
     kn_free(code_of_value);
+    kn_free(leaf_of_label);
     return status;
 }
 
@@ -197,8 +195,8 @@ static kn_status finish_plain(kn_domain *domain, const kn_build *build, kn_error
 {
     kn_status status = KN_OK;
     uint32_t n_values = build->column->n_values, *code_of_value = NULL, *order = NULL;
-    domain->kind = build->column->type == KN_TYPE_TEXT && build->code_of_value == NULL ? KN_DOMAIN_SETS
-                                                                                      : KN_DOMAIN_RANGES;
+    domain->kind =
+        build->column->type == KN_TYPE_TEXT && build->code_of_value == NULL ? KN_DOMAIN_SETS : KN_DOMAIN_RANGES;
     domain->n_codes = n_values;
     KN_NEW_RAW(code_of_value, n_values);
     for (uint32_t value = 0; value < n_values; value++)
@@ -228,8 +226,8 @@ kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn
 
 static kn_status spec_usage(const char *spec, size_t index, kn_error *err)
 {
-    return kn_error_set(err, KN_USAGE, "hierarchy %s: the SPEC is written %s; a file of that name is written ./%s", spec,
-                        specs[index].syntax, spec);
+    return kn_error_set(err, KN_USAGE, "hierarchy %s: the SPEC is written %s; a file of that name is written ./%s",
+                        spec, specs[index].syntax, spec);
 }
 
 /* A word with parentheses that is neither a SPEC nor a file is a SPEC with a slip. */
@@ -239,8 +237,8 @@ static kn_status check_file_name(const char *spec, const char *path, kn_error *e
     if (strchr(spec, '(') == NULL || spec[n - 1] != ')' || access(path, F_OK) == 0) return KN_OK;
     kn_buffer list = {0};
     for (size_t i = 0; i < N_BUILDERS; i++) kn_buffer_printf(&list, "%s%s", i > 0 ? ", " : "", specs[i].syntax);
-    kn_status status = kn_error_set(err, KN_USAGE, "hierarchy %s: no such SPEC, and no file of that name; there are %s", spec,
-                                    list.bytes != NULL ? list.bytes : "none");
+    kn_status status = kn_error_set(err, KN_USAGE, "hierarchy %s: no such SPEC, and no file of that name; there are %s",
+                                    spec, list.bytes != NULL ? list.bytes : "none");
     kn_buffer_free(&list);
     return status;
 }
@@ -258,8 +256,8 @@ static kn_status run_spec(bool *known, kn_build *build, const char *spec, kn_err
         bool has_arguments = n_spec > n_name + 1 && spec[n_spec - 1] == ')';
         if (has_arguments != builders[i].takes_arguments || (!has_arguments && n_spec != n_name))
             KN_TRY(spec_usage(spec, i, err));
-        arguments = has_arguments ? kn_string_copy(spec + n_name + 1, n_spec - n_name - 2, err)
-                                  : kn_string_copy("", 0, err);
+        arguments =
+            has_arguments ? kn_string_copy(spec + n_name + 1, n_spec - n_name - 2, err) : kn_string_copy("", 0, err);
         if (arguments == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         build->paths.name = spec;
         KN_TRY(builders[i].build(build, arguments, err));

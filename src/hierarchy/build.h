@@ -5,14 +5,14 @@
 #include "hierarchy/domain.h"
 
 typedef struct kn_hierarchy_request {
-    const char *spec; /* NULL: none given. "suppress", "intervals(5,10,20)", "mask(right)", "mask(left)",
-                         "date(month,quarter,year)", "order(a<b<c)", "auto"; otherwise a file name */
-    const char *base_folder; /* file names in a policy are relative to it; NULL: the current folder */
-    bool must_be_tree; /* full-domain algorithms: a column without a hierarchy gets the automatic tree */
-    double weight;     /* 1 */
+    const char *spec;              /* NULL: none given. "suppress", "intervals(5,10,20)", "mask(right)", "mask(left)",
+                                      "date(month,quarter,year)", "order(a<b<c)", "auto"; otherwise a file name */
+    const char *base_folder;       /* file names in a policy are relative to it; NULL: the current folder */
+    bool must_be_tree;             /* full-domain algorithms: a column without a hierarchy gets the automatic tree */
+    double weight;                 /* 1 */
     uint32_t min_level, max_level; /* 0 and KN_NONE: no limits */
-    bool redact;       /* no values in messages */
-    bool missing_is_wildcard; /* see kn_domain */
+    bool redact;                   /* no values in messages */
+    bool missing_is_wildcard;      /* see kn_domain */
 } kn_hierarchy_request;
 
 /* The SPECs, for help and `kanon list hierarchies`. */

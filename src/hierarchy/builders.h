@@ -46,6 +46,9 @@ kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_date(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_auto(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_auto_numbers(kn_build *build, kn_error *err);
+/* The numbers that bound the middle 90 % of the rows; all of them where those are one number. */
+void kn_build_middle(double *low, double *high, const kn_build *build);
 
 /* Widths of intervals in units of 10^-scale, each a multiple of the one before. */
 #define KN_MAX_WIDTHS 32
@@ -53,8 +56,15 @@ typedef struct kn_widths {
     uint32_t n, scale;
     int64_t units[KN_MAX_WIDTHS];
 } kn_widths;
+static inline int64_t kn_floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
 kn_status kn_widths_parse(kn_widths *out, const char *spec, const char *arguments, kn_error *err);
 kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *err);
+/* Which interval of the smallest width a number lies in, counted from 0. */
+int64_t kn_widths_interval(const kn_widths *widths, double number);
+/* Pushes the label of the intervals from .. to-1 of the smallest width. */
+kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err);
+/* Whether the column's numbers are small enough to be counted in these units. */
+bool kn_widths_fit(const kn_widths *widths, double number);
 
 typedef enum kn_date_unit {
     KN_DAY,
@@ -72,8 +82,10 @@ kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_
 /* The spelling with these bytes, or KN_NONE; in columns of numbers and dates only spellings of the missing value. */
 uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t n_bytes);
 
-/* As kn_cell_text escapes a value inside an interval or a set. */
-void kn_text_escape(kn_buffer *out, const char *bytes, size_t n_bytes);
+/* `{a|b}`, or `a..b` of two members, escaped as kn_cell_text says and equal to no value of a text column. A member m is
+ * spelled spelling_of[m]. */
+void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *spelling_of, const uint32_t *members,
+                     uint32_t n_members, bool is_set);
 
 /* The file's lines as paths. */
 kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
@@ -85,8 +97,5 @@ kn_status kn_build_match_file(kn_build *build, const char *path, kn_error *err);
 kn_status kn_build_file(kn_build *build, const char *path, kn_error *err);
 /* The request's spec as a path: relative to base_folder. */
 kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn_error *err);
-
-/* A whole cell as a number (blanks around it are fine); false when it is none. */
-bool kn_number_parse(double *out, const char *bytes, size_t n_bytes);
 
 #endif

@@ -1,8 +1,9 @@
-/* Released text back to a generalized value: see kn_cell_parse in domain.h. The inverse of cell_text.c, except where one
- * text stands for two things: then the wider one is meant. */
+/* Released text back to a generalized value: see kn_cell_parse in domain.h. The inverse of cell_text.c, except where
+ * one text stands for two things: then the wider one is meant. */
 #include "hierarchy/builders.h"
 
 #include "table/dates.h"
+#include "table/number.h"
 
 #include <string.h>
 
@@ -67,19 +68,33 @@ static uint32_t lower_bound(const kn_column *column, double number)
     return low;
 }
 
-/* A spelling of the value that starts at lower_bound(number), with these very bytes when `bytes` is given. */
-static uint32_t find_numbered(const kn_column *column, double number, const char *bytes, size_t n_bytes)
+/* The spelling with these bytes among those of the values that share this number. */
+static uint32_t find_spelled(const kn_column *column, double number, const char *bytes, size_t n_bytes)
 {
     uint32_t value = lower_bound(column, number);
-    if (value == n_present(column) || column->number[value] != number) return KN_NONE;
-    uint32_t spelling = first_spelling(column, value);
-    if (bytes == NULL) return spelling;
-    for (; spelling < column->n_spellings && kn_column_value(column, spelling) < n_present(column) &&
-           column->number[kn_column_value(column, spelling)] == number;
-         spelling++) {
+    for (uint32_t s = first_spelling(column, value); s < column->n_spellings; s++) {
+        value = kn_column_value(column, s);
+        if (value >= n_present(column) || column->number[value] != number) break;
         size_t n;
+        const char *there = kn_column_bytes(column, s, &n);
+        if (n == n_bytes && memcmp(there, bytes, n) == 0) return s;
+    }
+    return KN_NONE;
+}
+
+/* A spelling of the same number: long numbers may share a double and still differ. */
+static uint32_t find_number(const kn_column *column, const char *bytes, size_t n_bytes)
+{
+    kn_decimal wanted, decimal;
+    if (kn_decimal_parse(&wanted, bytes, n_bytes, true) == KN_NUMBER_NONE) return KN_NONE;
+    double number = kn_decimal_double(&wanted);
+    for (uint32_t value = lower_bound(column, number); value < n_present(column) && column->number[value] == number;
+         value++) {
+        size_t n;
+        uint32_t spelling = first_spelling(column, value);
         const char *there = kn_column_bytes(column, spelling, &n);
-        if (n == n_bytes && memcmp(there, bytes, n) == 0) return spelling;
+        if (kn_decimal_parse(&decimal, there, n, true) != KN_NUMBER_NONE && kn_decimal_compare(&wanted, &decimal) == 0)
+            return spelling;
     }
     return KN_NONE;
 }
@@ -91,7 +106,7 @@ static uint32_t find_date(const kn_column *column, const char *bytes, size_t n_b
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         kn_moment moment;
         if (!kn_date_parse(&moment, bytes, n_bytes, forms[i])) continue;
-        uint32_t spelling = find_numbered(column, kn_moment_number(&moment), bytes, n_bytes);
+        uint32_t spelling = find_spelled(column, kn_moment_number(&moment), bytes, n_bytes);
         if (spelling != KN_NONE) return spelling;
     }
     return KN_NONE;
@@ -101,14 +116,10 @@ static uint32_t find_date(const kn_column *column, const char *bytes, size_t n_b
 static uint32_t find_code(const kn_domain *domain, const char *bytes, size_t n_bytes)
 {
     const kn_column *column = domain->column;
-    double number;
     uint32_t spelling = kn_column_find_text(column, bytes, n_bytes);
     if (spelling == KN_NONE && column->type == KN_TYPE_DATE) spelling = find_date(column, bytes, n_bytes);
-    if (spelling == KN_NONE && (column->type == KN_TYPE_INT || column->type == KN_TYPE_DECIMAL) &&
-        kn_number_parse(&number, bytes, n_bytes)) {
-        spelling = find_numbered(column, number, bytes, n_bytes); /* large numbers may share a double */
-        if (spelling == KN_NONE) spelling = find_numbered(column, number, NULL, 0);
-    }
+    if (spelling == KN_NONE && (column->type == KN_TYPE_INT || column->type == KN_TYPE_DECIMAL))
+        spelling = find_number(column, bytes, n_bytes);
     return spelling != KN_NONE ? domain->code_of_spelling[spelling] : KN_NONE;
 }
 
@@ -132,8 +143,13 @@ static void read_member(kn_buffer *out, const char *bytes, size_t n_bytes, size_
 static bool end_number(double *out, const kn_column *column, const kn_buffer *text)
 {
     kn_moment moment;
+    kn_decimal decimal;
     if (column->number == NULL || text->n == 0) return false;
-    if (column->type != KN_TYPE_DATE) return kn_number_parse(out, text->bytes, text->n);
+    if (column->type != KN_TYPE_DATE) {
+        if (kn_decimal_parse(&decimal, text->bytes, text->n, true) == KN_NUMBER_NONE) return false;
+        *out = kn_decimal_double(&decimal);
+        return true;
+    }
     if (!kn_date_parse(&moment, text->bytes, text->n, KN_DATE_ISO)) return false;
     *out = kn_moment_number(&moment);
     return true;
@@ -154,12 +170,10 @@ static kn_status find_end(uint32_t *code, const kn_domain *domain, const kn_buff
     if (*code == KN_NONE)
         return kn_error_set(err, KN_INPUT, "the %s end of that interval is no value of the column",
                             is_left ? "left" : "right");
-    return *code != domain->missing ? KN_OK
-                                    : kn_error_set(err, KN_INPUT, "the missing value is in no interval");
+    return *code != domain->missing ? KN_OK : kn_error_set(err, KN_INPUT, "the missing value is in no interval");
 }
 
-static kn_status parse_interval(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes,
-                                kn_error *err)
+static kn_status parse_interval(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_buffer text = {0};
@@ -206,7 +220,8 @@ done:
     return status;
 }
 
-/* A label names the widest node that carries it. A leaf is written as the data spells it, which need not be its label. */
+/* A label names the widest node that carries it. A leaf is written as the data spells it, which need not be its label.
+ */
 static kn_status parse_label(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
 {
     const kn_tree *tree = domain->tree;

@@ -21,60 +21,61 @@ static void append_escaped(kn_buffer *out, const char *bytes, size_t n_bytes, si
     }
 }
 
-void kn_text_escape(kn_buffer *out, const char *bytes, size_t n_bytes)
-{
-    size_t n_more = 0;
-    append_escaped(out, bytes, n_bytes, &n_more);
-}
-
-static void append_code(kn_buffer *out, const kn_domain *domain, uint32_t code, size_t *n_more)
-{
-    size_t n;
-    const char *bytes = kn_column_bytes(domain->column, domain->spelling_of_code[code], &n);
-    append_escaped(out, bytes, n, n_more);
-}
-
 /* An interval or a set; returns false when it has fewer than n_more characters that can be escaped. */
-static bool append_members(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets,
-                           size_t n_more)
+static bool append_members(kn_buffer *out, const kn_column *column, const uint32_t *spelling_of,
+                           const uint32_t *members, uint32_t n_members, bool is_set, size_t n_more)
 {
-    if (domain->kind == KN_DOMAIN_RANGES) {
-        append_code(out, domain, cell->first, &n_more);
-        kn_buffer_text(out, "..");
-        append_code(out, domain, cell->last, &n_more);
-        return n_more == 0;
+    if (is_set) kn_buffer_char(out, '{');
+    for (uint32_t i = 0; i < n_members; i++) {
+        size_t n;
+        const char *bytes = kn_column_bytes(column, spelling_of[members[i]], &n);
+        if (i > 0) kn_buffer_text(out, is_set ? "|" : "..");
+        append_escaped(out, bytes, n, &n_more);
     }
-    uint32_t n;
-    const uint32_t *codes = kn_set_pool_get(sets, cell->id, &n);
-    kn_buffer_char(out, '{');
-    for (uint32_t i = 0; i < n; i++) {
-        if (i > 0) kn_buffer_char(out, '|');
-        append_code(out, domain, codes[i], &n_more);
-    }
-    kn_buffer_char(out, '}');
+    if (is_set) kn_buffer_char(out, '}');
     return n_more == 0;
+}
+
+/* Everything, where no interval can say so: any set, and ordered values with the missing one among them. */
+static bool is_star(const kn_cell *cell, const kn_domain *domain)
+{
+    if (cell->id != KN_NONE || cell->first != 0 || cell->last != domain->n_codes - 1) return false;
+    return domain->kind == KN_DOMAIN_SETS || domain->missing != KN_NONE ||
+           domain->spelling_of_code[cell->first] == KN_NONE || domain->spelling_of_code[cell->last] == KN_NONE;
+}
+
+void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *spelling_of, const uint32_t *members,
+                     uint32_t n_members, bool is_set)
+{
+    size_t start = out->n;
+    for (size_t n_more = 0;; n_more++) {
+        bool more_is_possible = append_members(out, column, spelling_of, members, n_members, is_set, n_more);
+        if (out->failed || !more_is_possible) return;
+        /* no number or date is spelled like an interval or a set: only text and the missing value are looked for */
+        if (kn_column_find_text(column, out->bytes + start, out->n - start) == KN_NONE) return;
+        out->n = start;
+    }
 }
 
 void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
 {
+    const kn_column *column = domain->column;
     size_t n;
     if (cell->first == cell->last && (domain->kind != KN_DOMAIN_TREE || cell->id == cell->first) &&
         domain->spelling_of_code[cell->first] != KN_NONE) {
-        const char *bytes = kn_column_bytes(domain->column, domain->spelling_of_code[cell->first], &n);
+        const char *bytes = kn_column_bytes(column, domain->spelling_of_code[cell->first], &n);
         kn_buffer_append(out, bytes, n);
     } else if (domain->kind == KN_DOMAIN_TREE) {
         const char *label = kn_tree_label(domain->tree, cell->id, &n);
         kn_buffer_append(out, label, n);
-    } else if (cell->id == KN_NONE && cell->first == 0 && cell->last == domain->n_codes - 1) {
+    } else if (is_star(cell, domain)) {
         kn_buffer_char(out, '*');
+    } else if (domain->kind == KN_DOMAIN_RANGES) {
+        const uint32_t ends[] = {cell->first, cell->last};
+        kn_text_members(out, column, domain->spelling_of_code, ends, 2, false);
     } else {
-        size_t start = out->n;
-        for (size_t n_more = 0;; n_more++) {
-            bool more_is_possible = append_members(out, cell, domain, sets, n_more);
-            if (out->failed || !more_is_possible) return;
-            /* no number or date is spelled like an interval or a set; the search would parse in vain */
-            if (kn_column_find_text(domain->column, out->bytes + start, out->n - start) == KN_NONE) return;
-            out->n = start;
-        }
+        uint32_t n_codes;
+        const uint32_t *codes = kn_set_pool_get(sets, cell->id, &n_codes);
+        kn_text_members(out, column, domain->spelling_of_code, codes, n_codes, true);
     }
 }

@@ -12,11 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const unit_names[] = {"day",      "week", "month",  "quarter",
-                                         "halfyear", "year", "decade", "century"};
+static const char *const unit_names[] = {"day", "week", "month", "quarter", "halfyear", "year", "decade", "century"};
 #define N_UNITS ((size_t)KN_CENTURY + 1)
-
-static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
 
 static int64_t day_of(double number) { return kn_date_to_days(kn_date_of_number(number)); }
 
@@ -25,13 +22,13 @@ int64_t kn_date_unit_index(kn_date_unit unit, double number)
     kn_date date = kn_date_of_number(number);
     switch (unit) {
     case KN_DAY: return day_of(number);
-    case KN_WEEK: return floor_divide(day_of(number) + 3, 7); /* 1970-01-01 is a Thursday */
+    case KN_WEEK: return kn_floor_divide(day_of(number) + 3, 7); /* 1970-01-01 is a Thursday */
     case KN_MONTH: return (int64_t)date.year * 12 + date.month - 1;
     case KN_QUARTER: return (int64_t)date.year * 4 + (date.month - 1) / 3;
     case KN_HALFYEAR: return (int64_t)date.year * 2 + (date.month - 1) / 6;
     case KN_YEAR: return date.year;
-    case KN_DECADE: return floor_divide(date.year, 10);
-    case KN_CENTURY: return floor_divide(date.year, 100);
+    case KN_DECADE: return kn_floor_divide(date.year, 10);
+    case KN_CENTURY: return kn_floor_divide(date.year, 100);
     }
     return 0;
 }
@@ -66,8 +63,8 @@ kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_
         KN_TRY(kn_build_leaf(build, value, err));
         for (uint32_t i = 0; i < n_units; i++) {
             char label[64];
-            int n = print_unit(label, sizeof label, units[i],
-                               kn_date_unit_index(units[i], build->column->number[value]));
+            int n =
+                print_unit(label, sizeof label, units[i], kn_date_unit_index(units[i], build->column->number[value]));
             KN_TRY(kn_build_label(build, label, (size_t)n, err));
         }
         KN_TRY(kn_build_label(build, "*", 1, err));
@@ -88,12 +85,16 @@ static kn_status parse_units(kn_date_unit *units, uint32_t *n_units, const char 
         while (found < N_UNITS && (strlen(unit_names[found]) != n_word || memcmp(unit_names[found], at, n_word) != 0))
             found++;
         if (found == N_UNITS)
-            KN_FAIL(KN_USAGE, "hierarchy %s: '%.*s' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
-                    "century", spec, (int)(n_word < 40 ? n_word : 40), at);
+            KN_FAIL(KN_USAGE,
+                    "hierarchy %s: '%.*s' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
+                    "century",
+                    spec, (int)(n_word < 40 ? n_word : 40), at);
         kn_date_unit unit = (kn_date_unit)found;
         if (*n_units > 0 && (unit <= units[*n_units - 1] || units[*n_units - 1] == KN_WEEK))
-            KN_FAIL(KN_USAGE, "hierarchy %s: a %s does not lie inside one %s; name units from small to large, week last or not "
-                    "at all", spec, unit_names[units[*n_units - 1]], unit_names[unit]);
+            KN_FAIL(KN_USAGE,
+                    "hierarchy %s: a %s does not lie inside one %s; name units from small to large, week last or not "
+                    "at all",
+                    spec, unit_names[units[*n_units - 1]], unit_names[unit]);
         units[(*n_units)++] = unit;
         at += n;
         if (*at == '\0') break;
@@ -115,14 +116,17 @@ static kn_status not_dates(const kn_build *build, kn_error *err)
         if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
     }
     if (first == KN_NONE)
-        return kn_error_set(err, KN_USAGE, "column %s: %s needs dates, but the column's type is %s; declare its type date",
+        return kn_error_set(err, KN_USAGE,
+                            "column %s: %s needs dates, but the column's type is %s; declare its type date",
                             column->name, build->paths.name, kn_type_name(column->type));
     char shown[KN_SHOWN_BYTES];
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is no date, but %s needs dates; correct the data, or name "
-                        "such values with --null", build->data_name, (unsigned long long)column->first_line[first],
-                        column->name, kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
+    return kn_error_set(err, KN_INPUT,
+                        "%s, line %llu, column %s: %s is no date, but %s needs dates; correct the data, or name "
+                        "such values with --null",
+                        build->data_name, (unsigned long long)column->first_line[first], column->name,
+                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
 }
 
 kn_status kn_build_date(kn_build *build, const char *arguments, kn_error *err)

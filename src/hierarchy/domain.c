@@ -47,8 +47,8 @@ static int by_code(const void *a, const void *b)
 }
 
 /* The codes, sorted and each once, as a member of the pool. */
-static kn_status set_of(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes,
-                        size_t n_codes, kn_error *err)
+static kn_status set_of(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes, size_t n_codes,
+                        kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *sorted = NULL, n = 0;

@@ -34,7 +34,8 @@ typedef struct kn_domain {
 
 /* One generalized value: codes first..last, both included.
  * `id`: TREE the node; SETS the member of the set pool, KN_NONE for a single value; RANGES KN_NONE. The whole domain
- * is first=0, last=n_codes-1 (TREE: id=root), and is released as the root's label, or * where there is no tree. */
+ * is first=0, last=n_codes-1 (TREE: id=root), and is released as the root's label; without a tree as the interval of
+ * all values (RANGES) or *: for SETS, and for RANGES with a missing value, which no interval holds. */
 typedef struct kn_cell {
     uint32_t first, last, id;
 } kn_cell;
@@ -54,14 +55,15 @@ static inline uint64_t kn_domain_code_rows(const kn_domain *domain, uint32_t cod
     return domain->rows_before[code + 1] - domain->rows_before[code];
 }
 
-kn_cell kn_domain_root(const kn_domain *domain);                       /* everything */
-kn_cell kn_domain_leaf(const kn_domain *domain, uint32_t code);        /* one value */
+kn_cell kn_domain_root(const kn_domain *domain);                                    /* everything */
+kn_cell kn_domain_leaf(const kn_domain *domain, uint32_t code);                     /* one value */
 kn_cell kn_domain_at_level(const kn_domain *domain, uint32_t code, uint32_t level); /* TREE */
 /* Smallest allowed cell that holds the given codes (any order, repeats are fine, at least one). */
 kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes,
                             size_t n_codes, kn_error *err);
 uint32_t kn_cell_size(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets); /* values it covers */
-uint64_t kn_cell_rows(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets); /* rows of the data whose value it covers */
+uint64_t kn_cell_rows(const kn_cell *cell, const kn_domain *domain,
+                      const kn_set_pool *sets); /* rows of the data whose value it covers */
 bool kn_cell_covers(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets, uint32_t code);
 static inline bool kn_cell_equal(const kn_cell *a, const kn_cell *b)
 {
@@ -75,8 +77,8 @@ static inline bool kn_cell_equal(const kn_cell *a, const kn_cell *b)
 void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets);
 /* The way back: what a released text means in this domain. `*` is everything; a text that is a label names the widest
  * node with that label; a text that is a value of the data (numbers: by value) is that value; then intervals and sets.
- * The ends of an interval of numbers or dates need not be values of the data. `sets` is for SETS only. KN_INPUT with the
- * reason when the text is no allowed generalization. */
+ * The ends of an interval of numbers or dates need not be values of the data. `sets` is for SETS only. KN_INPUT with
+ * the reason when the text is no allowed generalization. */
 kn_status kn_cell_parse(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes, size_t n_bytes,
                         kn_error *err);
 

@@ -10,10 +10,10 @@
 #include "hierarchy/builders.h"
 
 #include "table/dates.h"
+#include "table/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,8 +150,10 @@ static kn_status read_quoted(reader *in, const kn_paths *paths, kn_error *err)
         }
     }
     if (in->at < in->n && in->bytes[in->at] != in->delimiter && !is_line_end(in->bytes[in->at]))
-        return kn_error_set(err, KN_INPUT, "%s, line %llu: text after a closing quote; a quote inside a quoted label is "
-                            "written twice", paths->name, (unsigned long long)in->line);
+        return kn_error_set(err, KN_INPUT,
+                            "%s, line %llu: text after a closing quote; a quote inside a quoted label is "
+                            "written twice",
+                            paths->name, (unsigned long long)in->line);
     return KN_OK;
 }
 
@@ -159,7 +161,6 @@ static kn_status read_quoted(reader *in, const kn_paths *paths, kn_error *err)
 static kn_status read_label(reader *in, kn_paths *paths, uint64_t line, uint32_t column, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t id;
     const char *label = in->bytes + in->at;
     size_t n = 0;
     if (in->at < in->n && *label == '"') {
@@ -174,10 +175,11 @@ static kn_status read_label(reader *in, kn_paths *paths, uint64_t line, uint32_t
         n = (size_t)(in->bytes + in->at - label);
     }
     if (n == 0)
-        KN_FAIL(KN_INPUT, "%s, line %llu: label %u is empty; every line needs a label for each level, without a '%c' at its "
-                "end", paths->name, (unsigned long long)line, column, in->delimiter);
-    KN_TRY(kn_paths_label(&id, paths, label, n, err));
-    KN_TRY(kn_paths_push(paths, id, err));
+        KN_FAIL(KN_INPUT,
+                "%s, line %llu: label %u is empty; every line needs a label for each level, without a '%c' at its "
+                "end",
+                paths->name, (unsigned long long)line, column, in->delimiter);
+    KN_TRY(kn_paths_push_label(paths, label, n, err));
 done:
     return status;
 }
@@ -197,8 +199,10 @@ static kn_status read_line(reader *in, kn_paths *paths, kn_error *err)
     if (in->at < in->n) skip_line_end(in);
     if (paths->n_levels == 0) paths->n_levels = n_labels;
     if (n_labels != paths->n_levels)
-        KN_FAIL(KN_INPUT, "%s, line %llu: %u label%s, but line %llu has %u; all lines must have the same number: repeat a label "
-                "where a branch is shorter", paths->name, (unsigned long long)line, n_labels, n_labels == 1 ? "" : "s",
+        KN_FAIL(KN_INPUT,
+                "%s, line %llu: %u label%s, but line %llu has %u; all lines must have the same number: repeat a label "
+                "where a branch is shorter",
+                paths->name, (unsigned long long)line, n_labels, n_labels == 1 ? "" : "s",
                 (unsigned long long)paths->lines.items[0], paths->n_levels);
     KN_PUSH(&paths->lines, line);
 done:
@@ -228,23 +232,6 @@ done:
 
 /* --- Values of the data ---------------------------------------------------------------------------------------- */
 
-bool kn_number_parse(double *out, const char *bytes, size_t n_bytes)
-{
-    char text[64], *end;
-    while (n_bytes > 0 && (*bytes == ' ' || *bytes == '\t')) {
-        bytes++;
-        n_bytes--;
-    }
-    while (n_bytes > 0 && (bytes[n_bytes - 1] == ' ' || bytes[n_bytes - 1] == '\t')) n_bytes--;
-    if (n_bytes == 0 || n_bytes >= sizeof text) return false;
-    for (size_t i = 0; i < n_bytes; i++)
-        if (strchr("0123456789+-.eE", bytes[i]) == NULL || bytes[i] == '\0') return false;
-    memcpy(text, bytes, n_bytes);
-    text[n_bytes] = '\0';
-    *out = strtod(text, &end);
-    return *end == '\0' && isfinite(*out);
-}
-
 typedef struct numbered_label {
     double number;
     uint32_t label;
@@ -262,7 +249,12 @@ static int by_number(const void *a, const void *b)
 static bool label_number(double *out, kn_type type, const char *bytes, size_t n_bytes)
 {
     kn_moment moment;
-    if (type != KN_TYPE_DATE) return kn_number_parse(out, bytes, n_bytes);
+    kn_decimal decimal;
+    if (type != KN_TYPE_DATE) {
+        if (kn_decimal_parse(&decimal, bytes, n_bytes, true) == KN_NUMBER_NONE) return false;
+        *out = kn_decimal_double(&decimal);
+        return true;
+    }
     if (!kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ISO) && !kn_date_parse(&moment, bytes, n_bytes, KN_DATE_DOTS))
         return false;
     *out = kn_moment_number(&moment);
@@ -285,8 +277,7 @@ static kn_status number_leaves(numbered_label **out, size_t *n_out, const kn_bui
         size_t n;
         const char *bytes = kn_paths_bytes(paths, label, &n);
         double number;
-        if (label_number(&number, build->column->type, bytes, n))
-            leaves[n_leaves++] = (numbered_label){number, label};
+        if (label_number(&number, build->column->type, bytes, n)) leaves[n_leaves++] = (numbered_label){number, label};
     }
     qsort(leaves, n_leaves, sizeof *leaves, by_number);
     *out = leaves;
@@ -295,8 +286,20 @@ done:
     return status;
 }
 
-static uint32_t find_number(const numbered_label *leaves, size_t n_leaves, double number)
+/* Long numbers may share a double and still differ. */
+static bool same_number(const kn_build *build, uint32_t value, uint32_t label)
 {
+    kn_decimal a, b;
+    size_t n_a, n_b;
+    const char *bytes_a = kn_build_value(build, value, &n_a), *bytes_b = kn_paths_bytes(&build->paths, label, &n_b);
+    return build->column->type == KN_TYPE_DATE ||
+           (kn_decimal_parse(&a, bytes_a, n_a, true) != KN_NUMBER_NONE &&
+            kn_decimal_parse(&b, bytes_b, n_b, true) != KN_NUMBER_NONE && kn_decimal_compare(&a, &b) == 0);
+}
+
+static uint32_t find_number(const numbered_label *leaves, size_t n_leaves, const kn_build *build, uint32_t value)
+{
+    double number = build->column->number[value];
     size_t low = 0, high = n_leaves;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -305,7 +308,9 @@ static uint32_t find_number(const numbered_label *leaves, size_t n_leaves, doubl
         else
             high = middle;
     }
-    return low < n_leaves && leaves[low].number == number ? leaves[low].label : KN_NONE;
+    for (; low < n_leaves && leaves[low].number == number; low++)
+        if (same_number(build, value, leaves[low].label)) return leaves[low].label;
+    return KN_NONE;
 }
 
 /* label -> true when it is a leaf: labels of inner nodes share the numbering. */
@@ -313,8 +318,7 @@ static kn_status mark_leaves(bool **out, const kn_paths *paths, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_NEW(*out, paths->ends.n);
-    for (uint32_t r = 0; r < kn_paths_rows(paths); r++)
-        (*out)[paths->cells.items[(size_t)r * paths->n_levels]] = true;
+    for (uint32_t r = 0; r < kn_paths_rows(paths); r++) (*out)[paths->cells.items[(size_t)r * paths->n_levels]] = true;
 done:
     return status;
 }
@@ -368,14 +372,14 @@ static kn_status report_missing(const kn_build *build, const bool *is_leaf, kn_e
     char shown[KN_SHOWN_BYTES], count[64] = "";
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    if (n_missing > 1) snprintf(count, sizeof count, " (nor %s %u more value%s)", n_missing == 2 ? "is" : "are",
-                 n_missing - 1, n_missing == 2 ? "" : "s");
-    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is not in the hierarchy %s%s; %s", build->data_name,
-                        (unsigned long long)column->first_line[first], column->name,
+    if (n_missing > 1)
+        snprintf(count, sizeof count, " (nor %s %u more value%s)", n_missing == 2 ? "is" : "are", n_missing - 1,
+                 n_missing == 2 ? "" : "s");
+    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is not in the hierarchy %s%s; %s",
+                        build->data_name, (unsigned long long)column->first_line[first], column->name,
                         kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name, count,
-                        matches_trimmed(build, is_leaf, bytes, n)
-                            ? "without the blanks around it, it is: use --trim"
-                            : "add a line for it there, or correct the data");
+                        matches_trimmed(build, is_leaf, bytes, n) ? "without the blanks around it, it is: use --trim"
+                                                                  : "add a line for it there, or correct the data");
 }
 
 static kn_status match_file(kn_build *build, const char *path, bool must_find_all, kn_error *err)
@@ -394,7 +398,7 @@ static kn_status match_file(kn_build *build, const char *path, bool must_find_al
     KN_TRY(number_leaves(&leaves, &n_leaves, build, err));
     for (uint32_t value = 0; value < build->n_present; value++)
         if (build->label_of_value[value] == KN_NONE && n_leaves > 0)
-            build->label_of_value[value] = find_number(leaves, n_leaves, build->column->number[value]);
+            build->label_of_value[value] = find_number(leaves, n_leaves, build, value);
     if (must_find_all) KN_TRY(report_missing(build, is_leaf, err));
 done:
     kn_free(text);

@@ -4,9 +4,11 @@
  * (width 1: the number itself); otherwise the right end is outside, `[2.5,5)`.
  *
  * Everything is counted in units of 10^-scale, as integers: an interval is the number of widths below it. A value
- * belongs to the interval whose left end is not above it; ends are divisions of two exact doubles, correctly rounded like
- * the value itself, so 0.3 lies in [0.3,0.4) although 0.3/0.1 is below 3. */
+ * belongs to the interval whose left end is not above it; ends are divisions of two exact doubles, correctly rounded
+ * like the value itself, so 0.3 lies in [0.3,0.4) although 0.3/0.1 is below 3. */
 #include "hierarchy/builders.h"
+
+#include "table/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,8 +23,6 @@ static int64_t power_of_ten(uint32_t exponent)
     while (exponent-- > 0) power *= 10;
     return power;
 }
-
-static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
 
 /* A width as written: digits, perhaps with decimals. */
 static bool parse_width(int64_t *digits, uint32_t *n_decimals, const char *text, size_t n)
@@ -50,8 +50,7 @@ static double left_end(const kn_widths *widths, int64_t interval)
     return (double)(interval * widths->units[0]) / (double)power_of_ten(widths->scale);
 }
 
-/* Which interval of the smallest width a number lies in. */
-static int64_t find_interval(const kn_widths *widths, double number)
+int64_t kn_widths_interval(const kn_widths *widths, double number)
 {
     int64_t interval = (int64_t)floor(number * (double)power_of_ten(widths->scale) / (double)widths->units[0]);
     while (left_end(widths, interval) > number) interval--;
@@ -72,29 +71,36 @@ static int print_units(char *out, size_t n_out, int64_t units, uint32_t scale)
     return snprintf(out, n_out, "%s%lld.%0*lld", sign, (long long)(size / one), (int)scale, (long long)(size % one));
 }
 
-static kn_status push_interval(kn_build *build, int64_t interval, int64_t width, const kn_widths *widths, kn_error *err)
+kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err)
 {
     char low[32], high[32], label[72];
     bool whole = build->column->type == KN_TYPE_INT && widths->scale == 0;
-    print_units(low, sizeof low, interval * width, widths->scale);
-    print_units(high, sizeof high, (interval + 1) * width - (whole ? 1 : 0), widths->scale);
-    int n = whole && width == 1 ? snprintf(label, sizeof label, "%s", low)
-                                : snprintf(label, sizeof label, whole ? "%s..%s" : "[%s,%s)", low, high);
+    print_units(low, sizeof low, from * widths->units[0], widths->scale);
+    print_units(high, sizeof high, to * widths->units[0] - (whole ? 1 : 0), widths->scale);
+    bool single = whole && (to - from) * widths->units[0] == 1;
+    int n = single ? snprintf(label, sizeof label, "%s", low)
+                   : snprintf(label, sizeof label, whole ? "%s..%s" : "[%s,%s)", low, high);
     return kn_build_label(build, label, (size_t)n, err);
+}
+
+bool kn_widths_fit(const kn_widths *widths, double number)
+{
+    return fabs(number) * (double)power_of_ten(widths->scale) <= MAX_UNITS - 2 * (double)widths->units[widths->n - 1];
 }
 
 static kn_status check_range(const kn_build *build, const kn_widths *widths, kn_error *err)
 {
-    double one = (double)power_of_ten(widths->scale), limit = MAX_UNITS - 2 * (double)widths->units[widths->n - 1];
     for (uint32_t value = 0; value < build->n_present; value++) {
-        if (fabs(build->column->number[value]) * one <= limit) continue;
+        if (kn_widths_fit(widths, build->column->number[value])) continue;
         char shown[KN_SHOWN_BYTES];
         size_t n;
         uint32_t spelling = build->main_spelling[value];
         const char *bytes = kn_column_bytes(build->column, spelling, &n);
-        return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g", build->data_name, (unsigned long long)build->column->first_line[spelling],
+        return kn_error_set(err, KN_INPUT,
+                            "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g",
+                            build->data_name, (unsigned long long)build->column->first_line[spelling],
                             build->column->name, kn_value_shown(shown, bytes, n, build->request->redact),
-                            build->paths.name, limit > 0 ? limit / one : 0);
+                            build->paths.name, MAX_UNITS / (double)power_of_ten(widths->scale));
     }
     return KN_OK;
 }
@@ -105,11 +111,11 @@ kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *er
     KN_TRY(check_range(build, widths, err));
     build->paths.n_levels = widths->n + 2;
     for (uint32_t value = 0; value < build->n_present; value++) {
-        int64_t interval = find_interval(widths, build->column->number[value]);
+        int64_t interval = kn_widths_interval(widths, build->column->number[value]);
         KN_TRY(kn_build_leaf(build, value, err));
         for (uint32_t i = 0; i < widths->n; i++) {
-            if (i > 0) interval = floor_divide(interval, widths->units[i] / widths->units[i - 1]);
-            KN_TRY(push_interval(build, interval, widths->units[i], widths, err));
+            int64_t times = widths->units[i] / widths->units[0], from = kn_floor_divide(interval, times) * times;
+            KN_TRY(kn_build_interval(build, widths, from, from + times, err));
         }
         KN_TRY(kn_build_label(build, "*", 1, err));
     }
@@ -132,8 +138,10 @@ static kn_status align_widths(kn_widths *widths, const uint32_t *n_decimals, con
             return kn_error_set(err, KN_USAGE, "hierarchy %s: width %s is too large", spec, text);
         widths->units[i] *= (int64_t)factor;
         if (i > 0 && (widths->units[i] % widths->units[i - 1] != 0 || widths->units[i] == widths->units[i - 1]))
-            return kn_error_set(err, KN_USAGE, "hierarchy %s: width %s is no multiple of the one before; intervals nest only "
-                                "when each width is a multiple of the one before, as in intervals(5,10,20)", spec, text);
+            return kn_error_set(err, KN_USAGE,
+                                "hierarchy %s: width %s is no multiple of the one before; intervals nest only "
+                                "when each width is a multiple of the one before, as in intervals(5,10,20)",
+                                spec, text);
     }
     return KN_OK;
 }
@@ -166,24 +174,31 @@ static kn_status not_numbers(const kn_build *build, kn_error *err)
     const kn_column *column = build->column;
     uint32_t first = KN_NONE;
     if (column->type == KN_TYPE_DATE)
-        return kn_error_set(err, KN_USAGE, "column %s: %s needs numbers, but the column holds dates; use "
-                            "date(month,quarter,year)", column->name, build->paths.name);
+        return kn_error_set(err, KN_USAGE,
+                            "column %s: %s needs numbers, but the column holds dates; use "
+                            "date(month,quarter,year)",
+                            column->name, build->paths.name);
     for (uint32_t s = 0; s < column->n_spellings; s++) {
         size_t n;
-        double number;
+        kn_decimal decimal;
         const char *bytes = kn_column_bytes(column, s, &n);
-        if (kn_column_value(column, s) >= build->n_present || kn_number_parse(&number, bytes, n)) continue;
+        if (kn_column_value(column, s) >= build->n_present) continue;
+        if (kn_decimal_parse(&decimal, bytes, n, true) != KN_NUMBER_NONE) continue;
         if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
     }
     if (first == KN_NONE)
-        return kn_error_set(err, KN_USAGE, "column %s: %s needs numbers, but the column is text; declare its type int or "
-                            "decimal", column->name, build->paths.name);
+        return kn_error_set(err, KN_USAGE,
+                            "column %s: %s needs numbers, but the column is text; declare its type int or "
+                            "decimal",
+                            column->name, build->paths.name);
     char shown[KN_SHOWN_BYTES];
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is no number, but %s needs numbers; correct the data, or "
-                        "name such values with --null", build->data_name, (unsigned long long)column->first_line[first],
-                        column->name, kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
+    return kn_error_set(err, KN_INPUT,
+                        "%s, line %llu, column %s: %s is no number, but %s needs numbers; correct the data, or "
+                        "name such values with --null",
+                        build->data_name, (unsigned long long)column->first_line[first], column->name,
+                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
 }
 
 kn_status kn_build_intervals(kn_build *build, const char *arguments, kn_error *err)

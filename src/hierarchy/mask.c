@@ -1,9 +1,9 @@
 /* `mask(right)`, `mask(left)`: one character more replaced by * per level, then *.
  *
  * A character is a UTF-8 code point. Of values of different length the short ones are taken to be padded at the masked
- * side: at level l the outermost l of the longest value's characters are masked. A short value that the mask has not reached
- * stands as it is (`12` beside `123*`), and joins the values that begin with it once the mask reaches its end (`12**`).
- * That is a tree: what is kept at a level is a prefix (mask(left): a suffix) of what is kept below. */
+ * side: at level l the outermost l of the longest value's characters are masked. A short value that the mask has not
+ * reached stands as it is (`12` beside `123*`), and joins the values that begin with it once the mask reaches its end
+ * (`12**`). That is a tree: what is kept at a level is a prefix (mask(left): a suffix) of what is kept below. */
 #include "hierarchy/builders.h"
 
 #include <string.h>
@@ -62,8 +62,10 @@ kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err)
         if (n_characters > longest) longest = n_characters;
     }
     if (longest > MAX_CHARACTERS)
-        KN_FAIL(KN_INPUT, "column %s: %s makes a level per character, but the longest value has %u, more than %d; use a "
-                "hierarchy file", build->column->name, build->paths.name, longest, MAX_CHARACTERS);
+        KN_FAIL(KN_INPUT,
+                "column %s: %s makes a level per character, but the longest value has %u, more than %d; use a "
+                "hierarchy file",
+                build->column->name, build->paths.name, longest, MAX_CHARACTERS);
     build->paths.n_levels = longest + 1;
     for (uint32_t value = 0; value < build->n_present; value++) {
         KN_TRY(kn_build_leaf(build, value, err));

@@ -91,13 +91,13 @@ static kn_status push_group(kn_build *build, const uint32_t *order, uint32_t fir
 {
     kn_status status = KN_OK;
     kn_buffer label = {0};
-    size_t n;
-    const char *bytes = kn_build_value(build, order[first], &n);
-    if (first == last) return kn_build_label(build, bytes, n, err);
-    kn_text_escape(&label, bytes, n);
-    kn_buffer_text(&label, "..");
-    bytes = kn_build_value(build, order[last], &n);
-    kn_text_escape(&label, bytes, n);
+    const uint32_t ends[] = {order[first], order[last]};
+    if (first == last) {
+        size_t n;
+        const char *bytes = kn_build_value(build, order[first], &n);
+        return kn_build_label(build, bytes, n, err);
+    }
+    kn_text_members(&label, build->column, build->main_spelling, ends, 2, false);
     if (label.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_TRY(kn_build_label(build, label.bytes, label.n, err));
 done:

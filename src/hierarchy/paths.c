@@ -42,12 +42,13 @@ kn_status kn_paths_own_label(uint32_t *id, kn_paths *paths, const char *bytes, s
 }
 
 /* The slot that holds the label, or the free one where it belongs. */
-static uint32_t find_slot(const kn_paths *paths, const char *bytes, size_t n_bytes)
+static uint32_t find_slot(const kn_paths *paths, const char *bytes, size_t n_bytes, uint32_t hash)
 {
-    uint32_t mask = paths->n_slots - 1, slot = (uint32_t)kn_hash_bytes(bytes, n_bytes) & mask;
-    for (; paths->slots[slot] != KN_NONE; slot = (slot + 1) & mask) {
+    uint32_t mask = paths->n_slots - 1, slot = hash & mask;
+    for (; paths->slots[slot].id != KN_NONE; slot = (slot + 1) & mask) {
+        if (paths->slots[slot].hash != hash) continue;
         size_t n;
-        const char *there = kn_paths_bytes(paths, paths->slots[slot], &n);
+        const char *there = kn_paths_bytes(paths, paths->slots[slot].id, &n);
         if (n == n_bytes && memcmp(there, bytes, n) == 0) break;
     }
     return slot;
@@ -55,23 +56,25 @@ static uint32_t find_slot(const kn_paths *paths, const char *bytes, size_t n_byt
 
 uint32_t kn_paths_find(const kn_paths *paths, const char *bytes, size_t n_bytes)
 {
-    return paths->n_slots > 0 ? paths->slots[find_slot(paths, bytes, n_bytes)] : KN_NONE;
+    if (paths->n_slots == 0) return KN_NONE;
+    return paths->slots[find_slot(paths, bytes, n_bytes, (uint32_t)kn_hash_bytes(bytes, n_bytes))].id;
 }
 
 static kn_status grow_slots(kn_paths *paths, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *old = paths->slots, n_old = paths->n_slots, *grown;
-    KN_NEW_RAW(grown, n_old > 0 ? (size_t)n_old * 2 : 64);
-    paths->slots = grown;
-    paths->n_slots = n_old > 0 ? n_old * 2 : 64;
-    memset(grown, 0xFF, paths->n_slots * sizeof *grown);
+    struct kn_label_slot *old = paths->slots, *grown;
+    uint32_t n_old = paths->n_slots, n_grown = n_old > 0 ? n_old * 2 : 64;
+    KN_NEW_RAW(grown, n_grown);
+    memset(grown, 0xFF, n_grown * sizeof *grown);
     for (uint32_t i = 0; i < n_old; i++) {
-        if (old[i] == KN_NONE) continue;
-        size_t n;
-        const char *bytes = kn_paths_bytes(paths, old[i], &n);
-        grown[find_slot(paths, bytes, n)] = old[i];
+        if (old[i].id == KN_NONE) continue;
+        uint32_t slot = old[i].hash & (n_grown - 1);
+        while (grown[slot].id != KN_NONE) slot = (slot + 1) & (n_grown - 1);
+        grown[slot] = old[i];
     }
+    paths->slots = grown;
+    paths->n_slots = n_grown;
     kn_free(old);
 done:
     return status;
@@ -80,19 +83,36 @@ done:
 kn_status kn_paths_label(uint32_t *id, kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
+    uint32_t hash = (uint32_t)kn_hash_bytes(bytes, n_bytes);
     *id = KN_NONE;
     if ((uint64_t)paths->n_interned * 2 >= paths->n_slots) {
         if (paths->n_slots >= UINT32_C(1) << 31) KN_FAIL(KN_RESOURCES, "%s: more than 2^30 labels", paths->name);
         KN_TRY(grow_slots(paths, err));
     }
-    uint32_t slot = find_slot(paths, bytes, n_bytes);
-    if (paths->slots[slot] == KN_NONE) {
+    struct kn_label_slot *slot = &paths->slots[find_slot(paths, bytes, n_bytes, hash)];
+    if (slot->id == KN_NONE) {
         uint32_t added = KN_NONE;
         KN_TRY(add_label(&added, paths, bytes, n_bytes, err));
-        paths->slots[slot] = added;
+        *slot = (struct kn_label_slot){added, hash};
         paths->n_interned++;
     }
-    *id = paths->slots[slot];
+    *id = slot->id;
+done:
+    return status;
+}
+
+kn_status kn_paths_push_label(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t id = KN_NONE;
+    if (paths->n_levels != 0 && paths->cells.n >= paths->n_levels) {
+        uint32_t above = paths->cells.items[paths->cells.n - paths->n_levels];
+        size_t n;
+        const char *there = kn_paths_bytes(paths, above, &n);
+        if (n == n_bytes && memcmp(there, bytes, n) == 0) id = above;
+    }
+    if (id == KN_NONE) KN_TRY(kn_paths_label(&id, paths, bytes, n_bytes, err));
+    KN_PUSH(&paths->cells, id);
 done:
     return status;
 }

@@ -16,7 +16,9 @@ typedef struct kn_paths {
     KN_VECTOR(uint64_t) lines; /* per row; empty when the rows were computed */
     KN_VECTOR(char) bytes;     /* of the labels */
     KN_VECTOR(uint64_t) ends;  /* per label: where its bytes end */
-    uint32_t *slots;           /* hash table of interned labels */
+    struct kn_label_slot {
+        uint32_t id, hash; /* id KN_NONE: free */
+    } * slots;             /* hash table of interned labels */
     uint32_t n_slots, n_interned;
 } kn_paths;
 
@@ -34,10 +36,14 @@ uint32_t kn_paths_find(const kn_paths *paths, const char *bytes, size_t n_bytes)
 kn_status kn_paths_own_label(uint32_t *id, kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
 const char *kn_paths_bytes(const kn_paths *paths, uint32_t id, size_t *n_bytes);
 kn_status kn_paths_push(kn_paths *paths, uint32_t id, kn_error *err); /* the next cell of the current row */
+/* Both in one; quick where the row before has the same label, as it mostly has. Not after kn_paths_own_label. */
+kn_status kn_paths_push_label(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
 
 /* One root and one parent for every label; KN_INPUT naming both places otherwise. */
 kn_status kn_paths_check(const kn_paths *paths, kn_error *err);
 /* KN_INPUT when the rows are no tree: two parents, several roots, one label for two places of the tree, no rows. */
 kn_status kn_tree_from_paths(kn_tree **out, const kn_paths *paths, kn_error *err);
+/* The same; leaf_of_label (one entry per label) tells the leaf of each leaf's label, KN_NONE for the others. */
+kn_status kn_tree_from_paths_with(kn_tree **out, uint32_t *leaf_of_label, const kn_paths *paths, kn_error *err);
 
 #endif

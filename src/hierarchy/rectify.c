@@ -1,18 +1,19 @@
 /* Rectification of a hierarchy for the entropy measure: Gionis and Tassa, "k-Anonymization with Minimal Loss of
  * Information", 4.2.2.
  *
- * The entropy measure prices a node B by H(X|B), the entropy of the column's values inside B. It is not monotone where a
- * node B' below B has a larger one: rare values with equal shares inside a domain that one value dominates. Then it
+ * The entropy measure prices a node B by H(X|B), the entropy of the column's values inside B. It is not monotone where
+ * a node B' below B has a larger one: rare values with equal shares inside a domain that one value dominates. Then it
  * pays to suppress more, which no search should want. In: a domain with a tree and the data's counts. Out: the tree
  * without such nodes, on which the measure is monotone.
  *
  * The paper unifies B' with a sibling, or dissolves both when it has only one. A union of siblings is a set that the
  * user never allowed and that has no label, although the paper asks for a part of the given collection; and
  * dissolving B' alone repairs the edge as well. So here B' is removed and its children hang below B, from the root
- * downwards: a node stays iff its entropy is not above that of the nearest ancestor that stayed. What is left is part of
- * the given collection, contains the leaves and the root, and is at least as fine as the paper's.
+ * downwards: a node stays iff its entropy is not above that of the nearest ancestor that stayed. What is left is part
+ * of the given collection and contains the leaves and the root.
  *
- * Levels: where a node is gone, its children stand at its level too. A level that then repeats the one below is dropped.
+ * Levels: where a node is gone, its children stand at its level too. A level that then repeats the one below is
+ * dropped.
  * Cost: O(leaves * levels). */
 #include "hierarchy/paths.h"
 #include "hierarchy/tools.h"

@@ -31,7 +31,8 @@ static const char *plural(uint32_t n) { return n == 1 ? "" : "s"; }
 static void describe_balance(kn_buffer *out, const kn_tree *tree)
 {
     uint32_t n_short = 0, n_single = 0;
-    for (uint32_t leaf = 0; tree->n_levels > 1 && leaf < tree->n_leaves; leaf++) n_short += tree->at_level[1][leaf] == leaf;
+    for (uint32_t leaf = 0; tree->n_levels > 1 && leaf < tree->n_leaves; leaf++)
+        n_short += tree->at_level[1][leaf] == leaf;
     for (uint32_t node = 0; node < tree->root; node++) {
         uint32_t parent = tree->parent[node];
         n_single += tree->first[node] == tree->first[parent] && tree->last[node] == tree->last[parent];
@@ -75,7 +76,8 @@ static void describe_repeats(kn_buffer *out, const kn_tree *tree, bool redact)
     char shown[KN_SHOWN_BYTES];
     size_t n;
     const char *label = kn_tree_label(tree, example, &n);
-    kn_buffer_printf(out, "  %u label%s also the label of a wider node above (%s): in a release the wider one is meant\n",
+    kn_buffer_printf(out,
+                     "  %u label%s also the label of a wider node above (%s): in a release the wider one is meant\n",
                      n_repeated, n_repeated == 1 ? " is" : "s are", kn_value_shown(shown, label, n, redact));
 }
 

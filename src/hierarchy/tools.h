@@ -1,5 +1,5 @@
-/* What `kanon hierarchy make|check|show|rectify` does, without the command line. Texts come out whole, in UTF-8, ended by
- * a line end; kn_free them. */
+/* What `kanon hierarchy make|check|show|rectify` does, without the command line. Texts come out whole, in UTF-8, ended
+ * by a line end; kn_free them. */
 #ifndef KN_HIERARCHY_TOOLS_H
 #define KN_HIERARCHY_TOOLS_H
 
@@ -11,13 +11,14 @@ kn_status kn_hierarchy_make(char **text, const kn_column *column, const char *da
 
 /* check: what the file at request->spec holds, as text: leaves, nodes, levels, balance, labels that repeat. With a
  * column (may be NULL) also which of its values the hierarchy lacks (*n_lacking of them; the first ten by line, unless
- * request->redact) and how many leaves the data does not use. A file that is no tree fails as it does for kn_domain_build. */
+ * request->redact) and how many leaves the data does not use. A file that is no tree fails as it does for
+ * kn_domain_build. */
 kn_status kn_hierarchy_check(char **text, uint32_t *n_lacking, const kn_column *column, const char *data_name,
                              uint32_t n_rows, const kn_hierarchy_request *request, kn_error *err);
 
 /* show: the tree drawn with box lines, no line wider than `width` characters (0: any), at most `max_lines` lines
- * (0: any). What does not fit is left out with a count. `domain` (may be NULL) adds the data's rows to each node; its tree
- * is the one that is drawn. */
+ * (0: any). What does not fit is left out with a count. `domain` (may be NULL) adds the data's rows to each node; its
+ * tree is the one that is drawn. */
 typedef struct kn_show_options {
     uint32_t width, max_lines;
     bool ascii; /* +-- instead of box lines */

@@ -93,7 +93,8 @@ static const char *place(char buffer[PLACE_BYTES], const kn_paths *paths, uint32
 
 static kn_status two_parents(const kn_paths *paths, uint32_t row, uint32_t earlier, uint32_t level, kn_error *err)
 {
-    char label[KN_SHOWN_BYTES], here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES], place_here[PLACE_BYTES], place_there[PLACE_BYTES];
+    char label[KN_SHOWN_BYTES], here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES], place_here[PLACE_BYTES],
+        place_there[PLACE_BYTES];
     shown_label(label, paths, label_at(paths, row, level));
     shown_label(here, paths, label_at(paths, row, level + 1));
     shown_label(there, paths, label_at(paths, earlier, level + 1));
@@ -110,13 +111,17 @@ static kn_status check_root(const kn_paths *paths, kn_error *err)
     uint32_t top = paths->n_levels - 1, root = label_at(paths, 0, top), row = 1;
     while (row < kn_paths_rows(paths) && label_at(paths, row, top) == root) row++;
     if (row == kn_paths_rows(paths)) return KN_OK;
+    /* the first line alone differs: column names, most likely */
+    bool header = row == 1 && kn_paths_rows(paths) > 2 && label_at(paths, 2, top) == label_at(paths, 1, top);
     char here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES], place_here[PLACE_BYTES], place_there[PLACE_BYTES];
-    return kn_error_set(err, KN_INPUT,
-                        "%s, %s: the root is %s, but in %s it is %s; every line must end with the same label: add a "
-                        "common root such as * as last column",
-                        paths->name, place(place_here, paths, row),
-                        shown_label(here, paths, label_at(paths, row, top)), place(place_there, paths, 0),
-                        shown_label(there, paths, root));
+    return kn_error_set(
+        err, KN_INPUT,
+        header ? "%s, %s: the root is %s, but in %s it is %s; every line must end with the same label, and "
+                 "there is no header line: remove it if that is one"
+               : "%s, %s: the root is %s, but in %s it is %s; every line must end with the same label: "
+                 "add a common root such as * as last column",
+        paths->name, place(place_here, paths, row), shown_label(here, paths, label_at(paths, row, top)),
+        place(place_there, paths, 0), shown_label(there, paths, root));
 }
 
 kn_status kn_paths_check(const kn_paths *paths, kn_error *err)
@@ -348,6 +353,11 @@ done:
 
 kn_status kn_tree_from_paths(kn_tree **out, const kn_paths *paths, kn_error *err)
 {
+    return kn_tree_from_paths_with(out, NULL, paths, err);
+}
+
+kn_status kn_tree_from_paths_with(kn_tree **out, uint32_t *leaf_of_label, const kn_paths *paths, kn_error *err)
+{
     kn_status status = KN_OK;
     draft d = {.n_levels = paths->n_levels};
     uint32_t *scratch = NULL, *draft_of = NULL;
@@ -366,6 +376,10 @@ kn_status kn_tree_from_paths(kn_tree **out, const kn_paths *paths, kn_error *err
     KN_TRY(link_parents(tree, err));
     KN_TRY(copy_labels(tree, &d, paths, draft_of, err));
     KN_TRY(index_labels(tree, &d, paths, draft_of, err));
+    if (leaf_of_label != NULL) {
+        memset(leaf_of_label, 0xFF, paths->ends.n * sizeof *leaf_of_label);
+        for (uint32_t leaf = 0; leaf < tree->n_leaves; leaf++) leaf_of_label[d.label[draft_of[leaf]]] = leaf;
+    }
     *out = tree;
     tree = NULL;
 done:

@@ -138,7 +138,7 @@ static kn_status check_bytes(const char *text, size_t n_bytes, const kn_csv_cell
             "use --encoding utf-16)",
             source, column + 1);
     return kn_error_set(err, KN_INPUT,
-                        "%s:1: column %u: byte 0x%02X is not valid UTF-8; convert the file, or use --encoding latin1",
+                        "%s:1: column %u: byte 0x%02X is not valid UTF-8; convert the file, or use --encoding latin-1",
                         source, column + 1, (unsigned)(unsigned char)text[bad]);
 }
 

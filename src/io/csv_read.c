@@ -5,9 +5,9 @@
  * a record starts. A worker walks through its block in batches of rows, and turns each column's batch into codes with
  * its own dictionary of that column; the codes of a block are kept as narrow as they fit.
  *
- * In the end each column is one job: the workers' dictionaries are merged, typed and sorted (table/infer.h), and the
- * blocks' codes are rewritten to the sorted ones. Which worker read which block is open; the sorted codes, the first
- * line of each spelling and the fault reported do not depend on it.
+ * In the end the workers' dictionaries are typed, sorted and merged (table/infer.h), and the blocks' codes are
+ * rewritten to the sorted ones. Which worker read which block is open; the sorted codes, the first line of each
+ * spelling and the fault reported do not depend on it.
  *
  * Memory: two buffers of a few blocks per worker, the narrow codes, the dictionaries. Columns that nobody keeps are
  * checked and forgotten. */
@@ -43,6 +43,7 @@ typedef struct round_buffer {
 } round_buffer;
 
 typedef struct block {
+    size_t first_row; /* of the table */
     uint32_t n_rows, n_lines, n_crlf, worker;
     uint64_t first_line; /* of the file, from 1; known when its round is over */
     kn_csv_fault fault;  /* BLANK_LINE: fine at the end of the file */
@@ -54,7 +55,8 @@ typedef struct worker_state {
     kn_dictionary *dictionaries; /* per stored column */
     kn_csv_cell *cells;          /* n_columns * batch_rows */
     uint32_t *lines;             /* batch_rows */
-    uint32_t *codes;             /* per stored column, rows_capacity each */
+    kn_buffer unescaped;
+    uint32_t *codes; /* per stored column, rows_capacity each */
     size_t rows_capacity;
 } worker_state;
 
@@ -67,6 +69,8 @@ struct kn_csv_reader {
     kn_csv_tuning tuning;
     round_buffer first; /* what kn_csv_open had to read */
 };
+
+struct finishing;
 
 typedef struct reading {
     kn_csv_reader *reader;
@@ -84,6 +88,8 @@ typedef struct reading {
     uint64_t next_line, n_rows;
     uint64_t blank_line; /* a blank line that only the end of the file may follow; 0: none */
     kn_table *table;
+    struct finishing *finishing; /* per stored column */
+    size_t first_of_wave;        /* stored column */
 } reading;
 
 /* --- Opening ----------------------------------------------------------------------------------------------------- */
@@ -206,7 +212,7 @@ static kn_status cut_round(reading *r, round_buffer *round, kn_error *err)
     size_t block_bytes = r->reader->tuning.block_bytes;
     const char *text = round->text + round->start;
     size_t n_bytes = round->n_bytes - round->start;
-    kn_csv_splitter_start(&splitter, text, n_bytes, r->reader->dialect);
+    kn_csv_splitter_start(&splitter, text, n_bytes, r->reader->dialect, r->reader->tuning.kernel);
     round->cuts.n = 0;
     KN_PUSH(&round->cuts, round->start);
     for (size_t at = 0; n_bytes - at > block_bytes || (round->is_last && at < n_bytes);) {
@@ -307,15 +313,25 @@ static kn_status encode_batch(reading *r, worker_state *worker, const char *text
                               uint64_t line_base, kn_error *err)
 {
     kn_status status = KN_OK;
+    kn_csv_texts texts = {text, worker->unescaped.bytes};
+    if (worker->unescaped.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     for (uint32_t i = 0; i < r->n_stored; i++)
         KN_TRY(kn_dictionary_codes(worker->codes + i * worker->rows_capacity + first_row, &worker->dictionaries[i],
-                                   text, worker->cells + (size_t)r->stored[i] * r->batch_rows, worker->lines, line_base,
-                                   n_rows, err));
+                                   texts, worker->cells + (size_t)r->stored[i] * r->batch_rows, worker->lines,
+                                   line_base, n_rows, err));
 done:
     return status;
 }
 
-static kn_status parse_block(reading *r, size_t index, char *text, size_t n_bytes, worker_state *worker, kn_error *err)
+/* Rows of the whole file, if they are as long as those of this block. */
+static uint64_t expected_rows(const reading *r, size_t n_rows, size_t n_bytes)
+{
+    uint64_t size_bytes = r->reader->source.size_bytes;
+    return size_bytes == 0 ? UINT64_MAX : (uint64_t)((double)size_bytes * (double)n_rows / (double)(n_bytes + 1));
+}
+
+static kn_status parse_block(reading *r, size_t index, const char *text, size_t n_bytes, worker_state *worker,
+                             kn_error *err)
 {
     kn_status status = KN_OK;
     block *b = &r->blocks.items[index];
@@ -323,6 +339,7 @@ static kn_status parse_block(reading *r, size_t index, char *text, size_t n_byte
     size_t bad = kn_csv_bad_byte(text, n_bytes), n_rows = 0;
     if (bad < n_bytes && locate_bad_byte(&b->fault, r, text, n_bytes, bad)) return KN_INPUT;
     kn_csv_walk walk = {.text = text,
+                        .unescaped = &worker->unescaped,
                         .n_bytes = n_bytes,
                         .dialect = r->reader->dialect,
                         .kernel = r->reader->tuning.kernel,
@@ -331,6 +348,8 @@ static kn_status parse_block(reading *r, size_t index, char *text, size_t n_byte
     KN_TRY(reserve_rows(worker, r->n_stored, n_bytes / n_columns + 1, err));
     for (uint32_t n; (n = kn_csv_walk_rows(&walk, worker->cells, worker->lines, r->batch_rows)) > 0; n_rows += n)
         KN_TRY(encode_batch(r, worker, text, n, n_rows, (uint64_t)index << 32, err));
+    uint64_t n_expected = expected_rows(r, n_rows, n_bytes);
+    for (uint32_t i = 0; i < r->n_stored; i++) KN_TRY(kn_dictionary_adapt(&worker->dictionaries[i], n_expected, err));
     b->fault = walk.fault;
     b->n_rows = (uint32_t)n_rows;
     b->n_lines = walk.line;
@@ -381,7 +400,7 @@ static kn_status refuse_bad_byte(const reading *r, const kn_csv_fault *fault, co
     return kn_error_set(
         err, KN_INPUT,
         "%s:%llu: column %s: byte 0x%02X (byte %llu of the file) is not valid UTF-8; convert the file, or use "
-        "--encoding latin1",
+        "--encoding latin-1",
         reader->name, (unsigned long long)line, name, byte, (unsigned long long)file_at);
 }
 
@@ -437,6 +456,7 @@ static kn_status finish_round(reading *r, kn_status outcome, kn_error *err)
         size_t text_at = r->current->cuts.items[i - r->n_done];
         const char *text = r->current->text + text_at;
         b->first_line = r->next_line;
+        b->first_row = (size_t)r->n_rows;
         bool blank = b->fault.kind == KN_CSV_BLANK_LINE;
         if (r->blank_line != 0 && (b->n_rows > 0 || (b->fault.kind != KN_CSV_FINE && !blank)))
             KN_TRY(refuse_fault(r, &(kn_csv_fault){.kind = KN_CSV_BLANK_LINE}, text, r->blank_line, 0, err));
@@ -487,6 +507,14 @@ done:
 
 /* --- Columns ----------------------------------------------------------------------------------------------------- */
 
+/* What a stored column needs between reading and the end. */
+typedef struct finishing {
+    kn_infer_options options;
+    kn_spellings *lists;  /* per worker */
+    uint32_t **new_codes; /* per worker: from the codes of its dictionary to sorted ones */
+    kn_inference *inference;
+} finishing;
+
 /* first_line of a dictionary is block << 32 | line in the block until here. */
 static void number_lines(const reading *r, kn_dictionary *dictionary)
 {
@@ -496,60 +524,28 @@ static void number_lines(const reading *r, kn_dictionary *dictionary)
     }
 }
 
-static uint32_t block_code(const block *b, uint32_t stored, uint32_t row)
+/* Job numbers of a wave: column by column, list by list. */
+static kn_inference *inference_of(const reading *r, size_t job)
 {
-    switch (b->code_bytes[stored]) {
-    case 1: return ((const uint8_t *)b->codes[stored])[row];
-    case 2: return ((const uint16_t *)b->codes[stored])[row];
-    default: return ((const uint32_t *)b->codes[stored])[row];
-    }
+    return r->finishing[r->first_of_wave + job / r->n_workers].inference;
 }
 
-/* maps[worker]: from the codes of that worker's dictionary to sorted ones. */
-static kn_status rewrite_codes(kn_column *column, reading *r, uint32_t stored, uint32_t *const *maps, kn_error *err)
+static kn_status look_at_list(void *context, size_t job, unsigned pool_worker, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n_spellings = column->n_spellings, row = 0;
-    column->code_bytes = n_spellings <= 1u << 8 ? 1 : n_spellings <= 1u << 16 ? 2 : 4;
-    column->codes = kn_array_alloc_raw((size_t)r->n_rows, column->code_bytes, err);
-    if (column->codes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    for (size_t i = 0; i < r->blocks.n; i++) {
-        block *b = &r->blocks.items[i];
-        const uint32_t *map = maps[b->worker];
-        uint32_t n = b->n_rows;
-        if (column->code_bytes == 1) {
-            for (uint32_t j = 0; j < n; j++)
-                ((uint8_t *)column->codes)[row + j] = (uint8_t)map[block_code(b, stored, j)];
-        } else if (column->code_bytes == 2) {
-            for (uint32_t j = 0; j < n; j++)
-                ((uint16_t *)column->codes)[row + j] = (uint16_t)map[block_code(b, stored, j)];
-        } else {
-            for (uint32_t j = 0; j < n; j++) ((uint32_t *)column->codes)[row + j] = map[block_code(b, stored, j)];
-        }
-        row += n;
-        kn_free(b->codes[stored]);
-        b->codes[stored] = NULL;
-    }
+    reading *r = context;
+    KN_TRY(kn_tick(r->ticker, "encoding", -1, err));
+    kn_inference_look(inference_of(r, job), (uint32_t)(job % r->n_workers));
 done:
     return status;
 }
 
-/* Merges the other workers' dictionaries into the first one's; maps[w] says where their entries went. */
-static kn_status merge_workers(kn_dictionary *merged, uint32_t **maps, reading *r, uint32_t stored, kn_error *err)
+static kn_status sort_list(void *context, size_t job, unsigned pool_worker, kn_error *err)
 {
     kn_status status = KN_OK;
-    *merged = r->workers[0].dictionaries[stored];
-    r->workers[0].dictionaries[stored] = (kn_dictionary){0};
-    KN_NEW_RAW(maps[0], merged->n);
-    for (uint32_t i = 0; i < merged->n; i++) maps[0][i] = i;
-    for (unsigned w = 1; w < r->n_workers; w++) {
-        kn_dictionary *other = &r->workers[w].dictionaries[stored];
-        KN_NEW_RAW(maps[w], other->n);
-        kn_dictionary_drop_slots(other);
-        KN_TRY(kn_dictionary_merge(merged, other, maps[w], err));
-        kn_dictionary_free(other);
-    }
-    kn_dictionary_drop_slots(merged);
+    reading *r = context;
+    KN_TRY(kn_tick(r->ticker, "encoding", -1, err));
+    kn_inference_sort(inference_of(r, job), (uint32_t)(job % r->n_workers));
 done:
     return status;
 }
@@ -558,35 +554,128 @@ static kn_status finish_column(void *context, size_t job, unsigned pool_worker, 
 {
     kn_status status = KN_OK;
     reading *r = context;
-    const kn_csv_options *options = &r->reader->options;
-    uint32_t stored = (uint32_t)job, *sorted = NULL, **maps = NULL;
+    size_t stored = r->first_of_wave + job;
+    finishing *f = &r->finishing[stored];
     kn_column *column = &r->table->columns[r->stored[stored]];
-    kn_dictionary merged = {0};
-    static const uint64_t no_offset[1] = {0};
-    uint32_t *n_entries = NULL;
-    KN_NEW(maps, r->n_workers);
-    KN_NEW(n_entries, r->n_workers);
-    for (unsigned w = 0; w < r->n_workers; w++) n_entries[w] = r->workers[w].dictionaries[stored].n;
     KN_TRY(kn_tick(r->ticker, "encoding", -1, err));
-    KN_TRY(merge_workers(&merged, maps, r, stored, err));
-    KN_TRY(kn_tick(r->ticker, "encoding", -1, err));
-    number_lines(r, &merged);
-    kn_spellings spellings = {merged.n, merged.bytes.items, merged.n != 0 ? merged.offset.items : no_offset,
-                              merged.first_line.items};
-    kn_infer_options infer = {r->plans[r->stored[stored]].type, options->null_values, options->n_null_values,
-                              r->reader->name, options->redact};
-    KN_TRY(kn_column_set_spellings(column, &sorted, &spellings, &infer, err));
-    kn_dictionary_free(&merged);
-    KN_TRY(kn_tick(r->ticker, "encoding", -1, err));
-    for (unsigned w = 0; w < r->n_workers; w++)
-        for (uint32_t i = 0; i < n_entries[w]; i++) maps[w][i] = sorted[maps[w][i]];
-    KN_TRY(rewrite_codes(column, r, stored, maps, err));
+    for (unsigned w = 0; w < r->n_workers; w++) KN_NEW_RAW(f->new_codes[w], f->lists[w].n);
+    KN_TRY(kn_inference_finish(column, f->new_codes, f->inference, err));
+    kn_inference_free(f->inference);
+    f->inference = NULL;
+    for (unsigned w = 0; w < r->n_workers; w++) kn_dictionary_free(&r->workers[w].dictionaries[stored]);
+    uint32_t n_spellings = column->n_spellings;
+    column->code_bytes = n_spellings <= 1u << 8 ? 1 : n_spellings <= 1u << 16 ? 2 : 4;
+    column->codes = kn_array_alloc_raw((size_t)r->n_rows, column->code_bytes, err);
+    if (column->codes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
 done:
-    kn_dictionary_free(&merged);
-    for (unsigned w = 0; maps != NULL && w < r->n_workers; w++) kn_free(maps[w]);
-    kn_free(maps);
-    kn_free(n_entries);
-    kn_free(sorted);
+    return status;
+}
+
+#define REWRITE(to_type, from_type)                                                                                    \
+    for (uint32_t i = 0; i < n; i++) ((to_type *)to)[i] = (to_type)new_code[((const from_type *)from)[i]]
+#define REWRITE_FROM(from_type)                                                                                        \
+    do {                                                                                                               \
+        if (to_bytes == 1)                                                                                             \
+            REWRITE(uint8_t, from_type);                                                                               \
+        else if (to_bytes == 2)                                                                                        \
+            REWRITE(uint16_t, from_type);                                                                              \
+        else                                                                                                           \
+            REWRITE(uint32_t, from_type);                                                                              \
+    } while (0)
+
+static void rewrite_codes(void *to, unsigned to_bytes, const void *from, unsigned from_bytes, uint32_t n,
+                          const uint32_t *new_code)
+{
+    if (from_bytes == 1)
+        REWRITE_FROM(uint8_t);
+    else if (from_bytes == 2)
+        REWRITE_FROM(uint16_t);
+    else
+        REWRITE_FROM(uint32_t);
+}
+
+/* One block of one column. */
+static kn_status rewrite_block(void *context, size_t job, unsigned pool_worker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    reading *r = context;
+    size_t stored = r->first_of_wave + job / r->blocks.n;
+    block *b = &r->blocks.items[job % r->blocks.n];
+    kn_column *column = &r->table->columns[r->stored[stored]];
+    KN_TRY(kn_tick(r->ticker, "encoding", -1, err));
+    rewrite_codes((char *)column->codes + b->first_row * column->code_bytes, column->code_bytes, b->codes[stored],
+                  b->code_bytes[stored], b->n_rows, r->finishing[stored].new_codes[b->worker]);
+    kn_free(b->codes[stored]);
+    b->codes[stored] = NULL;
+done:
+    return status;
+}
+
+static kn_status start_finishing(reading *r, uint32_t stored, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_csv_options *options = &r->reader->options;
+    finishing *f = &r->finishing[stored];
+    KN_NEW(f->lists, r->n_workers);
+    KN_NEW(f->new_codes, r->n_workers);
+    for (unsigned w = 0; w < r->n_workers; w++) {
+        kn_dictionary *dictionary = &r->workers[w].dictionaries[stored];
+        number_lines(r, dictionary);
+        f->lists[w] = (kn_spellings){dictionary->n, dictionary->bytes.items, dictionary->offset.items,
+                                     dictionary->first_line.items};
+    }
+    f->options = (kn_infer_options){r->plans[r->stored[stored]].type, options->null_values, options->n_null_values,
+                                    r->reader->name, options->redact};
+    KN_TRY(kn_inference_new(&f->inference, r->table->columns[r->stored[stored]].name, f->lists, r->n_workers,
+                            &f->options, err));
+done:
+    return status;
+}
+
+static void free_finishing(reading *r)
+{
+    for (uint32_t i = 0; r->finishing != NULL && i < r->n_stored; i++) {
+        finishing *f = &r->finishing[i];
+        for (unsigned w = 0; f->new_codes != NULL && w < r->n_workers; w++) kn_free(f->new_codes[w]);
+        kn_free(f->new_codes);
+        kn_free(f->lists);
+        kn_inference_free(f->inference);
+    }
+    kn_free(r->finishing);
+}
+
+/* A few columns at a time: enough for every thread, and not all of their sorting in memory at once. */
+static kn_status finish_wave(reading *r, uint32_t n_columns, kn_pool *pool, kn_error *err)
+{
+    kn_status status = KN_OK;
+    size_t first = r->first_of_wave, n_lists = (size_t)n_columns * r->n_workers;
+    for (uint32_t i = 0; i < n_columns; i++) KN_TRY(start_finishing(r, (uint32_t)first + i, err));
+    KN_TRY(kn_pool_run(pool, n_lists, look_at_list, r, err));
+    for (uint32_t i = 0; i < n_columns; i++) KN_TRY(kn_inference_decide(r->finishing[first + i].inference, err));
+    KN_TRY(kn_pool_run(pool, n_lists, sort_list, r, err));
+    KN_TRY(kn_pool_run(pool, n_columns, finish_column, r, err));
+    KN_TRY(kn_pool_run(pool, n_columns * r->blocks.n, rewrite_block, r, err));
+    for (uint32_t i = 0; i < n_columns; i++)
+        for (unsigned w = 0; w < r->n_workers; w++) {
+            kn_free(r->finishing[first + i].new_codes[w]);
+            r->finishing[first + i].new_codes[w] = NULL;
+        }
+done:
+    return status;
+}
+
+static kn_status finish_columns(reading *r, kn_pool *pool, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t wave = 2 * r->n_workers;
+    KN_NEW(r->finishing, r->n_stored);
+    for (unsigned w = 0; w < r->n_workers; w++)
+        for (uint32_t i = 0; i < r->n_stored; i++) kn_dictionary_drop_slots(&r->workers[w].dictionaries[i]);
+    for (; r->first_of_wave < r->n_stored; r->first_of_wave += wave) {
+        size_t n_left = r->n_stored - r->first_of_wave;
+        KN_TRY(finish_wave(r, n_left < wave ? (uint32_t)n_left : wave, pool, err));
+    }
+done:
     return status;
 }
 
@@ -657,12 +746,14 @@ static void free_workers(reading *r)
         kn_free(worker->cells);
         kn_free(worker->lines);
         kn_free(worker->codes);
+        kn_buffer_free(&worker->unescaped);
     }
     kn_free(r->workers);
 }
 
 static void free_reading(reading *r)
 {
+    free_finishing(r);
     free_workers(r);
     for (size_t i = 0; i < r->blocks.n; i++) {
         block *b = &r->blocks.items[i];
@@ -684,6 +775,7 @@ static void drop_buffers(reading *r)
         kn_free(worker->cells);
         kn_free(worker->lines);
         kn_free(worker->codes);
+        kn_buffer_free(&worker->unescaped);
         worker->cells = NULL;
         worker->lines = worker->codes = NULL;
     }
@@ -704,7 +796,7 @@ kn_status kn_csv_read(kn_table **out, kn_csv_reader *reader, const kn_column_pla
     uint64_t n_crlf = 0;
     for (size_t i = 0; i < r.blocks.n; i++) n_crlf += r.blocks.items[i].n_crlf;
     r.table->line_end = 2 * n_crlf > r.n_rows ? "\r\n" : "\n";
-    KN_TRY(kn_pool_run(pool, r.n_stored, finish_column, &r, err));
+    KN_TRY(finish_columns(&r, pool, err));
     *out = r.table;
     r.table = NULL;
 done:

@@ -18,21 +18,53 @@
 static inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static inline bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
+/* --- Words of eight bytes ------------------------------------------------------------------------------------------
+ */
+
+#define EACH_BYTE(byte) ((uint64_t)0x0101010101010101u * (unsigned char)(byte))
+#define HIGH_BITS       EACH_BYTE(0x80)
+
+/* The high bit of every zero byte, exact up to the lowest one. */
+INLINE uint64_t zero_bytes(uint64_t word) { return (word - EACH_BYTE(1)) & ~word & HIGH_BITS; }
+
+/* Little endian, so that the first byte is the lowest. */
+INLINE uint64_t load_word(const char *text)
+{
+    uint64_t word;
+    memcpy(&word, text, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
 /* --- Masks: bit i set when byte i is the delimiter, LF or CR ----------------------------------------------------- */
 
 typedef uint64_t (*mask_fn)(const char *text, char delimiter);
 
+/* Exact for every byte: bytes are compared with their high bits taken out of the carries. */
+INLINE uint64_t equal_bytes(uint64_t word, char byte)
+{
+    uint64_t difference = word ^ EACH_BYTE(byte);
+    return ~(((difference & ~HIGH_BITS) + ~HIGH_BITS) | difference) & HIGH_BITS;
+}
+
 INLINE uint64_t mask_scalar(const char *text, char delimiter)
 {
     uint64_t mask = 0;
-    for (int word_index = 0; word_index < 8; word_index++) {
-        uint64_t bits = 0;
-        for (int i = 0; i < 8; i++) {
-            char c = text[8 * word_index + i];
-            bits |= (uint64_t)(c == delimiter || c == '\n' || c == '\r') << i;
-        }
-        mask |= bits << (8 * word_index);
+    for (int i = 0; i < 8; i++) {
+        uint64_t word = load_word(text + 8 * i);
+        uint64_t found = equal_bytes(word, delimiter) | equal_bytes(word, '\n') | equal_bytes(word, '\r');
+        mask |= ((found >> 7) * 0x0102040810204080u >> 56) << (8 * i); /* gathers the eight bits */
     }
+    return mask;
+}
+
+INLINE uint64_t quotes_scalar(const char *text)
+{
+    uint64_t mask = 0;
+    for (int i = 0; i < 8; i++)
+        mask |= ((equal_bytes(load_word(text + 8 * i), '"') >> 7) * 0x0102040810204080u >> 56) << (8 * i);
     return mask;
 }
 
@@ -46,6 +78,17 @@ INLINE uint64_t mask_sse2(const char *text, char delimiter)
         __m128i found = _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(bytes, delimiters), _mm_cmpeq_epi8(bytes, lf)),
                                      _mm_cmpeq_epi8(bytes, cr));
         mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(found) << (16 * i);
+    }
+    return mask;
+}
+
+INLINE uint64_t quotes_sse2(const char *text)
+{
+    uint64_t mask = 0;
+    const __m128i quotes = _mm_set1_epi8('"');
+    for (int i = 0; i < 4; i++) {
+        __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(text + 16 * i));
+        mask |= (uint64_t)(uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, quotes)) << (16 * i);
     }
     return mask;
 }
@@ -64,6 +107,14 @@ __attribute__((target("avx2,bmi"))) INLINE uint64_t mask_avx2(const char *text, 
     return mask;
 }
 #endif
+
+INLINE uint64_t quotes_of(const char *text, kn_csv_kernel kernel)
+{
+#if defined(__x86_64__)
+    if (kernel != KN_CSV_SCALAR) return quotes_sse2(text);
+#endif
+    return quotes_scalar(text);
+}
 
 kn_csv_kernel kn_csv_best_kernel(void)
 {
@@ -109,10 +160,11 @@ static size_t closing_quote(const char *text, size_t open, size_t n_bytes)
     return n_bytes;
 }
 
-static void trim_cell(const char *text, kn_csv_cell *cell)
+static void trim_cell(kn_csv_texts texts, kn_csv_cell *cell)
 {
-    while (cell->n_bytes > 0 && is_blank(text[cell->at])) cell->at++, cell->n_bytes--;
-    while (cell->n_bytes > 0 && is_blank(text[cell->at + cell->n_bytes - 1])) cell->n_bytes--;
+    const char *bytes = kn_csv_cell_bytes(texts, *cell);
+    while (cell->n_bytes > 0 && is_blank(bytes[cell->n_bytes - 1])) cell->n_bytes--;
+    for (; cell->n_bytes > 0 && is_blank(*bytes); bytes++) cell->at++, cell->n_bytes--;
 }
 
 /* Where a quoted cell that starts at `at` has its quote; NO_QUOTE when the cell is not quoted. */
@@ -124,17 +176,48 @@ INLINE size_t opening_quote(const char *text, size_t at, const kn_csv_dialect *d
     return text[at] == '"' ? at : NO_QUOTE;
 }
 
+/* Not in place: another thread may be reading the bytes behind its own block. */
+static void unescape_aside(kn_csv_walk *walk, kn_csv_cell *cell)
+{
+    static const char padding[KN_DICTIONARY_PADDING] = {0};
+    kn_buffer *out = walk->unescaped;
+    size_t at = out->n;
+    kn_buffer_append(out, walk->text + cell->at, cell->n_bytes);
+    if (!out->failed) cell->n_bytes = kn_csv_unescape(out->bytes + at, cell->n_bytes);
+    kn_buffer_append(out, padding, sizeof padding);
+    cell->at = KN_CSV_UNESCAPED | (uint32_t)at;
+}
+
 /* The cell whose quote is at `open`: sets the cell, returns where it is followed by delimiter or line end; 0 after a
  * fault. Not inlined: the hot loop is about cells without quotes. */
 static __attribute__((noinline)) size_t quoted_cell(kn_csv_walk *walk, size_t open, uint32_t column, kn_csv_cell *cell)
 {
-    char *text = walk->text;
-    size_t close = closing_quote(text, open, walk->n_bytes);
-    if (close == walk->n_bytes) {
+    const char *text = walk->text;
+    size_t at = open + 1, end = walk->n_bytes;
+    uint32_t n_lines = 0;
+    bool doubled = false;
+    /* Quotes and line ends in one pass, eight bytes at a time; the lowest bit found is a true one. */
+    for (; at < end; at++) {
+        uint64_t word = load_word(text + at);
+        uint64_t found =
+            zero_bytes(word ^ EACH_BYTE('"')) | zero_bytes(word ^ EACH_BYTE('\n')) | zero_bytes(word ^ EACH_BYTE('\r'));
+        if (found == 0) {
+            at += 7;
+            continue;
+        }
+        at += (size_t)__builtin_ctzll(found) / 8;
+        if (text[at] == '\n' || (text[at] == '\r' && text[at + 1] != '\n')) n_lines++;
+        if (text[at] != '"') continue;
+        if (text[at + 1] != '"' || at + 1 >= end) break;
+        doubled = true;
+        at++;
+    }
+    if (at >= end) {
         walk->fault = (kn_csv_fault){KN_CSV_OPEN_QUOTE, walk->line, column, open};
         return 0;
     }
-    walk->line += count_line_ends(text + open, close - open);
+    size_t close = at;
+    walk->line += n_lines;
     size_t after = close + 1;
     if (walk->dialect.trim)
         while (is_blank(text[after]) && text[after] != walk->dialect.delimiter) after++;
@@ -143,7 +226,8 @@ static __attribute__((noinline)) size_t quoted_cell(kn_csv_walk *walk, size_t op
         return 0;
     }
     cell->at = (uint32_t)(open + 1);
-    cell->n_bytes = kn_csv_unescape(text + cell->at, (uint32_t)(close - open - 1));
+    cell->n_bytes = (uint32_t)(close - open - 1);
+    if (doubled) unescape_aside(walk, cell);
     return after;
 }
 
@@ -204,7 +288,7 @@ INLINE uint32_t walk_rows(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines
                 mask &= mask - 1;
                 *cell = (kn_csv_cell){(uint32_t)at, (uint32_t)(end - at)};
             }
-            if (__builtin_expect(dialect.trim, 0)) trim_cell(text, cell);
+            if (__builtin_expect(dialect.trim, 0)) trim_cell((kn_csv_texts){text, walk->unescaped->bytes}, cell);
             at = end + 1;
             if (text[end] != dialect.delimiter) break;
         }
@@ -250,6 +334,7 @@ uint32_t kn_csv_walk_rows(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines
 {
     assert(walk->n_bytes == 0 || is_line_end(walk->text[walk->n_bytes - 1]));
     if (walk->fault.kind != KN_CSV_FINE) return 0;
+    kn_buffer_clear(walk->unescaped);
 #if defined(__x86_64__)
     if (walk->kernel == KN_CSV_AVX2) return walk_rows_avx2(walk, cells, lines, max_rows);
     if (walk->kernel == KN_CSV_SSE2) return walk_rows_sse2(walk, cells, lines, max_rows);
@@ -303,7 +388,7 @@ uint32_t kn_csv_record(const char *text, size_t n, kn_csv_dialect dialect, kn_cs
             cell.n_bytes = (uint32_t)(end - at);
         }
         if (end >= n) return n_cells;
-        if (dialect.trim) trim_cell(text, &cell);
+        if (dialect.trim) trim_cell((kn_csv_texts){text, NULL}, &cell);
         if (cells != NULL && n_cells < max_cells) cells[n_cells] = cell;
         n_cells++;
         at = end + 1;
@@ -330,9 +415,10 @@ uint32_t kn_csv_column_at(const char *text, size_t at, kn_csv_dialect dialect)
 /* --- Cutting a text at record ends ---------------------------------------------------------------------------------
  */
 
-void kn_csv_splitter_start(kn_csv_splitter *splitter, const char *text, size_t n_bytes, kn_csv_dialect dialect)
+void kn_csv_splitter_start(kn_csv_splitter *splitter, const char *text, size_t n_bytes, kn_csv_dialect dialect,
+                           kn_csv_kernel kernel)
 {
-    *splitter = (kn_csv_splitter){.text = text, .n_bytes = n_bytes, .dialect = dialect};
+    *splitter = (kn_csv_splitter){.text = text, .n_bytes = n_bytes, .dialect = dialect, .kernel = kernel};
     splitter->has_quotes = n_bytes > 0 && memchr(text, '"', n_bytes) != NULL;
 }
 
@@ -346,29 +432,40 @@ static bool opens_cell(const kn_csv_splitter *splitter, size_t at)
     return at == 0 || text[at - 1] == delimiter || is_line_end(text[at - 1]);
 }
 
-/* Moves on to the first place at or after `wanted` that is outside of quoted cells; false when the text ends first.
- * Every quote before that place has been seen. */
-static bool leave_quotes(kn_csv_splitter *splitter, size_t wanted)
+/* Looks at every quote before `end` that was not seen yet. */
+static void pass_quotes(kn_csv_splitter *splitter, size_t end)
 {
     const char *text = splitter->text;
-    while (splitter->at < wanted) {
-        const char *quote = memchr(text + splitter->at, '"', wanted - splitter->at);
-        if (quote == NULL) {
-            splitter->at = wanted;
-            return true;
+    while (splitter->at < end) {
+        uint64_t mask = quotes_of(text + splitter->at, splitter->kernel);
+        size_t n = end - splitter->at < 64 ? end - splitter->at : 64;
+        if (n < 64) mask &= ((uint64_t)1 << n) - 1;
+        for (; mask != 0; mask &= mask - 1) {
+            size_t quote = splitter->at + (size_t)__builtin_ctzll(mask);
+            if (quote < splitter->skip) continue;
+            if (!splitter->inside)
+                splitter->inside = opens_cell(splitter, quote);
+            else if (quote + 1 < splitter->n_bytes && text[quote + 1] == '"')
+                splitter->skip = quote + 2;
+            else
+                splitter->inside = false;
         }
-        size_t open = (size_t)(quote - text);
-        splitter->at = open + 1;
-        if (!opens_cell(splitter, open)) continue;
-        size_t close = closing_quote(text, open, splitter->n_bytes);
-        splitter->at = close + 1;
-        if (close >= splitter->n_bytes) {
+        splitter->at += n;
+    }
+}
+
+/* Passes quotes until the cell that is open is closed; false when the text ends first. */
+static bool leave_cell(kn_csv_splitter *splitter)
+{
+    while (splitter->inside && splitter->at < splitter->n_bytes) {
+        const char *quote = memchr(splitter->text + splitter->at, '"', splitter->n_bytes - splitter->at);
+        if (quote == NULL) {
             splitter->at = splitter->n_bytes;
-            splitter->inside = true;
             return false;
         }
+        pass_quotes(splitter, (size_t)(quote - splitter->text) + 1);
     }
-    return true;
+    return !splitter->inside;
 }
 
 /* First line end at or after `at`: the place behind it; 0 when there is none. */
@@ -384,20 +481,15 @@ static size_t behind_line_end(const kn_csv_splitter *splitter, size_t at, bool i
 
 size_t kn_csv_split(kn_csv_splitter *splitter, size_t wanted, bool is_last)
 {
-    if (wanted > splitter->n_bytes || splitter->inside) return 0;
+    if (wanted > splitter->n_bytes) return 0;
     if (!splitter->has_quotes) return behind_line_end(splitter, wanted, is_last);
+    pass_quotes(splitter, wanted);
     for (;;) {
-        if (!leave_quotes(splitter, wanted)) return 0;
-        size_t end = behind_line_end(splitter, splitter->at, is_last);
-        if (end == 0) end = splitter->n_bytes;
-        /* A quote that opens a cell before that line end hides it. */
-        size_t from = splitter->at;
-        if (!leave_quotes(splitter, end)) return 0;
-        if (splitter->at == end) {
-            if (end < splitter->n_bytes || behind_line_end(splitter, from, is_last) != 0) return end;
-            return 0;
-        }
-        wanted = splitter->at;
+        if (!leave_cell(splitter)) return 0;
+        size_t end = behind_line_end(splitter, splitter->at > wanted ? splitter->at : wanted, is_last);
+        pass_quotes(splitter, end != 0 ? end : splitter->n_bytes);
+        /* A cell that opens before that line end hides it. */
+        if (!splitter->inside) return end;
     }
 }
 
@@ -442,6 +534,12 @@ size_t kn_csv_bad_byte(const char *text, size_t n_bytes)
         }
         size_t stop = at + 64 < n_bytes ? at + 64 : n_bytes;
         while (at < stop) {
+            uint64_t word;
+            memcpy(&word, bytes + at, 8); /* the text is padded */
+            if (at + 8 <= n_bytes && ((word | zero_bytes(word)) & HIGH_BITS) == 0) {
+                at += 8;
+                continue;
+            }
             size_t n = character_bytes(bytes + at, n_bytes - at);
             if (n == 0) return at;
             at += n;

@@ -6,6 +6,7 @@
 #ifndef KN_IO_CSV_TOKENS_H
 #define KN_IO_CSV_TOKENS_H
 
+#include "base/buffer.h"
 #include "io/dictionary.h"
 
 /* Bytes behind the end of every text that must be readable (their content does not matter). */
@@ -40,7 +41,8 @@ kn_csv_kernel kn_csv_best_kernel(void);
 
 /* Walks through whole records; the text ends with a line end. */
 typedef struct kn_csv_walk {
-    char *text; /* quoted cells are unescaped in place */
+    const char *text;
+    kn_buffer *unescaped; /* emptied for every call of kn_csv_walk_rows; check its `failed` */
     size_t n_bytes;
     kn_csv_dialect dialect;
     kn_csv_kernel kernel;
@@ -69,12 +71,16 @@ typedef struct kn_csv_splitter {
     const char *text;
     size_t n_bytes;
     kn_csv_dialect dialect;
-    size_t at;       /* everything before is understood */
+    size_t at;   /* every quote before was seen */
+    size_t skip; /* quotes before belong to a doubled one */
+    kn_csv_kernel kernel;
     bool inside;     /* a quoted cell */
     bool has_quotes; /* false: no quote in the text, every line end ends a record */
 } kn_csv_splitter;
 
-void kn_csv_splitter_start(kn_csv_splitter *splitter, const char *text, size_t n_bytes, kn_csv_dialect dialect);
+/* The text is padded. */
+void kn_csv_splitter_start(kn_csv_splitter *splitter, const char *text, size_t n_bytes, kn_csv_dialect dialect,
+                           kn_csv_kernel kernel);
 /* The first end of a record at or after byte `wanted` (calls go upwards); 0 when there is none in the text. `is_last`:
  * no text follows, so a CR at the very end is a line end. */
 size_t kn_csv_split(kn_csv_splitter *splitter, size_t wanted, bool is_last);

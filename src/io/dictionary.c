@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define NO_CODE UINT32_MAX
-enum { FIRST_SLOTS = 256, SHORT_BYTES = 8 };
+enum { FIRST_SLOTS = 256, SHORT_BYTES = 8, MIN_SAMPLE = 1 << 15, MIN_FOUND = 8, PROBE_EVERY = 16 };
 
 void kn_dictionary_drop_slots(kn_dictionary *dictionary)
 {
@@ -82,22 +82,37 @@ done:
     return status;
 }
 
-static kn_status add_entry(kn_dictionary *dictionary, const char *bytes, uint32_t n_bytes, uint64_t line, kn_error *err)
+/* A copy of n bytes that may also read and write the padding behind them. */
+static inline void copy_padded(char *to, const char *from, uint32_t n_bytes)
+{
+    if (n_bytes > 16) {
+        memcpy(to, from, n_bytes);
+        return;
+    }
+    memcpy(to, from, 8);
+    if (n_bytes > 8) memcpy(to + n_bytes - 8, from + n_bytes - 8, 8);
+}
+
+/* Room for entries with that many bytes together. */
+static kn_status reserve_entries(kn_dictionary *dictionary, uint32_t n_entries, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
-    /* All room first: a failure leaves no half entry. */
-    KN_RESERVE(&dictionary->bytes, (size_t)n_bytes + KN_DICTIONARY_PADDING);
-    KN_RESERVE(&dictionary->offset, 2);
-    KN_RESERVE(&dictionary->first_line, 1);
+    KN_RESERVE(&dictionary->bytes, n_bytes + KN_DICTIONARY_PADDING);
+    KN_RESERVE(&dictionary->offset, (size_t)n_entries + 1);
+    KN_RESERVE(&dictionary->first_line, (size_t)n_entries);
     if (dictionary->offset.n == 0) dictionary->offset.items[dictionary->offset.n++] = 0;
-    memcpy(dictionary->bytes.items + dictionary->bytes.n, bytes, n_bytes);
-    memset(dictionary->bytes.items + dictionary->bytes.n + n_bytes, 0, KN_DICTIONARY_PADDING);
+done:
+    return status;
+}
+
+/* Room is reserved. */
+static inline void push_entry(kn_dictionary *dictionary, const char *bytes, uint32_t n_bytes, uint64_t line)
+{
+    copy_padded(dictionary->bytes.items + dictionary->bytes.n, bytes, n_bytes);
     dictionary->bytes.n += n_bytes;
     dictionary->offset.items[dictionary->offset.n++] = dictionary->bytes.n;
     dictionary->first_line.items[dictionary->first_line.n++] = line;
     dictionary->n++;
-done:
-    return status;
 }
 
 static inline bool slot_holds(const kn_dictionary *dictionary, const kn_dictionary_slot *slot, uint64_t key,
@@ -108,69 +123,102 @@ static inline bool slot_holds(const kn_dictionary *dictionary, const kn_dictiona
            memcmp(dictionary->bytes.items + dictionary->offset.items[slot->code], bytes, n_bytes) == 0;
 }
 
-/* Room is reserved. */
-static inline kn_status find_or_add(uint32_t *code, kn_dictionary *dictionary, size_t home, uint64_t key,
-                                    const char *bytes, uint32_t n_bytes, uint64_t line, kn_error *err)
+/* The slot that holds the cell, or the empty one where it belongs. Slots are reserved. */
+static inline kn_dictionary_slot *find_slot(const kn_dictionary *dictionary, size_t home, uint64_t key,
+                                            const char *bytes, uint32_t n_bytes)
 {
     kn_dictionary_slot *slots = dictionary->slots;
     size_t at = home;
-    for (; slots[at].code != NO_CODE; at = (at + 1) & (dictionary->n_slots - 1)) {
-        if (slot_holds(dictionary, &slots[at], key, bytes, n_bytes)) {
-            *code = slots[at].code;
-            return KN_OK;
-        }
-    }
-    kn_status status = add_entry(dictionary, bytes, n_bytes, line, err);
-    if (status != KN_OK) return status;
-    slots[at] = (kn_dictionary_slot){key, n_bytes, dictionary->n - 1};
-    *code = dictionary->n - 1;
-    return KN_OK;
+    while (slots[at].code != NO_CODE && !slot_holds(dictionary, &slots[at], key, bytes, n_bytes))
+        at = (at + 1) & (dictionary->n_slots - 1);
+    return &slots[at];
 }
 
-kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, const char *buffer, const kn_csv_cell *cells,
+static kn_status append_cells(uint32_t *codes, kn_dictionary *dictionary, kn_csv_texts texts, const kn_csv_cell *cells,
+                              const uint32_t *lines, uint64_t line_base, uint32_t n_cells, kn_error *err)
+{
+    kn_status status = KN_OK;
+    size_t n_bytes = 0;
+    if (dictionary->n >= NO_CODE - n_cells)
+        KN_FAIL(KN_RESOURCES, "more than four billion distinct values in one column");
+    for (uint32_t i = 0; i < n_cells; i++) n_bytes += cells[i].n_bytes;
+    KN_TRY(reserve_entries(dictionary, n_cells, n_bytes, err));
+    for (uint32_t i = 0; i < n_cells; i += PROBE_EVERY) {
+        const char *bytes = kn_csv_cell_bytes(texts, cells[i]);
+        uint64_t key = key_of(bytes, cells[i].n_bytes);
+        size_t home = home_of(key, cells[i].n_bytes, dictionary->n_slots);
+        dictionary->n_found += find_slot(dictionary, home, key, bytes, cells[i].n_bytes)->code != NO_CODE;
+        dictionary->n_probed++;
+    }
+    for (uint32_t i = 0; i < n_cells; i++) {
+        codes[i] = dictionary->n;
+        push_entry(dictionary, kn_csv_cell_bytes(texts, cells[i]), cells[i].n_bytes, line_base + lines[i]);
+    }
+done:
+    return status;
+}
+
+kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, kn_csv_texts texts, const kn_csv_cell *cells,
                               const uint32_t *lines, uint64_t line_base, uint32_t n_cells, kn_error *err)
 {
     kn_status status = KN_OK;
     uint64_t keys[KN_DICTIONARY_BATCH];
     size_t homes[KN_DICTIONARY_BATCH];
+    uint32_t n_before = dictionary->n;
     assert(n_cells <= KN_DICTIONARY_BATCH);
+    if (dictionary->appending) return append_cells(codes, dictionary, texts, cells, lines, line_base, n_cells, err);
     KN_TRY(reserve(dictionary, n_cells, err));
     for (uint32_t i = 0; i < n_cells; i++) {
-        keys[i] = key_of(buffer + cells[i].at, cells[i].n_bytes);
+        keys[i] = key_of(kn_csv_cell_bytes(texts, cells[i]), cells[i].n_bytes);
         homes[i] = home_of(keys[i], cells[i].n_bytes, dictionary->n_slots);
         __builtin_prefetch(&dictionary->slots[homes[i]]);
     }
-    for (uint32_t i = 0; i < n_cells; i++)
-        KN_TRY(find_or_add(&codes[i], dictionary, homes[i], keys[i], buffer + cells[i].at, cells[i].n_bytes,
-                           line_base + lines[i], err));
+    for (uint32_t i = 0; i < n_cells; i++) {
+        const char *bytes = kn_csv_cell_bytes(texts, cells[i]);
+        kn_dictionary_slot *slot = find_slot(dictionary, homes[i], keys[i], bytes, cells[i].n_bytes);
+        if (__builtin_expect(slot->code == NO_CODE, 0)) {
+            KN_TRY(reserve_entries(dictionary, 1, cells[i].n_bytes, err));
+            push_entry(dictionary, bytes, cells[i].n_bytes, line_base + lines[i]);
+            *slot = (kn_dictionary_slot){keys[i], cells[i].n_bytes, dictionary->n - 1};
+        }
+        codes[i] = slot->code;
+    }
+    dictionary->n_known = dictionary->n;
+    dictionary->n_probed += n_cells;
+    dictionary->n_found += n_cells - (dictionary->n - n_before);
 done:
     return status;
 }
 
-kn_status kn_dictionary_merge(kn_dictionary *dictionary, const kn_dictionary *other, uint32_t *new_code, kn_error *err)
+/* Puts what was appended into the slots. */
+static kn_status learn_entries(kn_dictionary *dictionary, kn_error *err)
 {
     kn_status status = KN_OK;
-    enum { AHEAD = 16 };
-    uint64_t keys[AHEAD];
-    size_t homes[AHEAD];
-    for (uint32_t first = 0; first < other->n; first += AHEAD) {
-        uint32_t n = other->n - first < AHEAD ? other->n - first : AHEAD;
-        const uint64_t *offset = other->offset.items + first;
-        KN_TRY(reserve(dictionary, n, err));
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t n_bytes = (uint32_t)(offset[i + 1] - offset[i]);
-            keys[i] = key_of(other->bytes.items + offset[i], n_bytes);
-            homes[i] = home_of(keys[i], n_bytes, dictionary->n_slots);
-            __builtin_prefetch(&dictionary->slots[homes[i]]);
-        }
-        for (uint32_t i = 0; i < n; i++) {
-            uint64_t line = other->first_line.items[first + i];
-            uint32_t *code = &new_code[first + i];
-            KN_TRY(find_or_add(code, dictionary, homes[i], keys[i], other->bytes.items + offset[i],
-                               (uint32_t)(offset[i + 1] - offset[i]), line, err));
-            if (line < dictionary->first_line.items[*code]) dictionary->first_line.items[*code] = line;
-        }
+    KN_TRY(reserve(dictionary, 0, err));
+    for (; dictionary->n_known < dictionary->n; dictionary->n_known++) {
+        const uint64_t *offset = dictionary->offset.items + dictionary->n_known;
+        const char *bytes = dictionary->bytes.items + offset[0];
+        uint32_t n_bytes = (uint32_t)(offset[1] - offset[0]);
+        uint64_t key = key_of(bytes, n_bytes);
+        kn_dictionary_slot *slot =
+            find_slot(dictionary, home_of(key, n_bytes, dictionary->n_slots), key, bytes, n_bytes);
+        if (slot->code == NO_CODE) *slot = (kn_dictionary_slot){key, n_bytes, dictionary->n_known};
     }
+done:
+    return status;
+}
+
+kn_status kn_dictionary_adapt(kn_dictionary *dictionary, uint64_t n_expected, kn_error *err)
+{
+    kn_status status = KN_OK;
+    /* Of D equally likely values n_known are known: a probe finds n_known / D of the time. */
+    double n_distinct = (double)dictionary->n_known * (double)dictionary->n_probed / (double)(dictionary->n_found + 1);
+    bool mostly_new = dictionary->n_found * 2 < dictionary->n_probed;
+    bool many = dictionary->n_found < MIN_FOUND || (mostly_new && n_distinct > (double)n_expected / 2);
+    bool append = dictionary->n_known >= MIN_SAMPLE && n_expected != UINT64_MAX && many;
+    if (dictionary->appending && !append) KN_TRY(learn_entries(dictionary, err));
+    dictionary->appending = append;
+    dictionary->n_probed = dictionary->n_found = 0;
 done:
     return status;
 }

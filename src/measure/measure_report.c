@@ -1,63 +1,74 @@
 /* All measures of one release.
  *
- * Measures that are sums over cells or classes are independent jobs of the pool; those that price the release as a
- * whole come after them, one by one, and use the pool themselves. */
+ * Measures that are sums over cells or classes are independent jobs of the pool, and so is the preparation of those
+ * that price the release as a whole; these come after, one by one, and use the pool themselves. */
 #include "measure/measure.h"
 
 #include <math.h>
 
-typedef struct jobs {
+typedef struct work {
     const kn_release *release;
     kn_measured *items;
-    const size_t *which; /* item of each job */
-} jobs;
-
-static kn_status measure_one(double *value, const kn_measure *type, const kn_release *release, kn_pool *pool,
-                             kn_error *err)
-{
-    kn_status status = KN_OK;
-    kn_objective *objective = NULL;
-    KN_TRY(kn_objective_new(&objective, type->name, release->tuples, err));
-    if (type->price_release != NULL) {
-        KN_TRY(type->price_release(value, objective->state, release, pool, err));
-    } else {
-        KN_TRY(kn_objective_loss(value, objective, release, err));
-    }
-done:
-    kn_objective_free(objective);
-    return status;
-}
+    kn_objective **objectives;
+    size_t n;
+    size_t *item_of_job; /* whole releases first: kl takes longest to prepare */
+} work;
 
 static kn_status measure_job(void *context, size_t job, unsigned worker, kn_error *err)
 {
-    const jobs *all = context;
-    kn_measured *item = &all->items[all->which[job]];
-    return measure_one(&item->value, item->type, all->release, NULL, err);
+    kn_status status = KN_OK;
+    const work *w = context;
+    kn_measured *item = &w->items[w->item_of_job[job]];
+    kn_objective **objective = &w->objectives[w->item_of_job[job]];
+    KN_TRY(kn_objective_new(objective, item->type->name, w->release->tuples, err));
+    if (item->type->price_release != NULL) goto done;
+    KN_TRY(kn_objective_loss(&item->value, *objective, w->release, err));
+    kn_objective_free(*objective);
+    *objective = NULL;
+done:
+    return status;
+}
+
+static kn_status price_whole(work *w, kn_pool *pool, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (size_t i = 0; i < w->n; i++) {
+        if (w->objectives[i] == NULL) continue;
+        KN_TRY(w->items[i].type->price_release(&w->items[i].value, w->objectives[i]->state, w->release, pool, err));
+    }
+done:
+    return status;
 }
 
 kn_status kn_measure_report_new(kn_measure_report **out, const kn_release *release, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_measure_report *report = NULL;
-    size_t n, n_jobs = 0, *which = NULL;
+    size_t n;
     const kn_measure *const *all = kn_measure_all(&n);
+    work w = {.release = release};
     *out = NULL;
     KN_NEW(report, 1);
     KN_NEW(report->items, n);
-    KN_NEW(which, n);
-    for (size_t i = 0; i < n; i++) {
-        if ((all[i]->needs & KN_MEASURE_NEEDS_CLASS_COLUMN) && release->tuples->n_sensitive == 0) continue;
-        if (all[i]->price_release == NULL) which[n_jobs++] = report->n;
-        report->items[report->n++] = (kn_measured){all[i], NAN};
-    }
-    KN_TRY(kn_pool_run(pool, n_jobs, measure_job, &(jobs){release, report->items, which}, err));
-    for (size_t i = 0; i < report->n; i++)
-        if (report->items[i].type->price_release != NULL)
-            KN_TRY(measure_one(&report->items[i].value, report->items[i].type, release, pool, err));
+    KN_NEW(w.objectives, n);
+    KN_NEW(w.item_of_job, n);
+    for (size_t i = 0; i < n; i++)
+        if (!(all[i]->needs & KN_MEASURE_NEEDS_CLASS_COLUMN) || release->tuples->n_sensitive > 0)
+            report->items[report->n++] = (kn_measured){all[i], NAN};
+    w.items = report->items;
+    w.n = report->n;
+    size_t n_jobs = 0;
+    for (int whole = 1; whole >= 0; whole--)
+        for (size_t i = 0; i < w.n; i++)
+            if ((w.items[i].type->price_release != NULL) == whole) w.item_of_job[n_jobs++] = i;
+    KN_TRY(kn_pool_run(pool, w.n, measure_job, &w, err));
+    KN_TRY(price_whole(&w, pool, err));
     *out = report;
     report = NULL;
 done:
-    kn_free(which);
+    for (size_t i = 0; w.objectives != NULL && i < n; i++) kn_objective_free(w.objectives[i]);
+    kn_free(w.objectives);
+    kn_free(w.item_of_job);
     kn_measure_report_free(report);
     return status;
 }

@@ -78,34 +78,6 @@ done:
     return status;
 }
 
-/* Two columns of two values, or one of at most four, whose only other level is the root. */
-static void choose_riders(kn_lattice *lattice)
-{
-    uint32_t n_binary = 0, binary[KN_LATTICE_MAX_RIDERS], widest = KN_NONE, most = 0;
-    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
-        const kn_lattice_column *column = &lattice->columns[q];
-        if (column->max_level != column->min_level + 1 || column->levels[column->max_level].n != 1) continue;
-        uint32_t n = column->levels[column->min_level].n;
-        if (n == 2 && n_binary < KN_LATTICE_MAX_RIDERS) binary[n_binary++] = q;
-        if (n <= KN_LATTICE_LANES && n > most) {
-            most = n;
-            widest = q;
-        }
-    }
-    if (n_binary == KN_LATTICE_MAX_RIDERS) {
-        lattice->n_riders = n_binary;
-        memcpy(lattice->riders, binary, sizeof binary);
-    } else if (most > 1) {
-        lattice->n_riders = 1;
-        lattice->riders[0] = widest;
-    }
-    for (uint32_t r = 0; r < lattice->n_riders; r++) {
-        lattice->columns[lattice->riders[r]].rides = true;
-        lattice->columns[lattice->riders[r]].lane_stride = lattice->n_riders == 2 && r == 0 ? 2 : 1;
-    }
-    if (lattice->n_riders > 0) lattice->n_lanes = KN_LATTICE_LANES;
-}
-
 /* Fields never straddle words: the next field goes where it fits first. */
 static kn_status place_fields(kn_lattice *lattice, bool wide, kn_error *err)
 {
@@ -114,7 +86,7 @@ static kn_status place_fields(kn_lattice *lattice, bool wide, kn_error *err)
     KN_NEW(used, (size_t)n_qis + 1);
     for (uint32_t q = 0; q < n_qis; q++) {
         kn_lattice_column *column = &lattice->columns[q];
-        column->n_bits = column->rides ? 0 : bits_for(column->levels[column->min_level].n);
+        column->n_bits = bits_for(column->levels[column->min_level].n);
         total += column->n_bits;
     }
     lattice->word_bytes = total <= 32 && !wide ? 4 : 8;
@@ -141,7 +113,7 @@ static kn_status place_counts(kn_lattice *lattice, bool histograms, bool sparse,
     enum { MOST_DENSE_VALUES = 32 };
     kn_status status = KN_OK;
     const kn_tuples *tuples = lattice->tuples;
-    lattice->width = lattice->n_lanes * (lattice->has_persons ? 2 : 1);
+    lattice->width = lattice->has_persons ? 2 : 1;
     lattice->has_histograms = histograms && tuples->n_sensitive > 0 && tuples->sensitive[0].start != NULL;
     if (!lattice->has_histograms) goto done;
     KN_NEW(lattice->dense_at, tuples->n_sensitive);
@@ -254,15 +226,9 @@ static kn_status tuples_as_groups(kn_groups *groups, const kn_lattice *lattice, 
     for (uint32_t q = 0; q < tuples->n_qis; q++) groups->levels[q] = lattice->columns[q].min_level;
     tuple_keys(groups, lattice);
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
-        uint32_t lane = 0;
-        for (uint32_t r = 0; r < lattice->n_riders; r++) {
-            const kn_lattice_column *column = &lattice->columns[lattice->riders[r]];
-            lane += column->levels[column->min_level].of_code[tuples->codes[lattice->riders[r]][t]] *
-                    column->lane_stride;
-        }
         uint32_t *counts = &groups->counts[(size_t)t * lattice->width];
-        counts[lane] = tuples->rows[t];
-        if (lattice->has_persons) counts[lattice->n_lanes + lane] = tuples->persons[t];
+        counts[0] = tuples->rows[t];
+        if (lattice->has_persons) counts[1] = tuples->persons[t];
     }
     KN_TRY(tuple_histograms(groups, lattice, err));
     if (tuples->n_repeats > 0) {
@@ -295,7 +261,6 @@ kn_status kn_lattice_new(kn_lattice **out, const kn_tuples *tuples, unsigned fla
     *out = NULL;
     KN_NEW(lattice, 1);
     lattice->tuples = tuples;
-    lattice->n_lanes = 1;
     lattice->has_persons = tuples->persons != tuples->rows;
     lattice->n_nodes = 1;
     KN_NEW(lattice->columns, tuples->n_qis);
@@ -303,11 +268,9 @@ kn_status kn_lattice_new(kn_lattice **out, const kn_tuples *tuples, unsigned fla
         KN_TRY(column_new(&lattice->columns[q], tuples->domains[q], err));
         lattice->n_nodes *= lattice->columns[q].max_level - lattice->columns[q].min_level + 1;
     }
-    if ((flags & KN_LATTICE_RIDERS) && !(flags & KN_LATTICE_HISTOGRAMS) && tuples->n_repeats == 0)
-        choose_riders(lattice);
     KN_TRY(place_fields(lattice, flags & KN_LATTICE_WIDE, err));
     KN_TRY(place_counts(lattice, flags & KN_LATTICE_HISTOGRAMS, flags & KN_LATTICE_SPARSE, err));
-    KN_TRY(make_base(lattice, err));
+    if (!(flags & KN_LATTICE_NO_BASE)) KN_TRY(make_base(lattice, err));
     *out = lattice;
     lattice = NULL;
 done:
@@ -505,7 +468,7 @@ static kn_status roll_repeats(kn_groups *out, const kn_groups *from, const kn_ro
         uint32_t kept = 1;
         for (uint32_t j = 1; j < n; j++) {
             if (own[j].tuple != own[kept - 1].tuple) own[kept++] = own[j];
-            else out->counts[(size_t)own[j].tuple * lattice->width + lattice->n_lanes]--;
+            else out->counts[(size_t)own[j].tuple * lattice->width + 1]--;
         }
         if (kept > 1) out->n_repeats += kept; /* otherwise in one group for good */
     }
@@ -645,7 +608,7 @@ static kn_status roll(kn_groups *out, const kn_groups *from, const uint32_t *lev
     KN_TRY(roller_reserve(roller, from->n, slot_bits, map, err));
     out->n = roll_any(out, from, steps, n_steps, lattice, roller->slots, slot_bits, map ? roller->map : NULL);
     for (uint32_t q = 0; q < tuples->n_qis; q++)
-        out->levels[q] = lattice->columns[q].rides ? from->levels[q] : levels[q];
+        out->levels[q] = levels[q];
     out->n_repeats = 0;
     if (from->n_repeats > 0) KN_TRY(roll_repeats(out, from, roller, err));
     if (sparse) KN_TRY(sort_by_result(roller, out, from, err));
@@ -691,7 +654,6 @@ size_t kn_lattice_entries(const kn_lattice *lattice)
 kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, kn_histogram *buffer,
                                 uint32_t *entries)
 {
-    assert(lattice->n_riders == 0);
     const uint32_t *counts = &groups->counts[(size_t)g * lattice->width];
     kn_class_counts class_counts = {.n_rows = kn_groups_rows(lattice, groups, g),
                                     .n_persons = kn_groups_persons(lattice, groups, g)};

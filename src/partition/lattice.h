@@ -10,9 +10,6 @@
  *     kn_groups groups = {0};                    kn_groups_roll(&groups, &lattice->base, levels, roller, err)
  *     for (g...) kn_groups_rows(&groups, g), kn_groups_cell(lattice, &groups, g, q)
  *
- * Riders: columns with few values and two levels need not be part of the key. Their values are lanes of counts, so one
- * roll-up answers the nodes with each of them generalized or not. Only kn_lattice_new with KN_LATTICE_RIDERS has them.
- *
  * Persons are counted exactly: a person with rows in several groups is carried in a list, and the merged group loses
  * what it would count twice. Histograms of the sensitive columns are carried on request (KN_LATTICE_HISTOGRAMS): as
  * lanes for columns of few values, as (value, count) lists for the others.
@@ -25,13 +22,11 @@
 #include "partition/release.h"
 
 enum {
-    KN_LATTICE_RIDERS = 1,     /* columns with two levels and few values may ride as lanes of counts */
-    KN_LATTICE_HISTOGRAMS = 2, /* carry the histograms of the sensitive columns */
+    KN_LATTICE_HISTOGRAMS = 1, /* carry the histograms of the sensitive columns */
+    KN_LATTICE_NO_BASE = 2,    /* levels and positions only: `base` stays empty */
     KN_LATTICE_WIDE = 4,       /* tests: keys of several words even where one would do */
     KN_LATTICE_SPARSE = 8,     /* tests: lists instead of lanes for the histograms of columns of few values */
 };
-
-enum { KN_LATTICE_LANES = 4, KN_LATTICE_MAX_RIDERS = 2 };
 
 /* One level of one column. A position numbers the tree's nodes at this level that cover a value of the data, in
  * pre-order. */
@@ -45,17 +40,15 @@ typedef struct kn_lattice_level {
 typedef struct kn_lattice_column {
     uint32_t min_level, max_level; /* allowed ones, both included */
     kn_lattice_level *levels;      /* [level], filled from min_level to max_level */
-    uint32_t word, shift, n_bits;  /* field in the key; a rider has none */
-    bool rides;
-    uint32_t lane_stride;          /* riders: lane = sum of position * stride */
+    uint32_t word, shift, n_bits;  /* field in the key */
 } kn_lattice_column;
 
 /* The classes of one node. Zero-initialise it; reuse keeps the memory. */
 typedef struct kn_groups {
     uint32_t n;
-    uint32_t *levels;  /* n_qis; a rider's is its min_level: the lanes tell its values apart */
+    uint32_t *levels;  /* n_qis */
     void *keys;        /* n * n_words words of 4 or 8 bytes */
-    uint32_t *counts;  /* n * width: rows (lanes), persons (lanes), dense histograms */
+    uint32_t *counts;  /* n * width: rows, persons where they are not rows, dense histograms */
     /* Persons with several groups, ascending by person: what later roll-ups subtract. */
     uint32_t n_repeats;
     kn_person_tuple *repeats; /* `tuple` is a group here */
@@ -72,8 +65,6 @@ typedef struct kn_lattice {
     kn_lattice_column *columns;
     uint32_t n_words;    /* per key */
     uint32_t word_bytes; /* 4 or 8 */
-    uint32_t n_riders, riders[KN_LATTICE_MAX_RIDERS];
-    uint32_t n_lanes;    /* 1, or KN_LATTICE_LANES with riders */
     bool has_persons;    /* persons are not rows */
     bool has_histograms;
     uint32_t *dense_at;  /* per sensitive column: where its lanes begin in a group's counts; KN_NONE: sparse */
@@ -91,15 +82,14 @@ void kn_lattice_free(kn_lattice *lattice);
 kn_status kn_roller_new(kn_roller **out, const kn_lattice *lattice, kn_error *err);
 void kn_roller_free(kn_roller *roller);
 
-/* The classes at `levels`, each at least from->levels and at most the column's max_level. `out` is not `from`. Where a
- * rider's level is above its minimum the lanes stay as they are: whoever evaluates adds them up. */
+/* The classes at `levels`, each at least from->levels and at most the column's max_level. `out` is not `from`. */
 kn_status kn_groups_roll(kn_groups *out, const kn_groups *from, const uint32_t *levels, kn_roller *roller,
                          kn_error *err);
 void kn_groups_free(kn_groups *groups, const kn_lattice *lattice); /* what it holds, not the struct */
 /* Bytes that n groups take, at most. */
 size_t kn_groups_bytes(const kn_lattice *lattice, uint32_t n);
 
-/* Position of group g's value in column q (not a rider) among the nodes of its level. */
+/* Position of group g's value in column q among the nodes of its level. */
 static inline uint32_t kn_groups_position(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, uint32_t q)
 {
     const kn_lattice_column *column = &lattice->columns[q];
@@ -108,23 +98,23 @@ static inline uint32_t kn_groups_position(const kn_lattice *lattice, const kn_gr
     return (uint32_t)(word >> column->shift) & (uint32_t)((1ull << column->n_bits) - 1);
 }
 
-/* Node of the tree that column q (not a rider) has in group g. */
+/* Node of the tree that column q has in group g. */
 static inline uint32_t kn_groups_node(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, uint32_t q)
 {
     return lattice->columns[q].levels[groups->levels[q]].node[kn_groups_position(lattice, groups, g, q)];
 }
 
-/* Without riders: rows and persons of a group. */
+/* Rows and persons of a group. */
 static inline uint32_t kn_groups_rows(const kn_lattice *lattice, const kn_groups *groups, uint32_t g)
 {
     return groups->counts[(size_t)g * lattice->width];
 }
 static inline uint32_t kn_groups_persons(const kn_lattice *lattice, const kn_groups *groups, uint32_t g)
 {
-    return groups->counts[(size_t)g * lattice->width + (lattice->has_persons ? lattice->n_lanes : 0)];
+    return groups->counts[(size_t)g * lattice->width + lattice->has_persons];
 }
 
-/* Without riders: group g as models see it. `buffer` has room for n_sensitive histograms, `entries` for two entries per
+/* Group g as models see it. `buffer` has room for n_sensitive histograms, `entries` for two entries per
  * value of all sensitive columns (kn_lattice_entries). */
 size_t kn_lattice_entries(const kn_lattice *lattice);
 kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, kn_histogram *buffer,

@@ -31,10 +31,41 @@ static uint32_t bits_for(uint32_t n)
     return n_bits;
 }
 
+/* Two columns of two values, or one of at most four, whose only other level is a single node. */
+static void choose_riders(kn_block_lattice *b)
+{
+    uint32_t n_binary = 0, binary[KN_LATTICE_MAX_RIDERS], widest = KN_NONE, most = 1;
+    for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) {
+        const kn_lattice_column *column = &b->lattice->columns[q];
+        if (column->max_level != column->min_level + 1 || column->levels[column->max_level].n != 1) continue;
+        uint32_t n = column->levels[column->min_level].n;
+        if (n == 2 && n_binary < KN_LATTICE_MAX_RIDERS) binary[n_binary++] = q;
+        if (n <= KN_LATTICE_LANES && n > most) {
+            most = n;
+            widest = q;
+        }
+    }
+    if (n_binary == KN_LATTICE_MAX_RIDERS) {
+        b->n_riders = n_binary;
+        memcpy(b->riders, binary, sizeof binary);
+    } else if (widest != KN_NONE) {
+        b->n_riders = 1;
+        b->riders[0] = widest;
+    }
+    for (uint32_t r = 0; r < b->n_riders; r++) b->rider_stride[r] = b->n_riders == 2 && r == 0 ? 2 : 1;
+}
+
+/* The columns of `order` that are no riders: the last ones inner as far as allowed, the others outer. */
 static void choose_inner(kn_block_lattice *b, const uint32_t *order, uint32_t n_order, uint32_t max_combos)
 {
     b->n_combos = 1;
-    b->n_outer = n_order;
+    b->n_outer = 0;
+    for (uint32_t d = 0; d < n_order; d++) {
+        bool rides = false;
+        for (uint32_t r = 0; r < b->n_riders; r++) rides = rides || b->riders[r] == order[d];
+        if (!rides) b->outer[b->n_outer++] = order[d];
+    }
+    order = b->outer;
     if (max_combos > KN_BLOCK_MAX_COMBOS) max_combos = KN_BLOCK_MAX_COMBOS;
     while (b->n_outer > 1 && b->n_inner < KN_BLOCK_MAX_INNER) {
         uint32_t q = order[b->n_outer - 1];
@@ -51,17 +82,35 @@ static void choose_inner(kn_block_lattice *b, const uint32_t *order, uint32_t n_
     }
 }
 
+/* How the inner values of the combo one level lower in inner column i become those of combo c. */
+static void raise_values(uint16_t *raised, const kn_block_lattice *b, uint32_t c, uint32_t i)
+{
+    const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
+    const kn_lattice_level *low = &column->levels[b->combo_level[c][i] - 1], *high = &column->levels[b->combo_level[c][i]];
+    uint32_t mask = (1u << b->inner_bits[i]) - 1;
+    for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
+        uint32_t position = value >> b->inner_shift[i] & mask;
+        if (position >= low->n) continue; /* no such value */
+        raised[value] = (uint16_t)((value & ~(mask << b->inner_shift[i])) |
+                                   high->of_code[low->first_code[position]] << b->inner_shift[i]);
+    }
+}
+
 static kn_status number_combos(kn_block_lattice *b, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_NEW(b->merged, (size_t)b->n_combos << b->n_inner_bits);
+    KN_NEW(b->raised, (size_t)b->n_combos * b->n_inner << b->n_inner_bits);
     for (uint32_t c = 0; c < b->n_combos; c++) {
-        uint32_t rest = c;
+        uint32_t rest = c, stride = 1;
         for (uint32_t i = 0; i < b->n_inner; i++) {
             const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
             uint32_t n_levels = column->max_level - column->min_level + 1;
             b->combo_level[c][i] = column->min_level + rest % n_levels;
+            b->below[c][i] = rest % n_levels > 0 ? c - stride : KN_NONE;
             rest /= n_levels;
+            stride *= n_levels;
+            if (b->below[c][i] != KN_NONE)
+                raise_values(b->raised + (((size_t)c * b->n_inner + i) << b->n_inner_bits), b, c, i);
         }
     }
     for (uint32_t c = 0; c < b->n_combos; c++)
@@ -69,18 +118,6 @@ static kn_status number_combos(kn_block_lattice *b, kn_error *err)
             bool above = true;
             for (uint32_t i = 0; i < b->n_inner; i++) above = above && b->combo_level[other][i] >= b->combo_level[c][i];
             if (above) b->above[c] |= 1u << other;
-        }
-    for (uint32_t c = 0; c < b->n_combos; c++)
-        for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
-            uint32_t merged = 0;
-            for (uint32_t i = 0; i < b->n_inner; i++) {
-                const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
-                uint32_t position = value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
-                if (position >= column->levels[column->min_level].n) continue; /* no such value */
-                uint32_t code = column->levels[column->min_level].first_code[position];
-                merged |= column->levels[b->combo_level[c][i]].of_code[code] << b->inner_shift[i];
-            }
-            b->merged[((size_t)c << b->n_inner_bits) + value] = (uint16_t)merged;
         }
 done:
     return status;
@@ -187,10 +224,9 @@ static kn_status tuples_as_blocks(kn_blocks *raw, const kn_block_lattice *b, kn_
     }
     for (uint32_t t = 0; t < raw->n; t++) {
         uint32_t lane = 0, *counts = raw->counts + (size_t)t * b->width;
-        for (uint32_t r = 0; r < lattice->n_riders; r++) {
-            const kn_lattice_column *column = &lattice->columns[lattice->riders[r]];
-            lane += column->levels[column->min_level].of_code[tuples->codes[lattice->riders[r]][t]] *
-                    column->lane_stride;
+        for (uint32_t r = 0; r < b->n_riders; r++) {
+            const kn_lattice_column *column = &lattice->columns[b->riders[r]];
+            lane += column->levels[column->min_level].of_code[tuples->codes[b->riders[r]][t]] * b->rider_stride[r];
         }
         counts[lane] = tuples->rows[t];
         if (b->width > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] = tuples->persons[t];
@@ -201,7 +237,7 @@ done:
     return status;
 }
 
-kn_status kn_block_lattice_new(kn_block_lattice **out, kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
+kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
                                int64_t ***prices, uint32_t max_combos, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -214,11 +250,11 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, kn_lattice *lattice, cons
     b->lattice = lattice;
     b->prices = prices;
     b->width = KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
+    KN_NEW(b->outer, (size_t)n_order + 1);
+    KN_NEW(b->outer_shift, (size_t)n_order + 1);
+    KN_NEW(b->outer_bits, (size_t)n_order + 1);
+    choose_riders(b);
     choose_inner(b, order, n_order, max_combos);
-    KN_NEW(b->outer, (size_t)b->n_outer + 1);
-    KN_NEW(b->outer_shift, (size_t)b->n_outer + 1);
-    KN_NEW(b->outer_bits, (size_t)b->n_outer + 1);
-    memcpy(b->outer, order, b->n_outer * sizeof *order);
     if (!place_outer(b)) goto done;
     KN_TRY(number_combos(b, err));
     KN_TRY(tuples_as_blocks(&raw, b, err));
@@ -240,7 +276,7 @@ void kn_block_lattice_free(kn_block_lattice *blocks)
     kn_free(blocks->outer);
     kn_free(blocks->outer_shift);
     kn_free(blocks->outer_bits);
-    kn_free(blocks->merged);
+    kn_free(blocks->raised);
     kn_free(blocks);
 }
 

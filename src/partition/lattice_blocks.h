@@ -6,6 +6,9 @@
  * need no work per combo: one with fewer than k persons in all is suppressed in each of them, one with a single entry is
  * the same class in each of them.
  *
+ * Riders: up to two columns whose only other level is a single node, with few values, are not even inner values but lanes
+ * of the counts; a block answers the nodes with each of them generalized or not.
+ *
  * Counts are always KN_LATTICE_LANES lanes of rows, followed by as many of persons where persons are not rows. A block
  * also carries the sum of a price per (column, level, position) over the outer columns. */
 #ifndef KN_PARTITION_LATTICE_BLOCKS_H
@@ -13,6 +16,7 @@
 
 #include "partition/lattice.h"
 
+enum { KN_LATTICE_LANES = 4, KN_LATTICE_MAX_RIDERS = 2 };
 enum { KN_BLOCK_MAX_INNER = 8, KN_BLOCK_MAX_COMBOS = 32, KN_BLOCK_MAX_INNER_BITS = 10 };
 
 /* Zero-initialise it; reuse keeps the memory. */
@@ -28,7 +32,9 @@ typedef struct kn_blocks {
 } kn_blocks;
 
 typedef struct kn_block_lattice {
-    kn_lattice *lattice;        /* made with KN_LATTICE_RIDERS; borrowed */
+    const kn_lattice *lattice;  /* borrowed; its base is not needed */
+    uint32_t n_riders, riders[KN_LATTICE_MAX_RIDERS];
+    uint32_t rider_stride[KN_LATTICE_MAX_RIDERS]; /* lane = sum of position * stride */
     int64_t ***prices;          /* [q][level][position]; borrowed; may be NULL */
     uint32_t n_outer, *outer;   /* columns, outermost first */
     uint32_t *outer_shift, *outer_bits; /* [index into outer]: field in the block's key */
@@ -37,7 +43,9 @@ typedef struct kn_block_lattice {
     uint32_t n_combos;          /* numbered so that a combo comes before its generalizations */
     uint32_t combo_level[KN_BLOCK_MAX_COMBOS][KN_BLOCK_MAX_INNER];
     uint32_t above[KN_BLOCK_MAX_COMBOS]; /* bit set of the combos that generalize this one, itself included */
-    uint16_t *merged;           /* [combo << n_inner_bits | inner]: the inner value at the combo's levels */
+    uint32_t below[KN_BLOCK_MAX_COMBOS][KN_BLOCK_MAX_INNER]; /* combo one level lower in that column; KN_NONE: none */
+    uint16_t *raised;           /* [(combo * n_inner + column) << n_inner_bits | inner at the levels of that lower combo]:
+                                   the inner value at the combo's levels */
     uint32_t width;             /* counts per entry: 4 or 8 */
     kn_blocks base;
 } kn_block_lattice;
@@ -46,7 +54,7 @@ typedef struct kn_block_roller kn_block_roller;
 
 /* *out is NULL where blocks cannot serve: keys beyond 64 bits, persons in several tuples. `order` as from
  * kn_lattice_order; its last columns become the inner ones as far as combos and bits allow. */
-kn_status kn_block_lattice_new(kn_block_lattice **out, kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
+kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
                                int64_t ***prices, uint32_t max_combos, kn_error *err);
 void kn_block_lattice_free(kn_block_lattice *blocks);
 kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_error *err);

@@ -15,7 +15,6 @@ kn_status kn_lattice_order(uint32_t **order, uint32_t *n_order, const kn_lattice
     KN_NEW(entropy, tuples->n_qis);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         const kn_domain *domain = tuples->domains[q];
-        if (lattice->columns[q].rides) continue;
         for (uint32_t code = 0; code < domain->n_codes; code++) {
             double share = (double)kn_domain_code_rows(domain, code) / (tuples->n_rows > 0 ? tuples->n_rows : 1);
             if (share > 0) entropy[q] -= share * log2(share);

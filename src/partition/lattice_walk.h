@@ -1,6 +1,6 @@
 /* Every node of a lattice once, most specific first, with its classes.
  *
- * Depth first over the columns in `order` (outermost first; riders have no depth): a node's classes are rolled up from
+ * Depth first over the columns in `order` (outermost first): a node's classes are rolled up from
  * the node one step below in the innermost changed column. The levels of the two outermost columns are the jobs of the
  * pool; each job starts from the base, so what a visitor sees does not depend on the number of threads. Where the
  * intermediate results of a branch would exceed the memory allowed, they are not kept: the nodes inside are rolled up
@@ -25,7 +25,7 @@ typedef struct kn_lattice_walk {
     kn_status (*visit)(void *context, const kn_groups *groups, unsigned worker, kn_error *err);
 } kn_lattice_walk;
 
-/* The columns that are no riders, those whose generalization merges most first: by entropy of the column. *order has
+/* The columns, those whose generalization merges most first: by entropy of the column. *order has
  * n_qis entries, yours to kn_free. */
 kn_status kn_lattice_order(uint32_t **order, uint32_t *n_order, const kn_lattice *lattice, kn_error *err);
 kn_status kn_lattice_walk_run(const kn_lattice_walk *walk, kn_error *err);

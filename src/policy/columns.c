@@ -174,7 +174,7 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
         kn_buffer_printf(&names, "%s%s", n_dropped++ != 0 ? ", " : "", head->names[i]);
     }
     kn_status status = KN_OK;
-    if (head->mode == KN_COLUMNS_OF_RELEASE) n_dropped = 0;
+    if (head->mode != KN_COLUMNS_OF_DATA) n_dropped = 0;
     if (n_dropped != 0 && strcmp(how, "error") == 0)
         status = kn_error_set(err, KN_USAGE,
                               "no role for column%s %.900s; give each a role, or say --unlisted drop or insensitive",
@@ -221,6 +221,8 @@ details:
     KN_TRY(set_details(choices, settings, &head, false, err));
     KN_TRY(set_details(choices, settings, &head, true, err));
     KN_TRY(place_unlisted(choices, given_by, settings, &head, warnings, err));
+    for (uint32_t i = 0; mode == KN_COLUMNS_OF_HIERARCHY && i < n_names; i++)
+        if (choices[i].hierarchy != NULL) choices[i].role = KN_ROLE_QUASI;
     for (uint32_t i = 0; i < n_names; i++) choices[i].listed = given_by[i] != NULL;
     *out = choices;
     choices = NULL;

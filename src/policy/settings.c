@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Arguments without a flag. */
-static const char *const bare_options[] = {"data", "release"};
+static const char *const bare_options[] = {"data", "release", "what"};
 
 static const kn_option *find_option(const char *name)
 {

@@ -1,7 +1,7 @@
 /* What the user asked for: a list of (option, value), from flags and from the policy file. A flag overrides the
  * policy; of two equal flags the last one counts, except for options that add up.
  *
- * Options are named like the long flags (options.c is the table); "data" and "release" stand for the arguments without
+ * Options are named like the long flags (options.c is the table); "data", "release" and "what" stand for the arguments without
  * a flag. The policy file is translated into the same options, so every later stage knows one vocabulary. */
 #ifndef KN_POLICY_SETTINGS_H
 #define KN_POLICY_SETTINGS_H
@@ -55,7 +55,8 @@ typedef struct kn_column_choice {
 
 typedef enum kn_columns_mode {
     KN_COLUMNS_OF_DATA,   /* every name in the settings must be there; unlisted columns as the user says */
-    KN_COLUMNS_OF_RELEASE /* a released file: names may be missing, unlisted columns are just not listed */
+    KN_COLUMNS_OF_RELEASE, /* a released file: names may be missing, unlisted columns are just not listed */
+    KN_COLUMNS_OF_HIERARCHY /* a table of which only the columns with a hierarchy matter: they are quasi-identifiers */
 } kn_columns_mode;
 
 /* One choice per column name of the data. Names that the data does not have, two roles for one column, unlisted

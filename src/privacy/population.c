@@ -94,7 +94,7 @@ static bool is_whole(const kn_cell *cell, const kn_domain *domain, const kn_set_
 
 static kn_box_side side_of(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
 {
-    if (is_whole(cell, domain, sets)) return (kn_box_side){0, UINT32_MAX, NULL, 0};
+    if (is_whole(cell, domain, sets)) return (kn_box_side){0, UINT32_MAX, NULL, 0, 0};
     kn_box_side side = kn_cell_side(cell, domain, sets);
     side.first = place_of_code(domain, side.first);
     side.last = place_of_code(domain, side.last);
@@ -122,8 +122,7 @@ done:
     return status;
 }
 
-kn_status kn_population_new(kn_population **out, const kn_table *people, const kn_tuples *tuples, kn_pool *pool,
-                            kn_error *err)
+kn_status kn_population_new(kn_population **out, const kn_table *people, const kn_tuples *tuples, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_population *population = NULL;
@@ -139,7 +138,7 @@ kn_status kn_population_new(kn_population **out, const kn_table *people, const k
         KN_NEW_RAW(places[q], people->n_rows);
         KN_TRY(place_column(places[q], tuples->domains[q], people, err));
     }
-    KN_TRY(kn_box_tree_new(&population->tree, people->n_rows, tuples->n_qis, places, NULL, pool, err));
+    KN_TRY(kn_box_tree_new(&population->tree, people->n_rows, tuples->n_qis, places, NULL, err));
     *out = population;
     population = NULL;
 done:
@@ -172,7 +171,7 @@ kn_status kn_population_read(kn_population **out, const char *path, const kn_tup
     KN_NEW(plans, kn_csv_n_columns(reader));
     plan_columns(plans, reader, tuples);
     KN_TRY(kn_csv_read(&people, reader, plans, pool, NULL, err));
-    KN_TRY(kn_population_new(out, people, tuples, pool, err));
+    KN_TRY(kn_population_new(out, people, tuples, err));
 done:
     kn_csv_close(reader);
     kn_free(plans);

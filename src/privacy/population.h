@@ -17,8 +17,7 @@ typedef struct kn_population kn_population;
 kn_status kn_population_read(kn_population **out, const char *path, const kn_tuples *tuples, kn_pool *pool,
                              kn_error *err);
 /* The same from a table that is in memory: a column for each QI, found by name. */
-kn_status kn_population_new(kn_population **out, const kn_table *people, const kn_tuples *tuples, kn_pool *pool,
-                            kn_error *err);
+kn_status kn_population_new(kn_population **out, const kn_table *people, const kn_tuples *tuples, kn_error *err);
 void kn_population_free(kn_population *population);
 uint64_t kn_population_size(const kn_population *population);
 /* Persons inside the cells of a class; `cells` NULL: a suppressed row's, everybody. */

@@ -280,16 +280,22 @@ done:
     return status;
 }
 
+static bool root_is_star(const kn_domain *domain, const kn_set_pool *sets)
+{
+    kn_buffer text = {0};
+    kn_cell root = kn_domain_root(domain);
+    kn_cell_text(&text, &root, domain, sets);
+    bool is_star = text.n == 1 && text.bytes[0] == '*';
+    kn_buffer_free(&text);
+    return is_star;
+}
+
 /* The class whose released text is * in every QI, as the suppressed rows' is, or KN_NONE. */
 static uint32_t all_star_class(const kn_release *r)
 {
     const kn_tuples *t = r->tuples;
-    for (uint32_t q = 0; q < t->n_qis; q++) {
-        const kn_tree *tree = t->domains[q]->tree;
-        size_t n_bytes = 1;
-        const char *label = tree != NULL ? kn_tree_label(tree, tree->root, &n_bytes) : "*";
-        if (n_bytes != 1 || *label != '*') return KN_NONE;
-    }
+    for (uint32_t q = 0; q < t->n_qis; q++)
+        if (!root_is_star(t->domains[q], r->sets)) return KN_NONE;
     for (uint32_t c = 0; c < r->n_classes; c++) {
         uint32_t q = 0;
         while (q < t->n_qis) {

@@ -42,16 +42,18 @@ static void loss_lines(kn_buffer *out, const kn_facts *facts)
         kn_buffer_printf(out, ", at most %.2g %% above the best possible",
                          100 * (facts->loss - facts->bound) / (facts->bound > 0 ? facts->bound : facts->loss));
     kn_buffer_char(out, '\n');
+    /* only sums over cells fall on columns */
+    bool has_losses = facts->tuples->n_qis > 0 && !isnan(facts->column_loss[0]);
+    if (!has_losses && facts->release->levels == NULL) return;
     line(out, "by column");
     size_t used = 16;
     for (uint32_t q = 0; q < facts->tuples->n_qis; q++) {
         char item[160];
-        int n;
+        int n = snprintf(item, sizeof item, "%.60s", facts->tuples->domains[q]->name);
+        if (has_losses) n += snprintf(item + n, sizeof item - (size_t)n, " %.3g", facts->column_loss[q]);
         if (facts->release->levels != NULL)
-            n = snprintf(item, sizeof item, "%.60s %.3g (level %u)", facts->tuples->domains[q]->name,
-                         facts->column_loss[q], facts->release->levels[q]);
-        else
-            n = snprintf(item, sizeof item, "%.60s %.3g", facts->tuples->domains[q]->name, facts->column_loss[q]);
+            n += snprintf(item + n, sizeof item - (size_t)n, has_losses ? " (level %u)" : " level %u",
+                          facts->release->levels[q]);
         if (q != 0 && used + (size_t)n + 2 > 80) {
             kn_buffer_text(out, ",\n                ");
             used = 16;
@@ -85,14 +87,14 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
     kn_buffer text = {0};
     const kn_release *r = facts->release;
     char a[32], b[32], c[32];
-    kn_buffer_printf(&text, "Released %s of %s rows in %s classes\n",
+    kn_buffer_printf(&text, "Released %s of %s rows in %s class%s\n",
                      grouped(a, facts->table->n_rows - r->n_removed), grouped(b, facts->table->n_rows),
-                     grouped(c, r->n_classes));
+                     grouped(c, r->n_classes), r->n_classes == 1 ? "" : "es");
     model_lines(&text, facts);
     loss_lines(&text, facts);
     if (r->n_suppressed != 0) {
         line(&text, "suppressed");
-        kn_buffer_printf(&text, "%s rows (%.2g %%)%s\n", grouped(a, r->n_suppressed),
+        kn_buffer_printf(&text, "%s row%s (%.2g %%)%s\n", grouped(a, r->n_suppressed), r->n_suppressed == 1 ? "" : "s",
                          100.0 * r->n_suppressed / facts->table->n_rows,
                          r->n_removed != 0 ? ", removed: too few to hide among each other" : ", kept with * in every QI");
     }

@@ -5,6 +5,7 @@
  * share, and the total variation distance averaged over persons. One pass over the histograms. */
 #include "risk/risk.h"
 
+#include <assert.h>
 #include <math.h>
 
 typedef struct shifts {
@@ -90,6 +91,7 @@ kn_status kn_disclosure_of_tuples(kn_disclosure *out, const kn_tuples *tuples, k
         const kn_sensitive *column = &tuples->sensitive[s];
         shifts sum = {.column = column, .n_rows = tuples->n_rows, .out = &out[s]};
         out[s] = (kn_disclosure){0};
+        assert(column->start != NULL); /* kn_tuples_histograms */
         KN_TRY(values_by_share(&by_share, column, err));
         for (uint32_t t = 0; t < tuples->n_tuples; t++) {
             uint32_t start = column->start[t];

@@ -141,8 +141,8 @@ done:
     return status;
 }
 
-static kn_status read_table(kn_input *input, kn_csv_reader *reader, char *const *released, size_t n_released,
-                            kn_error *err)
+static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_columns_mode mode, char *const *released,
+                            size_t n_released, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n = kn_csv_n_columns(reader);
@@ -151,8 +151,7 @@ static kn_status read_table(kn_input *input, kn_csv_reader *reader, char *const 
     KN_NEW(names, n);
     KN_NEW(plans, n);
     for (uint32_t i = 0; i < n; i++) names[i] = kn_csv_column_name(reader, i);
-    KN_TRY(kn_settings_columns(&input->choices, input->settings, names, n,
-                               released != NULL ? KN_COLUMNS_OF_RELEASE : KN_COLUMNS_OF_DATA, &input->warnings, err));
+    KN_TRY(kn_settings_columns(&input->choices, input->settings, names, n, mode, &input->warnings, err));
     for (uint32_t i = 0; i < n; i++)
         for (size_t j = 0; j < n_released && !input->choices[i].listed; j++)
             if (strcmp(names[i], released[j]) == 0) input->choices[i].role = KN_ROLE_INSENSITIVE;
@@ -181,7 +180,8 @@ static void warn_of_copied_columns(kn_input *input)
     }
 }
 
-kn_status kn_input_read(kn_input *input, const char *option, char *const *released, size_t n_released, kn_error *err)
+kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, char *const *released,
+                        size_t n_released, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_csv_reader *reader = NULL;
@@ -196,8 +196,8 @@ kn_status kn_input_read(kn_input *input, const char *option, char *const *releas
         if (input->path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     }
     KN_TRY(kn_csv_open(&reader, input->path, &input->csv, err));
-    KN_TRY(read_table(input, reader, released, n_released, err));
-    if (released == NULL) warn_of_copied_columns(input);
+    KN_TRY(read_table(input, reader, mode, released, n_released, err));
+    if (mode == KN_COLUMNS_OF_DATA) warn_of_copied_columns(input);
     input->seconds_read = kn_seconds_now() - began;
 done:
     kn_csv_close(reader);

@@ -85,14 +85,16 @@ static kn_status list_entries(kn_buffer *text, json_t *list, const char *what, k
     return KN_OK;
 }
 
-kn_status kn_list(kn_result **out, const kn_settings *settings, const char *what, kn_error *err)
+kn_status kn_list(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_result *result = NULL;
     kn_buffer text = {0}, json = {0};
     json_t *list = json_array();
     char *dumped = NULL;
+    const char *what = kn_settings_text(settings, "what");
     *out = NULL;
+    if (what == NULL) KN_FAIL(KN_USAGE, "list what? algorithms, measures, models or hierarchies");
     KN_TRY(list_entries(&text, list, what, err));
     KN_TRY(kn_result_new(&result, err));
     json_t *root = json_object();

@@ -30,10 +30,12 @@ static kn_status read_columns(kn_input *input, const char *release, bool has_ori
     char **names = NULL;
     size_t n_names = 0;
     KN_TRY(released_names(&names, &n_names, release, &input->csv, err));
-    KN_TRY(kn_input_read(input, has_original ? "original" : "release", names, n_names, err));
+    KN_TRY(kn_input_read(input, has_original ? "original" : "release", KN_COLUMNS_OF_RELEASE, names, n_names, err));
     if (has_original) KN_TRY(kn_input_encode(input, false, err));
     KN_TRY(kn_input_model_specs(input, err));
+    /* A limit is checked only where one is given: the default of 0 is the search's, not the reader's. */
     KN_TRY(kn_input_suppression(input, err));
+    if (kn_settings_text(input->settings, "max-suppressed") == NULL) input->max_suppressed = KN_UNLIMITED;
 done:
     for (size_t i = 0; i < n_names; i++) kn_free(names[i]);
     kn_free(names);
@@ -59,7 +61,9 @@ kn_status kn_verify(kn_result **out, const kn_settings *settings, kn_error *err)
         KN_NEW_RAW(order, input->table->n_rows);
         for (uint32_t row = 0; row < input->table->n_rows; row++) order[row] = row;
     }
-    KN_TRY(kn_recheck(&verdict, input, release, release, original != NULL ? input->path : NULL, order, input->table->n_rows, err));
+    kn_known_order known = {order, input->table->n_rows, true};
+    KN_TRY(kn_recheck(&verdict, input, release, release, original != NULL ? input->path : NULL,
+                      same_order ? &known : NULL, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_verdict_text(&result->text, verdict, err));
     KN_TRY(kn_verdict_json(&result->json, verdict, err));

@@ -1,9 +1,13 @@
 /* Type inference and the order of a dictionary.
  *
  * Every spelling gets a 64-bit key whose order is the order of the values wherever keys differ: the bits of the nearest
- * double for numbers, day and time for dates, the next eight bytes for text. Keys are sorted by radix (least
- * significant byte first, bytes that are the same everywhere skipped); runs of equal keys are then sorted by an exact
- * comparison, or, for text, by the next eight bytes. Cost: linear in the number of spellings for the usual column. */
+ * double for numbers, day and time for dates, eight bytes behind the prefix that all share for text. Keys are sorted by
+ * radix (least significant digit first, digits that are the same everywhere skipped); runs of equal keys are then
+ * sorted by an exact comparison, or, for text, by the next eight bytes. Sorted lists are merged two by two, equal
+ * spellings become one. Cost: linear in the number of spellings for the usual column.
+ *
+ * Sorting, not hashing, is what joins the lists of several readers: it has to be done anyway, and it runs through
+ * memory in order. */
 #include "table/infer.h"
 
 #include "table/dates.h"
@@ -12,28 +16,81 @@
 #include <math.h>
 #include <string.h>
 
-enum { SMALL = 512, MAX_TEXT_DEPTH = 8, FIRST_DAY = -719164 /* below year 1, whatever the zone */ };
+enum {
+    SMALL = 512,
+    MAX_TEXT_DEPTH = 8,
+    FIRST_DAY = -719164, /* below year 1, whatever the zone */
+    DIGIT_BITS = 11,
+    N_DIGITS = 6,
+    AHEAD = 24 /* items whose bytes are fetched before their turn */
+};
 
 typedef struct item {
     uint64_t key;
-    uint32_t spelling;
+    uint32_t spelling, list;
 } item;
 
-typedef struct order {
-    const kn_spellings *spellings;
+typedef struct list_state {
+    item *items, *scratch; /* room for every spelling of the list */
+    uint32_t n_present;    /* items[0 .. n_present) are values, the rest is missing */
+    bool numbers, whole;   /* all of them are; then the keys are set */
+    unsigned forms;        /* of dates that all of them have */
+    uint32_t n_zones, n_times;
+    size_t n_prefix; /* bytes that all share with the reference */
+} list_state;
+
+typedef struct kn_inference {
+    const kn_spellings *lists;
+    uint32_t n_lists;
     const kn_infer_options *options;
     const char *column_name;
+    list_state *states;
+    item *items, *scratch; /* of all lists, one after the other */
+    size_t n_items;
+    const char *reference; /* any present spelling; NULL: there is none */
+    size_t n_reference;
+
+    /* after kn_inference_decide */
     kn_type type;
     kn_date_form form;
-    bool exchangeable;  /* dates: day and month could be exchanged in every one */
-    uint32_t n_present; /* items[0 .. n_present) are values, the rest is missing */
-    item *items, *scratch;
-} order;
+    bool exchangeable; /* dates: day and month could be exchanged in every one */
+    size_t n_prefix;
+} kn_inference;
 
-static const char *bytes_of(const kn_spellings *spellings, uint32_t i, size_t *n_bytes)
+static inline const char *bytes_in(const kn_spellings *spellings, uint32_t i, size_t *n_bytes)
 {
     *n_bytes = (size_t)(spellings->offset[i + 1] - spellings->offset[i]);
     return spellings->bytes + spellings->offset[i];
+}
+
+static inline const char *bytes_of(const kn_inference *o, const item *it, size_t *n_bytes)
+{
+    return bytes_in(&o->lists[it->list], it->spelling, n_bytes);
+}
+
+/* memcpy for the few bytes of a cell, without the call; never reads or writes beyond them. */
+static inline void copy_bytes(char *to, const char *from, size_t n)
+{
+    if (n > 16) {
+        memcpy(to, from, n);
+    } else if (n >= 8) {
+        uint64_t first, last;
+        memcpy(&first, from, 8);
+        memcpy(&last, from + n - 8, 8);
+        memcpy(to, &first, 8);
+        memcpy(to + n - 8, &last, 8);
+    } else if (n >= 4) {
+        uint32_t first, last;
+        memcpy(&first, from, 4);
+        memcpy(&last, from + n - 4, 4);
+        memcpy(to, &first, 4);
+        memcpy(to + n - 4, &last, 4);
+    } else if (n > 0) {
+        char first = from[0], middle = from[n / 2], last = from[n - 1];
+        to[0] = first;
+        to[n / 2] = middle;
+        to[n - 1] = last;
+    }
 }
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -51,19 +108,19 @@ static bool is_missing(const char *bytes, size_t n_bytes, const kn_infer_options
 
 /* --- Sorting --------------------------------------------------------------------------------------------------- */
 
-static int compare_bytes(const order *o, uint32_t a, uint32_t b)
+static int compare_bytes(const kn_inference *o, const item *a, const item *b)
 {
     size_t n_a, n_b;
-    const char *bytes_a = bytes_of(o->spellings, a, &n_a), *bytes_b = bytes_of(o->spellings, b, &n_b);
+    const char *bytes_a = bytes_of(o, a, &n_a), *bytes_b = bytes_of(o, b, &n_b);
     int difference = memcmp(bytes_a, bytes_b, n_a < n_b ? n_a : n_b);
     return difference != 0 ? difference : n_a < n_b ? -1 : n_a > n_b;
 }
 
 /* Exact: 0 when both spellings mean the same value. Text has one spelling per value. */
-static int compare_values(const order *o, uint32_t a, uint32_t b)
+static int compare_values(const kn_inference *o, const item *a, const item *b)
 {
     size_t n_a, n_b;
-    const char *bytes_a = bytes_of(o->spellings, a, &n_a), *bytes_b = bytes_of(o->spellings, b, &n_b);
+    const char *bytes_a = bytes_of(o, a, &n_a), *bytes_b = bytes_of(o, b, &n_b);
     if (o->type == KN_TYPE_INT || o->type == KN_TYPE_DECIMAL) {
         kn_decimal x, y;
         kn_decimal_parse(&x, bytes_a, n_a, true);
@@ -80,30 +137,40 @@ static int compare_values(const order *o, uint32_t a, uint32_t b)
     return compare_bytes(o, a, b);
 }
 
-static bool comes_before(const order *o, const item *a, const item *b)
+static inline bool comes_before(const kn_inference *o, const item *a, const item *b)
 {
     if (a->key != b->key) return a->key < b->key;
-    int difference = compare_values(o, a->spelling, b->spelling);
-    return difference != 0 ? difference < 0 : compare_bytes(o, a->spelling, b->spelling) < 0;
+    int bytes = compare_bytes(o, a, b);
+    if (bytes == 0 || o->type == KN_TYPE_TEXT) return bytes < 0;
+    int values = compare_values(o, a, b);
+    return values != 0 ? values < 0 : bytes < 0;
+}
+
+static void merge_runs(const kn_inference *o, item *out, const item *a, size_t n_a, const item *b, size_t n_b)
+{
+    const item *end_a = a + n_a, *end_b = b + n_b;
+    while (a < end_a && b < end_b) *out++ = comes_before(o, b, a) ? *b++ : *a++;
+    memcpy(out, a, (size_t)(end_a - a) * sizeof *out);
+    out += end_a - a;
+    memcpy(out, b, (size_t)(end_b - b) * sizeof *out);
 }
 
 /* Merge sort by key, value, bytes; sorted insertion for the smallest runs. */
-static void sort_by_comparison(const order *o, item *items, item *scratch, uint32_t n)
+static void sort_by_comparison(const kn_inference *o, item *items, item *scratch, size_t n)
 {
     if (n <= 8) {
-        for (uint32_t i = 1; i < n; i++) {
+        for (size_t i = 1; i < n; i++) {
             item moving = items[i];
-            uint32_t j = i;
+            size_t j = i;
             for (; j > 0 && comes_before(o, &moving, &items[j - 1]); j--) items[j] = items[j - 1];
             items[j] = moving;
         }
         return;
     }
-    uint32_t half = n / 2;
+    size_t half = n / 2, left = 0, right = half, to = 0;
     sort_by_comparison(o, items, scratch, half);
     sort_by_comparison(o, items + half, scratch, n - half);
     memcpy(scratch, items, half * sizeof *items);
-    uint32_t left = 0, right = half, to = 0;
     while (left < half && right < n)
         items[to++] = comes_before(o, &items[right], &scratch[left]) ? items[right++] : scratch[left++];
     memcpy(items + to, scratch + left, (half - left) * sizeof *items);
@@ -111,18 +178,21 @@ static void sort_by_comparison(const order *o, item *items, item *scratch, uint3
 
 static void sort_by_radix(item *items, item *scratch, uint32_t n)
 {
-    uint32_t n_keys[8][256] = {{0}};
+    enum { MASK = (1 << DIGIT_BITS) - 1 };
+    uint32_t n_keys[N_DIGITS][1 << DIGIT_BITS] = {{0}};
     for (uint32_t i = 0; i < n; i++)
-        for (int byte = 0; byte < 8; byte++) n_keys[byte][items[i].key >> (8 * byte) & 255]++;
+        for (int digit = 0; digit < N_DIGITS; digit++) n_keys[digit][items[i].key >> (DIGIT_BITS * digit) & MASK]++;
     item *from = items, *to = scratch;
-    for (int byte = 0; byte < 8; byte++) {
-        if (n_keys[byte][from[0].key >> (8 * byte) & 255] == n) continue;
-        uint32_t next[256], sum = 0;
-        for (int digit = 0; digit < 256; digit++) {
-            next[digit] = sum;
-            sum += n_keys[byte][digit];
+    for (int digit = 0; digit < N_DIGITS; digit++) {
+        uint32_t *next = n_keys[digit], sum = 0;
+        int shift = DIGIT_BITS * digit;
+        if (next[from[0].key >> shift & MASK] == n) continue;
+        for (int i = 0; i <= MASK; i++) {
+            uint32_t n_equal = next[i];
+            next[i] = sum;
+            sum += n_equal;
         }
-        for (uint32_t i = 0; i < n; i++) to[next[from[i].key >> (8 * byte) & 255]++] = from[i];
+        for (uint32_t i = 0; i < n; i++) to[next[from[i].key >> shift & MASK]++] = from[i];
         item *swapped = from;
         from = to;
         to = swapped;
@@ -130,19 +200,24 @@ static void sort_by_radix(item *items, item *scratch, uint32_t n)
     if (from != items) memcpy(items, from, n * sizeof *items);
 }
 
-static uint64_t text_key(const order *o, uint32_t spelling, uint32_t depth)
+/* Bytes skipped .. skipped+7 as a number whose order is theirs; zeros behind the end. */
+static inline uint64_t text_key(const kn_inference *o, const item *it, uint32_t depth)
 {
-    size_t n_bytes, skipped = (size_t)depth * 8;
-    const char *bytes = bytes_of(o->spellings, spelling, &n_bytes);
-    unsigned char eight[8] = {0};
-    if (n_bytes > skipped) memcpy(eight, bytes + skipped, n_bytes - skipped < 8 ? n_bytes - skipped : 8);
-    uint64_t key = 0;
-    for (int i = 0; i < 8; i++) key = key << 8 | eight[i];
+    size_t n_bytes, skipped = o->n_prefix + (size_t)depth * 8;
+    const char *bytes = bytes_of(o, it, &n_bytes);
+    char eight[8] = {0};
+    uint64_t key;
+    if (n_bytes > skipped) copy_bytes(eight, bytes + skipped, n_bytes - skipped < 8 ? n_bytes - skipped : 8);
+    memcpy(&key, eight, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     return key;
+#else
+    return __builtin_bswap64(key);
+#endif
 }
 
-/* Items carry the keys of `depth` (text: bytes 8*depth ..; all items agree on the bytes before). */
-static void sort_items(const order *o, item *items, item *scratch, uint32_t n, uint32_t depth)
+/* Items carry the keys of `depth` (text: all agree on the bytes before) and get them back. */
+static void sort_items(const kn_inference *o, item *items, item *scratch, uint32_t n, uint32_t depth)
 {
     if (n <= SMALL || depth >= MAX_TEXT_DEPTH) {
         sort_by_comparison(o, items, scratch, n);
@@ -150,173 +225,352 @@ static void sort_items(const order *o, item *items, item *scratch, uint32_t n, u
     }
     sort_by_radix(items, scratch, n);
     for (uint32_t first = 0, last; first < n; first = last) {
-        for (last = first + 1; last < n && items[last].key == items[first].key; last++) {
+        uint64_t key = items[first].key;
+        for (last = first + 1; last < n && items[last].key == key; last++) {
         }
         if (last - first == 1) continue;
         if (o->type == KN_TYPE_TEXT && last - first > SMALL) {
-            for (uint32_t i = first; i < last; i++) items[i].key = text_key(o, items[i].spelling, depth + 1);
+            for (uint32_t i = first; i < last; i++) items[i].key = text_key(o, &items[i], depth + 1);
             sort_items(o, items + first, scratch, last - first, depth + 1);
+            for (uint32_t i = first; i < last; i++) items[i].key = key;
         } else {
             sort_by_comparison(o, items + first, scratch, last - first);
         }
     }
 }
 
-/* --- Types: each try_ sets the keys, or says which spelling does not fit ---------------------------------------- */
+/* --- Looking: what every spelling of a list could be ------------------------------------------------------------- */
 
-static uint64_t number_key(double number)
+static uint64_t key_of_number(double number)
 {
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
     return bits >> 63 != 0 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-static bool try_numbers(order *o, bool only_whole, bool declared, uint32_t *misfit)
+static double number_of_key(uint64_t key)
 {
-    bool all_whole = true;
-    for (uint32_t i = 0; i < o->n_present; i++) {
-        size_t n_bytes;
-        kn_decimal decimal;
-        const char *bytes = bytes_of(o->spellings, o->items[i].spelling, &n_bytes);
-        kn_number_kind kind = kn_decimal_parse(&decimal, bytes, n_bytes, declared);
-        if (kind == KN_NUMBER_NONE || (only_whole && kind != KN_NUMBER_WHOLE)) {
-            *misfit = o->items[i].spelling;
-            return false;
-        }
-        all_whole = all_whole && kind == KN_NUMBER_WHOLE;
-        o->items[i].key = number_key(kn_decimal_double(&decimal));
-    }
-    o->type = all_whole && (only_whole || !declared) ? KN_TYPE_INT : KN_TYPE_DECIMAL;
-    return true;
+    uint64_t bits = key >> 63 != 0 ? key & ~((uint64_t)1 << 63) : ~key;
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
 }
 
-static bool try_dates(order *o, bool declared, uint32_t *misfit)
+static bool is_declared(const kn_inference *o) { return o->options->type != KN_TYPE_AUTO; }
+
+static void look_for_numbers(const kn_inference *o, list_state *state)
 {
-    unsigned forms = KN_DATE_ISO | KN_DATE_DOTS | KN_DATE_DAY | KN_DATE_MONTH | (declared ? KN_DATE_COMPACT : 0u);
-    uint32_t n_zones = 0, n_times = 0;
-    for (uint32_t i = 0; i < o->n_present; i++) {
+    state->numbers = state->whole = true;
+    for (uint32_t i = 0; i < state->n_present; i++) {
         size_t n_bytes;
-        const char *bytes = bytes_of(o->spellings, o->items[i].spelling, &n_bytes);
-        forms = kn_date_forms(bytes, n_bytes, forms);
-        *misfit = o->items[i].spelling;
-        if (forms == 0) return false;
+        double number;
+        const char *bytes = bytes_of(o, &state->items[i], &n_bytes);
+        kn_number_kind kind = kn_number_read(&number, bytes, n_bytes, is_declared(o));
+        state->numbers = kind != KN_NUMBER_NONE;
+        if (!state->numbers) break;
+        state->whole = state->whole && kind == KN_NUMBER_WHOLE;
+        state->items[i].key = key_of_number(number);
     }
-    o->exchangeable = (forms & (forms - 1)) != 0;
-    if (o->exchangeable) return false;
-    o->form = (kn_date_form)forms;
-    for (uint32_t i = 0; i < o->n_present; i++) {
+}
+
+static void look_for_dates(const kn_inference *o, list_state *state)
+{
+    state->forms = KN_DATE_ISO | KN_DATE_DOTS | KN_DATE_DAY | KN_DATE_MONTH | (is_declared(o) ? KN_DATE_COMPACT : 0u);
+    for (uint32_t i = 0; i < state->n_present && state->forms != 0; i++) {
         size_t n_bytes;
         kn_moment moment;
-        const char *bytes = bytes_of(o->spellings, o->items[i].spelling, &n_bytes);
-        kn_date_parse(&moment, bytes, n_bytes, o->form);
-        n_zones += moment.has_zone;
-        n_times += moment.has_time;
-        *misfit = o->items[i].spelling;
-        if (n_zones != 0 && n_zones != n_times) return false;
-        o->items[i].key = (uint64_t)(moment.days - FIRST_DAY) << 42 | moment.nanoseconds >> 5;
+        const char *bytes = bytes_of(o, &state->items[i], &n_bytes);
+        state->forms = kn_date_forms(bytes, n_bytes, state->forms);
+        if (state->forms == KN_DATE_ISO && kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ISO)) {
+            state->n_zones += moment.has_zone;
+            state->n_times += moment.has_time;
+        }
     }
-    o->type = KN_TYPE_DATE;
-    return true;
 }
 
-static void set_text_keys(order *o)
+static void look_for_prefix(const kn_inference *o, list_state *state)
 {
-    o->type = KN_TYPE_TEXT;
-    for (uint32_t i = 0; i < o->n_present; i++) o->items[i].key = text_key(o, o->items[i].spelling, 0);
+    state->n_prefix = o->n_reference;
+    for (uint32_t i = 0; i < state->n_present && state->n_prefix > 0; i++) {
+        size_t n_bytes, n = 0;
+        const char *bytes = bytes_of(o, &state->items[i], &n_bytes);
+        size_t limit = n_bytes < state->n_prefix ? n_bytes : state->n_prefix;
+        while (n < limit && bytes[n] == o->reference[n]) n++;
+        state->n_prefix = n;
+    }
 }
 
-static kn_status refuse_misfit(const order *o, uint32_t misfit, kn_error *err)
+void kn_inference_look(kn_inference *o, uint32_t list)
+{
+    list_state *state = &o->states[list];
+    uint32_t n_missing = 0, n = o->lists[list].n;
+    kn_type declared = o->options->type;
+    for (uint32_t i = 0; i < n; i++) {
+        size_t n_bytes;
+        const char *bytes = bytes_in(&o->lists[list], i, &n_bytes);
+        if (is_missing(bytes, n_bytes, o->options))
+            state->items[n - ++n_missing] = (item){0, i, list};
+        else
+            state->items[state->n_present++] = (item){0, i, list};
+    }
+    if (declared != KN_TYPE_TEXT && declared != KN_TYPE_DATE) look_for_numbers(o, state);
+    if (declared == KN_TYPE_DATE || (declared == KN_TYPE_AUTO && (!state->numbers || state->n_present == 0)))
+        look_for_dates(o, state);
+    if (declared == KN_TYPE_TEXT || (!state->numbers && state->forms == 0)) look_for_prefix(o, state);
+    if (state->n_present == 0) state->n_prefix = o->n_reference;
+}
+
+/* --- Deciding ---------------------------------------------------------------------------------------------------- */
+
+static bool dates_agree(kn_inference *o)
+{
+    unsigned forms = ~0u;
+    uint64_t n_zones = 0, n_times = 0;
+    for (uint32_t l = 0; l < o->n_lists; l++) {
+        if (o->states[l].n_present == 0) continue;
+        forms &= o->states[l].forms;
+        n_zones += o->states[l].n_zones;
+        n_times += o->states[l].n_times;
+    }
+    o->exchangeable = forms == (KN_DATE_DAY | KN_DATE_MONTH);
+    o->form = (kn_date_form)forms;
+    return forms != 0 && (forms & (forms - 1)) == 0 && (n_zones == 0 || n_zones == n_times);
+}
+
+/* The first line where a declared type does not fit what stands before it. Rare, so it may be slow. */
+static item first_misfit(kn_inference *o)
+{
+    size_t n = 0;
+    for (uint32_t l = 0; l < o->n_lists; l++)
+        for (uint32_t i = 0; i < o->states[l].n_present; i++) {
+            item it = o->states[l].items[i];
+            it.key = o->lists[l].first_line[it.spelling];
+            o->items[n++] = it;
+        }
+    sort_by_radix(o->items, o->scratch, (uint32_t)n);
+    unsigned forms = ~0u;
+    bool zones = false, bare_times = false;
+    for (size_t i = 0; i < n; i++) {
+        size_t n_bytes;
+        double number;
+        kn_moment moment;
+        const char *bytes = bytes_of(o, &o->items[i], &n_bytes);
+        kn_number_kind kind = kn_number_read(&number, bytes, n_bytes, true);
+        bool fits = o->options->type == KN_TYPE_INT ? kind == KN_NUMBER_WHOLE : kind != KN_NUMBER_NONE;
+        if (o->options->type == KN_TYPE_DATE) {
+            forms &= kn_date_forms(bytes, n_bytes, 31);
+            if (kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ISO)) {
+                zones = zones || moment.has_zone;
+                bare_times = bare_times || (moment.has_time && !moment.has_zone);
+            }
+            fits = forms != 0 && !(zones && bare_times);
+        }
+        if (!fits) return o->items[i];
+    }
+    return o->items[0];
+}
+
+static kn_status refuse_misfit(kn_inference *o, kn_error *err)
 {
     static const char *const wanted[] = {"", "a whole number", "a number", "a date in the form of the others", ""};
     size_t n_bytes;
     char shown[KN_SHOWN_BYTES];
-    const char *bytes = bytes_of(o->spellings, misfit, &n_bytes);
-    if (o->exchangeable)
+    if (o->options->type == KN_TYPE_DATE && o->exchangeable)
         return kn_error_set(
             err, KN_INPUT,
             "%s: column '%s': day and month could be exchanged in every date; write them as 2024-01-31, "
             "or give the column the type text",
             o->options->source, o->column_name);
+    item misfit = first_misfit(o);
+    const char *bytes = bytes_of(o, &misfit, &n_bytes);
     return kn_error_set(err, KN_INPUT,
                         "%s:%llu: column '%s': %s is not %s; give the column another type, or name the value with "
                         "--null if it means a missing one",
-                        o->options->source, (unsigned long long)o->spellings->first_line[misfit], o->column_name,
-                        kn_value_shown(shown, bytes, n_bytes, o->options->redact), wanted[o->options->type]);
+                        o->options->source, (unsigned long long)o->lists[misfit.list].first_line[misfit.spelling],
+                        o->column_name, kn_value_shown(shown, bytes, n_bytes, o->options->redact),
+                        wanted[o->options->type]);
 }
 
-/* By line, so that the spelling refused does not depend on the order in which they were collected. */
-static void sort_by_line(order *o)
-{
-    for (uint32_t i = 0; i < o->n_present; i++) o->items[i].key = o->spellings->first_line[o->items[i].spelling];
-    if (o->n_present > 1) sort_by_radix(o->items, o->scratch, o->n_present);
-}
-
-static kn_status decide_type(order *o, kn_error *err)
+kn_status kn_inference_decide(kn_inference *o, kn_error *err)
 {
     kn_type declared = o->options->type;
-    uint32_t misfit = 0;
-    bool fits;
-    if (declared == KN_TYPE_AUTO) {
-        if (o->n_present == 0 || (!try_numbers(o, false, false, &misfit) && !try_dates(o, false, &misfit)))
-            set_text_keys(o);
+    bool numbers = true, whole = true, present = false;
+    o->n_prefix = o->n_reference;
+    for (uint32_t l = 0; l < o->n_lists; l++) {
+        const list_state *state = &o->states[l];
+        if (state->n_present == 0) continue;
+        present = true;
+        numbers = numbers && state->numbers;
+        whole = whole && state->whole;
+        if (state->n_prefix < o->n_prefix) o->n_prefix = state->n_prefix;
+    }
+    if (declared == KN_TYPE_TEXT || !present) {
+        o->type = declared == KN_TYPE_AUTO ? KN_TYPE_TEXT : declared;
         return KN_OK;
     }
-    if (declared == KN_TYPE_TEXT || o->n_present == 0) {
-        set_text_keys(o);
-        o->type = declared;
-        return KN_OK;
-    }
-    sort_by_line(o);
-    fits =
-        declared == KN_TYPE_DATE ? try_dates(o, true, &misfit) : try_numbers(o, declared == KN_TYPE_INT, true, &misfit);
-    return fits ? KN_OK : refuse_misfit(o, misfit, err);
+    bool dates = !numbers || declared == KN_TYPE_DATE ? dates_agree(o) : false;
+    o->type = numbers && declared != KN_TYPE_DATE ? (whole ? KN_TYPE_INT : KN_TYPE_DECIMAL)
+              : dates                             ? KN_TYPE_DATE
+                                                  : KN_TYPE_TEXT;
+    if (declared == KN_TYPE_DECIMAL && o->type == KN_TYPE_INT) o->type = KN_TYPE_DECIMAL;
+    if (declared != KN_TYPE_AUTO && declared != o->type) return refuse_misfit(o, err);
+    return KN_OK;
 }
 
-/* --- The column ------------------------------------------------------------------------------------------------ */
+static void set_date_keys(const kn_inference *o, list_state *state)
+{
+    for (uint32_t i = 0; i < state->n_present; i++) {
+        size_t n_bytes;
+        kn_moment moment;
+        const char *bytes = bytes_of(o, &state->items[i], &n_bytes);
+        kn_date_parse(&moment, bytes, n_bytes, o->form);
+        state->items[i].key = (uint64_t)(moment.days - FIRST_DAY) << 42 | moment.nanoseconds >> 5;
+    }
+}
 
-static kn_status copy_spellings(kn_column *column, uint32_t *new_code, const order *o, kn_error *err)
+void kn_inference_sort(kn_inference *o, uint32_t list)
+{
+    list_state *state = &o->states[list];
+    if (o->type == KN_TYPE_DATE) set_date_keys(o, state);
+    for (uint32_t i = 0; o->type == KN_TYPE_TEXT && i < state->n_present; i++)
+        state->items[i].key = text_key(o, &state->items[i], 0);
+    sort_items(o, state->items, state->scratch, state->n_present, 0);
+}
+
+/* --- The column -------------------------------------------------------------------------------------------------- */
+
+typedef struct in_order {
+    item *items;
+    uint32_t n_present, n;
+} in_order;
+
+/* Merges the present spellings of all lists: neighbours two by two, from one array into the other and back. */
+static kn_status merge_lists(item **out, kn_inference *o, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_spellings *spellings = o->spellings;
-    column->n_spellings = spellings->n;
-    KN_NEW_RAW(column->bytes, (size_t)spellings->offset[spellings->n]);
-    KN_NEW_RAW(column->offset, (size_t)spellings->n + 1);
-    KN_NEW_RAW(column->first_line, spellings->n);
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < spellings->n; i++) {
+    struct run {
+        const item *items;
+        size_t n;
+    } *runs = NULL;
+    uint32_t n_runs = 0;
+    item *to = o->scratch, *spare = o->items;
+    KN_NEW(runs, o->n_lists + 1);
+    for (uint32_t l = 0; l < o->n_lists; l++)
+        if (o->states[l].n_present > 0) {
+            runs[n_runs].items = o->states[l].items;
+            runs[n_runs++].n = o->states[l].n_present;
+        }
+    while (n_runs > 1) {
+        item *at = to;
+        uint32_t n_merged = 0;
+        for (uint32_t i = 0; i < n_runs; i += 2) {
+            size_t n_b = i + 1 < n_runs ? runs[i + 1].n : 0;
+            merge_runs(o, at, runs[i].items, runs[i].n, n_b != 0 ? runs[i + 1].items : runs[i].items, n_b);
+            runs[n_merged++] = (struct run){at, runs[i].n + n_b};
+            at += runs[n_merged - 1].n;
+        }
+        n_runs = n_merged;
+        item *swapped = to;
+        to = spare;
+        spare = swapped;
+    }
+    /* One list alone may stand anywhere; what follows needs the room behind it. */
+    if (n_runs == 1 && runs[0].items != spare) memmove(o->items, runs[0].items, runs[0].n * sizeof *o->items);
+    *out = n_runs == 1 && runs[0].items == spare ? spare : o->items;
+    if (*out == o->items) { /* the other one is done: its memory is wanted for the column */
+        kn_free(o->scratch);
+        o->scratch = NULL;
+    } else {
+        kn_free(o->items);
+        o->items = NULL;
+    }
+done:
+    kn_free(runs);
+    return status;
+}
+
+/* Equal neighbours become one, the one of the smallest line; all of them get its code. */
+static uint32_t drop_repeats(const kn_inference *o, item *items, size_t n, uint32_t first_code,
+                             uint32_t *const *new_codes)
+{
+    size_t n_kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i + AHEAD < n) __builtin_prefetch(&new_codes[items[i + AHEAD].list][items[i + AHEAD].spelling], 1);
+        item it = items[i];
+        item *last = &items[n_kept - (n_kept > 0)];
+        if (n_kept > 0 && last->key == it.key && compare_bytes(o, last, &it) == 0) {
+            uint64_t line = o->lists[it.list].first_line[it.spelling];
+            if (line < o->lists[last->list].first_line[last->spelling]) *last = it;
+        } else {
+            items[n_kept++] = it;
+        }
+        new_codes[it.list][it.spelling] = first_code + (uint32_t)(n_kept - 1);
+    }
+    return (uint32_t)n_kept;
+}
+
+static void fetch_ahead(const kn_inference *o, const item *items, uint32_t i, uint32_t n)
+{
+    if (i + 2 * AHEAD < n) {
+        const item *far = &items[i + 2 * AHEAD];
+        __builtin_prefetch(&o->lists[far->list].offset[far->spelling]);
+        __builtin_prefetch(&o->lists[far->list].first_line[far->spelling]);
+    }
+    if (i + AHEAD < n) {
+        const item *near = &items[i + AHEAD];
+        __builtin_prefetch(o->lists[near->list].bytes + o->lists[near->list].offset[near->spelling]);
+    }
+}
+
+static kn_status copy_spellings(kn_column *column, const kn_inference *o, const in_order *sorted, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint64_t at = 0, n_all_bytes = 0;
+    column->n_spellings = sorted->n;
+    for (uint32_t l = 0; l < o->n_lists; l++)
+        if (o->lists[l].n > 0) n_all_bytes += o->lists[l].offset[o->lists[l].n];
+    KN_NEW_RAW(column->bytes, (size_t)n_all_bytes);
+    KN_NEW_RAW(column->offset, (size_t)sorted->n + 1);
+    KN_NEW_RAW(column->first_line, sorted->n);
+    for (uint32_t i = 0; i < sorted->n; i++) {
         size_t n_bytes;
-        const char *bytes = bytes_of(spellings, o->items[i].spelling, &n_bytes);
-        memcpy(column->bytes + at, bytes, n_bytes);
+        const item *it = &sorted->items[i];
+        fetch_ahead(o, sorted->items, i, sorted->n);
+        const char *bytes = bytes_of(o, it, &n_bytes);
+        copy_bytes(column->bytes + at, bytes, n_bytes);
         column->offset[i] = at;
-        column->first_line[i] = spellings->first_line[o->items[i].spelling];
-        new_code[o->items[i].spelling] = i;
+        column->first_line[i] = o->lists[it->list].first_line[it->spelling];
         at += n_bytes;
     }
-    column->offset[spellings->n] = at;
+    column->offset[sorted->n] = at;
+    if (at < n_all_bytes) { /* there were repeats */
+        char *shrunk = kn_array_resize(column->bytes, (size_t)at, 1, err);
+        if (shrunk == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        column->bytes = shrunk;
+    }
 done:
     return status;
 }
 
-/* Spellings are in order; equal neighbours are one value. */
-static kn_status number_values(kn_column *column, const order *o, kn_error *err)
+/* Spellings are in order; neighbours of equal value are one value. */
+static kn_status number_values(kn_column *column, const kn_inference *o, const in_order *sorted, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n_spellings = column->n_spellings;
-    uint32_t *value_of = NULL;
-    column->has_missing = o->n_present < n_spellings;
-    column->n_values = n_spellings;
+    uint32_t *value_of = NULL, n_values = 0;
     bool text = column->type == KN_TYPE_TEXT;
-    if (text && n_spellings - o->n_present <= 1) return KN_OK;
-    KN_NEW_RAW(value_of, n_spellings);
-    uint32_t n_values = 0;
-    for (uint32_t i = 0; i < n_spellings; i++) {
-        bool same = i > o->n_present || (i > 0 && i < o->n_present && !text && o->items[i].key == o->items[i - 1].key &&
-                                         compare_values(o, o->items[i].spelling, o->items[i - 1].spelling) == 0);
+    column->has_missing = sorted->n_present < sorted->n;
+    column->n_values = sorted->n;
+    if (text && sorted->n - sorted->n_present <= 1) return KN_OK;
+    KN_NEW_RAW(value_of, sorted->n);
+    for (uint32_t i = 0; i < sorted->n; i++) {
+        const item *it = &sorted->items[i];
+        bool same = i > sorted->n_present || (i > 0 && i < sorted->n_present && !text && it->key == it[-1].key &&
+                                              compare_values(o, it, it - 1) == 0);
         n_values += !same;
         value_of[i] = n_values - 1;
     }
     column->n_values = n_values;
-    if (n_values < n_spellings) {
+    if (n_values < sorted->n) {
         column->spelling_value = value_of;
         value_of = NULL;
     }
@@ -325,73 +579,148 @@ done:
     return status;
 }
 
-static kn_status set_numbers(kn_column *column, const order *o, kn_error *err)
+static kn_status set_numbers(kn_column *column, const kn_inference *o, const in_order *sorted, kn_error *err)
 {
     kn_status status = KN_OK;
     if (column->type == KN_TYPE_TEXT) return KN_OK;
     KN_NEW_RAW(column->number, column->n_values);
-    for (uint32_t i = 0; i < column->n_spellings; i++) {
-        size_t n_bytes;
-        const char *bytes = kn_column_bytes(column, i, &n_bytes);
+    for (uint32_t i = 0; i < sorted->n; i++) {
         double *number = &column->number[kn_column_value(column, i)];
-        if (i >= o->n_present) {
+        if (i >= sorted->n_present) {
             *number = NAN;
         } else if (column->type == KN_TYPE_DATE) {
             kn_moment moment;
+            size_t n_bytes;
+            const char *bytes = kn_column_bytes(column, i, &n_bytes);
             kn_date_parse(&moment, bytes, n_bytes, o->form);
             *number = kn_moment_number(&moment);
         } else {
-            kn_decimal decimal;
-            kn_decimal_parse(&decimal, bytes, n_bytes, true);
-            *number = kn_decimal_double(&decimal);
+            *number = number_of_key(sorted->items[i].key);
         }
     }
 done:
     return status;
 }
 
-/* Items: the values first, the missing spellings after them. */
-static void split_missing(order *o)
+/* The spellings of the missing value, sorted by bytes, of all lists. */
+static kn_status collect_missing(item **out, size_t *n, kn_inference *o, kn_error *err)
 {
-    uint32_t n_missing = 0, n = o->spellings->n;
-    for (uint32_t i = 0; i < n; i++) {
-        size_t n_bytes;
-        const char *bytes = bytes_of(o->spellings, i, &n_bytes);
-        if (is_missing(bytes, n_bytes, o->options))
-            o->items[n - ++n_missing] = (item){0, i};
-        else
-            o->items[o->n_present++] = (item){0, i};
+    kn_status status = KN_OK;
+    item *missing = NULL, *scratch = NULL;
+    *out = NULL;
+    *n = 0;
+    for (uint32_t l = 0; l < o->n_lists; l++) *n += o->lists[l].n - o->states[l].n_present;
+    KN_NEW_RAW(missing, *n);
+    KN_NEW_RAW(scratch, *n);
+    size_t at = 0;
+    for (uint32_t l = 0; l < o->n_lists; l++)
+        for (uint32_t i = o->states[l].n_present; i < o->lists[l].n; i++) missing[at++] = o->states[l].items[i];
+    kn_type type = o->type;
+    o->type = KN_TYPE_TEXT;
+    sort_by_comparison(o, missing, scratch, *n);
+    o->type = type;
+    *out = missing;
+    missing = NULL;
+done:
+    kn_free(missing);
+    kn_free(scratch);
+    return status;
+}
+
+kn_status kn_inference_finish(kn_column *column, uint32_t *const *new_codes, kn_inference *o, kn_error *err)
+{
+    kn_status status = KN_OK;
+    in_order result = {0};
+    item *missing = NULL;
+    size_t n_present = 0, n_missing;
+    for (uint32_t l = 0; l < o->n_lists; l++) n_present += o->states[l].n_present;
+    column->type = o->type;
+    KN_TRY(collect_missing(&missing, &n_missing, o, err));
+    KN_TRY(merge_lists(&result.items, o, err));
+    result.n_present = drop_repeats(o, result.items, n_present, 0, new_codes);
+    n_missing = drop_repeats(o, missing, n_missing, result.n_present, new_codes);
+    if (n_missing > 0) memcpy(result.items + result.n_present, missing, n_missing * sizeof *missing);
+    result.n = result.n_present + (uint32_t)n_missing;
+    KN_TRY(copy_spellings(column, o, &result, err));
+    KN_TRY(number_values(column, o, &result, err));
+    KN_TRY(set_numbers(column, o, &result, err));
+done:
+    kn_free(missing);
+    return status;
+}
+
+/* --- Beginning and end ---------------------------------------------------------------------------------------------
+ */
+
+static void set_reference(kn_inference *o)
+{
+    for (uint32_t l = 0; l < o->n_lists; l++)
+        for (uint32_t i = 0; i < o->lists[l].n; i++) {
+            size_t n_bytes;
+            const char *bytes = bytes_in(&o->lists[l], i, &n_bytes);
+            if (is_missing(bytes, n_bytes, o->options)) continue;
+            o->reference = bytes;
+            o->n_reference = n_bytes;
+            return;
+        }
+}
+
+kn_status kn_inference_new(kn_inference **out, const char *column_name, const kn_spellings *lists, uint32_t n_lists,
+                           const kn_infer_options *options, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_inference *o = NULL;
+    *out = NULL;
+    KN_NEW(o, 1);
+    o->lists = lists;
+    o->n_lists = n_lists;
+    o->options = options;
+    o->column_name = column_name;
+    for (uint32_t l = 0; l < n_lists; l++) o->n_items += lists[l].n;
+    if (o->n_items >= UINT32_MAX) KN_FAIL(KN_RESOURCES, "more than four billion distinct values in one column");
+    KN_NEW(o->states, n_lists);
+    KN_NEW_RAW(o->items, o->n_items);
+    KN_NEW_RAW(o->scratch, o->n_items);
+    size_t at = 0;
+    for (uint32_t l = 0; l < n_lists; l++) {
+        o->states[l].items = o->items + at;
+        o->states[l].scratch = o->scratch + at;
+        at += lists[l].n;
     }
+    set_reference(o);
+    *out = o;
+    o = NULL;
+done:
+    kn_inference_free(o);
+    return status;
+}
+
+void kn_inference_free(kn_inference *o)
+{
+    if (o == NULL) return;
+    kn_free(o->states);
+    kn_free(o->items);
+    kn_free(o->scratch);
+    kn_free(o);
 }
 
 kn_status kn_column_set_spellings(kn_column *column, uint32_t **new_code, const kn_spellings *spellings,
                                   const kn_infer_options *options, kn_error *err)
 {
     kn_status status = KN_OK;
-    order o = {.spellings = spellings, .options = options, .column_name = column->name};
+    kn_inference *inference = NULL;
     uint32_t *codes = NULL;
     *new_code = NULL;
-    KN_NEW_RAW(o.items, spellings->n);
-    KN_NEW_RAW(o.scratch, spellings->n);
-    split_missing(&o);
-    KN_TRY(decide_type(&o, err));
-    column->type = o.type;
-    sort_items(&o, o.items, o.scratch, o.n_present, 0);
-    kn_type type = o.type;
-    o.type = KN_TYPE_TEXT; /* the spellings of the missing value, by bytes */
-    sort_by_comparison(&o, o.items + o.n_present, o.scratch, spellings->n - o.n_present);
-    o.type = type;
-    kn_free(o.scratch);
-    o.scratch = NULL;
     KN_NEW_RAW(codes, spellings->n);
-    KN_TRY(copy_spellings(column, codes, &o, err));
-    KN_TRY(number_values(column, &o, err));
-    KN_TRY(set_numbers(column, &o, err));
+    KN_TRY(kn_inference_new(&inference, column->name, spellings, 1, options, err));
+    kn_inference_look(inference, 0);
+    KN_TRY(kn_inference_decide(inference, err));
+    kn_inference_sort(inference, 0);
+    KN_TRY(kn_inference_finish(column, &codes, inference, err));
     *new_code = codes;
     codes = NULL;
 done:
     kn_free(codes);
-    kn_free(o.items);
-    kn_free(o.scratch);
+    kn_inference_free(inference);
     return status;
 }

@@ -15,7 +15,7 @@
 
 #include "table/table.h"
 
-/* Distinct spellings in any order. Borrowed. */
+/* Spellings in any order, repeats are fine. Borrowed. */
 typedef struct kn_spellings {
     uint32_t n;
     const char *bytes;
@@ -32,9 +32,21 @@ typedef struct kn_infer_options {
 } kn_infer_options;
 
 /* Fills everything of `column` but its name, role and codes. (*new_code)[i] is the sorted code of spelling i, yours to
- * kn_free. The result does not depend on the order of the spellings. Fails with KN_INPUT when a declared type does not
- * fit, naming the first line where it does not. */
+ * kn_free. Equal spellings become one, with the smallest line. The result does not depend on the order of the
+ * spellings. Fails with KN_INPUT when a declared type does not fit, naming the first line where it does not. */
 kn_status kn_column_set_spellings(kn_column *column, uint32_t **new_code, const kn_spellings *spellings,
                                   const kn_infer_options *options, kn_error *err);
+
+/* The same for spellings that come as several lists, in steps that can run on a pool: look and sort for each list, on
+ * any thread; decide between them and finish after them, once. `lists` and `options` stay with the caller. */
+typedef struct kn_inference kn_inference;
+kn_status kn_inference_new(kn_inference **out, const char *column_name, const kn_spellings *lists, uint32_t n_lists,
+                           const kn_infer_options *options, kn_error *err);
+void kn_inference_look(kn_inference *inference, uint32_t list);
+kn_status kn_inference_decide(kn_inference *inference, kn_error *err);
+void kn_inference_sort(kn_inference *inference, uint32_t list);
+/* new_codes[l][i]: sorted code of spelling i of list l; the arrays are the caller's, n of their list long. */
+kn_status kn_inference_finish(kn_column *column, uint32_t *const *new_codes, kn_inference *inference, kn_error *err);
+void kn_inference_free(kn_inference *inference);
 
 #endif

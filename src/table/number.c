@@ -120,3 +120,37 @@ double kn_decimal_double(const kn_decimal *decimal)
     double size = scale < 0 ? (double)mantissa / power[-scale] : (double)mantissa * power[scale];
     return decimal->negative ? -size : size;
 }
+
+kn_number_kind kn_number_read(double *out, const char *bytes, size_t n_bytes, bool leading_zeros)
+{
+    static const double power[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+    const char *at = bytes, *end = bytes + n_bytes, *point = NULL;
+    uint64_t mantissa = 0;
+    bool negative = at < end && *at == '-';
+    at += negative;
+    const char *first = at;
+    /* [-]digits[.digits] with at most 15 digits: a mantissa below 2^53 and a small power of ten, one rounding. */
+    if (end - at >= 1 && end - at <= 16) {
+        for (; at < end; at++) {
+            if (is_digit(*at))
+                mantissa = mantissa * 10 + (uint64_t)(*at - '0');
+            else if (*at == '.' && point == NULL)
+                point = at;
+            else
+                break;
+        }
+        const char *whole_end = point != NULL ? point : end;
+        bool zeros = whole_end - first > 1 && *first == '0';
+        if (at == end && end - first - (point != NULL) >= 1 && end - first - (point != NULL) <= 15 && !zeros) {
+            double size = (double)mantissa;
+            if (point != NULL) size /= power[end - point - 1];
+            *out = negative && mantissa != 0 ? -size : size;
+            return point != NULL ? KN_NUMBER_DECIMAL : KN_NUMBER_WHOLE;
+        }
+    }
+    kn_decimal decimal;
+    kn_number_kind kind = kn_decimal_parse(&decimal, bytes, n_bytes, leading_zeros);
+    *out = kind != KN_NUMBER_NONE ? kn_decimal_double(&decimal) : 0;
+    return kind;
+}

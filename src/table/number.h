@@ -30,5 +30,7 @@ kn_number_kind kn_decimal_parse(kn_decimal *out, const char *bytes, size_t n_byt
 int kn_decimal_compare(const kn_decimal *a, const kn_decimal *b); /* <0, 0, >0; exact */
 /* The nearest double, in any locale; monotone: a <= b gives double(a) <= double(b). Zero is never negative. */
 double kn_decimal_double(const kn_decimal *decimal);
+/* Kind and nearest double at once; 0 for KN_NUMBER_NONE. The same as the functions above, faster for short numbers. */
+kn_number_kind kn_number_read(double *out, const char *bytes, size_t n_bytes, bool leading_zeros);
 
 #endif

@@ -685,10 +685,10 @@ static kn_status judge_classes(worst_class *worst, counting *c, population *peop
         c->n_persons = recount->class_persons != NULL ? recount->class_persons[i] : c->n_rows;
         if (c->kind->sensitive) count_values(c, i);
         if (c->kind->population) {
-            /* for k-map a class that is no worse than the worst so far need not be counted to its end */
+            /* for k-map a class that holds and is no worse than the worst so far need not be counted to its end */
             bool cut = c->kind->judge == judge_map && worst->class_index != KN_NONE;
-            c->n_population =
-                count_people(people, recount, i, released, cut ? (uint64_t)worst->judged.value : UINT64_MAX);
+            double enough = cut ? fmax(worst->judged.value, kn_args_number(&c->args, "k")) : 0;
+            c->n_population = count_people(people, recount, i, released, cut ? (uint64_t)enough : UINT64_MAX);
         }
         judgement judged = c->kind->judge(c);
         worst->n_broken += !judged.holds;
@@ -703,6 +703,25 @@ done:
     return status;
 }
 
+/* "only 4 persons", "diversity 1.5, too low", "distance 0.4, too high"; or what the worst class reaches. */
+static void describe_value(finding *found, const counting *c, const judgement *judged)
+{
+    bool counts = c->kind->judge == judge_k || c->kind->judge == judge_map || c->kind->judge == judge_p;
+    const char *unit = c->kind->judge == judge_k && c->recount->class_persons == NULL ? "rows" : c->kind->unit;
+    bool broken = found->state == KN_CHECK_BROKEN;
+    if (c->kind->judge == judge_l && kn_args_is(&c->args, "kind", "recursive")) unit = "largest count over the rarest";
+    if (counts) {
+        kn_buffer_printf(&found->detail, "%s %.9g %s", broken ? "only" : "at least", judged->value, unit);
+    } else {
+        bool low = c->kind->judge == judge_presence ? judged->value < kn_args_number(&c->args, "min")
+                                                    : judged->badness == -judged->value;
+        kn_buffer_printf(&found->detail, "%s %.9g%s", unit, judged->value,
+                         !broken ? " at worst"
+                         : low   ? ", too low"
+                                 : ", too high");
+    }
+}
+
 static void describe(finding *found, const counting *c, const worst_class *worst, const char *params)
 {
     const kn_recount *recount = c->recount;
@@ -710,16 +729,11 @@ static void describe(finding *found, const counting *c, const worst_class *worst
         kn_buffer_text(&found->detail, "the release has no rows");
         return;
     }
-    bool rows = recount->class_persons == NULL && c->kind->judge == judge_k;
-    kn_buffer_printf(&found->detail, "%s %.9g %s (asked: %s): ", found->state == KN_CHECK_BROKEN ? "only" : "worst",
-                     worst->judged.value, rows ? "rows" : c->kind->unit, params != NULL ? params : "");
-    if (found->state == KN_CHECK_BROKEN && worst->judged.badness >= 0) { /* too much of something, not too little */
-        kn_buffer_clear(&found->detail);
-        kn_buffer_printf(&found->detail, "%s %.9g (asked: %s): ", c->kind->unit, worst->judged.value, params);
-    }
+    describe_value(found, c, &worst->judged);
+    kn_buffer_printf(&found->detail, " (asked: %s): ", params != NULL ? params : "");
     kn_recount_show_class(&found->detail, recount, worst->class_index);
     if (worst->n_broken > 1) kn_buffer_printf(&found->detail, "; %u classes break it", worst->n_broken);
-    if (rows && recount->persons_reason != NULL)
+    if (c->kind->judge == judge_k && recount->class_persons == NULL && recount->persons_reason != NULL)
         kn_buffer_printf(&found->detail, "; rows are counted, not persons: %s", recount->persons_reason);
 }
 

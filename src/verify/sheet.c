@@ -2,8 +2,8 @@
  *
  * RFC 4180 with LF, CRLF or CR as line end. A cell that starts with a quote ends with one, two quotes inside stand for
  * one, and after the closing quote only a delimiter or a line end may follow. A quote elsewhere is literal. Empty
- * lines are not rows, except in a table of one column, where they are an empty cell. A byte order mark is skipped;
- * UTF-16 with one, and Latin-1 when told so, become UTF-8 before anything else looks at the bytes.
+ * lines may only end the file, except in a table of one column, where they are an empty cell. A byte order mark is
+ * skipped; UTF-16 with one, and Latin-1 when told so, become UTF-8 before anything else looks at the bytes.
  *
  * Cost: the bytes once for finding the cells, once for hashing them; a cell equal to the one above it is not hashed.
  * Memory: codes of 1, 2 or 4 bytes, the distinct texts, and a buffer of 512 KiB or twice the largest cell. */
@@ -22,7 +22,49 @@ enum { BLOCK_BYTES = 1 << 18 };
 
 /* --- Dictionary ------------------------------------------------------------------------------------------------ */
 
-static inline uint32_t text_hash(const char *bytes, size_t n_bytes) { return (uint32_t)kn_hash_bytes(bytes, n_bytes); }
+/* Cells are short: two overlapping loads see every byte of up to 16, without a call. */
+static inline uint64_t load8(const char *bytes)
+{
+    uint64_t word;
+    memcpy(&word, bytes, 8);
+    return word;
+}
+
+static inline uint32_t load4(const char *bytes)
+{
+    uint32_t word;
+    memcpy(&word, bytes, 4);
+    return word;
+}
+
+static inline uint32_t text_hash(const char *bytes, size_t n_bytes)
+{
+    uint64_t head = 0, tail = 0;
+    if (n_bytes > 16) return (uint32_t)kn_hash_bytes(bytes, n_bytes);
+    if (n_bytes >= 8) {
+        head = load8(bytes);
+        tail = load8(bytes + n_bytes - 8);
+    } else if (n_bytes >= 4) {
+        head = load4(bytes);
+        tail = load4(bytes + n_bytes - 4);
+    } else if (n_bytes > 0) {
+        head = (unsigned char)bytes[0] | (uint64_t)(unsigned char)bytes[n_bytes / 2] << 8 |
+               (uint64_t)(unsigned char)bytes[n_bytes - 1] << 16;
+    }
+    uint64_t hash = (head ^ n_bytes) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ hash >> 32 ^ tail) * 0xc4ceb9fe1a85ec53u;
+    return (uint32_t)(hash >> 32 ^ hash >> 7);
+}
+
+static inline bool same_bytes(const char *a, const char *b, size_t n_bytes)
+{
+    if (n_bytes > 16) return memcmp(a, b, n_bytes) == 0;
+    if (n_bytes >= 8) return load8(a) == load8(b) && load8(a + n_bytes - 8) == load8(b + n_bytes - 8);
+    if (n_bytes >= 4) return load4(a) == load4(b) && load4(a + n_bytes - 4) == load4(b + n_bytes - 4);
+    for (size_t i = 0; i < n_bytes; i++)
+        if (a[i] != b[i]) return false;
+    return true;
+}
 
 static inline size_t find_slot(const kn_sheet_column *column, const char *bytes, size_t n_bytes, uint32_t hash)
 {
@@ -30,7 +72,7 @@ static inline size_t find_slot(const kn_sheet_column *column, const char *bytes,
     for (uint32_t code; (code = column->slots[slot]) != KN_NONE; slot = (slot + 1) & mask) {
         if (column->hash[code] != hash) continue;
         uint64_t from = column->offset[code];
-        if (column->offset[code + 1] - from == n_bytes && memcmp(column->bytes + from, bytes, n_bytes) == 0) break;
+        if (column->offset[code + 1] - from == n_bytes && same_bytes(column->bytes + from, bytes, n_bytes)) break;
     }
     return slot;
 }
@@ -124,7 +166,7 @@ typedef struct source {
     unsigned char *raw; /* before decoding; only for forms that need it */
     size_t n_raw;
     text_form form;
-    bool at_end;
+    bool at_end, trim;
     char delimiter;
     uint64_t line;
     bool ends[256]; /* bytes that end an unquoted cell */
@@ -227,7 +269,7 @@ static void close_source(source *in)
 static kn_status open_source(source *in, const kn_sheet_options *options, kn_error *err)
 {
     kn_status status = KN_OK;
-    *in = (source){.file = -1, .name = options->name, .line = 1, .capacity = 2 * BLOCK_BYTES};
+    *in = (source){.file = -1, .name = options->name, .line = 1, .trim = options->trim, .capacity = 2 * BLOCK_BYTES};
     in->file = open(options->path, O_RDONLY | O_CLOEXEC);
     if (in->file < 0) KN_FAIL(KN_INPUT, "cannot open %s: %s", options->name, strerror(errno));
     KN_NEW_RAW(in->buffer, in->capacity);
@@ -300,6 +342,8 @@ static size_t undouble(char *bytes, size_t n_bytes)
     return (size_t)(to - bytes);
 }
 
+static bool is_blank(const source *in, char c) { return (c == ' ' || c == '\t') && c != in->delimiter; }
+
 static cell quoted_cell(source *in, const char *quote)
 {
     cell found = {.quoted = true, .end = END_UNKNOWN};
@@ -316,6 +360,7 @@ static cell quoted_cell(source *in, const char *quote)
     const char *after = p + 1;
     found.bytes = start;
     found.n_bytes = (size_t)(p - start);
+    while (in->trim && after < end && is_blank(in, *after)) after++;
     if (after < end && *after != in->delimiter && *after != '\n' && *after != '\r') {
         found.problem = "text after a closing quote";
         return found;
@@ -333,6 +378,7 @@ static cell quoted_cell(source *in, const char *quote)
 static inline cell scan_cell(source *in)
 {
     const char *start = in->buffer + in->at, *end = in->buffer + in->n, *p = start;
+    while (in->trim && p < end && is_blank(in, *p)) p++;
     if (p < end && *p == '"') return quoted_cell(in, p);
     while (p < end && !in->ends[(unsigned char)*p]) p++;
     cell found = {.bytes = start, .n_bytes = (size_t)(p - start)};
@@ -357,7 +403,7 @@ static void trim_cell(cell *found)
 }
 
 /* The next cell; refills as often as it takes. */
-static kn_status next_cell(cell *out, source *in, bool trim, kn_error *err)
+static kn_status next_cell(cell *out, source *in, kn_error *err)
 {
     kn_status status = KN_OK;
     for (;;) {
@@ -366,7 +412,7 @@ static kn_status next_cell(cell *out, source *in, bool trim, kn_error *err)
         KN_TRY(refill(in, err));
     }
     in->at = out->next;
-    if (trim) trim_cell(out);
+    if (in->trim) trim_cell(out);
 done:
     return status;
 }
@@ -377,9 +423,11 @@ typedef struct table_reader {
     source in;
     const kn_sheet_options *options;
     kn_sheet *cells;
-    uint32_t **pending; /* per stored column the codes of the chunk being filled */
-    uint32_t *last;     /* per column the code above */
+    uint32_t **pending;     /* per stored column the codes of the chunk being filled */
+    uint32_t *last;         /* per column the code above */
+    uint64_t *fingerprints; /* of the chunk being filled */
     size_t n_pending;
+    uint64_t empty_line; /* the first one that only the end of the file may follow; 0: none */
 } table_reader;
 
 static kn_status note_problem(kn_sheet *cells, const char *name, uint64_t line, const char *what, kn_error *err)
@@ -407,11 +455,13 @@ static kn_status pack_chunk(table_reader *reader, kn_error *err)
             column->chunk_width = moved;
             column->chunks_capacity = capacity;
         }
-        uint8_t width = column->n_texts <= 1u << 8 ? 1 : column->n_texts <= 1u << 16 ? 2 : 4;
+        bool hashed = reader->pending[c] == NULL;
+        uint8_t width = hashed ? 8 : column->n_texts <= 1u << 8 ? 1 : column->n_texts <= 1u << 16 ? 2 : 4;
         void *chunk = kn_array_alloc_raw(reader->n_pending, width, err);
         if (chunk == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         const uint32_t *codes = reader->pending[c];
-        for (size_t i = 0; i < reader->n_pending; i++) switch (width) {
+        if (hashed) memcpy(chunk, reader->fingerprints, reader->n_pending * sizeof *reader->fingerprints);
+        for (size_t i = 0; !hashed && i < reader->n_pending; i++) switch (width) {
             case 1: ((uint8_t *)chunk)[i] = (uint8_t)codes[i]; break;
             case 2: ((uint16_t *)chunk)[i] = (uint16_t)codes[i]; break;
             default: ((uint32_t *)chunk)[i] = codes[i]; break;
@@ -443,19 +493,77 @@ size_t kn_chunk_unpack(uint32_t *codes, const kn_sheet *cells, uint32_t column, 
 }
 
 /* Sorted input repeats itself, so the text above is tried before the dictionary. */
-static inline kn_status store_cell(table_reader *reader, uint32_t c, const cell *found, kn_error *err)
+static inline kn_status store_cell(table_reader *reader, uint32_t c, const char *bytes, size_t n_bytes, kn_error *err)
 {
     kn_sheet_column *column = &reader->cells->columns[c];
+    if (c == reader->options->fingerprint_column && reader->options->fingerprint != NULL) {
+        reader->fingerprints[reader->n_pending] =
+            reader->options->fingerprint(reader->options->context, bytes, n_bytes);
+        return KN_OK;
+    }
     uint32_t code = reader->last[c];
-    size_t n_bytes = 0;
-    const char *above = code != KN_NONE ? kn_text(column, code, &n_bytes) : NULL;
-    if (above == NULL || n_bytes != found->n_bytes || memcmp(above, found->bytes, n_bytes) != 0) {
-        kn_status status = kn_text_add(&code, column, found->bytes, found->n_bytes, err);
+    size_t n_above = 0;
+    const char *above = code != KN_NONE ? kn_text(column, code, &n_above) : NULL;
+    if (above == NULL || n_above != n_bytes || !same_bytes(above, bytes, n_bytes)) {
+        kn_status status = kn_text_add(&code, column, bytes, n_bytes, err);
         if (status != KN_OK) return status;
         reader->last[c] = code;
     }
     reader->pending[c][reader->n_pending] = code;
     return KN_OK;
+}
+
+/* The hot loop, for the usual line: no quotes, the right number of cells, all of it in the buffer. Any other line is
+ * left to read_row as if nothing had been looked at. */
+static kn_status read_plain_row(bool *done_with_it, table_reader *reader, kn_error *err)
+{
+    kn_status status = KN_OK;
+    source *in = &reader->in;
+    kn_sheet *cells = reader->cells;
+    const char *at = in->buffer + in->at, *end = in->buffer + in->n;
+    uint32_t n_columns = cells->n_columns;
+    *done_with_it = false;
+    for (uint32_t c = 0; c < n_columns; c++) {
+        const char *start = at;
+        if (at == end || *at == '"') goto done;
+        while (at < end && !in->ends[(unsigned char)*at]) at++;
+        if (at == end) goto done;
+        const char *stop = at++;
+        if (c + 1 == n_columns && *stop == '\r' && at < end) at++;
+        if (at[-1] != (c + 1 < n_columns ? in->delimiter : '\n')) goto done;
+        if (stop == start && n_columns == 1) goto done;
+        if (cells->columns[c].stored) KN_TRY(store_cell(reader, c, start, (size_t)(stop - start), err));
+    }
+    in->at = (size_t)(at - in->buffer);
+    in->line++;
+    *done_with_it = true;
+done:
+    return status;
+}
+
+static kn_status count_row(table_reader *reader, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (reader->cells->n_rows == KN_NONE - 1)
+        KN_FAIL(KN_INPUT, "%s has more rows than can be counted", reader->in.name);
+    reader->cells->n_rows++;
+    if (++reader->n_pending == KN_CHUNK_ROWS) {
+        KN_TRY(pack_chunk(reader, err));
+        KN_TRY(kn_tick(reader->options->ticker, "verify", -1, err));
+    }
+done:
+    return status;
+}
+
+static kn_status read_plain_rows(table_reader *reader, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (bool plain = !reader->options->trim && reader->empty_line == 0; plain;) {
+        KN_TRY(read_plain_row(&plain, reader, err));
+        if (plain) KN_TRY(count_row(reader, err));
+    }
+done:
+    return status;
 }
 
 /* One line into the pending chunk. *more is false at the end of the file; a malformed line sets `problem`. */
@@ -470,7 +578,7 @@ static kn_status read_row(bool *more, table_reader *reader, kn_error *err)
     char text[120];
     *more = false;
     do {
-        KN_TRY(next_cell(&found, in, reader->options->trim, err));
+        KN_TRY(next_cell(&found, in, err));
         if (found.problem != NULL) {
             snprintf(text, sizeof text, "%s in cell %u", found.problem, c + 1);
             KN_TRY(note_problem(cells, in->name, line, text, err));
@@ -478,16 +586,20 @@ static kn_status read_row(bool *more, table_reader *reader, kn_error *err)
         }
         if (c == 0 && found.n_bytes == 0 && !found.quoted) {
             if (found.end == END_FILE) goto done;
-            if (found.end == END_LINE && cells->n_columns > 1) { /* an empty line is no row */
+            if (found.end == END_LINE && cells->n_columns > 1) { /* no row; fine at the end of the file */
+                if (reader->empty_line == 0) reader->empty_line = line;
                 in->line++;
-                uint64_t extra = cells->shifts.n > 0 ? cells->shifts.items[cells->shifts.n - 1].extra : 0;
-                KN_PUSH(&cells->shifts, ((kn_line_shift){cells->n_rows, extra + 1}));
                 *more = true;
                 goto done;
             }
         }
+        if (reader->empty_line != 0) {
+            KN_TRY(note_problem(cells, in->name, reader->empty_line, "an empty line inside the table", err));
+            goto done;
+        }
         n_line_ends += found.n_line_ends;
-        if (c < cells->n_columns && cells->columns[c].stored) KN_TRY(store_cell(reader, c, &found, err));
+        if (c < cells->n_columns && cells->columns[c].stored)
+            KN_TRY(store_cell(reader, c, found.bytes, found.n_bytes, err));
         c++;
     } while (found.end == END_DELIMITER);
     if (c != cells->n_columns) {
@@ -496,15 +608,10 @@ static kn_status read_row(bool *more, table_reader *reader, kn_error *err)
         goto done;
     }
     in->line += 1 + n_line_ends;
-    if (cells->n_rows == KN_NONE - 1) KN_FAIL(KN_INPUT, "%s has more rows than can be counted", in->name);
-    cells->n_rows++;
+    KN_TRY(count_row(reader, err));
     if (n_line_ends > 0) {
         uint64_t extra = cells->shifts.n > 0 ? cells->shifts.items[cells->shifts.n - 1].extra : 0;
         KN_PUSH(&cells->shifts, ((kn_line_shift){cells->n_rows, extra + n_line_ends}));
-    }
-    if (++reader->n_pending == KN_CHUNK_ROWS) {
-        KN_TRY(pack_chunk(reader, err));
-        KN_TRY(kn_tick(reader->options->ticker, "verify", -1, err));
     }
     *more = found.end == END_LINE;
 done:
@@ -533,13 +640,13 @@ static void discard_line(first_line *line)
 }
 
 /* The cells of the first line as texts; the source stands behind it then. */
-static kn_status read_first_line(first_line *line, source *in, bool trim, kn_error *err)
+static kn_status read_first_line(first_line *line, source *in, kn_error *err)
 {
     kn_status status = KN_OK;
     cell found;
     *line = (first_line){.n_lines = 1};
     do {
-        KN_TRY(next_cell(&found, in, trim, err));
+        KN_TRY(next_cell(&found, in, err));
         line->problem = found.problem;
         if (found.problem != NULL) goto done;
         KN_RESERVE(&line->names, 1);
@@ -572,7 +679,7 @@ static kn_status try_delimiter(size_t *n_cells, bool *expected, const source *in
     KN_NEW_RAW(trial.buffer, in->n);
     memcpy(trial.buffer, in->buffer, in->n);
     set_delimiter(&trial, delimiter);
-    KN_TRY(read_first_line(&line, &trial, options->trim, err));
+    KN_TRY(read_first_line(&line, &trial, err));
     *n_cells = line.problem == NULL ? line.names.n : 0;
     *expected = line_as_expected(&line, options);
 done:
@@ -628,10 +735,13 @@ static kn_status make_columns(table_reader *reader, first_line *line, kn_error *
         }
         reader->last[c] = KN_NONE;
         column->stored = options->wants == NULL || options->wants(options->context, c, column->name);
-        if (column->stored) KN_NEW_RAW(reader->pending[c], KN_CHUNK_ROWS);
+        if (options->fingerprint != NULL && c == options->fingerprint_column)
+            KN_NEW_RAW(reader->fingerprints, KN_CHUNK_ROWS);
+        else if (column->stored)
+            KN_NEW_RAW(reader->pending[c], KN_CHUNK_ROWS);
         if (column->stored && options->no_header) {
-            cell first = {.bytes = line->names.items[c], .n_bytes = strlen(line->names.items[c])};
-            KN_TRY(store_cell(reader, c, &first, err));
+            const char *first = line->names.items[c];
+            KN_TRY(store_cell(reader, c, first, strlen(first), err));
         }
     }
     cells->has_header = !options->no_header;
@@ -659,14 +769,17 @@ static kn_status read_table(table_reader *reader, kn_error *err)
         goto done;
     }
     KN_TRY(choose_delimiter(in, reader->options, err));
-    KN_TRY(read_first_line(&line, in, reader->options->trim, err));
+    KN_TRY(read_first_line(&line, in, err));
     if (line.problem != NULL) {
         KN_TRY(note_problem(reader->cells, in->name, 1, line.problem, err));
         goto done;
     }
     bool more = line.end == END_LINE;
     KN_TRY(make_columns(reader, &line, err));
-    while (more && reader->cells->problem == NULL) KN_TRY(read_row(&more, reader, err));
+    while (more && reader->cells->problem == NULL) {
+        KN_TRY(read_plain_rows(reader, err));
+        KN_TRY(read_row(&more, reader, err));
+    }
     KN_TRY(pack_chunk(reader, err));
     if (reader->cells->problem != NULL) reader->cells->n_rows = 0;
 done:
@@ -686,6 +799,7 @@ done:
     for (uint32_t c = 0; reader.pending != NULL && c < reader.cells->n_columns; c++) kn_free(reader.pending[c]);
     kn_free(reader.pending);
     kn_free(reader.last);
+    kn_free(reader.fingerprints);
     close_source(&reader.in);
     if (status != KN_OK) kn_sheet_free(reader.cells);
     return status;

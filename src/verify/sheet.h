@@ -23,11 +23,11 @@ typedef struct kn_sheet_column {
     uint32_t *slots; /* open addressing, KN_NONE where free; a power of two of them */
     size_t n_slots;
     void **chunks;
-    uint8_t *chunk_width; /* 1, 2 or 4 bytes per code */
+    uint8_t *chunk_width; /* 1, 2 or 4 bytes per code; 8: fingerprints */
     size_t n_chunks, chunks_capacity;
 } kn_sheet_column;
 
-/* From `row` on, lines are `extra` more than one per row: cells that hold line ends, and empty lines. */
+/* From `row` on, lines are `extra` more than one per row: cells that hold line ends. */
 typedef struct kn_line_shift {
     uint32_t row;
     uint64_t extra;
@@ -49,6 +49,10 @@ typedef struct kn_sheet_options {
     size_t n_expected;
     /* Is this column's text needed? */
     bool (*wants)(const void *context, uint32_t index, const char *name);
+    /* A column of which only equality matters and that may be nearly unique: instead of a dictionary it gets a
+     * fingerprint of 64 bits per row, made by this function. KN_NONE: none. */
+    uint32_t fingerprint_column;
+    uint64_t (*fingerprint)(const void *context, const char *bytes, size_t n_bytes);
     const void *context;
     kn_ticker *ticker;
 } kn_sheet_options;
@@ -69,6 +73,11 @@ static inline const char *kn_text(const kn_sheet_column *column, uint32_t code, 
 {
     *n_bytes = (size_t)(column->offset[code + 1] - column->offset[code]);
     return column->bytes + column->offset[code];
+}
+
+static inline uint64_t kn_sheet_fingerprint(const kn_sheet_column *column, uint32_t row)
+{
+    return ((const uint64_t *)column->chunks[row >> KN_CHUNK_BITS])[row & (KN_CHUNK_ROWS - 1)];
 }
 
 static inline uint32_t kn_sheet_code(const kn_sheet_column *column, uint32_t row)

@@ -23,10 +23,15 @@ typedef enum kn_text_kind { KN_TEXT_MISSING, KN_TEXT_NUMBER, KN_TEXT_BYTES } kn_
 /* Finds the form in which all texts of a date column are dates. */
 kn_reading kn_reading_of(kn_type type, const kn_sheet_column *column, const char *const *null_values,
                          size_t n_null_values);
+bool kn_text_is_missing(const kn_reading *reading, const char *bytes, size_t n_bytes);
 /* `number` is set for numbers and dates; `canonical` (may be NULL; KN_CANONICAL_BYTES) gets a text that two numbers
  * share exactly when they are equal, without rounding. */
 kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *reading, const char *bytes,
                           size_t n_bytes);
+
+/* A period of the calendar, whatever form the column's dates have: 2024, 2024-H1, 2024-Q1, 2024-W05, 2024-01,
+ * 2024-01-31; days from `start` up to but without `end`. */
+bool kn_period_read(double *start, double *end, const char *bytes, size_t n_bytes);
 
 /* The values of a column. */
 typedef struct kn_values {

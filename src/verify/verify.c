@@ -13,10 +13,13 @@
  * Reading takes one job per file; see sheet.c for cost and memory. */
 #include "verify/checks.h"
 
+#include "base/hash.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- Findings -------------------------------------------------------------------------------------------------- */
@@ -81,6 +84,38 @@ static bool wants_original(const void *context, uint32_t index, const char *name
     return is_released(column->role) || (column->is_person && request->order != NULL);
 }
 
+static uint32_t person_column(const kn_verify_request *request)
+{
+    for (uint32_t c = 0; c < request->n_columns; c++)
+        if (request->columns[c].is_person) return c;
+    return KN_NONE;
+}
+
+/* Equal for equal persons: a number in another spelling, or another way to say that it is missing, is the same. */
+static uint64_t person_fingerprint(const void *context, const char *bytes, size_t n_bytes)
+{
+    const kn_verify_request *request = context;
+    kn_reading reading = {.type = request->columns[person_column(request)].type,
+                          .null_values = request->null_values,
+                          .n_null_values = request->n_null_values};
+    char canonical[KN_CANONICAL_BYTES];
+    double number;
+    size_t n_digits = 0;
+    if (reading.type == KN_TYPE_DATE) reading.type = KN_TYPE_TEXT; /* identity by bytes is as good */
+    if (kn_text_is_missing(&reading, bytes, n_bytes)) return 0;
+    while (n_digits < n_bytes && bytes[n_digits] >= '0' && bytes[n_digits] <= '9') n_digits++;
+    if (n_digits == n_bytes && n_bytes < 40 && bytes[0] != '0' && bytes[n_bytes - 1] != '0' &&
+        (reading.type == KN_TYPE_INT || reading.type == KN_TYPE_DECIMAL)) { /* its canonical text without the trouble */
+        canonical[0] = '+';
+        memcpy(canonical + 1, bytes, n_bytes);
+        memcpy(canonical + 1 + n_bytes, "e0", 2);
+        return kn_hash_bytes(canonical, n_bytes + 3);
+    }
+    if (kn_text_read(&number, canonical, &reading, bytes, n_bytes) == KN_TEXT_NUMBER)
+        return kn_hash_bytes(canonical, strlen(canonical));
+    return kn_hash_bytes(bytes, n_bytes);
+}
+
 static bool wants_release(const void *context, uint32_t index, const char *name)
 {
     const kn_verify_request *request = context;
@@ -133,6 +168,7 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
     kn_sheet_options options = {.delimiter = request->delimiter,
                                 .no_header = request->no_header,
                                 .trim = request->trim,
+                                .fingerprint_column = KN_NONE,
                                 .context = request,
                                 .ticker = request->ticker};
     if (job == 0) {
@@ -151,6 +187,8 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
         options.path = options.name = request->original_path;
         options.latin1 = request->latin1;
         options.wants = wants_original;
+        if (request->order != NULL) options.fingerprint_column = person_column(request);
+        if (options.fingerprint_column != KN_NONE) options.fingerprint = person_fingerprint;
         options.expected = files->all_names;
         options.n_expected = request->n_columns;
         KN_TRY(kn_sheet_read(&files->recount->original, &options, err));
@@ -359,55 +397,46 @@ done:
     return status;
 }
 
-/* True when no two texts of the column can be one value: plain numbers or just text, at most one of them missing. */
-static bool texts_are_values(const kn_sheet_column *column, const kn_reading *reading)
+static int by_size(const void *a, const void *b)
 {
-    size_t n_missing = 0;
-    for (uint32_t i = 0; i < column->n_texts; i++) {
-        size_t n_bytes;
-        double number;
-        const char *bytes = kn_text(column, i, &n_bytes);
-        if (reading->type == KN_TYPE_INT && n_bytes > 0 && bytes[0] >= '1' && bytes[0] <= '9') {
-            size_t n = 0;
-            while (n < n_bytes && bytes[n] >= '0' && bytes[n] <= '9') n++;
-            if (n == n_bytes) continue;
-        }
-        kn_text_kind kind = kn_text_read(&number, NULL, reading, bytes, n_bytes);
-        if (kind == KN_TEXT_NUMBER || (kind == KN_TEXT_MISSING && ++n_missing > 1)) return false;
-    }
-    return true;
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
-/* Persons of each class. Rows without a person count as one person: too few rather than too many. */
+static uint32_t count_distinct(uint64_t *items, uint32_t n)
+{
+    uint32_t n_distinct = n > 0;
+    qsort(items, n, sizeof *items, by_size);
+    for (uint32_t i = 1; i < n; i++) n_distinct += items[i] != items[i - 1];
+    return n_distinct;
+}
+
+/* Persons of each class. Rows without a person count as one person: too few rather than too many; so would two persons
+ * whose fingerprints met. */
 static kn_status count_persons(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *last_class = NULL, person = 0;
-    kn_values *values = NULL;
-    const kn_verify_request *request = recount->request;
-    while (person < request->n_columns && !request->columns[person].is_person) person++;
-    if (person == request->n_columns || recount->classes == NULL) goto done;
+    uint64_t *persons = NULL;
+    uint32_t largest = 0, person = person_column(recount->request);
+    if (person == KN_NONE || recount->classes == NULL) goto done;
     if (recount->original == NULL || recount->order == NULL) {
         recount->persons_reason = recount->original == NULL ? "the original is not given"
                                                             : "which original row a released row was is not known";
         goto done;
     }
-    const kn_sheet_column *column = &recount->original->columns[person];
-    if (!texts_are_values(column, &recount->readings[person]))
-        KN_TRY(kn_values_make(&values, column, &recount->readings[person], err));
-    KN_NEW_RAW(last_class, column->n_texts);
-    memset(last_class, 0xff, column->n_texts * sizeof *last_class);
-    KN_NEW(recount->class_persons, recount->classes->n_groups);
-    for (uint32_t g = 0; g < recount->classes->n_groups; g++)
-        for (uint32_t i = recount->class_start[g]; i < recount->class_start[g + 1]; i++) {
-            uint32_t code = kn_sheet_code(column, recount->order[recount->class_rows[i]]);
-            if (values != NULL) code = values->of_text[code];
-            recount->class_persons[g] += last_class[code] != g;
-            last_class[code] = g;
-        }
+    const kn_row_groups *classes = recount->classes;
+    for (uint32_t g = 0; g < classes->n_groups; g++)
+        if (classes->group_rows[g] > largest) largest = classes->group_rows[g];
+    KN_NEW_RAW(persons, largest);
+    KN_NEW(recount->class_persons, classes->n_groups);
+    for (uint32_t g = 0; g < classes->n_groups; g++) {
+        const uint32_t *rows = recount->class_rows + recount->class_start[g];
+        for (uint32_t i = 0; i < classes->group_rows[g]; i++)
+            persons[i] = kn_sheet_fingerprint(&recount->original->columns[person], recount->order[rows[i]]);
+        recount->class_persons[g] = count_distinct(persons, classes->group_rows[g]);
+    }
 done:
-    kn_free(last_class);
-    kn_values_free(values);
+    kn_free(persons);
     return status;
 }
 
@@ -419,7 +448,11 @@ static bool star_is_a_root(const kn_recount *recount)
     for (size_t q = 0; q < recount->n_qis; q++) {
         const kn_domain *domain = recount->request->columns[recount->qis[q]].domain;
         size_t n_bytes;
-        if (domain == NULL || domain->kind != KN_DOMAIN_TREE) continue;
+        if (domain == NULL || domain->kind == KN_DOMAIN_SETS) continue;
+        if (domain->kind == KN_DOMAIN_RANGES) { /* all values are an interval, unless one of them is missing */
+            if (domain->missing == KN_NONE) return false;
+            continue;
+        }
         const char *label = kn_tree_label(domain->tree, domain->tree->root, &n_bytes);
         if (n_bytes != 1 || label[0] != '*') return false;
     }

@@ -1,0 +1,561 @@
+/* Sequential clustering: move records one by one to the cluster where they cost least.
+ *
+ * [SC] 6.3 (Algorithm 1) and 7 (Algorithms 2 and 3, for models that look at a sensitive column).
+ * In: items of one person each. Out: classes, each released as its closure.
+ *
+ *   start   a random partition into clusters of k0 = alpha * k. With models beyond counting: Algorithm 3, which gives
+ *           every cluster its share of each sensitive value; where the models do not hold for all of them (the paper's
+ *           l > l1), the trivial clustering, one class, is the answer (`fit=yes`: fewer clusters are tried first).
+ *           Where they do not hold for the whole table (l > l0), the run is refused.
+ *   passes  every item in turn goes to the cluster for which (22) is least, if that is below 0 and the models hold for
+ *           both clusters; a singleton always goes. After each pass clusters above omega * k are split at random (by
+ *           Algorithm 3 where models look at a sensitive column, if both halves hold). Until a pass moves nothing.
+ *   end     clusters that break a model are united, the two closest first (clusters.c).
+ *
+ * (22) has a sign slip: the loss of C_h before is subtracted like that of C_j. Algorithm 3 does not guarantee the sizes
+ * k0 and k0 + 1 that Algorithm 2 says; nothing here relies on them. Passes have a cap (`passes`), because random splits
+ * can go on for ever; a pass that lowers the loss by less than one part in 1,000 also ends them ([SC] 6.3: "until the
+ * improvements become sufficiently small").
+ *
+ * Where it departs from the paper: candidates come from a vector scan with rounded prices (scan.h), the move itself is
+ * decided by true prices. Tables of more than `block` items are cut along the Hilbert curve into blocks of about that
+ * size, each clustered by itself on the pool: cost then grows linearly; the explanation says so. Restarts take the
+ * best of several random starts. Measures that are no sum over cells are followed through the width of the closures.
+ *
+ * Cost: a pass joins every item with every cluster of its block, n * block / k0 joins. Memory is linear. */
+#include "algo/clusters.h"
+#include "algo/hilbert.h"
+#include "algo/sequential.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double SMALL_GAIN = 1e-3;
+
+typedef struct settings {
+    double alpha, omega;
+    uint32_t n_restarts, max_passes, block;
+    bool fit;
+    uint64_t k;
+} settings;
+
+/* One block of items, clustered by itself. */
+typedef struct block_run {
+    const kn_task *task;
+    const settings *settings;
+    kn_items *items; /* of the whole table */
+    const uint32_t *members;
+    uint32_t n_members;
+    kn_clusters *clusters;
+    kn_scan *scan;
+    kn_probe *probe;
+    uint32_t *shuffled; /* n_members: scratch of splits */
+    kn_rng rng;
+    uint64_t n_moves;
+} block_run;
+
+/* --- Random splits --------------------------------------------------------------------------------------------- */
+
+static void shuffle(kn_rng *rng, uint32_t *list, uint32_t n)
+{
+    for (uint32_t i = n; i > 1; i--) {
+        uint32_t j = kn_rng_below(rng, i), swap = list[i - 1];
+        list[i - 1] = list[j];
+        list[j] = swap;
+    }
+}
+
+/* The sensitive value by which Algorithm 3 deals an item out: its first, in the first sensitive column. */
+static uint32_t sensitive_value(const kn_items *items, uint32_t item)
+{
+    return items->sensitive[0].values[items->sensitive[0].start[item]];
+}
+
+typedef struct valued {
+    uint32_t value, place, item;
+} valued;
+
+static int compare_valued(const void *a, const void *b)
+{
+    const valued *x = a, *y = b;
+    if (x->value != y->value) return x->value < y->value ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Algorithm 3: part[i] for list[i], 0 .. n_parts-1. Items of value j are dealt out in random order; each part gets
+ * floor(p_j / t) of them, and p_j mod t random parts get one more ((24), (25)). */
+kn_status kn_sequential_deal(uint32_t *part, const kn_items *items, uint32_t *list, uint32_t n, uint32_t n_parts,
+                             kn_rng *rng, kn_error *err)
+{
+    kn_status status = KN_OK;
+    valued *sorted = NULL;
+    uint32_t *permutation = NULL;
+    KN_NEW_RAW(sorted, n);
+    KN_NEW_RAW(permutation, n_parts);
+    shuffle(rng, list, n);
+    for (uint32_t i = 0; i < n; i++) sorted[i] = (valued){sensitive_value(items, list[i]), i, list[i]};
+    qsort(sorted, n, sizeof *sorted, compare_valued);
+    for (uint32_t i = 0; i < n_parts; i++) permutation[i] = i;
+    for (uint32_t begin = 0, end; begin < n; begin = end) {
+        for (end = begin; end < n && sorted[end].value == sorted[begin].value; end++) continue;
+        shuffle(rng, permutation, n_parts);
+        for (uint32_t i = begin; i < end; i++) part[i] = permutation[(i - begin) % n_parts];
+    }
+    for (uint32_t i = 0; i < n; i++) list[i] = sorted[i].item;
+done:
+    kn_free(sorted);
+    kn_free(permutation);
+    return status;
+}
+
+/* --- Start ----------------------------------------------------------------------------------------------------- */
+
+static bool by_value(const block_run *r) { return !r->task->models->counts_only && r->items->sensitive != NULL; }
+
+/* Do the models that look at sensitive columns hold for every cluster? */
+static bool all_hold(block_run *r)
+{
+    if (r->task->models->counts_only) return true;
+    for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++)
+        if (r->clusters->head[cluster] != KN_NONE &&
+            !kn_clusters_hold(r->clusters, cluster, KN_NONE, KN_NONE, false))
+            return false;
+    return true;
+}
+
+static kn_status deal_out(block_run *r, uint32_t n_clusters, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *part = NULL, n = r->n_members;
+    KN_NEW_RAW(part, n);
+    memcpy(r->shuffled, r->members, n * sizeof *r->shuffled);
+    if (by_value(r)) {
+        KN_TRY(kn_sequential_deal(part, r->items, r->shuffled, n, n_clusters, &r->rng, err));
+    } else {
+        shuffle(&r->rng, r->shuffled, n);
+        for (uint32_t i = 0; i < n; i++) part[i] = i % n_clusters;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (r->clusters->of_item[r->shuffled[i]] != KN_NONE) kn_clusters_remove(r->clusters, r->shuffled[i]);
+        kn_clusters_add(r->clusters, part[i], r->shuffled[i]);
+    }
+    r->clusters->n = n_clusters;
+done:
+    kn_free(part);
+    return status;
+}
+
+/* The random start; one cluster where the models do not hold for all of n / k0 (`fit`: of any smaller number). */
+static kn_status start(block_run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint64_t k0 = (uint64_t)(r->settings->alpha * (double)r->settings->k);
+    uint32_t n_clusters = (uint32_t)(r->n_members / (k0 > 0 ? k0 : 1));
+    if (n_clusters == 0) n_clusters = 1;
+    for (;; n_clusters = r->settings->fit ? n_clusters / 2 : 1) {
+        KN_TRY(deal_out(r, n_clusters, err));
+        if (n_clusters == 1 || all_hold(r)) break;
+    }
+done:
+    return status;
+}
+
+/* --- Passes ---------------------------------------------------------------------------------------------------- */
+
+/* Price and slot of a cluster that has changed. */
+static void refresh(block_run *r, uint32_t cluster)
+{
+    kn_clusters *c = r->clusters;
+    if (c->head[cluster] == KN_NONE) {
+        kn_scan_close(r->scan, cluster);
+        c->price[cluster] = 0;
+        return;
+    }
+    kn_clusters_refresh(c, cluster);
+    kn_clusters_probe(c, r->probe, cluster);
+    kn_scan_store(r->scan, cluster, r->probe);
+}
+
+/* The cluster that takes the item at least cost among those for which the models then hold; *cost is the true one.
+ * KN_NONE when none costs less than `limit`. */
+static uint32_t best_cluster(block_run *r, uint32_t item, double limit, double *cost)
+{
+    kn_clusters *c = r->clusters;
+    uint32_t home = c->of_item[item], n_rows = kn_items_rows(r->items, item);
+    kn_probe_clear(r->probe);
+    kn_probe_add(r->probe, r->items->tuple[item], n_rows);
+    int32_t *deltas = kn_probe_join(r->probe, r->scan, c->n);
+    deltas[home] = INT32_MAX;
+    for (;;) {
+        uint32_t best = kn_least(deltas, c->n);
+        if (deltas[best] == INT32_MAX) return KN_NONE;
+        double united = kn_clusters_price_with(c, best, item);
+        *cost = (double)(c->rows[best] + n_rows) * united - (double)c->rows[best] * c->price[best];
+        if (*cost >= limit) return KN_NONE;
+        if (r->task->models->counts_only || kn_clusters_hold(c, best, KN_NONE, item, false)) return best;
+        deltas[best] = INT32_MAX;
+    }
+}
+
+static void take_out(block_run *r, uint32_t item)
+{
+    kn_clusters *c = r->clusters;
+    uint32_t home = c->of_item[item];
+    kn_clusters_leave(c, item);
+    if (c->head[home] == KN_NONE) {
+        kn_scan_close(r->scan, home);
+        return;
+    }
+    if (!kn_probe_load(r->probe, &c->spans[(size_t)home * r->task->tuples->n_qis], c->rows[home]))
+        kn_clusters_probe(c, r->probe, home);
+    kn_scan_store(r->scan, home, r->probe);
+}
+
+static void put_in(block_run *r, uint32_t to, uint32_t item)
+{
+    kn_clusters *c = r->clusters;
+    kn_scan_add(r->scan, to, r->probe, &c->spans[(size_t)to * r->task->tuples->n_qis], c->rows[to],
+                r->items->tuple[item], kn_items_rows(r->items, item));
+    kn_clusters_join(c, to, item);
+}
+
+/* Steps 3 to 7 of Algorithm 1, 5 to 12 of Algorithm 2. Adds what the loss falls by to *gain. */
+static void move_item(block_run *r, uint32_t item, double *gain)
+{
+    kn_clusters *c = r->clusters;
+    uint32_t home = c->of_item[item], n_rows = kn_items_rows(r->items, item);
+    bool alone = c->head[home] == item && c->next[item] == KN_NONE;
+    double before = (double)c->rows[home] * c->price[home], after = 0, cost;
+    if (!alone) {
+        if (!r->task->models->counts_only && !kn_clusters_hold(c, home, item, KN_NONE, false)) return;
+        after = (double)(c->rows[home] - n_rows) * kn_clusters_price_without(c, home, item);
+    }
+    double limit = alone ? INFINITY : (before - after) * (1 - 1e-12);
+    if (limit <= 0) return;
+    uint32_t to = best_cluster(r, item, limit, &cost);
+    if (to == KN_NONE) return;
+    take_out(r, item);
+    put_in(r, to, item);
+    *gain += before - after - cost;
+    r->n_moves++;
+}
+
+/* Splits a cluster in two at random; the second half becomes a cluster of its own. */
+static kn_status split(block_run *r, uint32_t cluster, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_clusters *c = r->clusters;
+    uint32_t *part = NULL, n = 0, fresh = c->n;
+    for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item]) r->shuffled[n++] = item;
+    KN_NEW_RAW(part, n);
+    if (by_value(r)) {
+        KN_TRY(kn_sequential_deal(part, r->items, r->shuffled, n, 2, &r->rng, err));
+    } else {
+        shuffle(&r->rng, r->shuffled, n);
+        for (uint32_t i = 0; i < n; i++) part[i] = i % 2;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        if (part[i] == 0) continue;
+        kn_clusters_remove(c, r->shuffled[i]);
+        kn_clusters_add(c, fresh, r->shuffled[i]);
+    }
+    bool useful = c->head[fresh] != KN_NONE && c->head[cluster] != KN_NONE;
+    if (!useful || !kn_clusters_hold(c, cluster, KN_NONE, KN_NONE, false) ||
+        !kn_clusters_hold(c, fresh, KN_NONE, KN_NONE, false)) {
+        kn_clusters_unite(c, cluster, fresh);
+        goto done;
+    }
+    c->n++;
+    refresh(r, cluster);
+    refresh(r, fresh);
+done:
+    kn_free(part);
+    return status;
+}
+
+/* Empty clusters cost as much in a scan as others: the last ones take their places. */
+static void drop_empty(block_run *r)
+{
+    kn_clusters *c = r->clusters;
+    for (uint32_t cluster = 0; cluster < c->n; cluster++) {
+        while (c->n > cluster && c->head[c->n - 1] == KN_NONE) c->n--;
+        if (cluster >= c->n) break;
+        if (c->head[cluster] != KN_NONE) continue;
+        uint32_t last = --c->n;
+        kn_clusters_unite(c, cluster, last);
+        kn_clusters_refresh(c, cluster);
+        kn_scan_copy(r->scan, cluster, last);
+        kn_scan_close(r->scan, last);
+    }
+}
+
+static double total_loss(const kn_clusters *c)
+{
+    double loss = 0;
+    for (uint32_t cluster = 0; cluster < c->n; cluster++) loss += (double)c->rows[cluster] * c->price[cluster];
+    return loss;
+}
+
+static kn_status run_passes(block_run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_clusters *c = r->clusters;
+    double limit = r->settings->omega * (double)r->settings->k;
+    for (uint32_t cluster = 0; cluster < c->n; cluster++) refresh(r, cluster);
+    for (uint32_t pass = 0; pass < r->settings->max_passes; pass++) {
+        uint64_t moves_before = r->n_moves;
+        double loss = total_loss(c), gain = 0;
+        for (uint32_t i = 0; i < r->n_members; i++) {
+            move_item(r, r->members[i], &gain);
+            if (i % 256 == 0) KN_TRY(kn_tick(r->task->ticker, "sequential", -1, err));
+        }
+        if (r->n_moves == moves_before || gain < SMALL_GAIN * loss) break;
+        uint32_t n = c->n;
+        for (uint32_t cluster = 0; cluster < n && c->n < c->capacity; cluster++)
+            if ((double)c->persons[cluster] > limit) KN_TRY(split(r, cluster, err));
+        drop_empty(r);
+        if (kn_ticker_out_of_time(r->task->ticker)) break;
+    }
+done:
+    return status;
+}
+
+/* --- One block ------------------------------------------------------------------------------------------------- */
+
+static kn_status run_once(block_run *r, const kn_pricer *pricer, kn_pool *pool, kn_error *err)
+{
+    kn_status status = KN_OK;
+    /* at the start n / k0; splits only ever make clusters of omega * k / 2 or more */
+    uint32_t capacity = r->n_members + 2;
+    uint64_t k0 = (uint64_t)(r->settings->alpha * (double)r->settings->k);
+    if (k0 > 1) capacity = (uint32_t)(2 * r->n_members / k0 + 64);
+    KN_TRY(kn_clusters_new(&r->clusters, r->task, r->items, pricer, capacity, err));
+    KN_TRY(kn_scan_new(&r->scan, pricer, r->task->tuples, capacity, 4 * r->settings->k, err));
+    KN_TRY(kn_probe_new(&r->probe, r->scan, err));
+    KN_TRY(start(r, err));
+    if (r->clusters->n > 1) {
+        KN_TRY(run_passes(r, err));
+        KN_TRY(kn_clusters_merge_small(r->clusters, pool, "sequential", err));
+    }
+    for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++)
+        kn_clusters_refresh(r->clusters, cluster);
+done:
+    kn_probe_free(r->probe);
+    kn_scan_free(r->scan);
+    r->probe = NULL;
+    r->scan = NULL;
+    return status;
+}
+
+typedef struct search {
+    const kn_task *task;
+    settings settings;
+    kn_items *items;
+    const kn_pricer *pricer;
+    uint32_t *sequence; /* items by block */
+    uint32_t n_blocks;
+    uint32_t *item_class;  /* within its block */
+    uint32_t *block_classes; /* classes of each block */
+    uint64_t *block_moves;
+    kn_pool *inner_pool;   /* the pool when there is one block, otherwise NULL */
+} search;
+
+/* Block b is items first .. first + n - 1 of the sequence; sizes differ by at most one. */
+static void block_bounds(const search *s, size_t b, uint32_t *begin, uint32_t *end)
+{
+    *begin = (uint32_t)((uint64_t)s->items->n * b / s->n_blocks);
+    *end = (uint32_t)((uint64_t)s->items->n * (b + 1) / s->n_blocks);
+}
+
+static void keep_best(search *s, size_t block, const block_run *r)
+{
+    const kn_clusters *c = r->clusters;
+    uint32_t n_classes = 0;
+    for (uint32_t cluster = 0; cluster < c->n; cluster++) {
+        if (c->head[cluster] == KN_NONE) continue;
+        for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item]) s->item_class[item] = n_classes;
+        n_classes++;
+    }
+    s->block_classes[block] = n_classes;
+}
+
+static kn_status job_block(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    search *s = context;
+    uint32_t begin, end;
+    double best = INFINITY;
+    block_run r = {0};
+    block_bounds(s, job, &begin, &end);
+    for (uint32_t attempt = 0; attempt < s->settings.n_restarts; attempt++) {
+        r = (block_run){.task = s->task, .settings = &s->settings, .items = s->items, .shuffled = r.shuffled};
+        r.members = s->sequence + begin;
+        r.n_members = end - begin;
+        r.rng = kn_rng_new(s->task->seed, (uint64_t)job * s->settings.n_restarts + attempt);
+        if (r.shuffled == NULL) KN_NEW_RAW(r.shuffled, r.n_members);
+        KN_TRY(run_once(&r, s->pricer, s->inner_pool, err));
+        double loss = total_loss(r.clusters);
+        if (loss < best) {
+            best = loss;
+            keep_best(s, job, &r);
+        }
+        s->block_moves[job] += r.n_moves;
+        kn_clusters_free(r.clusters);
+        r.clusters = NULL;
+        if (kn_ticker_out_of_time(s->task->ticker)) break;
+    }
+done:
+    kn_clusters_free(r.clusters);
+    kn_free(r.shuffled);
+    return status;
+}
+
+/* --- The whole ------------------------------------------------------------------------------------------------- */
+
+/* One block: the items as they stand. Several: along the Hilbert curve, so that a block holds what is near. */
+static kn_status make_blocks(search *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_items *items = s->items;
+    uint32_t *order = NULL, *first = NULL, n_tuples = s->task->tuples->n_tuples, n = 0;
+    s->n_blocks = items->n / s->settings.block + (items->n % s->settings.block != 0);
+    if (s->n_blocks == 0) s->n_blocks = 1;
+    /* every block must be able to hold a class */
+    while (s->n_blocks > 1 && items->n / s->n_blocks < 4 * s->settings.k) s->n_blocks--;
+    KN_NEW_RAW(s->sequence, items->n);
+    KN_NEW(s->item_class, items->n);
+    KN_NEW(s->block_classes, s->n_blocks);
+    KN_NEW(s->block_moves, s->n_blocks);
+    if (s->n_blocks == 1) {
+        for (uint32_t i = 0; i < items->n; i++) s->sequence[i] = i;
+        goto done;
+    }
+    KN_TRY(kn_hilbert_order(&order, s->task->tuples, true, s->task->pool, s->task->ticker, err));
+    KN_NEW(first, (size_t)n_tuples + 1);
+    for (uint32_t i = 0; i < items->n; i++) first[items->tuple[i] + 1]++;
+    for (uint32_t t = 0; t < n_tuples; t++) first[t + 1] += first[t];
+    for (uint32_t t = 0; t < n_tuples; t++)
+        for (uint32_t i = first[order[t]]; i < first[order[t] + 1]; i++) s->sequence[n++] = i;
+done:
+    kn_free(order);
+    kn_free(first);
+    return status;
+}
+
+static kn_status refuse_hopeless(const search *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_tally tally = {0};
+    kn_tally_view view = {0};
+    KN_TRY(kn_tally_init(&tally, s->items, err));
+    KN_TRY(kn_tally_view_init(&view, s->items, err));
+    for (uint32_t i = 0; i < s->items->n; i++) kn_tally_add(&tally, s->items, i);
+    if (s->items->n > 0 && !kn_tally_holds(s->task->models, &tally, NULL, s->items, &view))
+        KN_FAIL(KN_NOT_MET, "sequential: the models do not hold for the table as one class, so no clustering meets them; "
+                            "ask for less");
+done:
+    kn_tally_free(&tally);
+    kn_tally_view_free(&view);
+    return status;
+}
+
+/* A block that no class of its own can serve is united with classes of other blocks. */
+static kn_status join_blocks(kn_answer *answer, search *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_clusters *clusters = NULL;
+    uint32_t n_classes = 0, begin, end;
+    for (uint32_t b = 0; b < s->n_blocks; b++) n_classes += s->block_classes[b];
+    KN_TRY(kn_clusters_new(&clusters, s->task, s->items, s->pricer, n_classes, err));
+    for (uint32_t b = 0; b < s->n_blocks; b++) {
+        block_bounds(s, b, &begin, &end);
+        for (uint32_t i = begin; i < end; i++)
+            kn_clusters_add(clusters, clusters->n + s->item_class[s->sequence[i]], s->sequence[i]);
+        clusters->n += s->block_classes[b];
+    }
+    KN_TRY(kn_clusters_merge_small(clusters, s->task->pool, "sequential", err));
+    KN_TRY(kn_clusters_answer(answer, clusters, err));
+done:
+    kn_clusters_free(clusters);
+    return status;
+}
+
+static kn_status make_answer(kn_answer *answer, search *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (s->n_blocks == 1)
+        KN_TRY(kn_items_answer(answer, s->items, s->item_class, s->block_classes[0], err));
+    else
+        KN_TRY(join_blocks(answer, s, err));
+    for (uint32_t b = 0; b < s->n_blocks; b++) answer->n_nodes += s->block_moves[b];
+    if (kn_ticker_out_of_time(s->task->ticker)) answer->stopped = KN_STOPPED_TIME;
+    kn_trace *trace = s->task->trace;
+    if (trace != NULL && trace->explain && s->n_blocks > 1)
+        kn_buffer_printf(&trace->explanation,
+                         "sequential: %u items in %u blocks along the Hilbert curve, each clustered by itself\n",
+                         s->items->n, s->n_blocks);
+done:
+    return status;
+}
+
+static kn_status sequential_search(kn_answer *answer, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_pricer *pricer = NULL;
+    search s = {.task = task};
+    s.settings = (settings){.alpha = kn_args_number(task->args, "alpha"),
+                            .omega = kn_args_number(task->args, "omega"),
+                            .n_restarts = (uint32_t)kn_args_number(task->args, "restarts"),
+                            .max_passes = (uint32_t)kn_args_number(task->args, "passes"),
+                            .block = (uint32_t)kn_args_number(task->args, "block"),
+                            .fit = kn_args_is(task->args, "fit", "yes"),
+                            .k = task->models->min_persons > 0 ? task->models->min_persons : 1};
+    KN_TRY(kn_tick(task->ticker, "sequential", 0, err));
+    KN_TRY(kn_items_new(&s.items, task->tuples, 1, (task->models->needs & KN_NEEDS_HISTOGRAM) != 0, err));
+    KN_TRY(kn_pricer_new(&pricer, task->objective, err));
+    s.pricer = pricer;
+    KN_TRY(refuse_hopeless(&s, err));
+    KN_TRY(make_blocks(&s, err));
+    if (s.n_blocks == 1) {
+        s.inner_pool = task->pool;
+        KN_TRY(job_block(&s, 0, 0, err));
+    } else {
+        KN_TRY(kn_pool_run(task->pool, s.n_blocks, job_block, &s, err));
+    }
+    KN_TRY(make_answer(answer, &s, err));
+done:
+    kn_free(s.sequence);
+    kn_free(s.item_class);
+    kn_free(s.block_classes);
+    kn_free(s.block_moves);
+    kn_pricer_free(pricer);
+    kn_items_free(s.items);
+    return status;
+}
+
+static const kn_param params[] = {
+    {.name = "alpha", .type = KN_PARAM_NUMBER, .preset = "0.5", .min = 0.001, .max = 100,
+     .help = "clusters start with alpha * k items"},
+    {.name = "omega", .type = KN_PARAM_NUMBER, .preset = "1.5", .min = 1, .max = 100,
+     .help = "clusters above omega * k are split at random after a pass"},
+    {.name = "restarts", .type = KN_PARAM_INT, .preset = "1", .min = 1, .max = 1000,
+     .help = "random starts; the best result counts"},
+    {.name = "passes", .type = KN_PARAM_INT, .preset = "100", .min = 1, .max = 100000,
+     .help = "passes over the items at most"},
+    {.name = "block", .type = KN_PARAM_INT, .preset = "65536", .min = 16, .max = 100000000,
+     .help = "tables of more items are clustered in blocks of this many"},
+    {.name = "fit", .type = KN_PARAM_BOOL, .preset = "no",
+     .help = "where the models break at the start, start with fewer clusters instead of giving up"},
+};
+
+const kn_algorithm kn_algorithm_sequential = {
+    .name = "sequential",
+    .summary = "moves records one by one to the class where they cost least",
+    .citation = "Goldberger, Tassa, Efficient anonymizations with enhanced utility, 2010, 6.3 and 7",
+    .recoding = KN_RECODING_LOCAL,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .any_measure = true,
+    .search = sequential_search,
+};

@@ -1,0 +1,216 @@
+/* `kanon generate`: the manual page and the completions, from the tables of commands and options. */
+#include "cli.h"
+
+#include <string.h>
+
+/* The words of an argument such as "sorted|input" in lower case are choices. */
+static bool is_choice(const char *argument)
+{
+    return argument != NULL && strchr(argument, '|') != NULL &&
+           strspn(argument, "abcdefghijklmnopqrstuvwxyz0123456789-|") == strlen(argument);
+}
+
+static void print_replaced(FILE *to, const char *text, char from, const char *with)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == from)
+            fputs(with, to);
+        else
+            fputc(*text, to);
+    }
+}
+
+/* --- Manual --------------------------------------------------------------------------------------------------------
+ */
+
+static void print_roff(FILE *to, const char *text)
+{
+    if (*text == '.' || *text == '\'') fputs("\\&", to);
+    for (; *text != '\0'; text++) {
+        if (*text == '-')
+            fputs("\\-", to);
+        else if (*text == '\\')
+            fputs("\\e", to);
+        else
+            fputc(*text, to);
+    }
+}
+
+static void man_options(FILE *to)
+{
+    size_t n;
+    const kn_option *options = kn_options(&n);
+    const char *group = "";
+    fputs(".SH OPTIONS\nEach command takes those that its own help lists.\n", to);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(options[i].group, group) != 0) fprintf(to, ".SS %s\n", group = options[i].group);
+        fputs(".TP\n", to);
+        if (options[i].letter != '\0') fprintf(to, "\\fB\\-%c\\fR, ", options[i].letter);
+        fputs("\\fB\\-\\-", to);
+        print_roff(to, options[i].name);
+        fputs("\\fR", to);
+        if (options[i].argument != NULL) {
+            fputs(" \\fI", to);
+            print_roff(to, options[i].argument);
+            fputs("\\fR", to);
+        }
+        fputc('\n', to);
+        print_roff(to, options[i].help);
+        fputs(".\n", to);
+    }
+}
+
+static void print_man(FILE *to)
+{
+    fprintf(to, ".TH KANON 1 \"\" \"kanon %s\" \"User Commands\"\n.SH NAME\nkanon \\- anonymize tables about people\n",
+            kn_version());
+    fputs(".SH SYNOPSIS\n", to);
+    for (size_t i = 0; i < cli_n_commands; i++) {
+        fprintf(to, "%s\\fBkanon %s\\fR ", i > 0 ? ".br\n" : "", cli_commands[i].name);
+        print_roff(to, cli_commands[i].arguments);
+        fputs(" [options]\n", to);
+    }
+    fputs(".SH DESCRIPTION\nTakes a table about people and returns the release that loses the least information while "
+          "every\n"
+          "person hides among at least k. The written file is read back and recounted before it takes its place.\n"
+          ".SH COMMANDS\n",
+          to);
+    for (size_t i = 0; i < cli_n_commands; i++) {
+        fprintf(to, ".TP\n\\fB%s\\fR\n", cli_commands[i].name);
+        print_roff(to, cli_commands[i].summary);
+        fputs(".\n", to);
+        if (cli_commands[i].example == NULL) continue;
+        fputs(".IP\n.EX\n", to);
+        print_roff(to, cli_commands[i].example);
+        fputs("\n.EE\n", to);
+    }
+    man_options(to);
+    fputs(".SH EXIT STATUS\n0 done; 1 guarantee not met, or no release exists; 2 usage or policy; 3 input or I/O; 4 "
+          "resources;\n"
+          "130 interrupted.\n.SH ENVIRONMENT\n.TP\nNO_COLOR\nno colour on a terminal.\n.TP\nTMPDIR\nwhere standard "
+          "input and\n"
+          "output are kept while they are needed twice.\n",
+          to);
+}
+
+/* --- Completions
+ * ------------------------------------------------------------------------------------------------------ */
+
+static void print_bash(FILE *to)
+{
+    size_t n;
+    const kn_option *options = kn_options(&n);
+    fputs("# bash completion for kanon; source it, or put it into /etc/bash_completion.d/\n_kanon()\n{\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W \"",
+          to);
+    for (size_t c = 0; c < cli_n_commands; c++) fprintf(to, "%s%s", c > 0 ? " " : "", cli_commands[c].name);
+    fputs("\" -- \"$word\"))\n        return\n    fi\n    case $before in\n", to);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_choice(options[i].argument)) continue;
+        fprintf(to, "    --%s) COMPREPLY=($(compgen -W \"", options[i].name);
+        print_replaced(to, options[i].argument, '|', " ");
+        fputs("\" -- \"$word\")); return ;;\n", to);
+    }
+    fputs("    esac\n    if [[ $word == -* ]]; then\n        case ${COMP_WORDS[1]} in\n", to);
+    for (size_t c = 0; c < cli_n_commands; c++) {
+        fprintf(to, "        %s) COMPREPLY=($(compgen -W \"", cli_commands[c].name);
+        for (size_t i = 0; i < n; i++)
+            if (options[i].commands & cli_commands[c].id) fprintf(to, "--%s ", options[i].name);
+        fputs("\" -- \"$word\")) ;;\n", to);
+    }
+    fputs("        esac\n    else\n        COMPREPLY=($(compgen -f -- \"$word\"))\n    fi\n}\n"
+          "complete -o filenames -F _kanon kanon\n",
+          to);
+}
+
+static void print_zsh_text(FILE *to, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '\'')
+            fputs("'\\''", to);
+        else if (strchr("[]:\\", *text) != NULL)
+            fprintf(to, "\\%c", *text);
+        else
+            fputc(*text, to);
+    }
+}
+
+static void print_zsh(FILE *to)
+{
+    size_t n;
+    const kn_option *options = kn_options(&n);
+    fputs("#compdef kanon\n# zsh completion for kanon; put it as _kanon into a folder of $fpath\n_kanon() {\n"
+          "    if (( CURRENT == 2 )); then\n        local -a commands=(\n",
+          to);
+    for (size_t c = 0; c < cli_n_commands; c++) {
+        fprintf(to, "            '%s:", cli_commands[c].name);
+        print_zsh_text(to, cli_commands[c].summary);
+        fputs("'\n", to);
+    }
+    fputs("        )\n        _describe command commands\n        return\n    fi\n    case $words[2] in\n", to);
+    for (size_t c = 0; c < cli_n_commands; c++) {
+        fprintf(to, "    %s) _arguments", cli_commands[c].name);
+        for (size_t i = 0; i < n; i++) {
+            if (!(options[i].commands & cli_commands[c].id)) continue;
+            fprintf(to, " \\\n        '--%s[", options[i].name);
+            print_zsh_text(to, options[i].help);
+            fputs("]", to);
+            if (options[i].argument != NULL) {
+                fputs(":value:", to);
+                if (is_choice(options[i].argument)) {
+                    fputc('(', to);
+                    print_replaced(to, options[i].argument, '|', " ");
+                    fputc(')', to);
+                } else
+                    fputs("_files", to);
+            }
+            fputc('\'', to);
+        }
+        fputs(" \\\n        '*:file:_files' ;;\n", to);
+    }
+    fputs("    esac\n}\n_kanon \"$@\"\n", to);
+}
+
+static void print_fish(FILE *to)
+{
+    size_t n;
+    const kn_option *options = kn_options(&n);
+    fputs("# fish completion for kanon; put it into ~/.config/fish/completions/\n", to);
+    for (size_t c = 0; c < cli_n_commands; c++) {
+        fprintf(to, "complete -c kanon -n __fish_use_subcommand -a %s -d '", cli_commands[c].name);
+        print_replaced(to, cli_commands[c].summary, '\'', "\\'");
+        fputs("'\n", to);
+    }
+    for (size_t i = 0; i < n; i++) {
+        fputs("complete -c kanon -n '__fish_seen_subcommand_from", to);
+        for (size_t c = 0; c < cli_n_commands; c++)
+            if (options[i].commands & cli_commands[c].id) fprintf(to, " %s", cli_commands[c].name);
+        fprintf(to, "' -l %s", options[i].name);
+        if (options[i].letter != '\0') fprintf(to, " -s %c", options[i].letter);
+        if (is_choice(options[i].argument)) {
+            fputs(" -x -a '", to);
+            print_replaced(to, options[i].argument, '|', " ");
+            fputc('\'', to);
+        } else if (options[i].argument != NULL)
+            fputs(" -r", to);
+        fputs(" -d '", to);
+        print_replaced(to, options[i].help, '\'', "\\'");
+        fputs("'\n", to);
+    }
+}
+
+bool cli_generate(FILE *to, const char *what)
+{
+    if (strcmp(what, "man") == 0)
+        print_man(to);
+    else if (strcmp(what, "bash") == 0)
+        print_bash(to);
+    else if (strcmp(what, "zsh") == 0)
+        print_zsh(to);
+    else if (strcmp(what, "fish") == 0)
+        print_fish(to);
+    else
+        return false;
+    return true;
+}

@@ -1,0 +1,347 @@
+/* What the report shows beyond the facts: risk before and after, what became of each column, example classes, and the
+ * lattice of a full-domain search. One pass over the classes per column; column sets within their own budget. */
+#include "report/report_data.h"
+
+#include "base/hash.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COSTLY_PER_COLUMN 3
+#define COSTLY_SHARE      0.01 /* less of a column's loss explains nothing */
+#define EXAMPLES_PER_KIND 4
+#define SET_SIZE          3
+#define LATTICE_BUDGET    60000000u /* nodes times tuples */
+#define LATTICE_NODES     5000u
+
+/* --- Columns ---------------------------------------------------------------------------------------------------------
+ */
+
+/* The classes that show one and the same value in a column. */
+typedef struct cell_group {
+    kn_cell cell;
+    uint64_t n_rows;
+    uint32_t smallest_class;
+    double loss;
+} cell_group;
+
+static double cell_loss(const kn_report *report, uint32_t q, const kn_cell *cell)
+{
+    const kn_objective *objective = report->facts->task->objective;
+    const kn_release *release = report->facts->release;
+    const kn_domain *domain = release->tuples->domains[q];
+    if (objective->type->price_cell != NULL) return kn_objective_price(objective, release->sets, q, cell);
+    /* Measures that price classes: the share of the domain that the value leaves open. */
+    return domain->n_codes > 1 ? (kn_cell_size(cell, domain, release->sets) - 1.0) / (domain->n_codes - 1.0) : 0;
+}
+
+static kn_status cells_group(cell_group **out, uint32_t *n_groups, const kn_report *report, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_release *release = report->facts->release;
+    uint32_t n_qis = release->tuples->n_qis, *slots = NULL;
+    size_t capacity = 16;
+    cell_group *groups = NULL;
+    *n_groups = 0;
+    while (capacity < (size_t)release->n_classes * 2) capacity *= 2;
+    KN_NEW(slots, capacity); /* group + 1 */
+    KN_NEW(groups, (size_t)release->n_classes + 1);
+    for (uint32_t c = 0; c < release->n_classes; c++) {
+        const kn_cell *cell = &release->cells[(size_t)c * n_qis + q];
+        size_t slot = kn_hash_combine(kn_hash_combine(cell->first, cell->last), cell->id) & (capacity - 1);
+        while (slots[slot] != 0 && !kn_cell_equal(&groups[slots[slot] - 1].cell, cell))
+            slot = (slot + 1) & (capacity - 1);
+        if (slots[slot] == 0) {
+            groups[*n_groups] = (cell_group){.cell = *cell, .smallest_class = UINT32_MAX};
+            slots[slot] = ++*n_groups;
+        }
+        cell_group *group = &groups[slots[slot] - 1];
+        group->n_rows += release->class_rows[c];
+        if (release->class_persons[c] < group->smallest_class) group->smallest_class = release->class_persons[c];
+    }
+    for (uint32_t g = 0; g < *n_groups; g++)
+        groups[g].loss = cell_loss(report, q, &groups[g].cell) * (double)groups[g].n_rows;
+    *out = groups;
+    groups = NULL;
+done:
+    kn_free(slots);
+    kn_free(groups);
+    return status;
+}
+
+static void column_count(kn_report_column *out, const kn_report *report, uint32_t q, const cell_group *groups,
+                         uint32_t n_groups)
+{
+    const kn_release *release = report->facts->release;
+    const kn_domain *domain = release->tuples->domains[q];
+    out->n_values_after = n_groups;
+    out->n_suppressed = release->n_suppressed;
+    for (uint32_t code = 0; code < domain->n_codes; code++)
+        out->n_values_before += kn_domain_code_rows(domain, code) > 0;
+    for (uint32_t g = 0; g < n_groups; g++) {
+        uint32_t size = kn_cell_size(&groups[g].cell, domain, release->sets);
+        if (size == 1)
+            out->n_unchanged += groups[g].n_rows;
+        else if (size == domain->n_codes)
+            out->n_suppressed += groups[g].n_rows;
+        else
+            out->n_generalized += groups[g].n_rows;
+    }
+}
+
+/* The few groups with the largest loss. */
+static void costly_pick(kn_report *report, uint32_t q, const cell_group *groups, uint32_t n_groups)
+{
+    double total = 0, last = INFINITY;
+    uint32_t last_group = 0;
+    for (uint32_t g = 0; g < n_groups; g++) total += groups[g].loss;
+    for (int n = 0; n < COSTLY_PER_COLUMN && total > 0; n++) {
+        uint32_t best = n_groups;
+        for (uint32_t g = 0; g < n_groups; g++) {
+            bool taken = groups[g].loss > last || (groups[g].loss == last && g <= last_group);
+            if (!(n > 0 && taken) && groups[g].loss > 0 && (best == n_groups || groups[g].loss > groups[best].loss))
+                best = g;
+        }
+        if (best == n_groups || groups[best].loss < total * COSTLY_SHARE) return;
+        report->costly[report->n_costly++] = (kn_report_value){q, groups[best].cell, groups[best].n_rows,
+                                                               groups[best].loss / total, groups[best].smallest_class};
+        last = groups[best].loss;
+        last_group = best;
+    }
+}
+
+static kn_status columns_analyse(kn_report *report, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_qis = report->facts->tuples->n_qis, n_groups;
+    cell_group *groups = NULL;
+    KN_NEW(report->columns, n_qis + 1);
+    KN_NEW(report->costly, n_qis * COSTLY_PER_COLUMN + 1);
+    for (uint32_t q = 0; q < n_qis; q++) {
+        KN_TRY(cells_group(&groups, &n_groups, report, q, err));
+        column_count(&report->columns[q], report, q, groups, n_groups);
+        costly_pick(report, q, groups, n_groups);
+        kn_free(groups);
+        groups = NULL;
+    }
+done:
+    kn_free(groups);
+    return status;
+}
+
+/* --- Example classes
+ * --------------------------------------------------------------------------------------------------- */
+
+static bool is_example(const kn_report *report, uint32_t class_index)
+{
+    for (size_t i = 0; i < report->n_examples; i++)
+        if (report->examples[i].class_index == class_index) return true;
+    return false;
+}
+
+static double class_rank(const kn_report *report, uint32_t c, kn_example_kind kind)
+{
+    const kn_release *release = report->facts->release;
+    uint32_t n_qis = release->tuples->n_qis;
+    double loss = 0;
+    if (kind == KN_EXAMPLE_SMALLEST) return -(double)release->class_persons[c];
+    if (kind == KN_EXAMPLE_LARGEST) return release->class_persons[c];
+    for (uint32_t q = 0; q < n_qis; q++) loss += cell_loss(report, q, &release->cells[(size_t)c * n_qis + q]);
+    return loss;
+}
+
+static void examples_pick(kn_report *report)
+{
+    const kn_release *release = report->facts->release;
+    for (int kind = KN_EXAMPLE_SMALLEST; kind <= KN_EXAMPLE_COSTLIEST; kind++) {
+        size_t wanted = report->n_examples + EXAMPLES_PER_KIND;
+        while (report->n_examples < wanted) {
+            uint32_t best = KN_NONE;
+            double best_rank = -INFINITY;
+            for (uint32_t c = 0; c < release->n_classes; c++) {
+                double rank = class_rank(report, c, (kn_example_kind)kind);
+                if (rank > best_rank && !is_example(report, c)) {
+                    best = c;
+                    best_rank = rank;
+                }
+            }
+            if (best == KN_NONE) return;
+            report->examples[report->n_examples++] = (kn_report_example){best, (kn_example_kind)kind};
+        }
+    }
+}
+
+/* --- Risk
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static kn_status risk_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = report->facts->tuples;
+    const kn_release *release = report->facts->release;
+    uint32_t *sizes = NULL;
+    size_t n_classes;
+    double fraction = report->fraction > 0 ? report->fraction : 1;
+    if (!(report->threshold > 0)) report->threshold = KN_RISK_THRESHOLD;
+    kn_risk_sizes_count(&report->before, tuples->persons, report->populations, tuples->n_tuples, fraction,
+                        report->threshold);
+    if (release != NULL) {
+        KN_TRY(kn_risk_release_sizes(&sizes, &n_classes, release, err));
+        kn_risk_sizes_count(&report->after, sizes, NULL, n_classes, fraction, report->threshold);
+    }
+    bool counted = tuples->n_sensitive > 0;
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++) counted &= tuples->sensitive[s].start != NULL;
+    if (counted) {
+        KN_NEW(report->disclosure_before, tuples->n_sensitive);
+        KN_TRY(kn_disclosure_of_tuples(report->disclosure_before, tuples, err));
+    }
+    if (release != NULL && release->histograms != NULL) {
+        KN_NEW(report->disclosure_after, tuples->n_sensitive);
+        KN_TRY(kn_disclosure_of_release(report->disclosure_after, release, err));
+    }
+    if (tuples->n_qis > 0 && tuples->n_qis <= 64)
+        KN_TRY(kn_column_risk_new(&report->sets, tuples, SET_SIZE, 0, pool, ticker, err));
+    if (report->fraction > 0 && report->fraction < 1) {
+        KN_TRY(kn_risk_estimate_uniques(&report->estimate, tuples->persons, tuples->n_tuples, report->fraction, err));
+        report->has_estimate = true;
+    }
+done:
+    kn_free(sizes);
+    return status;
+}
+
+/* --- The lattice
+ * ------------------------------------------------------------------------------------------------------------ */
+
+/* Rows in classes that are too small at these levels; one hashing pass. */
+static uint64_t node_outliers(const kn_tuples *tuples, const uint32_t *levels, uint64_t min_persons, uint32_t *slots,
+                              uint32_t *first, uint32_t *rows, uint32_t *persons, size_t capacity)
+{
+    uint32_t n_groups = 0;
+    memset(slots, 0, capacity * sizeof *slots);
+    for (uint32_t t = 0; t < tuples->n_tuples; t++) {
+        uint64_t hash = 0;
+        for (uint32_t q = 0; q < tuples->n_qis; q++)
+            hash = kn_hash_combine(hash, tuples->domains[q]->tree->at_level[levels[q]][tuples->codes[q][t]]);
+        size_t slot = hash & (capacity - 1);
+        for (;; slot = (slot + 1) & (capacity - 1)) {
+            if (slots[slot] == 0) {
+                first[n_groups] = t;
+                rows[n_groups] = persons[n_groups] = 0;
+                slots[slot] = ++n_groups;
+                break;
+            }
+            uint32_t other = first[slots[slot] - 1];
+            bool same = true;
+            for (uint32_t q = 0; q < tuples->n_qis && same; q++) {
+                const uint32_t *at_level = tuples->domains[q]->tree->at_level[levels[q]];
+                same = at_level[tuples->codes[q][t]] == at_level[tuples->codes[q][other]];
+            }
+            if (same) break;
+        }
+        rows[slots[slot] - 1] += tuples->rows[t];
+        persons[slots[slot] - 1] += tuples->persons_once[t];
+    }
+    uint64_t n_outliers = 0;
+    for (uint32_t g = 0; g < n_groups; g++)
+        if (persons[g] < min_persons) n_outliers += rows[g];
+    return n_outliers;
+}
+
+/* The loss of a node under a cell measure, outliers at the root's price left aside. */
+static double node_loss(const kn_report *report, const uint32_t *levels)
+{
+    const kn_objective *objective = report->facts->task->objective;
+    const kn_tuples *tuples = report->facts->tuples;
+    double sum = 0;
+    if (objective->node_price == NULL) return NAN;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        const kn_domain *domain = tuples->domains[q];
+        if (objective->node_price[q] == NULL) return NAN;
+        for (uint32_t code = 0; code < domain->n_codes; code++)
+            sum += objective->node_price[q][domain->tree->at_level[levels[q]][code]] *
+                   (double)kn_domain_code_rows(domain, code);
+    }
+    return (sum - objective->discount) * objective->scale;
+}
+
+static size_t lattice_size(const kn_report *report)
+{
+    const kn_facts *facts = report->facts;
+    const kn_tuples *tuples = facts->tuples;
+    double n = 1;
+    if (facts->release->levels == NULL || !facts->task->models->counts_only || tuples->n_repeats > 0) return 0;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) n *= tuples->domains[q]->tree->n_levels;
+    return n <= LATTICE_NODES && n * tuples->n_tuples <= LATTICE_BUDGET ? (size_t)n : 0;
+}
+
+static kn_status lattice_sweep(kn_report *report, kn_ticker *ticker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_facts *facts = report->facts;
+    const kn_tuples *tuples = facts->tuples;
+    uint32_t *slots = NULL, *first = NULL, *rows = NULL, *persons = NULL, n_qis = tuples->n_qis;
+    size_t capacity = 16, n_nodes = lattice_size(report);
+    if (n_nodes == 0) return KN_OK;
+    while (capacity < (size_t)tuples->n_tuples * 2) capacity *= 2;
+    KN_NEW(slots, capacity);
+    KN_NEW(first, tuples->n_tuples + 1);
+    KN_NEW(rows, tuples->n_tuples + 1);
+    KN_NEW(persons, tuples->n_tuples + 1);
+    KN_NEW(report->node_levels, n_nodes * n_qis + 1);
+    KN_NEW(report->nodes, n_nodes);
+    for (size_t i = 0; i < n_nodes; i++) {
+        uint32_t *levels = report->node_levels + i * n_qis;
+        kn_report_node *node = &report->nodes[i];
+        size_t rest = i;
+        node->chosen = true;
+        for (uint32_t q = 0; q < n_qis; q++) {
+            levels[q] = (uint32_t)(rest % tuples->domains[q]->tree->n_levels);
+            rest /= tuples->domains[q]->tree->n_levels;
+            node->height += levels[q];
+            node->chosen &= levels[q] == facts->release->levels[q];
+        }
+        node->allowed = node_outliers(tuples, levels, facts->task->models->min_persons, slots, first, rows, persons,
+                                      capacity) <= facts->task->max_suppressed;
+        node->loss = node_loss(report, levels);
+        KN_TRY(kn_tick(ticker, "report", (double)i / (double)n_nodes, err));
+    }
+    report->n_nodes = n_nodes;
+done:
+    kn_free(slots);
+    kn_free(first);
+    kn_free(rows);
+    kn_free(persons);
+    return status;
+}
+
+kn_status kn_report_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_TRY(risk_analyse(report, pool, ticker, err));
+    if (report->facts->release == NULL) goto done;
+    KN_TRY(columns_analyse(report, err));
+    examples_pick(report);
+    KN_TRY(lattice_sweep(report, ticker, err));
+done:
+    if (status != KN_OK) kn_report_free(report);
+    return status;
+}
+
+void kn_report_free(kn_report *report)
+{
+    kn_free(report->disclosure_before);
+    kn_free(report->disclosure_after);
+    kn_column_risk_free(report->sets);
+    kn_free(report->columns);
+    kn_free(report->costly);
+    kn_free(report->node_levels);
+    kn_free(report->nodes);
+    report->disclosure_before = report->disclosure_after = NULL;
+    report->sets = NULL;
+    report->columns = NULL;
+    report->costly = NULL;
+    report->node_levels = NULL;
+    report->nodes = NULL;
+    report->n_nodes = report->n_costly = report->n_examples = 0;
+}

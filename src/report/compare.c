@@ -1,0 +1,221 @@
+/* The comparison as a terminal table, CSV, JSON, and a page with the risk-utility frontier. */
+#include "report/compare.h"
+#include "report/page.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void kn_compare_frontier(kn_compare *compare)
+{
+    for (size_t i = 0; i < compare->n_rows; i++) {
+        kn_compare_row *row = &compare->rows[i];
+        row->on_frontier = row->refusal == NULL && isfinite(row->loss);
+        for (size_t j = 0; j < compare->n_rows && row->on_frontier; j++) {
+            const kn_compare_row *other = &compare->rows[j];
+            if (other->refusal != NULL || !isfinite(other->loss)) continue;
+            bool no_worse = other->loss <= row->loss && other->average_risk <= row->average_risk;
+            bool better = other->loss < row->loss || other->average_risk < row->average_risk;
+            /* of equal ones the first */
+            row->on_frontier = !(no_worse && (better || j < i));
+        }
+    }
+}
+
+kn_status kn_compare_text(char **out, const kn_compare *compare, kn_error *err)
+{
+    kn_buffer text = {0};
+    int width = 9;
+    for (size_t i = 0; i < compare->n_rows; i++) {
+        int n = (int)strlen(compare->rows[i].algorithm);
+        if (n > width) width = n < 28 ? n : 28;
+    }
+    kn_buffer_printf(&text, "%-*s  %6s  %9s  %8s  %8s  %8s  %8s\n", width, "algorithm", "k", compare->measure, "risk",
+                     "classes", "suppr.", "seconds");
+    for (size_t i = 0; i < compare->n_rows; i++) {
+        const kn_compare_row *row = &compare->rows[i];
+        kn_buffer_printf(&text, "%-*.*s  %6llu", width, width, row->algorithm, (unsigned long long)row->k);
+        if (row->refusal != NULL)
+            kn_buffer_printf(&text, "  %s\n", row->refusal);
+        else
+            kn_buffer_printf(&text, "  %9.5g  %7.3g%%  %8llu  %8llu  %8.2f%s\n", row->loss, 100 * row->average_risk,
+                             (unsigned long long)row->n_classes, (unsigned long long)row->n_suppressed, row->seconds,
+                             row->on_frontier ? " *" : "");
+    }
+    kn_buffer_text(&text, "* no other run is better in both loss and average risk\n");
+    return kn_buffer_finish(out, &text, err);
+}
+
+static void csv_cell(kn_buffer *out, const char *text)
+{
+    if (strpbrk(text, ",\"\n\r") == NULL) {
+        kn_buffer_text(out, text);
+        return;
+    }
+    kn_buffer_char(out, '"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"') kn_buffer_char(out, '"');
+        kn_buffer_char(out, *text);
+    }
+    kn_buffer_char(out, '"');
+}
+
+kn_status kn_compare_csv(char **out, const kn_compare *compare, kn_error *err)
+{
+    kn_buffer text = {0};
+    kn_buffer_text(&text,
+                   "algorithm,k,measure,loss,average_risk,highest_risk,classes,suppressed,seconds,frontier,refusal\n");
+    for (size_t i = 0; i < compare->n_rows; i++) {
+        const kn_compare_row *row = &compare->rows[i];
+        csv_cell(&text, row->algorithm);
+        kn_buffer_printf(&text, ",%llu,%s,", (unsigned long long)row->k, compare->measure);
+        if (row->refusal == NULL)
+            kn_buffer_printf(&text, "%.15g,%.15g,%.15g,%llu,%llu,%.3f,%s,", row->loss, row->average_risk,
+                             row->highest_risk, (unsigned long long)row->n_classes,
+                             (unsigned long long)row->n_suppressed, row->seconds, row->on_frontier ? "yes" : "no");
+        else
+            kn_buffer_text(&text, ",,,,,,,");
+        csv_cell(&text, row->refusal != NULL ? row->refusal : "");
+        kn_buffer_char(&text, '\n');
+    }
+    return kn_buffer_finish(out, &text, err);
+}
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+kn_status kn_compare_json(char **out, const kn_compare *compare, kn_error *err)
+{
+    json_t *list = json_array();
+    kn_buffer text = {0};
+    *out = NULL;
+    for (size_t i = 0; i < compare->n_rows; i++) {
+        const kn_compare_row *row = &compare->rows[i];
+        json_t *item = json_pack("{s:s, s:I}", "algorithm", row->algorithm, "k", (json_int_t)row->k);
+        if (row->refusal != NULL)
+            json_object_set_new(item, "refusal", json_string(row->refusal));
+        else
+            json_object_update_new(item, json_pack("{s:o, s:o, s:o, s:I, s:I, s:o, s:b}", "loss", number(row->loss),
+                                                   "average_risk", number(row->average_risk), "highest_risk",
+                                                   number(row->highest_risk), "classes", (json_int_t)row->n_classes,
+                                                   "suppressed", (json_int_t)row->n_suppressed, "seconds",
+                                                   number(row->seconds), "frontier", row->on_frontier));
+        json_array_append_new(list, item);
+    }
+    json_t *root = json_pack("{s:s, s:s, s:o}", "version", kn_version(), "measure", compare->measure, "runs", list);
+    char *dumped = root != NULL ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
+    json_decref(root);
+    if (dumped == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
+    kn_buffer_text(&text, dumped);
+    kn_buffer_char(&text, '\n');
+    free(dumped);
+    return kn_buffer_finish(out, &text, err);
+}
+
+/* --- The page
+ * ---------------------------------------------------------------------------------------------------------- */
+
+static const kn_compare_row *const *sorted_by_loss(const kn_compare_row **rows, size_t n)
+{
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = i; j > 0 && rows[j]->loss < rows[j - 1]->loss; j--) {
+            const kn_compare_row *swap = rows[j];
+            rows[j] = rows[j - 1];
+            rows[j - 1] = swap;
+        }
+    return rows;
+}
+
+static kn_status frontier_draw(page *to, const kn_compare *compare, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_compare_row **rows = NULL;
+    double *x = NULL, *y = NULL;
+    bool *joined = NULL;
+    char(*names)[64] = NULL;
+    const char **labels = NULL;
+    size_t n = 0;
+    KN_NEW(rows, compare->n_rows + 1);
+    KN_NEW(x, compare->n_rows + 1);
+    KN_NEW(y, compare->n_rows + 1);
+    KN_NEW(joined, compare->n_rows + 1);
+    KN_NEW(names, compare->n_rows + 1);
+    KN_NEW(labels, compare->n_rows + 1);
+    for (size_t i = 0; i < compare->n_rows; i++)
+        if (compare->rows[i].refusal == NULL && isfinite(compare->rows[i].loss)) rows[n++] = &compare->rows[i];
+    sorted_by_loss(rows, n);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = rows[i]->loss;
+        y[i] = rows[i]->average_risk;
+        joined[i] = rows[i]->on_frontier;
+        snprintf(names[i], sizeof names[i], "%.40s, %llu", rows[i]->algorithm, (unsigned long long)rows[i]->k);
+        labels[i] = names[i];
+    }
+    page_curve curve = {.title = KN_TEXT_FRONTIER_TITLE,
+                        .desc = KN_TEXT_FRONTIER_DESC,
+                        .x_name = KN_TEXT_LOSS,
+                        .y_name = KN_TEXT_AVERAGE_RISK,
+                        .n = n,
+                        .x = x,
+                        .y = y,
+                        .log_y = true,
+                        .labels = labels,
+                        .joined = joined};
+    page_say(to, "p", KN_TEXT_FRONTIER_DESC, NULL, NULL, NULL);
+    if (n > 0) {
+        page_draw_curve(to, &curve);
+        page_figure_end(to);
+    }
+done:
+    kn_free(rows);
+    kn_free(x);
+    kn_free(y);
+    kn_free(joined);
+    kn_free(names);
+    kn_free(labels);
+    return status;
+}
+
+static void rows_table(page *to, const kn_compare *compare)
+{
+    static const kn_text headings[] = {
+        KN_TEXT_ALGORITHM,    KN_TEXT_ON_FRONTIER,  KN_TEXT_FINDING, KN_TEXT_K_ASKED,  KN_TEXT_LOSS,
+        KN_TEXT_AVERAGE_RISK, KN_TEXT_HIGHEST_RISK, KN_TEXT_CLASSES, KN_TEXT_ROWS_SUPPRESSED, KN_TEXT_SECONDS};
+    page_table(to, KN_TEXT_RUNS_CAPTION, NULL, NULL);
+    page_head(to, headings, 10, 3);
+    for (size_t i = 0; i < compare->n_rows; i++) {
+        const kn_compare_row *row = &compare->rows[i];
+        bool none = row->refusal != NULL;
+        page_row(to);
+        page_th(to, row->algorithm);
+        page_td(to, page_text(to, row->on_frontier ? KN_TEXT_YES : KN_TEXT_NO));
+        page_td(to, none ? row->refusal : "");
+        page_td_figure(to, page_count(to, row->k).text);
+        page_td_figure(to, page_number(to, none ? NAN : row->loss).text);
+        page_td_figure(to, page_percent(to, none ? NAN : row->average_risk).text);
+        page_td_figure(to, page_percent(to, none ? NAN : row->highest_risk).text);
+        page_td_figure(to, page_count(to, row->n_classes).text);
+        page_td_figure(to, page_count(to, row->n_suppressed).text);
+        page_td_figure(to, page_number(to, none ? NAN : row->seconds).text);
+        page_row_end(to);
+    }
+    page_table_end(to);
+}
+
+kn_status kn_compare_html(char **out, const kn_compare *compare, kn_language language, kn_error *err)
+{
+    kn_status status = KN_OK;
+    page to = {.language = language};
+    *out = NULL;
+    page_open(&to, KN_TEXT_COMPARE_REPORT, KN_TEXT_COMPARE_SUBTITLE, compare->data_name);
+    page_section(&to, "frontier", KN_TEXT_FRONTIER_TITLE);
+    KN_TRY(frontier_draw(&to, compare, err));
+    rows_table(&to, compare);
+    page_section_end(&to);
+    page_close(&to);
+    KN_TRY(kn_buffer_finish(out, &to.out, err));
+done:
+    kn_buffer_free(&to.out);
+    return status;
+}

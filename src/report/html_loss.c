@@ -1,0 +1,359 @@
+/* What was lost and why, the distance from the optimum, and some classes as they look. */
+#include "report/html_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Loss per column
+ * ---------------------------------------------------------------------------------------------------- */
+
+static void columns_table(page *to, const kn_report *report)
+{
+    static const kn_text headings[] = {KN_TEXT_COLUMN,      KN_TEXT_LOSS,       KN_TEXT_UNCHANGED,
+                                       KN_TEXT_GENERALIZED, KN_TEXT_SUPPRESSED, KN_TEXT_VALUES_BEFORE,
+                                       KN_TEXT_VALUES_AFTER};
+    const kn_tuples *tuples = report->facts->tuples;
+    page_table(to, KN_TEXT_LOSS_TITLE, NULL, NULL);
+    page_head(to, headings, 7, 1);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        const kn_report_column *column = &report->columns[q];
+        double n = tuples->n_rows > 0 ? tuples->n_rows : 1;
+        page_row(to);
+        page_th(to, tuples->domains[q]->name);
+        page_td_figure(to, page_number(to, report->facts->column_loss[q]).text);
+        page_td_figure(to, page_percent(to, (double)column->n_unchanged / n).text);
+        page_td_figure(to, page_percent(to, (double)column->n_generalized / n).text);
+        page_td_figure(to, page_percent(to, (double)column->n_suppressed / n).text);
+        page_td_figure(to, page_count(to, column->n_values_before).text);
+        page_td_figure(to, page_count(to, column->n_values_after).text);
+        page_row_end(to);
+    }
+    page_table_end(to);
+}
+
+static void cell_shown(page *to, const kn_report *report, uint32_t q, const kn_cell *cell)
+{
+    enum { SHOWN = 120 };
+    const kn_release *release = report->facts->release;
+    kn_buffer text = {0};
+    kn_cell_text(&text, cell, release->tuples->domains[q], release->sets);
+    page_raw(to, "<td>");
+    size_t n = text.n;
+    if (n > SHOWN) { /* cut between characters */
+        n = SHOWN;
+        while (n > 0 && ((unsigned char)text.bytes[n] & 0xc0) == 0x80) n--;
+    }
+    if (n > 0) page_escape(to, text.bytes, n);
+    if (text.n > n) page_raw(to, "…");
+    page_raw(to, "</td>");
+    if (text.failed) to->out.failed = true;
+    kn_buffer_free(&text);
+}
+
+static void costly_table(page *to, const kn_report *report)
+{
+    static const kn_text headings[] = {KN_TEXT_COLUMN, KN_TEXT_RELEASED_VALUE, KN_TEXT_SHARE_OF_LOSS, KN_TEXT_ROWS,
+                                       KN_TEXT_SMALLEST_CLASS};
+    if (report->n_costly == 0 || report->redact) return;
+    page_say(to, "p", KN_TEXT_WHY_TEXT, NULL, NULL, NULL);
+    page_table(to, KN_TEXT_WHY_CAPTION, NULL, NULL);
+    page_head(to, headings, 5, 2);
+    for (size_t i = 0; i < report->n_costly; i++) {
+        const kn_report_value *value = &report->costly[i];
+        page_row(to);
+        page_th(to, report->facts->tuples->domains[value->q]->name);
+        cell_shown(to, report, value->q, &value->cell);
+        page_td_figure(to, page_percent(to, value->share).text);
+        page_td_figure(to, page_count(to, value->n_rows).text);
+        page_td_figure(to, page_count(to, value->smallest_class).text);
+        page_row_end(to);
+    }
+    page_table_end(to);
+}
+
+static void measures_table(page *to, const kn_facts *facts)
+{
+    static const kn_text headings[] = {KN_TEXT_MEASURE, KN_TEXT_MEASURE_MEANS, KN_TEXT_VALUE};
+    page_table(to, KN_TEXT_MEASURES, NULL, NULL);
+    page_head(to, headings, 3, 2);
+    for (size_t i = 0; i < facts->n_losses; i++) {
+        if (isnan(facts->losses[i].value)) continue;
+        const kn_measure *measure = kn_measure_find(facts->losses[i].name);
+        page_row(to);
+        page_th(to, facts->losses[i].name);
+        page_raw(to, "<td lang=\"en\">"); /* the registry speaks English */
+        if (measure != NULL) page_escaped(to, measure->summary);
+        page_raw(to, "</td>");
+        page_td_figure(to, page_number(to, facts->losses[i].value).text);
+        page_row_end(to);
+    }
+    page_table_end(to);
+}
+
+kn_status part_lost(page *to, const kn_report *report, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_facts *facts = report->facts;
+    const kn_tuples *tuples = facts->tuples;
+    const char **labels = NULL;
+    words *shown = NULL;
+    KN_NEW(labels, tuples->n_qis + 1);
+    KN_NEW(shown, tuples->n_qis + 1);
+    page_section(to, "lost", KN_TEXT_LOST);
+    bool by_column = tuples->n_qis > 0 && isfinite(facts->column_loss[0]);
+    page_say(to, "p", by_column ? KN_TEXT_LOST_TEXT : KN_TEXT_LOST_NO_COLUMNS, facts->task->objective->type->name, NULL,
+             NULL);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        labels[q] = tuples->domains[q]->name;
+        shown[q] = page_number(to, facts->column_loss[q]);
+    }
+    if (by_column) {
+        page_bars bars = {.title = KN_TEXT_LOSS_TITLE,
+                          .desc = KN_TEXT_LOSS_DESC,
+                          .n = tuples->n_qis,
+                          .n_series = 1,
+                          .series = {KN_TEXT_LOSS},
+                          .labels = labels,
+                          .values = {facts->column_loss},
+                          .shown = {shown}};
+        page_draw_bars(to, &bars);
+        page_figure_end(to);
+    }
+    columns_table(to, report);
+    costly_table(to, report);
+    measures_table(to, facts);
+    page_section_end(to);
+done:
+    kn_free(labels);
+    kn_free(shown);
+    return status;
+}
+
+/* --- Distance from the optimum
+ * ---------------------------------------------------------------------------------------------- */
+
+static void bound_picture(page *to, const kn_facts *facts)
+{
+    const char *labels[] = {page_text(to, KN_TEXT_BOUND), page_text(to, KN_TEXT_THIS_RELEASE)};
+    double values[] = {facts->bound, facts->loss};
+    words shown[] = {page_number(to, facts->bound), page_number(to, facts->loss)};
+    page_bars bars = {.title = KN_TEXT_BOUND_TITLE,
+                      .desc = KN_TEXT_BOUND_DESC,
+                      .n = 2,
+                      .n_series = 1,
+                      .series = {KN_TEXT_LOSS},
+                      .labels = labels,
+                      .values = {values},
+                      .shown = {shown}};
+    page_draw_bars(to, &bars);
+    page_figure_end(to);
+}
+
+/* The two figures of the picture are in the sentence above it. */
+static void bound_text(page *to, const kn_facts *facts)
+{
+    if (facts->answer->optimal) page_say(to, "p", KN_TEXT_OPTIMAL, NULL, NULL, NULL);
+    if (facts->answer->theorem != NULL)
+        page_say(to, "p", KN_TEXT_THEOREM, facts->answer->theorem, page_number(to, facts->answer->ratio).text, NULL);
+    if (facts->answer->optimal) return;
+    if (!isfinite(facts->bound)) {
+        page_say(to, "p", KN_TEXT_NO_BOUND, NULL, NULL, NULL);
+        return;
+    }
+    double gap = facts->loss > 0 ? fmax(0, (facts->loss - facts->bound) / facts->loss) : 0;
+    page_say(to, "p", KN_TEXT_GAP, page_number(to, facts->bound).text, page_number(to, facts->loss).text,
+             page_percent(to, gap).text);
+    bound_picture(to, facts);
+}
+
+static kn_status time_picture(page *to, const kn_trace *trace, kn_error *err)
+{
+    static const kn_text headings[] = {KN_TEXT_SECONDS, KN_TEXT_LOSS};
+    kn_status status = KN_OK;
+    double *x = NULL, *y = NULL;
+    size_t n = trace->points.n, step = n > 40 ? (n + 39) / 40 : 1;
+    KN_NEW(x, n);
+    KN_NEW(y, n);
+    for (size_t i = 0; i < n; i++) {
+        x[i] = trace->points.items[i].seconds;
+        y[i] = trace->points.items[i].loss;
+    }
+    page_curve curve = {.title = KN_TEXT_TIME_TITLE,
+                        .desc = KN_TEXT_TIME_DESC,
+                        .x_name = KN_TEXT_SECONDS,
+                        .y_name = KN_TEXT_LOSS,
+                        .n = n,
+                        .x = x,
+                        .y = y};
+    page_say(to, "h3", KN_TEXT_TIME_TITLE, NULL, NULL, NULL);
+    page_draw_curve(to, &curve);
+    page_details(to);
+    page_table(to, KN_TEXT_TIME_TITLE, NULL, NULL);
+    page_head(to, headings, 2, 0);
+    for (size_t i = 0; i < n; i++) {
+        if (i % step != 0 && i + 1 != n) continue;
+        page_row(to);
+        page_td_figure(to, page_number(to, x[i]).text);
+        page_td_figure(to, page_number(to, y[i]).text);
+        page_row_end(to);
+    }
+    page_table_end(to);
+    page_details_end(to);
+    page_figure_end(to);
+done:
+    kn_free(x);
+    kn_free(y);
+    return status;
+}
+
+/* --- The lattice
+ * -------------------------------------------------------------------------------------------------------------- */
+
+#define DRAWN_NODES 400
+
+typedef struct height_sum {
+    uint32_t n, n_allowed;
+    double least;
+    bool chosen;
+} height_sum;
+
+static void heights_table(page *to, const height_sum *heights, uint32_t n_heights)
+{
+    static const kn_text headings[] = {KN_TEXT_HEIGHT, KN_TEXT_NODES, KN_TEXT_NODES_ALLOWED, KN_TEXT_LEAST_LOSS};
+    page_details(to);
+    page_table(to, KN_TEXT_LATTICE_TITLE, NULL, NULL);
+    page_head(to, headings, 4, 0);
+    for (uint32_t h = 0; h < n_heights; h++) {
+        page_row(to);
+        page_td_figure(to, page_count(to, h).text);
+        page_td_figure(to, page_count(to, heights[h].n).text);
+        page_td_figure(to, page_count(to, heights[h].n_allowed).text);
+        page_td_figure(to, page_number(to, heights[h].n_allowed > 0 ? heights[h].least : NAN).text);
+        page_row_end(to);
+    }
+    page_table_end(to);
+    page_details_end(to);
+    page_figure_end(to);
+}
+
+static kn_status heat_picture(page *to, const height_sum *heights, uint32_t n_heights, kn_error *err)
+{
+    kn_status status = KN_OK;
+    words *names = NULL, *shown = NULL;
+    const char **labels = NULL;
+    double *values = NULL;
+    KN_NEW(names, n_heights);
+    KN_NEW(shown, n_heights);
+    KN_NEW(labels, n_heights);
+    KN_NEW(values, n_heights);
+    for (uint32_t h = 0; h < n_heights; h++) {
+        names[h] = page_count(to, h);
+        labels[h] = names[h].text;
+        values[h] = (double)heights[h].n_allowed / (heights[h].n > 0 ? heights[h].n : 1);
+        shown[h] = page_percent(to, values[h]);
+        if (heights[h].chosen) strcat(shown[h].text, " ◀");
+    }
+    page_bars bars = {.title = KN_TEXT_LATTICE_TITLE,
+                      .desc = KN_TEXT_LATTICE_HEAT,
+                      .n = n_heights,
+                      .n_series = 1,
+                      .series = {KN_TEXT_NODES_ALLOWED},
+                      .labels = labels,
+                      .values = {values},
+                      .shown = {shown}};
+    page_say(to, "p", KN_TEXT_LATTICE_HEAT, NULL, NULL, NULL);
+    page_draw_bars(to, &bars);
+done:
+    kn_free(names);
+    kn_free(shown);
+    kn_free(labels);
+    kn_free(values);
+    return status;
+}
+
+static kn_status lattice_picture(page *to, const kn_report *report, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_heights = 0, *row = NULL;
+    uint8_t *state = NULL;
+    height_sum *heights = NULL;
+    for (size_t i = 0; i < report->n_nodes; i++)
+        if (report->nodes[i].height + 1 > n_heights) n_heights = report->nodes[i].height + 1;
+    KN_NEW(row, report->n_nodes);
+    KN_NEW(state, report->n_nodes);
+    KN_NEW(heights, n_heights);
+    for (size_t i = 0; i < report->n_nodes; i++) {
+        const kn_report_node *node = &report->nodes[i];
+        height_sum *sum = &heights[node->height];
+        row[i] = node->height;
+        state[i] = node->chosen ? (node->allowed ? 2 : 3) : node->allowed;
+        if (node->allowed && (sum->n_allowed++ == 0 || node->loss < sum->least)) sum->least = node->loss;
+        sum->n++;
+        sum->chosen |= node->chosen;
+    }
+    page_say(to, "h3", KN_TEXT_LATTICE_TITLE, NULL, NULL, NULL);
+    if (report->n_nodes <= DRAWN_NODES && n_heights < 256) {
+        page_say(to, "p", KN_TEXT_LATTICE_DESC, NULL, NULL, NULL);
+        page_draw_rows(to, KN_TEXT_LATTICE_TITLE, KN_TEXT_LATTICE_DESC, row, state, report->n_nodes);
+    } else {
+        KN_TRY(heat_picture(to, heights, n_heights, err));
+    }
+    heights_table(to, heights, n_heights);
+done:
+    kn_free(row);
+    kn_free(state);
+    kn_free(heights);
+    return status;
+}
+
+kn_status part_optimum(page *to, const kn_report *report, kn_error *err)
+{
+    static const kn_text stopped[] = {KN_TEXT_STOPPED_DONE, KN_TEXT_STOPPED_BUDGET, KN_TEXT_STOPPED_TIME,
+                                      KN_TEXT_STOPPED_INTERRUPT};
+    kn_status status = KN_OK;
+    const kn_facts *facts = report->facts;
+    page_section(to, "optimum", KN_TEXT_OPTIMUM);
+    bound_text(to, facts);
+    page_say(to, "p", stopped[facts->answer->stopped], NULL, NULL, NULL);
+    if (facts->trace != NULL && facts->trace->points.n > 1) KN_TRY(time_picture(to, facts->trace, err));
+    if (report->n_nodes > 1) KN_TRY(lattice_picture(to, report, err));
+    page_section_end(to);
+done:
+    return status;
+}
+
+/* --- Classes as they look
+ * --------------------------------------------------------------------------------------------------- */
+
+kn_status part_classes(page *to, const kn_report *report, kn_error *err)
+{
+    static const kn_text kinds[] = {KN_TEXT_KIND_SMALLEST, KN_TEXT_KIND_LARGEST, KN_TEXT_KIND_COSTLIEST};
+    const kn_release *release = report->facts->release;
+    uint32_t n_qis = release->tuples->n_qis;
+    page_section(to, "look", KN_TEXT_LOOK);
+    page_say(to, "p", report->redact ? KN_TEXT_LOOK_REDACTED : KN_TEXT_LOOK_TEXT, NULL, NULL, NULL);
+    if (!report->redact) {
+        page_table(to, KN_TEXT_LOOK_CAPTION, NULL, NULL);
+        page_raw(to, "<thead><tr>");
+        page_say(to, "th scope=\"col\"", KN_TEXT_KIND, NULL, NULL, NULL);
+        page_say(to, "th scope=\"col\" class=\"n\"", KN_TEXT_PERSONS, NULL, NULL, NULL);
+        for (uint32_t q = 0; q < n_qis; q++) {
+            page_raw(to, "<th scope=\"col\">");
+            page_escaped(to, release->tuples->domains[q]->name);
+            page_raw(to, "</th>");
+        }
+        page_raw(to, "</tr></thead>\n<tbody>\n");
+        for (size_t i = 0; i < report->n_examples; i++) {
+            uint32_t c = report->examples[i].class_index;
+            page_row(to);
+            page_th(to, page_text(to, kinds[report->examples[i].kind]));
+            page_td_figure(to, page_count(to, release->class_persons[c]).text);
+            for (uint32_t q = 0; q < n_qis; q++) cell_shown(to, report, q, &release->cells[(size_t)c * n_qis + q]);
+            page_row_end(to);
+        }
+        page_table_end(to);
+    }
+    page_section_end(to);
+    return KN_OK;
+}

@@ -1,0 +1,229 @@
+/* The page around a report, its tables and its texts. No script, no network: style and pictures are inside the file. */
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char style[] =
+    ":root{color-scheme:light;--ink:#1b1f24;--soft:#4a5361;--line:#767f8c;--fill:#0b5cad;--pale:#d3d8df;--bad:#a40e26}"
+    "*{box-sizing:border-box}"
+    "body{margin:0;background:#fff;color:var(--ink);font:1rem/1.5 system-ui,-apple-system,'Segoe "
+    "UI',Roboto,'Liberation "
+    "Sans',sans-serif}"
+    "header,main,footer{max-width:62rem;margin:0 auto;padding:0 1rem}"
+    "h1{font-size:1.9rem;line-height:1.2;margin:1.5rem 0 .25rem;overflow-wrap:anywhere}"
+    "h2{font-size:1.35rem;line-height:1.25;margin:2.5rem 0 .75rem;padding-top:.75rem;border-top:2px solid var(--pale)}"
+    "h3{font-size:1.05rem;margin:1.25rem 0 .25rem}"
+    "p,li{max-width:46rem;overflow-wrap:anywhere}.lead{font-size:1.1rem;color:var(--soft);margin-top:0}"
+    "a{color:#0b5cad}.skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:1rem;background:#fff;padding:.5rem}"
+    "nav ol{columns:2;column-gap:2rem;padding-left:1.4rem;max-width:46rem}nav li{break-inside:avoid}"
+    ".verdict{border-left:.4rem solid var(--fill);background:#eef4fa;padding:.75rem 1rem;margin:1rem 0;font-weight:600}"
+    ".verdict.broken{border-color:var(--bad);background:#fdeef0;color:var(--bad)}"
+    ".scroll{overflow-x:auto;margin:1rem 0}.scroll:focus{outline:2px solid var(--fill);outline-offset:2px}"
+    "table{border-collapse:collapse;font-size:.94rem}caption{text-align:left;font-weight:600;padding:.25rem 0}"
+    "th,td{text-align:left;vertical-align:top;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--pale)}"
+    "thead th{border-bottom:2px solid var(--line);color:var(--soft)}tbody th{font-weight:500}"
+    ".n{text-align:right;font-variant-numeric:tabular-nums}td:last-child,th:last-child{padding-right:0}"
+    "code{font:.9em/1.4 ui-monospace,'Liberation Mono',monospace;overflow-wrap:anywhere}"
+    "figure{margin:1rem 0}svg{display:block;width:100%;max-width:30rem;height:auto}"
+    "svg text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,'Liberation Sans',sans-serif;fill:var(--ink)}"
+    "svg .soft{fill:var(--soft)}svg .axis{stroke:var(--line);fill:none}svg .s0{fill:var(--pale);stroke:var(--soft)}"
+    "svg .s1{fill:var(--fill);stroke:var(--fill)}svg .curve{fill:none;stroke:var(--fill);stroke-width:2}"
+    "svg .open{fill:#fff;stroke:var(--line)}svg .ring{fill:none;stroke:var(--bad);stroke-width:2.5}"
+    "summary{cursor:pointer;color:#0b5cad;padding:.25rem 0}"
+    ".sign{display:grid;gap:1.5rem 2rem;grid-template-columns:repeat(auto-fit,minmax(15rem,1fr));margin-top:2rem}"
+    ".sign div{border-bottom:1px solid var(--ink);min-height:3.5rem;color:var(--soft);font-size:.9rem}"
+    "footer{margin-top:3rem;padding-bottom:2rem;color:var(--soft);font-size:.9rem}"
+    "@media(max-width:36rem){body{font-size:.97rem}nav ol{columns:1}h1{font-size:1.5rem}}"
+    "@media print{body{font-size:10pt}header,main,footer{max-width:none;padding:0}nav,.skip{display:none}"
+    "a{color:inherit;text-decoration:none}h2{break-after:avoid}tr,figure svg,.verdict,.sign{break-inside:avoid}"
+    ".scroll{overflow:visible}details::details-content{content-visibility:visible;block-size:auto}summary{list-style:"
+    "none;color:var(--soft)}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}@page{margin:18mm 15mm}}";
+
+const char *page_text(const page *to, kn_text text) { return kn_text_get(to->language, text); }
+
+words page_count(const page *to, uint64_t n)
+{
+    words result;
+    char digits[24];
+    int n_digits = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n), at = 0;
+    for (int i = 0; i < n_digits; i++) {
+        if (i > 0 && (n_digits - i) % 3 == 0) result.text[at++] = to->language == KN_LANGUAGE_DE ? '.' : ',';
+        result.text[at++] = digits[i];
+    }
+    result.text[at] = '\0';
+    return result;
+}
+
+/* The program runs in the C locale; the decimal sign is the language's. */
+static void decimal_sign(const page *to, char *text)
+{
+    char *dot = strchr(text, '.');
+    if (dot != NULL && to->language == KN_LANGUAGE_DE) *dot = ',';
+}
+
+words page_number(const page *to, double x)
+{
+    words result;
+    if (!isfinite(x)) {
+        snprintf(result.text, sizeof result.text, "–");
+        return result;
+    }
+    if (x == floor(x) && fabs(x) >= 1000 && fabs(x) < 1e15) {
+        words count = page_count(to, (uint64_t)fabs(x));
+        if (x >= 0) return count;
+        snprintf(result.text, sizeof result.text, "-%.40s", count.text);
+        return result;
+    }
+    snprintf(result.text, sizeof result.text, fabs(x) >= 1000 ? "%.0f" : "%.4g", x);
+    decimal_sign(to, result.text);
+    return result;
+}
+
+words page_percent(const page *to, double share)
+{
+    words result;
+    double percent = share * 100;
+    if (!isfinite(share)) return page_number(to, share);
+    /* Nothing that is there may be shown as nothing, nor what is missing as everything. */
+    int digits = percent == 0 || percent == 100 ? 0
+                 : percent >= 99.95             ? 3
+                 : percent >= 9.95              ? 1
+                 : percent >= 0.1               ? 2
+                                                : 4;
+    int n = snprintf(result.text, sizeof result.text, "%.*f", digits, percent);
+    if (digits > 0) {
+        while (result.text[n - 1] == '0') n--;
+        if (result.text[n - 1] == '.') n--;
+    }
+    strcpy(result.text + n, to->language == KN_LANGUAGE_DE ? " %" : "%");
+    decimal_sign(to, result.text);
+    return result;
+}
+
+void page_raw(page *to, const char *html) { kn_buffer_text(&to->out, html); }
+
+void page_escape(page *to, const char *text, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes; i++) {
+        unsigned char c = (unsigned char)text[i];
+        switch (c) {
+        case '&': page_raw(to, "&amp;"); break;
+        case '<': page_raw(to, "&lt;"); break;
+        case '>': page_raw(to, "&gt;"); break;
+        case '"': page_raw(to, "&quot;"); break;
+        case '\'': page_raw(to, "&#39;"); break;
+        default:
+            /* control characters have no place in HTML */
+            if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7f)
+                page_raw(to, "\xef\xbf\xbd");
+            else
+                kn_buffer_char(&to->out, (char)c);
+        }
+    }
+}
+
+void page_escaped(page *to, const char *text) { page_escape(to, text, strlen(text)); }
+
+static void say_text(page *to, kn_text text, const char *a, const char *b, const char *c)
+{
+    const char *arguments[] = {a, b, c};
+    size_t n = 0;
+    for (const char *at = page_text(to, text); *at != '\0';) {
+        size_t plain = strcspn(at, "%");
+        page_escape(to, at, plain);
+        at += plain;
+        if (*at == '\0') break;
+        if (n < 3 && arguments[n] != NULL) page_escaped(to, arguments[n]);
+        n++;
+        at += 2; /* %s */
+    }
+}
+
+void page_say(page *to, const char *element, kn_text text, const char *a, const char *b, const char *c)
+{
+    kn_buffer_printf(&to->out, "<%s>", element);
+    say_text(to, text, a, b, c);
+    kn_buffer_printf(&to->out, "</%.*s>\n", (int)strcspn(element, " "), element);
+}
+
+void page_open(page *to, kn_text title, kn_text subtitle, const char *subject)
+{
+    kn_buffer_printf(&to->out,
+                     "<!doctype html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n"
+                     "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+                     "<meta name=\"referrer\" content=\"no-referrer\">\n"
+                     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+                     "'unsafe-inline'\">\n<title>",
+                     page_text(to, KN_TEXT_LANGUAGE));
+    page_escaped(to, page_text(to, title));
+    page_raw(to, ": ");
+    page_escaped(to, subject);
+    page_raw(to, "</title>\n<style>");
+    page_raw(to, style);
+    page_raw(to, "</style>\n</head>\n<body>\n");
+    page_say(to, "a class=\"skip\" href=\"#main\"", KN_TEXT_SKIP, NULL, NULL, NULL);
+    page_raw(to, "<header>\n");
+    page_say(to, "h1", title, NULL, NULL, NULL);
+    page_say(to, "p class=\"lead\"", subtitle, subject, NULL, NULL);
+    page_raw(to, "</header>\n<main id=\"main\">\n");
+}
+
+void page_close(page *to)
+{
+    kn_buffer_printf(&to->out, "</main>\n<footer><p>kanon %s</p></footer>\n</body>\n</html>\n", KN_VERSION);
+}
+
+void page_section(page *to, const char *id, kn_text heading)
+{
+    kn_buffer_printf(&to->out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">", id, id);
+    page_escaped(to, page_text(to, heading));
+    page_raw(to, "</h2>\n");
+}
+
+void page_section_end(page *to) { page_raw(to, "</section>\n"); }
+
+void page_table(page *to, kn_text caption, const char *a, const char *b)
+{
+    page_raw(to, "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"");
+    say_text(to, caption, a, b, NULL);
+    page_raw(to, "\">\n<table>\n");
+    page_say(to, "caption", caption, a, b, NULL);
+}
+
+void page_table_end(page *to) { page_raw(to, "</tbody>\n</table>\n</div>\n"); }
+
+void page_head(page *to, const kn_text *headings, size_t n, size_t n_text)
+{
+    page_raw(to, "<thead><tr>");
+    for (size_t i = 0; i < n; i++) {
+        page_raw(to, i < n_text ? "<th scope=\"col\">" : "<th scope=\"col\" class=\"n\">");
+        page_escaped(to, page_text(to, headings[i]));
+        page_raw(to, "</th>");
+    }
+    page_raw(to, "</tr></thead>\n<tbody>\n");
+}
+
+void page_row(page *to) { page_raw(to, "<tr>"); }
+void page_row_end(page *to) { page_raw(to, "</tr>\n"); }
+
+static void cell(page *to, const char *open, const char *text, const char *close)
+{
+    page_raw(to, open);
+    page_escaped(to, text);
+    page_raw(to, close);
+}
+
+void page_th(page *to, const char *text) { cell(to, "<th scope=\"row\">", text, "</th>"); }
+void page_td(page *to, const char *text) { cell(to, "<td>", text, "</td>"); }
+void page_td_figure(page *to, const char *text) { cell(to, "<td class=\"n\">", text, "</td>"); }
+
+void page_details(page *to)
+{
+    page_raw(to, "<details>");
+    page_say(to, "summary", KN_TEXT_DATA_TABLE, NULL, NULL, NULL);
+}
+
+void page_details_end(page *to) { page_raw(to, "</details>\n"); }
+void page_figure_end(page *to) { page_raw(to, "</figure>\n"); }

@@ -1,0 +1,27 @@
+/* The sections of the HTML reports, in the order in which they are written. */
+#ifndef KN_REPORT_HTML_PARTS_H
+#define KN_REPORT_HTML_PARTS_H
+
+#include "report/page.h"
+#include "report/report_data.h"
+
+/* html_report.c */
+void part_asked(page *to, const kn_report *report);
+void part_guaranteed(page *to, const kn_report *report);
+/* html_loss.c */
+kn_status part_lost(page *to, const kn_report *report, kn_error *err);
+kn_status part_optimum(page *to, const kn_report *report, kn_error *err);
+kn_status part_classes(page *to, const kn_report *report, kn_error *err);
+/* html_risk.c; without a release only the table as it is */
+kn_status part_sizes(page *to, const kn_report *report, kn_error *err);
+kn_status part_risk(page *to, const kn_report *report, kn_error *err);
+/* html_words.c */
+void part_words(page *to, const kn_report *report);
+void part_limits(page *to, const kn_report *report);
+void part_settings(page *to, const kn_report *report);
+void part_sign(page *to);
+
+/* Does a model other than a head count speak of this sensitive column? */
+bool report_is_protected(const kn_report *report, uint32_t sensitive);
+
+#endif

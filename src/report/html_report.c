@@ -1,0 +1,232 @@
+/* The report that somebody signs: what was asked, guaranteed, lost and risked, in one file without script. */
+#include "report/html_parts.h"
+
+#include <math.h>
+#include <string.h>
+
+static kn_text role_text(kn_role role)
+{
+    switch (role) {
+    case KN_ROLE_IDENTIFIER: return KN_TEXT_ROLE_IDENTIFIER;
+    case KN_ROLE_QUASI: return KN_TEXT_ROLE_QUASI;
+    case KN_ROLE_SENSITIVE: return KN_TEXT_ROLE_SENSITIVE;
+    case KN_ROLE_INSENSITIVE: return KN_TEXT_ROLE_INSENSITIVE;
+    default: return KN_TEXT_ROLE_DROPPED;
+    }
+}
+
+/* A model names its column, or there is only one to name. Models that only count persons protect no value. */
+bool report_is_protected(const kn_report *report, uint32_t sensitive)
+{
+    const kn_facts *facts = report->facts;
+    const char *name = facts->tuples->sensitive[sensitive].column->name;
+    for (size_t m = 0; facts->task != NULL && m < facts->task->models->n; m++) {
+        const kn_model *model = &facts->task->models->items[m];
+        if (!(model->type->needs & KN_NEEDS_HISTOGRAM)) continue;
+        const char *column = NULL;
+        for (size_t i = 0; i < model->args.n; i++)
+            if (strcmp(model->args.params[i].name, "column") == 0 && model->args.values[i].given)
+                column = model->args.values[i].text;
+        if (column == NULL || strcmp(column, name) == 0) return true;
+    }
+    return false;
+}
+
+static void technique_quasi(page *to, const kn_report *report, const kn_column *column)
+{
+    const kn_tuples *tuples = report->facts->tuples;
+    const kn_release *release = report->facts->release;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        const kn_domain *domain = tuples->domains[q];
+        if (domain->column != column) continue;
+        if (domain->kind == KN_DOMAIN_RANGES) page_say(to, "td", KN_TEXT_TECH_RANGES, NULL, NULL, NULL);
+        if (domain->kind == KN_DOMAIN_SETS) page_say(to, "td", KN_TEXT_TECH_SETS, NULL, NULL, NULL);
+        if (domain->kind != KN_DOMAIN_TREE) return;
+        words n_levels = page_count(to, domain->tree->n_levels - 1);
+        if (release->levels != NULL)
+            page_say(to, "td", KN_TEXT_TECH_TREE_LEVEL, page_count(to, release->levels[q]).text, n_levels.text, NULL);
+        else
+            page_say(to, "td", KN_TEXT_TECH_TREE, n_levels.text, NULL, NULL);
+        return;
+    }
+    page_td(to, "");
+}
+
+static void technique(page *to, const kn_report *report, const kn_column *column)
+{
+    kn_text text = KN_TEXT_TECH_COPIED;
+    const kn_tuples *tuples = report->facts->tuples;
+    if (column->role == KN_ROLE_QUASI) {
+        technique_quasi(to, report, column);
+        return;
+    }
+    if (column->role == KN_ROLE_IDENTIFIER) text = column->is_person ? KN_TEXT_TECH_PERSON : KN_TEXT_TECH_REMOVED;
+    if (column->role == KN_ROLE_DROPPED) text = KN_TEXT_TECH_DROPPED;
+    for (uint32_t s = 0; column->role == KN_ROLE_SENSITIVE && s < tuples->n_sensitive; s++)
+        if (tuples->sensitive[s].column == column)
+            text = report_is_protected(report, s) ? KN_TEXT_TECH_SENSITIVE : KN_TEXT_TECH_SENSITIVE_BARE;
+    page_say(to, "td", text, NULL, NULL, NULL);
+}
+
+void part_asked(page *to, const kn_report *report)
+{
+    static const kn_text headings[] = {KN_TEXT_COLUMN, KN_TEXT_ROLE, KN_TEXT_TYPE, KN_TEXT_TECHNIQUE};
+    const kn_facts *facts = report->facts;
+    page_section(to, "asked", KN_TEXT_ASKED);
+    page_say(to, "p", KN_TEXT_ASKED_TEXT, facts->data_name, page_count(to, facts->table->n_rows).text,
+             page_count(to, facts->table->n_columns).text);
+    page_table(to, KN_TEXT_ROLES_CAPTION, NULL, NULL);
+    page_head(to, headings, 4, 4);
+    for (uint32_t c = 0; c < facts->table->n_columns; c++) {
+        const kn_column *column = &facts->table->columns[c];
+        page_row(to);
+        page_th(to, column->name);
+        page_td(to, page_text(to, role_text(column->role)));
+        page_td(to, column->codes != NULL ? kn_type_name(column->type) : "–");
+        technique(to, report, column);
+        page_row_end(to);
+    }
+    page_table_end(to);
+    page_section_end(to);
+}
+
+static void models_table(page *to, const kn_facts *facts)
+{
+    static const kn_text headings[] = {KN_TEXT_MODEL, KN_TEXT_PARAMETERS, KN_TEXT_HOLDS, KN_TEXT_WORST};
+    page_table(to, KN_TEXT_MODELS_CAPTION, NULL, NULL);
+    page_head(to, headings, 4, 3);
+    for (size_t m = 0; m < facts->n_models; m++) {
+        const kn_model_fact *model = &facts->models[m];
+        page_row(to);
+        page_th(to, model->name);
+        page_td(to, model->params != NULL ? model->params : "");
+        page_td(to, page_text(to, model->holds ? KN_TEXT_YES : KN_TEXT_STATE_BROKEN));
+        page_td_figure(to, page_number(to, model->worst).text);
+        page_row_end(to);
+    }
+    page_table_end(to);
+}
+
+void part_guaranteed(page *to, const kn_report *report)
+{
+    static const kn_text headings[] = {KN_TEXT_CHECK, KN_TEXT_RESULT, KN_TEXT_FINDING};
+    static const kn_text states[] = {KN_TEXT_STATE_HOLDS, KN_TEXT_STATE_BROKEN, KN_TEXT_STATE_NOT_MADE};
+    const kn_verdict *verdict = report->facts->verdict;
+    page_section(to, "guaranteed", KN_TEXT_GUARANTEED);
+    page_say(to, "p", KN_TEXT_GUARANTEED_TEXT, NULL, NULL, NULL);
+    models_table(to, report->facts);
+    if (verdict == NULL) {
+        page_say(to, "p", KN_TEXT_NOT_VERIFIED, NULL, NULL, NULL);
+        page_section_end(to);
+        return;
+    }
+    page_say(to, "p", KN_TEXT_CHECKED_TEXT, NULL, NULL, NULL);
+    page_table(to, KN_TEXT_CHECKS_CAPTION, NULL, NULL);
+    page_head(to, headings, 3, 3);
+    for (size_t i = 0; i < verdict->n_checks; i++) {
+        page_row(to);
+        page_th(to, verdict->checks[i].name);
+        page_td(to, page_text(to, states[verdict->checks[i].state]));
+        page_td(to, verdict->checks[i].detail != NULL ? verdict->checks[i].detail : "");
+        page_row_end(to);
+    }
+    page_table_end(to);
+    page_section_end(to);
+}
+
+static void warnings_list(page *to, const char *warnings)
+{
+    if (warnings == NULL || *warnings == '\0') return;
+    page_say(to, "h3", KN_TEXT_WARNINGS, NULL, NULL, NULL);
+    page_raw(to, "<ul>\n");
+    while (*warnings != '\0') {
+        size_t n = strcspn(warnings, "\n");
+        page_raw(to, "<li>");
+        page_escape(to, warnings, n);
+        page_raw(to, "</li>\n");
+        warnings += n + (warnings[n] != '\0');
+    }
+    page_raw(to, "</ul>\n");
+}
+
+static void part_short(page *to, const kn_report *report)
+{
+    const kn_facts *facts = report->facts;
+    const kn_release *release = facts->release;
+    bool holds = facts->verdict == NULL || facts->verdict->holds;
+    for (size_t m = 0; m < facts->n_models; m++) holds &= facts->models[m].holds;
+    page_section(to, "short", KN_TEXT_SHORT);
+    if (!holds)
+        page_say(to, "p class=\"verdict broken\"", KN_TEXT_BROKEN_SOME, NULL, NULL, NULL);
+    else if (facts->verdict == NULL)
+        page_say(to, "p class=\"verdict\"", KN_TEXT_NOT_VERIFIED, NULL, NULL, NULL);
+    else
+        page_say(to, "p class=\"verdict\"", KN_TEXT_HOLDS_ALL, NULL, NULL, NULL);
+    page_raw(to, "<ul>\n");
+    page_say(to, "li", KN_TEXT_SHORT_PEOPLE, page_count(to, report->after.n_persons).text,
+             page_count(to, report->after.n_classes).text, page_count(to, report->after.smallest).text);
+    page_say(to, "li", KN_TEXT_SHORT_ROWS, page_count(to, facts->table->n_rows - release->n_removed).text,
+             page_count(to, facts->table->n_rows).text, page_count(to, release->n_suppressed).text);
+    page_say(to, "li", KN_TEXT_SHORT_RISK, page_percent(to, report->before.prosecutor.highest).text,
+             page_percent(to, report->after.prosecutor.highest).text, NULL);
+    page_say(to, "li", KN_TEXT_SHORT_LOSS, page_number(to, facts->loss).text, facts->task->objective->type->name, NULL);
+    page_raw(to, "</ul>\n");
+    warnings_list(to, report->warnings);
+    page_section_end(to);
+}
+
+static void contents(page *to)
+{
+    static const struct {
+        const char *id;
+        kn_text heading;
+    } parts[] = {
+        {"short", KN_TEXT_SHORT},
+        {"asked", KN_TEXT_ASKED},
+        {"guaranteed", KN_TEXT_GUARANTEED},
+        {"lost", KN_TEXT_LOST},
+        {"optimum", KN_TEXT_OPTIMUM},
+        {"sizes", KN_TEXT_SIZES},
+        {"risk", KN_TEXT_RISK},
+        {"look", KN_TEXT_LOOK},
+        {"words", KN_TEXT_WORDS},
+        {"limits", KN_TEXT_NOT_PROTECTED},
+        {"settings", KN_TEXT_SETTINGS},
+        {"sign", KN_TEXT_SIGN},
+    };
+    page_raw(to, "<nav aria-label=\"");
+    page_escaped(to, page_text(to, KN_TEXT_CONTENTS));
+    page_raw(to, "\">\n<ol>\n");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        kn_buffer_printf(&to->out, "<li><a href=\"#%s\">", parts[i].id);
+        page_escaped(to, page_text(to, parts[i].heading));
+        page_raw(to, "</a></li>\n");
+    }
+    page_raw(to, "</ol>\n</nav>\n");
+}
+
+kn_status kn_report_html(char **out, const kn_report *report, kn_error *err)
+{
+    kn_status status = KN_OK;
+    page to = {.language = report->language};
+    *out = NULL;
+    page_open(&to, KN_TEXT_TITLE, KN_TEXT_SUBTITLE, report->facts->data_name);
+    contents(&to);
+    part_short(&to, report);
+    part_asked(&to, report);
+    part_guaranteed(&to, report);
+    KN_TRY(part_lost(&to, report, err));
+    KN_TRY(part_optimum(&to, report, err));
+    KN_TRY(part_sizes(&to, report, err));
+    KN_TRY(part_risk(&to, report, err));
+    KN_TRY(part_classes(&to, report, err));
+    part_words(&to, report);
+    part_limits(&to, report);
+    part_settings(&to, report);
+    part_sign(&to);
+    page_close(&to);
+    KN_TRY(kn_buffer_finish(out, &to.out, err));
+done:
+    kn_buffer_free(&to.out);
+    return status;
+}

@@ -1,0 +1,148 @@
+/* The report in plain words: what the figures mean, what they rest on, what they do not cover, and who decides. */
+#include "report/html_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Names of models that protect values, or of sensitive columns that none protects, as a list. */
+static void names_list(kn_buffer *out, const kn_report *report, bool models)
+{
+    const kn_facts *facts = report->facts;
+    for (size_t m = 0; models && m < facts->task->models->n; m++)
+        if (facts->task->models->items[m].type->needs & KN_NEEDS_HISTOGRAM)
+            kn_buffer_printf(out, "%s%s (%s)", out->n > 0 ? ", " : "", facts->models[m].name, facts->models[m].params);
+    for (uint32_t s = 0; !models && s < facts->tuples->n_sensitive; s++)
+        if (!report_is_protected(report, s))
+            kn_buffer_printf(out, "%s%s", out->n > 0 ? ", " : "", facts->tuples->sensitive[s].column->name);
+}
+
+static void inference(page *to, const kn_report *report)
+{
+    const kn_tuples *tuples = report->facts->tuples;
+    uint64_t most = 0;
+    kn_buffer models = {0}, bare = {0};
+    page_say(to, "h3", KN_TEXT_INFERENCE, NULL, NULL, NULL);
+    if (tuples->n_sensitive == 0) {
+        page_say(to, "p", KN_TEXT_INFERENCE_NONE, NULL, NULL, NULL);
+        return;
+    }
+    for (uint32_t s = 0; s < tuples->n_sensitive && report->disclosure_after != NULL; s++)
+        if (report->disclosure_after[s].n_certain > most) most = report->disclosure_after[s].n_certain;
+    if (report->disclosure_after != NULL)
+        page_say(to, "p", KN_TEXT_INFERENCE_TEXT, page_count(to, most).text, NULL, NULL);
+    names_list(&models, report, true);
+    names_list(&bare, report, false);
+    if (models.n > 0) page_say(to, "p", KN_TEXT_INFERENCE_MODELS, models.bytes, NULL, NULL);
+    if (bare.n > 0) page_say(to, "p", KN_TEXT_INFERENCE_UNPROTECTED, bare.bytes, NULL, NULL);
+    to->out.failed |= models.failed || bare.failed;
+    kn_buffer_free(&models);
+    kn_buffer_free(&bare);
+}
+
+void part_words(page *to, const kn_report *report)
+{
+    words smallest = page_count(to, report->after.smallest);
+    page_section(to, "words", KN_TEXT_WORDS);
+    page_say(to, "h3", KN_TEXT_SINGLING_OUT, NULL, NULL, NULL);
+    page_say(to, "p", KN_TEXT_SINGLING_OUT_TEXT, smallest.text, NULL, NULL);
+    page_say(to, "h3", KN_TEXT_LINKABILITY, NULL, NULL, NULL);
+    page_say(to, "p", KN_TEXT_LINKABILITY_TEXT, smallest.text, NULL, NULL);
+    inference(to, report);
+    page_section_end(to);
+}
+
+void part_limits(page *to, const kn_report *report)
+{
+    static const kn_text limits[] = {KN_TEXT_LIMIT_RELEASES,  KN_TEXT_LIMIT_SEVERAL,    KN_TEXT_LIMIT_MINIMALITY,
+                                     KN_TEXT_LIMIT_KNOWLEDGE, KN_TEXT_LIMIT_STATISTICS, KN_TEXT_LIMIT_LAW};
+    const kn_table *table = report->facts->table;
+    page_section(to, "assumptions", KN_TEXT_ASSUMPTIONS);
+    page_raw(to, "<ul>\n");
+    page_say(to, "li", KN_TEXT_ASSUME_QI, NULL, NULL, NULL);
+    page_say(to, "li", KN_TEXT_ASSUME_ROLES, NULL, NULL, NULL);
+    if (table->person != KN_NONE)
+        page_say(to, "li", KN_TEXT_ASSUME_PERSON, table->columns[table->person].name, NULL, NULL);
+    else
+        page_say(to, "li", KN_TEXT_ASSUME_ROW, NULL, NULL, NULL);
+    page_say(to, "li", KN_TEXT_ASSUME_TRUE, NULL, NULL, NULL);
+    page_raw(to, "</ul>\n");
+    page_section_end(to);
+    page_section(to, "limits", KN_TEXT_NOT_PROTECTED);
+    page_raw(to, "<ul>\n");
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) page_say(to, "li", limits[i], NULL, NULL, NULL);
+    page_raw(to, "</ul>\n");
+    page_section_end(to);
+}
+
+static void fact_row(page *to, kn_text name, const char *value)
+{
+    if (value == NULL || *value == '\0') return;
+    page_row(to);
+    page_th(to, page_text(to, name));
+    page_raw(to, "<td><code>");
+    page_escaped(to, value);
+    page_raw(to, "</code></td>");
+    page_row_end(to);
+}
+
+static void run_table(page *to, const kn_report *report)
+{
+    static const kn_text headings[] = {KN_TEXT_FIGURE_OF, KN_TEXT_VALUE};
+    const kn_facts *facts = report->facts;
+    char algorithm[400], seconds[200], memory[80];
+    words total = page_number(to, facts->seconds.total), search = page_number(to, facts->seconds.search);
+    snprintf(algorithm, sizeof algorithm, "%s%s%.300s", facts->algorithm->name,
+             facts->algorithm_params != NULL ? ":" : "",
+             facts->algorithm_params != NULL ? facts->algorithm_params : "");
+    snprintf(seconds, sizeof seconds, page_text(to, KN_TEXT_TIME_VALUE), total.text, search.text);
+    snprintf(memory, sizeof memory, "%.0f MB", (double)facts->peak_bytes / 1e6);
+    page_table(to, KN_TEXT_RUN_CAPTION, NULL, NULL);
+    page_head(to, headings, 2, 2);
+    fact_row(to, KN_TEXT_VERSION, "kanon " KN_VERSION);
+    fact_row(to, KN_TEXT_DATE, report->date);
+    fact_row(to, KN_TEXT_ALGORITHM, algorithm);
+    fact_row(to, KN_TEXT_MEASURE, facts->task->objective->type->name);
+    fact_row(to, KN_TEXT_SEED, page_count(to, facts->task->seed).text);
+    fact_row(to, KN_TEXT_POLICY, report->policy_path);
+    fact_row(to, KN_TEXT_POLICY_HASH, report->policy_hash);
+    fact_row(to, KN_TEXT_RELEASE_FILE, facts->output_name);
+    fact_row(to, KN_TEXT_RELEASE_HASH, report->release_hash);
+    fact_row(to, KN_TEXT_TIME, seconds);
+    fact_row(to, KN_TEXT_MEMORY, memory);
+    page_table_end(to);
+}
+
+void part_settings(page *to, const kn_report *report)
+{
+    static const kn_text headings[] = {KN_TEXT_OPTION, KN_TEXT_VALUE, KN_TEXT_FROM};
+    page_section(to, "settings", KN_TEXT_SETTINGS);
+    run_table(to, report);
+    if (report->n_settings > 0) {
+        page_table(to, KN_TEXT_SETTINGS_CAPTION, NULL, NULL);
+        page_head(to, headings, 3, 3);
+        for (size_t i = 0; i < report->n_settings; i++) {
+            const kn_report_setting *setting = &report->settings[i];
+            page_row(to);
+            page_th(to, setting->option);
+            page_raw(to, "<td><code>");
+            page_escaped(to, setting->value);
+            page_raw(to, "</code></td>");
+            page_td(to, setting->where != NULL ? setting->where : page_text(to, KN_TEXT_FROM_FLAG));
+            page_row_end(to);
+        }
+        page_table_end(to);
+    }
+    page_section_end(to);
+}
+
+void part_sign(page *to)
+{
+    static const kn_text lines[] = {KN_TEXT_SIGN_RECIPIENT, KN_TEXT_SIGN_CONDITIONS, KN_TEXT_SIGN_NAME,
+                                    KN_TEXT_SIGN_DATE, KN_TEXT_SIGN_SIGNATURE};
+    page_section(to, "sign", KN_TEXT_SIGN);
+    page_say(to, "p", KN_TEXT_SIGN_TEXT, NULL, NULL, NULL);
+    page_raw(to, "<div class=\"sign\">\n");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) page_say(to, "div", lines[i], NULL, NULL, NULL);
+    page_raw(to, "</div>\n");
+    page_section_end(to);
+}

@@ -1,0 +1,91 @@
+/* Everything the HTML report shows: the facts of a run, what the caller knows besides (settings, hashes, date), and
+ * what kn_report_analyse works out from them. Filled by run/, written by kn_report_html. */
+#ifndef KN_REPORT_REPORT_DATA_H
+#define KN_REPORT_REPORT_DATA_H
+
+#include "report/facts.h"
+#include "report/text.h"
+#include "risk/risk.h"
+
+typedef struct kn_report_setting {
+    const char *option, *value, *where; /* where: "policy.yaml:12:5"; NULL: a flag */
+} kn_report_setting;
+
+/* What became of one quasi-identifier. */
+typedef struct kn_report_column {
+    uint64_t n_unchanged, n_generalized, n_suppressed; /* rows; suppressed: the value says nothing any more */
+    uint32_t n_values_before, n_values_after;
+} kn_report_column;
+
+/* A released value that carries much of its column's loss. */
+typedef struct kn_report_value {
+    uint32_t q;
+    kn_cell cell;
+    uint64_t n_rows;
+    double share;            /* of the column's loss */
+    uint32_t smallest_class; /* persons */
+} kn_report_value;
+
+typedef enum kn_example_kind { KN_EXAMPLE_SMALLEST, KN_EXAMPLE_LARGEST, KN_EXAMPLE_COSTLIEST } kn_example_kind;
+
+typedef struct kn_report_example {
+    uint32_t class_index;
+    kn_example_kind kind;
+} kn_report_example;
+
+/* One combination of levels of a full-domain search. */
+typedef struct kn_report_node {
+    uint32_t height;
+    bool allowed, chosen;
+    double loss; /* NAN: not priced */
+} kn_report_node;
+
+#define KN_MAX_EXAMPLES 12
+
+typedef struct kn_report {
+    /* given; everything is borrowed */
+    const kn_facts *facts;
+    kn_language language;
+    const char *policy_path;                /* NULL without one */
+    char policy_hash[65], release_hash[65]; /* "" where there is none */
+    const char *date;                       /* "2026-11-15 22:15 UTC" */
+    const char *warnings;                   /* one per line; NULL: none */
+    const kn_report_setting *settings;
+    size_t n_settings;
+    double threshold;               /* of risk; 0: the default */
+    double fraction;                /* of the population that is in the table; 0: unknown */
+    bool redact;                    /* show no released values either */
+    const uint64_t *populations;    /* persons of a population file that share each tuple; NULL: no such file */
+    const kn_attack_result *attack; /* NULL: none was made */
+    const char *attack_name;        /* the file with names */
+    uint64_t attack_k;
+
+    /* worked out by kn_report_analyse */
+    kn_risk_sizes before, after;
+    kn_disclosure *disclosure_before, *disclosure_after; /* per sensitive column; NULL where not counted */
+    kn_column_risk *sets;                                /* of the original table; NULL: not looked at */
+    bool has_estimate;
+    kn_risk_estimate estimate;
+    kn_report_column *columns; /* per QI */
+    kn_report_value *costly;
+    size_t n_costly;
+    kn_report_example examples[KN_MAX_EXAMPLES];
+    size_t n_examples;
+    uint32_t *node_levels; /* n_nodes * n_qis; NULL: no lattice, or too large to sweep */
+    kn_report_node *nodes;
+    size_t n_nodes;
+} kn_report;
+
+/* Sensitive columns are compared before and after only where the tuples' histograms were counted. */
+kn_status kn_report_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticker, kn_error *err);
+void kn_report_free(kn_report *report); /* what kn_report_analyse made, not the struct */
+
+kn_status kn_report_html(char **out, const kn_report *report, kn_error *err);
+
+/* `kanon risk`: the same risk figures for a table as it is; facts has the table, the tuples and the data's name only.
+ */
+kn_status kn_report_risk_html(char **out, const kn_report *report, kn_error *err);
+kn_status kn_report_risk_text(char **out, const kn_report *report, kn_error *err);
+kn_status kn_report_risk_json(char **out, const kn_report *report, kn_error *err);
+
+#endif

@@ -1,0 +1,237 @@
+/* Pictures as inline SVG: bars, a curve, a lattice. Drawn 360 units wide, so that their text stays readable on a phone
+ * 380 pixels wide; colours differ in lightness, so that they survive a black and white printer. */
+#include "report/page.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WIDTH 360.0
+
+static void figure_open(page *to, kn_text title, kn_text desc, double height)
+{
+    unsigned id = to->n_figures++;
+    kn_buffer_printf(&to->out,
+                     "<figure>\n<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-labelledby=\"f%ut f%ud\">\n"
+                     "<title id=\"f%ut\">",
+                     WIDTH, height, id, id, id);
+    page_escaped(to, page_text(to, title));
+    kn_buffer_printf(&to->out, "</title>\n<desc id=\"f%ud\">", id);
+    page_escaped(to, page_text(to, desc));
+    page_raw(to, "</desc>\n");
+}
+
+static void text_at(page *to, double x, double y, const char *anchor, const char *text)
+{
+    kn_buffer_printf(&to->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    page_escaped(to, text);
+    page_raw(to, "</text>\n");
+}
+
+/* How wide a text is drawn, roughly: characters, not bytes. */
+static double text_width(const char *text)
+{
+    size_t n = 0;
+    for (; *text != '\0'; text++) n += ((unsigned char)*text & 0xc0) != 0x80;
+    return (double)n * 6.7;
+}
+
+static void legend(page *to, const page_bars *bars)
+{
+    double x = 0;
+    for (size_t s = 0; s < bars->n_series; s++) {
+        kn_buffer_printf(&to->out, "<rect class=\"s%zu\" x=\"%.1f\" y=\"3.5\" width=\"11\" height=\"11\"/>\n",
+                         bars->n_series == 1 ? 1 : s, x + 0.5);
+        text_at(to, x + 17, 13, "start", page_text(to, bars->series[s]));
+        x += 17 + text_width(page_text(to, bars->series[s])) + 20;
+    }
+}
+
+void page_draw_bars(page *to, const page_bars *bars)
+{
+    enum { BAR = 11, GAP = 9 };
+    double widest_label = 0, widest_value = 0, largest = 0;
+    for (size_t i = 0; i < bars->n; i++) {
+        widest_label = fmax(widest_label, text_width(bars->labels[i]));
+        for (size_t s = 0; s < bars->n_series; s++) {
+            widest_value = fmax(widest_value, text_width(bars->shown[s][i].text));
+            if (isfinite(bars->values[s][i])) largest = fmax(largest, bars->values[s][i]);
+        }
+    }
+    /* Long labels stand above their bars, short ones at their left. */
+    bool above = widest_label > 120;
+    double left = above ? 0 : widest_label + 10, room = WIDTH - left - widest_value - 12;
+    double row = (double)bars->n_series * (BAR + 2) + (above ? 16 : 0) + GAP, top = bars->n_series > 1 ? 26 : 4;
+    figure_open(to, bars->title, bars->desc, top + row * (double)bars->n);
+    if (bars->n_series > 1) legend(to, bars);
+    for (size_t i = 0; i < bars->n; i++) {
+        double y = top + row * (double)i, bars_top = y + (above ? 16 : 0);
+        double middle = bars_top + (double)bars->n_series * (BAR + 2) / 2 + 4;
+        if (above)
+            text_at(to, 0, y + 11, "start", bars->labels[i]);
+        else
+            text_at(to, left - 8, middle - 1, "end", bars->labels[i]);
+        for (size_t s = 0; s < bars->n_series; s++) {
+            double value = isfinite(bars->values[s][i]) ? bars->values[s][i] : 0;
+            double length = largest > 0 ? fmax(value > 0 ? 1 : 0, room * value / largest) : 0;
+            double at = bars_top + (double)s * (BAR + 2);
+            kn_buffer_printf(&to->out, "<rect class=\"s%zu\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\"/>\n",
+                             bars->n_series == 1 ? 1 : s, left + 0.5, at + 0.5, length, BAR - 1);
+            if (value > 0 || bars->n_series == 1) /* nothing is seen to be nothing */
+                text_at(to, left + length + 6, at + BAR - 1, "start", bars->shown[s][i].text);
+        }
+    }
+    page_raw(to, "</svg>\n");
+}
+
+/* A round number of at least x: 1, 2 or 5 times a power of ten. */
+static double round_up(double x)
+{
+    if (!(x > 0)) return 1;
+    double power = pow(10, floor(log10(x)));
+    for (int i = 0; i < 3; i++)
+        if (x <= power * (i == 0 ? 1 : i == 1 ? 2 : 5) * (1 + 1e-9)) return power * (i == 0 ? 1 : i == 1 ? 2 : 5);
+    return power * 10;
+}
+
+typedef struct frame {
+    double left, top, width, height, max_x, max_y;
+    double min_y; /* above 0 on a logarithmic scale, otherwise 0 */
+} frame;
+
+static double frame_x(const frame *area, double x) { return area->left + area->width * x / area->max_x; }
+
+static double frame_y(const frame *area, double y)
+{
+    double share = area->min_y > 0 ? log(y / area->min_y) / log(area->max_y / area->min_y) : y / area->max_y;
+    return area->top + area->height * (1 - share);
+}
+
+static void y_tick(page *to, const frame *area, double y)
+{
+    kn_buffer_printf(&to->out, "<path class=\"axis\" d=\"M%.1f %.1fh-4\"/>\n", area->left, frame_y(area, y));
+    text_at(to, area->left - 6, frame_y(area, y) + 4, "end",
+            area->min_y > 0 ? page_percent(to, y).text : page_number(to, y).text);
+}
+
+static void axes(page *to, const page_curve *curve, const frame *area)
+{
+    kn_buffer_printf(&to->out, "<path class=\"axis\" d=\"M%.1f %.1fV%.1fH%.1f\"/>\n", area->left, area->top,
+                     area->top + area->height, area->left + area->width);
+    for (int i = 0; i <= 2; i++) {
+        double x = area->max_x * i / 2;
+        text_at(to, frame_x(area, x), area->top + area->height + 16, i == 2 ? "end" : "middle",
+                page_number(to, x).text);
+        if (area->min_y == 0) y_tick(to, area, area->max_y * i / 2);
+    }
+    for (double y = area->min_y; y > 0 && y <= area->max_y * 1.001; y *= 10) y_tick(to, area, y);
+    text_at(to, area->left, 12, "start", page_text(to, curve->y_name));
+    text_at(to, area->left + area->width, area->top + area->height + 34, "end", page_text(to, curve->x_name));
+}
+
+/* At most 200 points of a long line: more than the picture can show. */
+static void line_draw(page *to, const page_curve *curve, const frame *area)
+{
+    size_t step = curve->n > 200 ? (curve->n + 199) / 200 : 1;
+    page_raw(to, "<path class=\"curve\" d=\"");
+    bool first = true;
+    for (size_t i = 0; i < curve->n; i++) {
+        if (curve->joined != NULL && !curve->joined[i]) continue;
+        if (curve->joined == NULL && i % step != 0 && i + 1 != curve->n) continue;
+        kn_buffer_printf(&to->out, "%s%.1f %.1f", first ? "M" : "L", frame_x(area, curve->x[i]),
+                         frame_y(area, curve->y[i]));
+        first = false;
+    }
+    page_raw(to, "\"/>\n");
+}
+
+static frame frame_around(const page_curve *curve)
+{
+    frame area = {.left = 58, .top = 22, .width = WIDTH - 66, .height = 190};
+    double least = INFINITY;
+    for (size_t i = 0; i < curve->n; i++) {
+        area.max_x = fmax(area.max_x, curve->x[i]);
+        area.max_y = fmax(area.max_y, curve->y[i]);
+        least = fmin(least, curve->y[i]);
+    }
+    area.max_x = round_up(area.max_x);
+    area.max_y = round_up(area.max_y);
+    if (curve->log_y && least > 0) {
+        area.min_y = pow(10, floor(log10(least) + 1e-9));
+        area.max_y = pow(10, ceil(log10(area.max_y) - 1e-9));
+        if (area.max_y <= area.min_y) area.max_y = area.min_y * 10;
+    }
+    return area;
+}
+
+typedef struct box {
+    double x0, y0, x1, y1;
+} box;
+
+static bool boxes_touch(const box *a, const box *b)
+{
+    return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 < b->y1 && b->y0 < a->y1;
+}
+
+/* A name at one of four places around its point where it covers no other; without such a place it is left to the
+ * table. */
+static void point_name(page *to, double x, double y, const char *name, box *placed, size_t *n_placed)
+{
+    static const double shifts[4][2] = {{8, -5}, {8, 14}, {-8, -5}, {-8, 14}};
+    double width = text_width(name);
+    for (int i = 0; i < 4; i++) {
+        bool left = shifts[i][0] < 0, free_place = true;
+        double at = x + shifts[i][0], base = y + shifts[i][1];
+        box mine = {left ? at - width : at, base - 10, left ? at : at + width, base + 3};
+        if (mine.x0 < 0 || mine.x1 > WIDTH) continue;
+        for (size_t j = 0; j < *n_placed && free_place; j++) free_place = !boxes_touch(&mine, &placed[j]);
+        if (!free_place) continue;
+        placed[(*n_placed)++] = mine;
+        text_at(to, at, base, left ? "end" : "start", name);
+        return;
+    }
+}
+
+void page_draw_curve(page *to, const page_curve *curve)
+{
+    enum { MOST = 256 };
+    box placed[2 * MOST];
+    size_t n_placed = 0;
+    frame area = frame_around(curve);
+    figure_open(to, curve->title, curve->desc, area.top + area.height + 42);
+    axes(to, curve, &area);
+    line_draw(to, curve, &area);
+    for (size_t i = 0; i < curve->n && curve->labels != NULL; i++) {
+        double x = frame_x(&area, curve->x[i]), y = frame_y(&area, curve->y[i]);
+        kn_buffer_printf(&to->out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n",
+                         curve->joined[i] ? "s1" : "open", x, y);
+        if (i < MOST) placed[n_placed++] = (box){x - 4, y - 4, x + 4, y + 4};
+    }
+    for (size_t i = 0; i < curve->n && i < MOST && curve->labels != NULL; i++)
+        point_name(to, frame_x(&area, curve->x[i]), frame_y(&area, curve->y[i]), curve->labels[i], placed, &n_placed);
+    page_raw(to, "</svg>\n");
+}
+
+void page_draw_rows(page *to, kn_text title, kn_text desc, const uint32_t *row, const uint8_t *state, size_t n)
+{
+    uint32_t n_rows = 0, in_row[256] = {0}, drawn[256] = {0}, widest = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (row[i] >= 256) return;
+        if (row[i] + 1 > n_rows) n_rows = row[i] + 1;
+        if (++in_row[row[i]] > widest) widest = in_row[row[i]];
+    }
+    double step = fmin(26, (WIDTH - 40) / widest), radius = fmin(7, step * 0.36), height = fmax(18, step);
+    figure_open(to, title, desc, height * n_rows + 8);
+    for (size_t i = 0; i < n; i++) {
+        double x = 30 + (WIDTH - 40) / 2 + (drawn[row[i]]++ - (in_row[row[i]] - 1) / 2.0) * step;
+        double y = height * (n_rows - 1 - row[i]) + height / 2 + 2;
+        kn_buffer_printf(&to->out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n",
+                         state[i] == 1 || state[i] == 2 ? "s1" : "open", x, y, radius);
+        if (state[i] >= 2)
+            kn_buffer_printf(&to->out, "<circle class=\"ring\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", x, y,
+                             radius + 3);
+    }
+    for (uint32_t r = 0; r < n_rows; r++)
+        text_at(to, 18, height * (n_rows - 1 - r) + height / 2 + 6, "end", page_count(to, r).text);
+    page_raw(to, "</svg>\n");
+}

@@ -1,0 +1,275 @@
+/* English. Included by text.c; the order is free, the names are those of text.h. */
+[KN_TEXT_LANGUAGE] = "en",
+[KN_TEXT_TITLE] = "Anonymization report",
+[KN_TEXT_SUBTITLE] = "What was done to %s, what it guarantees, and what it does not",
+[KN_TEXT_SKIP] = "Skip to the content",
+[KN_TEXT_CONTENTS] = "Contents",
+[KN_TEXT_DATA_TABLE] = "The picture as a table",
+[KN_TEXT_BEFORE] = "Before",
+[KN_TEXT_AFTER] = "After",
+[KN_TEXT_YES] = "yes",
+[KN_TEXT_NO] = "no",
+[KN_TEXT_NONE] = "none",
+[KN_TEXT_NOT_AVAILABLE] = "not available",
+[KN_TEXT_COLUMN] = "Column",
+[KN_TEXT_FIGURE_OF] = "Figure",
+[KN_TEXT_VALUE] = "Value",
+[KN_TEXT_PERSONS] = "Persons",
+[KN_TEXT_ROWS] = "Rows",
+[KN_TEXT_SHORT] = "In short",
+[KN_TEXT_HOLDS_ALL] = "Everything that was asked for holds in the written file.",
+[KN_TEXT_BROKEN_SOME] = "Something that was asked for does NOT hold. Do not release this file.",
+[KN_TEXT_NOT_VERIFIED] = "The written file was not read back.",
+[KN_TEXT_SHORT_PEOPLE] = "%s persons in %s classes; the smallest class has %s.",
+[KN_TEXT_SHORT_ROWS] = "%s of %s rows are in the release; %s are suppressed.",
+[KN_TEXT_SHORT_RISK] = "The highest risk of finding one person falls from %s to %s.",
+[KN_TEXT_SHORT_LOSS] = "The loss is %s by the measure %s (0 is nothing, the whole scale is everything).",
+[KN_TEXT_WARNINGS] = "Things to know",
+[KN_TEXT_ASKED] = "What was asked for",
+[KN_TEXT_ASKED_TEXT] = "The table %s has %s rows and %s columns. Every column has one role.",
+[KN_TEXT_ROLE] = "Role",
+[KN_TEXT_TYPE] = "Type",
+[KN_TEXT_TECHNIQUE] = "What happens to it",
+[KN_TEXT_ROLES_CAPTION] = "Columns, their roles and the technique applied to each",
+[KN_TEXT_ROLE_IDENTIFIER] = "identifier",
+[KN_TEXT_ROLE_QUASI] = "quasi-identifier",
+[KN_TEXT_ROLE_SENSITIVE] = "sensitive",
+[KN_TEXT_ROLE_INSENSITIVE] = "insensitive",
+[KN_TEXT_ROLE_DROPPED] = "not listed",
+[KN_TEXT_TECH_REMOVED] = "removed: it never leaves",
+[KN_TEXT_TECH_PERSON] = "removed; it was used to count persons",
+[KN_TEXT_TECH_DROPPED] = "left out, because nobody gave it a role",
+[KN_TEXT_TECH_COPIED] = "copied unchanged",
+[KN_TEXT_TECH_SENSITIVE] = "copied unchanged; the models below protect it",
+[KN_TEXT_TECH_SENSITIVE_BARE] = "copied unchanged; no model protects it",
+[KN_TEXT_TECH_TREE] = "generalized along its hierarchy (%s levels)",
+[KN_TEXT_TECH_TREE_LEVEL] = "generalized to level %s of %s of its hierarchy",
+[KN_TEXT_TECH_RANGES] = "generalized to intervals",
+[KN_TEXT_TECH_SETS] = "generalized to sets of values",
+[KN_TEXT_GUARANTEED] = "What is guaranteed, and how it was checked",
+[KN_TEXT_GUARANTEED_TEXT] =
+        "A class is a group of rows whose quasi-identifiers look exactly the same. Each model below "
+        "is a condition on every class of the release.",
+[KN_TEXT_MODELS_CAPTION] = "Models asked for, and the worst class of the release",
+[KN_TEXT_MODEL] = "Model",
+[KN_TEXT_PARAMETERS] = "Asked",
+[KN_TEXT_WORST] = "Worst class",
+[KN_TEXT_HOLDS] = "Holds",
+[KN_TEXT_CHECKED_TEXT] =
+        "After the file was written it was read back and recounted by a separate part of the program "
+        "that shares no code with the search. These checks were made:",
+[KN_TEXT_CHECKS_CAPTION] = "Checks on the written file",
+[KN_TEXT_CHECK] = "Check",
+[KN_TEXT_RESULT] = "Result",
+[KN_TEXT_FINDING] = "Finding",
+[KN_TEXT_STATE_HOLDS] = "holds",
+[KN_TEXT_STATE_BROKEN] = "BROKEN",
+[KN_TEXT_STATE_NOT_MADE] = "not made",
+[KN_TEXT_LOST] = "What was lost, and why",
+[KN_TEXT_LOST_TEXT] =
+        "Loss by the measure %s: 0 means that every value of a column is still there, 1 that nothing "
+        "is. The figures are per cell of the column.",
+[KN_TEXT_LOST_NO_COLUMNS] = "The measure %s prices whole classes, so it has no loss per column.",
+[KN_TEXT_LOSS_TITLE] = "Loss per column",
+[KN_TEXT_LOSS_DESC] =
+        "One bar per quasi-identifier; longer means more was lost. The table below holds the same "
+        "figures.",
+[KN_TEXT_LOSS] = "Loss",
+[KN_TEXT_UNCHANGED] = "Rows unchanged",
+[KN_TEXT_GENERALIZED] = "Rows generalized",
+[KN_TEXT_SUPPRESSED] = "Rows without any detail",
+[KN_TEXT_VALUES_BEFORE] = "Values before",
+[KN_TEXT_VALUES_AFTER] = "Values after",
+[KN_TEXT_WHY_CAPTION] = "Which released values cost most in each column",
+[KN_TEXT_WHY_TEXT] =
+        "Detail is lost where too few people look alike. For each column, the released values that "
+        "carry most of its loss, and the smallest class that forced them.",
+[KN_TEXT_RELEASED_VALUE] = "Released value",
+[KN_TEXT_SHARE_OF_LOSS] = "Share of the column's loss",
+[KN_TEXT_SMALLEST_CLASS] = "Smallest class",
+[KN_TEXT_MEASURES] = "The release by every measure",
+[KN_TEXT_MEASURE] = "Measure",
+[KN_TEXT_MEASURE_MEANS] = "Meaning",
+[KN_TEXT_OPTIMUM] = "How far from the best possible release",
+[KN_TEXT_OPTIMAL] = "This release is proven to be the best of what this kind of recoding can express.",
+[KN_TEXT_GAP] =
+        "No release of this kind can lose less than %s; this one loses %s. At most %s of its loss was "
+        "avoidable.",
+[KN_TEXT_NO_BOUND] =
+        "No lower bound was computed, so nothing is claimed about the distance. (Ask for one with "
+        "--certify.)",
+[KN_TEXT_THEOREM] = "The method carries a proven guarantee (%s): at most %s times the best possible loss.",
+[KN_TEXT_BOUND_TITLE] = "Loss and proven lower bound",
+[KN_TEXT_BOUND_DESC] = "Two bars: what every possible release loses at least, and what this one loses.",
+[KN_TEXT_BOUND] = "Lower bound",
+[KN_TEXT_THIS_RELEASE] = "This release",
+[KN_TEXT_TIME_TITLE] = "Loss over time",
+[KN_TEXT_TIME_DESC] = "How the loss of the best release found so far fell during the search.",
+[KN_TEXT_SECONDS] = "Seconds",
+[KN_TEXT_STOPPED_DONE] = "The search came to its own end.",
+[KN_TEXT_STOPPED_BUDGET] = "The search used up its work budget; the same settings give the same release again.",
+[KN_TEXT_STOPPED_TIME] = "The search was ended by the time limit; another run may give another release.",
+[KN_TEXT_STOPPED_INTERRUPT] = "The search was interrupted; another run may give another release.",
+[KN_TEXT_LATTICE_TITLE] = "The lattice of generalizations",
+[KN_TEXT_LATTICE_DESC] =
+        "One point per combination of levels, from no generalization at the bottom to everything at "
+        "the top. Filled: allowed. Ringed: chosen.",
+[KN_TEXT_LATTICE_HEAT] =
+        "Every combination of levels, by its height (sum of levels). The bar shows how many of them "
+        "are allowed.",
+[KN_TEXT_HEIGHT] = "Height",
+[KN_TEXT_NODES] = "Combinations",
+[KN_TEXT_NODES_ALLOWED] = "Allowed",
+[KN_TEXT_LEAST_LOSS] = "Least loss among the allowed",
+[KN_TEXT_SIZES] = "Class sizes",
+[KN_TEXT_SIZES_TEXT] =
+        "How many persons stand in classes of which size. In the table as it was, a class of one is a "
+        "person whom the quasi-identifiers alone point out.",
+[KN_TEXT_SIZES_TITLE] = "Share of persons by the size of their class",
+[KN_TEXT_SIZES_DESC] = "Two bars per class size: before and after.",
+[KN_TEXT_SIZE] = "Class size",
+[KN_TEXT_CLASSES_BEFORE] = "Classes before",
+[KN_TEXT_PERSONS_BEFORE] = "Persons before",
+[KN_TEXT_CLASSES_AFTER] = "Classes after",
+[KN_TEXT_PERSONS_AFTER] = "Persons after",
+[KN_TEXT_RISK] = "Risk before and after",
+[KN_TEXT_RISK_TEXT] =
+        "Three attackers who know the quasi-identifiers. The prosecutor looks for one person whom "
+        "they know to be in the table; the journalist for anybody, to show that it can be done; the "
+        "marketer for as many as possible.",
+[KN_TEXT_RISK_JOURNALIST_SAME] =
+        "Without knowledge of the population, the journalist is taken to be as strong as the "
+        "prosecutor.",
+[KN_TEXT_RISK_CAPTION] = "Risk of re-identification",
+[KN_TEXT_RISK_TITLE] = "Risk before and after",
+[KN_TEXT_RISK_DESC] = "Two bars per figure: before and after.",
+[KN_TEXT_PROSECUTOR_HIGHEST] = "Prosecutor, highest",
+[KN_TEXT_PROSECUTOR_AVERAGE] = "Prosecutor, average",
+[KN_TEXT_PROSECUTOR_LOWEST] = "Prosecutor, lowest",
+[KN_TEXT_JOURNALIST_HIGHEST] = "Journalist, highest",
+[KN_TEXT_JOURNALIST_AVERAGE] = "Journalist, average",
+[KN_TEXT_JOURNALIST_LOWEST] = "Journalist, lowest",
+[KN_TEXT_MARKETER] = "Marketer, expected share of hits",
+[KN_TEXT_ABOVE] = "Persons in classes smaller than %s (threshold %s)",
+[KN_TEXT_UNIQUE] = "Persons alone in their class",
+[KN_TEXT_DISCLOSURE_CAPTION] = "What an attacker learns about the sensitive columns",
+[KN_TEXT_CERTAIN] = "Persons whose value is learned for certain",
+[KN_TEXT_SHIFT] = "Largest shift of belief in one value",
+[KN_TEXT_SHIFT_AVERAGE] = "Average shift of belief",
+[KN_TEXT_SETS_CAPTION] = "Columns of the original table that single most persons out",
+[KN_TEXT_SETS_TEXT] =
+        "Every set of up to %s quasi-identifiers was looked at. %s persons are unique on some of "
+        "them.",
+[KN_TEXT_COLUMNS] = "Columns",
+[KN_TEXT_SINGLED_OUT] = "Persons singled out",
+[KN_TEXT_MINIMAL] = "of those, on no smaller set",
+[KN_TEXT_ESTIMATE_CAPTION] = "Estimated uniques in a population of %s (sampling fraction %s)",
+[KN_TEXT_ESTIMATOR] = "Estimator",
+[KN_TEXT_ESTIMATE] = "Estimate",
+[KN_TEXT_CHOSEN] = "chosen by the rule of Dankar et al.",
+[KN_TEXT_NO_SOLUTION] = "no solution",
+[KN_TEXT_LOOK] = "Released classes as they look",
+[KN_TEXT_LOOK_TEXT] =
+        "Some classes of the release: the smallest, the largest, and those that lost most. Only "
+        "generalized values are shown.",
+[KN_TEXT_LOOK_CAPTION] = "Example classes",
+[KN_TEXT_LOOK_REDACTED] = "Values are not shown, because --redact was asked for.",
+[KN_TEXT_KIND] = "Why shown",
+[KN_TEXT_KIND_SMALLEST] = "smallest",
+[KN_TEXT_KIND_LARGEST] = "largest",
+[KN_TEXT_KIND_COSTLIEST] = "most lost",
+[KN_TEXT_WORDS] = "In plain words",
+[KN_TEXT_SINGLING_OUT] = "Singling out",
+[KN_TEXT_SINGLING_OUT_TEXT] =
+        "Can somebody pick one person's row? Each row of the release stands in a group of at least %s "
+        "persons with the same quasi-identifiers, so these point to a group, never to one person. "
+        "Columns that were copied unchanged can still single somebody out if an attacker knows their "
+        "values.",
+[KN_TEXT_LINKABILITY] = "Linkability",
+[KN_TEXT_LINKABILITY_TEXT] =
+        "Can rows be joined with another file about the same people? A join on the quasi-identifiers "
+        "fits at least %s persons for every name. That does not hold across two releases of the same "
+        "table, or for joins on copied columns.",
+[KN_TEXT_INFERENCE] = "Inference",
+[KN_TEXT_INFERENCE_TEXT] =
+        "Can something be learned about a person without finding their row? For %s persons all "
+        "members of their class share one sensitive value, so that value is learned.",
+[KN_TEXT_INFERENCE_NONE] = "No column was declared sensitive, so nothing is said about inference.",
+[KN_TEXT_INFERENCE_MODELS] = "Models that limit it: %s.",
+[KN_TEXT_INFERENCE_UNPROTECTED] = "No model limits what is learned about: %s.",
+[KN_TEXT_ASSUMPTIONS] = "Assumptions",
+[KN_TEXT_ASSUME_QI] =
+        "The attacker knows at most the quasi-identifiers listed above. Whoever chose them decided "
+        "what an attacker may know.",
+[KN_TEXT_ASSUME_ROLES] = "Columns called insensitive can be known to anybody without harm.",
+[KN_TEXT_ASSUME_PERSON] = "Rows with the same %s are one person; different ones are different persons.",
+[KN_TEXT_ASSUME_ROW] =
+        "Every row is another person. If somebody has several rows, name the column that tells "
+        "persons apart.",
+[KN_TEXT_ASSUME_TRUE] =
+        "The values of the table are true; a wrong value protects nobody and may point at somebody "
+        "else.",
+[KN_TEXT_NOT_PROTECTED] = "What is not protected",
+[KN_TEXT_LIMIT_RELEASES] =
+        "Several releases of one table, or of tables that share people: together they can single out "
+        "persons whom each of them hides.",
+[KN_TEXT_LIMIT_SEVERAL] = "A person who stands in several classes: whoever knows that can intersect them.",
+[KN_TEXT_LIMIT_MINIMALITY] =
+        "The minimality attack: whoever knows the algorithm and that it generalizes no more than "
+        "needed can sometimes reason backwards from what it did.",
+[KN_TEXT_LIMIT_KNOWLEDGE] =
+        "Attackers who know more than the quasi-identifiers, such as a copied value or who is "
+        "certainly not in the table.",
+[KN_TEXT_LIMIT_STATISTICS] =
+        "What the table teaches about groups: that smokers fall ill more often is learned about every "
+        "smoker, in the table or not.",
+[KN_TEXT_LIMIT_LAW] =
+        "Whether the release may be published is a legal and organizational decision. This report "
+        "describes figures; it does not make that decision.",
+[KN_TEXT_SETTINGS] = "Settings, so that it can be repeated",
+[KN_TEXT_SETTINGS_CAPTION] = "Settings in force",
+[KN_TEXT_OPTION] = "Option",
+[KN_TEXT_FROM] = "From",
+[KN_TEXT_FROM_FLAG] = "command line",
+[KN_TEXT_RUN_CAPTION] = "The run",
+[KN_TEXT_VERSION] = "Program and version",
+[KN_TEXT_DATE] = "Date",
+[KN_TEXT_ALGORITHM] = "Algorithm",
+[KN_TEXT_SEED] = "Seed",
+[KN_TEXT_POLICY] = "Policy file",
+[KN_TEXT_POLICY_HASH] = "SHA-256 of the policy",
+[KN_TEXT_RELEASE_FILE] = "Released file",
+[KN_TEXT_RELEASE_HASH] = "SHA-256 of the released file",
+[KN_TEXT_TIME] = "Time",
+[KN_TEXT_TIME_VALUE] = "%s s, of which %s s search",
+[KN_TEXT_MEMORY] = "Memory",
+[KN_TEXT_SIGN] = "Decision",
+[KN_TEXT_SIGN_TEXT] =
+        "To be filled in by the person who answers for the release. The hash above ties this page to "
+        "one file.",
+[KN_TEXT_SIGN_RECIPIENT] = "Recipient and purpose",
+[KN_TEXT_SIGN_CONDITIONS] = "Conditions",
+[KN_TEXT_SIGN_NAME] = "Name and function",
+[KN_TEXT_SIGN_DATE] = "Place and date",
+[KN_TEXT_SIGN_SIGNATURE] = "Signature",
+[KN_TEXT_ATTACK_TEXT] = "The file %s, which has names, was linked to this table on the quasi-identifiers.",
+[KN_TEXT_ATTACK_CAPTION] = "An attack that was carried out",
+[KN_TEXT_ATTACK_PERSONS] = "Persons in the file with names",
+[KN_TEXT_ATTACK_NOT_FOUND] = "fit no row",
+[KN_TEXT_ATTACK_FEWER] = "fit at least one row, but fewer than %s",
+[KN_TEXT_ATTACK_UNIQUE] = "fit exactly one row",
+[KN_TEXT_RISK_REPORT] = "Risk report",
+[KN_TEXT_RISK_SUBTITLE] = "Who could be found in %s, by whom, and through which columns",
+[KN_TEXT_COMPARE_REPORT] = "Comparison",
+[KN_TEXT_COMPARE_SUBTITLE] = "Releases of %s with different searches and class sizes",
+[KN_TEXT_FRONTIER_TITLE] = "Risk and loss",
+[KN_TEXT_FRONTIER_DESC] =
+        "One point per run, named by its search and k: to the right more loss, upwards more risk "
+        "(each line ten times as much). The line joins the runs that no other run beats in both.",
+[KN_TEXT_RUNS_CAPTION] = "Runs",
+[KN_TEXT_AVERAGE_RISK] = "Average risk",
+[KN_TEXT_HIGHEST_RISK] = "Highest risk",
+[KN_TEXT_ON_FRONTIER] = "On the line",
+[KN_TEXT_CLASSES] = "Classes",
+[KN_TEXT_K_ASKED] = "k",
+[KN_TEXT_ROWS_SUPPRESSED] = "Rows suppressed",

@@ -1,0 +1,249 @@
+/* `kanon check`: a policy against a table, without writing anything. All problems, not only the first: columns that are
+ * new or gone, hierarchies that do not fit, models that no release can meet, an algorithm that cannot serve them; then
+ * how large the search is, and roughly what it will cost. */
+#include "hierarchy/build.h"
+#include "run/input.h"
+#include "run/result.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct checking {
+    const kn_settings *settings;
+    kn_input *input;
+    const kn_algorithm *algorithm;
+    kn_buffer findings; /* one per line */
+    size_t n_findings;
+    double n_nodes; /* of the lattice; 0: not a full-domain search */
+} checking;
+
+static void finding(checking *about, const char *format, const char *text)
+{
+    kn_buffer_printf(&about->findings, format, text);
+    kn_buffer_char(&about->findings, '\n');
+    about->n_findings++;
+}
+
+/* True when a step failed in a way the user can mend: it is a finding then. Everything else ends the check. */
+static bool is_finding(checking *about, kn_status *status, kn_error *inner, kn_error *err)
+{
+    if (*status == KN_OK) return false;
+    if (*status == KN_USAGE || *status == KN_INPUT || *status == KN_NOT_MET) {
+        finding(about, "%s", inner->message);
+        *status = KN_OK;
+        return true;
+    }
+    kn_error_set(err, *status, "%s", inner->message);
+    return true;
+}
+
+static bool is_named(const kn_settings *settings, const char *name)
+{
+    static const char *const roles[] = {"qi", "sensitive", "identifier", "insensitive", "person"};
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *setting = &settings->items.items[i];
+        bool is_role = false;
+        for (size_t r = 0; r < sizeof roles / sizeof *roles; r++) is_role |= strcmp(setting->option, roles[r]) == 0;
+        size_t n = strlen(name);
+        for (const char *at = setting->value; is_role && *at != '\0';) {
+            size_t length = 0, matched = 0;
+            while (at[length] != '\0' && at[length] != ',') {
+                if (at[length] == '\\' && at[length + 1] == ',') length++;
+                matched += matched < n && at[length] == name[matched] ? 1 : n + 1;
+                length++;
+            }
+            if (matched == n) return true;
+            at += length + (at[length] == ',');
+        }
+    }
+    return false;
+}
+
+/* Columns of the table that the policy does not name. Names that the table lacks are reported by the reading itself. */
+static kn_status columns_check(checking *about, const char *path, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_csv_reader *reader = NULL;
+    const char *how = kn_settings_text(about->settings, "unlisted");
+    KN_TRY(kn_csv_open(&reader, path, &about->input->csv, err));
+    bool is_error = how != NULL ? strcmp(how, "error") == 0 : about->settings->policy_path != NULL;
+    for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++) {
+        const char *name = kn_csv_column_name(reader, c);
+        if (is_error && !is_named(about->settings, name))
+            finding(about, "column '%s' is in the table, but has no role", name);
+    }
+done:
+    kn_csv_close(reader);
+    return status;
+}
+
+/* Every hierarchy on its own, so that one that is wrong does not hide the next. */
+static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_input *input = about->input;
+    kn_domain *domain = NULL;
+    for (uint32_t c = 0; c < input->table->n_columns; c++) {
+        const kn_column *column = &input->table->columns[c];
+        const kn_column_choice *choice = &input->choices[c];
+        if (column->role != KN_ROLE_QUASI && !(column->role == KN_ROLE_SENSITIVE && choice->hierarchy != NULL))
+            continue;
+        kn_hierarchy_request request = {.spec = choice->hierarchy,
+                                        .base_folder = choice->hierarchy_folder,
+                                        .must_be_tree = must_be_tree,
+                                        .weight = choice->weight,
+                                        .min_level = choice->min_level,
+                                        .max_level = choice->max_level,
+                                        .redact = input->redact};
+        kn_error inner = {{0}};
+        status = kn_domain_build(&domain, column, input->table->source, input->table->n_rows, &request, &inner);
+        bool failed = is_finding(about, &status, &inner, err);
+        if (status != KN_OK) goto done;
+        if (!failed && domain->tree != NULL && column->role == KN_ROLE_QUASI) {
+            uint32_t top =
+                choice->max_level < domain->tree->n_levels - 1 ? choice->max_level : domain->tree->n_levels - 1;
+            about->n_nodes *= top >= choice->min_level ? top - choice->min_level + 1 : 1;
+        }
+        kn_domain_free(domain);
+        domain = NULL;
+    }
+done:
+    return status;
+}
+
+/* Each model alone, then what they need together. */
+static kn_status goals_check(checking *about, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_input *input = about->input;
+    kn_error inner = {{0}};
+    kn_models *alone = NULL;
+    status = kn_input_model_specs(input, &inner);
+    if (is_finding(about, &status, &inner, err)) return status;
+    KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
+    for (size_t m = 0; m < input->n_models; m++) {
+        kn_error one = {{0}};
+        status = kn_models_new(&alone, (const char *const *)&input->model_specs[m], 1, input->tuples, &one);
+        is_finding(about, &status, &one, err);
+        kn_models_free(alone);
+        alone = NULL;
+        if (status != KN_OK) goto done;
+    }
+    if (about->n_findings > 0) goto done;
+    for (size_t m = 0; m < input->n_models; m++) kn_free(input->model_specs[m]);
+    input->n_models = 0;
+    status = kn_input_goals(input, &inner);
+    if (is_finding(about, &status, &inner, err)) goto done;
+    kn_task task = {.tuples = input->tuples,
+                    .models = input->models,
+                    .objective = input->objective,
+                    .max_suppressed = input->max_suppressed,
+                    .pool = input->pool};
+    status = kn_algorithm_fits(about->algorithm, &task, &inner);
+    is_finding(about, &status, &inner, err);
+done:
+    return status;
+}
+
+/* Rough on purpose: an order of magnitude before somebody starts a run over lunch. */
+static void cost_estimate(double *seconds, double *bytes, const checking *about)
+{
+    const kn_input *input = about->input;
+    double tuples = input->tuples->n_tuples, columns = fmax(1, input->n_qis);
+    double search = tuples * columns * log2(tuples + 2) * 1.5e-7;
+    if (about->algorithm->recoding == KN_RECODING_LEVELS) search = about->n_nodes * tuples * 2e-9 * columns;
+    *seconds = 2 * (input->seconds_read + input->seconds_encode) + search;
+    *bytes = (double)kn_memory_peak() + tuples * (16 * columns + 64);
+}
+
+static kn_status result_make(kn_result **out, checking *about, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_result *result = NULL;
+    kn_buffer text = {0}, json = {0};
+    json_t *list = json_array(), *root = NULL;
+    double seconds = NAN, bytes = NAN;
+    const kn_input *input = about->input;
+    KN_TRY(kn_result_new(&result, err));
+    if (about->n_findings == 0) {
+        cost_estimate(&seconds, &bytes, about);
+        kn_buffer_printf(
+            &text, "The policy fits the table\n  rows          %u, %u distinct combinations of %u quasi-identifiers\n",
+            input->table->n_rows, input->tuples->n_tuples, input->n_qis);
+        kn_buffer_printf(&text, "  algorithm     %s\n", about->algorithm->name);
+        if (about->algorithm->recoding == KN_RECODING_LEVELS)
+            kn_buffer_printf(&text, "  lattice       %.0f combinations of levels\n", about->n_nodes);
+        kn_buffer_printf(&text, "  estimate      about %.2g s and %.2g MB\n", fmax(0.1, seconds), bytes / 1e6);
+    } else {
+        kn_buffer_printf(&text, "%zu problem%s\n", about->n_findings, about->n_findings == 1 ? "" : "s");
+    }
+    for (const char *at = about->findings.bytes; at != NULL && *at != '\0';) {
+        size_t n = strcspn(at, "\n");
+        kn_buffer_printf(&text, "  - %.*s\n", (int)n, at);
+        json_array_append_new(list, json_stringn(at, n));
+        at += n + (at[n] != '\0');
+    }
+    root = json_pack("{s:b, s:o, s:o?, s:o?}", "fits", about->n_findings == 0, "problems", list, "seconds",
+                     isfinite(seconds) ? json_real(seconds) : json_null(), "bytes",
+                     isfinite(bytes) ? json_real(bytes) : json_null());
+    list = NULL;
+    char *dumped = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
+    if (dumped == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    kn_buffer_printf(&json, "%s\n", dumped);
+    free(dumped);
+    KN_TRY(kn_buffer_finish(&result->text, &text, err));
+    KN_TRY(kn_buffer_finish(&result->json, &json, err));
+    KN_TRY(kn_result_save_json(result, about->settings, err));
+    KN_TRY(kn_buffer_finish(&result->warnings, &about->input->warnings, err));
+    *out = result;
+    result = NULL;
+done:
+    json_decref(root);
+    json_decref(list);
+    kn_buffer_free(&text);
+    kn_buffer_free(&json);
+    kn_result_free(result);
+    return status;
+}
+
+static kn_status checks_make(checking *about, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_input *input = about->input;
+    kn_error inner = {{0}};
+    const char *params, *why, *path = kn_settings_text(about->settings, "data");
+    if (path == NULL || strcmp(path, "-") == 0) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file");
+    KN_TRY(columns_check(about, path, err));
+    if (about->n_findings > 0) return KN_OK; /* the roles must be right before anything else means something */
+    status = kn_input_algorithm(&about->algorithm, &params, &why, about->settings, NULL, &inner);
+    if (is_finding(about, &status, &inner, err)) return status;
+    status = kn_input_read(input, "data", KN_COLUMNS_OF_DATA, NULL, 0, &inner);
+    if (is_finding(about, &status, &inner, err)) return status;
+    bool levels = about->algorithm->recoding == KN_RECODING_LEVELS;
+    about->n_nodes = 1;
+    KN_TRY(hierarchies_check(about, levels, err));
+    if (about->n_findings > 0) return KN_OK;
+    status = kn_input_encode(input, levels, &inner);
+    if (is_finding(about, &status, &inner, err)) return status;
+    KN_TRY(goals_check(about, err));
+done:
+    return status;
+}
+
+kn_status kn_check_policy(kn_result **out, const kn_settings *settings, kn_error *err)
+{
+    kn_status status = KN_OK;
+    checking about = {.settings = settings};
+    *out = NULL;
+    KN_TRY(kn_input_new(&about.input, settings, err));
+    KN_TRY(checks_make(&about, err));
+    KN_TRY(result_make(out, &about, err));
+    if (about.n_findings > 0) status = KN_USAGE; /* the text says why */
+done:
+    kn_buffer_free(&about.findings);
+    kn_input_free(about.input);
+    return status;
+}

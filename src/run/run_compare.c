@@ -1,0 +1,296 @@
+/* `kanon compare`: one table, several algorithms and several k. The table is read once; domains and tuples are made
+ * once for searches that need trees everywhere and once for those that do not. A run that is refused is a row with the
+ * reason, not the end of the comparison. Nothing is released. */
+#include "io/output_file.h"
+#include "recode/recode.h"
+#include "report/compare.h"
+#include "risk/risk.h"
+#include "run/input.h"
+#include "run/result.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One encoding of the table. */
+typedef struct encoding {
+    bool made;
+    kn_domain **domains;
+    kn_tuples *tuples;
+} encoding;
+
+typedef struct comparing {
+    const kn_settings *settings;
+    kn_input *input;
+    encoding encodings[2]; /* trees everywhere: 1 */
+    uint32_t n_qis;
+    char **algorithms, **ks;
+    size_t n_algorithms, n_ks;
+    kn_compare compare;
+    const char *measure;
+} comparing;
+
+/* "a,b": a comma inside an item is written "\,". */
+static kn_status list_split(char ***out, size_t *n, const char *text, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_VECTOR(char *) items = {0};
+    kn_buffer item = {0};
+    for (const char *at = text;; at++) {
+        if (at[0] == '\\' && at[1] == ',') {
+            kn_buffer_char(&item, *++at);
+            continue;
+        }
+        if (*at != ',' && *at != '\0') {
+            kn_buffer_char(&item, *at);
+            continue;
+        }
+        char *word = NULL;
+        if (item.n > 0) {
+            KN_TRY(kn_buffer_finish(&word, &item, err));
+            KN_PUSH(&items, word);
+        }
+        if (*at == '\0') break;
+    }
+done:
+    kn_buffer_free(&item);
+    *out = items.items;
+    *n = items.n;
+    return status;
+}
+
+static kn_status encode(encoding **out, comparing *all, bool trees, kn_error *err)
+{
+    kn_status status = KN_OK;
+    encoding *one = &all->encodings[trees];
+    kn_input *input = all->input;
+    if (!one->made) {
+        input->domains = NULL;
+        input->tuples = NULL;
+        status = kn_input_encode(input, trees, err);
+        one->domains = input->domains;
+        one->tuples = input->tuples;
+        all->n_qis = input->n_qis;
+        one->made = true;
+        if (status == KN_OK) status = kn_tuples_histograms(one->tuples, input->pool, err);
+    }
+    input->domains = one->domains;
+    input->tuples = one->tuples;
+    *out = one;
+    return status;
+}
+
+static kn_status models_make(kn_models **out, const comparing *all, const char *k, const kn_tuples *tuples,
+                             kn_error *err)
+{
+    kn_status status = KN_OK;
+    char first[64];
+    const char **specs = NULL;
+    size_t n = 1;
+    KN_NEW(specs, all->settings->items.n + 1);
+    snprintf(first, sizeof first, "k-anonymity:k=%.40s", k);
+    specs[0] = first;
+    const kn_setting *setting;
+    for (size_t i = 0; (setting = kn_settings_nth(all->settings, "model", i)) != NULL; i++)
+        if (strncmp(setting->value, "k-anonymity", 11) != 0) specs[n++] = setting->value;
+    KN_TRY(kn_models_new(out, specs, n, tuples, err));
+done:
+    kn_free(specs);
+    return status;
+}
+
+static kn_status search_and_count(kn_compare_row *row, const kn_algorithm *algorithm, const kn_task *task,
+                                  kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_answer answer = {.bound = NAN};
+    kn_release *release = NULL;
+    uint32_t *sizes = NULL;
+    size_t n_classes;
+    kn_risk_sizes risk;
+    double began = kn_seconds_now();
+    KN_TRY(kn_algorithm_fits(algorithm, task, err));
+    KN_TRY(algorithm->search(&answer, task, err));
+    row->seconds = kn_seconds_now() - began;
+    KN_TRY(kn_recode(&release, &answer, task, err));
+    KN_TRY(kn_objective_loss(&row->loss, task->objective, release, err));
+    KN_TRY(kn_risk_release_sizes(&sizes, &n_classes, release, err));
+    kn_risk_sizes_count(&risk, sizes, NULL, n_classes, 1, KN_RISK_THRESHOLD);
+    row->average_risk = risk.prosecutor.average;
+    row->highest_risk = risk.prosecutor.highest;
+    row->n_classes = release->n_classes;
+    row->n_suppressed = release->n_suppressed;
+done:
+    kn_free(sizes);
+    kn_release_free(release);
+    kn_answer_free(&answer);
+    return status;
+}
+
+/* One algorithm with one k. */
+static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, const char *k, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_args args = {0};
+    kn_models *models = NULL;
+    kn_objective *objective = NULL;
+    encoding *one;
+    double seed, effort, limit_seconds;
+    char name[64];
+    size_t n = strcspn(spec, ":");
+    snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), spec);
+    const kn_algorithm *algorithm = kn_algorithm_find(name); /* request_read saw to it */
+    KN_TRY(
+        kn_args_parse(&args, name, algorithm->params, algorithm->n_params, spec[n] == ':' ? spec + n + 1 : NULL, err));
+    KN_TRY(kn_settings_number(&seed, all->settings, "seed", 1, 0, 9007199254740992.0, err));
+    KN_TRY(kn_settings_number(&effort, all->settings, "effort", 0, 0, 1e18, err));
+    KN_TRY(kn_settings_number(&limit_seconds, all->settings, "time-limit", 0, 0, 1e9, err));
+    KN_TRY(encode(&one, all, algorithm->recoding == KN_RECODING_LEVELS, err));
+    KN_TRY(models_make(&models, all, k, one->tuples, err));
+    KN_TRY(kn_objective_new(&objective, all->measure, one->tuples, err));
+    KN_TRY(kn_input_suppression(all->input, err));
+    all->input->ticker.search_deadline = limit_seconds > 0 ? kn_seconds_now() + limit_seconds : 0;
+    kn_task task = {.tuples = one->tuples,
+                    .models = models,
+                    .objective = objective,
+                    .args = &args,
+                    .max_suppressed = all->input->max_suppressed,
+                    .seed = (uint64_t)seed,
+                    .effort = (uint64_t)effort,
+                    .pool = all->input->pool,
+                    .ticker = &all->input->ticker};
+    KN_TRY(search_and_count(row, algorithm, &task, err));
+done:
+    kn_objective_free(objective);
+    kn_models_free(models);
+    kn_args_free(&args);
+    return status;
+}
+
+static kn_status runs_make(comparing *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW(all->compare.rows, all->n_algorithms * all->n_ks + 1);
+    for (size_t a = 0; a < all->n_algorithms; a++)
+        for (size_t i = 0; i < all->n_ks; i++) {
+            kn_compare_row *row = &all->compare.rows[all->compare.n_rows];
+            kn_error inner = {{0}};
+            *row = (kn_compare_row){.k = strtoull(all->ks[i], NULL, 10), .loss = NAN};
+            row->algorithm = kn_string_copy(all->algorithms[a], strlen(all->algorithms[a]), err);
+            if (row->algorithm == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+            all->compare.n_rows++;
+            status = run_one(row, all, all->algorithms[a], all->ks[i], &inner);
+            if (status == KN_OK) continue;
+            if (status == KN_INTERRUPTED || status == KN_RESOURCES || status == KN_INPUT)
+                KN_FAIL(status, "%s", inner.message);
+            row->refusal = kn_string_copy(inner.message, strlen(inner.message), err);
+            if (row->refusal == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+            status = KN_OK;
+        }
+    kn_compare_frontier(&all->compare);
+done:
+    return status;
+}
+
+static kn_status request_read(comparing *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *k = kn_settings_text(all->settings, "k"), *list = kn_settings_text(all->settings, "algorithms");
+    const char *params, *why;
+    char name[64];
+    const kn_algorithm *chosen;
+    all->measure = kn_settings_text(all->settings, "measure");
+    if (all->measure == NULL) all->measure = "lm";
+    if (k == NULL) KN_FAIL(KN_USAGE, "how many people must look alike? Give a list: -k 2,5,10");
+    KN_TRY(list_split(&all->ks, &all->n_ks, k, err));
+    for (size_t i = 0; i < all->n_ks; i++)
+        if (strspn(all->ks[i], "0123456789") != strlen(all->ks[i]))
+            KN_FAIL(KN_USAGE, "--k: '%.40s' is not a number", all->ks[i]);
+    if (list == NULL) {
+        KN_TRY(kn_input_algorithm(&chosen, &params, &why, all->settings, all->input->table, err));
+        list = chosen->name;
+    }
+    KN_TRY(list_split(&all->algorithms, &all->n_algorithms, list, err));
+    for (size_t i = 0; i < all->n_algorithms; i++) { /* a name that does not exist is a slip, not a result */
+        size_t n = strcspn(all->algorithms[i], ":");
+        snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), all->algorithms[i]);
+        if (kn_algorithm_find(name) == NULL)
+            KN_FAIL(KN_USAGE, "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
+    }
+done:
+    return status;
+}
+
+static kn_status results_make(kn_result **out, comparing *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_result *result = NULL;
+    char *csv = NULL, *html = NULL;
+    const char *target = kn_settings_text(all->settings, "output"), *page = kn_settings_text(all->settings, "report");
+    const char *name = kn_settings_text(all->settings, "language");
+    kn_language language = name != NULL ? kn_language_find(name) : KN_LANGUAGE_EN;
+    KN_TRY(kn_result_new(&result, err));
+    KN_TRY(kn_compare_text(&result->text, &all->compare, err));
+    KN_TRY(kn_compare_json(&result->json, &all->compare, err));
+    KN_TRY(kn_compare_csv(&csv, &all->compare, err));
+    if (target != NULL) KN_TRY(kn_output_text(target, csv, err));
+    if (page != NULL) {
+        KN_TRY(kn_compare_html(&html, &all->compare, language < KN_N_LANGUAGES ? language : KN_LANGUAGE_EN, err));
+        KN_TRY(kn_output_text(page, html, err));
+    }
+    KN_TRY(kn_result_save_json(result, all->settings, err));
+    KN_TRY(kn_buffer_finish(&result->warnings, &all->input->warnings, err));
+    *out = result;
+    result = NULL;
+done:
+    kn_free(csv);
+    kn_free(html);
+    kn_result_free(result);
+    return status;
+}
+
+static void list_free(char **items, size_t n)
+{
+    for (size_t i = 0; i < n; i++) kn_free(items[i]);
+    kn_free(items);
+}
+
+static void clean_up(comparing *all)
+{
+    for (int e = 0; e < 2; e++) {
+        kn_tuples_free(all->encodings[e].tuples);
+        for (uint32_t q = 0; all->encodings[e].domains != NULL && q < all->n_qis; q++)
+            kn_domain_free(all->encodings[e].domains[q]);
+        kn_free(all->encodings[e].domains);
+    }
+    for (size_t i = 0; i < all->compare.n_rows; i++) {
+        kn_free(all->compare.rows[i].algorithm);
+        kn_free(all->compare.rows[i].refusal);
+    }
+    kn_free(all->compare.rows);
+    list_free(all->algorithms, all->n_algorithms);
+    list_free(all->ks, all->n_ks);
+    if (all->input != NULL) {
+        all->input->domains = NULL;
+        all->input->tuples = NULL;
+    }
+    kn_input_free(all->input);
+}
+
+kn_status kn_compare_runs(kn_result **out, const kn_settings *settings, kn_error *err)
+{
+    kn_status status = KN_OK;
+    comparing all = {.settings = settings};
+    *out = NULL;
+    KN_TRY(kn_input_new(&all.input, settings, err));
+    KN_TRY(kn_input_read(all.input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
+    KN_TRY(request_read(&all, err));
+    all.compare.data_name = all.input->table->source;
+    all.compare.measure = all.measure;
+    KN_TRY(runs_make(&all, err));
+    KN_TRY(results_make(out, &all, err));
+done:
+    clean_up(&all);
+    return status;
+}

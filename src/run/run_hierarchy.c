@@ -1,0 +1,127 @@
+/* `kanon hierarchy make|check|show|rectify`: the tools for generalization trees.
+ *
+ *   make DATA --hierarchy COL=SPEC      the hierarchy file that a SPEC means for this column
+ *   check FILE                          what a hierarchy file holds, or where it is wrong
+ *   check DATA --hierarchy COL=FILE     also which values of the column it lacks; exit 1 when it lacks any
+ *   show FILE                           the tree, drawn
+ *   show DATA --hierarchy COL=SPEC      with the rows of the data at each node
+ *   rectify DATA --hierarchy COL=FILE   without the nodes that keep the entropy measure from being monotone */
+#include "hierarchy/tools.h"
+#include "io/output_file.h"
+#include "run/input.h"
+#include "run/result.h"
+
+#include <string.h>
+
+typedef struct tree_run {
+    const kn_settings *settings;
+    kn_input *input;
+    const kn_column *column; /* NULL: a hierarchy file alone */
+    kn_hierarchy_request request;
+} tree_run;
+
+/* With --hierarchy the argument is a table, and its one column with a hierarchy is meant. */
+static kn_status read_column(tree_run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_setting *setting = kn_settings_nth(r->settings, "hierarchy", 0);
+    r->request = (kn_hierarchy_request){.spec = kn_settings_text(r->settings, "data"), .must_be_tree = true, .weight = 1,
+                                        .max_level = KN_NONE, .redact = kn_settings_flag(r->settings, "redact")};
+    if (setting == NULL) goto done;
+    if (kn_settings_nth(r->settings, "hierarchy", 1) != NULL)
+        KN_FAIL(KN_USAGE, "one --hierarchy COL=... at a time, please");
+    KN_TRY(kn_input_new(&r->input, r->settings, err));
+    KN_TRY(kn_input_read(r->input, "data", KN_COLUMNS_OF_HIERARCHY, NULL, 0, err));
+    for (uint32_t c = 0; c < r->input->table->n_columns; c++)
+        if (r->input->choices[c].hierarchy != NULL) {
+            r->column = &r->input->table->columns[c];
+            r->request.spec = r->input->choices[c].hierarchy;
+        }
+done:
+    return status;
+}
+
+static kn_status make(char **text, tree_run *r, kn_error *err)
+{
+    if (r->column == NULL)
+        return kn_error_set(err, KN_USAGE, "make needs a table and --hierarchy COL=SPEC, say 'age=intervals(5,10)'");
+    return kn_hierarchy_make(text, r->column, r->input->table->source, r->input->table->n_rows, &r->request, err);
+}
+
+static kn_status check(char **text, tree_run *r, uint32_t *n_lacking, kn_error *err)
+{
+    return kn_hierarchy_check(text, n_lacking, r->column, r->column != NULL ? r->input->table->source : NULL,
+                              r->column != NULL ? r->input->table->n_rows : 0, &r->request, err);
+}
+
+static kn_status show(char **text, tree_run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_domain *domain = NULL;
+    kn_tree *tree = NULL;
+    kn_show_options options = {.width = 100, .max_lines = kn_settings_flag(r->settings, "verbose") ? 0 : 60};
+    if (r->column != NULL) {
+        KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->request, err));
+        KN_TRY(kn_hierarchy_show(text, domain->tree, domain, &options, err));
+    } else {
+        KN_TRY(kn_tree_read(&tree, r->request.spec, r->request.redact, err));
+        KN_TRY(kn_hierarchy_show(text, tree, NULL, &options, err));
+    }
+done:
+    kn_domain_free(domain);
+    kn_tree_free(tree);
+    return status;
+}
+
+static kn_status rectify(char **text, tree_run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_domain *domain = NULL;
+    kn_tree *tree = NULL;
+    uint32_t n_removed;
+    if (r->column == NULL) KN_FAIL(KN_USAGE, "rectify needs the data too: DATA --hierarchy COL=FILE");
+    KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->request, err));
+    KN_TRY(kn_hierarchy_rectify(&tree, &n_removed, domain, err));
+    kn_buffer_printf(&r->input->warnings, "%u node%s left out to make the entropy measure monotone\n", n_removed,
+                     n_removed == 1 ? " was" : "s were");
+    KN_TRY(kn_tree_to_text(text, tree, err));
+done:
+    kn_domain_free(domain);
+    kn_tree_free(tree);
+    return status;
+}
+
+kn_status kn_hierarchy(kn_result **out, const kn_settings *settings, kn_error *err)
+{
+    kn_status status = KN_OK;
+    tree_run r = {.settings = settings};
+    kn_result *result = NULL;
+    uint32_t n_lacking = 0;
+    const char *what = kn_settings_text(settings, "what"), *target = kn_settings_text(settings, "output");
+    *out = NULL;
+    KN_TRY(kn_result_new(&result, err));
+    KN_TRY(read_column(&r, err));
+    if (strcmp(what, "make") == 0)
+        KN_TRY(make(&result->text, &r, err));
+    else if (strcmp(what, "check") == 0)
+        KN_TRY(check(&result->text, &r, &n_lacking, err));
+    else if (strcmp(what, "show") == 0)
+        KN_TRY(show(&result->text, &r, err));
+    else if (strcmp(what, "rectify") == 0)
+        KN_TRY(rectify(&result->text, &r, err));
+    else
+        KN_FAIL(KN_USAGE, "hierarchy make, check, show or rectify, not '%.40s'", what);
+    if (target != NULL && strcmp(target, "-") != 0) {
+        KN_TRY(kn_output_text(target, result->text, err));
+        kn_free(result->text);
+        result->text = NULL;
+    }
+    if (r.input != NULL) KN_TRY(kn_buffer_finish(&result->warnings, &r.input->warnings, err));
+    if (n_lacking != 0) status = KN_NOT_MET;
+    *out = result;
+    result = NULL;
+done:
+    kn_result_free(result);
+    kn_input_free(r.input);
+    return status;
+}

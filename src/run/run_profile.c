@@ -1,0 +1,393 @@
+/* `kanon profile`: a first look at a table. Types, how many values, which role each column probably has and why, which
+ * columns single people out together, and a commented policy to edit.
+ *
+ * Roles are guessed from names (English and German) and from contents; what nothing speaks for becomes a
+ * quasi-identifier, because a column that an attacker may know and nobody generalized is the usual mistake. */
+#include "hierarchy/build.h"
+#include "io/output_file.h"
+#include "risk/risk.h"
+#include "run/input.h"
+#include "run/result.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEARLY_ALL 0.95
+#define FEW_ROWS   20
+#define SET_SIZE   3
+#define SHOWN_SETS 8
+
+typedef struct guess {
+    kn_role role;
+    const char *reason;
+    char hierarchy[64]; /* "" : none */
+    uint64_t n_missing;
+} guess;
+
+typedef struct profile {
+    kn_input *input;
+    guess *guesses;  /* per column */
+    uint32_t person; /* column that seems to tell persons apart although they have several rows, or KN_NONE */
+    kn_column_risk *sets;
+} profile;
+
+/* --- Guessing roles --------------------------------------------------------------------------------------------------
+ */
+
+static const struct {
+    kn_role role;
+    const char *reason, *words; /* parts of a column's name, lower case */
+} name_hints[] = {
+    {KN_ROLE_SENSITIVE, "the name speaks of health, money or law",
+     "diagnos|disease|illness|icd|krankh|hiv|medic|drug|therap|treatment|symptom|income|salary|wage|gehalt|einkommen|"
+     "lohn|"
+     "debt|credit|schuld|offence|crime|straf|religion|politic|party|sexual|result|befund|cause_of_death|todesursache"},
+    {KN_ROLE_IDENTIFIER, "the name speaks of a person's name, number or address",
+     "name|surname|vorname|nachname|email|e-mail|mail|phone|telefon|mobile|ssn|passport|ausweis|iban|account|konto|"
+     "street|"
+     "strasse|straße|address|adresse|patient_id|person_id|user_id|customer_id|insurance_no|versicherten|license|plate|"
+     "url|ip_address"},
+    {KN_ROLE_QUASI, "the name speaks of something that neighbours or colleagues know",
+     "age|alter|birth|geburt|dob|sex|gender|geschlecht|zip|postal|postcode|plz|city|town|stadt|ort|region|county|state|"
+     "country|nation|land|race|ethnic|marital|famil|education|school|bildung|occupation|job|profession|beruf|employer|"
+     "work|language|sprache|admi|discharge|aufnahme|entlass|date|datum|year|jahr|height|weight|groesse|gewicht|"
+     "children|kinder"},
+};
+
+/* Is one of the words a part of the name, at the beginning of one of its parts? */
+static bool name_says(const char *name, const char *words)
+{
+    char lower[128], word[40];
+    size_t n = 0;
+    for (; name[n] != '\0' && n + 1 < sizeof lower; n++) lower[n] = (char)tolower((unsigned char)name[n]);
+    lower[n] = '\0';
+    for (const char *at = words; *at != '\0';) {
+        size_t length = strcspn(at, "|");
+        snprintf(word, sizeof word, "%.*s", (int)length, at);
+        for (const char *found = lower; (found = strstr(found, word)) != NULL; found++) {
+            bool begins = found == lower || !isalnum((unsigned char)found[-1]);
+            if (begins || length >= 5) return true;
+        }
+        at += length + (at[length] == '|');
+    }
+    return false;
+}
+
+static bool is_id_name(const char *name)
+{
+    size_t n = strlen(name);
+    return strcasecmp(name, "id") == 0 || strcasecmp(name, "nr") == 0 || strcasecmp(name, "uuid") == 0 ||
+           (n > 3 && (strcasecmp(name + n - 3, "_id") == 0 || strcasecmp(name + n - 3, "_nr") == 0)) ||
+           (n > 2 && strcmp(name + n - 2, "Id") == 0) || (n > 2 && strcmp(name + n - 2, "ID") == 0);
+}
+
+static void role_guess(guess *out, const kn_column *column, uint32_t n_rows)
+{
+    double share = n_rows > 0 ? (double)column->n_values / n_rows : 0;
+    out->role = KN_ROLE_QUASI;
+    out->reason = "nothing speaks for another role; make it insensitive only if no outsider can know it";
+    if (is_id_name(column->name)) {
+        out->role = KN_ROLE_IDENTIFIER;
+        out->reason = "the name is that of a number given to persons or cases";
+        return;
+    }
+    for (size_t i = 0; i < sizeof name_hints / sizeof *name_hints; i++)
+        if (name_says(column->name, name_hints[i].words)) {
+            out->role = name_hints[i].role;
+            out->reason = name_hints[i].reason;
+            return;
+        }
+    if (n_rows >= FEW_ROWS && share > NEARLY_ALL && column->type != KN_TYPE_DECIMAL) {
+        out->role = KN_ROLE_IDENTIFIER;
+        out->reason = "nearly every row has a value of its own";
+    } else if (column->n_values <= 1) {
+        out->role = KN_ROLE_INSENSITIVE;
+        out->reason = "every row has the same value";
+    }
+}
+
+/* All values digits and letters of one length, as postal codes are. */
+static bool is_code_like(const kn_column *column)
+{
+    size_t length = 0, n;
+    if (column->type != KN_TYPE_TEXT || column->n_values < 20) return false;
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        const char *bytes = kn_column_bytes(column, s, &n);
+        if (column->has_missing && kn_column_value(column, s) == column->n_values - 1) continue;
+        if (length == 0) length = n;
+        if (n != length || n < 3 || n > 12) return false;
+        for (size_t i = 0; i < n; i++)
+            if (!isalnum((unsigned char)bytes[i])) return false;
+    }
+    return length > 0;
+}
+
+/* Steps of about a fifteenth, a seventh and a third of the range, as 1, 2 or 5 times a power of ten. */
+static void hierarchy_guess(guess *out, const kn_column *column)
+{
+    out->hierarchy[0] = '\0';
+    if (column->type == KN_TYPE_DATE) {
+        snprintf(out->hierarchy, sizeof out->hierarchy, "date(month,quarter,year)");
+    } else if (is_code_like(column)) {
+        snprintf(out->hierarchy, sizeof out->hierarchy, "mask(right)");
+    } else if (column->type == KN_TYPE_INT && column->n_values > 10) {
+        uint32_t last = column->n_values - 1 - column->has_missing;
+        double range = column->number[last] - column->number[0], step = pow(10, floor(log10(fmax(range / 15, 1))));
+        if (range / 15 > step * 5)
+            step *= 5;
+        else if (range / 15 > step * 2)
+            step *= 2;
+        snprintf(out->hierarchy, sizeof out->hierarchy, "intervals(%.0f,%.0f,%.0f)", step, step * 2, step * 4);
+    }
+}
+
+static kn_status guesses_make(profile *about, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_table *table = about->input->table;
+    uint32_t *rows = NULL;
+    KN_NEW(about->guesses, table->n_columns + 1);
+    about->person = KN_NONE;
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const kn_column *column = &table->columns[c];
+        guess *out = &about->guesses[c];
+        role_guess(out, column, table->n_rows);
+        if (out->role == KN_ROLE_QUASI) hierarchy_guess(out, column);
+        KN_TRY(kn_column_spelling_rows(&rows, column, table->n_rows, err));
+        for (uint32_t s = 0; s < column->n_spellings && column->has_missing; s++)
+            if (kn_column_value(column, s) == column->n_values - 1) out->n_missing += rows[s];
+        kn_free(rows);
+        rows = NULL;
+        bool repeats = out->role == KN_ROLE_IDENTIFIER && is_id_name(column->name) && column->n_values < table->n_rows;
+        if (repeats && column->n_values > 1 && about->person == KN_NONE) about->person = c;
+    }
+done:
+    kn_free(rows);
+    return status;
+}
+
+/* --- Which columns single people out
+ * ------------------------------------------------------------------------------------ */
+
+static kn_status sets_count(profile *about, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_input *input = about->input;
+    kn_table *table = input->table;
+    kn_hierarchy_request plain = {.weight = 1, .max_level = KN_NONE, .redact = input->redact};
+    KN_NEW(input->domains, table->n_columns + 1);
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        table->columns[c].role = about->guesses[c].role;
+        table->columns[c].is_person = c == about->person;
+        if (about->guesses[c].role != KN_ROLE_QUASI || input->n_qis == 64) continue;
+        KN_TRY(kn_domain_build(&input->domains[input->n_qis], &table->columns[c], table->source, table->n_rows, &plain,
+                               err));
+        input->n_qis++;
+    }
+    table->person = about->person;
+    KN_TRY(kn_tuples_new(&input->tuples, table, input->domains, input->n_qis, input->pool, &input->ticker, err));
+    if (input->n_qis > 0)
+        KN_TRY(kn_column_risk_new(&about->sets, input->tuples, SET_SIZE, 0, input->pool, &input->ticker, err));
+done:
+    return status;
+}
+
+/* --- Output
+ * -------------------------------------------------------------------------------------------------------------- */
+
+static void set_names(kn_buffer *out, const kn_tuples *tuples, uint64_t columns)
+{
+    bool first = true;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        if (!(columns >> q & 1)) continue;
+        kn_buffer_printf(out, "%s%s", first ? "" : ", ", tuples->domains[q]->name);
+        first = false;
+    }
+}
+
+static kn_status text_make(char **out, const profile *about, kn_error *err)
+{
+    const kn_table *table = about->input->table;
+    kn_buffer text = {0};
+    size_t top[SHOWN_SETS], n = 0, widest = 6;
+    kn_buffer_printf(&text, "%u rows, %u columns\n", table->n_rows, table->n_columns);
+    for (uint32_t c = 0; c < table->n_columns; c++)
+        if (strlen(table->columns[c].name) > widest && widest < 24) widest = strlen(table->columns[c].name);
+    if (widest > 24) widest = 24;
+    kn_buffer_printf(&text, "\n%-*s  %-7s  %8s  %7s  %s\n", (int)widest, "column", "type", "values", "missing",
+                     "suggested role");
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const kn_column *column = &table->columns[c];
+        kn_buffer_printf(&text, "%-*.*s  %-7s  %8u  %6.1f%%  %s\n", (int)widest, (int)widest, column->name,
+                         kn_type_name(column->type), column->n_values,
+                         table->n_rows > 0 ? 100.0 * (double)about->guesses[c].n_missing / table->n_rows : 0.0,
+                         kn_role_name(about->guesses[c].role));
+    }
+    if (about->sets != NULL) n = kn_column_risk_top(top, SHOWN_SETS, about->sets, SET_SIZE);
+    if (n > 0) kn_buffer_text(&text, "\nPersons singled out by columns that an attacker may know\n");
+    for (size_t i = 0; i < n; i++) {
+        const kn_column_set *set = &about->sets->sets[top[i]];
+        double share = table->n_rows > 0 ? 100.0 * (double)set->n_unique / about->input->tuples->n_persons : 0;
+        kn_buffer_printf(&text, "%10llu  %5.1f%%  ", (unsigned long long)set->n_unique, share);
+        set_names(&text, about->input->tuples, set->columns);
+        kn_buffer_char(&text, '\n');
+    }
+    return kn_buffer_finish(out, &text, err);
+}
+
+/* A key of YAML: plain where it is a plain word, otherwise in double quotes. */
+static void yaml_key(kn_buffer *out, const char *name)
+{
+    bool is_plain = isalpha((unsigned char)name[0]) || name[0] == '_';
+    for (const char *c = name; *c != '\0'; c++) is_plain &= isalnum((unsigned char)*c) || *c == '_' || *c == '-';
+    if (is_plain) {
+        kn_buffer_text(out, name);
+        return;
+    }
+    kn_buffer_char(out, '"');
+    for (const char *c = name; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20)
+            kn_buffer_printf(out, "\\x%02x", (unsigned char)*c);
+        else {
+            if (*c == '"' || *c == '\\') kn_buffer_char(out, '\\');
+            kn_buffer_char(out, *c);
+        }
+    }
+    kn_buffer_char(out, '"');
+}
+
+static const char *policy_role(kn_role role) { return role == KN_ROLE_QUASI ? "quasi" : kn_role_name(role); }
+
+static void policy_columns(kn_buffer *out, const profile *about)
+{
+    const kn_table *table = about->input->table;
+    static const char *const types[] = {"", "int", "decimal", "date", "text"};
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const guess *g = &about->guesses[c];
+        kn_buffer_printf(out, "  # %s; %u values\n  ", g->reason, table->columns[c].n_values);
+        yaml_key(out, table->columns[c].name);
+        kn_buffer_printf(out, ": {role: %s", policy_role(g->role));
+        if (g->role == KN_ROLE_QUASI) kn_buffer_printf(out, ", type: %s", types[table->columns[c].type]);
+        if (g->hierarchy[0] != '\0') kn_buffer_printf(out, ", hierarchy: \"%s\"", g->hierarchy);
+        kn_buffer_text(out, "}\n");
+    }
+}
+
+static kn_status policy_make(char **out, const profile *about, kn_error *err)
+{
+    const kn_table *table = about->input->table;
+    kn_buffer text = {0};
+    kn_buffer_printf(&text,
+                     "# Policy for %s, suggested by kanon profile. Read every line before you rely on it.\n"
+                     "#   identifier   never leaves                      quasi        generalized\n"
+                     "#   sensitive    copied, protected by models       insensitive  copied\n"
+                     "# Then:  kanon check %s -p POLICY      and      kanon anonymize %s -p POLICY -o release.csv\n"
+                     "version: 1\n",
+                     table->source, table->source, table->source);
+    if (about->person != KN_NONE) {
+        kn_buffer_text(&text,
+                       "\n# People have several rows: classes count persons, told apart by this column.\nperson: ");
+        yaml_key(&text, table->columns[about->person].name);
+        kn_buffer_char(&text, '\n');
+    }
+    kn_buffer_text(&text, "\n# A column that is not listed here is an error, so that a new one cannot slip out.\n"
+                          "unlisted_columns: error\n\ncolumns:\n");
+    policy_columns(&text, about);
+    kn_buffer_text(&text, "\nmodels:\n  # everybody hides among at least 11: a risk of at most 0.09\n"
+                          "  - k-anonymity: {k: 11}\n");
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        if (about->guesses[c].role != KN_ROLE_SENSITIVE || table->columns[c].n_values < 3) continue;
+        kn_buffer_text(&text, "  # every class has at least 2 different values of it\n  - l-diversity: {column: ");
+        yaml_key(&text, table->columns[c].name);
+        kn_buffer_text(&text, ", kind: distinct, l: 2}\n");
+    }
+    kn_buffer_text(&text, "\n# Rows that may be suppressed when they are too rare to hide.\nsuppression: {max: 1%}\n"
+                          "\nalgorithm: {name: auto}\nmeasure: lm\nrisk: {threshold: 0.09}\n");
+    return kn_buffer_finish(out, &text, err);
+}
+
+static kn_status json_make(char **out, const profile *about, kn_error *err)
+{
+    const kn_table *table = about->input->table;
+    json_t *columns = json_array(), *sets = json_array();
+    kn_buffer text = {0};
+    *out = NULL;
+    for (uint32_t c = 0; c < table->n_columns; c++)
+        json_array_append_new(columns, json_pack("{s:s, s:s, s:I, s:I, s:s, s:s, s:s}", "name", table->columns[c].name,
+                                                 "type", kn_type_name(table->columns[c].type), "values",
+                                                 (json_int_t)table->columns[c].n_values, "missing",
+                                                 (json_int_t)about->guesses[c].n_missing, "role",
+                                                 kn_role_name(about->guesses[c].role), "reason",
+                                                 about->guesses[c].reason, "hierarchy", about->guesses[c].hierarchy));
+    for (size_t s = 0; about->sets != NULL && s < about->sets->n_sets; s++) {
+        json_t *names = json_array();
+        for (uint32_t q = 0; q < about->input->tuples->n_qis; q++)
+            if (about->sets->sets[s].columns >> q & 1)
+                json_array_append_new(names, json_string(about->input->tuples->domains[q]->name));
+        json_array_append_new(
+            sets, json_pack("{s:o, s:I}", "columns", names, "unique", (json_int_t)about->sets->sets[s].n_unique));
+    }
+    json_t *root =
+        json_pack("{s:I, s:o, s:o}", "rows", (json_int_t)table->n_rows, "columns", columns, "column_sets", sets);
+    char *dumped = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
+    json_decref(root);
+    if (dumped == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
+    kn_buffer_text(&text, dumped);
+    kn_buffer_char(&text, '\n');
+    free(dumped);
+    return kn_buffer_finish(out, &text, err);
+}
+
+static kn_status table_read(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_csv_reader *reader = NULL;
+    kn_column_plan *plans = NULL;
+    const char *path = kn_settings_text(input->settings, "data");
+    if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
+    KN_TRY(kn_csv_open(&reader, path, &input->csv, err));
+    uint32_t n = kn_csv_n_columns(reader);
+    KN_NEW(plans, n + 1);
+    for (uint32_t c = 0; c < n; c++) plans[c] = (kn_column_plan){KN_ROLE_QUASI, KN_TYPE_AUTO, false};
+    KN_TRY(kn_csv_read(&input->table, reader, plans, input->pool, &input->ticker, err));
+done:
+    kn_csv_close(reader);
+    kn_free(plans);
+    return status;
+}
+
+kn_status kn_profile(kn_result **out, const kn_settings *settings, kn_error *err)
+{
+    kn_status status = KN_OK;
+    profile about = {.person = KN_NONE};
+    kn_result *result = NULL;
+    char *policy = NULL;
+    const char *target = kn_settings_text(settings, "output"), *data = kn_settings_text(settings, "data");
+    *out = NULL;
+    if (target != NULL && data != NULL && strcmp(target, "-") != 0 && kn_same_file(target, data))
+        KN_FAIL(KN_USAGE, "--output %s is the input itself; choose another name", target);
+    KN_TRY(kn_input_new(&about.input, settings, err));
+    KN_TRY(table_read(about.input, err));
+    KN_TRY(guesses_make(&about, err));
+    KN_TRY(sets_count(&about, err));
+    KN_TRY(kn_result_new(&result, err));
+    KN_TRY(text_make(&result->text, &about, err));
+    KN_TRY(json_make(&result->json, &about, err));
+    KN_TRY(policy_make(&policy, &about, err));
+    KN_TRY(kn_output_text(target != NULL ? target : "-", policy, err));
+    KN_TRY(kn_result_save_json(result, settings, err));
+    KN_TRY(kn_buffer_finish(&result->warnings, &about.input->warnings, err));
+    *out = result;
+    result = NULL;
+done:
+    kn_result_free(result);
+    kn_free(policy);
+    kn_free(about.guesses);
+    kn_column_risk_free(about.sets);
+    kn_input_free(about.input);
+    return status;
+}

@@ -1,0 +1,80 @@
+/* Settings, hashes and date, put beside the facts. */
+#include "run/run_report.h"
+
+#include "base/sha256.h"
+#include "io/output_file.h"
+#include "report/report_data.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* SOURCE_DATE_EPOCH makes reports reproducible, as it does for builds. */
+static void date_text(char *out, size_t n_bytes)
+{
+    const char *fixed = getenv("SOURCE_DATE_EPOCH");
+    time_t now = fixed != NULL ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
+    struct tm parts;
+    if (gmtime_r(&now, &parts) == NULL || strftime(out, n_bytes, "%Y-%m-%d %H:%M UTC", &parts) == 0) out[0] = '\0';
+}
+
+static kn_language language_of(const kn_settings *settings)
+{
+    const char *name = kn_settings_text(settings, "language");
+    kn_language language = name != NULL ? kn_language_find(name) : KN_LANGUAGE_EN;
+    return language < KN_N_LANGUAGES ? language : KN_LANGUAGE_EN;
+}
+
+/* Only what is in force: what a flag overrides in the policy is left out. */
+static kn_status list_settings(kn_report_setting **out, size_t *n, const kn_settings *settings, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *n = 0;
+    KN_NEW(*out, settings->items.n + 1);
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *item = &settings->items.items[i];
+        bool in_force = item->where == NULL || kn_settings_find(settings, item->option)->where != NULL;
+        if (in_force) (*out)[(*n)++] = (kn_report_setting){item->option, item->value, item->where};
+    }
+done:
+    return status;
+}
+
+kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, const char *release_path, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_settings *settings = input->settings;
+    kn_report_setting *list = NULL;
+    char date[40];
+    kn_report report = {.facts = facts,
+                        .language = language_of(settings),
+                        .policy_path = settings->policy_path,
+                        .warnings = input->warnings.bytes,
+                        .redact = input->redact,
+                        .date = date};
+    *out = NULL;
+    if (kn_settings_text(settings, "report") == NULL) return KN_OK;
+    date_text(date, sizeof date);
+    KN_TRY(kn_settings_number(&report.threshold, settings, "threshold", KN_RISK_THRESHOLD, 0, 1, err));
+    KN_TRY(list_settings(&list, &report.n_settings, settings, err));
+    report.settings = list;
+    if (settings->policy_path != NULL) KN_TRY(kn_sha256_file(report.policy_hash, settings->policy_path, err));
+    KN_TRY(kn_sha256_file(report.release_hash, release_path, err));
+    for (uint32_t s = 0; s < input->tuples->n_sensitive; s++)
+        if (input->tuples->sensitive[s].start == NULL) {
+            KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
+            break;
+        }
+    KN_TRY(kn_report_analyse(&report, input->pool, &input->ticker, err));
+    KN_TRY(kn_report_html(out, &report, err));
+done:
+    kn_report_free(&report);
+    kn_free(list);
+    return status;
+}
+
+kn_status kn_run_report_save(const char *html, const kn_settings *settings, kn_error *err)
+{
+    return html != NULL ? kn_output_text(kn_settings_text(settings, "report"), html, err) : KN_OK;
+}

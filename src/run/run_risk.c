@@ -1,0 +1,278 @@
+/* `kanon risk`: what attackers can do with a table as it is: an original before it is anonymized, or a release.
+ *
+ * A release has intervals, sets and labels where the original has values, and no identifiers: so the columns are taken
+ * by name, types are whatever the cells look like, and hierarchies serve the attack only. */
+#include "privacy/population.h"
+#include "hierarchy/build.h"
+#include "io/output_file.h"
+#include "report/report_data.h"
+#include "run/input.h"
+#include "run/result.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct risk_run {
+    const kn_settings *settings;
+    kn_input *input;
+    kn_facts facts;
+    kn_report report;
+    kn_population *population;
+    uint64_t *populations;
+    kn_table *known; /* the attacker's file */
+    kn_attack_column *columns;
+    size_t n_columns;
+    kn_tree **trees;
+    uint32_t *sensitive;
+    size_t n_sensitive;
+    kn_attack_result *attack;
+} risk_run;
+
+/* Every name of a list such as --qi must be there: a slip of the finger would make the risk look small. */
+static kn_status names_check(const kn_settings *settings, const char *option, const kn_csv_reader *reader,
+                             kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *name = NULL, place[KN_SHOWN_BYTES];
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *setting = &settings->items.items[i];
+        if (strcmp(setting->option, option) != 0) continue;
+        KN_NEW(name, strlen(setting->value) + 1);
+        for (const char *from = setting->value; *from != '\0'; from += *from == ',') {
+            size_t n = 0;
+            bool found = false;
+            for (; *from != '\0' && *from != ','; from++) {
+                if (from[0] == '\\' && from[1] == ',') from++;
+                name[n++] = *from;
+            }
+            name[n] = '\0';
+            for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++)
+                found |= strcmp(kn_csv_column_name(reader, c), name) == 0;
+            if (!found)
+                KN_FAIL(KN_USAGE, "%s: the table has no column '%.80s'", kn_setting_place(place, setting), name);
+        }
+        kn_free(name);
+        name = NULL;
+    }
+done:
+    kn_free(name);
+    return status;
+}
+
+static kn_status table_read(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_csv_reader *reader = NULL;
+    const char **names = NULL, *path = kn_settings_text(input->settings, "data");
+    kn_column_plan *plans = NULL;
+    if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
+    KN_TRY(kn_csv_open(&reader, path, &input->csv, err));
+    KN_TRY(names_check(input->settings, "qi", reader, err));
+    KN_TRY(names_check(input->settings, "sensitive", reader, err));
+    uint32_t n = kn_csv_n_columns(reader);
+    KN_NEW(names, n);
+    KN_NEW(plans, n);
+    for (uint32_t c = 0; c < n; c++) names[c] = kn_csv_column_name(reader, c);
+    KN_TRY(
+        kn_settings_columns(&input->choices, input->settings, names, n, KN_COLUMNS_OF_RELEASE, &input->warnings, err));
+    for (uint32_t c = 0; c < n; c++) {
+        plans[c] = (kn_column_plan){input->choices[c].role, KN_TYPE_AUTO, input->choices[c].is_person};
+        input->choices[c].hierarchy = NULL; /* equal or not is all that counts here */
+    }
+    KN_TRY(kn_csv_read(&input->table, reader, plans, input->pool, &input->ticker, err));
+done:
+    kn_csv_close(reader);
+    kn_free(names);
+    kn_free(plans);
+    return status;
+}
+
+/* --- The population
+ * --------------------------------------------------------------------------------------------------- */
+
+static kn_status population_read(risk_run *run, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *text = kn_settings_text(run->settings, "population");
+    const kn_tuples *tuples = run->input->tuples;
+    kn_cell *cells = NULL;
+    char *end;
+    if (text == NULL) return KN_OK;
+    double fraction = strtod(text, &end);
+    if (end != text && *end == '\0') {
+        if (!(fraction > 0 && fraction <= 1))
+            KN_FAIL(KN_USAGE, "--population: '%.40s' is neither a fraction above 0 and at most 1 nor a file", text);
+        run->report.fraction = fraction;
+        return KN_OK;
+    }
+    KN_TRY(kn_population_read(&run->population, text, tuples, run->input->pool, err));
+    KN_NEW(run->populations, tuples->n_tuples + 1);
+    KN_NEW(cells, tuples->n_qis + 1);
+    for (uint32_t t = 0; t < tuples->n_tuples; t++) {
+        for (uint32_t q = 0; q < tuples->n_qis; q++) cells[q] = kn_domain_leaf(tuples->domains[q], tuples->codes[q][t]);
+        uint64_t n = kn_population_count(run->population, cells, NULL);
+        run->populations[t] = n > tuples->persons[t] ? n : tuples->persons[t];
+        if (t % 1024 == 0) KN_TRY(kn_tick(&run->input->ticker, "population", (double)t / tuples->n_tuples, err));
+    }
+    run->report.populations = run->populations;
+done:
+    kn_free(cells);
+    return status;
+}
+
+/* --- The attack
+ * ---------------------------------------------------------------------------------------------------------- */
+
+static bool is_spec(const char *hierarchy)
+{
+    size_t n;
+    const kn_hierarchy_spec *specs = kn_hierarchy_specs(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strlen(specs[i].name) == strcspn(hierarchy, "(") &&
+            strncmp(specs[i].name, hierarchy, strlen(specs[i].name)) == 0)
+            return true;
+    return false;
+}
+
+/* The hierarchy file of a column, as published with a release. The labels of SPECs speak for themselves. */
+static kn_status tree_read(kn_tree **out, const kn_settings *settings, const char *column, bool redact, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_buffer path = {0};
+    const kn_setting *setting;
+    *out = NULL;
+    for (size_t i = 0; (setting = kn_settings_nth(settings, "hierarchy", i)) != NULL && *out == NULL; i++) {
+        size_t n = strlen(column);
+        if (strncmp(setting->value, column, n) != 0 || setting->value[n] != '=' || is_spec(setting->value + n + 1))
+            continue;
+        const char *file = setting->value + n + 1;
+        kn_buffer_clear(&path);
+        if (setting->where != NULL && file[0] != '/') kn_buffer_printf(&path, "%s/", settings->policy_folder);
+        kn_buffer_text(&path, file);
+        if (path.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+        KN_TRY(kn_tree_read(out, path.bytes, redact, err));
+    }
+done:
+    kn_buffer_free(&path);
+    return status;
+}
+
+/* The QIs that the attacker's file has too. */
+static kn_status known_read(risk_run *run, const char *path, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_csv_reader *reader = NULL;
+    kn_column_plan *plans = NULL;
+    const kn_table *table = run->input->table;
+    KN_TRY(kn_csv_open(&reader, path, &run->input->csv, err));
+    uint32_t n = kn_csv_n_columns(reader);
+    KN_NEW(plans, n);
+    KN_NEW(run->columns, table->n_columns + 1);
+    KN_NEW(run->trees, table->n_columns + 1);
+    for (uint32_t c = 0; c < n; c++) {
+        uint32_t release = kn_table_find(table, kn_csv_column_name(reader, c));
+        bool known = release != KN_NONE && table->columns[release].role == KN_ROLE_QUASI;
+        plans[c] = (kn_column_plan){known ? KN_ROLE_QUASI : KN_ROLE_DROPPED, KN_TYPE_TEXT, false};
+        if (!known) continue;
+        kn_tree **tree = &run->trees[run->n_columns];
+        KN_TRY(tree_read(tree, run->settings, table->columns[release].name, run->input->redact, err));
+        run->columns[run->n_columns++] = (kn_attack_column){release, c, *tree};
+    }
+    if (run->n_columns == 0)
+        KN_FAIL(KN_USAGE, "--attack %.500s: it has none of the quasi-identifiers as a column", path);
+    KN_TRY(kn_csv_read(&run->known, reader, plans, run->input->pool, &run->input->ticker, err));
+done:
+    kn_csv_close(reader);
+    kn_free(plans);
+    return status;
+}
+
+static kn_status attack_make(risk_run *run, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *path = kn_settings_text(run->settings, "attack");
+    const kn_table *table = run->input->table;
+    double k;
+    if (path == NULL) return KN_OK;
+    KN_TRY(kn_settings_number(&k, run->settings, "k", 2, 1, 4e9, err));
+    KN_TRY(known_read(run, path, err));
+    KN_NEW(run->sensitive, table->n_columns + 1);
+    for (uint32_t c = 0; c < table->n_columns; c++)
+        if (table->columns[c].role == KN_ROLE_SENSITIVE) run->sensitive[run->n_sensitive++] = c;
+    KN_TRY(kn_attack_run(&run->attack, table, run->known, run->columns, run->n_columns, run->sensitive,
+                         run->n_sensitive, (uint64_t)k, run->input->pool, &run->input->ticker, err));
+    run->report.attack = run->attack;
+    run->report.attack_name = path;
+    run->report.attack_k = (uint64_t)k;
+done:
+    return status;
+}
+
+static kn_status results_make(kn_result **out, risk_run *run, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_result *result = NULL;
+    char *html = NULL;
+    const char *target = kn_settings_text(run->settings, "report"),
+               *language = kn_settings_text(run->settings, "language");
+    if (language != NULL && kn_language_find(language) < KN_N_LANGUAGES)
+        run->report.language = kn_language_find(language);
+    KN_TRY(kn_result_new(&result, err));
+    KN_TRY(kn_report_risk_text(&result->text, &run->report, err));
+    KN_TRY(kn_report_risk_json(&result->json, &run->report, err));
+    if (target != NULL) {
+        KN_TRY(kn_report_risk_html(&html, &run->report, err));
+        KN_TRY(kn_output_text(target, html, err));
+    }
+    KN_TRY(kn_result_save_json(result, run->settings, err));
+    KN_TRY(kn_buffer_finish(&result->warnings, &run->input->warnings, err));
+    *out = result;
+    result = NULL;
+done:
+    kn_result_free(result);
+    kn_free(html);
+    return status;
+}
+
+static void clean_up(risk_run *run)
+{
+    kn_report_free(&run->report);
+    kn_attack_result_free(run->attack);
+    for (size_t i = 0; i < run->n_columns; i++) kn_tree_free(run->trees[i]);
+    kn_free(run->trees);
+    kn_free(run->columns);
+    kn_free(run->sensitive);
+    kn_table_free(run->known);
+    kn_population_free(run->population);
+    kn_free(run->populations);
+    kn_input_free(run->input);
+}
+
+kn_status kn_risk(kn_result **out, const kn_settings *settings, kn_error *err)
+{
+    kn_status status = KN_OK;
+    risk_run run = {.settings = settings};
+    *out = NULL;
+    KN_TRY(kn_input_new(&run.input, settings, err));
+    KN_TRY(table_read(run.input, err));
+    KN_TRY(kn_input_encode(run.input, false, err));
+    if (run.input->n_qis == 0) KN_FAIL(KN_USAGE, "which columns could an attacker know? Name them with --qi");
+    KN_TRY(kn_tuples_histograms(run.input->tuples, run.input->pool, err));
+    KN_TRY(kn_settings_number(&run.report.threshold, settings, "threshold", KN_RISK_THRESHOLD, 0, 1, err));
+    run.facts.table = run.input->table;
+    run.facts.tuples = run.input->tuples;
+    run.facts.data_name = run.input->table->source;
+    run.report.facts = &run.facts;
+    run.report.redact = run.input->redact;
+    KN_TRY(population_read(&run, err));
+    KN_TRY(attack_make(&run, err));
+    KN_TRY(kn_report_analyse(&run.report, run.input->pool, &run.input->ticker, err));
+    KN_TRY(results_make(out, &run, err));
+    /* A release in which somebody fits fewer than the k rows that were promised does not keep the promise. */
+    if (run.attack != NULL && run.attack->n_fewer_than_k > 0 && kn_settings_text(settings, "k") != NULL)
+        KN_FAIL(KN_NOT_MET, "%llu named persons fit fewer than %llu rows",
+                (unsigned long long)run.attack->n_fewer_than_k, (unsigned long long)run.report.attack_k);
+done:
+    clean_up(&run);
+    return status;
+}

@@ -1,0 +1,245 @@
+/* The HTML report: every text in every language, every tag closed, everything of the user's escaped, no script, and
+ * never a word about compliance. */
+#include "support.h"
+
+#include "base/buffer.h"
+#include "base/sha256.h"
+#include "report/page.h"
+#include "report/text.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- Texts ---------------------------------------------------------------------------------------------------------
+ */
+
+static size_t count_of(const char *text, const char *word)
+{
+    size_t n = 0;
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at += strlen(word)) n++;
+    return n;
+}
+
+static void every_language_has_every_text_with_the_same_arguments(void **state)
+{
+    for (int text = 0; text < KN_N_TEXTS; text++) {
+        const char *english = kn_text_get(KN_LANGUAGE_EN, (kn_text)text);
+        for (int language = 0; language < KN_N_LANGUAGES; language++) {
+            const char *other = kn_text_get((kn_language)language, (kn_text)text);
+            if (other == NULL || *other == '\0') fail_msg("text %d is missing in language %d", text, language);
+            if (count_of(english, "%s") != count_of(other, "%s"))
+                fail_msg("other arguments: '%s' / '%s'", english, other);
+            if (count_of(other, "%") != count_of(other, "%s")) fail_msg("a stray %%: '%s'", other);
+            if (language != KN_LANGUAGE_EN && strlen(english) > 40 && strcmp(english, other) == 0)
+                fail_msg("not translated: '%s'", english);
+        }
+    }
+    assert_int_equal(kn_language_find("de"), KN_LANGUAGE_DE);
+    assert_int_equal(kn_language_find("xx"), KN_N_LANGUAGES);
+}
+
+static void numbers_are_written_as_the_language_writes_them(void **state)
+{
+    page en = {.language = KN_LANGUAGE_EN}, de = {.language = KN_LANGUAGE_DE};
+    assert_string_equal(page_count(&en, 1234567).text, "1,234,567");
+    assert_string_equal(page_count(&de, 1234567).text, "1.234.567");
+    assert_string_equal(page_number(&en, 0.0876889).text, "0.08769");
+    assert_string_equal(page_number(&de, 0.0876889).text, "0,08769");
+    assert_string_equal(page_number(&en, NAN).text, "–");
+    assert_string_equal(page_percent(&en, 0).text, "0%");
+    assert_string_equal(page_percent(&en, 1).text, "100%");
+    assert_string_equal(page_percent(&de, 0.125).text, "12,5 %");
+    assert_string_equal(page_percent(&en, 0.2).text, "20%");
+    assert_string_equal(page_percent(&en, 0.01).text, "1%");
+    assert_string_equal(page_percent(&en, 0.1).text, "10%");
+    assert_string_equal(page_percent(&en, 0.0001).text, "0.01%");
+    /* what is there is never shown as nothing, what is missing never as everything */
+    assert_string_equal(page_percent(&en, 0.99999).text, "99.999%");
+    assert_string_not_equal(page_percent(&en, 0.000002).text, "0%");
+}
+
+static void the_hash_is_sha_256(void **state)
+{
+    char hex[KN_SHA256_HEX];
+    kn_sha256 hash;
+    kn_sha256_begin(&hash);
+    kn_sha256_add(&hash, "abc", 3);
+    kn_sha256_end(hex, &hash);
+    assert_string_equal(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    kn_sha256_begin(&hash);
+    kn_sha256_end(hex, &hash);
+    assert_string_equal(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    kn_sha256_begin(&hash);
+    for (int i = 0; i < 1000000; i++) kn_sha256_add(&hash, "a", 1);
+    kn_sha256_end(hex, &hash);
+    assert_string_equal(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+/* --- A report of a whole run -----------------------------------------------------------------------------------------
+ */
+
+static char folder[64];
+
+static char *path_in(const char *name)
+{
+    static char paths[4][128];
+    static int next;
+    char *path = paths[next++ % 4];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static int folder_make(void **state)
+{
+    snprintf(folder, sizeof folder, "/tmp/kanon_report_XXXXXX");
+    return mkdtemp(folder) != NULL ? 0 : -1;
+}
+
+static int folder_remove(void **state)
+{
+    static const char *const names[] = {"people.csv", "release.csv", "report.html", "policy.yaml"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(path_in(names[i]));
+    return rmdir(folder);
+}
+
+/* A column with a name that is markup, and values that are. */
+static void people_write(void)
+{
+    FILE *file = fopen(path_in("people.csv"), "w");
+    kn_rng rng = kn_rng_new(4, 0);
+    assert_non_null(file);
+    fputs("id,age,<b>\"&'</b>,town,illness\n", file);
+    for (int i = 0; i < 300; i++)
+        fprintf(file, "%d,%u,<script>%u</script>,\"t&%u\",ill%u\n", i, kn_rng_below(&rng, 80), kn_rng_below(&rng, 9),
+                kn_rng_below(&rng, 5), kn_rng_below(&rng, 4));
+    assert_int_equal(fclose(file), 0);
+}
+
+static char *report_make(const char *algorithm, const char *language, kn_status expected)
+{
+    kn_settings *settings = NULL;
+    kn_result *result = NULL;
+    kn_error failure = {{0}};
+    people_write();
+    assert_ok(kn_settings_new(&settings, err));
+    assert_ok(kn_settings_set(settings, "sensitive", "illness", err));
+    assert_ok(kn_settings_set(settings, "identifier", "id", err));
+    assert_ok(kn_settings_set(settings, "k", "4", err));
+    assert_ok(kn_settings_set(settings, "qi", "age,<b>\"&'</b>,town", err));
+    assert_ok(kn_settings_set(settings, "data", path_in("people.csv"), err));
+    assert_ok(kn_settings_set(settings, "output", path_in("release.csv"), err));
+    assert_ok(kn_settings_set(settings, "report", path_in("report.html"), err));
+    assert_ok(kn_settings_set(settings, "algorithm", algorithm, err));
+    assert_ok(kn_settings_set(settings, "language", language, err));
+    kn_status status = kn_anonymize(&result, settings, &failure);
+    if (status != expected) fail_msg("status %d: %s", status, failure.message);
+    kn_result_free(result);
+    kn_settings_free(settings);
+    FILE *file = fopen(path_in("report.html"), "r");
+    assert_non_null(file);
+    static char text[1 << 20];
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    text[n] = '\0';
+    fclose(file);
+    return text;
+}
+
+/* Every opened element is closed in order; void elements and self-closed ones excepted. */
+static void tags_are_balanced(const char *html)
+{
+    static const char *const empty[] = {"meta", "!doctype"};
+    char open[64][16];
+    int depth = 0;
+    for (const char *at = html; (at = strchr(at, '<')) != NULL;) {
+        const char *end = strchr(at, '>');
+        assert_non_null(end);
+        char name[16] = "";
+        bool closing = at[1] == '/';
+        sscanf(at + 1 + closing, "%15[a-z0-9!]", name);
+        bool is_empty = end[-1] == '/';
+        for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) is_empty |= strcmp(name, empty[i]) == 0;
+        if (closing) {
+            if (depth == 0 || strcmp(open[--depth], name) != 0)
+                fail_msg("</%s> closes %s", name, depth >= 0 ? open[depth] : "nothing");
+        } else if (!is_empty) {
+            assert_true(depth < 63);
+            strcpy(open[depth++], name);
+        }
+        at = end + 1;
+        if (!closing && strcmp(name, "style") == 0) at = strstr(at, "</style>");
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void headings_do_not_skip_a_level(const char *html)
+{
+    int level = 0;
+    for (const char *at = html; (at = strstr(at, "<h")) != NULL; at++) {
+        if (!isdigit((unsigned char)at[2])) continue;
+        int next = at[2] - '0';
+        assert_true(next <= level + 1);
+        level = next;
+    }
+    assert_int_equal(count_of(html, "<h1"), 1);
+}
+
+static void page_is_sound(const char *html)
+{
+    tags_are_balanced(html);
+    headings_do_not_skip_a_level(html);
+    assert_null(strstr(html, "<script"));
+    assert_null(strstr(html, "<b>"));
+    assert_null(strstr(html, "http://"));
+    assert_null(strstr(html, "https://"));
+    assert_null(strcasestr(html, "complian"));
+    assert_null(strcasestr(html, "konform"));
+    assert_non_null(strstr(html, "&lt;b&gt;&quot;&amp;&#39;&lt;/b&gt;"));
+    assert_int_equal(count_of(html, "<svg"), count_of(html, "role=\"img\""));
+    assert_int_equal(count_of(html, "<table>"), count_of(html, "<caption>"));
+    assert_null(strstr(html, ">nan"));
+    assert_null(strstr(html, "(null)"));
+}
+
+static void a_report_is_sound_in_every_language(void **state)
+{
+    char *html = report_make("mondrian", "en", KN_OK);
+    page_is_sound(html);
+    assert_non_null(strstr(html, "<html lang=\"en\">"));
+    assert_non_null(strstr(html, "Anonymization report"));
+    html = report_make("mondrian", "de", KN_OK);
+    page_is_sound(html);
+    assert_non_null(strstr(html, "<html lang=\"de\">"));
+    assert_non_null(strstr(html, "Bericht zur Anonymisierung"));
+}
+
+static void the_report_names_the_file_it_speaks_of(void **state)
+{
+    char hex[KN_SHA256_HEX], *html = report_make("mondrian", "en", KN_OK);
+    assert_ok(kn_sha256_file(hex, path_in("release.csv"), err));
+    assert_non_null(strstr(html, hex));
+}
+
+static void a_full_domain_report_shows_the_lattice(void **state)
+{
+    char *html = report_make("optimal", "en", KN_OK);
+    page_is_sound(html);
+    assert_non_null(strstr(html, "The lattice of generalizations"));
+    assert_non_null(strstr(html, "class=\"ring\""));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_language_has_every_text_with_the_same_arguments),
+        cmocka_unit_test(numbers_are_written_as_the_language_writes_them),
+        cmocka_unit_test(the_hash_is_sha_256),
+        cmocka_unit_test(a_report_is_sound_in_every_language),
+        cmocka_unit_test(the_report_names_the_file_it_speaks_of),
+        cmocka_unit_test(a_full_domain_report_shows_the_lattice),
+    };
+    return cmocka_run_group_tests_name("report", tests, folder_make, folder_remove);
+}
