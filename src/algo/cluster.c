@@ -31,9 +31,9 @@ enum {
     MAX_EPOCH_SWEEPS = 4,
     MAX_SWEEPS = 60,
 };
-/* Temperatures and penalties in average root prices of a column. */
-/* HOT is for k = 10; it rises with the size of the classes. */
-static const double HOT = 0.5, HOT_POWER = 0.4, COLD = 0.15, GREEDY = 0.02, PENALTY_FIRST = 3, PENALTY_LAST = 6;
+/* Temperatures in mean prices of a row after the greedy sweeps; HOT is for k = 10 and rises with the size of the
+ * classes. Penalties, and the noise of the greedy sweeps, in mean root prices of a column. */
+static const double HOT = 0.1, HOT_POWER = 0.4, COLD = 0.03, GREEDY = 0.02, PENALTY_FIRST = 3, PENALTY_LAST = 6;
 static const double ANNEAL_SHARE = 0.4;   /* of the budget */
 static const double TRIES_PER_CLASS = 40; /* rebuilding, per epoch */
 
@@ -303,6 +303,15 @@ static double column_units(const cluster_run *run)
     return (double)run->problem->root_units / (run->problem->tuples->n_qis > 0 ? run->problem->tuples->n_qis : 1);
 }
 
+/* What a row costs on average after the last epoch. */
+static double row_units(const cluster_run *run)
+{
+    double exact = 0;
+    for (uint32_t b = 0; b < run->n_blocks; b++) exact += (double)run->results[b].exact;
+    double units = exact / run->problem->n_records * run->problem->root_units * 0x1p-30;
+    return units > 1 ? units : 1;
+}
+
 /* Classes that have next to nothing in common leave the greedy sweeps free to find what belongs together: random
  * records, though each block takes them from one stretch of the sorted table. */
 static void shuffle_blocks(cluster_run *run)
@@ -357,15 +366,16 @@ done:
 static kn_status anneal(cluster_run *run, uint32_t n_sweeps, kn_error *err)
 {
     kn_status status = KN_OK;
-    double units = column_units(run), hot = HOT * pow(run->problem->k / 10.0, HOT_POWER);
+    double units = column_units(run), price = row_units(run), cold = price * COLD;
+    double hot = price * HOT * pow(run->problem->k / 10.0, HOT_POWER);
     uint32_t n_epochs = (n_sweeps + MAX_EPOCH_SWEEPS - 1) / MAX_EPOCH_SWEEPS, done_sweeps = 0;
     for (uint32_t e = 0; e < n_epochs && !atomic_load(&run->stop); e++) {
         double from = (double)e / n_epochs, to = (double)(e + 1) / n_epochs;
         uint32_t upto = (uint32_t)((uint64_t)n_sweeps * (e + 1) / n_epochs);
         kn_cluster_job job = {.op = KN_CLUSTER_ANNEAL,
                               .n_sweeps = upto - done_sweeps,
-                              .hot = units * hot * pow(COLD / hot, from),
-                              .cold = units * hot * pow(COLD / hot, to),
+                              .hot = hot * pow(cold / hot, from),
+                              .cold = hot * pow(cold / hot, to),
                               .penalty_first = units * (PENALTY_FIRST + (PENALTY_LAST - PENALTY_FIRST) * from),
                               .penalty_last = units * (PENALTY_FIRST + (PENALTY_LAST - PENALTY_FIRST) * to)};
         done_sweeps = upto;
