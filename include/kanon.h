@@ -75,6 +75,7 @@ typedef struct kn_result kn_result;
 kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_verify(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_error *err);
+kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_error *err);
 kn_status kn_risk(kn_result **out, const kn_settings *settings, kn_error *err);
 /* "what": algorithms, measures, models or hierarchies. */
 kn_status kn_list(kn_result **out, const kn_settings *settings, kn_error *err);

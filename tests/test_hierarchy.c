@@ -726,7 +726,9 @@ static void automatic_trees_suit_the_data(void **state)
     assert_ok(build(&domain, table, NULL, true, err));
     assert_int_equal(domain->tree->n_levels, 6); /* value, 2, 4, 8, 16, * */
     kn_cell cell = kn_domain_at_level(domain, 0, 4);
-    assert_text("16..31", &cell, domain, NULL);
+    assert_text("20..31", &cell, domain, NULL);
+    cell = kn_domain_at_level(domain, domain->n_codes - 1, 2);
+    assert_text("68..999", &cell, domain, NULL); /* few rows: one wide interval */
     kn_domain_free(domain);
     test_table_free(table);
 
@@ -738,6 +740,40 @@ static void automatic_trees_suit_the_data(void **state)
     assert_int_equal(domain->n_codes, 0);
     kn_domain_free(domain);
     test_table_free(table);
+}
+
+/* Numbers spread over many sizes: intervals hold their values, nest, and none is nearly empty. */
+static void automatic_intervals_hold_enough_rows(void **state)
+{
+    kn_rng rng = kn_rng_new(8, 0);
+    for (int round = 0; round < 200; round++) {
+        int cells[600];
+        uint32_t n_rows = 3 + kn_rng_below(&rng, 597), n_bits = 1 + kn_rng_below(&rng, 20);
+        for (uint32_t r = 0; r < n_rows; r++)
+            cells[r] = (int)(kn_rng_below(&rng, UINT32_C(1) << n_bits) >> kn_rng_below(&rng, n_bits)) - 7;
+        kn_table *table = test_table(n_rows, 1, cells);
+        kn_domain *domain;
+        assert_ok(build(&domain, table, "auto", true, err));
+        const kn_tree *tree = domain->tree;
+        for (uint32_t node = tree->n_leaves; node < tree->root; node++) {
+            size_t n;
+            const char *label = kn_tree_label(tree, node, &n);
+            char text[64];
+            int low, high;
+            memcpy(text, label, n);
+            text[n] = '\0';
+            assert_int_equal(sscanf(text, "%d..%d", &low, &high), 2);
+            for (uint32_t leaf = 0; leaf < tree->n_leaves; leaf++) {
+                double number = table->columns[0].number[leaf];
+                bool inside = leaf >= tree->first[node] && leaf <= tree->last[node];
+                assert_int_equal(inside, number >= low && number <= high);
+            }
+            uint64_t rows = domain->rows_before[tree->last[node] + 1] - domain->rows_before[tree->first[node]];
+            assert_true(rows >= 1 && rows >= n_rows / 64);
+        }
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
 }
 
 static void a_missing_value_stands_below_the_root_of_every_spec(void **state)
@@ -1334,6 +1370,7 @@ int main(void)
         cmocka_unit_test(dates_fall_into_units_of_the_calendar),
         cmocka_unit_test(an_order_makes_intervals_of_text),
         cmocka_unit_test(automatic_trees_suit_the_data),
+        cmocka_unit_test(automatic_intervals_hold_enough_rows),
         cmocka_unit_test(a_missing_value_stands_below_the_root_of_every_spec),
         cmocka_unit_test(a_slip_in_a_spec_is_no_missing_file),
         cmocka_unit_test(what_is_written_is_read_back),

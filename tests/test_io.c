@@ -437,6 +437,98 @@ static void codes_first_lines_and_order_do_not_depend_on_threads(void **state)
     kn_buffer_free(&text);
 }
 
+/* --- Dictionaries ------------------------------------------------------------------------------------------------- */
+
+/* Feeds numbers as cells, in blocks of 4096; counts cells whose code does not lead back to their bytes. */
+static void feed(kn_dictionary *dictionary, const uint32_t *numbers, uint32_t n, uint64_t n_expected, uint32_t *codes)
+{
+    static char text[4096 * 16 + KN_CSV_PADDING];
+    for (uint32_t first = 0; first < n; first += 4096) {
+        kn_csv_cell cells[256];
+        uint32_t lines[256], at = 0;
+        for (uint32_t batch = first; batch < first + 4096 && batch < n; batch += 256) {
+            uint32_t n_cells = n - batch < 256 ? n - batch : 256;
+            for (uint32_t i = 0; i < n_cells; i++) {
+                /* short cells, and cells longer than a key */
+                const char *format = numbers[batch + i] % 2 == 0 ? "%u" : "odd %08u";
+                uint32_t n_bytes = (uint32_t)sprintf(text + at, format, numbers[batch + i]);
+                cells[i] = (kn_csv_cell){at, n_bytes};
+                lines[i] = batch + i;
+                at += n_bytes;
+            }
+            assert_ok(kn_dictionary_codes(codes + batch, dictionary, (kn_csv_texts){text, NULL}, cells, lines, 0,
+                                          n_cells, err));
+        }
+        assert_ok(kn_dictionary_adapt(dictionary, n_expected, err));
+    }
+}
+
+static void assert_codes_lead_back(const kn_dictionary *dictionary, const uint32_t *numbers, uint32_t n,
+                                   const uint32_t *codes)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        char expected[32];
+        size_t n_expected = (size_t)sprintf(expected, numbers[i] % 2 == 0 ? "%u" : "odd %08u", numbers[i]);
+        const uint64_t *offset = dictionary->offset.items + codes[i];
+        assert_int_equal(offset[1] - offset[0], n_expected);
+        assert_memory_equal(dictionary->bytes.items + offset[0], expected, n_expected);
+        assert_true(dictionary->first_line.items[codes[i]] <= i);
+    }
+}
+
+static void a_dictionary_appends_while_cells_are_new_and_looks_up_again_when_they_repeat(void **state)
+{
+    enum { N = 400000 };
+    uint32_t *numbers = malloc(N * sizeof *numbers), *codes = malloc(N * sizeof *codes);
+    kn_dictionary dictionary = {0};
+    for (uint32_t i = 0; i < N; i++) numbers[i] = i < N / 2 ? i : i % 1000 * 7;
+    feed(&dictionary, numbers, N / 2, N, codes);
+    assert_true(dictionary.appending);
+    assert_int_equal(dictionary.n, N / 2);
+    for (uint32_t i = N / 2; i < N; i += 50000) feed(&dictionary, numbers + i, 50000, N, codes + i);
+    assert_false(dictionary.appending);
+    assert_true(dictionary.n < N / 2 + 3 * 4096); /* noticed after a block or two */
+    for (uint32_t i = 0; i < dictionary.n; i++) dictionary.first_line.items[i] = 0;
+    assert_codes_lead_back(&dictionary, numbers, N, codes);
+    kn_dictionary_free(&dictionary);
+
+    /* a million values, ten times each: new ones for a long time, but not many for the file */
+    kn_rng rng = kn_rng_new(4, 0);
+    for (uint32_t i = 0; i < N; i++) numbers[i] = kn_rng_below(&rng, 1000000);
+    feed(&dictionary, numbers, N, 10000000, codes);
+    assert_false(dictionary.appending);
+    assert_codes_lead_back(&dictionary, numbers, N, codes);
+    kn_dictionary_free(&dictionary);
+
+    /* a pipe: nobody knows how much will come */
+    for (uint32_t i = 0; i < N; i++) numbers[i] = i;
+    feed(&dictionary, numbers, N, UINT64_MAX, codes);
+    assert_false(dictionary.appending);
+    kn_dictionary_free(&dictionary);
+    free(numbers);
+    free(codes);
+}
+
+static void nearly_unique_columns_with_repeats_come_back(void **state)
+{
+    kn_buffer text = {0};
+    kn_csv_options options = {0};
+    kn_table *reference, *table;
+    kn_buffer_text(&text, "id,x\n");
+    for (uint32_t i = 0; i < 160000; i++)
+        kn_buffer_printf(&text, "P%07u,%u\n", (i < 120000 ? i : i - 110000) * 37, i % 3);
+    assert_ok(read_text(&reference, text.bytes, text.n, &options, (way){1, {4 << 20, 1, KN_CSV_SCALAR}}, err));
+    assert_int_equal(reference->columns[0].n_spellings, 120000);
+    assert_cell(reference, 120001, 0, "P0370037");
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        assert_ok(read_text(&table, text.bytes, text.n, &options, (way){threads, {40000, 2, KN_CSV_SSE2}}, err));
+        assert_same_tables(reference, table);
+        kn_table_free(table);
+    }
+    kn_table_free(reference);
+    kn_buffer_free(&text);
+}
+
 /* --- What is refused, and where --------------------------------------------------------------------------------------
  */
 
@@ -998,6 +1090,8 @@ int main(void)
         cmocka_unit_test(random_texts_are_read_as_one_character_at_a_time_says),
         cmocka_unit_test(random_tables_come_back_whatever_quoting_ends_encoding_and_threads),
         cmocka_unit_test(codes_first_lines_and_order_do_not_depend_on_threads),
+        cmocka_unit_test(a_dictionary_appends_while_cells_are_new_and_looks_up_again_when_they_repeat),
+        cmocka_unit_test(nearly_unique_columns_with_repeats_come_back),
         cmocka_unit_test(every_refusal_names_its_place),
         cmocka_unit_test(a_redacted_message_shows_no_cell),
         cmocka_unit_test(what_is_no_readable_file_is_refused),

@@ -2,6 +2,7 @@
 #include "release_support.h"
 
 #include "measure/measure.h"
+#include "partition/release_overlap.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -79,7 +80,7 @@ static double slow_tree(const test_case *c, const kn_release *r, uint32_t row, u
 {
     const kn_domain *domain = c->domains[q];
     if (domain->kind != KN_DOMAIN_TREE) return covered_values(c, r, row, q) > 1;
-    double height = domain->tree->n_levels - 1.0;
+    double height = domain->tree->level[domain->tree->root];
     if (height == 0) return 0;
     kn_cell root = kn_domain_root(domain);
     uint32_t k = r->row_class[row], node = k == KN_NONE ? root.id : r->cells[k * c->n_qis + q].id, level = 0;
@@ -381,6 +382,55 @@ static void prices_of_an_objective_add_up_to_the_loss(void **state)
     }
 }
 
+static bool cover_a_common_tuple(const test_case *c, const kn_release *r, uint32_t a, uint32_t b)
+{
+    for (uint32_t q = 0; q < c->n_qis; q++) {
+        uint32_t n_common = 0;
+        for (uint32_t code = 0; code < c->domains[q]->n_codes; code++)
+            n_common += kn_cell_covers(&r->cells[a * c->n_qis + q], c->domains[q], r->sets, code) &&
+                        kn_cell_covers(&r->cells[b * c->n_qis + q], c->domains[q], r->sets, code);
+        if (n_common == 0) return false;
+    }
+    return true;
+}
+
+static void classes_that_overlap_are_found(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 0);
+    unsigned n_overlapping = 0, n_apart = 0;
+    for (int round = 0; round < 2000; round++) {
+        test_case c = test_case_random(&rng, 100);
+        kn_release *r = round % 2 ? test_release_global(&rng, &c) : test_release_random(&rng, &c, false);
+        bool expected = false, overlaps;
+        for (uint32_t a = 0; a < r->n_classes; a++)
+            for (uint32_t b = 0; b < a; b++) expected = expected || cover_a_common_tuple(&c, r, a, b);
+        assert_ok(kn_release_overlaps(&overlaps, r, NULL, err));
+        assert_true(overlaps == expected);
+        n_overlapping += expected;
+        n_apart += !expected && r->n_classes > 16;
+        kn_release_free(r);
+        test_case_free(&c);
+    }
+    assert_true(n_overlapping > 100 && n_apart > 50);
+}
+
+static void kl_is_the_same_whether_classes_are_known_to_be_apart_or_not(void **state)
+{
+    kn_rng rng = kn_rng_new(15, 0);
+    for (int round = 0; round < 1000; round++) {
+        test_case c = test_case_random(&rng, 20);
+        kn_release *r = test_release_global(&rng, &c);
+        double fast = loss_of("kl", &c, r);
+        assert_near(fast, slow_kl(&c, r), "kl");
+        uint32_t *row_class = r->row_class;
+        r->row_class = NULL; /* as when read from files */
+        assert_near(loss_of("kl", &c, r), fast, "kl");
+        r->row_class = row_class;
+        kn_release_free(r);
+        test_case_free(&c);
+    }
+}
+
 /* --- Monotonicity ------------------------------------------------------------------------------------------------ */
 
 static void monotone_measures_never_fall_and_the_others_are_seen_to(void **state)
@@ -547,6 +597,19 @@ static void gt_tables_1_and_2_and_the_non_monotone_example(void **state)
     test_case_free(&c);
 }
 
+/* a stands at two levels, c at three, the root at two: a level counts where a node stands first. */
+static void an_unbalanced_tree_has_the_height_of_its_root(void **state)
+{
+    test_case c = one_column((uint32_t[]){1, 1, 1, 1}, 4, "1;1;x;*;*\n2;y;x;*;*\n4;y;x;*;*\n3;3;3;*;*\n");
+    uint32_t one = 0, two = 1, four = 2, three = 3;
+    assert_near(price_of("tree", &c, one, one), 0, "a value");
+    assert_near(price_of("tree", &c, three, three), 0, "a value");
+    assert_near(price_of("tree", &c, two, four), 1.0 / 3, "y");
+    assert_near(price_of("tree", &c, one, two), 2.0 / 3, "x");
+    assert_near(price_of("tree", &c, one, three), 1, "*");
+    test_case_free(&c);
+}
+
 static void gt_example_4_9_a_uniform_column(void **state)
 {
     test_case c =
@@ -671,6 +734,30 @@ static void wrong_names_and_parameters_are_refused(void **state)
     test_case_free(&c);
 }
 
+/* Its first lines say what the registry says, in words. */
+static void every_measure_has_a_page_that_states_its_properties(void **state)
+{
+    size_t n;
+    const kn_measure *const *all = kn_measure_all(&n);
+    for (size_t i = 0; i < n; i++) {
+        const kn_measure *m = all[i];
+        char path[100], expected[400], text[4096];
+        snprintf(path, sizeof path, "docs/measures/%s.md", m->name);
+        FILE *file = fopen(path, "r");
+        if (file == NULL) fail_msg("there is no %s", path);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        snprintf(expected, sizeof expected,
+                 "**Kind:** %s. **Monotone:** %s. **Uniform in a class:** %s. **Needs:** %s.",
+                 m->price_cell != NULL    ? "sum over cells"
+                 : m->price_class != NULL ? "sum over classes"
+                                          : "whole release",
+                 m->monotone ? "yes" : "no", m->uniform ? "yes" : "no",
+                 m->needs & KN_MEASURE_NEEDS_CLASS_COLUMN ? "a sensitive column" : "nothing");
+        if (strstr(text, expected) == NULL) fail_msg("%s does not say: %s", path, expected);
+    }
+}
+
 static void every_failed_allocation_is_reported_and_nothing_leaks(void **state)
 {
     kn_rng rng = kn_rng_new(13, 0);
@@ -700,6 +787,8 @@ int main(void)
         cmocka_unit_test(a_release_without_generalization_costs_nothing),
         cmocka_unit_test(column_losses_add_up_to_the_loss),
         cmocka_unit_test(prices_of_an_objective_add_up_to_the_loss),
+        cmocka_unit_test(classes_that_overlap_are_found),
+        cmocka_unit_test(kl_is_the_same_whether_classes_are_known_to_be_apart_or_not),
         cmocka_unit_test(monotone_measures_never_fall_and_the_others_are_seen_to),
         cmocka_unit_test(entropy_equals_non_uniform_entropy_under_global_recoding),
         cmocka_unit_test(pmi_and_kl_are_monotone_under_global_recoding),
@@ -707,12 +796,14 @@ int main(void)
         cmocka_unit_test(gt_example_4_3_a_skewed_group_costs_less),
         cmocka_unit_test(gt_examples_4_4_and_4_5_have_the_printed_entropies),
         cmocka_unit_test(gt_tables_1_and_2_and_the_non_monotone_example),
+        cmocka_unit_test(an_unbalanced_tree_has_the_height_of_its_root),
         cmocka_unit_test(gt_example_4_9_a_uniform_column),
         cmocka_unit_test(gt_sets_are_not_sub_additive),
         cmocka_unit_test(sc_5_1_pmi_of_the_two_anonymizations),
         cmocka_unit_test(the_report_has_every_measure_for_any_number_of_threads),
         cmocka_unit_test(without_a_sensitive_column_its_measures_are_left_out_or_refused),
         cmocka_unit_test(wrong_names_and_parameters_are_refused),
+        cmocka_unit_test(every_measure_has_a_page_that_states_its_properties),
         cmocka_unit_test(every_failed_allocation_is_reported_and_nothing_leaks),
     };
     return cmocka_run_group_tests_name("measure", tests, NULL, NULL);

@@ -175,9 +175,12 @@ static double slow_emd(const counts *s, const kn_sensitive *sensitive, const cha
         supply[i] = s->here[i] * s->n;
         demand[i] = s->table[i] * s->n_here;
         rank[i] = i;
-        for (int j = 0; tree != NULL && j < m; j++) {
+        /* text in the order of its hierarchy, the missing value last */
+        bool is_missing = sensitive->column->has_missing && i == m - 1;
+        for (int j = 0; tree != NULL && sensitive->column->type == KN_TYPE_TEXT && !is_missing && j < m; j++) {
             if (j == 0) rank[i] = 0;
-            rank[i] += sensitive->leaf_of_value[j] < sensitive->leaf_of_value[i];
+            if (!sensitive->column->has_missing || j < m - 1)
+                rank[i] += sensitive->leaf_of_value[j] < sensitive->leaf_of_value[i];
         }
     }
     for (int i = 0; i < m; i++)
@@ -187,7 +190,7 @@ static double slow_emd(const counts *s, const kn_sensitive *sensitive, const cha
             if (strcmp(how, "hierarchical") == 0) {
                 uint32_t level = 0, a = sensitive->leaf_of_value[i], b = sensitive->leaf_of_value[j];
                 while (tree->at_level[level][a] != tree->at_level[level][b]) level++;
-                cost[i][j] = tree->n_levels > 1 ? (double)level / (tree->n_levels - 1) : 0;
+                cost[i][j] = level > 0 ? (double)level / tree->level[tree->root] : 0;
             }
         }
     return transport(m, supply, demand, cost) / ((double)s->n * s->n_here);
@@ -469,7 +472,8 @@ static void sv_figure_19_the_skewed_block_is_far_from_the_table(void **state)
     assert_near(judge(&c, "t-closeness:column=b,t=0.3333333333333", r, 1, &holds), 1.0 / 3, "distance");
     assert_true(holds);
     assert_near(judge(&c, "l-diversity:column=c,l=2", r, 1, &holds), 2, "Cholesterol 250, 260");
-    assert_near(judge(&c, "p-sensitive:p=2", r, 0, &holds), 1, "of both columns the worse");
+    assert_near(judge(&c, "p-sensitive:column=b,p=2", r, 0, &holds), 1, "Diabetes");
+    assert_near(judge(&c, "p-sensitive:column=c,p=2", r, 0, &holds), 3, "Cholesterol");
     char message[2048];
     assert_int_equal(refusal_of(&c, "l-diversity:l=2", message), KN_USAGE); /* which column? */
     assert_non_null(strstr(message, "column="));
@@ -540,6 +544,34 @@ static void li_2007_distances_of_diseases(void **state)
     counts s = count_secrets(&c, r, 2);
     assert_near(slow_emd(&s, sensitive, "hierarchical"), 8.0 / 27, "Table 5, disease");
     assert_near(worst, 8.0 / 27, "Table 5, disease");
+    kn_release_free(r);
+    test_case_free(&c);
+}
+
+/* a;a;x;*;* is written for a value that hangs directly below x, and a root that stands at two levels counts once. */
+static void a_distance_in_an_unbalanced_tree_is_the_level_of_the_common_ancestor(void **state)
+{
+    const char *cells[] = {"q", "a", "q", "b", "q", "c", "q", "d"};
+    test_case c = test_case_new(test_text_table(4, 2, cells), 1);
+    c.domains[0] = test_domain(c.table, 0, NULL);
+    test_case_finish(&c);
+    kn_sensitive *sensitive = &c.tuples->sensitive[0];
+    kn_domain *domain = test_domain(c.table, 1, "a;a;x;*;*\nb;y;x;*;*\nd;y;x;*;*\nc;c;c;*;*\n");
+    sensitive->leaf_of_value = kn_array_alloc(4, sizeof(uint32_t), NULL);
+    for (uint32_t v = 0; v < 4; v++) sensitive->leaf_of_value[v] = domain->code_of_spelling[v];
+    sensitive->tree = domain->tree;
+    domain->tree = NULL;
+    kn_domain_free(domain);
+    kn_release *r = test_release(&c, (uint32_t[]){0, 1, 2, 1}, 3);
+    for (uint32_t k = 0; k < 3; k++) {
+        bool holds;
+        counts s = count_secrets(&c, r, k);
+        assert_near(judge(&c, "t-closeness:t=1,distance=hierarchical", r, k, &holds),
+                    slow_emd(&s, sensitive, "hierarchical"), "unbalanced");
+    }
+    bool holds;
+    /* {c}: 3/4 must come from x, across the root */
+    assert_near(judge(&c, "t-closeness:t=1,distance=hierarchical", r, 2, &holds), 0.75, "c");
     kn_release_free(r);
     test_case_free(&c);
 }
@@ -686,6 +718,29 @@ static void models_together_say_what_they_need(void **state)
     assert_true(models->needs == KN_NEEDS_HISTOGRAM);
     kn_models_free(models);
     test_case_free(&c);
+}
+
+/* Its first lines say what the registry says, in words. */
+static void every_model_has_a_page_that_states_its_properties(void **state)
+{
+    size_t n;
+    const kn_privacy *const *all = kn_privacy_all(&n);
+    for (size_t i = 0; i < n; i++) {
+        const kn_privacy *m = all[i];
+        char path[100], expected[400], text[4096];
+        snprintf(path, sizeof path, "docs/models/%s.md", m->name);
+        FILE *file = fopen(path, "r");
+        if (file == NULL) fail_msg("there is no %s", path);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        snprintf(expected, sizeof expected, "**Monotone:** %s. **Needs:** %s. **Worst class:** the %s value.",
+                 m->monotone ? "yes" : "no",
+                 m->needs & KN_NEEDS_POPULATION  ? "a population file"
+                 : m->needs & KN_NEEDS_HISTOGRAM ? "the sensitive column"
+                                                 : "counts",
+                 m->worst_is_least ? "smallest" : "largest");
+        if (strstr(text, expected) == NULL) fail_msg("%s does not say: %s", path, expected);
+    }
 }
 
 static void every_failed_allocation_is_reported_and_nothing_leaks(void **state)
@@ -874,10 +929,12 @@ int main(void)
         cmocka_unit_test(sv_figure_19_the_skewed_block_is_far_from_the_table),
         cmocka_unit_test(li_2007_distances_of_salaries),
         cmocka_unit_test(li_2007_distances_of_diseases),
+        cmocka_unit_test(a_distance_in_an_unbalanced_tree_is_the_level_of_the_common_ancestor),
         cmocka_unit_test(what_no_release_can_give_is_refused_with_what_is_possible),
         cmocka_unit_test(wrong_requests_are_refused),
         cmocka_unit_test(findings_are_the_worst_class_for_any_number_of_threads),
         cmocka_unit_test(models_together_say_what_they_need),
+        cmocka_unit_test(every_model_has_a_page_that_states_its_properties),
         cmocka_unit_test(every_failed_allocation_is_reported_and_nothing_leaks),
         cmocka_unit_test(a_population_is_counted_inside_the_cells),
         cmocka_unit_test(populations_agree_with_a_slow_count),

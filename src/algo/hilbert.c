@@ -9,8 +9,9 @@
  *
  * Cutting is exact: best[j] = min over i of best[i] + loss(i..j), by dynamic programming. With k-anonymity alone a
  * stretch of 2k or more persons can be cut in two without loss (the measure being monotone), so sizes k..2k-1 suffice.
- * With other models, where that is not so, every stretch that holds is tried, up to twice the length of the shortest
- * one that does; if no such cutting reaches the end, the whole table stays one class.
+ * With other models, where that is not so, every stretch that holds is tried, up to 2k persons or twice the length of the
+ * shortest one that does; if no such cutting reaches the end, longer ones are tried; if none does, the whole table stays
+ * one class.
  *
  * Departures: items are persons (all rows of one person with the same values), so persons are counted where the paper
  * counts records. Nothing is suppressed.
@@ -172,7 +173,7 @@ done:
 
 /* --- The best cutting ------------------------------------------------------------------------------------------ */
 
-enum { ENDS_PER_JOB = 64, BLOCK_ENTRIES = 1 << 20, MAX_STRETCH = 4096 };
+enum { ENDS_PER_JOB = 64, BLOCK_ENTRIES = 1 << 20, MAX_STRETCH = 4096, MAX_REACH = 64 };
 
 /* What one thread works with. */
 typedef struct bench {
@@ -185,7 +186,7 @@ typedef struct cutting {
     const kn_task *task;
     const kn_items *items;
     uint32_t *sequence; /* items along the curve */
-    uint64_t k;
+    uint64_t k, reach; /* stretches go up to 2 * k * reach persons */
     bench *benches;
     uint32_t n_ends, max_stretch; /* a block: ends first_end .. first_end + n_ends - 1 */
     uint32_t first_end;
@@ -201,7 +202,7 @@ static uint32_t price_stretches(cutting *c, bench *b, uint32_t end, double *loss
     const kn_items *items = c->items;
     const kn_models *models = c->task->models;
     uint32_t longest = end < c->max_stretch ? end : c->max_stretch, length;
-    uint64_t limit = 2 * c->k - 1; /* persons, or, where models need more, twice the shortest that holds */
+    uint64_t limit = 2 * c->k * c->reach - 1; /* persons; where models need more, twice the shortest that holds */
     bool found = models->counts_only;
     kn_growing_clear(&b->growing);
     kn_tally_clear(&b->tally, items);
@@ -245,23 +246,39 @@ static void extend_best(cutting *c)
     }
 }
 
-static kn_status cut_curve(cutting *c, kn_error *err)
+static kn_status cut_with_reach(cutting *c, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n = c->items->n;
-    uint64_t stretch = c->task->models->counts_only && c->task->tuples->row_person == NULL ? 2 * c->k - 1
-                                                                                           : 2 * c->k - 1 + MAX_STRETCH;
+    bool exact = c->task->models->counts_only && c->task->tuples->row_person == NULL;
+    uint64_t stretch = 2 * c->k * c->reach - 1 + (exact ? 0 : MAX_STRETCH);
     c->max_stretch = stretch > n ? n : (uint32_t)stretch;
     uint32_t block = BLOCK_ENTRIES / (c->max_stretch + 1) + ENDS_PER_JOB;
     KN_NEW_RAW(c->loss, (size_t)block * c->max_stretch);
     KN_NEW_RAW(c->n_lengths, block);
-    KN_NEW_RAW(c->best, (size_t)n + 1);
-    KN_NEW(c->from, (size_t)n + 1);
     c->best[0] = 0;
     for (c->first_end = 1; c->first_end <= n; c->first_end += c->n_ends) {
         c->n_ends = n + 1 - c->first_end < block ? n + 1 - c->first_end : block;
         KN_TRY(kn_pool_run(c->task->pool, (c->n_ends + ENDS_PER_JOB - 1) / ENDS_PER_JOB, job_stretches, c, err));
         extend_best(c);
+    }
+done:
+    kn_free(c->loss);
+    kn_free(c->n_lengths);
+    c->loss = NULL;
+    c->n_lengths = NULL;
+    return status;
+}
+
+static kn_status cut_curve(cutting *c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n = c->items->n;
+    KN_NEW_RAW(c->best, (size_t)n + 1);
+    KN_NEW(c->from, (size_t)n + 1);
+    for (c->reach = 1; c->reach <= MAX_REACH; c->reach *= 4) {
+        KN_TRY(cut_with_reach(c, err));
+        if (c->task->models->counts_only || n == 0 || !isinf(c->best[n]) || 2 * c->k * c->reach > n) break;
     }
     if (n > 0 && isinf(c->best[n])) c->from[n] = 0;
 done:
@@ -330,8 +347,6 @@ done:
     }
     kn_free(c.benches);
     kn_free(c.sequence);
-    kn_free(c.loss);
-    kn_free(c.n_lengths);
     kn_free(c.best);
     kn_free(c.from);
     kn_pricer_free(pricer);

@@ -7,7 +7,7 @@
  *
  * Relies on: rows suppressed for want of persons stay suppressed when specialized. Cost: on tables with a few thousand
  * to a million distinct tuples about one to two hundred roll-ups. */
-#include "algo/sweep.h"
+#include "algo/huge_lattice.h"
 
 #include <math.h>
 #include <string.h>
@@ -38,7 +38,16 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     kn_sweep_result result;
     KN_TRY(kn_full_domain_new(&domain, task, MOST_COMBOS, err));
     KN_TRY(kn_ranking_new(&ranking, (size_t)kn_args_number(task->args, "top"), task->tuples->n_qis, err));
-    KN_TRY(kn_sweep(&result, &ranking, domain, task->effort, err));
+    if (domain->lattice->n_nodes <= kn_sweep_most_nodes(task->memory_bytes)) {
+        KN_TRY(kn_sweep(&result, &ranking, domain, task->effort, err));
+    } else {
+        if (domain->blocks != NULL) {
+            kn_full_domain_free(domain);
+            domain = NULL;
+            KN_TRY(kn_full_domain_new(&domain, task, 0, err));
+        }
+        KN_TRY(kn_huge_lattice(&result, &ranking, domain, task->effort, err));
+    }
     explain(task->trace, domain, &ranking, &result);
     answer->n_nodes = result.n_nodes;
     answer->stopped = result.stopped;

@@ -5,16 +5,16 @@
  *
  *   start   a random partition into clusters of k0 = alpha * k. With models beyond counting: Algorithm 3, which gives
  *           every cluster its share of each sensitive value; where the models do not hold for all of them (the paper's
- *           l > l1), the trivial clustering, one class, is the answer. Where they do not hold for the whole table
- *           (l > l0), the run is refused.
+ *           l > l1), the trivial clustering, one class, is the answer (`fit=yes`: fewer clusters are tried first).
+ *           Where they do not hold for the whole table (l > l0), the run is refused.
  *   passes  every item in turn goes to the cluster for which (22) is least, if that is below 0 and the models hold for
  *           both clusters; a singleton always goes. After each pass clusters above omega * k are split at random (by
  *           Algorithm 3 where models look at a sensitive column, if both halves hold). Until a pass moves nothing.
  *   end     clusters that break a model are united, the two closest first (clusters.c).
  *
  * (22) has a sign slip: the loss of C_h before is subtracted like that of C_j. Algorithm 3 does not guarantee the sizes
- * k0 and k0 + 1 that Algorithm 2 says; nothing here relies on them. Passes have a cap (`passes`), because random splits can
- * go on for ever; a pass that lowers the loss by less than one part in 1,000 also ends them ([SC] 6.3: "until the
+ * k0 and k0 + 1 that Algorithm 2 says; nothing here relies on them. Passes have a cap (`passes`), because random splits
+ * can go on for ever; a pass that lowers the loss by less than one part in 1,000 also ends them ([SC] 6.3: "until the
  * improvements become sufficiently small").
  *
  * Where it departs from the paper: candidates come from a vector scan with rounded prices (scan.h), the move itself is
@@ -36,6 +36,7 @@ static const double SMALL_GAIN = 1e-3;
 typedef struct settings {
     double alpha, omega;
     uint32_t n_restarts, max_passes, block;
+    bool fit;
     uint64_t k;
 } settings;
 
@@ -123,13 +124,10 @@ static bool all_hold(block_run *r)
     return true;
 }
 
-static kn_status deal_out(block_run *r, kn_error *err)
+static kn_status deal_out(block_run *r, uint32_t n_clusters, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *part = NULL, n = r->n_members;
-    uint64_t k0 = (uint64_t)(r->settings->alpha * (double)r->settings->k);
-    uint32_t n_clusters = (uint32_t)(n / (k0 > 0 ? k0 : 1));
-    if (n_clusters == 0) n_clusters = 1;
     KN_NEW_RAW(part, n);
     memcpy(r->shuffled, r->members, n * sizeof *r->shuffled);
     if (by_value(r)) {
@@ -138,17 +136,29 @@ static kn_status deal_out(block_run *r, kn_error *err)
         shuffle(&r->rng, r->shuffled, n);
         for (uint32_t i = 0; i < n; i++) part[i] = i % n_clusters;
     }
-    for (uint32_t i = 0; i < n; i++) kn_clusters_add(r->clusters, part[i], r->shuffled[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (r->clusters->of_item[r->shuffled[i]] != KN_NONE) kn_clusters_remove(r->clusters, r->shuffled[i]);
+        kn_clusters_add(r->clusters, part[i], r->shuffled[i]);
+    }
     r->clusters->n = n_clusters;
 done:
     kn_free(part);
     return status;
 }
 
-static void all_in_one(block_run *r)
+/* The random start; one cluster where the models do not hold for all of n / k0 (`fit`: of any smaller number). */
+static kn_status start(block_run *r, kn_error *err)
 {
-    for (uint32_t cluster = 1; cluster < r->clusters->n; cluster++) kn_clusters_unite(r->clusters, 0, cluster);
-    r->clusters->n = 1;
+    kn_status status = KN_OK;
+    uint64_t k0 = (uint64_t)(r->settings->alpha * (double)r->settings->k);
+    uint32_t n_clusters = (uint32_t)(r->n_members / (k0 > 0 ? k0 : 1));
+    if (n_clusters == 0) n_clusters = 1;
+    for (;; n_clusters = r->settings->fit ? n_clusters / 2 : 1) {
+        KN_TRY(deal_out(r, n_clusters, err));
+        if (n_clusters == 1 || all_hold(r)) break;
+    }
+done:
+    return status;
 }
 
 /* --- Passes ---------------------------------------------------------------------------------------------------- */
@@ -323,10 +333,8 @@ static kn_status run_once(block_run *r, const kn_pricer *pricer, kn_pool *pool, 
     KN_TRY(kn_clusters_new(&r->clusters, r->task, r->items, pricer, capacity, err));
     KN_TRY(kn_scan_new(&r->scan, pricer, r->task->tuples, capacity, 4 * r->settings->k, err));
     KN_TRY(kn_probe_new(&r->probe, r->scan, err));
-    KN_TRY(deal_out(r, err));
-    if (!all_hold(r)) {
-        all_in_one(r);
-    } else {
+    KN_TRY(start(r, err));
+    if (r->clusters->n > 1) {
         KN_TRY(run_passes(r, err));
         KN_TRY(kn_clusters_merge_small(r->clusters, pool, "sequential", err));
     }
@@ -380,11 +388,11 @@ static kn_status job_block(void *context, size_t job, unsigned worker, kn_error 
     double best = INFINITY;
     block_run r = {0};
     block_bounds(s, job, &begin, &end);
-    for (uint32_t start = 0; start < s->settings.n_restarts; start++) {
+    for (uint32_t attempt = 0; attempt < s->settings.n_restarts; attempt++) {
         r = (block_run){.task = s->task, .settings = &s->settings, .items = s->items, .shuffled = r.shuffled};
         r.members = s->sequence + begin;
         r.n_members = end - begin;
-        r.rng = kn_rng_new(s->task->seed, (uint64_t)job * s->settings.n_restarts + start);
+        r.rng = kn_rng_new(s->task->seed, (uint64_t)job * s->settings.n_restarts + attempt);
         if (r.shuffled == NULL) KN_NEW_RAW(r.shuffled, r.n_members);
         KN_TRY(run_once(&r, s->pricer, s->inner_pool, err));
         double loss = total_loss(r.clusters);
@@ -452,17 +460,35 @@ done:
     return status;
 }
 
+/* A block that no class of its own can serve is united with classes of other blocks. */
+static kn_status join_blocks(kn_answer *answer, search *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_clusters *clusters = NULL;
+    uint32_t n_classes = 0, begin, end;
+    for (uint32_t b = 0; b < s->n_blocks; b++) n_classes += s->block_classes[b];
+    KN_TRY(kn_clusters_new(&clusters, s->task, s->items, s->pricer, n_classes, err));
+    for (uint32_t b = 0; b < s->n_blocks; b++) {
+        block_bounds(s, b, &begin, &end);
+        for (uint32_t i = begin; i < end; i++)
+            kn_clusters_add(clusters, clusters->n + s->item_class[s->sequence[i]], s->sequence[i]);
+        clusters->n += s->block_classes[b];
+    }
+    KN_TRY(kn_clusters_merge_small(clusters, s->task->pool, "sequential", err));
+    KN_TRY(kn_clusters_answer(answer, clusters, err));
+done:
+    kn_clusters_free(clusters);
+    return status;
+}
+
 static kn_status make_answer(kn_answer *answer, search *s, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t before = 0, begin, end;
-    for (uint32_t b = 0; b < s->n_blocks; b++) {
-        block_bounds(s, b, &begin, &end);
-        for (uint32_t i = begin; i < end; i++) s->item_class[s->sequence[i]] += before;
-        before += s->block_classes[b];
-        answer->n_nodes += s->block_moves[b];
-    }
-    KN_TRY(kn_items_answer(answer, s->items, s->item_class, before, err));
+    if (s->n_blocks == 1)
+        KN_TRY(kn_items_answer(answer, s->items, s->item_class, s->block_classes[0], err));
+    else
+        KN_TRY(join_blocks(answer, s, err));
+    for (uint32_t b = 0; b < s->n_blocks; b++) answer->n_nodes += s->block_moves[b];
     if (kn_ticker_out_of_time(s->task->ticker)) answer->stopped = KN_STOPPED_TIME;
     kn_trace *trace = s->task->trace;
     if (trace != NULL && trace->explain && s->n_blocks > 1)
@@ -483,6 +509,7 @@ static kn_status sequential_search(kn_answer *answer, const kn_task *task, kn_er
                             .n_restarts = (uint32_t)kn_args_number(task->args, "restarts"),
                             .max_passes = (uint32_t)kn_args_number(task->args, "passes"),
                             .block = (uint32_t)kn_args_number(task->args, "block"),
+                            .fit = kn_args_is(task->args, "fit", "yes"),
                             .k = task->models->min_persons > 0 ? task->models->min_persons : 1};
     KN_TRY(kn_tick(task->ticker, "sequential", 0, err));
     KN_TRY(kn_items_new(&s.items, task->tuples, 1, (task->models->needs & KN_NEEDS_HISTOGRAM) != 0, err));
@@ -518,6 +545,8 @@ static const kn_param params[] = {
      .help = "passes over the items at most"},
     {.name = "block", .type = KN_PARAM_INT, .preset = "65536", .min = 16, .max = 100000000,
      .help = "tables of more items are clustered in blocks of this many"},
+    {.name = "fit", .type = KN_PARAM_BOOL, .preset = "no",
+     .help = "where the models break at the start, start with fewer clusters instead of giving up"},
 };
 
 const kn_algorithm kn_algorithm_sequential = {

@@ -73,9 +73,10 @@ typedef struct sweep {
 
 double kn_sweep_most_nodes(size_t memory_bytes)
 {
-    enum { MOST_NODES = 1 << 23 };
+    enum { MOST_NODES = 1 << 23, ALWAYS = 1 << 16 }; /* a megabyte is always there */
     double most = (double)memory_bytes / 2 / sizeof(known);
-    return memory_bytes == 0 || most > MOST_NODES ? MOST_NODES : most;
+    if (memory_bytes == 0 || most > MOST_NODES) return MOST_NODES;
+    return most < ALWAYS ? ALWAYS : most;
 }
 
 static kn_status sweep_new(sweep *s, kn_error *err)

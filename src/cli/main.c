@@ -19,6 +19,9 @@ const cli_command cli_commands[] = {
     {KN_COMMAND_MEASURE, "measure", "DATA RELEASE", "Tell what a release lost, by every measure", 2, 2,
      {"data", "release"}, kn_measure_files, true,
      "kanon measure people.csv release.csv --qi age,zip,sex --sensitive diagnosis"},
+    {KN_COMMAND_LATTICE, "lattice", "DATA", "List every full-domain generalization with what it costs", 1, 1,
+     {"data"}, kn_lattice_nodes, false,
+     "kanon lattice people.csv -k 5 --qi age,zip,sex --sensitive diagnosis -o nodes.csv"},
     {KN_COMMAND_RISK, "risk", "DATA", "Tell who could be found in a table or a release, and how", 1, 1,
      {"data"}, kn_risk, true,
      "kanon risk people.csv --qi age,zip,sex --sensitive diagnosis --population 0.05"},
@@ -35,11 +38,12 @@ const cli_command cli_commands[] = {
      "Make, check, draw or rectify a generalization hierarchy", 2, 2, {"what", "data"}, kn_hierarchy, true,
      "kanon hierarchy make people.csv --hierarchy 'age=intervals(5,10,20)' -o age.csv"},
     {KN_COMMAND_GENERATE, "generate", "man|bash|zsh|fish", "Print the manual page or a shell's completions", 1, 1,
-     {NULL}, run_generate, true, "kanon generate bash > /etc/bash_completion.d/kanon"},
+     {"what"}, run_generate, true, "kanon generate bash > /etc/bash_completion.d/kanon"},
 };
 const size_t cli_n_commands = sizeof cli_commands / sizeof *cli_commands;
 
 static volatile int cancel_requests;
+static const char *first_word = ""; /* of the command, for what the program itself prints */
 
 static void on_signal(int number)
 {
@@ -47,13 +51,11 @@ static void on_signal(int number)
     cancel_requests++;
 }
 
-static const char *generate_what = "";
-
 static kn_status run_generate(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     *out = NULL;
-    if (cli_generate(stdout, generate_what)) return KN_OK;
-    snprintf(err->message, sizeof err->message, "generate what? '%.40s' is none of man, bash, zsh, fish", generate_what);
+    if (cli_generate(stdout, first_word)) return KN_OK;
+    snprintf(err->message, sizeof err->message, "generate what? '%.40s' is none of man, bash, zsh, fish", first_word);
     return KN_USAGE;
 }
 
@@ -130,12 +132,8 @@ static int take_argument(cli_words *words, const char *word, kn_error *err)
 {
     if (words->n_arguments >= words->command->max_arguments)
         return usage(words->command, "'%s' is one argument too many", word);
-    const char *setting = words->command->settings[words->n_arguments++];
-    if (setting == NULL) { /* not the library's business */
-        generate_what = word;
-        return 0;
-    }
-    return kn_settings_set(words->settings, setting, word, err);
+    if (words->n_arguments == 0) first_word = word;
+    return kn_settings_set(words->settings, words->command->settings[words->n_arguments++], word, err);
 }
 
 static int parse_words(cli_words *words, int argc, char **argv, kn_error *err)

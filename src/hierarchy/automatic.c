@@ -1,8 +1,6 @@
 /* `auto`: a tree from the data alone, the same for the same data.
  *
- *   numbers   intervals of a round width (1, 2 or 5 times a power of ten; at least 2 for whole numbers) of which about
- *             thirty cover the middle 90 % of the rows, then twice as wide and so on (fan-out 2) while at least two
- *             cover that middle; outliers do not make the intervals coarse
+ *   numbers   round intervals that hold enough rows: see automatic_numbers.c
  *   dates     the finest unit of day, month, quarter, year of which at most 64 cover the middle 90 % of the rows,
  *             then the larger ones that still divide the data: day week, month quarter year decade, ...
  *   codes     text that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.',
@@ -16,12 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_POOLED_VALUES = 64, MAX_CODE_CHARACTERS = 16, TARGET_INTERVALS = 32, MAX_DATE_UNITS = 64 };
+enum { MAX_POOLED_VALUES = 64, MAX_CODE_CHARACTERS = 16, MAX_DATE_UNITS = 64 };
 
-/* --- Numbers and dates ----------------------------------------------------------------------------------------- */
+/* --- Dates ---------------------------------------------------------------------------------------------------- */
 
-/* The numbers that bound the middle 90 % of the rows; all of them where those are one number. */
-static void find_middle(double *low, double *high, const kn_build *build)
+void kn_build_middle(double *low, double *high, const kn_build *build)
 {
     const double *number = build->column->number;
     uint64_t n_rows = 0, seen = 0;
@@ -47,37 +44,6 @@ static void find_middle(double *low, double *high, const kn_build *build)
     }
 }
 
-static kn_status build_numbers(kn_build *build, kn_error *err)
-{
-    static const int64_t round[] = {1, 2, 5};
-    double low, high;
-    find_middle(&low, &high, build);
-    if (build->n_present < 3 || !(high > low)) return kn_build_suppress(build, "", err);
-    bool whole = build->column->type == KN_TYPE_INT;
-    double target = (high - low) / TARGET_INTERVALS;
-    int exponent = (int)floor(log10(target)), pick = 0;
-    if (exponent < -9) exponent = -9;
-    if (whole && exponent < 0) exponent = 0;
-    while (pick < 2 && (double)round[pick] * pow(10, exponent) < target) pick++;
-    if ((double)round[pick] * pow(10, exponent) < target) {
-        pick = 0;
-        exponent++;
-    }
-    if (whole && exponent == 0 && pick == 0) pick = 1;
-    if (exponent > 14) return kn_build_suppress(build, "", err);
-    kn_widths widths = {.scale = exponent < 0 ? (uint32_t)-exponent : 0};
-    double unit = pow(10, exponent < 0 ? exponent : 0);
-    int64_t units = round[pick];
-    for (int i = 0; i < exponent; i++) units *= 10;
-    do {
-        widths.units[widths.n++] = units;
-        units *= 2;
-    } while ((double)units * unit <= (high - low) / 2 && widths.n < KN_MAX_WIDTHS);
-    bool fit = kn_widths_fit(&widths, build->column->number[0]) &&
-               kn_widths_fit(&widths, build->column->number[build->n_present - 1]);
-    return fit ? kn_build_widths(build, &widths, err) : kn_build_suppress(build, "", err);
-}
-
 static kn_status build_dates(kn_build *build, kn_error *err)
 {
     static const kn_date_unit starts[] = {KN_DAY, KN_MONTH, KN_QUARTER, KN_YEAR};
@@ -87,7 +53,7 @@ static kn_status build_dates(kn_build *build, kn_error *err)
     double low, high, first = number[0], last = number[build->n_present - 1];
     kn_date_unit units[8];
     uint32_t n_units = 0, start = 0;
-    find_middle(&low, &high, build);
+    kn_build_middle(&low, &high, build);
     while (start < 3 &&
            kn_date_unit_index(starts[start], high) - kn_date_unit_index(starts[start], low) >= MAX_DATE_UNITS)
         start++;
@@ -186,7 +152,7 @@ kn_status kn_build_auto(kn_build *build, const char *arguments, kn_error *err)
     if (build->n_present < 2) return kn_build_suppress(build, "", err);
     switch (build->column->type) {
     case KN_TYPE_INT:
-    case KN_TYPE_DECIMAL: return build_numbers(build, err);
+    case KN_TYPE_DECIMAL: return kn_build_auto_numbers(build, err);
     case KN_TYPE_DATE: return build_dates(build, err);
     default: break;
     }

@@ -46,6 +46,9 @@ kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_date(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_auto(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_auto_numbers(kn_build *build, kn_error *err);
+/* The numbers that bound the middle 90 % of the rows; all of them where those are one number. */
+void kn_build_middle(double *low, double *high, const kn_build *build);
 
 /* Widths of intervals in units of 10^-scale, each a multiple of the one before. */
 #define KN_MAX_WIDTHS 32
@@ -53,8 +56,13 @@ typedef struct kn_widths {
     uint32_t n, scale;
     int64_t units[KN_MAX_WIDTHS];
 } kn_widths;
+static inline int64_t kn_floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
 kn_status kn_widths_parse(kn_widths *out, const char *spec, const char *arguments, kn_error *err);
 kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *err);
+/* Which interval of the smallest width a number lies in, counted from 0. */
+int64_t kn_widths_interval(const kn_widths *widths, double number);
+/* Pushes the label of the intervals from .. to-1 of the smallest width. */
+kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err);
 /* Whether the column's numbers are small enough to be counted in these units. */
 bool kn_widths_fit(const kn_widths *widths, double number);
 

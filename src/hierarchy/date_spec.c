@@ -15,8 +15,6 @@
 static const char *const unit_names[] = {"day", "week", "month", "quarter", "halfyear", "year", "decade", "century"};
 #define N_UNITS ((size_t)KN_CENTURY + 1)
 
-static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
-
 static int64_t day_of(double number) { return kn_date_to_days(kn_date_of_number(number)); }
 
 int64_t kn_date_unit_index(kn_date_unit unit, double number)
@@ -24,13 +22,13 @@ int64_t kn_date_unit_index(kn_date_unit unit, double number)
     kn_date date = kn_date_of_number(number);
     switch (unit) {
     case KN_DAY: return day_of(number);
-    case KN_WEEK: return floor_divide(day_of(number) + 3, 7); /* 1970-01-01 is a Thursday */
+    case KN_WEEK: return kn_floor_divide(day_of(number) + 3, 7); /* 1970-01-01 is a Thursday */
     case KN_MONTH: return (int64_t)date.year * 12 + date.month - 1;
     case KN_QUARTER: return (int64_t)date.year * 4 + (date.month - 1) / 3;
     case KN_HALFYEAR: return (int64_t)date.year * 2 + (date.month - 1) / 6;
     case KN_YEAR: return date.year;
-    case KN_DECADE: return floor_divide(date.year, 10);
-    case KN_CENTURY: return floor_divide(date.year, 100);
+    case KN_DECADE: return kn_floor_divide(date.year, 10);
+    case KN_CENTURY: return kn_floor_divide(date.year, 100);
     }
     return 0;
 }

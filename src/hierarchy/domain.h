@@ -34,8 +34,8 @@ typedef struct kn_domain {
 
 /* One generalized value: codes first..last, both included.
  * `id`: TREE the node; SETS the member of the set pool, KN_NONE for a single value; RANGES KN_NONE. The whole domain
- * is first=0, last=n_codes-1 (TREE: id=root), and is released as the root's label; without a tree as the interval of all
- * values (RANGES) or *: for SETS, and for RANGES with a missing value, which no interval holds. */
+ * is first=0, last=n_codes-1 (TREE: id=root), and is released as the root's label; without a tree as the interval of
+ * all values (RANGES) or *: for SETS, and for RANGES with a missing value, which no interval holds. */
 typedef struct kn_cell {
     uint32_t first, last, id;
 } kn_cell;

@@ -24,8 +24,6 @@ static int64_t power_of_ten(uint32_t exponent)
     return power;
 }
 
-static int64_t floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
-
 /* A width as written: digits, perhaps with decimals. */
 static bool parse_width(int64_t *digits, uint32_t *n_decimals, const char *text, size_t n)
 {
@@ -52,8 +50,7 @@ static double left_end(const kn_widths *widths, int64_t interval)
     return (double)(interval * widths->units[0]) / (double)power_of_ten(widths->scale);
 }
 
-/* Which interval of the smallest width a number lies in. */
-static int64_t find_interval(const kn_widths *widths, double number)
+int64_t kn_widths_interval(const kn_widths *widths, double number)
 {
     int64_t interval = (int64_t)floor(number * (double)power_of_ten(widths->scale) / (double)widths->units[0]);
     while (left_end(widths, interval) > number) interval--;
@@ -74,14 +71,15 @@ static int print_units(char *out, size_t n_out, int64_t units, uint32_t scale)
     return snprintf(out, n_out, "%s%lld.%0*lld", sign, (long long)(size / one), (int)scale, (long long)(size % one));
 }
 
-static kn_status push_interval(kn_build *build, int64_t interval, int64_t width, const kn_widths *widths, kn_error *err)
+kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err)
 {
     char low[32], high[32], label[72];
     bool whole = build->column->type == KN_TYPE_INT && widths->scale == 0;
-    print_units(low, sizeof low, interval * width, widths->scale);
-    print_units(high, sizeof high, (interval + 1) * width - (whole ? 1 : 0), widths->scale);
-    int n = whole && width == 1 ? snprintf(label, sizeof label, "%s", low)
-                                : snprintf(label, sizeof label, whole ? "%s..%s" : "[%s,%s)", low, high);
+    print_units(low, sizeof low, from * widths->units[0], widths->scale);
+    print_units(high, sizeof high, to * widths->units[0] - (whole ? 1 : 0), widths->scale);
+    bool single = whole && (to - from) * widths->units[0] == 1;
+    int n = single ? snprintf(label, sizeof label, "%s", low)
+                   : snprintf(label, sizeof label, whole ? "%s..%s" : "[%s,%s)", low, high);
     return kn_build_label(build, label, (size_t)n, err);
 }
 
@@ -113,11 +111,11 @@ kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *er
     KN_TRY(check_range(build, widths, err));
     build->paths.n_levels = widths->n + 2;
     for (uint32_t value = 0; value < build->n_present; value++) {
-        int64_t interval = find_interval(widths, build->column->number[value]);
+        int64_t interval = kn_widths_interval(widths, build->column->number[value]);
         KN_TRY(kn_build_leaf(build, value, err));
         for (uint32_t i = 0; i < widths->n; i++) {
-            if (i > 0) interval = floor_divide(interval, widths->units[i] / widths->units[i - 1]);
-            KN_TRY(push_interval(build, interval, widths->units[i], widths, err));
+            int64_t times = widths->units[i] / widths->units[0], from = kn_floor_divide(interval, times) * times;
+            KN_TRY(kn_build_interval(build, widths, from, from + times, err));
         }
         KN_TRY(kn_build_label(build, "*", 1, err));
     }

@@ -55,7 +55,8 @@ typedef struct worker_state {
     kn_dictionary *dictionaries; /* per stored column */
     kn_csv_cell *cells;          /* n_columns * batch_rows */
     uint32_t *lines;             /* batch_rows */
-    uint32_t *codes;             /* per stored column, rows_capacity each */
+    kn_buffer unescaped;
+    uint32_t *codes; /* per stored column, rows_capacity each */
     size_t rows_capacity;
 } worker_state;
 
@@ -312,10 +313,12 @@ static kn_status encode_batch(reading *r, worker_state *worker, const char *text
                               uint64_t line_base, kn_error *err)
 {
     kn_status status = KN_OK;
+    kn_csv_texts texts = {text, worker->unescaped.bytes};
+    if (worker->unescaped.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     for (uint32_t i = 0; i < r->n_stored; i++)
         KN_TRY(kn_dictionary_codes(worker->codes + i * worker->rows_capacity + first_row, &worker->dictionaries[i],
-                                   text, worker->cells + (size_t)r->stored[i] * r->batch_rows, worker->lines, line_base,
-                                   n_rows, err));
+                                   texts, worker->cells + (size_t)r->stored[i] * r->batch_rows, worker->lines,
+                                   line_base, n_rows, err));
 done:
     return status;
 }
@@ -327,7 +330,8 @@ static uint64_t expected_rows(const reading *r, size_t n_rows, size_t n_bytes)
     return size_bytes == 0 ? UINT64_MAX : (uint64_t)((double)size_bytes * (double)n_rows / (double)(n_bytes + 1));
 }
 
-static kn_status parse_block(reading *r, size_t index, char *text, size_t n_bytes, worker_state *worker, kn_error *err)
+static kn_status parse_block(reading *r, size_t index, const char *text, size_t n_bytes, worker_state *worker,
+                             kn_error *err)
 {
     kn_status status = KN_OK;
     block *b = &r->blocks.items[index];
@@ -335,6 +339,7 @@ static kn_status parse_block(reading *r, size_t index, char *text, size_t n_byte
     size_t bad = kn_csv_bad_byte(text, n_bytes), n_rows = 0;
     if (bad < n_bytes && locate_bad_byte(&b->fault, r, text, n_bytes, bad)) return KN_INPUT;
     kn_csv_walk walk = {.text = text,
+                        .unescaped = &worker->unescaped,
                         .n_bytes = n_bytes,
                         .dialect = r->reader->dialect,
                         .kernel = r->reader->tuning.kernel,
@@ -741,6 +746,7 @@ static void free_workers(reading *r)
         kn_free(worker->cells);
         kn_free(worker->lines);
         kn_free(worker->codes);
+        kn_buffer_free(&worker->unescaped);
     }
     kn_free(r->workers);
 }
@@ -769,6 +775,7 @@ static void drop_buffers(reading *r)
         kn_free(worker->cells);
         kn_free(worker->lines);
         kn_free(worker->codes);
+        kn_buffer_free(&worker->unescaped);
         worker->cells = NULL;
         worker->lines = worker->codes = NULL;
     }

@@ -24,7 +24,7 @@ static kn_status read_file(kn_csv_source *source, void *out, size_t capacity, si
             source->at_end = true;
         } else {
             *n_bytes += (size_t)n;
-            source->n_read += (uint64_t)n;
+            atomic_fetch_add(&source->n_read, (uint_fast64_t)n);
         }
     }
 done:
@@ -87,7 +87,7 @@ void kn_csv_source_close(kn_csv_source *source)
 
 double kn_csv_source_fraction(const kn_csv_source *source)
 {
-    return source->size_bytes > 0 ? (double)source->n_read / (double)source->size_bytes : -1;
+    return source->size_bytes > 0 ? (double)atomic_load(&source->n_read) / (double)source->size_bytes : -1;
 }
 
 static char *put_utf8(char *out, uint32_t point)

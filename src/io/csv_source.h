@@ -13,8 +13,8 @@ typedef struct kn_csv_source {
     bool line_open;     /* the last byte handed out did not end a line */
     unsigned char *raw; /* not yet decoded */
     size_t n_raw, raw_capacity;
-    uint64_t n_read;     /* bytes read from the file */
-    uint64_t size_bytes; /* of a regular file; 0: unknown */
+    atomic_uint_fast64_t n_read; /* bytes read from the file; other threads look at it to tell the progress */
+    uint64_t size_bytes;         /* of a regular file; 0: unknown */
     unsigned bom_bytes;
 } kn_csv_source;
 

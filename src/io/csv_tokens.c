@@ -160,10 +160,11 @@ static size_t closing_quote(const char *text, size_t open, size_t n_bytes)
     return n_bytes;
 }
 
-static void trim_cell(const char *text, kn_csv_cell *cell)
+static void trim_cell(kn_csv_texts texts, kn_csv_cell *cell)
 {
-    while (cell->n_bytes > 0 && is_blank(text[cell->at])) cell->at++, cell->n_bytes--;
-    while (cell->n_bytes > 0 && is_blank(text[cell->at + cell->n_bytes - 1])) cell->n_bytes--;
+    const char *bytes = kn_csv_cell_bytes(texts, *cell);
+    while (cell->n_bytes > 0 && is_blank(bytes[cell->n_bytes - 1])) cell->n_bytes--;
+    for (; cell->n_bytes > 0 && is_blank(*bytes); bytes++) cell->at++, cell->n_bytes--;
 }
 
 /* Where a quoted cell that starts at `at` has its quote; NO_QUOTE when the cell is not quoted. */
@@ -175,11 +176,23 @@ INLINE size_t opening_quote(const char *text, size_t at, const kn_csv_dialect *d
     return text[at] == '"' ? at : NO_QUOTE;
 }
 
+/* Not in place: another thread may be reading the bytes behind its own block. */
+static void unescape_aside(kn_csv_walk *walk, kn_csv_cell *cell)
+{
+    static const char padding[KN_DICTIONARY_PADDING] = {0};
+    kn_buffer *out = walk->unescaped;
+    size_t at = out->n;
+    kn_buffer_append(out, walk->text + cell->at, cell->n_bytes);
+    if (!out->failed) cell->n_bytes = kn_csv_unescape(out->bytes + at, cell->n_bytes);
+    kn_buffer_append(out, padding, sizeof padding);
+    cell->at = KN_CSV_UNESCAPED | (uint32_t)at;
+}
+
 /* The cell whose quote is at `open`: sets the cell, returns where it is followed by delimiter or line end; 0 after a
  * fault. Not inlined: the hot loop is about cells without quotes. */
 static __attribute__((noinline)) size_t quoted_cell(kn_csv_walk *walk, size_t open, uint32_t column, kn_csv_cell *cell)
 {
-    char *text = walk->text;
+    const char *text = walk->text;
     size_t at = open + 1, end = walk->n_bytes;
     uint32_t n_lines = 0;
     bool doubled = false;
@@ -214,7 +227,7 @@ static __attribute__((noinline)) size_t quoted_cell(kn_csv_walk *walk, size_t op
     }
     cell->at = (uint32_t)(open + 1);
     cell->n_bytes = (uint32_t)(close - open - 1);
-    if (doubled) cell->n_bytes = kn_csv_unescape(text + cell->at, cell->n_bytes);
+    if (doubled) unescape_aside(walk, cell);
     return after;
 }
 
@@ -275,7 +288,7 @@ INLINE uint32_t walk_rows(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines
                 mask &= mask - 1;
                 *cell = (kn_csv_cell){(uint32_t)at, (uint32_t)(end - at)};
             }
-            if (__builtin_expect(dialect.trim, 0)) trim_cell(text, cell);
+            if (__builtin_expect(dialect.trim, 0)) trim_cell((kn_csv_texts){text, walk->unescaped->bytes}, cell);
             at = end + 1;
             if (text[end] != dialect.delimiter) break;
         }
@@ -321,6 +334,7 @@ uint32_t kn_csv_walk_rows(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines
 {
     assert(walk->n_bytes == 0 || is_line_end(walk->text[walk->n_bytes - 1]));
     if (walk->fault.kind != KN_CSV_FINE) return 0;
+    kn_buffer_clear(walk->unescaped);
 #if defined(__x86_64__)
     if (walk->kernel == KN_CSV_AVX2) return walk_rows_avx2(walk, cells, lines, max_rows);
     if (walk->kernel == KN_CSV_SSE2) return walk_rows_sse2(walk, cells, lines, max_rows);
@@ -374,7 +388,7 @@ uint32_t kn_csv_record(const char *text, size_t n, kn_csv_dialect dialect, kn_cs
             cell.n_bytes = (uint32_t)(end - at);
         }
         if (end >= n) return n_cells;
-        if (dialect.trim) trim_cell(text, &cell);
+        if (dialect.trim) trim_cell((kn_csv_texts){text, NULL}, &cell);
         if (cells != NULL && n_cells < max_cells) cells[n_cells] = cell;
         n_cells++;
         at = end + 1;

@@ -6,6 +6,7 @@
 #ifndef KN_IO_CSV_TOKENS_H
 #define KN_IO_CSV_TOKENS_H
 
+#include "base/buffer.h"
 #include "io/dictionary.h"
 
 /* Bytes behind the end of every text that must be readable (their content does not matter). */
@@ -40,7 +41,8 @@ kn_csv_kernel kn_csv_best_kernel(void);
 
 /* Walks through whole records; the text ends with a line end. */
 typedef struct kn_csv_walk {
-    char *text; /* quoted cells are unescaped in place */
+    const char *text;
+    kn_buffer *unescaped; /* emptied for every call of kn_csv_walk_rows; check its `failed` */
     size_t n_bytes;
     kn_csv_dialect dialect;
     kn_csv_kernel kernel;

@@ -134,7 +134,7 @@ static inline kn_dictionary_slot *find_slot(const kn_dictionary *dictionary, siz
     return &slots[at];
 }
 
-static kn_status append_cells(uint32_t *codes, kn_dictionary *dictionary, const char *buffer, const kn_csv_cell *cells,
+static kn_status append_cells(uint32_t *codes, kn_dictionary *dictionary, kn_csv_texts texts, const kn_csv_cell *cells,
                               const uint32_t *lines, uint64_t line_base, uint32_t n_cells, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -144,7 +144,7 @@ static kn_status append_cells(uint32_t *codes, kn_dictionary *dictionary, const 
     for (uint32_t i = 0; i < n_cells; i++) n_bytes += cells[i].n_bytes;
     KN_TRY(reserve_entries(dictionary, n_cells, n_bytes, err));
     for (uint32_t i = 0; i < n_cells; i += PROBE_EVERY) {
-        const char *bytes = buffer + cells[i].at;
+        const char *bytes = kn_csv_cell_bytes(texts, cells[i]);
         uint64_t key = key_of(bytes, cells[i].n_bytes);
         size_t home = home_of(key, cells[i].n_bytes, dictionary->n_slots);
         dictionary->n_found += find_slot(dictionary, home, key, bytes, cells[i].n_bytes)->code != NO_CODE;
@@ -152,13 +152,13 @@ static kn_status append_cells(uint32_t *codes, kn_dictionary *dictionary, const 
     }
     for (uint32_t i = 0; i < n_cells; i++) {
         codes[i] = dictionary->n;
-        push_entry(dictionary, buffer + cells[i].at, cells[i].n_bytes, line_base + lines[i]);
+        push_entry(dictionary, kn_csv_cell_bytes(texts, cells[i]), cells[i].n_bytes, line_base + lines[i]);
     }
 done:
     return status;
 }
 
-kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, const char *buffer, const kn_csv_cell *cells,
+kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, kn_csv_texts texts, const kn_csv_cell *cells,
                               const uint32_t *lines, uint64_t line_base, uint32_t n_cells, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -166,15 +166,15 @@ kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, const 
     size_t homes[KN_DICTIONARY_BATCH];
     uint32_t n_before = dictionary->n;
     assert(n_cells <= KN_DICTIONARY_BATCH);
-    if (dictionary->appending) return append_cells(codes, dictionary, buffer, cells, lines, line_base, n_cells, err);
+    if (dictionary->appending) return append_cells(codes, dictionary, texts, cells, lines, line_base, n_cells, err);
     KN_TRY(reserve(dictionary, n_cells, err));
     for (uint32_t i = 0; i < n_cells; i++) {
-        keys[i] = key_of(buffer + cells[i].at, cells[i].n_bytes);
+        keys[i] = key_of(kn_csv_cell_bytes(texts, cells[i]), cells[i].n_bytes);
         homes[i] = home_of(keys[i], cells[i].n_bytes, dictionary->n_slots);
         __builtin_prefetch(&dictionary->slots[homes[i]]);
     }
     for (uint32_t i = 0; i < n_cells; i++) {
-        const char *bytes = buffer + cells[i].at;
+        const char *bytes = kn_csv_cell_bytes(texts, cells[i]);
         kn_dictionary_slot *slot = find_slot(dictionary, homes[i], keys[i], bytes, cells[i].n_bytes);
         if (__builtin_expect(slot->code == NO_CODE, 0)) {
             KN_TRY(reserve_entries(dictionary, 1, cells[i].n_bytes, err));
@@ -213,7 +213,8 @@ kn_status kn_dictionary_adapt(kn_dictionary *dictionary, uint64_t n_expected, kn
     kn_status status = KN_OK;
     /* Of D equally likely values n_known are known: a probe finds n_known / D of the time. */
     double n_distinct = (double)dictionary->n_known * (double)dictionary->n_probed / (double)(dictionary->n_found + 1);
-    bool many = dictionary->n_found < MIN_FOUND || n_distinct > (double)n_expected / 2;
+    bool mostly_new = dictionary->n_found * 2 < dictionary->n_probed;
+    bool many = dictionary->n_found < MIN_FOUND || (mostly_new && n_distinct > (double)n_expected / 2);
     bool append = dictionary->n_known >= MIN_SAMPLE && n_expected != UINT64_MAX && many;
     if (dictionary->appending && !append) KN_TRY(learn_entries(dictionary, err));
     dictionary->appending = append;

@@ -14,10 +14,22 @@
 
 #include <stdint.h>
 
-/* A cell inside a buffer. */
+/* A cell inside a text, or, when it had doubled quotes, in a second text that holds the unescaped ones. Both are
+ * padded. */
 typedef struct kn_csv_cell {
     uint32_t at, n_bytes;
 } kn_csv_cell;
+
+#define KN_CSV_UNESCAPED ((uint32_t)1 << 31) /* set in `at`: in the second text */
+
+typedef struct kn_csv_texts {
+    const char *text, *unescaped;
+} kn_csv_texts;
+
+static inline const char *kn_csv_cell_bytes(kn_csv_texts texts, kn_csv_cell cell)
+{
+    return (cell.at & KN_CSV_UNESCAPED) != 0 ? texts.unescaped + (cell.at & ~KN_CSV_UNESCAPED) : texts.text + cell.at;
+}
 
 #define KN_DICTIONARY_BATCH   512
 #define KN_DICTIONARY_PADDING 8 /* bytes behind every cell that may be read, whatever they are */
@@ -46,6 +58,6 @@ void kn_dictionary_drop_slots(kn_dictionary *dictionary); /* no lookups any more
  * UINT64_MAX: unknown. */
 kn_status kn_dictionary_adapt(kn_dictionary *dictionary, uint64_t n_expected, kn_error *err);
 /* codes[i] = number of cell i; new cells are added with lines[i] + line_base. n_cells <= KN_DICTIONARY_BATCH. */
-kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, const char *buffer, const kn_csv_cell *cells,
+kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, kn_csv_texts texts, const kn_csv_cell *cells,
                               const uint32_t *lines, uint64_t line_base, uint32_t n_cells, kn_error *err);
 #endif

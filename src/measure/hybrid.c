@@ -9,7 +9,8 @@ extern const kn_measure kn_measure_lm, kn_measure_tree_measure;
 static double price_cell(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
                          const kn_cell *cell)
 {
-    const kn_measure *part = tuples->domains[q]->column->type == KN_TYPE_TEXT ? &kn_measure_tree_measure : &kn_measure_lm;
+    const kn_measure *part =
+        tuples->domains[q]->column->type == KN_TYPE_TEXT ? &kn_measure_tree_measure : &kn_measure_lm;
     return part->price_cell(NULL, tuples, sets, q, cell);
 }
 

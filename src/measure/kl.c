@@ -6,14 +6,66 @@
  * gets a share of every other class that covers it.
  *
  * Monotone under global recoding only: a coarser class can cover tuples that were too thinly covered. Only a whole
- * release can be priced. Cost: an index over the tuples, then the classes that overlap each part of it (box_tree.h).
- * Classes are summed in a fixed number of chunks, so the figure does not depend on the number of threads. */
+ * release can be priced. Cost: one pass over the rows when no two classes cover a common tuple (release_overlap.h);
+ * otherwise an index over the tuples and the classes that overlap each part of it (box_tree.h), in a fixed number of
+ * chunks, so that the figure does not depend on the number of threads. */
 #include "measure/measure.h"
 #include "partition/box_tree.h"
+#include "partition/release_overlap.h"
 
 #include <math.h>
 
 enum { N_CHUNKS = 4 };
+
+static double class_density(const kn_release *release, uint32_t c)
+{
+    const kn_tuples *tuples = release->tuples;
+    double density = release->class_rows[c];
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        density /= kn_cell_size(&release->cells[(size_t)c * tuples->n_qis + q], tuples->domains[q], release->sets);
+    return density;
+}
+
+/* What the suppressed rows give to every tuple. */
+static double density_everywhere(const kn_release *release)
+{
+    double density = release->n_suppressed;
+    for (uint32_t q = 0; q < release->tuples->n_qis; q++) density /= release->tuples->domains[q]->n_codes;
+    return density;
+}
+
+/* --- Classes that are apart ----------------------------------------------------------------------------------------
+ */
+
+/* A tuple of a class is covered by no other. One whose rows are all suppressed is covered by none where that is known:
+ * when whole groups were suppressed (`levels`), or nothing was. */
+static bool knows_coverage(const kn_release *release)
+{
+    return release->row_class != NULL && (release->n_suppressed == 0 || release->levels != NULL);
+}
+
+static kn_status price_apart(double *loss, const kn_release *release, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = release->tuples;
+    double *density = NULL, everywhere = density_everywhere(release);
+    uint32_t *class_of = NULL;
+    KN_NEW_RAW(density, release->n_classes);
+    KN_NEW_RAW(class_of, tuples->n_tuples);
+    for (uint32_t c = 0; c < release->n_classes; c++) density[c] = class_density(release, c);
+    for (uint32_t row = 0; row < tuples->n_rows; row++) class_of[tuples->row_tuple[row]] = release->row_class[row];
+    for (uint32_t t = 0; t < tuples->n_tuples; t++) {
+        double rows = tuples->rows[t], released = everywhere + (class_of[t] != KN_NONE ? density[class_of[t]] : 0);
+        *loss += rows * log2(rows / released);
+    }
+done:
+    kn_free(density);
+    kn_free(class_of);
+    return status;
+}
+
+/* --- Classes that overlap ------------------------------------------------------------------------------------------
+ */
 
 typedef struct spread {
     const kn_release *release;
@@ -32,52 +84,55 @@ static kn_status spread_classes(void *context, size_t chunk, unsigned worker, kn
     uint32_t begin = (uint32_t)((uint64_t)release->n_classes * chunk / N_CHUNKS);
     uint32_t end = (uint32_t)((uint64_t)release->n_classes * (chunk + 1) / N_CHUNKS);
     for (uint32_t c = begin; c < end; c++) {
-        const kn_cell *cells = &release->cells[(size_t)c * tuples->n_qis];
-        double density = release->class_rows[c];
-        for (uint32_t q = 0; q < tuples->n_qis; q++) {
-            s->chunks[chunk].box[q] = kn_cell_side(&cells[q], tuples->domains[q], release->sets);
-            density /= kn_cell_size(&cells[q], tuples->domains[q], release->sets);
-        }
-        kn_box_tree_add(s->tree, s->chunks[chunk].box, density, s->chunks[chunk].by_part, s->chunks[chunk].by_place);
+        for (uint32_t q = 0; q < tuples->n_qis; q++)
+            s->chunks[chunk].box[q] =
+                kn_cell_side(&release->cells[(size_t)c * tuples->n_qis + q], tuples->domains[q], release->sets);
+        kn_box_tree_add(s->tree, s->chunks[chunk].box, class_density(release, c), s->chunks[chunk].by_part,
+                        s->chunks[chunk].by_place);
     }
     kn_box_tree_settle(s->tree, s->chunks[chunk].by_part, s->chunks[chunk].by_place);
     return KN_OK;
 }
 
-static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
-{
-    return kn_box_tree_new((kn_box_tree **)out, tuples->n_tuples, tuples->n_qis, tuples->codes, tuples->rows, err);
-}
-
-static void discard(void *state) { kn_box_tree_free(state); }
-
-static kn_status price_release(double *loss, const void *state, const kn_release *release, kn_pool *pool, kn_error *err)
+static kn_status price_overlapping(double *loss, const kn_release *release, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = release->tuples;
-    const kn_box_tree *tree = state;
-    spread s = {.release = release, .tree = tree};
-    *loss = 0;
+    kn_box_tree *tree = NULL;
+    spread s = {.release = release};
+    KN_TRY(kn_box_tree_new(&tree, tuples->n_tuples, tuples->n_qis, tuples->codes, tuples->rows, err));
+    s.tree = tree;
     for (int chunk = 0; chunk < N_CHUNKS; chunk++) {
         KN_NEW(s.chunks[chunk].by_part, tree->parts.n);
         KN_NEW(s.chunks[chunk].by_place, tuples->n_tuples);
         KN_NEW(s.chunks[chunk].box, tuples->n_qis);
     }
     KN_TRY(kn_pool_run(pool, N_CHUNKS, spread_classes, &s, err));
-    double everywhere = release->n_suppressed;
-    for (uint32_t q = 0; q < tuples->n_qis; q++) everywhere /= tuples->domains[q]->n_codes;
+    double everywhere = density_everywhere(release);
     for (uint32_t place = 0; place < tuples->n_tuples; place++) {
         double rows = tuples->rows[tree->order[place]], released = everywhere;
         for (int chunk = 0; chunk < N_CHUNKS; chunk++) released += s.chunks[chunk].by_place[place];
         *loss += rows * log2(rows / released);
     }
-    if (tuples->n_rows > 0) *loss /= tuples->n_rows;
 done:
     for (int chunk = 0; chunk < N_CHUNKS; chunk++) {
         kn_free(s.chunks[chunk].by_part);
         kn_free(s.chunks[chunk].by_place);
         kn_free(s.chunks[chunk].box);
     }
+    kn_box_tree_free(tree);
+    return status;
+}
+
+static kn_status price_release(double *loss, const void *state, const kn_release *release, kn_pool *pool, kn_error *err)
+{
+    kn_status status = KN_OK;
+    bool overlaps = true;
+    *loss = 0;
+    if (knows_coverage(release)) KN_TRY(kn_release_overlaps(&overlaps, release, pool, err));
+    KN_TRY(overlaps ? price_overlapping(loss, release, pool, err) : price_apart(loss, release, err));
+    if (release->tuples->n_rows > 0) *loss /= release->tuples->n_rows;
+done:
     return status;
 }
 
@@ -85,7 +140,5 @@ const kn_measure kn_measure_kl = {
     .name = "kl",
     .summary = "Kullback-Leibler divergence of the released from the original tuples, bits",
     .citation = "Kifer, Gehrke, Injecting utility into anonymized datasets, 2006",
-    .prepare = prepare,
-    .discard = discard,
     .price_release = price_release,
 };

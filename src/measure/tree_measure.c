@@ -13,9 +13,9 @@ static double price_cell(const void *state, const kn_tuples *tuples, const kn_se
     const kn_domain *domain = tuples->domains[q];
     if (domain->kind != KN_DOMAIN_TREE) return cell->first != cell->last;
     const kn_tree *tree = domain->tree;
-    if (tree->n_levels <= 1) return 0;
     uint32_t node = cell->id != KN_NONE ? cell->id : kn_tree_join(tree, cell->first, cell->last);
-    return node == tree->root ? 1 : (double)tree->level[node] / (tree->n_levels - 1);
+    uint32_t height = tree->level[tree->root];
+    return height > 0 ? (double)tree->level[node] / height : 0;
 }
 
 const kn_measure kn_measure_tree_measure = {

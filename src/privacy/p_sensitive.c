@@ -1,12 +1,11 @@
-/* p-sensitivity: a class has at least p distinct values in each sensitive column.
+/* p-sensitivity: a class has at least p distinct values of a sensitive column.
  *
- * Truta and Vinay 2006, [SV] 5: with k-anonymity it is p-sensitive k-anonymity. `column` limits it to one column. The
- * value reported is the smallest number of distinct values. Monotone: merging keeps every value. */
+ * Truta and Vinay 2006, [SV] 5: with k-anonymity, and one such model for each sensitive column, it is p-sensitive
+ * k-anonymity. The value reported is the smallest number of distinct values. Monotone: merging keeps every value. */
 #include "privacy/sensitive.h"
 
 typedef struct state {
-    uint32_t first, last; /* columns it looks at */
-    uint32_t least_values;
+    uint32_t column, least_values;
     uint64_t min_persons;
 } state;
 
@@ -19,30 +18,19 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     *out = self;
     self->least_values = (uint32_t)kn_args_number(args, "p");
     self->min_persons = kn_persons_of_rows(tuples, self->least_values);
-    if (kn_args_text(args, "column") != NULL || tuples->n_sensitive < 2) {
-        KN_TRY(kn_model_column(&self->first, tuples, args, err));
-        self->last = self->first;
-    } else {
-        self->last = tuples->n_sensitive - 1;
-    }
-    for (uint32_t s = self->first; s <= self->last; s++) {
-        uint32_t distinct = kn_sensitive_distinct(&tuples->sensitive[s]);
-        if (self->least_values > distinct && tuples->n_rows > 0)
-            KN_FAIL(KN_NOT_MET,
-                    "p-sensitive: p=%u is impossible: column %.40s has %u distinct values, so p can be at most %u",
-                    self->least_values, tuples->sensitive[s].column->name, distinct, distinct);
-    }
+    KN_TRY(kn_model_column(&self->column, tuples, args, err));
+    uint32_t distinct = kn_sensitive_distinct(&tuples->sensitive[self->column]);
+    if (self->least_values > distinct && tuples->n_rows > 0)
+        KN_FAIL(KN_NOT_MET,
+                "p-sensitive: p=%u is impossible: column %.40s has %u distinct values, so p can be at most %u",
+                self->least_values, tuples->sensitive[self->column].column->name, distinct, distinct);
 done:
     return status;
 }
 
 static double value(const void *opaque, const kn_class_counts *counts)
 {
-    const state *self = opaque;
-    uint32_t least = UINT32_MAX;
-    for (uint32_t s = self->first; s <= self->last; s++)
-        if (counts->sensitive[s].n < least) least = counts->sensitive[s].n;
-    return least;
+    return counts->sensitive[((const state *)opaque)->column].n;
 }
 
 static bool holds(const void *opaque, const kn_class_counts *counts)
@@ -53,7 +41,7 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
 static const kn_param params[] = {
-    {.name = "column", .type = KN_PARAM_TEXT, .help = "sensitive column; all of them by default"},
+    KN_COLUMN_PARAM,
     {.name = "p",
      .type = KN_PARAM_INT,
      .required = true,
@@ -64,7 +52,7 @@ static const kn_param params[] = {
 
 const kn_privacy kn_privacy_p_sensitive = {
     .name = "p-sensitive",
-    .summary = "a class has at least p distinct values in each sensitive column",
+    .summary = "a class has at least p distinct values of a sensitive column",
     .citation = "Truta, Vinay, Privacy protection: p-sensitive k-anonymity property, 2006",
     .params = params,
     .n_params = sizeof params / sizeof *params,

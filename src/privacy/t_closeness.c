@@ -57,18 +57,19 @@ static void note_order(state *self)
         if (self->place[value] < self->place[value - 1]) self->is_ascending = false;
 }
 
-/* Ranks of the values by their leaves; equal leaves (the missing value may share one) in the order of values. */
+/* Ranks of the values by their leaves, the missing one last. */
 static kn_status rank_by_leaf(state *self, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *next = NULL;
+    uint32_t *next = NULL, n = self->n_values - self->sensitive->column->has_missing;
     const uint32_t *leaf = self->sensitive->leaf_of_value;
     uint32_t n_leaves = self->sensitive->tree->n_leaves;
     KN_NEW(self->place, self->n_values);
     KN_NEW(next, (size_t)n_leaves + 1);
-    for (uint32_t value = 0; value < self->n_values; value++) next[leaf[value] + 1]++;
+    for (uint32_t value = 0; value < n; value++) next[leaf[value] + 1]++;
     for (uint32_t i = 0; i < n_leaves; i++) next[i + 1] += next[i];
-    for (uint32_t value = 0; value < self->n_values; value++) self->place[value] = next[leaf[value]]++;
+    for (uint32_t value = 0; value < n; value++) self->place[value] = next[leaf[value]]++;
+    if (n < self->n_values) self->place[n] = n;
 done:
     kn_free(next);
     return status;
@@ -78,9 +79,10 @@ static kn_status prepare_ordered(state *self, kn_error *err)
 {
     kn_status status = KN_OK;
     double *share = NULL;
-    if (self->sensitive->tree != NULL) {
+    bool is_text = self->sensitive->column->type == KN_TYPE_TEXT;
+    if (is_text && self->sensitive->tree != NULL) {
         KN_TRY(rank_by_leaf(self, err));
-    } else if (self->sensitive->column->type == KN_TYPE_TEXT) {
+    } else if (is_text) {
         KN_FAIL(KN_USAGE,
                 "t-closeness: distance=ordered needs an order: column %.40s is text; give it one with --hierarchy "
                 "'%.40s=order(a<b<c)', or take distance=equal",
@@ -124,12 +126,10 @@ static kn_status prepare_hierarchical(state *self, kn_error *err)
             self->node_share[node] += (double)sensitive->value_rows[value] / self->n_rows;
             if (node == tree->root) break;
         }
-    double height = tree->n_levels > 1 ? tree->n_levels - 1.0 : 1;
-    for (uint32_t node = 0; node < tree->n_nodes; node++) {
-        uint32_t parent = tree->parent[node];
-        double above = parent == tree->root ? tree->n_levels - 1.0 : tree->level[parent];
-        if (node != tree->root) self->node_gap[node] = (above - tree->level[node]) / height;
-    }
+    double height = tree->level[tree->root];
+    for (uint32_t node = 0; node < tree->n_nodes; node++)
+        if (node != tree->root)
+            self->node_gap[node] = ((double)tree->level[tree->parent[node]] - tree->level[node]) / height;
 done:
     return status;
 }

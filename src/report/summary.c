@@ -42,16 +42,18 @@ static void loss_lines(kn_buffer *out, const kn_facts *facts)
         kn_buffer_printf(out, ", at most %.2g %% above the best possible",
                          100 * (facts->loss - facts->bound) / (facts->bound > 0 ? facts->bound : facts->loss));
     kn_buffer_char(out, '\n');
+    /* only sums over cells fall on columns */
+    bool has_losses = facts->tuples->n_qis > 0 && !isnan(facts->column_loss[0]);
+    if (!has_losses && facts->release->levels == NULL) return;
     line(out, "by column");
     size_t used = 16;
     for (uint32_t q = 0; q < facts->tuples->n_qis; q++) {
         char item[160];
-        int n;
+        int n = snprintf(item, sizeof item, "%.60s", facts->tuples->domains[q]->name);
+        if (has_losses) n += snprintf(item + n, sizeof item - (size_t)n, " %.3g", facts->column_loss[q]);
         if (facts->release->levels != NULL)
-            n = snprintf(item, sizeof item, "%.60s %.3g (level %u)", facts->tuples->domains[q]->name,
-                         facts->column_loss[q], facts->release->levels[q]);
-        else
-            n = snprintf(item, sizeof item, "%.60s %.3g", facts->tuples->domains[q]->name, facts->column_loss[q]);
+            n += snprintf(item + n, sizeof item - (size_t)n, has_losses ? " (level %u)" : " level %u",
+                          facts->release->levels[q]);
         if (q != 0 && used + (size_t)n + 2 > 80) {
             kn_buffer_text(out, ",\n                ");
             used = 16;

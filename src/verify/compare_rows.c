@@ -11,6 +11,7 @@
 #include "verify/checks.h"
 
 #include "verify/inside.h"
+#include "verify/match_columns.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -265,6 +266,31 @@ done:
     return status;
 }
 
+/* A released row whose cell of some column has no original value left, and the column of the request. */
+static kn_status find_misfit(uint32_t *row, uint32_t *column, const kn_recount *recount, const copied_tuples *copied,
+                             const comparison *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *row = KN_NONE;
+    for (size_t i = 0; i < all->n_jobs && *row == KN_NONE; i++) {
+        const column_job *job = &all->jobs[i];
+        if (job->meaning == NULL) continue;
+        kn_column_match match = {.original = recount->original,
+                                 .release = recount->release,
+                                 .original_column = recount->in_original[job->column],
+                                 .release_column = recount->in_release[job->column],
+                                 .meaning = job->meaning,
+                                 .original_group = copied->groups->row_group,
+                                 .release_group = copied->match,
+                                 .pool = recount->request->pool};
+        *column = job->column;
+        KN_TRY(kn_column_match_find(row, &match, err));
+        KN_TRY(kn_tick(recount->request->ticker, "verify", -1, err));
+    }
+done:
+    return status;
+}
+
 typedef struct crowded {
     uint32_t row; /* released; KN_NONE: none */
     uint64_t n_released, n_candidates;
@@ -312,45 +338,80 @@ done:
     return status;
 }
 
+typedef struct qi_columns {
+    uint32_t *qis, *columns; /* of the request, of the original */
+    const kn_meaning **meanings;
+    size_t n;
+} qi_columns;
+
+static kn_status collect_qis(qi_columns *out, const kn_recount *recount, const comparison *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *out = (qi_columns){0};
+    KN_NEW(out->qis, all->n_jobs);
+    KN_NEW(out->columns, all->n_jobs);
+    KN_NEW(out->meanings, all->n_jobs);
+    for (size_t i = 0; i < all->n_jobs; i++) {
+        if (all->jobs[i].meaning == NULL) continue;
+        out->qis[out->n] = all->jobs[i].column;
+        out->columns[out->n] = recount->in_original[all->jobs[i].column];
+        out->meanings[out->n++] = all->jobs[i].meaning;
+    }
+done:
+    return status;
+}
+
+static void show_crowded(kn_buffer *out, const kn_recount *recount, const crowded *found)
+{
+    kn_buffer_printf(out, "line %llu: ", (unsigned long long)kn_sheet_line(recount->release, found->row));
+    kn_recount_show_class(out, recount, recount->classes->row_group[found->row]);
+    kn_buffer_printf(
+        out,
+        ": %llu released row%s of it with the same copied cells, but %llu row%s of the original that could "
+        "be generalized to it",
+        (unsigned long long)found->n_released, found->n_released == 1 ? "" : "s",
+        (unsigned long long)found->n_candidates, found->n_candidates == 1 ? "" : "s");
+}
+
+static void show_misfit(kn_buffer *out, const kn_recount *recount, uint32_t row, uint32_t column)
+{
+    kn_buffer_printf(out, "line %llu, column '%.40s': ", (unsigned long long)kn_sheet_line(recount->release, row),
+                     recount->request->columns[column].name);
+    kn_recount_show_text(out, recount, released(recount, column), kn_sheet_code(released(recount, column), row));
+    kn_buffer_text(out, " is left over: the released cells of this column cannot be the original's values generalized, "
+                        "in whatever order");
+}
+
 static kn_status check_candidates(kn_recount *recount, const copied_tuples *copied, const comparison *all,
                                   const char *unknown, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_inside *inside = NULL;
     kn_buffer detail = {0};
-    uint32_t *columns = NULL, *qis = NULL;
-    const kn_meaning **meanings = NULL;
-    size_t n = 0;
+    qi_columns qis = {0};
     crowded found = {.row = KN_NONE};
-    kn_check_state state = KN_CHECK_HOLDS;
-    KN_NEW(columns, all->n_jobs);
-    KN_NEW(qis, all->n_jobs);
-    KN_NEW(meanings, all->n_jobs);
-    for (size_t i = 0; i < all->n_jobs; i++) {
-        if (all->jobs[i].meaning == NULL) continue;
-        columns[n] = recount->in_original[all->jobs[i].column];
-        qis[n] = all->jobs[i].column;
-        meanings[n++] = all->jobs[i].meaning;
-    }
-    KN_TRY(kn_inside_make(&inside, recount->original, columns, meanings, n, copied->groups->row_group,
+    uint32_t misfit = KN_NONE, column = 0;
+    kn_check_state state = KN_CHECK_BROKEN;
+    KN_TRY(collect_qis(&qis, recount, all, err));
+    KN_TRY(kn_inside_make(&inside, recount->original, qis.columns, qis.meanings, qis.n, copied->groups->row_group,
                           copied->groups->n_groups, err));
     inside->max_work = MAX_CANDIDATE_WORK;
-    KN_TRY(find_crowded(&found, recount, copied, inside, qis, n, err));
+    KN_TRY(find_crowded(&found, recount, copied, inside, qis.qis, qis.n, err));
+    if (found.row == KN_NONE) KN_TRY(find_misfit(&misfit, &column, recount, copied, all, err));
     if (found.row != KN_NONE) {
-        state = KN_CHECK_BROKEN;
-        kn_buffer_printf(&detail, "line %llu: ", (unsigned long long)kn_sheet_line(recount->release, found.row));
-        kn_recount_show_class(&detail, recount, recount->classes->row_group[found.row]);
-        kn_buffer_printf(&detail,
-                         ": %llu released row%s of it with the same copied cells, but %llu row%s of the "
-                         "original that could be generalized to it",
-                         (unsigned long long)found.n_released, found.n_released == 1 ? "" : "s",
-                         (unsigned long long)found.n_candidates, found.n_candidates == 1 ? "" : "s");
-    } else if ((n == 0 && unknown[0] != '\0') || kn_inside_gave_up(inside)) {
+        show_crowded(&detail, recount, &found);
+    } else if (misfit != KN_NONE) {
+        show_misfit(&detail, recount, misfit, column);
+    } else if (qis.n == 0 && unknown[0] != '\0') {
         state = KN_CHECK_NOT_MADE;
-        if (n > 0) kn_buffer_text(&detail, "without the row order too many candidates would have to be counted");
+    } else if (kn_inside_gave_up(inside)) {
+        state = KN_CHECK_NOT_MADE;
+        kn_buffer_text(&detail, "without the row order too many candidates would have to be counted; each column by "
+                                "itself can be matched");
     } else {
-        kn_buffer_text(&detail, "every released row has enough candidates in the original; compared without the order, "
-                                "which is not known");
+        state = KN_CHECK_HOLDS;
+        kn_buffer_text(&detail, "every released row has enough candidates in the original, and each column can be "
+                                "matched with it; compared without the order, which is not known");
     }
     add_unknown(&detail, unknown);
     if (detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -358,9 +419,9 @@ static kn_status check_candidates(kn_recount *recount, const copied_tuples *copi
 done:
     kn_inside_free(inside);
     kn_buffer_free(&detail);
-    kn_free(columns);
-    kn_free(qis);
-    kn_free(meanings);
+    kn_free(qis.qis);
+    kn_free(qis.columns);
+    kn_free(qis.meanings);
     return status;
 }
 

@@ -5,6 +5,10 @@
  *   a label    with a tree: every node of that label; a node stands for the leaves below it
  *   a..b       an interval, both ends included, of numbers, dates, or the order that the domain gives to texts
  *   {a|b}      the values a and b
+ * and, for columns without a tree, what automatic trees write, so that a release can be checked without them:
+ *   2024-Q1    a period of the calendar, alone or as the end of an interval
+ *   [a,b)      an interval without its upper end
+ *   130**      a mask: codes of the same length that agree outside the stars
  * In intervals and sets '\' takes the next character literally. A missing cell is a value of its own: it is never
  * inside an interval. With a tree, labels decide; only a text that is no label at all is read as an interval (of
  * leaves in tree order, or of numbers) or a set. Without one, a text that an original cell has is that value and
@@ -231,15 +235,46 @@ static double end_position(const kn_meaning *meaning, const label_index *index, 
     return leaf == KN_NONE ? (double)NAN : (double)leaf;
 }
 
+/* Where an end of an interval lies: a value, or a period of which `high` takes the last moment. */
+static double interval_end(const kn_meaning *meaning, const label_index *index, const char *bytes, size_t n_bytes,
+                           bool high)
+{
+    double position = end_position(meaning, index, bytes, n_bytes), start, end;
+    if (!isnan(position) || meaning->reading.type != KN_TYPE_DATE) return position;
+    if (!kn_period_read(&start, &end, bytes, n_bytes)) return NAN;
+    return high ? nextafter(end, start) : start;
+}
+
+/* [a,b): from a up to but without b, as automatic trees write intervals of decimals. */
+static bool read_half_open(kn_meaning *meaning, kn_released_text *text, const label_index *index, const char *bytes,
+                           size_t n_bytes)
+{
+    const char *comma = memchr(bytes, ',', n_bytes);
+    if (n_bytes < 5 || bytes[0] != '[' || bytes[n_bytes - 1] != ')' || comma == NULL) return false;
+    double low = end_position(meaning, index, bytes + 1, (size_t)(comma - bytes) - 1);
+    double high = end_position(meaning, index, comma + 1, (size_t)(bytes + n_bytes - comma) - 2);
+    if (isnan(low) || isnan(high)) return false;
+    text->low = low;
+    text->high = nextafter(high, -INFINITY);
+    return true;
+}
+
 static void read_interval(kn_meaning *meaning, kn_released_text *text, const label_index *index, char *scratch,
                           const char *bytes, size_t n_bytes)
 {
     size_t n;
     const char *end = bytes + n_bytes, *stop = take_member(scratch, &n, bytes, end, false);
-    if (stop == end) return;
-    double low = end_position(meaning, index, scratch, n);
+    if (stop == end) {
+        if (!isnan(text->number) || read_half_open(meaning, text, index, bytes, n_bytes)) return;
+        double start = interval_end(meaning, index, bytes, n_bytes, false);
+        if (meaning->reading.type != KN_TYPE_DATE || isnan(start)) return;
+        text->low = start;
+        text->high = interval_end(meaning, index, bytes, n_bytes, true);
+        return;
+    }
+    double low = interval_end(meaning, index, scratch, n, false);
     if (take_member(scratch, &n, stop + 2, end, false) != end) return;
-    double high = end_position(meaning, index, scratch, n);
+    double high = interval_end(meaning, index, scratch, n, true);
     if (isnan(low) || isnan(high)) return;
     text->low = low;
     text->high = high;
@@ -310,6 +345,8 @@ static kn_status read_released(kn_meaning *meaning, kn_released_text *text, cons
         KN_TRY(read_set(meaning, text, scratch, bytes, n_bytes, err));
     else
         read_interval(meaning, text, index, scratch, bytes, n_bytes);
+    text->masked = meaning->domain->kind == KN_DOMAIN_SETS && text->n_members == 0 && n_bytes > 1 &&
+                   (bytes[0] == '*' || bytes[n_bytes - 1] == '*');
 done:
     return status;
 }
@@ -318,7 +355,7 @@ done:
 static bool says_nothing(const kn_released_text *text)
 {
     return !text->everything && !text->missing && text->same == KN_NONE && isnan(text->number) && isnan(text->low) &&
-           text->n_nodes == 0 && text->n_members == 0;
+           text->n_nodes == 0 && text->n_members == 0 && !text->masked;
 }
 
 static kn_status read_releaseds(kn_meaning *meaning, const label_index *index, bool guard_formulas, kn_error *err)
@@ -394,6 +431,19 @@ static bool same_number(const kn_meaning *meaning, uint32_t original, uint32_t r
     return strcmp(x, y) == 0;
 }
 
+/* As many bytes, each the same or hidden behind a star, the stars at one end. */
+static bool mask_covers(const kn_meaning *meaning, uint32_t original, uint32_t released)
+{
+    size_t n, n_mask, at = 0;
+    const char *bytes = kn_text(meaning->original_column, original, &n);
+    const char *mask = kn_text(meaning->released_column, released, &n_mask);
+    if (n != n_mask) return false;
+    while (at < n && mask[at] == '*') at++;
+    if (at > 0) return memcmp(bytes + at, mask + at, n - at) == 0;
+    while (at < n && mask[n - 1 - at] == '*') at++;
+    return memcmp(bytes, mask, n - at) == 0;
+}
+
 bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t released)
 {
     const kn_released_text *general = &meaning->releaseds[released];
@@ -406,6 +456,7 @@ bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t re
     }
     if (value->missing) return general->missing;
     if (general->low <= value->position && value->position <= general->high) return true;
+    if (general->masked && mask_covers(meaning, original, released)) return true;
     if (general->number == value->number && same_number(meaning, original, released)) return true;
     return general->n_members > 0 && bsearch(&original, meaning->members.items + general->first_member,
                                              general->n_members, sizeof(uint32_t), by_code) != NULL;

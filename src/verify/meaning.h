@@ -18,6 +18,7 @@ typedef struct kn_original_text {
 typedef struct kn_released_text {
     bool everything;                  /* * */
     bool missing;                     /* the missing value, or a set that holds it */
+    bool masked;                      /* 130** */
     uint32_t same;                    /* original text with the same bytes, or KN_NONE */
     double number;                    /* NAN when it is none */
     double low, high;                 /* interval, both ends included; NAN when it is none */

@@ -2,8 +2,8 @@
  *
  * RFC 4180 with LF, CRLF or CR as line end. A cell that starts with a quote ends with one, two quotes inside stand for
  * one, and after the closing quote only a delimiter or a line end may follow. A quote elsewhere is literal. Empty
- * lines are not rows, except in a table of one column, where they are an empty cell. A byte order mark is skipped;
- * UTF-16 with one, and Latin-1 when told so, become UTF-8 before anything else looks at the bytes.
+ * lines may only end the file, except in a table of one column, where they are an empty cell. A byte order mark is
+ * skipped; UTF-16 with one, and Latin-1 when told so, become UTF-8 before anything else looks at the bytes.
  *
  * Cost: the bytes once for finding the cells, once for hashing them; a cell equal to the one above it is not hashed.
  * Memory: codes of 1, 2 or 4 bytes, the distinct texts, and a buffer of 512 KiB or twice the largest cell. */
@@ -166,7 +166,7 @@ typedef struct source {
     unsigned char *raw; /* before decoding; only for forms that need it */
     size_t n_raw;
     text_form form;
-    bool at_end;
+    bool at_end, trim;
     char delimiter;
     uint64_t line;
     bool ends[256]; /* bytes that end an unquoted cell */
@@ -269,7 +269,7 @@ static void close_source(source *in)
 static kn_status open_source(source *in, const kn_sheet_options *options, kn_error *err)
 {
     kn_status status = KN_OK;
-    *in = (source){.file = -1, .name = options->name, .line = 1, .capacity = 2 * BLOCK_BYTES};
+    *in = (source){.file = -1, .name = options->name, .line = 1, .trim = options->trim, .capacity = 2 * BLOCK_BYTES};
     in->file = open(options->path, O_RDONLY | O_CLOEXEC);
     if (in->file < 0) KN_FAIL(KN_INPUT, "cannot open %s: %s", options->name, strerror(errno));
     KN_NEW_RAW(in->buffer, in->capacity);
@@ -342,6 +342,8 @@ static size_t undouble(char *bytes, size_t n_bytes)
     return (size_t)(to - bytes);
 }
 
+static bool is_blank(const source *in, char c) { return (c == ' ' || c == '\t') && c != in->delimiter; }
+
 static cell quoted_cell(source *in, const char *quote)
 {
     cell found = {.quoted = true, .end = END_UNKNOWN};
@@ -358,6 +360,7 @@ static cell quoted_cell(source *in, const char *quote)
     const char *after = p + 1;
     found.bytes = start;
     found.n_bytes = (size_t)(p - start);
+    while (in->trim && after < end && is_blank(in, *after)) after++;
     if (after < end && *after != in->delimiter && *after != '\n' && *after != '\r') {
         found.problem = "text after a closing quote";
         return found;
@@ -375,6 +378,7 @@ static cell quoted_cell(source *in, const char *quote)
 static inline cell scan_cell(source *in)
 {
     const char *start = in->buffer + in->at, *end = in->buffer + in->n, *p = start;
+    while (in->trim && p < end && is_blank(in, *p)) p++;
     if (p < end && *p == '"') return quoted_cell(in, p);
     while (p < end && !in->ends[(unsigned char)*p]) p++;
     cell found = {.bytes = start, .n_bytes = (size_t)(p - start)};
@@ -399,7 +403,7 @@ static void trim_cell(cell *found)
 }
 
 /* The next cell; refills as often as it takes. */
-static kn_status next_cell(cell *out, source *in, bool trim, kn_error *err)
+static kn_status next_cell(cell *out, source *in, kn_error *err)
 {
     kn_status status = KN_OK;
     for (;;) {
@@ -408,7 +412,7 @@ static kn_status next_cell(cell *out, source *in, bool trim, kn_error *err)
         KN_TRY(refill(in, err));
     }
     in->at = out->next;
-    if (trim) trim_cell(out);
+    if (in->trim) trim_cell(out);
 done:
     return status;
 }
@@ -423,6 +427,7 @@ typedef struct table_reader {
     uint32_t *last;         /* per column the code above */
     uint64_t *fingerprints; /* of the chunk being filled */
     size_t n_pending;
+    uint64_t empty_line; /* the first one that only the end of the file may follow; 0: none */
 } table_reader;
 
 static kn_status note_problem(kn_sheet *cells, const char *name, uint64_t line, const char *what, kn_error *err)
@@ -553,7 +558,7 @@ done:
 static kn_status read_plain_rows(table_reader *reader, kn_error *err)
 {
     kn_status status = KN_OK;
-    for (bool plain = !reader->options->trim; plain;) {
+    for (bool plain = !reader->options->trim && reader->empty_line == 0; plain;) {
         KN_TRY(read_plain_row(&plain, reader, err));
         if (plain) KN_TRY(count_row(reader, err));
     }
@@ -573,7 +578,7 @@ static kn_status read_row(bool *more, table_reader *reader, kn_error *err)
     char text[120];
     *more = false;
     do {
-        KN_TRY(next_cell(&found, in, reader->options->trim, err));
+        KN_TRY(next_cell(&found, in, err));
         if (found.problem != NULL) {
             snprintf(text, sizeof text, "%s in cell %u", found.problem, c + 1);
             KN_TRY(note_problem(cells, in->name, line, text, err));
@@ -581,13 +586,16 @@ static kn_status read_row(bool *more, table_reader *reader, kn_error *err)
         }
         if (c == 0 && found.n_bytes == 0 && !found.quoted) {
             if (found.end == END_FILE) goto done;
-            if (found.end == END_LINE && cells->n_columns > 1) { /* an empty line is no row */
+            if (found.end == END_LINE && cells->n_columns > 1) { /* no row; fine at the end of the file */
+                if (reader->empty_line == 0) reader->empty_line = line;
                 in->line++;
-                uint64_t extra = cells->shifts.n > 0 ? cells->shifts.items[cells->shifts.n - 1].extra : 0;
-                KN_PUSH(&cells->shifts, ((kn_line_shift){cells->n_rows, extra + 1}));
                 *more = true;
                 goto done;
             }
+        }
+        if (reader->empty_line != 0) {
+            KN_TRY(note_problem(cells, in->name, reader->empty_line, "an empty line inside the table", err));
+            goto done;
         }
         n_line_ends += found.n_line_ends;
         if (c < cells->n_columns && cells->columns[c].stored)
@@ -632,13 +640,13 @@ static void discard_line(first_line *line)
 }
 
 /* The cells of the first line as texts; the source stands behind it then. */
-static kn_status read_first_line(first_line *line, source *in, bool trim, kn_error *err)
+static kn_status read_first_line(first_line *line, source *in, kn_error *err)
 {
     kn_status status = KN_OK;
     cell found;
     *line = (first_line){.n_lines = 1};
     do {
-        KN_TRY(next_cell(&found, in, trim, err));
+        KN_TRY(next_cell(&found, in, err));
         line->problem = found.problem;
         if (found.problem != NULL) goto done;
         KN_RESERVE(&line->names, 1);
@@ -671,7 +679,7 @@ static kn_status try_delimiter(size_t *n_cells, bool *expected, const source *in
     KN_NEW_RAW(trial.buffer, in->n);
     memcpy(trial.buffer, in->buffer, in->n);
     set_delimiter(&trial, delimiter);
-    KN_TRY(read_first_line(&line, &trial, options->trim, err));
+    KN_TRY(read_first_line(&line, &trial, err));
     *n_cells = line.problem == NULL ? line.names.n : 0;
     *expected = line_as_expected(&line, options);
 done:
@@ -761,7 +769,7 @@ static kn_status read_table(table_reader *reader, kn_error *err)
         goto done;
     }
     KN_TRY(choose_delimiter(in, reader->options, err));
-    KN_TRY(read_first_line(&line, in, reader->options->trim, err));
+    KN_TRY(read_first_line(&line, in, err));
     if (line.problem != NULL) {
         KN_TRY(note_problem(reader->cells, in->name, 1, line.problem, err));
         goto done;

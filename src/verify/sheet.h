@@ -27,7 +27,7 @@ typedef struct kn_sheet_column {
     size_t n_chunks, chunks_capacity;
 } kn_sheet_column;
 
-/* From `row` on, lines are `extra` more than one per row: cells that hold line ends, and empty lines. */
+/* From `row` on, lines are `extra` more than one per row: cells that hold line ends. */
 typedef struct kn_line_shift {
     uint32_t row;
     uint64_t extra;

@@ -202,6 +202,46 @@ static bool read_date(double *number, char *canonical, kn_day_order order, const
     return true;
 }
 
+/* Week 1 holds 4 January and starts on a Monday; day 0 was a Thursday. */
+static bool read_week(double *start, double *end, int year, int week)
+{
+    int64_t first;
+    if (week > 53 || !days_of(&first, year, 1, 4)) return false;
+    first -= (first % 7 + 10) % 7;
+    *start = (double)(first + 7 * (week - 1));
+    *end = *start + 7;
+    return true;
+}
+
+bool kn_period_read(double *start, double *end, const char *bytes, size_t n_bytes)
+{
+    const char *at = bytes, *stop = bytes + n_bytes;
+    int year, part, n_months = 12, month = 1;
+    int64_t first, next;
+    if (!take_digits(&at, stop, 4, 4, &year)) return false;
+    if (at < stop) { /* a part of the year: Qn, Hn, Wnn, mm, mm-dd */
+        if (!take(&at, stop, '-') || at == stop) return false;
+        char unit = is_digit(*at) ? 'M' : *at++;
+        if (!take_digits(&at, stop, unit == 'M' || unit == 'W' ? 2 : 1, 2, &part) || part < 1) return false;
+        if (at < stop && unit == 'M') {
+            bool is_day = read_date(start, NULL, KN_DAY_ISO, bytes, n_bytes);
+            *end = *start + 1;
+            return is_day && *start == floor(*start);
+        }
+        if (at < stop) return false;
+        if (unit == 'W') return read_week(start, end, year, part);
+        n_months = unit == 'M' ? 1 : unit == 'Q' ? 3 : unit == 'H' ? 6 : 0;
+        if (n_months == 0 || part * n_months > 12) return false;
+        month = (part - 1) * n_months + 1;
+    }
+    bool over = month + n_months > 12;
+    if (!days_of(&first, year, month, 1)) return false;
+    if (!days_of(&next, year + over, over ? 1 : month + n_months, 1)) return false;
+    *start = (double)first;
+    *end = (double)next;
+    return true;
+}
+
 /* --- Reading --------------------------------------------------------------------------------------------------- */
 
 kn_reading kn_reading_of(kn_type type, const kn_sheet_column *column, const char *const *null_values,

@@ -29,6 +29,10 @@ bool kn_text_is_missing(const kn_reading *reading, const char *bytes, size_t n_b
 kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *reading, const char *bytes,
                           size_t n_bytes);
 
+/* A period of the calendar, whatever form the column's dates have: 2024, 2024-H1, 2024-Q1, 2024-W05, 2024-01,
+ * 2024-01-31; days from `start` up to but without `end`. */
+bool kn_period_read(double *start, double *end, const char *bytes, size_t n_bytes);
+
 /* The values of a column. */
 typedef struct kn_values {
     uint32_t n_values;

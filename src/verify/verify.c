@@ -448,7 +448,11 @@ static bool star_is_a_root(const kn_recount *recount)
     for (size_t q = 0; q < recount->n_qis; q++) {
         const kn_domain *domain = recount->request->columns[recount->qis[q]].domain;
         size_t n_bytes;
-        if (domain == NULL || domain->kind != KN_DOMAIN_TREE) continue;
+        if (domain == NULL || domain->kind == KN_DOMAIN_SETS) continue;
+        if (domain->kind == KN_DOMAIN_RANGES) { /* all values are an interval, unless one of them is missing */
+            if (domain->missing == KN_NONE) return false;
+            continue;
+        }
         const char *label = kn_tree_label(domain->tree, domain->tree->root, &n_bytes);
         if (n_bytes != 1 || label[0] != '*') return false;
     }

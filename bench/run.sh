@@ -1,0 +1,19 @@
+#!/bin/sh
+# bench/run.sh BUILD: every question of bench/README.md, one JSON line per run, quality beside time. Peers from PyPI are
+# installed into build/bench-venv; where they cannot be had, the lines about kanon are printed all the same.
+set -eu
+build=$1
+here=$(dirname "$0")
+if [ -z "${KANON_DATA:-}" ] && [ -d "$here/../../shared/data" ]; then
+    KANON_DATA=$(cd "$here/../../shared/data" && pwd)
+    export KANON_DATA
+fi
+venv="$build/bench-venv"
+if [ ! -x "$venv/bin/python" ]; then
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install -q duckdb pycanon || echo "the peers duckdb and pycanon could not be installed" >&2
+fi
+for question in "$here"/*.py; do
+    echo "# $(basename "$question")" >&2
+    "$venv/bin/python" "$question" "$build" || echo "# $question failed" >&2
+done

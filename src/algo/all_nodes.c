@@ -1,0 +1,160 @@
+/* Every node, evaluated; see the header. */
+#include "algo/all_nodes.h"
+
+#include <string.h>
+
+typedef struct worker {
+    kn_evaluator *evaluator;
+    kn_blocks (*kept)[2];
+    kn_blocks leaf; /* where memory does not allow to keep results */
+    uint32_t *levels, *node_levels;
+} worker;
+
+typedef struct state {
+    const kn_full_domain *domain;
+    bool details;
+    kn_node_visitor visit;
+    void *context;
+    worker *workers;
+    uint32_t n_workers;
+    size_t n_jobs;
+    size_t memory_each;
+} state;
+
+static kn_status visit_groups(void *context, const kn_groups *groups, unsigned w, kn_error *err)
+{
+    kn_status status = KN_OK;
+    state *s = context;
+    kn_node node;
+    KN_TRY(kn_evaluate(&node, s->workers[w].evaluator, groups, err));
+    KN_TRY(s->visit(s->context, &node, groups->levels, w, err));
+done:
+    return status;
+}
+
+static kn_status visit_blocks(state *s, const kn_blocks *blocks, unsigned w, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = s->domain->blocks;
+    worker *own = &s->workers[w];
+    kn_node nodes[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        if (blocks->levels[b->outer[d]] != own->levels[b->outer[d]]) {
+            KN_TRY(kn_blocks_roll(&own->leaf, blocks, own->levels, kn_evaluator_block_roller(own->evaluator), err));
+            blocks = &own->leaf;
+            break;
+        }
+    kn_evaluate_blocks(nodes, own->evaluator, blocks, s->details);
+    for (uint32_t c = 0; c < b->n_combos; c++)
+        for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
+            kn_block_levels(own->node_levels, b, blocks, c, v);
+            KN_TRY(s->visit(s->context, &nodes[c * KN_LATTICE_LANES + v], own->node_levels, w, err));
+        }
+done:
+    return status;
+}
+
+static bool may_keep(const state *s, const worker *own, uint32_t depth, const kn_blocks *from)
+{
+    const kn_block_lattice *b = s->domain->blocks;
+    if (s->memory_each == 0) return true;
+    size_t sum = kn_blocks_bytes(b, from);
+    for (uint32_t d = 0; d < depth; d++)
+        for (int i = 0; i < 2; i++) sum += kn_blocks_bytes(b, &own->kept[d][i]);
+    return sum <= s->memory_each;
+}
+
+static kn_status descend(state *s, const kn_blocks *from, uint32_t depth, unsigned w, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = s->domain->blocks;
+    worker *own = &s->workers[w];
+    if (depth == b->n_outer) return visit_blocks(s, from, w, err);
+    uint32_t q = b->outer[depth];
+    const kn_lattice_column *column = &b->lattice->columns[q];
+    for (uint32_t l = column->min_level; l <= column->max_level; l++) {
+        own->levels[q] = l;
+        kn_blocks *kept = &own->kept[depth][from == &own->kept[depth][0]];
+        if (l > column->min_level && may_keep(s, own, depth, from)) {
+            KN_TRY(kn_blocks_roll(kept, from, own->levels, kn_evaluator_block_roller(own->evaluator), err));
+            from = kept;
+        }
+        KN_TRY(descend(s, from, depth + 1, w, err));
+    }
+    own->levels[q] = column->min_level;
+done:
+    return status;
+}
+
+static uint32_t n_levels(const state *s, uint32_t depth)
+{
+    const kn_lattice_column *column = &s->domain->lattice->columns[s->domain->blocks->outer[depth]];
+    return column->max_level - column->min_level + 1;
+}
+
+static kn_status run_job(void *context, size_t job, unsigned w, kn_error *err)
+{
+    kn_status status = KN_OK;
+    state *s = context;
+    const kn_block_lattice *b = s->domain->blocks;
+    worker *own = &s->workers[w];
+    const kn_blocks *from = &b->base;
+    uint32_t n_fixed = b->n_outer < 2 ? b->n_outer : 2;
+    size_t rest = job;
+    KN_TRY(kn_tick(s->domain->task->ticker, "search", (double)job / (double)s->n_jobs, err));
+    for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) own->levels[q] = b->lattice->columns[q].min_level;
+    for (uint32_t d = n_fixed; d-- > 0; rest /= n_levels(s, d))
+        own->levels[b->outer[d]] += (uint32_t)(rest % n_levels(s, d));
+    if (job > 0 && may_keep(s, own, 0, from)) {
+        KN_TRY(kn_blocks_roll(&own->kept[0][0], from, own->levels, kn_evaluator_block_roller(own->evaluator), err));
+        from = &own->kept[0][0];
+    }
+    KN_TRY(descend(s, from, n_fixed, w, err));
+done:
+    return status;
+}
+
+static kn_status run_blocks(state *s, kn_error *err)
+{
+    const kn_block_lattice *b = s->domain->blocks;
+    s->n_jobs = 1;
+    for (uint32_t d = 0; d < 2 && d < b->n_outer; d++) s->n_jobs *= n_levels(s, d);
+    return kn_pool_run(s->domain->task->pool, s->n_jobs, run_job, s, err);
+}
+
+kn_status kn_all_nodes(const kn_full_domain *domain, bool details, kn_node_visitor visit, void *context, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_task *task = domain->task;
+    state s = {.domain = domain, .details = details, .visit = visit, .context = context,
+               .n_workers = kn_pool_threads(task->pool)};
+    s.memory_each = task->memory_bytes / s.n_workers + (task->memory_bytes > 0);
+    KN_NEW(s.workers, s.n_workers);
+    for (uint32_t w = 0; w < s.n_workers; w++) {
+        KN_TRY(kn_evaluator_new(&s.workers[w].evaluator, domain, err));
+        KN_NEW(s.workers[w].kept, (size_t)domain->n_order + 1);
+        KN_NEW(s.workers[w].levels, task->tuples->n_qis);
+        KN_NEW(s.workers[w].node_levels, task->tuples->n_qis);
+    }
+    if (domain->blocks != NULL) {
+        KN_TRY(run_blocks(&s, err));
+    } else {
+        kn_lattice_walk walk = {.lattice = domain->lattice, .order = domain->order, .n_order = domain->n_order,
+                                .memory_bytes = task->memory_bytes, .pool = task->pool, .ticker = task->ticker,
+                                .stage = "search", .context = &s, .visit = visit_groups};
+        KN_TRY(kn_lattice_walk_run(&walk, err));
+    }
+done:
+    for (uint32_t w = 0; s.workers != NULL && w < s.n_workers; w++) {
+        worker *own = &s.workers[w];
+        for (uint32_t d = 0; own->kept != NULL && d <= domain->n_order; d++)
+            for (int i = 0; i < 2; i++) kn_blocks_free(&own->kept[d][i]);
+        kn_free(own->kept);
+        kn_blocks_free(&own->leaf);
+        kn_free(own->levels);
+        kn_free(own->node_levels);
+        kn_evaluator_free(own->evaluator);
+    }
+    kn_free(s.workers);
+    return status;
+}

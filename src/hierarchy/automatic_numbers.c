@@ -1,0 +1,147 @@
+/* `auto` for numbers: nested intervals with round ends, none of which holds few rows.
+ *
+ * The smallest width is round (1, 2 or 5 times a power of ten; at least 2 for whole numbers) and about thirty of it
+ * cover the middle 90 % of the rows, so outliers do not make the tree coarse; each further level doubles it (fan-out 2
+ * where the data is dense) while at least two widths cover that middle; then *. Ends are multiples of the level's
+ * width, but a multiple that would leave fewer than 1/64 of the rows on a side (1/32 at the next level, and so on) is
+ * no end: sparse stretches become one wide interval. In a full-domain release one sparse interval pushes the whole
+ * column up, and tails are where they are.
+ *
+ * In: the column's numbers with their rows. Out: paths. Widest level first, so that finer ends only divide coarser
+ * intervals: a value before which an end stands knows the coarsest level of that end. Cost: O(values * levels). */
+#include "hierarchy/builders.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TARGET_INTERVALS = 32, MIN_SHARE = 64, NO_CUT = -1 };
+
+/* Round widths for numbers whose middle is low..high; false when they do not fit whole numbers of 64 bits. */
+static bool choose_widths(kn_widths *out, const kn_build *build, double low, double high)
+{
+    static const int64_t round[] = {1, 2, 5};
+    bool whole = build->column->type == KN_TYPE_INT;
+    double target = (high - low) / TARGET_INTERVALS;
+    int exponent = (int)floor(log10(target)), pick = 0;
+    if (exponent < -9) exponent = -9;
+    if (whole && exponent < 0) exponent = 0;
+    while (pick < 2 && (double)round[pick] * pow(10, exponent) < target) pick++;
+    if ((double)round[pick] * pow(10, exponent) < target) {
+        pick = 0;
+        exponent++;
+    }
+    if (whole && exponent == 0 && pick == 0) pick = 1;
+    if (exponent > 14) return false;
+    *out = (kn_widths){.scale = exponent < 0 ? (uint32_t)-exponent : 0};
+    double unit = pow(10, exponent < 0 ? exponent : 0);
+    int64_t units = round[pick];
+    for (int i = 0; i < exponent; i++) units *= 10;
+    do {
+        out->units[out->n++] = units;
+        units *= 2;
+    } while ((double)units * unit <= (high - low) / 2 && out->n < KN_MAX_WIDTHS);
+    return kn_widths_fit(out, build->column->number[0]) &&
+           kn_widths_fit(out, build->column->number[build->n_present - 1]);
+}
+
+typedef struct cuts {
+    const kn_widths *widths;
+    int64_t *interval; /* per value: which smallest width it lies in */
+    int64_t *at;       /* per value: the end before it, where there is one */
+    int8_t *level;     /* per value: the coarsest level of that end, NO_CUT: none */
+    uint32_t n_of_level[KN_MAX_WIDTHS];
+} cuts;
+
+/* Ends of one level inside values first .. past-1, an interval of the next coarser one. */
+static void divide(cuts *c, const kn_build *build, uint32_t first, uint32_t past, uint32_t level, uint64_t min_rows)
+{
+    int64_t times = c->widths->units[level] / c->widths->units[0];
+    uint64_t to_come = 0, since_cut = 0;
+    for (uint32_t value = first; value < past; value++) to_come += build->value_rows[value];
+    for (uint32_t value = first; value < past; value++) {
+        int64_t block = kn_floor_divide(c->interval[value], times);
+        bool new_block = value > first && block != kn_floor_divide(c->interval[value - 1], times);
+        if (new_block && since_cut >= min_rows && to_come >= min_rows) {
+            c->at[value] = block * times;
+            c->level[value] = (int8_t)level;
+            c->n_of_level[level]++;
+            since_cut = 0;
+        }
+        since_cut += build->value_rows[value];
+        to_come -= build->value_rows[value];
+    }
+}
+
+static void divide_levels(cuts *c, const kn_build *build)
+{
+    uint64_t n_rows = 0;
+    for (uint32_t value = 0; value < build->n_present; value++) n_rows += build->value_rows[value];
+    for (uint32_t level = c->widths->n; level-- > 0;) {
+        uint64_t min_rows = (n_rows << level) / MIN_SHARE;
+        uint32_t first = 0;
+        for (uint32_t value = 1; value <= build->n_present; value++) {
+            if (value < build->n_present && c->level[value] == NO_CUT) continue;
+            divide(c, build, first, value, level, min_rows > 0 ? min_rows : 1);
+            first = value;
+        }
+    }
+}
+
+/* The interval of a level around the current value, kept while values go by. */
+typedef struct span {
+    int64_t from, to;
+    uint32_t past; /* first value beyond it */
+} span;
+
+static void next_span(span *s, const cuts *c, const kn_build *build, uint32_t value, uint32_t level)
+{
+    uint32_t n = build->n_present;
+    s->from = value == 0 ? c->interval[0] : c->at[value];
+    for (s->past = value + 1; s->past < n && c->level[s->past] < (int)level;) s->past++;
+    s->to = s->past < n ? c->at[s->past] : c->interval[n - 1] + 1;
+}
+
+static kn_status push_rows(kn_build *build, const cuts *c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    span spans[KN_MAX_WIDTHS] = {{0}};
+    build->paths.n_levels = 2;
+    for (uint32_t level = 0; level < c->widths->n; level++) build->paths.n_levels += c->n_of_level[level] > 0;
+    for (uint32_t value = 0; value < build->n_present; value++) {
+        KN_TRY(kn_build_leaf(build, value, err));
+        for (uint32_t level = 0; level < c->widths->n; level++) {
+            if (c->n_of_level[level] == 0) continue; /* no more than the coarser one says */
+            if (value == spans[level].past) next_span(&spans[level], c, build, value, level);
+            KN_TRY(kn_build_interval(build, c->widths, spans[level].from, spans[level].to, err));
+        }
+        KN_TRY(kn_build_label(build, "*", 1, err));
+    }
+done:
+    return status;
+}
+
+kn_status kn_build_auto_numbers(kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_widths widths;
+    cuts c = {.widths = &widths};
+    double low, high;
+    kn_build_middle(&low, &high, build);
+    if (build->n_present < 3 || !(high > low) || !choose_widths(&widths, build, low, high)) {
+        KN_TRY(kn_build_suppress(build, "", err));
+        goto done;
+    }
+    KN_NEW_RAW(c.interval, build->n_present);
+    KN_NEW_RAW(c.at, build->n_present);
+    KN_NEW_RAW(c.level, build->n_present);
+    memset(c.level, NO_CUT, build->n_present);
+    for (uint32_t value = 0; value < build->n_present; value++)
+        c.interval[value] = kn_widths_interval(&widths, build->column->number[value]);
+    divide_levels(&c, build);
+    KN_TRY(push_rows(build, &c, err));
+done:
+    kn_free(c.interval);
+    kn_free(c.at);
+    kn_free(c.level);
+    return status;
+}

@@ -1,0 +1,114 @@
+/* `kanon lattice`: every full-domain generalization of a table with its smallest class, suppressed rows and measures, as
+ * CSV; the feasible, the minimal and the best nodes counted in the summary. */
+#include "algo/lattice_table.h"
+#include "io/output_file.h"
+#include "run/input.h"
+#include "run/result.h"
+
+#include <string.h>
+
+enum { MAX_NODES = 1000000 };
+
+/* The measures that a node can be priced by without recoding the table. */
+static kn_status list_objectives(kn_objective ***out, size_t *n_objectives, const kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    size_t n;
+    const kn_measure *const *all = kn_measure_all(&n);
+    KN_NEW(*out, n);
+    *n_objectives = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (all[i]->price_release != NULL || (all[i]->needs != 0 && input->tuples->n_sensitive == 0)) continue;
+        KN_TRY(kn_objective_new(&(*out)[*n_objectives], all[i]->name, input->tuples, err));
+        (*n_objectives)++;
+    }
+done:
+    return status;
+}
+
+static kn_status put_text(void *context, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    return kn_output_write(context, bytes, n_bytes, err);
+}
+
+static kn_status write_table(const kn_lattice_table *table, const kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_output *output = NULL;
+    const char *target = kn_settings_text(input->settings, "output");
+    KN_TRY(kn_output_open(&output, target != NULL ? target : "-", err));
+    KN_TRY(kn_lattice_table_csv(table, input->table->delimiter, put_text, output, err));
+    KN_TRY(kn_output_commit(output, err));
+done:
+    kn_output_discard(output);
+    return status;
+}
+
+static void append_levels(kn_buffer *text, const kn_lattice_table *table, size_t node)
+{
+    uint32_t n_qis = table->tuples->n_qis;
+    for (uint32_t q = 0; q < n_qis; q++)
+        kn_buffer_printf(text, "%s%u", q == 0 ? "[" : ",", table->levels[node * n_qis + q]);
+    kn_buffer_char(text, ']');
+}
+
+static kn_status summarize(kn_result *result, const kn_lattice_table *table, const kn_objective *objective, kn_error *err)
+{
+    enum { SHOWN = 10 };
+    kn_buffer text = {0};
+    size_t n_feasible = 0, n_minimal = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        n_feasible += table->entries[i].node.feasible;
+        n_minimal += table->entries[i].minimal;
+    }
+    kn_buffer_printf(&text, "%zu nodes, %zu feasible, %zu minimal\n", table->n, n_feasible, n_minimal);
+    kn_buffer_printf(&text, "  %-14s", "minimal");
+    for (size_t i = 0, shown = 0; i < table->n && shown < SHOWN; i++) {
+        if (!table->entries[i].minimal) continue;
+        if (shown++ != 0) kn_buffer_char(&text, ' ');
+        append_levels(&text, table, i);
+    }
+    kn_buffer_printf(&text, "%s\n", n_minimal > SHOWN ? " ..." : "");
+    if (table->best < table->n) {
+        kn_buffer_printf(&text, "  %-14s", "best");
+        append_levels(&text, table, table->best);
+        kn_buffer_printf(&text, ", %s %.6g, %llu rows suppressed\n", objective->type->name,
+                         table->entries[table->best].node.loss,
+                         (unsigned long long)table->entries[table->best].node.n_suppressed);
+    }
+    return kn_buffer_finish(&result->text, &text, err);
+}
+
+kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_input *input = NULL;
+    kn_objective **objectives = NULL;
+    size_t n_objectives = 0;
+    kn_lattice_table *table = NULL;
+    kn_result *result = NULL;
+    kn_args no_args = {0};
+    *out = NULL;
+    KN_TRY(kn_input_new(&input, settings, err));
+    KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
+    KN_TRY(kn_input_encode(input, true, err));
+    KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
+    KN_TRY(kn_input_goals(input, err));
+    KN_TRY(list_objectives(&objectives, &n_objectives, input, err));
+    kn_task task = {.tuples = input->tuples, .models = input->models, .objective = input->objective, .args = &no_args,
+                    .max_suppressed = input->max_suppressed, .pool = input->pool, .ticker = &input->ticker};
+    KN_TRY(kn_lattice_table_new(&table, &task, (const kn_objective *const *)objectives, n_objectives, MAX_NODES, err));
+    KN_TRY(write_table(table, input, err));
+    KN_TRY(kn_result_new(&result, err));
+    KN_TRY(summarize(result, table, input->objective, err));
+    KN_TRY(kn_buffer_finish(&result->warnings, &input->warnings, err));
+    *out = result;
+    result = NULL;
+done:
+    for (size_t i = 0; objectives != NULL && i < n_objectives; i++) kn_objective_free(objectives[i]);
+    kn_free(objectives);
+    kn_lattice_table_free(table);
+    kn_result_free(result);
+    kn_input_free(input);
+    return status;
+}
