@@ -2,6 +2,8 @@
  * for those that are suppressed. */
 #include "algo/full_domain.h"
 
+#include "algo/block_histograms.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,6 +25,7 @@ struct kn_evaluator {
         uint32_t word, shift, mask;
     } *fields;
     struct block_sums *sums;
+    kn_block_histograms *histogram_sums;
 };
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
@@ -121,7 +124,7 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     domain->task = task;
     bool histograms =
         (task->models->needs & KN_NEEDS_HISTOGRAM) || (measure->needs & KN_MEASURE_NEEDS_CLASS_COLUMN);
-    bool blocks = max_combos > 0 && task->models->counts_only && measure->price_cell != NULL &&
+    bool blocks = max_combos > 0 && !(task->models->needs & KN_NEEDS_POPULATION) && measure->price_cell != NULL &&
                   task->tuples->n_repeats == 0;
     unsigned flags = histograms ? KN_LATTICE_HISTOGRAMS : 0;
     KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags | (blocks ? KN_LATTICE_NO_BASE : 0), err));
@@ -185,7 +188,10 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     KN_NEW(evaluator->cells, tuples->n_qis);
     KN_NEW(evaluator->root, tuples->n_qis);
     KN_NEW(evaluator->fields, (size_t)tuples->n_qis + 1);
-    if (domain->blocks != NULL) KN_TRY(block_sums_new(&evaluator->sums, err));
+    if (domain->blocks != NULL && domain->lattice->has_histograms)
+        KN_TRY(kn_block_histograms_new(&evaluator->histogram_sums, domain, err));
+    else if (domain->blocks != NULL)
+        KN_TRY(block_sums_new(&evaluator->sums, err));
     if (domain->blocks != NULL) KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, err));
     for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
     *out = evaluator;
@@ -214,6 +220,7 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_free(evaluator->root);
     kn_free(evaluator->fields);
     kn_free(evaluator->sums);
+    kn_block_histograms_free(evaluator->histogram_sums);
     kn_free(evaluator);
 }
 
@@ -770,6 +777,10 @@ void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *
     const kn_block_lattice *b = domain->blocks;
     block_sums *sums = evaluator->sums;
     int64_t columns = 0;
+    if (domain->lattice->has_histograms) {
+        kn_evaluate_histogram_blocks(out, evaluator->histogram_sums, blocks, details);
+        return;
+    }
     for (uint32_t d = 0; d < b->n_outer; d++) columns += domain->table_sum[b->outer[d]][blocks->levels[b->outer[d]]];
     clear_block_sums(sums, b);
     scan_any(sums, domain, blocks, details);
