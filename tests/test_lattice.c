@@ -3,6 +3,8 @@
 
 #include "algo/huge_lattice.h"
 #include "algo/lattice_table.h"
+#include "hierarchy/build.h"
+#include "io/csv_read.h"
 #include "recode/recode.h"
 
 #include <math.h>
@@ -812,6 +814,112 @@ static void mu_argus_is_finished_or_refused(void **state)
     assert_true(n_refused > 0 && n_refused < 100);
 }
 
+/* --- Real data ------------------------------------------------------------------------------------------------- */
+
+/* `columns`: names in QI order; the hierarchy of column c is <folder>/hierarchies/c.csv. The test is skipped without
+ * KANON_DATA. */
+static void real_problem(problem *p, const char *file, const char *folder, const char *const *columns, uint32_t n_qis)
+{
+    const char *data = getenv("KANON_DATA");
+    char path[4096];
+    kn_csv_reader *reader;
+    kn_column_plan plans[64] = {{0}};
+    if (data == NULL) {
+        print_message("KANON_DATA is not set\n");
+        skip();
+    }
+    *p = (problem){.n_qis = n_qis};
+    snprintf(path, sizeof path, "%s/%s/%s", data, folder, file);
+    assert_ok(kn_csv_open(&reader, path, &(kn_csv_options){0}, err));
+    for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++) {
+        plans[c].role = KN_ROLE_DROPPED;
+        for (uint32_t q = 0; q < n_qis; q++)
+            if (strcmp(kn_csv_column_name(reader, c), columns[q]) == 0) plans[c].role = KN_ROLE_QUASI;
+    }
+    assert_ok(kn_csv_read(&p->table, reader, plans, NULL, NULL, err));
+    kn_csv_close(reader);
+    for (uint32_t q = 0; q < n_qis; q++) {
+        const char *name = strcmp(columns[q], "income") == 0 ? "salary-class" : columns[q];
+        snprintf(path, sizeof path, "%s/%s/hierarchies/%s.csv", data, folder, name);
+        kn_hierarchy_request request = {.spec = path, .must_be_tree = true, .weight = 1, .max_level = KN_NONE};
+        kn_column *column = &p->table->columns[kn_table_find(p->table, columns[q])];
+        assert_ok(kn_domain_build(&p->domains[q], column, file, p->table->n_rows, &request, err));
+    }
+    assert_ok(kn_tuples_new(&p->tuples, p->table, p->domains, n_qis, NULL, NULL, err));
+    p->task = (kn_task){.tuples = p->tuples};
+}
+
+static void free_real(problem *p)
+{
+    kn_table *table = p->table;
+    p->table = NULL;
+    kn_models_free(p->models);
+    kn_objective_free(p->objective);
+    kn_tuples_free(p->tuples);
+    for (uint32_t q = 0; q < p->n_qis; q++) kn_domain_free(p->domains[q]);
+    kn_args_free(&p->args);
+    kn_table_free(table);
+}
+
+static void random_nodes_of_adult_match_the_release_that_recoding_makes(void **state)
+{
+    static const char *const columns[] = {"sex", "age", "race", "marital-status", "education", "native-country",
+                                          "workclass", "occupation", "income"};
+    static const char *const measures[] = {"lm", "dm", "non-uniform-entropy"};
+    problem p;
+    kn_rng rng = kn_rng_new(11, 0);
+    real_problem(&p, "adult_30162.csv", "adult", columns, 9);
+    for (int m = 0; m < 3; m++) {
+        kn_full_domain *domain;
+        kn_evaluator *evaluator;
+        set_goal(&p, "k-anonymity:k=5", measures[m]);
+        assert_ok(kn_full_domain_new(&domain, &p.task, 9, err));
+        assert_ok(kn_evaluator_new(&evaluator, domain, err));
+        for (int i = 0; i < 10; i++) {
+            uint32_t levels[16];
+            kn_node node;
+            kn_release *release;
+            double loss;
+            for (uint32_t q = 0; q < p.n_qis; q++) levels[q] = kn_rng_below(&rng, p.domains[q]->tree->n_levels);
+            kn_answer answer = {.recoding = KN_RECODING_LEVELS, .levels = levels};
+            p.task.max_suppressed = p.tuples->n_rows;
+            assert_ok(kn_evaluate_levels(&node, evaluator, levels, err));
+            assert_ok(kn_recode(&release, &answer, &p.task, err));
+            assert_ok(kn_objective_loss(&loss, p.objective, release, err));
+            assert_int_equal(release->n_suppressed, node.n_suppressed);
+            assert_true(fabs(loss - node.loss) <= 1e-9 * fabs(loss) + 1e-12);
+            kn_release_free(release);
+        }
+        kn_evaluator_free(evaluator);
+        kn_full_domain_free(domain);
+    }
+    free_real(&p);
+}
+
+static void the_known_optima_of_fars_are_found(void **state)
+{
+    static const char *const columns[] = {"iage", "irace", "ideathmon", "ideathday", "isex", "ihispanic", "istatenum",
+                                          "iinjury"};
+    static const struct {
+        const char *models;
+        double share, loss;
+        uint32_t levels[8];
+    } known[] = {{"k-anonymity:k=5", 0, 142377891, {1, 2, 3, 3, 1, 2, 1, 2}},
+                 {"k-anonymity:k=100", 0.04, 162555377, {0, 2, 3, 3, 0, 2, 3, 2}}};
+    problem p;
+    real_problem(&p, "fars.csv", "fars", columns, 8);
+    for (int i = 0; i < 2; i++) {
+        kn_answer answer;
+        set_goal(&p, known[i].models, "dm");
+        p.task.max_suppressed = (uint64_t)(known[i].share * p.tuples->n_rows);
+        assert_int_equal(search(&answer, &p, "optimal", ""), KN_OK);
+        assert_memory_equal(answer.levels, known[i].levels, sizeof known[i].levels);
+        assert_true(answer.optimal && answer.bound == known[i].loss);
+        kn_answer_free(&answer);
+    }
+    free_real(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -827,6 +935,8 @@ int main(void)
         cmocka_unit_test(suppressing_cells_costs_no_more_than_suppressing_rows),
         cmocka_unit_test(mu_argus_is_finished_or_refused),
         cmocka_unit_test(datafly_generalizes_the_widest_column_until_few_are_outliers),
+        cmocka_unit_test(random_nodes_of_adult_match_the_release_that_recoding_makes),
+        cmocka_unit_test(the_known_optima_of_fars_are_found),
     };
     return cmocka_run_group_tests_name("lattice", tests, NULL, NULL);
 }

@@ -18,7 +18,10 @@ struct kn_evaluator {
     uint32_t **suppressed_sums; /* per sensitive column, by value */
     uint32_t *suppressed_entries;
     kn_cell *cells, *root;
-    const int64_t **gap; /* [q] of the node at hand */
+    struct field { /* [q]: where a group's key tells what suppressing it costs in that column, at the node at hand */
+        const int64_t *gap;
+        uint32_t word, shift, mask;
+    } *fields;
     struct block_sums *sums;
 };
 
@@ -181,7 +184,7 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
         KN_NEW(evaluator->suppressed_sums[s], tuples->sensitive[s].n_values);
     KN_NEW(evaluator->cells, tuples->n_qis);
     KN_NEW(evaluator->root, tuples->n_qis);
-    KN_NEW(evaluator->gap, tuples->n_qis);
+    KN_NEW(evaluator->fields, (size_t)tuples->n_qis + 1);
     if (domain->blocks != NULL) KN_TRY(block_sums_new(&evaluator->sums, err));
     if (domain->blocks != NULL) KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, err));
     for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
@@ -209,7 +212,7 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_free(evaluator->suppressed_entries);
     kn_free(evaluator->cells);
     kn_free(evaluator->root);
-    kn_free(evaluator->gap);
+    kn_free(evaluator->fields);
     kn_free(evaluator->sums);
     kn_free(evaluator);
 }
@@ -217,15 +220,30 @@ void kn_evaluator_free(kn_evaluator *evaluator)
 kn_roller *kn_evaluator_roller(kn_evaluator *evaluator) { return evaluator->roller; }
 kn_block_roller *kn_evaluator_block_roller(kn_evaluator *evaluator) { return evaluator->block_roller; }
 
+static void fill_fields(kn_evaluator *evaluator, const uint32_t *levels)
+{
+    const kn_full_domain *domain = evaluator->domain;
+    for (uint32_t q = 0; q < domain->task->tuples->n_qis; q++) {
+        const kn_lattice_column *column = &domain->lattice->columns[q];
+        evaluator->fields[q] = (struct field){domain->gap[q][levels[q]], column->word, column->shift,
+                                              (uint32_t)((1ull << column->n_bits) - 1)};
+    }
+}
+
 /* What the suppressed rows of group g pay, in units, more than their cells at this node. */
 static inline int64_t gap_of(const kn_evaluator *evaluator, const kn_groups *groups, uint32_t g)
 {
-    const kn_full_domain *domain = evaluator->domain;
+    const kn_lattice *lattice = evaluator->domain->lattice;
+    const struct field *fields = evaluator->fields;
+    const uint32_t n_qis = lattice->tuples->n_qis;
     int64_t sum = 0;
-    for (uint32_t d = 0; d < domain->n_order; d++) {
-        uint32_t q = domain->order[d];
-        sum += evaluator->gap[q][kn_groups_position(domain->lattice, groups, g, q)];
+    if (lattice->n_words == 1) {
+        uint64_t key = lattice->word_bytes == 4 ? ((const uint32_t *)groups->keys)[g] : ((const uint64_t *)groups->keys)[g];
+        for (uint32_t q = 0; q < n_qis; q++) sum += fields[q].gap[(key >> fields[q].shift) & fields[q].mask];
+        return sum;
     }
+    const uint64_t *key = (const uint64_t *)groups->keys + (size_t)g * lattice->n_words;
+    for (uint32_t q = 0; q < n_qis; q++) sum += fields[q].gap[(key[fields[q].word] >> fields[q].shift) & fields[q].mask];
     return sum;
 }
 
@@ -382,17 +400,17 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
     int64_t units = 0;
     long double sum = 0;
     *out = (kn_node){.smallest = groups->n > 0 ? UINT64_MAX : 0};
-    for (uint32_t q = 0; measure->price_cell != NULL && q < task->tuples->n_qis; q++) {
-        evaluator->gap[q] = domain->gap[q][groups->levels[q]];
+    for (uint32_t q = 0; measure->price_cell != NULL && q < task->tuples->n_qis; q++)
         units += domain->table_sum[q][groups->levels[q]];
-    }
+    if (measure->price_cell != NULL) fill_fields(evaluator, groups->levels);
     for (uint32_t g = 0; g < groups->n; g++) {
         uint64_t persons = kn_groups_persons(domain->lattice, groups, g);
         if (persons < out->smallest) out->smallest = persons;
         kn_class_counts counts = {.n_rows = kn_groups_rows(domain->lattice, groups, g), .n_persons = persons};
-        if (!task->models->counts_only || measure->price_class != NULL)
+        bool enough = persons >= task->models->min_persons;
+        if ((!task->models->counts_only && enough) || measure->price_class != NULL)
             counts = kn_groups_class(domain->lattice, groups, g, evaluator->histograms, evaluator->entries);
-        if (class_holds(evaluator, groups, g, &counts)) {
+        if (enough && class_holds(evaluator, groups, g, &counts)) {
             out->n_classes++;
             if (measure->price_class != NULL) sum += class_price(evaluator, groups, g, &counts);
             continue;
@@ -401,7 +419,7 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
         n_suppressed_persons += persons;
         int64_t more = measure->price_cell != NULL ? (int64_t)counts.n_rows * gap_of(evaluator, groups, g) : 0;
         units += more;
-        if (persons < task->models->min_persons) {
+        if (!enough) {
             out->n_sure += counts.n_rows;
             out->sure_units += more;
         }
