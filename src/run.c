@@ -112,7 +112,7 @@ static kn_status write_and_verify(run *r, kn_error *err)
 
     began = kn_seconds_now();
     KN_TRY(kn_recheck(&r->verdict, input, kn_output_path(r->output), strcmp(target, "-") == 0 ? "the release" : target,
-                      input->path, order, n_written, err));
+                      input->path, &(kn_known_order){order, n_written, false}, err));
     KN_TRY(kn_verdict_status(r->verdict, err));
     r->facts.seconds.verify = kn_seconds_now() - began;
 done:

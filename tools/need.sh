@@ -6,7 +6,7 @@ set -eu
 build="gcc g++ meson ninja-build pkg-config libjansson-dev libfyaml-dev liblemon-dev"
 case "${1:-build}" in
 build | demo) packages="$build" ;;
-test) packages="$build libcmocka-dev python3" ;;
+test) packages="$build libcmocka-dev python3 chromium" ;;
 bench) packages="$build python3 python3-venv" ;;
 *) echo "need.sh: build, test, demo or bench?" >&2; exit 2 ;;
 esac

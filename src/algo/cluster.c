@@ -3,7 +3,7 @@
  * In: tuples, models, a measure that is a sum over cells. Out: a class per row. No paper; the starting point is the
  * sequential clustering of Goldberger and Tassa (2010), the last phase is large-neighbourhood search (Shaw 1998).
  *
- *   1. start      records in sorted order, cut into classes of half the size that is needed, then greedy sweeps
+ *   1. start      random classes of half the size that is needed or less, then greedy sweeps
  *   2. anneal     one record after the other moves, under falling noise; small classes are possible but pay for it
  *   3. repair     classes that break a model are dissolved or merged. From here on every state holds all models
  *   4. rebuild    small groups of near classes are built anew and kept when not worse, until the budget is used up
@@ -24,15 +24,16 @@
 #include <string.h>
 
 enum {
-    BLOCK_RECORDS = 16384,
+    BLOCK_RECORDS = 24000,
     SPLIT_RECORDS = 6000,      /* from this size on there are two blocks, so that two threads have work */
     CLASSES_PER_BLOCK = 64,    /* at least so many of them */
     GREEDY_SWEEPS = 3,
     MAX_EPOCH_SWEEPS = 4,
     MAX_SWEEPS = 60,
 };
-/* Temperatures and penalties in average root prices of a column. */
-static const double HOT = 0.5, COLD = 0.15, GREEDY = 0.02, PENALTY_FIRST = 3, PENALTY_LAST = 6;
+/* Temperatures in mean prices of a row after the greedy sweeps; HOT is for k = 10 and rises with the size of the
+ * classes. Penalties, and the noise of the greedy sweeps, in mean root prices of a column. */
+static const double HOT = 0.1, HOT_POWER = 0.4, COLD = 0.03, GREEDY = 0.02, PENALTY_FIRST = 3, PENALTY_LAST = 6;
 static const double ANNEAL_SHARE = 0.4;   /* of the budget */
 static const double TRIES_PER_CLASS = 40; /* rebuilding, per epoch */
 
@@ -138,7 +139,9 @@ static kn_status cut_blocks(cluster_run *run, kn_error *err)
         run->order[c] = c;
         run->keys[c] = record_key(run, someone, lanes);
     }
-    if (run->n_blocks > 1) KN_TRY(kn_radix_sort(run->keys, run->order, now->n, 64, run->task->pool, err));
+    /* the first epoch takes the blocks as start() made them */
+    if (run->n_blocks > 1 && run->epoch > 1)
+        KN_TRY(kn_radix_sort(run->keys, run->order, now->n, 64, run->task->pool, err));
     run->first_class[0] = run->first_record[0] = run->first_suppressed[0] = 0;
     uint64_t n_cut = 0;
     for (uint32_t c = 0; c < now->n; c++) {
@@ -300,12 +303,44 @@ static double column_units(const cluster_run *run)
     return (double)run->problem->root_units / (run->problem->tuples->n_qis > 0 ? run->problem->tuples->n_qis : 1);
 }
 
-/* Records sorted by lanes with few values first, cut into classes of half of what they need. */
+/* What a row costs on average after the last epoch. */
+static double row_units(const cluster_run *run)
+{
+    double exact = 0;
+    for (uint32_t b = 0; b < run->n_blocks; b++) exact += (double)run->results[b].exact;
+    double units = exact / run->problem->n_records * run->problem->root_units * 0x1p-30;
+    return units > 1 ? units : 1;
+}
+
+/* Classes that have next to nothing in common leave the greedy sweeps free to find what belongs together: random
+ * records, though each block takes them from one stretch of the sorted table. */
+static void shuffle_blocks(cluster_run *run)
+{
+    uint64_t n = run->problem->n_records;
+    uint32_t *members = run->now.members;
+    for (uint32_t b = 0; b < run->n_blocks; b++) {
+        uint32_t first = (uint32_t)(n * b / run->n_blocks), last = (uint32_t)(n * (b + 1) / run->n_blocks);
+        for (uint32_t i = last; i-- > first + 1;) {
+            uint32_t x = first + kn_rng_below(&run->rng, i - first + 1), record = members[i];
+            members[i] = members[x];
+            members[x] = record;
+        }
+    }
+}
+
+/* Half of what a class needs, and less than that where it needs many: small classes have more in common. */
+static uint32_t first_class_size(uint32_t k)
+{
+    if (k <= 3) return 1;
+    return k <= 10 ? k / 2 : (uint32_t)(1.6 * sqrt(k));
+}
+
+/* Records sorted by lanes with few values first, cut into blocks, shuffled, and cut into small classes. */
 static kn_status start(cluster_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_cluster_problem *problem = run->problem;
-    uint32_t n = problem->n_records, half = problem->k / 2 > 1 ? problem->k / 2 : 1, *lanes = NULL;
+    uint32_t n = problem->n_records, size = first_class_size(problem->k), *lanes = NULL;
     KN_NEW(lanes, problem->n_equal);
     for (uint32_t j = 0; j < problem->n_equal; j++) {
         uint32_t x = j;
@@ -317,7 +352,8 @@ static kn_status start(cluster_run *run, kn_error *err)
         run->keys[i] = record_key(run, i, lanes);
     }
     KN_TRY(kn_radix_sort(run->keys, run->now.members, n, 64, run->task->pool, err));
-    run->now.n = n / half > 0 ? n / half : 1;
+    shuffle_blocks(run);
+    run->now.n = n / size > 0 ? n / size : 1;
     for (uint32_t c = 0; c <= run->now.n; c++) run->now.start[c] = (uint32_t)((uint64_t)n * c / run->now.n);
     double units = column_units(run);
     kn_cluster_job greedy = {.op = KN_CLUSTER_GREEDY, .n_sweeps = GREEDY_SWEEPS, .hot = GREEDY * units, .cold = GREEDY * units};
@@ -330,15 +366,16 @@ done:
 static kn_status anneal(cluster_run *run, uint32_t n_sweeps, kn_error *err)
 {
     kn_status status = KN_OK;
-    double units = column_units(run);
+    double units = column_units(run), price = row_units(run), cold = price * COLD;
+    double hot = price * HOT * pow(run->problem->k / 10.0, HOT_POWER);
     uint32_t n_epochs = (n_sweeps + MAX_EPOCH_SWEEPS - 1) / MAX_EPOCH_SWEEPS, done_sweeps = 0;
     for (uint32_t e = 0; e < n_epochs && !atomic_load(&run->stop); e++) {
         double from = (double)e / n_epochs, to = (double)(e + 1) / n_epochs;
         uint32_t upto = (uint32_t)((uint64_t)n_sweeps * (e + 1) / n_epochs);
         kn_cluster_job job = {.op = KN_CLUSTER_ANNEAL,
                               .n_sweeps = upto - done_sweeps,
-                              .hot = units * HOT * pow(COLD / HOT, from),
-                              .cold = units * HOT * pow(COLD / HOT, to),
+                              .hot = hot * pow(cold / hot, from),
+                              .cold = hot * pow(cold / hot, to),
                               .penalty_first = units * (PENALTY_FIRST + (PENALTY_LAST - PENALTY_FIRST) * from),
                               .penalty_last = units * (PENALTY_FIRST + (PENALTY_LAST - PENALTY_FIRST) * to)};
         done_sweeps = upto;

@@ -167,25 +167,58 @@ static int32_t group_same_sensitive(const kn_cluster_block *block, uint32_t g, u
     return n;
 }
 
-/* Record by record what raises the price least until the group holds or no record is left; now and then all that the
- * group can have for nothing. Under models that look at sensitive values, `spread` sets a price on values that the
- * group has, and sometimes any record is taken. */
+/* What each record left would make of the group's price, into without_price; returns the place of the least, the
+ * first of them from a random place on. */
+static uint32_t price_left(kn_cluster_block *block, uint32_t g, uint32_t n_left, uint32_t from, int32_t spread)
+{
+    kn_cluster_sub *sub = &block->sub;
+    int32_t least = INT32_MAX;
+    uint32_t best = from;
+    for (uint32_t step = 0, y = from; step < n_left; step++, y = y + 1 == n_left ? 0 : y + 1) {
+        int32_t price = price_joined(block, sub_pattern(block, g), sub->left[y]);
+        if (spread > 0) price += spread * group_same_sensitive(block, g, sub->left[y]);
+        sub->without_price[y] = price;
+        if (price >= least) continue;
+        least = price;
+        best = y;
+    }
+    return best;
+}
+
+/* Takes records that leave the group's price as it is, up to k persons or (`all`) every one of them. */
+static void take_free(kn_cluster_block *block, uint32_t g, uint32_t *n_left, uint32_t from, bool all)
+{
+    kn_cluster_sub *sub = &block->sub;
+    uint32_t n = *n_left, n_kept = 0;
+    int32_t price = sub->price[g], k = (int32_t)block->problem->k;
+    for (uint32_t step = 0, y = from; step < n; step++, y = y + 1 == n ? 0 : y + 1) {
+        if (sub->without_price[y] > price || !(all || sub->persons[g] < k)) continue;
+        group_add(block, g, sub->left[y]);
+        sub->left[y] = KN_NONE;
+    }
+    for (uint32_t y = 0; y < n; y++)
+        if (sub->left[y] != KN_NONE) sub->left[n_kept++] = sub->left[y];
+    *n_left = n_kept;
+}
+
+/* What raises the price least until the group holds or no record is left; now and then also all that the group can
+ * have for nothing. Under models that look at sensitive values, `spread` sets a price on values that the group has,
+ * and sometimes any record is taken. */
 static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, int32_t spread)
 {
     kn_cluster_sub *sub = &block->sub;
-    bool any_record = !block->problem->counts_only, greedy = (kn_rng_next(&block->rng) & 7) == 0, holds;
-    while (*n_left > 0 && (!(holds = group_holds(block, g)) || greedy)) {
+    bool counts_only = block->problem->counts_only, all = (kn_rng_next(&block->rng) & 7) == 0, holds;
+    while (*n_left > 0 && (!(holds = group_holds(block, g)) || all)) {
         uint32_t from = kn_rng_below(&block->rng, *n_left), best = from;
-        int32_t least = INT32_MAX;
-        if (holds || !any_record || kn_rng_below(&block->rng, 8) > 0)
-            for (uint32_t step = 0, y = from; step < *n_left; step++, y = y + 1 == *n_left ? 0 : y + 1) {
-                int32_t price = price_joined(block, sub_pattern(block, g), sub->left[y]);
-                if (spread > 0) price += spread * group_same_sensitive(block, g, sub->left[y]);
-                if (price >= least) continue;
-                least = price;
-                best = y;
+        if (holds || counts_only || kn_rng_below(&block->rng, 8) > 0) {
+            best = price_left(block, g, *n_left, from, spread);
+            bool is_free = sub->without_price[best] <= sub->price[g];
+            if (holds && !is_free) return;
+            if (is_free && counts_only) {
+                take_free(block, g, n_left, from, all);
+                continue;
             }
-        if (holds && least > sub->price[g]) return;
+        }
         group_add(block, g, sub->left[best]);
         sub->left[best] = sub->left[--*n_left];
     }

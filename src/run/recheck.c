@@ -25,7 +25,7 @@ done:
 }
 
 kn_status kn_recheck(kn_verdict **out, kn_input *input, const char *release_path, const char *release_name,
-                     const char *original_path, const uint32_t *order, uint32_t n_order, kn_error *err)
+                     const char *original_path, const kn_known_order *order, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_verify_column *columns = NULL;
@@ -58,8 +58,9 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const char *release_path
         .models = models,
         .n_models = input->n_models,
         .max_suppressed = input->max_suppressed == KN_UNLIMITED ? -1 : (int64_t)input->max_suppressed,
-        .order = order,
-        .n_order = n_order,
+        .order = order != NULL ? order->rows : NULL,
+        .n_order = order != NULL ? order->n : 0,
+        .order_is_input = order != NULL && order->is_input,
         .guard_formulas = kn_settings_flag(input->settings, "guard-formulas"),
         .pool = input->pool,
         .ticker = &input->ticker,

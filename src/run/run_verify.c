@@ -61,7 +61,9 @@ kn_status kn_verify(kn_result **out, const kn_settings *settings, kn_error *err)
         KN_NEW_RAW(order, input->table->n_rows);
         for (uint32_t row = 0; row < input->table->n_rows; row++) order[row] = row;
     }
-    KN_TRY(kn_recheck(&verdict, input, release, release, original != NULL ? input->path : NULL, order, input->table->n_rows, err));
+    kn_known_order known = {order, input->table->n_rows, true};
+    KN_TRY(kn_recheck(&verdict, input, release, release, original != NULL ? input->path : NULL,
+                      same_order ? &known : NULL, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_verdict_text(&result->text, verdict, err));
     KN_TRY(kn_verdict_json(&result->json, verdict, err));

@@ -39,6 +39,7 @@ typedef struct kn_verify_request {
     int64_t max_suppressed; /* rows; -1: not to be checked */
     const uint32_t *order;  /* original row of each released row, when known; NULL otherwise */
     uint32_t n_order;
+    bool order_is_input;    /* `order` is the original's own: with rows removed it tells nothing and is ignored */
     bool guard_formulas; /* labels may carry a leading ' */
     kn_pool *pool;
     kn_ticker *ticker;
