@@ -93,6 +93,7 @@ done:
 double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum)
 {
     const kn_objective *objective = domain->task->objective;
+    if (objective->type->price_cell == NULL) return (double)sum * domain->unit;
     return ((double)sum * domain->unit - objective->discount) * objective->scale;
 }
 
@@ -131,6 +132,8 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     KN_TRY(kn_lattice_order(&domain->order, &domain->n_order, domain->lattice, err));
     domain->upward_closed = task->models->counts_only || (task->models->monotone && task->max_suppressed == 0);
     if (measure->price_cell != NULL) KN_TRY(prices(domain, err));
+    if (measure->suppression_bound != NULL) domain->unit = 0x1p-10;
+    domain->bounded = domain->monotone_prices || (measure->suppression_bound != NULL && measure->finish == NULL);
     if (blocks)
         KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
                                     max_combos, err));
@@ -436,7 +439,12 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
     out->units = units;
     if (measure->price_cell != NULL) out->loss = kn_full_domain_loss(domain, units);
     else if (measure->price_class != NULL) out->loss = finish_classes(evaluator, out, sum, n_suppressed_persons);
-    else if (out->feasible) KN_TRY(whole_loss(&out->loss, evaluator, groups->levels, err));
+    if (measure->suppression_bound != NULL) {
+        out->units = (int64_t)ceil(out->loss / domain->unit);
+        out->sure_units = (int64_t)floor(measure->suppression_bound(task->tuples, out->n_sure) / domain->unit);
+    }
+    if (measure->price_cell != NULL || measure->price_class != NULL) goto done;
+    if (out->feasible) KN_TRY(whole_loss(&out->loss, evaluator, groups->levels, err));
     else out->loss = NAN;
 done:
     return status;
