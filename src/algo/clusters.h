@@ -39,7 +39,7 @@ void kn_clusters_refresh(kn_clusters *clusters, uint32_t cluster);
 double kn_clusters_price_without(kn_clusters *clusters, uint32_t cluster, uint32_t item);
 double kn_clusters_price_with(kn_clusters *clusters, uint32_t cluster, uint32_t item);
 /* The same for the cost of the whole cluster under the objective: rows * price, or the price of the class for measures
- * such as PMI. (Where that cannot be had, because a set would have to be made for every question, the pricer's width.) */
+ * such as PMI. (With SETS columns a set would have to be made for every question: there it is the pricer's width.) */
 double kn_clusters_cost_without(kn_clusters *clusters, uint32_t cluster, uint32_t item);
 double kn_clusters_cost_with(kn_clusters *clusters, uint32_t cluster, uint32_t item);
 /* Like remove and add, for refreshed clusters, which stay so. */
@@ -49,8 +49,9 @@ void kn_clusters_join(kn_clusters *clusters, uint32_t cluster, uint32_t item);
 bool kn_clusters_hold(kn_clusters *clusters, uint32_t cluster, uint32_t without, uint32_t with, bool sizes);
 /* The cluster as a probe. */
 void kn_clusters_probe(const kn_clusters *clusters, kn_probe *probe, uint32_t cluster);
-/* Unites the two closest clusters that break a model until at most one is left, and that one with the cluster closest
- * to it: [SC] Algorithm 1, steps 11 to 14. Distance: what uniting costs, from the scan. `pool` may be NULL. */
+/* Unites the two closest clusters below k persons until at most one is left, and that one with the cluster closest to
+ * it: [SC] Algorithm 1, steps 11 to 14. Distance: what uniting costs, from the scan. A cluster that is large enough and
+ * still breaks a model is united with the closest one that makes it hold. `pool` may be NULL. */
 kn_status kn_clusters_merge_small(kn_clusters *clusters, kn_pool *pool, const char *stage, kn_error *err);
 /* Numbers the clusters that have members and makes the answer. */
 kn_status kn_clusters_answer(kn_answer *answer, const kn_clusters *clusters, kn_error *err);
