@@ -311,8 +311,9 @@ static void figure_17_gives_classes_of_3_3_2_2(void **state)
     for (int trial = 0; trial < 2; trial++) {
         setup s = {.table = test_text_table(10, 2, cells), .n_qis = 2};
         s.domains[0] = test_domain(s.table, 0, "F;any\nM;any\n");
-        s.domains[1] = test_domain(s.table, 1, "married;been_married;any\ndivorced;been_married;any\n"
-                                               "widow;been_married;any\nsingle;never_married;any\n");
+        s.domains[1] = test_domain(s.table, 1,
+                                   "married;been_married;any\ndivorced;been_married;any\n"
+                                   "widow;been_married;any\nsingle;never_married;any\n");
         assert_ok(kn_tuples_new(&s.tuples, s.table, s.domains, 2, NULL, NULL, err));
         set_k(&s, 2);
         set_task(&s, "lm", "mondrian", trial == 0 ? "" : "choose=median");
@@ -587,7 +588,8 @@ static void sequential_keeps_one_class_where_the_start_is_not_diverse_enough(voi
 {
     /* 12 of 23 rows have one value: the table is 1.916-diverse, clusters of 2 or 3 cannot all be 1.9-diverse */
     int cells[23 * 3];
-    for (int i = 0; i < 23; i++) cells[3 * i] = i % 5, cells[3 * i + 1] = i % 3, cells[3 * i + 2] = i < 12 ? 0 : 1 + i % 4;
+    for (int i = 0; i < 23; i++)
+        cells[3 * i] = i % 5, cells[3 * i + 1] = i % 3, cells[3 * i + 2] = i < 12 ? 0 : 1 + i % 4;
     setup s = {.table = test_table(23, 3, cells)};
     kn_rng rng = kn_rng_new(23, 0);
     s.table->columns[2].role = KN_ROLE_SENSITIVE;

@@ -330,15 +330,12 @@ void kn_clusters_probe(const kn_clusters *c, kn_probe *probe, uint32_t cluster)
 
 /* Enough persons for a class. Should it still break a model, small clusters are no help to it: merge_last finds it a
  * partner among all. */
-static bool is_large(kn_clusters *c, uint32_t cluster)
-{
-    return c->persons[cluster] >= c->task->models->min_persons;
-}
+static bool is_large(kn_clusters *c, uint32_t cluster) { return c->persons[cluster] >= c->task->models->min_persons; }
 
 typedef struct merger {
     kn_clusters *clusters;
     kn_scan *scan;
-    kn_probe **probes; /* one per thread */
+    kn_probe **probes;        /* one per thread */
     uint32_t n_slots, n_open; /* slots, and those that are still small clusters */
     uint32_t *cluster;        /* [slot] */
     uint32_t *nearest;        /* [slot]: a slot; KN_NONE: it has gone, look again */

@@ -9,20 +9,20 @@ typedef struct kn_clusters {
     const kn_task *task;
     const kn_items *items;
     const kn_pricer *pricer;
-    uint32_t n, capacity;   /* clusters, empty ones included */
-    uint32_t *head;         /* [capacity]: first member, KN_NONE: empty */
-    uint32_t *next, *prev;  /* [item] */
-    uint32_t *of_item;      /* [item]: its cluster, KN_NONE: in none */
+    uint32_t n, capacity;  /* clusters, empty ones included */
+    uint32_t *head;        /* [capacity]: first member, KN_NONE: empty */
+    uint32_t *next, *prev; /* [item] */
+    uint32_t *of_item;     /* [item]: its cluster, KN_NONE: in none */
     uint64_t *rows, *persons;
-    kn_span *spans;         /* [cluster * n_qis + q], as of the last kn_clusters_refresh */
-    double *price;          /* of one row, by the pricer, the same */
-    double *cost;           /* of the cluster, by the objective, the same */
-    bool by_class;          /* the objective prices whole classes, and can do so here */
-    kn_span *widened;       /* scratch: n_qis */
-    kn_cell *cells;         /* scratch: n_qis */
-    kn_growing growing;     /* scratch */
-    uint32_t *active;       /* scratch: n_qis */
-    uint32_t *values;       /* scratch: sensitive values and counts of a class */
+    kn_span *spans;     /* [cluster * n_qis + q], as of the last kn_clusters_refresh */
+    double *price;      /* of one row, by the pricer, the same */
+    double *cost;       /* of the cluster, by the objective, the same */
+    bool by_class;      /* the objective prices whole classes, and can do so here */
+    kn_span *widened;   /* scratch: n_qis */
+    kn_cell *cells;     /* scratch: n_qis */
+    kn_growing growing; /* scratch */
+    uint32_t *active;   /* scratch: n_qis */
+    uint32_t *values;   /* scratch: sensitive values and counts of a class */
     uint32_t *counts;
     kn_histogram *histograms;
 } kn_clusters;
