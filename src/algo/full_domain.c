@@ -499,21 +499,19 @@ typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
  * generalized, lanes that differ in it only hold the same sum. A lone rider uses [0] and [3]. */
 static inline __attribute__((always_inline)) void merge_lanes(lanes4 merged[4], const uint32_t *counts)
 {
-    const lanes4 neighbour = {1, 0, 3, 2}, half = {2, 3, 0, 1};
     merged[0] = *(const lanes4 *)counts;
-    merged[1] = merged[0] + __builtin_shuffle(merged[0], half);
-    merged[2] = merged[0] + __builtin_shuffle(merged[0], neighbour);
-    merged[3] = merged[2] + __builtin_shuffle(merged[2], half);
+    merged[1] = merged[0] + __builtin_shufflevector(merged[0], merged[0], 2, 3, 0, 1);
+    merged[2] = merged[0] + __builtin_shufflevector(merged[0], merged[0], 1, 0, 3, 2);
+    merged[3] = merged[2] + __builtin_shufflevector(merged[2], merged[2], 2, 3, 0, 1);
 }
 
 /* Lane m is the sum of the distinct lanes of merged set m. */
 static inline __attribute__((always_inline)) lanes4 sum_lanes(const lanes4 sets[4])
 {
-    const lanes4 neighbour = {1, 0, 3, 2}, half = {2, 3, 0, 1};
-    lanes4 none = sets[0] + __builtin_shuffle(sets[0], half);
-    none += __builtin_shuffle(none, neighbour);
-    lanes4 first = sets[1] + __builtin_shuffle(sets[1], neighbour);
-    lanes4 second = sets[2] + __builtin_shuffle(sets[2], half);
+    lanes4 none = sets[0] + __builtin_shufflevector(sets[0], sets[0], 2, 3, 0, 1);
+    none += __builtin_shufflevector(none, none, 1, 0, 3, 2);
+    lanes4 first = sets[1] + __builtin_shufflevector(sets[1], sets[1], 1, 0, 3, 2);
+    lanes4 second = sets[2] + __builtin_shufflevector(sets[2], sets[2], 2, 3, 0, 1);
     return (none & (lanes4){~0u, 0, 0, 0}) | (first & (lanes4){0, ~0u, 0, 0}) | (second & (lanes4){0, 0, ~0u, 0}) |
            (sets[3] & (lanes4){0, 0, 0, ~0u});
 }

@@ -96,9 +96,7 @@
 [KN_TEXT_GAP] =
         "Keine Freigabe dieser Art kann weniger als %s verlieren; diese verliert %s. Höchstens %s "
         "ihres Verlusts war vermeidbar.",
-[KN_TEXT_NO_BOUND] =
-        "Es wurde keine untere Schranke berechnet; über den Abstand wird daher nichts behauptet. (Mit "
-        "--certify anfordern.)",
+[KN_TEXT_NO_BOUND] = "Es wurde keine untere Schranke berechnet; über den Abstand wird daher nichts behauptet.",
 [KN_TEXT_THEOREM] =
         "Das Verfahren hat eine bewiesene Garantie (%s): höchstens das %s-Fache des bestmöglichen "
         "Verlusts.",
