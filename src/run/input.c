@@ -19,11 +19,15 @@ static kn_status split_list(char ***out, size_t *n, const char *text, kn_error *
     *out = NULL;
     *n = 0;
     for (const char *from = text;; from++) {
-        size_t n_bytes = strcspn(from, ",");
-        char *word = kn_string_copy(from, n_bytes, err);
+        char *word = kn_string_copy(from, strlen(from), err);
         if (word == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        size_t n_bytes = 0;
+        for (; *from != '\0' && *from != ','; from++) { /* a comma inside a word is written "\," */
+            if (from[0] == '\\' && from[1] == ',') from++;
+            word[n_bytes++] = *from;
+        }
+        word[n_bytes] = '\0';
         KN_PUSH(&words, word);
-        from += n_bytes;
         if (*from == '\0') break;
     }
 done:
