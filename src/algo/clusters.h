@@ -15,7 +15,11 @@ typedef struct kn_clusters {
     uint32_t *of_item;      /* [item]: its cluster, KN_NONE: in none */
     uint64_t *rows, *persons;
     kn_span *spans;         /* [cluster * n_qis + q], as of the last kn_clusters_refresh */
-    double *price;          /* of one row, the same */
+    double *price;          /* of one row, by the pricer, the same */
+    double *cost;           /* of the cluster, by the objective, the same */
+    bool by_class;          /* the objective prices whole classes, and can do so here */
+    kn_span *widened;       /* scratch: n_qis */
+    kn_cell *cells;         /* scratch: n_qis */
     kn_growing growing;     /* scratch */
     uint32_t *active;       /* scratch: n_qis */
     uint32_t *values;       /* scratch: sensitive values and counts of a class */
@@ -34,6 +38,10 @@ void kn_clusters_refresh(kn_clusters *clusters, uint32_t cluster);
 /* Price of one row of the cluster if `item`, a member, left; if `item`, no member, came. */
 double kn_clusters_price_without(kn_clusters *clusters, uint32_t cluster, uint32_t item);
 double kn_clusters_price_with(kn_clusters *clusters, uint32_t cluster, uint32_t item);
+/* The same for the cost of the whole cluster under the objective: rows * price, or the price of the class for measures
+ * such as PMI. (Where that cannot be had, because a set would have to be made for every question, the pricer's width.) */
+double kn_clusters_cost_without(kn_clusters *clusters, uint32_t cluster, uint32_t item);
+double kn_clusters_cost_with(kn_clusters *clusters, uint32_t cluster, uint32_t item);
 /* Like remove and add, for refreshed clusters, which stay so. */
 void kn_clusters_leave(kn_clusters *clusters, uint32_t item);
 void kn_clusters_join(kn_clusters *clusters, uint32_t cluster, uint32_t item);

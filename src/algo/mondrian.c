@@ -333,6 +333,14 @@ static void tally_node(search *s, bench *b, const node *n)
         kn_tally_add(&b->whole, s->items, record_at(s, n, i)[RECORD_ITEM]);
 }
 
+/* Weighted share of the column's values that lie between the node's first and last. */
+static double normalized_width(const search *s, const node *n, uint32_t q)
+{
+    const kn_domain *domain = s->pricer->columns[q].domain;
+    uint32_t n_steps = domain->kind == KN_DOMAIN_SETS ? n->spans[q].n_values - 1 : n->spans[q].last - n->spans[q].first;
+    return domain->n_codes > 1 ? domain->weight * n_steps / (domain->n_codes - 1) : 0;
+}
+
 static cut best_in_column(search *s, bench *b, const node *n, uint32_t q)
 {
     cut best = no_cut;
@@ -344,8 +352,7 @@ static cut best_in_column(search *s, bench *b, const node *n, uint32_t q)
     if (n_persons < 2 * s->min_persons) return best;
     if (histograms) tally_node(s, b, n);
     if (!s->by_median) fill_left_prices(s, b, n, q);
-    /* `choose=median`: the widest column has the least "loss" whatever the position. */
-    double width = s->by_median ? kn_pricer_price(s->pricer, q, &n->spans[q]) : 0;
+    double width = normalized_width(s, n, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
     pass p = pass_start(s, b, q);
     if (s->by_median) p.n_active = 0;
     for (uint32_t g = b->n_groups - 1; g > 0; g--) {
