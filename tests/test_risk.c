@@ -12,8 +12,7 @@
 #define MAX_ROWS 64
 #define MAX_QIS  6
 
-/* --- Small tables in codes -----------------------------------------------------------------------------------------
- */
+/* --- Small tables in codes ---------------------------------------------------------------------------------------- */
 
 typedef struct small {
     uint32_t n_rows, n_qis, n_persons;
@@ -127,8 +126,7 @@ static void encode(encoded *out, const small *table, bool persons)
     tuples->sensitive = &out->sensitive;
 }
 
-/* --- Class sizes
- * ------------------------------------------------------------------------------------------------------ */
+/* --- Class sizes -------------------------------------------------------------------------------------------------- */
 
 static void the_eight_rows_of_sdcmicro_have_their_known_risk(void **state)
 {
@@ -285,8 +283,7 @@ static void adult_with_nine_columns_has_the_average_risk_that_arx_reports(void *
     free(sizes);
 }
 
-/* --- Column sets
- * ------------------------------------------------------------------------------------------------------- */
+/* --- Column sets -------------------------------------------------------------------------------------------------- */
 
 static bool unique_on(const small *table, uint64_t columns, uint32_t row)
 {
@@ -426,8 +423,7 @@ static void column_sets_survive_a_lack_of_memory(void **state)
     fail_msg("never succeeded");
 }
 
-/* --- Population uniqueness
- * ------------------------------------------------------------------------------------------------ */
+/* --- Population uniqueness ---------------------------------------------------------------------------------------- */
 
 static void zayatz_is_bayes_rule_with_the_sample_as_prior(void **state)
 {
@@ -533,8 +529,7 @@ static void a_table_that_is_the_population_needs_no_estimate(void **state)
     assert_int_equal(kn_risk_estimate_uniques(&estimate, sizes, 5, 1.5, NULL), KN_USAGE);
 }
 
-/* --- Disclosure
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- Disclosure --------------------------------------------------------------------------------------------------- */
 
 static void disclosure_is_as_counted_by_hand(void **state)
 {
@@ -565,9 +560,7 @@ static void disclosure_is_as_counted_by_hand(void **state)
     }
 }
 
-/* --- Attack
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* --- Attack ------------------------------------------------------------------------------------------------------- */
 
 static bool covers(const char *cell, const char *value)
 {

@@ -7,13 +7,13 @@
 bool kn_words_next(char *item, const char **from)
 {
     const char *at = *from;
-    if (at == NULL || *at == '\0') return false;
+    if (at == NULL) return false;
     for (; *at != '\0' && *at != ','; at++) {
         if (at[0] == '\\' && at[1] == ',') at++;
         *item++ = *at;
     }
     *item = '\0';
-    *from = at[0] == ',' && at[1] != '\0' ? at + 1 : NULL;
+    *from = *at == ',' ? at + 1 : NULL;
     return true;
 }
 

@@ -4,8 +4,8 @@
 
 #include "base/memory.h"
 
-/* Copies the next item to `item` (room for strlen(*from) + 1 bytes) and moves *from past it; false at the end. An empty
- * list has no item; a comma at the end adds nothing. */
+/* Copies the next item to `item` (room for strlen(*from) + 1 bytes) and moves *from past it; false at the end. There is
+ * one item more than there are commas, so "" is one empty item and "a," has an empty one at its end. */
 bool kn_words_next(char *item, const char **from);
 
 typedef struct kn_words {

@@ -122,6 +122,9 @@
 [KN_TEXT_LATTICE_HEAT] =
         "Alle Kombinationen von Stufen, nach ihrer Höhe (Summe der Stufen). Der Balken zeigt, wie "
         "viele davon zulässig sind.",
+[KN_TEXT_LATTICE_SUBTITLE] = "Alle Arten, %s mit einer Stufe je Spalte zu verallgemeinern",
+[KN_TEXT_LEVELS] = "Stufen",
+[KN_TEXT_MINIMAL_NODES] = "Zulässige Kombinationen, unter denen keine zulässig ist, und die beste",
 [KN_TEXT_HEIGHT] = "Höhe",
 [KN_TEXT_NODES] = "Kombinationen",
 [KN_TEXT_NODES_ALLOWED] = "Zulässig",

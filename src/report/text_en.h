@@ -115,6 +115,9 @@
 [KN_TEXT_LATTICE_HEAT] =
         "Every combination of levels, by its height (sum of levels). The bar shows how many of them "
         "are allowed.",
+[KN_TEXT_LATTICE_SUBTITLE] = "Every way to generalize %s by one level per column",
+[KN_TEXT_LEVELS] = "Levels",
+[KN_TEXT_MINIMAL_NODES] = "Allowed combinations below which none is allowed, and the best one",
 [KN_TEXT_HEIGHT] = "Height",
 [KN_TEXT_NODES] = "Combinations",
 [KN_TEXT_NODES_ALLOWED] = "Allowed",

@@ -19,8 +19,7 @@
 
 #define MIXED KN_NONE
 
-/* --- What a released cell covers -----------------------------------------------------------------------------------
- */
+/* --- What a released cell covers ---------------------------------------------------------------------------------- */
 
 typedef struct slice {
     const char *bytes;
@@ -158,8 +157,7 @@ bool kn_attack_covers(const char *cell_bytes, size_t n_cell, const char *value_b
     return date_covers(cell, value);
 }
 
-/* --- Rows with equal cells ------------------------------------------------------------------------------------------
- */
+/* --- Rows with equal cells ---------------------------------------------------------------------------------------- */
 
 typedef struct groups {
     uint32_t n;
@@ -215,8 +213,7 @@ done:
     return status;
 }
 
-/* --- The attack ------------------------------------------------------------------------------------------------------
- */
+/* --- The attack --------------------------------------------------------------------------------------------------- */
 
 typedef struct attack {
     const kn_table *release, *known;
