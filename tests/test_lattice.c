@@ -25,12 +25,24 @@ typedef struct problem {
     kn_task task;
 } problem;
 
+/* Who the rows belong to: everybody one row, persons over the whole table, or each person within one tuple. */
+enum { NO_PERSONS, ANY_PERSONS, LOCAL_PERSONS };
+
 /* n_qis columns at random, then a sensitive one, then (perhaps) the person. */
-static void random_problem(problem *p, kn_rng *rng, uint32_t n_rows, uint32_t n_qis, uint32_t n_values, bool persons,
+static void random_problem(problem *p, kn_rng *rng, uint32_t n_rows, uint32_t n_qis, uint32_t n_values, int persons,
                            bool limits)
 {
+    uint32_t n_columns = n_qis + 1 + (persons != NO_PERSONS);
+    int *cells = calloc((size_t)n_rows * n_columns, sizeof *cells);
     *p = (problem){.n_qis = n_qis};
-    p->table = test_random_table(rng, n_rows, n_qis + 1 + persons, n_values);
+    for (uint32_t row = 0; row < n_rows; row++) {
+        int *own = cells + (size_t)row * n_columns, tuple = 0;
+        for (uint32_t c = 0; c < n_columns; c++) own[c] = (int)kn_rng_below(rng, n_values);
+        for (uint32_t q = 0; q < n_qis; q++) tuple = tuple * (int)n_values + own[q];
+        if (persons == LOCAL_PERSONS) own[n_qis + 1] = 3 * tuple + (int)kn_rng_below(rng, 3);
+    }
+    p->table = test_table(n_rows, n_columns, cells);
+    free(cells);
     p->table->columns[n_qis].role = KN_ROLE_SENSITIVE;
     if (persons) {
         p->table->person = n_qis + 1;
@@ -197,7 +209,7 @@ static void every_node_matches_a_recount_of_the_rows(void **state)
     for (int round = 0; round < 500; round++) {
         problem p;
         random_problem(&p, &rng, 1 + kn_rng_below(&rng, 40), 1 + kn_rng_below(&rng, 3), 2 + kn_rng_below(&rng, 6),
-                       round % 3 == 0, round % 2 == 0);
+                       round % 3, round % 2 == 0);
         some_goal(&p, round);
         for (int blocks = 0; blocks < 2; blocks++) {
             kn_full_domain *domain;
@@ -230,7 +242,7 @@ static void every_node_of_every_block_matches_a_recount(void **state)
     for (int round = 0; round < 240; round++) {
         problem p;
         random_problem(&p, &rng, 1 + kn_rng_below(&rng, 60), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4),
-                       round % 4 == 0, round % 2 == 0);
+                       round % 3 == 0 ? LOCAL_PERSONS : round % 13 == 0, round % 2 == 0);
         const char *measure = round % 5 == 0 ? "entropy" : "lm";
         if (!try_goal(&p, model_sets[round % 12], measure)) set_goal(&p, "k-anonymity:k=1", measure);
         kn_full_domain *domain;
@@ -324,7 +336,7 @@ static void exact_searches_find_the_best_node(void **state)
     for (int round = 0; round < 1000; round++) {
         problem p;
         uint32_t n_rows = 6 + kn_rng_below(&rng, 60);
-        random_problem(&p, &rng, n_rows, 1 + kn_rng_below(&rng, 4), 2 + kn_rng_below(&rng, 6), round % 4 == 0,
+        random_problem(&p, &rng, n_rows, 1 + kn_rng_below(&rng, 4), 2 + kn_rng_below(&rng, 6), round % 5 % 3,
                        round % 2 == 0);
         some_goal(&p, round);
         if (p.objective->type->higher_is_better) {

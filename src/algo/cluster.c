@@ -24,10 +24,11 @@
 #include <string.h>
 
 enum {
-    BLOCK_RECORDS = 24000,
+    BLOCK_RECORDS = 24000,     /* up to 100,000 records; then less, because scans cost as much as a block is large */
+    LEAST_BLOCK_RECORDS = 6000,
     SPLIT_RECORDS = 6000,      /* from this size on there are two blocks, so that two threads have work */
     CLASSES_PER_BLOCK = 64,    /* at least so many of them */
-    GREEDY_SWEEPS = 3,
+    GREEDY_SWEEPS = 2,
     MAX_EPOCH_SWEEPS = 4,
     MAX_SWEEPS = 60,
 };
@@ -36,6 +37,7 @@ enum {
 static const double HOT = 0.1, HOT_POWER = 0.4, COLD = 0.03, GREEDY = 0.02, PENALTY_FIRST = 3, PENALTY_LAST = 6;
 static const double ANNEAL_SHARE = 0.4;   /* of the budget */
 static const double TRIES_PER_CLASS = 40; /* rebuilding, per epoch */
+static const double NEAR_NOISE = 1.8;     /* mean prices of a row: brings in other neighbours than the very nearest */
 
 typedef struct block_result {
     uint32_t n_classes, n_suppressed;
@@ -411,7 +413,7 @@ static kn_status rebuild(cluster_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
     while (!atomic_load(&run->stop) && (run->by_time || run->work < run->budget)) {
-        kn_cluster_job job = {.op = KN_CLUSTER_REBUILD, .tries_per_class = TRIES_PER_CLASS};
+        kn_cluster_job job = {.op = KN_CLUSTER_REBUILD, .tries_per_class = TRIES_PER_CLASS, .near_noise = NEAR_NOISE * row_units(run)};
         /* A try costs about two looks and one more per eight records. */
         double tries = (double)(run->budget - run->work) / (2 + run->problem->k * 3 / 8.0) / run->now.n;
         if (!run->by_time && tries < job.tries_per_class) job.tries_per_class = tries;
@@ -473,7 +475,10 @@ static kn_stopped why_stopped(cluster_run *run)
 /* The number of blocks depends on the data only. */
 static uint32_t count_blocks(const kn_cluster_problem *problem)
 {
-    uint64_t least = (uint64_t)CLASSES_PER_BLOCK * problem->k, size = BLOCK_RECORDS > least ? BLOCK_RECORDS : least;
+    uint64_t least = (uint64_t)CLASSES_PER_BLOCK * problem->k, size = BLOCK_RECORDS;
+    if (problem->n_records > 100000) size = (uint64_t)(BLOCK_RECORDS * sqrt(1e5 / problem->n_records));
+    if (size < LEAST_BLOCK_RECORDS) size = LEAST_BLOCK_RECORDS;
+    if (size < least) size = least;
     uint64_t n = (problem->n_records + size - 1) / size;
     if (n == 1 && problem->n_records >= SPLIT_RECORDS && problem->n_records / 2 >= least) n = 2;
     if (n > 2) n += n % 2;

@@ -187,6 +187,7 @@ typedef struct kn_cluster_job {
     double hot, cold;          /* temperature of the first and of the last sweep */
     double penalty_first, penalty_last;
     double tries_per_class;    /* REBUILD */
+    double near_noise;         /* REBUILD: units */
 } kn_cluster_job;
 
 kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem *problem, uint32_t max_records,
@@ -204,7 +205,7 @@ int64_t kn_cluster_exact(kn_cluster_block *block, const uint32_t *members, uint3
 bool kn_cluster_holds(kn_cluster_block *block, const uint32_t *members, uint32_t n_members, int32_t n_persons);
 /* Noise of annealing at a temperature (0: none), and for the choice of near classes. */
 void kn_cluster_noise(kn_cluster_block *block, double temperature);
-void kn_cluster_near_noise(kn_cluster_block *block);
+void kn_cluster_near_noise(kn_cluster_block *block, double units);
 /* Sets *stop when time is up or somebody asked to stop; called now and then. */
 void kn_cluster_poll(kn_cluster_block *block);
 /* Temperature and penalty of a sweep that stands at `part` (0..1) of the job. */

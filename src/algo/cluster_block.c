@@ -429,10 +429,9 @@ void kn_cluster_noise(kn_cluster_block *block, double temperature)
     }
 }
 
-/* Up to five columns' worth: enough to bring in other neighbours than the very nearest. */
-void kn_cluster_near_noise(kn_cluster_block *block)
+void kn_cluster_near_noise(kn_cluster_block *block, double units)
 {
-    uint32_t most = (uint32_t)(5 * block->problem->root_units / (int32_t)block->problem->tuples->n_qis) + 1;
+    uint32_t most = (uint32_t)units + 1;
     for (uint32_t i = 0; i <= block->noise_mask; i++) set_noise(block, i, (int32_t)kn_rng_below(&block->rng, most));
 }
 

@@ -678,7 +678,7 @@ static bool rebuild_once(kn_cluster_block *block)
 static void rebuild(kn_cluster_block *block, const kn_cluster_job *job)
 {
     uint64_t n_tries = (uint64_t)(job->tries_per_class * block->n_classes) + 1;
-    kn_cluster_near_noise(block);
+    kn_cluster_near_noise(block, job->near_noise);
     for (uint64_t i = 0; i < n_tries && !engine_should_stop(block, i * 16); i++) rebuild_once(block);
 }
 

@@ -62,10 +62,10 @@ typedef struct kn_pricer {
         const double *node_price; /* TREE */
         double *guide_price;      /* the same, owned, where the objective has none */
         double root_price;
-        double per_value;           /* (root price) / (n_codes - 1) */
-        double *rows_log_rows;      /* per code: of kn_span */
-        double *rows_log_before;    /* n_codes + 1: sums of it */
-    } *columns;
+        double per_value;        /* (root price) / (n_codes - 1) */
+        double *rows_log_rows;   /* per code: of kn_span */
+        double *rows_log_before; /* n_codes + 1: sums of it */
+    } * columns;
 } kn_pricer;
 
 kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error *err);
@@ -88,8 +88,8 @@ typedef struct kn_growing {
     const kn_tuples *tuples;
     uint32_t **stamp; /* SETS: [q][code], the number of the class that last met the value */
     uint32_t n_classes;
-    kn_span *spans;  /* n_qis */
-    double *prices;  /* n_qis; NAN: to be priced again */
+    kn_span *spans; /* n_qis */
+    double *prices; /* n_qis; NAN: to be priced again */
     double price;
     bool changed;
 } kn_growing;

@@ -120,8 +120,7 @@ static bool all_hold(block_run *r)
 {
     if (r->task->models->counts_only) return true;
     for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++)
-        if (r->clusters->head[cluster] != KN_NONE &&
-            !kn_clusters_hold(r->clusters, cluster, KN_NONE, KN_NONE, false))
+        if (r->clusters->head[cluster] != KN_NONE && !kn_clusters_hold(r->clusters, cluster, KN_NONE, KN_NONE, false))
             return false;
     return true;
 }
@@ -348,8 +347,7 @@ static kn_status run_once(block_run *r, const kn_pricer *pricer, kn_pool *pool, 
         KN_TRY(run_passes(r, err));
         KN_TRY(kn_clusters_merge_small(r->clusters, pool, "sequential", err));
     }
-    for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++)
-        kn_clusters_refresh(r->clusters, cluster);
+    for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++) kn_clusters_refresh(r->clusters, cluster);
 done:
     kn_probe_free(r->probe);
     kn_scan_free(r->scan);
@@ -365,10 +363,10 @@ typedef struct search {
     const kn_pricer *pricer;
     uint32_t *sequence; /* items by block */
     uint32_t n_blocks;
-    uint32_t *item_class;  /* within its block */
+    uint32_t *item_class;    /* within its block */
     uint32_t *block_classes; /* classes of each block */
     uint64_t *block_moves;
-    kn_pool *inner_pool;   /* the pool when there is one block, otherwise NULL */
+    kn_pool *inner_pool; /* the pool when there is one block, otherwise NULL */
 } search;
 
 /* Block b is items first .. first + n - 1 of the sequence; sizes differ by at most one. */
@@ -547,17 +545,39 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "alpha", .type = KN_PARAM_NUMBER, .preset = "0.5", .min = 0.001, .max = 100,
+    {.name = "alpha",
+     .type = KN_PARAM_NUMBER,
+     .preset = "0.5",
+     .min = 0.001,
+     .max = 100,
      .help = "clusters start with alpha * k items"},
-    {.name = "omega", .type = KN_PARAM_NUMBER, .preset = "1.5", .min = 1, .max = 100,
+    {.name = "omega",
+     .type = KN_PARAM_NUMBER,
+     .preset = "1.5",
+     .min = 1,
+     .max = 100,
      .help = "clusters above omega * k are split at random after a pass"},
-    {.name = "restarts", .type = KN_PARAM_INT, .preset = "1", .min = 1, .max = 1000,
+    {.name = "restarts",
+     .type = KN_PARAM_INT,
+     .preset = "1",
+     .min = 1,
+     .max = 1000,
      .help = "random starts; the best result counts"},
-    {.name = "passes", .type = KN_PARAM_INT, .preset = "100", .min = 1, .max = 100000,
+    {.name = "passes",
+     .type = KN_PARAM_INT,
+     .preset = "100",
+     .min = 1,
+     .max = 100000,
      .help = "passes over the items at most"},
-    {.name = "block", .type = KN_PARAM_INT, .preset = "65536", .min = 16, .max = 100000000,
+    {.name = "block",
+     .type = KN_PARAM_INT,
+     .preset = "65536",
+     .min = 16,
+     .max = 100000000,
      .help = "tables of more items are clustered in blocks of this many"},
-    {.name = "fit", .type = KN_PARAM_BOOL, .preset = "no",
+    {.name = "fit",
+     .type = KN_PARAM_BOOL,
+     .preset = "no",
      .help = "where the models break at the start, start with fewer clusters instead of giving up"},
 };
 

@@ -61,6 +61,7 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const char *release_path
         .order = order != NULL ? order->rows : NULL,
         .n_order = order != NULL ? order->n : 0,
         .order_is_input = order != NULL && order->is_input,
+        .counts_persons = kn_settings_text(input->settings, "person") != NULL,
         .guard_formulas = kn_settings_flag(input->settings, "guard-formulas"),
         .pool = input->pool,
         .ticker = &input->ticker,
