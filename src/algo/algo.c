@@ -29,8 +29,7 @@ const kn_algorithm *kn_algorithm_find(const char *name)
 
 static bool has_limited_levels(const kn_domain *domain)
 {
-    uint32_t top = domain->tree != NULL ? domain->tree->n_levels - 1 : KN_NONE;
-    return domain->min_level > 0 || domain->max_level < top;
+    return domain->kind == KN_DOMAIN_TREE && (domain->min_level > 0 || domain->max_level < domain->tree->n_levels - 1);
 }
 
 kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, kn_error *err)

@@ -63,7 +63,8 @@ typedef struct cli_words {
     const cli_command *command;
     kn_settings *settings;
     unsigned n_arguments;
-    bool help, quiet, json_to_stdout;
+    bool help, quiet;
+    bool stdout_taken; /* by --json - or -o -: the text for people then goes to standard error */
     cli_when color, progress;
 } cli_words;
 
@@ -97,7 +98,8 @@ static kn_status apply(cli_words *words, const kn_option *option, const char *va
 {
     if (strcmp(option->name, "help") == 0) words->help = true;
     if (strcmp(option->name, "quiet") == 0) words->quiet = true;
-    if (strcmp(option->name, "json") == 0) words->json_to_stdout = strcmp(value, "-") == 0;
+    if ((strcmp(option->name, "json") == 0 || strcmp(option->name, "output") == 0) && strcmp(value, "-") == 0)
+        words->stdout_taken = true;
     if (strcmp(option->name, "color") == 0) words->color = parse_when(value);
     if (strcmp(option->name, "progress") == 0) words->progress = parse_when(value);
     if (strcmp(option->name, "version") == 0) {
@@ -184,9 +186,10 @@ static int run_command(cli_words *words, kn_error *err)
     kn_status status = words->command->run(&result, words->settings, err);
     cli_clear_progress(&progress);
     if (result != NULL) {
-        FILE *to = words->command->text_is_data && !words->json_to_stdout ? stdout : stderr;
+        bool is_data = words->command->text_is_data && !words->stdout_taken;
+        FILE *to = is_data ? stdout : stderr;
         if (!words->quiet) print_warnings(kn_result_warnings(result));
-        if (!words->quiet || to == stdout)
+        if (!words->quiet || is_data)
             cli_print_text(to, kn_result_text(result), cli_use_color(to, words->color));
     }
     kn_result_free(result);
