@@ -29,8 +29,8 @@ const kn_algorithm *kn_algorithm_find(const char *name)
 
 static bool has_limited_levels(const kn_domain *domain)
 {
-    uint32_t top = domain->tree != NULL ? domain->tree->n_levels - 1 : KN_NONE;
-    return domain->min_level > 0 || domain->max_level < top;
+    /* Without a tree there are no levels, and the domain's builder has refused limits on them. */
+    return domain->tree != NULL && (domain->min_level > 0 || domain->max_level < domain->tree->n_levels - 1);
 }
 
 kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, kn_error *err)
