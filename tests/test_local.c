@@ -203,7 +203,7 @@ static const struct {
     {"k-member", "around=center"},
     {"sequential", ""},
     {"sequential", "restarts=3,alpha=1,omega=2"},
-    {"sequential", "block=16,fit=yes"},
+    {"sequential", "whole=1,block=16,fit=yes"},
 };
 enum { N_SEARCHES = sizeof searches / sizeof *searches };
 
@@ -713,7 +713,7 @@ static void any_number_of_threads_gives_the_same_answer(void **state)
     /* large classes are cut column by column on the pool */
     random_setup(&s, &rng, MIXED, 20000, 4, 30, 40);
     assert_threads_do_not_matter(&s, "mondrian", "");
-    assert_threads_do_not_matter(&s, "sequential", "block=1000,passes=1");
+    assert_threads_do_not_matter(&s, "sequential", "whole=1,block=1000,passes=1");
     free_setup(&s);
 }
 

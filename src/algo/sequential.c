@@ -18,10 +18,11 @@
  * improvements become sufficiently small").
  *
  * Where it departs from the paper: candidates come from a vector scan with rounded prices (scan.h), the move itself is
- * decided by true prices. Tables of more than `block` items are cut along the Hilbert curve into blocks of about that
- * size, each clustered by itself on the pool: cost then grows linearly; the explanation says so. Restarts take the
- * best of several random starts. Measures that price whole classes (PMI) decide moves by the true price of the classes;
- * the scan proposes by what a column's values tell of the sensitive column on average (kn_pricer), or by width.
+ * decided by true prices. Tables of more than `whole` items are cut along the Hilbert curve into blocks of about
+ * `block` items, each clustered by itself on the pool: cost then grows linearly; the explanation says so. Restarts take
+ * the best of several random starts. Measures that price whole classes (PMI) decide moves by the true price of the
+ * classes; the scan proposes by what a column's values tell of the sensitive column on average (kn_pricer), or by
+ * width.
  *
  * Cost: a pass joins every item with every cluster of its block, n * block / k0 joins. Memory is linear. */
 #include "algo/clusters.h"
@@ -37,7 +38,7 @@ enum { CLASS_PROPOSALS = 8 };
 
 typedef struct settings {
     double alpha, omega;
-    uint32_t n_restarts, max_passes, block;
+    uint32_t n_restarts, max_passes, whole, block;
     bool fit;
     uint64_t k;
 } settings;
@@ -427,8 +428,8 @@ static kn_status make_blocks(search *s, kn_error *err)
     kn_status status = KN_OK;
     const kn_items *items = s->items;
     uint32_t *order = NULL, *first = NULL, n_tuples = s->task->tuples->n_tuples, n = 0;
-    s->n_blocks = items->n / s->settings.block + (items->n % s->settings.block != 0);
-    if (s->n_blocks == 0) s->n_blocks = 1;
+    s->n_blocks = 1;
+    if (items->n > s->settings.whole) s->n_blocks = items->n / s->settings.block + 1;
     /* every block must be able to hold a class */
     while (s->n_blocks > 1 && items->n / s->n_blocks < 4 * s->settings.k) s->n_blocks--;
     KN_NEW_RAW(s->sequence, items->n);
@@ -516,6 +517,7 @@ static kn_status sequential_search(kn_answer *answer, const kn_task *task, kn_er
                             .omega = kn_args_number(task->args, "omega"),
                             .n_restarts = (uint32_t)kn_args_number(task->args, "restarts"),
                             .max_passes = (uint32_t)kn_args_number(task->args, "passes"),
+                            .whole = (uint32_t)kn_args_number(task->args, "whole"),
                             .block = (uint32_t)kn_args_number(task->args, "block"),
                             .fit = kn_args_is(task->args, "fit", "yes"),
                             .k = task->models->min_persons > 0 ? task->models->min_persons : 1};
@@ -569,12 +571,18 @@ static const kn_param params[] = {
      .min = 1,
      .max = 100000,
      .help = "passes over the items at most"},
-    {.name = "block",
+    {.name = "whole",
      .type = KN_PARAM_INT,
      .preset = "65536",
+     .min = 1,
+     .max = 100000000,
+     .help = "tables of more items are clustered in blocks"},
+    {.name = "block",
+     .type = KN_PARAM_INT,
+     .preset = "16384",
      .min = 16,
      .max = 100000000,
-     .help = "tables of more items are clustered in blocks of this many"},
+     .help = "items of a block, about"},
     {.name = "fit",
      .type = KN_PARAM_BOOL,
      .preset = "no",

@@ -2,7 +2,7 @@
 #include "run/input.h"
 
 #include "hierarchy/build.h"
-#include "io/output_file.h"
+#include "run/targets.h"
 
 #include <errno.h>
 #include <math.h>
@@ -47,6 +47,7 @@ kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *er
     kn_input *input = NULL;
     double n_threads, memory_bytes;
     *out = NULL;
+    KN_TRY(kn_targets_check(settings, false, err));
     KN_TRY(kn_settings_number(&n_threads, settings, "threads", 0, 1, 1024, err));
     KN_TRY(kn_settings_number(&memory_bytes, settings, "memory", 0, 1 << 20, 1e15, err));
     kn_memory_set_limit((size_t)memory_bytes);
@@ -339,7 +340,8 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     kn_status status = KN_OK;
     const char *measure = kn_settings_text(input->settings, "measure");
     KN_TRY(kn_input_model_specs(input, err));
-    KN_TRY(kn_models_new(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples, err));
+    KN_TRY(kn_models_read(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples,
+                          &input->csv, input->pool, err));
     KN_TRY(kn_objective_new(&input->objective, measure != NULL ? measure : "lm", input->tuples, err));
     KN_TRY(kn_input_suppression(input, err));
     if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)

@@ -363,10 +363,8 @@ kn_status kn_profile(kn_result **out, const kn_settings *settings, kn_error *err
     profile about = {.person = KN_NONE};
     kn_result *result = NULL;
     char *policy = NULL;
-    const char *target = kn_settings_text(settings, "output"), *data = kn_settings_text(settings, "data");
+    const char *target = kn_settings_text(settings, "output");
     *out = NULL;
-    if (target != NULL && data != NULL && strcmp(target, "-") != 0 && kn_same_file(target, data))
-        KN_FAIL(KN_USAGE, "--output %s is the input itself; choose another name", target);
     KN_TRY(kn_input_new(&about.input, settings, err));
     KN_TRY(table_read(about.input, err));
     KN_TRY(guesses_make(&about, err));

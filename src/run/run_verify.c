@@ -78,7 +78,7 @@ kn_status kn_verify(kn_result **out, const kn_settings *settings, kn_error *err)
     KN_TRY(kn_buffer_finish(&result->warnings, &input->warnings, err));
     *out = result;
     result = NULL;
-    KN_TRY(kn_verdict_status(verdict, err));
+    KN_TRY(kn_verdict_status(verdict, false, err));
 done:
     kn_free(order);
     kn_verdict_free(verdict);
