@@ -187,6 +187,8 @@ kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *e
     KN_TRY(kn_buffer_finish(&result->warnings, &r.input->warnings, err));
     *out = result;
     result = NULL;
+    if (r.answer.stopped == KN_STOPPED_INTERRUPT)
+        status = kn_error_set(err, KN_INTERRUPTED, "interrupted: this is the best release found until then");
 done:
     kn_result_free(result);
     kn_free(report);

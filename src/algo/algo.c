@@ -42,7 +42,7 @@ kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, 
     if (!algorithm->any_measure && algorithm->needs_monotone_measure && !measure->monotone)
         KN_FAIL(KN_USAGE, "%s needs a monotone measure, and %s is none; choose lm or tree", algorithm->name,
                 measure->name);
-    if (!algorithm->any_measure && measure->higher_is_better)
+    if (measure->higher_is_better)
         KN_FAIL(KN_USAGE, "%s is only reported, it cannot be minimized; choose another measure", measure->name);
     if (algorithm->counts_only && !task->models->counts_only)
         KN_FAIL(KN_USAGE, "%s can guarantee k-anonymity only; choose another algorithm for the other models",

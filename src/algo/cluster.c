@@ -548,7 +548,7 @@ static const kn_cluster_engine *choose_engine(const char *name)
     return &kn_cluster_engine_plain;
 }
 
-/* Without a limit worth the name every tuple is a class of its own. */
+/* Without a limit worth the name, or without quasi-identifiers, every tuple is a class of its own. */
 static kn_status answer_tuples(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -565,7 +565,8 @@ static kn_status cluster_search(kn_answer *answer, const kn_task *task, kn_error
     kn_status status = KN_OK;
     cluster_run run = {.task = task, .began = kn_seconds_now()};
     *answer = (kn_answer){.recoding = KN_RECODING_LOCAL, .bound = NAN};
-    if (task->models->counts_only && task->models->min_persons <= 1 && task->tuples->row_person == NULL)
+    bool asks_nothing = task->models->counts_only && task->models->min_persons <= 1 && task->tuples->row_person == NULL;
+    if (asks_nothing || task->tuples->n_qis == 0)
         return answer_tuples(answer, task, err);
     run.engine = choose_engine(kn_args_text(task->args, "engine"));
     KN_TRY(prepare(&run, err));

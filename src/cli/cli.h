@@ -28,6 +28,9 @@ bool cli_generate(FILE *to, const char *what);
 /* terminal.c */
 typedef enum cli_when { CLI_AUTO, CLI_ALWAYS, CLI_NEVER } cli_when;
 bool cli_use_color(FILE *stream, cli_when when);
+/* Text that may hold names from the user's files: control characters are shown as '?', so that none reaches the
+ * terminal. */
+void cli_print_clean(FILE *to, const char *text, size_t n_bytes);
 /* "  label   text" lines with the label dimmed, the first line bold. */
 void cli_print_text(FILE *to, const char *text, bool color);
 /* A kn_progress_fn: one line on a terminal, rewritten, shown only after a second. `user` is a cli_progress. */

@@ -2,6 +2,7 @@
  * else to standard error. */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +165,9 @@ static void print_warnings(const char *warnings)
 {
     while (*warnings != '\0') {
         size_t n = strcspn(warnings, "\n");
-        fprintf(stderr, "kanon: warning: %.*s\n", (int)n, warnings);
+        fputs("kanon: warning: ", stderr);
+        cli_print_clean(stderr, warnings, n);
+        fputc('\n', stderr);
         warnings += n;
         if (*warnings == '\n') warnings++;
     }
@@ -203,12 +206,31 @@ static const cli_command *find_command(const char *name)
     return NULL;
 }
 
+/* A file that we open must not become standard output because the caller closed it. Writing there then fails. */
+static void open_missing_streams(void)
+{
+    static const char *const stand_ins[] = {"/dev/null", "/dev/full", "/dev/null"};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && open(stand_ins[fd], fd == 0 ? O_RDONLY : O_WRONLY) != fd) _exit(KN_INPUT);
+}
+
+/* What was printed must have arrived. */
+static int finish(int code)
+{
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == 0) {
+        fputs("kanon: standard output cannot be written\n", stderr);
+        code = KN_INPUT;
+    }
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     kn_error err = {{0}};
+    open_missing_streams();
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         cli_print_overview(argc < 2 ? stderr : stdout);
-        return argc < 2 ? KN_USAGE : KN_OK;
+        return finish(argc < 2 ? KN_USAGE : KN_OK);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         printf("kanon %s\n", kn_version());
@@ -223,8 +245,11 @@ int main(int argc, char **argv)
     } else if (code == 0) {
         code = run_command(&words, &err);
     }
-    if (err.message[0] != '\0') fprintf(stderr, "kanon: %s\n", err.message);
+    if (err.message[0] != '\0') {
+        fputs("kanon: ", stderr);
+        cli_print_clean(stderr, err.message, strlen(err.message));
+        fputc('\n', stderr);
+    }
     kn_settings_free(words.settings);
-    if (fflush(stdout) != 0 && code == 0) code = KN_INPUT;
-    return code;
+    return finish(code);
 }

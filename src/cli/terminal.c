@@ -21,19 +21,35 @@ bool cli_use_color(FILE *stream, cli_when when)
     return isatty(fileno(stream)) && (term == NULL || strcmp(term, "dumb") != 0);
 }
 
+void cli_print_clean(FILE *to, const char *text, size_t n_bytes)
+{
+    for (size_t i = 0; i < n_bytes; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        bool c1 = byte == 0xC2 && i + 1 < n_bytes && (unsigned char)text[i + 1] < 0xA0; /* U+0080 .. U+009F */
+        if (c1) i++;
+        fputc(c1 || byte == 0x7F || (byte < 0x20 && byte != '\n' && byte != '\t') ? '?' : byte, to);
+    }
+}
+
 void cli_print_text(FILE *to, const char *text, bool color)
 {
     if (!color) {
-        fputs(text, to);
+        cli_print_clean(to, text, strlen(text));
         return;
     }
     for (bool first = true; *text != '\0'; first = false) {
         size_t n = strcspn(text, "\n");
         size_t label = n > 16 && strncmp(text, "  ", 2) == 0 ? 16 : 0;
-        if (first)
-            fprintf(to, "\033[1m%.*s\033[0m", (int)n, text);
-        else
-            fprintf(to, "\033[36m%.*s\033[0m%.*s", (int)label, text, (int)(n - label), text + label);
+        if (first) {
+            fputs("\033[1m", to);
+            cli_print_clean(to, text, n);
+            fputs("\033[0m", to);
+        } else {
+            fputs("\033[36m", to);
+            cli_print_clean(to, text, label);
+            fputs("\033[0m", to);
+            cli_print_clean(to, text + label, n - label);
+        }
         text += n;
         if (*text == '\n') fputc(*text++, to);
     }

@@ -178,7 +178,8 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
                               "no role for column%s %.900s; give each a role, or say --unlisted drop or insensitive",
                               n_dropped == 1 ? "" : "s", names.bytes);
     else if (n_dropped != 0 && warnings != NULL)
-        kn_buffer_printf(warnings, "left out, because no role was given: %s\n", names.bytes);
+        kn_buffer_printf(warnings, "left out, because no role was given: %.600s%s\n", names.bytes,
+                         names.n > 600 ? "... (cut)" : "");
     kn_buffer_free(&names);
     return status;
 }

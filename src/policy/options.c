@@ -13,7 +13,7 @@ enum {
     H = KN_COMMAND_HIERARCHY,
     LIST = KN_COMMAND_LIST,
     G = KN_COMMAND_GENERATE,
-    ASK = A | V | M | L | R | C | K,           /* commands that take a policy */
+    ASK = A | V | M | L | R | C | K,           /* commands that take a policy, and so every flag a policy may hold */
     DATA = ASK | P | H,                        /* commands that read a table */
     SEARCH = A | L | C | K,                    /* commands that search */
     ALL = DATA | LIST | G,
@@ -44,28 +44,28 @@ static const kn_option options[] = {
     {"unlisted", 0, "error|drop|insensitive", COLUMNS,
      "columns without a role (default: error with a policy, drop without)", ASK},
     {"person", 0, "COL", COLUMNS, "column that tells persons apart: classes count persons, not rows", ASK},
-    {"type", 0, "COL=TYPE", COLUMNS, "int, decimal, date or text instead of what the cells look like", ASK | H},
+    {"type", 0, "COL=TYPE", COLUMNS, "int, decimal, date or text instead of what the cells look like", DATA},
     {"hierarchy", 0, "COL=FILE|SPEC", COLUMNS,
      "suppress, intervals(5,10), mask(right), mask(left), date(month,year), order(a<b), auto, or a file", ASK | H},
     {"level", 0, "COL=MIN..MAX", COLUMNS, "lowest and highest level of a column's hierarchy", SEARCH},
     {"weight", 0, "COL=W", COLUMNS, "weight of a column in sums over columns (default 1)", A | M | L | C},
     {"missing", 0, "value|wildcard", COLUMNS, "what a missing cell is: a value of its own, or any value", ASK},
 
-    {"k", 'k', "N", PROTECT, "short for --model k-anonymity:k=N", A | V | L | R | C | K},
-    {"model", 0, "NAME[:param=v,...]", PROTECT, "privacy model; may be repeated (kanon list models)", A | V | L | C | K},
-    {"max-suppressed", 0, "N|P%", PROTECT, "rows that may be suppressed (default 0)", A | V | L | C | K},
+    {"k", 'k', "N", PROTECT, "short for --model k-anonymity:k=N", ASK},
+    {"model", 0, "NAME[:param=v,...]", PROTECT, "privacy model; may be repeated (kanon list models)", ASK},
+    {"max-suppressed", 0, "N|P%", PROTECT, "rows that may be suppressed (default 0)", ASK},
     {"population", 0, "FRACTION|FILE", PROTECT, "sampling fraction, or a file of the whole population", R},
     {"attack", 0, "FILE", PROTECT, "a file with names to link to the release", R},
     {"threshold", 0, "P", PROTECT, "risk above which a person counts as exposed (default 0.09)", A | R},
 
-    {"algorithm", 0, "NAME[:param=v,...]", METHOD, "search (kanon list algorithms)", A | C | K},
+    {"algorithm", 0, "NAME[:param=v,...]", METHOD, "search (kanon list algorithms)", ASK},
     {"algorithms", 0, "a,b,c", METHOD, "searches to compare", C},
-    {"recoding", 0, "local|global", METHOD, "what auto may choose from (default local)", A | C | K},
-    {"measure", 0, "NAME", METHOD, "what to minimize (default lm; kanon list measures)", SEARCH},
+    {"recoding", 0, "local|global", METHOD, "what auto may choose from (default local)", ASK},
+    {"measure", 0, "NAME", METHOD, "what to minimize (default lm; kanon list measures)", ASK},
     {"explain", 0, NULL, METHOD, "tell what the algorithm did", A},
-    {"effort", 0, "N", METHOD, "work units of the search (default by size)", A | C | K},
-    {"time-limit", 0, "S", METHOD, "seconds after which the search returns its best", A | C | K},
-    {"seed", 0, "N", METHOD, "seed of everything random (default 1)", A | C | K},
+    {"effort", 0, "N", METHOD, "work units of the search (default by size)", SEARCH},
+    {"time-limit", 0, "S", METHOD, "seconds after which the search returns its best", SEARCH},
+    {"seed", 0, "N", METHOD, "seed of everything random (default 1)", SEARCH},
     {"threads", 0, "N", METHOD, "threads (default: all cores); the result does not depend on it", DATA},
     {"memory", 0, "BYTES", METHOD, "limit of memory, with K, M or G", DATA},
 

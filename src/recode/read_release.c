@@ -1,7 +1,7 @@
 /* The way back: a released file becomes a kn_release against the original's domains, for `kanon measure`.
  *
- * Rows with equal cells in every QI are a class. Rows with * in every QI are the suppressed ones, unless there is
- * nothing else (then they are one class of everything). Rows that the original has and the release has not were
+ * Rows with equal cells in every QI are a class. Where suppression was allowed, rows with * in every QI are
+ * taken as suppressed; otherwise they are a class of everything. Rows that the original has and the release has not were
  * removed. No row is matched with its original: every measure follows from classes, cells and histograms. */
 #include "recode/recode.h"
 
@@ -20,7 +20,7 @@ typedef struct reading {
     uint32_t **same_cell;  /* [q][spelling]: number of its cell; equal cells, equal numbers */
     uint32_t *n_cells;     /* [q] */
     kn_release *release;
-    bool guard_formulas;
+    bool guard_formulas, may_suppress;
 } reading;
 
 static kn_status plan_columns(kn_column_plan **plans, const kn_csv_reader *reader, const kn_tuples *tuples,
@@ -100,7 +100,7 @@ static kn_status classify(reading *r, uint32_t *row_class, kn_pool *pool, kn_tic
         columns[q] = (kn_group_column){column->codes, column->code_bytes, r->same_cell[q], r->n_cells[q]};
     }
     KN_TRY(kn_group(row_class, &n_groups, &first, n_rows, columns, n_qis, pool, ticker, err));
-    for (uint32_t g = 0; g < n_groups && n_groups > 1 && n_qis > 0; g++) {
+    for (uint32_t g = 0; g < n_groups && r->may_suppress && n_qis > 0; g++) {
         uint32_t q = 0;
         while (q < n_qis && is_star(r, q, first[g])) q++;
         if (q == n_qis) star = g;
@@ -246,10 +246,10 @@ done:
 }
 
 kn_status kn_release_read(kn_release **out, const char *path, const kn_csv_options *options, const kn_tuples *tuples,
-                          bool guard_formulas, kn_pool *pool, kn_ticker *ticker, kn_error *err)
+                          bool guard_formulas, bool may_suppress, kn_pool *pool, kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
-    reading r = {.tuples = tuples, .guard_formulas = guard_formulas};
+    reading r = {.tuples = tuples, .guard_formulas = guard_formulas, .may_suppress = may_suppress};
     uint32_t *row_class = NULL;
     *out = NULL;
     KN_TRY(read_file(&r, path, options, pool, ticker, err));

@@ -17,6 +17,16 @@ done:
     return status;
 }
 
+static kn_status params_text(char **out, const kn_args *args, bool is_public, kn_error *err)
+{
+    kn_buffer text = {0};
+    for (size_t i = 0; i < args->n; i++)
+        if (args->values[i].given)
+            kn_buffer_printf(&text, "%s%s=%s", text.n != 0 ? "," : "", args->params[i].name,
+                             is_public && args->params[i].is_data ? "(given)" : args->values[i].text);
+    return kn_buffer_finish(out, &text, err);
+}
+
 static kn_status judge_models(kn_facts *facts, const kn_models *models, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -28,12 +38,8 @@ static kn_status judge_models(kn_facts *facts, const kn_models *models, kn_pool 
         const kn_model *model = &models->items[m];
         kn_model_fact *fact = &facts->models[facts->n_models++];
         *fact = (kn_model_fact){.name = model->type->name, .holds = findings[m].holds, .worst = findings[m].worst};
-        kn_buffer params = {0};
-        for (size_t i = 0; i < model->args.n; i++)
-            if (model->args.values[i].given)
-                kn_buffer_printf(&params, "%s%s=%s", params.n != 0 ? "," : "", model->args.params[i].name,
-                                 model->args.params[i].is_data ? "(given)" : model->args.values[i].text);
-        KN_TRY(kn_buffer_finish(&fact->params, &params, err));
+        KN_TRY(params_text(&fact->params, &model->args, false, err));
+        KN_TRY(params_text(&fact->public_params, &model->args, true, err));
     }
 done:
     kn_free(findings);
@@ -56,7 +62,10 @@ done:
 
 void kn_facts_free(kn_facts *facts)
 {
-    for (size_t i = 0; i < facts->n_models; i++) kn_free(facts->models[i].params);
+    for (size_t i = 0; i < facts->n_models; i++) {
+        kn_free(facts->models[i].params);
+        kn_free(facts->models[i].public_params);
+    }
     kn_free(facts->models);
     kn_free(facts->losses);
     kn_free(facts->column_loss);

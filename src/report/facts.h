@@ -12,7 +12,8 @@ typedef struct kn_loss {
 
 typedef struct kn_model_fact {
     const char *name;
-    char *params; /* "k=5" */
+    char *params;        /* "k=5", as asked */
+    char *public_params; /* the same without values of the data, for JSON and reports */
     bool holds;
     double worst; /* of all classes, the suppressed rows that stay included; NAN without classes */
 } kn_model_fact;

@@ -10,7 +10,7 @@ static void names_list(kn_buffer *out, const kn_report *report, bool models)
     const kn_facts *facts = report->facts;
     for (size_t m = 0; models && m < facts->task->models->n; m++)
         if (facts->task->models->items[m].type->needs & KN_NEEDS_HISTOGRAM)
-            kn_buffer_printf(out, "%s%s (%s)", out->n > 0 ? ", " : "", facts->models[m].name, facts->models[m].params);
+            kn_buffer_printf(out, "%s%s (%s)", out->n > 0 ? ", " : "", facts->models[m].name, facts->models[m].public_params);
     for (uint32_t s = 0; !models && s < facts->tuples->n_sensitive; s++)
         if (!report_is_protected(report, s))
             kn_buffer_printf(out, "%s%s", out->n > 0 ? ", " : "", facts->tuples->sensitive[s].column->name);

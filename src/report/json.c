@@ -27,7 +27,7 @@ static json_t *models_json(const kn_facts *facts)
     json_t *list = json_array();
     for (size_t i = 0; i < facts->n_models; i++) {
         const kn_model_fact *model = &facts->models[i];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "name", model->name, "params", model->params,
+        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "name", model->name, "params", model->public_params,
                                               "holds", model->holds, "worst", number(model->worst)));
     }
     return list;

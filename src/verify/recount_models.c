@@ -494,10 +494,11 @@ static bool protect(counting *c, const char *name, size_t n_bytes)
     return found;
 }
 
-/* values=a|b, with "\\|" for a '|'. A value that no row has is a slip of the pen: the check is not made. */
+/* values=a|b, with "\\|" for a '|'. When no row has any of them, it is a slip of the pen: the check is not made. */
 static kn_status mark_protected(counting *c, const char **reason, kn_error *err)
 {
     kn_status status = KN_OK;
+    bool any = false;
     const char *list = kn_args_text(&c->args, "values");
     char *name = NULL;
     if (list == NULL) goto done;
@@ -509,11 +510,12 @@ static kn_status mark_protected(counting *c, const char **reason, kn_error *err)
         } else if (*list != '|' && *list != '\0') {
             name[n_bytes++] = *list;
         } else {
-            if (!protect(c, name, n_bytes)) *reason = "a protected value does not occur in the column";
+            any |= protect(c, name, n_bytes);
             n_bytes = 0;
             if (*list == '\0') break;
         }
     }
+    if (!any) *reason = "no row has any of the protected values";
 done:
     kn_free(name);
     return status;
