@@ -27,7 +27,7 @@
 #define OLDEST        100
 #define MAX_ROWS      1000000000u /* patient_id has nine digits */
 
-/* --- What people are like --------------------------------------------------------------------------------------- */
+/* --- What people are like ----------------------------------------------------------------------------------------- */
 
 typedef enum { FEMALE, MALE, OTHER } sex;
 enum { CHILD, YOUNG, MIDDLE, OLD, N_BANDS }; /* below 18, 40, 65, and above */
@@ -303,7 +303,7 @@ static const char *const family_names[] = {"M\xc3\xbcller",
                                            "L\xc3\xb3pez",
                                            "Smith"};
 
-/* --- Tables of slots --------------------------------------------------------------------------------------------- */
+/* --- Tables of slots ---------------------------------------------------------------------------------------------- */
 
 typedef struct population {
     uint8_t age[N_SLOTS];

@@ -16,6 +16,7 @@
 #include "run/input.h"
 #include "run/recheck.h"
 #include "run/result.h"
+#include "run/targets.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,18 +36,6 @@ typedef struct run {
     kn_verdict *verdict;
     kn_facts facts;
 } run;
-
-static kn_status refuse_overwriting_input(const kn_settings *settings, kn_error *err)
-{
-    static const char *const targets[] = {"output", "report", "json", "schema"};
-    const char *data = kn_settings_text(settings, "data");
-    for (size_t i = 0; data != NULL && i < sizeof targets / sizeof *targets; i++) {
-        const char *target = kn_settings_text(settings, targets[i]);
-        if (target != NULL && strcmp(target, "-") != 0 && strcmp(data, "-") != 0 && kn_same_file(data, target))
-            return kn_error_set(err, KN_USAGE, "--%s %s is the input itself; choose another name", targets[i], target);
-    }
-    return KN_OK;
-}
 
 static kn_status prepare_task(run *r, kn_error *err)
 {
@@ -113,7 +102,7 @@ static kn_status write_and_verify(run *r, kn_error *err)
     began = kn_seconds_now();
     KN_TRY(kn_recheck(&r->verdict, input, kn_output_path(r->output), strcmp(target, "-") == 0 ? "the release" : target,
                       input->path, &(kn_known_order){order, n_written, false}, err));
-    KN_TRY(kn_verdict_status(r->verdict, err));
+    KN_TRY(kn_verdict_status(r->verdict, true, err));
     r->facts.seconds.verify = kn_seconds_now() - began;
 done:
     kn_free(order);
@@ -171,12 +160,12 @@ kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *e
     char *report = NULL;
     double began = kn_seconds_now();
     *out = NULL;
-    KN_TRY(refuse_overwriting_input(settings, err));
+    KN_TRY(kn_targets_check(settings, true, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, NULL, err));
     KN_TRY(kn_input_new(&r.input, settings, err));
     KN_TRY(kn_input_read(r.input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, r.input->table, err));
-    KN_TRY(kn_input_encode(r.input, r.algorithm->recoding == KN_RECODING_LEVELS, err));
+    KN_TRY(kn_input_encode(r.input, kn_algorithm_has_levels(r.algorithm), err));
     KN_TRY(kn_input_goals(r.input, err));
     KN_TRY(prepare_task(&r, err));
     KN_TRY(search(&r, err));

@@ -71,9 +71,11 @@ def reports(kanon, generate, folder):
              "marital_status=marital_status.csv"]
     jobs = {
         "anonymize": ["anonymize", "people.csv", "-k", "5", *roles, *trees, "-o", "release.csv", "--algorithm", "mondrian"],
-        "german": ["anonymize", "people.csv", "-k", "5", *roles, *trees, "-o", "release.csv", "--language", "de", "--algorithm", "mondrian"],
+        "german": ["anonymize", "people.csv", "-k", "5", *roles, *trees, "-o", "release.csv", "--language", "de",
+                   "--algorithm", "mondrian"],
         "lattice": ["anonymize", "people.csv", "-k", "5", *roles, *trees, "-o", "release.csv", "--algorithm", "optimal",
                     "--max-suppressed", "5%"],
+        "nodes": ["lattice", "people.csv", "-k", "5", *roles, *trees, "-o", "nodes.csv"],
         "risk": ["risk", "people.csv", *roles, "--population", "0.05", "--attack", "people.csv"],
         "compare": ["compare", "people.csv", "-k", "2,5,20", *roles, *trees, "--algorithms", "mondrian,optimal"],
     }

@@ -25,12 +25,24 @@ typedef struct problem {
     kn_task task;
 } problem;
 
+/* Who the rows belong to: everybody one row, persons over the whole table, or each person within one tuple. */
+enum { NO_PERSONS, ANY_PERSONS, LOCAL_PERSONS };
+
 /* n_qis columns at random, then a sensitive one, then (perhaps) the person. */
-static void random_problem(problem *p, kn_rng *rng, uint32_t n_rows, uint32_t n_qis, uint32_t n_values, bool persons,
+static void random_problem(problem *p, kn_rng *rng, uint32_t n_rows, uint32_t n_qis, uint32_t n_values, int persons,
                            bool limits)
 {
+    uint32_t n_columns = n_qis + 1 + (persons != NO_PERSONS);
+    int *cells = calloc((size_t)n_rows * n_columns, sizeof *cells);
     *p = (problem){.n_qis = n_qis};
-    p->table = test_random_table(rng, n_rows, n_qis + 1 + persons, n_values);
+    for (uint32_t row = 0; row < n_rows; row++) {
+        int *own = cells + (size_t)row * n_columns, tuple = 0;
+        for (uint32_t c = 0; c < n_columns; c++) own[c] = (int)kn_rng_below(rng, n_values);
+        for (uint32_t q = 0; q < n_qis; q++) tuple = tuple * (int)n_values + own[q];
+        if (persons == LOCAL_PERSONS) own[n_qis + 1] = 3 * tuple + (int)kn_rng_below(rng, 3);
+    }
+    p->table = test_table(n_rows, n_columns, cells);
+    free(cells);
     p->table->columns[n_qis].role = KN_ROLE_SENSITIVE;
     if (persons) {
         p->table->person = n_qis + 1;
@@ -197,7 +209,7 @@ static void every_node_matches_a_recount_of_the_rows(void **state)
     for (int round = 0; round < 500; round++) {
         problem p;
         random_problem(&p, &rng, 1 + kn_rng_below(&rng, 40), 1 + kn_rng_below(&rng, 3), 2 + kn_rng_below(&rng, 6),
-                       round % 3 == 0, round % 2 == 0);
+                       round % 3, round % 2 == 0);
         some_goal(&p, round);
         for (int blocks = 0; blocks < 2; blocks++) {
             kn_full_domain *domain;
@@ -227,18 +239,19 @@ static void every_node_matches_a_recount_of_the_rows(void **state)
 static void every_node_of_every_block_matches_a_recount(void **state)
 {
     kn_rng rng = kn_rng_new(4, 0);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 240; round++) {
         problem p;
         random_problem(&p, &rng, 1 + kn_rng_below(&rng, 60), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4),
-                       round % 4 == 0, round % 2 == 0);
-        set_goal(&p, p.tuples->n_persons >= 3 ? "k-anonymity:k=3" : "k-anonymity:k=1", round % 3 == 0 ? "entropy" : "lm");
+                       round % 3 == 0 ? LOCAL_PERSONS : round % 13 == 0, round % 2 == 0);
+        const char *measure = round % 5 == 0 ? "entropy" : "lm";
+        if (!try_goal(&p, model_sets[round % 12], measure)) set_goal(&p, "k-anonymity:k=1", measure);
         kn_full_domain *domain;
         kn_evaluator *evaluator;
         kn_block_roller *roller;
         kn_blocks blocks = {0};
         uint32_t levels[16], n_nodes = 0;
         assert_ok(kn_full_domain_new(&domain, &p.task, 1 + kn_rng_below(&rng, 12), err));
-        assert_true((domain->blocks == NULL) == (p.tuples->n_repeats > 0));
+        assert_true(domain->blocks != NULL || p.tuples->n_repeats > 0 || domain->lattice->width % 4 != 0);
         if (domain->blocks != NULL) {
             assert_ok(kn_evaluator_new(&evaluator, domain, err));
             assert_ok(kn_block_roller_new(&roller, domain->blocks, err));
@@ -323,7 +336,7 @@ static void exact_searches_find_the_best_node(void **state)
     for (int round = 0; round < 1000; round++) {
         problem p;
         uint32_t n_rows = 6 + kn_rng_below(&rng, 60);
-        random_problem(&p, &rng, n_rows, 1 + kn_rng_below(&rng, 4), 2 + kn_rng_below(&rng, 6), round % 4 == 0,
+        random_problem(&p, &rng, n_rows, 1 + kn_rng_below(&rng, 4), 2 + kn_rng_below(&rng, 6), round % 5 % 3,
                        round % 2 == 0);
         some_goal(&p, round);
         if (p.objective->type->higher_is_better) {
@@ -814,6 +827,75 @@ static void mu_argus_is_finished_or_refused(void **state)
     assert_true(n_refused > 0 && n_refused < 100);
 }
 
+/* --- Failure --------------------------------------------------------------------------------------------------- */
+
+static const char *const all_names[] = {"optimal",  "mingen",   "samarati",        "incognito",
+                                        "datafly", "mu-argus", "cell-suppression"};
+
+/* Every allocation fails once, every tick cancels once: a status comes back, and no memory stays behind. */
+static void searches_survive_failing_memory_and_cancelling(void **state)
+{
+    kn_rng rng = kn_rng_new(12, 0);
+    for (int round = 0; round < 3; round++) {
+        problem p;
+        random_problem(&p, &rng, 25, 3, 4, round == 1, false);
+        set_goal(&p, round == 2 ? "k-anonymity:k=2 l-diversity:l=2" : "k-anonymity:k=2", round == 1 ? "dm" : "lm");
+        p.task.max_suppressed = 4;
+        for (size_t a = 0; a < sizeof all_names / sizeof *all_names; a++) {
+            kn_answer answer;
+            if (search(&answer, &p, all_names[a], "") == KN_USAGE) continue; /* persons with several rows */
+            kn_answer_free(&answer);
+            size_t used = kn_memory_used();
+            kn_status status = KN_RESOURCES;
+            for (size_t nth = 1; status != KN_OK; nth++) {
+                const kn_algorithm *algorithm = kn_algorithm_find(all_names[a]);
+                kn_error err = {{0}};
+                assert_true(nth < 100000);
+                kn_memory_fail_at(nth);
+                status = algorithm->search(&answer, &p.task, &err);
+                kn_memory_fail_at(0);
+                kn_answer_free(&answer);
+                if (status != KN_OK && status != KN_RESOURCES) fail_msg("%s: status %d", all_names[a], status);
+                assert_int_equal(kn_memory_used(), used);
+            }
+            status = KN_INTERRUPTED;
+            for (size_t nth = 1; status != KN_OK; nth++) {
+                kn_ticker ticker = {0};
+                kn_error err = {{0}};
+                atomic_store(&ticker.fail_at, nth);
+                p.task.ticker = &ticker;
+                status = kn_algorithm_find(all_names[a])->search(&answer, &p.task, &err);
+                p.task.ticker = NULL;
+                kn_answer_free(&answer);
+                if (status != KN_OK && status != KN_INTERRUPTED) fail_msg("%s: status %d", all_names[a], status);
+                assert_int_equal(kn_memory_used(), used);
+            }
+        }
+        free_problem(&p);
+    }
+}
+
+static void a_deadline_returns_the_best_so_far(void **state)
+{
+    kn_rng rng = kn_rng_new(13, 0);
+    problem p;
+    kn_answer answer, best;
+    kn_ticker ticker = {.search_deadline = 1e-9};
+    random_problem(&p, &rng, 60, 4, 6, false, false);
+    set_goal(&p, "k-anonymity:k=2", "lm");
+    p.task.max_suppressed = 5;
+    assert_int_equal(search(&best, &p, "optimal", ""), KN_OK);
+    p.task.ticker = &ticker;
+    assert_int_equal(search(&answer, &p, "optimal", ""), KN_OK);
+    assert_int_equal(answer.stopped, KN_STOPPED_TIME);
+    assert_false(answer.optimal);
+    assert_true(answer.bound <= best.bound && loss_of(&p, &answer) >= best.bound - 1e-12);
+    p.task.ticker = NULL;
+    kn_answer_free(&answer);
+    kn_answer_free(&best);
+    free_problem(&p);
+}
+
 /* --- Real data ------------------------------------------------------------------------------------------------- */
 
 /* `columns`: names in QI order; the hierarchy of column c is <folder>/hierarchies/c.csv. The test is skipped without
@@ -935,6 +1017,8 @@ int main(void)
         cmocka_unit_test(suppressing_cells_costs_no_more_than_suppressing_rows),
         cmocka_unit_test(mu_argus_is_finished_or_refused),
         cmocka_unit_test(datafly_generalizes_the_widest_column_until_few_are_outliers),
+        cmocka_unit_test(searches_survive_failing_memory_and_cancelling),
+        cmocka_unit_test(a_deadline_returns_the_best_so_far),
         cmocka_unit_test(random_nodes_of_adult_match_the_release_that_recoding_makes),
         cmocka_unit_test(the_known_optima_of_fars_are_found),
     };

@@ -203,7 +203,7 @@ static const struct {
     {"k-member", "around=center"},
     {"sequential", ""},
     {"sequential", "restarts=3,alpha=1,omega=2"},
-    {"sequential", "block=16,fit=yes"},
+    {"sequential", "whole=1,block=16,fit=yes"},
 };
 enum { N_SEARCHES = sizeof searches / sizeof *searches };
 
@@ -311,8 +311,9 @@ static void figure_17_gives_classes_of_3_3_2_2(void **state)
     for (int trial = 0; trial < 2; trial++) {
         setup s = {.table = test_text_table(10, 2, cells), .n_qis = 2};
         s.domains[0] = test_domain(s.table, 0, "F;any\nM;any\n");
-        s.domains[1] = test_domain(s.table, 1, "married;been_married;any\ndivorced;been_married;any\n"
-                                               "widow;been_married;any\nsingle;never_married;any\n");
+        s.domains[1] = test_domain(s.table, 1,
+                                   "married;been_married;any\ndivorced;been_married;any\n"
+                                   "widow;been_married;any\nsingle;never_married;any\n");
         assert_ok(kn_tuples_new(&s.tuples, s.table, s.domains, 2, NULL, NULL, err));
         set_k(&s, 2);
         set_task(&s, "lm", "mondrian", trial == 0 ? "" : "choose=median");
@@ -544,6 +545,44 @@ static void algorithm_3_gives_every_part_its_share_of_every_value(void **state)
     }
 }
 
+static void sets_are_priced_from_counts_as_from_their_cells(void **state)
+{
+    kn_rng rng = kn_rng_new(24, 0);
+    size_t n_measures, n_tried = 0;
+    const kn_measure *const *measures = kn_measure_all(&n_measures);
+    setup s;
+    random_setup(&s, &rng, SETS, 60, 2, 12, 2);
+    for (size_t m = 0; m < n_measures; m++) {
+        if (measures[m]->price_counts == NULL) continue;
+        kn_pricer *pricer = NULL;
+        kn_growing growing;
+        kn_set_pool *sets = NULL;
+        assert_ok(kn_objective_new(&s.objective, measures[m]->name, s.tuples, err));
+        assert_ok(kn_pricer_new(&pricer, s.objective, err));
+        assert_ok(kn_growing_init(&growing, pricer, s.tuples, err));
+        assert_ok(kn_set_pool_new(&sets, err));
+        for (uint32_t begin = 0; begin + 5 < s.tuples->n_tuples; begin++) {
+            double price = 0;
+            kn_growing_clear(&growing);
+            for (uint32_t t = begin; t < begin + 1 + begin % 5; t++) kn_growing_add(&growing, t);
+            for (uint32_t q = 0; q < s.n_qis; q++) {
+                kn_cell cell;
+                assert_ok(kn_domain_closure(&cell, s.domains[q], sets, &s.tuples->codes[q][begin], 1 + begin % 5, err));
+                price += kn_objective_price(s.objective, sets, q, &cell);
+            }
+            assert_float_equal(kn_growing_price(&growing), price, 1e-9);
+        }
+        kn_set_pool_free(sets);
+        kn_growing_free(&growing);
+        kn_pricer_free(pricer);
+        kn_objective_free(s.objective);
+        s.objective = NULL;
+        n_tried++;
+    }
+    assert_true(n_tried >= 5);
+    free_setup(&s);
+}
+
 /* --- Models ---------------------------------------------------------------------------------------------------- */
 
 /* Frequency l-diversity by hand: no sensitive value in more than 1/l of a class's rows. */
@@ -587,7 +626,8 @@ static void sequential_keeps_one_class_where_the_start_is_not_diverse_enough(voi
 {
     /* 12 of 23 rows have one value: the table is 1.916-diverse, clusters of 2 or 3 cannot all be 1.9-diverse */
     int cells[23 * 3];
-    for (int i = 0; i < 23; i++) cells[3 * i] = i % 5, cells[3 * i + 1] = i % 3, cells[3 * i + 2] = i < 12 ? 0 : 1 + i % 4;
+    for (int i = 0; i < 23; i++)
+        cells[3 * i] = i % 5, cells[3 * i + 1] = i % 3, cells[3 * i + 2] = i < 12 ? 0 : 1 + i % 4;
     setup s = {.table = test_table(23, 3, cells)};
     kn_rng rng = kn_rng_new(23, 0);
     s.table->columns[2].role = KN_ROLE_SENSITIVE;
@@ -596,6 +636,25 @@ static void sequential_keeps_one_class_where_the_start_is_not_diverse_enough(voi
     set_task(&s, "lm", "sequential", "");
     outcome o = run(&s, "sequential");
     assert_int_equal(o.answer.n_classes, 1);
+    free_outcome(&o);
+    free_setup(&s);
+}
+
+/* [SC] 5.1: of all 3-anonymizations g1, which hides the outliers, loses least under PMI: 0.595; g2 0.807. */
+static void sequential_chooses_g1_under_pmi(void **state)
+{
+    static const int cells[] = {0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 2, 1};
+    setup s = {.table = test_table(9, 2, cells), .n_qis = 1};
+    s.table->columns[1].role = KN_ROLE_SENSITIVE;
+    s.domains[0] = test_suppress_domain(s.table, 0);
+    assert_ok(kn_tuples_new(&s.tuples, s.table, s.domains, 1, NULL, NULL, err));
+    assert_ok(kn_tuples_histograms(s.tuples, NULL, err));
+    set_k(&s, 3);
+    set_task(&s, "pmi", "sequential", "restarts=50");
+    outcome o = run(&s, "sequential");
+    assert_float_equal(o.loss, 0.595, 0.0005);
+    assert_int_equal(o.answer.row_class[3], o.answer.row_class[8]);
+    assert_int_equal(o.answer.row_class[4], o.answer.row_class[8]);
     free_outcome(&o);
     free_setup(&s);
 }
@@ -654,7 +713,7 @@ static void any_number_of_threads_gives_the_same_answer(void **state)
     /* large classes are cut column by column on the pool */
     random_setup(&s, &rng, MIXED, 20000, 4, 30, 40);
     assert_threads_do_not_matter(&s, "mondrian", "");
-    assert_threads_do_not_matter(&s, "sequential", "block=1000,passes=1");
+    assert_threads_do_not_matter(&s, "sequential", "whole=1,block=1000,passes=1");
     free_setup(&s);
 }
 
@@ -716,9 +775,11 @@ int main(void)
         cmocka_unit_test(rescaling_saves_what_table_1_says),
         cmocka_unit_test(the_curve_is_cut_in_the_best_way),
         cmocka_unit_test(scans_price_joins_like_the_pricer_with_and_without_vectors),
+        cmocka_unit_test(sets_are_priced_from_counts_as_from_their_cells),
         cmocka_unit_test(algorithm_3_gives_every_part_its_share_of_every_value),
         cmocka_unit_test(every_class_of_every_search_is_diverse),
         cmocka_unit_test(sequential_keeps_one_class_where_the_start_is_not_diverse_enough),
+        cmocka_unit_test(sequential_chooses_g1_under_pmi),
         cmocka_unit_test(persons_are_counted_not_rows),
         cmocka_unit_test(any_number_of_threads_gives_the_same_answer),
         cmocka_unit_test(every_search_can_be_cancelled_at_every_tick),

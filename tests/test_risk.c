@@ -1,6 +1,7 @@
 /* Risk: every figure is recomputed from its definition on small random tables, and compared with published ones. */
 #include "support.h"
 
+#include "hierarchy/build.h"
 #include "risk/risk.h"
 
 #include <math.h>
@@ -11,8 +12,7 @@
 #define MAX_ROWS 64
 #define MAX_QIS  6
 
-/* --- Small tables in codes -----------------------------------------------------------------------------------------
- */
+/* --- Small tables in codes ---------------------------------------------------------------------------------------- */
 
 typedef struct small {
     uint32_t n_rows, n_qis, n_persons;
@@ -126,8 +126,7 @@ static void encode(encoded *out, const small *table, bool persons)
     tuples->sensitive = &out->sensitive;
 }
 
-/* --- Class sizes
- * ------------------------------------------------------------------------------------------------------ */
+/* --- Class sizes -------------------------------------------------------------------------------------------------- */
 
 static void the_eight_rows_of_sdcmicro_have_their_known_risk(void **state)
 {
@@ -284,8 +283,7 @@ static void adult_with_nine_columns_has_the_average_risk_that_arx_reports(void *
     free(sizes);
 }
 
-/* --- Column sets
- * ------------------------------------------------------------------------------------------------------- */
+/* --- Column sets -------------------------------------------------------------------------------------------------- */
 
 static bool unique_on(const small *table, uint64_t columns, uint32_t row)
 {
@@ -425,8 +423,7 @@ static void column_sets_survive_a_lack_of_memory(void **state)
     fail_msg("never succeeded");
 }
 
-/* --- Population uniqueness
- * ------------------------------------------------------------------------------------------------ */
+/* --- Population uniqueness ---------------------------------------------------------------------------------------- */
 
 static void zayatz_is_bayes_rule_with_the_sample_as_prior(void **state)
 {
@@ -532,8 +529,7 @@ static void a_table_that_is_the_population_needs_no_estimate(void **state)
     assert_int_equal(kn_risk_estimate_uniques(&estimate, sizes, 5, 1.5, NULL), KN_USAGE);
 }
 
-/* --- Disclosure
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- Disclosure --------------------------------------------------------------------------------------------------- */
 
 static void disclosure_is_as_counted_by_hand(void **state)
 {
@@ -564,9 +560,7 @@ static void disclosure_is_as_counted_by_hand(void **state)
     }
 }
 
-/* --- Attack
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* --- Attack ------------------------------------------------------------------------------------------------------- */
 
 static bool covers(const char *cell, const char *value)
 {
@@ -578,6 +572,7 @@ static void a_released_cell_covers_what_it_says(void **state)
     assert_true(covers("34", "34"));
     assert_true(covers("34", "34.0"));
     assert_false(covers("34", "35"));
+    assert_false(covers("01234", "1234")); /* codes, not numbers */
     assert_true(covers("*", "anything"));
     assert_true(covers("30..39", "30") && covers("30..39", "39") && covers("30..39", "34.5"));
     assert_false(covers("30..39", "40") || covers("30..39", "4") || covers("30..39", "abc"));
@@ -670,6 +665,77 @@ static void the_attack_finds_what_a_naive_join_finds(void **state)
     }
 }
 
+/* A table with one or two columns of the given spellings. */
+typedef struct spelled {
+    kn_table table;
+    kn_column columns[2];
+    char bytes[512];
+    uint64_t offset[40];
+    uint32_t codes[2][MAX_ROWS];
+} spelled;
+
+static void spelled_make(spelled *out, kn_rng *rng, const char *const *texts, uint32_t n_texts, uint32_t n_rows)
+{
+    memset(out, 0, sizeof *out);
+    for (uint32_t i = 0; i < n_texts; i++) {
+        strcat(out->bytes, texts[i]);
+        out->offset[i + 1] = strlen(out->bytes);
+    }
+    for (int c = 0; c < 2; c++) {
+        for (uint32_t r = 0; r < n_rows; r++) out->codes[c][r] = kn_rng_below(rng, n_texts);
+        out->columns[c] = (kn_column){.n_spellings = n_texts,
+                                      .n_values = n_texts,
+                                      .bytes = out->bytes,
+                                      .offset = out->offset,
+                                      .code_bytes = 4,
+                                      .codes = out->codes[c]};
+    }
+    out->table = (kn_table){.n_rows = n_rows, .n_columns = 2, .columns = out->columns, .person = KN_NONE};
+}
+
+static bool spelled_covers(const spelled *release, uint32_t r, const spelled *known, uint32_t p, int c,
+                           const kn_tree *tree)
+{
+    size_t n_cell, n_value;
+    const char *cell = kn_column_bytes(&release->columns[c], release->codes[c][r], &n_cell);
+    const char *value = kn_column_bytes(&known->columns[c], known->codes[c][p], &n_value);
+    return kn_attack_covers(cell, n_cell, value, n_value, tree);
+}
+
+static void sets_intervals_masks_and_trees_are_linked_as_they_are_read(void **state)
+{
+    static const char *const cells[] = {"a",   "b",   "*",   "{a|b}", "{b|c\\|d}", "1..3",   "2", "{1|2.0|412}",
+                                        "4**", "any", "{a}", "0412",  "2024-05",   "-3..-1", "",  "{|a}"};
+    static const char *const values[] = {"a",   "b",    "c|d", "1",   "2",          "2.0", "2.50", "3",
+                                         "412", "0412", "400", "any", "2024-05-01", "-2",  "",     "{a}"};
+    kn_tree *tree = NULL;
+    const char file[] = "a;ab;any\nb;ab;any\n412;four;any\n";
+    assert_ok(kn_tree_parse(&tree, file, sizeof file - 1, "tree", false, err));
+    kn_rng rng = kn_rng_new(31, 0);
+    static spelled release, known;
+    for (int round = 0; round < 300; round++) {
+        spelled_make(&release, &rng, cells, sizeof cells / sizeof *cells, 1 + kn_rng_below(&rng, 30));
+        spelled_make(&known, &rng, values, sizeof values / sizeof *values, 1 + kn_rng_below(&rng, 30));
+        const kn_tree *trees[] = {round % 2 == 0 ? tree : NULL, NULL};
+        const kn_attack_column columns[] = {{0, 0, trees[0]}, {1, 1, trees[1]}};
+        uint64_t few = 0, none = 0;
+        for (uint32_t p = 0; p < known.table.n_rows; p++) {
+            uint64_t fits = 0;
+            for (uint32_t r = 0; r < release.table.n_rows; r++)
+                fits += spelled_covers(&release, r, &known, p, 0, trees[0]) &&
+                        spelled_covers(&release, r, &known, p, 1, trees[1]);
+            none += fits == 0;
+            few += fits > 0 && fits < 4;
+        }
+        kn_attack_result *result = NULL;
+        assert_ok(kn_attack_run(&result, &release.table, &known.table, columns, 2, NULL, 0, 4, NULL, NULL, err));
+        assert_int_equal(result->n_not_found, none);
+        assert_int_equal(result->n_fewer_than_k, few);
+        kn_attack_result_free(result);
+    }
+    kn_tree_free(tree);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -692,6 +758,7 @@ int main(void)
         cmocka_unit_test(disclosure_is_as_counted_by_hand),
         cmocka_unit_test(a_released_cell_covers_what_it_says),
         cmocka_unit_test(the_attack_finds_what_a_naive_join_finds),
+        cmocka_unit_test(sets_intervals_masks_and_trees_are_linked_as_they_are_read),
     };
     return cmocka_run_group_tests_name("risk", tests, NULL, NULL);
 }

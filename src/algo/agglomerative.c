@@ -5,9 +5,9 @@
  * In: items. Out: classes, each released as its closure.
  *
  * A class that satisfies the models leaves the game; a last one that does not is united with the class closest to it.
- * Equal rows have distance 0 and would be united first, so the items are distinct tuples in pieces of at most k persons.
- * Cost: no matrix; one vector scan over the classes still small per union, and about as many again to look for lost
- * neighbours (clusters.c): quadratic in the number of tuples with a small constant, memory linear. Nothing is
+ * Equal rows have distance 0 and would be united first, so the items are distinct tuples in pieces of at most k
+ * persons. Cost: no matrix; one vector scan over the classes still small per union, and about as many again to look for
+ * lost neighbours (clusters.c): quadratic in the number of tuples with a small constant, memory linear. Nothing is
  * suppressed. Measures that are no sum over cells are followed through the width of the closures. */
 #include "algo/clusters.h"
 

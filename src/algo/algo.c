@@ -27,6 +27,11 @@ const kn_algorithm *kn_algorithm_find(const char *name)
     return NULL;
 }
 
+static bool has_limited_levels(const kn_domain *domain)
+{
+    return domain->kind == KN_DOMAIN_TREE && (domain->min_level > 0 || domain->max_level < domain->tree->n_levels - 1);
+}
+
 kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -47,7 +52,12 @@ kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, 
     if (algorithm->recoding == KN_RECODING_LOCAL && (task->models->needs & KN_NEEDS_POPULATION) != 0)
         KN_FAIL(KN_USAGE, "%s builds classes row by row and cannot count a population file; choose a full-domain algorithm such as optimal",
                 algorithm->name);
-    if (algorithm->recoding == KN_RECODING_LEVELS)
+    for (uint32_t q = 0; !kn_algorithm_has_levels(algorithm) && q < task->tuples->n_qis; q++)
+        if (has_limited_levels(task->tuples->domains[q]))
+            KN_FAIL(KN_USAGE, "%s chooses values class by class and knows no levels, but column '%s' has limits; leave them "
+                              "out, or choose a full-domain algorithm such as optimal",
+                    algorithm->name, task->tuples->domains[q]->name);
+    if (kn_algorithm_has_levels(algorithm))
         for (uint32_t q = 0; q < task->tuples->n_qis; q++)
             if (task->tuples->domains[q]->kind != KN_DOMAIN_TREE)
                 KN_FAIL(KN_USAGE, "%s needs a hierarchy for column '%s'", algorithm->name,

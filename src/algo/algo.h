@@ -73,12 +73,18 @@ typedef struct kn_algorithm {
     bool any_measure;             /* searches without an objective (datafly): the measure is only reported */
     bool counts_only;             /* k-anonymity alone: no histogram models */
     bool no_suppression;          /* ignores --max-suppressed: refuses it above 0 */
+    bool levels_first;            /* begins with a level per column though it does not end with one: needs trees too */
     bool exact;                   /* a run that is done is optimal */
     kn_status (*search)(kn_answer *answer, const kn_task *task, kn_error *err);
 } kn_algorithm;
 
 const kn_algorithm *const *kn_algorithm_all(size_t *n);
 const kn_algorithm *kn_algorithm_find(const char *name);
+/* Its domains must all be trees, and levels can be limited. */
+static inline bool kn_algorithm_has_levels(const kn_algorithm *algorithm)
+{
+    return algorithm->recoding == KN_RECODING_LEVELS || algorithm->levels_first;
+}
 /* KN_USAGE with the reason when this algorithm cannot serve these models, this objective or these domains. */
 kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, kn_error *err);
 void kn_answer_free(kn_answer *answer); /* what it holds, not the struct */

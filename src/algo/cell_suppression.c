@@ -350,6 +350,7 @@ const kn_algorithm kn_algorithm_cell_suppression = {
     .summary = "a level per column, then single cells of the outliers suppressed",
     .citation = "AG_CS of Ciriani, De Capitani di Vimercati, Foresti, Samarati, k-anonymous data mining: a survey, 2008",
     .recoding = KN_RECODING_LOCAL,
+    .levels_first = true,
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .search = search,

@@ -7,6 +7,7 @@
 #include "algo/clusters.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,9 @@ void kn_clusters_free(kn_clusters *c)
     kn_free(c->rows);
     kn_free(c->persons);
     kn_free(c->price);
+    kn_free(c->cost);
+    kn_free(c->widened);
+    kn_free(c->cells);
     kn_free(c->spans);
     kn_free(c->active);
     kn_free(c->values);
@@ -27,6 +31,15 @@ void kn_clusters_free(kn_clusters *c)
     kn_free(c->histograms);
     if (c->growing.tuples != NULL) kn_growing_free(&c->growing);
     kn_free(c);
+}
+
+static bool can_price_classes(const kn_objective *objective, const kn_items *items)
+{
+    if (objective->type->price_class == NULL) return false;
+    if ((objective->type->needs & KN_MEASURE_NEEDS_CLASS_COLUMN) && items->sensitive == NULL) return false;
+    for (uint32_t q = 0; q < items->tuples->n_qis; q++)
+        if (items->tuples->domains[q]->kind == KN_DOMAIN_SETS) return false;
+    return true;
 }
 
 kn_status kn_clusters_new(kn_clusters **out, const kn_task *task, const kn_items *items, const kn_pricer *pricer,
@@ -44,6 +57,9 @@ kn_status kn_clusters_new(kn_clusters **out, const kn_task *task, const kn_items
     KN_NEW(c->rows, capacity);
     KN_NEW(c->persons, capacity);
     KN_NEW(c->price, capacity);
+    KN_NEW(c->cost, capacity);
+    KN_NEW(c->widened, items->tuples->n_qis);
+    KN_NEW(c->cells, items->tuples->n_qis);
     KN_NEW(c->spans, (size_t)capacity * items->tuples->n_qis);
     KN_NEW(c->active, items->tuples->n_qis);
     KN_NEW_RAW(c->next, items->n);
@@ -57,6 +73,7 @@ kn_status kn_clusters_new(kn_clusters **out, const kn_task *task, const kn_items
         KN_NEW_RAW(c->counts, (size_t)items->tuples->n_rows * items->tuples->n_sensitive);
         KN_NEW(c->histograms, items->tuples->n_sensitive);
     }
+    c->by_class = can_price_classes(task->objective, items);
     *out = c;
     c = NULL;
 done:
@@ -99,7 +116,109 @@ void kn_clusters_unite(kn_clusters *c, uint32_t into, uint32_t from)
     }
 }
 
+/* --- Counts and models ---------------------------------------------------------------------------------------- */
+
+static int compare_pairs(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static uint32_t push_entries(const kn_item_histogram *histogram, uint32_t item, uint32_t *pairs, uint32_t n)
+{
+    for (uint32_t e = histogram->start[item]; e < histogram->start[item + 1]; e++, n++) {
+        pairs[2 * n] = histogram->values[e];
+        pairs[2 * n + 1] = histogram->counts[e];
+    }
+    return n;
+}
+
+/* The histogram of sensitive column s, from the members (of both clusters, when there is an `other`): sorted pairs, so
+ * that a domain of any size costs the same. */
+static kn_histogram count_values(kn_clusters *c, uint32_t s, uint32_t cluster, uint32_t other, uint32_t without,
+                                 uint32_t with)
+{
+    const kn_item_histogram *histogram = &c->items->sensitive[s];
+    uint32_t n_rows = c->items->tuples->n_rows, n = 0, n_values = 0;
+    uint32_t *pairs = c->values + 2 * (size_t)n_rows * s, *counts = c->counts + (size_t)n_rows * s;
+    for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item])
+        if (item != without) n = push_entries(histogram, item, pairs, n);
+    for (uint32_t item = other != KN_NONE ? c->head[other] : KN_NONE; item != KN_NONE; item = c->next[item])
+        n = push_entries(histogram, item, pairs, n);
+    if (with != KN_NONE) n = push_entries(histogram, with, pairs, n);
+    qsort(pairs, n, 2 * sizeof *pairs, compare_pairs);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t value = pairs[2 * i], count = pairs[2 * i + 1];
+        if (n_values > 0 && pairs[n_values - 1] == value) {
+            counts[n_values - 1] += count;
+        } else {
+            counts[n_values] = count;
+            pairs[n_values++] = value; /* never ahead of the pair that is read */
+        }
+    }
+    return (kn_histogram){n_values, pairs, counts};
+}
+
+static kn_class_counts count_sizes(const kn_clusters *c, uint32_t cluster, uint32_t without, uint32_t with)
+{
+    kn_class_counts counts = {.n_rows = c->rows[cluster], .n_persons = c->persons[cluster]};
+    if (without != KN_NONE) {
+        counts.n_rows -= kn_items_rows(c->items, without);
+        counts.n_persons -= c->items->persons[without];
+    }
+    if (with != KN_NONE) {
+        counts.n_rows += kn_items_rows(c->items, with);
+        counts.n_persons += c->items->persons[with];
+    }
+    return counts;
+}
+
+static void count_histograms(kn_clusters *c, kn_class_counts *counts, uint32_t cluster, uint32_t other,
+                             uint32_t without, uint32_t with)
+{
+    for (uint32_t s = 0; s < c->items->tuples->n_sensitive && c->histograms != NULL; s++)
+        c->histograms[s] = count_values(c, s, cluster, other, without, with);
+    counts->sensitive = c->histograms;
+}
+
+bool kn_clusters_hold(kn_clusters *c, uint32_t cluster, uint32_t without, uint32_t with, bool sizes)
+{
+    const kn_models *models = c->task->models;
+    kn_class_counts counts = count_sizes(c, cluster, without, with);
+    if (sizes && counts.n_persons < models->min_persons) return false;
+    if (models->counts_only) return true;
+    count_histograms(c, &counts, cluster, KN_NONE, without, with);
+    for (size_t i = 0; i < models->n; i++) {
+        const kn_model *model = &models->items[i];
+        if ((sizes || !model->type->counts_only) && !model->type->holds(model->state, &counts)) return false;
+    }
+    return true;
+}
+
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
+
+static kn_cell close_span(const kn_domain *domain, const kn_span *span)
+{
+    if (domain->kind == KN_DOMAIN_TREE) {
+        uint32_t node = kn_closure_node(domain->tree, span->first, span->last);
+        return (kn_cell){domain->tree->first[node], domain->tree->last[node], node};
+    }
+    if (span->first != span->last && span->last == domain->missing) return kn_domain_root(domain);
+    return (kn_cell){span->first, span->last, KN_NONE};
+}
+
+/* What the cluster, so changed, costs with these spans; `price` is the pricer's. */
+static double cost_of(kn_clusters *c, uint32_t cluster, uint32_t without, uint32_t with, const kn_span *spans,
+                      double price)
+{
+    const kn_objective *objective = c->task->objective;
+    const kn_tuples *tuples = c->items->tuples;
+    kn_class_counts counts = count_sizes(c, cluster, without, with);
+    if (!c->by_class || counts.n_rows == 0) return (double)counts.n_rows * price;
+    count_histograms(c, &counts, cluster, KN_NONE, without, with);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) c->cells[q] = close_span(tuples->domains[q], &spans[q]);
+    return objective->type->price_class(objective->state, tuples, &counts, c->cells, NULL, false);
+}
 
 void kn_clusters_refresh(kn_clusters *c, uint32_t cluster)
 {
@@ -109,6 +228,7 @@ void kn_clusters_refresh(kn_clusters *c, uint32_t cluster)
         kn_growing_add(&c->growing, c->items->tuple[item]);
     c->price[cluster] = kn_growing_price(&c->growing);
     memcpy(&c->spans[(size_t)cluster * n_qis], c->growing.spans, n_qis * sizeof *c->spans);
+    c->cost[cluster] = cost_of(c, cluster, KN_NONE, KN_NONE, c->growing.spans, c->price[cluster]);
 }
 
 static bool same_closure(const kn_domain *domain, const kn_span *a, const kn_span *b)
@@ -161,11 +281,23 @@ double kn_clusters_price_with(kn_clusters *c, uint32_t cluster, uint32_t item)
     uint32_t n_qis = c->items->tuples->n_qis;
     double price = 0;
     for (uint32_t q = 0; q < n_qis; q++) {
-        kn_span span = c->spans[(size_t)cluster * n_qis + q];
-        widen(c, cluster, q, item, &span);
-        price += kn_pricer_price(c->pricer, q, &span);
+        c->widened[q] = c->spans[(size_t)cluster * n_qis + q];
+        widen(c, cluster, q, item, &c->widened[q]);
+        price += kn_pricer_price(c->pricer, q, &c->widened[q]);
     }
     return price;
+}
+
+double kn_clusters_cost_without(kn_clusters *c, uint32_t cluster, uint32_t item)
+{
+    double price = kn_clusters_price_without(c, cluster, item);
+    return cost_of(c, cluster, item, KN_NONE, c->growing.spans, price);
+}
+
+double kn_clusters_cost_with(kn_clusters *c, uint32_t cluster, uint32_t item)
+{
+    double price = kn_clusters_price_with(c, cluster, item);
+    return cost_of(c, cluster, KN_NONE, item, c->widened, price);
 }
 
 /* The spans then hold only the members looked at: enough, since they have the closure of all. */
@@ -175,77 +307,16 @@ void kn_clusters_leave(kn_clusters *c, uint32_t item)
     c->price[cluster] = kn_clusters_price_without(c, cluster, item);
     memcpy(&c->spans[(size_t)cluster * n_qis], c->growing.spans, n_qis * sizeof *c->spans);
     kn_clusters_remove(c, item);
+    c->cost[cluster] = cost_of(c, cluster, KN_NONE, KN_NONE, &c->spans[(size_t)cluster * n_qis], c->price[cluster]);
 }
 
 void kn_clusters_join(kn_clusters *c, uint32_t cluster, uint32_t item)
 {
     uint32_t n_qis = c->items->tuples->n_qis;
     c->price[cluster] = kn_clusters_price_with(c, cluster, item);
-    for (uint32_t q = 0; q < n_qis; q++) widen(c, cluster, q, item, &c->spans[(size_t)cluster * n_qis + q]);
+    memcpy(&c->spans[(size_t)cluster * n_qis], c->widened, n_qis * sizeof *c->spans);
     kn_clusters_add(c, cluster, item);
-}
-
-/* --- Models ---------------------------------------------------------------------------------------------------- */
-
-static int compare_pairs(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static uint32_t push_entries(const kn_item_histogram *histogram, uint32_t item, uint32_t *pairs, uint32_t n)
-{
-    for (uint32_t e = histogram->start[item]; e < histogram->start[item + 1]; e++, n++) {
-        pairs[2 * n] = histogram->values[e];
-        pairs[2 * n + 1] = histogram->counts[e];
-    }
-    return n;
-}
-
-/* The histogram of sensitive column s, from the members: sorted pairs, so that a domain of any size costs the same. */
-static kn_histogram count_values(kn_clusters *c, uint32_t s, uint32_t cluster, uint32_t without, uint32_t with)
-{
-    const kn_item_histogram *histogram = &c->items->sensitive[s];
-    uint32_t n_rows = c->items->tuples->n_rows, n = 0, n_values = 0;
-    uint32_t *pairs = c->values + 2 * (size_t)n_rows * s, *counts = c->counts + (size_t)n_rows * s;
-    for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item])
-        if (item != without) n = push_entries(histogram, item, pairs, n);
-    if (with != KN_NONE) n = push_entries(histogram, with, pairs, n);
-    qsort(pairs, n, 2 * sizeof *pairs, compare_pairs);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t value = pairs[2 * i], count = pairs[2 * i + 1];
-        if (n_values > 0 && pairs[n_values - 1] == value) {
-            counts[n_values - 1] += count;
-        } else {
-            counts[n_values] = count;
-            pairs[n_values++] = value; /* never ahead of the pair that is read */
-        }
-    }
-    return (kn_histogram){n_values, pairs, counts};
-}
-
-bool kn_clusters_hold(kn_clusters *c, uint32_t cluster, uint32_t without, uint32_t with, bool sizes)
-{
-    const kn_models *models = c->task->models;
-    kn_class_counts counts = {.n_rows = c->rows[cluster], .n_persons = c->persons[cluster]};
-    if (without != KN_NONE) {
-        counts.n_rows -= kn_items_rows(c->items, without);
-        counts.n_persons -= c->items->persons[without];
-    }
-    if (with != KN_NONE) {
-        counts.n_rows += kn_items_rows(c->items, with);
-        counts.n_persons += c->items->persons[with];
-    }
-    if (sizes && counts.n_persons < models->min_persons) return false;
-    if (models->counts_only) return true;
-    for (uint32_t s = 0; s < c->items->tuples->n_sensitive && c->histograms != NULL; s++)
-        c->histograms[s] = count_values(c, s, cluster, without, with);
-    counts.sensitive = c->histograms;
-    for (size_t i = 0; i < models->n; i++) {
-        const kn_model *model = &models->items[i];
-        if ((sizes || !model->type->counts_only) && !model->type->holds(model->state, &counts)) return false;
-    }
-    return true;
+    c->cost[cluster] = cost_of(c, cluster, KN_NONE, KN_NONE, c->widened, c->price[cluster]);
 }
 
 /* --- Merging small clusters ------------------------------------------------------------------------------------ */
@@ -257,10 +328,14 @@ void kn_clusters_probe(const kn_clusters *c, kn_probe *probe, uint32_t cluster)
         kn_probe_add(probe, c->items->tuple[item], kn_items_rows(c->items, item));
 }
 
+/* Enough persons for a class. Should it still break a model, small clusters are no help to it: merge_last finds it a
+ * partner among all. */
+static bool is_large(kn_clusters *c, uint32_t cluster) { return c->persons[cluster] >= c->task->models->min_persons; }
+
 typedef struct merger {
     kn_clusters *clusters;
     kn_scan *scan;
-    kn_probe **probes; /* one per thread */
+    kn_probe **probes;        /* one per thread */
     uint32_t n_slots, n_open; /* slots, and those that are still small clusters */
     uint32_t *cluster;        /* [slot] */
     uint32_t *nearest;        /* [slot]: a slot; KN_NONE: it has gone, look again */
@@ -324,17 +399,17 @@ static void close_slot(merger *m, uint32_t slot)
     m->n_open--;
 }
 
-/* Unites the clusters of two slots; a union that holds leaves the small ones. */
+/* Unites the clusters of two slots; a union that is large enough leaves the small ones. */
 static void unite_slots(merger *m, uint32_t a, uint32_t b)
 {
     kn_probe *probe = m->probes[0];
     kn_clusters_unite(m->clusters, m->cluster[a], m->cluster[b]);
-    bool holds = kn_clusters_hold(m->clusters, m->cluster[a], KN_NONE, KN_NONE, true);
+    bool done = is_large(m->clusters, m->cluster[a]);
     close_slot(m, b);
-    if (holds) close_slot(m, a);
+    if (done) close_slot(m, a);
     for (uint32_t slot = 0; slot < m->n_slots; slot++)
         if (m->nearest[slot] == a || m->nearest[slot] == b) m->nearest[slot] = KN_NONE;
-    if (holds) return;
+    if (done) return;
     kn_clusters_probe(m->clusters, probe, m->cluster[a]);
     kn_scan_store(m->scan, a, probe);
     int32_t *deltas = kn_probe_join(probe, m->scan, m->n_slots), cost = kn_probe_cost(probe);
@@ -374,23 +449,36 @@ static double union_price(kn_clusters *c, uint32_t a, uint32_t b)
     return kn_growing_price(&c->growing);
 }
 
-/* Unites a cluster with the closest ones, by true prices, until it holds or is the only one. */
+static bool union_holds(kn_clusters *c, uint32_t a, uint32_t b)
+{
+    kn_class_counts counts = {.n_rows = c->rows[a] + c->rows[b], .n_persons = c->persons[a] + c->persons[b]};
+    if (c->task->models->counts_only) return counts.n_persons >= c->task->models->min_persons;
+    count_histograms(c, &counts, a, b, KN_NONE, KN_NONE);
+    return kn_models_hold(c->task->models, &counts);
+}
+
+/* Unites a cluster with the closest one that makes it hold, by true prices; while there is none, with the closest. */
 static void merge_last(kn_clusters *c, uint32_t small)
 {
     while (!kn_clusters_hold(c, small, KN_NONE, KN_NONE, true)) {
-        uint32_t closest = KN_NONE;
-        double least = 0;
+        uint32_t closest = KN_NONE, fitting = KN_NONE;
+        double least = INFINITY, least_fitting = INFINITY;
         for (uint32_t other = 0; other < c->n; other++) {
             if (other == small || c->head[other] == KN_NONE) continue;
             double both = (double)(c->rows[small] + c->rows[other]) * union_price(c, small, other);
             kn_clusters_refresh(c, other);
             double distance = both - (double)c->rows[other] * c->price[other];
-            if (closest != KN_NONE && distance >= least) continue;
-            least = distance;
-            closest = other;
+            if (closest == KN_NONE || distance < least) {
+                least = distance;
+                closest = other;
+            }
+            if (distance < least_fitting && union_holds(c, small, other)) {
+                least_fitting = distance;
+                fitting = other;
+            }
         }
         if (closest == KN_NONE) return;
-        kn_clusters_unite(c, small, closest);
+        kn_clusters_unite(c, small, fitting != KN_NONE ? fitting : closest);
     }
 }
 
@@ -400,8 +488,7 @@ static kn_status merger_init(merger *m, kn_clusters *c, kn_pool *pool, kn_error 
     kn_status status = KN_OK;
     KN_NEW_RAW(m->cluster, c->n);
     for (uint32_t cluster = 0; cluster < c->n; cluster++)
-        if (c->head[cluster] != KN_NONE && !kn_clusters_hold(c, cluster, KN_NONE, KN_NONE, true))
-            m->cluster[m->n_slots++] = cluster;
+        if (c->head[cluster] != KN_NONE && !is_large(c, cluster)) m->cluster[m->n_slots++] = cluster;
     m->n_open = m->n_slots;
     m->n_start = m->n_slots + 1.0;
     KN_NEW_RAW(m->nearest, m->n_slots);
@@ -424,8 +511,11 @@ kn_status kn_clusters_merge_small(kn_clusters *c, kn_pool *pool, const char *sta
     merger m = {.clusters = c, .stage = stage};
     KN_TRY(merger_init(&m, c, pool, err));
     KN_TRY(merge_pairs(&m, pool, err));
-    for (uint32_t slot = 0; slot < m.n_slots; slot++)
-        if (m.distance[slot] != INT32_MAX) merge_last(c, m.cluster[slot]);
+    for (uint32_t cluster = 0; cluster < c->n; cluster++) {
+        if (c->head[cluster] == KN_NONE || kn_clusters_hold(c, cluster, KN_NONE, KN_NONE, true)) continue;
+        merge_last(c, cluster);
+        KN_TRY(kn_tick(c->task->ticker, stage, -1, err));
+    }
 done:
     for (unsigned i = 0; m.probes != NULL && i < kn_pool_threads(pool); i++) kn_probe_free(m.probes[i]);
     kn_free(m.probes);

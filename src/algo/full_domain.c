@@ -2,6 +2,8 @@
  * for those that are suppressed. */
 #include "algo/full_domain.h"
 
+#include "algo/block_histograms.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +20,12 @@ struct kn_evaluator {
     uint32_t **suppressed_sums; /* per sensitive column, by value */
     uint32_t *suppressed_entries;
     kn_cell *cells, *root;
-    const int64_t **gap; /* [q] of the node at hand */
+    struct field { /* [q]: where a group's key tells what suppressing it costs in that column, at the node at hand */
+        const int64_t *gap;
+        uint32_t word, shift, mask;
+    } *fields;
     struct block_sums *sums;
+    kn_block_histograms *histogram_sums;
 };
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
@@ -87,6 +93,7 @@ done:
 double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum)
 {
     const kn_objective *objective = domain->task->objective;
+    if (objective->type->price_cell == NULL) return (double)sum * domain->unit;
     return ((double)sum * domain->unit - objective->discount) * objective->scale;
 }
 
@@ -118,13 +125,15 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     domain->task = task;
     bool histograms =
         (task->models->needs & KN_NEEDS_HISTOGRAM) || (measure->needs & KN_MEASURE_NEEDS_CLASS_COLUMN);
-    bool blocks = max_combos > 0 && task->models->counts_only && measure->price_cell != NULL &&
+    bool blocks = max_combos > 0 && !(task->models->needs & KN_NEEDS_POPULATION) && measure->price_cell != NULL &&
                   task->tuples->n_repeats == 0;
     unsigned flags = histograms ? KN_LATTICE_HISTOGRAMS : 0;
     KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags | (blocks ? KN_LATTICE_NO_BASE : 0), err));
     KN_TRY(kn_lattice_order(&domain->order, &domain->n_order, domain->lattice, err));
     domain->upward_closed = task->models->counts_only || (task->models->monotone && task->max_suppressed == 0);
     if (measure->price_cell != NULL) KN_TRY(prices(domain, err));
+    if (measure->suppression_bound != NULL) domain->unit = 0x1p-10;
+    domain->bounded = domain->monotone_prices || (measure->suppression_bound != NULL && measure->finish == NULL);
     if (blocks)
         KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
                                     max_combos, err));
@@ -181,8 +190,11 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
         KN_NEW(evaluator->suppressed_sums[s], tuples->sensitive[s].n_values);
     KN_NEW(evaluator->cells, tuples->n_qis);
     KN_NEW(evaluator->root, tuples->n_qis);
-    KN_NEW(evaluator->gap, tuples->n_qis);
-    if (domain->blocks != NULL) KN_TRY(block_sums_new(&evaluator->sums, err));
+    KN_NEW(evaluator->fields, (size_t)tuples->n_qis + 1);
+    if (domain->blocks != NULL && domain->lattice->has_histograms)
+        KN_TRY(kn_block_histograms_new(&evaluator->histogram_sums, domain, err));
+    else if (domain->blocks != NULL)
+        KN_TRY(block_sums_new(&evaluator->sums, err));
     if (domain->blocks != NULL) KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, err));
     for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
     *out = evaluator;
@@ -209,23 +221,39 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_free(evaluator->suppressed_entries);
     kn_free(evaluator->cells);
     kn_free(evaluator->root);
-    kn_free(evaluator->gap);
+    kn_free(evaluator->fields);
     kn_free(evaluator->sums);
+    kn_block_histograms_free(evaluator->histogram_sums);
     kn_free(evaluator);
 }
 
 kn_roller *kn_evaluator_roller(kn_evaluator *evaluator) { return evaluator->roller; }
 kn_block_roller *kn_evaluator_block_roller(kn_evaluator *evaluator) { return evaluator->block_roller; }
 
+static void fill_fields(kn_evaluator *evaluator, const uint32_t *levels)
+{
+    const kn_full_domain *domain = evaluator->domain;
+    for (uint32_t q = 0; q < domain->task->tuples->n_qis; q++) {
+        const kn_lattice_column *column = &domain->lattice->columns[q];
+        evaluator->fields[q] = (struct field){domain->gap[q][levels[q]], column->word, column->shift,
+                                              (uint32_t)((1ull << column->n_bits) - 1)};
+    }
+}
+
 /* What the suppressed rows of group g pay, in units, more than their cells at this node. */
 static inline int64_t gap_of(const kn_evaluator *evaluator, const kn_groups *groups, uint32_t g)
 {
-    const kn_full_domain *domain = evaluator->domain;
+    const kn_lattice *lattice = evaluator->domain->lattice;
+    const struct field *fields = evaluator->fields;
+    const uint32_t n_qis = lattice->tuples->n_qis;
     int64_t sum = 0;
-    for (uint32_t d = 0; d < domain->n_order; d++) {
-        uint32_t q = domain->order[d];
-        sum += evaluator->gap[q][kn_groups_position(domain->lattice, groups, g, q)];
+    if (lattice->n_words == 1) {
+        uint64_t key = lattice->word_bytes == 4 ? ((const uint32_t *)groups->keys)[g] : ((const uint64_t *)groups->keys)[g];
+        for (uint32_t q = 0; q < n_qis; q++) sum += fields[q].gap[(key >> fields[q].shift) & fields[q].mask];
+        return sum;
     }
+    const uint64_t *key = (const uint64_t *)groups->keys + (size_t)g * lattice->n_words;
+    for (uint32_t q = 0; q < n_qis; q++) sum += fields[q].gap[(key[fields[q].word] >> fields[q].shift) & fields[q].mask];
     return sum;
 }
 
@@ -382,17 +410,17 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
     int64_t units = 0;
     long double sum = 0;
     *out = (kn_node){.smallest = groups->n > 0 ? UINT64_MAX : 0};
-    for (uint32_t q = 0; measure->price_cell != NULL && q < task->tuples->n_qis; q++) {
-        evaluator->gap[q] = domain->gap[q][groups->levels[q]];
+    for (uint32_t q = 0; measure->price_cell != NULL && q < task->tuples->n_qis; q++)
         units += domain->table_sum[q][groups->levels[q]];
-    }
+    if (measure->price_cell != NULL) fill_fields(evaluator, groups->levels);
     for (uint32_t g = 0; g < groups->n; g++) {
         uint64_t persons = kn_groups_persons(domain->lattice, groups, g);
         if (persons < out->smallest) out->smallest = persons;
         kn_class_counts counts = {.n_rows = kn_groups_rows(domain->lattice, groups, g), .n_persons = persons};
-        if (!task->models->counts_only || measure->price_class != NULL)
+        bool enough = persons >= task->models->min_persons;
+        if ((!task->models->counts_only && enough) || measure->price_class != NULL)
             counts = kn_groups_class(domain->lattice, groups, g, evaluator->histograms, evaluator->entries);
-        if (class_holds(evaluator, groups, g, &counts)) {
+        if (enough && class_holds(evaluator, groups, g, &counts)) {
             out->n_classes++;
             if (measure->price_class != NULL) sum += class_price(evaluator, groups, g, &counts);
             continue;
@@ -401,7 +429,7 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
         n_suppressed_persons += persons;
         int64_t more = measure->price_cell != NULL ? (int64_t)counts.n_rows * gap_of(evaluator, groups, g) : 0;
         units += more;
-        if (persons < task->models->min_persons) {
+        if (!enough) {
             out->n_sure += counts.n_rows;
             out->sure_units += more;
         }
@@ -411,7 +439,12 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
     out->units = units;
     if (measure->price_cell != NULL) out->loss = kn_full_domain_loss(domain, units);
     else if (measure->price_class != NULL) out->loss = finish_classes(evaluator, out, sum, n_suppressed_persons);
-    else if (out->feasible) KN_TRY(whole_loss(&out->loss, evaluator, groups->levels, err));
+    if (measure->suppression_bound != NULL) {
+        out->units = (int64_t)ceil(out->loss / domain->unit);
+        out->sure_units = (int64_t)floor(measure->suppression_bound(task->tuples, out->n_sure) / domain->unit);
+    }
+    if (measure->price_cell != NULL || measure->price_class != NULL) goto done;
+    if (out->feasible) KN_TRY(whole_loss(&out->loss, evaluator, groups->levels, err));
     else out->loss = NAN;
 done:
     return status;
@@ -466,21 +499,19 @@ typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
  * generalized, lanes that differ in it only hold the same sum. A lone rider uses [0] and [3]. */
 static inline __attribute__((always_inline)) void merge_lanes(lanes4 merged[4], const uint32_t *counts)
 {
-    const lanes4 neighbour = {1, 0, 3, 2}, half = {2, 3, 0, 1};
     merged[0] = *(const lanes4 *)counts;
-    merged[1] = merged[0] + __builtin_shuffle(merged[0], half);
-    merged[2] = merged[0] + __builtin_shuffle(merged[0], neighbour);
-    merged[3] = merged[2] + __builtin_shuffle(merged[2], half);
+    merged[1] = merged[0] + __builtin_shufflevector(merged[0], merged[0], 2, 3, 0, 1);
+    merged[2] = merged[0] + __builtin_shufflevector(merged[0], merged[0], 1, 0, 3, 2);
+    merged[3] = merged[2] + __builtin_shufflevector(merged[2], merged[2], 2, 3, 0, 1);
 }
 
 /* Lane m is the sum of the distinct lanes of merged set m. */
 static inline __attribute__((always_inline)) lanes4 sum_lanes(const lanes4 sets[4])
 {
-    const lanes4 neighbour = {1, 0, 3, 2}, half = {2, 3, 0, 1};
-    lanes4 none = sets[0] + __builtin_shuffle(sets[0], half);
-    none += __builtin_shuffle(none, neighbour);
-    lanes4 first = sets[1] + __builtin_shuffle(sets[1], neighbour);
-    lanes4 second = sets[2] + __builtin_shuffle(sets[2], half);
+    lanes4 none = sets[0] + __builtin_shufflevector(sets[0], sets[0], 2, 3, 0, 1);
+    none += __builtin_shufflevector(none, none, 1, 0, 3, 2);
+    lanes4 first = sets[1] + __builtin_shufflevector(sets[1], sets[1], 1, 0, 3, 2);
+    lanes4 second = sets[2] + __builtin_shufflevector(sets[2], sets[2], 2, 3, 0, 1);
     return (none & (lanes4){~0u, 0, 0, 0}) | (first & (lanes4){0, ~0u, 0, 0}) | (second & (lanes4){0, 0, ~0u, 0}) |
            (sets[3] & (lanes4){0, 0, 0, ~0u});
 }
@@ -752,6 +783,10 @@ void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *
     const kn_block_lattice *b = domain->blocks;
     block_sums *sums = evaluator->sums;
     int64_t columns = 0;
+    if (domain->lattice->has_histograms) {
+        kn_evaluate_histogram_blocks(out, evaluator->histogram_sums, blocks, details);
+        return;
+    }
     for (uint32_t d = 0; d < b->n_outer; d++) columns += domain->table_sum[b->outer[d]][blocks->levels[b->outer[d]]];
     clear_block_sums(sums, b);
     scan_any(sums, domain, blocks, details);

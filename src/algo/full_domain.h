@@ -23,8 +23,8 @@ typedef struct kn_node {
     uint64_t smallest;     /* persons of the smallest class, also of those that break a model; 0 for an empty table */
     bool feasible;         /* suppresses no more than the task allows */
     uint64_t n_sure;       /* rows of classes with fewer persons than any model allows: suppressed below this node too */
-    int64_t units;         /* cell measures: the loss in units ... */
-    int64_t sure_units;    /* ... and what the rows counted by n_sure pay above their cells */
+    int64_t units;         /* bounded measures: the loss in units, not less than it ... */
+    int64_t sure_units;    /* ... and what the rows counted by n_sure pay above the table's price, not more than it */
     double loss;           /* as reported; NAN for an infeasible node under a whole measure */
 } kn_node;
 
@@ -32,7 +32,9 @@ typedef struct kn_full_domain {
     const kn_task *task;
     kn_lattice *lattice;
     uint32_t *order, n_order; /* all columns, outermost first */
-    double unit;              /* cell measures: prices are multiples of it */
+    double unit;              /* cell measures: prices are multiples of it. Class measures: losses are rounded to it */
+    bool bounded;             /* a node loses at least the table's price (class measures: 0) plus sure_units, and so does
+                                 everything below it */
     int64_t **table_sum;      /* [q][level]: price of the whole table at that level, in units */
     int64_t ***gap;           /* [q][level][position]: root's price less the position's */
     int64_t root_sum;         /* price of a suppressed row */

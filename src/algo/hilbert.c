@@ -3,15 +3,15 @@
  * [SC] 6.2.3, after Ghinita, Karras, Kalnis, Mamoulis, Fast data anonymization with low information loss, VLDB 2007.
  * In: distinct tuples. Out: classes that are stretches of the curve, each released as its closure.
  *
- * The curve is the one of Butz, computed as in Hamilton, Compact Hilbert indices, 2006, with column j at bit j: it gives
- * the keys of [SC] Table 1. Columns are stretched to the range of the widest one first (`rescale=no`: not), as [SC]
- * found necessary. A key has bits * columns bits, any number of them.
+ * The curve is the one of Butz, computed as in Hamilton, Compact Hilbert indices, 2006, with column j at bit j: it
+ * gives the keys of [SC] Table 1. Columns are stretched to the range of the widest one first (`rescale=no`: not), as
+ * [SC] found necessary. A key has bits * columns bits, any number of them.
  *
  * Cutting is exact: best[j] = min over i of best[i] + loss(i..j), by dynamic programming. With k-anonymity alone a
  * stretch of 2k or more persons can be cut in two without loss (the measure being monotone), so sizes k..2k-1 suffice.
- * With other models, where that is not so, every stretch that holds is tried, up to 2k persons or twice the length of the
- * shortest one that does; if no such cutting reaches the end, longer ones are tried; if none does, the whole table stays
- * one class.
+ * With other models, where that is not so, every stretch that holds is tried, up to 2k persons or twice the length of
+ * the shortest one that does; if no such cutting reaches the end, longer ones are tried; if none does, the whole table
+ * stays one class.
  *
  * Departures: items are persons (all rows of one person with the same values), so persons are counted where the paper
  * counts records. Nothing is suppressed.
@@ -84,9 +84,9 @@ void kn_hilbert_key(uint64_t *key, const uint32_t *point, uint32_t n, uint32_t n
 typedef struct curve {
     const kn_tuples *tuples;
     uint32_t columns[KN_HILBERT_COLUMNS], n_columns, n_bits, n_words;
-    uint32_t widest;    /* largest coordinate */
+    uint32_t widest; /* largest coordinate */
     bool rescale;
-    uint64_t **words;   /* [word][tuple], the most significant bits first */
+    uint64_t **words; /* [word][tuple], the most significant bits first */
     kn_ticker *ticker;
 } curve;
 
@@ -186,7 +186,7 @@ typedef struct cutting {
     const kn_task *task;
     const kn_items *items;
     uint32_t *sequence; /* items along the curve */
-    uint64_t k, reach; /* stretches go up to 2 * k * reach persons */
+    uint64_t k, reach;  /* stretches go up to 2 * k * reach persons */
     bench *benches;
     uint32_t n_ends, max_stretch; /* a block: ends first_end .. first_end + n_ends - 1 */
     uint32_t first_end;
@@ -361,7 +361,8 @@ static const kn_param params[] = {
 const kn_algorithm kn_algorithm_hilbert = {
     .name = "hilbert",
     .summary = "orders rows on a Hilbert curve and cuts it into classes in the best possible way",
-    .citation = "Ghinita et al., Fast data anonymization with low information loss, 2007; Goldberger, Tassa 2010, 6.2.3",
+    .citation =
+        "Ghinita et al., Fast data anonymization with low information loss, 2007; Goldberger, Tassa 2010, 6.2.3",
     .recoding = KN_RECODING_LOCAL,
     .params = params,
     .n_params = sizeof params / sizeof *params,

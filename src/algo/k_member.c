@@ -4,9 +4,9 @@
  * In: items of one person each. Out: classes, each released as its closure.
  *
  * The next class starts with the record that is furthest from the last one added, by (21): the price of the two as a
- * class. It grows until the models hold, by the record that raises the loss of the class least (`around=cluster`, Byun et
- * al.), or by the records closest to the first one (`around=center`, as [SC] describes it). What is left at the end goes,
- * record by record, to the class where it costs least.
+ * class. It grows until the models hold, by the record that raises the loss of the class least (`around=cluster`, Byun
+ * et al.), or by the records closest to the first one (`around=center`, as [SC] describes it). What is left at the end
+ * goes, record by record, to the class where it costs least.
  *
  * With models beyond counting, a class that has k persons and still breaks one takes the cheapest record that makes it
  * hold, among its nearest few; records that no class can take are united as in `agglomerative`. Distances come from
@@ -189,7 +189,10 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "around", .type = KN_PARAM_CHOICE, .preset = "cluster", .choices = "cluster|center",
+    {.name = "around",
+     .type = KN_PARAM_CHOICE,
+     .preset = "cluster",
+     .choices = "cluster|center",
      .help = "cluster: add what raises the class's loss least; center: the records closest to the first"},
 };
 

@@ -195,11 +195,105 @@ void kn_pricer_free(kn_pricer *pricer)
 {
     if (pricer == NULL) return;
     for (uint32_t q = 0; pricer->columns != NULL && q < pricer->n_qis; q++) {
+        kn_free(pricer->columns[q].guide_price);
         kn_free(pricer->columns[q].rows_log_rows);
         kn_free(pricer->columns[q].rows_log_before);
     }
     kn_free(pricer->columns);
     kn_free(pricer);
+}
+
+/* Sensitive values of the rows below each code, as sums: counts[(code + 1) * n_values + value]. */
+static kn_status count_below(uint32_t **out, const kn_tuples *tuples, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_sensitive *sensitive = &tuples->sensitive[0];
+    size_t n_values = sensitive->n_values, n = ((size_t)tuples->domains[q]->n_codes + 1) * n_values;
+    KN_NEW(*out, n);
+    for (uint32_t row = 0; row < tuples->n_rows; row++) {
+        uint32_t value = kn_column_value(sensitive->column, kn_column_code(sensitive->column, row));
+        (*out)[(tuples->codes[q][tuples->row_tuple[row]] + (size_t)1) * n_values + value]++;
+    }
+    for (size_t i = n_values; i < n; i++) (*out)[i] += (*out)[i - n_values];
+done:
+    return status;
+}
+
+enum { MAX_GUIDE_COUNTS = 1 << 22 };
+
+/* guide[node] = what a row whose value lies in the node pays on average for column q, by the objective's price of the
+ * class of all such rows, less the least of them. */
+static kn_status find_guide(double **guide, const kn_objective *objective, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = objective->tuples;
+    const kn_tree *tree = tuples->domains[q]->tree;
+    uint32_t n_values = tuples->sensitive[0].n_values, *below = NULL, *values = NULL, *counts = NULL;
+    kn_histogram *histograms = NULL;
+    kn_cell *cells = NULL;
+    double least = INFINITY;
+    KN_TRY(count_below(&below, tuples, q, err));
+    KN_NEW(values, n_values);
+    KN_NEW(counts, n_values);
+    KN_NEW(histograms, tuples->n_sensitive);
+    KN_NEW(cells, tuples->n_qis);
+    KN_NEW(*guide, tree->n_nodes);
+    for (uint32_t p = 0; p < tuples->n_qis; p++) cells[p] = kn_domain_root(tuples->domains[p]);
+    kn_cell root = cells[q];
+    for (uint32_t node = 0; node < tree->n_nodes; node++) {
+        kn_class_counts class = {.sensitive = histograms};
+        uint32_t n = 0;
+        for (uint32_t v = 0; v < n_values; v++) {
+            uint32_t count = below[((size_t)tree->last[node] + 1) * n_values + v];
+            count -= below[(size_t)tree->first[node] * n_values + v];
+            if (count == 0) continue;
+            values[n] = v;
+            counts[n++] = count;
+            class.n_rows += count;
+        }
+        histograms[0] = (kn_histogram){n, values, counts};
+        class.n_persons = class.n_rows;
+        if (class.n_rows == 0) continue;
+        cells[q] = (kn_cell){tree->first[node], tree->last[node], node};
+        double here = objective->type->price_class(objective->state, tuples, &class, cells, NULL, false);
+        cells[q] = root;
+        double at_root = objective->type->price_class(objective->state, tuples, &class, cells, NULL, false);
+        (*guide)[node] = (here - at_root) / (double)class.n_rows;
+        least = fmin(least, (*guide)[node]);
+    }
+    for (uint32_t node = 0; node < tree->n_nodes; node++) (*guide)[node] = fmax((*guide)[node] - least, 0);
+done:
+    kn_free(below);
+    kn_free(values);
+    kn_free(counts);
+    kn_free(histograms);
+    kn_free(cells);
+    return status;
+}
+
+/* All columns or none: width and average prices do not go together. */
+static kn_status find_guides(kn_pricer *pricer, const kn_objective *objective, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = objective->tuples;
+    double sum = 0;
+    if (objective->type->price_class == NULL || !(objective->type->needs & KN_MEASURE_NEEDS_CLASS_COLUMN)) return KN_OK;
+    if (tuples->n_sensitive != 1) return KN_OK;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        const kn_domain *domain = tuples->domains[q];
+        if (domain->kind != KN_DOMAIN_TREE) return KN_OK;
+        if ((uint64_t)domain->n_codes * tuples->sensitive[0].n_values > MAX_GUIDE_COUNTS) return KN_OK;
+    }
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        KN_TRY(find_guide(&pricer->columns[q].guide_price, objective, q, err));
+        sum += pricer->columns[q].guide_price[tuples->domains[q]->tree->root];
+    }
+    for (uint32_t q = 0; q < tuples->n_qis && sum > 1e-9; q++) {
+        pricer->columns[q].node_price = pricer->columns[q].guide_price;
+        pricer->columns[q].root_price = pricer->columns[q].guide_price[tuples->domains[q]->tree->root];
+    }
+done:
+    return status;
 }
 
 kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error *err)
@@ -228,6 +322,7 @@ kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error
             column->rows_log_before[code + 1] = column->rows_log_before[code] + column->rows_log_rows[code];
         }
     }
+    KN_TRY(find_guides(pricer, objective, err));
     *out = pricer;
     pricer = NULL;
 done:

@@ -50,8 +50,9 @@ typedef struct kn_span {
 
 static inline kn_span kn_span_empty(void) { return (kn_span){KN_NONE, 0, 0, 0, 0}; }
 
-/* Prices of closures. For a measure that is no sum over cells the price is the normalized width of the closure: the
- * search then has something sensible to follow, and the measure is only reported. */
+/* Prices of closures. A measure that is no sum over cells gets prices that a search can follow: where it looks at a
+ * sensitive column and its price of a class tells nodes of a tree apart, what a row in the node costs on average;
+ * otherwise the normalized width of the closure. */
 typedef struct kn_pricer {
     const kn_objective *objective;
     uint32_t n_qis;
@@ -59,11 +60,12 @@ typedef struct kn_pricer {
     struct kn_column_price {
         const kn_domain *domain;
         const double *node_price; /* TREE */
+        double *guide_price;      /* the same, owned, where the objective has none */
         double root_price;
-        double per_value;           /* (root price) / (n_codes - 1) */
-        double *rows_log_rows;      /* per code: of kn_span */
-        double *rows_log_before;    /* n_codes + 1: sums of it */
-    } *columns;
+        double per_value;        /* (root price) / (n_codes - 1) */
+        double *rows_log_rows;   /* per code: of kn_span */
+        double *rows_log_before; /* n_codes + 1: sums of it */
+    } * columns;
 } kn_pricer;
 
 kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error *err);
@@ -86,8 +88,8 @@ typedef struct kn_growing {
     const kn_tuples *tuples;
     uint32_t **stamp; /* SETS: [q][code], the number of the class that last met the value */
     uint32_t n_classes;
-    kn_span *spans;  /* n_qis */
-    double *prices;  /* n_qis; NAN: to be priced again */
+    kn_span *spans; /* n_qis */
+    double *prices; /* n_qis; NAN: to be priced again */
     double price;
     bool changed;
 } kn_growing;

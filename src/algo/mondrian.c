@@ -63,7 +63,7 @@ typedef struct bench {
     group *groups;                 /* n_groups and a closing one */
     uint32_t n_groups;
     double *left_price; /* per group */
-    uint32_t **stamp;              /* SETS: [q][code], the number of the scan that last met the value */
+    uint32_t **stamp;   /* SETS: [q][code], the number of the scan that last met the value */
     uint32_t scan;
     uint32_t *active; /* columns that may still grow in this scan */
     kn_span *spans, *small_spans;
@@ -195,8 +195,7 @@ static void find_groups(const search *s, bench *b, const node *n, uint32_t q)
     for (uint32_t i = 0; i < n_items; i++) {
         const uint32_t *record = record_at(s, n, b->order[i]);
         uint32_t code = record[RECORD_CODES + q];
-        if (s->relaxed || code != last_code)
-            b->groups[n_groups++] = (group){.begin = i, .code = code};
+        if (s->relaxed || code != last_code) b->groups[n_groups++] = (group){.begin = i, .code = code};
         last_code = code;
         b->groups[n_groups - 1].n_rows += record[RECORD_ROWS];
         b->groups[n_groups - 1].n_persons += record[RECORD_PERSONS];
@@ -292,10 +291,7 @@ static double pass_price(const search *s, bench *b, pass *p)
     return p->price;
 }
 
-static double waste(const search *s, uint64_t n_persons)
-{
-    return n_persons < s->n_waste ? s->waste[n_persons] : 1;
-}
+static double waste(const search *s, uint64_t n_persons) { return n_persons < s->n_waste ? s->waste[n_persons] : 1; }
 
 static bool better(const cut *a, const cut *b)
 {
@@ -314,9 +310,8 @@ static void fill_left_prices(search *s, bench *b, const node *n, uint32_t q)
 
 static bool histograms_allow(search *s, bench *b)
 {
-    return s->task->models->counts_only ||
-           (kn_tally_holds(s->task->models, &b->right, NULL, s->items, &b->view) &&
-            kn_tally_holds(s->task->models, &b->whole, &b->right, s->items, &b->view));
+    return s->task->models->counts_only || (kn_tally_holds(s->task->models, &b->right, NULL, s->items, &b->view) &&
+                                            kn_tally_holds(s->task->models, &b->whole, &b->right, s->items, &b->view));
 }
 
 static void tally_group(search *s, bench *b, const node *n, uint32_t g)
@@ -329,8 +324,15 @@ static void tally_node(search *s, bench *b, const node *n)
 {
     kn_tally_clear(&b->whole, s->items);
     kn_tally_clear(&b->right, s->items);
-    for (uint32_t i = 0; i < n->end - n->begin; i++)
-        kn_tally_add(&b->whole, s->items, record_at(s, n, i)[RECORD_ITEM]);
+    for (uint32_t i = 0; i < n->end - n->begin; i++) kn_tally_add(&b->whole, s->items, record_at(s, n, i)[RECORD_ITEM]);
+}
+
+/* Weighted share of the column's values that lie between the node's first and last. */
+static double normalized_width(const search *s, const node *n, uint32_t q)
+{
+    const kn_domain *domain = s->pricer->columns[q].domain;
+    uint32_t n_steps = domain->kind == KN_DOMAIN_SETS ? n->spans[q].n_values - 1 : n->spans[q].last - n->spans[q].first;
+    return domain->n_codes > 1 ? domain->weight * n_steps / (domain->n_codes - 1) : 0;
 }
 
 static cut best_in_column(search *s, bench *b, const node *n, uint32_t q)
@@ -344,8 +346,7 @@ static cut best_in_column(search *s, bench *b, const node *n, uint32_t q)
     if (n_persons < 2 * s->min_persons) return best;
     if (histograms) tally_node(s, b, n);
     if (!s->by_median) fill_left_prices(s, b, n, q);
-    /* `choose=median`: the widest column has the least "loss" whatever the position. */
-    double width = s->by_median ? kn_pricer_price(s->pricer, q, &n->spans[q]) : 0;
+    double width = normalized_width(s, n, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
     pass p = pass_start(s, b, q);
     if (s->by_median) p.n_active = 0;
     for (uint32_t g = b->n_groups - 1; g > 0; g--) {
@@ -657,16 +658,23 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "cut", .type = KN_PARAM_CHOICE, .preset = "strict", .choices = "strict|relaxed",
+    {.name = "cut",
+     .type = KN_PARAM_CHOICE,
+     .preset = "strict",
+     .choices = "strict|relaxed",
      .help = "relaxed: rows with equal values may be cut apart, classes stay below 2k"},
-    {.name = "choose", .type = KN_PARAM_CHOICE, .preset = "loss", .choices = "loss|median",
+    {.name = "choose",
+     .type = KN_PARAM_CHOICE,
+     .preset = "loss",
+     .choices = "loss|median",
      .help = "loss: the cut that leaves the least loss; median: the paper's, the median of the widest column"},
 };
 
 const kn_algorithm kn_algorithm_mondrian = {
     .name = "mondrian",
     .summary = "cuts the table by one column at a time while both sides satisfy the models",
-    .citation = "LeFevre, DeWitt, Ramakrishnan, Mondrian multidimensional k-anonymity, 2006; Ciriani et al. 2007, 4.1.2",
+    .citation =
+        "LeFevre, DeWitt, Ramakrishnan, Mondrian multidimensional k-anonymity, 2006; Ciriani et al. 2007, 4.1.2",
     .recoding = KN_RECODING_LOCAL,
     .params = params,
     .n_params = sizeof params / sizeof *params,

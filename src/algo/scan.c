@@ -15,13 +15,13 @@
 #define INLINE static inline __attribute__((always_inline))
 
 enum {
-    STAR = 0xFFFF,         /* no node of this level holds the slot */
-    MAX_PRICE = 60000,     /* of a row, all columns */
-    MAX_DELTA = 1 << 30,   /* rows * price stays below */
-    MAX_BITS = 1024,       /* SETS: values beyond share bits */
-    FULL_WIDTH = 0x7FFF,   /* RANGES: the coordinate of the last value */
-    MISSING_AT = 0xFFFF,   /* RANGES: far enough from every value to price as the root */
-    BLOCK = 1024,          /* slots whose sums stay in the cache */
+    STAR = 0xFFFF,       /* no node of this level holds the slot */
+    MAX_PRICE = 60000,   /* of a row, all columns */
+    MAX_DELTA = 1 << 30, /* rows * price stays below */
+    MAX_BITS = 1024,     /* SETS: values beyond share bits */
+    FULL_WIDTH = 0x7FFF, /* RANGES: the coordinate of the last value */
+    MISSING_AT = 0xFFFF, /* RANGES: far enough from every value to price as the root */
+    BLOCK = 1024,        /* slots whose sums stay in the cache */
 };
 
 typedef struct scan_column {
@@ -253,8 +253,9 @@ static kn_status set_up_ranges(scan_column *column, kn_error *err)
     KN_NEW_RAW(column->coordinates, domain->n_codes);
     for (uint32_t code = 0; code < domain->n_codes; code++)
         column->coordinates[code] =
-            code == domain->missing ? MISSING_AT
-                                    : (uint16_t)((uint64_t)code * FULL_WIDTH / (domain->n_codes > 1 ? domain->n_codes - 1 : 1));
+            code == domain->missing
+                ? MISSING_AT
+                : (uint16_t)((uint64_t)code * FULL_WIDTH / (domain->n_codes > 1 ? domain->n_codes - 1 : 1));
 done:
     return status;
 }
@@ -385,8 +386,7 @@ void kn_probe_clear(kn_probe *probe)
     for (uint32_t q = 0; q < probe->scan->n_qis; q++) {
         probe->first[q] = KN_NONE;
         probe->last[q] = 0;
-        if (probe->bits[q] != NULL)
-            memset(probe->bits[q], 0, probe->scan->columns[q].n_lanes * sizeof **probe->bits);
+        if (probe->bits[q] != NULL) memset(probe->bits[q], 0, probe->scan->columns[q].n_lanes * sizeof **probe->bits);
     }
 }
 

@@ -1,9 +1,10 @@
 /* Join one closure with thousands: what makes searches that compare everything with everything bearable.
  *
- * Slots (classes or single items) lie lane by lane in 16-bit integers, so that one closure is joined with all of them by
- * vector instructions. Prices are rounded to integers, the whole table's root at most 60,000.
+ * Slots (classes or single items) lie lane by lane in 16-bit integers, so that one closure is joined with all of them
+ * by vector instructions. Prices are rounded to integers, the whole table's root at most 60,000.
  *
- *   TREE    one lane per level below the root: the slot's node at that level, or none. For a query with ancestors a0, a1,
+ *   TREE    one lane per level below the root: the slot's node at that level, or none. For a query with ancestors a0,
+ * a1,
  *           ... the price of the join is price(a0) plus, for each level, price(a[l+1]) - price(a[l]) where the slot is
  *           not inside a[l]. That is exact for every measure.
  *   RANGES  first and last value; the price is taken as linear in the width, which is exact for LM.
@@ -32,8 +33,8 @@ kn_status kn_probe_new(kn_probe **out, const kn_scan *scan, kn_error *err);
 void kn_probe_free(kn_probe *probe);
 void kn_probe_clear(kn_probe *probe);
 void kn_probe_add(kn_probe *probe, uint32_t tuple, uint64_t n_rows);
-/* The closure of a slot's class, whose spans are given, as a probe; false: there are SETS columns, and the values must be
- * added one by one. */
+/* The closure of a slot's class, whose spans are given, as a probe; false: there are SETS columns, and the values must
+ * be added one by one. */
 bool kn_probe_load(kn_probe *probe, const kn_span *spans, uint64_t n_rows);
 /* The item joins the slot, whose class had these spans and rows before. */
 void kn_scan_add(kn_scan *scan, uint32_t slot, kn_probe *probe, const kn_span *spans, uint64_t n_rows, uint32_t tuple,

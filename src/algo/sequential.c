@@ -18,9 +18,11 @@
  * improvements become sufficiently small").
  *
  * Where it departs from the paper: candidates come from a vector scan with rounded prices (scan.h), the move itself is
- * decided by true prices. Tables of more than `block` items are cut along the Hilbert curve into blocks of about that
- * size, each clustered by itself on the pool: cost then grows linearly; the explanation says so. Restarts take the
- * best of several random starts. Measures that are no sum over cells are followed through the width of the closures.
+ * decided by true prices. Tables of more than `whole` items are cut along the Hilbert curve into blocks of about
+ * `block` items, each clustered by itself on the pool: cost then grows linearly; the explanation says so. Restarts take
+ * the best of several random starts. Measures that price whole classes (PMI) decide moves by the true price of the
+ * classes; the scan proposes by what a column's values tell of the sensitive column on average (kn_pricer), or by
+ * width.
  *
  * Cost: a pass joins every item with every cluster of its block, n * block / k0 joins. Memory is linear. */
 #include "algo/clusters.h"
@@ -32,10 +34,11 @@
 #include <string.h>
 
 static const double SMALL_GAIN = 1e-3;
+enum { CLASS_PROPOSALS = 8 };
 
 typedef struct settings {
     double alpha, omega;
-    uint32_t n_restarts, max_passes, block;
+    uint32_t n_restarts, max_passes, whole, block;
     bool fit;
     uint64_t k;
 } settings;
@@ -118,8 +121,7 @@ static bool all_hold(block_run *r)
 {
     if (r->task->models->counts_only) return true;
     for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++)
-        if (r->clusters->head[cluster] != KN_NONE &&
-            !kn_clusters_hold(r->clusters, cluster, KN_NONE, KN_NONE, false))
+        if (r->clusters->head[cluster] != KN_NONE && !kn_clusters_hold(r->clusters, cluster, KN_NONE, KN_NONE, false))
             return false;
     return true;
 }
@@ -169,7 +171,7 @@ static void refresh(block_run *r, uint32_t cluster)
     kn_clusters *c = r->clusters;
     if (c->head[cluster] == KN_NONE) {
         kn_scan_close(r->scan, cluster);
-        c->price[cluster] = 0;
+        c->price[cluster] = c->cost[cluster] = 0;
         return;
     }
     kn_clusters_refresh(c, cluster);
@@ -178,24 +180,32 @@ static void refresh(block_run *r, uint32_t cluster)
 }
 
 /* The cluster that takes the item at least cost among those for which the models then hold; *cost is the true one.
- * KN_NONE when none costs less than `limit`. */
+ * KN_NONE when none costs less than `limit`. Where the scan prices joins truly its first choice is the answer; for
+ * measures that price whole classes it only proposes, and the best of several is taken. */
 static uint32_t best_cluster(block_run *r, uint32_t item, double limit, double *cost)
 {
     kn_clusters *c = r->clusters;
-    uint32_t home = c->of_item[item], n_rows = kn_items_rows(r->items, item);
+    uint32_t home = c->of_item[item], chosen = KN_NONE, n_tries = c->by_class ? CLASS_PROPOSALS : 1;
     kn_probe_clear(r->probe);
-    kn_probe_add(r->probe, r->items->tuple[item], n_rows);
+    kn_probe_add(r->probe, r->items->tuple[item], kn_items_rows(r->items, item));
     int32_t *deltas = kn_probe_join(r->probe, r->scan, c->n);
     deltas[home] = INT32_MAX;
-    for (;;) {
+    *cost = limit;
+    while (n_tries > 0) {
         uint32_t best = kn_least(deltas, c->n);
-        if (deltas[best] == INT32_MAX) return KN_NONE;
-        double united = kn_clusters_price_with(c, best, item);
-        *cost = (double)(c->rows[best] + n_rows) * united - (double)c->rows[best] * c->price[best];
-        if (*cost >= limit) return KN_NONE;
-        if (r->task->models->counts_only || kn_clusters_hold(c, best, KN_NONE, item, false)) return best;
+        if (deltas[best] == INT32_MAX) break;
+        double this_cost = kn_clusters_cost_with(c, best, item) - c->cost[best];
+        if (this_cost >= limit && !c->by_class) break;
+        if (r->task->models->counts_only || kn_clusters_hold(c, best, KN_NONE, item, false)) {
+            n_tries--;
+            if (this_cost < *cost) {
+                *cost = this_cost;
+                chosen = best;
+            }
+        }
         deltas[best] = INT32_MAX;
     }
+    return chosen;
 }
 
 static void take_out(block_run *r, uint32_t item)
@@ -224,15 +234,15 @@ static void put_in(block_run *r, uint32_t to, uint32_t item)
 static void move_item(block_run *r, uint32_t item, double *gain)
 {
     kn_clusters *c = r->clusters;
-    uint32_t home = c->of_item[item], n_rows = kn_items_rows(r->items, item);
+    uint32_t home = c->of_item[item];
     bool alone = c->head[home] == item && c->next[item] == KN_NONE;
-    double before = (double)c->rows[home] * c->price[home], after = 0, cost;
+    double before = c->cost[home], after = 0, cost;
     if (!alone) {
         if (!r->task->models->counts_only && !kn_clusters_hold(c, home, item, KN_NONE, false)) return;
-        after = (double)(c->rows[home] - n_rows) * kn_clusters_price_without(c, home, item);
+        after = kn_clusters_cost_without(c, home, item);
     }
-    double limit = alone ? INFINITY : (before - after) * (1 - 1e-12);
-    if (limit <= 0) return;
+    double limit = alone ? INFINITY : (before - after) - 1e-12 * fabs(before);
+    if (limit <= 0 && !c->by_class) return;
     uint32_t to = best_cluster(r, item, limit, &cost);
     if (to == KN_NONE) return;
     take_out(r, item);
@@ -293,7 +303,7 @@ static void drop_empty(block_run *r)
 static double total_loss(const kn_clusters *c)
 {
     double loss = 0;
-    for (uint32_t cluster = 0; cluster < c->n; cluster++) loss += (double)c->rows[cluster] * c->price[cluster];
+    for (uint32_t cluster = 0; cluster < c->n; cluster++) loss += c->cost[cluster];
     return loss;
 }
 
@@ -338,8 +348,7 @@ static kn_status run_once(block_run *r, const kn_pricer *pricer, kn_pool *pool, 
         KN_TRY(run_passes(r, err));
         KN_TRY(kn_clusters_merge_small(r->clusters, pool, "sequential", err));
     }
-    for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++)
-        kn_clusters_refresh(r->clusters, cluster);
+    for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++) kn_clusters_refresh(r->clusters, cluster);
 done:
     kn_probe_free(r->probe);
     kn_scan_free(r->scan);
@@ -355,10 +364,10 @@ typedef struct search {
     const kn_pricer *pricer;
     uint32_t *sequence; /* items by block */
     uint32_t n_blocks;
-    uint32_t *item_class;  /* within its block */
+    uint32_t *item_class;    /* within its block */
     uint32_t *block_classes; /* classes of each block */
     uint64_t *block_moves;
-    kn_pool *inner_pool;   /* the pool when there is one block, otherwise NULL */
+    kn_pool *inner_pool; /* the pool when there is one block, otherwise NULL */
 } search;
 
 /* Block b is items first .. first + n - 1 of the sequence; sizes differ by at most one. */
@@ -419,8 +428,8 @@ static kn_status make_blocks(search *s, kn_error *err)
     kn_status status = KN_OK;
     const kn_items *items = s->items;
     uint32_t *order = NULL, *first = NULL, n_tuples = s->task->tuples->n_tuples, n = 0;
-    s->n_blocks = items->n / s->settings.block + (items->n % s->settings.block != 0);
-    if (s->n_blocks == 0) s->n_blocks = 1;
+    s->n_blocks = 1;
+    if (items->n > s->settings.whole) s->n_blocks = items->n / s->settings.block + 1;
     /* every block must be able to hold a class */
     while (s->n_blocks > 1 && items->n / s->n_blocks < 4 * s->settings.k) s->n_blocks--;
     KN_NEW_RAW(s->sequence, items->n);
@@ -452,8 +461,8 @@ static kn_status refuse_hopeless(const search *s, kn_error *err)
     KN_TRY(kn_tally_view_init(&view, s->items, err));
     for (uint32_t i = 0; i < s->items->n; i++) kn_tally_add(&tally, s->items, i);
     if (s->items->n > 0 && !kn_tally_holds(s->task->models, &tally, NULL, s->items, &view))
-        KN_FAIL(KN_NOT_MET, "sequential: the models do not hold for the table as one class, so no clustering meets them; "
-                            "ask for less");
+        KN_FAIL(KN_NOT_MET, "sequential: the models do not hold for the table as one class, so no clustering meets "
+                            "them; ask for less");
 done:
     kn_tally_free(&tally);
     kn_tally_view_free(&view);
@@ -508,11 +517,14 @@ static kn_status sequential_search(kn_answer *answer, const kn_task *task, kn_er
                             .omega = kn_args_number(task->args, "omega"),
                             .n_restarts = (uint32_t)kn_args_number(task->args, "restarts"),
                             .max_passes = (uint32_t)kn_args_number(task->args, "passes"),
+                            .whole = (uint32_t)kn_args_number(task->args, "whole"),
                             .block = (uint32_t)kn_args_number(task->args, "block"),
                             .fit = kn_args_is(task->args, "fit", "yes"),
                             .k = task->models->min_persons > 0 ? task->models->min_persons : 1};
     KN_TRY(kn_tick(task->ticker, "sequential", 0, err));
-    KN_TRY(kn_items_new(&s.items, task->tuples, 1, (task->models->needs & KN_NEEDS_HISTOGRAM) != 0, err));
+    bool histograms = (task->models->needs & KN_NEEDS_HISTOGRAM) != 0 ||
+                      (task->objective->type->needs & KN_MEASURE_NEEDS_CLASS_COLUMN) != 0;
+    KN_TRY(kn_items_new(&s.items, task->tuples, 1, histograms, err));
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
     s.pricer = pricer;
     KN_TRY(refuse_hopeless(&s, err));
@@ -535,17 +547,45 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "alpha", .type = KN_PARAM_NUMBER, .preset = "0.5", .min = 0.001, .max = 100,
+    {.name = "alpha",
+     .type = KN_PARAM_NUMBER,
+     .preset = "0.5",
+     .min = 0.001,
+     .max = 100,
      .help = "clusters start with alpha * k items"},
-    {.name = "omega", .type = KN_PARAM_NUMBER, .preset = "1.5", .min = 1, .max = 100,
+    {.name = "omega",
+     .type = KN_PARAM_NUMBER,
+     .preset = "1.5",
+     .min = 1,
+     .max = 100,
      .help = "clusters above omega * k are split at random after a pass"},
-    {.name = "restarts", .type = KN_PARAM_INT, .preset = "1", .min = 1, .max = 1000,
+    {.name = "restarts",
+     .type = KN_PARAM_INT,
+     .preset = "1",
+     .min = 1,
+     .max = 1000,
      .help = "random starts; the best result counts"},
-    {.name = "passes", .type = KN_PARAM_INT, .preset = "100", .min = 1, .max = 100000,
+    {.name = "passes",
+     .type = KN_PARAM_INT,
+     .preset = "100",
+     .min = 1,
+     .max = 100000,
      .help = "passes over the items at most"},
-    {.name = "block", .type = KN_PARAM_INT, .preset = "65536", .min = 16, .max = 100000000,
-     .help = "tables of more items are clustered in blocks of this many"},
-    {.name = "fit", .type = KN_PARAM_BOOL, .preset = "no",
+    {.name = "whole",
+     .type = KN_PARAM_INT,
+     .preset = "65536",
+     .min = 1,
+     .max = 100000000,
+     .help = "tables of more items are clustered in blocks"},
+    {.name = "block",
+     .type = KN_PARAM_INT,
+     .preset = "16384",
+     .min = 16,
+     .max = 100000000,
+     .help = "items of a block, about"},
+    {.name = "fit",
+     .type = KN_PARAM_BOOL,
+     .preset = "no",
      .help = "where the models break at the start, start with fewer clusters instead of giving up"},
 };
 

@@ -87,7 +87,7 @@ static kn_status sweep_new(sweep *s, kn_error *err)
     s->n_qis = lattice->tuples->n_qis;
     s->n_depths = domain->blocks != NULL ? domain->blocks->n_outer : domain->n_order;
     s->column = domain->blocks != NULL ? domain->blocks->outer : domain->order;
-    s->bounded = domain->table_sum != NULL && domain->monotone_prices;
+    s->bounded = domain->bounded;
     s->memory_bytes = domain->task->memory_bytes;
     KN_NEW(s->levels, s->n_qis);
     KN_NEW(s->scan_levels, s->n_qis);

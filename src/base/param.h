@@ -21,6 +21,7 @@ typedef struct kn_param {
     double min, max;    /* INT and NUMBER */
     const char *choices;
     const char *help;
+    bool is_data; /* its text holds values of the data: never in JSON or reports */
 } kn_param;
 
 /* The values for one use of a registry entry, in the order of its params. */

@@ -64,6 +64,7 @@ typedef struct cli_words {
     kn_settings *settings;
     unsigned n_arguments;
     bool help, quiet;
+    bool stdout_taken; /* by --json - or -o -: the text for people then goes to standard error */
     cli_when color, progress;
 } cli_words;
 
@@ -97,6 +98,8 @@ static kn_status apply(cli_words *words, const kn_option *option, const char *va
 {
     if (strcmp(option->name, "help") == 0) words->help = true;
     if (strcmp(option->name, "quiet") == 0) words->quiet = true;
+    if ((strcmp(option->name, "json") == 0 || strcmp(option->name, "output") == 0) && strcmp(value, "-") == 0)
+        words->stdout_taken = true;
     if (strcmp(option->name, "color") == 0) words->color = parse_when(value);
     if (strcmp(option->name, "progress") == 0) words->progress = parse_when(value);
     if (strcmp(option->name, "version") == 0) {
@@ -174,6 +177,7 @@ static int run_command(cli_words *words, kn_error *err)
     struct sigaction action = {.sa_handler = on_signal};
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), reported like a full disk */
     kn_settings_on_cancel(words->settings, &cancel_requests);
     if (words->progress == CLI_ALWAYS || (words->progress == CLI_AUTO && !words->quiet && isatty(STDERR_FILENO)))
@@ -182,9 +186,10 @@ static int run_command(cli_words *words, kn_error *err)
     kn_status status = words->command->run(&result, words->settings, err);
     cli_clear_progress(&progress);
     if (result != NULL) {
-        FILE *to = words->command->text_is_data ? stdout : stderr;
+        bool is_data = words->command->text_is_data && !words->stdout_taken;
+        FILE *to = is_data ? stdout : stderr;
         if (!words->quiet) print_warnings(kn_result_warnings(result));
-        if (!words->quiet || words->command->text_is_data)
+        if (!words->quiet || is_data)
             cli_print_text(to, kn_result_text(result), cli_use_color(to, words->color));
     }
     kn_result_free(result);

@@ -26,6 +26,11 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
     return (double)(counts->n_rows - majority);
 }
 
+static double suppression_bound(const kn_tuples *tuples, uint64_t n_rows)
+{
+    return (double)n_rows;
+}
+
 static const kn_param params[] = {KN_CLASS_COLUMN_PARAM};
 
 const kn_measure kn_measure_cm = {
@@ -39,4 +44,5 @@ const kn_measure kn_measure_cm = {
     .prepare = prepare,
     .discard = kn_free,
     .price_class = price_class,
+    .suppression_bound = suppression_bound,
 };

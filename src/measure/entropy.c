@@ -11,6 +11,12 @@ static double price_cell(const void *state, const kn_tuples *tuples, const kn_se
     return kn_information_entropy(state, tuples, sets, q, cell);
 }
 
+static double price_counts(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values, uint64_t n_rows,
+                           double rows_log_rows)
+{
+    return kn_information_entropy_of(n_rows, rows_log_rows);
+}
+
 const kn_measure kn_measure_entropy = {
     .name = "entropy",
     .summary = "uncertainty of the value in its cell, bits per cell",
@@ -20,4 +26,5 @@ const kn_measure kn_measure_entropy = {
     .prepare = kn_information_prepare,
     .discard = kn_information_discard,
     .price_cell = price_cell,
+    .price_counts = price_counts,
 };

@@ -69,3 +69,11 @@ double kn_information_log_value(const kn_domain *domain, uint32_t code)
 {
     return log_or_zero((double)kn_domain_code_rows(domain, code));
 }
+
+double kn_information_entropy_of(uint64_t n_rows, double n_log_n)
+{
+    double entropy = n_rows > 0 ? log2((double)n_rows) - n_log_n / (double)n_rows : 0;
+    return entropy > 0 ? entropy : 0;
+}
+
+double kn_information_log_of(uint64_t n_rows) { return log_or_zero((double)n_rows); }

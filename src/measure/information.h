@@ -21,5 +21,8 @@ double kn_information_entropy(const kn_information *information, const kn_tuples
  * kn_information_log_value. */
 double kn_information_log_rows(const kn_domain *domain, const kn_set_pool *sets, const kn_cell *cell);
 double kn_information_log_value(const kn_domain *domain, uint32_t code);
+/* The same from counts: rows with one of the values, and the sum of n log n over the values. */
+double kn_information_entropy_of(uint64_t n_rows, double n_log_n);
+double kn_information_log_of(uint64_t n_rows);
 
 #endif

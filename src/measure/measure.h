@@ -42,6 +42,8 @@ typedef struct kn_measure {
     /* Price of a class (all its rows together); `cells` its n_qis cells. `suppressed`: the class of suppressed rows. */
     double (*price_class)(const void *state, const kn_tuples *tuples, const kn_class_counts *counts,
                           const kn_cell *cells, const kn_set_pool *sets, bool suppressed);
+    /* Class measures: what every release loses at least that suppresses at least n_rows rows. NULL: nothing is known. */
+    double (*suppression_bound)(const kn_tuples *tuples, uint64_t n_rows);
     kn_status (*price_release)(double *loss, const void *state, const kn_release *release, kn_pool *pool,
                                kn_error *err);
     /* class measures: what turns the sum into the reported figure (NULL: the sum itself) */

@@ -15,6 +15,12 @@ static double value_discount(const void *state, const kn_tuples *tuples, uint32_
     return kn_information_log_value(tuples->domains[q], code);
 }
 
+static double price_counts(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values, uint64_t n_rows,
+                           double rows_log_rows)
+{
+    return kn_information_log_of(n_rows);
+}
+
 const kn_measure kn_measure_mi = {
     .name = "mi",
     .summary = "mutual information of original and release that is lost, bits per cell",
@@ -22,5 +28,6 @@ const kn_measure kn_measure_mi = {
     .monotone = true,
     .per_cell = true,
     .price_cell = price_cell,
+    .price_counts = price_counts,
     .value_discount = value_discount,
 };

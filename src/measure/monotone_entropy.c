@@ -12,6 +12,13 @@ static double price_cell(const void *state, const kn_tuples *tuples, const kn_se
     return share * kn_information_entropy(state, tuples, sets, q, cell);
 }
 
+static double price_counts(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values, uint64_t n_rows,
+                           double rows_log_rows)
+{
+    if (tuples->n_rows == 0) return 0;
+    return (double)n_rows / tuples->n_rows * kn_information_entropy_of(n_rows, rows_log_rows);
+}
+
 const kn_measure kn_measure_monotone_entropy = {
     .name = "monotone-entropy",
     .summary = "entropy of the cell times the share of rows it covers, bits per cell",
@@ -22,4 +29,5 @@ const kn_measure kn_measure_monotone_entropy = {
     .prepare = kn_information_prepare,
     .discard = kn_information_discard,
     .price_cell = price_cell,
+    .price_counts = price_counts,
 };

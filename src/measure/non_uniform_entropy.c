@@ -16,6 +16,12 @@ static double value_discount(const void *state, const kn_tuples *tuples, uint32_
     return kn_information_log_value(tuples->domains[q], code);
 }
 
+static double price_counts(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values, uint64_t n_rows,
+                           double rows_log_rows)
+{
+    return kn_information_log_of(n_rows);
+}
+
 const kn_measure kn_measure_non_uniform_entropy = {
     .name = "non-uniform-entropy",
     .summary = "-log of the value's share of its cell, bits per cell",
@@ -23,5 +29,6 @@ const kn_measure kn_measure_non_uniform_entropy = {
     .monotone = true,
     .per_cell = true,
     .price_cell = price_cell,
+    .price_counts = price_counts,
     .value_discount = value_discount,
 };

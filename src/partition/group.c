@@ -146,6 +146,29 @@ static void place_partitions(grouping *g)
     g->begin[g->n_partitions] = place;
 }
 
+/* A table of twice the size with the groups so far; room for as many groups as half of it. */
+static kn_status grow_table(uint32_t **table, uint64_t *size, uint32_t **key_of_group, uint32_t n_groups,
+                            const uint64_t *keys, uint32_t n_words, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint64_t grown = *size != 0 ? 4 * *size : 1024;
+    uint32_t *moved = kn_array_resize(*key_of_group, grown / 2 + 1, sizeof *moved, err);
+    if (moved == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    *key_of_group = moved;
+    kn_free(*table);
+    *table = NULL;
+    KN_NEW_RAW(*table, grown);
+    memset(*table, 0xFF, grown * sizeof **table);
+    *size = grown;
+    for (uint32_t g = 0; g < n_groups; g++) {
+        uint64_t slot = hash_key(keys + (size_t)moved[g] * n_words, n_words) & (grown - 1);
+        while ((*table)[slot] != KN_NONE) slot = (slot + 1) & (grown - 1);
+        (*table)[slot] = g;
+    }
+done:
+    return status;
+}
+
 static kn_status group_partition(void *context, size_t p, unsigned worker, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -154,14 +177,11 @@ static kn_status group_partition(void *context, size_t p, unsigned worker, kn_er
     const uint64_t *keys = g->keys + (size_t)begin * n_words;
     const uint32_t *items = g->items + begin;
     uint32_t *first = g->first + begin, *table = NULL, *key_of_group = NULL;
-    uint32_t size = 16;
-    while (size < 2 * n) size *= 2;
-    KN_NEW_RAW(table, size);
-    KN_NEW_RAW(key_of_group, n);
-    memset(table, 0xFF, size * sizeof *table);
+    uint64_t size = 0; /* grows with the groups: of many equal items only few slots are needed */
     for (uint32_t i = 0; i < n; i++) {
         const uint64_t *key = keys + (size_t)i * n_words;
-        uint32_t slot = (uint32_t)hash_key(key, n_words) & (size - 1);
+        if (2 * (uint64_t)n_groups >= size) KN_TRY(grow_table(&table, &size, &key_of_group, n_groups, keys, n_words, err));
+        uint64_t slot = hash_key(key, n_words) & (size - 1);
         while (table[slot] != KN_NONE &&
                memcmp(keys + (size_t)key_of_group[table[slot]] * n_words, key, n_words * sizeof *key) != 0)
             slot = (slot + 1) & (size - 1);

@@ -651,29 +651,41 @@ size_t kn_lattice_entries(const kn_lattice *lattice)
     return n;
 }
 
+static kn_histogram lanes_of(const kn_lattice *lattice, const uint32_t *counts, uint32_t sensitive, uint32_t *entries)
+{
+    uint32_t n = 0, n_values = lattice->tuples->sensitive[sensitive].n_values, *value_counts = entries + n_values;
+    const uint32_t *lanes = counts + lattice->dense_at[sensitive];
+    for (uint32_t v = 0; v < n_values; v++) {
+        entries[n] = v;
+        value_counts[n] = lanes[v];
+        n += lanes[v] > 0;
+    }
+    return (kn_histogram){n, entries, value_counts};
+}
+
+kn_class_counts kn_lattice_class(const kn_lattice *lattice, const uint32_t *counts, kn_histogram *buffer,
+                                 uint32_t *entries)
+{
+    kn_class_counts class_counts = {.n_rows = counts[0], .n_persons = counts[lattice->has_persons]};
+    for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++) {
+        if (lattice->dense_at[s] == KN_NONE) continue;
+        buffer[s] = lanes_of(lattice, counts, s, entries);
+        entries += 2 * (size_t)lattice->tuples->sensitive[s].n_values;
+    }
+    if (lattice->has_histograms) class_counts.sensitive = buffer;
+    return class_counts;
+}
+
 kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, kn_histogram *buffer,
                                 uint32_t *entries)
 {
-    const uint32_t *counts = &groups->counts[(size_t)g * lattice->width];
-    kn_class_counts class_counts = {.n_rows = kn_groups_rows(lattice, groups, g),
-                                    .n_persons = kn_groups_persons(lattice, groups, g)};
+    kn_class_counts class_counts =
+        kn_lattice_class(lattice, &groups->counts[(size_t)g * lattice->width], buffer, entries);
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++) {
-        uint32_t n = 0, n_values = lattice->tuples->sensitive[s].n_values;
-        if (lattice->dense_at[s] == KN_NONE) {
-            const struct kn_sparse_counts *sparse = &groups->sparse[s];
+        const struct kn_sparse_counts *sparse = &groups->sparse[s];
+        if (lattice->dense_at[s] == KN_NONE)
             buffer[s] = (kn_histogram){sparse->start[g + 1] - sparse->start[g], sparse->values + sparse->start[g],
                                        sparse->counts + sparse->start[g]};
-            continue;
-        }
-        uint32_t *values = entries, *value_counts = entries + n_values;
-        for (uint32_t v = 0; v < n_values; v++) {
-            values[n] = v;
-            value_counts[n] = counts[lattice->dense_at[s] + v];
-            n += value_counts[n] > 0;
-        }
-        buffer[s] = (kn_histogram){n, values, value_counts};
-        entries += 2 * (size_t)n_values;
     }
-    if (lattice->has_histograms) class_counts.sensitive = buffer;
     return class_counts;
 }

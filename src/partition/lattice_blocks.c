@@ -222,7 +222,18 @@ static kn_status tuples_as_blocks(kn_blocks *raw, const kn_block_lattice *b, kn_
         for (uint32_t t = 0; t < raw->n; t++)
             raw->inner[t] |= (uint16_t)(of_code[tuples->codes[b->inner[i]][t]] << b->inner_shift[i]);
     }
-    for (uint32_t t = 0; t < raw->n; t++) {
+    for (uint32_t t = 0; t < raw->n && lattice->has_histograms; t++) {
+        uint32_t *counts = raw->counts + (size_t)t * b->width;
+        raw->start[t] = t;
+        counts[0] = tuples->rows[t];
+        if (lattice->has_persons) counts[1] = tuples->persons[t];
+        for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
+            const kn_sensitive *sensitive = &tuples->sensitive[s];
+            for (uint32_t e = sensitive->start[t]; e < sensitive->start[t + 1]; e++)
+                counts[lattice->dense_at[s] + sensitive->values[e]] = sensitive->counts[e];
+        }
+    }
+    for (uint32_t t = 0; t < raw->n && !lattice->has_histograms; t++) {
         uint32_t lane = 0, *counts = raw->counts + (size_t)t * b->width;
         for (uint32_t r = 0; r < b->n_riders; r++) {
             const kn_lattice_column *column = &lattice->columns[b->riders[r]];
@@ -245,15 +256,18 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     kn_block_roller *roller = NULL;
     kn_blocks raw = {0};
     *out = NULL;
-    if (lattice->tuples->n_repeats > 0 || lattice->has_histograms) goto done;
+    if (lattice->tuples->n_repeats > 0) goto done;
+    for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
+        if (lattice->dense_at[s] == KN_NONE) goto done;
+    if (lattice->has_histograms && lattice->width % 4 != 0) goto done;
     KN_NEW(b, 1);
     b->lattice = lattice;
     b->prices = prices;
-    b->width = KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
+    b->width = lattice->has_histograms ? lattice->width : KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
     KN_NEW(b->outer, (size_t)n_order + 1);
     KN_NEW(b->outer_shift, (size_t)n_order + 1);
     KN_NEW(b->outer_bits, (size_t)n_order + 1);
-    choose_riders(b);
+    if (!lattice->has_histograms) choose_riders(b);
     choose_inner(b, order, n_order, max_combos);
     if (!place_outer(b)) goto done;
     KN_TRY(number_combos(b, err));
@@ -446,7 +460,8 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
     KN_TRY(roller_reserve(roller, from->n, slot_bits, err));
     out->n = chain_blocks(out, from, steps, n_steps, roller, slot_bits);
     if (b->width == 4) join_entries(out, from, roller, 4);
-    else join_entries(out, from, roller, 8);
+    else if (b->width == 16) join_entries(out, from, roller, 16);
+    else join_entries(out, from, roller, b->width);
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) out->levels[q] = from->levels[q];
     for (uint32_t d = 0; d < b->n_outer; d++) out->levels[b->outer[d]] = levels[b->outer[d]];
 done:

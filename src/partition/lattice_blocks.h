@@ -9,7 +9,8 @@
  * Riders: up to two columns whose only other level is a single node, with few values, are not even inner values but lanes
  * of the counts; a block answers the nodes with each of them generalized or not.
  *
- * Counts are always KN_LATTICE_LANES lanes of rows, followed by as many of persons where persons are not rows. A block
+ * Counts are KN_LATTICE_LANES lanes of rows, followed by as many of persons where persons are not rows. Where the lattice
+ * carries histograms there are no riders, and an entry has the counts of a group: kn_lattice_class. A block
  * also carries the sum of a price per (column, level, position) over the outer columns. */
 #ifndef KN_PARTITION_LATTICE_BLOCKS_H
 #define KN_PARTITION_LATTICE_BLOCKS_H
@@ -46,13 +47,13 @@ typedef struct kn_block_lattice {
     uint32_t below[KN_BLOCK_MAX_COMBOS][KN_BLOCK_MAX_INNER]; /* combo one level lower in that column; KN_NONE: none */
     uint16_t *raised;           /* [(combo * n_inner + column) << n_inner_bits | inner at the levels of that lower combo]:
                                    the inner value at the combo's levels */
-    uint32_t width;             /* counts per entry: 4 or 8 */
+    uint32_t width;             /* counts per entry, a multiple of 4 */
     kn_blocks base;
 } kn_block_lattice;
 
 typedef struct kn_block_roller kn_block_roller;
 
-/* *out is NULL where blocks cannot serve: keys beyond 64 bits, persons in several tuples. `order` as from
+/* *out is NULL where blocks cannot serve: keys beyond 63 bits, persons in several tuples, histograms as lists. `order` as from
  * kn_lattice_order; its last columns become the inner ones as far as combos and bits allow. */
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
                                int64_t ***prices, uint32_t max_combos, kn_error *err);

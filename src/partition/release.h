@@ -28,6 +28,7 @@ typedef struct kn_release {
     uint32_t n_suppressed;   /* rows with * in every QI, removed ones included */
     uint32_t n_suppressed_persons;
     uint32_t n_removed;      /* of those, left out of the file: all or none */
+    bool suppressed_joined;  /* the suppressed rows that stay look like a class of all *, and are judged with it */
     uint32_t *levels;        /* n_qis, full-domain only; otherwise NULL */
     /* Per sensitive column: histogram entries of class c are start[c] .. start[c+1]-1; class n_classes is the
      * suppressed rows. */

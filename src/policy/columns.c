@@ -1,6 +1,8 @@
 /* From settings and the header of the data to one choice per column. */
 #include "policy/settings.h"
 
+#include "base/words.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,16 +68,12 @@ static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_b
     kn_status status = KN_OK;
     char *name = NULL;
     KN_NEW(name, strlen(setting->value) + 1);
-    for (const char *from = setting->value; *from != '\0';) {
-        size_t n = 0;
-        for (; *from != '\0' && *from != ','; from++) {
-            if (from[0] == '\\' && from[1] == ',') from++;
-            name[n++] = *from;
-        }
-        if (*from == ',') from++;
-        uint32_t column = find_name(head, name, n);
-        if (column == KN_NONE && head->mode == KN_COLUMNS_OF_RELEASE) continue;
-        if (column == KN_NONE) KN_TRY(unknown_column(head, setting, name, n, err));
+    for (const char *from = setting->value; kn_words_next(name, &from);) {
+        uint32_t column = find_name(head, name, strlen(name));
+        bool may_be_missing = head->mode == KN_COLUMNS_OF_HIERARCHY ||
+                              (head->mode == KN_COLUMNS_OF_RELEASE && role != KN_ROLE_QUASI && role != KN_ROLE_SENSITIVE);
+        if (column == KN_NONE && may_be_missing) continue;
+        if (column == KN_NONE) KN_TRY(unknown_column(head, setting, name, strlen(name), err));
         KN_TRY(set_role(&choices[column], &given_by[column], n_mentions, role, setting, head->names[column], err));
     }
 done:
@@ -207,7 +205,7 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     const kn_setting *person = kn_settings_find(settings, "person");
     if (person != NULL) {
         uint32_t column = find_name(&head, person->value, strlen(person->value));
-        if (column == KN_NONE && mode == KN_COLUMNS_OF_DATA)
+        if (column == KN_NONE && mode != KN_COLUMNS_OF_RELEASE)
             KN_TRY(unknown_column(&head, person, person->value, strlen(person->value), err));
         if (column == KN_NONE) goto details;
         if (given_by[column] != NULL && choices[column].role != KN_ROLE_IDENTIFIER)

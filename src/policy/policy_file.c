@@ -32,8 +32,7 @@ struct key {
     const char *option;
 };
 
-/* --- Nodes and their places
- * -------------------------------------------------------------------------------------------- */
+/* --- Nodes and their places --------------------------------------------------------------------------------------- */
 
 /* "policy.yaml:12:5" of a scalar; other nodes have no mark of their own, so their key's place stands for them. */
 static const char *place_of(char buffer[PLACE_BYTES], const loader *load, struct fy_node *node, const char *otherwise)
@@ -187,8 +186,7 @@ static kn_status read_input(loader *load, const key *field, struct fy_node *valu
     return read_mapping(load, value, "input", input_keys, sizeof input_keys / sizeof *input_keys, where, NULL);
 }
 
-/* --- Columns
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- Columns ------------------------------------------------------------------------------------------------------ */
 
 typedef struct column {
     const char *name;
@@ -343,8 +341,7 @@ done:
     return status;
 }
 
-/* --- Models, algorithm, measure
- * ------------------------------------------------------------------------------------------- */
+/* --- Models, algorithm, measure ----------------------------------------------------------------------------------- */
 
 /* A list becomes a|b; one value stays as it is. Names of files are relative to the policy. */
 static kn_status append_parameter(kn_buffer *spec, loader *load, const char *name, struct fy_node *value,
@@ -587,8 +584,7 @@ static const key policy_keys[] = {
     {"language", read_option, "language"},
 };
 
-/* --- The file
- * --------------------------------------------------------------------------------------------------------------- */
+/* --- The file ----------------------------------------------------------------------------------------------------- */
 
 static kn_status file_text(char **out, size_t *n_bytes, const char *path, kn_error *err)
 {

@@ -1,7 +1,7 @@
 /* The list of settings: adding, checking, looking up. */
 #include "policy/settings.h"
 
-#include "base/param.h"
+#include "base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -179,6 +179,54 @@ kn_status kn_settings_number(double *out, const kn_settings *settings, const cha
         return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not a number from %g to %g",
                             kn_setting_place(place, setting), setting->value, min, max);
     return KN_OK;
+}
+
+/* Roles: does a list of columns name this one? */
+static bool list_names(const char *list, const char *column)
+{
+    char *item = kn_array_alloc(strlen(list) + 1, 1, NULL);
+    bool found = false;
+    while (item != NULL && kn_words_next(item, &list)) found |= strcmp(item, column) == 0;
+    kn_free(item);
+    return found;
+}
+
+static bool is_role(const char *option) { return is_one_of("qi|sensitive|identifier|insensitive", option); }
+
+static bool same_until(const char *a, const char *b, char end)
+{
+    const char stop[] = {end, '\0'};
+    size_t n = strcspn(a, stop);
+    return n == strcspn(b, stop) && memcmp(a, b, n) == 0;
+}
+
+/* Both are of options that may be repeated; `flag` is a flag. */
+static bool flag_overrides(const kn_setting *flag, const kn_setting *setting)
+{
+    const kn_option *option = find_option(setting->option);
+    if (is_role(setting->option)) return is_role(flag->option) && list_names(flag->value, setting->value);
+    if (strcmp(setting->option, "model") == 0 && strcmp(flag->option, "k") == 0)
+        return same_until(setting->value, "k-anonymity", ':');
+    if (strcmp(flag->option, setting->option) != 0) return false;
+    if (strcmp(setting->option, "model") == 0) return same_until(flag->value, setting->value, ':');
+    if (option != NULL && option->argument != NULL && strncmp(option->argument, "COL=", 4) == 0)
+        return same_until(flag->value, setting->value, '=');
+    return true;
+}
+
+bool kn_setting_in_force(const kn_settings *settings, const kn_setting *setting)
+{
+    if (setting->where == NULL) return true;
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *flag = &settings->items.items[i];
+        if (flag->where == NULL && flag_overrides(flag, setting)) return false;
+    }
+    return true;
+}
+
+void kn_setting_model(kn_buffer *spec, const kn_setting *setting)
+{
+    kn_buffer_printf(spec, "%s%s", strcmp(setting->option, "k") == 0 ? "k-anonymity:k=" : "", setting->value);
 }
 
 const kn_setting *kn_settings_nth(const kn_settings *settings, const char *option, size_t n)

@@ -37,6 +37,12 @@ kn_status kn_settings_number(double *out, const kn_settings *settings, const cha
                              double max, kn_error *err);
 /* The n-th setting of an option that adds up: flags if there are any, otherwise the policy's. NULL past the end. */
 const kn_setting *kn_settings_nth(const kn_settings *settings, const char *option, size_t n);
+/* Whether a setting counts: a flag always does; a policy's unless a flag says otherwise about the same column (roles and
+ * COL=... options), the same model (--model, -k), or the same option (all others). A flag never takes away what it does
+ * not mention. */
+bool kn_setting_in_force(const kn_settings *settings, const kn_setting *setting);
+/* The model that a setting of -k or --model asks for, appended to `spec`: "k-anonymity:k=5". */
+void kn_setting_model(kn_buffer *spec, const kn_setting *setting);
 /* What messages call the place of a setting: "--qi", or "policy.yaml:12:5". `buffer` as large as KN_SHOWN_BYTES. */
 const char *kn_setting_place(char *buffer, const kn_setting *setting);
 
@@ -55,7 +61,8 @@ typedef struct kn_column_choice {
 
 typedef enum kn_columns_mode {
     KN_COLUMNS_OF_DATA,   /* every name in the settings must be there; unlisted columns as the user says */
-    KN_COLUMNS_OF_RELEASE, /* a released file: names may be missing, unlisted columns are just not listed */
+    KN_COLUMNS_OF_ORIGINAL, /* behind a release: every name must be there, unlisted columns are just not listed */
+    KN_COLUMNS_OF_RELEASE, /* a released file: identifiers may be missing, unlisted columns are just not listed */
     KN_COLUMNS_OF_HIERARCHY /* a table of which only the columns with a hierarchy matter: they are quasi-identifiers */
 } kn_columns_mode;
 

@@ -159,15 +159,18 @@ static void plan_columns(kn_column_plan *plans, const kn_csv_reader *reader, con
     }
 }
 
-kn_status kn_population_read(kn_population **out, const char *path, const kn_tuples *tuples, kn_pool *pool,
-                             kn_error *err)
+kn_status kn_population_read(kn_population **out, const char *path, const kn_csv_options *options,
+                             const kn_tuples *tuples, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_csv_reader *reader = NULL;
     kn_column_plan *plans = NULL;
     kn_table *people = NULL;
     *out = NULL;
-    KN_TRY(kn_csv_open(&reader, path, &(kn_csv_options){0}, err));
+    kn_csv_options own = options != NULL ? *options : (kn_csv_options){0};
+    own.name = NULL;      /* messages name this file */
+    own.delimiter = '\0'; /* and it may have its own */
+    KN_TRY(kn_csv_open(&reader, path, &own, err));
     KN_NEW(plans, kn_csv_n_columns(reader));
     plan_columns(plans, reader, tuples);
     KN_TRY(kn_csv_read(&people, reader, plans, pool, NULL, err));

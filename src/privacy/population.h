@@ -9,13 +9,15 @@
 #ifndef KN_PRIVACY_POPULATION_H
 #define KN_PRIVACY_POPULATION_H
 
+#include "io/csv_read.h"
 #include "partition/box_tree.h"
 #include "partition/tuples.h"
 
 typedef struct kn_population kn_population;
 
-kn_status kn_population_read(kn_population **out, const char *path, const kn_tuples *tuples, kn_pool *pool,
-                             kn_error *err);
+/* `options` as the table was read with; NULL: none. */
+kn_status kn_population_read(kn_population **out, const char *path, const kn_csv_options *options,
+                             const kn_tuples *tuples, kn_pool *pool, kn_error *err);
 /* The same from a table that is in memory: a column for each QI, found by name. */
 kn_status kn_population_new(kn_population **out, const kn_table *people, const kn_tuples *tuples, kn_error *err);
 void kn_population_free(kn_population *population);

@@ -42,7 +42,8 @@ static kn_status unknown_model(const char *spec, int n_bytes, kn_error *err)
 }
 
 /* One population serves all models of a run, because a class has one number of people around it. */
-static kn_status open_population(kn_models *models, const kn_model *model, const kn_tuples *tuples, kn_error *err)
+static kn_status open_population(kn_models *models, const kn_model *model, const kn_tuples *tuples,
+                                 const kn_csv_options *options, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     const char *path = kn_args_text(&model->args, "population");
@@ -50,7 +51,7 @@ static kn_status open_population(kn_models *models, const kn_model *model, const
         if ((other->type->needs & KN_NEEDS_POPULATION) && strcmp(kn_args_text(&other->args, "population"), path) != 0)
             KN_FAIL(KN_USAGE, "%s and %s name different population files; one run has one population",
                     other->type->name, model->type->name);
-    if (models->population == NULL) KN_TRY(kn_population_read(&models->population, path, tuples, NULL, err));
+    if (models->population == NULL) KN_TRY(kn_population_read(&models->population, path, options, tuples, pool, err));
 done:
     return status;
 }
@@ -74,6 +75,12 @@ done:
 kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
                         kn_error *err)
 {
+    return kn_models_read(out, specs, n_specs, tuples, NULL, NULL, err);
+}
+
+kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
+                         const kn_csv_options *population_options, kn_pool *pool, kn_error *err)
+{
     kn_status status = KN_OK;
     kn_models *models = NULL;
     *out = NULL;
@@ -85,7 +92,7 @@ kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_spec
         kn_model *model = &models->items[models->n++];
         KN_TRY(model_open(model, specs[i], tuples, err));
         const kn_privacy *type = model->type;
-        if (type->needs & KN_NEEDS_POPULATION) KN_TRY(open_population(models, model, tuples, err));
+        if (type->needs & KN_NEEDS_POPULATION) KN_TRY(open_population(models, model, tuples, population_options, pool, err));
         models->needs |= type->needs;
         models->monotone = models->monotone && type->monotone;
         models->counts_only = models->counts_only && type->counts_only;
@@ -244,7 +251,7 @@ kn_status kn_models_findings(kn_finding *findings, const kn_models *models, cons
 {
     kn_status status = KN_OK;
     finding_jobs jobs = {models, release, release->n_classes, NULL};
-    if (release->n_suppressed > 0 && release->n_removed == 0) jobs.n_classes++;
+    if (release->n_suppressed > 0 && release->n_removed == 0 && !release->suppressed_joined) jobs.n_classes++;
     size_t n_jobs = (jobs.n_classes + (size_t)CLASSES_PER_JOB - 1) / CLASSES_PER_JOB;
     KN_NEW(jobs.findings, n_jobs * models->n);
     KN_TRY(kn_pool_run(pool, n_jobs, find_in_classes, &jobs, err));

@@ -233,7 +233,7 @@ static kn_status read_file(reading *r, const char *path, const kn_csv_options *o
     kn_csv_options released_options = *options;
     released_options.name = NULL;
     released_options.delimiter = r->tuples->table->delimiter;
-    if (released_options.encoding == KN_ENCODING_LATIN1) released_options.encoding = KN_ENCODING_UTF8;
+    released_options.encoding = KN_ENCODING_UTF8; /* what we write, whatever the table was */
     KN_TRY(kn_csv_open(&reader, path, &released_options, err));
     KN_TRY(plan_columns(&plans, reader, r->tuples, path, err));
     KN_TRY(kn_csv_read(&r->table, reader, plans, pool, ticker, err));

@@ -107,7 +107,7 @@ static kn_status close_ranges(kn_release *r, uint32_t q, kn_error *err)
     }
     for (uint32_t c = 0; c < r->n_classes; c++) {
         uint32_t ends[2] = {least[c], most[c]};
-        if (least[c] == KN_NONE) continue; /* a class without rows: dropped when equal cells are merged */
+        if (least[c] == KN_NONE) continue; /* a class without rows: dropped with the breaking ones */
         KN_TRY(kn_domain_closure(&r->cells[(size_t)c * t->n_qis + q], t->domains[q], r->sets, ends, 2, err));
     }
 done:
@@ -353,6 +353,7 @@ static kn_status settle_suppressed(kn_release *r, const kn_task *task, kn_error 
                 r->n_suppressed, r->tuples->n_rows, (unsigned long long)task->max_suppressed);
     if (r->n_suppressed != 0) KN_TRY(suppressed_may_stay(&stay, r, task, err));
     r->n_removed = stay ? 0 : r->n_suppressed;
+    r->suppressed_joined = stay && r->n_suppressed != 0 && all_star_class(r) != KN_NONE;
     if (r->n_removed == r->tuples->n_rows && r->tuples->n_rows != 0)
         KN_FAIL(KN_NOT_MET, "no row can be released: all %u would have to be removed", r->tuples->n_rows);
 done:

@@ -46,8 +46,8 @@ typedef struct writer {
 
 enum { ROWS_PER_JOB = 1 << 14, JOBS_PER_ROUND = 8 };
 
-/* Quotes where the reader would need it: delimiter, quote, line end, blanks at an end, nothing at all in a one-column
- * table (an empty line). */
+/* Quotes where the reader would need it: delimiter, quote, line end, or nothing at all in a one-column table (an empty
+ * line). */
 static void append_cell(kn_buffer *out, const char *bytes, size_t n, char delimiter, bool alone)
 {
     bool quote = n == 0 ? alone : bytes[0] == '"';

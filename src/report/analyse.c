@@ -14,8 +14,7 @@
 #define LATTICE_BUDGET    60000000u /* nodes times tuples */
 #define LATTICE_NODES     5000u
 
-/* --- Columns ---------------------------------------------------------------------------------------------------------
- */
+/* --- Columns ------------------------------------------------------------------------------------------------------ */
 
 /* The classes that show one and the same value in a column. */
 typedef struct cell_group {
@@ -129,8 +128,7 @@ done:
     return status;
 }
 
-/* --- Example classes
- * --------------------------------------------------------------------------------------------------- */
+/* --- Example classes ---------------------------------------------------------------------------------------------- */
 
 static bool is_example(const kn_report *report, uint32_t class_index)
 {
@@ -171,8 +169,7 @@ static void examples_pick(kn_report *report)
     }
 }
 
-/* --- Risk
- * ------------------------------------------------------------------------------------------------------------------ */
+/* --- Risk --------------------------------------------------------------------------------------------------------- */
 
 static kn_status risk_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticker, kn_error *err)
 {
@@ -210,108 +207,43 @@ done:
     return status;
 }
 
-/* --- The lattice
- * ------------------------------------------------------------------------------------------------------------ */
+/* --- The lattice -------------------------------------------------------------------------------------------------- */
 
-/* Rows in classes that are too small at these levels; one hashing pass. */
-static uint64_t node_outliers(const kn_tuples *tuples, const uint32_t *levels, uint64_t min_persons, uint32_t *slots,
-                              uint32_t *first, uint32_t *rows, uint32_t *persons, size_t capacity)
+kn_status kn_report_nodes(kn_report_node **out, const kn_lattice_table *table, const uint32_t *chosen, kn_error *err)
 {
-    uint32_t n_groups = 0;
-    memset(slots, 0, capacity * sizeof *slots);
-    for (uint32_t t = 0; t < tuples->n_tuples; t++) {
-        uint64_t hash = 0;
-        for (uint32_t q = 0; q < tuples->n_qis; q++)
-            hash = kn_hash_combine(hash, tuples->domains[q]->tree->at_level[levels[q]][tuples->codes[q][t]]);
-        size_t slot = hash & (capacity - 1);
-        for (;; slot = (slot + 1) & (capacity - 1)) {
-            if (slots[slot] == 0) {
-                first[n_groups] = t;
-                rows[n_groups] = persons[n_groups] = 0;
-                slots[slot] = ++n_groups;
-                break;
-            }
-            uint32_t other = first[slots[slot] - 1];
-            bool same = true;
-            for (uint32_t q = 0; q < tuples->n_qis && same; q++) {
-                const uint32_t *at_level = tuples->domains[q]->tree->at_level[levels[q]];
-                same = at_level[tuples->codes[q][t]] == at_level[tuples->codes[q][other]];
-            }
-            if (same) break;
-        }
-        rows[slots[slot] - 1] += tuples->rows[t];
-        persons[slots[slot] - 1] += tuples->persons_once[t];
+    kn_status status = KN_OK;
+    uint32_t n_qis = table->tuples->n_qis;
+    kn_report_node *nodes = NULL;
+    KN_NEW(nodes, table->n + 1);
+    for (size_t i = 0; i < table->n; i++) {
+        const kn_lattice_entry *entry = &table->entries[i];
+        bool is_chosen = chosen != NULL ? true : i == table->best;
+        for (uint32_t q = 0; q < n_qis && chosen != NULL; q++) is_chosen &= table->levels[i * n_qis + q] == chosen[q];
+        nodes[i] = (kn_report_node){entry->height, entry->node.feasible, is_chosen, entry->node.loss};
     }
-    uint64_t n_outliers = 0;
-    for (uint32_t g = 0; g < n_groups; g++)
-        if (persons[g] < min_persons) n_outliers += rows[g];
-    return n_outliers;
+done:
+    *out = nodes;
+    return status;
 }
 
-/* The loss of a node under a cell measure, outliers at the root's price left aside. */
-static double node_loss(const kn_report *report, const uint32_t *levels)
-{
-    const kn_objective *objective = report->facts->task->objective;
-    const kn_tuples *tuples = report->facts->tuples;
-    double sum = 0;
-    if (objective->node_price == NULL) return NAN;
-    for (uint32_t q = 0; q < tuples->n_qis; q++) {
-        const kn_domain *domain = tuples->domains[q];
-        if (objective->node_price[q] == NULL) return NAN;
-        for (uint32_t code = 0; code < domain->n_codes; code++)
-            sum += objective->node_price[q][domain->tree->at_level[levels[q]][code]] *
-                   (double)kn_domain_code_rows(domain, code);
-    }
-    return (sum - objective->discount) * objective->scale;
-}
-
-static size_t lattice_size(const kn_report *report)
-{
-    const kn_facts *facts = report->facts;
-    const kn_tuples *tuples = facts->tuples;
-    double n = 1;
-    if (facts->release->levels == NULL || !facts->task->models->counts_only || tuples->n_repeats > 0) return 0;
-    for (uint32_t q = 0; q < tuples->n_qis; q++) n *= tuples->domains[q]->tree->n_levels;
-    return n <= LATTICE_NODES && n * tuples->n_tuples <= LATTICE_BUDGET ? (size_t)n : 0;
-}
-
-static kn_status lattice_sweep(kn_report *report, kn_ticker *ticker, kn_error *err)
+/* Only where the table's search was one over levels, and the lattice is small enough to be looked at. */
+static kn_status lattice_sweep(kn_report *report, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_facts *facts = report->facts;
-    const kn_tuples *tuples = facts->tuples;
-    uint32_t *slots = NULL, *first = NULL, *rows = NULL, *persons = NULL, n_qis = tuples->n_qis;
-    size_t capacity = 16, n_nodes = lattice_size(report);
-    if (n_nodes == 0) return KN_OK;
-    while (capacity < (size_t)tuples->n_tuples * 2) capacity *= 2;
-    KN_NEW(slots, capacity);
-    KN_NEW(first, tuples->n_tuples + 1);
-    KN_NEW(rows, tuples->n_tuples + 1);
-    KN_NEW(persons, tuples->n_tuples + 1);
-    KN_NEW(report->node_levels, n_nodes * n_qis + 1);
-    KN_NEW(report->nodes, n_nodes);
-    for (size_t i = 0; i < n_nodes; i++) {
-        uint32_t *levels = report->node_levels + i * n_qis;
-        kn_report_node *node = &report->nodes[i];
-        size_t rest = i;
-        node->chosen = true;
-        for (uint32_t q = 0; q < n_qis; q++) {
-            levels[q] = (uint32_t)(rest % tuples->domains[q]->tree->n_levels);
-            rest /= tuples->domains[q]->tree->n_levels;
-            node->height += levels[q];
-            node->chosen &= levels[q] == facts->release->levels[q];
-        }
-        node->allowed = node_outliers(tuples, levels, facts->task->models->min_persons, slots, first, rows, persons,
-                                      capacity) <= facts->task->max_suppressed;
-        node->loss = node_loss(report, levels);
-        KN_TRY(kn_tick(ticker, "report", (double)i / (double)n_nodes, err));
+    kn_lattice_table *table = NULL;
+    double n_nodes = 1;
+    if (facts->release->levels == NULL) return KN_OK;
+    for (uint32_t q = 0; q < facts->tuples->n_qis; q++) {
+        if (facts->tuples->domains[q]->tree == NULL) return KN_OK;
+        n_nodes *= facts->tuples->domains[q]->tree->n_levels;
     }
-    report->n_nodes = n_nodes;
+    if (n_nodes > LATTICE_NODES || n_nodes * facts->tuples->n_tuples > LATTICE_BUDGET) return KN_OK;
+    KN_TRY(kn_lattice_table_new(&table, facts->task, NULL, 0, LATTICE_NODES, err));
+    KN_TRY(kn_report_nodes(&report->nodes, table, facts->release->levels, err));
+    report->n_nodes = table->n;
 done:
-    kn_free(slots);
-    kn_free(first);
-    kn_free(rows);
-    kn_free(persons);
+    kn_lattice_table_free(table);
     return status;
 }
 
@@ -322,7 +254,7 @@ kn_status kn_report_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticker,
     if (report->facts->release == NULL) goto done;
     KN_TRY(columns_analyse(report, err));
     examples_pick(report);
-    KN_TRY(lattice_sweep(report, ticker, err));
+    KN_TRY(lattice_sweep(report, err));
 done:
     if (status != KN_OK) kn_report_free(report);
     return status;
@@ -335,13 +267,11 @@ void kn_report_free(kn_report *report)
     kn_column_risk_free(report->sets);
     kn_free(report->columns);
     kn_free(report->costly);
-    kn_free(report->node_levels);
     kn_free(report->nodes);
     report->disclosure_before = report->disclosure_after = NULL;
     report->sets = NULL;
     report->columns = NULL;
     report->costly = NULL;
-    report->node_levels = NULL;
     report->nodes = NULL;
     report->n_nodes = report->n_costly = report->n_examples = 0;
 }

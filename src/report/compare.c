@@ -113,8 +113,7 @@ kn_status kn_compare_json(char **out, const kn_compare *compare, kn_error *err)
     return kn_buffer_finish(out, &text, err);
 }
 
-/* --- The page
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- The page ----------------------------------------------------------------------------------------------------- */
 
 static const kn_compare_row *const *sorted_by_loss(const kn_compare_row **rows, size_t n)
 {

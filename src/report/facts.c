@@ -32,7 +32,7 @@ static kn_status judge_models(kn_facts *facts, const kn_models *models, kn_pool 
         for (size_t i = 0; i < model->args.n; i++)
             if (model->args.values[i].given)
                 kn_buffer_printf(&params, "%s%s=%s", params.n != 0 ? "," : "", model->args.params[i].name,
-                                 model->args.values[i].text);
+                                 model->args.params[i].is_data ? "(given)" : model->args.values[i].text);
         KN_TRY(kn_buffer_finish(&fact->params, &params, err));
     }
 done:

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Loss per column
- * ---------------------------------------------------------------------------------------------------- */
+/* --- Loss per column ---------------------------------------------------------------------------------------------- */
 
 static void columns_table(page *to, const kn_report *report)
 {
@@ -130,8 +129,7 @@ done:
     return status;
 }
 
-/* --- Distance from the optimum
- * ---------------------------------------------------------------------------------------------- */
+/* --- Distance from the optimum ------------------------------------------------------------------------------------ */
 
 static void bound_picture(page *to, const kn_facts *facts)
 {
@@ -207,106 +205,6 @@ done:
     return status;
 }
 
-/* --- The lattice
- * -------------------------------------------------------------------------------------------------------------- */
-
-#define DRAWN_NODES 400
-
-typedef struct height_sum {
-    uint32_t n, n_allowed;
-    double least;
-    bool chosen;
-} height_sum;
-
-static void heights_table(page *to, const height_sum *heights, uint32_t n_heights)
-{
-    static const kn_text headings[] = {KN_TEXT_HEIGHT, KN_TEXT_NODES, KN_TEXT_NODES_ALLOWED, KN_TEXT_LEAST_LOSS};
-    page_details(to);
-    page_table(to, KN_TEXT_LATTICE_TITLE, NULL, NULL);
-    page_head(to, headings, 4, 0);
-    for (uint32_t h = 0; h < n_heights; h++) {
-        page_row(to);
-        page_td_figure(to, page_count(to, h).text);
-        page_td_figure(to, page_count(to, heights[h].n).text);
-        page_td_figure(to, page_count(to, heights[h].n_allowed).text);
-        page_td_figure(to, page_number(to, heights[h].n_allowed > 0 ? heights[h].least : NAN).text);
-        page_row_end(to);
-    }
-    page_table_end(to);
-    page_details_end(to);
-    page_figure_end(to);
-}
-
-static kn_status heat_picture(page *to, const height_sum *heights, uint32_t n_heights, kn_error *err)
-{
-    kn_status status = KN_OK;
-    words *names = NULL, *shown = NULL;
-    const char **labels = NULL;
-    double *values = NULL;
-    KN_NEW(names, n_heights);
-    KN_NEW(shown, n_heights);
-    KN_NEW(labels, n_heights);
-    KN_NEW(values, n_heights);
-    for (uint32_t h = 0; h < n_heights; h++) {
-        names[h] = page_count(to, h);
-        labels[h] = names[h].text;
-        values[h] = (double)heights[h].n_allowed / (heights[h].n > 0 ? heights[h].n : 1);
-        shown[h] = page_percent(to, values[h]);
-        if (heights[h].chosen) strcat(shown[h].text, " ◀");
-    }
-    page_bars bars = {.title = KN_TEXT_LATTICE_TITLE,
-                      .desc = KN_TEXT_LATTICE_HEAT,
-                      .n = n_heights,
-                      .n_series = 1,
-                      .series = {KN_TEXT_NODES_ALLOWED},
-                      .labels = labels,
-                      .values = {values},
-                      .shown = {shown}};
-    page_say(to, "p", KN_TEXT_LATTICE_HEAT, NULL, NULL, NULL);
-    page_draw_bars(to, &bars);
-done:
-    kn_free(names);
-    kn_free(shown);
-    kn_free(labels);
-    kn_free(values);
-    return status;
-}
-
-static kn_status lattice_picture(page *to, const kn_report *report, kn_error *err)
-{
-    kn_status status = KN_OK;
-    uint32_t n_heights = 0, *row = NULL;
-    uint8_t *state = NULL;
-    height_sum *heights = NULL;
-    for (size_t i = 0; i < report->n_nodes; i++)
-        if (report->nodes[i].height + 1 > n_heights) n_heights = report->nodes[i].height + 1;
-    KN_NEW(row, report->n_nodes);
-    KN_NEW(state, report->n_nodes);
-    KN_NEW(heights, n_heights);
-    for (size_t i = 0; i < report->n_nodes; i++) {
-        const kn_report_node *node = &report->nodes[i];
-        height_sum *sum = &heights[node->height];
-        row[i] = node->height;
-        state[i] = node->chosen ? (node->allowed ? 2 : 3) : node->allowed;
-        if (node->allowed && (sum->n_allowed++ == 0 || node->loss < sum->least)) sum->least = node->loss;
-        sum->n++;
-        sum->chosen |= node->chosen;
-    }
-    page_say(to, "h3", KN_TEXT_LATTICE_TITLE, NULL, NULL, NULL);
-    if (report->n_nodes <= DRAWN_NODES && n_heights < 256) {
-        page_say(to, "p", KN_TEXT_LATTICE_DESC, NULL, NULL, NULL);
-        page_draw_rows(to, KN_TEXT_LATTICE_TITLE, KN_TEXT_LATTICE_DESC, row, state, report->n_nodes);
-    } else {
-        KN_TRY(heat_picture(to, heights, n_heights, err));
-    }
-    heights_table(to, heights, n_heights);
-done:
-    kn_free(row);
-    kn_free(state);
-    kn_free(heights);
-    return status;
-}
-
 kn_status part_optimum(page *to, const kn_report *report, kn_error *err)
 {
     static const kn_text stopped[] = {KN_TEXT_STOPPED_DONE, KN_TEXT_STOPPED_BUDGET, KN_TEXT_STOPPED_TIME,
@@ -317,14 +215,13 @@ kn_status part_optimum(page *to, const kn_report *report, kn_error *err)
     bound_text(to, facts);
     page_say(to, "p", stopped[facts->answer->stopped], NULL, NULL, NULL);
     if (facts->trace != NULL && facts->trace->points.n > 1) KN_TRY(time_picture(to, facts->trace, err));
-    if (report->n_nodes > 1) KN_TRY(lattice_picture(to, report, err));
+    if (report->n_nodes > 1) KN_TRY(part_lattice(to, report->nodes, report->n_nodes, err));
     page_section_end(to);
 done:
     return status;
 }
 
-/* --- Classes as they look
- * --------------------------------------------------------------------------------------------------- */
+/* --- Classes as they look ----------------------------------------------------------------------------------------- */
 
 kn_status part_classes(page *to, const kn_report *report, kn_error *err)
 {

@@ -70,13 +70,13 @@ words page_number(const page *to, double x)
         snprintf(result.text, sizeof result.text, "–");
         return result;
     }
-    if (x == floor(x) && fabs(x) >= 1000 && fabs(x) < 1e15) {
-        words count = page_count(to, (uint64_t)fabs(x));
+    if (fabs(x) >= 1000 && fabs(x) < 1e15) {
+        words count = page_count(to, (uint64_t)llround(fabs(x)));
         if (x >= 0) return count;
         snprintf(result.text, sizeof result.text, "-%.40s", count.text);
         return result;
     }
-    snprintf(result.text, sizeof result.text, fabs(x) >= 1000 ? "%.0f" : "%.4g", x);
+    snprintf(result.text, sizeof result.text, "%.4g", x);
     decimal_sign(to, result.text);
     return result;
 }

@@ -12,6 +12,8 @@ void part_guaranteed(page *to, const kn_report *report);
 kn_status part_lost(page *to, const kn_report *report, kn_error *err);
 kn_status part_optimum(page *to, const kn_report *report, kn_error *err);
 kn_status part_classes(page *to, const kn_report *report, kn_error *err);
+/* html_lattice.c */
+kn_status part_lattice(page *to, const kn_report_node *nodes, size_t n_nodes, kn_error *err);
 /* html_risk.c; without a release only the table as it is */
 kn_status part_sizes(page *to, const kn_report *report, kn_error *err);
 kn_status part_risk(page *to, const kn_report *report, kn_error *err);

@@ -7,8 +7,7 @@
 
 #define RISKIEST 10
 
-/* --- Class sizes
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- Class sizes -------------------------------------------------------------------------------------------------- */
 
 /* One row of the histogram: the same range of sizes before and after. */
 typedef struct size_row {
@@ -102,8 +101,7 @@ done:
     return status;
 }
 
-/* --- Attackers
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- Attackers ---------------------------------------------------------------------------------------------------- */
 
 enum { N_FIGURES = 7 };
 
@@ -178,8 +176,7 @@ static void attackers(page *to, const kn_report *report)
     page_table_end(to);
 }
 
-/* --- Disclosure, column sets, population
- * -------------------------------------------------------------------------------------- */
+/* --- Disclosure, column sets, population -------------------------------------------------------------------------- */
 
 static void disclosure_row(page *to, const char *column, kn_text what, const kn_disclosure *before,
                            const kn_disclosure *after, bool both)

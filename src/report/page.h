@@ -45,8 +45,7 @@ void page_th(page *to, const char *text);        /* heading of a row */
 void page_td(page *to, const char *text);        /* text */
 void page_td_figure(page *to, const char *text); /* a figure, aligned right */
 
-/* --- Pictures: inline SVG with a title and a description; the caller puts the table behind it ------------------------
- */
+/* --- Pictures: inline SVG with a title and a description; the caller puts the table behind it --------------------- */
 
 typedef struct page_bars {
     kn_text title, desc;

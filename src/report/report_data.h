@@ -3,6 +3,7 @@
 #ifndef KN_REPORT_REPORT_DATA_H
 #define KN_REPORT_REPORT_DATA_H
 
+#include "algo/lattice_table.h"
 #include "report/facts.h"
 #include "report/text.h"
 #include "risk/risk.h"
@@ -71,8 +72,7 @@ typedef struct kn_report {
     size_t n_costly;
     kn_report_example examples[KN_MAX_EXAMPLES];
     size_t n_examples;
-    uint32_t *node_levels; /* n_nodes * n_qis; NULL: no lattice, or too large to sweep */
-    kn_report_node *nodes;
+    kn_report_node *nodes; /* NULL: no lattice, or too large to look at */
     size_t n_nodes;
 } kn_report;
 
@@ -81,6 +81,12 @@ kn_status kn_report_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticker,
 void kn_report_free(kn_report *report); /* what kn_report_analyse made, not the struct */
 
 kn_status kn_report_html(char **out, const kn_report *report, kn_error *err);
+
+/* `kanon lattice`: the picture and the minimal nodes of a whole lattice. `chosen` is the node to ring, by its levels;
+ * NULL: the best one. *nodes is yours to kn_free. */
+kn_status kn_report_nodes(kn_report_node **nodes, const kn_lattice_table *table, const uint32_t *chosen, kn_error *err);
+kn_status kn_report_lattice_html(char **out, const kn_lattice_table *table, const char *data_name, kn_language language,
+                                 kn_error *err);
 
 /* `kanon risk`: the same risk figures for a table as it is; facts has the table, the tuples and the data's name only.
  */

@@ -148,8 +148,7 @@ kn_status kn_report_risk_text(char **out, const kn_report *report, kn_error *err
     return kn_buffer_finish(out, &text, err);
 }
 
-/* --- JSON ------------------------------------------------------------------------------------------------------------
- */
+/* --- JSON --------------------------------------------------------------------------------------------------------- */
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 

@@ -96,9 +96,7 @@
 [KN_TEXT_GAP] =
         "Keine Freigabe dieser Art kann weniger als %s verlieren; diese verliert %s. Höchstens %s "
         "ihres Verlusts war vermeidbar.",
-[KN_TEXT_NO_BOUND] =
-        "Es wurde keine untere Schranke berechnet; über den Abstand wird daher nichts behauptet. (Mit "
-        "--certify anfordern.)",
+[KN_TEXT_NO_BOUND] = "Es wurde keine untere Schranke berechnet; über den Abstand wird daher nichts behauptet.",
 [KN_TEXT_THEOREM] =
         "Das Verfahren hat eine bewiesene Garantie (%s): höchstens das %s-Fache des bestmöglichen "
         "Verlusts.",
@@ -124,6 +122,9 @@
 [KN_TEXT_LATTICE_HEAT] =
         "Alle Kombinationen von Stufen, nach ihrer Höhe (Summe der Stufen). Der Balken zeigt, wie "
         "viele davon zulässig sind.",
+[KN_TEXT_LATTICE_SUBTITLE] = "Alle Arten, %s mit einer Stufe je Spalte zu verallgemeinern",
+[KN_TEXT_LEVELS] = "Stufen",
+[KN_TEXT_MINIMAL_NODES] = "Zulässige Kombinationen, unter denen keine zulässig ist, und die beste",
 [KN_TEXT_HEIGHT] = "Höhe",
 [KN_TEXT_NODES] = "Kombinationen",
 [KN_TEXT_NODES_ALLOWED] = "Zulässig",

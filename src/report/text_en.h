@@ -95,9 +95,7 @@
 [KN_TEXT_GAP] =
         "No release of this kind can lose less than %s; this one loses %s. At most %s of its loss was "
         "avoidable.",
-[KN_TEXT_NO_BOUND] =
-        "No lower bound was computed, so nothing is claimed about the distance. (Ask for one with "
-        "--certify.)",
+[KN_TEXT_NO_BOUND] = "No lower bound was computed, so nothing is claimed about the distance.",
 [KN_TEXT_THEOREM] = "The method carries a proven guarantee (%s): at most %s times the best possible loss.",
 [KN_TEXT_BOUND_TITLE] = "Loss and proven lower bound",
 [KN_TEXT_BOUND_DESC] = "Two bars: what every possible release loses at least, and what this one loses.",
@@ -117,6 +115,9 @@
 [KN_TEXT_LATTICE_HEAT] =
         "Every combination of levels, by its height (sum of levels). The bar shows how many of them "
         "are allowed.",
+[KN_TEXT_LATTICE_SUBTITLE] = "Every way to generalize %s by one level per column",
+[KN_TEXT_LEVELS] = "Levels",
+[KN_TEXT_MINIMAL_NODES] = "Allowed combinations below which none is allowed, and the best one",
 [KN_TEXT_HEIGHT] = "Height",
 [KN_TEXT_NODES] = "Combinations",
 [KN_TEXT_NODES_ALLOWED] = "Allowed",

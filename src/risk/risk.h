@@ -12,7 +12,7 @@
 
 #define KN_RISK_THRESHOLD 0.09 /* the usual one for public clinical data: classes of 11 */
 
-/* --- Class sizes: prosecutor, journalist, marketer (El Emam) ----------------------------------------------------- */
+/* --- Class sizes: prosecutor, journalist, marketer (El Emam) ------------------------------------------------------ */
 
 typedef struct kn_risk_range {
     double highest, average, lowest; /* over persons; 0 without any */
@@ -66,8 +66,7 @@ const char *kn_estimator_name(kn_estimator estimator);
 kn_status kn_risk_estimate_uniques(kn_risk_estimate *out, const uint32_t *sizes, size_t n_classes, double fraction,
                                    kn_error *err);
 
-/* --- Column sets and minimal sample uniques (SUDA) -----------------------------------------------------------------
- */
+/* --- Column sets and minimal sample uniques (SUDA) ---------------------------------------------------------------- */
 
 typedef struct kn_column_set {
     uint64_t columns; /* bit q: QI q is in the set */
@@ -94,8 +93,7 @@ void kn_column_risk_free(kn_column_risk *risk);
  * `sets`; returns how many. */
 size_t kn_column_risk_top(size_t *out, size_t n, const kn_column_risk *risk, uint32_t max_size);
 
-/* --- What is learned about the sensitive columns --------------------------------------------------------------------
- */
+/* --- What is learned about the sensitive columns ------------------------------------------------------------------ */
 
 typedef struct kn_disclosure {
     uint64_t n_certain;   /* persons in classes where everybody has the same value */
@@ -107,8 +105,7 @@ typedef struct kn_disclosure {
 kn_status kn_disclosure_of_tuples(kn_disclosure *out, const kn_tuples *tuples, kn_error *err);
 kn_status kn_disclosure_of_release(kn_disclosure *out, const kn_release *release, kn_error *err);
 
-/* --- An attack: link a file with names to a release on the QIs -------------------------------------------------------
- */
+/* --- An attack: link a file with names to a release on the QIs ---------------------------------------------------- */
 
 /* The release as anybody can read it: cells are text. A cell covers a value when it is the value, `*`, an interval
  * around it, a set with it, a label above it in the column's tree, or a label with masked characters (48***). Missing

@@ -5,21 +5,21 @@
  * hierarchies, which are published with a release.
  *
  * Released rows with equal QI cells are one class. Per column, each value that the attacker knows has a bit set over
- * the classes whose cell covers it; a person's candidates are the intersection. O(persons * columns * classes / 64),
- * after distinct values * distinct cells comparisons of text. */
+ * the classes whose cell covers it; a person's candidates are the intersection. Members of sets and leaves of trees are
+ * looked up, intervals and masks compared with each value. O(persons * columns * classes / 64), and a pass over
+ * distinct values times classes per column. */
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "risk/risk.h"
 
 #include <ctype.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MIXED KN_NONE
 
-/* --- What a released cell covers -----------------------------------------------------------------------------------
- */
+/* --- What a released cell covers ---------------------------------------------------------------------------------- */
 
 typedef struct slice {
     const char *bytes;
@@ -34,6 +34,7 @@ static bool slice_number(double *out, slice text)
     if (text.n == 0 || text.n >= sizeof copy || !(isdigit((unsigned char)text.bytes[text.n - 1]))) return false;
     memcpy(copy, text.bytes, text.n);
     copy[text.n] = '\0';
+    if (copy[0] == '0' && isdigit((unsigned char)copy[1])) return false; /* 01234 is a code, not a number */
     for (const char *c = copy; *c != '\0'; c++)
         if (!isdigit((unsigned char)*c) && strchr("+-.eE", *c) == NULL) return false;
     *out = strtod(copy, &end);
@@ -156,8 +157,7 @@ bool kn_attack_covers(const char *cell_bytes, size_t n_cell, const char *value_b
     return date_covers(cell, value);
 }
 
-/* --- Rows with equal cells ------------------------------------------------------------------------------------------
- */
+/* --- Rows with equal cells ---------------------------------------------------------------------------------------- */
 
 typedef struct groups {
     uint32_t n;
@@ -213,8 +213,7 @@ done:
     return status;
 }
 
-/* --- The attack ------------------------------------------------------------------------------------------------------
- */
+/* --- The attack --------------------------------------------------------------------------------------------------- */
 
 typedef struct attack {
     const kn_table *release, *known;
@@ -235,32 +234,154 @@ static bool is_missing(const kn_column *column, uint32_t spelling)
     return column->has_missing && kn_column_value(column, spelling) == column->n_values - 1;
 }
 
+/* The attacker's values of one column by their text, numbers by value: who asks for a member of a set finds them at
+ * once instead of comparing it with each. */
+typedef struct known_values {
+    const kn_column *column;
+    uint32_t *slots, *next; /* spelling + 1; spellings of one value are chained */
+    size_t capacity;
+} known_values;
+
+/* A number is written as its value, everything else as it is. */
+static slice canonical(char buffer[40], slice text)
+{
+    double number;
+    if (!slice_number(&number, text)) return text;
+    snprintf(buffer, 40, "%.17g", number);
+    return (slice){buffer, strlen(buffer)};
+}
+
+static slice known_text(const known_values *known, uint32_t spelling)
+{
+    slice text;
+    text.bytes = kn_column_bytes(known->column, spelling, &text.n);
+    return text;
+}
+
+/* The slot of a text: there, or where it belongs. */
+static size_t known_slot(const known_values *known, slice text)
+{
+    char a[40], b[40];
+    slice key = canonical(a, text);
+    size_t slot = kn_hash_bytes(key.bytes, key.n) & (known->capacity - 1);
+    while (known->slots[slot] != 0 && !slice_equal(canonical(b, known_text(known, known->slots[slot] - 1)), key))
+        slot = (slot + 1) & (known->capacity - 1);
+    return slot;
+}
+
+static kn_status known_values_new(known_values *out, const kn_column *column, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *out = (known_values){.column = column, .capacity = 16};
+    while (out->capacity < (size_t)column->n_spellings * 2) out->capacity *= 2;
+    KN_NEW(out->slots, out->capacity);
+    KN_NEW(out->next, column->n_spellings + 1);
+    for (uint32_t v = 0; v < column->n_spellings; v++) {
+        size_t slot = known_slot(out, known_text(out, v));
+        out->next[v] = out->slots[slot];
+        out->slots[slot] = v + 1;
+    }
+done:
+    return status;
+}
+
+static void known_values_free(known_values *known)
+{
+    kn_free(known->slots);
+    kn_free(known->next);
+}
+
+static void mark_value(uint64_t *covered, const known_values *known, slice text)
+{
+    for (uint32_t v = known->slots[known_slot(known, text)]; v != 0; v = known->next[v - 1])
+        covered[(v - 1) / 64] |= (uint64_t)1 << ((v - 1) % 64);
+}
+
+static void mark_set(uint64_t *covered, const known_values *known, slice cell, char *scratch)
+{
+    size_t n = 0;
+    for (size_t i = 1; i < cell.n; i++) {
+        if (cell.bytes[i] == '\\' && i + 1 < cell.n) {
+            scratch[n++] = cell.bytes[++i];
+        } else if (cell.bytes[i] == '|' || i + 1 == cell.n) {
+            mark_value(covered, known, (slice){scratch, n});
+            n = 0;
+        } else {
+            scratch[n++] = cell.bytes[i];
+        }
+    }
+}
+
+/* Every leaf below a node of that label. */
+static void mark_tree(uint64_t *covered, const known_values *known, slice cell, const kn_tree *tree)
+{
+    for (uint32_t node = 0; node < tree->n_nodes; node++) {
+        slice label;
+        label.bytes = kn_tree_label(tree, node, &label.n);
+        if (!slice_equal(label, cell)) continue;
+        for (uint32_t leaf = tree->first[node]; leaf <= tree->last[node]; leaf++) {
+            label.bytes = kn_tree_label(tree, leaf, &label.n);
+            mark_value(covered, known, label);
+        }
+    }
+}
+
+/* Which of the attacker's values one released cell covers: what kn_attack_covers says of each. */
+static void cell_covered(uint64_t *covered, const known_values *known, slice cell, const kn_tree *tree, char *scratch)
+{
+    uint32_t n = known->column->n_spellings;
+    bool is_set = cell.n > 2 && cell.bytes[0] == '{' && cell.bytes[cell.n - 1] == '}';
+    if (is_set) {
+        mark_set(covered, known, cell, scratch);
+        mark_value(covered, known, cell);
+        mark_value(covered, known, (slice){"", 0}); /* the attacker does not know it */
+        if (tree != NULL) mark_tree(covered, known, cell, tree);
+        return;
+    }
+    if (tree != NULL) mark_tree(covered, known, cell, tree);
+    for (uint32_t v = 0; v < n; v++) {
+        slice value = known_text(known, v);
+        if (kn_attack_covers(cell.bytes, cell.n, value.bytes, value.n, NULL))
+            covered[v / 64] |= (uint64_t)1 << (v % 64);
+    }
+}
+
 static kn_status column_bits(attack *all, size_t c, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_column *released = &all->release->columns[all->columns[c].release];
-    const kn_column *known = &all->known->columns[all->columns[c].known];
-    bool *covers = NULL;
-    KN_NEW(covers, released->n_spellings + 1);
-    KN_NEW(all->bits[c], (size_t)known->n_spellings * all->words + 1);
-    for (uint32_t v = 0; v < known->n_spellings; v++) {
-        slice value;
-        value.bytes = kn_column_bytes(known, v, &value.n);
-        bool any = is_missing(known, v);
-        for (uint32_t s = 0; s < released->n_spellings; s++) {
-            slice cell;
-            cell.bytes = kn_column_bytes(released, s, &cell.n);
-            covers[s] = any || is_missing(released, s) ||
-                        kn_attack_covers(cell.bytes, cell.n, value.bytes, value.n, all->columns[c].tree);
-        }
-        uint64_t *bits = all->bits[c] + (size_t)v * all->words;
-        for (uint32_t class_index = 0; class_index < all->classes.n; class_index++)
-            if (covers[kn_column_code(released, all->classes.first[class_index])])
-                bits[class_index / 64] |= (uint64_t)1 << (class_index % 64);
-        KN_TRY(kn_tick(all->ticker, "attack", -1, err));
+    const kn_column *column = &all->known->columns[all->columns[c].known];
+    known_values known = {0};
+    size_t words = ((size_t)column->n_spellings + 63) / 64, longest = 0;
+    uint64_t *covered = NULL; /* [released spelling * words] */
+    char *scratch = NULL;
+    for (uint32_t s = 0; s < released->n_spellings; s++)
+        if (released->offset[s + 1] - released->offset[s] > longest)
+            longest = released->offset[s + 1] - released->offset[s];
+    KN_NEW(covered, (size_t)released->n_spellings * words + 1);
+    KN_NEW(scratch, longest + 1);
+    KN_NEW(all->bits[c], (size_t)column->n_spellings * all->words + 1);
+    KN_TRY(known_values_new(&known, column, err));
+    for (uint32_t s = 0; s < released->n_spellings; s++) {
+        slice cell;
+        cell.bytes = kn_column_bytes(released, s, &cell.n);
+        uint64_t *row = covered + (size_t)s * words;
+        if (is_missing(released, s))
+            memset(row, 0xff, words * sizeof *row);
+        else
+            cell_covered(row, &known, cell, all->columns[c].tree, scratch);
+        if (s % 256 == 0) KN_TRY(kn_tick(all->ticker, "attack", -1, err));
+    }
+    for (uint32_t class_index = 0; class_index < all->classes.n; class_index++) {
+        const uint64_t *row = covered + (size_t)kn_column_code(released, all->classes.first[class_index]) * words;
+        for (uint32_t v = 0; v < column->n_spellings; v++)
+            if ((row[v / 64] >> (v % 64) & 1) || is_missing(column, v))
+                all->bits[c][(size_t)v * all->words + class_index / 64] |= (uint64_t)1 << (class_index % 64);
     }
 done:
-    kn_free(covers);
+    known_values_free(&known);
+    kn_free(covered);
+    kn_free(scratch);
     return status;
 }
 

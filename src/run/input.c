@@ -2,6 +2,7 @@
 #include "run/input.h"
 
 #include "hierarchy/build.h"
+#include "run/targets.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,26 +12,6 @@
 #include <unistd.h>
 
 /* --- options of the run and of the table format --------------------------------------------------------------- */
-
-static kn_status split_list(char ***out, size_t *n, const char *text, kn_error *err)
-{
-    kn_status status = KN_OK;
-    KN_VECTOR(char *) words = {0};
-    *out = NULL;
-    *n = 0;
-    for (const char *from = text;; from++) {
-        size_t n_bytes = strcspn(from, ",");
-        char *word = kn_string_copy(from, n_bytes, err);
-        if (word == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        KN_PUSH(&words, word);
-        from += n_bytes;
-        if (*from == '\0') break;
-    }
-done:
-    *out = words.items;
-    *n = words.n;
-    return status;
-}
 
 static kn_status csv_options(kn_input *input, kn_error *err)
 {
@@ -52,9 +33,9 @@ static kn_status csv_options(kn_input *input, kn_error *err)
     input->csv.redact = input->redact;
     const char *nulls = kn_settings_text(s, "null");
     if (nulls != NULL) {
-        char **words;
-        KN_TRY(split_list(&words, &input->csv.n_null_values, nulls, err));
-        input->csv.null_values = (const char *const *)words;
+        KN_TRY(kn_words_parse(&input->null_values, nulls, err));
+        input->csv.null_values = (const char *const *)input->null_values.items;
+        input->csv.n_null_values = input->null_values.n;
     }
 done:
     return status;
@@ -66,6 +47,7 @@ kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *er
     kn_input *input = NULL;
     double n_threads, memory_bytes;
     *out = NULL;
+    KN_TRY(kn_targets_check(settings, false, err));
     KN_TRY(kn_settings_number(&n_threads, settings, "threads", 0, 1, 1024, err));
     KN_TRY(kn_settings_number(&memory_bytes, settings, "memory", 0, 1 << 20, 1e15, err));
     kn_memory_set_limit((size_t)memory_bytes);
@@ -92,9 +74,8 @@ void kn_input_free(kn_input *input)
     kn_objective_free(input->objective);
     kn_tuples_free(input->tuples);
     for (uint32_t q = 0; input->domains != NULL && q < input->n_qis; q++) kn_domain_free(input->domains[q]);
-    for (size_t i = 0; i < input->csv.n_null_values; i++) kn_free((void *)input->csv.null_values[i]);
     for (size_t i = 0; input->model_specs != NULL && i < input->n_models; i++) kn_free(input->model_specs[i]);
-    kn_free((void *)input->csv.null_values);
+    kn_words_free(&input->null_values);
     kn_free(input->model_specs);
     kn_free(input->domains);
     kn_free(input->choices);
@@ -141,6 +122,13 @@ done:
     return status;
 }
 
+/* Verification: an unlisted column in the release is taken as a copied one, unless the policy forbids such columns. */
+static bool copies_unlisted(const kn_settings *settings)
+{
+    const char *how = kn_settings_text(settings, "unlisted");
+    return how != NULL ? strcmp(how, "insensitive") == 0 : settings->policy_path == NULL;
+}
+
 static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_columns_mode mode, char *const *released,
                             size_t n_released, kn_error *err)
 {
@@ -152,9 +140,13 @@ static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_columns_m
     KN_NEW(plans, n);
     for (uint32_t i = 0; i < n; i++) names[i] = kn_csv_column_name(reader, i);
     KN_TRY(kn_settings_columns(&input->choices, input->settings, names, n, mode, &input->warnings, err));
-    for (uint32_t i = 0; i < n; i++)
-        for (size_t j = 0; j < n_released && !input->choices[i].listed; j++)
-            if (strcmp(names[i], released[j]) == 0) input->choices[i].role = KN_ROLE_INSENSITIVE;
+    if (copies_unlisted(input->settings))
+        for (uint32_t i = 0; i < n; i++)
+            for (size_t j = 0; j < n_released && !input->choices[i].listed; j++)
+                if (strcmp(names[i], released[j]) == 0) input->choices[i].role = KN_ROLE_INSENSITIVE;
+    if (mode == KN_COLUMNS_OF_RELEASE) /* intervals and labels are no numbers, whatever the original's type was */
+        for (uint32_t i = 0; i < n; i++)
+            if (input->choices[i].role == KN_ROLE_QUASI) input->choices[i].type = KN_TYPE_TEXT;
     for (uint32_t i = 0; i < n; i++)
         plans[i] = (kn_column_plan){input->choices[i].role, input->choices[i].type, input->choices[i].is_person};
     KN_TRY(kn_csv_read(&input->table, reader, plans, input->pool, &input->ticker, err));
@@ -277,51 +269,25 @@ done:
 
 /* --- goals ----------------------------------------------------------------------------------------------------- */
 
-static kn_status push_spec(kn_input *input, const char *format, const char *text, kn_error *err)
-{
-    kn_status status = KN_OK;
-    char spec[1024];
-    snprintf(spec, sizeof spec, format, text);
-    char **grown = kn_array_resize(input->model_specs, input->n_models + 1, sizeof *grown, err);
-    if (grown == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    input->model_specs = grown;
-    grown[input->n_models] = kn_string_copy(spec, strlen(spec), err);
-    if (grown[input->n_models] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    input->n_models++;
-done:
-    return status;
-}
-
-static bool same_model(const char *a, const char *b)
-{
-    size_t n = strcspn(a, ":");
-    return n == strcspn(b, ":") && memcmp(a, b, n) == 0;
-}
-
-/* Flags replace a policy's models of the same name and leave the others: a flag never takes away a protection that it
- * does not mention. */
 kn_status kn_input_model_specs(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_settings *s = input->settings;
     const kn_setting *k = kn_settings_find(s, "k");
-    size_t n_flags;
+    kn_buffer spec = {0};
     bool has_k = false;
-    if (k != NULL) KN_TRY(push_spec(input, "k-anonymity:k=%s", k->value, err));
-    for (size_t i = 0; i < s->items.n; i++)
-        if (strcmp(s->items.items[i].option, "model") == 0 && s->items.items[i].where == NULL)
-            KN_TRY(push_spec(input, "%s", s->items.items[i].value, err));
-    n_flags = input->n_models;
+    KN_NEW(input->model_specs, s->items.n);
     for (size_t i = 0; i < s->items.n; i++) {
         const kn_setting *item = &s->items.items[i];
-        if (strcmp(item->option, "model") != 0 || item->where == NULL) continue;
-        bool replaced = false;
-        for (size_t f = 0; f < n_flags; f++) replaced |= same_model(input->model_specs[f], item->value);
-        if (!replaced) KN_TRY(push_spec(input, "%s", item->value, err));
+        bool is_k = strcmp(item->option, "k") == 0;
+        if ((!is_k && strcmp(item->option, "model") != 0) || (is_k && item != k) || !kn_setting_in_force(s, item)) continue;
+        kn_setting_model(&spec, item);
+        KN_TRY(kn_buffer_finish(&input->model_specs[input->n_models], &spec, err));
+        has_k |= strncmp(input->model_specs[input->n_models++], "k-anonymity", strlen("k-anonymity")) == 0;
     }
-    for (size_t i = 0; i < input->n_models; i++) has_k |= same_model(input->model_specs[i], "k-anonymity");
     if (!has_k) KN_FAIL(KN_USAGE, "how many people must look alike? Give -k N (1 asks for nothing)");
 done:
+    kn_buffer_free(&spec);
     return status;
 }
 
@@ -345,18 +311,23 @@ kn_status kn_input_suppression(kn_input *input, kn_error *err)
     return KN_OK;
 }
 
+/* A model protects a column when it looks at the values there. */
+static bool is_protected(const kn_input *input, const char *name)
+{
+    for (size_t m = 0; m < input->models->n; m++) {
+        const kn_model *model = &input->models->items[m];
+        if ((model->type->needs & KN_NEEDS_HISTOGRAM) == 0) continue;
+        const char *column = kn_args_text(&model->args, "column");
+        if (column == NULL || strcmp(column, name) == 0) return true; /* left out: there is only one */
+    }
+    return false;
+}
+
 static void warn_of_unprotected(kn_input *input)
 {
     for (uint32_t s = 0; s < input->tuples->n_sensitive; s++) {
         const char *name = input->tuples->sensitive[s].column->name;
-        bool protected = false;
-        for (size_t i = 0; i < input->n_models; i++) {
-            if (same_model(input->model_specs[i], "k-anonymity") || same_model(input->model_specs[i], "k-map")) continue;
-            const char *column = strstr(input->model_specs[i], "column=");
-            size_t n = strlen(name);
-            protected |= column == NULL || (strncmp(column + 7, name, n) == 0 && (column[7 + n] == ',' || column[7 + n] == '\0'));
-        }
-        if (!protected)
+        if (!is_protected(input, name))
             kn_buffer_printf(&input->warnings,
                              "column '%s' is sensitive, but no model protects it: a class whose members share one "
                              "value gives it away (see --model l-diversity)\n",
@@ -369,7 +340,8 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     kn_status status = KN_OK;
     const char *measure = kn_settings_text(input->settings, "measure");
     KN_TRY(kn_input_model_specs(input, err));
-    KN_TRY(kn_models_new(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples, err));
+    KN_TRY(kn_models_read(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples,
+                          &input->csv, input->pool, err));
     KN_TRY(kn_objective_new(&input->objective, measure != NULL ? measure : "lm", input->tuples, err));
     KN_TRY(kn_input_suppression(input, err));
     if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)
@@ -390,6 +362,10 @@ static const kn_algorithm *choose_algorithm(const char **why, const kn_settings 
     const kn_measure *type = kn_measure_find(name);
     if (recoding != NULL && strcmp(recoding, "global") == 0) {
         *why = "auto: the best full-domain recoding, because --recoding global was asked for";
+        return kn_algorithm_find("optimal");
+    }
+    if (kn_settings_find(settings, "level") != NULL) {
+        *why = "auto: the best full-domain recoding, because levels were limited";
         return kn_algorithm_find("optimal");
     }
     if (table != NULL && table->n_rows <= TINY_ROWS && type != NULL && type->price_cell != NULL) {

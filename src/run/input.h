@@ -5,6 +5,7 @@
 
 #include "algo/algo.h"
 #include "base/buffer.h"
+#include "base/words.h"
 #include "io/csv_read.h"
 #include "policy/settings.h"
 
@@ -20,6 +21,7 @@ typedef struct kn_input {
     char *path;           /* where the table can be read again; stdin is spooled to an unlinked file */
     int spool;            /* descriptor of that file, or -1 */
     kn_csv_options csv;
+    kn_words null_values; /* behind csv.null_values */
     kn_table *table;
     kn_column_choice *choices; /* one per column */
     /* kn_input_encode */

@@ -61,6 +61,7 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const char *release_path
         .order = order != NULL ? order->rows : NULL,
         .n_order = order != NULL ? order->n : 0,
         .order_is_input = order != NULL && order->is_input,
+        .counts_persons = kn_settings_text(input->settings, "person") != NULL,
         .guard_formulas = kn_settings_flag(input->settings, "guard-formulas"),
         .pool = input->pool,
         .ticker = &input->ticker,
@@ -74,12 +75,16 @@ done:
     return status;
 }
 
-kn_status kn_verdict_status(const kn_verdict *verdict, kn_error *err)
+kn_status kn_verdict_status(const kn_verdict *verdict, bool all_models, kn_error *err)
 {
-    for (size_t i = 0; i < verdict->n_checks; i++)
-        if (verdict->checks[i].state == KN_CHECK_BROKEN)
-            return kn_error_set(err, KN_NOT_MET, "%s does not hold: %s", verdict->checks[i].name,
-                                verdict->checks[i].detail != NULL ? verdict->checks[i].detail : "");
+    for (size_t i = 0; i < verdict->n_checks; i++) {
+        const kn_check *check = &verdict->checks[i];
+        const char *detail = check->detail != NULL ? check->detail : "";
+        if (check->state == KN_CHECK_BROKEN)
+            return kn_error_set(err, KN_NOT_MET, "%s does not hold: %s", check->name, detail);
+        if (all_models && check->state == KN_CHECK_NOT_MADE && kn_privacy_find(check->name) != NULL)
+            return kn_error_set(err, KN_NOT_MET, "%s could not be recounted on the written file: %s", check->name, detail);
+    }
     return KN_OK;
 }
 
@@ -106,10 +111,12 @@ kn_status kn_verdict_json(char **out, const kn_verdict *verdict, kn_error *err)
     json_t *checks = json_array();
     for (size_t i = 0; i < verdict->n_checks; i++) {
         const kn_check *check = &verdict->checks[i];
+        /* Details name classes and cells; only the reason why a check was not made is free of values. */
+        const char *detail = check->state == KN_CHECK_NOT_MADE && check->detail != NULL ? check->detail : "";
         json_array_append_new(checks, json_pack("{s:s, s:s, s:o, s:s}", "name", check->name, "state",
                                                 states[check->state], "worst",
                                                 isfinite(check->worst) ? json_real(check->worst) : json_null(),
-                                                "detail", check->detail != NULL ? check->detail : ""));
+                                                "detail", detail));
     }
     json_t *root =
         json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "holds", verdict->holds, "rows", (json_int_t)verdict->n_rows,

@@ -14,8 +14,9 @@ typedef struct kn_known_order {
 /* `order` NULL: the row order is not known. `original_path` NULL: the original is not at hand. */
 kn_status kn_recheck(kn_verdict **out, kn_input *input, const char *release_path, const char *release_name,
                      const char *original_path, const kn_known_order *order, kn_error *err);
-/* The first broken check as one message; KN_OK when all hold. */
-kn_status kn_verdict_status(const kn_verdict *verdict, kn_error *err);
+/* The first broken check as one message; KN_OK when all hold. `all_models`: a model that could not be recounted counts
+ * as broken, which is right after a run that had everything at hand. */
+kn_status kn_verdict_status(const kn_verdict *verdict, bool all_models, kn_error *err);
 kn_status kn_verdict_text(char **out, const kn_verdict *verdict, kn_error *err);
 kn_status kn_verdict_json(char **out, const kn_verdict *verdict, kn_error *err);
 

@@ -154,7 +154,7 @@ static void cost_estimate(double *seconds, double *bytes, const checking *about)
     const kn_input *input = about->input;
     double tuples = input->tuples->n_tuples, columns = fmax(1, input->n_qis);
     double search = tuples * columns * log2(tuples + 2) * 1.5e-7;
-    if (about->algorithm->recoding == KN_RECODING_LEVELS) search = about->n_nodes * tuples * 2e-9 * columns;
+    if (kn_algorithm_has_levels(about->algorithm)) search = about->n_nodes * tuples * 2e-9 * columns;
     *seconds = 2 * (input->seconds_read + input->seconds_encode) + search;
     *bytes = (double)kn_memory_peak() + tuples * (16 * columns + 64);
 }
@@ -174,7 +174,7 @@ static kn_status result_make(kn_result **out, checking *about, kn_error *err)
             &text, "The policy fits the table\n  rows          %u, %u distinct combinations of %u quasi-identifiers\n",
             input->table->n_rows, input->tuples->n_tuples, input->n_qis);
         kn_buffer_printf(&text, "  algorithm     %s\n", about->algorithm->name);
-        if (about->algorithm->recoding == KN_RECODING_LEVELS)
+        if (kn_algorithm_has_levels(about->algorithm))
             kn_buffer_printf(&text, "  lattice       %.0f combinations of levels\n", about->n_nodes);
         kn_buffer_printf(&text, "  estimate      about %.2g s and %.2g MB\n", fmax(0.1, seconds), bytes / 1e6);
     } else {
@@ -222,7 +222,7 @@ static kn_status checks_make(checking *about, kn_error *err)
     if (is_finding(about, &status, &inner, err)) return status;
     status = kn_input_read(input, "data", KN_COLUMNS_OF_DATA, NULL, 0, &inner);
     if (is_finding(about, &status, &inner, err)) return status;
-    bool levels = about->algorithm->recoding == KN_RECODING_LEVELS;
+    bool levels = kn_algorithm_has_levels(about->algorithm);
     about->n_nodes = 1;
     KN_TRY(hierarchies_check(about, levels, err));
     if (about->n_findings > 0) return KN_OK;

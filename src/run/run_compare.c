@@ -16,6 +16,8 @@
 /* One encoding of the table. */
 typedef struct encoding {
     bool made;
+    kn_status status; /* of making it */
+    kn_error reason;
     kn_domain **domains;
     kn_tuples *tuples;
 } encoding;
@@ -74,7 +76,10 @@ static kn_status encode(encoding **out, comparing *all, bool trees, kn_error *er
         all->n_qis = input->n_qis;
         one->made = true;
         if (status == KN_OK) status = kn_tuples_histograms(one->tuples, input->pool, err);
+        one->status = status;
+        if (status != KN_OK && err != NULL) one->reason = *err;
     }
+    if (one->status != KN_OK) return kn_error_set(err, one->status, "%s", one->reason.message);
     input->domains = one->domains;
     input->tuples = one->tuples;
     *out = one;
@@ -91,10 +96,13 @@ static kn_status models_make(kn_models **out, const comparing *all, const char *
     KN_NEW(specs, all->settings->items.n + 1);
     snprintf(first, sizeof first, "k-anonymity:k=%.40s", k);
     specs[0] = first;
-    const kn_setting *setting;
-    for (size_t i = 0; (setting = kn_settings_nth(all->settings, "model", i)) != NULL; i++)
-        if (strncmp(setting->value, "k-anonymity", 11) != 0) specs[n++] = setting->value;
-    KN_TRY(kn_models_new(out, specs, n, tuples, err));
+    for (size_t i = 0; i < all->settings->items.n; i++) {
+        const kn_setting *setting = &all->settings->items.items[i];
+        if (strcmp(setting->option, "model") == 0 && kn_setting_in_force(all->settings, setting) &&
+            strncmp(setting->value, "k-anonymity", 11) != 0)
+            specs[n++] = setting->value;
+    }
+    KN_TRY(kn_models_read(out, specs, n, tuples, &all->input->csv, all->input->pool, err));
 done:
     kn_free(specs);
     return status;
@@ -135,7 +143,7 @@ static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, 
     kn_args args = {0};
     kn_models *models = NULL;
     kn_objective *objective = NULL;
-    encoding *one;
+    encoding *one = NULL;
     double seed, effort, limit_seconds;
     char name[64];
     size_t n = strcspn(spec, ":");
@@ -146,7 +154,7 @@ static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, 
     KN_TRY(kn_settings_number(&seed, all->settings, "seed", 1, 0, 9007199254740992.0, err));
     KN_TRY(kn_settings_number(&effort, all->settings, "effort", 0, 0, 1e18, err));
     KN_TRY(kn_settings_number(&limit_seconds, all->settings, "time-limit", 0, 0, 1e9, err));
-    KN_TRY(encode(&one, all, algorithm->recoding == KN_RECODING_LEVELS, err));
+    KN_TRY(encode(&one, all, kn_algorithm_has_levels(algorithm), err));
     KN_TRY(models_make(&models, all, k, one->tuples, err));
     KN_TRY(kn_objective_new(&objective, all->measure, one->tuples, err));
     KN_TRY(kn_input_suppression(all->input, err));
@@ -209,7 +217,8 @@ static kn_status request_read(comparing *all, kn_error *err)
             KN_FAIL(KN_USAGE, "--k: '%.40s' is not a number", all->ks[i]);
     if (list == NULL) {
         KN_TRY(kn_input_algorithm(&chosen, &params, &why, all->settings, all->input->table, err));
-        list = chosen->name;
+        const char *asked = kn_settings_text(all->settings, "algorithm");
+        list = asked != NULL && strcmp(asked, "auto") != 0 ? asked : chosen->name;
     }
     KN_TRY(list_split(&all->algorithms, &all->n_algorithms, list, err));
     for (size_t i = 0; i < all->n_algorithms; i++) { /* a name that does not exist is a slip, not a result */

@@ -111,7 +111,7 @@ kn_status kn_hierarchy(kn_result **out, const kn_settings *settings, kn_error *e
         KN_TRY(rectify(&result->text, &r, err));
     else
         KN_FAIL(KN_USAGE, "hierarchy make, check, show or rectify, not '%.40s'", what);
-    if (target != NULL && strcmp(target, "-") != 0) {
+    if (target != NULL) {
         KN_TRY(kn_output_text(target, result->text, err));
         kn_free(result->text);
         result->text = NULL;

@@ -2,6 +2,7 @@
  * CSV; the feasible, the minimal and the best nodes counted in the summary. */
 #include "algo/lattice_table.h"
 #include "io/output_file.h"
+#include "report/report_data.h"
 #include "run/input.h"
 #include "run/result.h"
 
@@ -41,6 +42,21 @@ static kn_status write_table(const kn_lattice_table *table, const kn_input *inpu
     KN_TRY(kn_output_commit(output, err));
 done:
     kn_output_discard(output);
+    return status;
+}
+
+static kn_status write_page(const kn_lattice_table *table, const kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *target = kn_settings_text(input->settings, "report"), *name = kn_settings_text(input->settings, "language");
+    kn_language language = name != NULL ? kn_language_find(name) : KN_LANGUAGE_EN;
+    char *html = NULL;
+    if (target == NULL) return KN_OK;
+    KN_TRY(kn_report_lattice_html(&html, table, input->table->source,
+                                  language < KN_N_LANGUAGES ? language : KN_LANGUAGE_EN, err));
+    KN_TRY(kn_output_text(target, html, err));
+done:
+    kn_free(html);
     return status;
 }
 
@@ -99,6 +115,7 @@ kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_erro
                     .max_suppressed = input->max_suppressed, .pool = input->pool, .ticker = &input->ticker};
     KN_TRY(kn_lattice_table_new(&table, &task, (const kn_objective *const *)objectives, n_objectives, MAX_NODES, err));
     KN_TRY(write_table(table, input, err));
+    KN_TRY(write_page(table, input, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(summarize(result, table, input->objective, err));
     KN_TRY(kn_buffer_finish(&result->warnings, &input->warnings, err));

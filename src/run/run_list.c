@@ -1,5 +1,6 @@
 /* `kanon list`: the registries as a person and as a program want them. */
 #include "algo/algo.h"
+#include "hierarchy/build.h"
 #include "policy/settings.h"
 #include "run/result.h"
 
@@ -12,19 +13,6 @@ typedef struct entry {
     const kn_param *params;
     size_t n_params;
 } entry;
-
-static const struct {
-    const char *name, *summary;
-} hierarchy_specs[] = {
-    {"suppress", "one step: the value, or *"},
-    {"intervals(5,10,20)", "numbers in intervals of these widths, each a multiple of the one before"},
-    {"mask(right)", "one more character at the end replaced by * per level: 12345, 1234*, 123**"},
-    {"mask(left)", "the same from the left"},
-    {"date(month,quarter,year)", "dates by calendar units, from fine to coarse"},
-    {"order(a<b<c)", "text with an order: released as intervals a..c"},
-    {"auto", "a tree made from the values"},
-    {"FILE", "one line per leaf, leaf first, root last, separated by ;"},
-};
 
 static json_t *param_json(const kn_param *param)
 {
@@ -77,8 +65,9 @@ static kn_status list_entries(kn_buffer *text, json_t *list, const char *what, k
             add_entry(text, list,
                       &(entry){all[i]->name, all[i]->summary, all[i]->citation, all[i]->params, all[i]->n_params});
     } else if (strcmp(what, "hierarchies") == 0) {
-        for (size_t i = 0; i < sizeof hierarchy_specs / sizeof *hierarchy_specs; i++)
-            add_entry(text, list, &(entry){.name = hierarchy_specs[i].name, .summary = hierarchy_specs[i].summary});
+        const kn_hierarchy_spec *all = kn_hierarchy_specs(&n);
+        for (size_t i = 0; i < n; i++) add_entry(text, list, &(entry){.name = all[i].syntax, .summary = all[i].summary});
+        add_entry(text, list, &(entry){.name = "FILE", .summary = "one line per value: value first, root last, separated by ;"});
     } else {
         return kn_error_set(err, KN_USAGE, "list what? algorithms, measures, models or hierarchies, not '%.40s'", what);
     }

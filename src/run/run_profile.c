@@ -35,8 +35,7 @@ typedef struct profile {
     kn_column_risk *sets;
 } profile;
 
-/* --- Guessing roles --------------------------------------------------------------------------------------------------
- */
+/* --- Guessing roles ----------------------------------------------------------------------------------------------- */
 
 static const struct {
     kn_role role;
@@ -170,8 +169,7 @@ done:
     return status;
 }
 
-/* --- Which columns single people out
- * ------------------------------------------------------------------------------------ */
+/* --- Which columns single people out ------------------------------------------------------------------------------ */
 
 static kn_status sets_count(profile *about, kn_error *err)
 {
@@ -196,8 +194,7 @@ done:
     return status;
 }
 
-/* --- Output
- * -------------------------------------------------------------------------------------------------------------- */
+/* --- Output ------------------------------------------------------------------------------------------------------- */
 
 static void set_names(kn_buffer *out, const kn_tuples *tuples, uint64_t columns)
 {
@@ -366,10 +363,8 @@ kn_status kn_profile(kn_result **out, const kn_settings *settings, kn_error *err
     profile about = {.person = KN_NONE};
     kn_result *result = NULL;
     char *policy = NULL;
-    const char *target = kn_settings_text(settings, "output"), *data = kn_settings_text(settings, "data");
+    const char *target = kn_settings_text(settings, "output");
     *out = NULL;
-    if (target != NULL && data != NULL && strcmp(target, "-") != 0 && kn_same_file(target, data))
-        KN_FAIL(KN_USAGE, "--output %s is the input itself; choose another name", target);
     KN_TRY(kn_input_new(&about.input, settings, err));
     KN_TRY(table_read(about.input, err));
     KN_TRY(guesses_make(&about, err));

@@ -34,8 +34,7 @@ static kn_status list_settings(kn_report_setting **out, size_t *n, const kn_sett
     KN_NEW(*out, settings->items.n + 1);
     for (size_t i = 0; i < settings->items.n; i++) {
         const kn_setting *item = &settings->items.items[i];
-        bool in_force = item->where == NULL || kn_settings_find(settings, item->option)->where != NULL;
-        if (in_force) (*out)[(*n)++] = (kn_report_setting){item->option, item->value, item->where};
+        if (kn_setting_in_force(settings, item)) (*out)[(*n)++] = (kn_report_setting){item->option, item->value, item->where};
     }
 done:
     return status;

@@ -87,8 +87,7 @@ done:
     return status;
 }
 
-/* --- The population
- * --------------------------------------------------------------------------------------------------- */
+/* --- The population ----------------------------------------------------------------------------------------------- */
 
 static kn_status population_read(risk_run *run, kn_error *err)
 {
@@ -105,7 +104,7 @@ static kn_status population_read(risk_run *run, kn_error *err)
         run->report.fraction = fraction;
         return KN_OK;
     }
-    KN_TRY(kn_population_read(&run->population, text, tuples, run->input->pool, err));
+    KN_TRY(kn_population_read(&run->population, text, &run->input->csv, tuples, run->input->pool, err));
     KN_NEW(run->populations, tuples->n_tuples + 1);
     KN_NEW(cells, tuples->n_qis + 1);
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
@@ -120,8 +119,7 @@ done:
     return status;
 }
 
-/* --- The attack
- * ---------------------------------------------------------------------------------------------------------- */
+/* --- The attack --------------------------------------------------------------------------------------------------- */
 
 static bool is_spec(const char *hierarchy)
 {
@@ -141,7 +139,9 @@ static kn_status tree_read(kn_tree **out, const kn_settings *settings, const cha
     kn_buffer path = {0};
     const kn_setting *setting;
     *out = NULL;
-    for (size_t i = 0; (setting = kn_settings_nth(settings, "hierarchy", i)) != NULL && *out == NULL; i++) {
+    for (size_t i = 0; i < settings->items.n && *out == NULL; i++) {
+        setting = &settings->items.items[i];
+        if (strcmp(setting->option, "hierarchy") != 0 || !kn_setting_in_force(settings, setting)) continue;
         size_t n = strlen(column);
         if (strncmp(setting->value, column, n) != 0 || setting->value[n] != '=' || is_spec(setting->value + n + 1))
             continue;

@@ -29,8 +29,15 @@ static kn_status read_columns(kn_input *input, const char *release, bool has_ori
     kn_status status = KN_OK;
     char **names = NULL;
     size_t n_names = 0;
-    KN_TRY(released_names(&names, &n_names, release, &input->csv, err));
-    KN_TRY(kn_input_read(input, has_original ? "original" : "release", KN_COLUMNS_OF_RELEASE, names, n_names, err));
+    kn_csv_options utf8 = input->csv;
+    kn_error not_utf8 = {{0}};
+    utf8.encoding = KN_ENCODING_UTF8;
+    status = released_names(&names, &n_names, release, &utf8, &not_utf8);
+    if (status != KN_OK && input->csv.encoding == KN_ENCODING_UTF8) KN_FAIL(status, "%s", not_utf8.message);
+    if (status != KN_OK) KN_TRY(released_names(&names, &n_names, release, &input->csv, err));
+    else if (!has_original) input->csv.encoding = KN_ENCODING_UTF8; /* a release of ours is UTF-8, whatever the table was */
+    KN_TRY(kn_input_read(input, has_original ? "original" : "release",
+                         has_original ? KN_COLUMNS_OF_ORIGINAL : KN_COLUMNS_OF_RELEASE, names, n_names, err));
     if (has_original) KN_TRY(kn_input_encode(input, false, err));
     KN_TRY(kn_input_model_specs(input, err));
     /* A limit is checked only where one is given: the default of 0 is the search's, not the reader's. */
@@ -71,7 +78,7 @@ kn_status kn_verify(kn_result **out, const kn_settings *settings, kn_error *err)
     KN_TRY(kn_buffer_finish(&result->warnings, &input->warnings, err));
     *out = result;
     result = NULL;
-    KN_TRY(kn_verdict_status(verdict, err));
+    KN_TRY(kn_verdict_status(verdict, false, err));
 done:
     kn_free(order);
     kn_verdict_free(verdict);

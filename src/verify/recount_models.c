@@ -473,8 +473,10 @@ done:
 }
 
 /* By bytes, or as the same number or date. */
-static void protect(counting *c, const char *name, size_t n_bytes)
+/* False when no row has the value. */
+static bool protect(counting *c, const char *name, size_t n_bytes)
 {
+    bool found = false;
     const kn_reading *reading = &c->recount->readings[c->column];
     const kn_sheet_column *texts = dictionary(c);
     char wanted[KN_CANONICAL_BYTES] = "", canonical[KN_CANONICAL_BYTES] = "";
@@ -487,11 +489,13 @@ static void protect(counting *c, const char *name, size_t n_bytes)
         if (!same && is_number && kn_text_read(&number, canonical, reading, bytes, n) == KN_TEXT_NUMBER)
             same = strcmp(canonical, wanted) == 0;
         if (same) c->is_protected[c->values->of_text[i]] = true;
+        found |= same;
     }
+    return found;
 }
 
-/* values=a|b, with "\\|" for a '|'. A value that the table does not have protects nothing. */
-static kn_status mark_protected(counting *c, kn_error *err)
+/* values=a|b, with "\\|" for a '|'. A value that no row has is a slip of the pen: the check is not made. */
+static kn_status mark_protected(counting *c, const char **reason, kn_error *err)
 {
     kn_status status = KN_OK;
     const char *list = kn_args_text(&c->args, "values");
@@ -505,7 +509,7 @@ static kn_status mark_protected(counting *c, kn_error *err)
         } else if (*list != '|' && *list != '\0') {
             name[n_bytes++] = *list;
         } else {
-            protect(c, name, n_bytes);
+            if (!protect(c, name, n_bytes)) *reason = "a protected value does not occur in the column";
             n_bytes = 0;
             if (*list == '\0') break;
         }
@@ -535,7 +539,7 @@ static kn_status prepare_sensitive(counting *c, const char **reason, kn_error *e
     if (c->kind->reference) KN_TRY(count_reference(c, err));
     if (c->kind->judge == judge_t && kn_args_is(&c->args, "distance", "hierarchical"))
         KN_TRY(prepare_tree(c, reason, err));
-    if (c->kind->judge == judge_alpha) KN_TRY(mark_protected(c, err));
+    if (c->kind->judge == judge_alpha) KN_TRY(mark_protected(c, reason, err));
 done:
     return status;
 }
@@ -761,6 +765,9 @@ static kn_status recount_model(finding *found, kn_recount *recount, const kn_ver
     }
     KN_TRY(judge_classes(&worst, &c, &people, err));
     found->state = worst.class_index == KN_NONE || worst.judged.holds ? KN_CHECK_HOLDS : KN_CHECK_BROKEN;
+    if (found->state == KN_CHECK_HOLDS && worst.class_index != KN_NONE && recount->request->counts_persons &&
+        recount->class_persons == NULL && !c.kind->sensitive)
+        found->state = KN_CHECK_NOT_MADE; /* rows enough, but whose? */
     if (worst.class_index != KN_NONE) found->worst = worst.judged.value;
     describe(found, &c, &worst, model->params);
 done:

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""bench/lattice.py BUILD: how fast is the lattice engine, and what does the best node lose?
+
+Runs kanon-bench-lattice on the public tables that KANON_DATA names: every node and the proven optima of Adult (9 QIs, 12,960
+nodes) and fars (8 QIs, 20,736 nodes), models with a sensitive column, the same kind of rows at 1 and 10 million, and a
+lattice too large to finish. One JSON line per run."""
+import os
+import subprocess
+import sys
+
+build = sys.argv[1]
+data = os.environ.get("KANON_DATA")
+if not data:
+    sys.exit("KANON_DATA is not set: nothing to measure")
+program = os.path.join(build, "bench", "kanon-bench-lattice")
+
+ADULT = ["adult/adult_30162.csv", "adult/hierarchies",
+         "sex,age,race,marital-status,education,native-country,workclass,occupation,income=salary-class"]
+ADULT_8 = ["adult/adult_30162.csv", "adult/hierarchies",
+           "sex,age,race,marital-status,education,native-country,workclass,income=salary-class"]
+FARS = ["fars/fars.csv", "fars/hierarchies", "iage,irace,ideathmon,ideathday,isex,ihispanic,istatenum,iinjury"]
+CREDIT = ["creditcard/creditcard.csv", "creditcard/hierarchies",
+          ",".join(sorted(name[:-4] for name in os.listdir(os.path.join(data, "creditcard/hierarchies"))))]
+RUNS = [
+    (ADULT, "what=all"),
+    (ADULT, "k=5 suppressed=0 repeat=20"),
+    (ADULT, "k=5 suppressed=0.04"),
+    (ADULT, "k=10 suppressed=1"),
+    (ADULT, "k=5 suppressed=0.04 measure=dm"),
+    (FARS, "what=all repeat=3"),
+    (FARS, "what=all repeat=3 threads=2"),
+    (FARS, "k=5 suppressed=0.04"),
+    (FARS, "k=5 suppressed=0 measure=dm"),
+    (FARS, "k=100 suppressed=0.04 measure=dm"),
+    (ADULT_8, "what=all suppressed=0.04 sensitive=occupation"),
+    (ADULT_8, "what=all suppressed=0.04 sensitive=occupation models=l-diversity:l=3"),
+    (ADULT_8, "what=all suppressed=0.04 sensitive=occupation models=t-closeness:t=0.3,distance=equal"),
+    (ADULT_8, "suppressed=0.04 sensitive=occupation models=l-diversity:l=3"),
+    (ADULT, "what=all rows=1000000 repeat=2"),
+    (ADULT, "what=all rows=10000000 repeat=1"),
+    (ADULT, "suppressed=0.04 rows=10000000 repeat=2"),
+    (CREDIT, "suppressed=0.04 repeat=1 time-limit=20"),
+]
+for (table, folder, columns), options in RUNS:
+    command = [program, os.path.join(data, table), os.path.join(data, folder), columns] + options.split()
+    result = subprocess.run(command, capture_output=True, text=True)
+    sys.stdout.write(result.stdout)
+    sys.stdout.flush()
+    if result.returncode != 0:
+        sys.stderr.write(result.stderr)

@@ -1,0 +1,44 @@
+/* Comma lists. */
+#include "base/words.h"
+
+#include <string.h>
+
+/* *from is NULL after the last item. */
+bool kn_words_next(char *item, const char **from)
+{
+    const char *at = *from;
+    if (at == NULL) return false;
+    for (; *at != '\0' && *at != ','; at++) {
+        if (at[0] == '\\' && at[1] == ',') at++;
+        *item++ = *at;
+    }
+    *item = '\0';
+    *from = *at == ',' ? at + 1 : NULL;
+    return true;
+}
+
+kn_status kn_words_parse(kn_words *out, const char *text, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_VECTOR(char *) items = {0};
+    char *item = NULL;
+    *out = (kn_words){0};
+    KN_NEW(item, strlen(text) + 1);
+    for (const char *from = text; kn_words_next(item, &from);) {
+        char *copy = kn_string_copy(item, strlen(item), err);
+        if (copy == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        KN_PUSH(&items, copy);
+    }
+done:
+    kn_free(item);
+    *out = (kn_words){items.items, items.n};
+    if (status != KN_OK) kn_words_free(out);
+    return status;
+}
+
+void kn_words_free(kn_words *list)
+{
+    for (size_t i = 0; i < list->n; i++) kn_free(list->items[i]);
+    kn_free(list->items);
+    *list = (kn_words){0};
+}
