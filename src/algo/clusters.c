@@ -362,11 +362,21 @@ static void look_for_nearest(merger *m, kn_probe *probe, uint32_t slot)
     set_nearest(m, slot, deltas, kn_probe_cost(probe));
 }
 
+/* The time limit, not a request to stop: that ends the run. */
+static bool time_is_over(const kn_clusters *c)
+{
+    return !kn_ticker_cancelled(c->task->ticker) && kn_ticker_out_of_time(c->task->ticker);
+}
+
 static kn_status job_nearest(void *context, size_t job, unsigned worker, kn_error *err)
 {
     merger *m = context;
     uint32_t begin = (uint32_t)job * SLOTS_PER_JOB, end = begin + SLOTS_PER_JOB;
-    for (uint32_t slot = begin; slot < end && slot < m->n_slots; slot++) look_for_nearest(m, m->probes[worker], slot);
+    for (uint32_t slot = begin; slot < end && slot < m->n_slots; slot++) {
+        m->nearest[slot] = KN_NONE;
+        m->distance[slot] = FAR;
+        if (!time_is_over(m->clusters)) look_for_nearest(m, m->probes[worker], slot);
+    }
     return kn_tick(m->clusters->task->ticker, m->stage, -1, err);
 }
 
@@ -422,11 +432,34 @@ static void unite_slots(merger *m, uint32_t a, uint32_t b)
     set_nearest(m, a, deltas, cost);
 }
 
+/* Without time for distances: small clusters are united as they stand, until each is large enough. */
+static void merge_in_order(merger *m)
+{
+    uint32_t growing = KN_NONE;
+    for (uint32_t slot = 0; slot < m->n_slots; slot++) {
+        if (m->distance[slot] == INT32_MAX) continue;
+        if (growing == KN_NONE) {
+            growing = slot;
+            continue;
+        }
+        kn_clusters_unite(m->clusters, m->cluster[growing], m->cluster[slot]);
+        close_slot(m, slot);
+        if (!is_large(m->clusters, m->cluster[growing])) continue;
+        close_slot(m, growing);
+        growing = KN_NONE;
+    }
+    m->clusters->out_of_time = true;
+}
+
 static kn_status merge_pairs(merger *m, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_TRY(kn_pool_run(pool, (m->n_slots + SLOTS_PER_JOB - 1) / SLOTS_PER_JOB, job_nearest, m, err));
     while (m->n_open > 1) {
+        if (time_is_over(m->clusters)) {
+            merge_in_order(m);
+            break;
+        }
         uint32_t slot = kn_least(m->distance, m->n_slots);
         if (m->nearest[slot] == KN_NONE)
             look_for_nearest(m, m->probes[0], slot);
@@ -538,6 +571,7 @@ kn_status kn_clusters_answer(kn_answer *answer, const kn_clusters *c, kn_error *
     for (uint32_t i = 0; i < c->items->n; i++)
         item_class[i] = c->of_item[i] != KN_NONE ? number[c->of_item[i]] : KN_NONE;
     KN_TRY(kn_items_answer(answer, c->items, item_class, n_classes, err));
+    if (c->out_of_time) answer->stopped = KN_STOPPED_TIME;
 done:
     kn_free(number);
     kn_free(item_class);

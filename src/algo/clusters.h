@@ -25,6 +25,7 @@ typedef struct kn_clusters {
     uint32_t *values;   /* scratch: sensitive values and counts of a class */
     uint32_t *counts;
     kn_histogram *histograms;
+    bool out_of_time;   /* the time limit ended the search: what was left was united as it stood */
 } kn_clusters;
 
 kn_status kn_clusters_new(kn_clusters **out, const kn_task *task, const kn_items *items, const kn_pricer *pricer,

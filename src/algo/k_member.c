@@ -140,12 +140,30 @@ done:
     return status;
 }
 
+/* Without time to look for neighbours: what is left forms classes as it stands. */
+static void group_rest(search *s)
+{
+    kn_clusters *c = s->clusters;
+    for (uint32_t i = 0; i < s->items->n; i++) {
+        if (c->of_item[i] != KN_NONE) continue;
+        kn_clusters_add(c, c->n, i);
+        if (kn_clusters_hold(c, c->n, KN_NONE, KN_NONE, true)) c->n++;
+    }
+    if (c->head[c->n] != KN_NONE) c->n++;
+    s->n_left = 0;
+    c->out_of_time = true;
+}
+
 static kn_status grow_all(search *s, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_rng rng = kn_rng_new(s->task->seed, 0);
     uint32_t item = s->items->n > 0 ? kn_rng_below(&rng, s->items->n) : 0;
     while (s->n_left > 0) {
+        if (!kn_ticker_cancelled(s->task->ticker) && kn_ticker_out_of_time(s->task->ticker)) {
+            group_rest(s);
+            break;
+        }
         if (s->n_left < s->n_slots / 4 * 3) compact(s);
         item = grow(s, s->clusters->n, furthest_slot(s, item));
         s->clusters->n++;

@@ -274,6 +274,27 @@ static void policy_columns(kn_buffer *out, const profile *about)
     }
 }
 
+/* How the table was read, so that the next command reads it the same way. */
+static void policy_input(kn_buffer *out, const profile *about)
+{
+    const kn_csv_options *csv = &about->input->csv;
+    const char *encoding = kn_settings_text(about->input->settings, "encoding");
+    kn_buffer keys = {0};
+    if (csv->n_null_values > 0) kn_buffer_text(&keys, ", null_values: [");
+    for (size_t i = 0; i < csv->n_null_values; i++) {
+        if (i > 0) kn_buffer_text(&keys, ", ");
+        yaml_key(&keys, csv->null_values[i]);
+    }
+    if (csv->n_null_values > 0) kn_buffer_char(&keys, ']');
+    if (encoding != NULL) kn_buffer_printf(&keys, ", encoding: %s", encoding);
+    if (csv->delimiter == '\t') kn_buffer_text(&keys, ", delimiter: tab");
+    else if (csv->delimiter != '\0') kn_buffer_printf(&keys, ", delimiter: \"%c\"", csv->delimiter);
+    if (csv->no_header) kn_buffer_text(&keys, ", header: no");
+    if (csv->trim) kn_buffer_text(&keys, ", trim: yes");
+    if (keys.n > 0) kn_buffer_printf(out, "\ninput: {%s}\n", keys.bytes + 2);
+    kn_buffer_free(&keys);
+}
+
 static kn_status policy_make(char **out, const profile *about, kn_error *err)
 {
     const kn_table *table = about->input->table;
@@ -285,6 +306,7 @@ static kn_status policy_make(char **out, const profile *about, kn_error *err)
                      "# Then:  kanon check %s -p POLICY      and      kanon anonymize %s -p POLICY -o release.csv\n"
                      "version: 1\n",
                      table->source, table->source, table->source);
+    policy_input(&text, about);
     if (about->person != KN_NONE) {
         kn_buffer_text(&text,
                        "\n# People have several rows: classes count persons, told apart by this column.\nperson: ");
