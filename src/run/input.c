@@ -276,6 +276,7 @@ kn_status kn_input_model_specs(kn_input *input, kn_error *err)
     const kn_setting *k = kn_settings_find(s, "k");
     kn_buffer spec = {0};
     bool has_k = false;
+    if (input->model_specs != NULL) return KN_OK; /* asked before */
     KN_NEW(input->model_specs, s->items.n);
     for (size_t i = 0; i < s->items.n; i++) {
         const kn_setting *item = &s->items.items[i];
