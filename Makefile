@@ -5,7 +5,7 @@ SANITIZED ?= build-sanitize
 .PHONY: all demo test bench format install clean
 
 all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD)
+	@ninja -C $(BUILD) --quiet
 
 $(BUILD)/build.ninja:
 	@tools/need.sh build
