@@ -3,6 +3,7 @@
  * In: tuples, models, a measure that is a sum over cells. Out: a class per row. No paper; the starting point is the
  * sequential clustering of Goldberger and Tassa (2010), the last phase is large-neighbourhood search (Shaw 1998).
  *
+ *   0. cut        large tables only: the classes of mondrian, repaired, so that a release is there early
  *   1. start      random classes of half the size that is needed or less, then greedy sweeps
  *   2. anneal     one record after the other moves, under falling noise; small classes are possible but pay for it
  *   3. repair     classes that break a model are dissolved or merged. From here on every state holds all models
@@ -31,6 +32,7 @@ enum {
     GREEDY_SWEEPS = 2,
     MAX_EPOCH_SWEEPS = 4,
     MAX_SWEEPS = 60,
+    CUT_RECORDS = 200000,      /* beyond this many, mondrian's classes are there first */
 };
 /* Temperatures in mean prices of a row after the greedy sweeps; HOT is for k = 10 and rises with the size of the
  * classes. Penalties, and the noise of the greedy sweeps, in mean root prices of a column. */
@@ -66,6 +68,8 @@ typedef struct cluster_run {
     uint64_t work, budget;
     bool by_time;                   /* the time limit is shorter than the budget */
     bool feasible;
+    bool has_saved;                 /* a feasible state is put by, of this price */
+    int64_t saved_exact;
     atomic_bool stop;
     double began;
     double unit_loss, fixed_loss;   /* loss = exact sum * unit_loss + fixed_loss */
@@ -256,6 +260,7 @@ static kn_status note_loss(cluster_run *run, kn_error *err)
     kn_status status = KN_OK;
     int64_t exact = 0;
     for (uint32_t b = 0; b < run->n_blocks; b++) exact += run->results[b].exact;
+    if (run->has_saved && exact > run->saved_exact) exact = run->saved_exact;
     kn_trace_point point = {kn_seconds_now() - run->began, (double)exact * run->unit_loss + run->fixed_loss};
     if (run->feasible && run->task->trace != NULL) KN_PUSH(&run->task->trace->points, point);
 done:
@@ -365,6 +370,37 @@ done:
     return status;
 }
 
+/* The classes of mondrian: there in a second or two per million rows, long before annealing has got as far. Rows that the problem has set aside are missing from them: repair sees to that. */
+static kn_status start_from_cuts(cluster_run *run, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_algorithm *mondrian = kn_algorithm_find("mondrian");
+    kn_args args = {0};
+    kn_answer cuts = {0};
+    kn_task task = *run->task;
+    uint32_t *size = NULL, n = run->problem->n_records, *start = run->now.start;
+    KN_TRY(kn_args_parse(&args, mondrian->name, mondrian->params, mondrian->n_params, NULL, err));
+    task.args = &args;
+    task.trace = NULL;
+    KN_TRY(mondrian->search(&cuts, &task, err));
+    KN_NEW(size, (size_t)cuts.n_classes + 1);
+    for (uint32_t i = 0; i < n; i++) size[cuts.row_class[run->problem->record_row[i]]]++;
+    uint32_t at = 0;
+    for (uint32_t c = 0; c < cuts.n_classes; c++) { /* sizes become places; classes without a record are left out */
+        if (size[c] == 0) continue;
+        start[run->now.n++] = at;
+        at += size[c];
+        size[c] = at - size[c];
+    }
+    start[run->now.n] = at;
+    for (uint32_t i = 0; i < n; i++) run->now.members[size[cuts.row_class[run->problem->record_row[i]]]++] = i;
+done:
+    kn_args_free(&args);
+    kn_answer_free(&cuts);
+    kn_free(size);
+    return status;
+}
+
 static kn_status anneal(cluster_run *run, uint32_t n_sweeps, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -423,13 +459,17 @@ done:
     return status;
 }
 
-/* The budget, and how many sweeps of annealing fit into it. A time limit below it is found from the speed so far. */
-static uint32_t plan(cluster_run *run)
+static void set_budget(cluster_run *run)
 {
     double n = run->problem->n_records, per_record = 3e6 / n;
     per_record = per_record < 16 ? 16 : per_record > 2000 ? 2000 : per_record;
     run->budget = run->task->effort > 0 ? run->task->effort : (uint64_t)(n * per_record);
-    double budget = (double)run->budget;
+}
+
+/* How many sweeps of annealing fit into the budget. A time limit below it is found from the speed so far. */
+static uint32_t plan(cluster_run *run)
+{
+    double n = run->problem->n_records, budget = (double)run->budget;
     const kn_ticker *ticker = run->task->ticker;
     if (ticker != NULL && ticker->search_deadline > 0) {
         double now = kn_seconds_now(), seconds_per_look = (now - run->began) / (double)(run->work + 1);
@@ -560,6 +600,55 @@ done:
     return status;
 }
 
+static int64_t exact_sum(const cluster_run *run)
+{
+    int64_t exact = 0;
+    for (uint32_t b = 0; b < run->n_blocks; b++) exact += run->results[b].exact;
+    return exact;
+}
+
+static void copy_solution(kn_cluster_solution *to, const kn_cluster_solution *from, uint32_t n_records)
+{
+    to->n = from->n;
+    to->n_suppressed = from->n_suppressed;
+    memcpy(to->start, from->start, ((size_t)from->n + 1) * sizeof *to->start);
+    memcpy(to->members, from->members, (size_t)n_records * sizeof *to->members);
+}
+
+/* The first state that holds all models: annealed, or cut, or the better of the two. Large tables are cut first, so that
+ * a release is there early; what annealing finds replaces it when it is better. */
+static kn_status reach_feasible(cluster_run *run, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_args *args = run->task->args;
+    uint32_t n = run->problem->n_records;
+    bool cuts = kn_args_is(args, "start", "cuts") || (kn_args_is(args, "start", "auto") && n > CUT_RECORDS);
+    bool anneals = !kn_args_is(args, "start", "cuts");
+    kn_cluster_solution saved = {0};
+    if (cuts) {
+        KN_TRY(start_from_cuts(run, err));
+        KN_TRY(repair(run, err));
+        if (!anneals || atomic_load(&run->stop)) goto done;
+        KN_NEW_RAW(saved.start, (size_t)n + 1);
+        KN_NEW_RAW(saved.members, n);
+        copy_solution(&saved, &run->now, n);
+        run->saved_exact = exact_sum(run);
+        run->has_saved = true;
+        run->now.n_suppressed = 0;
+        run->feasible = false;
+        run->epoch = 0;
+    }
+    KN_TRY(start(run, err));
+    KN_TRY(anneal(run, plan(run), err));
+    KN_TRY(repair(run, err));
+    if (cuts && exact_sum(run) > run->saved_exact) copy_solution(&run->now, &saved, n);
+    run->has_saved = false;
+done:
+    kn_free(saved.start);
+    kn_free(saved.members);
+    return status;
+}
+
 static kn_status cluster_search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -571,9 +660,8 @@ static kn_status cluster_search(kn_answer *answer, const kn_task *task, kn_error
     run.engine = choose_engine(kn_args_text(task->args, "engine"));
     KN_TRY(prepare(&run, err));
     if (run.problem->n_records > 0) {
-        KN_TRY(start(&run, err));
-        KN_TRY(anneal(&run, plan(&run), err));
-        KN_TRY(repair(&run, err));
+        set_budget(&run);
+        KN_TRY(reach_feasible(&run, err));
         KN_TRY(rebuild(&run, err));
     }
     KN_TRY(answer_rows(answer, &run, err));
@@ -586,6 +674,11 @@ done:
 }
 
 static const kn_param params[] = {
+    {.name = "start",
+     .type = KN_PARAM_CHOICE,
+     .preset = "auto",
+     .choices = "auto|anneal|cuts",
+     .help = "anneal: from random small classes; cuts: from mondrian's classes; auto: for more than 200,000 rows the better of both"},
     {.name = "engine",
      .type = KN_PARAM_CHOICE,
      .preset = "auto",
