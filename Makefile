@@ -24,6 +24,7 @@ bench: all
 	@bench/run.sh $(BUILD)
 
 format:
+	@tools/need.sh format
 	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format -i
 
 install: all

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, as root or with sudo, and says plainly what to do where it cannot.
-#   tools/need.sh build|test|demo|bench
+#   tools/need.sh build|test|demo|bench|format
 set -eu
 
 build="gcc g++ meson ninja-build pkg-config libjansson-dev libfyaml-dev liblemon-dev"
@@ -8,7 +8,8 @@ case "${1:-build}" in
 build | demo) packages="$build" ;;
 test) packages="$build libcmocka-dev python3 chromium" ;;
 bench) packages="$build python3 python3-venv" ;;
-*) echo "need.sh: build, test, demo or bench?" >&2; exit 2 ;;
+format) packages="clang-format" ;;
+*) echo "need.sh: build, test, demo, bench or format?" >&2; exit 2 ;;
 esac
 
 missing=""
