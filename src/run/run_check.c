@@ -126,15 +126,14 @@ static kn_status goals_check(checking *about, kn_error *err)
     KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
     for (size_t m = 0; m < input->n_models; m++) {
         kn_error one = {{0}};
-        status = kn_models_new(&alone, (const char *const *)&input->model_specs[m], 1, input->tuples, &one);
+        status = kn_models_read(&alone, (const char *const *)&input->model_specs[m], 1, input->tuples, &input->csv,
+                                input->pool, &one);
         is_finding(about, &status, &one, err);
         kn_models_free(alone);
         alone = NULL;
         if (status != KN_OK) goto done;
     }
     if (about->n_findings > 0) goto done;
-    for (size_t m = 0; m < input->n_models; m++) kn_free(input->model_specs[m]);
-    input->n_models = 0;
     status = kn_input_goals(input, &inner);
     if (is_finding(about, &status, &inner, err)) goto done;
     kn_task task = {.tuples = input->tuples,
