@@ -158,7 +158,7 @@ static void cost_estimate(double *seconds, double *bytes, const checking *about)
     *bytes = (double)kn_memory_peak() + tuples * (16 * columns + 64);
 }
 
-static kn_status result_make(kn_result **out, checking *about, kn_error *err)
+static kn_status result_make(kn_result **out, checking *about, const kn_buffer *without_values, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_result *result = NULL;
@@ -182,6 +182,10 @@ static kn_status result_make(kn_result **out, checking *about, kn_error *err)
     for (const char *at = about->findings.bytes; at != NULL && *at != '\0';) {
         size_t n = strcspn(at, "\n");
         kn_buffer_printf(&text, "  - %.*s\n", (int)n, at);
+        at += n + (at[n] != '\0');
+    }
+    for (const char *at = without_values->bytes; at != NULL && *at != '\0';) {
+        size_t n = strcspn(at, "\n");
         json_array_append_new(list, json_stringn(at, n));
         at += n + (at[n] != '\0');
     }
@@ -235,14 +239,22 @@ done:
 kn_status kn_check_policy(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
-    checking about = {.settings = settings};
+    checking about = {.settings = settings}, redacted = {.settings = settings};
     *out = NULL;
     KN_TRY(kn_input_new(&about.input, settings, err));
     KN_TRY(checks_make(&about, err));
-    KN_TRY(result_make(out, &about, err));
+    /* JSON carries no values of the data: the same checks again, saying less. */
+    if (about.n_findings > 0 && kn_settings_text(settings, "json") != NULL) {
+        KN_TRY(kn_input_new(&redacted.input, settings, err));
+        redacted.input->redact = redacted.input->csv.redact = true;
+        KN_TRY(checks_make(&redacted, err));
+    }
+    KN_TRY(result_make(out, &about, &redacted.findings, err));
     if (about.n_findings > 0) status = KN_USAGE; /* the text says why */
 done:
     kn_buffer_free(&about.findings);
+    kn_buffer_free(&redacted.findings);
     kn_input_free(about.input);
+    kn_input_free(redacted.input);
     return status;
 }

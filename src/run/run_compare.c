@@ -27,40 +27,10 @@ typedef struct comparing {
     kn_input *input;
     encoding encodings[2]; /* trees everywhere: 1 */
     uint32_t n_qis;
-    char **algorithms, **ks;
-    size_t n_algorithms, n_ks;
+    kn_words algorithms, ks;
     kn_compare compare;
     const char *measure;
 } comparing;
-
-/* "a,b": a comma inside an item is written "\,". */
-static kn_status list_split(char ***out, size_t *n, const char *text, kn_error *err)
-{
-    kn_status status = KN_OK;
-    KN_VECTOR(char *) items = {0};
-    kn_buffer item = {0};
-    for (const char *at = text;; at++) {
-        if (at[0] == '\\' && at[1] == ',') {
-            kn_buffer_char(&item, *++at);
-            continue;
-        }
-        if (*at != ',' && *at != '\0') {
-            kn_buffer_char(&item, *at);
-            continue;
-        }
-        char *word = NULL;
-        if (item.n > 0) {
-            KN_TRY(kn_buffer_finish(&word, &item, err));
-            KN_PUSH(&items, word);
-        }
-        if (*at == '\0') break;
-    }
-done:
-    kn_buffer_free(&item);
-    *out = items.items;
-    *n = items.n;
-    return status;
-}
 
 static kn_status encode(encoding **out, comparing *all, bool trees, kn_error *err)
 {
@@ -179,16 +149,16 @@ done:
 static kn_status runs_make(comparing *all, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_NEW(all->compare.rows, all->n_algorithms * all->n_ks + 1);
-    for (size_t a = 0; a < all->n_algorithms; a++)
-        for (size_t i = 0; i < all->n_ks; i++) {
+    KN_NEW(all->compare.rows, all->algorithms.n * all->ks.n + 1);
+    for (size_t a = 0; a < all->algorithms.n; a++)
+        for (size_t i = 0; i < all->ks.n; i++) {
             kn_compare_row *row = &all->compare.rows[all->compare.n_rows];
             kn_error inner = {{0}};
-            *row = (kn_compare_row){.k = strtoull(all->ks[i], NULL, 10), .loss = NAN};
-            row->algorithm = kn_string_copy(all->algorithms[a], strlen(all->algorithms[a]), err);
+            *row = (kn_compare_row){.k = strtoull(all->ks.items[i], NULL, 10), .loss = NAN};
+            row->algorithm = kn_string_copy(all->algorithms.items[a], strlen(all->algorithms.items[a]), err);
             if (row->algorithm == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
             all->compare.n_rows++;
-            status = run_one(row, all, all->algorithms[a], all->ks[i], &inner);
+            status = run_one(row, all, all->algorithms.items[a], all->ks.items[i], &inner);
             if (status == KN_OK) continue;
             if (status == KN_INTERRUPTED || status == KN_RESOURCES || status == KN_INPUT)
                 KN_FAIL(status, "%s", inner.message);
@@ -211,19 +181,19 @@ static kn_status request_read(comparing *all, kn_error *err)
     all->measure = kn_settings_text(all->settings, "measure");
     if (all->measure == NULL) all->measure = "lm";
     if (k == NULL) KN_FAIL(KN_USAGE, "how many people must look alike? Give a list: -k 2,5,10");
-    KN_TRY(list_split(&all->ks, &all->n_ks, k, err));
-    for (size_t i = 0; i < all->n_ks; i++)
-        if (strspn(all->ks[i], "0123456789") != strlen(all->ks[i]))
-            KN_FAIL(KN_USAGE, "--k: '%.40s' is not a number", all->ks[i]);
+    KN_TRY(kn_words_parse(&all->ks, k, err));
+    for (size_t i = 0; i < all->ks.n; i++)
+        if (strspn(all->ks.items[i], "0123456789") != strlen(all->ks.items[i]))
+            KN_FAIL(KN_USAGE, "--k: '%.40s' is not a number", all->ks.items[i]);
     if (list == NULL) {
         KN_TRY(kn_input_algorithm(&chosen, &params, &why, all->settings, all->input->table, err));
         const char *asked = kn_settings_text(all->settings, "algorithm");
         list = asked != NULL && strcmp(asked, "auto") != 0 ? asked : chosen->name;
     }
-    KN_TRY(list_split(&all->algorithms, &all->n_algorithms, list, err));
-    for (size_t i = 0; i < all->n_algorithms; i++) { /* a name that does not exist is a slip, not a result */
-        size_t n = strcspn(all->algorithms[i], ":");
-        snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), all->algorithms[i]);
+    KN_TRY(kn_words_parse(&all->algorithms, list, err));
+    for (size_t i = 0; i < all->algorithms.n; i++) { /* a name that does not exist is a slip, not a result */
+        size_t n = strcspn(all->algorithms.items[i], ":");
+        snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), all->algorithms.items[i]);
         if (kn_algorithm_find(name) == NULL)
             KN_FAIL(KN_USAGE, "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
     }
@@ -259,12 +229,6 @@ done:
     return status;
 }
 
-static void list_free(char **items, size_t n)
-{
-    for (size_t i = 0; i < n; i++) kn_free(items[i]);
-    kn_free(items);
-}
-
 static void clean_up(comparing *all)
 {
     for (int e = 0; e < 2; e++) {
@@ -278,8 +242,8 @@ static void clean_up(comparing *all)
         kn_free(all->compare.rows[i].refusal);
     }
     kn_free(all->compare.rows);
-    list_free(all->algorithms, all->n_algorithms);
-    list_free(all->ks, all->n_ks);
+    kn_words_free(&all->algorithms);
+    kn_words_free(&all->ks);
     if (all->input != NULL) {
         all->input->domains = NULL;
         all->input->tuples = NULL;

@@ -26,7 +26,8 @@ static kn_language language_of(const kn_settings *settings)
     return language < KN_N_LANGUAGES ? language : KN_LANGUAGE_EN;
 }
 
-/* Only what is in force: what a flag overrides in the policy is left out. */
+/* Only what is in force: what a flag overrides in the policy is left out. Models stand in a table of their own, without
+ * the values of the data that some of them name. */
 static kn_status list_settings(kn_report_setting **out, size_t *n, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -34,7 +35,8 @@ static kn_status list_settings(kn_report_setting **out, size_t *n, const kn_sett
     KN_NEW(*out, settings->items.n + 1);
     for (size_t i = 0; i < settings->items.n; i++) {
         const kn_setting *item = &settings->items.items[i];
-        if (kn_setting_in_force(settings, item)) (*out)[(*n)++] = (kn_report_setting){item->option, item->value, item->where};
+        bool is_model = strcmp(item->option, "model") == 0;
+        if (!is_model && kn_setting_in_force(settings, item)) (*out)[(*n)++] = (kn_report_setting){item->option, item->value, item->where};
     }
 done:
     return status;

@@ -38,14 +38,8 @@ static kn_status names_check(const kn_settings *settings, const char *option, co
         const kn_setting *setting = &settings->items.items[i];
         if (strcmp(setting->option, option) != 0) continue;
         KN_NEW(name, strlen(setting->value) + 1);
-        for (const char *from = setting->value; *from != '\0'; from += *from == ',') {
-            size_t n = 0;
+        for (const char *from = setting->value; kn_words_next(name, &from);) {
             bool found = false;
-            for (; *from != '\0' && *from != ','; from++) {
-                if (from[0] == '\\' && from[1] == ',') from++;
-                name[n++] = *from;
-            }
-            name[n] = '\0';
             for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++)
                 found |= strcmp(kn_csv_column_name(reader, c), name) == 0;
             if (!found)

@@ -24,6 +24,7 @@
 #include "verify/checks.h"
 
 #include "base/param.h"
+#include "base/words.h"
 #include "verify/inside.h"
 
 #include <math.h>
@@ -51,7 +52,7 @@ static const kn_param P_PARAMS[] = {
 static const kn_param ALPHA_PARAMS[] = {
     COLUMN_PARAM,
     {.name = "alpha", .type = KN_PARAM_NUMBER, .required = true, .min = 0, .max = 1, .help = "largest share"},
-    {.name = "values", .type = KN_PARAM_TEXT, .help = "protected values"},
+    {.name = "values", .type = KN_PARAM_TEXT, .help = "protected values", .is_data = true},
     {.name = "k", .type = KN_PARAM_INT, .min = 1, .max = 4294967295.0, .help = "persons per class"}};
 static const kn_param T_PARAMS[] = {
     COLUMN_PARAM,
@@ -728,6 +729,24 @@ static void describe_value(finding *found, const counting *c, const judgement *j
     }
 }
 
+/* What was asked, as it was asked, but without values of the data: details go into reports. */
+static void describe_asked(kn_buffer *detail, const counting *c, const char *params)
+{
+    char *item = kn_array_alloc(strlen(params) + 1, 1, NULL);
+    kn_buffer_text(detail, " (asked: ");
+    for (bool first = true; item != NULL && kn_words_next(item, &params); first = false) {
+        size_t n_name = strcspn(item, "=");
+        bool is_data = false;
+        for (size_t i = 0; i < c->kind->n_params; i++)
+            is_data |= c->kind->params[i].is_data && strlen(c->kind->params[i].name) == n_name &&
+                       memcmp(c->kind->params[i].name, item, n_name) == 0;
+        kn_buffer_printf(detail, "%s%.*s%s", first ? "" : ",", is_data ? (int)n_name : (int)strlen(item), item,
+                         is_data ? "=(given)" : "");
+    }
+    kn_buffer_text(detail, "): ");
+    kn_free(item);
+}
+
 static void describe(finding *found, const counting *c, const worst_class *worst, const char *params)
 {
     const kn_recount *recount = c->recount;
@@ -736,7 +755,7 @@ static void describe(finding *found, const counting *c, const worst_class *worst
         return;
     }
     describe_value(found, c, &worst->judged);
-    kn_buffer_printf(&found->detail, " (asked: %s): ", params != NULL ? params : "");
+    describe_asked(&found->detail, c, params != NULL ? params : "");
     kn_recount_show_class(&found->detail, recount, worst->class_index);
     if (worst->n_broken > 1) kn_buffer_printf(&found->detail, "; %u classes break it", worst->n_broken);
     if (c->kind->judge == judge_k && recount->class_persons == NULL && recount->persons_reason != NULL)
