@@ -181,13 +181,16 @@ static int run_command(cli_words *words, kn_error *err)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of write(), reported like a full disk */
+    /* While files are written a closed pipe is an error of write(), reported like a full disk. Text for a reader who has
+     * seen enough, as in `| head`, ends quietly as everywhere else. */
+    if (words->command->id != KN_COMMAND_GENERATE) signal(SIGPIPE, SIG_IGN);
     kn_settings_on_cancel(words->settings, &cancel_requests);
     if (words->progress == CLI_ALWAYS || (words->progress == CLI_AUTO && !words->quiet && isatty(STDERR_FILENO)))
         kn_settings_on_progress(words->settings, cli_show_progress, &progress);
 
     kn_status status = words->command->run(&result, words->settings, err);
     cli_clear_progress(&progress);
+    signal(SIGPIPE, SIG_DFL);
     if (result != NULL) {
         bool is_data = words->command->text_is_data && !words->stdout_taken;
         FILE *to = is_data ? stdout : stderr;
