@@ -254,7 +254,7 @@ static void every_node_of_every_block_matches_a_recount(void **state)
         assert_true(domain->blocks != NULL || p.tuples->n_repeats > 0 || domain->lattice->width % 4 != 0);
         if (domain->blocks != NULL) {
             assert_ok(kn_evaluator_new(&evaluator, domain, err));
-            assert_ok(kn_block_roller_new(&roller, domain->blocks, err));
+            assert_ok(kn_block_roller_new(&roller, domain->blocks, NULL, err));
             least_levels(levels, domain->lattice);
             do {
                 bool first = true; /* of the nodes that share the outer levels */

@@ -136,7 +136,7 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     domain->bounded = domain->monotone_prices || (measure->suppression_bound != NULL && measure->finish == NULL);
     if (blocks)
         KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
-                                    max_combos, err));
+                                    max_combos, task->pool, err));
     if (domain->blocks != NULL) {
         KN_TRY(inner_gaps(domain, err));
     } else if (blocks) {
@@ -195,7 +195,7 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
         KN_TRY(kn_block_histograms_new(&evaluator->histogram_sums, domain, err));
     else if (domain->blocks != NULL)
         KN_TRY(block_sums_new(&evaluator->sums, err));
-    if (domain->blocks != NULL) KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, err));
+    if (domain->blocks != NULL) KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, NULL, err));
     for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
     *out = evaluator;
     evaluator = NULL;
