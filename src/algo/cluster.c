@@ -17,7 +17,8 @@
  *
  * A release exists whenever the whole table as one class satisfies the models: repair merges until everything holds.
  * Work is counted in looks of one record at the classes of its block; the default budget is a few seconds for
- * ordinary tables. A time limit that is too short for the budget shortens the annealing, so that all phases fit. */
+ * ordinary tables. A time limit that is too short for the budget shortens the annealing, so that all phases fit; where
+ * it is very short, mondrian's classes come first, and what is not ready in time is given up for them. */
 #include "algo/cluster_lanes.h"
 #include "base/radix_sort.h"
 
@@ -39,6 +40,8 @@ enum {
  * classes. Penalties, and the noise of the greedy sweeps, in mean root prices of a column. */
 static const double HOT = 0.1, HOT_POWER = 0.4, COLD = 0.03, GREEDY = 0.02, PENALTY_FIRST = 3, PENALTY_LAST = 6;
 static const double ANNEAL_SHARE = 0.4;   /* of the budget */
+static const double REPAIR_SWEEPS = 2;    /* repair takes less time than so many sweeps */
+static const double CUT_SECONDS = 2e-5;   /* per record: with less time than that, too, mondrian's classes are there first */
 static const double TRIES_PER_CLASS = 40; /* rebuilding, per epoch */
 static const double NEAR_NOISE = 1.8;     /* mean prices of a row: brings in other neighbours than the very nearest */
 
@@ -69,10 +72,10 @@ typedef struct cluster_run {
     uint64_t work, budget;
     bool by_time;                   /* the time limit is shorter than the budget */
     bool feasible;
-    bool has_saved;                 /* a feasible state is put by, of this price */
+    bool has_saved;                 /* a feasible state is put by, of this price; what comes next may be given up */
     int64_t saved_exact;
     atomic_bool stop;
-    double began;
+    double began, began_sweeps;
     double unit_loss, fixed_loss;   /* loss = exact sum * unit_loss + fixed_loss */
 } cluster_run;
 
@@ -202,9 +205,16 @@ static void store_block(cluster_run *run, kn_cluster_block *block, uint32_t numb
     result->exact += block->n_suppressed * run->problem->exact_root;
 }
 
+/* Time is up, and the state that was put by will be the answer. */
+static bool given_up(cluster_run *run) { return run->has_saved && atomic_load(&run->stop); }
+
 static kn_status run_block(void *context, size_t number, unsigned worker, kn_error *err)
 {
     cluster_run *run = context;
+    if (given_up(run)) {
+        run->results[number] = (block_result){0};
+        return KN_OK;
+    }
     if (run->blocks[worker] == NULL) {
         kn_status status = kn_cluster_block_new(&run->blocks[worker], run->problem, run->max_block_records, err);
         if (status != KN_OK) return status;
@@ -365,6 +375,7 @@ static kn_status start(cluster_run *run, kn_error *err)
     for (uint32_t c = 0; c <= run->now.n; c++) run->now.start[c] = (uint32_t)((uint64_t)n * c / run->now.n);
     double units = column_units(run);
     kn_cluster_job greedy = {.op = KN_CLUSTER_GREEDY, .n_sweeps = GREEDY_SWEEPS, .hot = GREEDY * units, .cold = GREEDY * units};
+    run->began_sweeps = kn_seconds_now();
     KN_TRY(run_epoch(run, &greedy, err));
 done:
     kn_free(lanes);
@@ -429,9 +440,10 @@ static kn_status repair(cluster_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n_blocks = run->n_blocks, n_bad = 0;
-    kn_cluster_job job = {.op = KN_CLUSTER_REPAIR, .repair = true};
+    kn_cluster_job job = {.op = KN_CLUSTER_REPAIR, .repair = true, .may_give_up = run->has_saved};
     for (;;) {
         KN_TRY(run_epoch(run, &job, err));
+        if (given_up(run)) goto done;
         n_bad = 0;
         for (uint32_t b = 0; b < run->n_blocks; b++) n_bad += run->results[b].n_bad;
         if (n_bad == 0 || run->n_blocks == 1) break;
@@ -449,11 +461,14 @@ done:
 static kn_status rebuild(cluster_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
+    uint32_t n_epochs = 0;
+    if (kn_ticker_out_of_time(run->task->ticker)) atomic_store(&run->stop, true);
     while (!atomic_load(&run->stop) && (run->by_time || run->work < run->budget)) {
         kn_cluster_job job = {.op = KN_CLUSTER_REBUILD, .tries_per_class = TRIES_PER_CLASS, .near_noise = NEAR_NOISE * row_units(run)};
         /* A try costs about two looks and one more per eight records. */
         double tries = (double)(run->budget - run->work) / (2 + run->problem->k * 3 / 8.0) / run->now.n;
         if (!run->by_time && tries < job.tries_per_class) job.tries_per_class = tries;
+        if (n_epochs++ > 0 && job.tries_per_class < 1) break; /* less than it costs to load the blocks */
         KN_TRY(run_epoch(run, &job, err));
     }
 done:
@@ -463,7 +478,7 @@ done:
 static void set_budget(cluster_run *run)
 {
     double n = run->problem->n_records, per_record = 3e6 / n;
-    per_record = per_record < 16 ? 16 : per_record > 2000 ? 2000 : per_record;
+    per_record = per_record < 12 ? 12 : per_record > 2000 ? 2000 : per_record;
     run->budget = run->task->effort > 0 ? run->task->effort : (uint64_t)(n * per_record);
 }
 
@@ -473,7 +488,7 @@ static uint32_t plan(cluster_run *run)
     double n = run->problem->n_records, budget = (double)run->budget;
     const kn_ticker *ticker = run->task->ticker;
     if (ticker != NULL && ticker->search_deadline > 0) {
-        double now = kn_seconds_now(), seconds_per_look = (now - run->began) / (double)(run->work + 1);
+        double now = kn_seconds_now(), seconds_per_look = (now - run->began_sweeps) / (GREEDY_SWEEPS * n);
         double affordable = (ticker->search_deadline - now) / seconds_per_look;
         if (affordable < budget) {
             run->by_time = true;
@@ -481,8 +496,8 @@ static uint32_t plan(cluster_run *run)
         }
     }
     /* One record that leaves a class of many changes little, so large classes hardly gain by annealing. */
-    double sweeps = ANNEAL_SHARE * budget / n, most = fmax(fmin(10.0 / run->problem->k, 1) * MAX_SWEEPS, LEAST_SWEEPS);
-    return (uint32_t)fmax(fmin(sweeps, most), 2);
+    double sweeps = fmin(ANNEAL_SHARE * budget / n, budget / n - REPAIR_SWEEPS), most = fmax(fmin(10.0 / run->problem->k, 1) * MAX_SWEEPS, LEAST_SWEEPS);
+    return (uint32_t)fmax(fmin(sweeps, most), 0);
 }
 
 /* --- From records to rows --------------------------------------------------------------------------------------- */
@@ -617,14 +632,21 @@ static void copy_solution(kn_cluster_solution *to, const kn_cluster_solution *fr
     memcpy(to->members, from->members, (size_t)n_records * sizeof *to->members);
 }
 
+static double seconds_left(const cluster_run *run)
+{
+    const kn_ticker *ticker = run->task->ticker;
+    return ticker != NULL && ticker->search_deadline > 0 ? ticker->search_deadline - kn_seconds_now() : INFINITY;
+}
+
 /* The first state that holds all models: annealed, or cut, or the better of the two. Large tables are cut first, so that
- * a release is there early; what annealing finds replaces it when it is better. */
+ * a release is there early; what annealing finds replaces it when it is better, and is given up when time is over. */
 static kn_status reach_feasible(cluster_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_args *args = run->task->args;
     uint32_t n = run->problem->n_records;
-    bool cuts = kn_args_is(args, "start", "cuts") || (kn_args_is(args, "start", "auto") && n > CUT_RECORDS);
+    bool large = n > CUT_RECORDS || seconds_left(run) < CUT_SECONDS * n;
+    bool cuts = kn_args_is(args, "start", "cuts") || (kn_args_is(args, "start", "auto") && large);
     bool anneals = !kn_args_is(args, "start", "cuts");
     kn_cluster_solution saved = {0};
     if (cuts) {
@@ -643,7 +665,7 @@ static kn_status reach_feasible(cluster_run *run, kn_error *err)
     KN_TRY(start(run, err));
     KN_TRY(anneal(run, plan(run), err));
     KN_TRY(repair(run, err));
-    if (cuts && exact_sum(run) > run->saved_exact) copy_solution(&run->now, &saved, n);
+    if (cuts && (!run->feasible || exact_sum(run) > run->saved_exact)) copy_solution(&run->now, &saved, n);
     run->has_saved = false;
 done:
     kn_free(saved.start);

@@ -183,6 +183,7 @@ typedef enum kn_cluster_op { KN_CLUSTER_GREEDY, KN_CLUSTER_ANNEAL, KN_CLUSTER_RE
 typedef struct kn_cluster_job {
     kn_cluster_op op;
     bool repair;               /* afterwards make every class hold */
+    bool may_give_up;          /* repair may stop half-way when asked to */
     uint32_t n_sweeps;
     double hot, cold;          /* temperature of the first and of the last sweep */
     double penalty_first, penalty_last;

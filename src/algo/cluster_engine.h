@@ -12,5 +12,5 @@ static void run(kn_cluster_block *block, const kn_cluster_job *job)
     case KN_CLUSTER_REPAIR: break;
     case KN_CLUSTER_REBUILD: rebuild(block, job); break;
     }
-    if (job->repair) repair(block);
+    if (job->repair) repair(block, job);
 }

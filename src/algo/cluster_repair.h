@@ -1,6 +1,7 @@
 /* Repair: make every class hold. The smallest class first: its records go one by one where they cost least, or it is
  * merged with the class that makes the cheapest union, whichever is cheaper. Ends because every step leaves one
- * class less; at the worst one class is left. Part of the engine (cluster_engine.h). */
+ * class less; at the worst one class is left. Where another state is at hand it may give up.
+ * Part of the engine (cluster_engine.h). */
 #ifndef KN_ALGO_CLUSTER_REPAIR_H
 #define KN_ALGO_CLUSTER_REPAIR_H
 
@@ -107,7 +108,7 @@ static bool remove_small_class(kn_cluster_block *block, uint32_t h)
     return true;
 }
 
-static void repair_sizes(kn_cluster_block *block)
+static void repair_sizes(kn_cluster_block *block, bool may_give_up)
 {
     uint32_t k = block->problem->k;
     int32_t most_small = 0;
@@ -117,19 +118,21 @@ static void repair_sizes(kn_cluster_block *block)
         for (uint32_t h = 0; h < block->n_classes; h++) {
             kn_cluster_class *class = &block->classes[h];
             if (class->size != size || class->persons >= (int32_t)k) continue;
+            if (may_give_up && engine_should_stop(block, 0)) return;
             if (!remove_small_class(block, h)) return;
         }
 }
 
 /* Merges what does not hold until all do or one class is left. Classes before h are known to hold; a merge may spoil
  * one of them (models that are not monotone do that), so the walk goes back to the class that grew. */
-static void repair_models(kn_cluster_block *block)
+static void repair_models(kn_cluster_block *block, bool may_give_up)
 {
     for (uint32_t h = 0; h < block->n_classes && block->n_classes > 1;) {
         if (class_is_good(block, h)) {
             h++;
             continue;
         }
+        if (may_give_up && engine_should_stop(block, 0)) return;
         uint32_t grown = merge_with_a_partner(block, h);
         if (grown == KN_NONE) return;
         class_delete(block, h); /* the last class now stands here */
@@ -137,14 +140,14 @@ static void repair_models(kn_cluster_block *block)
     }
 }
 
-static void repair(kn_cluster_block *block)
+static void repair(kn_cluster_block *block, const kn_cluster_job *job)
 {
     block->penalty = 1;
     kn_cluster_noise(block, 0);
     for (uint32_t h = 0; h < block->n_classes; h++) class_set_gate(block, h);
-    repair_sizes(block);
+    repair_sizes(block, job->may_give_up);
     classes_drop_empty(block);
-    repair_models(block);
+    repair_models(block, job->may_give_up);
     if (block->problem->counts_only) classes_split(block);
 }
 
