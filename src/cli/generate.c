@@ -85,6 +85,12 @@ static void print_man(FILE *to)
         fputs("\n.EE\n", to);
     }
     man_options(to);
+    fputs(".SH RELEASED VALUES\nA value as it was read; a label of its hierarchy; an interval \\fB30..39\\fR, both ends "
+          "included; a set\n\\fB{a|b}\\fR; \\fB*\\fR for any value, and in every quasi-identifier of a suppressed row. Inside "
+          "intervals and sets\nwhat would be ambiguous is escaped with \\fB\\e\\fR. A quasi-identifier that has the value "
+          "\\fB*\\fR in the data is refused: rename\nit, or read it as a missing cell that may be any value with "
+          "\\fB\\-\\-null '*' \\-\\-missing wildcard\\fR.\n",
+          to);
     fputs(".SH EXIT STATUS\n0 done; 1 guarantee not met, or no release exists; 2 usage or policy; 3 input or I/O; 4 "
           "resources;\n"
           "130 interrupted.\n.SH ENVIRONMENT\n.TP\nNO_COLOR\nno colour on a terminal.\n.TP\nTMPDIR\nwhere standard "

@@ -2,6 +2,7 @@
 #include "run/input.h"
 
 #include "hierarchy/build.h"
+#include "hierarchy/builders.h"
 #include "run/targets.h"
 
 #include <errno.h>
@@ -171,6 +172,33 @@ static void warn_of_copied_columns(kn_input *input)
     }
 }
 
+static bool missing_is_wildcard(const kn_settings *settings)
+{
+    const char *missing = kn_settings_text(settings, "missing");
+    return missing != NULL && strcmp(missing, "wildcard") == 0;
+}
+
+/* In a release * means "anything". The value * of the data, copied, could not be told from it, and whoever reads the
+ * release back would see more loss, or a suppressed row, where there is none. A * that stands for something unknown is
+ * a missing cell that may be any value: then it is released as what it is. */
+static kn_status refuse_stars(const kn_input *input, kn_error *err)
+{
+    char shown[KN_SHOWN_BYTES];
+    for (uint32_t c = 0; c < input->table->n_columns; c++) {
+        const kn_column *column = &input->table->columns[c];
+        uint32_t star = column->role == KN_ROLE_QUASI ? kn_column_find_text(column, "*", 1) : KN_NONE;
+        if (star == KN_NONE) continue;
+        bool is_missing = column->has_missing && kn_column_value(column, star) == column->n_values - 1;
+        if (is_missing && missing_is_wildcard(input->settings)) continue;
+        return kn_error_set(err, KN_INPUT,
+                            "%s, line %llu, column %s: the value %s would be ambiguous, because in a release * means any value; "
+                            "rename it in the data, or, if it stands for something unknown, say --null '*' --missing wildcard",
+                            input->table->source, (unsigned long long)column->first_line[star], column->name,
+                            kn_value_shown(shown, "*", 1, false));
+    }
+    return KN_OK;
+}
+
 kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, char *const *released,
                         size_t n_released, kn_error *err)
 {
@@ -188,7 +216,10 @@ kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mod
     }
     KN_TRY(kn_csv_open(&reader, input->path, &input->csv, err));
     KN_TRY(read_table(input, reader, mode, released, n_released, err));
-    if (mode == KN_COLUMNS_OF_DATA) warn_of_copied_columns(input);
+    if (mode == KN_COLUMNS_OF_DATA) {
+        KN_TRY(refuse_stars(input, err));
+        warn_of_copied_columns(input);
+    }
     input->seconds_read = kn_seconds_now() - began;
 done:
     kn_csv_close(reader);
@@ -246,8 +277,7 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     kn_status status = KN_OK;
     uint32_t *quasi = NULL;
     double began = kn_seconds_now();
-    const char *missing = kn_settings_text(input->settings, "missing");
-    bool wildcard = missing != NULL && strcmp(missing, "wildcard") == 0;
+    bool wildcard = missing_is_wildcard(input->settings);
     KN_TRY(list_quasi(&quasi, &input->n_qis, input, err));
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {
