@@ -1,5 +1,6 @@
 /* Parsing and checking "name=value,..." against a parameter table. */
 #include "base/param.h"
+#include "base/words.h"
 
 #include <assert.h>
 #include <math.h>
@@ -68,23 +69,10 @@ kn_status kn_param_check(const char *owner, const kn_param *param, const char *t
     return status;
 }
 
-/* Cuts the next "name=value" off *text into `item` (at least strlen(*text)+1 bytes), with "\," as ','. */
-static void next_item(char *item, const char **text)
-{
-    const char *from = *text;
-    for (; *from != '\0' && *from != ','; from++) {
-        if (from[0] == '\\' && from[1] == ',') from++;
-        *item++ = *from;
-    }
-    *item = '\0';
-    *text = *from == ',' ? from + 1 : from;
-}
-
 static kn_status parse_items(kn_args *args, const char *text, char *item, kn_error *err)
 {
     kn_status status = KN_OK;
-    while (*text != '\0') {
-        next_item(item, &text);
+    while (kn_words_next(item, &text)) {
         char *value = strchr(item, '=');
         if (value == NULL) KN_FAIL(KN_USAGE, "%s: '%.40s' is not name=value", args->owner, item);
         *value++ = '\0';
@@ -111,7 +99,7 @@ kn_status kn_args_parse(kn_args *out, const char *owner, const kn_param *params,
     KN_NEW(out->values, n_params);
     for (size_t i = 0; i < n_params; i++)
         if (params[i].preset != NULL) KN_TRY(set_value(&out->values[i], owner, &params[i], params[i].preset, err));
-    if (text != NULL) {
+    if (text != NULL && *text != '\0') {
         KN_NEW(item, strlen(text) + 1);
         KN_TRY(parse_items(out, text, item, err));
     }

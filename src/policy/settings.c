@@ -243,16 +243,6 @@ double kn_settings_suppression(const kn_settings *settings, bool *is_percent)
     return number;
 }
 
-/* Roles: does a list of columns name this one? */
-static bool list_names(const char *list, const char *column)
-{
-    char *item = kn_array_alloc(strlen(list) + 1, 1, NULL);
-    bool found = false;
-    while (item != NULL && kn_words_next(item, &list)) found |= strcmp(item, column) == 0;
-    kn_free(item);
-    return found;
-}
-
 static bool is_role(const char *option) { return is_one_of("qi|sensitive|identifier|insensitive", option); }
 
 static bool same_until(const char *a, const char *b, char end)
@@ -266,7 +256,7 @@ static bool same_until(const char *a, const char *b, char end)
 static bool flag_overrides(const kn_setting *flag, const kn_setting *setting)
 {
     const kn_option *option = find_option(setting->option);
-    if (is_role(setting->option)) return is_role(flag->option) && list_names(flag->value, setting->value);
+    if (is_role(setting->option)) return is_role(flag->option) && kn_words_hold(flag->value, setting->value);
     if (strcmp(setting->option, "model") == 0 && strcmp(flag->option, "k") == 0)
         return same_until(setting->value, "k-anonymity", ':');
     if (strcmp(flag->option, setting->option) != 0) return false;
