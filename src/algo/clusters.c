@@ -347,19 +347,20 @@ typedef struct merger {
 
 enum { SLOTS_PER_JOB = 256, FAR = INT32_MAX - 1 /* open, but the only one left */ };
 
-static void set_nearest(merger *m, uint32_t slot, const int32_t *deltas, int32_t cost)
+/* From the probe's join, the slot itself struck out. */
+static void set_nearest(merger *m, kn_probe *probe, uint32_t slot, const int32_t *deltas, int32_t cost)
 {
-    uint32_t nearest = kn_least(deltas, m->n_slots);
+    uint32_t nearest = kn_probe_least(probe);
     m->nearest[slot] = nearest;
-    m->distance[slot] = deltas[nearest] == INT32_MAX ? FAR : deltas[nearest] - cost;
+    m->distance[slot] = nearest == KN_NONE ? FAR : deltas[nearest] - cost;
 }
 
 static void look_for_nearest(merger *m, kn_probe *probe, uint32_t slot)
 {
     kn_clusters_probe(m->clusters, probe, m->cluster[slot]);
     int32_t *deltas = kn_probe_join(probe, m->scan, m->n_slots);
-    deltas[slot] = INT32_MAX;
-    set_nearest(m, slot, deltas, kn_probe_cost(probe));
+    kn_probe_strike(probe, slot);
+    set_nearest(m, probe, slot, deltas, kn_probe_cost(probe));
 }
 
 /* The time limit, not a request to stop: that ends the run. */
@@ -423,13 +424,13 @@ static void unite_slots(merger *m, uint32_t a, uint32_t b)
     kn_clusters_probe(m->clusters, probe, m->cluster[a]);
     kn_scan_store(m->scan, a, probe);
     int32_t *deltas = kn_probe_join(probe, m->scan, m->n_slots), cost = kn_probe_cost(probe);
-    deltas[a] = INT32_MAX;
+    kn_probe_strike(probe, a);
     for (uint32_t slot = 0; slot < m->n_slots; slot++) {
         if (deltas[slot] == INT32_MAX || deltas[slot] - cost >= m->distance[slot]) continue;
         m->distance[slot] = deltas[slot] - cost;
         m->nearest[slot] = a;
     }
-    set_nearest(m, a, deltas, cost);
+    set_nearest(m, probe, a, deltas, cost);
 }
 
 /* Without time for distances: small clusters are united as they stand, until each is large enough. */
