@@ -1,24 +1,40 @@
 /* Blocks of groups; see the header. A roll-up hashes the blocks' keys, chains the blocks that meet, and joins their
- * entries through a table by inner value, which is small enough to stay in the first cache. Blocks stand in the order
- * in which their keys first occur in the source. */
+ * entries through a table by inner value, which is small enough to stay in the first cache.
+ *
+ * The base is sorted by key, and the fields of the outer columns stand in the key from low to high bits. So what meets
+ * when the outermost column is rolled up are neighbours; and as long as columns are rolled up from the outermost
+ * inwards, what can meet stands together in a *run* of blocks that agree in all columns further in. Each run has a hash
+ * table of its own, which stays in the cache however large the table is. On the pool, sources beyond the cache are cut
+ * between runs; of smaller ones each thread takes the blocks whose new key hashes to it, which shares the work evenly
+ * where runs are few, and costs the order, which they can do without. */
 #include "partition/lattice_blocks.h"
+
+#include "base/radix_sort.h"
 
 #include <assert.h>
 #include <string.h>
 
 typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
 
-enum { MOST_OUTER = 64 };
+enum { LANE_BITS = 2, MOST_OUTER = 64, MOST_PARTS = 64, LEAST_PART = 1 << 15, FEW = 8, SMALL = 1 << 18 };
+/* LEAST_PART in entries; SMALL in blocks: what a hash table in the cache can hold; FEW are looked through one by one. */
+
+/* What one thread needs to roll up a run. */
+typedef struct run_scratch {
+    uint32_t *slots;
+    uint32_t *next;         /* [block of the run]: the next one with the same result */
+    uint32_t *first, *last; /* [block of the result, counted in the run]: ends of its chain */
+    size_t capacity;        /* blocks of a run */
+    uint32_t *where;        /* [inner]: entry of the result that may hold this inner value */
+} run_scratch;
 
 struct kn_block_roller {
     const kn_block_lattice *lattice;
-    uint32_t *slots;
-    size_t n_slots;
-    uint32_t *next;          /* [block of the source]: the next one with the same result */
-    uint32_t *first, *last;  /* [block of the result]: ends of its chain */
-    size_t n_chain;
-    uint32_t *where;         /* [inner]: entry of the result that may hold this inner value */
-    uint64_t **table;        /* [index into outer][position] */
+    kn_pool *pool;
+    run_scratch *scratch; /* per thread */
+    uint32_t n_threads;
+    kn_blocks *parts;     /* per thread; the first one rolls into the result itself */
+    uint64_t **table;     /* [index into outer][position] */
     int64_t **delta;
 };
 
@@ -126,14 +142,13 @@ done:
 /* False when the key does not fit. */
 static bool place_outer(kn_block_lattice *b)
 {
-    uint32_t used = 0;
     if (b->n_outer > MOST_OUTER) return false;
     for (uint32_t d = 0; d < b->n_outer; d++) {
         const kn_lattice_column *column = &b->lattice->columns[b->outer[d]];
         b->outer_bits[d] = bits_for(column->levels[column->min_level].n);
-        b->outer_shift[d] = used;
-        used += b->outer_bits[d];
-        if (used > 63) return false;
+        b->outer_shift[d] = b->n_key_bits;
+        b->n_key_bits += b->outer_bits[d];
+        if (b->n_key_bits + b->n_inner_bits + LANE_BITS > 63) return false;
     }
     return true;
 }
@@ -145,34 +160,29 @@ static int64_t price_of(const kn_block_lattice *b, uint32_t q, uint32_t level, u
 
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
-static kn_status blocks_reserve(kn_blocks *blocks, const kn_block_lattice *b, uint32_t n, uint32_t n_entries,
-                                kn_error *err)
+/* Room for that many, what is there is kept. */
+static kn_status blocks_grow(kn_blocks *blocks, const kn_block_lattice *b, size_t n, size_t n_entries, kn_error *err)
 {
     kn_status status = KN_OK;
     if (blocks->levels == NULL) KN_NEW(blocks->levels, b->lattice->tuples->n_qis);
     if (n > blocks->capacity || blocks->start == NULL) {
-        kn_free(blocks->keys);
-        kn_free(blocks->prices);
-        kn_free(blocks->start);
-        blocks->keys = NULL;
-        blocks->prices = NULL;
-        blocks->start = NULL;
-        blocks->capacity = 0;
-        KN_NEW_RAW(blocks->keys, (size_t)n + 1);
-        KN_NEW_RAW(blocks->prices, (size_t)n + 1);
-        KN_NEW_RAW(blocks->start, (size_t)n + 2);
-        blocks->capacity = n;
+        uint64_t *keys = kn_array_resize(blocks->keys, n + 1, sizeof *keys, err);
+        if (keys != NULL) blocks->keys = keys;
+        int64_t *prices = kn_array_resize(blocks->prices, n + 1, sizeof *prices, err);
+        if (prices != NULL) blocks->prices = prices;
+        uint32_t *start = kn_array_resize(blocks->start, n + 2, sizeof *start, err);
+        if (start != NULL) blocks->start = start;
+        if (keys == NULL || prices == NULL || start == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        blocks->capacity = (uint32_t)n;
     }
     if (n_entries > blocks->entries_capacity || blocks->counts == NULL) {
-        kn_free(blocks->inner);
-        kn_free(blocks->counts);
-        blocks->inner = NULL;
-        blocks->counts = NULL;
-        blocks->entries_capacity = 0;
-        KN_NEW_RAW(blocks->inner, (size_t)n_entries + 1);
-        blocks->counts = kn_array_alloc_aligned(((size_t)n_entries + 1) * b->width, sizeof *blocks->counts, err);
-        if (blocks->counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        blocks->entries_capacity = n_entries;
+        uint16_t *inner = kn_array_resize(blocks->inner, n_entries + 1, sizeof *inner, err);
+        if (inner == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        blocks->inner = inner;
+        uint32_t *counts = kn_array_resize(blocks->counts, (n_entries + 1) * b->width, sizeof *counts, err);
+        if (counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        blocks->counts = counts; /* aligned for lanes4 as all blocks of memory are */
+        blocks->entries_capacity = (uint32_t)n_entries;
     }
 done:
     return status;
@@ -194,67 +204,158 @@ size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks)
     return (size_t)blocks->capacity * 20 + (size_t)blocks->entries_capacity * (2 + 4 * (size_t)lattice->width);
 }
 
-/* Each tuple a block of one entry. */
-static kn_status tuples_as_blocks(kn_blocks *raw, const kn_block_lattice *b, kn_error *err)
+/* A tuple in one word, which the base is sorted by: key, inner value, lane of its riders, from high to low bits. */
+static void add_field(uint64_t *words, const kn_block_lattice *b, uint32_t q, uint64_t factor)
 {
-    kn_status status = KN_OK;
+    const kn_tuples *tuples = b->lattice->tuples;
+    const kn_lattice_column *column = &b->lattice->columns[q];
+    const uint32_t *of_code = column->levels[column->min_level].of_code, *codes = tuples->codes[q];
+    for (uint32_t t = 0; t < tuples->n_tuples; t++) words[t] += of_code[codes[t]] * factor;
+}
+
+static void tuple_words(uint64_t *words, const kn_block_lattice *b)
+{
+    memset(words, 0, (size_t)b->lattice->tuples->n_tuples * sizeof *words);
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        add_field(words, b, b->outer[d], 1ull << (b->outer_shift[d] + b->n_inner_bits + LANE_BITS));
+    for (uint32_t i = 0; i < b->n_inner; i++) add_field(words, b, b->inner[i], 1ull << (b->inner_shift[i] + LANE_BITS));
+    for (uint32_t r = 0; r < b->n_riders; r++) add_field(words, b, b->riders[r], b->rider_stride[r]);
+}
+
+static void add_tuple(uint32_t *counts, const kn_block_lattice *b, uint32_t tuple, uint32_t lane)
+{
     const kn_lattice *lattice = b->lattice;
     const kn_tuples *tuples = lattice->tuples;
-    KN_TRY(blocks_reserve(raw, b, tuples->n_tuples, tuples->n_tuples, err));
-    raw->n = raw->n_entries = tuples->n_tuples;
-    memset(raw->keys, 0, (size_t)raw->n * sizeof *raw->keys);
-    memset(raw->prices, 0, (size_t)raw->n * sizeof *raw->prices);
-    memset(raw->inner, 0, (size_t)raw->n * sizeof *raw->inner);
-    for (uint32_t q = 0; q < tuples->n_qis; q++) raw->levels[q] = lattice->columns[q].min_level;
-    for (uint32_t d = 0; d < b->n_outer; d++) {
-        uint32_t q = b->outer[d];
-        const kn_lattice_column *column = &lattice->columns[q];
-        const uint32_t *of_code = column->levels[column->min_level].of_code;
-        for (uint32_t t = 0; t < raw->n; t++) {
-            uint32_t position = of_code[tuples->codes[q][t]];
-            raw->keys[t] |= (uint64_t)position << b->outer_shift[d];
-            raw->prices[t] += price_of(b, q, column->min_level, position);
+    if (!lattice->has_histograms) {
+        counts[lane] += tuples->rows[tuple];
+        if (lattice->has_persons) counts[KN_LATTICE_LANES + lane] += tuples->persons[tuple];
+        return;
+    }
+    counts[0] += tuples->rows[tuple];
+    if (lattice->has_persons) counts[1] += tuples->persons[tuple];
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
+        const kn_sensitive *sensitive = &tuples->sensitive[s];
+        for (uint32_t e = sensitive->start[tuple]; e < sensitive->start[tuple + 1]; e++)
+            counts[lattice->dense_at[s] + sensitive->values[e]] += sensitive->counts[e];
+    }
+}
+
+static int64_t key_price(const kn_block_lattice *b, uint64_t key)
+{
+    int64_t price = 0;
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        price += price_of(b, b->outer[d], b->lattice->columns[b->outer[d]].min_level,
+                          (uint32_t)(key >> b->outer_shift[d] & ((1ull << b->outer_bits[d]) - 1)));
+    return price;
+}
+
+/* The base from sorted tuples, in stretches that begin with a block. */
+typedef struct base_jobs {
+    kn_block_lattice *b;
+    const uint64_t *words;
+    const uint32_t *tuples;
+    uint32_t n_jobs;
+    uint32_t ends[MOST_PARTS + 1];
+    uint32_t blocks[MOST_PARTS + 1], entries[MOST_PARTS + 1]; /* of each stretch, then where it begins */
+} base_jobs;
+
+static inline bool begins_block(const base_jobs *jobs, uint32_t i)
+{
+    uint32_t shift = jobs->b->n_inner_bits + LANE_BITS;
+    return i == 0 || jobs->words[i] >> shift != jobs->words[i - 1] >> shift;
+}
+
+static inline bool begins_entry(const base_jobs *jobs, uint32_t i)
+{
+    return i == 0 || jobs->words[i] >> LANE_BITS != jobs->words[i - 1] >> LANE_BITS;
+}
+
+static kn_status count_base(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    base_jobs *jobs = context;
+    for (uint32_t i = jobs->ends[job]; i < jobs->ends[job + 1]; i++) {
+        jobs->blocks[job] += begins_block(jobs, i);
+        jobs->entries[job] += begins_entry(jobs, i);
+    }
+    return KN_OK;
+}
+
+static kn_status fill_base(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    enum { AHEAD = 24 }; /* tuples are sorted: their counts are anywhere */
+    const base_jobs *jobs = context;
+    const kn_block_lattice *b = jobs->b;
+    const kn_blocks *base = &b->base;
+    uint32_t end = jobs->ends[job + 1], block = jobs->blocks[job], entry = jobs->entries[job];
+    for (uint32_t i = jobs->ends[job]; i < end; i++) {
+        if (i + AHEAD < end) __builtin_prefetch(&b->lattice->tuples->rows[jobs->tuples[i + AHEAD]]);
+        if (begins_block(jobs, i)) {
+            base->keys[block] = jobs->words[i] >> (b->n_inner_bits + LANE_BITS);
+            base->prices[block] = key_price(b, base->keys[block]);
+            base->start[block++] = entry;
         }
-    }
-    for (uint32_t i = 0; i < b->n_inner; i++) {
-        const kn_lattice_column *column = &lattice->columns[b->inner[i]];
-        const uint32_t *of_code = column->levels[column->min_level].of_code;
-        for (uint32_t t = 0; t < raw->n; t++)
-            raw->inner[t] |= (uint16_t)(of_code[tuples->codes[b->inner[i]][t]] << b->inner_shift[i]);
-    }
-    for (uint32_t t = 0; t < raw->n && lattice->has_histograms; t++) {
-        uint32_t *counts = raw->counts + (size_t)t * b->width;
-        raw->start[t] = t;
-        counts[0] = tuples->rows[t];
-        if (lattice->has_persons) counts[1] = tuples->persons[t];
-        for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
-            const kn_sensitive *sensitive = &tuples->sensitive[s];
-            for (uint32_t e = sensitive->start[t]; e < sensitive->start[t + 1]; e++)
-                counts[lattice->dense_at[s] + sensitive->values[e]] = sensitive->counts[e];
+        if (begins_entry(jobs, i)) {
+            memset(base->counts + (size_t)entry * b->width, 0, b->width * sizeof *base->counts);
+            base->inner[entry++] = (uint16_t)(jobs->words[i] >> LANE_BITS & ((1u << b->n_inner_bits) - 1));
         }
+        add_tuple(base->counts + (size_t)(entry - 1) * b->width, b, jobs->tuples[i],
+                  (uint32_t)jobs->words[i] & ((1u << LANE_BITS) - 1));
     }
-    for (uint32_t t = 0; t < raw->n && !lattice->has_histograms; t++) {
-        uint32_t lane = 0, *counts = raw->counts + (size_t)t * b->width;
-        for (uint32_t r = 0; r < b->n_riders; r++) {
-            const kn_lattice_column *column = &lattice->columns[b->riders[r]];
-            lane += column->levels[column->min_level].of_code[tuples->codes[b->riders[r]][t]] * b->rider_stride[r];
-        }
-        counts[lane] = tuples->rows[t];
-        if (b->width > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] = tuples->persons[t];
-        raw->start[t] = t;
+    return KN_OK;
+}
+
+static void cut_base(base_jobs *jobs, uint32_t n, kn_pool *pool)
+{
+    uint32_t wanted = n / LEAST_PART + 1;
+    if (wanted > kn_pool_threads(pool)) wanted = kn_pool_threads(pool);
+    if (wanted > MOST_PARTS) wanted = MOST_PARTS;
+    jobs->n_jobs = 0;
+    for (uint32_t i = 1; i < wanted; i++) {
+        uint32_t end = (uint32_t)((uint64_t)n * i / wanted);
+        while (end < n && !begins_block(jobs, end)) end++;
+        if (end > jobs->ends[jobs->n_jobs] && end < n) jobs->ends[++jobs->n_jobs] = end;
     }
-    raw->start[raw->n] = raw->n;
+    jobs->ends[++jobs->n_jobs] = n;
+}
+
+static kn_status make_base(kn_block_lattice *b, kn_pool *pool, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n = b->lattice->tuples->n_tuples;
+    kn_blocks *base = &b->base;
+    uint64_t *words = NULL;
+    uint32_t *tuples = NULL, n_blocks = 0, n_entries = 0;
+    KN_NEW_RAW(words, n);
+    KN_NEW_RAW(tuples, n);
+    tuple_words(words, b);
+    for (uint32_t t = 0; t < n; t++) tuples[t] = t;
+    KN_TRY(kn_radix_sort(words, tuples, n, b->n_key_bits + b->n_inner_bits + LANE_BITS, pool, err));
+    base_jobs jobs = {.b = b, .words = words, .tuples = tuples};
+    cut_base(&jobs, n, pool);
+    KN_TRY(kn_pool_run(pool, jobs.n_jobs, count_base, &jobs, err));
+    for (uint32_t job = 0; job < jobs.n_jobs; job++) {
+        uint32_t own_blocks = jobs.blocks[job], own_entries = jobs.entries[job];
+        jobs.blocks[job] = n_blocks;
+        jobs.entries[job] = n_entries;
+        n_blocks += own_blocks;
+        n_entries += own_entries;
+    }
+    KN_TRY(blocks_grow(base, b, n_blocks, n_entries, err));
+    for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) base->levels[q] = b->lattice->columns[q].min_level;
+    KN_TRY(kn_pool_run(pool, jobs.n_jobs, fill_base, &jobs, err));
+    base->n = n_blocks;
+    base->start[n_blocks] = base->n_entries = n_entries;
 done:
+    kn_free(words);
+    kn_free(tuples);
     return status;
 }
 
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
-                               int64_t ***prices, uint32_t max_combos, kn_error *err)
+                               int64_t ***prices, uint32_t max_combos, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_block_lattice *b = NULL;
-    kn_block_roller *roller = NULL;
-    kn_blocks raw = {0};
     *out = NULL;
     if (lattice->tuples->n_repeats > 0) goto done;
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
@@ -271,14 +372,10 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     choose_inner(b, order, n_order, max_combos);
     if (!place_outer(b)) goto done;
     KN_TRY(number_combos(b, err));
-    KN_TRY(tuples_as_blocks(&raw, b, err));
-    KN_TRY(kn_block_roller_new(&roller, b, err));
-    KN_TRY(kn_blocks_roll(&b->base, &raw, raw.levels, roller, err));
+    KN_TRY(make_base(b, pool, err));
     *out = b;
     b = NULL;
 done:
-    kn_blocks_free(&raw);
-    kn_block_roller_free(roller);
     kn_block_lattice_free(b);
     return status;
 }
@@ -296,14 +393,20 @@ void kn_block_lattice_free(kn_block_lattice *blocks)
 
 /* --- Roll-up --------------------------------------------------------------------------------------------------- */
 
-kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_error *err)
+kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_block_roller *roller = NULL;
     *out = NULL;
     KN_NEW(roller, 1);
     roller->lattice = blocks;
-    KN_NEW(roller->where, (size_t)1 << blocks->n_inner_bits);
+    roller->pool = pool;
+    roller->n_threads = kn_pool_threads(pool);
+    if (roller->n_threads > MOST_PARTS) roller->n_threads = MOST_PARTS;
+    KN_NEW(roller->scratch, kn_pool_threads(pool));
+    KN_NEW(roller->parts, roller->n_threads);
+    for (uint32_t i = 0; i < roller->n_threads; i++)
+        KN_NEW(roller->scratch[i].where, (size_t)1 << blocks->n_inner_bits);
     KN_NEW(roller->table, (size_t)blocks->n_outer + 1);
     KN_NEW(roller->delta, (size_t)blocks->n_outer + 1);
     for (uint32_t d = 0; d < blocks->n_outer; d++) {
@@ -325,39 +428,19 @@ void kn_block_roller_free(kn_block_roller *roller)
         if (roller->table != NULL) kn_free(roller->table[d]);
         if (roller->delta != NULL) kn_free(roller->delta[d]);
     }
+    for (uint32_t i = 0; roller->scratch != NULL && i < roller->n_threads; i++) {
+        kn_free(roller->scratch[i].slots);
+        kn_free(roller->scratch[i].next);
+        kn_free(roller->scratch[i].first);
+        kn_free(roller->scratch[i].last);
+        kn_free(roller->scratch[i].where);
+    }
+    for (uint32_t i = 0; roller->parts != NULL && i < roller->n_threads; i++) kn_blocks_free(&roller->parts[i]);
+    kn_free(roller->parts);
+    kn_free(roller->scratch);
     kn_free(roller->table);
     kn_free(roller->delta);
-    kn_free(roller->slots);
-    kn_free(roller->next);
-    kn_free(roller->first);
-    kn_free(roller->last);
-    kn_free(roller->where);
     kn_free(roller);
-}
-
-static kn_status roller_reserve(kn_block_roller *roller, uint32_t n, uint32_t slot_bits, kn_error *err)
-{
-    kn_status status = KN_OK;
-    if (roller->n_slots < (size_t)1 << slot_bits) {
-        kn_free(roller->slots);
-        roller->n_slots = 0;
-        KN_NEW_RAW(roller->slots, (size_t)1 << slot_bits);
-        roller->n_slots = (size_t)1 << slot_bits;
-    }
-    if (roller->n_chain < n || roller->next == NULL) {
-        kn_free(roller->next);
-        kn_free(roller->first);
-        kn_free(roller->last);
-        roller->next = roller->first = roller->last = NULL;
-        roller->n_chain = 0;
-        KN_NEW_RAW(roller->next, (size_t)n + 1);
-        KN_NEW_RAW(roller->first, (size_t)n + 1);
-        KN_NEW_RAW(roller->last, (size_t)n + 1);
-        roller->n_chain = n;
-    }
-    memset(roller->slots, 0xff, sizeof *roller->slots << slot_bits);
-done:
-    return status;
 }
 
 /* One changed column. */
@@ -389,63 +472,258 @@ static uint32_t make_steps(step *steps, const kn_blocks *from, const uint32_t *l
     return n_steps;
 }
 
-/* Keys and prices of the result, and which blocks meet in it. */
-static uint32_t chain_blocks(kn_blocks *out, const kn_blocks *from, const step *steps, uint32_t n_steps,
-                             kn_block_roller *roller, uint32_t slot_bits)
+/* One roll-up, the same for all threads. */
+typedef struct roll_up {
+    const kn_blocks *from;
+    kn_blocks *out;
+    kn_block_roller *roller;
+    step steps[MOST_OUTER];
+    uint32_t n_steps;
+    uint32_t run_shift;           /* blocks of a run agree in the bits of the key from here on; 64: all are one run */
+    uint32_t n_parts;
+    kn_blocks *parts;              /* NULL: the first part is the result, the others are the roller's */
+    bool shared;                   /* a part is a share of the new keys; otherwise a stretch of whole runs */
+    uint32_t ends[MOST_PARTS + 1]; /* of those */
+} roll_up;
+
+static inline uint64_t run_of(const roll_up *r, uint64_t key) { return r->run_shift < 64 ? key >> r->run_shift : 0; }
+
+static kn_status scratch_reserve(run_scratch *scratch, size_t n, kn_error *err)
 {
-    uint32_t n = 0, last_slot = (uint32_t)((1ull << slot_bits) - 1), *slots = roller->slots;
-    for (uint32_t i = 0; i < from->n; i++) {
-        uint64_t key = from->keys[i];
-        int64_t price = from->prices[i];
-        for (uint32_t j = 0; j < n_steps; j++) {
-            uint64_t position = key >> steps[j].shift & steps[j].mask;
-            key = (key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
-            price += steps[j].delta[position];
-        }
-        uint32_t slot = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> (64 - slot_bits)), block;
-        while ((block = slots[slot]) != KN_NONE && out->keys[block] != key) slot = (slot + 1) & last_slot;
-        roller->next[i] = KN_NONE;
-        if (block == KN_NONE) {
-            slots[slot] = block = n++;
-            out->keys[block] = key;
-            out->prices[block] = price;
-            roller->first[block] = i;
+    kn_status status = KN_OK;
+    if (n <= scratch->capacity) return KN_OK;
+    n += n / 2;
+    kn_free(scratch->slots);
+    kn_free(scratch->next);
+    kn_free(scratch->first);
+    kn_free(scratch->last);
+    scratch->slots = scratch->next = scratch->first = scratch->last = NULL;
+    scratch->capacity = 0;
+    KN_NEW_RAW(scratch->slots, (size_t)1 << bits_for((uint32_t)(2 * n)));
+    KN_NEW_RAW(scratch->next, n);
+    KN_NEW_RAW(scratch->first, n);
+    KN_NEW_RAW(scratch->last, n);
+    scratch->capacity = n;
+done:
+    return status;
+}
+
+static inline __attribute__((always_inline)) void raise_block(uint64_t *key, int64_t *price, const step *steps,
+                                                              uint32_t n_steps)
+{
+    for (uint32_t j = 0; j < n_steps; j++) {
+        uint64_t position = *key >> steps[j].shift & steps[j].mask;
+        *key = (*key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
+        *price += steps[j].delta[position];
+    }
+}
+
+/* Slots come from the high bits of the hash: what is left of it must be mixed again. */
+static inline uint32_t share_of(uint64_t hash, uint32_t n_shares)
+{
+    return (uint32_t)((((hash ^ hash >> 32) * 0xd6e8feb86659fd93u >> 32) * n_shares) >> 32);
+}
+
+/* Keys and prices of what the run [begin, end) becomes, from out->n on, and which blocks meet in it; with shares only what
+ * hashes to this one. Returns how many. */
+static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, run_scratch *scratch,
+                                                                uint32_t begin, uint32_t end, uint32_t n_shares,
+                                                                uint32_t share, uint32_t n_steps)
+{
+    const uint64_t *from_keys = r->from->keys;
+    const int64_t *from_prices = r->from->prices;
+    uint64_t *restrict keys = out->keys + out->n;
+    int64_t *restrict prices = out->prices + out->n;
+    uint32_t *restrict slots = scratch->slots, *restrict next = scratch->next, *restrict first = scratch->first,
+             *restrict last = scratch->last;
+    const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
+    uint32_t n = 0, slot_bits = bits_for(2 * (end - begin)), last_slot = (1u << slot_bits) - 1;
+    bool few = end - begin <= FEW; /* looked through one by one */
+    if (!few) memset(slots, 0xff, sizeof *slots << slot_bits);
+    for (uint32_t i = begin; i < end; i++) {
+        uint64_t key = from_keys[i];
+        int64_t price = from_prices[i];
+        uint32_t block = 0;
+        raise_block(&key, &price, steps, n_steps);
+        uint64_t hash = key * 0x9e3779b97f4a7c15u;
+        if (n_shares > 1 && share_of(hash, n_shares) != share) continue;
+        if (few) {
+            while (block < n && keys[block] != key) block++;
         } else {
-            roller->next[roller->last[block]] = i;
+            uint32_t slot = (uint32_t)(hash >> (64 - slot_bits));
+            while ((block = slots[slot]) != KN_NONE && keys[block] != key) slot = (slot + 1) & last_slot;
+            if (block == KN_NONE) slots[slot] = block = n;
         }
-        roller->last[block] = i;
+        next[i - begin] = KN_NONE;
+        if (block == n) {
+            keys[n] = key;
+            prices[n++] = price;
+            first[block] = i;
+        } else {
+            next[last[block] - begin] = i;
+        }
+        last[block] = i;
     }
     return n;
 }
 
-/* The entries of the result, block by block. */
-static inline __attribute__((always_inline)) void join_entries(kn_blocks *out, const kn_blocks *from,
-                                                               kn_block_roller *roller, uint32_t width)
+static uint32_t chain_any(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
+                          uint32_t share)
 {
-    uint32_t n = 0, *where = roller->where;
-    const uint16_t *from_inner = from->inner;
-    uint16_t *inner = out->inner;
-    for (uint32_t block = 0; block < out->n; block++) {
-        uint32_t begin = n;
-        out->start[block] = n;
-        for (uint32_t i = roller->first[block]; i != KN_NONE; i = roller->next[i]) {
-            for (uint32_t e = from->start[i]; e < from->start[i + 1]; e++) {
+    if (r->n_steps != 1) return chain_run(out, r, scratch, begin, end, r->shared ? r->n_parts : 1, share, r->n_steps);
+    if (r->shared) return chain_run(out, r, scratch, begin, end, r->n_parts, share, 1);
+    return chain_run(out, r, scratch, begin, end, 1, 0, 1);
+}
+
+/* The entries of the next n_blocks blocks, whose chains lie in the run that begins at `begin`. */
+static inline __attribute__((always_inline)) void join_entries(kn_blocks *out, const roll_up *r, run_scratch *scratch,
+                                                               uint32_t begin, uint32_t n_blocks, uint32_t width)
+{
+    const uint16_t *from_inner = r->from->inner;
+    const uint32_t *from_start = r->from->start, *from_counts = r->from->counts;
+    const uint32_t *first = scratch->first, *next = scratch->next;
+    uint32_t *restrict where = scratch->where, *restrict start = out->start + out->n, *restrict counts = out->counts;
+    uint16_t *restrict inner = out->inner;
+    uint32_t n = out->n_entries;
+    for (uint32_t block = 0; block < n_blocks; block++) {
+        uint32_t begin_entries = start[block] = n;
+        for (uint32_t i = first[block]; i != KN_NONE; i = next[i - begin]) {
+            for (uint32_t e = from_start[i], end = from_start[i + 1]; e < end; e++) {
                 uint32_t value = from_inner[e], at = where[value];
-                const lanes4 *counts = (const lanes4 *)(from->counts + (size_t)e * width);
-                /* what an earlier block left in the table lies before `begin` or holds another value */
-                bool is_new = at < begin || at >= n || inner[at] != value;
-                if (is_new) {
+                const lanes4 *more = (const lanes4 *)(from_counts + (size_t)e * width);
+                /* what an earlier block left in the table lies before `begin_entries` or holds another value */
+                if (at < begin_entries || at >= n || inner[at] != value) {
                     at = where[value] = n++;
                     inner[at] = (uint16_t)value;
-                    for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(out->counts + (size_t)at * width))[w] = counts[w];
+                    for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(counts + (size_t)at * width))[w] = more[w];
                 } else {
-                    for (uint32_t w = 0; w < width / 4; w++)
-                        ((lanes4 *)(out->counts + (size_t)at * width))[w] += counts[w];
+                    for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(counts + (size_t)at * width))[w] += more[w];
                 }
             }
         }
     }
-    out->start[out->n] = out->n_entries = n;
+    out->n_entries = n;
+}
+
+/* Rolls up the blocks [begin, end) of the source, which hold whole runs. */
+static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
+                           uint32_t share, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = r->roller->lattice;
+    const kn_blocks *from = r->from;
+    const uint64_t *keys = from->keys;
+    out->n = out->n_entries = 0;
+    KN_TRY(blocks_grow(out, b, (end - begin) / 8 + 16, (from->start[end] - from->start[begin]) / 8 + 16, err));
+    for (uint32_t run_end; begin < end; begin = run_end) {
+        uint64_t run = run_of(r, keys[begin]);
+        for (run_end = begin + 1; run_end < end && run_of(r, keys[run_end]) == run;) run_end++;
+        size_t n = (size_t)out->n + (run_end - begin);
+        size_t n_entries = (size_t)out->n_entries + (from->start[run_end] - from->start[begin]);
+        if (n > out->capacity || n_entries > out->entries_capacity)
+            KN_TRY(blocks_grow(out, b, n > out->capacity ? n + n / 2 : n,
+                               n_entries > out->entries_capacity ? n_entries + n_entries / 2 : n_entries, err));
+        KN_TRY(scratch_reserve(scratch, run_end - begin, err));
+        uint32_t n_blocks = chain_any(out, r, scratch, begin, run_end, share);
+        if (b->width == 4) join_entries(out, r, scratch, begin, n_blocks, 4);
+        else if (b->width == 16) join_entries(out, r, scratch, begin, n_blocks, 16);
+        else join_entries(out, r, scratch, begin, n_blocks, b->width);
+        out->n += n_blocks;
+    }
+    out->start[out->n] = out->n_entries;
+done:
+    return status;
+}
+
+static kn_status roll_part_job(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    const roll_up *r = context;
+    kn_blocks *part = r->parts != NULL ? &r->parts[job] : job == 0 ? r->out : &r->roller->parts[job];
+    uint32_t begin = r->shared ? 0 : r->ends[job], end = r->shared ? r->from->n : r->ends[job + 1];
+    return roll_part(part, r, &r->roller->scratch[worker], begin, end, (uint32_t)job, err);
+}
+
+static void cut_between_runs(roll_up *r)
+{
+    const kn_blocks *from = r->from;
+    uint32_t wanted = r->n_parts;
+    r->n_parts = 0;
+    r->ends[0] = 0;
+    for (uint32_t i = 1; i < wanted; i++) {
+        uint32_t end = (uint32_t)((uint64_t)from->n * i / wanted);
+        while (end < from->n && run_of(r, from->keys[end]) == run_of(r, from->keys[end - 1])) end++;
+        if (end > r->ends[r->n_parts] && end < from->n) r->ends[++r->n_parts] = end;
+    }
+    r->ends[++r->n_parts] = from->n;
+}
+
+static void share_out(roll_up *r)
+{
+    const kn_blocks *from = r->from;
+    r->n_parts = from->n_entries / LEAST_PART;
+    if (r->n_parts > r->roller->n_threads) r->n_parts = r->roller->n_threads;
+    if (r->n_parts < 2) {
+        r->n_parts = 1;
+        r->ends[0] = 0;
+        r->ends[1] = from->n;
+    } else if (from->n <= SMALL) {
+        r->shared = true;
+        r->run_shift = 64;
+    } else {
+        cut_between_runs(r);
+    }
+}
+
+/* Behind what is there; parts may lie in the same memory, further back. */
+static void append(kn_blocks *out, const kn_blocks *part, uint32_t width)
+{
+    memmove(out->keys + out->n, part->keys, part->n * sizeof *part->keys);
+    memmove(out->prices + out->n, part->prices, part->n * sizeof *part->prices);
+    for (uint32_t i = 0; i <= part->n; i++) out->start[out->n + i] = out->n_entries + part->start[i];
+    memmove(out->inner + out->n_entries, part->inner, part->n_entries * sizeof *part->inner);
+    memmove(out->counts + (size_t)out->n_entries * width, part->counts,
+            (size_t)part->n_entries * width * sizeof *part->counts);
+    out->n += part->n;
+    out->n_entries += part->n_entries;
+}
+
+/* Each part has memory of its own, which is kept for the next time: such sources are small. */
+static kn_status roll_shares(roll_up *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_blocks *out = r->out, *parts = r->roller->parts;
+    KN_TRY(kn_pool_run(r->roller->pool, r->n_parts, roll_part_job, r, err));
+    size_t n = out->n, n_entries = out->n_entries;
+    for (uint32_t i = 1; i < r->n_parts; i++) {
+        n += parts[i].n;
+        n_entries += parts[i].n_entries;
+    }
+    KN_TRY(blocks_grow(out, r->roller->lattice, n, n_entries, err));
+    for (uint32_t i = 1; i < r->n_parts; i++) append(out, &parts[i], r->roller->lattice->width);
+done:
+    return status;
+}
+
+/* The parts lie in the result, each from where its source begins; then they move together. */
+static kn_status roll_stretches(roll_up *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t width = r->roller->lattice->width;
+    kn_blocks *out = r->out, views[MOST_PARTS];
+    out->n = out->n_entries = 0;
+    KN_TRY(blocks_grow(out, r->roller->lattice, (size_t)r->from->n + r->n_parts, r->from->n_entries, err));
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        uint32_t begin = r->ends[i], first = r->from->start[begin];
+        views[i] = (kn_blocks){.levels = out->levels, .keys = out->keys + begin, .prices = out->prices + begin,
+                               .start = out->start + begin + i, .inner = out->inner + first,
+                               .counts = out->counts + (size_t)first * width, .capacity = UINT32_MAX,
+                               .entries_capacity = UINT32_MAX};
+    }
+    r->parts = views;
+    KN_TRY(kn_pool_run(r->roller->pool, r->n_parts, roll_part_job, r, err));
+    for (uint32_t i = 0; i < r->n_parts; i++) append(out, &views[i], width);
+done:
+    return status;
 }
 
 kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *levels, kn_block_roller *roller,
@@ -453,15 +731,15 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
 {
     kn_status status = KN_OK;
     const kn_block_lattice *b = roller->lattice;
-    step steps[MOST_OUTER];
-    uint32_t slot_bits = bits_for(from->n > 8 ? 2 * from->n : 16);
-    uint32_t n_steps = make_steps(steps, from, levels, roller);
-    KN_TRY(blocks_reserve(out, b, from->n, from->n_entries, err));
-    KN_TRY(roller_reserve(roller, from->n, slot_bits, err));
-    out->n = chain_blocks(out, from, steps, n_steps, roller, slot_bits);
-    if (b->width == 4) join_entries(out, from, roller, 4);
-    else if (b->width == 16) join_entries(out, from, roller, 16);
-    else join_entries(out, from, roller, b->width);
+    roll_up r = {.from = from, .out = out, .roller = roller, .run_shift = 64};
+    uint32_t innermost = from->together;
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        if (levels[b->outer[d]] != from->levels[b->outer[d]] && innermost < d + 1) innermost = d + 1;
+    if (innermost < b->n_outer) r.run_shift = b->outer_shift[innermost];
+    r.n_steps = make_steps(r.steps, from, levels, roller);
+    share_out(&r);
+    KN_TRY(r.shared || r.n_parts == 1 ? roll_shares(&r, err) : roll_stretches(&r, err));
+    out->together = r.shared ? b->n_outer : innermost;
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) out->levels[q] = from->levels[q];
     for (uint32_t d = 0; d < b->n_outer; d++) out->levels[b->outer[d]] = levels[b->outer[d]];
 done:
