@@ -24,7 +24,9 @@ struct kn_evaluator {
         const int64_t *gap;
         uint32_t word, shift, mask;
     } *fields;
-    struct block_sums *sums;
+    kn_pool *pool;
+    struct block_sums **sums; /* per thread */
+    uint32_t n_sums;
     kn_block_histograms *histogram_sums;
 };
 
@@ -168,11 +170,11 @@ void kn_full_domain_free(kn_full_domain *domain)
     kn_free(domain);
 }
 
-static kn_status block_sums_new(struct block_sums **out, kn_error *err);
+static kn_status block_sums_new(kn_evaluator *evaluator, kn_error *err);
 
 /* --- Evaluator ------------------------------------------------------------------------------------------------- */
 
-kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_error *err)
+kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_evaluator *evaluator = NULL;
@@ -180,6 +182,7 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     *out = NULL;
     KN_NEW(evaluator, 1);
     evaluator->domain = domain;
+    evaluator->pool = pool;
     KN_TRY(kn_roller_new(&evaluator->roller, domain->lattice, err));
     KN_NEW(evaluator->histograms, tuples->n_sensitive);
     KN_NEW(evaluator->suppressed_histograms, tuples->n_sensitive);
@@ -194,8 +197,8 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     if (domain->blocks != NULL && domain->lattice->has_histograms)
         KN_TRY(kn_block_histograms_new(&evaluator->histogram_sums, domain, err));
     else if (domain->blocks != NULL)
-        KN_TRY(block_sums_new(&evaluator->sums, err));
-    if (domain->blocks != NULL) KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, NULL, err));
+        KN_TRY(block_sums_new(evaluator, err));
+    if (domain->blocks != NULL) KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, pool, err));
     for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
     *out = evaluator;
     evaluator = NULL;
@@ -222,6 +225,7 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_free(evaluator->cells);
     kn_free(evaluator->root);
     kn_free(evaluator->fields);
+    for (uint32_t i = 0; i < evaluator->n_sums; i++) kn_free(evaluator->sums[i]);
     kn_free(evaluator->sums);
     kn_block_histograms_free(evaluator->histogram_sums);
     kn_free(evaluator);
@@ -516,6 +520,12 @@ static inline __attribute__((always_inline)) lanes4 sum_lanes(const lanes4 sets[
            (sets[3] & (lanes4){0, 0, 0, ~0u});
 }
 
+static inline lanes4 lesser(lanes4 a, lanes4 b)
+{
+    lanes4 less = (lanes4)(a < b);
+    return (a & less) | (b & ~less);
+}
+
 /* Price of the riders in units: of the whole table, and what the suppressed rows of a lane pay more. */
 static int64_t rider_units(const kn_full_domain *domain, const lanes4 *suppressed, uint32_t variant)
 {
@@ -561,10 +571,18 @@ typedef struct block_sums {
     class_list lists[KN_BLOCK_MAX_COMBOS];
 } block_sums;
 
-static kn_status block_sums_new(struct block_sums **out, kn_error *err)
+static kn_status block_sums_new(kn_evaluator *evaluator, kn_error *err)
 {
-    *out = kn_array_alloc_aligned(1, sizeof **out, err);
-    return *out != NULL ? KN_OK : kn_error_set(err, KN_RESOURCES, "out of memory");
+    kn_status status = KN_OK;
+    uint32_t n = kn_pool_threads(evaluator->pool);
+    KN_NEW(evaluator->sums, n);
+    for (; evaluator->n_sums < n; evaluator->n_sums++) {
+        struct block_sums *sums = kn_array_alloc_aligned(1, sizeof *sums, err);
+        if (sums == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        evaluator->sums[evaluator->n_sums] = sums;
+    }
+done:
+    return status;
 }
 
 typedef uint64_t halves __attribute__((vector_size(16), may_alias));
@@ -604,8 +622,7 @@ static inline __attribute__((always_inline)) bool class_below(lanes4 below[4], c
         lanes4 empty = (lanes4)(rows[m] == 0);
         classes[m] -= ~breaks & ~empty;
         size |= empty;
-        lanes4 less = (lanes4)(size < smallest[m]);
-        smallest[m] = (size & less) | (smallest[m] & ~less);
+        smallest[m] = lesser(size, smallest[m]);
     }
     return !s->details || any_lane(any);
 }
@@ -689,16 +706,20 @@ static inline __attribute__((always_inline)) void mixed_block(block_sums *sums, 
     }
 }
 
+typedef struct block_range {
+    uint32_t begin, end;
+} block_range;
+
 static inline __attribute__((always_inline)) void scan_blocks(block_sums *sums, const kn_full_domain *domain,
-                                                              const kn_blocks *blocks, uint32_t n_riders,
-                                                              bool has_persons, bool details)
+                                                              const kn_blocks *blocks, block_range range,
+                                                              uint32_t n_riders, bool has_persons, bool details)
 {
     const kn_block_lattice *b = domain->blocks;
     uint64_t min_persons = domain->task->models->min_persons;
     uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
     const uint32_t parts = has_persons ? 2 : 1;
     const scan s = {{k, k, k, k}, has_persons, details, n_riders};
-    for (uint32_t block = 0; block < blocks->n; block++) {
+    for (uint32_t block = range.begin; block < range.end; block++) {
         uint32_t first = blocks->start[block], end = blocks->start[block + 1];
         const lanes4 *counts = (const lanes4 *)blocks->counts + (size_t)first * parts;
         lanes4 below[4];
@@ -720,14 +741,15 @@ static inline __attribute__((always_inline)) void scan_blocks(block_sums *sums, 
     }
 }
 
-static void scan_any(block_sums *sums, const kn_full_domain *domain, const kn_blocks *blocks, bool details)
+static void scan_any(block_sums *sums, const kn_full_domain *domain, const kn_blocks *blocks, block_range range,
+                     bool details)
 {
     bool has_persons = domain->lattice->has_persons;
     uint32_t n_riders = domain->blocks->n_riders;
-    if (has_persons || details) scan_blocks(sums, domain, blocks, n_riders, has_persons, details);
-    else if (n_riders == 2) scan_blocks(sums, domain, blocks, 2, false, false);
-    else if (n_riders == 1) scan_blocks(sums, domain, blocks, 1, false, false);
-    else scan_blocks(sums, domain, blocks, 0, false, false);
+    if (has_persons || details) scan_blocks(sums, domain, blocks, range, n_riders, has_persons, details);
+    else if (n_riders == 2) scan_blocks(sums, domain, blocks, range, 2, false, false);
+    else if (n_riders == 1) scan_blocks(sums, domain, blocks, range, 1, false, false);
+    else scan_blocks(sums, domain, blocks, range, 0, false, false);
 }
 
 /* The price of the inner columns at a combo: the whole table, and the rows suppressed in every combo. */
@@ -765,6 +787,54 @@ static void clear_block_sums(block_sums *sums, const kn_block_lattice *b)
         memset(sums->by_position[i], 0, sizeof *sums->by_position[i] << b->inner_bits[i]);
 }
 
+static void add_block_sums(block_sums *sums, const block_sums *more, const kn_block_lattice *b)
+{
+    for (int m = 0; m < 4; m++) {
+        for (uint32_t c = 0; c < b->n_combos; c++) {
+            sums->suppressed[c][m] += more->suppressed[c][m];
+            sums->units[c][m] += more->units[c][m];
+            sums->classes[c][m] += more->classes[c][m];
+            sums->smallest[c][m] = lesser(sums->smallest[c][m], more->smallest[c][m]);
+        }
+        sums->always[m] += more->always[m];
+        sums->always_classes[m] += more->always_classes[m];
+        sums->always_smallest[m] = lesser(sums->always_smallest[m], more->always_smallest[m]);
+        sums->always_units[m] += more->always_units[m];
+    }
+    for (uint32_t i = 0; i < b->n_inner; i++)
+        for (uint32_t p = 0; p < 1u << b->inner_bits[i]; p++) sums->by_position[i][p] += more->by_position[i][p];
+}
+
+/* A share of the blocks. Each job has sums of its own. */
+typedef struct sum_jobs {
+    kn_evaluator *evaluator;
+    const kn_blocks *blocks;
+    uint32_t n_jobs;
+    bool details;
+} sum_jobs;
+
+static kn_status sum_job(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    const sum_jobs *jobs = context;
+    const kn_full_domain *domain = jobs->evaluator->domain;
+    uint64_t n = jobs->blocks->n;
+    block_range range = {(uint32_t)(n * job / jobs->n_jobs), (uint32_t)(n * (job + 1) / jobs->n_jobs)};
+    clear_block_sums(jobs->evaluator->sums[job], domain->blocks);
+    scan_any(jobs->evaluator->sums[job], domain, jobs->blocks, range, jobs->details);
+    return KN_OK;
+}
+
+/* All blocks, summed up in sums[0]; on the pool where it pays. */
+static void sum_blocks(kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
+{
+    enum { LEAST_SHARE = 1 << 14 };
+    sum_jobs jobs = {evaluator, blocks, evaluator->n_sums, details};
+    if (blocks->n_entries / LEAST_SHARE < jobs.n_jobs) jobs.n_jobs = blocks->n_entries / LEAST_SHARE;
+    if (jobs.n_jobs < 1) jobs.n_jobs = 1;
+    kn_pool_run(jobs.n_jobs > 1 ? evaluator->pool : NULL, jobs.n_jobs, sum_job, &jobs, NULL); /* cannot fail */
+    for (uint32_t i = 1; i < jobs.n_jobs; i++) add_block_sums(evaluator->sums[0], evaluator->sums[i], evaluator->domain->blocks);
+}
+
 /* The price of the whole table at a node, without suppression. */
 static int64_t table_price(const kn_full_domain *domain, const kn_block_lattice *b, const kn_blocks *blocks,
                            uint32_t combo, uint32_t variant)
@@ -781,15 +851,14 @@ void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *
 {
     const kn_full_domain *domain = evaluator->domain;
     const kn_block_lattice *b = domain->blocks;
-    block_sums *sums = evaluator->sums;
     int64_t columns = 0;
     if (domain->lattice->has_histograms) {
         kn_evaluate_histogram_blocks(out, evaluator->histogram_sums, blocks, details);
         return;
     }
     for (uint32_t d = 0; d < b->n_outer; d++) columns += domain->table_sum[b->outer[d]][blocks->levels[b->outer[d]]];
-    clear_block_sums(sums, b);
-    scan_any(sums, domain, blocks, details);
+    sum_blocks(evaluator, blocks, details);
+    block_sums *sums = evaluator->sums[0];
     for (uint32_t c = 0; c < b->n_combos; c++) {
         for (int m = 0; m < 4; m++) sums->suppressed[c][m] += sums->always[m];
         for (int m = 0; m < 4; m++) sums->classes[c][m] += sums->always_classes[m];
@@ -842,7 +911,7 @@ kn_status kn_full_domain_refuse(const kn_full_domain *domain, kn_error *err)
     kn_evaluator *evaluator = NULL;
     uint32_t n_qis = domain->task->tuples->n_qis, *levels = NULL;
     kn_node top;
-    KN_TRY(kn_evaluator_new(&evaluator, domain, err));
+    KN_TRY(kn_evaluator_new(&evaluator, domain, domain->task->pool, err));
     KN_NEW(levels, n_qis);
     for (uint32_t q = 0; q < n_qis; q++) levels[q] = domain->lattice->columns[q].max_level;
     KN_TRY(kn_evaluate_levels(&top, evaluator, levels, err));

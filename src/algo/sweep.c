@@ -54,7 +54,6 @@ typedef struct known {
 typedef struct sweep {
     const kn_full_domain *domain;
     kn_evaluator *evaluator;
-    kn_block_roller *roller; /* on all threads */
     kn_ranking *ranking;
     kn_sweep_result *result;
     uint32_t n_qis, n_depths;
@@ -110,8 +109,7 @@ static kn_status sweep_new(sweep *s, kn_error *err)
             if (!fixed) s->free_columns[(size_t)d * s->n_qis + s->n_free[d]++] = q;
         }
     KN_NEW(s->nodes, s->n_nodes);
-    KN_TRY(kn_evaluator_new(&s->evaluator, domain, err));
-    if (domain->blocks != NULL) KN_TRY(kn_block_roller_new(&s->roller, domain->blocks, domain->task->pool, err));
+    KN_TRY(kn_evaluator_new(&s->evaluator, domain, domain->task->pool, err));
 done:
     return status;
 }
@@ -123,7 +121,6 @@ static void sweep_free(sweep *s)
         if (s->groups != NULL) kn_groups_free(&s->groups[d], s->domain->lattice);
     }
     kn_evaluator_free(s->evaluator);
-    kn_block_roller_free(s->roller);
     kn_free(s->levels);
     kn_free(s->scan_levels);
     kn_free(s->stride);
@@ -266,7 +263,7 @@ static kn_status roll(sweep *s, uint32_t depth, const kn_blocks **blocks, const 
     if (same) goto done;
     if (s->domain->blocks != NULL) {
         if (!may_keep(s, depth, (*blocks)->n_entries)) goto done;
-        KN_TRY(kn_blocks_roll(&s->blocks[depth], *blocks, s->levels, s->roller, err));
+        KN_TRY(kn_blocks_roll(&s->blocks[depth], *blocks, s->levels, kn_evaluator_block_roller(s->evaluator), err));
         s->work += (*blocks)->n_entries;
         *blocks = &s->blocks[depth];
     } else {

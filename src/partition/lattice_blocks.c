@@ -4,8 +4,9 @@
  * The base is sorted by key, and the fields of the outer columns stand in the key from low to high bits. So what meets
  * when the outermost column is rolled up are neighbours; and as long as columns are rolled up from the outermost
  * inwards, what can meet stands together in a *run* of blocks that agree in all columns further in. Each run has a hash
- * table of its own, which stays in the cache however large the table is: about 10 ns per entry instead of 70 with
- * millions of tuples. Runs are independent, so large roll-ups are cut between runs into parts for the pool. */
+ * table of its own, which stays in the cache however large the table is. On the pool, sources beyond the cache are cut
+ * between runs; of smaller ones each thread takes the blocks whose new key hashes to it, which shares the work evenly
+ * where runs are few, and costs the order, which they can do without. */
 #include "partition/lattice_blocks.h"
 
 #include "base/radix_sort.h"
@@ -16,6 +17,7 @@
 typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
 
 enum { LANE_BITS = 2, MOST_OUTER = 64, MOST_PARTS = 64, LEAST_PART = 1 << 15, FEW = 8, SMALL = 1 << 18 };
+/* LEAST_PART in entries; SMALL in blocks: what a hash table in the cache can hold; FEW are looked through one by one. */
 
 /* What one thread needs to roll up a run. */
 typedef struct run_scratch {
@@ -177,11 +179,9 @@ static kn_status blocks_grow(kn_blocks *blocks, const kn_block_lattice *b, size_
         uint16_t *inner = kn_array_resize(blocks->inner, n_entries + 1, sizeof *inner, err);
         if (inner == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         blocks->inner = inner;
-        uint32_t *counts = kn_array_alloc_aligned((n_entries + 1) * b->width, sizeof *counts, err);
+        uint32_t *counts = kn_array_resize(blocks->counts, (n_entries + 1) * b->width, sizeof *counts, err);
         if (counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        if (blocks->counts != NULL) memcpy(counts, blocks->counts, (size_t)blocks->n_entries * b->width * sizeof *counts);
-        kn_free(blocks->counts);
-        blocks->counts = counts;
+        blocks->counts = counts; /* aligned for lanes4 as all blocks of memory are */
         blocks->entries_capacity = (uint32_t)n_entries;
     }
 done:
@@ -249,10 +249,79 @@ static int64_t key_price(const kn_block_lattice *b, uint64_t key)
     return price;
 }
 
+/* The base from sorted tuples, in stretches that begin with a block. */
+typedef struct base_jobs {
+    kn_block_lattice *b;
+    const uint64_t *words;
+    const uint32_t *tuples;
+    uint32_t n_jobs;
+    uint32_t ends[MOST_PARTS + 1];
+    uint32_t blocks[MOST_PARTS + 1], entries[MOST_PARTS + 1]; /* of each stretch, then where it begins */
+} base_jobs;
+
+static inline bool begins_block(const base_jobs *jobs, uint32_t i)
+{
+    uint32_t shift = jobs->b->n_inner_bits + LANE_BITS;
+    return i == 0 || jobs->words[i] >> shift != jobs->words[i - 1] >> shift;
+}
+
+static inline bool begins_entry(const base_jobs *jobs, uint32_t i)
+{
+    return i == 0 || jobs->words[i] >> LANE_BITS != jobs->words[i - 1] >> LANE_BITS;
+}
+
+static kn_status count_base(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    base_jobs *jobs = context;
+    for (uint32_t i = jobs->ends[job]; i < jobs->ends[job + 1]; i++) {
+        jobs->blocks[job] += begins_block(jobs, i);
+        jobs->entries[job] += begins_entry(jobs, i);
+    }
+    return KN_OK;
+}
+
+static kn_status fill_base(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    enum { AHEAD = 24 }; /* tuples are sorted: their counts are anywhere */
+    const base_jobs *jobs = context;
+    const kn_block_lattice *b = jobs->b;
+    const kn_blocks *base = &b->base;
+    uint32_t end = jobs->ends[job + 1], block = jobs->blocks[job], entry = jobs->entries[job];
+    for (uint32_t i = jobs->ends[job]; i < end; i++) {
+        if (i + AHEAD < end) __builtin_prefetch(&b->lattice->tuples->rows[jobs->tuples[i + AHEAD]]);
+        if (begins_block(jobs, i)) {
+            base->keys[block] = jobs->words[i] >> (b->n_inner_bits + LANE_BITS);
+            base->prices[block] = key_price(b, base->keys[block]);
+            base->start[block++] = entry;
+        }
+        if (begins_entry(jobs, i)) {
+            memset(base->counts + (size_t)entry * b->width, 0, b->width * sizeof *base->counts);
+            base->inner[entry++] = (uint16_t)(jobs->words[i] >> LANE_BITS & ((1u << b->n_inner_bits) - 1));
+        }
+        add_tuple(base->counts + (size_t)(entry - 1) * b->width, b, jobs->tuples[i],
+                  (uint32_t)jobs->words[i] & ((1u << LANE_BITS) - 1));
+    }
+    return KN_OK;
+}
+
+static void cut_base(base_jobs *jobs, uint32_t n, kn_pool *pool)
+{
+    uint32_t wanted = n / LEAST_PART + 1;
+    if (wanted > kn_pool_threads(pool)) wanted = kn_pool_threads(pool);
+    if (wanted > MOST_PARTS) wanted = MOST_PARTS;
+    jobs->n_jobs = 0;
+    for (uint32_t i = 1; i < wanted; i++) {
+        uint32_t end = (uint32_t)((uint64_t)n * i / wanted);
+        while (end < n && !begins_block(jobs, end)) end++;
+        if (end > jobs->ends[jobs->n_jobs] && end < n) jobs->ends[++jobs->n_jobs] = end;
+    }
+    jobs->ends[++jobs->n_jobs] = n;
+}
+
 static kn_status make_base(kn_block_lattice *b, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n = b->lattice->tuples->n_tuples, key_shift = b->n_inner_bits + LANE_BITS;
+    const uint32_t n = b->lattice->tuples->n_tuples;
     kn_blocks *base = &b->base;
     uint64_t *words = NULL;
     uint32_t *tuples = NULL, n_blocks = 0, n_entries = 0;
@@ -260,26 +329,22 @@ static kn_status make_base(kn_block_lattice *b, kn_pool *pool, kn_error *err)
     KN_NEW_RAW(tuples, n);
     tuple_words(words, b);
     for (uint32_t t = 0; t < n; t++) tuples[t] = t;
-    KN_TRY(kn_radix_sort(words, tuples, n, key_shift + b->n_key_bits, pool, err));
-    for (uint32_t i = 0; i < n; i++) {
-        n_blocks += i == 0 || words[i] >> key_shift != words[i - 1] >> key_shift;
-        n_entries += i == 0 || words[i] >> LANE_BITS != words[i - 1] >> LANE_BITS;
+    KN_TRY(kn_radix_sort(words, tuples, n, b->n_key_bits + b->n_inner_bits + LANE_BITS, pool, err));
+    base_jobs jobs = {.b = b, .words = words, .tuples = tuples};
+    cut_base(&jobs, n, pool);
+    KN_TRY(kn_pool_run(pool, jobs.n_jobs, count_base, &jobs, err));
+    for (uint32_t job = 0; job < jobs.n_jobs; job++) {
+        uint32_t own_blocks = jobs.blocks[job], own_entries = jobs.entries[job];
+        jobs.blocks[job] = n_blocks;
+        jobs.entries[job] = n_entries;
+        n_blocks += own_blocks;
+        n_entries += own_entries;
     }
     KN_TRY(blocks_grow(base, b, n_blocks, n_entries, err));
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) base->levels[q] = b->lattice->columns[q].min_level;
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t key = words[i] >> key_shift;
-        if (i == 0 || key != words[i - 1] >> key_shift) {
-            base->keys[base->n] = key;
-            base->prices[base->n] = key_price(b, key);
-            base->start[base->n++] = base->n_entries;
-        }
-        if (i == 0 || words[i] >> LANE_BITS != words[i - 1] >> LANE_BITS)
-            base->inner[base->n_entries++] = (uint16_t)(words[i] >> LANE_BITS & ((1u << b->n_inner_bits) - 1));
-        add_tuple(base->counts + (size_t)(base->n_entries - 1) * b->width, b, tuples[i],
-                  (uint32_t)words[i] & ((1u << LANE_BITS) - 1));
-    }
-    base->start[base->n] = base->n_entries;
+    KN_TRY(kn_pool_run(pool, jobs.n_jobs, fill_base, &jobs, err));
+    base->n = n_blocks;
+    base->start[n_blocks] = base->n_entries = n_entries;
 done:
     kn_free(words);
     kn_free(tuples);
@@ -415,7 +480,10 @@ typedef struct roll_up {
     step steps[MOST_OUTER];
     uint32_t n_steps;
     uint32_t run_shift;           /* blocks of a run agree in the bits of the key from here on; 64: all are one run */
-    uint32_t ends[MOST_PARTS + 1]; /* of the parts */
+    uint32_t n_parts;
+    kn_blocks *parts;              /* NULL: the first part is the result, the others are the roller's */
+    bool shared;                   /* a part is a share of the new keys; otherwise a stretch of whole runs */
+    uint32_t ends[MOST_PARTS + 1]; /* of those */
 } roll_up;
 
 static inline uint64_t run_of(const roll_up *r, uint64_t key) { return r->run_shift < 64 ? key >> r->run_shift : 0; }
@@ -440,75 +508,96 @@ done:
     return status;
 }
 
-static inline void raise_block(uint64_t *key, int64_t *price, const roll_up *r, uint32_t block)
+static inline __attribute__((always_inline)) void raise_block(uint64_t *key, int64_t *price, const step *steps,
+                                                              uint32_t n_steps)
 {
-    *key = r->from->keys[block];
-    *price = r->from->prices[block];
-    for (uint32_t j = 0; j < r->n_steps; j++) {
-        const step *s = &r->steps[j];
-        uint64_t position = *key >> s->shift & s->mask;
-        *key = (*key & ~(s->mask << s->shift)) | s->table[position];
-        *price += s->delta[position];
+    for (uint32_t j = 0; j < n_steps; j++) {
+        uint64_t position = *key >> steps[j].shift & steps[j].mask;
+        *key = (*key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
+        *price += steps[j].delta[position];
     }
 }
 
-/* Keys and prices of what the run [begin, end) becomes, from out->n on, and which blocks meet in it. Returns how many. */
-static uint32_t chain_run(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end)
+/* Slots come from the high bits of the hash: what is left of it must be mixed again. */
+static inline uint32_t share_of(uint64_t hash, uint32_t n_shares)
 {
-    uint64_t *keys = out->keys + out->n;
-    int64_t *prices = out->prices + out->n;
+    return (uint32_t)((((hash ^ hash >> 32) * 0xd6e8feb86659fd93u >> 32) * n_shares) >> 32);
+}
+
+/* Keys and prices of what the run [begin, end) becomes, from out->n on, and which blocks meet in it; with shares only what
+ * hashes to this one. Returns how many. */
+static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, run_scratch *scratch,
+                                                                uint32_t begin, uint32_t end, uint32_t n_shares,
+                                                                uint32_t share, uint32_t n_steps)
+{
+    const uint64_t *from_keys = r->from->keys;
+    const int64_t *from_prices = r->from->prices;
+    uint64_t *restrict keys = out->keys + out->n;
+    int64_t *restrict prices = out->prices + out->n;
+    uint32_t *restrict slots = scratch->slots, *restrict next = scratch->next, *restrict first = scratch->first,
+             *restrict last = scratch->last;
+    const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
     uint32_t n = 0, slot_bits = bits_for(2 * (end - begin)), last_slot = (1u << slot_bits) - 1;
     bool few = end - begin <= FEW; /* looked through one by one */
-    if (!few) memset(scratch->slots, 0xff, sizeof *scratch->slots << slot_bits);
+    if (!few) memset(slots, 0xff, sizeof *slots << slot_bits);
     for (uint32_t i = begin; i < end; i++) {
-        uint64_t key;
-        int64_t price;
-        uint32_t block = 0, slot = 0;
-        raise_block(&key, &price, r, i);
+        uint64_t key = from_keys[i];
+        int64_t price = from_prices[i];
+        uint32_t block = 0;
+        raise_block(&key, &price, steps, n_steps);
+        uint64_t hash = key * 0x9e3779b97f4a7c15u;
+        if (n_shares > 1 && share_of(hash, n_shares) != share) continue;
         if (few) {
             while (block < n && keys[block] != key) block++;
         } else {
-            slot = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> (64 - slot_bits));
-            while ((block = scratch->slots[slot]) != KN_NONE && keys[block] != key) slot = (slot + 1) & last_slot;
-            if (block == KN_NONE) scratch->slots[slot] = block = n;
+            uint32_t slot = (uint32_t)(hash >> (64 - slot_bits));
+            while ((block = slots[slot]) != KN_NONE && keys[block] != key) slot = (slot + 1) & last_slot;
+            if (block == KN_NONE) slots[slot] = block = n;
         }
-        scratch->next[i - begin] = KN_NONE;
+        next[i - begin] = KN_NONE;
         if (block == n) {
             keys[n] = key;
             prices[n++] = price;
-            scratch->first[block] = i;
+            first[block] = i;
         } else {
-            scratch->next[scratch->last[block] - begin] = i;
+            next[last[block] - begin] = i;
         }
-        scratch->last[block] = i;
+        last[block] = i;
     }
     return n;
 }
 
-/* The entries of the next n blocks, whose chains lie in the run that begins at `begin`. */
+static uint32_t chain_any(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
+                          uint32_t share)
+{
+    if (r->n_steps != 1) return chain_run(out, r, scratch, begin, end, r->shared ? r->n_parts : 1, share, r->n_steps);
+    if (r->shared) return chain_run(out, r, scratch, begin, end, r->n_parts, share, 1);
+    return chain_run(out, r, scratch, begin, end, 1, 0, 1);
+}
+
+/* The entries of the next n_blocks blocks, whose chains lie in the run that begins at `begin`. */
 static inline __attribute__((always_inline)) void join_entries(kn_blocks *out, const roll_up *r, run_scratch *scratch,
                                                                uint32_t begin, uint32_t n_blocks, uint32_t width)
 {
-    const kn_blocks *from = r->from;
-    const uint16_t *from_inner = from->inner;
-    uint32_t n = out->n_entries, *where = scratch->where;
-    uint16_t *inner = out->inner;
+    const uint16_t *from_inner = r->from->inner;
+    const uint32_t *from_start = r->from->start, *from_counts = r->from->counts;
+    const uint32_t *first = scratch->first, *next = scratch->next;
+    uint32_t *restrict where = scratch->where, *restrict start = out->start + out->n, *restrict counts = out->counts;
+    uint16_t *restrict inner = out->inner;
+    uint32_t n = out->n_entries;
     for (uint32_t block = 0; block < n_blocks; block++) {
-        uint32_t first = n;
-        out->start[out->n + block] = n;
-        for (uint32_t i = scratch->first[block]; i != KN_NONE; i = scratch->next[i - begin]) {
-            for (uint32_t e = from->start[i]; e < from->start[i + 1]; e++) {
+        uint32_t begin_entries = start[block] = n;
+        for (uint32_t i = first[block]; i != KN_NONE; i = next[i - begin]) {
+            for (uint32_t e = from_start[i], end = from_start[i + 1]; e < end; e++) {
                 uint32_t value = from_inner[e], at = where[value];
-                const lanes4 *counts = (const lanes4 *)(from->counts + (size_t)e * width);
-                /* what an earlier block left in the table lies before `first` or holds another value */
-                bool is_new = at < first || at >= n || inner[at] != value;
-                if (is_new) {
+                const lanes4 *more = (const lanes4 *)(from_counts + (size_t)e * width);
+                /* what an earlier block left in the table lies before `begin_entries` or holds another value */
+                if (at < begin_entries || at >= n || inner[at] != value) {
                     at = where[value] = n++;
                     inner[at] = (uint16_t)value;
-                    for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(out->counts + (size_t)at * width))[w] = counts[w];
+                    for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(counts + (size_t)at * width))[w] = more[w];
                 } else {
-                    for (uint32_t w = 0; w < width / 4; w++)
-                        ((lanes4 *)(out->counts + (size_t)at * width))[w] += counts[w];
+                    for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(counts + (size_t)at * width))[w] += more[w];
                 }
             }
         }
@@ -518,7 +607,7 @@ static inline __attribute__((always_inline)) void join_entries(kn_blocks *out, c
 
 /* Rolls up the blocks [begin, end) of the source, which hold whole runs. */
 static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
-                           kn_error *err)
+                           uint32_t share, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_block_lattice *b = r->roller->lattice;
@@ -535,7 +624,7 @@ static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratc
             KN_TRY(blocks_grow(out, b, n > out->capacity ? n + n / 2 : n,
                                n_entries > out->entries_capacity ? n_entries + n_entries / 2 : n_entries, err));
         KN_TRY(scratch_reserve(scratch, run_end - begin, err));
-        uint32_t n_blocks = chain_run(out, r, scratch, begin, run_end);
+        uint32_t n_blocks = chain_any(out, r, scratch, begin, run_end, share);
         if (b->width == 4) join_entries(out, r, scratch, begin, n_blocks, 4);
         else if (b->width == 16) join_entries(out, r, scratch, begin, n_blocks, 16);
         else join_entries(out, r, scratch, begin, n_blocks, b->width);
@@ -549,52 +638,90 @@ done:
 static kn_status roll_part_job(void *context, size_t job, unsigned worker, kn_error *err)
 {
     const roll_up *r = context;
-    kn_blocks *part = job == 0 ? r->out : &r->roller->parts[job];
-    return roll_part(part, r, &r->roller->scratch[worker], r->ends[job], r->ends[job + 1], err);
+    kn_blocks *part = r->parts != NULL ? &r->parts[job] : job == 0 ? r->out : &r->roller->parts[job];
+    uint32_t begin = r->shared ? 0 : r->ends[job], end = r->shared ? r->from->n : r->ends[job + 1];
+    return roll_part(part, r, &r->roller->scratch[worker], begin, end, (uint32_t)job, err);
 }
 
-/* Cuts the source between runs into parts of about as many entries. Returns their number. */
-static uint32_t cut_parts(roll_up *r)
+static void cut_between_runs(roll_up *r)
 {
     const kn_blocks *from = r->from;
-    uint32_t wanted = from->n_entries / LEAST_PART, n = 0;
-    if (wanted > r->roller->n_threads) wanted = r->roller->n_threads;
+    uint32_t wanted = r->n_parts;
+    r->n_parts = 0;
     r->ends[0] = 0;
     for (uint32_t i = 1; i < wanted; i++) {
         uint32_t end = (uint32_t)((uint64_t)from->n * i / wanted);
-        while (end < from->n && end > 0 && run_of(r, from->keys[end]) == run_of(r, from->keys[end - 1])) end++;
-        if (end > r->ends[n] && end < from->n) r->ends[++n] = end;
+        while (end < from->n && run_of(r, from->keys[end]) == run_of(r, from->keys[end - 1])) end++;
+        if (end > r->ends[r->n_parts] && end < from->n) r->ends[++r->n_parts] = end;
     }
-    r->ends[++n] = from->n;
-    return n;
+    r->ends[++r->n_parts] = from->n;
 }
 
+static void share_out(roll_up *r)
+{
+    const kn_blocks *from = r->from;
+    r->n_parts = from->n_entries / LEAST_PART;
+    if (r->n_parts > r->roller->n_threads) r->n_parts = r->roller->n_threads;
+    if (r->n_parts < 2) {
+        r->n_parts = 1;
+        r->ends[0] = 0;
+        r->ends[1] = from->n;
+    } else if (from->n <= SMALL) {
+        r->shared = true;
+        r->run_shift = 64;
+    } else {
+        cut_between_runs(r);
+    }
+}
+
+/* Behind what is there; parts may lie in the same memory, further back. */
 static void append(kn_blocks *out, const kn_blocks *part, uint32_t width)
 {
-    memcpy(out->keys + out->n, part->keys, part->n * sizeof *part->keys);
-    memcpy(out->prices + out->n, part->prices, part->n * sizeof *part->prices);
+    memmove(out->keys + out->n, part->keys, part->n * sizeof *part->keys);
+    memmove(out->prices + out->n, part->prices, part->n * sizeof *part->prices);
     for (uint32_t i = 0; i <= part->n; i++) out->start[out->n + i] = out->n_entries + part->start[i];
-    memcpy(out->inner + out->n_entries, part->inner, part->n_entries * sizeof *part->inner);
-    memcpy(out->counts + (size_t)out->n_entries * width, part->counts, (size_t)part->n_entries * width * sizeof *part->counts);
+    memmove(out->inner + out->n_entries, part->inner, part->n_entries * sizeof *part->inner);
+    memmove(out->counts + (size_t)out->n_entries * width, part->counts,
+            (size_t)part->n_entries * width * sizeof *part->counts);
     out->n += part->n;
     out->n_entries += part->n_entries;
 }
 
-static kn_status roll_in_parts(roll_up *r, uint32_t n_parts, kn_error *err)
+/* Each part has memory of its own, which is kept for the next time: such sources are small. */
+static kn_status roll_shares(roll_up *r, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_blocks *out = r->out, *parts = r->roller->parts;
-    KN_TRY(kn_pool_run(r->roller->pool, n_parts, roll_part_job, r, err));
+    KN_TRY(kn_pool_run(r->roller->pool, r->n_parts, roll_part_job, r, err));
     size_t n = out->n, n_entries = out->n_entries;
-    for (uint32_t i = 1; i < n_parts; i++) {
+    for (uint32_t i = 1; i < r->n_parts; i++) {
         n += parts[i].n;
         n_entries += parts[i].n_entries;
     }
     KN_TRY(blocks_grow(out, r->roller->lattice, n, n_entries, err));
-    for (uint32_t i = 1; i < n_parts; i++) {
-        append(out, &parts[i], r->roller->lattice->width);
-        if (parts[i].entries_capacity > SMALL) kn_blocks_free(&parts[i]);
+    for (uint32_t i = 1; i < r->n_parts; i++) append(out, &parts[i], r->roller->lattice->width);
+done:
+    return status;
+}
+
+/* The parts lie in the result, each from where its source begins; then they move together. */
+static kn_status roll_stretches(roll_up *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t width = r->roller->lattice->width;
+    kn_blocks *out = r->out, views[MOST_PARTS];
+    out->n = out->n_entries = 0;
+    KN_TRY(blocks_grow(out, r->roller->lattice, (size_t)r->from->n + r->n_parts, r->from->n_entries, err));
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        uint32_t begin = r->ends[i], first = r->from->start[begin];
+        views[i] = (kn_blocks){.levels = out->levels, .keys = out->keys + begin, .prices = out->prices + begin,
+                               .start = out->start + begin + i, .inner = out->inner + first,
+                               .counts = out->counts + (size_t)first * width, .capacity = UINT32_MAX,
+                               .entries_capacity = UINT32_MAX};
     }
+    r->parts = views;
+    KN_TRY(kn_pool_run(r->roller->pool, r->n_parts, roll_part_job, r, err));
+    for (uint32_t i = 0; i < r->n_parts; i++) append(out, &views[i], width);
 done:
     return status;
 }
@@ -610,10 +737,9 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
         if (levels[b->outer[d]] != from->levels[b->outer[d]] && innermost < d + 1) innermost = d + 1;
     if (innermost < b->n_outer) r.run_shift = b->outer_shift[innermost];
     r.n_steps = make_steps(r.steps, from, levels, roller);
-    uint32_t n_parts = cut_parts(&r);
-    if (n_parts == 1) KN_TRY(roll_part(out, &r, &roller->scratch[0], 0, from->n, err));
-    else KN_TRY(roll_in_parts(&r, n_parts, err));
-    out->together = innermost;
+    share_out(&r);
+    KN_TRY(r.shared || r.n_parts == 1 ? roll_shares(&r, err) : roll_stretches(&r, err));
+    out->together = r.shared ? b->n_outer : innermost;
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) out->levels[q] = from->levels[q];
     for (uint32_t d = 0; d < b->n_outer; d++) out->levels[b->outer[d]] = levels[b->outer[d]];
 done:
