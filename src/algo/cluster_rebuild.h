@@ -1,6 +1,6 @@
-/* Large-neighbourhood search: take a class and one to three near ones, build classes anew from their records, polish
- * them by single moves and swaps, and keep the result when it is not worse (plateaus matter: most paths to a better
- * state lead over equal ones). Every state that is kept holds all models. Dear classes are taken more often: in tables
+/* Large-neighbourhood search: take a class and one to three near ones, build classes anew from their records and from
+ * records that other near classes can spare ("donors"), polish them by single moves and swaps, and keep the result
+ * when it is not worse (plateaus matter: most paths to a better state lead over equal ones). Every state that is kept holds all models. Dear classes are taken more often: in tables
  * with many equal rows half of the classes lose nothing, and tries around those change nothing.
  *
  * Building: a random seed, and per seed the largest set of lanes that it shares with at least k others (branch and
@@ -11,8 +11,15 @@
 
 #include "algo/cluster_anneal.h"
 
-enum { OUTSIDE = KN_SUB_GROUPS, MAX_SEED_NODES = 1500, MAX_POLISH_ROUNDS = 20, MAX_DRAWS = 64,
-       MAX_CHOSEN = 4, MAX_DONOR_CLASSES = 12 };
+enum {
+    OUTSIDE = KN_SUB_GROUPS,
+    MAX_SEED_NODES = 1500,
+    MAX_POLISH_ROUNDS = 20,
+    MAX_DRAWS = 64,
+    MAX_CHOSEN = 4,         /* classes that are rebuilt together */
+    ENOUGH_RECORDS = 250,   /* beyond this many, two classes do: what a try costs grows with its records */
+    MAX_DONOR_CLASSES = 12
+};
 
 KN_INLINE const kn_lanes *sub_lanes(const kn_cluster_block *block, uint32_t x)
 {
@@ -129,7 +136,8 @@ static uint32_t sub_choose(kn_cluster_block *block, uint32_t *chosen, uint32_t *
     uint32_t n = *n_near < 1 + n_wanted ? *n_near : 1 + n_wanted;
     block->sub.n = 0;
     for (uint32_t g = 0; g < n; g++) {
-        if (block->sub.n + (uint32_t)block->classes[chosen[g]].size > KN_SUB_RECORDS) return g;
+        uint32_t n_records = block->sub.n + (uint32_t)block->classes[chosen[g]].size;
+        if (n_records > (g < 2 ? KN_SUB_RECORDS : ENOUGH_RECORDS)) return g;
         for (int32_t x = 0; x < block->classes[chosen[g]].size; x++)
             sub_take(block, class_members(block, chosen[g])[x]);
     }
