@@ -17,7 +17,7 @@ enum {
     MAX_POLISH_ROUNDS = 20,
     MAX_DRAWS = 64,
     MAX_CHOSEN = 4,         /* classes that are rebuilt together */
-    ENOUGH_RECORDS = 250,   /* beyond this many, two classes do: what a try costs grows with its records */
+    ENOUGH_RECORDS = 350,   /* beyond this many, two classes do: what a try costs grows with its records */
     MAX_DONOR_CLASSES = 12
 };
 
