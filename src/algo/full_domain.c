@@ -13,6 +13,12 @@ struct kn_evaluator {
     const kn_full_domain *domain;
     kn_roller *roller;
     kn_groups groups;
+    /* kn_evaluate_levels: the last node, rolled up column by column: the next one may share its beginning. */
+    kn_groups *steps;
+    kn_blocks *block_steps;
+    const kn_blocks *last;
+    uint32_t *levels, *last_levels;
+    kn_node *nodes; /* what the blocks of the last call are worth */
     kn_block_roller *block_roller;
     kn_blocks blocks;
     kn_histogram *histograms, *suppressed_histograms;
@@ -192,6 +198,11 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     for (uint32_t s = 0; s < tuples->n_sensitive; s++)
         KN_NEW(evaluator->suppressed_sums[s], tuples->sensitive[s].n_values);
     KN_NEW(evaluator->cells, tuples->n_qis);
+    KN_NEW(evaluator->steps, (size_t)domain->n_order + 1);
+    KN_NEW(evaluator->block_steps, (size_t)domain->n_order + 1);
+    KN_NEW(evaluator->levels, tuples->n_qis);
+    KN_NEW(evaluator->last_levels, tuples->n_qis);
+    KN_NEW(evaluator->nodes, KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES);
     KN_NEW(evaluator->root, tuples->n_qis);
     KN_NEW(evaluator->fields, (size_t)tuples->n_qis + 1);
     if (domain->blocks != NULL && domain->lattice->has_histograms)
@@ -215,6 +226,15 @@ void kn_evaluator_free(kn_evaluator *evaluator)
         kn_free(evaluator->suppressed_sums[s]);
     kn_free(evaluator->suppressed_sums);
     kn_groups_free(&evaluator->groups, domain->lattice);
+    for (uint32_t d = 0; evaluator->steps != NULL && d < domain->n_order; d++)
+        kn_groups_free(&evaluator->steps[d], domain->lattice);
+    for (uint32_t d = 0; evaluator->block_steps != NULL && d < domain->n_order; d++)
+        kn_blocks_free(&evaluator->block_steps[d]);
+    kn_free(evaluator->steps);
+    kn_free(evaluator->block_steps);
+    kn_free(evaluator->levels);
+    kn_free(evaluator->last_levels);
+    kn_free(evaluator->nodes);
     kn_roller_free(evaluator->roller);
     kn_blocks_free(&evaluator->blocks);
     kn_block_roller_free(evaluator->block_roller);
@@ -454,22 +474,94 @@ done:
     return status;
 }
 
+/* May results be kept on the way? */
+static bool may_keep_steps(const kn_evaluator *evaluator)
+{
+    const kn_full_domain *domain = evaluator->domain;
+    size_t most = domain->task->memory_bytes;
+    size_t each = domain->blocks != NULL ? kn_blocks_bytes(domain->blocks, &domain->blocks->base)
+                                         : kn_groups_bytes(domain->lattice, domain->lattice->base.n);
+    return most == 0 || each * domain->n_order <= most;
+}
+
+/* Column by column, the outermost first; what an earlier call has left is used as far as the levels are the same. */
+static kn_status roll_groups(const kn_groups **out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_full_domain *domain = evaluator->domain;
+    const uint32_t n_qis = domain->task->tuples->n_qis;
+    const kn_groups *from = &domain->lattice->base;
+    uint32_t *at = evaluator->levels;
+    memcpy(at, from->levels, n_qis * sizeof *at);
+    if (!may_keep_steps(evaluator)) {
+        KN_TRY(kn_groups_roll(&evaluator->groups, from, levels, evaluator->roller, err));
+        from = &evaluator->groups;
+        memcpy(at, levels, n_qis * sizeof *at);
+    }
+    for (uint32_t d = 0; d < domain->n_order; d++) {
+        uint32_t q = domain->order[d];
+        if (levels[q] == at[q]) continue;
+        at[q] = levels[q];
+        kn_groups *step = &evaluator->steps[d];
+        if (step->levels == NULL || memcmp(step->levels, at, n_qis * sizeof *at) != 0)
+            KN_TRY(kn_groups_roll(step, from, at, evaluator->roller, err));
+        from = step;
+    }
+    *out = from;
+done:
+    return status;
+}
+
+/* The same with blocks; *same: the levels of the outer columns are those of the call before. */
+static kn_status roll_blocks(const kn_blocks **out, bool *same, kn_evaluator *evaluator, const uint32_t *levels,
+                             kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = evaluator->domain->blocks;
+    const uint32_t n_qis = evaluator->domain->task->tuples->n_qis;
+    const kn_blocks *from = &b->base;
+    uint32_t *at = evaluator->levels;
+    *same = true;
+    memcpy(at, from->levels, n_qis * sizeof *at);
+    if (!may_keep_steps(evaluator)) {
+        KN_TRY(kn_blocks_roll(&evaluator->blocks, from, levels, evaluator->block_roller, err));
+        *same = false;
+        *out = &evaluator->blocks;
+        return KN_OK;
+    }
+    for (uint32_t d = 0; d < b->n_outer; d++) {
+        if (levels[b->outer[d]] == at[b->outer[d]]) continue;
+        at[b->outer[d]] = levels[b->outer[d]];
+        kn_blocks *step = &evaluator->block_steps[d];
+        if (step->levels == NULL || memcmp(step->levels, at, n_qis * sizeof *at) != 0)
+            KN_TRY(kn_blocks_roll(step, from, at, evaluator->block_roller, err));
+        from = step;
+    }
+    *same = evaluator->last == from && memcmp(evaluator->last_levels, at, n_qis * sizeof *at) == 0;
+    evaluator->last = from;
+    memcpy(evaluator->last_levels, at, n_qis * sizeof *at);
+    *out = from;
+done:
+    return status;
+}
+
 static kn_status evaluate_in_blocks(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_block_lattice *b = evaluator->domain->blocks;
-    kn_node nodes[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+    const kn_blocks *blocks;
     uint32_t combo = 0, variant = 0;
-    KN_TRY(kn_blocks_roll(&evaluator->blocks, &b->base, levels, evaluator->block_roller, err));
-    kn_evaluate_blocks(nodes, evaluator, &evaluator->blocks, false);
+    bool same;
+    KN_TRY(roll_blocks(&blocks, &same, evaluator, levels, err));
+    if (!same) kn_evaluate_blocks(evaluator->nodes, evaluator, blocks, true);
     for (uint32_t c = 0; c < b->n_combos; c++) {
-        bool same = true;
-        for (uint32_t i = 0; i < b->n_inner; i++) same = same && b->combo_level[c][i] == levels[b->inner[i]];
-        if (same) combo = c;
+        bool fits = true;
+        for (uint32_t i = 0; i < b->n_inner; i++) fits = fits && b->combo_level[c][i] == levels[b->inner[i]];
+        if (fits) combo = c;
     }
     for (uint32_t r = 0; r < b->n_riders; r++)
         if (levels[b->riders[r]] > b->lattice->columns[b->riders[r]].min_level) variant |= 1u << r;
-    *out = nodes[combo * KN_LATTICE_LANES + variant];
+    *out = evaluator->nodes[combo * KN_LATTICE_LANES + variant];
 done:
     return status;
 }
@@ -477,12 +569,25 @@ done:
 kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_lattice *lattice = evaluator->domain->lattice;
+    const kn_groups *groups;
     if (evaluator->domain->blocks != NULL) return evaluate_in_blocks(out, evaluator, levels, err);
-    KN_TRY(kn_groups_roll(&evaluator->groups, &lattice->base, levels, evaluator->roller, err));
-    KN_TRY(kn_evaluate(out, evaluator, &evaluator->groups, err));
+    KN_TRY(roll_groups(&groups, evaluator, levels, err));
+    KN_TRY(kn_evaluate(out, evaluator, groups, err));
 done:
     return status;
+}
+
+void kn_full_domain_roll_order(uint32_t *columns, const kn_full_domain *domain)
+{
+    const kn_block_lattice *b = domain->blocks;
+    uint32_t n = 0;
+    if (b == NULL) {
+        memcpy(columns, domain->order, domain->n_order * sizeof *columns);
+        return;
+    }
+    for (uint32_t d = 0; d < b->n_outer; d++) columns[n++] = b->outer[d];
+    for (uint32_t i = 0; i < b->n_inner; i++) columns[n++] = b->inner[i];
+    for (uint32_t r = 0; r < b->n_riders; r++) columns[n++] = b->riders[r];
 }
 
 int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b, const uint32_t *b_levels,
