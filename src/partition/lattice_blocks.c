@@ -1,7 +1,7 @@
 /* Blocks of groups; see the header. A roll-up hashes the blocks' keys, chains the blocks that meet, and joins their
  * entries through a table by inner value, which is small enough to stay in the first cache. Blocks stand in the order
  * in which their keys first occur in the source. */
-#include "partition/lattice_blocks.h"
+#include "partition/block_values.h"
 
 #include <assert.h>
 #include <string.h>
@@ -138,6 +138,25 @@ static bool place_outer(kn_block_lattice *b)
     return true;
 }
 
+/* Where the counts of sensitive values stand in a slot; whole vectors. */
+static kn_status place_values(kn_block_lattice *b, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = b->lattice->tuples;
+    uint32_t n_lanes = b->n_riders > 0 ? KN_LATTICE_LANES : 1;
+    b->n_words = tuples->n_sensitive;
+    b->most_listed = KN_VALUES_MOST_LISTED;
+    KN_NEW(b->values_at, b->n_words);
+    KN_NEW(b->values_lane, b->n_words);
+    for (uint32_t s = 0; s < b->n_words; s++) {
+        b->values_at[s] = b->values_width;
+        b->values_lane[s] = (tuples->sensitive[s].n_values + 3) / 4 * 4;
+        b->values_width += n_lanes * b->values_lane[s];
+    }
+done:
+    return status;
+}
+
 static int64_t price_of(const kn_block_lattice *b, uint32_t q, uint32_t level, uint32_t position)
 {
     return b->prices != NULL ? b->prices[q][level][position] : 0;
@@ -166,10 +185,13 @@ static kn_status blocks_reserve(kn_blocks *blocks, const kn_block_lattice *b, ui
     if (n_entries > blocks->entries_capacity || blocks->counts == NULL) {
         kn_free(blocks->inner);
         kn_free(blocks->counts);
+        kn_free(blocks->words);
         blocks->inner = NULL;
         blocks->counts = NULL;
+        blocks->words = NULL;
         blocks->entries_capacity = 0;
         KN_NEW_RAW(blocks->inner, (size_t)n_entries + 1);
+        KN_NEW_RAW(blocks->words, ((size_t)n_entries + 1) * b->n_words);
         blocks->counts = kn_array_alloc_aligned(((size_t)n_entries + 1) * b->width, sizeof *blocks->counts, err);
         if (blocks->counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         blocks->entries_capacity = n_entries;
@@ -186,12 +208,61 @@ void kn_blocks_free(kn_blocks *blocks)
     kn_free(blocks->start);
     kn_free(blocks->inner);
     kn_free(blocks->counts);
+    kn_free(blocks->words);
+    kn_free(blocks->values);
     memset(blocks, 0, sizeof *blocks);
 }
 
 size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks)
 {
-    return (size_t)blocks->capacity * 20 + (size_t)blocks->entries_capacity * (2 + 4 * (size_t)lattice->width);
+    return (size_t)blocks->capacity * 20 +
+           (size_t)blocks->entries_capacity * (2 + 4 * (size_t)lattice->width + 8 * (size_t)lattice->n_words) +
+           (size_t)blocks->slots_capacity * lattice->values_width * 4;
+}
+
+static kn_status more_slots(kn_blocks *blocks, const kn_block_lattice *b, kn_error *err)
+{
+    uint32_t grown = blocks->slots_capacity + blocks->slots_capacity / 2 + 64;
+    uint32_t *moved = kn_array_resize(blocks->values, (size_t)grown * b->values_width, sizeof *moved, err);
+    if (moved == NULL) return KN_RESOURCES;
+    blocks->values = moved;
+    blocks->slots_capacity = grown;
+    return KN_OK;
+}
+
+static uint32_t rider_lane(const kn_block_lattice *b, uint32_t tuple)
+{
+    uint32_t lane = 0;
+    for (uint32_t r = 0; r < b->n_riders; r++) {
+        const kn_lattice_column *column = &b->lattice->columns[b->riders[r]];
+        uint32_t code = b->lattice->tuples->codes[b->riders[r]][tuple];
+        lane += column->levels[column->min_level].of_code[code] * b->rider_stride[r];
+    }
+    return lane;
+}
+
+/* The sensitive values of a tuple, as those of its entry. */
+static kn_status tuple_values(kn_blocks *raw, const kn_block_lattice *b, uint32_t t, uint32_t lane, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = b->lattice->tuples;
+    uint64_t *words = raw->words + (size_t)t * b->n_words;
+    bool listed = tuples->rows[t] <= b->most_listed;
+    if (!listed && raw->n_slots == raw->slots_capacity) KN_TRY(more_slots(raw, b, err));
+    uint32_t *slot = raw->values + (size_t)raw->n_slots * b->values_width;
+    if (!listed) memset(slot, 0, b->values_width * sizeof *slot);
+    for (uint32_t s = 0; s < b->n_words; s++) {
+        const kn_sensitive *sensitive = &tuples->sensitive[s];
+        words[s] = listed ? 0 : (uint64_t)KN_VALUES_LANES << 56 | raw->n_slots;
+        for (uint32_t e = sensitive->start[t]; e < sensitive->start[t + 1]; e++) {
+            uint64_t row = kn_values_byte(lane, sensitive->values[e]) | (uint64_t)1 << 56;
+            if (!listed) slot[b->values_at[s] + lane * b->values_lane[s] + sensitive->values[e]] += sensitive->counts[e];
+            for (uint32_t i = 0; listed && i < sensitive->counts[e]; i++) words[s] = kn_values_join(words[s], row);
+        }
+    }
+    raw->n_slots += !listed;
+done:
+    return status;
 }
 
 /* Each tuple a block of one entry. */
@@ -222,26 +293,12 @@ static kn_status tuples_as_blocks(kn_blocks *raw, const kn_block_lattice *b, kn_
         for (uint32_t t = 0; t < raw->n; t++)
             raw->inner[t] |= (uint16_t)(of_code[tuples->codes[b->inner[i]][t]] << b->inner_shift[i]);
     }
-    for (uint32_t t = 0; t < raw->n && lattice->has_histograms; t++) {
-        uint32_t *counts = raw->counts + (size_t)t * b->width;
-        raw->start[t] = t;
-        counts[0] = tuples->rows[t];
-        if (lattice->has_persons) counts[1] = tuples->persons[t];
-        for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
-            const kn_sensitive *sensitive = &tuples->sensitive[s];
-            for (uint32_t e = sensitive->start[t]; e < sensitive->start[t + 1]; e++)
-                counts[lattice->dense_at[s] + sensitive->values[e]] = sensitive->counts[e];
-        }
-    }
-    for (uint32_t t = 0; t < raw->n && !lattice->has_histograms; t++) {
-        uint32_t lane = 0, *counts = raw->counts + (size_t)t * b->width;
-        for (uint32_t r = 0; r < b->n_riders; r++) {
-            const kn_lattice_column *column = &lattice->columns[b->riders[r]];
-            lane += column->levels[column->min_level].of_code[tuples->codes[b->riders[r]][t]] * b->rider_stride[r];
-        }
+    for (uint32_t t = 0; t < raw->n; t++) {
+        uint32_t lane = rider_lane(b, t), *counts = raw->counts + (size_t)t * b->width;
         counts[lane] = tuples->rows[t];
         if (b->width > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] = tuples->persons[t];
         raw->start[t] = t;
+        if (b->n_words > 0) KN_TRY(tuple_values(raw, b, t, lane, err));
     }
     raw->start[raw->n] = raw->n;
 done:
@@ -258,18 +315,18 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     *out = NULL;
     if (lattice->tuples->n_repeats > 0) goto done;
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
-        if (lattice->dense_at[s] == KN_NONE) goto done;
-    if (lattice->has_histograms && lattice->width % 4 != 0) goto done;
+        if (lattice->tuples->sensitive[s].n_values > 1u << KN_VALUES_BITS) goto done;
     KN_NEW(b, 1);
     b->lattice = lattice;
     b->prices = prices;
-    b->width = lattice->has_histograms ? lattice->width : KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
+    b->width = KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
     KN_NEW(b->outer, (size_t)n_order + 1);
     KN_NEW(b->outer_shift, (size_t)n_order + 1);
     KN_NEW(b->outer_bits, (size_t)n_order + 1);
-    if (!lattice->has_histograms) choose_riders(b);
+    choose_riders(b);
     choose_inner(b, order, n_order, max_combos);
     if (!place_outer(b)) goto done;
+    if (lattice->has_histograms) KN_TRY(place_values(b, err));
     KN_TRY(number_combos(b, err));
     KN_TRY(tuples_as_blocks(&raw, b, err));
     KN_TRY(kn_block_roller_new(&roller, b, err));
@@ -291,6 +348,8 @@ void kn_block_lattice_free(kn_block_lattice *blocks)
     kn_free(blocks->outer_shift);
     kn_free(blocks->outer_bits);
     kn_free(blocks->raised);
+    kn_free(blocks->values_at);
+    kn_free(blocks->values_lane);
     kn_free(blocks);
 }
 
@@ -418,13 +477,48 @@ static uint32_t chain_blocks(kn_blocks *out, const kn_blocks *from, const step *
     return n;
 }
 
+/* The sensitive values of entry e of `from` join those of entry `at` of `out`. */
+static inline __attribute__((always_inline)) kn_status join_values(kn_blocks *out, uint32_t at, bool is_new,
+                                                                   const kn_blocks *from, uint32_t e,
+                                                                   const kn_block_lattice *b, uint32_t n_words,
+                                                                   kn_error *err)
+{
+    uint64_t *to = out->words + (size_t)at * n_words;
+    const uint64_t *words = from->words + (size_t)e * n_words;
+    const uint32_t width = b->values_width, n = kn_values_n(words[0]);
+    if (is_new ? n <= b->most_listed : n + kn_values_n(to[0]) <= b->most_listed) {
+        for (uint32_t s = 0; s < n_words; s++) to[s] = is_new ? words[s] : kn_values_join(to[s], words[s]);
+        return KN_OK;
+    }
+    const uint32_t *other = from->values + (size_t)(uint32_t)words[0] * width;
+    if (is_new || kn_values_n(to[0]) != KN_VALUES_LANES) {
+        if (out->n_slots == out->slots_capacity && more_slots(out, b, err) != KN_OK) return KN_RESOURCES;
+        uint32_t *slot = out->values + (size_t)out->n_slots * width;
+        if (is_new) {
+            memcpy(slot, other, width * sizeof *slot);
+        } else {
+            memset(slot, 0, width * sizeof *slot);
+            kn_values_spread(slot, b, to, n_words);
+        }
+        for (uint32_t s = 0; s < n_words; s++) to[s] = (uint64_t)KN_VALUES_LANES << 56 | out->n_slots;
+        out->n_slots++;
+        if (is_new) return KN_OK;
+    }
+    uint32_t *slot = out->values + (size_t)(uint32_t)to[0] * width;
+    if (n == KN_VALUES_LANES) kn_values_add(slot, other, width);
+    else kn_values_spread(slot, b, words, n_words);
+    return KN_OK;
+}
+
 /* The entries of the result, block by block. */
-static inline __attribute__((always_inline)) void join_entries(kn_blocks *out, const kn_blocks *from,
-                                                               kn_block_roller *roller, uint32_t width)
+static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *out, const kn_blocks *from,
+                                                                    kn_block_roller *roller, uint32_t width,
+                                                                    uint32_t n_words, kn_error *err)
 {
     uint32_t n = 0, *where = roller->where;
     const uint16_t *from_inner = from->inner;
     uint16_t *inner = out->inner;
+    out->n_slots = 0;
     for (uint32_t block = 0; block < out->n; block++) {
         uint32_t begin = n;
         out->start[block] = n;
@@ -442,10 +536,13 @@ static inline __attribute__((always_inline)) void join_entries(kn_blocks *out, c
                     for (uint32_t w = 0; w < width / 4; w++)
                         ((lanes4 *)(out->counts + (size_t)at * width))[w] += counts[w];
                 }
+                if (n_words > 0 && join_values(out, at, is_new, from, e, roller->lattice, n_words, err) != KN_OK)
+                    return KN_RESOURCES;
             }
         }
     }
     out->start[out->n] = out->n_entries = n;
+    return KN_OK;
 }
 
 kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *levels, kn_block_roller *roller,
@@ -459,9 +556,9 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
     KN_TRY(blocks_reserve(out, b, from->n, from->n_entries, err));
     KN_TRY(roller_reserve(roller, from->n, slot_bits, err));
     out->n = chain_blocks(out, from, steps, n_steps, roller, slot_bits);
-    if (b->width == 4) join_entries(out, from, roller, 4);
-    else if (b->width == 16) join_entries(out, from, roller, 16);
-    else join_entries(out, from, roller, b->width);
+    if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, from, roller, 4, 0, err));
+    else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, from, roller, 4, 1, err));
+    else KN_TRY(join_entries(out, from, roller, b->width, b->n_words, err));
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) out->levels[q] = from->levels[q];
     for (uint32_t d = 0; d < b->n_outer; d++) out->levels[b->outer[d]] = levels[b->outer[d]];
 done:
