@@ -1,51 +1,63 @@
 /* The pass over blocks by class size alone; see block_sums.h. Most blocks need no work per combo: one with fewer than k
  * persons in all is suppressed in each of them, one with a single entry is the same class in each of them. For the
- * others the classes of a combo come from those of the combo one level below that has fewest, and a combo in which
- * nothing is suppressed settles all combos above it. */
+ * others the classes of a combo come from those of a combo one level below, and a combo in which nothing is suppressed
+ * settles all combos above it.
+ *
+ * Classes stand in the order of their inner values. Positions are in pre-order of the trees, so raising the first inner
+ * column, which has the lowest bits, leaves them in order, and what merges stands side by side: no lookup, and no branch
+ * on what is a toss-up. Raising another column goes through a table by value and a bit set, which sorts anew. */
 #include "algo/block_sums.h"
 
 #include <string.h>
 
-/* The classes of one block at one combo. */
+/* The classes of one block at one combo. The lists of all combos stand close together, each as long as it can get: in
+ * arrays of one size they would compete for the same few lines of the cache. */
 typedef struct class_list {
-    uint16_t value[1 << KN_BLOCK_MAX_INNER_BITS];
-    kn_lanes4 counts[1 << KN_BLOCK_MAX_INNER_BITS][2]; /* rows, persons */
+    uint16_t *value;
+    kn_lanes4 *counts; /* [class * parts]: rows, then persons where they are not rows */
 } class_list;
 
 struct kn_count_scan {
     const kn_full_domain *domain;
-    uint32_t where[1 << KN_BLOCK_MAX_INNER_BITS]; /* [inner]: place in the list that may hold it */
+    uint64_t bits[(1 << KN_BLOCK_MAX_INNER_BITS) / 64]; /* the inner values at hand */
+    kn_lanes4 *sums;                                    /* [inner * parts]: where its bit is set */
     uint32_t n_classes[KN_BLOCK_MAX_COMBOS];
-    class_list lists[];
+    class_list lists[KN_BLOCK_MAX_COMBOS];
+    uint16_t *values;
+    kn_lanes4 *counts;
 };
 
 kn_status kn_count_scan_new(kn_count_scan **out, const kn_full_domain *domain, kn_error *err)
 {
-    size_t n_bytes = sizeof **out + domain->blocks->n_combos * sizeof *(*out)->lists;
-    *out = kn_array_alloc_aligned(1, n_bytes, err);
-    if (*out == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
-    (*out)->domain = domain;
-    return KN_OK;
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = domain->blocks;
+    const size_t parts = domain->lattice->has_persons ? 2 : 1, n_values = (size_t)1 << b->n_inner_bits;
+    size_t n = 0, most[KN_BLOCK_MAX_COMBOS];
+    kn_count_scan *scan = NULL;
+    *out = NULL;
+    for (uint32_t c = 0; c < b->n_combos; c++) n += most[c] = kn_combo_values(b, c);
+    KN_NEW(scan, 1);
+    scan->domain = domain;
+    KN_NEW_RAW(scan->values, n);
+    scan->counts = kn_array_alloc_aligned((n + n_values) * parts, sizeof *scan->counts, err);
+    if (scan->counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    scan->sums = scan->counts + n * parts;
+    n = 0;
+    for (uint32_t c = 0; c < b->n_combos; n += most[c++])
+        scan->lists[c] = (class_list){scan->values + n, scan->counts + n * parts};
+    *out = scan;
+    scan = NULL;
+done:
+    kn_count_scan_free(scan);
+    return status;
 }
 
-void kn_block_sums_clear(kn_block_sums *sums, const kn_block_lattice *b)
+void kn_count_scan_free(kn_count_scan *scan)
 {
-    const kn_lanes4 most = {~0u, ~0u, ~0u, ~0u};
-    kn_suppressed *both[] = {&sums->sure, &sums->refused};
-    for (uint32_t r = 0; r < (b->n_words > 0 ? 2 : 1); r++) {
-        memset(both[r]->rows, 0, b->n_combos * sizeof *both[r]->rows);
-        memset(both[r]->units, 0, b->n_combos * sizeof *both[r]->units);
-        memset(both[r]->always, 0, sizeof both[r]->always);
-        memset(both[r]->always_units, 0, sizeof both[r]->always_units);
-        for (uint32_t i = 0; i < b->n_inner; i++)
-            memset(both[r]->by_position[i], 0, sizeof *both[r]->by_position[i] << b->inner_bits[i]);
-    }
-    memset(sums->classes, 0, b->n_combos * sizeof *sums->classes);
-    memset(sums->always_classes, 0, sizeof sums->always_classes);
-    for (int m = 0; m < 4; m++) {
-        for (uint32_t c = 0; c < b->n_combos; c++) sums->smallest[c][m] = most;
-        sums->always_smallest[m] = most;
-    }
+    if (scan == NULL) return;
+    kn_free(scan->values);
+    kn_free(scan->counts);
+    kn_free(scan);
 }
 
 /* What is the same for all blocks of a pass. Constant members make loops of their own. */
@@ -82,24 +94,66 @@ static inline __attribute__((always_inline)) bool class_below(kn_lanes4 below[4]
     return !s->details || kn_any_lane(any);
 }
 
+/* Adds to the sums by value. */
+static inline __attribute__((always_inline)) void add_sum(kn_count_scan *scan, uint32_t value, const kn_lanes4 *counts,
+                                                          bool has_persons)
+{
+    uint64_t *word = &scan->bits[value / 64], bit = (uint64_t)1 << value % 64;
+    uint32_t keep = -(uint32_t)((*word & bit) != 0);
+    kn_lanes4 mask = {keep, keep, keep, keep};
+    *word |= bit;
+    kn_lanes4 *sum = &scan->sums[value * (has_persons ? 2 : 1)];
+    sum[0] = (sum[0] & mask) + counts[0];
+    if (has_persons) sum[1] = (sum[1] & mask) + counts[1];
+}
+
+/* The sums as the classes of combo c, in the order of their values. */
+static inline __attribute__((always_inline)) void take_sums(kn_count_scan *scan, const kn_block_lattice *b, uint32_t c,
+                                                            bool has_persons)
+{
+    const class_list *out = &scan->lists[c];
+    const uint32_t parts = has_persons ? 2 : 1;
+    uint32_t n = 0, n_words = (1u << b->n_inner_bits) / 64 + (b->n_inner_bits < 6);
+    for (uint32_t w = 0; w < n_words; w++) {
+        for (uint64_t rest = scan->bits[w]; rest != 0; rest &= rest - 1, n++) {
+            uint32_t value = 64 * w + (uint32_t)__builtin_ctzll(rest);
+            out->value[n] = (uint16_t)value;
+            for (uint32_t part = 0; part < parts; part++) out->counts[n * parts + part] = scan->sums[value * parts + part];
+        }
+        scan->bits[w] = 0;
+    }
+    scan->n_classes[c] = n;
+}
+
 static inline __attribute__((always_inline)) void raise_classes(kn_count_scan *scan, const kn_block_lattice *b,
                                                                 uint32_t c, bool has_persons)
 {
-    uint32_t column = 0, n = 0, from = kn_combo_source(b, c, scan->n_classes, &column);
+    const uint32_t parts = has_persons ? 2 : 1;
+    uint32_t column = 0, from = b->below[c][0];
+    if (from == KN_NONE) from = kn_combo_source(b, c, scan->n_classes, &column);
     const uint16_t *raised = b->raised + (((size_t)c * b->n_inner + column) << b->n_inner_bits);
     const class_list *list = &scan->lists[from];
-    class_list *out = &scan->lists[c];
-    for (uint32_t j = 0; j < scan->n_classes[from]; j++) {
-        uint32_t value = raised[list->value[j]], at = scan->where[value];
-        if (at >= n || out->value[at] != value) {
-            at = scan->where[value] = n++;
-            out->value[at] = (uint16_t)value;
-            out->counts[at][0] = list->counts[j][0];
-            if (has_persons) out->counts[at][1] = list->counts[j][1];
-        } else {
-            out->counts[at][0] += list->counts[j][0];
-            if (has_persons) out->counts[at][1] += list->counts[j][1];
-        }
+    if (column > 0) {
+        for (uint32_t j = 0; j < scan->n_classes[from]; j++)
+            add_sum(scan, raised[list->value[j]], &list->counts[j * parts], has_persons);
+        take_sums(scan, b, c, has_persons);
+        return;
+    }
+    /* stores of vectors may alias anything: what does not change is taken out of memory first */
+    const uint32_t n_from = scan->n_classes[from];
+    const uint16_t *from_values = list->value;
+    const kn_lanes4 *from_counts = list->counts;
+    uint16_t *values = scan->lists[c].value;
+    kn_lanes4 *counts = scan->lists[c].counts, rows = {0}, persons = {0};
+    uint32_t n = 0, last = KN_NONE; /* n: of the class at hand, plus one */
+    for (uint32_t j = 0; j < n_from; j++) {
+        uint32_t value = raised[from_values[j]], is_new = value != last, keep = is_new - 1;
+        kn_lanes4 mask = {keep, keep, keep, keep};
+        n += is_new;
+        last = value;
+        values[n - 1] = (uint16_t)value;
+        counts[(n - 1) * parts] = rows = (rows & mask) + from_counts[j * parts];
+        if (has_persons) counts[(n - 1) * parts + 1] = persons = (persons & mask) + from_counts[j * parts + 1];
     }
     scan->n_classes[c] = n;
 }
@@ -109,28 +163,27 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
                                                               const kn_blocks *blocks, uint32_t block,
                                                               const settings *s)
 {
-    const kn_full_domain *domain = scan->domain;
-    const kn_block_lattice *b = domain->blocks;
+    const kn_block_lattice *b = scan->domain->blocks;
     const uint32_t first = blocks->start[block], parts = s->has_persons ? 2 : 1;
     uint32_t clean = 0;
-    scan->n_classes[0] = blocks->start[block + 1] - first;
-    for (uint32_t e = 0; e < scan->n_classes[0]; e++) {
-        scan->lists[0].value[e] = blocks->inner[first + e];
-        for (uint32_t w = 0; w < parts; w++)
-            scan->lists[0].counts[e][w] = ((const kn_lanes4 *)blocks->counts)[(size_t)(first + e) * parts + w];
-    }
+    for (uint32_t e = first; e < blocks->start[block + 1]; e++)
+        add_sum(scan, blocks->inner[e], (const kn_lanes4 *)blocks->counts + (size_t)e * parts, s->has_persons);
+    take_sums(scan, b, 0, s->has_persons);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         if (clean >> c & 1) continue;
         if (c > 0) raise_classes(scan, b, c, s->has_persons);
-        const int64_t *gap = domain->inner_gap + ((size_t)c << b->n_inner_bits);
-        const class_list *list = &scan->lists[c];
+        const uint32_t n = scan->n_classes[c];
+        const uint16_t *values = scan->lists[c].value;
+        const kn_lanes4 *counts = scan->lists[c].counts;
+        kn_lanes4 *by_value = sums->sure.by_value + ((size_t)c << b->n_inner_bits) * 4, block_below[4] = {{0}};
         bool any = false;
-        for (uint32_t j = 0; j < scan->n_classes[c]; j++) {
+        for (uint32_t j = 0; j < n; j++) {
             kn_lanes4 below[4];
-            if (!class_below(below, list->counts[j], s, sums->classes[c], sums->smallest[c])) continue;
-            kn_add_combo(&sums->sure, c, below, blocks->prices[block] + gap[list->value[j]], s->n_riders);
+            if (!class_below(below, &counts[j * parts], s, sums->classes[c], sums->smallest[c])) continue;
+            kn_add_class(by_value + (size_t)values[j] * 4, block_below, below, s->n_riders);
             any = true;
         }
+        if (any) kn_add_block(&sums->sure, c, block_below, blocks->prices[block], s->n_riders);
         if (!any && !s->details) clean |= b->above[c];
     }
 }
@@ -139,7 +192,6 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
                                                               const kn_blocks *blocks, uint32_t n_riders,
                                                               bool has_persons, bool details)
 {
-    const kn_block_lattice *b = scan->domain->blocks;
     uint64_t min_persons = scan->domain->task->models->min_persons;
     uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
     const uint32_t parts = has_persons ? 2 : 1;
@@ -150,7 +202,7 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
         kn_lanes4 below[4];
         if (end - first == 1) {
             if (class_below(below, counts, &s, sums->always_classes, sums->always_smallest))
-                kn_add_always(&sums->sure, b, below, blocks->inner[first], blocks->prices[block], n_riders);
+                kn_add_always(&sums->sure, below, blocks->inner[first], blocks->prices[block], n_riders);
             continue;
         }
         kn_lanes4 all = {0};
@@ -158,7 +210,7 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
         if (!details && (uint64_t)all[0] + all[1] + all[2] + all[3] < k) {
             for (uint32_t e = 0; e < end - first; e++) {
                 kn_merge_lanes(below, counts + (size_t)e * parts);
-                kn_add_always(&sums->sure, b, below, blocks->inner[first + e], blocks->prices[block], n_riders);
+                kn_add_always(&sums->sure, below, blocks->inner[first + e], blocks->prices[block], n_riders);
             }
             continue;
         }

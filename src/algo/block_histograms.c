@@ -305,8 +305,7 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
                                                               const kn_blocks *blocks, uint32_t block,
                                                               const settings *s)
 {
-    const kn_full_domain *domain = scan->domain;
-    const kn_block_lattice *b = domain->blocks;
+    const kn_block_lattice *b = scan->domain->blocks;
     const uint32_t first = blocks->start[block], parts = s->has_persons ? 2 : 1;
     const bool monotone = scan->models->monotone;
     uint32_t clean = 0;
@@ -325,8 +324,8 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
     for (uint32_t c = 0; c < b->n_combos; c++) {
         if (clean >> c & 1) continue;
         if (c > 0) raise_classes(scan, b, c, s);
-        const int64_t *gap = domain->inner_gap + ((size_t)c << b->n_inner_bits);
-        bool any = false;
+        kn_lanes4 block_below[4] = {{0}}, block_refused[4] = {{0}};
+        bool any = false, any_refused = false;
         list = &scan->lists[c];
         for (uint32_t j = 0; j < scan->n_classes[c]; j++) {
             if (!s->details && list->fine[j] == scan->all) continue;
@@ -336,13 +335,16 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
                                            sums->smallest[c]);
             list->asked[j] = true;
             if (list->fine[j] == scan->all) continue;
-            int64_t price = blocks->prices[block] + gap[list->value[j]];
+            size_t place = (((size_t)c << b->n_inner_bits) + list->value[j]) * 4;
             any = true;
-            kn_add_combo(&sums->sure, c, below, price, s->n_riders);
+            kn_add_class(sums->sure.by_value + place, block_below, below, s->n_riders);
             if (refused == 0) continue;
+            any_refused = true;
             refused_rows(below, rows, refused);
-            kn_add_combo(&sums->refused, c, below, price, s->n_riders);
+            kn_add_class(sums->refused.by_value + place, block_refused, below, s->n_riders);
         }
+        if (any) kn_add_block(&sums->sure, c, block_below, blocks->prices[block], s->n_riders);
+        if (any_refused) kn_add_block(&sums->refused, c, block_refused, blocks->prices[block], s->n_riders);
         if (!any && !s->details && monotone) clean |= b->above[c];
     }
 }
@@ -359,17 +361,16 @@ static inline __attribute__((always_inline)) void single_entry(kn_block_sums *su
                                    blocks->words + (size_t)e * s->n_words, entry_values(blocks, b, e), &fine, false, s,
                                    sums->always_classes, sums->always_smallest);
     if (fine == scan->all) return;
-    kn_add_always(&sums->sure, b, below, blocks->inner[e], blocks->prices[block], s->n_riders);
+    kn_add_always(&sums->sure, below, blocks->inner[e], blocks->prices[block], s->n_riders);
     if (refused == 0) return;
     refused_rows(below, rows, refused);
-    kn_add_always(&sums->refused, b, below, blocks->inner[e], blocks->prices[block], s->n_riders);
+    kn_add_always(&sums->refused, below, blocks->inner[e], blocks->prices[block], s->n_riders);
 }
 
 static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sums, kn_histogram_scan *scan,
                                                               const kn_blocks *blocks, uint32_t n_riders,
                                                               bool has_persons, bool details, uint32_t n_words)
 {
-    const kn_block_lattice *b = scan->domain->blocks;
     const uint32_t parts = has_persons ? 2 : 1, k = scan->min_persons;
     const settings s = {{k, k, k, k}, has_persons, details, n_riders, n_words};
     for (uint32_t block = 0; block < blocks->n; block++) {
@@ -387,7 +388,7 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
         }
         for (uint32_t e = 0; e < end - first; e++) {
             kn_merge_lanes(below, counts + (size_t)e * parts);
-            kn_add_always(&sums->sure, b, below, blocks->inner[first + e], blocks->prices[block], n_riders);
+            kn_add_always(&sums->sure, below, blocks->inner[first + e], blocks->prices[block], n_riders);
         }
     }
 }

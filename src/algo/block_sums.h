@@ -12,28 +12,35 @@ typedef uint32_t kn_lanes4 __attribute__((vector_size(16), may_alias));
 
 /* Rows that are suppressed for one reason. */
 typedef struct kn_suppressed {
-    kn_lanes4 rows[KN_BLOCK_MAX_COMBOS][4]; /* by lane, for each combo and merged set */
-    int64_t units[KN_BLOCK_MAX_COMBOS][4];  /* what they pay more in the outer and inner columns */
-    /* In every combo alike: by lane, what they pay more in the outer columns, and their number by merged set (lane m:
-     * set m) for each position of the inner columns. */
-    kn_lanes4 always[4];
+    kn_lanes4 *by_value;       /* [(combo << n_inner_bits | inner at the combo's levels) * 4 + merged set]: by lane */
+    int64_t (*units)[4];       /* [combo]: what those rows pay more in the outer columns */
+    kn_lanes4 *always;         /* [inner]: in every combo alike; lane m: in merged set m */
+    kn_lanes4 always_lanes[4]; /* the same by lane */
     int64_t always_units[4];
-    kn_lanes4 by_position[KN_BLOCK_MAX_INNER][1 << KN_BLOCK_MAX_INNER_BITS];
 } kn_suppressed;
 
 typedef struct kn_block_sums {
+    const kn_full_domain *domain;
     kn_suppressed sure;    /* for want of persons */
-    kn_suppressed refused; /* by a model that looks at sensitive values */
+    kn_suppressed refused; /* by a model that looks at sensitive values; only where the blocks carry them */
     /* Where details are asked for: classes that hold, persons of the smallest. */
     kn_lanes4 classes[KN_BLOCK_MAX_COMBOS][4], smallest[KN_BLOCK_MAX_COMBOS][4];
     kn_lanes4 always_classes[4], always_smallest[4];
+    uint32_t *valid_start; /* [combo]: the inner values that exist at its levels */
+    uint16_t *valid;
 } kn_block_sums;
 
-void kn_block_sums_clear(kn_block_sums *sums, const kn_block_lattice *b);
+kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, kn_error *err);
+void kn_block_sums_free(kn_block_sums *sums);
+void kn_block_sums_clear(kn_block_sums *sums);
+/* What is suppressed at a combo: rows by lane for each merged set, and what they pay more in outer and inner columns. */
+void kn_suppressed_at(kn_lanes4 rows[4], int64_t units[4], const kn_block_sums *sums, const kn_suppressed *suppressed,
+                      uint32_t combo);
 
-/* By class size alone. Scratch of one thread: kn_free it. */
+/* By class size alone. Scratch of one thread. */
 typedef struct kn_count_scan kn_count_scan;
 kn_status kn_count_scan_new(kn_count_scan **out, const kn_full_domain *domain, kn_error *err);
+void kn_count_scan_free(kn_count_scan *scan);
 void kn_scan_counts(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, bool details);
 
 /* With sensitive values: models are asked about classes that have persons enough. */
@@ -78,31 +85,45 @@ static inline __attribute__((always_inline)) bool kn_set_used(uint32_t n_riders,
 /* --- Adding up ------------------------------------------------------------------------------------------------- */
 
 /* Rows of an entry that are suppressed whatever the inner levels are. */
-static inline __attribute__((always_inline)) void kn_add_always(kn_suppressed *sums, const kn_block_lattice *b,
-                                                                const kn_lanes4 below[4], uint32_t inner, int64_t price,
-                                                                uint32_t n_riders)
+static inline __attribute__((always_inline)) void kn_add_always(kn_suppressed *sums, const kn_lanes4 below[4],
+                                                                uint32_t inner, int64_t price, uint32_t n_riders)
 {
     kn_lanes4 total = kn_sum_lanes(below);
     for (int m = 0; m < 4; m++) {
         if (!kn_set_used(n_riders, m)) continue;
-        sums->always[m] += below[m];
+        sums->always_lanes[m] += below[m];
         sums->always_units[m] += price * (int64_t)total[m];
     }
-    for (uint32_t i = 0; i < b->n_inner; i++)
-        sums->by_position[i][inner >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1)] += total;
+    sums->always[inner] += total;
 }
 
-/* Rows of a class that are suppressed at one combo. */
-static inline __attribute__((always_inline)) void kn_add_combo(kn_suppressed *sums, uint32_t combo,
-                                                               const kn_lanes4 below[4], int64_t price,
-                                                               uint32_t n_riders)
+/* Rows of a class that are suppressed at one combo, where `own` holds those of its value. They are added to those of
+ * the whole block, whose price is the same for all of them. */
+static inline __attribute__((always_inline)) void kn_add_class(kn_lanes4 own[4], kn_lanes4 block[4],
+                                                               const kn_lanes4 below[4], uint32_t n_riders)
 {
-    kn_lanes4 total = kn_sum_lanes(below);
     for (int m = 0; m < 4; m++) {
         if (!kn_set_used(n_riders, m)) continue;
-        sums->rows[combo][m] += below[m];
-        sums->units[combo][m] += price * (int64_t)total[m];
+        own[m] += below[m];
+        block[m] += below[m];
     }
+}
+
+static inline __attribute__((always_inline)) void kn_add_block(kn_suppressed *sums, uint32_t combo,
+                                                               const kn_lanes4 block[4], int64_t price,
+                                                               uint32_t n_riders)
+{
+    kn_lanes4 total = kn_sum_lanes(block);
+    for (int m = 0; m < 4; m++)
+        if (kn_set_used(n_riders, m)) sums->units[combo][m] += price * (int64_t)total[m];
+}
+
+/* How many inner values there are at the levels of a combo. */
+static inline size_t kn_combo_values(const kn_block_lattice *b, uint32_t combo)
+{
+    size_t n = 1;
+    for (uint32_t i = 0; i < b->n_inner; i++) n *= b->lattice->columns[b->inner[i]].levels[b->combo_level[combo][i]].n;
+    return n;
 }
 
 /* The combo one level below c whose list is shortest; *column is the inner column that differs. */

@@ -191,8 +191,7 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     KN_NEW(evaluator->root, tuples->n_qis);
     KN_NEW(evaluator->fields, (size_t)tuples->n_qis + 1);
     if (domain->blocks != NULL) {
-        evaluator->sums = kn_array_alloc_aligned(1, sizeof *evaluator->sums, err);
-        if (evaluator->sums == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        KN_TRY(kn_block_sums_new(&evaluator->sums, domain, err));
         if (domain->blocks->n_words > 0) KN_TRY(kn_histogram_scan_new(&evaluator->histogram_scan, domain, err));
         else KN_TRY(kn_count_scan_new(&evaluator->count_scan, domain, err));
         KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, err));
@@ -223,8 +222,8 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_free(evaluator->cells);
     kn_free(evaluator->root);
     kn_free(evaluator->fields);
-    kn_free(evaluator->sums);
-    kn_free(evaluator->count_scan);
+    kn_block_sums_free(evaluator->sums);
+    kn_count_scan_free(evaluator->count_scan);
     kn_histogram_scan_free(evaluator->histogram_scan);
     kn_free(evaluator);
 }
@@ -518,24 +517,6 @@ static int64_t rider_units(const kn_full_domain *domain, const kn_lanes4 *suppre
     return units;
 }
 
-/* What the suppressed rows of a node pay more than their cells. */
-static int64_t suppressed_units(const kn_full_domain *domain, const kn_suppressed *sums, uint32_t combo, uint32_t set,
-                                uint32_t variant)
-{
-    const kn_block_lattice *b = domain->blocks;
-    kn_lanes4 rows = sums->rows[combo][set] + sums->always[set];
-    int64_t units = sums->units[combo][set] + sums->always_units[set] + rider_units(domain, &rows, variant);
-    for (uint32_t i = 0; i < b->n_inner; i++) {
-        uint32_t q = b->inner[i], level = b->combo_level[combo][i];
-        const kn_lattice_column *column = &domain->lattice->columns[q];
-        const kn_lattice_level *least = &column->levels[column->min_level];
-        for (uint32_t p = 0; p < least->n; p++)
-            units += (int64_t)sums->by_position[i][p][set] *
-                     domain->gap[q][level][column->levels[level].of_code[least->first_code[p]]];
-    }
-    return units;
-}
-
 /* The price of the whole table at a node, without suppression. */
 static int64_t table_price(const kn_full_domain *domain, const kn_blocks *blocks, uint32_t combo, uint32_t variant)
 {
@@ -561,11 +542,20 @@ static void add_details(kn_node *node, const kn_block_sums *sums, uint32_t combo
     node->smallest = smallest;
 }
 
-static uint64_t suppressed_rows(const kn_suppressed *sums, uint32_t combo, uint32_t set)
+/* What is suppressed at a combo for one reason: rows and units for each set of generalized riders. */
+static void suppressed_at(uint64_t n_rows[4], int64_t units[4], const kn_full_domain *domain, const kn_block_sums *sums,
+                          const kn_suppressed *suppressed, uint32_t combo)
 {
+    const uint32_t n_riders = domain->blocks->n_riders;
     kn_lanes4 rows[4];
-    for (int m = 0; m < 4; m++) rows[m] = sums->rows[combo][m] + sums->always[m];
-    return kn_sum_lanes(rows)[set];
+    int64_t set_units[4];
+    kn_suppressed_at(rows, set_units, sums, suppressed, combo);
+    kn_lanes4 total = kn_sum_lanes(rows);
+    for (uint32_t v = 0; v < 1u << n_riders; v++) {
+        uint32_t set = n_riders == 1 ? 3 * v : v;
+        n_rows[v] = total[set];
+        units[v] = set_units[set] + rider_units(domain, &rows[set], v);
+    }
 }
 
 void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
@@ -573,22 +563,21 @@ void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *
     const kn_full_domain *domain = evaluator->domain;
     const kn_block_lattice *b = domain->blocks;
     kn_block_sums *sums = evaluator->sums;
-    bool refused = b->n_words > 0; /* otherwise all that is suppressed is too small */
-    kn_block_sums_clear(sums, b);
-    if (refused) kn_scan_histograms(sums, evaluator->histogram_scan, blocks, details);
+    kn_block_sums_clear(sums);
+    if (b->n_words > 0) kn_scan_histograms(sums, evaluator->histogram_scan, blocks, details);
     else kn_scan_counts(sums, evaluator->count_scan, blocks, details);
     for (uint32_t c = 0; c < b->n_combos; c++) {
+        uint64_t sure[4] = {0}, refused[4] = {0};
+        int64_t sure_units[4] = {0}, refused_units[4] = {0};
+        suppressed_at(sure, sure_units, domain, sums, &sums->sure, c);
+        if (b->n_words > 0) suppressed_at(refused, refused_units, domain, sums, &sums->refused, c);
         for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
-            uint32_t set = b->n_riders == 1 ? 3 * v : v;
             kn_node *node = &out[c * KN_LATTICE_LANES + v];
-            *node = (kn_node){.n_sure = suppressed_rows(&sums->sure, c, set),
-                              .sure_units = suppressed_units(domain, &sums->sure, c, set, v)};
-            node->n_suppressed = node->n_sure + (refused ? suppressed_rows(&sums->refused, c, set) : 0);
+            *node = (kn_node){.n_sure = sure[v], .n_suppressed = sure[v] + refused[v], .sure_units = sure_units[v],
+                              .units = table_price(domain, blocks, c, v) + sure_units[v] + refused_units[v]};
             node->feasible = node->n_suppressed <= domain->task->max_suppressed;
-            node->units = table_price(domain, blocks, c, v) + node->sure_units;
-            if (refused) node->units += suppressed_units(domain, &sums->refused, c, set, v);
             node->loss = kn_full_domain_loss(domain, node->units);
-            if (details && blocks->n > 0) add_details(node, sums, c, set);
+            if (details && blocks->n > 0) add_details(node, sums, c, b->n_riders == 1 ? 3 * v : v);
         }
     }
 }
