@@ -216,7 +216,7 @@ static void every_node_matches_a_recount_of_the_rows(void **state)
             kn_evaluator *evaluator;
             uint32_t levels[16];
             assert_ok(kn_full_domain_new(&domain, &p.task, 6u * blocks, err));
-            assert_ok(kn_evaluator_new(&evaluator, domain, err));
+            assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
             least_levels(levels, domain->lattice);
             double n_nodes = 0;
             do {
@@ -247,8 +247,8 @@ static void check_every_block(problem *p, uint32_t max_combos)
     assert_ok(kn_full_domain_new(&domain, &p->task, max_combos, err));
     assert_true(domain->blocks != NULL || p->tuples->n_repeats > 0);
     if (domain->blocks == NULL) goto done;
-    assert_ok(kn_evaluator_new(&evaluator, domain, err));
-    assert_ok(kn_block_roller_new(&roller, domain->blocks, err));
+    assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
+    assert_ok(kn_block_roller_new(&roller, domain->blocks, NULL, err));
     least_levels(levels, domain->lattice);
     do {
         bool first = true; /* of the nodes that share the outer levels */
@@ -334,6 +334,71 @@ static void blocks_carry_several_sensitive_columns(void **state)
     }
 }
 
+/* Rolls up column after column, the outermost first, as searches do. */
+static void roll_stepwise(kn_node *nodes, kn_blocks steps[2], const kn_full_domain *domain, const uint32_t *levels,
+                          kn_evaluator *evaluator)
+{
+    uint32_t at[16], last = 0;
+    const kn_blocks *from = &domain->blocks->base;
+    least_levels(at, domain->lattice);
+    for (uint32_t d = 0; d < domain->blocks->n_outer; d++) {
+        at[domain->blocks->outer[d]] = levels[domain->blocks->outer[d]];
+        assert_ok(kn_blocks_roll(&steps[last], from, at, kn_evaluator_block_roller(evaluator), err));
+        from = &steps[last];
+        last = 1 - last;
+    }
+    kn_evaluate_blocks(nodes, evaluator, from, false);
+}
+
+static void large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads(void **state)
+{
+    kn_rng rng = kn_rng_new(77, 0);
+    kn_pool *pool;
+    assert_ok(kn_pool_new(&pool, 3, err));
+    for (int round = 0; round < 4; round++) {
+        problem p;
+        random_problem(&p, &rng, round % 2 == 0 ? 100000 : 400000, 5, round < 2 ? 12 : 30, NO_PERSONS, false);
+        set_goal(&p, round % 2 == 0 ? "k-anonymity:k=3" : "k-anonymity:k=3 l-diversity:l=3", "lm");
+        p.task.pool = pool;
+        kn_full_domain *domain;
+        kn_evaluator *alone, *together;
+        kn_blocks steps[2] = {{0}};
+        uint32_t levels[16];
+        assert_ok(kn_full_domain_new(&domain, &p.task, 4, err));
+        assert_non_null(domain->blocks);
+        assert_ok(kn_evaluator_new(&alone, domain, NULL, err));
+        assert_ok(kn_evaluator_new(&together, domain, pool, err));
+        for (int try = 0; try < 6; try++) {
+            kn_node serial[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES], threads[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES], node;
+            for (uint32_t q = 0; q < p.n_qis; q++) {
+                const kn_lattice_column *column = &domain->lattice->columns[q];
+                levels[q] = column->min_level + kn_rng_below(&rng, column->max_level - column->min_level + 1);
+            }
+            roll_stepwise(serial, steps, domain, levels, alone);
+            roll_stepwise(threads, steps, domain, levels, together);
+            for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
+                for (uint32_t v = 0; v < 1u << domain->blocks->n_riders; v++) {
+                    const kn_node *a = &serial[c * KN_LATTICE_LANES + v], *b = &threads[c * KN_LATTICE_LANES + v];
+                    assert_true(a->units == b->units && a->n_suppressed == b->n_suppressed && a->loss == b->loss);
+                }
+            assert_ok(kn_evaluate_levels(&node, try % 2 == 0 ? alone : together, levels, err));
+            bool found = false;
+            for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
+                for (uint32_t v = 0; v < 1u << domain->blocks->n_riders; v++)
+                    found = found || (serial[c * KN_LATTICE_LANES + v].units == node.units &&
+                                      serial[c * KN_LATTICE_LANES + v].n_suppressed == node.n_suppressed);
+            assert_true(found);
+        }
+        kn_blocks_free(&steps[0]);
+        kn_blocks_free(&steps[1]);
+        kn_evaluator_free(alone);
+        kn_evaluator_free(together);
+        kn_full_domain_free(domain);
+        free_problem(&p);
+    }
+    kn_pool_free(pool);
+}
+
 /* --- Searches -------------------------------------------------------------------------------------------------- */
 
 static kn_status search(kn_answer *answer, problem *p, const char *name, const char *params)
@@ -360,7 +425,7 @@ static bool best_by_enumeration(problem *p, kn_node *best, uint32_t *best_levels
     uint32_t levels[16];
     bool found = false;
     assert_ok(kn_full_domain_new(&domain, &p->task, 0, err));
-    assert_ok(kn_evaluator_new(&evaluator, domain, err));
+    assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
     least_levels(levels, domain->lattice);
     do {
         kn_node node;
@@ -518,7 +583,7 @@ static void the_best_nodes_are_listed_and_an_early_end_has_a_true_bound(void **s
         kn_ranked_node all[500];
         uint32_t levels[500][3], n = 0, at[3];
         assert_ok(kn_full_domain_new(&domain, &p.task, 0, err));
-        assert_ok(kn_evaluator_new(&evaluator, domain, err));
+        assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
         least_levels(at, domain->lattice);
         do {
             memcpy(levels[n], at, sizeof at);
@@ -746,7 +811,7 @@ static void minimal_nodes_and_preferences_follow_their_definition(void **state)
         kn_node nodes[2000];
         bool minimal[2000];
         assert_ok(kn_full_domain_new(&domain, &p.task, 0, err));
-        assert_ok(kn_evaluator_new(&evaluator, domain, err));
+        assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
         least_levels(at, domain->lattice);
         do {
             assert_true(n < 2000);
@@ -1002,7 +1067,7 @@ static void random_nodes_of_adult_match_the_release_that_recoding_makes(void **s
         kn_evaluator *evaluator;
         set_goal(&p, "k-anonymity:k=5", measures[m]);
         assert_ok(kn_full_domain_new(&domain, &p.task, 9, err));
-        assert_ok(kn_evaluator_new(&evaluator, domain, err));
+        assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
         for (int i = 0; i < 10; i++) {
             uint32_t levels[16];
             kn_node node;
@@ -1054,6 +1119,7 @@ int main(void)
         cmocka_unit_test(every_node_matches_a_recount_of_the_rows),
         cmocka_unit_test(every_node_of_every_block_matches_a_recount),
         cmocka_unit_test(blocks_carry_several_sensitive_columns),
+        cmocka_unit_test(large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads),
         cmocka_unit_test(exact_searches_find_the_best_node),
         cmocka_unit_test(every_way_to_hold_groups_gives_the_same_groups),
         cmocka_unit_test(the_table_of_nodes_is_the_same_for_any_threads_and_memory),

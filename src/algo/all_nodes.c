@@ -131,7 +131,7 @@ kn_status kn_all_nodes(const kn_full_domain *domain, bool details, kn_node_visit
     s.memory_each = task->memory_bytes / s.n_workers + (task->memory_bytes > 0);
     KN_NEW(s.workers, s.n_workers);
     for (uint32_t w = 0; w < s.n_workers; w++) {
-        KN_TRY(kn_evaluator_new(&s.workers[w].evaluator, domain, err));
+        KN_TRY(kn_evaluator_new(&s.workers[w].evaluator, domain, NULL, err));
         KN_NEW(s.workers[w].kept, (size_t)domain->n_order + 1);
         KN_NEW(s.workers[w].levels, task->tuples->n_qis);
         KN_NEW(s.workers[w].node_levels, task->tuples->n_qis);

@@ -88,8 +88,7 @@ static inline __attribute__((always_inline)) bool class_below(kn_lanes4 below[4]
         kn_lanes4 empty = (kn_lanes4)(rows[m] == 0);
         classes[m] -= ~breaks & ~empty;
         size |= empty;
-        kn_lanes4 less = (kn_lanes4)(size < smallest[m]);
-        smallest[m] = (size & less) | (smallest[m] & ~less);
+        smallest[m] = kn_lesser(size, smallest[m]);
     }
     return !s->details || kn_any_lane(any);
 }
@@ -189,14 +188,14 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
 }
 
 static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sums, kn_count_scan *scan,
-                                                              const kn_blocks *blocks, uint32_t n_riders,
+                                                              const kn_blocks *blocks, kn_block_range range, uint32_t n_riders,
                                                               bool has_persons, bool details)
 {
     uint64_t min_persons = scan->domain->task->models->min_persons;
     uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
     const uint32_t parts = has_persons ? 2 : 1;
     const settings s = {{k, k, k, k}, has_persons, details, n_riders};
-    for (uint32_t block = 0; block < blocks->n; block++) {
+    for (uint32_t block = range.begin; block < range.end; block++) {
         uint32_t first = blocks->start[block], end = blocks->start[block + 1];
         const kn_lanes4 *counts = (const kn_lanes4 *)blocks->counts + (size_t)first * parts;
         kn_lanes4 below[4];
@@ -218,12 +217,12 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
     }
 }
 
-void kn_scan_counts(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, bool details)
+void kn_scan_counts(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, kn_block_range range, bool details)
 {
     bool has_persons = scan->domain->lattice->has_persons;
     uint32_t n_riders = scan->domain->blocks->n_riders;
-    if (has_persons || details) scan_blocks(sums, scan, blocks, n_riders, has_persons, details);
-    else if (n_riders == 2) scan_blocks(sums, scan, blocks, 2, false, false);
-    else if (n_riders == 1) scan_blocks(sums, scan, blocks, 1, false, false);
-    else scan_blocks(sums, scan, blocks, 0, false, false);
+    if (has_persons || details) scan_blocks(sums, scan, blocks, range, n_riders, has_persons, details);
+    else if (n_riders == 2) scan_blocks(sums, scan, blocks, range, 2, false, false);
+    else if (n_riders == 1) scan_blocks(sums, scan, blocks, range, 1, false, false);
+    else scan_blocks(sums, scan, blocks, range, 0, false, false);
 }

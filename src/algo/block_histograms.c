@@ -227,8 +227,8 @@ static inline __attribute__((always_inline)) uint32_t class_below(kn_lanes4 belo
     *fine = (uint16_t)bits;
     for (int m = 0; s->details && m < 4; m++) {
         classes[m] -= class_mask(large & bits, m) & filled[m];
-        kn_lanes4 size = persons[m] | ~filled[m], less = (kn_lanes4)(size < smallest[m]);
-        smallest[m] = (size & less) | (smallest[m] & ~less);
+        kn_lanes4 size = persons[m] | ~filled[m];
+        smallest[m] = kn_lesser(size, smallest[m]);
     }
     return large & ~bits;
 }
@@ -368,12 +368,12 @@ static inline __attribute__((always_inline)) void single_entry(kn_block_sums *su
 }
 
 static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sums, kn_histogram_scan *scan,
-                                                              const kn_blocks *blocks, uint32_t n_riders,
+                                                              const kn_blocks *blocks, kn_block_range range, uint32_t n_riders,
                                                               bool has_persons, bool details, uint32_t n_words)
 {
     const uint32_t parts = has_persons ? 2 : 1, k = scan->min_persons;
     const settings s = {{k, k, k, k}, has_persons, details, n_riders, n_words};
-    for (uint32_t block = 0; block < blocks->n; block++) {
+    for (uint32_t block = range.begin; block < range.end; block++) {
         uint32_t first = blocks->start[block], end = blocks->start[block + 1];
         const kn_lanes4 *counts = (const kn_lanes4 *)blocks->counts + (size_t)first * parts;
         if (end - first == 1) {
@@ -393,12 +393,13 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
     }
 }
 
-void kn_scan_histograms(kn_block_sums *sums, kn_histogram_scan *scan, const kn_blocks *blocks, bool details)
+void kn_scan_histograms(kn_block_sums *sums, kn_histogram_scan *scan, const kn_blocks *blocks, kn_block_range range,
+                        bool details)
 {
     const kn_block_lattice *b = scan->domain->blocks;
     bool has_persons = scan->domain->lattice->has_persons;
     if (has_persons || details || b->n_words > 1)
-        scan_blocks(sums, scan, blocks, b->n_riders, has_persons, details, b->n_words);
-    else if (b->n_riders == 2) scan_blocks(sums, scan, blocks, 2, false, false, 1);
-    else scan_blocks(sums, scan, blocks, b->n_riders, false, false, 1);
+        scan_blocks(sums, scan, blocks, range, b->n_riders, has_persons, details, b->n_words);
+    else if (b->n_riders == 2) scan_blocks(sums, scan, blocks, range, 2, false, false, 1);
+    else scan_blocks(sums, scan, blocks, range, b->n_riders, false, false, 1);
 }

@@ -88,6 +88,37 @@ void kn_block_sums_clear(kn_block_sums *sums)
     }
 }
 
+static void add(kn_suppressed *to, const kn_suppressed *more, const kn_block_sums *sums, const kn_block_lattice *b)
+{
+    for (uint32_t c = 0; c < b->n_combos; c++) {
+        for (uint32_t i = sums->valid_start[c]; i < sums->valid_start[c + 1]; i++) {
+            size_t place = (((size_t)c << b->n_inner_bits) + sums->valid[i]) * 4;
+            for (int m = 0; m < 4; m++) to->by_value[place + (size_t)m] += more->by_value[place + (size_t)m];
+        }
+        for (int m = 0; m < 4; m++) to->units[c][m] += more->units[c][m];
+    }
+    for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) to->always[value] += more->always[value];
+    for (int m = 0; m < 4; m++) {
+        to->always_lanes[m] += more->always_lanes[m];
+        to->always_units[m] += more->always_units[m];
+    }
+}
+
+void kn_block_sums_add(kn_block_sums *sums, const kn_block_sums *more)
+{
+    const kn_block_lattice *b = sums->domain->blocks;
+    add(&sums->sure, &more->sure, sums, b);
+    if (b->n_words > 0) add(&sums->refused, &more->refused, sums, b);
+    for (int m = 0; m < 4; m++) {
+        for (uint32_t c = 0; c < b->n_combos; c++) {
+            sums->classes[c][m] += more->classes[c][m];
+            sums->smallest[c][m] = kn_lesser(sums->smallest[c][m], more->smallest[c][m]);
+        }
+        sums->always_classes[m] += more->always_classes[m];
+        sums->always_smallest[m] = kn_lesser(sums->always_smallest[m], more->always_smallest[m]);
+    }
+}
+
 /* What an inner value at the least levels pays more at a combo when suppressed. */
 static int64_t gap_at(const kn_full_domain *domain, uint32_t combo, uint32_t value)
 {

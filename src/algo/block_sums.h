@@ -33,21 +33,27 @@ typedef struct kn_block_sums {
 kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, kn_error *err);
 void kn_block_sums_free(kn_block_sums *sums);
 void kn_block_sums_clear(kn_block_sums *sums);
+void kn_block_sums_add(kn_block_sums *sums, const kn_block_sums *more);
 /* What is suppressed at a combo: rows by lane for each merged set, and what they pay more in outer and inner columns. */
 void kn_suppressed_at(kn_lanes4 rows[4], int64_t units[4], const kn_block_sums *sums, const kn_suppressed *suppressed,
                       uint32_t combo);
+
+typedef struct kn_block_range {
+    uint32_t begin, end;
+} kn_block_range;
 
 /* By class size alone. Scratch of one thread. */
 typedef struct kn_count_scan kn_count_scan;
 kn_status kn_count_scan_new(kn_count_scan **out, const kn_full_domain *domain, kn_error *err);
 void kn_count_scan_free(kn_count_scan *scan);
-void kn_scan_counts(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, bool details);
+void kn_scan_counts(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, kn_block_range range, bool details);
 
 /* With sensitive values: models are asked about classes that have persons enough. */
 typedef struct kn_histogram_scan kn_histogram_scan;
 kn_status kn_histogram_scan_new(kn_histogram_scan **out, const kn_full_domain *domain, kn_error *err);
 void kn_histogram_scan_free(kn_histogram_scan *scan);
-void kn_scan_histograms(kn_block_sums *sums, kn_histogram_scan *scan, const kn_blocks *blocks, bool details);
+void kn_scan_histograms(kn_block_sums *sums, kn_histogram_scan *scan, const kn_blocks *blocks, kn_block_range range,
+                        bool details);
 
 /* --- Lanes ----------------------------------------------------------------------------------------------------- */
 
@@ -74,6 +80,12 @@ static inline bool kn_any_lane(kn_lanes4 x)
 {
     typedef uint64_t halves __attribute__((vector_size(16), may_alias));
     return (((halves)x)[0] | ((halves)x)[1]) != 0;
+}
+
+static inline kn_lanes4 kn_lesser(kn_lanes4 a, kn_lanes4 b)
+{
+    kn_lanes4 less = (kn_lanes4)(a < b);
+    return (a & less) | (b & ~less);
 }
 
 /* A lone rider has no merged sets 1 and 2, no rider only set 0. */

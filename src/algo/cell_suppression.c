@@ -319,7 +319,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     if (s.domain->lattice->n_nodes > kn_sweep_most_nodes(task->memory_bytes))
         KN_FAIL(KN_USAGE, "the lattice has %.0f nodes, too many for cell-suppression; limit levels or columns",
                 s.domain->lattice->n_nodes);
-    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, err));
+    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, s.domain->task->pool, err));
     KN_TRY(find_candidates(&s, task->tuples->n_rows, (size_t)kn_args_number(task->args, "candidates"), err));
     KN_TRY(try_candidates(&best, &s, err));
     KN_TRY(find_candidates(&s, task->max_suppressed, 1, err));

@@ -24,9 +24,13 @@ struct kn_evaluator {
         const int64_t *gap;
         uint32_t word, shift, mask;
     } *fields;
-    kn_block_sums *sums;
-    kn_count_scan *count_scan;
-    kn_histogram_scan *histogram_scan;
+    kn_pool *pool;
+    uint32_t n_threads;
+    struct scan { /* per thread */
+        kn_block_sums *sums;
+        kn_count_scan *counts;
+        kn_histogram_scan *histograms;
+    } *scans;
 };
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
@@ -137,7 +141,7 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     domain->bounded = domain->monotone_prices || (measure->suppression_bound != NULL && measure->finish == NULL);
     if (blocks)
         KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
-                                    max_combos, err));
+                                    max_combos, task->pool, err));
     if (domain->blocks != NULL) {
         KN_TRY(inner_gaps(domain, err));
     } else if (blocks) {
@@ -171,7 +175,23 @@ void kn_full_domain_free(kn_full_domain *domain)
 
 /* --- Evaluator ------------------------------------------------------------------------------------------------- */
 
-kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_error *err)
+static kn_status scans_new(kn_evaluator *evaluator, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_full_domain *domain = evaluator->domain;
+    KN_NEW(evaluator->scans, kn_pool_threads(evaluator->pool));
+    evaluator->n_threads = kn_pool_threads(evaluator->pool);
+    for (uint32_t i = 0; i < evaluator->n_threads; i++) {
+        struct scan *scan = &evaluator->scans[i];
+        KN_TRY(kn_block_sums_new(&scan->sums, domain, err));
+        if (domain->blocks->n_words > 0) KN_TRY(kn_histogram_scan_new(&scan->histograms, domain, err));
+        else KN_TRY(kn_count_scan_new(&scan->counts, domain, err));
+    }
+done:
+    return status;
+}
+
+kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_evaluator *evaluator = NULL;
@@ -179,6 +199,7 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     *out = NULL;
     KN_NEW(evaluator, 1);
     evaluator->domain = domain;
+    evaluator->pool = pool;
     KN_TRY(kn_roller_new(&evaluator->roller, domain->lattice, err));
     KN_NEW(evaluator->histograms, tuples->n_sensitive);
     KN_NEW(evaluator->suppressed_histograms, tuples->n_sensitive);
@@ -191,10 +212,8 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     KN_NEW(evaluator->root, tuples->n_qis);
     KN_NEW(evaluator->fields, (size_t)tuples->n_qis + 1);
     if (domain->blocks != NULL) {
-        KN_TRY(kn_block_sums_new(&evaluator->sums, domain, err));
-        if (domain->blocks->n_words > 0) KN_TRY(kn_histogram_scan_new(&evaluator->histogram_scan, domain, err));
-        else KN_TRY(kn_count_scan_new(&evaluator->count_scan, domain, err));
-        KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, err));
+        KN_TRY(scans_new(evaluator, err));
+        KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, pool, err));
     }
     for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
     *out = evaluator;
@@ -222,9 +241,12 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_free(evaluator->cells);
     kn_free(evaluator->root);
     kn_free(evaluator->fields);
-    kn_block_sums_free(evaluator->sums);
-    kn_count_scan_free(evaluator->count_scan);
-    kn_histogram_scan_free(evaluator->histogram_scan);
+    for (uint32_t i = 0; i < evaluator->n_threads; i++) {
+        kn_block_sums_free(evaluator->scans[i].sums);
+        kn_count_scan_free(evaluator->scans[i].counts);
+        kn_histogram_scan_free(evaluator->scans[i].histograms);
+    }
+    kn_free(evaluator->scans);
     kn_free(evaluator);
 }
 
@@ -558,14 +580,43 @@ static void suppressed_at(uint64_t n_rows[4], int64_t units[4], const kn_full_do
     }
 }
 
+/* A share of the blocks. Each job has sums of its own. */
+typedef struct sum_jobs {
+    kn_evaluator *evaluator;
+    const kn_blocks *blocks;
+    uint32_t n_jobs;
+    bool details;
+} sum_jobs;
+
+static kn_status sum_job(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    const sum_jobs *jobs = context;
+    const struct scan *scan = &jobs->evaluator->scans[job];
+    uint64_t n = jobs->blocks->n;
+    kn_block_range range = {(uint32_t)(n * job / jobs->n_jobs), (uint32_t)(n * (job + 1) / jobs->n_jobs)};
+    kn_block_sums_clear(scan->sums);
+    if (scan->histograms != NULL) kn_scan_histograms(scan->sums, scan->histograms, jobs->blocks, range, jobs->details);
+    else kn_scan_counts(scan->sums, scan->counts, jobs->blocks, range, jobs->details);
+    return KN_OK;
+}
+
+/* All blocks, summed up in the first thread's sums; on the pool where it pays. */
+static const kn_block_sums *sum_blocks(kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
+{
+    enum { LEAST_SHARE = 1 << 14 };
+    sum_jobs jobs = {evaluator, blocks, evaluator->n_threads, details};
+    if (blocks->n_entries / LEAST_SHARE < jobs.n_jobs) jobs.n_jobs = blocks->n_entries / LEAST_SHARE;
+    if (jobs.n_jobs < 1) jobs.n_jobs = 1;
+    kn_pool_run(jobs.n_jobs > 1 ? evaluator->pool : NULL, jobs.n_jobs, sum_job, &jobs, NULL); /* cannot fail */
+    for (uint32_t i = 1; i < jobs.n_jobs; i++) kn_block_sums_add(evaluator->scans[0].sums, evaluator->scans[i].sums);
+    return evaluator->scans[0].sums;
+}
+
 void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
 {
     const kn_full_domain *domain = evaluator->domain;
     const kn_block_lattice *b = domain->blocks;
-    kn_block_sums *sums = evaluator->sums;
-    kn_block_sums_clear(sums);
-    if (b->n_words > 0) kn_scan_histograms(sums, evaluator->histogram_scan, blocks, details);
-    else kn_scan_counts(sums, evaluator->count_scan, blocks, details);
+    const kn_block_sums *sums = sum_blocks(evaluator, blocks, details);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         uint64_t sure[4] = {0}, refused[4] = {0};
         int64_t sure_units[4] = {0}, refused_units[4] = {0};
@@ -612,7 +663,7 @@ kn_status kn_full_domain_refuse(const kn_full_domain *domain, kn_error *err)
     kn_evaluator *evaluator = NULL;
     uint32_t n_qis = domain->task->tuples->n_qis, *levels = NULL;
     kn_node top;
-    KN_TRY(kn_evaluator_new(&evaluator, domain, err));
+    KN_TRY(kn_evaluator_new(&evaluator, domain, domain->task->pool, err));
     KN_NEW(levels, n_qis);
     for (uint32_t q = 0; q < n_qis; q++) levels[q] = domain->lattice->columns[q].max_level;
     KN_TRY(kn_evaluate_levels(&top, evaluator, levels, err));

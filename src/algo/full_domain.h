@@ -49,9 +49,9 @@ typedef struct kn_full_domain {
 kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t max_combos, kn_error *err);
 void kn_full_domain_free(kn_full_domain *domain);
 
-/* Scratch of one thread. */
+/* Scratch. With a pool large nodes are shared out among its threads; a thread's own evaluator has none. */
 typedef struct kn_evaluator kn_evaluator;
-kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_error *err);
+kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_pool *pool, kn_error *err);
 void kn_evaluator_free(kn_evaluator *evaluator);
 kn_roller *kn_evaluator_roller(kn_evaluator *evaluator);
 kn_block_roller *kn_evaluator_block_roller(kn_evaluator *evaluator); /* NULL without blocks */

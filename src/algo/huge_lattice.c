@@ -297,7 +297,7 @@ kn_status kn_huge_lattice(kn_sweep_result *result, kn_ranking *ranking, const kn
               .n_qis = domain->task->tuples->n_qis};
     *result = (kn_sweep_result){.bound = NAN};
     h.effort = effort > 0 ? effort : (uint64_t)DEFAULT_PASSES * (domain->lattice->base.n + 1);
-    KN_TRY(kn_evaluator_new(&h.evaluator, domain, err));
+    KN_TRY(kn_evaluator_new(&h.evaluator, domain, domain->task->pool, err));
     KN_NEW(h.levels, h.n_qis);
     KN_NEW(h.trial, h.n_qis);
     KN_TRY(find_incumbent(&h, h.effort / 2, err));

@@ -54,7 +54,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     KN_NEW(all.evaluators, n_workers);
     KN_NEW(all.best, n_workers);
     for (uint32_t w = 0; w < n_workers; w++) {
-        KN_TRY(kn_evaluator_new(&all.evaluators[w], domain, err));
+        KN_TRY(kn_evaluator_new(&all.evaluators[w], domain, NULL, err));
         KN_NEW(all.best[w].levels, n_qis);
     }
     kn_lattice_walk walk = {.lattice = domain->lattice, .order = domain->order, .n_order = domain->n_order,

@@ -157,7 +157,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     search_state s = {.task = task};
     size_t chosen;
     KN_TRY(kn_full_domain_new(&s.domain, task, 0, err));
-    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, err));
+    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, s.domain->task->pool, err));
     KN_NEW(s.levels, task->tuples->n_qis);
     explain_distances(task);
     KN_TRY(least_height(&s, err));

@@ -109,7 +109,7 @@ static kn_status sweep_new(sweep *s, kn_error *err)
             if (!fixed) s->free_columns[(size_t)d * s->n_qis + s->n_free[d]++] = q;
         }
     KN_NEW(s->nodes, s->n_nodes);
-    KN_TRY(kn_evaluator_new(&s->evaluator, domain, err));
+    KN_TRY(kn_evaluator_new(&s->evaluator, domain, domain->task->pool, err));
 done:
     return status;
 }

@@ -12,15 +12,20 @@ static uint32_t row_value(const kn_sensitive *sensitive, uint32_t row)
     return kn_column_value(sensitive->column, kn_column_code(sensitive->column, row));
 }
 
+static uint32_t row_code(const kn_domain *domain, uint32_t row)
+{
+    return domain->code_of_spelling[kn_column_code(domain->column, row)];
+}
+
 static kn_status build_dense(kn_joint_counts *joint, const kn_tuples *tuples, const kn_sensitive *sensitive, uint32_t q,
                              kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t *codes = tuples->codes[q];
-    size_t n_values = sensitive->n_values, n = (tuples->domains[q]->n_codes + (size_t)1) * n_values;
+    const kn_domain *domain = tuples->domains[q];
+    size_t n_values = sensitive->n_values, n = (domain->n_codes + (size_t)1) * n_values;
     KN_NEW(joint->dense, n);
-    for (uint32_t row = 0; row < tuples->n_rows; row++)
-        joint->dense[(codes[tuples->row_tuple[row]] + (size_t)1) * n_values + row_value(sensitive, row)]++;
+    for (uint32_t row = 0; row < tuples->n_rows; row++) /* from the column: both are read in order */
+        joint->dense[(row_code(domain, row) + (size_t)1) * n_values + row_value(sensitive, row)]++;
     for (size_t i = n_values; i < n; i++) joint->dense[i] += joint->dense[i - n_values];
 done:
     return status;
@@ -30,13 +35,13 @@ done:
 static kn_status rows_by_code(uint32_t **order, const kn_tuples *tuples, uint32_t q, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t *codes = tuples->codes[q];
-    uint32_t *next = NULL, n_codes = tuples->domains[q]->n_codes;
+    const kn_domain *domain = tuples->domains[q];
+    uint32_t *next = NULL, n_codes = domain->n_codes;
     KN_NEW(next, (size_t)n_codes + 1);
     KN_NEW_RAW(*order, tuples->n_rows);
-    for (uint32_t row = 0; row < tuples->n_rows; row++) next[codes[tuples->row_tuple[row]] + 1]++;
+    for (uint32_t row = 0; row < tuples->n_rows; row++) next[row_code(domain, row) + 1]++;
     for (uint32_t code = 0; code < n_codes; code++) next[code + 1] += next[code];
-    for (uint32_t row = 0; row < tuples->n_rows; row++) (*order)[next[codes[tuples->row_tuple[row]]]++] = row;
+    for (uint32_t row = 0; row < tuples->n_rows; row++) (*order)[next[row_code(domain, row)]++] = row;
 done:
     kn_free(next);
     return status;
@@ -57,7 +62,7 @@ static kn_status build_sparse(kn_joint_counts *joint, const kn_tuples *tuples, c
         joint->start[value + 1] = joint->start[value] + (uint32_t)sensitive->value_rows[value];
     }
     for (uint32_t i = 0; i < tuples->n_rows; i++) {
-        uint32_t code = tuples->codes[q][tuples->row_tuple[order[i]]];
+        uint32_t code = row_code(tuples->domains[q], order[i]);
         uint32_t value = row_value(sensitive, order[i]), start = joint->start[value], *end = &joint->end[value];
         if (*end == start || joint->codes[*end - 1] != code) {
             joint->codes[*end] = code;

@@ -1,24 +1,40 @@
 /* Blocks of groups; see the header. A roll-up hashes the blocks' keys, chains the blocks that meet, and joins their
- * entries through a table by inner value, which is small enough to stay in the first cache. Blocks stand in the order
- * in which their keys first occur in the source. */
+ * entries through a table by inner value, which is small enough to stay in the first cache.
+ *
+ * The base is sorted by key, and the fields of the outer columns stand in the key from low to high bits. So what meets
+ * when the outermost column is rolled up are neighbours; and as long as columns are rolled up from the outermost
+ * inwards, what can meet stands together in a *run* of blocks that agree in all columns further in. Each run has a hash
+ * table of its own, which stays in the cache however large the table is. On the pool, sources beyond the cache are cut
+ * between runs; of smaller ones each thread takes the blocks whose new key hashes to it, which shares the work evenly
+ * where runs are few, and costs the order, which they can do without. */
 #include "partition/block_values.h"
+
+#include "base/radix_sort.h"
 
 #include <assert.h>
 #include <string.h>
 
 typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
 
-enum { MOST_OUTER = 64 };
+enum { LANE_BITS = 2, MOST_OUTER = 64, MOST_PARTS = 64, LEAST_PART = 1 << 15, FEW = 8, SMALL = 1 << 18 };
+/* LEAST_PART in entries; SMALL in blocks: what a hash table in the cache can hold; FEW are looked through one by one. */
+
+/* What one thread needs to roll up a run. */
+typedef struct run_scratch {
+    uint32_t *slots;
+    uint32_t *next;         /* [block of the run]: the next one with the same result */
+    uint32_t *first, *last; /* [block of the result, counted in the run]: ends of its chain */
+    size_t capacity;        /* blocks of a run */
+    uint32_t *where;        /* [inner]: entry of the result that may hold this inner value */
+} run_scratch;
 
 struct kn_block_roller {
     const kn_block_lattice *lattice;
-    uint32_t *slots;
-    size_t n_slots;
-    uint32_t *next;          /* [block of the source]: the next one with the same result */
-    uint32_t *first, *last;  /* [block of the result]: ends of its chain */
-    size_t n_chain;
-    uint32_t *where;         /* [inner]: entry of the result that may hold this inner value */
-    uint64_t **table;        /* [index into outer][position] */
+    kn_pool *pool;
+    run_scratch *scratch; /* per thread */
+    uint32_t n_threads;
+    kn_blocks *parts;     /* per thread; the first one rolls into the result itself */
+    uint64_t **table;     /* [index into outer][position] */
     int64_t **delta;
 };
 
@@ -126,14 +142,13 @@ done:
 /* False when the key does not fit. */
 static bool place_outer(kn_block_lattice *b)
 {
-    uint32_t used = 0;
     if (b->n_outer > MOST_OUTER) return false;
     for (uint32_t d = 0; d < b->n_outer; d++) {
         const kn_lattice_column *column = &b->lattice->columns[b->outer[d]];
         b->outer_bits[d] = bits_for(column->levels[column->min_level].n);
-        b->outer_shift[d] = used;
-        used += b->outer_bits[d];
-        if (used > 63) return false;
+        b->outer_shift[d] = b->n_key_bits;
+        b->n_key_bits += b->outer_bits[d];
+        if (b->n_key_bits + b->n_inner_bits + LANE_BITS > 63) return false;
     }
     return true;
 }
@@ -164,37 +179,32 @@ static int64_t price_of(const kn_block_lattice *b, uint32_t q, uint32_t level, u
 
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
-static kn_status blocks_reserve(kn_blocks *blocks, const kn_block_lattice *b, uint32_t n, uint32_t n_entries,
-                                kn_error *err)
+/* Room for that many, what is there is kept. */
+static kn_status blocks_grow(kn_blocks *blocks, const kn_block_lattice *b, size_t n, size_t n_entries, kn_error *err)
 {
     kn_status status = KN_OK;
     if (blocks->levels == NULL) KN_NEW(blocks->levels, b->lattice->tuples->n_qis);
     if (n > blocks->capacity || blocks->start == NULL) {
-        kn_free(blocks->keys);
-        kn_free(blocks->prices);
-        kn_free(blocks->start);
-        blocks->keys = NULL;
-        blocks->prices = NULL;
-        blocks->start = NULL;
-        blocks->capacity = 0;
-        KN_NEW_RAW(blocks->keys, (size_t)n + 1);
-        KN_NEW_RAW(blocks->prices, (size_t)n + 1);
-        KN_NEW_RAW(blocks->start, (size_t)n + 2);
-        blocks->capacity = n;
+        uint64_t *keys = kn_array_resize(blocks->keys, n + 1, sizeof *keys, err);
+        if (keys != NULL) blocks->keys = keys;
+        int64_t *prices = kn_array_resize(blocks->prices, n + 1, sizeof *prices, err);
+        if (prices != NULL) blocks->prices = prices;
+        uint32_t *start = kn_array_resize(blocks->start, n + 2, sizeof *start, err);
+        if (start != NULL) blocks->start = start;
+        if (keys == NULL || prices == NULL || start == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        blocks->capacity = (uint32_t)n;
     }
     if (n_entries > blocks->entries_capacity || blocks->counts == NULL) {
-        kn_free(blocks->inner);
-        kn_free(blocks->counts);
-        kn_free(blocks->words);
-        blocks->inner = NULL;
-        blocks->counts = NULL;
-        blocks->words = NULL;
-        blocks->entries_capacity = 0;
-        KN_NEW_RAW(blocks->inner, (size_t)n_entries + 1);
-        KN_NEW_RAW(blocks->words, ((size_t)n_entries + 1) * b->n_words);
-        blocks->counts = kn_array_alloc_aligned(((size_t)n_entries + 1) * b->width, sizeof *blocks->counts, err);
-        if (blocks->counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        blocks->entries_capacity = n_entries;
+        uint16_t *inner = kn_array_resize(blocks->inner, n_entries + 1, sizeof *inner, err);
+        if (inner == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        blocks->inner = inner;
+        uint64_t *words = kn_array_resize(blocks->words, (n_entries + 1) * b->n_words, sizeof *words, err);
+        if (words == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        blocks->words = words;
+        uint32_t *counts = kn_array_resize(blocks->counts, (n_entries + 1) * b->width, sizeof *counts, err);
+        if (counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        blocks->counts = counts; /* aligned for lanes4 as all blocks of memory are */
+        blocks->entries_capacity = (uint32_t)n_entries;
     }
 done:
     return status;
@@ -220,98 +230,154 @@ size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks)
            (size_t)blocks->slots_capacity * lattice->values_width * 4;
 }
 
-static kn_status more_slots(kn_blocks *blocks, const kn_block_lattice *b, kn_error *err)
+/* A tuple in one word, which the base is sorted by: key, inner value, lane of its riders, from high to low bits. */
+static void add_field(uint64_t *words, const kn_block_lattice *b, uint32_t q, uint64_t factor)
 {
-    uint32_t grown = blocks->slots_capacity + blocks->slots_capacity / 2 + 64;
-    uint32_t *moved = kn_array_resize(blocks->values, (size_t)grown * b->values_width, sizeof *moved, err);
-    if (moved == NULL) return KN_RESOURCES;
+    const kn_tuples *tuples = b->lattice->tuples;
+    const kn_lattice_column *column = &b->lattice->columns[q];
+    const uint32_t *of_code = column->levels[column->min_level].of_code, *codes = tuples->codes[q];
+    for (uint32_t t = 0; t < tuples->n_tuples; t++) words[t] += of_code[codes[t]] * factor;
+}
+
+static void tuple_words(uint64_t *words, const kn_block_lattice *b)
+{
+    memset(words, 0, (size_t)b->lattice->tuples->n_tuples * sizeof *words);
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        add_field(words, b, b->outer[d], 1ull << (b->outer_shift[d] + b->n_inner_bits + LANE_BITS));
+    for (uint32_t i = 0; i < b->n_inner; i++) add_field(words, b, b->inner[i], 1ull << (b->inner_shift[i] + LANE_BITS));
+    for (uint32_t r = 0; r < b->n_riders; r++) add_field(words, b, b->riders[r], b->rider_stride[r]);
+}
+
+/* Room for that many slots. */
+static kn_status slots_grow(kn_blocks *blocks, const kn_block_lattice *b, size_t n, kn_error *err)
+{
+    if (n <= blocks->slots_capacity) return KN_OK;
+    uint32_t *moved = kn_array_resize(blocks->values, n * b->values_width, sizeof *moved, err);
+    if (moved == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
     blocks->values = moved;
-    blocks->slots_capacity = grown;
+    blocks->slots_capacity = (uint32_t)n;
     return KN_OK;
 }
 
-static uint32_t rider_lane(const kn_block_lattice *b, uint32_t tuple)
+/* The sensitive values of entry e of `from` join those of entry `at` of `out`. */
+static inline __attribute__((always_inline)) kn_status join_values(kn_blocks *out, uint32_t at, bool is_new,
+                                                                   const kn_blocks *from, uint32_t e,
+                                                                   const kn_block_lattice *b, uint32_t n_words,
+                                                                   kn_error *err)
 {
-    uint32_t lane = 0;
-    for (uint32_t r = 0; r < b->n_riders; r++) {
-        const kn_lattice_column *column = &b->lattice->columns[b->riders[r]];
-        uint32_t code = b->lattice->tuples->codes[b->riders[r]][tuple];
-        lane += column->levels[column->min_level].of_code[code] * b->rider_stride[r];
+    uint64_t *to = out->words + (size_t)at * n_words;
+    const uint64_t *words = from->words + (size_t)e * n_words;
+    const uint32_t width = b->values_width, n = kn_values_n(words[0]);
+    if (is_new ? n <= b->most_listed : n + kn_values_n(to[0]) <= b->most_listed) {
+        for (uint32_t s = 0; s < n_words; s++) to[s] = is_new ? words[s] : kn_values_join(to[s], words[s]);
+        return KN_OK;
     }
-    return lane;
+    const uint32_t *other = from->values + (size_t)(uint32_t)words[0] * width;
+    if (is_new || kn_values_n(to[0]) != KN_VALUES_LANES) {
+        if (out->n_slots == out->slots_capacity && slots_grow(out, b, (size_t)out->n_slots + out->n_slots / 2 + 64, err) != KN_OK) return KN_RESOURCES;
+        uint32_t *slot = out->values + (size_t)out->n_slots * width;
+        if (is_new) {
+            memcpy(slot, other, width * sizeof *slot);
+        } else {
+            memset(slot, 0, width * sizeof *slot);
+            kn_values_spread(slot, b, to, n_words);
+        }
+        for (uint32_t s = 0; s < n_words; s++) to[s] = (uint64_t)KN_VALUES_LANES << 56 | out->n_slots;
+        out->n_slots++;
+        if (is_new) return KN_OK;
+    }
+    uint32_t *slot = out->values + (size_t)(uint32_t)to[0] * width;
+    if (n == KN_VALUES_LANES) kn_values_add(slot, other, width);
+    else kn_values_spread(slot, b, words, n_words);
+    return KN_OK;
 }
 
-/* The sensitive values of a tuple, as those of its entry. */
-static kn_status tuple_values(kn_blocks *raw, const kn_block_lattice *b, uint32_t t, uint32_t lane, kn_error *err)
+/* The sensitive values of a tuple, as those of the only entry of `one`, which has room for it. */
+static void tuple_values(kn_blocks *one, const kn_block_lattice *b, uint32_t tuple, uint32_t lane)
 {
-    kn_status status = KN_OK;
     const kn_tuples *tuples = b->lattice->tuples;
-    uint64_t *words = raw->words + (size_t)t * b->n_words;
-    bool listed = tuples->rows[t] <= b->most_listed;
-    if (!listed && raw->n_slots == raw->slots_capacity) KN_TRY(more_slots(raw, b, err));
-    uint32_t *slot = raw->values + (size_t)raw->n_slots * b->values_width;
-    if (!listed) memset(slot, 0, b->values_width * sizeof *slot);
+    bool listed = tuples->rows[tuple] <= b->most_listed;
+    if (!listed) memset(one->values, 0, b->values_width * sizeof *one->values);
     for (uint32_t s = 0; s < b->n_words; s++) {
         const kn_sensitive *sensitive = &tuples->sensitive[s];
-        words[s] = listed ? 0 : (uint64_t)KN_VALUES_LANES << 56 | raw->n_slots;
-        for (uint32_t e = sensitive->start[t]; e < sensitive->start[t + 1]; e++) {
+        uint32_t *lanes = one->values + b->values_at[s] + lane * b->values_lane[s];
+        one->words[s] = listed ? 0 : (uint64_t)KN_VALUES_LANES << 56;
+        for (uint32_t e = sensitive->start[tuple]; e < sensitive->start[tuple + 1]; e++) {
             uint64_t row = kn_values_byte(lane, sensitive->values[e]) | (uint64_t)1 << 56;
-            if (!listed) slot[b->values_at[s] + lane * b->values_lane[s] + sensitive->values[e]] += sensitive->counts[e];
-            for (uint32_t i = 0; listed && i < sensitive->counts[e]; i++) words[s] = kn_values_join(words[s], row);
+            if (!listed) lanes[sensitive->values[e]] += sensitive->counts[e];
+            for (uint32_t i = 0; listed && i < sensitive->counts[e]; i++) one->words[s] = kn_values_join(one->words[s], row);
         }
     }
-    raw->n_slots += !listed;
-done:
-    return status;
 }
 
-/* Each tuple a block of one entry. */
-static kn_status tuples_as_blocks(kn_blocks *raw, const kn_block_lattice *b, kn_error *err)
+/* Adds a tuple to the last entry, which is_new: has none yet. */
+static kn_status add_tuple(kn_blocks *base, const kn_block_lattice *b, uint32_t tuple, uint32_t lane, bool is_new,
+                           kn_blocks *one, kn_error *err)
+{
+    const kn_tuples *tuples = b->lattice->tuples;
+    uint32_t *counts = base->counts + (size_t)(base->n_entries - 1) * b->width;
+    if (is_new) memset(counts, 0, b->width * sizeof *counts);
+    counts[lane] += tuples->rows[tuple];
+    if (b->width > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] += tuples->persons[tuple];
+    if (b->n_words == 0) return KN_OK;
+    tuple_values(one, b, tuple, lane);
+    return join_values(base, base->n_entries - 1, is_new, one, 0, b, b->n_words, err);
+}
+
+static int64_t key_price(const kn_block_lattice *b, uint64_t key)
+{
+    int64_t price = 0;
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        price += price_of(b, b->outer[d], b->lattice->columns[b->outer[d]].min_level,
+                          (uint32_t)(key >> b->outer_shift[d] & ((1ull << b->outer_bits[d]) - 1)));
+    return price;
+}
+
+static kn_status make_base(kn_block_lattice *b, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_lattice *lattice = b->lattice;
-    const kn_tuples *tuples = lattice->tuples;
-    KN_TRY(blocks_reserve(raw, b, tuples->n_tuples, tuples->n_tuples, err));
-    raw->n = raw->n_entries = tuples->n_tuples;
-    memset(raw->keys, 0, (size_t)raw->n * sizeof *raw->keys);
-    memset(raw->prices, 0, (size_t)raw->n * sizeof *raw->prices);
-    memset(raw->inner, 0, (size_t)raw->n * sizeof *raw->inner);
-    for (uint32_t q = 0; q < tuples->n_qis; q++) raw->levels[q] = lattice->columns[q].min_level;
-    for (uint32_t d = 0; d < b->n_outer; d++) {
-        uint32_t q = b->outer[d];
-        const kn_lattice_column *column = &lattice->columns[q];
-        const uint32_t *of_code = column->levels[column->min_level].of_code;
-        for (uint32_t t = 0; t < raw->n; t++) {
-            uint32_t position = of_code[tuples->codes[q][t]];
-            raw->keys[t] |= (uint64_t)position << b->outer_shift[d];
-            raw->prices[t] += price_of(b, q, column->min_level, position);
+    const uint32_t n = b->lattice->tuples->n_tuples, key_shift = b->n_inner_bits + LANE_BITS;
+    kn_blocks *base = &b->base;
+    kn_blocks one = {0};
+    uint64_t *words = NULL;
+    uint32_t *tuples = NULL, n_blocks = 0, n_entries = 0;
+    KN_NEW_RAW(words, n);
+    KN_NEW_RAW(tuples, n);
+    tuple_words(words, b);
+    for (uint32_t t = 0; t < n; t++) tuples[t] = t;
+    KN_TRY(kn_radix_sort(words, tuples, n, key_shift + b->n_key_bits, pool, err));
+    for (uint32_t i = 0; i < n; i++) {
+        n_blocks += i == 0 || words[i] >> key_shift != words[i - 1] >> key_shift;
+        n_entries += i == 0 || words[i] >> LANE_BITS != words[i - 1] >> LANE_BITS;
+    }
+    KN_TRY(blocks_grow(base, b, n_blocks, n_entries, err));
+    KN_TRY(blocks_grow(&one, b, 1, 1, err));
+    if (b->n_words > 0) KN_TRY(slots_grow(&one, b, 1, err));
+    for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) base->levels[q] = b->lattice->columns[q].min_level;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t key = words[i] >> key_shift;
+        if (i == 0 || key != words[i - 1] >> key_shift) {
+            base->keys[base->n] = key;
+            base->prices[base->n] = key_price(b, key);
+            base->start[base->n++] = base->n_entries;
         }
+        bool is_new = i == 0 || words[i] >> LANE_BITS != words[i - 1] >> LANE_BITS;
+        if (is_new) base->inner[base->n_entries++] = (uint16_t)(words[i] >> LANE_BITS & ((1u << b->n_inner_bits) - 1));
+        KN_TRY(add_tuple(base, b, tuples[i], (uint32_t)words[i] & ((1u << LANE_BITS) - 1), is_new, &one, err));
     }
-    for (uint32_t i = 0; i < b->n_inner; i++) {
-        const kn_lattice_column *column = &lattice->columns[b->inner[i]];
-        const uint32_t *of_code = column->levels[column->min_level].of_code;
-        for (uint32_t t = 0; t < raw->n; t++)
-            raw->inner[t] |= (uint16_t)(of_code[tuples->codes[b->inner[i]][t]] << b->inner_shift[i]);
-    }
-    for (uint32_t t = 0; t < raw->n; t++) {
-        uint32_t lane = rider_lane(b, t), *counts = raw->counts + (size_t)t * b->width;
-        counts[lane] = tuples->rows[t];
-        if (b->width > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] = tuples->persons[t];
-        raw->start[t] = t;
-        if (b->n_words > 0) KN_TRY(tuple_values(raw, b, t, lane, err));
-    }
-    raw->start[raw->n] = raw->n;
+    base->start[base->n] = base->n_entries;
 done:
+    kn_blocks_free(&one);
+    kn_free(words);
+    kn_free(tuples);
     return status;
 }
 
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
-                               int64_t ***prices, uint32_t max_combos, kn_error *err)
+                               int64_t ***prices, uint32_t max_combos, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_block_lattice *b = NULL;
-    kn_block_roller *roller = NULL;
-    kn_blocks raw = {0};
     *out = NULL;
     if (lattice->tuples->n_repeats > 0) goto done;
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
@@ -328,14 +394,10 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     if (!place_outer(b)) goto done;
     if (lattice->has_histograms) KN_TRY(place_values(b, err));
     KN_TRY(number_combos(b, err));
-    KN_TRY(tuples_as_blocks(&raw, b, err));
-    KN_TRY(kn_block_roller_new(&roller, b, err));
-    KN_TRY(kn_blocks_roll(&b->base, &raw, raw.levels, roller, err));
+    KN_TRY(make_base(b, pool, err));
     *out = b;
     b = NULL;
 done:
-    kn_blocks_free(&raw);
-    kn_block_roller_free(roller);
     kn_block_lattice_free(b);
     return status;
 }
@@ -355,14 +417,20 @@ void kn_block_lattice_free(kn_block_lattice *blocks)
 
 /* --- Roll-up --------------------------------------------------------------------------------------------------- */
 
-kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_error *err)
+kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_block_roller *roller = NULL;
     *out = NULL;
     KN_NEW(roller, 1);
     roller->lattice = blocks;
-    KN_NEW(roller->where, (size_t)1 << blocks->n_inner_bits);
+    roller->pool = pool;
+    roller->n_threads = kn_pool_threads(pool);
+    if (roller->n_threads > MOST_PARTS) roller->n_threads = MOST_PARTS;
+    KN_NEW(roller->scratch, kn_pool_threads(pool));
+    KN_NEW(roller->parts, roller->n_threads);
+    for (uint32_t i = 0; i < roller->n_threads; i++)
+        KN_NEW(roller->scratch[i].where, (size_t)1 << blocks->n_inner_bits);
     KN_NEW(roller->table, (size_t)blocks->n_outer + 1);
     KN_NEW(roller->delta, (size_t)blocks->n_outer + 1);
     for (uint32_t d = 0; d < blocks->n_outer; d++) {
@@ -384,39 +452,19 @@ void kn_block_roller_free(kn_block_roller *roller)
         if (roller->table != NULL) kn_free(roller->table[d]);
         if (roller->delta != NULL) kn_free(roller->delta[d]);
     }
+    for (uint32_t i = 0; roller->scratch != NULL && i < roller->n_threads; i++) {
+        kn_free(roller->scratch[i].slots);
+        kn_free(roller->scratch[i].next);
+        kn_free(roller->scratch[i].first);
+        kn_free(roller->scratch[i].last);
+        kn_free(roller->scratch[i].where);
+    }
+    for (uint32_t i = 0; roller->parts != NULL && i < roller->n_threads; i++) kn_blocks_free(&roller->parts[i]);
+    kn_free(roller->parts);
+    kn_free(roller->scratch);
     kn_free(roller->table);
     kn_free(roller->delta);
-    kn_free(roller->slots);
-    kn_free(roller->next);
-    kn_free(roller->first);
-    kn_free(roller->last);
-    kn_free(roller->where);
     kn_free(roller);
-}
-
-static kn_status roller_reserve(kn_block_roller *roller, uint32_t n, uint32_t slot_bits, kn_error *err)
-{
-    kn_status status = KN_OK;
-    if (roller->n_slots < (size_t)1 << slot_bits) {
-        kn_free(roller->slots);
-        roller->n_slots = 0;
-        KN_NEW_RAW(roller->slots, (size_t)1 << slot_bits);
-        roller->n_slots = (size_t)1 << slot_bits;
-    }
-    if (roller->n_chain < n || roller->next == NULL) {
-        kn_free(roller->next);
-        kn_free(roller->first);
-        kn_free(roller->last);
-        roller->next = roller->first = roller->last = NULL;
-        roller->n_chain = 0;
-        KN_NEW_RAW(roller->next, (size_t)n + 1);
-        KN_NEW_RAW(roller->first, (size_t)n + 1);
-        KN_NEW_RAW(roller->last, (size_t)n + 1);
-        roller->n_chain = n;
-    }
-    memset(roller->slots, 0xff, sizeof *roller->slots << slot_bits);
-done:
-    return status;
 }
 
 /* One changed column. */
@@ -448,101 +496,252 @@ static uint32_t make_steps(step *steps, const kn_blocks *from, const uint32_t *l
     return n_steps;
 }
 
-/* Keys and prices of the result, and which blocks meet in it. */
-static uint32_t chain_blocks(kn_blocks *out, const kn_blocks *from, const step *steps, uint32_t n_steps,
-                             kn_block_roller *roller, uint32_t slot_bits)
+/* One roll-up, the same for all threads. */
+typedef struct roll_up {
+    const kn_blocks *from;
+    kn_blocks *out;
+    kn_block_roller *roller;
+    step steps[MOST_OUTER];
+    uint32_t n_steps;
+    uint32_t run_shift;           /* blocks of a run agree in the bits of the key from here on; 64: all are one run */
+    uint32_t n_parts;
+    bool shared;                   /* a part is a share of the new keys; otherwise a stretch of whole runs */
+    uint32_t ends[MOST_PARTS + 1]; /* of those */
+} roll_up;
+
+static inline uint64_t run_of(const roll_up *r, uint64_t key) { return r->run_shift < 64 ? key >> r->run_shift : 0; }
+
+static kn_status scratch_reserve(run_scratch *scratch, size_t n, kn_error *err)
 {
-    uint32_t n = 0, last_slot = (uint32_t)((1ull << slot_bits) - 1), *slots = roller->slots;
-    for (uint32_t i = 0; i < from->n; i++) {
-        uint64_t key = from->keys[i];
-        int64_t price = from->prices[i];
-        for (uint32_t j = 0; j < n_steps; j++) {
-            uint64_t position = key >> steps[j].shift & steps[j].mask;
-            key = (key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
-            price += steps[j].delta[position];
-        }
-        uint32_t slot = (uint32_t)((key * 0x9e3779b97f4a7c15u) >> (64 - slot_bits)), block;
-        while ((block = slots[slot]) != KN_NONE && out->keys[block] != key) slot = (slot + 1) & last_slot;
-        roller->next[i] = KN_NONE;
-        if (block == KN_NONE) {
-            slots[slot] = block = n++;
-            out->keys[block] = key;
-            out->prices[block] = price;
-            roller->first[block] = i;
+    kn_status status = KN_OK;
+    if (n <= scratch->capacity) return KN_OK;
+    n += n / 2;
+    kn_free(scratch->slots);
+    kn_free(scratch->next);
+    kn_free(scratch->first);
+    kn_free(scratch->last);
+    scratch->slots = scratch->next = scratch->first = scratch->last = NULL;
+    scratch->capacity = 0;
+    KN_NEW_RAW(scratch->slots, (size_t)1 << bits_for((uint32_t)(2 * n)));
+    KN_NEW_RAW(scratch->next, n);
+    KN_NEW_RAW(scratch->first, n);
+    KN_NEW_RAW(scratch->last, n);
+    scratch->capacity = n;
+done:
+    return status;
+}
+
+static inline __attribute__((always_inline)) void raise_block(uint64_t *key, int64_t *price, const step *steps,
+                                                              uint32_t n_steps)
+{
+    for (uint32_t j = 0; j < n_steps; j++) {
+        uint64_t position = *key >> steps[j].shift & steps[j].mask;
+        *key = (*key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
+        *price += steps[j].delta[position];
+    }
+}
+
+/* Slots come from the high bits of the hash: what is left of it must be mixed again. */
+static inline uint32_t share_of(uint64_t hash, uint32_t n_shares)
+{
+    return (uint32_t)((((hash ^ hash >> 32) * 0xd6e8feb86659fd93u >> 32) * n_shares) >> 32);
+}
+
+/* Keys and prices of what the run [begin, end) becomes, from out->n on, and which blocks meet in it; with shares only what
+ * hashes to this one. Returns how many. */
+static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, run_scratch *scratch,
+                                                                uint32_t begin, uint32_t end, uint32_t n_shares,
+                                                                uint32_t share, uint32_t n_steps)
+{
+    const uint64_t *from_keys = r->from->keys;
+    const int64_t *from_prices = r->from->prices;
+    uint64_t *restrict keys = out->keys + out->n;
+    int64_t *restrict prices = out->prices + out->n;
+    uint32_t *restrict slots = scratch->slots, *restrict next = scratch->next, *restrict first = scratch->first,
+             *restrict last = scratch->last;
+    const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
+    uint32_t n = 0, slot_bits = bits_for(2 * (end - begin)), last_slot = (1u << slot_bits) - 1;
+    bool few = end - begin <= FEW; /* looked through one by one */
+    if (!few) memset(slots, 0xff, sizeof *slots << slot_bits);
+    for (uint32_t i = begin; i < end; i++) {
+        uint64_t key = from_keys[i];
+        int64_t price = from_prices[i];
+        uint32_t block = 0;
+        raise_block(&key, &price, steps, n_steps);
+        uint64_t hash = key * 0x9e3779b97f4a7c15u;
+        if (n_shares > 1 && share_of(hash, n_shares) != share) continue;
+        if (few) {
+            while (block < n && keys[block] != key) block++;
         } else {
-            roller->next[roller->last[block]] = i;
+            uint32_t slot = (uint32_t)(hash >> (64 - slot_bits));
+            while ((block = slots[slot]) != KN_NONE && keys[block] != key) slot = (slot + 1) & last_slot;
+            if (block == KN_NONE) slots[slot] = block = n;
         }
-        roller->last[block] = i;
+        next[i - begin] = KN_NONE;
+        if (block == n) {
+            keys[n] = key;
+            prices[n++] = price;
+            first[block] = i;
+        } else {
+            next[last[block] - begin] = i;
+        }
+        last[block] = i;
     }
     return n;
 }
 
-/* The sensitive values of entry e of `from` join those of entry `at` of `out`. */
-static inline __attribute__((always_inline)) kn_status join_values(kn_blocks *out, uint32_t at, bool is_new,
-                                                                   const kn_blocks *from, uint32_t e,
-                                                                   const kn_block_lattice *b, uint32_t n_words,
-                                                                   kn_error *err)
+static uint32_t chain_any(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
+                          uint32_t share)
 {
-    uint64_t *to = out->words + (size_t)at * n_words;
-    const uint64_t *words = from->words + (size_t)e * n_words;
-    const uint32_t width = b->values_width, n = kn_values_n(words[0]);
-    if (is_new ? n <= b->most_listed : n + kn_values_n(to[0]) <= b->most_listed) {
-        for (uint32_t s = 0; s < n_words; s++) to[s] = is_new ? words[s] : kn_values_join(to[s], words[s]);
-        return KN_OK;
-    }
-    const uint32_t *other = from->values + (size_t)(uint32_t)words[0] * width;
-    if (is_new || kn_values_n(to[0]) != KN_VALUES_LANES) {
-        if (out->n_slots == out->slots_capacity && more_slots(out, b, err) != KN_OK) return KN_RESOURCES;
-        uint32_t *slot = out->values + (size_t)out->n_slots * width;
-        if (is_new) {
-            memcpy(slot, other, width * sizeof *slot);
-        } else {
-            memset(slot, 0, width * sizeof *slot);
-            kn_values_spread(slot, b, to, n_words);
-        }
-        for (uint32_t s = 0; s < n_words; s++) to[s] = (uint64_t)KN_VALUES_LANES << 56 | out->n_slots;
-        out->n_slots++;
-        if (is_new) return KN_OK;
-    }
-    uint32_t *slot = out->values + (size_t)(uint32_t)to[0] * width;
-    if (n == KN_VALUES_LANES) kn_values_add(slot, other, width);
-    else kn_values_spread(slot, b, words, n_words);
-    return KN_OK;
+    if (r->n_steps != 1) return chain_run(out, r, scratch, begin, end, r->shared ? r->n_parts : 1, share, r->n_steps);
+    if (r->shared) return chain_run(out, r, scratch, begin, end, r->n_parts, share, 1);
+    return chain_run(out, r, scratch, begin, end, 1, 0, 1);
 }
 
-/* The entries of the result, block by block. */
-static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *out, const kn_blocks *from,
-                                                                    kn_block_roller *roller, uint32_t width,
-                                                                    uint32_t n_words, kn_error *err)
+/* The entries of the next n_blocks blocks, whose chains lie in the run that begins at `begin`. */
+static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *out, const roll_up *r,
+                                                                    run_scratch *scratch, uint32_t begin,
+                                                                    uint32_t n_blocks, uint32_t width, uint32_t n_words,
+                                                                    kn_error *err)
 {
-    uint32_t n = 0, *where = roller->where;
-    const uint16_t *from_inner = from->inner;
-    uint16_t *inner = out->inner;
-    out->n_slots = 0;
-    for (uint32_t block = 0; block < out->n; block++) {
-        uint32_t begin = n;
-        out->start[block] = n;
-        for (uint32_t i = roller->first[block]; i != KN_NONE; i = roller->next[i]) {
-            for (uint32_t e = from->start[i]; e < from->start[i + 1]; e++) {
+    const uint16_t *from_inner = r->from->inner;
+    const uint32_t *from_start = r->from->start, *from_counts = r->from->counts;
+    const uint32_t *first = scratch->first, *next = scratch->next;
+    uint32_t *restrict where = scratch->where, *restrict start = out->start + out->n, *restrict counts = out->counts;
+    uint16_t *restrict inner = out->inner;
+    uint32_t n = out->n_entries;
+    for (uint32_t block = 0; block < n_blocks; block++) {
+        uint32_t begin_entries = start[block] = n;
+        for (uint32_t i = first[block]; i != KN_NONE; i = next[i - begin]) {
+            for (uint32_t e = from_start[i], end = from_start[i + 1]; e < end; e++) {
                 uint32_t value = from_inner[e], at = where[value];
-                const lanes4 *counts = (const lanes4 *)(from->counts + (size_t)e * width);
-                /* what an earlier block left in the table lies before `begin` or holds another value */
-                bool is_new = at < begin || at >= n || inner[at] != value;
+                const lanes4 *more = (const lanes4 *)(from_counts + (size_t)e * width);
+                /* what an earlier block left in the table lies before `begin_entries` or holds another value */
+                bool is_new = at < begin_entries || at >= n || inner[at] != value;
                 if (is_new) {
                     at = where[value] = n++;
                     inner[at] = (uint16_t)value;
-                    for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(out->counts + (size_t)at * width))[w] = counts[w];
+                    for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(counts + (size_t)at * width))[w] = more[w];
                 } else {
-                    for (uint32_t w = 0; w < width / 4; w++)
-                        ((lanes4 *)(out->counts + (size_t)at * width))[w] += counts[w];
+                    for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(counts + (size_t)at * width))[w] += more[w];
                 }
-                if (n_words > 0 && join_values(out, at, is_new, from, e, roller->lattice, n_words, err) != KN_OK)
+                if (n_words > 0 && join_values(out, at, is_new, r->from, e, r->roller->lattice, n_words, err) != KN_OK)
                     return KN_RESOURCES;
             }
         }
     }
-    out->start[out->n] = out->n_entries = n;
+    out->n_entries = n;
     return KN_OK;
+}
+
+/* Rolls up the blocks [begin, end) of the source, which hold whole runs. */
+static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
+                           uint32_t share, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = r->roller->lattice;
+    const kn_blocks *from = r->from;
+    const uint64_t *keys = from->keys;
+    out->n = out->n_entries = out->n_slots = 0;
+    KN_TRY(blocks_grow(out, b, (end - begin) / 8 + 16, (from->start[end] - from->start[begin]) / 8 + 16, err));
+    for (uint32_t run_end; begin < end; begin = run_end) {
+        uint64_t run = run_of(r, keys[begin]);
+        for (run_end = begin + 1; run_end < end && run_of(r, keys[run_end]) == run;) run_end++;
+        size_t n = (size_t)out->n + (run_end - begin);
+        size_t n_entries = (size_t)out->n_entries + (from->start[run_end] - from->start[begin]);
+        if (n > out->capacity || n_entries > out->entries_capacity)
+            KN_TRY(blocks_grow(out, b, n > out->capacity ? n + n / 2 : n,
+                               n_entries > out->entries_capacity ? n_entries + n_entries / 2 : n_entries, err));
+        KN_TRY(scratch_reserve(scratch, run_end - begin, err));
+        uint32_t n_blocks = chain_any(out, r, scratch, begin, run_end, share);
+        if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 0, err));
+        else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 1, err));
+        else KN_TRY(join_entries(out, r, scratch, begin, n_blocks, b->width, b->n_words, err));
+        out->n += n_blocks;
+    }
+    out->start[out->n] = out->n_entries;
+done:
+    return status;
+}
+
+static kn_status roll_part_job(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    const roll_up *r = context;
+    kn_blocks *part = job == 0 ? r->out : &r->roller->parts[job];
+    uint32_t begin = r->shared ? 0 : r->ends[job], end = r->shared ? r->from->n : r->ends[job + 1];
+    return roll_part(part, r, &r->roller->scratch[worker], begin, end, (uint32_t)job, err);
+}
+
+static void cut_between_runs(roll_up *r)
+{
+    const kn_blocks *from = r->from;
+    uint32_t wanted = r->n_parts;
+    r->n_parts = 0;
+    r->ends[0] = 0;
+    for (uint32_t i = 1; i < wanted; i++) {
+        uint32_t end = (uint32_t)((uint64_t)from->n * i / wanted);
+        while (end < from->n && run_of(r, from->keys[end]) == run_of(r, from->keys[end - 1])) end++;
+        if (end > r->ends[r->n_parts] && end < from->n) r->ends[++r->n_parts] = end;
+    }
+    r->ends[++r->n_parts] = from->n;
+}
+
+static void share_out(roll_up *r)
+{
+    const kn_blocks *from = r->from;
+    r->n_parts = from->n_entries / LEAST_PART;
+    if (r->n_parts > r->roller->n_threads) r->n_parts = r->roller->n_threads;
+    if (r->n_parts < 2) {
+        r->n_parts = 1;
+        r->ends[0] = 0;
+        r->ends[1] = from->n;
+    } else if (from->n <= SMALL) {
+        r->shared = true;
+        r->run_shift = 64;
+    } else {
+        cut_between_runs(r);
+    }
+}
+
+static void append(kn_blocks *out, const kn_blocks *part, const kn_block_lattice *b)
+{
+    const uint32_t width = b->width, n_words = b->n_words;
+    for (size_t i = 0; i < (size_t)part->n_entries * n_words; i++) {
+        uint64_t word = part->words[i];
+        out->words[(size_t)out->n_entries * n_words + i] = word + (kn_values_n(word) == KN_VALUES_LANES ? out->n_slots : 0);
+    }
+    if (part->n_slots > 0)
+        memcpy(out->values + (size_t)out->n_slots * b->values_width, part->values,
+               (size_t)part->n_slots * b->values_width * sizeof *part->values);
+    out->n_slots += part->n_slots;
+    memcpy(out->keys + out->n, part->keys, part->n * sizeof *part->keys);
+    memcpy(out->prices + out->n, part->prices, part->n * sizeof *part->prices);
+    for (uint32_t i = 0; i <= part->n; i++) out->start[out->n + i] = out->n_entries + part->start[i];
+    memcpy(out->inner + out->n_entries, part->inner, part->n_entries * sizeof *part->inner);
+    memcpy(out->counts + (size_t)out->n_entries * width, part->counts, (size_t)part->n_entries * width * sizeof *part->counts);
+    out->n += part->n;
+    out->n_entries += part->n_entries;
+}
+
+static kn_status roll_in_parts(roll_up *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_blocks *out = r->out, *parts = r->roller->parts;
+    KN_TRY(kn_pool_run(r->roller->pool, r->n_parts, roll_part_job, r, err));
+    size_t n = out->n, n_entries = out->n_entries, n_slots = out->n_slots;
+    for (uint32_t i = 1; i < r->n_parts; i++) {
+        n += parts[i].n;
+        n_entries += parts[i].n_entries;
+        n_slots += parts[i].n_slots;
+    }
+    KN_TRY(slots_grow(out, r->roller->lattice, n_slots, err));
+    KN_TRY(blocks_grow(out, r->roller->lattice, n, n_entries, err));
+    for (uint32_t i = 1; i < r->n_parts; i++) {
+        append(out, &parts[i], r->roller->lattice);
+        if (parts[i].capacity > 4 * SMALL) kn_blocks_free(&parts[i]);
+    }
+done:
+    return status;
 }
 
 kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *levels, kn_block_roller *roller,
@@ -550,15 +749,15 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
 {
     kn_status status = KN_OK;
     const kn_block_lattice *b = roller->lattice;
-    step steps[MOST_OUTER];
-    uint32_t slot_bits = bits_for(from->n > 8 ? 2 * from->n : 16);
-    uint32_t n_steps = make_steps(steps, from, levels, roller);
-    KN_TRY(blocks_reserve(out, b, from->n, from->n_entries, err));
-    KN_TRY(roller_reserve(roller, from->n, slot_bits, err));
-    out->n = chain_blocks(out, from, steps, n_steps, roller, slot_bits);
-    if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, from, roller, 4, 0, err));
-    else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, from, roller, 4, 1, err));
-    else KN_TRY(join_entries(out, from, roller, b->width, b->n_words, err));
+    roll_up r = {.from = from, .out = out, .roller = roller, .run_shift = 64};
+    uint32_t innermost = from->together;
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        if (levels[b->outer[d]] != from->levels[b->outer[d]] && innermost < d + 1) innermost = d + 1;
+    if (innermost < b->n_outer) r.run_shift = b->outer_shift[innermost];
+    r.n_steps = make_steps(r.steps, from, levels, roller);
+    share_out(&r);
+    KN_TRY(roll_in_parts(&r, err));
+    out->together = r.shared ? b->n_outer : innermost;
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) out->levels[q] = from->levels[q];
     for (uint32_t d = 0; d < b->n_outer; d++) out->levels[b->outer[d]] = levels[b->outer[d]];
 done:

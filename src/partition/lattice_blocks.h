@@ -32,6 +32,7 @@ typedef struct kn_blocks {
     uint64_t *words;  /* [entry * n_words]: sensitive values; block_values.h */
     uint32_t *values; /* [slot * values_width] */
     uint32_t n_slots;
+    uint32_t together; /* blocks that agree in the outer columns from this one on inwards stand together */
     uint32_t capacity, entries_capacity, slots_capacity;
 } kn_blocks;
 
@@ -41,7 +42,8 @@ typedef struct kn_block_lattice {
     uint32_t rider_stride[KN_LATTICE_MAX_RIDERS]; /* lane = sum of position * stride */
     int64_t ***prices;          /* [q][level][position]; borrowed; may be NULL */
     uint32_t n_outer, *outer;   /* columns, outermost first */
-    uint32_t *outer_shift, *outer_bits; /* [index into outer]: field in the block's key */
+    uint32_t *outer_shift, *outer_bits; /* [index into outer]: field in the block's key, the outermost lowest */
+    uint32_t n_key_bits;
     uint32_t n_inner, inner[KN_BLOCK_MAX_INNER];
     uint32_t inner_shift[KN_BLOCK_MAX_INNER], inner_bits[KN_BLOCK_MAX_INNER], n_inner_bits;
     uint32_t n_combos;          /* numbered so that a combo comes before its generalizations */
@@ -60,12 +62,14 @@ typedef struct kn_block_lattice {
 
 typedef struct kn_block_roller kn_block_roller;
 
-/* *out is NULL where blocks cannot serve: keys beyond 63 bits, persons in several tuples, sensitive columns of more than 64
- * values. `order` as from kn_lattice_order; its last columns become the inner ones as far as combos and bits allow. */
+/* *out is NULL where blocks cannot serve: tuples beyond 63 bits, persons in several tuples, sensitive columns of more
+ * than 64 values. `order` as from kn_lattice_order; its last columns become the inner ones as far as combos and bits
+ * allow. */
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
-                               int64_t ***prices, uint32_t max_combos, kn_error *err);
+                               int64_t ***prices, uint32_t max_combos, kn_pool *pool, kn_error *err);
 void kn_block_lattice_free(kn_block_lattice *blocks);
-kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_error *err);
+/* With a pool large roll-ups run on its threads; without one the roller may itself be a thread's. The result is the same. */
+kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_pool *pool, kn_error *err);
 void kn_block_roller_free(kn_block_roller *roller);
 /* Only levels of outer columns are looked at. `out` is not `from`. */
 kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *levels, kn_block_roller *roller,
