@@ -41,11 +41,8 @@ static kn_status prepare_task(run *r, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = r->input;
-    double seed, effort, limit_seconds, memory_bytes;
-    KN_TRY(kn_settings_number(&seed, r->settings, "seed", 1, 0, 9007199254740992.0, err));
-    KN_TRY(kn_settings_number(&effort, r->settings, "effort", 0, 0, 1e18, err));
-    KN_TRY(kn_settings_number(&limit_seconds, r->settings, "time-limit", 0, 0, 1e9, err));
-    KN_TRY(kn_settings_number(&memory_bytes, r->settings, "memory", 0, 1 << 20, 1e15, err));
+    double limit_seconds = kn_settings_number(r->settings, "time-limit", 0);
+    double memory_bytes = kn_settings_number(r->settings, "memory", 0);
     KN_TRY(kn_args_parse(&r->args, r->algorithm->name, r->algorithm->params, r->algorithm->n_params,
                          r->algorithm_params, err));
     r->trace.explain = kn_settings_flag(r->settings, "explain");
@@ -56,8 +53,8 @@ static kn_status prepare_task(run *r, kn_error *err)
         .objective = input->objective,
         .args = &r->args,
         .max_suppressed = input->max_suppressed,
-        .seed = (uint64_t)seed,
-        .effort = (uint64_t)effort,
+        .seed = (uint64_t)kn_settings_number(r->settings, "seed", 1),
+        .effort = (uint64_t)kn_settings_number(r->settings, "effort", 0),
         .memory_bytes = memory_bytes > (double)used_bytes ? (size_t)memory_bytes - used_bytes : 0,
         .pool = input->pool,
         .ticker = &input->ticker,

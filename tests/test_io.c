@@ -973,6 +973,23 @@ static void an_output_appears_whole_or_not_at_all(void **state)
     assert_int_not_equal(access(temporary, F_OK), 0);
 }
 
+static void a_replaced_file_stays_as_closed_as_it_was(void **state)
+{
+    const struct {
+        mode_t umask, before;
+        unsigned after;
+    } cases[] = {{022, 0600, 0600}, {022, 0640, 0640}, {022, 0666, 0644}, {077, 0644, 0600}, {022, 0755, 0644}};
+    const char *path = path_of("closed.csv");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        write_file(path, TEXT("old"));
+        assert_int_equal(chmod(path, cases[i].before), 0);
+        mode_t old_mask = umask(cases[i].umask);
+        assert_ok(kn_output_text(path, "new", err));
+        umask(old_mask);
+        assert_int_equal(mode_of(path), cases[i].after);
+    }
+}
+
 static void large_writes_arrive(void **state)
 {
     kn_output *output;
@@ -1108,6 +1125,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_tick_may_cancel),
         cmocka_unit_test(an_output_appears_whole_or_not_at_all),
+        cmocka_unit_test(a_replaced_file_stays_as_closed_as_it_was),
         cmocka_unit_test(large_writes_arrive),
         cmocka_unit_test(a_link_stays_and_its_file_is_replaced),
         cmocka_unit_test(devices_are_written_to_and_stay_devices),

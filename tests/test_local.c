@@ -203,7 +203,7 @@ static const struct {
     {"k-member", "around=center"},
     {"sequential", ""},
     {"sequential", "restarts=3,alpha=1,omega=2"},
-    {"sequential", "whole=1,block=16,fit=yes"},
+    {"sequential", "whole=1,block=16"},
 };
 enum { N_SEARCHES = sizeof searches / sizeof *searches };
 
@@ -452,12 +452,32 @@ static void the_curve_is_cut_in_the_best_way(void **state)
 
 /* --- Scans and Algorithm 3 ------------------------------------------------------------------------------------- */
 
+/* From the first slot and from a later one: the least, and the next after it was struck out. */
+static void assert_the_least_is_found_in_turn(kn_probe *probe, const kn_scan *scan, const int32_t *deltas, uint32_t n)
+{
+    for (uint32_t begin = 0; begin < n; begin += 32) {
+        bool struck[256] = {false};
+        const int32_t *joined = kn_probe_join_from(probe, scan, begin + (n - begin) / 32, n);
+        assert_memory_equal(joined + begin, deltas + begin, (n - begin) * sizeof *deltas);
+        for (int turn = 0; turn < 3; turn++) {
+            uint32_t least = KN_NONE, found = kn_probe_least(probe);
+            for (uint32_t slot = begin; slot < n; slot++)
+                if (!struck[slot] && deltas[slot] != INT32_MAX && (least == KN_NONE || deltas[slot] < deltas[least]))
+                    least = slot;
+            assert_int_equal(found, least);
+            if (found == KN_NONE) break;
+            struck[found] = true;
+            kn_probe_strike(probe, found);
+        }
+    }
+}
+
 static void scans_price_joins_like_the_pricer_with_and_without_vectors(void **state)
 {
     kn_rng rng = kn_rng_new(20, 0);
     for (int trial = 0; trial < 25; trial++) {
         setup s;
-        random_setup(&s, &rng, (kinds)(trial % N_KINDS), 80, 3, 40, 2);
+        random_setup(&s, &rng, (kinds)(trial % N_KINDS), 160, 3, 40, 2);
         set_task(&s, "lm", "mondrian", "");
         kn_pricer *pricer = NULL;
         kn_scan *scan = NULL;
@@ -485,9 +505,10 @@ static void scans_price_joins_like_the_pricer_with_and_without_vectors(void **st
             kn_scan_use_vectors(scan, true);
             assert_memory_equal(deltas, with_vectors, half * sizeof *deltas);
             assert_int_equal(deltas[0], INT32_MAX);
+            assert_the_least_is_found_in_turn(probe, scan, with_vectors, half);
             /* whoever is cheapest by the scan is cheapest by true prices, up to rounding */
             double least = INFINITY, chosen = 0;
-            uint32_t choice = kn_least(deltas, half);
+            uint32_t choice = kn_least(with_vectors, half);
             for (uint32_t slot = 1; slot < half; slot++) {
                 kn_growing_clear(&growing);
                 kn_growing_add(&growing, slot);
@@ -614,8 +635,7 @@ static void every_class_of_every_search_is_diverse(void **state)
             outcome o = run(&s, searches[i].name);
             assert_every_row_is_in_a_class_of_k(&s, &o.answer, 4);
             assert_no_value_is_too_frequent(&s, &o.answer, 2);
-            /* `sequential` gives up when a random start is not diverse enough, see below */
-            assert_true(o.answer.n_classes > 1 || strcmp(searches[i].name, "sequential") == 0);
+            assert_true(o.answer.n_classes > 1);
             free_outcome(&o);
         }
         free_setup(&s);
@@ -633,11 +653,112 @@ static void sequential_keeps_one_class_where_the_start_is_not_diverse_enough(voi
     s.table->columns[2].role = KN_ROLE_SENSITIVE;
     prepare(&s, &rng, SUPPRESS);
     set_models(&s, (const char *const[]){"k-anonymity:k=4", "l-diversity:kind=frequency,l=1.9"}, 2);
-    set_task(&s, "lm", "sequential", "");
+    set_task(&s, "lm", "sequential", "fit=no");
     outcome o = run(&s, "sequential");
     assert_int_equal(o.answer.n_classes, 1);
     free_outcome(&o);
     free_setup(&s);
+}
+
+static void sequential_starts_with_larger_clusters_where_small_ones_cannot_be_diverse(void **state)
+{
+    kn_rng rng = kn_rng_new(24, 0);
+    setup s = {.table = test_random_table(&rng, 90, 4, 5)};
+    s.table->columns[3].role = KN_ROLE_SENSITIVE;
+    prepare(&s, &rng, SUPPRESS);
+    /* clusters start with two rows, which are never 3-diverse */
+    set_models(&s, (const char *const[]){"k-anonymity:k=4", "l-diversity:kind=distinct,l=3"}, 2);
+    set_task(&s, "lm", "sequential", "fit=no");
+    outcome o = run(&s, "sequential");
+    assert_int_equal(o.answer.n_classes, 1);
+    free_outcome(&o);
+    set_task(&s, "lm", "sequential", "");
+    o = run(&s, "sequential");
+    assert_true(o.answer.n_classes > 3);
+    free_outcome(&o);
+    free_setup(&s);
+}
+
+/* 30 of 40 rows have one value: l0 = 40 / 30 ([SC] 7). */
+static void no_search_releases_more_diversity_than_the_table_has(void **state)
+{
+    for (int trial = 0; trial < 2; trial++) {
+        int cells[40 * 3];
+        for (int i = 0; i < 40; i++) cells[3 * i] = i % 7, cells[3 * i + 1] = i % 3, cells[3 * i + 2] = i < 30 ? 0 : i;
+        setup s = {.table = test_table(40, 3, cells)};
+        kn_rng rng = kn_rng_new(25, 0);
+        s.table->columns[2].role = KN_ROLE_SENSITIVE;
+        prepare(&s, &rng, SUPPRESS);
+        const char *diverse =
+            trial == 0 ? "l-diversity:kind=frequency,l=1.3334" : "l-diversity:kind=frequency,l=1.3333";
+        set_models(&s, (const char *const[]){"k-anonymity:k=4", diverse}, 2);
+        for (size_t i = 0; i < N_SEARCHES; i++) {
+            kn_answer answer = {0};
+            kn_release *release = NULL;
+            kn_error error = {0};
+            set_task(&s, "lm", searches[i].name, searches[i].params);
+            kn_status status = kn_algorithm_find(searches[i].name)->search(&answer, &s.task, &error);
+            if (status == KN_OK) status = kn_recode(&release, &answer, &s.task, &error);
+            assert_int_equal(status, trial == 0 ? KN_NOT_MET : KN_OK);
+            assert_int_equal(error.message[0] == 0, trial == 1);
+            kn_answer_free(&answer);
+            kn_release_free(release);
+        }
+        free_setup(&s);
+    }
+}
+
+/* What a row costs in a class of these rows, counted from the cells; suppression only. */
+static double price_by_hand(const setup *s, const bool *member)
+{
+    double price = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        uint32_t code = KN_NONE;
+        bool differ = false;
+        for (uint32_t r = 0; r < s->table->n_rows; r++) {
+            if (!member[r]) continue;
+            if (code == KN_NONE) code = code_of_row(s, q, r);
+            differ = differ || code_of_row(s, q, r) != code;
+        }
+        price += differ && s->domains[q]->n_codes > 1;
+    }
+    return price;
+}
+
+static double class_loss_by_hand(const setup *s, const uint32_t *row_class, uint32_t class)
+{
+    bool member[64];
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < s->table->n_rows; r++) n += member[r] = row_class[r] == class;
+    return n > 0 ? n * price_by_hand(s, member) : 0;
+}
+
+/* With k=1 nothing is united at the end, so the passes must have ended where no row gains by another class. */
+static void sequential_ends_where_no_single_move_gains(void **state)
+{
+    kn_rng rng = kn_rng_new(26, 0);
+    for (int trial = 0; trial < 60; trial++) {
+        setup s;
+        random_setup(&s, &rng, SUPPRESS, 60, 4, 2 + kn_rng_below(&rng, 2), 1);
+        set_task(&s, "lm", "sequential", "alpha=6,omega=100");
+        s.task.seed = (uint64_t)trial;
+        outcome o = run(&s, "sequential");
+        uint32_t *row_class = o.answer.row_class;
+        assert_true(o.answer.n_classes > 1);
+        for (uint32_t r = 0; r < s.table->n_rows; r++) {
+            uint32_t home = row_class[r];
+            for (uint32_t other = 0; other < o.answer.n_classes; other++) {
+                double before = class_loss_by_hand(&s, row_class, home) + class_loss_by_hand(&s, row_class, other);
+                if (other == home) continue;
+                row_class[r] = other;
+                double after = class_loss_by_hand(&s, row_class, home) + class_loss_by_hand(&s, row_class, other);
+                row_class[r] = home;
+                assert_true(after >= before - 1e-9);
+            }
+        }
+        free_outcome(&o);
+        free_setup(&s);
+    }
 }
 
 /* [SC] 5.1: of all 3-anonymizations g1, which hides the outliers, loses least under PMI: 0.595; g2 0.807. */
@@ -779,6 +900,9 @@ int main(void)
         cmocka_unit_test(algorithm_3_gives_every_part_its_share_of_every_value),
         cmocka_unit_test(every_class_of_every_search_is_diverse),
         cmocka_unit_test(sequential_keeps_one_class_where_the_start_is_not_diverse_enough),
+        cmocka_unit_test(sequential_starts_with_larger_clusters_where_small_ones_cannot_be_diverse),
+        cmocka_unit_test(no_search_releases_more_diversity_than_the_table_has),
+        cmocka_unit_test(sequential_ends_where_no_single_move_gains),
         cmocka_unit_test(sequential_chooses_g1_under_pmi),
         cmocka_unit_test(persons_are_counted_not_rows),
         cmocka_unit_test(any_number_of_threads_gives_the_same_answer),

@@ -116,7 +116,7 @@ static void histograms_count_every_pair(void **state)
         uint32_t group_of[80], *start, *values, *counts;
         for (uint32_t i = 0; i < n_rows; i++)
             group_of[i] = kn_rng_below(&rng, 8) == 0 ? KN_NONE : kn_rng_below(&rng, n_groups < 6 ? n_groups : 6);
-        assert_ok(kn_histograms(&start, &values, &counts, column, group_of, n_rows, n_groups, NULL, err));
+        assert_ok(kn_histograms(&start, &values, &counts, column, group_of, n_rows, n_groups, err));
         for (uint32_t g = 0; g < (n_groups < 6 ? n_groups : 6); g++)
             for (uint32_t v = 0; v < column->n_values; v++) {
                 uint32_t expected = 0, found = 0;

@@ -133,8 +133,8 @@ static void what_the_schema_does_not_know_is_refused_with_its_place(void **state
     refused("version: 1\ncolumns: [age]\n", ":2:1:", "one key per column");
     refused("version: 1\nmodels: {k-anonymity: 3}\n", ":2:1:", "models is a list");
     refused("version: 1\nmodels:\n  - k-anonimity: {k: 3}\n", ":3:5:", "did you mean 'k-anonymity'");
-    refused("version: 1\nmodels:\n  - k-anonymity: {k: many}\n", ":3:5:", "many");
-    refused("version: 1\nmodels:\n  - k-anonymity: {kk: 3}\n", ":3:5:", "kk");
+    refused("version: 1\nmodels:\n  - k-anonymity: {k: many}\n", ":3:22:", "many");
+    refused("version: 1\nmodels:\n  - k-anonymity: {kk: 3}\n", ":3:19:", "has no parameter 'kk'; it has k");
     refused("version: 1\nmodels:\n  - k-anonymity:\n    k: 3\n", ":3:5:", "indent parameters");
     refused("version: 1\nmeasure: lmm\n", ":2:10:", "there is no measure 'lmm'");
     refused("version: 1\nalgorithm: {name: sorcery}\n", ":2:19:", "there is no algorithm");
@@ -144,12 +144,90 @@ static void what_the_schema_does_not_know_is_refused_with_its_place(void **state
     refused("version: 1\nperson:\n", ":2", "needs a value");
     refused("version: 1\nperson: [a]\n", ":2:1:", "takes one value");
     refused("version: 1\nperson: &x a\nmissing: *x\n", ":3:1:", "aliases");
-    refused("version: 1\nversion: 1\n", ":2:1:", "");
-    refused("version: 1\ncolumns:\n  a: quasi\n  a: sensitive\n", ":4:3:", "");
+    refused("version: 1\nversion: 1\n", ":2:1:", "the key 'version' stands here for the second time");
+    refused("version: 1\ncolumns:\n  a: quasi\n  a: sensitive\n", ":4:3:", "'a'");
     refused("version: [1\n", ":", "");
     refused("", ":", "");
     refused("just text\n", ":", "must be a mapping");
     refused("version: 1\n\tperson: a\n", ":", "");
+}
+
+/* A slip that would be obeyed in another sense, or not at all, is worse than one that stops the run. */
+static void a_value_that_makes_no_sense_is_refused_with_its_place_and_key(void **state)
+{
+#define COLUMN(text) "version: 1\ncolumns:\n  age: {role: quasi, " text "}\n"
+#define MODEL(text)  "version: 1\nmodels:\n  - " text "\n"
+    refused(COLUMN("max_level: -1"), ":3:33: max_level:", "'-1' is no level");
+    refused(COLUMN("max_level: 1.5"), ":3:33: max_level:", "'1.5'");
+    refused(COLUMN("min_level: 4294967297"), ":3:33: min_level:", "'4294967297'");
+    refused(COLUMN("min_level: [1]"), ":3:22:", "'min_level' takes one value");
+    refused(COLUMN("hierarchy: {}"), ":3:22:", "hierarchy is empty");
+    refused(MODEL("k-anonymity: {k: [2]}"), ":3:19:", "'k' takes one value, not a list");
+    refused(MODEL("k-anonymity: {k: 0}"), ":3:22:", "k=0 is not a whole number from 1");
+    refused(MODEL("k-anonymity: {k: -3}"), ":3:22:", "k=-3");
+    refused(MODEL("k-anonymity: {k: 2.5}"), ":3:22:", "k=2.5");
+    refused(MODEL("k-anonymity: {k: nan}"), ":3:22:", "k=nan");
+    refused(MODEL("k-anonymity: {k: 0x10}"), ":3:22:", "k=0x10");
+    refused(MODEL("k-anonymity: {k: 99999999999}"), ":3:22:", "k=99999999999");
+    refused(MODEL("k-anonymity: {k: 2, k: 3}"), ":3:25:", "the key 'k' stands here for the second time");
+    refused(MODEL("k-anonymity: {}"), ":3:5:", "needs k=");
+    refused(MODEL("'l-diversity:l=2,l=3'"), ":3:6:", "l is given twice, 2 and 3");
+    refused(MODEL("l-diversity: {column: [a], l: 2}"), ":3:19:", "'column' takes one value");
+    refused(MODEL("l-diversity: {column: '', l: 2}"), ":3:28:", "column= needs a value");
+    refused(MODEL("alpha-k: {alpha: .5, values: []}"), ":3:26:", "'values' is an empty list");
+    refused("version: 1\nmodels: []\n", ":2:1:", "models is empty");
+    refused("version: 1\ncolumns: {}\n", ":2:1:", "columns is empty");
+    refused("version: 1\ninput: {}\n", ":2:1:", "input is empty");
+    refused("version: 1\ninput: {null_values: []}\n", ":2:9:", "null_values is empty");
+    refused("version: 1\nrisk: {threshold: 2}\n", ":2:19: threshold:", "'2' is not a number from 0 to 1");
+    refused("version: 1\nrisk: {threshold: -.1}\n", ":2:19: threshold:", "'-.1'");
+    refused("version: 1\nsuppression: {max: -1}\n", ":2:20: max:", "'-1' is neither");
+    refused("version: 1\nsuppression: {max: 101%}\n", ":2:20: max:", "'101%'");
+    refused("version: 1\nsuppression: {max: nan}\n", ":2:20: max:", "'nan'");
+    refused("version: 1\nsuppression: {max: 2 %}\n", ":2:20: max:", "'2 %'");
+    refused("version: 1\nseed: 1.5\n", ":2:7: seed:", "'1.5' is not a whole number");
+    refused("version: 1\nseed: -1\n", ":2:7: seed:", "'-1'");
+    refused("version: 1\neffort: 1e19\n", ":2:9: effort:", "'1e19'");
+    refused("version: 1\ntime_limit: inf\n", ":2:13: time_limit:", "'inf'");
+    refused("version: 1\nalgorithm: {name: auto, depth: 3}\n", ":2:25:", "auto has no parameter 'depth'");
+    refused("version: 1\nmeasure: {name: lm, column: x}\n", ":2:21:", "lm has no parameter 'column'");
+    refused("version: 1\n---\nversion: 1\n", ":2:1:", "a second YAML document");
+    refused("version: 1\n...\nmore\n", ":3:1:", "a second YAML document");
+    refused("version: 1\n---\n[\n", ":", "");
+}
+
+static void a_list_of_values_keeps_their_commas_and_bars(void **state)
+{
+    kn_settings *settings = NULL;
+    assert_ok(load(&settings, MODEL("alpha-k: {alpha: .5, values: ['a,b', 'c|d', e]}"), err));
+    assert_string_equal(kn_settings_text(settings, "model"), "alpha-k:alpha=.5,values=a\\,b|c\\|d|e");
+    kn_settings_free(settings);
+}
+
+static void a_level_or_a_weight_is_of_a_quasi_identifier(void **state)
+{
+    const char *const names[] = {"age", "ill"};
+    const struct {
+        const char *text, *flag, *words;
+    } cases[] = {
+        {"version: 1\ncolumns: {age: quasi, ill: {role: sensitive, weight: 2}}\n", NULL, "weight: column 'ill' is sensitive"},
+        {"version: 1\ncolumns: {age: quasi, ill: {role: identifier, max_level: 2}}\n", NULL, "only a quasi-identifier has a level"},
+        {"version: 1\ncolumns: {age: {role: quasi, min_level: 2, max_level: 1}, ill: sensitive}\n", NULL, "2 is above 1"},
+        {"version: 1\ncolumns: {age: {role: quasi, weight: -2}, ill: sensitive}\n", NULL, "weight: '-2' is not a number"},
+        {"version: 1\ncolumns: {age: quasi, ill: {role: quasi, weight: 2}}\n", "ill", NULL}, /* the flag has the last word */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_settings *settings = NULL;
+        kn_error failure = {{0}};
+        kn_column_choice *choices = NULL;
+        assert_ok(load(&settings, cases[i].text, err));
+        if (cases[i].flag != NULL) assert_ok(kn_settings_set(settings, "sensitive", cases[i].flag, err));
+        kn_status status = kn_settings_columns(&choices, settings, names, 2, KN_COLUMNS_OF_DATA, NULL, &failure);
+        assert_int_equal(status, cases[i].words != NULL ? KN_USAGE : KN_OK);
+        if (cases[i].words != NULL && strstr(failure.message, cases[i].words) == NULL) fail_msg("%s", failure.message);
+        kn_free(choices);
+        kn_settings_free(settings);
+    }
 }
 
 static void a_policy_that_is_not_there_is_an_input_error(void **state)
@@ -222,6 +300,9 @@ int main(void)
         cmocka_unit_test(a_flag_overrides_the_policy_before_and_after),
         cmocka_unit_test(scalars_are_not_guessed),
         cmocka_unit_test(what_the_schema_does_not_know_is_refused_with_its_place),
+        cmocka_unit_test(a_value_that_makes_no_sense_is_refused_with_its_place_and_key),
+        cmocka_unit_test(a_list_of_values_keeps_their_commas_and_bars),
+        cmocka_unit_test(a_level_or_a_weight_is_of_a_quasi_identifier),
         cmocka_unit_test(a_policy_that_is_not_there_is_an_input_error),
         cmocka_unit_test(loading_survives_a_lack_of_memory),
         cmocka_unit_test(random_bytes_are_refused_without_a_crash),

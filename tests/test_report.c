@@ -4,8 +4,12 @@
 
 #include "base/buffer.h"
 #include "base/sha256.h"
+#include "measure/measure.h"
+#include "privacy/privacy.h"
 #include "report/page.h"
+#include "report/phrases.h"
 #include "report/text.h"
+#include "verify/verify.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -39,6 +43,64 @@ static void every_language_has_every_text_with_the_same_arguments(void **state)
     }
     assert_int_equal(kn_language_find("de"), KN_LANGUAGE_DE);
     assert_int_equal(kn_language_find("xx"), KN_N_LANGUAGES);
+}
+
+/* What other parts of the program say: every placeholder comes back exactly once, and the sentences that never change
+ * are all there. */
+static void every_phrase_keeps_what_it_speaks_of(void **state)
+{
+    for (int language = 0; language < KN_N_LANGUAGES; language++) {
+        size_t n;
+        const kn_phrase *phrases = kn_phrases((kn_language)language, &n);
+        assert_true(language == KN_LANGUAGE_EN || n > 0);
+        for (size_t i = 0; i < n; i++) {
+            size_t n_places = count_of(phrases[i].english, "%");
+            for (size_t place = 1; place <= n_places; place++) {
+                const char name[] = {'%', (char)('0' + place), '\0'};
+                if (count_of(phrases[i].other, name) != 1) fail_msg("%s: '%s'", name, phrases[i].other);
+            }
+            assert_int_equal(count_of(phrases[i].other, "%"), n_places);
+        }
+    }
+}
+
+static void translates(const char *english, const char *expected)
+{
+    for (int language = KN_LANGUAGE_EN + 1; language < KN_N_LANGUAGES; language++) {
+        kn_buffer out = {0};
+        if (!kn_phrase_say(&out, (kn_language)language, english, strlen(english))) fail_msg("no translation: '%s'", english);
+        if (expected != NULL) assert_string_equal(out.bytes, expected);
+        kn_buffer_free(&out);
+    }
+}
+
+static void measures_checks_and_types_are_translated(void **state)
+{
+    size_t n;
+    const kn_measure *const *measures = kn_measure_all(&n);
+    for (size_t i = 0; i < n; i++) translates(measures[i]->summary, NULL);
+    for (kn_type type = KN_TYPE_INT; type <= KN_TYPE_TEXT; type++) translates(kn_type_name(type), NULL);
+    static const char *const checks[] = {KN_CHECK_TABLE,      KN_CHECK_COLUMNS, KN_CHECK_IDENTIFIERS, KN_CHECK_ROWS,
+                                         KN_CHECK_SUPPRESSED, KN_CHECK_COPIES,  KN_CHECK_VALUES};
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) translates(checks[i], NULL);
+}
+
+static void a_sentence_is_translated_around_the_user_s_words(void **state)
+{
+    translates("distance 0.25 at worst (asked: t=0.3): class age='30..39', a (b='x' (4 rows, 3 persons, first on line 17)",
+               "Abstand schlimmstenfalls 0,25 (gefordert: t=0.3): Klasse age='30..39', a (b='x' (4 Zeilen, 3 Personen, "
+               "zuerst in Zeile 17)");
+    translates("left out, because no role was given: a: b, %1", "Weggelassen, weil keine Rolle angegeben wurde: a: b, %1");
+    kn_buffer out = {0};
+    static const char strange[] = "nobody says this", half[] = "12 rows, x columns";
+    assert_false(kn_phrase_say(&out, KN_LANGUAGE_DE, strange, sizeof strange - 1));
+    assert_false(kn_phrase_say(&out, KN_LANGUAGE_DE, half, sizeof half - 1));
+    assert_false(kn_phrase_say(&out, KN_LANGUAGE_EN, "columns", 7));
+    assert_int_equal(out.n, 0);
+    char hostile[4000] = "x (asked: "; /* thousands of places where the pattern might go on */
+    for (size_t i = 10; i < sizeof hostile - 9; i += 8) memcpy(hostile + i, "): (asked", 9);
+    assert_false(kn_phrase_say(&out, KN_LANGUAGE_DE, hostile, strlen(hostile)));
+    kn_buffer_free(&out);
 }
 
 static void numbers_are_written_as_the_language_writes_them(void **state)
@@ -117,22 +179,31 @@ static void people_write(void)
     assert_int_equal(fclose(file), 0);
 }
 
-static char *report_make(const char *algorithm, const char *language, kn_status expected)
+typedef struct option {
+    const char *name, *value;
+} option;
+
+static char *report_with(const option *options, const char *algorithm, const char *language, kn_status expected)
 {
+    static const option presets[] = {
+        {"sensitive", "illness"}, {"identifier", "id"}, {"k", "4"}, {"qi", "age,<b>\"&'</b>,town"}};
     kn_settings *settings = NULL;
     kn_result *result = NULL;
     kn_error failure = {{0}};
     people_write();
     assert_ok(kn_settings_new(&settings, err));
-    assert_ok(kn_settings_set(settings, "sensitive", "illness", err));
-    assert_ok(kn_settings_set(settings, "identifier", "id", err));
-    assert_ok(kn_settings_set(settings, "k", "4", err));
-    assert_ok(kn_settings_set(settings, "qi", "age,<b>\"&'</b>,town", err));
+    for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
+        bool is_given = false;
+        for (const option *o = options; o != NULL && o->name != NULL; o++) is_given |= strcmp(o->name, presets[i].name) == 0;
+        if (!is_given) assert_ok(kn_settings_set(settings, presets[i].name, presets[i].value, err));
+    }
     assert_ok(kn_settings_set(settings, "data", path_in("people.csv"), err));
     assert_ok(kn_settings_set(settings, "output", path_in("release.csv"), err));
     assert_ok(kn_settings_set(settings, "report", path_in("report.html"), err));
     assert_ok(kn_settings_set(settings, "algorithm", algorithm, err));
     assert_ok(kn_settings_set(settings, "language", language, err));
+    for (; options != NULL && options->name != NULL; options++)
+        assert_ok(kn_settings_set(settings, options->name, options->value, err));
     kn_status status = kn_anonymize(&result, settings, &failure);
     if (status != expected) fail_msg("status %d: %s", status, failure.message);
     kn_result_free(result);
@@ -144,6 +215,11 @@ static char *report_make(const char *algorithm, const char *language, kn_status 
     text[n] = '\0';
     fclose(file);
     return text;
+}
+
+static char *report_make(const char *algorithm, const char *language, kn_status expected)
+{
+    return report_with(NULL, algorithm, language, expected);
 }
 
 /* Every opened element is closed in order; void elements and self-closed ones excepted. */
@@ -214,6 +290,54 @@ static void a_report_is_sound_in_every_language(void **state)
     assert_non_null(strstr(html, "Bericht zur Anonymisierung"));
 }
 
+/* A sentence without a translation is marked as English: no run has one, whatever its models and warnings. */
+static void a_report_speaks_one_language(void **state)
+{
+    char k_map[160], presence[160];
+    snprintf(k_map, sizeof k_map, "k-map:k=4,population=%s", path_in("people.csv"));
+    snprintf(presence, sizeof presence, "delta-presence:max=1,population=%s", path_in("people.csv"));
+    const char *const models[] = {"k-anonymity:k=2",
+                                  "l-diversity:l=2",
+                                  "l-diversity:kind=entropy,l=1.5",
+                                  "l-diversity:kind=frequency,l=1.1",
+                                  "l-diversity:kind=recursive,c=9,l=2",
+                                  "p-sensitive:p=2",
+                                  "alpha-k:alpha=.9,values=ill1",
+                                  "t-closeness:t=.9",
+                                  "beta-likeness:beta=9",
+                                  "delta-disclosure:delta=9",
+                                  presence,
+                                  k_map};
+    size_t n_registered, n_models = sizeof models / sizeof *models;
+    const kn_privacy *const *registered = kn_privacy_all(&n_registered);
+    for (size_t r = 0; r < n_registered; r++) {
+        bool is_there = false;
+        for (size_t m = 0; m < n_models; m++) is_there |= strncmp(models[m], registered[r]->name, strlen(registered[r]->name)) == 0;
+        if (!is_there) fail_msg("add %s to the reports that are read here", registered[r]->name);
+    }
+    for (size_t m = 0; m < n_models; m++) {
+        const option options[] = {{"model", models[m]}, {"max-suppressed", "100%"}, {NULL, NULL}};
+        const char *untranslated = strstr(report_with(options, "optimal", "de", KN_OK), "lang=\"en\"");
+        if (untranslated != NULL) fail_msg("%s: %.200s", models[m], untranslated);
+    }
+    static const option settings[][4] = {
+        {{"order", "input"}, {NULL, NULL}},               /* a warning; without a model for illness another one */
+        {{"person", "id"}, {"k", "3"}, {NULL, NULL}},     /* persons are counted */
+        {{"unlisted", "drop"}, {"qi", "age"}, {NULL, NULL}},
+        {{"identifier", "town"}, {"qi", "age"}, {"unlisted", "insensitive"}, {NULL, NULL}}, /* id is copied, and unique */
+        {{"max-suppressed", "5%"}, {NULL, NULL}},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        const char *html = report_with(settings[i], "mondrian", "de", KN_OK);
+        const char *untranslated = strstr(html, "lang=\"en\"");
+        if (untranslated != NULL) fail_msg("%.200s", untranslated);
+        assert_non_null(strstr(html, "kein Modell schützt sie"));
+        if (i == 0) assert_non_null(strstr(html, "wer wer ist"));
+        if (i == 2) assert_non_null(strstr(html, "Weggelassen, weil"));
+        if (i == 3) assert_non_null(strstr(html, "erkennbar"));
+    }
+}
+
 static void the_report_names_the_file_it_speaks_of(void **state)
 {
     char hex[KN_SHA256_HEX], *html = report_make("mondrian", "en", KN_OK);
@@ -233,9 +357,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_language_has_every_text_with_the_same_arguments),
+        cmocka_unit_test(every_phrase_keeps_what_it_speaks_of),
+        cmocka_unit_test(measures_checks_and_types_are_translated),
+        cmocka_unit_test(a_sentence_is_translated_around_the_user_s_words),
         cmocka_unit_test(numbers_are_written_as_the_language_writes_them),
         cmocka_unit_test(the_hash_is_sha_256),
         cmocka_unit_test(a_report_is_sound_in_every_language),
+        cmocka_unit_test(a_report_speaks_one_language),
         cmocka_unit_test(the_report_names_the_file_it_speaks_of),
         cmocka_unit_test(a_full_domain_report_shows_the_lattice),
     };

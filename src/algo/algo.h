@@ -59,6 +59,7 @@ typedef struct kn_answer {
     double bound;         /* proven lower bound of the reported loss, NAN: none */
     const char *theorem;  /* NULL, or the guarantee that this run carries ... */
     double ratio;         /* ... and its ratio */
+    uint32_t n_blocks;    /* parts of the table that were searched each by itself; 0 and 1: the table was searched whole */
     uint64_t n_nodes;     /* lattice nodes, set-enumeration nodes or moves looked at */
 } kn_answer;
 

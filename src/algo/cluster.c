@@ -31,7 +31,8 @@ enum {
     CLASSES_PER_BLOCK = 64,    /* at least so many of them */
     GREEDY_SWEEPS = 2,
     MAX_EPOCH_SWEEPS = 4,
-    MAX_SWEEPS = 60,
+    MAX_SWEEPS = 60,           /* up to k = 10; then as much less as k is larger */
+    LEAST_SWEEPS = 8,
     CUT_RECORDS = 200000,      /* beyond this many, mondrian's classes are there first */
 };
 /* Temperatures in mean prices of a row after the greedy sweeps; HOT is for k = 10 and rises with the size of the
@@ -479,8 +480,9 @@ static uint32_t plan(cluster_run *run)
             budget = affordable > 0 ? affordable : 0;
         }
     }
-    double sweeps = ANNEAL_SHARE * budget / n;
-    return sweeps > MAX_SWEEPS ? MAX_SWEEPS : sweeps < 2 ? 2 : (uint32_t)sweeps;
+    /* One record that leaves a class of many changes little, so large classes hardly gain by annealing. */
+    double sweeps = ANNEAL_SHARE * budget / n, most = fmax(fmin(10.0 / run->problem->k, 1) * MAX_SWEEPS, LEAST_SWEEPS);
+    return (uint32_t)fmax(fmin(sweeps, most), 2);
 }
 
 /* --- From records to rows --------------------------------------------------------------------------------------- */

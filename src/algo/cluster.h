@@ -115,7 +115,7 @@ typedef struct kn_cluster_sub {
     uint32_t *record;            /* of the block */
     kn_lanes *lanes;             /* n * n_vectors */
     kn_lanes *without, *tail;    /* n * n_vectors: its group without this record; scratch */
-    int32_t *without_price;
+    int32_t *without_price, *joined_price;
     uint32_t n_groups;
     int32_t size[KN_SUB_GROUPS + 1], persons[KN_SUB_GROUPS + 1], price[KN_SUB_GROUPS + 1];
     uint32_t *members[KN_SUB_GROUPS + 1]; /* the last one holds the suppressed records */

@@ -26,6 +26,7 @@ static void sub_free(kn_cluster_sub *sub)
     kn_free(sub->without);
     kn_free(sub->tail);
     kn_free(sub->without_price);
+    kn_free(sub->joined_price);
     for (int g = 0; g <= KN_SUB_GROUPS; g++) kn_free(sub->members[g]);
     kn_free(sub->pattern);
     kn_free(sub->left);
@@ -85,6 +86,7 @@ static kn_status sub_new(kn_cluster_sub *sub, size_t n, size_t n_vectors, size_t
     NEW_ALIGNED(sub->tail, n * n_vectors);
     NEW_ALIGNED(sub->pattern, (KN_SUB_GROUPS + 1) * n_vectors);
     KN_NEW(sub->without_price, n);
+    KN_NEW(sub->joined_price, n);
     for (int g = 0; g <= KN_SUB_GROUPS; g++) KN_NEW(sub->members[g], n);
     KN_NEW(sub->left, n);
     KN_NEW(sub->matches, n);

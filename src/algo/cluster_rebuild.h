@@ -1,6 +1,7 @@
 /* Large-neighbourhood search: take a class and one to three near ones, build classes anew from their records, polish
  * them by single moves and swaps, and keep the result when it is not worse (plateaus matter: most paths to a better
- * state lead over equal ones). Every state that is kept holds all models.
+ * state lead over equal ones). Every state that is kept holds all models. Dear classes are taken more often: in tables
+ * with many equal rows half of the classes lose nothing, and tries around those change nothing.
  *
  * Building: a random seed, and per seed the largest set of lanes that it shares with at least k others (branch and
  * bound on bitsets), or record by record what raises the price least. A swap can only gain if one of the two records
@@ -10,7 +11,7 @@
 
 #include "algo/cluster_anneal.h"
 
-enum { SUPPRESSED = KN_SUB_GROUPS, MAX_SEED_NODES = 1500, MAX_POLISH_ROUNDS = 20 };
+enum { SUPPRESSED = KN_SUB_GROUPS, MAX_SEED_NODES = 1500, MAX_POLISH_ROUNDS = 20, MAX_DRAWS = 64 };
 
 KN_INLINE const kn_lanes *sub_lanes(const kn_cluster_block *block, uint32_t x)
 {
@@ -85,10 +86,24 @@ static void sub_take(kn_cluster_block *block, uint32_t record)
     sub->record[sub->n++] = record;
 }
 
-/* A random class and its neighbours; their records become the sub-problem. Returns the number of classes. */
+/* A random class, with a chance that grows with the square root of its price: there is nothing to gain around classes
+ * that lose nothing, and little to learn from trying the dearest ones again and again. */
+static uint32_t draw_class(kn_cluster_block *block)
+{
+    int64_t root = block->problem->root_units > 0 ? block->problem->root_units : 1;
+    uint32_t h = 0;
+    for (int tries = 0; tries < MAX_DRAWS; tries++) {
+        int64_t level = kn_rng_below(&block->rng, (uint32_t)root);
+        h = kn_rng_below(&block->rng, block->n_classes);
+        if (level * level <= (block->classes[h].price + root / 1000) * root) break;
+    }
+    return h;
+}
+
+/* A class and its neighbours; their records become the sub-problem. Returns the number of classes. */
 static uint32_t sub_choose(kn_cluster_block *block, uint32_t *chosen)
 {
-    uint32_t h = kn_rng_below(&block->rng, block->n_classes);
+    uint32_t h = draw_class(block);
     uint32_t someone = class_members(block, h)[kn_rng_below(&block->rng, (uint32_t)block->classes[h].size)];
     uint64_t coin = kn_rng_next(&block->rng);
     chosen[0] = h;
@@ -167,17 +182,21 @@ static int32_t group_same_sensitive(const kn_cluster_block *block, uint32_t g, u
     return n;
 }
 
-/* What each record left would make of the group's price, into without_price; returns the place of the least, the
- * first of them from a random place on. */
+/* What each record left would make of the group's price, into joined_price; returns the place of the least, the first
+ * of them from a random place on. Prices only rise while a group grows (`monotone`), so the last known one is a lower
+ * bound, and most records need no second look. */
 static uint32_t price_left(kn_cluster_block *block, uint32_t g, uint32_t n_left, uint32_t from, int32_t spread)
 {
     kn_cluster_sub *sub = &block->sub;
+    bool monotone = block->problem->monotone;
     int32_t least = INT32_MAX;
     uint32_t best = from;
     for (uint32_t step = 0, y = from; step < n_left; step++, y = y + 1 == n_left ? 0 : y + 1) {
-        int32_t price = price_joined(block, sub_pattern(block, g), sub->left[y]);
-        if (spread > 0) price += spread * group_same_sensitive(block, g, sub->left[y]);
-        sub->without_price[y] = price;
+        uint32_t x = sub->left[y];
+        if (monotone && sub->joined_price[x] >= least) continue;
+        int32_t price = price_joined(block, sub_pattern(block, g), x);
+        if (spread > 0) price += spread * group_same_sensitive(block, g, x);
+        sub->joined_price[x] = price;
         if (price >= least) continue;
         least = price;
         best = y;
@@ -192,8 +211,11 @@ static void take_free(kn_cluster_block *block, uint32_t g, uint32_t *n_left, uin
     uint32_t n = *n_left, n_kept = 0;
     int32_t price = sub->price[g], k = (int32_t)block->problem->k;
     for (uint32_t step = 0, y = from; step < n; step++, y = y + 1 == n ? 0 : y + 1) {
-        if (sub->without_price[y] > price || !(all || sub->persons[g] < k)) continue;
-        group_add(block, g, sub->left[y]);
+        uint32_t x = sub->left[y];
+        if (sub->joined_price[x] > price || !(all || sub->persons[g] < k)) continue;
+        sub->joined_price[x] = price_joined(block, sub_pattern(block, g), x);
+        if (sub->joined_price[x] > price) continue;
+        group_add(block, g, x);
         sub->left[y] = KN_NONE;
     }
     for (uint32_t y = 0; y < n; y++)
@@ -208,11 +230,12 @@ static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, in
 {
     kn_cluster_sub *sub = &block->sub;
     bool counts_only = block->problem->counts_only, all = (kn_rng_next(&block->rng) & 7) == 0, holds;
+    for (uint32_t y = 0; y < *n_left; y++) sub->joined_price[sub->left[y]] = INT32_MIN;
     while (*n_left > 0 && (!(holds = group_holds(block, g)) || all)) {
         uint32_t from = kn_rng_below(&block->rng, *n_left), best = from;
         if (holds || counts_only || kn_rng_below(&block->rng, 8) > 0) {
             best = price_left(block, g, *n_left, from, spread);
-            bool is_free = sub->without_price[best] <= sub->price[g];
+            bool is_free = sub->joined_price[sub->left[best]] <= sub->price[g];
             if (holds && !is_free) return;
             if (is_free && counts_only) {
                 take_free(block, g, n_left, from, all);
@@ -340,7 +363,8 @@ static void place_leftovers(kn_cluster_block *block, uint32_t n_left, uint32_t m
     }
 }
 
-static bool sub_build(kn_cluster_block *block, uint32_t max_suppressed)
+/* False when there is no group, or the groups cost more than `most`. */
+static bool sub_build(kn_cluster_block *block, uint32_t max_suppressed, int64_t most)
 {
     kn_cluster_sub *sub = &block->sub;
     const kn_cluster_problem *problem = block->problem;
@@ -366,6 +390,7 @@ static bool sub_build(kn_cluster_block *block, uint32_t max_suppressed)
         }
         grow_group(block, g, &n_left, spread);
         n_persons -= (uint32_t)sub->persons[g];
+        if (sub_total(block) > most) return false;
     }
     if (sub->n_groups == 0) return false;
     place_leftovers(block, n_left, max_suppressed);
@@ -664,9 +689,10 @@ static bool rebuild_once(kn_cluster_block *block)
     if (!problem->units_close && kn_rng_next(&block->rng) & 1) {
         if (!sub_step(block, chosen, n_chosen, max_suppressed)) return false;
     } else {
-        if (!sub_build(block, max_suppressed)) return false;
+        int64_t most = problem->units_close ? before + before / 7 : INT64_MAX;
+        if (!sub_build(block, max_suppressed, most)) return false;
         if (!problem->counts_only && !sub_mend(block)) return false;
-        if (problem->units_close && sub_total(block) > before + before / 7) return false;
+        if (sub_total(block) > most) return false;
         sub_polish(block, max_suppressed);
     }
     if (!sub_is_not_worse(block, before, chosen, n_chosen, n_suppressed)) return false;

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SMALL_DOMAIN = 64 };
+
 void kn_clusters_free(kn_clusters *c)
 {
     if (c == NULL) return;
@@ -28,6 +30,7 @@ void kn_clusters_free(kn_clusters *c)
     kn_free(c->active);
     kn_free(c->values);
     kn_free(c->counts);
+    kn_free(c->dense);
     kn_free(c->histograms);
     if (c->growing.tuples != NULL) kn_growing_free(&c->growing);
     kn_free(c);
@@ -72,6 +75,7 @@ kn_status kn_clusters_new(kn_clusters **out, const kn_task *task, const kn_items
         KN_NEW_RAW(c->values, 2 * (size_t)items->tuples->n_rows * items->tuples->n_sensitive);
         KN_NEW_RAW(c->counts, (size_t)items->tuples->n_rows * items->tuples->n_sensitive);
         KN_NEW(c->histograms, items->tuples->n_sensitive);
+        KN_NEW(c->dense, SMALL_DOMAIN);
     }
     c->by_class = can_price_classes(task->objective, items);
     *out = c;
@@ -133,8 +137,22 @@ static uint32_t push_entries(const kn_item_histogram *histogram, uint32_t item, 
     return n;
 }
 
+/* Sums the pairs of a domain that is no larger than a class, value by value. */
+static uint32_t sum_dense(uint32_t *dense, uint32_t n_domain, uint32_t *pairs, uint32_t n, uint32_t *counts)
+{
+    uint32_t n_values = 0;
+    for (uint32_t i = 0; i < n; i++) dense[pairs[2 * i]] += pairs[2 * i + 1];
+    for (uint32_t value = 0; value < n_domain; value++) {
+        if (dense[value] == 0) continue;
+        pairs[n_values] = value;
+        counts[n_values++] = dense[value];
+        dense[value] = 0;
+    }
+    return n_values;
+}
+
 /* The histogram of sensitive column s, from the members (of both clusters, when there is an `other`): sorted pairs, so
- * that a domain of any size costs the same. */
+ * that a domain of any size costs the same; small domains are counted directly. */
 static kn_histogram count_values(kn_clusters *c, uint32_t s, uint32_t cluster, uint32_t other, uint32_t without,
                                  uint32_t with)
 {
@@ -146,6 +164,8 @@ static kn_histogram count_values(kn_clusters *c, uint32_t s, uint32_t cluster, u
     for (uint32_t item = other != KN_NONE ? c->head[other] : KN_NONE; item != KN_NONE; item = c->next[item])
         n = push_entries(histogram, item, pairs, n);
     if (with != KN_NONE) n = push_entries(histogram, with, pairs, n);
+    uint32_t n_domain = c->items->tuples->sensitive[s].n_values;
+    if (n_domain <= SMALL_DOMAIN) return (kn_histogram){sum_dense(c->dense, n_domain, pairs, n, counts), pairs, counts};
     qsort(pairs, n, 2 * sizeof *pairs, compare_pairs);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t value = pairs[2 * i], count = pairs[2 * i + 1];
@@ -347,19 +367,20 @@ typedef struct merger {
 
 enum { SLOTS_PER_JOB = 256, FAR = INT32_MAX - 1 /* open, but the only one left */ };
 
-static void set_nearest(merger *m, uint32_t slot, const int32_t *deltas, int32_t cost)
+/* From the probe's join, the slot itself struck out. */
+static void set_nearest(merger *m, kn_probe *probe, uint32_t slot, const int32_t *deltas, int32_t cost)
 {
-    uint32_t nearest = kn_least(deltas, m->n_slots);
+    uint32_t nearest = kn_probe_least(probe);
     m->nearest[slot] = nearest;
-    m->distance[slot] = deltas[nearest] == INT32_MAX ? FAR : deltas[nearest] - cost;
+    m->distance[slot] = nearest == KN_NONE ? FAR : deltas[nearest] - cost;
 }
 
 static void look_for_nearest(merger *m, kn_probe *probe, uint32_t slot)
 {
     kn_clusters_probe(m->clusters, probe, m->cluster[slot]);
     int32_t *deltas = kn_probe_join(probe, m->scan, m->n_slots);
-    deltas[slot] = INT32_MAX;
-    set_nearest(m, slot, deltas, kn_probe_cost(probe));
+    kn_probe_strike(probe, slot);
+    set_nearest(m, probe, slot, deltas, kn_probe_cost(probe));
 }
 
 /* The time limit, not a request to stop: that ends the run. */
@@ -423,13 +444,13 @@ static void unite_slots(merger *m, uint32_t a, uint32_t b)
     kn_clusters_probe(m->clusters, probe, m->cluster[a]);
     kn_scan_store(m->scan, a, probe);
     int32_t *deltas = kn_probe_join(probe, m->scan, m->n_slots), cost = kn_probe_cost(probe);
-    deltas[a] = INT32_MAX;
+    kn_probe_strike(probe, a);
     for (uint32_t slot = 0; slot < m->n_slots; slot++) {
         if (deltas[slot] == INT32_MAX || deltas[slot] - cost >= m->distance[slot]) continue;
         m->distance[slot] = deltas[slot] - cost;
         m->nearest[slot] = a;
     }
-    set_nearest(m, a, deltas, cost);
+    set_nearest(m, probe, a, deltas, cost);
 }
 
 /* Without time for distances: small clusters are united as they stand, until each is large enough. */

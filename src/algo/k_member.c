@@ -71,15 +71,16 @@ static uint32_t furthest_slot(search *s, uint32_t item)
 }
 
 /* The cheapest record for a class; once it has k persons, the cheapest of the nearest that makes the models hold. */
-static uint32_t best_slot(search *s, uint32_t cluster, int32_t *deltas)
+static uint32_t best_slot(search *s, uint32_t cluster)
 {
-    uint32_t best = kn_least(deltas, s->n_slots), slot = best;
+    kn_probe_join(s->probe, s->scan, s->n_slots);
+    uint32_t best = kn_probe_least(s->probe), slot = best;
     const kn_models *models = s->task->models;
     if (models->counts_only || s->clusters->persons[cluster] + 1 < models->min_persons) return best;
-    for (uint32_t tries = 0; tries < NEAREST_TRIED && deltas[slot] != INT32_MAX; tries++) {
+    for (uint32_t tries = 0; tries < NEAREST_TRIED && slot != KN_NONE; tries++) {
         if (kn_clusters_hold(s->clusters, cluster, KN_NONE, s->item_of_slot[slot], true)) return slot;
-        deltas[slot] = INT32_MAX;
-        slot = kn_least(deltas, s->n_slots);
+        kn_probe_strike(s->probe, slot);
+        slot = kn_probe_least(s->probe);
     }
     return best;
 }
@@ -92,7 +93,7 @@ static uint32_t grow(search *s, uint32_t cluster, uint32_t first_slot)
     kn_clusters_add(s->clusters, cluster, item);
     probe_item(s, item);
     while (s->n_left > 0 && !kn_clusters_hold(s->clusters, cluster, KN_NONE, KN_NONE, true)) {
-        uint32_t slot = best_slot(s, cluster, kn_probe_join(s->probe, s->scan, s->n_slots));
+        uint32_t slot = best_slot(s, cluster);
         item = s->item_of_slot[slot];
         close_item(s, slot);
         kn_clusters_add(s->clusters, cluster, item);

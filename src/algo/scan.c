@@ -22,6 +22,7 @@ enum {
     FULL_WIDTH = 0x7FFF, /* RANGES: the coordinate of the last value */
     MISSING_AT = 0xFFFF, /* RANGES: far enough from every value to price as the root */
     BLOCK = 1024,        /* slots whose sums stay in the cache */
+    CHUNK = 32,          /* slots are scanned in multiples of this, at least */
 };
 
 typedef struct scan_column {
@@ -40,14 +41,13 @@ struct kn_scan {
     uint32_t n_qis, n_slots; /* padded to whole blocks */
     scan_column *columns;
     int32_t max_rows;
-    int32_t *rows, *closed; /* closed: 0 or -1 */
-    uint16_t *prices;
-    bool vectors;
+    int32_t *rows, *costs, *closed; /* costs: rows * price; both 0 where closed is INT32_MAX instead of 0 */
+    bool vectors, has_sets;
 };
 
 /* One step of a scan, for all slots. */
 typedef struct step {
-    enum { DIFFERS, WIDTH, COMMON, SIZE } kind;
+    enum { SAME, WIDTH, COMMON, SIZE } kind;
     const uint16_t *lane, *lane2;
     uint16_t value, value2, scale, factor;
 } step;
@@ -60,6 +60,8 @@ struct kn_probe {
     step *steps;
     uint32_t n_steps, max_steps;
     int32_t *deltas;
+    uint32_t begin, n; /* slots of the last join */
+    int32_t *leasts;   /* of each block of them */
 };
 
 /* --- The kernel ------------------------------------------------------------------------------------------------ */
@@ -77,17 +79,18 @@ INLINE uint16_t count_bits(uint16_t x)
     return (uint16_t)((x + (x >> 8)) & 0x001F);
 }
 
-INLINE void run_step(const step *s, uint32_t begin, uint16_t *restrict sums, uint16_t *restrict common)
+INLINE void run_step(const step *s, uint32_t begin, uint32_t n, uint16_t *restrict sums, uint16_t *restrict common)
 {
+    n &= ~(CHUNK - 1u); /* it is a multiple; the compiler shall know */
     const uint16_t *restrict lane = s->lane + begin;
     uint16_t value = s->value, value2 = s->value2, scale = s->scale, factor = s->factor;
     switch (s->kind) {
-    case DIFFERS:
-        for (uint32_t i = 0; i < BLOCK; i++) sums[i] = (uint16_t)(sums[i] + (lane[i] != value ? factor : 0));
+    case SAME: /* `start` has the factor in it */
+        for (uint32_t i = 0; i < n; i++) sums[i] = (uint16_t)(sums[i] - (lane[i] == value ? factor : 0));
         break;
     case WIDTH: {
         const uint16_t *restrict lane2 = s->lane2 + begin;
-        for (uint32_t i = 0; i < BLOCK; i++) {
+        for (uint32_t i = 0; i < n; i++) {
             uint16_t first = lane[i] < value ? lane[i] : value, last = lane2[i] > value2 ? lane2[i] : value2;
             uint16_t width = (uint16_t)(last - first);
             sums[i] = (uint16_t)(sums[i] + scaled(width > FULL_WIDTH ? FULL_WIDTH : width, scale, factor));
@@ -95,10 +98,10 @@ INLINE void run_step(const step *s, uint32_t begin, uint16_t *restrict sums, uin
         break;
     }
     case COMMON:
-        for (uint32_t i = 0; i < BLOCK; i++) common[i] = (uint16_t)(common[i] + count_bits(lane[i] & value));
+        for (uint32_t i = 0; i < n; i++) common[i] = (uint16_t)(common[i] + count_bits(lane[i] & value));
         break;
     case SIZE: /* values of both, less the common ones */
-        for (uint32_t i = 0; i < BLOCK; i++) {
+        for (uint32_t i = 0; i < n; i++) {
             sums[i] = (uint16_t)(sums[i] + scaled((uint16_t)(lane[i] + value - common[i] - 1), scale, factor));
             common[i] = 0;
         }
@@ -106,55 +109,65 @@ INLINE void run_step(const step *s, uint32_t begin, uint16_t *restrict sums, uin
     }
 }
 
-/* Four DIFFERS steps at once: the sums are loaded and stored once. */
-INLINE void run_four(const step *s, uint32_t begin, uint16_t *restrict sums)
+/* Four SAME steps at once: the sums are loaded and stored once. */
+INLINE void run_four(const step *s, uint32_t begin, uint32_t n, uint16_t *restrict sums)
 {
+    n &= ~(CHUNK - 1u);
     const uint16_t *restrict a = s[0].lane + begin, *restrict b = s[1].lane + begin;
     const uint16_t *restrict c = s[2].lane + begin, *restrict d = s[3].lane + begin;
     uint16_t a_is = s[0].value, b_is = s[1].value, c_is = s[2].value, d_is = s[3].value;
     uint16_t a_adds = s[0].factor, b_adds = s[1].factor, c_adds = s[2].factor, d_adds = s[3].factor;
-    for (uint32_t i = 0; i < BLOCK; i++) {
-        uint16_t sum = (uint16_t)(sums[i] + (a[i] != a_is ? a_adds : 0) + (b[i] != b_is ? b_adds : 0));
-        sums[i] = (uint16_t)(sum + (c[i] != c_is ? c_adds : 0) + (d[i] != d_is ? d_adds : 0));
+    for (uint32_t i = 0; i < n; i++) {
+        uint16_t ab = (uint16_t)((a[i] == a_is ? a_adds : 0) + (b[i] == b_is ? b_adds : 0));
+        uint16_t cd = (uint16_t)((c[i] == c_is ? c_adds : 0) + (d[i] == d_is ? d_adds : 0));
+        sums[i] = (uint16_t)(sums[i] - (uint16_t)(ab + cd));
     }
 }
 
-INLINE void run_block(const kn_scan *scan, const step *steps, uint32_t n_steps, uint16_t start, int32_t n_rows,
-                      uint32_t begin, int32_t *restrict deltas)
+/* Slots begin .. begin + n - 1, n a multiple of CHUNK up to BLOCK; returns the least delta. */
+INLINE int32_t run_block(const kn_scan *scan, const step *steps, uint32_t n_steps, uint16_t start, int32_t n_rows,
+                         uint32_t begin, uint32_t n, int32_t *restrict deltas)
 {
     uint16_t sums[BLOCK], common[BLOCK];
     const int32_t *restrict rows = scan->rows + begin, *restrict closed = scan->closed + begin;
-    const uint16_t *restrict prices = scan->prices + begin;
-    for (uint32_t i = 0; i < BLOCK; i++) sums[i] = start;
-    memset(common, 0, sizeof common);
+    const int32_t *restrict costs = scan->costs + begin;
+    int32_t least = INT32_MAX;
+    n &= ~(CHUNK - 1u);
+    for (uint32_t i = 0; i < n; i++) sums[i] = start;
+    if (scan->has_sets) memset(common, 0, n * sizeof *common);
     for (uint32_t s = 0; s < n_steps; s++) {
-        if (s + 4 <= n_steps && steps[s + 1].kind == DIFFERS && steps[s + 2].kind == DIFFERS &&
-            steps[s + 3].kind == DIFFERS && steps[s].kind == DIFFERS) {
-            run_four(&steps[s], begin, sums);
+        if (s + 4 <= n_steps && steps[s + 1].kind == SAME && steps[s + 2].kind == SAME && steps[s + 3].kind == SAME &&
+            steps[s].kind == SAME) {
+            run_four(&steps[s], begin, n, sums);
             s += 3;
         } else {
-            run_step(&steps[s], begin, sums, common);
+            run_step(&steps[s], begin, n, sums, common);
         }
     }
-    for (uint32_t i = 0; i < BLOCK; i++) {
-        /* unsigned: what closed slots hold may overflow */
-        uint32_t delta = (uint32_t)rows[i] * ((uint32_t)sums[i] - prices[i]) + (uint32_t)n_rows * sums[i];
-        deltas[i] = ((int32_t)delta & ~closed[i]) | (closed[i] & INT32_MAX);
+    for (uint32_t i = 0; i < n; i++) {
+        deltas[i] = ((rows[i] + n_rows) * (int32_t)sums[i] - costs[i]) | closed[i];
+        least = deltas[i] < least ? deltas[i] : least;
+    }
+    return least;
+}
+
+INLINE void run_all(const kn_scan *scan, kn_probe *probe, uint16_t start, int32_t n_rows)
+{
+    for (uint32_t begin = probe->begin, b = 0; begin < probe->n; begin += BLOCK, b++) {
+        uint32_t n = probe->n - begin < BLOCK ? (probe->n - begin + CHUNK - 1) / CHUNK * CHUNK : BLOCK;
+        probe->leasts[b] =
+            run_block(scan, probe->steps, probe->n_steps, start, n_rows, begin, n, probe->deltas + begin);
     }
 }
 
-static void run_blocks(const kn_scan *scan, const step *steps, uint32_t n_steps, uint16_t start, int32_t n_rows,
-                       uint32_t n, int32_t *deltas)
+static void run_blocks(const kn_scan *scan, kn_probe *probe, uint16_t start, int32_t n_rows)
 {
-    for (uint32_t begin = 0; begin < n; begin += BLOCK)
-        run_block(scan, steps, n_steps, start, n_rows, begin, deltas + begin);
+    run_all(scan, probe, start, n_rows);
 }
 
-WITH_AVX2 static void run_blocks_avx2(const kn_scan *scan, const step *steps, uint32_t n_steps, uint16_t start,
-                                      int32_t n_rows, uint32_t n, int32_t *deltas)
+WITH_AVX2 static void run_blocks_avx2(const kn_scan *scan, kn_probe *probe, uint16_t start, int32_t n_rows)
 {
-    for (uint32_t begin = 0; begin < n; begin += BLOCK)
-        run_block(scan, steps, n_steps, start, n_rows, begin, deltas + begin);
+    run_all(scan, probe, start, n_rows);
 }
 
 INLINE int32_t least_value(const int32_t *values, uint32_t n)
@@ -201,7 +214,7 @@ void kn_scan_free(kn_scan *scan)
     kn_free(scan->columns);
     kn_free(scan->rows);
     kn_free(scan->closed);
-    kn_free(scan->prices);
+    kn_free(scan->costs);
     kn_free(scan);
 }
 
@@ -282,6 +295,7 @@ static kn_status set_up_column(kn_scan *scan, const kn_pricer *pricer, uint32_t 
         width = n_bits > 1 ? n_bits - 1 : 1;
         column->scale = (uint16_t)(UINT16_MAX / width);
         KN_NEW(column->n_values, scan->n_slots);
+        scan->has_sets = true;
         break;
     }
     if (column->scale > 0) column->factor = (uint16_t)fmin(lround(root * 65536 / (width * column->scale)), UINT16_MAX);
@@ -306,7 +320,8 @@ kn_status kn_scan_new(kn_scan **out, const kn_pricer *pricer, const kn_tuples *t
     scan->n_slots = (n_slots + BLOCK - 1) / BLOCK * BLOCK;
     scan->vectors = has_avx2();
     if (max_rows > MAX_DELTA / 4096) max_rows = MAX_DELTA / 4096;
-    scan->max_rows = (int32_t)(max_rows > 0 ? max_rows : 1);
+    if (max_rows < MAX_DELTA / 2 / MAX_PRICE) max_rows = MAX_DELTA / 2 / MAX_PRICE; /* prices lose nothing by it */
+    scan->max_rows = (int32_t)max_rows;
     /* a slot and a query of max_rows each must not overflow */
     double sum = 0, most = fmin(MAX_PRICE, (double)MAX_DELTA / 2 / scan->max_rows);
     for (uint32_t q = 0; q < scan->n_qis; q++) sum += most_price(pricer, q);
@@ -316,8 +331,8 @@ kn_status kn_scan_new(kn_scan **out, const kn_pricer *pricer, const kn_tuples *t
     for (uint32_t q = 0; q < scan->n_qis; q++) KN_TRY(set_up_column(scan, pricer, q, unit, err));
     KN_NEW(scan->rows, scan->n_slots);
     KN_NEW_RAW(scan->closed, scan->n_slots);
-    KN_NEW(scan->prices, scan->n_slots);
-    memset(scan->closed, 0xFF, scan->n_slots * sizeof *scan->closed);
+    KN_NEW(scan->costs, scan->n_slots);
+    for (uint32_t slot = 0; slot < scan->n_slots; slot++) scan->closed[slot] = INT32_MAX;
     *out = scan;
     scan = NULL;
 done:
@@ -327,7 +342,11 @@ done:
 
 void kn_scan_use_vectors(kn_scan *scan, bool yes) { scan->vectors = yes && has_avx2(); }
 
-void kn_scan_close(kn_scan *scan, uint32_t slot) { scan->closed[slot] = -1; }
+void kn_scan_close(kn_scan *scan, uint32_t slot)
+{
+    scan->rows[slot] = scan->costs[slot] = 0;
+    scan->closed[slot] = INT32_MAX;
+}
 
 void kn_scan_copy(kn_scan *scan, uint32_t to, uint32_t from)
 {
@@ -338,7 +357,7 @@ void kn_scan_copy(kn_scan *scan, uint32_t to, uint32_t from)
     }
     scan->rows[to] = scan->rows[from];
     scan->closed[to] = scan->closed[from];
-    scan->prices[to] = scan->prices[from];
+    scan->costs[to] = scan->costs[from];
 }
 
 /* --- Probes ---------------------------------------------------------------------------------------------------- */
@@ -352,6 +371,7 @@ void kn_probe_free(kn_probe *probe)
     kn_free(probe->last);
     kn_free(probe->steps);
     kn_free(probe->deltas);
+    kn_free(probe->leasts);
     kn_free(probe);
 }
 
@@ -372,6 +392,7 @@ kn_status kn_probe_new(kn_probe **out, const kn_scan *scan, kn_error *err)
     KN_NEW(probe->steps, probe->max_steps);
     probe->deltas = kn_array_alloc_aligned(scan->n_slots, sizeof *probe->deltas, err);
     if (probe->deltas == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_NEW(probe->leasts, scan->n_slots / BLOCK);
     kn_probe_clear(probe);
     *out = probe;
     probe = NULL;
@@ -461,7 +482,7 @@ void kn_scan_store(kn_scan *scan, uint32_t slot, const kn_probe *probe)
         }
     }
     scan->rows[slot] = probe_rows(probe);
-    scan->prices[slot] = (uint16_t)probe_price(probe);
+    scan->costs[slot] = kn_probe_cost(probe);
     scan->closed[slot] = 0;
 }
 
@@ -507,11 +528,12 @@ static uint16_t plan_column(kn_probe *probe, const kn_scan *scan, uint32_t q)
         for (; level < column->n_lanes; level++) {
             uint16_t here = column->node_prices[tree->at_level[level][first]];
             uint16_t above = column->node_prices[tree->at_level[level + 1][first]];
-            if (above != here)
-                push_step(probe, (step){.kind = DIFFERS,
-                                        .lane = column->lanes[level],
-                                        .value = column->level_ids[level][first],
-                                        .factor = (uint16_t)(above - here)});
+            if (above == here) continue;
+            push_step(probe, (step){.kind = SAME,
+                                    .lane = column->lanes[level],
+                                    .value = column->level_ids[level][first],
+                                    .factor = (uint16_t)(above - here)});
+            start = (uint16_t)(start + above - here);
         }
         return start;
     }
@@ -537,15 +559,52 @@ static uint16_t plan_column(kn_probe *probe, const kn_scan *scan, uint32_t q)
     }
 }
 
-int32_t *kn_probe_join(kn_probe *probe, const kn_scan *scan, uint32_t n)
+int32_t *kn_probe_join_from(kn_probe *probe, const kn_scan *scan, uint32_t begin, uint32_t n)
 {
     uint16_t start = 0;
-    assert(n <= scan->n_slots && probe->n_rows > 0);
+    assert(begin <= n && n <= scan->n_slots && probe->n_rows > 0);
+    probe->begin = begin / CHUNK * CHUNK;
+    probe->n = n;
     probe->n_steps = 0;
     for (uint32_t q = 0; q < scan->n_qis; q++) start = (uint16_t)(start + plan_column(probe, scan, q));
     if (scan->vectors)
-        run_blocks_avx2(scan, probe->steps, probe->n_steps, start, probe_rows(probe), n, probe->deltas);
+        run_blocks_avx2(scan, probe, start, probe_rows(probe));
     else
-        run_blocks(scan, probe->steps, probe->n_steps, start, probe_rows(probe), n, probe->deltas);
+        run_blocks(scan, probe, start, probe_rows(probe));
     return probe->deltas;
+}
+
+int32_t *kn_probe_join(kn_probe *probe, const kn_scan *scan, uint32_t n)
+{
+    return kn_probe_join_from(probe, scan, 0, n);
+}
+
+/* Among the first CHUNK; without a branch, so that the compiler makes vector code of it. */
+static bool has_value(const int32_t *values, int32_t value)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < CHUNK; i++) n += values[i] == value;
+    return n > 0;
+}
+
+uint32_t kn_probe_least(const kn_probe *probe)
+{
+    uint32_t n_blocks = (probe->n - probe->begin + BLOCK - 1) / BLOCK, best = 0;
+    for (uint32_t b = 1; b < n_blocks; b++)
+        if (probe->leasts[b] < probe->leasts[best]) best = b;
+    if (n_blocks == 0 || probe->leasts[best] == INT32_MAX) return KN_NONE;
+    uint32_t slot = probe->begin + best * BLOCK;
+    while (!has_value(probe->deltas + slot, probe->leasts[best])) slot += CHUNK;
+    while (probe->deltas[slot] != probe->leasts[best]) slot++;
+    return slot;
+}
+
+void kn_probe_strike(kn_probe *probe, uint32_t slot)
+{
+    if (slot < probe->begin || slot >= probe->n) return;
+    uint32_t block = (slot - probe->begin) / BLOCK, begin = probe->begin + block * BLOCK;
+    uint32_t n = probe->n - begin < BLOCK ? probe->n - begin : BLOCK;
+    probe->deltas[slot] = INT32_MAX;
+    probe->leasts[block] =
+        has_avx2() ? least_value_avx2(probe->deltas + begin, n) : least_value(probe->deltas + begin, n);
 }

@@ -47,8 +47,14 @@ void kn_scan_copy(kn_scan *scan, uint32_t to, uint32_t from);
 int32_t kn_probe_cost(const kn_probe *probe);
 /* For every open slot among the first n: what uniting it with the probe costs more than leaving it,
  * rows * price(united) + probe's rows * price(united) - rows * price(slot). INT32_MAX for closed slots. Returns the
- * array, n entries; the caller may change it, the next call overwrites it. */
+ * array, n entries; the caller may change it, the next call overwrites it. Slots from n on must be closed. */
 int32_t *kn_probe_join(kn_probe *probe, const kn_scan *scan, uint32_t n);
+/* The same for slots `begin` (rounded down to a multiple of 32) to n - 1; other entries of the array mean nothing. */
+int32_t *kn_probe_join_from(kn_probe *probe, const kn_scan *scan, uint32_t begin, uint32_t n);
+/* The slot with the least entry of the last join, the first of equals; KN_NONE: all are closed. A slot that is struck
+ * out of the join is no longer found. */
+uint32_t kn_probe_least(const kn_probe *probe);
+void kn_probe_strike(kn_probe *probe, uint32_t slot);
 /* First index of the least of n > 0 values. */
 uint32_t kn_least(const int32_t *values, uint32_t n);
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool make_room(kn_buffer *buffer, size_t n_more)
+bool kn_buffer_reserve(kn_buffer *buffer, size_t n_more)
 {
     if (buffer->failed) return false;
     if (buffer->n + n_more + 1 <= buffer->capacity) return true;
@@ -22,7 +22,7 @@ static bool make_room(kn_buffer *buffer, size_t n_more)
 
 void kn_buffer_append(kn_buffer *buffer, const char *bytes, size_t n_bytes)
 {
-    if (!make_room(buffer, n_bytes)) return;
+    if (!kn_buffer_reserve(buffer, n_bytes)) return;
     if (n_bytes != 0) memcpy(buffer->bytes + buffer->n, bytes, n_bytes);
     buffer->n += n_bytes;
     buffer->bytes[buffer->n] = '\0';
@@ -37,7 +37,7 @@ void kn_buffer_printf(kn_buffer *buffer, const char *format, ...)
     va_start(arguments, format);
     int n = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    if (n < 0 || !make_room(buffer, (size_t)n)) return;
+    if (n < 0 || !kn_buffer_reserve(buffer, (size_t)n)) return;
     va_start(arguments, format);
     vsnprintf(buffer->bytes + buffer->n, (size_t)n + 1, format, arguments);
     va_end(arguments);

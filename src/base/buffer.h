@@ -12,6 +12,8 @@ typedef struct kn_buffer {
     bool failed;
 } kn_buffer;
 
+/* Room for n more bytes and a NUL; false, and `failed` set, when there is none. */
+bool kn_buffer_reserve(kn_buffer *buffer, size_t n_bytes);
 void kn_buffer_append(kn_buffer *buffer, const char *bytes, size_t n_bytes);
 void kn_buffer_text(kn_buffer *buffer, const char *text);
 void kn_buffer_char(kn_buffer *buffer, char c);

@@ -1,5 +1,6 @@
 /* Parsing and checking "name=value,..." against a parameter table. */
 #include "base/param.h"
+#include "base/words.h"
 
 #include <assert.h>
 #include <math.h>
@@ -19,17 +20,22 @@ static bool word_index(const char *choices, const char *word, size_t n_bytes, si
     return false;
 }
 
+bool kn_param_number(double *out, const char *text)
+{
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*out) && text[strspn(text, "+-.0123456789eE")] == '\0';
+}
+
 static kn_status set_value(kn_arg *arg, const char *owner, const kn_param *param, const char *text, kn_error *err)
 {
     kn_status status = KN_OK;
     size_t index;
-    char *end = NULL;
     switch (param->type) {
     case KN_PARAM_INT:
     case KN_PARAM_NUMBER:
-        arg->number = strtod(text, &end);
-        if (end == text || *end != '\0' || !isfinite(arg->number) || arg->number < param->min ||
-            arg->number > param->max || (param->type == KN_PARAM_INT && arg->number != floor(arg->number)))
+        if (!kn_param_number(&arg->number, text) || arg->number < param->min || arg->number > param->max ||
+            (param->type == KN_PARAM_INT && arg->number != floor(arg->number)))
             KN_FAIL(KN_USAGE, "%s: %s=%.40s is not a %s from %g to %g", owner, param->name, text,
                     param->type == KN_PARAM_INT ? "whole number" : "number", param->min, param->max);
         break;
@@ -43,7 +49,9 @@ static kn_status set_value(kn_arg *arg, const char *owner, const kn_param *param
             KN_FAIL(KN_USAGE, "%s: %s=%.40s is none of %s", owner, param->name, text, param->choices);
         arg->number = (double)index;
         break;
-    case KN_PARAM_TEXT: break;
+    case KN_PARAM_TEXT:
+        if (*text == '\0') KN_FAIL(KN_USAGE, "%s: %s= needs a value (%s)", owner, param->name, param->help);
+        break;
     }
     kn_free((void *)arg->text);
     arg->text = kn_string_copy(text, strlen(text), err);
@@ -53,23 +61,18 @@ done:
     return status;
 }
 
-/* Cuts the next "name=value" off *text into `item` (at least strlen(*text)+1 bytes), with "\," as ','. */
-static void next_item(char *item, const char **text)
+kn_status kn_param_check(const char *owner, const kn_param *param, const char *text, kn_error *err)
 {
-    const char *from = *text;
-    for (; *from != '\0' && *from != ','; from++) {
-        if (from[0] == '\\' && from[1] == ',') from++;
-        *item++ = *from;
-    }
-    *item = '\0';
-    *text = *from == ',' ? from + 1 : from;
+    kn_arg arg = {0};
+    kn_status status = set_value(&arg, owner, param, text, err);
+    kn_free((void *)arg.text);
+    return status;
 }
 
 static kn_status parse_items(kn_args *args, const char *text, char *item, kn_error *err)
 {
     kn_status status = KN_OK;
-    while (*text != '\0') {
-        next_item(item, &text);
+    while (kn_words_next(item, &text)) {
         char *value = strchr(item, '=');
         if (value == NULL) KN_FAIL(KN_USAGE, "%s: '%.40s' is not name=value", args->owner, item);
         *value++ = '\0';
@@ -77,7 +80,11 @@ static kn_status parse_items(kn_args *args, const char *text, char *item, kn_err
         while (i < args->n && strcmp(args->params[i].name, item) != 0) i++;
         if (i == args->n)
             KN_FAIL(KN_USAGE, "%s has no parameter '%.40s'; 'kanon list' shows the ones it has", args->owner, item);
+        if (args->values[i].chosen)
+            KN_FAIL(KN_USAGE, "%s: %s is given twice, %.40s and %.40s; give it once", args->owner, item,
+                    args->values[i].text, value);
         KN_TRY(set_value(&args->values[i], args->owner, &args->params[i], value, err));
+        args->values[i].chosen = true;
     }
 done:
     return status;
@@ -92,7 +99,7 @@ kn_status kn_args_parse(kn_args *out, const char *owner, const kn_param *params,
     KN_NEW(out->values, n_params);
     for (size_t i = 0; i < n_params; i++)
         if (params[i].preset != NULL) KN_TRY(set_value(&out->values[i], owner, &params[i], params[i].preset, err));
-    if (text != NULL) {
+    if (text != NULL && *text != '\0') {
         KN_NEW(item, strlen(text) + 1);
         KN_TRY(parse_items(out, text, item, err));
     }

@@ -22,11 +22,13 @@ typedef struct kn_param {
     const char *choices;
     const char *help;
     bool is_data; /* its text holds values of the data: never in JSON or reports */
+    bool is_list; /* TEXT: "a|b", which the policy file may write as a list */
 } kn_param;
 
 /* The values for one use of a registry entry, in the order of its params. */
 typedef struct kn_arg {
     bool given;      /* by the user or by the preset */
+    bool chosen;     /* by the user */
     double number;   /* INT, NUMBER; BOOL as 0 or 1; CHOICE as index of the word */
     const char *text; /* as given; owned by the kn_args */
 } kn_arg;
@@ -39,10 +41,15 @@ typedef struct kn_args {
 } kn_args;
 
 /* Parses "name=value,name=value" (may be NULL or empty; a ',' inside a value is written "\,"). Unknown names,
- * missing required ones, values out of bounds: KN_USAGE, naming owner, parameter, value and bounds. */
+ * missing required ones, one given twice, values out of bounds: KN_USAGE, naming owner, parameter, value and bounds. */
 kn_status kn_args_parse(kn_args *out, const char *owner, const kn_param *params, size_t n_params, const char *text,
                         kn_error *err);
 void kn_args_free(kn_args *args);
+/* One value alone, as kn_args_parse checks it. */
+kn_status kn_param_check(const char *owner, const kn_param *param, const char *text, kn_error *err);
+
+/* A decimal number as people write it: "5", "-0.5", "1e6". Not "nan", "inf", "0x10", " 5", "1e999", "5 %". */
+bool kn_param_number(double *out, const char *text);
 
 /* By name; asserts that the parameter exists. */
 const kn_arg *kn_args_get(const kn_args *args, const char *name);

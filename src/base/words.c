@@ -17,6 +17,15 @@ bool kn_words_next(char *item, const char **from)
     return true;
 }
 
+bool kn_words_hold(const char *list, const char *word)
+{
+    char *item = kn_array_alloc(strlen(list) + 1, 1, NULL);
+    bool found = false;
+    while (item != NULL && !found && kn_words_next(item, &list)) found = strcmp(item, word) == 0;
+    kn_free(item);
+    return found;
+}
+
 kn_status kn_words_parse(kn_words *out, const char *text, kn_error *err)
 {
     kn_status status = KN_OK;

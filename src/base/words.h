@@ -8,6 +8,9 @@
  * one item more than there are commas, so "" is one empty item and "a," has an empty one at its end. */
 bool kn_words_next(char *item, const char **from);
 
+/* Is `word` one of the items? */
+bool kn_words_hold(const char *list, const char *word);
+
 typedef struct kn_words {
     char **items;
     size_t n;

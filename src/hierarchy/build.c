@@ -9,6 +9,7 @@
 #include "hierarchy/builders.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -40,6 +41,23 @@ const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n)
 }
 
 /* --- Rows of paths --------------------------------------------------------------------------------------------- */
+
+uint32_t kn_build_first_missing(char more[64], const kn_build *build, const uint32_t *found)
+{
+    const kn_column *column = build->column;
+    uint32_t n_missing = 0, first = KN_NONE;
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        uint32_t value = kn_column_value(column, s);
+        if (value >= build->n_present || found[value] != KN_NONE) continue;
+        if (s == build->main_spelling[value]) n_missing++;
+        if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
+    }
+    more[0] = '\0';
+    if (n_missing > 1)
+        snprintf(more, 64, " (nor %s %u more value%s)", n_missing == 2 ? "is" : "are", n_missing - 1,
+                 n_missing == 2 ? "" : "s");
+    return first;
+}
 
 kn_status kn_build_label(kn_build *build, const char *bytes, size_t n_bytes, kn_error *err)
 {

@@ -82,6 +82,10 @@ kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_
 /* The spelling with these bytes, or KN_NONE; in columns of numbers and dates only spellings of the missing value. */
 uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t n_bytes);
 
+/* The spelling that stands first in the data among those whose value has KN_NONE in found[value], or KN_NONE when every
+ * value was found. `more` tells of further such values (" (nor are 3 more values)"), or is "". */
+uint32_t kn_build_first_missing(char more[64], const kn_build *build, const uint32_t *found);
+
 /* `{a|b}`, or `a..b` of two members, escaped as kn_cell_text says and equal to no value of a text column. A member m is
  * spelled spelling_of[m]. */
 void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *spelling_of, const uint32_t *members,

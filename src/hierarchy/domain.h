@@ -73,7 +73,7 @@ static inline bool kn_cell_equal(const kn_cell *a, const kn_cell *b)
  * interval or a set the characters '|', '{', '}', '\\' and the dots of ".." are escaped with '\'. Where the text of an
  * interval or a set happens to be a value of the column ("1..3" in a column of text), further characters are escaped
  * until it is not, so that a text that is a value always means the value. The one exception is `*`: it means
- * everything, also in a column that has the value `*`. */
+ * everything, also in a column that has the value `*`; runs refuse such columns (run/input.c). */
 void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets);
 /* The way back: what a released text means in this domain. `*` is everything; a text that is a label names the widest
  * node with that label; a text that is a value of the data (numbers: by value) is that value; then intervals and sets.

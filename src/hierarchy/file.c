@@ -361,23 +361,14 @@ static bool matches_trimmed(const kn_build *build, const bool *is_leaf, const ch
 static kn_status report_missing(const kn_build *build, const bool *is_leaf, kn_error *err)
 {
     const kn_column *column = build->column;
-    uint32_t n_missing = 0, first = KN_NONE;
-    for (uint32_t s = 0; s < column->n_spellings; s++) {
-        uint32_t value = kn_column_value(column, s);
-        if (value >= build->n_present || build->label_of_value[value] != KN_NONE) continue;
-        if (s == build->main_spelling[value]) n_missing++;
-        if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
-    }
+    char shown[KN_SHOWN_BYTES], more[64];
+    uint32_t first = kn_build_first_missing(more, build, build->label_of_value);
     if (first == KN_NONE) return KN_OK;
-    char shown[KN_SHOWN_BYTES], count[64] = "";
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    if (n_missing > 1)
-        snprintf(count, sizeof count, " (nor %s %u more value%s)", n_missing == 2 ? "is" : "are", n_missing - 1,
-                 n_missing == 2 ? "" : "s");
     return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is not in the hierarchy %s%s; %s",
                         build->data_name, (unsigned long long)column->first_line[first], column->name,
-                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name, count,
+                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name, more,
                         matches_trimmed(build, is_leaf, bytes, n) ? "without the blanks around it, it is: use --trim"
                                                                   : "add a line for it there, or correct the data");
 }

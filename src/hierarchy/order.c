@@ -44,7 +44,6 @@ done:
 static kn_status rank_values(uint32_t *rank, const kn_build *build, const kn_paths *list, kn_error *err)
 {
     const kn_column *column = build->column;
-    uint32_t first = KN_NONE, n_missing = 0;
     for (uint32_t value = 0; value < build->n_present; value++) rank[value] = KN_NONE;
     for (uint32_t s = 0; s < column->n_spellings; s++) {
         uint32_t value = kn_column_value(column, s);
@@ -52,22 +51,14 @@ static kn_status rank_values(uint32_t *rank, const kn_build *build, const kn_pat
         const char *bytes = kn_column_bytes(column, s, &n);
         if (value < build->n_present && rank[value] == KN_NONE) rank[value] = kn_paths_find(list, bytes, n);
     }
-    for (uint32_t s = 0; s < column->n_spellings; s++) {
-        uint32_t value = kn_column_value(column, s);
-        if (value >= build->n_present || rank[value] != KN_NONE) continue;
-        if (s == build->main_spelling[value]) n_missing++;
-        if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
-    }
+    char shown[KN_SHOWN_BYTES], more[64];
+    uint32_t first = kn_build_first_missing(more, build, rank);
     if (first == KN_NONE) return KN_OK;
-    char shown[KN_SHOWN_BYTES], count[64] = "";
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    if (n_missing > 1)
-        snprintf(count, sizeof count, " (nor %s %u more value%s)", n_missing == 2 ? "is" : "are", n_missing - 1,
-                 n_missing == 2 ? "" : "s");
     return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is not in %s%s; list every value of the data",
                         build->data_name, (unsigned long long)column->first_line[first], column->name,
-                        kn_value_shown(shown, bytes, n, build->request->redact), list->name, count);
+                        kn_value_shown(shown, bytes, n, build->request->redact), list->name, more);
 }
 
 /* order[i]: the i-th value of the data in the list's order. */

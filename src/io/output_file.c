@@ -203,10 +203,19 @@ static mode_t user_umask(void)
     return (mode_t)mask;
 }
 
+/* What the umask allows to a new file. A file that is replaced was perhaps closed to others on purpose: nobody gets at
+ * the new one who could not get at the old one. */
+static mode_t target_mode(const kn_output *output)
+{
+    struct stat old;
+    mode_t mode = 0666 & ~user_umask();
+    return stat(output->target, &old) == 0 ? mode & old.st_mode : mode;
+}
+
 static kn_status rename_over_target(kn_output *output, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (fchmod(output->file, 0666 & ~user_umask()) != 0)
+    if (fchmod(output->file, target_mode(output)) != 0)
         KN_FAIL(KN_INPUT, "%s: its mode cannot be set: %s; nothing was changed", output->name, strerror(errno));
     if (rename(output->temporary, output->target) != 0)
         KN_FAIL(KN_INPUT, "%s: cannot be replaced: %s; nothing was changed", output->name, strerror(errno));

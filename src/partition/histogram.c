@@ -79,7 +79,7 @@ done:
 }
 
 kn_status kn_histograms(uint32_t **start, uint32_t **values, uint32_t **counts, const kn_column *column,
-                        const uint32_t *group_of, uint32_t n_rows, uint32_t n_groups, kn_pool *pool, kn_error *err)
+                        const uint32_t *group_of, uint32_t n_rows, uint32_t n_groups, kn_error *err)
 {
     kn_status status = KN_OK;
     lists out = {0};

@@ -310,18 +310,30 @@ static void tuple_values(kn_blocks *one, const kn_block_lattice *b, uint32_t tup
     }
 }
 
-/* Adds a tuple to the last entry, which is_new: has none yet. */
-static kn_status add_tuple(kn_blocks *base, const kn_block_lattice *b, uint32_t tuple, uint32_t lane, bool is_new,
-                           kn_blocks *one, kn_error *err)
+static void add_tuple(uint32_t *counts, const kn_block_lattice *b, uint32_t tuple, uint32_t lane)
 {
     const kn_tuples *tuples = b->lattice->tuples;
-    uint32_t *counts = base->counts + (size_t)(base->n_entries - 1) * b->width;
-    if (is_new) memset(counts, 0, b->width * sizeof *counts);
     counts[lane] += tuples->rows[tuple];
     if (b->width > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] += tuples->persons[tuple];
-    if (b->n_words == 0) return KN_OK;
-    tuple_values(one, b, tuple, lane);
-    return join_values(base, base->n_entries - 1, is_new, one, 0, b, b->n_words, err);
+}
+
+/* The sensitive values of the base's entries from sorted tuples. */
+static kn_status base_values(kn_block_lattice *b, const uint64_t *words, const uint32_t *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_blocks one = {0};
+    uint32_t n_entries = 0;
+    KN_TRY(blocks_grow(&one, b, 1, 1, err));
+    KN_TRY(slots_grow(&one, b, 1, err));
+    for (uint32_t i = 0; i < b->lattice->tuples->n_tuples; i++) {
+        bool is_new = i == 0 || words[i] >> LANE_BITS != words[i - 1] >> LANE_BITS;
+        n_entries += is_new;
+        tuple_values(&one, b, tuples[i], (uint32_t)words[i] & ((1u << LANE_BITS) - 1));
+        KN_TRY(join_values(&b->base, n_entries - 1, is_new, &one, 0, b, b->n_words, err));
+    }
+done:
+    kn_blocks_free(&one);
+    return status;
 }
 
 static int64_t key_price(const kn_block_lattice *b, uint64_t key)
@@ -333,41 +345,104 @@ static int64_t key_price(const kn_block_lattice *b, uint64_t key)
     return price;
 }
 
+/* The base from sorted tuples, in stretches that begin with a block. */
+typedef struct base_jobs {
+    kn_block_lattice *b;
+    const uint64_t *words;
+    const uint32_t *tuples;
+    uint32_t n_jobs;
+    uint32_t ends[MOST_PARTS + 1];
+    uint32_t blocks[MOST_PARTS + 1], entries[MOST_PARTS + 1]; /* of each stretch, then where it begins */
+} base_jobs;
+
+static inline bool begins_block(const base_jobs *jobs, uint32_t i)
+{
+    uint32_t shift = jobs->b->n_inner_bits + LANE_BITS;
+    return i == 0 || jobs->words[i] >> shift != jobs->words[i - 1] >> shift;
+}
+
+static inline bool begins_entry(const base_jobs *jobs, uint32_t i)
+{
+    return i == 0 || jobs->words[i] >> LANE_BITS != jobs->words[i - 1] >> LANE_BITS;
+}
+
+static kn_status count_base(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    base_jobs *jobs = context;
+    for (uint32_t i = jobs->ends[job]; i < jobs->ends[job + 1]; i++) {
+        jobs->blocks[job] += begins_block(jobs, i);
+        jobs->entries[job] += begins_entry(jobs, i);
+    }
+    return KN_OK;
+}
+
+static kn_status fill_base(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    enum { AHEAD = 24 }; /* tuples are sorted: their counts are anywhere */
+    const base_jobs *jobs = context;
+    const kn_block_lattice *b = jobs->b;
+    const kn_blocks *base = &b->base;
+    uint32_t end = jobs->ends[job + 1], block = jobs->blocks[job], entry = jobs->entries[job];
+    for (uint32_t i = jobs->ends[job]; i < end; i++) {
+        if (i + AHEAD < end) __builtin_prefetch(&b->lattice->tuples->rows[jobs->tuples[i + AHEAD]]);
+        if (begins_block(jobs, i)) {
+            base->keys[block] = jobs->words[i] >> (b->n_inner_bits + LANE_BITS);
+            base->prices[block] = key_price(b, base->keys[block]);
+            base->start[block++] = entry;
+        }
+        if (begins_entry(jobs, i)) {
+            memset(base->counts + (size_t)entry * b->width, 0, b->width * sizeof *base->counts);
+            base->inner[entry++] = (uint16_t)(jobs->words[i] >> LANE_BITS & ((1u << b->n_inner_bits) - 1));
+        }
+        add_tuple(base->counts + (size_t)(entry - 1) * b->width, b, jobs->tuples[i],
+                  (uint32_t)jobs->words[i] & ((1u << LANE_BITS) - 1));
+    }
+    return KN_OK;
+}
+
+static void cut_base(base_jobs *jobs, uint32_t n, kn_pool *pool)
+{
+    uint32_t wanted = n / LEAST_PART + 1;
+    if (wanted > kn_pool_threads(pool)) wanted = kn_pool_threads(pool);
+    if (wanted > MOST_PARTS) wanted = MOST_PARTS;
+    jobs->n_jobs = 0;
+    for (uint32_t i = 1; i < wanted; i++) {
+        uint32_t end = (uint32_t)((uint64_t)n * i / wanted);
+        while (end < n && !begins_block(jobs, end)) end++;
+        if (end > jobs->ends[jobs->n_jobs] && end < n) jobs->ends[++jobs->n_jobs] = end;
+    }
+    jobs->ends[++jobs->n_jobs] = n;
+}
+
 static kn_status make_base(kn_block_lattice *b, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n = b->lattice->tuples->n_tuples, key_shift = b->n_inner_bits + LANE_BITS;
+    const uint32_t n = b->lattice->tuples->n_tuples;
     kn_blocks *base = &b->base;
-    kn_blocks one = {0};
     uint64_t *words = NULL;
     uint32_t *tuples = NULL, n_blocks = 0, n_entries = 0;
     KN_NEW_RAW(words, n);
     KN_NEW_RAW(tuples, n);
     tuple_words(words, b);
     for (uint32_t t = 0; t < n; t++) tuples[t] = t;
-    KN_TRY(kn_radix_sort(words, tuples, n, key_shift + b->n_key_bits, pool, err));
-    for (uint32_t i = 0; i < n; i++) {
-        n_blocks += i == 0 || words[i] >> key_shift != words[i - 1] >> key_shift;
-        n_entries += i == 0 || words[i] >> LANE_BITS != words[i - 1] >> LANE_BITS;
+    KN_TRY(kn_radix_sort(words, tuples, n, b->n_key_bits + b->n_inner_bits + LANE_BITS, pool, err));
+    base_jobs jobs = {.b = b, .words = words, .tuples = tuples};
+    cut_base(&jobs, n, pool);
+    KN_TRY(kn_pool_run(pool, jobs.n_jobs, count_base, &jobs, err));
+    for (uint32_t job = 0; job < jobs.n_jobs; job++) {
+        uint32_t own_blocks = jobs.blocks[job], own_entries = jobs.entries[job];
+        jobs.blocks[job] = n_blocks;
+        jobs.entries[job] = n_entries;
+        n_blocks += own_blocks;
+        n_entries += own_entries;
     }
     KN_TRY(blocks_grow(base, b, n_blocks, n_entries, err));
-    KN_TRY(blocks_grow(&one, b, 1, 1, err));
-    if (b->n_words > 0) KN_TRY(slots_grow(&one, b, 1, err));
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) base->levels[q] = b->lattice->columns[q].min_level;
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t key = words[i] >> key_shift;
-        if (i == 0 || key != words[i - 1] >> key_shift) {
-            base->keys[base->n] = key;
-            base->prices[base->n] = key_price(b, key);
-            base->start[base->n++] = base->n_entries;
-        }
-        bool is_new = i == 0 || words[i] >> LANE_BITS != words[i - 1] >> LANE_BITS;
-        if (is_new) base->inner[base->n_entries++] = (uint16_t)(words[i] >> LANE_BITS & ((1u << b->n_inner_bits) - 1));
-        KN_TRY(add_tuple(base, b, tuples[i], (uint32_t)words[i] & ((1u << LANE_BITS) - 1), is_new, &one, err));
-    }
-    base->start[base->n] = base->n_entries;
+    KN_TRY(kn_pool_run(pool, jobs.n_jobs, fill_base, &jobs, err));
+    base->n = n_blocks;
+    base->start[n_blocks] = base->n_entries = n_entries;
+    if (b->n_words > 0) KN_TRY(base_values(b, words, tuples, err));
 done:
-    kn_blocks_free(&one);
     kn_free(words);
     kn_free(tuples);
     return status;
@@ -505,6 +580,7 @@ typedef struct roll_up {
     uint32_t n_steps;
     uint32_t run_shift;           /* blocks of a run agree in the bits of the key from here on; 64: all are one run */
     uint32_t n_parts;
+    kn_blocks *parts;              /* NULL: the first part is the result, the others are the roller's */
     bool shared;                   /* a part is a share of the new keys; otherwise a stretch of whole runs */
     uint32_t ends[MOST_PARTS + 1]; /* of those */
 } roll_up;
@@ -667,7 +743,7 @@ done:
 static kn_status roll_part_job(void *context, size_t job, unsigned worker, kn_error *err)
 {
     const roll_up *r = context;
-    kn_blocks *part = job == 0 ? r->out : &r->roller->parts[job];
+    kn_blocks *part = r->parts != NULL ? &r->parts[job] : job == 0 ? r->out : &r->roller->parts[job];
     uint32_t begin = r->shared ? 0 : r->ends[job], end = r->shared ? r->from->n : r->ends[job + 1];
     return roll_part(part, r, &r->roller->scratch[worker], begin, end, (uint32_t)job, err);
 }
@@ -703,6 +779,7 @@ static void share_out(roll_up *r)
     }
 }
 
+/* Behind what is there; parts may lie in the same memory, further back. */
 static void append(kn_blocks *out, const kn_blocks *part, const kn_block_lattice *b)
 {
     const uint32_t width = b->width, n_words = b->n_words;
@@ -714,16 +791,18 @@ static void append(kn_blocks *out, const kn_blocks *part, const kn_block_lattice
         memcpy(out->values + (size_t)out->n_slots * b->values_width, part->values,
                (size_t)part->n_slots * b->values_width * sizeof *part->values);
     out->n_slots += part->n_slots;
-    memcpy(out->keys + out->n, part->keys, part->n * sizeof *part->keys);
-    memcpy(out->prices + out->n, part->prices, part->n * sizeof *part->prices);
+    memmove(out->keys + out->n, part->keys, part->n * sizeof *part->keys);
+    memmove(out->prices + out->n, part->prices, part->n * sizeof *part->prices);
     for (uint32_t i = 0; i <= part->n; i++) out->start[out->n + i] = out->n_entries + part->start[i];
-    memcpy(out->inner + out->n_entries, part->inner, part->n_entries * sizeof *part->inner);
-    memcpy(out->counts + (size_t)out->n_entries * width, part->counts, (size_t)part->n_entries * width * sizeof *part->counts);
+    memmove(out->inner + out->n_entries, part->inner, part->n_entries * sizeof *part->inner);
+    memmove(out->counts + (size_t)out->n_entries * width, part->counts,
+            (size_t)part->n_entries * width * sizeof *part->counts);
     out->n += part->n;
     out->n_entries += part->n_entries;
 }
 
-static kn_status roll_in_parts(roll_up *r, kn_error *err)
+/* Each part has memory of its own, which is kept for the next time: such sources are small. */
+static kn_status roll_shares(roll_up *r, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_blocks *out = r->out, *parts = r->roller->parts;
@@ -736,11 +815,35 @@ static kn_status roll_in_parts(roll_up *r, kn_error *err)
     }
     KN_TRY(slots_grow(out, r->roller->lattice, n_slots, err));
     KN_TRY(blocks_grow(out, r->roller->lattice, n, n_entries, err));
-    for (uint32_t i = 1; i < r->n_parts; i++) {
-        append(out, &parts[i], r->roller->lattice);
-        if (parts[i].capacity > 4 * SMALL) kn_blocks_free(&parts[i]);
-    }
+    for (uint32_t i = 1; i < r->n_parts; i++) append(out, &parts[i], r->roller->lattice);
 done:
+    return status;
+}
+
+/* The parts lie in the result, each from where its source begins; then they move together. */
+static kn_status roll_stretches(roll_up *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = r->roller->lattice;
+    kn_blocks *out = r->out, views[MOST_PARTS] = {{0}};
+    size_t n_slots = 0;
+    out->n = out->n_entries = out->n_slots = 0;
+    KN_TRY(blocks_grow(out, b, (size_t)r->from->n + r->n_parts, r->from->n_entries, err));
+    for (uint32_t i = 0; i < r->n_parts; i++) {
+        uint32_t begin = r->ends[i], first = r->from->start[begin];
+        views[i] = (kn_blocks){.levels = out->levels, .keys = out->keys + begin, .prices = out->prices + begin,
+                               .start = out->start + begin + i, .inner = out->inner + first,
+                               .counts = out->counts + (size_t)first * b->width,
+                               .words = out->words + (size_t)first * b->n_words, .capacity = UINT32_MAX,
+                               .entries_capacity = UINT32_MAX};
+    }
+    r->parts = views;
+    KN_TRY(kn_pool_run(r->roller->pool, r->n_parts, roll_part_job, r, err));
+    for (uint32_t i = 0; i < r->n_parts; i++) n_slots += views[i].n_slots;
+    KN_TRY(slots_grow(out, b, n_slots, err));
+    for (uint32_t i = 0; i < r->n_parts; i++) append(out, &views[i], b);
+done:
+    for (uint32_t i = 0; i < MOST_PARTS; i++) kn_free(views[i].values);
     return status;
 }
 
@@ -756,7 +859,7 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
     if (innermost < b->n_outer) r.run_shift = b->outer_shift[innermost];
     r.n_steps = make_steps(r.steps, from, levels, roller);
     share_out(&r);
-    KN_TRY(roll_in_parts(&r, err));
+    KN_TRY(r.shared || r.n_parts == 1 ? roll_shares(&r, err) : roll_stretches(&r, err));
     out->together = r.shared ? b->n_outer : innermost;
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) out->levels[q] = from->levels[q];
     for (uint32_t d = 0; d < b->n_outer; d++) out->levels[b->outer[d]] = levels[b->outer[d]];

@@ -163,17 +163,18 @@ void kn_tuples_free(kn_tuples *tuples)
     kn_free(tuples);
 }
 
+static kn_status histogram_of_column(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    const kn_tuples *tuples = context;
+    kn_sensitive *sensitive = &tuples->sensitive[job];
+    if (sensitive->start != NULL) return KN_OK;
+    return kn_histograms(&sensitive->start, &sensitive->values, &sensitive->counts, sensitive->column,
+                         tuples->row_tuple, tuples->n_rows, tuples->n_tuples, err);
+}
+
 kn_status kn_tuples_histograms(kn_tuples *tuples, kn_pool *pool, kn_error *err)
 {
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
-        kn_sensitive *sensitive = &tuples->sensitive[s];
-        if (sensitive->start != NULL) continue;
-        kn_status status =
-            kn_histograms(&sensitive->start, &sensitive->values, &sensitive->counts, sensitive->column,
-                          tuples->row_tuple, tuples->n_rows, tuples->n_tuples, pool, err);
-        if (status != KN_OK) return status;
-    }
-    return KN_OK;
+    return kn_pool_run(pool, tuples->n_sensitive, histogram_of_column, tuples, err);
 }
 
 kn_status kn_tuples_rows(uint32_t **start, uint32_t **rows, const kn_tuples *tuples, kn_error *err)

@@ -1,10 +1,9 @@
 /* From settings and the header of the data to one choice per column. */
 #include "policy/settings.h"
 
+#include "base/param.h"
 #include "base/words.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -93,17 +92,17 @@ static kn_status parse_type(kn_type *type, const char *text, const char *place, 
 
 static kn_status parse_levels(kn_column_choice *choice, const char *text, const char *place, kn_error *err)
 {
-    char *end;
-    const char *dots = strstr(text, "..");
-    unsigned long min = dots == text ? 0 : strtoul(text, &end, 10), max = KN_NONE;
-    bool fine = dots != NULL && (dots == text || end == dots);
-    if (fine && dots[2] != '\0') {
-        max = strtoul(dots + 2, &end, 10);
-        fine = *end == '\0' && min <= max;
-    }
-    if (!fine) return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not MIN..MAX", place, text);
-    choice->min_level = (uint32_t)min;
-    choice->max_level = (uint32_t)max;
+    const char *dots = strstr(text, ".."), *last = dots != NULL ? dots + 2 : "";
+    uint32_t min = 0, max = KN_NONE;
+    bool fine = dots != NULL && (dots == text || kn_level_read(&min, text, (size_t)(dots - text))) &&
+                (*last == '\0' || kn_level_read(&max, last, strlen(last)));
+    if (!fine)
+        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not MIN..MAX, whole numbers from 0 (the value as it is)",
+                            place, text);
+    if (min > max)
+        return kn_error_set(err, KN_USAGE, "%s: '%.40s' leaves no level: %u is above %u", place, text, min, max);
+    choice->min_level = min;
+    choice->max_level = max;
     return KN_OK;
 }
 
@@ -111,7 +110,7 @@ static kn_status parse_levels(kn_column_choice *choice, const char *text, const 
 static kn_status set_detail(kn_column_choice *choice, const kn_settings *settings, const kn_setting *setting,
                             const char *value, kn_error *err)
 {
-    char place[KN_SHOWN_BYTES], *end;
+    char place[KN_SHOWN_BYTES];
     kn_setting_place(place, setting);
     if (strcmp(setting->option, "type") == 0) return parse_type(&choice->type, value, place, err);
     if (strcmp(setting->option, "level") == 0) return parse_levels(choice, value, place, err);
@@ -120,15 +119,24 @@ static kn_status set_detail(kn_column_choice *choice, const kn_settings *setting
         choice->hierarchy_folder = setting->where != NULL ? settings->policy_folder : NULL;
         return KN_OK;
     }
-    choice->weight = strtod(value, &end);
-    if (end == value || *end != '\0' || !isfinite(choice->weight) || choice->weight < 0)
-        return kn_error_set(err, KN_USAGE, "%s: weight '%.40s' is not a number of at least 0", place, value);
+    if (!kn_param_number(&choice->weight, value) || choice->weight < 0)
+        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not a number of at least 0", place, value);
     return KN_OK;
 }
 
+/* Levels and weights are of generalized columns. On another one they would be ignored, and somebody meant something. */
+static kn_status serves_role(const kn_column_choice *choice, const kn_setting *setting, const char *name, kn_error *err)
+{
+    char place[KN_SHOWN_BYTES];
+    bool for_quasi = strcmp(setting->option, "level") == 0 || strcmp(setting->option, "weight") == 0;
+    if (!for_quasi || choice->role == KN_ROLE_QUASI) return KN_OK;
+    return kn_error_set(err, KN_USAGE, "%s: column '%.80s' is %s, and only a quasi-identifier has a %s; remove it",
+                        kn_setting_place(place, setting), name, kn_role_name(choice->role), setting->option);
+}
+
 /* Policy first, flags after it, so that flags have the last word for each column. */
-static kn_status set_details(kn_column_choice *choices, const kn_settings *settings, const header *head, bool flags,
-                             kn_error *err)
+static kn_status set_details(kn_column_choice *choices, const kn_setting *const *given_by, const kn_settings *settings,
+                             const header *head, bool flags, kn_error *err)
 {
     static const char *const detail_options[] = {"type", "level", "hierarchy", "weight"};
     for (size_t i = 0; i < settings->items.n; i++) {
@@ -150,6 +158,10 @@ static kn_status set_details(kn_column_choice *choices, const kn_settings *setti
         if (column == KN_NONE)
             return unknown_column(head, setting, setting->value, strcspn(setting->value, "="), err);
         kn_status status = set_detail(&choices[column], settings, setting, value, err);
+        const kn_setting *role = given_by[column]; /* a flag may take a column away from what the policy says of it */
+        bool overridden = role != NULL && role->where == NULL && setting->where != NULL;
+        if (status == KN_OK && head->mode == KN_COLUMNS_OF_DATA && !overridden)
+            status = serves_role(&choices[column], setting, head->names[column], err);
         if (status != KN_OK) return status;
     }
     return KN_OK;
@@ -191,6 +203,7 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     kn_column_choice *choices = NULL;
     const kn_setting **given_by = NULL;
     header head = {names, n_names, mode};
+    char place[KN_SHOWN_BYTES];
     uint32_t n_mentions = 0;
     *out = NULL;
     KN_NEW(choices, n_names);
@@ -210,15 +223,15 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
             KN_TRY(unknown_column(&head, person, person->value, strlen(person->value), err));
         if (column == KN_NONE) goto details;
         if (given_by[column] != NULL && choices[column].role != KN_ROLE_IDENTIFIER)
-            KN_FAIL(KN_USAGE, "the person column '%.80s' is an identifier and cannot be %s too", person->value,
-                    kn_role_name(choices[column].role));
+            KN_FAIL(KN_USAGE, "%s: the person column '%.80s' is an identifier and cannot be %s too",
+                    kn_setting_place(place, person), person->value, kn_role_name(choices[column].role));
         choices[column].role = KN_ROLE_IDENTIFIER;
         choices[column].is_person = true;
         given_by[column] = person;
     }
 details:
-    KN_TRY(set_details(choices, settings, &head, false, err));
-    KN_TRY(set_details(choices, settings, &head, true, err));
+    KN_TRY(set_details(choices, given_by, settings, &head, false, err));
+    KN_TRY(set_details(choices, given_by, settings, &head, true, err));
     KN_TRY(place_unlisted(choices, given_by, settings, &head, warnings, err));
     for (uint32_t i = 0; mode == KN_COLUMNS_OF_HIERARCHY && i < n_names; i++)
         if (choices[i].hierarchy != NULL) choices[i].role = KN_ROLE_QUASI;

@@ -7,6 +7,7 @@
 #include "policy/settings.h"
 
 #include "base/buffer.h"
+#include "base/param.h"
 #include "base/suggest.h"
 #include "algo/algo.h"
 
@@ -43,6 +44,15 @@ static const char *place_of(char buffer[PLACE_BYTES], const loader *load, struct
         snprintf(buffer, PLACE_BYTES, "%.150s:%d:%d", load->path, mark->line + 1, mark->column + 1);
     else
         snprintf(buffer, PLACE_BYTES, "%s", otherwise);
+    return buffer;
+}
+
+/* The same with the key, for settings that are checked where nobody sees the key any more: "policy.yaml:12:5: seed". */
+static const char *place_of_key(char buffer[PLACE_BYTES], const loader *load, const char *name, struct fy_node *node,
+                                const char *otherwise)
+{
+    char place[PLACE_BYTES];
+    snprintf(buffer, PLACE_BYTES, "%.*s: %.20s", PLACE_BYTES - 24, place_of(place, load, node, otherwise), name);
     return buffer;
 }
 
@@ -92,6 +102,8 @@ static kn_status read_mapping(loader *load, struct fy_node *node, const char *in
     kn_error *err = load->err;
     if (node == NULL || !fy_node_is_mapping(node))
         KN_FAIL(KN_USAGE, "%s: %s must be a mapping of keys and values", where, inside);
+    if (fy_node_mapping_is_empty(node))
+        KN_FAIL(KN_USAGE, "%s: %s is empty; fill it in or leave it out", where, inside);
     struct fy_node_pair *pair;
     for (void *at = NULL; (pair = fy_node_mapping_iterate(node, &at)) != NULL;) {
         struct fy_node *key_node = fy_node_pair_key(pair);
@@ -115,7 +127,8 @@ static kn_status read_option(loader *load, const key *field, struct fy_node *val
     kn_status status = KN_OK;
     char place[PLACE_BYTES], *text = NULL;
     KN_TRY(text_of(&text, load, field->name, value, where));
-    KN_TRY(kn_settings_add(load->settings, field->option, text, place_of(place, load, value, where), load->err));
+    place_of_key(place, load, field->name, value, where);
+    KN_TRY(kn_settings_add(load->settings, field->option, text, place, load->err));
 done:
     kn_free(text);
     return status;
@@ -141,11 +154,11 @@ done:
     return status;
 }
 
-/* Commas are escaped, because options separate lists and parameters by them. */
-static void append_escaped(kn_buffer *out, const char *text)
+/* Commas are escaped, because options separate lists and parameters by them; and `also`, unless it is 0. */
+static void append_escaped(kn_buffer *out, const char *text, char also)
 {
     for (; *text != '\0'; text++) {
-        if (*text == ',') kn_buffer_char(out, '\\');
+        if (*text == ',' || *text == also) kn_buffer_char(out, '\\');
         kn_buffer_char(out, *text);
     }
 }
@@ -159,11 +172,13 @@ static kn_status read_null_values(loader *load, const key *field, struct fy_node
     char *text = NULL;
     size_t n = 0;
     if (value == NULL || !fy_node_is_sequence(value)) KN_FAIL(KN_USAGE, "%s: null_values is a list: [\"\", NA]", where);
+    if (fy_node_sequence_is_empty(value))
+        KN_FAIL(KN_USAGE, "%s: null_values is empty; leave it out: then the empty cell is missing", where);
     struct fy_node *item;
     for (void *at = NULL; (item = fy_node_sequence_iterate(value, &at)) != NULL;) {
         KN_TRY(text_of(&text, load, field->name, item, where));
         if (n++ > 0) kn_buffer_char(&list, ',');
-        append_escaped(&list, text);
+        append_escaped(&list, text, 0);
         kn_free(text);
         text = NULL;
     }
@@ -214,7 +229,7 @@ static kn_status read_role(loader *load, const key *field, struct fy_node *value
         KN_FAIL(KN_USAGE, "%s: '%.40s' is no role%s%s%s; identifier, quasi, sensitive or insensitive", place, text,
                 near != NULL ? " (did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?)" : "");
     }
-    append_escaped(&name, about->name);
+    append_escaped(&name, about->name, 0);
     if (name.failed || name.n == 0) KN_FAIL(KN_USAGE, "%s: a column without a name", place);
     KN_TRY(kn_settings_add(load->settings, role_options[i], name.bytes, place, err));
     about->has_role = true;
@@ -243,7 +258,7 @@ static kn_status read_detail(loader *load, const key *field, struct fy_node *val
     kn_status status = KN_OK;
     char place[PLACE_BYTES], *text = NULL;
     KN_TRY(text_of(&text, load, field->name, value, where));
-    KN_TRY(add_detail(load, field->option, context, text, place_of(place, load, value, where)));
+    KN_TRY(add_detail(load, field->option, context, text, place_of_key(place, load, field->name, value, where)));
 done:
     kn_free(text);
     return status;
@@ -278,11 +293,18 @@ static kn_status read_hierarchy(loader *load, const key *field, struct fy_node *
 
 static kn_status read_level(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
 {
+    kn_status status = KN_OK;
+    kn_error *err = load->err;
     column *about = context;
+    uint32_t number;
     char **level = strcmp(field->name, "min_level") == 0 ? &about->min_level : &about->max_level;
     kn_free(*level);
-    kn_status status = text_of(level, load, field->name, value, where);
-    if (status == KN_OK) place_of(about->level_place, load, value, where);
+    KN_TRY(text_of(level, load, field->name, value, where));
+    place_of_key(about->level_place, load, field->name, value, where);
+    if (!kn_level_read(&number, *level, strlen(*level)))
+        KN_FAIL(KN_USAGE, "%s: '%.40s' is no level; write a whole number from 0 (the value as it is)",
+                about->level_place, *level);
+done:
     return status;
 }
 
@@ -325,6 +347,7 @@ static kn_status read_columns(loader *load, const key *field, struct fy_node *va
     char place[PLACE_BYTES], *name = NULL;
     if (value == NULL || !fy_node_is_mapping(value))
         KN_FAIL(KN_USAGE, "%s: columns is a mapping, one key per column", where);
+    if (fy_node_mapping_is_empty(value)) KN_FAIL(KN_USAGE, "%s: columns is empty; give every column a role", where);
     struct fy_node_pair *pair;
     for (void *at = NULL; (pair = fy_node_mapping_iterate(value, &at)) != NULL;) {
         struct fy_node *key_node = fy_node_pair_key(pair);
@@ -343,37 +366,113 @@ done:
 
 /* --- Models, algorithm, measure ----------------------------------------------------------------------------------- */
 
-/* A list becomes a|b; one value stays as it is. Names of files are relative to the policy. */
-static kn_status append_parameter(kn_buffer *spec, loader *load, const char *name, struct fy_node *value,
-                                  const char *where)
+/* What the registries of models, algorithms and measures have in common. */
+typedef struct entry {
+    const char *name;
+    const kn_param *params;
+    size_t n_params;
+} entry;
+
+enum { MAX_ENTRIES = 64 };
+
+#define LIST_ENTRIES(entries, n_entries, type, all_of)                                                                 \
+    do {                                                                                                               \
+        size_t n_all;                                                                                                  \
+        const type *const *all = all_of(&n_all);                                                                       \
+        for (size_t a = 0; a < n_all && n_entries < MAX_ENTRIES; a++)                                                  \
+            entries[n_entries++] = (entry){all[a]->name, all[a]->params, all[a]->n_params};                            \
+    } while (0)
+
+/* `what`: model, algorithm or measure. The name ends at a ':' at the latest. */
+static kn_status find_entry(entry *out, loader *load, const char *what, const char *name, const char *where)
+{
+    entry entries[MAX_ENTRIES];
+    const char *names[MAX_ENTRIES];
+    size_t n = 0, n_bytes = strcspn(name, ":");
+    if (strcmp(what, "model") == 0) LIST_ENTRIES(entries, n, kn_privacy, kn_privacy_all);
+    if (strcmp(what, "measure") == 0) LIST_ENTRIES(entries, n, kn_measure, kn_measure_all);
+    if (strcmp(what, "algorithm") == 0) {
+        entries[n++] = (entry){"auto", NULL, 0};
+        LIST_ENTRIES(entries, n, kn_algorithm, kn_algorithm_all);
+    }
+    for (size_t i = 0; i < n; i++) {
+        names[i] = entries[i].name;
+        if (strlen(names[i]) != n_bytes || memcmp(names[i], name, n_bytes) != 0) continue;
+        *out = entries[i];
+        return KN_OK;
+    }
+    const char *near = kn_suggest(name, names, n);
+    return kn_error_set(load->err, KN_USAGE, "%s: there is no %s '%.*s'%s%s%s; 'kanon list %ss' shows them", where, what,
+                        (int)(n_bytes < 63 ? n_bytes : 63), name, near != NULL ? " (did you mean '" : "",
+                        near != NULL ? near : "", near != NULL ? "'?)" : "", what);
+}
+
+static kn_status find_param(const kn_param **out, loader *load, const entry *owner, const char *name, const char *where)
+{
+    kn_buffer list = {0};
+    for (size_t i = 0; i < owner->n_params; i++) {
+        kn_buffer_printf(&list, "%s%s", i > 0 ? ", " : "", owner->params[i].name);
+        if (strcmp(owner->params[i].name, name) != 0) continue;
+        *out = &owner->params[i];
+        kn_buffer_free(&list);
+        return KN_OK;
+    }
+    kn_status status = kn_error_set(load->err, KN_USAGE, "%s: %s has no parameter '%.40s'; it has %s", where,
+                                    owner->name, name, list.bytes != NULL ? list.bytes : "none");
+    kn_buffer_free(&list);
+    return status;
+}
+
+/* ["a", "b|c"] as a|b\|c */
+static kn_status append_list(kn_buffer *spec, loader *load, const char *name, struct fy_node *list, const char *where)
 {
     kn_status status = KN_OK;
+    kn_error *err = load->err;
     char *text = NULL;
     size_t n = 0;
-    if (value != NULL && fy_node_is_sequence(value)) {
-        struct fy_node *item;
-        for (void *at = NULL; (item = fy_node_sequence_iterate(value, &at)) != NULL;) {
-            KN_TRY(text_of(&text, load, name, item, where));
-            if (n++ > 0) kn_buffer_char(spec, '|');
-            append_escaped(spec, text);
-            kn_free(text);
-            text = NULL;
-        }
+    struct fy_node *item;
+    if (fy_node_sequence_is_empty(list)) KN_FAIL(KN_USAGE, "%s: '%s' is an empty list; fill it in or leave it out", where, name);
+    for (void *at = NULL; (item = fy_node_sequence_iterate(list, &at)) != NULL;) {
+        KN_TRY(text_of(&text, load, name, item, where));
+        if (n++ > 0) kn_buffer_char(spec, '|');
+        append_escaped(spec, text, '|');
+        kn_free(text);
+        text = NULL;
+    }
+done:
+    kn_free(text);
+    return status;
+}
+
+/* One value, or a list where the parameter takes one. Names of files are relative to the policy. The registry's entry
+ * knows what is allowed; a mistake is reported here, where the place is known. */
+static kn_status append_parameter(kn_buffer *spec, loader *load, const entry *owner, const char *name,
+                                  struct fy_node *value, const char *where)
+{
+    kn_status status = KN_OK;
+    kn_error *err = load->err, inner = {{0}};
+    char place[PLACE_BYTES], *text = NULL;
+    const kn_param *param = NULL;
+    KN_TRY(find_param(&param, load, owner, name, where));
+    if (param->is_list && value != NULL && fy_node_is_sequence(value)) {
+        KN_TRY(append_list(spec, load, name, value, where));
         goto done;
     }
     KN_TRY(text_of(&text, load, name, value, where));
+    status = kn_param_check(owner->name, param, text, &inner);
+    if (status != KN_OK) KN_FAIL(status, "%s: %.1500s", place_of(place, load, value, where), inner.message);
     if (strcmp(name, "population") == 0 && text[0] != '/') {
-        append_escaped(spec, load->settings->policy_folder);
+        append_escaped(spec, load->settings->policy_folder, 0);
         kn_buffer_char(spec, '/');
     }
-    append_escaped(spec, text);
+    append_escaped(spec, text, 0);
 done:
     kn_free(text);
     return status;
 }
 
 /* {k: 11, ...} appended as ":k=11,..." */
-static kn_status append_parameters(kn_buffer *spec, loader *load, struct fy_node *node, const char *inside,
+static kn_status append_parameters(kn_buffer *spec, loader *load, struct fy_node *node, const entry *owner,
                                    const char *where, const char *except)
 {
     kn_status status = KN_OK;
@@ -381,89 +480,39 @@ static kn_status append_parameters(kn_buffer *spec, loader *load, struct fy_node
     char place[PLACE_BYTES], *name = NULL;
     size_t n = 0;
     if (node == NULL || !fy_node_is_mapping(node))
-        KN_FAIL(KN_USAGE, "%s: %s takes a mapping of its parameters", where, inside);
+        KN_FAIL(KN_USAGE, "%s: %s takes a mapping of its parameters", where, owner->name);
     struct fy_node_pair *pair;
     for (void *at = NULL; (pair = fy_node_mapping_iterate(node, &at)) != NULL;) {
         struct fy_node *key_node = fy_node_pair_key(pair);
-        if (key_node == NULL) KN_FAIL(KN_USAGE, "%s: %s has a key that is empty", where, inside);
+        if (key_node == NULL) KN_FAIL(KN_USAGE, "%s: %s has a key that is empty", where, owner->name);
         place_of(place, load, key_node, where);
-        KN_TRY(text_of(&name, load, inside, key_node, where));
+        KN_TRY(text_of(&name, load, owner->name, key_node, where));
         if (except == NULL || strcmp(name, except) != 0) {
             kn_buffer_printf(spec, "%c%s=", n++ == 0 ? ':' : ',', name);
-            KN_TRY(append_parameter(spec, load, name, fy_node_pair_value(pair), place));
+            KN_TRY(append_parameter(spec, load, owner, name, fy_node_pair_value(pair), place));
         }
         kn_free(name);
         name = NULL;
     }
-    if (spec->failed) KN_FAIL(KN_RESOURCES, "out of memory");
 done:
     kn_free(name);
     return status;
 }
 
-/* The registry's entry knows which parameters there are; a mistake is reported here, where the place is known. */
-static kn_status check_entry(loader *load, const char *what, const char *spec, const char *const *names, size_t n_names,
-                             const kn_param *params, size_t n_params, bool found, const char *where)
+/* The whole entry: also what is missing, and parameters written behind the name. */
+static kn_status add_entry(loader *load, const char *option, const entry *owner, const kn_buffer *spec, const char *where)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err, inner = {{0}};
     kn_args args = {0};
-    char name[64];
-    size_t n = strcspn(spec, ":");
-    snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), spec);
-    if (!found) {
-        const char *near = kn_suggest(name, names, n_names);
-        KN_FAIL(KN_USAGE, "%s: there is no %s '%s'%s%s%s; 'kanon list %ss' shows them", where, what, name,
-                near != NULL ? " (did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?)" : "", what);
-    }
-    status = kn_args_parse(&args, name, params, n_params, spec[n] == ':' ? spec + n + 1 : NULL, &inner);
+    if (spec->failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    const char *params = strchr(spec->bytes, ':');
+    status = kn_args_parse(&args, owner->name, owner->params, owner->n_params, params != NULL ? params + 1 : NULL, &inner);
     if (status != KN_OK) KN_FAIL(status, "%s: %.1500s", where, inner.message);
+    KN_TRY(kn_settings_add(load->settings, option, spec->bytes, where, err));
 done:
     kn_args_free(&args);
     return status;
-}
-
-static kn_status check_model(loader *load, const char *spec, const char *where)
-{
-    size_t n, length = strcspn(spec, ":"), found = KN_NONE;
-    const char *names[64];
-    const kn_privacy *const *all = kn_privacy_all(&n);
-    for (size_t i = 0; i < n && i < 64; i++) {
-        names[i] = all[i]->name;
-        if (strlen(names[i]) == length && memcmp(names[i], spec, length) == 0) found = i;
-    }
-    bool is_there = found != KN_NONE;
-    return check_entry(load, "model", spec, names, n < 64 ? n : 64, is_there ? all[found]->params : NULL,
-                       is_there ? all[found]->n_params : 0, is_there, where);
-}
-
-static kn_status check_algorithm(loader *load, const char *spec, const char *where)
-{
-    size_t n, length = strcspn(spec, ":"), found = KN_NONE;
-    const char *names[64] = {"auto"};
-    const kn_algorithm *const *all = kn_algorithm_all(&n);
-    if (strcmp(spec, "auto") == 0) return KN_OK;
-    for (size_t i = 0; i < n && i < 63; i++) {
-        names[i + 1] = all[i]->name;
-        if (strlen(all[i]->name) == length && memcmp(all[i]->name, spec, length) == 0) found = i;
-    }
-    bool is_there = found != KN_NONE;
-    return check_entry(load, "algorithm", spec, names, n < 63 ? n + 1 : 64, is_there ? all[found]->params : NULL,
-                       is_there ? all[found]->n_params : 0, is_there, where);
-}
-
-static kn_status check_measure(loader *load, const char *spec, const char *where)
-{
-    size_t n, length = strcspn(spec, ":"), found = KN_NONE;
-    const char *names[64];
-    const kn_measure *const *all = kn_measure_all(&n);
-    for (size_t i = 0; i < n && i < 64; i++) {
-        names[i] = all[i]->name;
-        if (strlen(names[i]) == length && memcmp(names[i], spec, length) == 0) found = i;
-    }
-    bool is_there = found != KN_NONE;
-    return check_entry(load, "measure", spec, names, n < 64 ? n : 64, is_there ? all[found]->params : NULL,
-                       is_there ? all[found]->n_params : 0, is_there, where);
 }
 
 /* One model: a name, or {name: {parameters}}. */
@@ -473,10 +522,11 @@ static kn_status read_model(loader *load, struct fy_node *item, const char *wher
     kn_error *err = load->err;
     char place[PLACE_BYTES], *name = NULL;
     kn_buffer spec = {0};
-    snprintf(place, sizeof place, "%s", where);
+    entry model;
     if (fy_node_is_scalar(item)) {
         KN_TRY(text_of(&name, load, "models", item, where));
         place_of(place, load, item, where);
+        KN_TRY(find_entry(&model, load, "model", name, place));
         kn_buffer_text(&spec, name);
     } else {
         void *at = NULL;
@@ -488,12 +538,11 @@ static kn_status read_model(loader *load, struct fy_node *item, const char *wher
         if (fy_node_mapping_iterate(item, &at) != NULL)
             KN_FAIL(KN_USAGE, "%s: one model per item; start the next one with a '-' of its own, and indent parameters",
                     place);
-        kn_buffer_text(&spec, name);
-        KN_TRY(append_parameters(&spec, load, fy_node_pair_value(pair), name, place, NULL));
+        KN_TRY(find_entry(&model, load, "model", name, place));
+        kn_buffer_text(&spec, model.name);
+        KN_TRY(append_parameters(&spec, load, fy_node_pair_value(pair), &model, place, NULL));
     }
-    if (spec.failed || spec.n == 0) KN_FAIL(KN_USAGE, "%s: a model without a name", place);
-    KN_TRY(check_model(load, spec.bytes, place));
-    KN_TRY(kn_settings_add(load->settings, "model", spec.bytes, place, err));
+    KN_TRY(add_entry(load, "model", &model, &spec, place));
 done:
     kn_free(name);
     kn_buffer_free(&spec);
@@ -506,6 +555,7 @@ static kn_status read_models(loader *load, const key *field, struct fy_node *val
     kn_error *err = load->err;
     if (value == NULL || !fy_node_is_sequence(value))
         KN_FAIL(KN_USAGE, "%s: models is a list: '- k-anonymity: {k: 11}'", where);
+    if (fy_node_sequence_is_empty(value)) KN_FAIL(KN_USAGE, "%s: models is empty; name one or leave it out", where);
     struct fy_node *item;
     for (void *at = NULL; (item = fy_node_sequence_iterate(value, &at)) != NULL;) KN_TRY(read_model(load, item, where));
 done:
@@ -519,19 +569,16 @@ static kn_status read_entry(loader *load, const key *field, struct fy_node *valu
     kn_error *err = load->err;
     char place[PLACE_BYTES], *name = NULL;
     kn_buffer spec = {0};
+    entry found;
     bool is_mapping = value != NULL && fy_node_is_mapping(value);
     struct fy_node *name_node = is_mapping ? fy_node_mapping_lookup_by_string(value, "name", 4) : value;
     if (name_node == NULL) KN_FAIL(KN_USAGE, "%s: %s needs a 'name'", where, field->name);
     KN_TRY(text_of(&name, load, field->name, name_node, where));
     place_of(place, load, name_node, where);
-    kn_buffer_text(&spec, name);
-    if (is_mapping) KN_TRY(append_parameters(&spec, load, value, field->name, where, "name"));
-    if (spec.failed || spec.n == 0) KN_FAIL(KN_USAGE, "%s: %s without a name", place, field->name);
-    if (strcmp(field->option, "algorithm") == 0)
-        KN_TRY(check_algorithm(load, spec.bytes, place));
-    else
-        KN_TRY(check_measure(load, spec.bytes, place));
-    KN_TRY(kn_settings_add(load->settings, field->option, spec.bytes, place, err));
+    KN_TRY(find_entry(&found, load, field->option, name, place));
+    kn_buffer_text(&spec, is_mapping ? found.name : name);
+    if (is_mapping) KN_TRY(append_parameters(&spec, load, value, &found, where, "name"));
+    KN_TRY(add_entry(load, field->option, &found, &spec, place));
 done:
     kn_free(name);
     kn_buffer_free(&spec);
@@ -606,12 +653,28 @@ done:
 }
 
 /* The parser's first complaint, with its place. */
-static kn_status syntax_error(const char *path, struct fy_diag *diag, kn_error *err)
+static kn_status syntax_error(const char *path, const char *text, struct fy_diag *diag, kn_error *err)
 {
     void *at = NULL;
     struct fy_diag_error *first = fy_diag_errors_iterate(diag, &at);
     if (first == NULL) return kn_error_set(err, KN_USAGE, "%.1000s: this is not YAML", path);
+    if (strcmp(first->msg, "duplicate key") == 0) {
+        for (int line = 1; line < first->line && strchr(text, '\n') != NULL; line++) text = strchr(text, '\n') + 1;
+        for (int skipped = 1; skipped < first->column && *text != '\0' && *text != '\n'; skipped++) text++;
+        return kn_error_set(err, KN_USAGE, "%.1000s:%d:%d: the key '%.*s' stands here for the second time; keep one of the two",
+                            path, first->line, first->column, (int)(strcspn(text, ":\n") < 40 ? strcspn(text, ":\n") : 40),
+                            text);
+    }
     return kn_error_set(err, KN_USAGE, "%.1000s:%d:%d: %.500s", path, first->line, first->column, first->msg);
+}
+
+/* The first document would be obeyed and the second one ignored. */
+static kn_status second_document(loader *load, struct fy_document *second)
+{
+    struct fy_document_state *about = fy_document_get_document_state(second);
+    const struct fy_mark *mark = about != NULL ? fy_document_state_start_mark(about) : NULL;
+    return kn_error_set(load->err, KN_USAGE, "%.1000s:%d:1: a second YAML document starts here; a policy is one document, "
+                        "so join the two and remove the '---' between them", load->path, mark != NULL ? mark->line + 1 : 1);
 }
 
 static kn_status remember_path(kn_settings *settings, const char *path, kn_error *err)
@@ -632,7 +695,8 @@ kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err)
     char *text = NULL;
     size_t n_bytes = 0;
     bool has_version = false;
-    struct fy_document *document = NULL;
+    struct fy_parser *parser = NULL;
+    struct fy_document *document = NULL, *second = NULL;
     struct fy_diag *diag = NULL;
     loader load = {settings, path, err};
     struct fy_diag_cfg diag_options;
@@ -646,8 +710,13 @@ kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err)
     fy_diag_set_collect_errors(diag, true);
     struct fy_parse_cfg options = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_DISABLE_MMAP_OPT | FYPCF_JSON_NONE,
                                    .diag = diag};
-    document = fy_document_build_from_string(&options, text, n_bytes);
-    if (document == NULL) KN_TRY(syntax_error(path, diag, err));
+    parser = fy_parser_create(&options);
+    if (parser == NULL || fy_parser_set_string(parser, text, n_bytes) != 0) KN_FAIL(KN_RESOURCES, "out of memory");
+    document = fy_parse_load_document(parser);
+    if (document != NULL) second = fy_parse_load_document(parser);
+    if (fy_diag_got_error(diag)) KN_TRY(syntax_error(path, text, diag, err));
+    if (document == NULL) KN_FAIL(KN_USAGE, "%.1000s: the policy is empty", path);
+    if (second != NULL) KN_TRY(second_document(&load, second));
     KN_TRY(remember_path(settings, path, err));
     struct fy_node *root = fy_document_root(document);
     if (root == NULL) KN_FAIL(KN_USAGE, "%.1000s: the policy is empty", path);
@@ -656,6 +725,8 @@ kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err)
     if (!has_version) KN_FAIL(KN_USAGE, "%.1000s: the policy must say 'version: 1'", path);
 done:
     fy_document_destroy(document);
+    fy_document_destroy(second);
+    fy_parser_destroy(parser);
     fy_diag_destroy(diag);
     kn_free(text);
     return status;

@@ -1,11 +1,11 @@
 /* The list of settings: adding, checking, looking up. */
 #include "policy/settings.h"
 
+#include "base/param.h"
 #include "base/words.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Arguments without a flag. */
@@ -44,6 +44,72 @@ static bool is_choice(const char *argument)
     return argument != NULL && strchr(argument, '|') != NULL && strspn(argument, "abcdefghijklmnopqrstuvwxyz0123456789-|") == strlen(argument);
 }
 
+/* Options that are numbers, with their bounds. -k is not among them: it may be a list, and its model checks it. */
+static const struct range {
+    const char *option;
+    double min, max;
+    bool whole;
+} ranges[] = {
+    {"threshold", 0, 1, false},  {"effort", 0, 1e18, true},   {"time-limit", 0, 1e9, false},
+    {"seed", 0, 9007199254740992.0, true}, {"threads", 1, 1024, true}, {"memory", 1 << 20, 1e15, false},
+};
+
+/* A number; for --memory with K, M, G or T behind it. */
+static bool read_number(double *out, const char *option, const char *text)
+{
+    const char *const units = "KMGT";
+    char digits[64];
+    size_t n = strlen(text);
+    const char *unit = n > 0 && strcmp(option, "memory") == 0 ? strchr(units, text[n - 1]) : NULL;
+    if (unit == NULL) return kn_param_number(out, text);
+    if (n > sizeof digits) return false;
+    memcpy(digits, text, n - 1);
+    digits[n - 1] = '\0';
+    bool is_number = kn_param_number(out, digits);
+    *out *= pow(1024, (double)(unit - units + 1));
+    return is_number;
+}
+
+static bool read_suppression(double *out, bool *is_percent, const char *text)
+{
+    char digits[64];
+    size_t n = strlen(text);
+    *is_percent = n > 0 && text[n - 1] == '%';
+    if (*is_percent) n--;
+    if (n >= sizeof digits) return false;
+    memcpy(digits, text, n);
+    digits[n] = '\0';
+    return kn_param_number(out, digits) && *out >= 0 && (*is_percent ? *out <= 100 : *out == floor(*out));
+}
+
+bool kn_level_read(uint32_t *out, const char *text, size_t n_bytes)
+{
+    *out = 0;
+    for (size_t i = 0; i < n_bytes; i++) {
+        if (text[i] < '0' || text[i] > '9' || *out > 99999999) return false;
+        *out = 10 * *out + (uint32_t)(text[i] - '0');
+    }
+    return n_bytes > 0;
+}
+
+static kn_status check_number(const kn_option *option, const char *value, const char *place, kn_error *err)
+{
+    double number;
+    bool is_percent;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        const struct range *range = &ranges[i];
+        if (strcmp(range->option, option->name) != 0) continue;
+        if (!read_number(&number, option->name, value) || number < range->min || number > range->max ||
+            (range->whole && number != floor(number)))
+            return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not a %snumber from %g to %g", place, value,
+                                range->whole ? "whole " : "", range->min, range->max);
+    }
+    if (strcmp(option->name, "max-suppressed") == 0 && !read_suppression(&number, &is_percent, value))
+        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is neither a number of rows nor a percentage from 0%% to 100%%",
+                            place, value);
+    return KN_OK;
+}
+
 static kn_status check_value(const kn_option *option, const char *value, const char *place, kn_error *err)
 {
     if (option->argument == NULL) {
@@ -55,7 +121,7 @@ static kn_status check_value(const kn_option *option, const char *value, const c
         return kn_error_set(err, KN_USAGE, "%s: '%.40s' is none of %s", place, value, option->argument);
     if (strncmp(option->argument, "COL=", 4) == 0 && strchr(value, '=') == NULL)
         return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not of the form %s", place, value, option->argument);
-    return KN_OK;
+    return check_number(option, value, place, err);
 }
 
 const char *kn_setting_place(char *buffer, const kn_setting *setting)
@@ -160,35 +226,21 @@ bool kn_settings_flag(const kn_settings *settings, const char *option)
     return text != NULL && strcmp(text, "yes") == 0;
 }
 
-kn_status kn_settings_number(double *out, const kn_settings *settings, const char *option, double preset, double min,
-                             double max, kn_error *err)
+double kn_settings_number(const kn_settings *settings, const char *option, double preset)
 {
-    *out = preset;
-    const kn_setting *setting = kn_settings_find(settings, option);
-    if (setting == NULL) return KN_OK;
-    char *end, place[KN_SHOWN_BYTES];
-    *out = strtod(setting->value, &end);
-    if (end != setting->value && strcmp(option, "memory") == 0 && *end != '\0') {
-        const char *units = "KMGT", *unit = strchr(units, *end);
-        if (unit != NULL && *unit != '\0') {
-            *out *= pow(1024, (double)(unit - units + 1));
-            end++;
-        }
-    }
-    if (end == setting->value || *end != '\0' || !isfinite(*out) || *out < min || *out > max)
-        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not a number from %g to %g",
-                            kn_setting_place(place, setting), setting->value, min, max);
-    return KN_OK;
+    const char *text = kn_settings_text(settings, option);
+    double number = preset;
+    if (text != NULL) read_number(&number, option, text);
+    return number;
 }
 
-/* Roles: does a list of columns name this one? */
-static bool list_names(const char *list, const char *column)
+double kn_settings_suppression(const kn_settings *settings, bool *is_percent)
 {
-    char *item = kn_array_alloc(strlen(list) + 1, 1, NULL);
-    bool found = false;
-    while (item != NULL && kn_words_next(item, &list)) found |= strcmp(item, column) == 0;
-    kn_free(item);
-    return found;
+    const char *text = kn_settings_text(settings, "max-suppressed");
+    double number = 0;
+    *is_percent = false;
+    if (text != NULL) read_suppression(&number, is_percent, text);
+    return number;
 }
 
 static bool is_role(const char *option) { return is_one_of("qi|sensitive|identifier|insensitive", option); }
@@ -204,7 +256,7 @@ static bool same_until(const char *a, const char *b, char end)
 static bool flag_overrides(const kn_setting *flag, const kn_setting *setting)
 {
     const kn_option *option = find_option(setting->option);
-    if (is_role(setting->option)) return is_role(flag->option) && list_names(flag->value, setting->value);
+    if (is_role(setting->option)) return is_role(flag->option) && kn_words_hold(flag->value, setting->value);
     if (strcmp(setting->option, "model") == 0 && strcmp(flag->option, "k") == 0)
         return same_until(setting->value, "k-anonymity", ':');
     if (strcmp(flag->option, setting->option) != 0) return false;

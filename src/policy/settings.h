@@ -12,7 +12,7 @@
 
 typedef struct kn_setting {
     char *option, *value;
-    char *where; /* "policy.yaml:12:5"; NULL: a flag */
+    char *where; /* "policy.yaml:12:5", with ": key" where the key says more; NULL: a flag */
 } kn_setting;
 
 struct kn_settings {
@@ -32,9 +32,12 @@ kn_status kn_settings_add(kn_settings *settings, const char *option, const char 
 const char *kn_settings_text(const kn_settings *settings, const char *option);
 const kn_setting *kn_settings_find(const kn_settings *settings, const char *option);
 bool kn_settings_flag(const kn_settings *settings, const char *option);
-/* The preset when nobody set it; KN_USAGE outside [min, max]. */
-kn_status kn_settings_number(double *out, const kn_settings *settings, const char *option, double preset, double min,
-                             double max, kn_error *err);
+/* The preset when nobody set it. kn_settings_add has checked that it is a number inside the option's bounds. */
+double kn_settings_number(const kn_settings *settings, const char *option, double preset);
+/* "5" rows or "2%" of them, as the user wrote it; 0 when nobody set it. */
+double kn_settings_suppression(const kn_settings *settings, bool *is_percent);
+/* A level of a hierarchy: a whole number from 0. `text` need not end after n_bytes. */
+bool kn_level_read(uint32_t *out, const char *text, size_t n_bytes);
 /* The n-th setting of an option that adds up: flags if there are any, otherwise the policy's. NULL past the end. */
 const kn_setting *kn_settings_nth(const kn_settings *settings, const char *option, size_t n);
 /* Whether a setting counts: a flag always does; a policy's unless a flag says otherwise about the same column (roles and

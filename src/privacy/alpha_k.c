@@ -110,7 +110,8 @@ static const kn_param params[] = {
      .min = 1e-9,
      .max = 1,
      .help = "largest share of a class"},
-    {.name = "values", .type = KN_PARAM_TEXT, .help = "protected values a|b; every value by default", .is_data = true},
+    {.name = "values", .type = KN_PARAM_TEXT, .help = "protected values a|b; every value by default", .is_data = true,
+     .is_list = true},
 };
 
 const kn_privacy kn_privacy_alpha_k = {

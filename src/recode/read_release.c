@@ -199,8 +199,7 @@ done:
     return status;
 }
 
-static kn_status count_histograms(reading *r, const uint32_t *row_class, const char *path, bool redact, kn_pool *pool,
-                                  kn_error *err)
+static kn_status count_histograms(reading *r, const uint32_t *row_class, const char *path, bool redact, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *values = NULL;
@@ -214,7 +213,7 @@ static kn_status count_histograms(reading *r, const uint32_t *row_class, const c
         released.spelling_value = values; /* counted in the original's values */
         released.n_values = t->sensitive[s].n_values;
         KN_TRY(kn_histograms(&h->start, &h->values, &h->counts, &released, row_class, r->table->n_rows,
-                             r->release->n_classes + 1, pool, err));
+                             r->release->n_classes + 1, err));
         KN_TRY(complete_histogram(h, &t->sensitive[s], r->release->n_classes, err));
         kn_free(values);
         values = NULL;
@@ -266,7 +265,7 @@ kn_status kn_release_read(kn_release **out, const char *path, const kn_csv_optio
     }
     KN_NEW_RAW(row_class, r.table->n_rows);
     KN_TRY(classify(&r, row_class, pool, ticker, err));
-    KN_TRY(count_histograms(&r, row_class, path, options->redact, pool, err));
+    KN_TRY(count_histograms(&r, row_class, path, options->redact, err));
     *out = r.release;
     r.release = NULL;
 done:

@@ -39,9 +39,11 @@ typedef struct writer {
     uint32_t n_written;
     kn_pool *pool;
     kn_ticker *ticker;
-    /* formatting in parallel: a round of jobs fills the buffers, which are then written in order */
-    kn_buffer *buffers;
-    uint32_t round_begin;
+    /* in rounds: jobs fill one set of buffers while the other one is written in order */
+    kn_output *output;
+    kn_buffer *filling, *ready;
+    uint64_t round_begin;
+    size_t longest_row;
 } writer;
 
 enum { ROWS_PER_JOB = 1 << 14, JOBS_PER_ROUND = 8 };
@@ -310,37 +312,106 @@ done:
     return status;
 }
 
-static kn_status format_rows(void *context, size_t job, unsigned worker, kn_error *err)
+static inline char *put_text(char *to, const out_column *out, uint32_t rank)
 {
-    writer *w = context;
-    uint64_t begin = w->round_begin + (uint64_t)job * ROWS_PER_JOB, end = begin + ROWS_PER_JOB;
-    kn_buffer *buffer = &w->buffers[job];
-    kn_buffer_clear(buffer);
-    if (end > w->n_written) end = w->n_written;
-    for (uint64_t i = begin; i < end; i++)
-        for (uint32_t c = 0; c < w->n_columns; c++) {
+    size_t n = (size_t)(out->offset[rank + 1] - out->offset[rank]);
+    memcpy(to, out->bytes + out->offset[rank], n);
+    return to + n;
+}
+
+/* The cells of neighbouring QIs. */
+static char *put_class(char *to, const writer *w, uint32_t first, uint32_t end, uint32_t class)
+{
+    for (uint32_t c = first; c < end; c++) to = put_text(to, &w->columns[c], w->columns[c].rank[w->columns[c].class_item[class]]);
+    return to;
+}
+
+/* Rows of one class follow each other, mostly: their QIs are copied from the row before. */
+static kn_status format_rows(writer *w, kn_buffer *buffer, uint64_t begin, uint64_t end, kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { AHEAD = 16 };
+    const uint32_t *row_class = w->release->row_class;
+    uint32_t last_class = KN_NONE; /* no row has this one: suppressed rows count as n_classes */
+    struct stretch { /* [column]: what neighbouring QIs became, where the first of them is */
+        size_t at, n;
+    } *stretches = NULL;
+    KN_NEW(stretches, w->n_columns);
+    for (uint64_t i = begin; i < end; i++) {
+        uint32_t row = w->order[i], class = row_class[row] == KN_NONE ? w->release->n_classes : row_class[row];
+        if (i + AHEAD < end) __builtin_prefetch(&row_class[w->order[i + AHEAD]]);
+        if (!kn_buffer_reserve(buffer, w->longest_row)) KN_FAIL(KN_RESOURCES, "out of memory");
+        char *to = buffer->bytes + buffer->n;
+        for (uint32_t c = 0, next; c < w->n_columns; c = next) {
             const out_column *out = &w->columns[c];
-            uint32_t rank = rank_of(w, out, w->order[i]);
-            kn_buffer_append(buffer, out->bytes + out->offset[rank], (size_t)(out->offset[rank + 1] - out->offset[rank]));
+            for (next = c + 1; out->q != KN_NONE && next < w->n_columns && w->columns[next].q != KN_NONE;) next++;
+            if (out->q == KN_NONE) {
+                to = put_text(to, out, rank_of(w, out, row));
+                continue;
+            }
+            struct stretch *same = &stretches[c];
+            char *from = to;
+            if (class == last_class) {
+                memcpy(to, buffer->bytes + same->at, same->n);
+                to += same->n;
+            } else {
+                to = put_class(to, w, c, next, class);
+            }
+            *same = (struct stretch){(size_t)(from - buffer->bytes), (size_t)(to - from)};
         }
-    return buffer->failed ? kn_error_set(err, KN_RESOURCES, "out of memory") : KN_OK;
+        buffer->n = (size_t)(to - buffer->bytes);
+        last_class = class;
+    }
+done:
+    kn_free(stretches);
+    return status;
+}
+
+/* Job 0 writes what the round before has formatted, the others format. */
+static kn_status write_job(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    writer *w = context;
+    if (job == 0) {
+        for (uint32_t j = 0; j < JOBS_PER_ROUND; j++)
+            if (w->ready[j].n != 0) KN_TRY(kn_output_write(w->output, w->ready[j].bytes, w->ready[j].n, err));
+        return KN_OK;
+    }
+    uint64_t begin = w->round_begin + (uint64_t)(job - 1) * ROWS_PER_JOB, end = begin + ROWS_PER_JOB;
+    if (end > w->n_written) end = w->n_written;
+    kn_buffer_clear(&w->filling[job - 1]);
+    if (begin < end) KN_TRY(format_rows(w, &w->filling[job - 1], begin, end, err));
+done:
+    return status;
 }
 
 static kn_status write_rows(writer *w, kn_output *output, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_NEW(w->buffers, JOBS_PER_ROUND);
-    for (uint64_t begin = 0; begin < w->n_written; begin += (uint64_t)ROWS_PER_JOB * JOBS_PER_ROUND) {
-        w->round_begin = (uint32_t)begin;
-        KN_TRY(kn_pool_run(w->pool, JOBS_PER_ROUND, format_rows, w, err));
-        for (uint32_t j = 0; j < JOBS_PER_ROUND; j++)
-            if (w->buffers[j].n != 0) KN_TRY(kn_output_write(output, w->buffers[j].bytes, w->buffers[j].n, err));
-        KN_TRY(kn_tick(w->ticker, "writing", (double)begin / w->n_written, err));
+    const uint64_t round_rows = (uint64_t)ROWS_PER_JOB * JOBS_PER_ROUND;
+    kn_buffer *buffers = NULL;
+    KN_NEW(buffers, 2 * JOBS_PER_ROUND);
+    w->output = output;
+    w->filling = buffers;
+    w->ready = buffers + JOBS_PER_ROUND;
+    for (uint32_t c = 0; c < w->n_columns; c++) {
+        const out_column *out = &w->columns[c];
+        uint64_t longest = 0;
+        for (uint32_t t = 0; t < out->n_texts; t++)
+            if (out->offset[t + 1] - out->offset[t] > longest) longest = out->offset[t + 1] - out->offset[t];
+        w->longest_row += longest;
+    }
+    for (uint64_t begin = 0; begin < w->n_written + round_rows; begin += round_rows) { /* the last round only writes */
+        w->round_begin = begin;
+        KN_TRY(kn_pool_run(w->pool, 1 + JOBS_PER_ROUND, write_job, w, err));
+        KN_TRY(kn_tick(w->ticker, "writing", begin < w->n_written ? (double)begin / w->n_written : 1, err));
+        kn_buffer *filled = w->filling;
+        w->filling = w->ready;
+        w->ready = filled;
     }
 done:
-    for (uint32_t j = 0; w->buffers != NULL && j < JOBS_PER_ROUND; j++) kn_buffer_free(&w->buffers[j]);
-    kn_free(w->buffers);
-    w->buffers = NULL;
+    for (uint32_t j = 0; buffers != NULL && j < 2 * JOBS_PER_ROUND; j++) kn_buffer_free(&buffers[j]);
+    kn_free(buffers);
     return status;
 }
 

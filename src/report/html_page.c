@@ -1,5 +1,6 @@
 /* The page around a report, its tables and its texts. No script, no network: style and pictures are inside the file. */
 #include "report/page.h"
+#include "report/phrases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -218,6 +219,17 @@ static void cell(page *to, const char *open, const char *text, const char *close
 void page_th(page *to, const char *text) { cell(to, "<th scope=\"row\">", text, "</th>"); }
 void page_td(page *to, const char *text) { cell(to, "<td>", text, "</td>"); }
 void page_td_figure(page *to, const char *text) { cell(to, "<td class=\"n\">", text, "</td>"); }
+
+void page_phrase(page *to, const char *element, const char *text, size_t n_bytes)
+{
+    kn_buffer translated = {0};
+    bool is_english = to->language == KN_LANGUAGE_EN || n_bytes == 0, is_known = kn_phrase_say(&translated, to->language, text, n_bytes);
+    kn_buffer_printf(&to->out, "<%s%s>", element, is_english || is_known ? "" : " lang=\"en\"");
+    if (translated.failed) to->out.failed = true;
+    page_escape(to, is_known ? translated.bytes : text, is_known ? translated.n : n_bytes);
+    kn_buffer_printf(&to->out, "</%.*s>", (int)strcspn(element, " "), element);
+    kn_buffer_free(&translated);
+}
 
 void page_details(page *to)
 {

@@ -82,7 +82,10 @@ void part_asked(page *to, const kn_report *report)
         page_row(to);
         page_th(to, column->name);
         page_td(to, page_text(to, role_text(column->role)));
-        page_td(to, column->codes != NULL ? kn_type_name(column->type) : "–");
+        if (column->codes != NULL)
+            page_phrase(to, "td", kn_type_name(column->type), strlen(kn_type_name(column->type)));
+        else
+            page_td(to, "–");
         technique(to, report, column);
         page_row_end(to);
     }
@@ -124,10 +127,14 @@ void part_guaranteed(page *to, const kn_report *report)
     page_table(to, KN_TEXT_CHECKS_CAPTION, NULL, NULL);
     page_head(to, headings, 3, 3);
     for (size_t i = 0; i < verdict->n_checks; i++) {
+        const kn_check *check = &verdict->checks[i];
         page_row(to);
-        page_th(to, verdict->checks[i].name);
-        page_td(to, page_text(to, states[verdict->checks[i].state]));
-        page_td(to, verdict->checks[i].detail != NULL ? verdict->checks[i].detail : "");
+        if (kn_privacy_find(check->name) != NULL) /* called as the user calls it */
+            page_th(to, check->name);
+        else
+            page_phrase(to, "th scope=\"row\"", check->name, strlen(check->name));
+        page_td(to, page_text(to, states[check->state]));
+        page_phrase(to, "td", check->detail, strlen(check->detail));
         page_row_end(to);
     }
     page_table_end(to);
@@ -141,9 +148,8 @@ static void warnings_list(page *to, const char *warnings)
     page_raw(to, "<ul>\n");
     while (*warnings != '\0') {
         size_t n = strcspn(warnings, "\n");
-        page_raw(to, "<li>");
-        page_escape(to, warnings, n);
-        page_raw(to, "</li>\n");
+        page_phrase(to, "li", warnings, n);
+        page_raw(to, "\n");
         warnings += n + (warnings[n] != '\0');
     }
     page_raw(to, "</ul>\n");

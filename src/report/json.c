@@ -133,6 +133,8 @@ kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err)
     json_object_set_new(root, "progress", trace_json(facts));
     json_object_set_new(root, "seconds", seconds_json(&facts->seconds));
     json_object_set_new(root, "peak_bytes", json_integer((json_int_t)facts->peak_bytes));
+    json_object_set_new(root, "blocks",
+                        json_integer(facts->answer->n_blocks > 1 ? (json_int_t)facts->answer->n_blocks : 1));
     json_object_set_new(root, "nodes", json_integer((json_int_t)facts->answer->n_nodes));
     char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
     json_decref(root);

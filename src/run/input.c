@@ -2,6 +2,7 @@
 #include "run/input.h"
 
 #include "hierarchy/build.h"
+#include "hierarchy/builders.h"
 #include "run/targets.h"
 
 #include <errno.h>
@@ -17,11 +18,13 @@ static kn_status csv_options(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_settings *s = input->settings;
+    char place[KN_SHOWN_BYTES];
     const char *delimiter = kn_settings_text(s, "delimiter"), *encoding = kn_settings_text(s, "encoding");
     if (delimiter != NULL) {
         if (strcmp(delimiter, "\\t") == 0 || strcmp(delimiter, "tab") == 0) delimiter = "\t";
         if (strlen(delimiter) != 1 || strchr("\"\r\n", delimiter[0]) != NULL || (delimiter[0] & 0x80) != 0)
-            KN_FAIL(KN_USAGE, "--delimiter: '%.40s' is not one character; for a tab write '\\t'", delimiter);
+            KN_FAIL(KN_USAGE, "%s: '%.40s' is not one character; for a tab write '\\t'",
+                    kn_setting_place(place, kn_settings_find(s, "delimiter")), delimiter);
         input->csv.delimiter = delimiter[0];
     }
     if (encoding != NULL)
@@ -45,12 +48,9 @@ kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *er
 {
     kn_status status = KN_OK;
     kn_input *input = NULL;
-    double n_threads, memory_bytes;
     *out = NULL;
     KN_TRY(kn_targets_check(settings, false, err));
-    KN_TRY(kn_settings_number(&n_threads, settings, "threads", 0, 1, 1024, err));
-    KN_TRY(kn_settings_number(&memory_bytes, settings, "memory", 0, 1 << 20, 1e15, err));
-    kn_memory_set_limit((size_t)memory_bytes);
+    kn_memory_set_limit((size_t)kn_settings_number(settings, "memory", 0));
     KN_NEW(input, 1);
     input->settings = settings;
     input->spool = -1;
@@ -59,7 +59,7 @@ kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *er
     input->ticker.user = settings->progress_user;
     input->ticker.cancel = settings->cancel;
     KN_TRY(csv_options(input, err));
-    KN_TRY(kn_pool_new(&input->pool, (unsigned)n_threads, err));
+    KN_TRY(kn_pool_new(&input->pool, (unsigned)kn_settings_number(settings, "threads", 0), err));
     *out = input;
     input = NULL;
 done:
@@ -172,6 +172,33 @@ static void warn_of_copied_columns(kn_input *input)
     }
 }
 
+static bool missing_is_wildcard(const kn_settings *settings)
+{
+    const char *missing = kn_settings_text(settings, "missing");
+    return missing != NULL && strcmp(missing, "wildcard") == 0;
+}
+
+/* In a release * means "anything". The value * of the data, copied, could not be told from it, and whoever reads the
+ * release back would see more loss, or a suppressed row, where there is none. A * that stands for something unknown is
+ * a missing cell that may be any value: then it is released as what it is. */
+static kn_status refuse_stars(const kn_input *input, kn_error *err)
+{
+    char shown[KN_SHOWN_BYTES];
+    for (uint32_t c = 0; c < input->table->n_columns; c++) {
+        const kn_column *column = &input->table->columns[c];
+        uint32_t star = column->role == KN_ROLE_QUASI ? kn_column_find_text(column, "*", 1) : KN_NONE;
+        if (star == KN_NONE) continue;
+        bool is_missing = column->has_missing && kn_column_value(column, star) == column->n_values - 1;
+        if (is_missing && missing_is_wildcard(input->settings)) continue;
+        return kn_error_set(err, KN_INPUT,
+                            "%s, line %llu, column %s: the value %s would be ambiguous, because in a release * means any value; "
+                            "rename it in the data, or, if it stands for something unknown, say --null '*' --missing wildcard",
+                            input->table->source, (unsigned long long)column->first_line[star], column->name,
+                            kn_value_shown(shown, "*", 1, false));
+    }
+    return KN_OK;
+}
+
 kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, char *const *released,
                         size_t n_released, kn_error *err)
 {
@@ -189,7 +216,10 @@ kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mod
     }
     KN_TRY(kn_csv_open(&reader, input->path, &input->csv, err));
     KN_TRY(read_table(input, reader, mode, released, n_released, err));
-    if (mode == KN_COLUMNS_OF_DATA) warn_of_copied_columns(input);
+    if (mode == KN_COLUMNS_OF_DATA) {
+        KN_TRY(refuse_stars(input, err));
+        warn_of_copied_columns(input);
+    }
     input->seconds_read = kn_seconds_now() - began;
 done:
     kn_csv_close(reader);
@@ -247,8 +277,7 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     kn_status status = KN_OK;
     uint32_t *quasi = NULL;
     double began = kn_seconds_now();
-    const char *missing = kn_settings_text(input->settings, "missing");
-    bool wildcard = missing != NULL && strcmp(missing, "wildcard") == 0;
+    bool wildcard = missing_is_wildcard(input->settings);
     KN_TRY(list_quasi(&quasi, &input->n_qis, input, err));
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {
@@ -292,24 +321,14 @@ done:
     return status;
 }
 
-/* "5" or "2%"; at most as many rows as there are. */
-kn_status kn_input_suppression(kn_input *input, kn_error *err)
+/* At most as many rows as there are. */
+void kn_input_suppression(kn_input *input)
 {
-    const kn_setting *setting = kn_settings_find(input->settings, "max-suppressed");
+    bool is_percent;
+    double limit = kn_settings_suppression(input->settings, &is_percent);
     uint32_t n_rows = input->table->n_rows;
-    char *end, place[KN_SHOWN_BYTES];
-    input->max_suppressed = 0;
-    if (setting == NULL) return KN_OK;
-    double value = strtod(setting->value, &end);
-    bool percent = *end == '%';
-    if (percent) end++;
-    if (end == setting->value || *end != '\0' || !(value >= 0) || (percent && value > 100) ||
-        (!percent && value != floor(value)))
-        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is neither a number of rows nor a percentage from 0%% to 100%%",
-                            kn_setting_place(place, setting), setting->value);
-    double limit = percent ? floor(value * n_rows / 100 + 1e-9) : value;
+    if (is_percent) limit = floor(limit * n_rows / 100 + 1e-9);
     input->max_suppressed = limit < n_rows ? (uint64_t)limit : n_rows;
-    return KN_OK;
 }
 
 /* A model protects a column when it looks at the values there. */
@@ -344,7 +363,7 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     KN_TRY(kn_models_read(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples,
                           &input->csv, input->pool, err));
     KN_TRY(kn_objective_new(&input->objective, measure != NULL ? measure : "lm", input->tuples, err));
-    KN_TRY(kn_input_suppression(input, err));
+    kn_input_suppression(input);
     if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)
         KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
     KN_TRY(kn_models_possible(input->models, input->tuples, input->max_suppressed, err));

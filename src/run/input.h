@@ -51,7 +51,7 @@ kn_status kn_input_goals(kn_input *input, kn_error *err);
 /* The models asked for, without data: -k and --model, flags before policy. Fills model_specs. */
 kn_status kn_input_model_specs(kn_input *input, kn_error *err);
 /* --max-suppressed in rows. */
-kn_status kn_input_suppression(kn_input *input, kn_error *err);
+void kn_input_suppression(kn_input *input);
 /* The algorithm in force, its parameters' text (NULL: none), and why `auto` chose it (NULL: the user did). `table` may
  * be NULL while it is not read yet: then only the request is checked. */
 kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why,

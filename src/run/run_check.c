@@ -1,6 +1,7 @@
 /* `kanon check`: a policy against a table, without writing anything. All problems, not only the first: columns that are
  * new or gone, hierarchies that do not fit, models that no release can meet, an algorithm that cannot serve them; then
  * how large the search is, and roughly what it will cost. */
+#include "base/words.h"
 #include "hierarchy/build.h"
 #include "run/input.h"
 #include "run/result.h"
@@ -42,23 +43,14 @@ static bool is_finding(checking *about, kn_status *status, kn_error *inner, kn_e
 
 static bool is_named(const kn_settings *settings, const char *name)
 {
-    static const char *const roles[] = {"qi", "sensitive", "identifier", "insensitive", "person"};
-    for (size_t i = 0; i < settings->items.n; i++) {
-        const kn_setting *setting = &settings->items.items[i];
-        bool is_role = false;
-        for (size_t r = 0; r < sizeof roles / sizeof *roles; r++) is_role |= strcmp(setting->option, roles[r]) == 0;
-        size_t n = strlen(name);
-        for (const char *at = setting->value; is_role && *at != '\0';) {
-            size_t length = 0, matched = 0;
-            while (at[length] != '\0' && at[length] != ',') {
-                if (at[length] == '\\' && at[length + 1] == ',') length++;
-                matched += matched < n && at[length] == name[matched] ? 1 : n + 1;
-                length++;
-            }
-            if (matched == n) return true;
-            at += length + (at[length] == ',');
-        }
-    }
+    static const char *const roles[] = {"qi", "sensitive", "identifier", "insensitive"};
+    const char *person = kn_settings_text(settings, "person");
+    if (person != NULL && strcmp(person, name) == 0) return true;
+    for (size_t i = 0; i < settings->items.n; i++)
+        for (size_t r = 0; r < sizeof roles / sizeof *roles; r++)
+            if (strcmp(settings->items.items[i].option, roles[r]) == 0 &&
+                kn_words_hold(settings->items.items[i].value, name))
+                return true;
     return false;
 }
 

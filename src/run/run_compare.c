@@ -114,28 +114,25 @@ static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, 
     kn_models *models = NULL;
     kn_objective *objective = NULL;
     encoding *one = NULL;
-    double seed, effort, limit_seconds;
+    double limit_seconds = kn_settings_number(all->settings, "time-limit", 0);
     char name[64];
     size_t n = strcspn(spec, ":");
     snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), spec);
     const kn_algorithm *algorithm = kn_algorithm_find(name); /* request_read saw to it */
     KN_TRY(
         kn_args_parse(&args, name, algorithm->params, algorithm->n_params, spec[n] == ':' ? spec + n + 1 : NULL, err));
-    KN_TRY(kn_settings_number(&seed, all->settings, "seed", 1, 0, 9007199254740992.0, err));
-    KN_TRY(kn_settings_number(&effort, all->settings, "effort", 0, 0, 1e18, err));
-    KN_TRY(kn_settings_number(&limit_seconds, all->settings, "time-limit", 0, 0, 1e9, err));
     KN_TRY(encode(&one, all, kn_algorithm_has_levels(algorithm), err));
     KN_TRY(models_make(&models, all, k, one->tuples, err));
     KN_TRY(kn_objective_new(&objective, all->measure, one->tuples, err));
-    KN_TRY(kn_input_suppression(all->input, err));
+    kn_input_suppression(all->input);
     all->input->ticker.search_deadline = limit_seconds > 0 ? kn_seconds_now() + limit_seconds : 0;
     kn_task task = {.tuples = one->tuples,
                     .models = models,
                     .objective = objective,
                     .args = &args,
                     .max_suppressed = all->input->max_suppressed,
-                    .seed = (uint64_t)seed,
-                    .effort = (uint64_t)effort,
+                    .seed = (uint64_t)kn_settings_number(all->settings, "seed", 1),
+                    .effort = (uint64_t)kn_settings_number(all->settings, "effort", 0),
                     .pool = all->input->pool,
                     .ticker = &all->input->ticker};
     KN_TRY(search_and_count(row, algorithm, &task, err));

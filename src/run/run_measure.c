@@ -51,7 +51,7 @@ kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_erro
     KN_TRY(kn_input_new(&input, settings, err));
     KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
     KN_TRY(kn_input_encode(input, false, err));
-    KN_TRY(kn_input_suppression(input, err));
+    kn_input_suppression(input);
     KN_TRY(kn_release_read(&release, path, &input->csv, input->tuples, kn_settings_flag(settings, "guard-formulas"),
                            input->max_suppressed > 0,
                            input->pool, &input->ticker, err));

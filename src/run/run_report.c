@@ -57,7 +57,7 @@ kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, cons
     *out = NULL;
     if (kn_settings_text(settings, "report") == NULL) return KN_OK;
     date_text(date, sizeof date);
-    KN_TRY(kn_settings_number(&report.threshold, settings, "threshold", KN_RISK_THRESHOLD, 0, 1, err));
+    report.threshold = kn_settings_number(settings, "threshold", KN_RISK_THRESHOLD);
     KN_TRY(list_settings(&list, &report.n_settings, settings, err));
     report.settings = list;
     if (settings->policy_path != NULL) KN_TRY(kn_sha256_file(report.policy_hash, settings->policy_path, err));

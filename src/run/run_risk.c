@@ -2,6 +2,7 @@
  *
  * A release has intervals, sets and labels where the original has values, and no identifiers: so the columns are taken
  * by name, types are whatever the cells look like, and hierarchies serve the attack only. */
+#include "base/param.h"
 #include "privacy/population.h"
 #include "hierarchy/build.h"
 #include "io/output_file.h"
@@ -9,6 +10,7 @@
 #include "run/input.h"
 #include "run/result.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,9 +188,11 @@ static kn_status attack_make(risk_run *run, kn_error *err)
     kn_status status = KN_OK;
     const char *path = kn_settings_text(run->settings, "attack");
     const kn_table *table = run->input->table;
-    double k;
+    const char *k_text = kn_settings_text(run->settings, "k");
+    double k = 2;
     if (path == NULL) return KN_OK;
-    KN_TRY(kn_settings_number(&k, run->settings, "k", 2, 1, 4e9, err));
+    if (k_text != NULL && (!kn_param_number(&k, k_text) || k < 1 || k > 1e9 || k != floor(k)))
+        KN_FAIL(KN_USAGE, "-k: '%.40s' is not a whole number from 1 to 1e+09", k_text);
     KN_TRY(known_read(run, path, err));
     KN_NEW(run->sensitive, table->n_columns + 1);
     for (uint32_t c = 0; c < table->n_columns; c++)
@@ -252,7 +256,7 @@ kn_status kn_risk(kn_result **out, const kn_settings *settings, kn_error *err)
     KN_TRY(kn_input_encode(run.input, false, err));
     if (run.input->n_qis == 0) KN_FAIL(KN_USAGE, "which columns could an attacker know? Name them with --qi");
     KN_TRY(kn_tuples_histograms(run.input->tuples, run.input->pool, err));
-    KN_TRY(kn_settings_number(&run.report.threshold, settings, "threshold", KN_RISK_THRESHOLD, 0, 1, err));
+    run.report.threshold = kn_settings_number(settings, "threshold", KN_RISK_THRESHOLD);
     run.facts.table = run.input->table;
     run.facts.tuples = run.input->tuples;
     run.facts.data_name = run.input->table->source;

@@ -41,7 +41,7 @@ static kn_status read_columns(kn_input *input, const char *release, bool has_ori
     if (has_original) KN_TRY(kn_input_encode(input, false, err));
     KN_TRY(kn_input_model_specs(input, err));
     /* A limit is checked only where one is given: the default of 0 is the search's, not the reader's. */
-    KN_TRY(kn_input_suppression(input, err));
+    kn_input_suppression(input);
     if (kn_settings_text(input->settings, "max-suppressed") == NULL) input->max_suppressed = KN_UNLIMITED;
 done:
     for (size_t i = 0; i < n_names; i++) kn_free(names[i]);

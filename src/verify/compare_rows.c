@@ -112,6 +112,7 @@ static kn_status compare_column(void *context, size_t index, unsigned worker, kn
     column_job *job = &all->jobs[index];
     const kn_sheet_column *from = original(recount, job->column);
     const uint32_t *to_original = recount->to_original[job->column];
+    enum { AHEAD = 24 }; /* released rows stand in another order: each original cell is somewhere else in memory */
     uint32_t *codes = NULL, last_original = KN_NONE, last_released = KN_NONE;
     bool last_covers = false;
     KN_NEW_RAW(codes, KN_CHUNK_ROWS);
@@ -119,6 +120,7 @@ static kn_status compare_column(void *context, size_t index, unsigned worker, kn
         const uint32_t *order = recount->order + chunk * KN_CHUNK_ROWS;
         size_t n = kn_chunk_unpack(codes, recount->release, recount->in_release[job->column], chunk);
         for (size_t i = 0; i < n; i++) {
+            if (i + AHEAD < n) kn_sheet_prefetch(from, order[i + AHEAD]);
             uint32_t code = kn_sheet_code(from, order[i]);
             bool right = to_original[codes[i]] == code;
             if (!right && job->meaning != NULL) {

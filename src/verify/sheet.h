@@ -91,4 +91,10 @@ static inline uint32_t kn_sheet_code(const kn_sheet_column *column, uint32_t row
     }
 }
 
+static inline void kn_sheet_prefetch(const kn_sheet_column *column, uint32_t row)
+{
+    const char *chunk = column->chunks[row >> KN_CHUNK_BITS];
+    __builtin_prefetch(chunk + (row & (KN_CHUNK_ROWS - 1)) * column->chunk_width[row >> KN_CHUNK_BITS]);
+}
+
 #endif
