@@ -236,6 +236,61 @@ static void every_node_matches_a_recount_of_the_rows(void **state)
     }
 }
 
+/* Every set of blocks, rolled up from the base, in both manners; then the same from the blocks one step below. */
+static void check_every_block(problem *p, uint32_t max_combos)
+{
+    kn_full_domain *domain;
+    kn_evaluator *evaluator;
+    kn_block_roller *roller;
+    kn_blocks blocks = {0}, again = {0};
+    uint32_t levels[16], n_nodes = 0;
+    assert_ok(kn_full_domain_new(&domain, &p->task, max_combos, err));
+    assert_true(domain->blocks != NULL || p->tuples->n_repeats > 0);
+    if (domain->blocks == NULL) goto done;
+    assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
+    assert_ok(kn_block_roller_new(&roller, domain->blocks, NULL, err));
+    least_levels(levels, domain->lattice);
+    do {
+        bool first = true; /* of the nodes that share the outer levels */
+        for (uint32_t q = 0, d; q < p->n_qis; q++) {
+            for (d = 0; d < domain->blocks->n_outer && domain->blocks->outer[d] != q;) d++;
+            if (d == domain->blocks->n_outer && levels[q] > domain->lattice->columns[q].min_level) first = false;
+        }
+        if (!first) continue;
+        kn_node plain[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES], full[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+        kn_node stepped[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+        uint32_t lower[16];
+        memcpy(lower, levels, sizeof lower);
+        for (uint32_t d = 0; d < domain->blocks->n_outer; d++)
+            lower[domain->blocks->outer[d]] -=
+                lower[domain->blocks->outer[d]] > domain->lattice->columns[domain->blocks->outer[d]].min_level;
+        assert_ok(kn_blocks_roll(&again, &domain->blocks->base, lower, roller, err));
+        assert_ok(kn_blocks_roll(&blocks, &again, levels, roller, err));
+        kn_evaluate_blocks(stepped, evaluator, &blocks, false);
+        assert_ok(kn_blocks_roll(&blocks, &domain->blocks->base, levels, roller, err));
+        kn_evaluate_blocks(plain, evaluator, &blocks, false);
+        kn_evaluate_blocks(full, evaluator, &blocks, true);
+        for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
+            for (uint32_t v = 0; v < 1u << domain->blocks->n_riders; v++, n_nodes++) {
+                uint32_t at[16], i = c * KN_LATTICE_LANES + v;
+                bool released;
+                kn_block_levels(at, domain->blocks, &blocks, c, v);
+                kn_node expected = recount(p, at, &released);
+                assert_same_node(&full[i], &expected, released);
+                assert_true(plain[i].loss == full[i].loss && plain[i].n_suppressed == full[i].n_suppressed);
+                assert_true(stepped[i].loss == full[i].loss && stepped[i].n_suppressed == full[i].n_suppressed);
+                assert_true(plain[i].n_sure == full[i].n_sure && plain[i].n_sure <= plain[i].n_suppressed);
+            }
+    } while (next_levels(domain->lattice, levels));
+    assert_true(n_nodes == domain->lattice->n_nodes);
+    kn_blocks_free(&blocks);
+    kn_blocks_free(&again);
+    kn_block_roller_free(roller);
+    kn_evaluator_free(evaluator);
+done:
+    kn_full_domain_free(domain);
+}
+
 static void every_node_of_every_block_matches_a_recount(void **state)
 {
     kn_rng rng = kn_rng_new(4, 0);
@@ -245,45 +300,36 @@ static void every_node_of_every_block_matches_a_recount(void **state)
                        round % 3 == 0 ? LOCAL_PERSONS : round % 13 == 0, round % 2 == 0);
         const char *measure = round % 5 == 0 ? "entropy" : "lm";
         if (!try_goal(&p, model_sets[round % 12], measure)) set_goal(&p, "k-anonymity:k=1", measure);
-        kn_full_domain *domain;
-        kn_evaluator *evaluator;
-        kn_block_roller *roller;
-        kn_blocks blocks = {0};
-        uint32_t levels[16], n_nodes = 0;
-        assert_ok(kn_full_domain_new(&domain, &p.task, 1 + kn_rng_below(&rng, 12), err));
-        assert_true(domain->blocks != NULL || p.tuples->n_repeats > 0 || domain->lattice->width % 4 != 0);
-        if (domain->blocks != NULL) {
-            assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
-            assert_ok(kn_block_roller_new(&roller, domain->blocks, NULL, err));
-            least_levels(levels, domain->lattice);
-            do {
-                bool first = true; /* of the nodes that share the outer levels */
-                for (uint32_t q = 0, d; q < p.n_qis; q++) {
-                    for (d = 0; d < domain->blocks->n_outer && domain->blocks->outer[d] != q;) d++;
-                    if (d == domain->blocks->n_outer && levels[q] > domain->lattice->columns[q].min_level) first = false;
-                }
-                if (!first) continue;
-                assert_ok(kn_blocks_roll(&blocks, &domain->blocks->base, levels, roller, err));
-                kn_node plain[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES], full[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
-                kn_evaluate_blocks(plain, evaluator, &blocks, false);
-                kn_evaluate_blocks(full, evaluator, &blocks, true);
-                for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
-                    for (uint32_t v = 0; v < 1u << domain->blocks->n_riders; v++, n_nodes++) {
-                        uint32_t at[16];
-                        bool released;
-                        const kn_node *node = &full[c * KN_LATTICE_LANES + v], *fast = &plain[c * KN_LATTICE_LANES + v];
-                        kn_block_levels(at, domain->blocks, &blocks, c, v);
-                        kn_node expected = recount(&p, at, &released);
-                        assert_same_node(node, &expected, released);
-                        assert_true(fast->loss == node->loss && fast->n_suppressed == node->n_suppressed);
-                    }
-            } while (next_levels(domain->lattice, levels));
-            assert_true(n_nodes == domain->lattice->n_nodes);
-            kn_blocks_free(&blocks);
-            kn_block_roller_free(roller);
-            kn_evaluator_free(evaluator);
-        }
-        kn_full_domain_free(domain);
+        check_every_block(&p, 1 + kn_rng_below(&rng, 12));
+        free_problem(&p);
+    }
+}
+
+/* Rows by the dozen in a class, values beyond one vector, and columns that are counted side by side. */
+static void blocks_carry_several_sensitive_columns(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 0);
+    for (int round = 0; round < 60; round++) {
+        problem p = {.n_qis = 1 + kn_rng_below(&rng, 4)};
+        uint32_t n_rows = 20 + kn_rng_below(&rng, 150), n_columns = p.n_qis + 2, n_secrets = 2 + kn_rng_below(&rng, 62);
+        int *cells = calloc((size_t)n_rows * n_columns, sizeof *cells);
+        char models[200];
+        for (uint32_t i = 0; i < n_rows * n_columns; i++)
+            cells[i] = (int)kn_rng_below(&rng, i % n_columns < p.n_qis    ? 2 + i % n_columns
+                                               : i % n_columns == p.n_qis ? n_secrets
+                                                                          : 3);
+        p.table = test_table(n_rows, n_columns, cells);
+        free(cells);
+        p.table->columns[p.n_qis].role = p.table->columns[p.n_qis + 1].role = KN_ROLE_SENSITIVE;
+        for (uint32_t q = 0; q < p.n_qis; q++)
+            p.domains[q] = q < 2 ? test_suppress_domain(p.table, q) : test_random_tree_domain(&rng, p.table, q, 3);
+        assert_ok(kn_tuples_new(&p.tuples, p.table, p.domains, p.n_qis, NULL, NULL, err));
+        assert_ok(kn_tuples_histograms(p.tuples, NULL, err));
+        p.task = (kn_task){.tuples = p.tuples, .max_suppressed = n_rows};
+        snprintf(models, sizeof models, "k-anonymity:k=%u l-diversity:column=%c,l=%u t-closeness:column=%c,t=0.%u",
+                 1 + kn_rng_below(&rng, 9), 'a' + p.n_qis, 1 + kn_rng_below(&rng, n_secrets < 9 ? n_secrets : 9),
+                 'b' + p.n_qis, 1 + kn_rng_below(&rng, 6));
+        if (try_goal(&p, models, "lm")) check_every_block(&p, 1 + kn_rng_below(&rng, 12));
         free_problem(&p);
     }
 }
@@ -312,7 +358,7 @@ static void large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads(void 
     for (int round = 0; round < 4; round++) {
         problem p;
         random_problem(&p, &rng, round % 2 == 0 ? 100000 : 400000, 5, round < 2 ? 12 : 30, NO_PERSONS, false);
-        set_goal(&p, "k-anonymity:k=3", "lm");
+        set_goal(&p, round % 2 == 0 ? "k-anonymity:k=3" : "k-anonymity:k=3 l-diversity:l=3", "lm");
         p.task.pool = pool;
         kn_full_domain *domain;
         kn_evaluator *alone, *together;
@@ -1072,6 +1118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_node_matches_a_recount_of_the_rows),
         cmocka_unit_test(every_node_of_every_block_matches_a_recount),
+        cmocka_unit_test(blocks_carry_several_sensitive_columns),
         cmocka_unit_test(large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads),
         cmocka_unit_test(exact_searches_find_the_best_node),
         cmocka_unit_test(every_way_to_hold_groups_gives_the_same_groups),

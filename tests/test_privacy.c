@@ -196,8 +196,25 @@ static double slow_emd(const counts *s, const kn_sensitive *sensitive, const cha
     return transport(m, supply, demand, cost) / ((double)s->n * s->n_here);
 }
 
+static size_t n_judgements[3]; /* by kind, so that a test can see that there were some */
+
 /* --- Models against the counts --------------------------------------------------------------------------------------
  */
+
+/* Where a model answers from lanes, it answers as from lists. */
+static void check_lanes(const kn_models *models, const test_case *c, const kn_class_counts *class_counts, bool holds)
+{
+    uint32_t lanes[4][256] = {{0}};
+    const uint32_t *columns[4] = {lanes[0], lanes[1], lanes[2], lanes[3]};
+    for (uint32_t s = 0; s < c->tuples->n_sensitive && s < 4; s++)
+        for (uint32_t i = 0; i < class_counts->sensitive[s].n; i++)
+            lanes[s][class_counts->sensitive[s].values[i]] = class_counts->sensitive[s].counts[i];
+    kn_lane_counts as_lanes = {class_counts->n_rows, class_counts->n_persons, columns};
+    if (class_counts->n_persons < models->min_persons) return;
+    kn_judgement judgement = kn_models_judge(models, &as_lanes);
+    if (judgement != KN_JUDGED_UNSURE) assert_true(holds == (judgement == KN_JUDGED_HOLDS));
+    n_judgements[judgement]++;
+}
 
 /* The model's value and verdict for class k. */
 static double judge(const test_case *c, const char *spec, const kn_release *r, uint32_t k, bool *holds)
@@ -209,6 +226,7 @@ static double judge(const test_case *c, const char *spec, const kn_release *r, u
     *holds = models->items[0].type->holds(models->items[0].state, &class_counts);
     assert_true(*holds == kn_models_hold(models, &class_counts));
     if (*holds) assert_true(class_counts.n_persons >= models->min_persons);
+    check_lanes(models, c, &class_counts, *holds);
     kn_models_free(models);
     return value;
 }
@@ -289,6 +307,7 @@ static void every_model_is_what_its_definition_says(void **state)
         kn_release_free(release);
         test_case_free(&c);
     }
+    assert_true(n_judgements[KN_JUDGED_HOLDS] > 1000 && n_judgements[KN_JUDGED_BREAKS] > 1000);
 }
 
 /* A table with one QI and the given sensitive numbers. */

@@ -2,7 +2,7 @@
  * for those that are suppressed. */
 #include "algo/full_domain.h"
 
-#include "algo/block_histograms.h"
+#include "algo/block_sums.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,6 +13,12 @@ struct kn_evaluator {
     const kn_full_domain *domain;
     kn_roller *roller;
     kn_groups groups;
+    /* kn_evaluate_levels: the last node, rolled up column by column: the next one may share its beginning. */
+    kn_groups *steps;
+    kn_blocks *block_steps;
+    const kn_blocks *last;
+    uint32_t *levels, *last_levels;
+    kn_node *nodes; /* what the blocks of the last call are worth */
     kn_block_roller *block_roller;
     kn_blocks blocks;
     kn_histogram *histograms, *suppressed_histograms;
@@ -25,9 +31,12 @@ struct kn_evaluator {
         uint32_t word, shift, mask;
     } *fields;
     kn_pool *pool;
-    struct block_sums **sums; /* per thread */
-    uint32_t n_sums;
-    kn_block_histograms *histogram_sums;
+    uint32_t n_threads;
+    struct scan { /* per thread */
+        kn_block_sums *sums;
+        kn_count_scan *counts;
+        kn_histogram_scan *histograms;
+    } *scans;
 };
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
@@ -170,9 +179,23 @@ void kn_full_domain_free(kn_full_domain *domain)
     kn_free(domain);
 }
 
-static kn_status block_sums_new(kn_evaluator *evaluator, kn_error *err);
-
 /* --- Evaluator ------------------------------------------------------------------------------------------------- */
+
+static kn_status scans_new(kn_evaluator *evaluator, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_full_domain *domain = evaluator->domain;
+    KN_NEW(evaluator->scans, kn_pool_threads(evaluator->pool));
+    evaluator->n_threads = kn_pool_threads(evaluator->pool);
+    for (uint32_t i = 0; i < evaluator->n_threads; i++) {
+        struct scan *scan = &evaluator->scans[i];
+        KN_TRY(kn_block_sums_new(&scan->sums, domain, err));
+        if (domain->blocks->n_words > 0) KN_TRY(kn_histogram_scan_new(&scan->histograms, domain, err));
+        else KN_TRY(kn_count_scan_new(&scan->counts, domain, err));
+    }
+done:
+    return status;
+}
 
 kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_pool *pool, kn_error *err)
 {
@@ -192,13 +215,17 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     for (uint32_t s = 0; s < tuples->n_sensitive; s++)
         KN_NEW(evaluator->suppressed_sums[s], tuples->sensitive[s].n_values);
     KN_NEW(evaluator->cells, tuples->n_qis);
+    KN_NEW(evaluator->steps, (size_t)domain->n_order + 1);
+    KN_NEW(evaluator->block_steps, (size_t)domain->n_order + 1);
+    KN_NEW(evaluator->levels, tuples->n_qis);
+    KN_NEW(evaluator->last_levels, tuples->n_qis);
+    KN_NEW(evaluator->nodes, KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES);
     KN_NEW(evaluator->root, tuples->n_qis);
     KN_NEW(evaluator->fields, (size_t)tuples->n_qis + 1);
-    if (domain->blocks != NULL && domain->lattice->has_histograms)
-        KN_TRY(kn_block_histograms_new(&evaluator->histogram_sums, domain, err));
-    else if (domain->blocks != NULL)
-        KN_TRY(block_sums_new(evaluator, err));
-    if (domain->blocks != NULL) KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, pool, err));
+    if (domain->blocks != NULL) {
+        KN_TRY(scans_new(evaluator, err));
+        KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, pool, err));
+    }
     for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
     *out = evaluator;
     evaluator = NULL;
@@ -215,6 +242,15 @@ void kn_evaluator_free(kn_evaluator *evaluator)
         kn_free(evaluator->suppressed_sums[s]);
     kn_free(evaluator->suppressed_sums);
     kn_groups_free(&evaluator->groups, domain->lattice);
+    for (uint32_t d = 0; evaluator->steps != NULL && d < domain->n_order; d++)
+        kn_groups_free(&evaluator->steps[d], domain->lattice);
+    for (uint32_t d = 0; evaluator->block_steps != NULL && d < domain->n_order; d++)
+        kn_blocks_free(&evaluator->block_steps[d]);
+    kn_free(evaluator->steps);
+    kn_free(evaluator->block_steps);
+    kn_free(evaluator->levels);
+    kn_free(evaluator->last_levels);
+    kn_free(evaluator->nodes);
     kn_roller_free(evaluator->roller);
     kn_blocks_free(&evaluator->blocks);
     kn_block_roller_free(evaluator->block_roller);
@@ -225,9 +261,12 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_free(evaluator->cells);
     kn_free(evaluator->root);
     kn_free(evaluator->fields);
-    for (uint32_t i = 0; i < evaluator->n_sums; i++) kn_free(evaluator->sums[i]);
-    kn_free(evaluator->sums);
-    kn_block_histograms_free(evaluator->histogram_sums);
+    for (uint32_t i = 0; i < evaluator->n_threads; i++) {
+        kn_block_sums_free(evaluator->scans[i].sums);
+        kn_count_scan_free(evaluator->scans[i].counts);
+        kn_histogram_scan_free(evaluator->scans[i].histograms);
+    }
+    kn_free(evaluator->scans);
     kn_free(evaluator);
 }
 
@@ -454,22 +493,91 @@ done:
     return status;
 }
 
+/* May results be kept on the way? */
+static bool may_keep_steps(const kn_evaluator *evaluator)
+{
+    const kn_full_domain *domain = evaluator->domain;
+    size_t most = domain->task->memory_bytes;
+    size_t each = domain->blocks != NULL ? kn_blocks_bytes(domain->blocks, &domain->blocks->base)
+                                         : kn_groups_bytes(domain->lattice, domain->lattice->base.n);
+    return most == 0 || each * domain->n_order <= most;
+}
+
+kn_status kn_evaluator_roll(const kn_groups **out, kn_evaluator *evaluator, const kn_groups *from,
+                            const uint32_t *levels, const uint32_t *order, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n_qis = evaluator->domain->task->tuples->n_qis;
+    uint32_t *at = evaluator->levels;
+    memcpy(at, from->levels, n_qis * sizeof *at);
+    if (!may_keep_steps(evaluator)) {
+        KN_TRY(kn_groups_roll(&evaluator->groups, from, levels, evaluator->roller, err));
+        *out = &evaluator->groups;
+        return KN_OK;
+    }
+    for (uint32_t d = 0; d < n_qis; d++) {
+        if (levels[order[d]] == at[order[d]]) continue;
+        at[order[d]] = levels[order[d]];
+        kn_groups *step = &evaluator->steps[d]; /* its levels tell what it holds, wherever it came from */
+        if (step->levels == NULL || memcmp(step->levels, at, n_qis * sizeof *at) != 0)
+            KN_TRY(kn_groups_roll(step, from, at, evaluator->roller, err));
+        from = step;
+    }
+    *out = from;
+done:
+    return status;
+}
+
+/* The same with blocks; *same: the levels of the outer columns are those of the call before. */
+static kn_status roll_blocks(const kn_blocks **out, bool *same, kn_evaluator *evaluator, const uint32_t *levels,
+                             kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = evaluator->domain->blocks;
+    const uint32_t n_qis = evaluator->domain->task->tuples->n_qis;
+    const kn_blocks *from = &b->base;
+    uint32_t *at = evaluator->levels;
+    *same = true;
+    memcpy(at, from->levels, n_qis * sizeof *at);
+    if (!may_keep_steps(evaluator)) {
+        KN_TRY(kn_blocks_roll(&evaluator->blocks, from, levels, evaluator->block_roller, err));
+        *same = false;
+        *out = &evaluator->blocks;
+        return KN_OK;
+    }
+    for (uint32_t d = 0; d < b->n_outer; d++) {
+        if (levels[b->outer[d]] == at[b->outer[d]]) continue;
+        at[b->outer[d]] = levels[b->outer[d]];
+        kn_blocks *step = &evaluator->block_steps[d];
+        if (step->levels == NULL || memcmp(step->levels, at, n_qis * sizeof *at) != 0)
+            KN_TRY(kn_blocks_roll(step, from, at, evaluator->block_roller, err));
+        from = step;
+    }
+    *same = evaluator->last == from && memcmp(evaluator->last_levels, at, n_qis * sizeof *at) == 0;
+    evaluator->last = from;
+    memcpy(evaluator->last_levels, at, n_qis * sizeof *at);
+    *out = from;
+done:
+    return status;
+}
+
 static kn_status evaluate_in_blocks(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_block_lattice *b = evaluator->domain->blocks;
-    kn_node nodes[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+    const kn_blocks *blocks;
     uint32_t combo = 0, variant = 0;
-    KN_TRY(kn_blocks_roll(&evaluator->blocks, &b->base, levels, evaluator->block_roller, err));
-    kn_evaluate_blocks(nodes, evaluator, &evaluator->blocks, false);
+    bool same;
+    KN_TRY(roll_blocks(&blocks, &same, evaluator, levels, err));
+    if (!same) kn_evaluate_blocks(evaluator->nodes, evaluator, blocks, true);
     for (uint32_t c = 0; c < b->n_combos; c++) {
-        bool same = true;
-        for (uint32_t i = 0; i < b->n_inner; i++) same = same && b->combo_level[c][i] == levels[b->inner[i]];
-        if (same) combo = c;
+        bool fits = true;
+        for (uint32_t i = 0; i < b->n_inner; i++) fits = fits && b->combo_level[c][i] == levels[b->inner[i]];
+        if (fits) combo = c;
     }
     for (uint32_t r = 0; r < b->n_riders; r++)
         if (levels[b->riders[r]] > b->lattice->columns[b->riders[r]].min_level) variant |= 1u << r;
-    *out = nodes[combo * KN_LATTICE_LANES + variant];
+    *out = evaluator->nodes[combo * KN_LATTICE_LANES + variant];
 done:
     return status;
 }
@@ -477,12 +585,25 @@ done:
 kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_lattice *lattice = evaluator->domain->lattice;
+    const kn_groups *groups;
     if (evaluator->domain->blocks != NULL) return evaluate_in_blocks(out, evaluator, levels, err);
-    KN_TRY(kn_groups_roll(&evaluator->groups, &lattice->base, levels, evaluator->roller, err));
-    KN_TRY(kn_evaluate(out, evaluator, &evaluator->groups, err));
+    KN_TRY(kn_evaluator_roll(&groups, evaluator, &evaluator->domain->lattice->base, levels, evaluator->domain->order, err));
+    KN_TRY(kn_evaluate(out, evaluator, groups, err));
 done:
     return status;
+}
+
+void kn_full_domain_roll_order(uint32_t *columns, const kn_full_domain *domain)
+{
+    const kn_block_lattice *b = domain->blocks;
+    uint32_t n = 0;
+    if (b == NULL) {
+        memcpy(columns, domain->order, domain->n_order * sizeof *columns);
+        return;
+    }
+    for (uint32_t d = 0; d < b->n_outer; d++) columns[n++] = b->outer[d];
+    for (uint32_t i = 0; i < b->n_inner; i++) columns[n++] = b->inner[i];
+    for (uint32_t r = 0; r < b->n_riders; r++) columns[n++] = b->riders[r];
 }
 
 int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b, const uint32_t *b_levels,
@@ -495,39 +616,11 @@ int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b
     return 0;
 }
 
-/* --- Lanes ----------------------------------------------------------------------------------------------------- */
+/* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
-typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
-
-/* The counts of a group with riders generalized: [0] none, [1] the first, [2] the second, [3] both. Where a rider is
- * generalized, lanes that differ in it only hold the same sum. A lone rider uses [0] and [3]. */
-static inline __attribute__((always_inline)) void merge_lanes(lanes4 merged[4], const uint32_t *counts)
-{
-    merged[0] = *(const lanes4 *)counts;
-    merged[1] = merged[0] + __builtin_shufflevector(merged[0], merged[0], 2, 3, 0, 1);
-    merged[2] = merged[0] + __builtin_shufflevector(merged[0], merged[0], 1, 0, 3, 2);
-    merged[3] = merged[2] + __builtin_shufflevector(merged[2], merged[2], 2, 3, 0, 1);
-}
-
-/* Lane m is the sum of the distinct lanes of merged set m. */
-static inline __attribute__((always_inline)) lanes4 sum_lanes(const lanes4 sets[4])
-{
-    lanes4 none = sets[0] + __builtin_shufflevector(sets[0], sets[0], 2, 3, 0, 1);
-    none += __builtin_shufflevector(none, none, 1, 0, 3, 2);
-    lanes4 first = sets[1] + __builtin_shufflevector(sets[1], sets[1], 1, 0, 3, 2);
-    lanes4 second = sets[2] + __builtin_shufflevector(sets[2], sets[2], 2, 3, 0, 1);
-    return (none & (lanes4){~0u, 0, 0, 0}) | (first & (lanes4){0, ~0u, 0, 0}) | (second & (lanes4){0, 0, ~0u, 0}) |
-           (sets[3] & (lanes4){0, 0, 0, ~0u});
-}
-
-static inline lanes4 lesser(lanes4 a, lanes4 b)
-{
-    lanes4 less = (lanes4)(a < b);
-    return (a & less) | (b & ~less);
-}
-
-/* Price of the riders in units: of the whole table, and what the suppressed rows of a lane pay more. */
-static int64_t rider_units(const kn_full_domain *domain, const lanes4 *suppressed, uint32_t variant)
+/* What suppressed rows pay more in the riders. Lanes that differ in a generalized rider only hold the same sum: one of
+ * them counts. */
+static int64_t rider_units(const kn_full_domain *domain, const kn_lanes4 *suppressed, uint32_t variant)
 {
     const kn_block_lattice *lattice = domain->blocks;
     int64_t units = 0;
@@ -536,11 +629,10 @@ static int64_t rider_units(const kn_full_domain *domain, const lanes4 *suppresse
         const kn_lattice_column *column = &domain->lattice->columns[q];
         bool generalized = variant >> r & 1;
         uint32_t level = generalized ? column->max_level : column->min_level, stride = lattice->rider_stride[r];
-        units += domain->table_sum[q][level];
         for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
             uint32_t other = lattice->n_riders == 2 ? lane / (3 - stride) % 2 : 0;
             uint32_t position = lattice->n_riders == 2 ? lane / stride % 2 : lane;
-            bool counted = !(generalized && position > 0); /* merged lanes hold the same sum: count one */
+            bool counted = !(generalized && position > 0);
             if (lattice->n_riders == 2 && (variant >> (1 - r) & 1) && other > 0) counted = false;
             if (!counted || position >= column->levels[column->min_level].n) continue;
             units += (int64_t)(*suppressed)[lane] * domain->gap[q][level][generalized ? 0 : position];
@@ -549,260 +641,45 @@ static int64_t rider_units(const kn_full_domain *domain, const lanes4 *suppresse
     return units;
 }
 
-/* --- Blocks ---------------------------------------------------------------------------------------------------- */
-
-/* The classes of one block at one combo. */
-typedef struct class_list {
-    uint32_t n;
-    uint16_t value[1 << KN_BLOCK_MAX_INNER_BITS];
-    lanes4 counts[1 << KN_BLOCK_MAX_INNER_BITS][2]; /* rows, persons */
-} class_list;
-
-typedef struct block_sums {
-    lanes4 suppressed[KN_BLOCK_MAX_COMBOS][4]; /* rows by lane, for each combo and merged set */
-    int64_t units[KN_BLOCK_MAX_COMBOS][4];
-    lanes4 classes[KN_BLOCK_MAX_COMBOS][4];
-    lanes4 smallest[KN_BLOCK_MAX_COMBOS][4];
-    /* What is suppressed in every combo alike: by lane, and by merged set for each position of the inner columns. */
-    lanes4 always[4], always_classes[4], always_smallest[4];
-    int64_t always_units[4];
-    lanes4 by_position[KN_BLOCK_MAX_INNER][1 << KN_BLOCK_MAX_INNER_BITS];
-    uint32_t where[1 << KN_BLOCK_MAX_INNER_BITS]; /* [inner]: place in the list that may hold it */
-    class_list lists[KN_BLOCK_MAX_COMBOS];
-} block_sums;
-
-static kn_status block_sums_new(kn_evaluator *evaluator, kn_error *err)
-{
-    kn_status status = KN_OK;
-    uint32_t n = kn_pool_threads(evaluator->pool);
-    KN_NEW(evaluator->sums, n);
-    for (; evaluator->n_sums < n; evaluator->n_sums++) {
-        struct block_sums *sums = kn_array_alloc_aligned(1, sizeof *sums, err);
-        if (sums == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        evaluator->sums[evaluator->n_sums] = sums;
-    }
-done:
-    return status;
-}
-
-typedef uint64_t halves __attribute__((vector_size(16), may_alias));
-
-static inline bool any_lane(lanes4 x) { return (((halves)x)[0] | ((halves)x)[1]) != 0; }
-
-/* What is the same for all blocks of a pass. Constant members make loops of their own. */
-typedef struct scan {
-    lanes4 threshold;
-    bool has_persons, details;
-    uint32_t n_riders;
-} scan;
-
-/* A lone rider has no merged sets 1 and 2, no rider only set 0. */
-static inline __attribute__((always_inline)) bool set_used(const scan *s, int m)
-{
-    return m == 0 || s->n_riders == 2 || (s->n_riders == 1 && m == 3);
-}
-
-/* One class: its rows that are suppressed, per merged set; counts it where asked. Returns whether there are any. */
-static inline __attribute__((always_inline)) bool class_below(lanes4 below[4], const lanes4 *counts, const scan *s,
-                                                              lanes4 classes[4], lanes4 smallest[4])
-{
-    lanes4 rows[4], persons[4] = {{0}}, size = s->has_persons ? counts[1] : counts[0];
-    if (!s->details && !any_lane((lanes4)(size < s->threshold) & counts[0])) return false;
-    merge_lanes(rows, (const uint32_t *)counts);
-    if (s->has_persons) merge_lanes(persons, (const uint32_t *)(counts + 1));
-    lanes4 any = {0};
-    for (int m = 0; m < 4; m++) {
-        below[m] = (lanes4){0};
-        if (!set_used(s, m)) continue;
-        size = s->has_persons ? persons[m] : rows[m];
-        lanes4 breaks = (lanes4)(size < s->threshold);
-        below[m] = rows[m] & breaks;
-        any |= below[m];
-        if (!s->details) continue;
-        lanes4 empty = (lanes4)(rows[m] == 0);
-        classes[m] -= ~breaks & ~empty;
-        size |= empty;
-        smallest[m] = lesser(size, smallest[m]);
-    }
-    return !s->details || any_lane(any);
-}
-
-/* Rows that are suppressed whatever the inner levels are. */
-static inline __attribute__((always_inline)) void add_always(block_sums *sums, const kn_block_lattice *b,
-                                                             const lanes4 below[4], uint32_t inner, int64_t price,
-                                                             const scan *s)
-{
-    lanes4 total = sum_lanes(below);
-    for (int m = 0; m < 4; m++) {
-        if (!set_used(s, m)) continue;
-        sums->always[m] += below[m];
-        sums->always_units[m] += price * (int64_t)total[m];
-    }
-    for (uint32_t i = 0; i < b->n_inner; i++)
-        sums->by_position[i][inner >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1)] += total;
-}
-
-/* The classes of combo c from those of the combo below it that has fewest. */
-static inline __attribute__((always_inline)) void raise_classes(block_sums *sums, const kn_block_lattice *b, uint32_t c,
-                                                                bool has_persons)
-{
-    uint32_t from = KN_NONE, column = 0, n = 0;
-    for (uint32_t i = 0; i < b->n_inner; i++) {
-        uint32_t lower = b->below[c][i];
-        if (lower == KN_NONE || (from != KN_NONE && sums->lists[lower].n >= sums->lists[from].n)) continue;
-        from = lower;
-        column = i;
-    }
-    const uint16_t *raised = b->raised + (((size_t)c * b->n_inner + column) << b->n_inner_bits);
-    const class_list *list = &sums->lists[from];
-    class_list *out = &sums->lists[c];
-    for (uint32_t j = 0; j < list->n; j++) {
-        uint32_t value = raised[list->value[j]], at = sums->where[value];
-        if (at >= n || out->value[at] != value) {
-            at = sums->where[value] = n++;
-            out->value[at] = (uint16_t)value;
-            out->counts[at][0] = list->counts[j][0];
-            if (has_persons) out->counts[at][1] = list->counts[j][1];
-        } else {
-            out->counts[at][0] += list->counts[j][0];
-            if (has_persons) out->counts[at][1] += list->counts[j][1];
-        }
-    }
-    out->n = n;
-}
-
-/* A block whose classes differ from combo to combo. */
-static inline __attribute__((always_inline)) void mixed_block(block_sums *sums, const kn_full_domain *domain,
-                                                              const kn_blocks *blocks, uint32_t block, const scan *s)
+/* The price of the whole table at a node, without suppression. */
+static int64_t table_price(const kn_full_domain *domain, const kn_blocks *blocks, uint32_t combo, uint32_t variant)
 {
     const kn_block_lattice *b = domain->blocks;
-    const uint32_t first = blocks->start[block], parts = s->has_persons ? 2 : 1;
-    uint32_t clean = 0;
-    sums->lists[0].n = blocks->start[block + 1] - first;
-    for (uint32_t e = 0; e < sums->lists[0].n; e++) {
-        sums->lists[0].value[e] = blocks->inner[first + e];
-        for (uint32_t w = 0; w < parts; w++)
-            sums->lists[0].counts[e][w] = ((const lanes4 *)blocks->counts)[(size_t)(first + e) * parts + w];
-    }
-    for (uint32_t c = 0; c < b->n_combos; c++) {
-        if (clean >> c & 1) continue;
-        if (c > 0) raise_classes(sums, b, c, s->has_persons);
-        const int64_t *gap = domain->inner_gap + ((size_t)c << b->n_inner_bits);
-        const class_list *list = &sums->lists[c];
-        bool any = false;
-        for (uint32_t j = 0; j < list->n; j++) {
-            lanes4 below[4];
-            if (!class_below(below, list->counts[j], s, sums->classes[c], sums->smallest[c])) continue;
-            lanes4 total = sum_lanes(below);
-            int64_t price = blocks->prices[block] + gap[list->value[j]];
-            any = true;
-            for (int m = 0; m < 4; m++) {
-                if (!set_used(s, m)) continue;
-                sums->suppressed[c][m] += below[m];
-                sums->units[c][m] += price * (int64_t)total[m];
-            }
-        }
-        if (!any && !s->details) clean |= b->above[c];
-    }
-}
-
-typedef struct block_range {
-    uint32_t begin, end;
-} block_range;
-
-static inline __attribute__((always_inline)) void scan_blocks(block_sums *sums, const kn_full_domain *domain,
-                                                              const kn_blocks *blocks, block_range range,
-                                                              uint32_t n_riders, bool has_persons, bool details)
-{
-    const kn_block_lattice *b = domain->blocks;
-    uint64_t min_persons = domain->task->models->min_persons;
-    uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
-    const uint32_t parts = has_persons ? 2 : 1;
-    const scan s = {{k, k, k, k}, has_persons, details, n_riders};
-    for (uint32_t block = range.begin; block < range.end; block++) {
-        uint32_t first = blocks->start[block], end = blocks->start[block + 1];
-        const lanes4 *counts = (const lanes4 *)blocks->counts + (size_t)first * parts;
-        lanes4 below[4];
-        if (end - first == 1) {
-            if (class_below(below, counts, &s, sums->always_classes, sums->always_smallest))
-                add_always(sums, b, below, blocks->inner[first], blocks->prices[block], &s);
-            continue;
-        }
-        lanes4 all = {0};
-        for (uint32_t e = 0; e < end - first; e++) all += counts[e * parts + (parts - 1)];
-        if (!details && (uint64_t)all[0] + all[1] + all[2] + all[3] < k) {
-            for (uint32_t e = 0; e < end - first; e++) {
-                merge_lanes(below, (const uint32_t *)(counts + (size_t)e * parts));
-                add_always(sums, b, below, blocks->inner[first + e], blocks->prices[block], &s);
-            }
-            continue;
-        }
-        mixed_block(sums, domain, blocks, block, &s);
-    }
-}
-
-static void scan_any(block_sums *sums, const kn_full_domain *domain, const kn_blocks *blocks, block_range range,
-                     bool details)
-{
-    bool has_persons = domain->lattice->has_persons;
-    uint32_t n_riders = domain->blocks->n_riders;
-    if (has_persons || details) scan_blocks(sums, domain, blocks, range, n_riders, has_persons, details);
-    else if (n_riders == 2) scan_blocks(sums, domain, blocks, range, 2, false, false);
-    else if (n_riders == 1) scan_blocks(sums, domain, blocks, range, 1, false, false);
-    else scan_blocks(sums, domain, blocks, range, 0, false, false);
-}
-
-/* The price of the inner columns at a combo: the whole table, and the rows suppressed in every combo. */
-static int64_t combo_units(const kn_full_domain *domain, const block_sums *sums, uint32_t combo, uint32_t set)
-{
-    const kn_block_lattice *b = domain->blocks;
-    int64_t units = sums->always_units[set];
-    for (uint32_t i = 0; i < b->n_inner; i++) {
-        uint32_t q = b->inner[i], level = b->combo_level[combo][i];
-        const kn_lattice_column *column = &domain->lattice->columns[q];
-        const kn_lattice_level *least = &column->levels[column->min_level];
-        units += domain->table_sum[q][level];
-        for (uint32_t p = 0; p < least->n; p++)
-            units += (int64_t)sums->by_position[i][p][set] *
-                     domain->gap[q][level][column->levels[level].of_code[least->first_code[p]]];
-    }
+    int64_t units = 0;
+    for (uint32_t d = 0; d < b->n_outer; d++) units += domain->table_sum[b->outer[d]][blocks->levels[b->outer[d]]];
+    for (uint32_t i = 0; i < b->n_inner; i++) units += domain->table_sum[b->inner[i]][b->combo_level[combo][i]];
+    for (uint32_t r = 0; r < b->n_riders; r++)
+        units += domain->table_sum[b->riders[r]][domain->lattice->columns[b->riders[r]].min_level + (variant >> r & 1)];
     return units;
 }
 
-static void clear_block_sums(block_sums *sums, const kn_block_lattice *b)
+static void add_details(kn_node *node, const kn_block_sums *sums, uint32_t combo, uint32_t set)
 {
-    const lanes4 most = {~0u, ~0u, ~0u, ~0u};
-    for (uint32_t c = 0; c <= b->n_combos; c++)
-        for (int m = 0; m < 4; m++) {
-            if (c < b->n_combos) {
-                sums->suppressed[c][m] = sums->classes[c][m] = (lanes4){0};
-                sums->units[c][m] = 0;
-            }
-            if (c < b->n_combos) sums->smallest[c][m] = most;
-            sums->always[m] = sums->always_classes[m] = (lanes4){0};
-            sums->always_smallest[m] = most;
-            sums->always_units[m] = 0;
-        }
-    for (uint32_t i = 0; i < b->n_inner; i++)
-        memset(sums->by_position[i], 0, sizeof *sums->by_position[i] << b->inner_bits[i]);
+    kn_lanes4 classes[4];
+    uint32_t smallest = ~0u;
+    for (int m = 0; m < 4; m++) classes[m] = sums->classes[combo][m] + sums->always_classes[m];
+    for (uint32_t i = 0; i < KN_LATTICE_LANES; i++) {
+        if (sums->smallest[combo][set][i] < smallest) smallest = sums->smallest[combo][set][i];
+        if (sums->always_smallest[set][i] < smallest) smallest = sums->always_smallest[set][i];
+    }
+    node->n_classes = kn_sum_lanes(classes)[set];
+    node->smallest = smallest;
 }
 
-static void add_block_sums(block_sums *sums, const block_sums *more, const kn_block_lattice *b)
+/* What is suppressed at a combo for one reason: rows and units for each set of generalized riders. */
+static void suppressed_at(uint64_t n_rows[4], int64_t units[4], const kn_full_domain *domain, const kn_block_sums *sums,
+                          const kn_suppressed *suppressed, uint32_t combo)
 {
-    for (int m = 0; m < 4; m++) {
-        for (uint32_t c = 0; c < b->n_combos; c++) {
-            sums->suppressed[c][m] += more->suppressed[c][m];
-            sums->units[c][m] += more->units[c][m];
-            sums->classes[c][m] += more->classes[c][m];
-            sums->smallest[c][m] = lesser(sums->smallest[c][m], more->smallest[c][m]);
-        }
-        sums->always[m] += more->always[m];
-        sums->always_classes[m] += more->always_classes[m];
-        sums->always_smallest[m] = lesser(sums->always_smallest[m], more->always_smallest[m]);
-        sums->always_units[m] += more->always_units[m];
+    const uint32_t n_riders = domain->blocks->n_riders;
+    kn_lanes4 rows[4];
+    int64_t set_units[4];
+    kn_suppressed_at(rows, set_units, sums, suppressed, combo);
+    kn_lanes4 total = kn_sum_lanes(rows);
+    for (uint32_t v = 0; v < 1u << n_riders; v++) {
+        uint32_t set = n_riders == 1 ? 3 * v : v;
+        n_rows[v] = total[set];
+        units[v] = set_units[set] + rider_units(domain, &rows[set], v);
     }
-    for (uint32_t i = 0; i < b->n_inner; i++)
-        for (uint32_t p = 0; p < 1u << b->inner_bits[i]; p++) sums->by_position[i][p] += more->by_position[i][p];
 }
 
 /* A share of the blocks. Each job has sums of its own. */
@@ -816,67 +693,44 @@ typedef struct sum_jobs {
 static kn_status sum_job(void *context, size_t job, unsigned worker, kn_error *err)
 {
     const sum_jobs *jobs = context;
-    const kn_full_domain *domain = jobs->evaluator->domain;
+    const struct scan *scan = &jobs->evaluator->scans[job];
     uint64_t n = jobs->blocks->n;
-    block_range range = {(uint32_t)(n * job / jobs->n_jobs), (uint32_t)(n * (job + 1) / jobs->n_jobs)};
-    clear_block_sums(jobs->evaluator->sums[job], domain->blocks);
-    scan_any(jobs->evaluator->sums[job], domain, jobs->blocks, range, jobs->details);
+    kn_block_range range = {(uint32_t)(n * job / jobs->n_jobs), (uint32_t)(n * (job + 1) / jobs->n_jobs)};
+    kn_block_sums_clear(scan->sums);
+    if (scan->histograms != NULL) kn_scan_histograms(scan->sums, scan->histograms, jobs->blocks, range, jobs->details);
+    else kn_scan_counts(scan->sums, scan->counts, jobs->blocks, range, jobs->details);
     return KN_OK;
 }
 
-/* All blocks, summed up in sums[0]; on the pool where it pays. */
-static void sum_blocks(kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
+/* All blocks, summed up in the first thread's sums; on the pool where it pays. */
+static const kn_block_sums *sum_blocks(kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
 {
     enum { LEAST_SHARE = 1 << 14 };
-    sum_jobs jobs = {evaluator, blocks, evaluator->n_sums, details};
+    sum_jobs jobs = {evaluator, blocks, evaluator->n_threads, details};
     if (blocks->n_entries / LEAST_SHARE < jobs.n_jobs) jobs.n_jobs = blocks->n_entries / LEAST_SHARE;
     if (jobs.n_jobs < 1) jobs.n_jobs = 1;
     kn_pool_run(jobs.n_jobs > 1 ? evaluator->pool : NULL, jobs.n_jobs, sum_job, &jobs, NULL); /* cannot fail */
-    for (uint32_t i = 1; i < jobs.n_jobs; i++) add_block_sums(evaluator->sums[0], evaluator->sums[i], evaluator->domain->blocks);
-}
-
-/* The price of the whole table at a node, without suppression. */
-static int64_t table_price(const kn_full_domain *domain, const kn_block_lattice *b, const kn_blocks *blocks,
-                           uint32_t combo, uint32_t variant)
-{
-    int64_t units = 0;
-    for (uint32_t d = 0; d < b->n_outer; d++) units += domain->table_sum[b->outer[d]][blocks->levels[b->outer[d]]];
-    for (uint32_t i = 0; i < b->n_inner; i++) units += domain->table_sum[b->inner[i]][b->combo_level[combo][i]];
-    for (uint32_t r = 0; r < b->n_riders; r++)
-        units += domain->table_sum[b->riders[r]][domain->lattice->columns[b->riders[r]].min_level + (variant >> r & 1)];
-    return units;
+    for (uint32_t i = 1; i < jobs.n_jobs; i++) kn_block_sums_add(evaluator->scans[0].sums, evaluator->scans[i].sums);
+    return evaluator->scans[0].sums;
 }
 
 void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
 {
     const kn_full_domain *domain = evaluator->domain;
     const kn_block_lattice *b = domain->blocks;
-    int64_t columns = 0;
-    if (domain->lattice->has_histograms) {
-        kn_evaluate_histogram_blocks(out, evaluator->histogram_sums, blocks, details);
-        return;
-    }
-    for (uint32_t d = 0; d < b->n_outer; d++) columns += domain->table_sum[b->outer[d]][blocks->levels[b->outer[d]]];
-    sum_blocks(evaluator, blocks, details);
-    block_sums *sums = evaluator->sums[0];
+    const kn_block_sums *sums = sum_blocks(evaluator, blocks, details);
     for (uint32_t c = 0; c < b->n_combos; c++) {
-        for (int m = 0; m < 4; m++) sums->suppressed[c][m] += sums->always[m];
-        for (int m = 0; m < 4; m++) sums->classes[c][m] += sums->always_classes[m];
-        lanes4 n_suppressed = sum_lanes(sums->suppressed[c]), n_classes = sum_lanes(sums->classes[c]);
+        uint64_t sure[4] = {0}, refused[4] = {0};
+        int64_t sure_units[4] = {0}, refused_units[4] = {0};
+        suppressed_at(sure, sure_units, domain, sums, &sums->sure, c);
+        if (b->n_words > 0) suppressed_at(refused, refused_units, domain, sums, &sums->refused, c);
         for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
-            uint32_t set = b->n_riders == 1 ? 3 * v : v, smallest = ~0u;
-            for (uint32_t i = 0; details && i < KN_LATTICE_LANES; i++) {
-                if (sums->smallest[c][set][i] < smallest) smallest = sums->smallest[c][set][i];
-                if (sums->always_smallest[set][i] < smallest) smallest = sums->always_smallest[set][i];
-            }
-            int64_t units = columns + sums->units[c][set] + combo_units(domain, sums, c, set) +
-                            rider_units(domain, &sums->suppressed[c][set], v);
-            out[c * KN_LATTICE_LANES + v] =
-                (kn_node){.n_suppressed = n_suppressed[set], .n_classes = details ? n_classes[set] : 0,
-                          .smallest = details && blocks->n > 0 ? smallest : 0,
-                          .feasible = n_suppressed[set] <= domain->task->max_suppressed,
-                          .n_sure = n_suppressed[set], .units = units, .sure_units = units - table_price(domain, b, blocks, c, v),
-                          .loss = kn_full_domain_loss(domain, units)};
+            kn_node *node = &out[c * KN_LATTICE_LANES + v];
+            *node = (kn_node){.n_sure = sure[v], .n_suppressed = sure[v] + refused[v], .sure_units = sure_units[v],
+                              .units = table_price(domain, blocks, c, v) + sure_units[v] + refused_units[v]};
+            node->feasible = node->n_suppressed <= domain->task->max_suppressed;
+            node->loss = kn_full_domain_loss(domain, node->units);
+            if (details && blocks->n > 0) add_details(node, sums, c, b->n_riders == 1 ? 3 * v : v);
         }
     }
 }

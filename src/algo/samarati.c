@@ -21,6 +21,7 @@ typedef struct search_state {
     kn_level_list failed; /* nodes that are not feasible: nothing below them is */
     kn_level_list feasible; /* of the height looked at last */
     uint32_t *levels;
+    uint32_t *order; /* columns: of the roll-ups, or as listed where nodes are shown */
     uint64_t n_nodes;
 } search_state;
 
@@ -61,13 +62,13 @@ static void explain_node(const search_state *s, const kn_node *node)
                      node->feasible ? "satisfies" : "does not satisfy");
 }
 
-/* All nodes with the given sum of levels, columns from q on. */
-static kn_status look_at_height(search_state *s, uint32_t q, uint32_t rest, kn_error *err)
+/* All nodes with the given sum of levels, the first `depth` columns of the order being set. */
+static kn_status look_at_height(search_state *s, uint32_t depth, uint32_t rest, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_lattice *lattice = s->domain->lattice;
     uint32_t n_qis = lattice->tuples->n_qis, least = 0, most = 0;
-    if (q == n_qis) {
+    if (depth == n_qis) {
         kn_node node;
         if (!shows_nodes(s) && known_to_fail(s)) goto done;
         KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
@@ -77,14 +78,15 @@ static kn_status look_at_height(search_state *s, uint32_t q, uint32_t rest, kn_e
         KN_TRY(kn_level_list_add(node.feasible ? &s->feasible : &s->failed, s->levels, n_qis, err));
         goto done;
     }
-    for (uint32_t i = q + 1; i < n_qis; i++) {
-        least += lattice->columns[i].min_level;
-        most += lattice->columns[i].max_level;
+    for (uint32_t i = depth + 1; i < n_qis; i++) {
+        least += lattice->columns[s->order[i]].min_level;
+        most += lattice->columns[s->order[i]].max_level;
     }
+    uint32_t q = s->order[depth];
     for (uint32_t l = lattice->columns[q].max_level + 1; l-- > lattice->columns[q].min_level;) {
         if (l + least > rest || l + most < rest) continue;
         s->levels[q] = l;
-        KN_TRY(look_at_height(s, q + 1, rest - l, err));
+        KN_TRY(look_at_height(s, depth + 1, rest - l, err));
     }
 done:
     return status;
@@ -154,11 +156,15 @@ done:
 static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
+    enum { MOST_COMBOS = 9 };
     search_state s = {.task = task};
     size_t chosen;
-    KN_TRY(kn_full_domain_new(&s.domain, task, 0, err));
+    KN_TRY(kn_full_domain_new(&s.domain, task, MOST_COMBOS, err));
     KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, s.domain->task->pool, err));
     KN_NEW(s.levels, task->tuples->n_qis);
+    KN_NEW(s.order, task->tuples->n_qis);
+    kn_full_domain_roll_order(s.order, s.domain);
+    for (uint32_t q = 0; shows_nodes(&s) && q < task->tuples->n_qis; q++) s.order[q] = q;
     explain_distances(task);
     KN_TRY(least_height(&s, err));
     answer->n_nodes = s.n_nodes;
@@ -169,6 +175,7 @@ done:
     kn_level_list_free(&s.failed);
     kn_level_list_free(&s.feasible);
     kn_free(s.levels);
+    kn_free(s.order);
     kn_evaluator_free(s.evaluator);
     kn_full_domain_free(s.domain);
     return status;

@@ -663,8 +663,9 @@ static kn_histogram lanes_of(const kn_lattice *lattice, const uint32_t *counts, 
     return (kn_histogram){n, entries, value_counts};
 }
 
-kn_class_counts kn_lattice_class(const kn_lattice *lattice, const uint32_t *counts, kn_histogram *buffer,
-                                 uint32_t *entries)
+/* What is in lanes. */
+static kn_class_counts class_of_lanes(const kn_lattice *lattice, const uint32_t *counts, kn_histogram *buffer,
+                                      uint32_t *entries)
 {
     kn_class_counts class_counts = {.n_rows = counts[0], .n_persons = counts[lattice->has_persons]};
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++) {
@@ -680,7 +681,7 @@ kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *grou
                                 uint32_t *entries)
 {
     kn_class_counts class_counts =
-        kn_lattice_class(lattice, &groups->counts[(size_t)g * lattice->width], buffer, entries);
+        class_of_lanes(lattice, &groups->counts[(size_t)g * lattice->width], buffer, entries);
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++) {
         const struct kn_sparse_counts *sparse = &groups->sparse[s];
         if (lattice->dense_at[s] == KN_NONE)

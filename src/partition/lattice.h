@@ -117,9 +117,6 @@ static inline uint32_t kn_groups_persons(const kn_lattice *lattice, const kn_gro
 /* Group g as models see it. `buffer` has room for n_sensitive histograms, `entries` for two entries per
  * value of all sensitive columns (kn_lattice_entries). */
 size_t kn_lattice_entries(const kn_lattice *lattice);
-/* The same from bare counts in the layout of a group, where all histograms are lanes. */
-kn_class_counts kn_lattice_class(const kn_lattice *lattice, const uint32_t *counts, kn_histogram *buffer,
-                                 uint32_t *entries);
 kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, kn_histogram *buffer,
                                 uint32_t *entries);
 

@@ -7,7 +7,7 @@
  * table of its own, which stays in the cache however large the table is. On the pool, sources beyond the cache are cut
  * between runs; of smaller ones each thread takes the blocks whose new key hashes to it, which shares the work evenly
  * where runs are few, and costs the order, which they can do without. */
-#include "partition/lattice_blocks.h"
+#include "partition/block_values.h"
 
 #include "base/radix_sort.h"
 
@@ -153,6 +153,25 @@ static bool place_outer(kn_block_lattice *b)
     return true;
 }
 
+/* Where the counts of sensitive values stand in a slot; whole vectors. */
+static kn_status place_values(kn_block_lattice *b, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = b->lattice->tuples;
+    uint32_t n_lanes = b->n_riders > 0 ? KN_LATTICE_LANES : 1;
+    b->n_words = tuples->n_sensitive;
+    b->most_listed = KN_VALUES_MOST_LISTED;
+    KN_NEW(b->values_at, b->n_words);
+    KN_NEW(b->values_lane, b->n_words);
+    for (uint32_t s = 0; s < b->n_words; s++) {
+        b->values_at[s] = b->values_width;
+        b->values_lane[s] = (tuples->sensitive[s].n_values + 3) / 4 * 4;
+        b->values_width += n_lanes * b->values_lane[s];
+    }
+done:
+    return status;
+}
+
 static int64_t price_of(const kn_block_lattice *b, uint32_t q, uint32_t level, uint32_t position)
 {
     return b->prices != NULL ? b->prices[q][level][position] : 0;
@@ -179,6 +198,9 @@ static kn_status blocks_grow(kn_blocks *blocks, const kn_block_lattice *b, size_
         uint16_t *inner = kn_array_resize(blocks->inner, n_entries + 1, sizeof *inner, err);
         if (inner == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         blocks->inner = inner;
+        uint64_t *words = kn_array_resize(blocks->words, (n_entries + 1) * b->n_words, sizeof *words, err);
+        if (words == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        blocks->words = words;
         uint32_t *counts = kn_array_resize(blocks->counts, (n_entries + 1) * b->width, sizeof *counts, err);
         if (counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         blocks->counts = counts; /* aligned for lanes4 as all blocks of memory are */
@@ -196,12 +218,16 @@ void kn_blocks_free(kn_blocks *blocks)
     kn_free(blocks->start);
     kn_free(blocks->inner);
     kn_free(blocks->counts);
+    kn_free(blocks->words);
+    kn_free(blocks->values);
     memset(blocks, 0, sizeof *blocks);
 }
 
 size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks)
 {
-    return (size_t)blocks->capacity * 20 + (size_t)blocks->entries_capacity * (2 + 4 * (size_t)lattice->width);
+    return (size_t)blocks->capacity * 20 +
+           (size_t)blocks->entries_capacity * (2 + 4 * (size_t)lattice->width + 8 * (size_t)lattice->n_words) +
+           (size_t)blocks->slots_capacity * lattice->values_width * 4;
 }
 
 /* A tuple in one word, which the base is sorted by: key, inner value, lane of its riders, from high to low bits. */
@@ -222,22 +248,92 @@ static void tuple_words(uint64_t *words, const kn_block_lattice *b)
     for (uint32_t r = 0; r < b->n_riders; r++) add_field(words, b, b->riders[r], b->rider_stride[r]);
 }
 
+/* Room for that many slots. */
+static kn_status slots_grow(kn_blocks *blocks, const kn_block_lattice *b, size_t n, kn_error *err)
+{
+    if (n <= blocks->slots_capacity) return KN_OK;
+    uint32_t *moved = kn_array_resize(blocks->values, n * b->values_width, sizeof *moved, err);
+    if (moved == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
+    blocks->values = moved;
+    blocks->slots_capacity = (uint32_t)n;
+    return KN_OK;
+}
+
+/* The sensitive values of entry e of `from` join those of entry `at` of `out`. */
+static inline __attribute__((always_inline)) kn_status join_values(kn_blocks *out, uint32_t at, bool is_new,
+                                                                   const kn_blocks *from, uint32_t e,
+                                                                   const kn_block_lattice *b, uint32_t n_words,
+                                                                   kn_error *err)
+{
+    uint64_t *to = out->words + (size_t)at * n_words;
+    const uint64_t *words = from->words + (size_t)e * n_words;
+    const uint32_t width = b->values_width, n = kn_values_n(words[0]);
+    if (is_new ? n <= b->most_listed : n + kn_values_n(to[0]) <= b->most_listed) {
+        for (uint32_t s = 0; s < n_words; s++) to[s] = is_new ? words[s] : kn_values_join(to[s], words[s]);
+        return KN_OK;
+    }
+    const uint32_t *other = from->values + (size_t)(uint32_t)words[0] * width;
+    if (is_new || kn_values_n(to[0]) != KN_VALUES_LANES) {
+        if (out->n_slots == out->slots_capacity && slots_grow(out, b, (size_t)out->n_slots + out->n_slots / 2 + 64, err) != KN_OK) return KN_RESOURCES;
+        uint32_t *slot = out->values + (size_t)out->n_slots * width;
+        if (is_new) {
+            memcpy(slot, other, width * sizeof *slot);
+        } else {
+            memset(slot, 0, width * sizeof *slot);
+            kn_values_spread(slot, b, to, n_words);
+        }
+        for (uint32_t s = 0; s < n_words; s++) to[s] = (uint64_t)KN_VALUES_LANES << 56 | out->n_slots;
+        out->n_slots++;
+        if (is_new) return KN_OK;
+    }
+    uint32_t *slot = out->values + (size_t)(uint32_t)to[0] * width;
+    if (n == KN_VALUES_LANES) kn_values_add(slot, other, width);
+    else kn_values_spread(slot, b, words, n_words);
+    return KN_OK;
+}
+
+/* The sensitive values of a tuple, as those of the only entry of `one`, which has room for it. */
+static void tuple_values(kn_blocks *one, const kn_block_lattice *b, uint32_t tuple, uint32_t lane)
+{
+    const kn_tuples *tuples = b->lattice->tuples;
+    bool listed = tuples->rows[tuple] <= b->most_listed;
+    if (!listed) memset(one->values, 0, b->values_width * sizeof *one->values);
+    for (uint32_t s = 0; s < b->n_words; s++) {
+        const kn_sensitive *sensitive = &tuples->sensitive[s];
+        uint32_t *lanes = one->values + b->values_at[s] + lane * b->values_lane[s];
+        one->words[s] = listed ? 0 : (uint64_t)KN_VALUES_LANES << 56;
+        for (uint32_t e = sensitive->start[tuple]; e < sensitive->start[tuple + 1]; e++) {
+            uint64_t row = kn_values_byte(lane, sensitive->values[e]) | (uint64_t)1 << 56;
+            if (!listed) lanes[sensitive->values[e]] += sensitive->counts[e];
+            for (uint32_t i = 0; listed && i < sensitive->counts[e]; i++) one->words[s] = kn_values_join(one->words[s], row);
+        }
+    }
+}
+
 static void add_tuple(uint32_t *counts, const kn_block_lattice *b, uint32_t tuple, uint32_t lane)
 {
-    const kn_lattice *lattice = b->lattice;
-    const kn_tuples *tuples = lattice->tuples;
-    if (!lattice->has_histograms) {
-        counts[lane] += tuples->rows[tuple];
-        if (lattice->has_persons) counts[KN_LATTICE_LANES + lane] += tuples->persons[tuple];
-        return;
+    const kn_tuples *tuples = b->lattice->tuples;
+    counts[lane] += tuples->rows[tuple];
+    if (b->width > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] += tuples->persons[tuple];
+}
+
+/* The sensitive values of the base's entries from sorted tuples. */
+static kn_status base_values(kn_block_lattice *b, const uint64_t *words, const uint32_t *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_blocks one = {0};
+    uint32_t n_entries = 0;
+    KN_TRY(blocks_grow(&one, b, 1, 1, err));
+    KN_TRY(slots_grow(&one, b, 1, err));
+    for (uint32_t i = 0; i < b->lattice->tuples->n_tuples; i++) {
+        bool is_new = i == 0 || words[i] >> LANE_BITS != words[i - 1] >> LANE_BITS;
+        n_entries += is_new;
+        tuple_values(&one, b, tuples[i], (uint32_t)words[i] & ((1u << LANE_BITS) - 1));
+        KN_TRY(join_values(&b->base, n_entries - 1, is_new, &one, 0, b, b->n_words, err));
     }
-    counts[0] += tuples->rows[tuple];
-    if (lattice->has_persons) counts[1] += tuples->persons[tuple];
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
-        const kn_sensitive *sensitive = &tuples->sensitive[s];
-        for (uint32_t e = sensitive->start[tuple]; e < sensitive->start[tuple + 1]; e++)
-            counts[lattice->dense_at[s] + sensitive->values[e]] += sensitive->counts[e];
-    }
+done:
+    kn_blocks_free(&one);
+    return status;
 }
 
 static int64_t key_price(const kn_block_lattice *b, uint64_t key)
@@ -345,6 +441,7 @@ static kn_status make_base(kn_block_lattice *b, kn_pool *pool, kn_error *err)
     KN_TRY(kn_pool_run(pool, jobs.n_jobs, fill_base, &jobs, err));
     base->n = n_blocks;
     base->start[n_blocks] = base->n_entries = n_entries;
+    if (b->n_words > 0) KN_TRY(base_values(b, words, tuples, err));
 done:
     kn_free(words);
     kn_free(tuples);
@@ -359,18 +456,18 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     *out = NULL;
     if (lattice->tuples->n_repeats > 0) goto done;
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
-        if (lattice->dense_at[s] == KN_NONE) goto done;
-    if (lattice->has_histograms && lattice->width % 4 != 0) goto done;
+        if (lattice->tuples->sensitive[s].n_values > 1u << KN_VALUES_BITS) goto done;
     KN_NEW(b, 1);
     b->lattice = lattice;
     b->prices = prices;
-    b->width = lattice->has_histograms ? lattice->width : KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
+    b->width = KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
     KN_NEW(b->outer, (size_t)n_order + 1);
     KN_NEW(b->outer_shift, (size_t)n_order + 1);
     KN_NEW(b->outer_bits, (size_t)n_order + 1);
-    if (!lattice->has_histograms) choose_riders(b);
+    choose_riders(b);
     choose_inner(b, order, n_order, max_combos);
     if (!place_outer(b)) goto done;
+    if (lattice->has_histograms) KN_TRY(place_values(b, err));
     KN_TRY(number_combos(b, err));
     KN_TRY(make_base(b, pool, err));
     *out = b;
@@ -388,6 +485,8 @@ void kn_block_lattice_free(kn_block_lattice *blocks)
     kn_free(blocks->outer_shift);
     kn_free(blocks->outer_bits);
     kn_free(blocks->raised);
+    kn_free(blocks->values_at);
+    kn_free(blocks->values_lane);
     kn_free(blocks);
 }
 
@@ -576,8 +675,10 @@ static uint32_t chain_any(kn_blocks *out, const roll_up *r, run_scratch *scratch
 }
 
 /* The entries of the next n_blocks blocks, whose chains lie in the run that begins at `begin`. */
-static inline __attribute__((always_inline)) void join_entries(kn_blocks *out, const roll_up *r, run_scratch *scratch,
-                                                               uint32_t begin, uint32_t n_blocks, uint32_t width)
+static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *out, const roll_up *r,
+                                                                    run_scratch *scratch, uint32_t begin,
+                                                                    uint32_t n_blocks, uint32_t width, uint32_t n_words,
+                                                                    kn_error *err)
 {
     const uint16_t *from_inner = r->from->inner;
     const uint32_t *from_start = r->from->start, *from_counts = r->from->counts;
@@ -592,17 +693,21 @@ static inline __attribute__((always_inline)) void join_entries(kn_blocks *out, c
                 uint32_t value = from_inner[e], at = where[value];
                 const lanes4 *more = (const lanes4 *)(from_counts + (size_t)e * width);
                 /* what an earlier block left in the table lies before `begin_entries` or holds another value */
-                if (at < begin_entries || at >= n || inner[at] != value) {
+                bool is_new = at < begin_entries || at >= n || inner[at] != value;
+                if (is_new) {
                     at = where[value] = n++;
                     inner[at] = (uint16_t)value;
                     for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(counts + (size_t)at * width))[w] = more[w];
                 } else {
                     for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(counts + (size_t)at * width))[w] += more[w];
                 }
+                if (n_words > 0 && join_values(out, at, is_new, r->from, e, r->roller->lattice, n_words, err) != KN_OK)
+                    return KN_RESOURCES;
             }
         }
     }
     out->n_entries = n;
+    return KN_OK;
 }
 
 /* Rolls up the blocks [begin, end) of the source, which hold whole runs. */
@@ -613,7 +718,7 @@ static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratc
     const kn_block_lattice *b = r->roller->lattice;
     const kn_blocks *from = r->from;
     const uint64_t *keys = from->keys;
-    out->n = out->n_entries = 0;
+    out->n = out->n_entries = out->n_slots = 0;
     KN_TRY(blocks_grow(out, b, (end - begin) / 8 + 16, (from->start[end] - from->start[begin]) / 8 + 16, err));
     for (uint32_t run_end; begin < end; begin = run_end) {
         uint64_t run = run_of(r, keys[begin]);
@@ -625,9 +730,9 @@ static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratc
                                n_entries > out->entries_capacity ? n_entries + n_entries / 2 : n_entries, err));
         KN_TRY(scratch_reserve(scratch, run_end - begin, err));
         uint32_t n_blocks = chain_any(out, r, scratch, begin, run_end, share);
-        if (b->width == 4) join_entries(out, r, scratch, begin, n_blocks, 4);
-        else if (b->width == 16) join_entries(out, r, scratch, begin, n_blocks, 16);
-        else join_entries(out, r, scratch, begin, n_blocks, b->width);
+        if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 0, err));
+        else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 1, err));
+        else KN_TRY(join_entries(out, r, scratch, begin, n_blocks, b->width, b->n_words, err));
         out->n += n_blocks;
     }
     out->start[out->n] = out->n_entries;
@@ -675,8 +780,17 @@ static void share_out(roll_up *r)
 }
 
 /* Behind what is there; parts may lie in the same memory, further back. */
-static void append(kn_blocks *out, const kn_blocks *part, uint32_t width)
+static void append(kn_blocks *out, const kn_blocks *part, const kn_block_lattice *b)
 {
+    const uint32_t width = b->width, n_words = b->n_words;
+    for (size_t i = 0; i < (size_t)part->n_entries * n_words; i++) {
+        uint64_t word = part->words[i];
+        out->words[(size_t)out->n_entries * n_words + i] = word + (kn_values_n(word) == KN_VALUES_LANES ? out->n_slots : 0);
+    }
+    if (part->n_slots > 0)
+        memcpy(out->values + (size_t)out->n_slots * b->values_width, part->values,
+               (size_t)part->n_slots * b->values_width * sizeof *part->values);
+    out->n_slots += part->n_slots;
     memmove(out->keys + out->n, part->keys, part->n * sizeof *part->keys);
     memmove(out->prices + out->n, part->prices, part->n * sizeof *part->prices);
     for (uint32_t i = 0; i <= part->n; i++) out->start[out->n + i] = out->n_entries + part->start[i];
@@ -693,13 +807,15 @@ static kn_status roll_shares(roll_up *r, kn_error *err)
     kn_status status = KN_OK;
     kn_blocks *out = r->out, *parts = r->roller->parts;
     KN_TRY(kn_pool_run(r->roller->pool, r->n_parts, roll_part_job, r, err));
-    size_t n = out->n, n_entries = out->n_entries;
+    size_t n = out->n, n_entries = out->n_entries, n_slots = out->n_slots;
     for (uint32_t i = 1; i < r->n_parts; i++) {
         n += parts[i].n;
         n_entries += parts[i].n_entries;
+        n_slots += parts[i].n_slots;
     }
+    KN_TRY(slots_grow(out, r->roller->lattice, n_slots, err));
     KN_TRY(blocks_grow(out, r->roller->lattice, n, n_entries, err));
-    for (uint32_t i = 1; i < r->n_parts; i++) append(out, &parts[i], r->roller->lattice->width);
+    for (uint32_t i = 1; i < r->n_parts; i++) append(out, &parts[i], r->roller->lattice);
 done:
     return status;
 }
@@ -708,21 +824,26 @@ done:
 static kn_status roll_stretches(roll_up *r, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t width = r->roller->lattice->width;
-    kn_blocks *out = r->out, views[MOST_PARTS];
-    out->n = out->n_entries = 0;
-    KN_TRY(blocks_grow(out, r->roller->lattice, (size_t)r->from->n + r->n_parts, r->from->n_entries, err));
+    const kn_block_lattice *b = r->roller->lattice;
+    kn_blocks *out = r->out, views[MOST_PARTS] = {{0}};
+    size_t n_slots = 0;
+    out->n = out->n_entries = out->n_slots = 0;
+    KN_TRY(blocks_grow(out, b, (size_t)r->from->n + r->n_parts, r->from->n_entries, err));
     for (uint32_t i = 0; i < r->n_parts; i++) {
         uint32_t begin = r->ends[i], first = r->from->start[begin];
         views[i] = (kn_blocks){.levels = out->levels, .keys = out->keys + begin, .prices = out->prices + begin,
                                .start = out->start + begin + i, .inner = out->inner + first,
-                               .counts = out->counts + (size_t)first * width, .capacity = UINT32_MAX,
+                               .counts = out->counts + (size_t)first * b->width,
+                               .words = out->words + (size_t)first * b->n_words, .capacity = UINT32_MAX,
                                .entries_capacity = UINT32_MAX};
     }
     r->parts = views;
     KN_TRY(kn_pool_run(r->roller->pool, r->n_parts, roll_part_job, r, err));
-    for (uint32_t i = 0; i < r->n_parts; i++) append(out, &views[i], width);
+    for (uint32_t i = 0; i < r->n_parts; i++) n_slots += views[i].n_slots;
+    KN_TRY(slots_grow(out, b, n_slots, err));
+    for (uint32_t i = 0; i < r->n_parts; i++) append(out, &views[i], b);
 done:
+    for (uint32_t i = 0; i < MOST_PARTS; i++) kn_free(views[i].values);
     return status;
 }
 

@@ -10,8 +10,8 @@
  * of the counts; a block answers the nodes with each of them generalized or not.
  *
  * Counts are KN_LATTICE_LANES lanes of rows, followed by as many of persons where persons are not rows. Where the lattice
- * carries histograms there are no riders, and an entry has the counts of a group: kn_lattice_class. A block
- * also carries the sum of a price per (column, level, position) over the outer columns. */
+ * carries histograms, an entry also has its sensitive values: block_values.h. A block also carries the sum of a price
+ * per (column, level, position) over the outer columns. */
 #ifndef KN_PARTITION_LATTICE_BLOCKS_H
 #define KN_PARTITION_LATTICE_BLOCKS_H
 
@@ -29,8 +29,11 @@ typedef struct kn_blocks {
     uint32_t *start;  /* n + 1: entries of a block */
     uint16_t *inner;  /* [entry]: positions of the inner columns, packed */
     uint32_t *counts; /* [entry * width] */
+    uint64_t *words;  /* [entry * n_words]: sensitive values; block_values.h */
+    uint32_t *values; /* [slot * values_width] */
+    uint32_t n_slots;
     uint32_t together; /* blocks that agree in the outer columns from this one on inwards stand together */
-    uint32_t capacity, entries_capacity;
+    uint32_t capacity, entries_capacity, slots_capacity;
 } kn_blocks;
 
 typedef struct kn_block_lattice {
@@ -50,13 +53,18 @@ typedef struct kn_block_lattice {
     uint16_t *raised;           /* [(combo * n_inner + column) << n_inner_bits | inner at the levels of that lower combo]:
                                    the inner value at the combo's levels */
     uint32_t width;             /* counts per entry, a multiple of 4 */
+    uint32_t n_words;           /* sensitive columns carried */
+    uint32_t *values_at, *values_lane; /* [sensitive]: where its lanes begin in a slot; numbers per rider lane */
+    uint32_t values_width;      /* numbers per slot */
+    uint32_t most_listed;       /* rows that an entry lists instead of having a slot */
     kn_blocks base;
 } kn_block_lattice;
 
 typedef struct kn_block_roller kn_block_roller;
 
-/* *out is NULL where blocks cannot serve: tuples beyond 63 bits, persons in several tuples, histograms as lists. `order` as from
- * kn_lattice_order; its last columns become the inner ones as far as combos and bits allow. */
+/* *out is NULL where blocks cannot serve: tuples beyond 63 bits, persons in several tuples, sensitive columns of more
+ * than 64 values. `order` as from kn_lattice_order; its last columns become the inner ones as far as combos and bits
+ * allow. */
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
                                int64_t ***prices, uint32_t max_combos, kn_pool *pool, kn_error *err);
 void kn_block_lattice_free(kn_block_lattice *blocks);

@@ -16,13 +16,24 @@
 
 typedef enum kind { DISTINCT, ENTROPY, RECURSIVE, FREQUENCY } kind;
 
+enum { N_LOGS = 1024 };
+
 typedef struct state {
-    uint32_t column;
+    uint32_t column, n_values;
     kind kind;
     double least_diversity; /* l */
     double factor;          /* c */
     uint64_t min_persons;
+    double log_limit;     /* entropy: log2 of l */
+    double *n_log_n;      /* entropy: n log2 n of the small n */
 } state;
+
+static void discard(void *opaque)
+{
+    state *self = opaque;
+    if (self != NULL) kn_free(self->n_log_n);
+    kn_free(self);
+}
 
 static kn_status refuse_impossible(const state *self, const kn_tuples *tuples, kn_error *err)
 {
@@ -42,9 +53,15 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     KN_NEW(self, 1);
     *out = self;
     KN_TRY(kn_model_column(&self->column, tuples, args, err));
+    self->n_values = tuples->sensitive[self->column].n_values;
     self->kind = (kind)kn_args_number(args, "kind");
     self->least_diversity = kn_args_number(args, "l");
     self->min_persons = kn_persons_of_rows(tuples, ceil(self->least_diversity - KN_SLACK));
+    if (self->kind == ENTROPY) {
+        self->log_limit = log2(self->least_diversity);
+        KN_NEW(self->n_log_n, N_LOGS);
+        for (uint32_t n = 2; n < N_LOGS; n++) self->n_log_n[n] = n * log2(n);
+    }
     if (self->kind == RECURSIVE) {
         if (!kn_args_get(args, "c")->given)
             KN_FAIL(KN_USAGE, "l-diversity: kind=recursive needs c=, the factor by which the most frequent value may "
@@ -138,6 +155,26 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return kn_at_most(self->least_diversity, reached);
 }
 
+static double n_log_n(const state *self, uint32_t n) { return n < N_LOGS ? self->n_log_n[n] : n * log2(n); }
+
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
+{
+    const state *self = opaque;
+    const uint32_t *lanes = counts->sensitive[self->column];
+    double rows = (double)counts->n_rows, sum = 0;
+    switch (self->kind) {
+    case DISTINCT:
+        return kn_lanes_distinct(lanes, self->n_values) >= self->least_diversity ? KN_JUDGED_HOLDS : KN_JUDGED_BREAKS;
+    case ENTROPY:
+        for (uint32_t v = 0; v < self->n_values; v++) sum += n_log_n(self, lanes[v]);
+        return kn_judge_at_most(sum, n_log_n(self, (uint32_t)counts->n_rows) - rows * self->log_limit, 1e-9 * rows);
+    case FREQUENCY:
+        return kn_judge_at_most(kn_lanes_largest(lanes, self->n_values) * self->least_diversity, rows, 1e-9 * rows);
+    case RECURSIVE: break;
+    }
+    return KN_JUDGED_UNSURE;
+}
+
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
 static bool orient(const void *opaque, const char **letter)
@@ -175,8 +212,9 @@ const kn_privacy kn_privacy_l_diversity = {
     .letter = "l",
     .orient = orient,
     .prepare = prepare,
-    .discard = kn_free,
+    .discard = discard,
     .holds = holds,
+    .judge = judge,
     .value = value,
     .min_persons = min_persons,
 };

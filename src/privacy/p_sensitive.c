@@ -5,7 +5,7 @@
 #include "privacy/sensitive.h"
 
 typedef struct state {
-    uint32_t column, least_values;
+    uint32_t column, n_values, least_values;
     uint64_t min_persons;
 } state;
 
@@ -19,6 +19,7 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->least_values = (uint32_t)kn_args_number(args, "p");
     self->min_persons = kn_persons_of_rows(tuples, self->least_values);
     KN_TRY(kn_model_column(&self->column, tuples, args, err));
+    self->n_values = tuples->sensitive[self->column].n_values;
     uint32_t distinct = kn_sensitive_distinct(&tuples->sensitive[self->column]);
     if (self->least_values > distinct && tuples->n_rows > 0)
         KN_FAIL(KN_NOT_MET,
@@ -36,6 +37,13 @@ static double value(const void *opaque, const kn_class_counts *counts)
 static bool holds(const void *opaque, const kn_class_counts *counts)
 {
     return value(opaque, counts) >= ((const state *)opaque)->least_values;
+}
+
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
+{
+    const state *self = opaque;
+    uint32_t distinct = kn_lanes_distinct(counts->sensitive[self->column], self->n_values);
+    return distinct >= self->least_values ? KN_JUDGED_HOLDS : KN_JUDGED_BREAKS;
 }
 
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
@@ -63,6 +71,7 @@ const kn_privacy kn_privacy_p_sensitive = {
     .prepare = prepare,
     .discard = kn_free,
     .holds = holds,
+    .judge = judge,
     .value = value,
     .min_persons = min_persons,
 };

@@ -128,6 +128,19 @@ bool kn_models_hold(const kn_models *models, const kn_class_counts *counts)
     return true;
 }
 
+kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts)
+{
+    kn_judgement judgement = KN_JUDGED_HOLDS;
+    for (size_t i = 0; i < models->n; i++) {
+        const kn_privacy *type = models->items[i].type;
+        if (type->counts_only) continue; /* says what min_persons says */
+        kn_judgement own = type->judge != NULL ? type->judge(models->items[i].state, counts) : KN_JUDGED_UNSURE;
+        if (own == KN_JUDGED_BREAKS) return own;
+        if (own == KN_JUDGED_UNSURE) judgement = own;
+    }
+    return judgement;
+}
+
 bool kn_models_hold_class(const kn_models *models, kn_class_counts *counts, const kn_cell *cells,
                           const kn_set_pool *sets)
 {

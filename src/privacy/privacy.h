@@ -15,6 +15,13 @@ enum {
                                 kn_models_hold_class */
 };
 
+/* A class with its sensitive columns as lanes: rows by value, padded with zeros to a multiple of four. */
+typedef struct kn_lane_counts {
+    uint64_t n_rows, n_persons;
+    const uint32_t *const *sensitive; /* [sensitive column][value] */
+} kn_lane_counts;
+typedef enum kn_judgement { KN_JUDGED_BREAKS, KN_JUDGED_HOLDS, KN_JUDGED_UNSURE } kn_judgement;
+
 typedef struct kn_privacy {
     const char *name, *summary, *citation;
     const kn_param *params;
@@ -30,6 +37,8 @@ typedef struct kn_privacy {
     kn_status (*prepare)(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err);
     void (*discard)(void *state);
     bool (*holds)(const void *state, const kn_class_counts *counts);
+    /* NULL, or what `holds` says, faster, for searches that ask about millions of classes: unsure near the limit. */
+    kn_judgement (*judge)(const void *state, const kn_lane_counts *counts);
     double (*value)(const void *state, const kn_class_counts *counts); /* in the model's own unit: k, l, alpha, t */
     /* A number of persons that every class that holds has: k for k-anonymity, l for l-diversity. 1 when unknown. */
     uint64_t (*min_persons)(const void *state);
@@ -67,7 +76,9 @@ kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_spe
 void kn_models_free(kn_models *models);
 /* Whether a class may be released. For models that need a population `counts->n_population` must be set. */
 bool kn_models_hold(const kn_models *models, const kn_class_counts *counts);
-/* The same for a class whose cells are known: fills in n_population where a model needs it. */
+/* The same from lanes, for a class with at least min_persons; unsure where kn_models_hold has to be asked. */
+kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts);
+/* As kn_models_hold for a class whose cells are known: fills in n_population where a model needs it. */
 bool kn_models_hold_class(const kn_models *models, kn_class_counts *counts, const kn_cell *cells,
                           const kn_set_pool *sets);
 /* Refuses, with KN_NOT_MET and the value that is possible, what no release without suppressed rows can give: a monotone

@@ -27,4 +27,31 @@ static inline uint64_t kn_persons_of_rows(const kn_tuples *tuples, double n_rows
     return tuples->row_person != NULL || n_rows <= 1 ? 1 : (uint64_t)n_rows;
 }
 
+/* --- Lanes ----------------------------------------------------------------------------------------------------- */
+
+typedef uint32_t kn_model_lanes __attribute__((vector_size(16), may_alias, aligned(4)));
+typedef float kn_model_floats __attribute__((vector_size(16), may_alias, aligned(4)));
+
+/* Distinct values of a class. */
+static inline uint32_t kn_lanes_distinct(const uint32_t *counts, uint32_t n_values)
+{
+    kn_model_lanes n = {0};
+    for (uint32_t v = 0; v < n_values; v += 4) n -= (kn_model_lanes)(*(const kn_model_lanes *)(counts + v) != 0);
+    return n[0] + n[1] + n[2] + n[3];
+}
+
+static inline uint32_t kn_lanes_largest(const uint32_t *counts, uint32_t n_values)
+{
+    uint32_t largest = 0;
+    for (uint32_t v = 0; v < n_values; v++) largest = counts[v] > largest ? counts[v] : largest;
+    return largest;
+}
+
+/* Whether a quick figure is at most the limit; unsure where rounding might have decided. */
+static inline kn_judgement kn_judge_at_most(double figure, double limit, double rounding)
+{
+    if (figure < limit - rounding) return KN_JUDGED_HOLDS;
+    return figure > limit + rounding ? KN_JUDGED_BREAKS : KN_JUDGED_UNSURE;
+}
+
 #endif

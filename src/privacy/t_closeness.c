@@ -34,6 +34,7 @@ typedef struct state {
     double *below_sum;  /* sum of Q over the smaller ranks; n_values + 1 */
     double *node_share; /* hierarchical: q of each node */
     double *node_gap;   /* (level of the parent - level) / height */
+    float *shares;      /* equal: q of each value, for lanes */
 } state;
 
 static void discard(void *opaque)
@@ -45,6 +46,7 @@ static void discard(void *opaque)
     kn_free(self->below_sum);
     kn_free(self->node_share);
     kn_free(self->node_gap);
+    kn_free(self->shares);
     kn_free(self);
 }
 
@@ -134,6 +136,16 @@ done:
     return status;
 }
 
+static kn_status prepare_equal(state *self, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW(self->shares, (size_t)self->n_values + 3); /* whole vectors */
+    for (uint32_t value = 0; value < self->n_values && self->n_rows > 0; value++)
+        self->shares[value] = (float)((double)self->sensitive->value_rows[value] / self->n_rows);
+done:
+    return status;
+}
+
 static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -147,6 +159,7 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->n_rows = tuples->n_rows;
     self->distance = (distance)kn_args_number(args, "distance");
     self->max_distance = kn_args_number(args, "t");
+    if (self->distance == EQUAL) KN_TRY(prepare_equal(self, err));
     if (self->distance == ORDERED) KN_TRY(prepare_ordered(self, err));
     if (self->distance == HIERARCHICAL) KN_TRY(prepare_hierarchical(self, err));
     note_order(self);
@@ -317,6 +330,41 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return kn_at_most(value(opaque, counts), ((const state *)opaque)->max_distance);
 }
 
+/* Rows to move, by four values at a time; counts are exact in a float up to 2^24 and rounded beyond. */
+static double equal_rows(const state *self, const uint32_t *lanes, float rows)
+{
+    typedef int32_t signed_lanes __attribute__((vector_size(16)));
+    kn_model_floats sum = {0};
+    for (uint32_t v = 0; v < self->n_values; v += 4) {
+        kn_model_floats more = __builtin_convertvector((signed_lanes) * (const kn_model_lanes *)(lanes + v), kn_model_floats);
+        more -= *(const kn_model_floats *)(self->shares + v) * rows;
+        sum += (kn_model_floats)((signed_lanes)(more > 0) & (signed_lanes)more);
+    }
+    return (double)sum[0] + sum[1] + sum[2] + sum[3];
+}
+
+static double ordered_rows(const state *self, const uint32_t *lanes, double rows)
+{
+    double seen = 0, sum = 0;
+    for (uint32_t v = 0; v < self->n_values; v++) {
+        seen += lanes[v];
+        sum += fabs(seen - self->below[v] * rows);
+    }
+    return sum / (self->n_values - 1.0);
+}
+
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
+{
+    const state *self = opaque;
+    const uint32_t *lanes = counts->sensitive[self->column];
+    double rows = (double)counts->n_rows, limit = self->max_distance * rows;
+    if (self->distance == EQUAL && counts->n_rows < INT32_MAX && self->n_values <= 256)
+        return kn_judge_at_most(equal_rows(self, lanes, (float)rows), limit, 1e-5 * rows);
+    if (self->distance == ORDERED && self->place == NULL && self->n_values > 1)
+        return kn_judge_at_most(ordered_rows(self, lanes, rows), limit, 1e-9 * rows);
+    return KN_JUDGED_UNSURE;
+}
+
 static uint64_t min_persons(const void *opaque) { return 1; }
 
 static const kn_param params[] = {
@@ -341,6 +389,7 @@ const kn_privacy kn_privacy_t_closeness = {
     .prepare = prepare,
     .discard = discard,
     .holds = holds,
+    .judge = judge,
     .value = value,
     .min_persons = min_persons,
 };

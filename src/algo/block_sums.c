@@ -1,0 +1,160 @@
+/* The sums of a pass over blocks; see the header. Rows are kept by inner value and priced in the end: a pass meets many
+ * classes and few values. */
+#include "algo/block_sums.h"
+
+#include <string.h>
+
+static kn_status suppressed_new(kn_suppressed *sums, const kn_block_lattice *b, kn_error *err)
+{
+    kn_status status = KN_OK;
+    sums->by_value = kn_array_alloc_aligned((size_t)b->n_combos << b->n_inner_bits, 4 * sizeof *sums->by_value, err);
+    sums->always = kn_array_alloc_aligned((size_t)1 << b->n_inner_bits, sizeof *sums->always, err);
+    if (sums->by_value == NULL || sums->always == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_NEW(sums->units, b->n_combos);
+done:
+    return status;
+}
+
+static bool exists(const kn_block_lattice *b, uint32_t combo, uint32_t value)
+{
+    for (uint32_t i = 0; i < b->n_inner; i++) {
+        uint32_t position = value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
+        if (position >= b->lattice->columns[b->inner[i]].levels[b->combo_level[combo][i]].n) return false;
+    }
+    return true;
+}
+
+kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = domain->blocks;
+    uint32_t n = 0;
+    kn_block_sums *sums = kn_array_alloc_aligned(1, sizeof *sums, err);
+    *out = NULL;
+    if (sums == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    sums->domain = domain;
+    KN_TRY(suppressed_new(&sums->sure, b, err));
+    if (b->n_words > 0) KN_TRY(suppressed_new(&sums->refused, b, err));
+    KN_NEW(sums->valid_start, (size_t)b->n_combos + 1);
+    KN_NEW_RAW(sums->valid, (size_t)b->n_combos << b->n_inner_bits);
+    for (uint32_t c = 0; c < b->n_combos; c++) {
+        for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++)
+            if (exists(b, c, value)) sums->valid[n++] = (uint16_t)value;
+        sums->valid_start[c + 1] = n;
+    }
+    *out = sums;
+    sums = NULL;
+done:
+    kn_block_sums_free(sums);
+    return status;
+}
+
+void kn_block_sums_free(kn_block_sums *sums)
+{
+    if (sums == NULL) return;
+    kn_suppressed *both[] = {&sums->sure, &sums->refused};
+    for (int r = 0; r < 2; r++) {
+        kn_free(both[r]->by_value);
+        kn_free(both[r]->always);
+        kn_free(both[r]->units);
+    }
+    kn_free(sums->valid_start);
+    kn_free(sums->valid);
+    kn_free(sums);
+}
+
+static void clear(kn_suppressed *suppressed, const kn_block_sums *sums, const kn_block_lattice *b)
+{
+    for (uint32_t c = 0; c < b->n_combos; c++)
+        for (uint32_t i = sums->valid_start[c]; i < sums->valid_start[c + 1]; i++)
+            memset(&suppressed->by_value[(((size_t)c << b->n_inner_bits) + sums->valid[i]) * 4], 0, 4 * sizeof(kn_lanes4));
+    memset(suppressed->units, 0, b->n_combos * sizeof *suppressed->units);
+    memset(suppressed->always, 0, sizeof *suppressed->always << b->n_inner_bits);
+    memset(suppressed->always_lanes, 0, sizeof suppressed->always_lanes);
+    memset(suppressed->always_units, 0, sizeof suppressed->always_units);
+}
+
+void kn_block_sums_clear(kn_block_sums *sums)
+{
+    const kn_block_lattice *b = sums->domain->blocks;
+    const kn_lanes4 most = {~0u, ~0u, ~0u, ~0u};
+    clear(&sums->sure, sums, b);
+    if (b->n_words > 0) clear(&sums->refused, sums, b);
+    memset(sums->classes, 0, b->n_combos * sizeof *sums->classes);
+    memset(sums->always_classes, 0, sizeof sums->always_classes);
+    for (int m = 0; m < 4; m++) {
+        for (uint32_t c = 0; c < b->n_combos; c++) sums->smallest[c][m] = most;
+        sums->always_smallest[m] = most;
+    }
+}
+
+static void add(kn_suppressed *to, const kn_suppressed *more, const kn_block_sums *sums, const kn_block_lattice *b)
+{
+    for (uint32_t c = 0; c < b->n_combos; c++) {
+        for (uint32_t i = sums->valid_start[c]; i < sums->valid_start[c + 1]; i++) {
+            size_t place = (((size_t)c << b->n_inner_bits) + sums->valid[i]) * 4;
+            for (int m = 0; m < 4; m++) to->by_value[place + (size_t)m] += more->by_value[place + (size_t)m];
+        }
+        for (int m = 0; m < 4; m++) to->units[c][m] += more->units[c][m];
+    }
+    for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) to->always[value] += more->always[value];
+    for (int m = 0; m < 4; m++) {
+        to->always_lanes[m] += more->always_lanes[m];
+        to->always_units[m] += more->always_units[m];
+    }
+}
+
+void kn_block_sums_add(kn_block_sums *sums, const kn_block_sums *more)
+{
+    const kn_block_lattice *b = sums->domain->blocks;
+    add(&sums->sure, &more->sure, sums, b);
+    if (b->n_words > 0) add(&sums->refused, &more->refused, sums, b);
+    for (int m = 0; m < 4; m++) {
+        for (uint32_t c = 0; c < b->n_combos; c++) {
+            sums->classes[c][m] += more->classes[c][m];
+            sums->smallest[c][m] = kn_lesser(sums->smallest[c][m], more->smallest[c][m]);
+        }
+        sums->always_classes[m] += more->always_classes[m];
+        sums->always_smallest[m] = kn_lesser(sums->always_smallest[m], more->always_smallest[m]);
+    }
+}
+
+/* What an inner value at the least levels pays more at a combo when suppressed. */
+static int64_t gap_at(const kn_full_domain *domain, uint32_t combo, uint32_t value)
+{
+    const kn_block_lattice *b = domain->blocks;
+    int64_t units = 0;
+    for (uint32_t i = 0; i < b->n_inner; i++) {
+        uint32_t q = b->inner[i], level = b->combo_level[combo][i];
+        const kn_lattice_column *column = &domain->lattice->columns[q];
+        uint32_t code = column->levels[column->min_level].first_code[value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1)];
+        units += domain->gap[q][level][column->levels[level].of_code[code]];
+    }
+    return units;
+}
+
+void kn_suppressed_at(kn_lanes4 rows[4], int64_t units[4], const kn_block_sums *sums, const kn_suppressed *suppressed,
+                      uint32_t combo)
+{
+    const kn_full_domain *domain = sums->domain;
+    const kn_block_lattice *b = domain->blocks;
+    const int64_t *gap = domain->inner_gap + ((size_t)combo << b->n_inner_bits);
+    for (int m = 0; m < 4; m++) {
+        rows[m] = suppressed->always_lanes[m];
+        units[m] = suppressed->always_units[m] + suppressed->units[combo][m];
+    }
+    for (uint32_t i = sums->valid_start[combo]; i < sums->valid_start[combo + 1]; i++) {
+        const kn_lanes4 *own = &suppressed->by_value[(((size_t)combo << b->n_inner_bits) + sums->valid[i]) * 4];
+        kn_lanes4 total = kn_sum_lanes(own);
+        for (int m = 0; m < 4; m++) {
+            rows[m] += own[m];
+            units[m] += gap[sums->valid[i]] * (int64_t)total[m];
+        }
+    }
+    for (uint32_t i = 0; i < sums->valid_start[1]; i++) { /* combo 0: the least levels */
+        kn_lanes4 total = suppressed->always[sums->valid[i]];
+        if (!kn_any_lane(total)) continue;
+        int64_t more = gap_at(domain, combo, sums->valid[i]);
+        for (int m = 0; m < 4; m++) units[m] += more * (int64_t)total[m];
+    }
+}
