@@ -407,7 +407,7 @@ static void two_classes_that_hold_hold_when_merged(void **state)
 {
     kn_rng rng = kn_rng_new(24, 0);
     enum { N = sizeof monotone_specs / sizeof *monotone_specs };
-    unsigned n_merged[N] = {0};
+    unsigned n_merged[N] = {0}, n_grown = 0, n_shrunk = 0;
     for (int round = 0; round < 6000; round++) {
         test_case c = secrets(&rng, 24, 4);
         uint32_t two[24], one[24] = {0};
@@ -424,6 +424,11 @@ static void two_classes_that_hold_hold_when_merged(void **state)
             judge(&c, monotone_specs[i], apart, 1, &second);
             judge(&c, monotone_specs[i], merged, 0, &both);
             if (first && second && !both) fail_msg("%s is not monotone", monotone_specs[i]);
+            kn_models *models = models_of(&c, monotone_specs[i]);
+            if (models->grows && (first || second) && !both) fail_msg("%s does not grow", monotone_specs[i]);
+            n_grown += models->grows && first != second;
+            n_shrunk += first != second && !both;
+            kn_models_free(models);
             n_merged[i] += first && second;
         }
         kn_release_free(apart);
@@ -432,6 +437,7 @@ static void two_classes_that_hold_hold_when_merged(void **state)
     }
     for (int i = 0; i < N; i++)
         if (n_merged[i] < 20) fail_msg("%s was tried %u times only", monotone_specs[i], n_merged[i]);
+    assert_true(n_grown > 20 && n_shrunk > 20); /* of those that do not claim to */
 }
 
 /* --- Printed examples

@@ -4,6 +4,8 @@
  * bits here, in this order. `state` has the bits of those that are empty or hold; where models are monotone, what is
  * merged of fine classes is fine, so a model is asked only about a class that has persons enough and a part that is
  * not, and never twice about the same rows: a class that nothing was added to keeps its answers from combo to combo.
+ * Where a class that holds goes on holding whatever is added (kn_models.grows), `state` has only those that hold, and
+ * what is merged of one of them holds.
  *
  * Classes stand in the order of their inner values and merge as in block_counts.c. Their sensitive values follow only
  * where a model is asked: each combo notes which classes of the combo below it made which of its own, and when one
@@ -15,7 +17,9 @@
 #include <string.h>
 
 enum { N_CLASSES = 9, ALL_CLASSES = 0x1ff, MOST_NARROW = KN_LANES_MOST_ROWS };
-enum { ASKED = 1 << 9, FRESH = 1 << 10 }; /* in `state`: the bits of classes are all there is; nothing is in it yet */
+/* In `state`, beside the bits of classes: they are all there is; nothing is in it yet; the lanes that have rows, where what
+ * holds goes on holding (otherwise all). */
+enum { ASKED = 1 << 9, FRESH = 1 << 10, FILLED = 11 };
 enum { FIRST = 1 << 15 };                 /* in `made`: begins a class */
 static const uint8_t lanes_of[N_CLASSES] = {1, 2, 4, 8, 5, 10, 3, 12, 15};
 static const uint8_t set_of[N_CLASSES] = {0, 0, 0, 0, 1, 1, 2, 2, 3}; /* merged set and a lane in it */
@@ -261,6 +265,14 @@ static inline uint32_t implied(uint32_t fine)
     return bits | (uint32_t)((pairs & 0x30) == 0x30 || (pairs & 0xc0) == 0xc0 || (pairs & 0xf) == 0xf) << 8;
 }
 
+/* Bits of classes that have a part which holds. */
+static inline uint32_t grown(uint32_t holds)
+{
+    uint32_t bits = 0;
+    for (uint32_t c = 4; c < N_CLASSES; c++) bits |= (uint32_t)((lanes_of[c] & holds) != 0) << c;
+    return bits | (uint32_t)((holds & 0xf0) != 0) << 8;
+}
+
 /* Returns those of the classes in `ask` that hold. Models are shown all classes: that is cheaper than to sort out. */
 static uint32_t ask_models(kn_histogram_scan *scan, const kn_lanes4 *slot, const kn_lanes4 rows[4],
                            const kn_lanes4 persons[4], uint32_t ask)
@@ -285,8 +297,8 @@ static uint32_t ask_models(kn_histogram_scan *scan, const kn_lanes4 *slot, const
 /* What is the same for all blocks of a pass. Constant members make loops of their own. */
 typedef struct settings {
     kn_lanes4 threshold;
-    bool has_persons, details;
-    uint32_t n_riders;
+    bool has_persons, details, grows;
+    uint32_t n_riders, keeps; /* keeps: what a merged class inherits of `state` */
 } settings;
 
 static inline __attribute__((always_inline)) uint32_t any_bits(kn_lanes4 bits)
@@ -310,10 +322,27 @@ static inline __attribute__((always_inline)) kn_lanes4 class_mask(uint32_t bits,
     return (kn_lanes4)(((kn_lanes4){bits, bits, bits, bits} & own[m]) != 0);
 }
 
-/* Where models are monotone this is found out once for an entry and inherited. */
-static inline __attribute__((always_inline)) uint32_t empty_classes(const kn_histogram_scan *scan, kn_lanes4 rows)
+static inline __attribute__((always_inline)) uint32_t filled_lanes(kn_lanes4 rows)
 {
-    return scan->empty[any_bits((kn_lanes4)(rows != 0) & (kn_lanes4){1, 2, 4, 8})];
+    return any_bits((kn_lanes4)(rows != 0) & (kn_lanes4){1, 2, 4, 8});
+}
+
+/* Of an entry, before anything is asked. */
+static inline __attribute__((always_inline)) uint16_t first_state(const kn_histogram_scan *scan, kn_lanes4 rows)
+{
+    uint32_t filled = filled_lanes(rows);
+    return (uint16_t)(scan->models->grows ? filled << FILLED : scan->empty[filled] | 15 << FILLED);
+}
+
+static inline __attribute__((always_inline)) uint32_t merged_state(uint32_t a, uint32_t b, const settings *s)
+{
+    return s->grows ? (a | b) & ~(uint32_t)ASKED : a & b & s->keeps;
+}
+
+/* The classes that are empty or hold. */
+static inline __attribute__((always_inline)) uint32_t fine_classes(const kn_histogram_scan *scan, uint32_t state)
+{
+    return (state & scan->all) | scan->empty[state >> FILLED & 15];
 }
 
 /* Whether not even all lanes together have persons enough. */
@@ -337,13 +366,16 @@ static inline __attribute__((always_inline)) uint32_t class_below(kn_lanes4 belo
     kn_merge_lanes(rows, counts);
     if (s->has_persons) kn_merge_lanes(persons, counts + 1);
     for (int m = 0; !s->has_persons && m < 4; m++) persons[m] = rows[m];
-    uint32_t known = *state | (scan->models->monotone ? 0 : empty_classes(scan, counts[0]));
+    uint32_t known = fine_classes(scan, *state);
+    if (!scan->models->monotone) known |= scan->empty[filled_lanes(counts[0])];
     for (int m = 0; m < 4; m++) {
         enough[m] = (kn_lanes4)(persons[m] >= s->threshold);
         below[m] = rows[m] & ~enough[m];
     }
     uint32_t large = class_bits(enough) & scan->all;
-    if ((known & ASKED) == 0) {
+    if ((*state & ASKED) == 0) {
+        const uint32_t before = known;
+        if (s->grows) known |= grown(*state) & large;
         if (scan->models->monotone) known |= implied(known) & large;
         uint32_t ask = large & ~known;
         if (ask != 0 && scan->models->counts_only) {
@@ -354,7 +386,7 @@ static inline __attribute__((always_inline)) uint32_t class_below(kn_lanes4 belo
             const kn_lanes4 *slot = c == KN_NONE ? scan->slots : scan->lists[c].slots + (size_t)j * scan->n_vectors;
             known |= ask_models(scan, slot, rows, persons, ask);
         }
-        *state = (uint16_t)(known | ASKED);
+        *state = (uint16_t)(*state | (known & ~before) | ASKED);
     }
     for (int m = 0; s->details && m < 4; m++) {
         kn_lanes4 filled = (kn_lanes4)(rows[m] != 0), size = persons[m] | ~filled;
@@ -398,7 +430,7 @@ static inline __attribute__((always_inline)) void lowest_classes(kn_histogram_sc
     const uint32_t n = take_values(scan, 0);
     for (uint32_t j = 0; j < n; j++) {
         uint32_t e = list->made[j] = scan->where[list->value[j]];
-        list->state[j] = (uint16_t)empty_classes(scan, from[e * parts]);
+        list->state[j] = first_state(scan, from[e * parts]);
         for (uint32_t part = 0; part < parts; part++) list->counts[j * parts + part] = from[e * parts + part];
     }
     list->has_slots = false;
@@ -406,11 +438,11 @@ static inline __attribute__((always_inline)) void lowest_classes(kn_histogram_sc
 
 /* Raises another inner column than the first: sorts anew. */
 static inline __attribute__((always_inline)) void raise_sorting(kn_histogram_scan *scan, uint32_t c, uint32_t from,
-                                                                const uint16_t *raised, uint32_t keeps, uint32_t parts)
+                                                                const uint16_t *raised, const settings *s)
 {
     const class_list *source = &scan->lists[from];
     const class_list list = scan->lists[c];
-    const uint32_t n_from = scan->n_classes[from];
+    const uint32_t n_from = scan->n_classes[from], parts = s->has_persons ? 2 : 1;
     for (uint32_t j = 0; j < n_from; j++) {
         uint32_t value = raised[source->value[j]];
         scan->bits[value / 64] |= (uint64_t)1 << value % 64;
@@ -425,7 +457,7 @@ static inline __attribute__((always_inline)) void raise_sorting(kn_histogram_sca
         uint32_t at = scan->where[raised[source->value[j]]], is_new = list.state[at] == FRESH;
         uint32_t state = source->state[j];
         list.made[j] = (uint16_t)(at | (is_new ? FIRST : 0));
-        list.state[at] = (uint16_t)(is_new ? state : list.state[at] & state & keeps);
+        list.state[at] = (uint16_t)(is_new ? state : merged_state(list.state[at], state, s));
         for (uint32_t part = 0; part < parts; part++) list.counts[at * parts + part] += source->counts[j * parts + part];
     }
 }
@@ -433,14 +465,14 @@ static inline __attribute__((always_inline)) void raise_sorting(kn_histogram_sca
 static inline __attribute__((always_inline)) void raise_classes(kn_histogram_scan *scan, const kn_block_lattice *b,
                                                                 uint32_t c, const settings *s)
 {
-    const uint32_t parts = s->has_persons ? 2 : 1, keeps = scan->models->monotone ? ALL_CLASSES : 0;
+    const uint32_t parts = s->has_persons ? 2 : 1;
     uint32_t column = 0, from = b->below[c][0];
     if (from == KN_NONE) from = kn_combo_source(b, c, scan->n_classes, &column);
     const uint16_t *raised = b->raised + (((size_t)c * b->n_inner + column) << b->n_inner_bits);
     scan->lists[c].from = from;
     scan->lists[c].has_slots = false;
     if (column > 0) {
-        raise_sorting(scan, c, from, raised, keeps, parts);
+        raise_sorting(scan, c, from, raised, s);
         return;
     }
     const class_list list = scan->lists[c], source = scan->lists[from];
@@ -452,7 +484,7 @@ static inline __attribute__((always_inline)) void raise_classes(kn_histogram_sca
         kn_lanes4 mask = {keep, keep, keep, keep};
         n += is_new;
         last = value;
-        state = source.state[j] & ((state & keeps) | ~keep);
+        state = is_new ? source.state[j] : merged_state(state, source.state[j], s);
         list.value[n - 1] = (uint16_t)value;
         list.state[n - 1] = (uint16_t)state;
         list.made[j] = (uint16_t)((n - 1) | (is_new ? FIRST : 0));
@@ -482,7 +514,7 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
         const class_list list = scan->lists[c];
         const uint32_t n = scan->n_classes[c];
         for (uint32_t j = 0; j < n; j++) {
-            if (!s->details && (list.state[j] & scan->all) == scan->all) continue;
+            if (!s->details && fine_classes(scan, list.state[j]) == scan->all) continue;
             kn_lanes4 below[4], rows[4];
             size_t place = (((size_t)c << b->n_inner_bits) + list.value[j]) * 4;
             if (!s->details && is_small(&list.counts[j * parts], s)) {
@@ -493,7 +525,7 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
             }
             uint32_t refused = class_below(below, rows, scan, &list.counts[j * parts], c, j, &list.state[j], s,
                                            sums->classes[c], sums->smallest[c]);
-            if ((list.state[j] & scan->all) == scan->all) continue;
+            if (fine_classes(scan, list.state[j]) == scan->all) continue;
             any = true;
             kn_add_class(sums->sure.by_value + place, block_below, below, s->n_riders);
             if (refused == 0) continue;
@@ -513,10 +545,10 @@ static inline __attribute__((always_inline)) void single_entry(kn_block_sums *su
 {
     const uint32_t e = blocks->start[block], parts = s->has_persons ? 2 : 1;
     kn_lanes4 below[4], rows[4];
-    uint16_t state = (uint16_t)empty_classes(scan, ((const kn_lanes4 *)blocks->counts)[(size_t)e * parts]);
+    uint16_t state = first_state(scan, ((const kn_lanes4 *)blocks->counts)[(size_t)e * parts]);
     uint32_t refused = class_below(below, rows, scan, (const kn_lanes4 *)blocks->counts + (size_t)e * parts, KN_NONE, 0,
                                    &state, s, sums->always_classes, sums->always_smallest);
-    if ((state & scan->all) == scan->all) return;
+    if (fine_classes(scan, state) == scan->all) return;
     kn_add_always(&sums->sure, below, blocks->inner[e], blocks->prices[block], s->n_riders);
     if (refused == 0) return;
     refused_rows(below, rows, refused);
@@ -528,7 +560,8 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
                                                               bool has_persons, bool details)
 {
     const uint32_t parts = has_persons ? 2 : 1, k = scan->min_persons;
-    const settings s = {{k, k, k, k}, has_persons, details, n_riders};
+    const uint32_t keeps = 15u << FILLED | (scan->models->monotone ? ALL_CLASSES : 0);
+    const settings s = {{k, k, k, k}, has_persons, details, scan->models->grows, n_riders, keeps};
     scan->blocks = blocks;
     for (uint32_t block = range.begin; block < range.end; block++) {
         uint32_t first = blocks->start[block], end = blocks->start[block + 1];

@@ -178,6 +178,8 @@ static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
     return judgement;
 }
 
+static bool grows(const void *opaque) { return ((const state *)opaque)->kind == DISTINCT; }
+
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
 static bool orient(const void *opaque, const char **letter)
@@ -211,6 +213,7 @@ const kn_privacy kn_privacy_l_diversity = {
     .n_params = sizeof params / sizeof *params,
     .needs = KN_NEEDS_HISTOGRAM,
     .monotone = true,
+    .grows = grows,
     .worst_is_least = true,
     .letter = "l",
     .orient = orient,

@@ -45,6 +45,8 @@ static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
     return kn_judge_distinct(counts, self->column, self->n_values, self->least_values);
 }
 
+static bool grows(const void *opaque) { return true; }
+
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
 static const kn_param params[] = {
@@ -65,6 +67,7 @@ const kn_privacy kn_privacy_p_sensitive = {
     .n_params = sizeof params / sizeof *params,
     .needs = KN_NEEDS_HISTOGRAM,
     .monotone = true,
+    .grows = grows,
     .worst_is_least = true,
     .letter = "p",
     .prepare = prepare,

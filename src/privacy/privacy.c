@@ -86,7 +86,7 @@ kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_spe
     *out = NULL;
     KN_NEW(models, 1);
     KN_NEW(models->items, n_specs);
-    models->monotone = models->counts_only = true;
+    models->monotone = models->grows = models->counts_only = true;
     models->min_persons = 1;
     for (size_t i = 0; i < n_specs; i++) {
         kn_model *model = &models->items[models->n++];
@@ -95,6 +95,7 @@ kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_spe
         if (type->needs & KN_NEEDS_POPULATION) KN_TRY(open_population(models, model, tuples, population_options, pool, err));
         models->needs |= type->needs;
         models->monotone = models->monotone && type->monotone;
+        models->grows = models->grows && (type->counts_only || (type->grows != NULL && type->grows(model->state)));
         models->counts_only = models->counts_only && type->counts_only;
         uint64_t persons = type->min_persons(model->state);
         if (persons > models->min_persons) models->min_persons = persons;

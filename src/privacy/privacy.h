@@ -35,6 +35,8 @@ typedef struct kn_privacy {
     size_t n_params;
     unsigned needs;
     bool monotone;       /* two classes that hold, merged, hold */
+    /* NULL, or whether a class that holds goes on holding with any rows added, as with "at least l different values". */
+    bool (*grows)(const void *state);
     bool counts_only;    /* says just: n_persons >= min_persons */
     bool worst_is_least; /* the worst class is the one with the smallest value (k, l); otherwise the largest (t) */
     const char *letter;  /* the parameter that bounds `value`: "k", "l", "t" */
@@ -64,7 +66,7 @@ typedef struct kn_models {
     size_t n;
     kn_model *items;
     unsigned needs;            /* union */
-    bool monotone;             /* all of them */
+    bool monotone, grows;      /* all of them */
     bool counts_only;          /* the models together say just: n_persons >= min_persons. The kernel's fast path */
     uint64_t min_persons;      /* largest of them */
     kn_population *population; /* where a model needs one; owned */
