@@ -5,9 +5,11 @@
 
 One JSON line per run: commit, data, settings, LM reached, the figure that is asked for, wall and CPU seconds, time of the first
 release, peak memory. Searches get a large budget and a time limit, on two threads; CPU seconds say how much of the
-machine they really had. Generated tables run with the default budget, and a last line has the exponent of
-their growth: log(time to the LM of the smallest table) over log(rows). Real data is read from the folder that
-KANON_DATA names; without it those questions are left out, saying so."""
+machine they really had. Generated tables all run with the same work per row; the LM that the smallest one ends with is
+the goal, and a last line has the exponent of growth: log(search time to the goal) over log(rows), and the same for
+the time that all of the work takes; null where the time limit came first. A larger table of the same people has
+more neighbours for everybody, so its goal is an easy one: the second exponent is the stricter. Real data is read from the folder that KANON_DATA names; without it
+those questions are left out, saying so."""
 import argparse
 import json
 import math
@@ -22,6 +24,7 @@ import time
 EIGHT = "sex,age,race,marital-status,education,native-country,workclass,income"
 PEOPLE = {"age": "intervals(5,10,20)", "sex": "suppress", "zip": "mask(right)", "marital_status": None, "education": None,
           "occupation": None, "country": None, "income": "intervals(10000,50000)"}
+GROWTH_WORK, GROWTH_SECONDS = 30, 60  # looks per row (what 100,000 rows get by default), and the longest search
 # k: LM that is asked for after 1, 10 and 60 seconds
 FOURTEEN = {5: (0.244, 0.2315, 0.2255), 10: (0.283, 0.2595, 0.2555), 50: (0.349, 0.330, 0.3255),
             100: (0.390, 0.3685, 0.3635)}
@@ -67,23 +70,29 @@ def line(name, commit, answer, cpu, wanted):
             "stopped": answer["stopped"], "peak_bytes": answer["peak_bytes"]}
 
 
+def exponent(few, first, many, last):
+    return round(math.log(last / first) / math.log(many / few), 3) if first and last else None
+
+
 def growth(kanon, generate, sizes, folder, commit):
-    """Default budget on generated tables; the time to the smallest table's LM."""
-    points = []
+    """The same work per row on generated tables; the time to the smallest table's LM."""
+    points, goal = [], None
     for rows in sizes:
         table = pathlib.Path(folder, "people.csv")
         subprocess.run([generate, str(rows), "-o", table, "--hierarchies", folder], check=True)
         trees = [flag for name, spec in PEOPLE.items() for flag in ("--hierarchy", f"{name}={spec or f'{folder}/{name}.csv'}")]
-        flags = ["--qi", ",".join(PEOPLE), "--sensitive", "diagnosis", "--identifier", "patient_id,name", *trees, "-k", "10"]
+        flags = ["--qi", ",".join(PEOPLE), "--sensitive", "diagnosis", "--identifier", "patient_id,name", *trees, "-k", "10",
+                 "--effort", str(GROWTH_WORK * rows), "--time-limit", str(GROWTH_SECONDS)]
         answer, _, cpu = run(kanon, table, flags, folder)
-        print(json.dumps(line(f"people-{rows}", commit, answer, cpu, None)), flush=True)
-        goal = points[0][2] if points else answer["loss"]["lm"]
-        reached = [p["seconds"] for p in answer.get("progress") or [] if p["loss"] <= goal * (1 + 1e-9)]
-        points.append((rows, reached[0] if reached else math.inf, goal))
+        goal = goal or answer["loss"]["lm"]
+        reached = [p["seconds"] for p in answer.get("progress") or [] if p["loss"] <= goal * (1 + 1e-6)]
+        points.append((rows, reached[0] if reached else None, answer["seconds"]["search"] if answer["stopped"] == "budget" else None))
+        print(json.dumps({**line(f"people-{rows}", commit, answer, cpu, None), "goal": round(goal, 5),
+                          "goal_seconds": reached[0] if reached else None}), flush=True)
     if len(points) > 1:
-        (few, first, _), (many, last, _) = points[0], points[-1]
-        exponent = math.log(last / first) / math.log(many / few) if first > 0 else math.nan
-        print(json.dumps({"question": "growth", "commit": commit, "from": few, "to": many, "exponent": round(exponent, 3)}))
+        exponents = [exponent(points[0][0], points[0][x], points[-1][0], points[-1][x]) for x in (1, 2)]
+        print(json.dumps({"question": "growth", "commit": commit, "from": points[0][0], "to": points[-1][0],
+                          "exponent": exponents[0], "exponent_same_work": exponents[1]}))
 
 
 def main():

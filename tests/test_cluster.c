@@ -304,6 +304,36 @@ static void an_interrupted_search_still_answers(void **state)
     test_case_free(&c);
 }
 
+/* With little time mondrian's classes come first and are put by; annealing is given up for them when the time is over
+ * or somebody asks to stop, at any tick. */
+static void what_is_not_ready_in_time_is_given_up(void **state)
+{
+    kn_rng rng = kn_rng_new(28, 0);
+    test_case c = larger_case(&rng, 7000, 4, 12, false);
+    bool gave_up = false;
+    for (size_t tick = 1; tick < 200; tick += 1 + tick / 2) {
+        goals g;
+        assert_true(set_goals_k(&g, &c, "lm", 3));
+        kn_trace trace = {0};
+        g.task.trace = &trace;
+        g.task.effort = 40000;
+        g.task.ticker = &g.ticker;
+        g.ticker.search_deadline = kn_seconds_now() + 0.1;
+        atomic_store(&g.ticker.fail_at, tick);
+        kn_answer answer;
+        solve(&answer, &g);
+        double loss = checked_loss(&c, &g, &answer);
+        assert_true(trace.points.n > 0);
+        assert_true(loss <= trace.points.items[0].loss + 1e-6);
+        gave_up = gave_up || loss > trace.points.items[0].loss - 1e-6;
+        kn_free(trace.points.items);
+        kn_answer_free(&answer);
+        free_goals(&g);
+    }
+    assert_true(gave_up);
+    test_case_free(&c);
+}
+
 static void persons_are_counted_once(void **state)
 {
     enum { N_ROWS = 400 };
@@ -369,6 +399,7 @@ int main(void)
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
         cmocka_unit_test(every_model_holds_on_larger_tables),
         cmocka_unit_test(an_interrupted_search_still_answers),
+        cmocka_unit_test(what_is_not_ready_in_time_is_given_up),
         cmocka_unit_test(persons_are_counted_once),
         cmocka_unit_test(frequent_tuples_are_split_by_count),
     };

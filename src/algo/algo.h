@@ -46,6 +46,13 @@ typedef enum kn_stopped { KN_STOPPED_DONE, KN_STOPPED_BUDGET, KN_STOPPED_TIME, K
  *   CUTS:   `block`; the same.
  *   LOCAL:  `row_class` and `n_classes`; KN_NONE is a suppressed row. Without `cells` each class is released as its
  *           closure; with `cells` (and `sets` for SETS domains) as those. */
+/* One of the best nodes of a lattice. */
+typedef struct kn_good_node {
+    uint32_t *levels; /* n_qis */
+    double loss;
+    uint64_t n_suppressed;
+} kn_good_node;
+
 typedef struct kn_answer {
     kn_recoding recoding;
     uint32_t *levels;     /* n_qis */
@@ -60,6 +67,8 @@ typedef struct kn_answer {
     const char *theorem;  /* NULL, or the guarantee that this run carries ... */
     double ratio;         /* ... and its ratio */
     uint32_t n_blocks;    /* parts of the table that were searched each by itself; 0 and 1: the table was searched whole */
+    size_t n_top;         /* the best nodes, best first, where several were asked for */
+    kn_good_node *top;
     uint64_t n_nodes;     /* lattice nodes, set-enumeration nodes or moves looked at */
 } kn_answer;
 

@@ -382,7 +382,8 @@ done:
     return status;
 }
 
-/* The classes of mondrian: there in a second or two per million rows, long before annealing has got as far. Rows that the problem has set aside are missing from them: repair sees to that. */
+/* The classes of mondrian: there in a second or two per million rows, long before annealing has got as far. Rows that
+ * the problem has set aside are missing from them: repair sees to that. No class when it was told to stop. */
 static kn_status start_from_cuts(cluster_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -394,7 +395,13 @@ static kn_status start_from_cuts(cluster_run *run, kn_error *err)
     KN_TRY(kn_args_parse(&args, mondrian->name, mondrian->params, mondrian->n_params, NULL, err));
     task.args = &args;
     task.trace = NULL;
-    KN_TRY(mondrian->search(&cuts, &task, err));
+    status = mondrian->search(&cuts, &task, err);
+    if (status == KN_INTERRUPTED) { /* somebody is waiting for what there is: no class yet */
+        atomic_store(&run->stop, true);
+        status = KN_OK;
+        goto done;
+    }
+    if (status != KN_OK) goto done;
     KN_NEW(size, (size_t)cuts.n_classes + 1);
     for (uint32_t i = 0; i < n; i++) size[cuts.row_class[run->problem->record_row[i]]]++;
     uint32_t at = 0;
@@ -651,6 +658,9 @@ static kn_status reach_feasible(cluster_run *run, kn_error *err)
     kn_cluster_solution saved = {0};
     if (cuts) {
         KN_TRY(start_from_cuts(run, err));
+        cuts = run->now.n > 0;
+    }
+    if (cuts) {
         KN_TRY(repair(run, err));
         if (!anneals || atomic_load(&run->stop)) goto done;
         KN_NEW_RAW(saved.start, (size_t)n + 1);

@@ -116,9 +116,13 @@ typedef struct kn_cluster_sub {
     kn_lanes *lanes;             /* n * n_vectors */
     kn_lanes *without, *tail;    /* n * n_vectors: its group without this record; scratch */
     int32_t *without_price, *joined_price;
+    uint32_t first_donor;        /* records from here on have a class of their own to stay in */
+    int32_t *outside_price;      /* what a record pays outside the groups: suppressed, or a donor at home */
+    int64_t outside_total;       /* of all that are outside */
+    uint32_t n_suppressed;       /* of those outside that are no donors */
     uint32_t n_groups;
     int32_t size[KN_SUB_GROUPS + 1], persons[KN_SUB_GROUPS + 1], price[KN_SUB_GROUPS + 1];
-    uint32_t *members[KN_SUB_GROUPS + 1]; /* the last one holds the suppressed records */
+    uint32_t *members[KN_SUB_GROUPS + 1]; /* the last one holds those outside */
     kn_lanes *pattern;           /* groups * n_vectors */
     uint32_t *left, *matches;    /* scratch: records */
     uint8_t *taken;

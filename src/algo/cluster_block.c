@@ -27,6 +27,7 @@ static void sub_free(kn_cluster_sub *sub)
     kn_free(sub->tail);
     kn_free(sub->without_price);
     kn_free(sub->joined_price);
+    kn_free(sub->outside_price);
     for (int g = 0; g <= KN_SUB_GROUPS; g++) kn_free(sub->members[g]);
     kn_free(sub->pattern);
     kn_free(sub->left);
@@ -87,6 +88,7 @@ static kn_status sub_new(kn_cluster_sub *sub, size_t n, size_t n_vectors, size_t
     NEW_ALIGNED(sub->pattern, (KN_SUB_GROUPS + 1) * n_vectors);
     KN_NEW(sub->without_price, n);
     KN_NEW(sub->joined_price, n);
+    KN_NEW(sub->outside_price, n);
     for (int g = 0; g <= KN_SUB_GROUPS; g++) KN_NEW(sub->members[g], n);
     KN_NEW(sub->left, n);
     KN_NEW(sub->matches, n);

@@ -1,6 +1,6 @@
-/* Large-neighbourhood search: take a class and one to three near ones, build classes anew from their records, polish
- * them by single moves and swaps, and keep the result when it is not worse (plateaus matter: most paths to a better
- * state lead over equal ones). Every state that is kept holds all models. Dear classes are taken more often: in tables
+/* Large-neighbourhood search: take a class and one to three near ones, build classes anew from their records and from
+ * records that other near classes can spare ("donors"), polish them by single moves and swaps, and keep the result
+ * when it is not worse (plateaus matter: most paths to a better state lead over equal ones). Every state that is kept holds all models. Dear classes are taken more often: in tables
  * with many equal rows half of the classes lose nothing, and tries around those change nothing.
  *
  * Building: a random seed, and per seed the largest set of lanes that it shares with at least k others (branch and
@@ -11,7 +11,15 @@
 
 #include "algo/cluster_anneal.h"
 
-enum { SUPPRESSED = KN_SUB_GROUPS, MAX_SEED_NODES = 1500, MAX_POLISH_ROUNDS = 20, MAX_DRAWS = 64 };
+enum {
+    OUTSIDE = KN_SUB_GROUPS,
+    MAX_SEED_NODES = 1500,
+    MAX_POLISH_ROUNDS = 20,
+    MAX_DRAWS = 64,
+    MAX_CHOSEN = 4,         /* classes that are rebuilt together */
+    ENOUGH_RECORDS = 350,   /* beyond this many, two classes do: what a try costs grows with its records */
+    MAX_DONOR_CLASSES = 12
+};
 
 KN_INLINE const kn_lanes *sub_lanes(const kn_cluster_block *block, uint32_t x)
 {
@@ -41,7 +49,7 @@ KN_INLINE int32_t price_joined(const kn_cluster_block *block, const kn_lanes *pa
 KN_INLINE int64_t sub_total(const kn_cluster_block *block)
 {
     const kn_cluster_sub *sub = &block->sub;
-    int64_t total = (int64_t)sub->size[SUPPRESSED] * block->problem->root_units;
+    int64_t total = sub->outside_total;
     for (uint32_t g = 0; g < sub->n_groups; g++) total += (int64_t)sub->size[g] * sub->price[g];
     return total;
 }
@@ -51,7 +59,7 @@ KN_INLINE int64_t sub_total(const kn_cluster_block *block)
 /* Up to n_wanted classes that share most with the key; noise varies the choice. */
 static uint32_t find_near(kn_cluster_block *block, uint32_t self, uint32_t record, uint32_t *near, uint32_t n_wanted)
 {
-    int64_t best[3];
+    int64_t best[MAX_CHOSEN + MAX_DONOR_CLASSES];
     uint32_t n = 0, offset = (uint32_t)kn_rng_next(&block->rng) & block->noise_mask;
     for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK) {
         kn_lanes price[2];
@@ -83,6 +91,7 @@ static void sub_take(kn_cluster_block *block, uint32_t record)
 {
     kn_cluster_sub *sub = &block->sub;
     lanes_copy(block, sub->lanes + (size_t)sub->n * block->n_vectors, record_lanes(block, record));
+    sub->outside_price[sub->n] = block->problem->root_units;
     sub->record[sub->n++] = record;
 }
 
@@ -100,8 +109,16 @@ static uint32_t draw_class(kn_cluster_block *block)
     return h;
 }
 
-/* A class and its neighbours; their records become the sub-problem. Returns the number of classes. */
-static uint32_t sub_choose(kn_cluster_block *block, uint32_t *chosen)
+/* Donors need prices that fall when a class loses a record, and models that look at its size only. */
+KN_INLINE bool may_have_donors(const kn_cluster_block *block)
+{
+    const kn_cluster_problem *problem = block->problem;
+    return problem->monotone && problem->counts_only && problem->units_close;
+}
+
+/* A class and its neighbours; their records become the sub-problem. Returns the number of classes; behind them, up to
+ * *n_near, stand more neighbours, which may be donors. pattern_b is what they are near to. */
+static uint32_t sub_choose(kn_cluster_block *block, uint32_t *chosen, uint32_t *n_near)
 {
     uint32_t h = draw_class(block);
     uint32_t someone = class_members(block, h)[kn_rng_below(&block->rng, (uint32_t)block->classes[h].size)];
@@ -113,10 +130,14 @@ static uint32_t sub_choose(kn_cluster_block *block, uint32_t *chosen)
         class_get_pattern(block, h, block->pattern_b);
     }
     scan_begin(block, block->pattern_b, someone);
-    uint32_t n = 1 + find_near(block, h, someone, chosen + 1, 1 + kn_rng_below(&block->rng, 3));
+    bool donors = may_have_donors(block) && kn_rng_below(&block->rng, 4) > 0;
+    uint32_t n_wanted = 1 + kn_rng_below(&block->rng, MAX_CHOSEN - 1);
+    *n_near = 1 + find_near(block, h, someone, chosen + 1, n_wanted + (donors ? MAX_DONOR_CLASSES : 0));
+    uint32_t n = *n_near < 1 + n_wanted ? *n_near : 1 + n_wanted;
     block->sub.n = 0;
     for (uint32_t g = 0; g < n; g++) {
-        if (block->sub.n + (uint32_t)block->classes[chosen[g]].size > KN_SUB_RECORDS) return g;
+        uint32_t n_records = block->sub.n + (uint32_t)block->classes[chosen[g]].size;
+        if (n_records > (g < 2 ? KN_SUB_RECORDS : ENOUGH_RECORDS)) return g;
         for (int32_t x = 0; x < block->classes[chosen[g]].size; x++)
             sub_take(block, class_members(block, chosen[g])[x]);
     }
@@ -138,7 +159,39 @@ static uint32_t sub_take_suppressed(kn_cluster_block *block)
     return n;
 }
 
+/* Records that class h can spare, and that pay there no less than they would beside pattern_b, join as donors. */
+static void sub_take_donors(kn_cluster_block *block, uint32_t h)
+{
+    kn_cluster_sub *sub = &block->sub;
+    const kn_cluster_class *class = &block->classes[h];
+    int32_t n_spare = class->persons - (int32_t)block->problem->k;
+    if (n_spare <= 0) return;
+    uint32_t size = (uint32_t)class->size, y = kn_rng_below(&block->rng, size);
+    for (uint32_t step = 0; step < size && n_spare > 0 && sub->n < KN_SUB_RECORDS; step++, y = y + 1 == size ? 0 : y + 1) {
+        uint32_t record = class_members(block, h)[y];
+        lanes_join(block, block->pattern_a, block->pattern_b, record_lanes(block, record));
+        if (lanes_price(block, block->pattern_a, record) > class->price) continue;
+        sub_take(block, record);
+        sub->outside_price[sub->n - 1] = class->price;
+        n_spare--;
+    }
+}
+
 /* --- Building --------------------------------------------------------------------------------------------------- */
+
+/* Record x goes outside, or comes from there. */
+KN_INLINE void note_outside(kn_cluster_sub *sub, uint32_t x, bool goes)
+{
+    sub->outside_total += goes ? sub->outside_price[x] : -sub->outside_price[x];
+    if (x >= sub->first_donor) return;
+    if (goes) sub->n_suppressed++;
+    else sub->n_suppressed--;
+}
+
+KN_INLINE bool may_go_outside(const kn_cluster_sub *sub, uint32_t x, uint32_t max_suppressed)
+{
+    return x >= sub->first_donor || sub->n_suppressed < max_suppressed;
+}
 
 /* A new group of record x alone. */
 static uint32_t group_new(kn_cluster_block *block, uint32_t x)
@@ -148,6 +201,7 @@ static uint32_t group_new(kn_cluster_block *block, uint32_t x)
     sub->members[g][0] = x;
     sub->size[g] = 1;
     sub->persons[g] = (int32_t)sub_person(block, x);
+    if (x >= sub->first_donor) note_outside(sub, x, false);
     lanes_copy(block, sub_pattern(block, g), sub_lanes(block, x));
     sub->price[g] = sub_price(block, sub_pattern(block, g), x);
     return g;
@@ -157,7 +211,8 @@ KN_INLINE void group_add(kn_cluster_block *block, uint32_t g, uint32_t x)
 {
     kn_cluster_sub *sub = &block->sub;
     sub->members[g][sub->size[g]++] = x;
-    if (g == SUPPRESSED) return;
+    if ((g == OUTSIDE) != (x >= sub->first_donor)) note_outside(sub, x, g == OUTSIDE);
+    if (g == OUTSIDE) return;
     sub->persons[g] += (int32_t)sub_person(block, x);
     lanes_join(block, sub_pattern(block, g), sub_pattern(block, g), sub_lanes(block, x));
     sub->price[g] = sub_price(block, sub_pattern(block, g), x);
@@ -344,7 +399,7 @@ static void seed_group(kn_cluster_block *block, uint32_t place, uint32_t *n_left
         if (!sub->taken[sub->left[y]]) sub->left[(*n_left)++] = sub->left[y];
 }
 
-/* Records left over go where they cost least; to the suppressed ones where that is cheaper and there is room. */
+/* Records left over go where they cost least: into a group, or outside, donors always and others while there is room. */
 static void place_leftovers(kn_cluster_block *block, uint32_t n_left, uint32_t max_suppressed)
 {
     kn_cluster_sub *sub = &block->sub;
@@ -358,9 +413,35 @@ static void place_leftovers(kn_cluster_block *block, uint32_t n_left, uint32_t m
             least = cost;
             best = g;
         }
-        bool suppress = (uint32_t)sub->size[SUPPRESSED] < max_suppressed && least > block->problem->root_units;
-        group_add(block, suppress ? SUPPRESSED : best, x);
+        bool outside = may_go_outside(sub, x, max_suppressed) && least > sub->outside_price[x];
+        group_add(block, outside ? OUTSIDE : best, x);
     }
+}
+
+/* No groups yet, all donors at home. */
+static void sub_start(kn_cluster_block *block)
+{
+    kn_cluster_sub *sub = &block->sub;
+    sub->n_groups = 0;
+    sub->size[OUTSIDE] = 0;
+    sub->n_suppressed = 0;
+    sub->outside_total = 0;
+    for (uint32_t x = sub->first_donor; x < sub->n; x++) sub->outside_total += sub->outside_price[x];
+}
+
+/* Groups are for records that have no home. Fewer than k of them get one more group, with donors, as often as they
+ * come near to k. */
+static bool wants_group(kn_cluster_block *block, uint32_t n_left)
+{
+    const kn_cluster_sub *sub = &block->sub;
+    uint32_t n_persons = 0, n_homeless = 0;
+    for (uint32_t y = 0; y < n_left; y++) {
+        if (sub->left[y] >= sub->first_donor) continue;
+        n_persons += sub_person(block, sub->left[y]);
+        n_homeless++;
+    }
+    if (n_persons >= block->problem->k) return true;
+    return n_homeless > 0 && sub->first_donor < sub->n && kn_rng_below(&block->rng, block->problem->k) < n_persons;
 }
 
 /* False when there is no group, or the groups cost more than `most`. */
@@ -371,8 +452,7 @@ static bool sub_build(kn_cluster_block *block, uint32_t max_suppressed, int64_t 
     uint32_t n_left = sub->n, n_persons = 0;
     bool by_seed = (n_left + 63) / 64 <= KN_SUB_SEED_WORDS && kn_rng_next(&block->rng) & 1
                    && (problem->n_ranges + problem->n_sets == 0 || kn_rng_next(&block->rng) & 1);
-    sub->n_groups = 0;
-    sub->size[SUPPRESSED] = 0;
+    sub_start(block);
     for (uint32_t x = 0; x < sub->n; x++) {
         sub->left[x] = x;
         n_persons += sub_person(block, x);
@@ -380,8 +460,9 @@ static bool sub_build(kn_cluster_block *block, uint32_t max_suppressed, int64_t 
     int32_t spread = 0;
     if (!problem->counts_only && problem->tuples->n_sensitive > 0 && kn_rng_next(&block->rng) & 1)
         spread = problem->root_units / (int32_t)problem->tuples->n_qis;
-    while (n_persons >= problem->k && sub->n_groups < KN_SUB_GROUPS) {
+    while (n_persons >= problem->k && sub->n_groups < KN_SUB_GROUPS && wants_group(block, n_left)) {
         uint32_t place = kn_rng_below(&block->rng, n_left), g = sub->n_groups;
+        while (sub->left[place] >= sub->first_donor) place = place + 1 == n_left ? 0 : place + 1;
         if (by_seed) {
             seed_group(block, place, &n_left);
         } else {
@@ -475,16 +556,18 @@ static bool try_move(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t b)
     uint32_t record = sub->members[a][x];
     sub->members[a][x] = sub->members[a][--sub->size[a]];
     sub->members[b][sub->size[b]++] = record;
-    if (a != SUPPRESSED) group_refresh(block, a);
-    if (b != SUPPRESSED) group_refresh(block, b);
+    if (a != OUTSIDE) group_refresh(block, a);
+    if (b != OUTSIDE) group_refresh(block, b);
     if (block->problem->counts_only
-        || ((a == SUPPRESSED || group_holds(block, a)) && (b == SUPPRESSED || group_holds(block, b))))
+        || ((a == OUTSIDE || group_holds(block, a)) && (b == OUTSIDE || group_holds(block, b)))) {
+        if (a == OUTSIDE || b == OUTSIDE) note_outside(sub, record, b == OUTSIDE);
         return true;
+    }
     sub->size[b]--;
     sub->members[a][sub->size[a]++] = sub->members[a][x];
     sub->members[a][x] = record;
-    if (a != SUPPRESSED) group_refresh(block, a);
-    if (b != SUPPRESSED) group_refresh(block, b);
+    if (a != OUTSIDE) group_refresh(block, a);
+    if (b != OUTSIDE) group_refresh(block, b);
     return false;
 }
 
@@ -509,8 +592,8 @@ static bool relocate(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t ma
 {
     kn_cluster_sub *sub = &block->sub;
     uint32_t record = sub->members[a][x], best = KN_NONE;
-    int64_t gain = block->problem->root_units;
-    if (a != SUPPRESSED) {
+    int64_t gain = sub->outside_price[record];
+    if (a != OUTSIDE) {
         if (sub->persons[a] - (int32_t)sub_person(block, record) < (int32_t)block->problem->k) return false;
         gain = (int64_t)sub->size[a] * sub->price[a] - (int64_t)(sub->size[a] - 1) * sub->without_price[record];
     }
@@ -523,8 +606,7 @@ static bool relocate(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t ma
         least = cost;
         best = b;
     }
-    if (a != SUPPRESSED && (uint32_t)sub->size[SUPPRESSED] < max_suppressed && block->problem->root_units < least)
-        best = SUPPRESSED;
+    if (a != OUTSIDE && may_go_outside(sub, record, max_suppressed) && sub->outside_price[record] < least) best = OUTSIDE;
     return best != KN_NONE && try_move(block, a, x, best);
 }
 
@@ -566,8 +648,8 @@ static void sub_polish(kn_cluster_block *block, uint32_t max_suppressed)
                 uint32_t record = sub->members[a][x];
                 if (sub->size[a] > 1 && sub->without_price[record] < sub->price[a] && exchange(block, a, x)) better = true;
             }
-        for (int32_t x = 0; x < sub->size[SUPPRESSED]; x++)
-            if (relocate(block, SUPPRESSED, x, max_suppressed)) {
+        for (int32_t x = 0; x < sub->size[OUTSIDE]; x++)
+            if (relocate(block, OUTSIDE, x, max_suppressed)) {
                 better = true;
                 x--;
             }
@@ -582,17 +664,17 @@ static bool sub_step(kn_cluster_block *block, const uint32_t *chosen, uint32_t n
 {
     kn_cluster_sub *sub = &block->sub;
     uint32_t x = 0, n_moves = 1 + kn_rng_below(&block->rng, 2);
+    sub_start(block);
     sub->n_groups = n_chosen;
     for (uint32_t g = 0; g < n_chosen; g++) {
         sub->size[g] = 0;
         while (sub->size[g] < block->classes[chosen[g]].size) sub->members[g][sub->size[g]++] = x++;
     }
-    sub->size[SUPPRESSED] = 0;
-    while (x < sub->n) sub->members[SUPPRESSED][sub->size[SUPPRESSED]++] = x++;
+    while (x < sub->n) group_add(block, OUTSIDE, x++);
     for (uint32_t move = 0; move < n_moves; move++) {
         uint32_t a = kn_rng_below(&block->rng, n_chosen + 1), b = kn_rng_below(&block->rng, n_chosen + 1);
-        if (a == n_chosen) a = SUPPRESSED;
-        if (b == n_chosen) b = SUPPRESSED;
+        if (a == n_chosen) a = OUTSIDE;
+        if (b == n_chosen) b = OUTSIDE;
         if (a == b || sub->size[a] == 0) continue;
         int32_t from = (int32_t)kn_rng_below(&block->rng, (uint32_t)sub->size[a]);
         if (sub->size[b] > 0 && kn_rng_next(&block->rng) & 1) {
@@ -602,7 +684,9 @@ static bool sub_step(kn_cluster_block *block, const uint32_t *chosen, uint32_t n
             sub->members[a][from] = sub->members[a][--sub->size[a]];
         }
     }
-    if ((uint32_t)sub->size[SUPPRESSED] > max_suppressed) return false;
+    sub->n_suppressed = (uint32_t)sub->size[OUTSIDE];
+    sub->outside_total = (int64_t)sub->size[OUTSIDE] * block->problem->root_units;
+    if (sub->n_suppressed > max_suppressed) return false;
     for (uint32_t g = 0; g < n_chosen; g++) {
         if (sub->size[g] == 0) return false;
         group_refresh(block, g);
@@ -613,14 +697,30 @@ static bool sub_step(kn_cluster_block *block, const uint32_t *chosen, uint32_t n
 
 /* --- Keeping or leaving ----------------------------------------------------------------------------------------- */
 
+static int64_t exact_class(kn_cluster_block *block, uint32_t h)
+{
+    class_get_pattern(block, h, block->pattern_a);
+    return kn_cluster_exact(block, class_members(block, h), (uint32_t)block->classes[h].size, block->pattern_a);
+}
+
+/* What the records of the groups, and those that are or will be suppressed, pay now. Donors that stay at home count
+ * neither here nor afterwards; nor does what their homes gain. */
 static int64_t exact_before(kn_cluster_block *block, const uint32_t *chosen, uint32_t n_chosen, uint32_t n_suppressed)
 {
-    int64_t total = n_suppressed * block->problem->exact_root;
-    for (uint32_t g = 0; g < n_chosen; g++) {
-        const kn_cluster_class *class = &block->classes[chosen[g]];
-        class_get_pattern(block, chosen[g], block->pattern_a);
-        total += class->size
-                 * kn_cluster_exact(block, class_members(block, chosen[g]), (uint32_t)class->size, block->pattern_a);
+    const kn_cluster_sub *sub = &block->sub;
+    int64_t total = n_suppressed * block->problem->exact_root, home_price = 0;
+    uint32_t home = KN_NONE;
+    for (uint32_t g = 0; g < n_chosen; g++) total += block->classes[chosen[g]].size * exact_class(block, chosen[g]);
+    memset(sub->taken, 0, sub->n);
+    for (uint32_t g = 0; g < sub->n_groups; g++)
+        for (int32_t x = 0; x < sub->size[g]; x++) sub->taken[sub->members[g][x]] = 1;
+    for (uint32_t x = sub->first_donor; x < sub->n; x++) {
+        if (!sub->taken[x]) continue;
+        if (block->class_of[sub->record[x]] != home) {
+            home = block->class_of[sub->record[x]];
+            home_price = exact_class(block, home);
+        }
+        total += home_price;
     }
     return total;
 }
@@ -628,7 +728,7 @@ static int64_t exact_before(kn_cluster_block *block, const uint32_t *chosen, uin
 static int64_t exact_after(kn_cluster_block *block)
 {
     kn_cluster_sub *sub = &block->sub;
-    int64_t total = sub->size[SUPPRESSED] * block->problem->exact_root;
+    int64_t total = sub->n_suppressed * block->problem->exact_root;
     for (uint32_t g = 0; g < sub->n_groups; g++) {
         for (int32_t x = 0; x < sub->size[g]; x++) block->targets[x] = sub->record[sub->members[g][x]];
         total += sub->size[g] * kn_cluster_exact(block, block->targets, (uint32_t)sub->size[g], sub_pattern(block, g));
@@ -648,11 +748,28 @@ static bool sub_is_not_worse(kn_cluster_block *block, int64_t before, const uint
     return exact_after(block) <= exact_before(block, chosen, n_chosen, n_suppressed);
 }
 
+/* Donors that have found a group leave their homes. */
+static void donors_leave(kn_cluster_block *block)
+{
+    kn_cluster_sub *sub = &block->sub;
+    memset(sub->taken, 0, sub->n);
+    for (int32_t x = 0; x < sub->size[OUTSIDE]; x++) sub->taken[sub->members[OUTSIDE][x]] = 1;
+    for (uint32_t x = sub->first_donor; x < sub->n; x++)
+        if (!sub->taken[x]) class_remove(block, sub->record[x]);
+    for (uint32_t x = sub->first_donor, last = KN_NONE; x < sub->n; x++) {
+        uint32_t home = block->class_of[sub->record[x]];
+        if (sub->taken[x] || home == last) continue;
+        class_refresh(block, home);
+        last = home;
+    }
+}
+
 /* The groups take the place of the chosen classes. */
 static void sub_keep(kn_cluster_block *block, uint32_t *chosen, uint32_t n_chosen, uint32_t n_suppressed)
 {
     kn_cluster_sub *sub = &block->sub;
     for (uint32_t g = 0; g < n_chosen; g++) block->classes[chosen[g]].size = block->classes[chosen[g]].persons = 0;
+    donors_leave(block);
     for (uint32_t g = 0; g < sub->n_groups; g++) {
         uint32_t h = g < n_chosen ? chosen[g] : class_new(block);
         for (int32_t x = 0; x < sub->size[g]; x++) class_add(block, h, sub->record[sub->members[g][x]]);
@@ -660,8 +777,9 @@ static void sub_keep(kn_cluster_block *block, uint32_t *chosen, uint32_t n_chose
         class_set_gate(block, h);
     }
     block->n_suppressed -= n_suppressed;
-    for (int32_t x = 0; x < sub->size[SUPPRESSED]; x++) {
-        uint32_t record = sub->record[sub->members[SUPPRESSED][x]];
+    for (int32_t x = 0; x < sub->size[OUTSIDE]; x++) {
+        uint32_t record = sub->record[sub->members[OUTSIDE][x]];
+        if (sub->members[OUTSIDE][x] >= sub->first_donor) continue;
         block->suppressed[block->n_suppressed++] = record;
         block->class_of[record] = KN_NONE;
     }
@@ -678,18 +796,24 @@ static bool rebuild_once(kn_cluster_block *block)
 {
     const kn_cluster_problem *problem = block->problem;
     kn_cluster_sub *sub = &block->sub;
-    uint32_t chosen[4], n_chosen = sub_choose(block, chosen);
+    uint32_t chosen[MAX_CHOSEN + MAX_DONOR_CLASSES], n_near, n_chosen = sub_choose(block, chosen, &n_near);
     if (n_chosen == 0 || (n_chosen < 2 && block->n_classes > 1)) return false;
     uint32_t n_suppressed = sub_take_suppressed(block);
+    sub->first_donor = sub->n;
+    for (uint32_t g = n_chosen; g < n_near; g++) sub_take_donors(block, chosen[g]);
     uint32_t max_suppressed = block->max_suppressed - (block->n_suppressed - n_suppressed);
     int64_t before = (int64_t)n_suppressed * problem->root_units;
     for (uint32_t g = 0; g < n_chosen; g++)
         before += (int64_t)block->classes[chosen[g]].size * block->classes[chosen[g]].price;
+    int64_t most = problem->units_close ? before + before / 7 : INT64_MAX;
+    for (uint32_t x = sub->first_donor; x < sub->n; x++) {
+        before += sub->outside_price[x];
+        most += sub->outside_price[x];
+    }
     block->work += sub->n / 8;
     if (!problem->units_close && kn_rng_next(&block->rng) & 1) {
         if (!sub_step(block, chosen, n_chosen, max_suppressed)) return false;
     } else {
-        int64_t most = problem->units_close ? before + before / 7 : INT64_MAX;
         if (!sub_build(block, max_suppressed, most)) return false;
         if (!problem->counts_only && !sub_mend(block)) return false;
         if (sub_total(block) > most) return false;

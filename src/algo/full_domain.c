@@ -503,25 +503,22 @@ static bool may_keep_steps(const kn_evaluator *evaluator)
     return most == 0 || each * domain->n_order <= most;
 }
 
-/* Column by column, the outermost first; what an earlier call has left is used as far as the levels are the same. */
-static kn_status roll_groups(const kn_groups **out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
+kn_status kn_evaluator_roll(const kn_groups **out, kn_evaluator *evaluator, const kn_groups *from,
+                            const uint32_t *levels, const uint32_t *order, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_full_domain *domain = evaluator->domain;
-    const uint32_t n_qis = domain->task->tuples->n_qis;
-    const kn_groups *from = &domain->lattice->base;
+    const uint32_t n_qis = evaluator->domain->task->tuples->n_qis;
     uint32_t *at = evaluator->levels;
     memcpy(at, from->levels, n_qis * sizeof *at);
     if (!may_keep_steps(evaluator)) {
         KN_TRY(kn_groups_roll(&evaluator->groups, from, levels, evaluator->roller, err));
-        from = &evaluator->groups;
-        memcpy(at, levels, n_qis * sizeof *at);
+        *out = &evaluator->groups;
+        return KN_OK;
     }
-    for (uint32_t d = 0; d < domain->n_order; d++) {
-        uint32_t q = domain->order[d];
-        if (levels[q] == at[q]) continue;
-        at[q] = levels[q];
-        kn_groups *step = &evaluator->steps[d];
+    for (uint32_t d = 0; d < n_qis; d++) {
+        if (levels[order[d]] == at[order[d]]) continue;
+        at[order[d]] = levels[order[d]];
+        kn_groups *step = &evaluator->steps[d]; /* its levels tell what it holds, wherever it came from */
         if (step->levels == NULL || memcmp(step->levels, at, n_qis * sizeof *at) != 0)
             KN_TRY(kn_groups_roll(step, from, at, evaluator->roller, err));
         from = step;
@@ -590,7 +587,7 @@ kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32
     kn_status status = KN_OK;
     const kn_groups *groups;
     if (evaluator->domain->blocks != NULL) return evaluate_in_blocks(out, evaluator, levels, err);
-    KN_TRY(roll_groups(&groups, evaluator, levels, err));
+    KN_TRY(kn_evaluator_roll(&groups, evaluator, &evaluator->domain->lattice->base, levels, evaluator->domain->order, err));
     KN_TRY(kn_evaluate(out, evaluator, groups, err));
 done:
     return status;

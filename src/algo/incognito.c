@@ -4,7 +4,8 @@
  * --max-suppressed. Out: every feasible node with no feasible node below it, one of them chosen by `preference`. Iteration i
  * looks at all sets of i columns: a vertex (levels of the set) stays in only if all its parts of i-1 columns were marked
  * true; bottom-up, a vertex that holds marks itself and everything above it. What is not in the set is at its
- * most general level, so a vertex is a node of the lattice and its classes come by roll-up from the set's own base.
+ * most general level, so a vertex is a node of the lattice and its classes come by roll-up from the set's own base,
+ * column by column, sharing the beginning with the vertex before.
  *
  * Relies on feasible nodes being closed upward. Where models do not give that (generalizing may break a class), all
  * nodes are looked at and the minimal ones follow from the definition. Cost: exponential in the columns; beyond
@@ -21,8 +22,9 @@ typedef struct search_state {
     kn_evaluator *evaluator;
     uint32_t n_qis;
     uint8_t **marks; /* [set of columns]: one mark per vertex */
-    kn_groups set_base, groups;
+    kn_groups set_base;
     uint32_t *levels;
+    uint32_t *order; /* columns, those that change fastest from vertex to vertex last */
     kn_level_list minimal;
     uint64_t n_nodes;
 } search_state;
@@ -91,11 +93,12 @@ static bool below_is_true(const search_state *s, uint32_t set, size_t vertex)
 static kn_status check_vertex(bool *holds, search_state *s, uint32_t set, size_t vertex, kn_error *err)
 {
     kn_status status = KN_OK;
+    const kn_groups *groups;
     kn_node node;
     vertex_levels(s, set, vertex);
     KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
-    KN_TRY(kn_groups_roll(&s->groups, &s->set_base, s->levels, kn_evaluator_roller(s->evaluator), err));
-    KN_TRY(kn_evaluate(&node, s->evaluator, &s->groups, err));
+    KN_TRY(kn_evaluator_roll(&groups, s->evaluator, &s->set_base, s->levels, s->order, err));
+    KN_TRY(kn_evaluate(&node, s->evaluator, groups, err));
     *holds = node.feasible;
     s->n_nodes++;
 done:
@@ -219,6 +222,8 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     KN_TRY(refuse_large(&s, err));
     KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, s.domain->task->pool, err));
     KN_NEW(s.levels, (size_t)s.n_qis + 1);
+    KN_NEW(s.order, (size_t)s.n_qis + 1);
+    for (uint32_t q = 0; q < s.n_qis; q++) s.order[q] = s.n_qis - 1 - q;
     if (s.n_qis == 0) {
         KN_TRY(kn_level_list_add(&s.minimal, s.levels, 0, err));
     } else {
@@ -234,12 +239,10 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 done:
     for (size_t set = 0; s.marks != NULL && set < (size_t)1 << s.n_qis; set++) kn_free(s.marks[set]);
     kn_free(s.marks);
-    if (s.domain != NULL) {
-        kn_groups_free(&s.set_base, s.domain->lattice);
-        kn_groups_free(&s.groups, s.domain->lattice);
-    }
+    if (s.domain != NULL) kn_groups_free(&s.set_base, s.domain->lattice);
     kn_level_list_free(&s.minimal);
     kn_free(s.levels);
+    kn_free(s.order);
     kn_evaluator_free(s.evaluator);
     kn_full_domain_free(s.domain);
     return status;

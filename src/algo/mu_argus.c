@@ -8,60 +8,92 @@
  *
  * That does not make the table k-anonymous over all columns, which is the paper's known gap: the release is then
  * finished by generalizing the column with most distinct values until every model holds for all but --max-suppressed
- * rows (`finish=yes`), or refused (`finish=no`). Cost: one roll-up per combination and step. */
+ * rows (`finish=yes`), or refused (`finish=no`). Cost: one roll-up per combination, and per step one for
+ * each combination with the column that was generalized. */
 #include "algo/full_domain.h"
 
 #include <string.h>
+
+/* Some columns, and the rows with too rare values in them. */
+typedef struct combination {
+    uint32_t n, columns[3];
+    uint64_t n_unsafe;
+    bool counted; /* at the levels of now */
+} combination;
 
 typedef struct search_state {
     const kn_task *task;
     kn_full_domain *domain;
     kn_evaluator *evaluator;
-    kn_groups current, combination;
+    kn_groups current, large, small;
+    KN_VECTOR(combination) combinations;
     uint32_t *levels, *combination_levels;
     uint64_t *unsafe; /* per column */
     uint64_t n_nodes;
 } search_state;
 
-/* Unsafe rows of one combination of columns; the others are at their most general level. */
-static kn_status count_combination(uint64_t *n_unsafe, search_state *s, const uint32_t *columns, uint32_t n,
-                                   kn_error *err)
+/* Rolls `from` up to a combination of columns, the others at their most general level, and counts its unsafe rows. */
+static kn_status count_combination(kn_groups *out, const kn_groups *from, combination *c, search_state *s, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_lattice *lattice = s->domain->lattice;
     kn_node node;
     for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) s->combination_levels[q] = lattice->columns[q].max_level;
-    for (uint32_t i = 0; i < n; i++) s->combination_levels[columns[i]] = s->levels[columns[i]];
-    KN_TRY(kn_groups_roll(&s->combination, &s->current, s->combination_levels, kn_evaluator_roller(s->evaluator), err));
-    KN_TRY(kn_evaluate(&node, s->evaluator, &s->combination, err));
+    for (uint32_t i = 0; i < c->n; i++) s->combination_levels[c->columns[i]] = s->levels[c->columns[i]];
+    KN_TRY(kn_groups_roll(out, from, s->combination_levels, kn_evaluator_roller(s->evaluator), err));
+    KN_TRY(kn_evaluate(&node, s->evaluator, out, err));
     s->n_nodes++;
-    *n_unsafe = node.n_suppressed;
-    for (uint32_t i = 0; i < n; i++) s->unsafe[columns[i]] += node.n_suppressed;
+    c->n_unsafe = node.n_suppressed;
+    c->counted = true;
 done:
     return status;
 }
 
-/* Counts all pairs and triples (singles where there is one column only); *worst: the most unsafe rows of any. */
+static bool is_part(const combination *small, const combination *large)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < small->n; i++)
+        for (uint32_t j = 0; j < large->n; j++) found += small->columns[i] == large->columns[j];
+    return found == small->n;
+}
+
+/* Counts what is not known: combinations with the column that was just generalized. Pairs come from a triple. */
 static kn_status count_all(uint64_t *worst, search_state *s, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n_qis = s->task->tuples->n_qis, columns[3];
-    uint64_t n_unsafe = 0;
     *worst = 0;
-    memset(s->unsafe, 0, n_qis * sizeof *s->unsafe);
-    for (columns[0] = 0; columns[0] < n_qis; columns[0]++) {
-        if (n_qis == 1) KN_TRY(count_combination(&n_unsafe, s, columns, 1, err));
-        if (n_unsafe > *worst) *worst = n_unsafe;
-        for (columns[1] = columns[0] + 1; columns[1] < n_qis; columns[1]++) {
-            KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
-            KN_TRY(count_combination(&n_unsafe, s, columns, 2, err));
-            if (n_unsafe > *worst) *worst = n_unsafe;
-            for (columns[2] = columns[1] + 1; columns[2] < n_qis; columns[2]++) {
-                KN_TRY(count_combination(&n_unsafe, s, columns, 3, err));
-                if (n_unsafe > *worst) *worst = n_unsafe;
-            }
+    memset(s->unsafe, 0, s->task->tuples->n_qis * sizeof *s->unsafe);
+    for (size_t i = 0; i < s->combinations.n; i++) { /* triples first */
+        combination *large = &s->combinations.items[i];
+        if (large->counted) continue;
+        KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
+        KN_TRY(count_combination(&s->large, &s->current, large, s, err));
+        for (size_t j = i + 1; large->n == 3 && j < s->combinations.n; j++) {
+            combination *small = &s->combinations.items[j];
+            if (small->n == 2 && !small->counted && is_part(small, large))
+                KN_TRY(count_combination(&s->small, &s->large, small, s, err));
         }
     }
+    for (size_t i = 0; i < s->combinations.n; i++) {
+        const combination *c = &s->combinations.items[i];
+        for (uint32_t j = 0; j < c->n; j++) s->unsafe[c->columns[j]] += c->n_unsafe;
+        if (c->n_unsafe > *worst) *worst = c->n_unsafe;
+    }
+done:
+    return status;
+}
+
+/* All triples and pairs, the triples first; singles where there is one column only. */
+static kn_status list_combinations(search_state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_qis = s->task->tuples->n_qis, a, b, c;
+    for (a = 0; a < n_qis; a++)
+        for (b = a + 1; b < n_qis; b++)
+            for (c = b + 1; c < n_qis; c++) KN_PUSH(&s->combinations, ((combination){.n = 3, .columns = {a, b, c}}));
+    for (a = 0; a < n_qis; a++)
+        for (b = a + 1; b < n_qis; b++) KN_PUSH(&s->combinations, ((combination){.n = 2, .columns = {a, b}}));
+    if (n_qis == 1) KN_PUSH(&s->combinations, ((combination){.n = 1}));
 done:
     return status;
 }
@@ -73,6 +105,9 @@ static kn_status generalize(search_state *s, uint32_t column, const char *why, u
     kn_groups next = {0};
     kn_trace *trace = s->task->trace;
     s->levels[column]++;
+    for (size_t i = 0; i < s->combinations.n; i++)
+        for (uint32_t j = 0; j < s->combinations.items[i].n; j++)
+            if (s->combinations.items[i].columns[j] == column) s->combinations.items[i].counted = false;
     if (trace != NULL && trace->explain) {
         kn_buffer_printf(&trace->explanation, "generalize %s (%llu %s): ", s->task->tuples->domains[column]->name,
                          (unsigned long long)n_rows, why);
@@ -150,6 +185,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     KN_NEW(s.unsafe, n_qis);
     for (uint32_t q = 0; q < n_qis; q++) s.levels[q] = s.domain->lattice->columns[q].min_level;
     KN_TRY(kn_groups_roll(&s.current, &s.domain->lattice->base, s.levels, kn_evaluator_roller(s.evaluator), err));
+    KN_TRY(list_combinations(&s, err));
     KN_TRY(make_combinations_safe(&s, err));
     KN_TRY(finish(&s, err));
     answer->n_nodes = s.n_nodes;
@@ -157,11 +193,13 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 done:
     if (s.domain != NULL) {
         kn_groups_free(&s.current, s.domain->lattice);
-        kn_groups_free(&s.combination, s.domain->lattice);
+        kn_groups_free(&s.large, s.domain->lattice);
+        kn_groups_free(&s.small, s.domain->lattice);
     }
     kn_free(s.levels);
     kn_free(s.combination_levels);
     kn_free(s.unsafe);
+    kn_free(s.combinations.items);
     kn_evaluator_free(s.evaluator);
     kn_full_domain_free(s.domain);
     return status;

@@ -29,6 +29,25 @@ static void explain(kn_trace *trace, const kn_full_domain *domain, const kn_rank
     }
 }
 
+/* `top`: the ranking for the result. */
+static kn_status list_top(kn_answer *answer, const kn_ranking *ranking, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (ranking->capacity == 1) return KN_OK;
+    KN_NEW(answer->top, ranking->n);
+    for (size_t i = 0; i < ranking->n; i++) {
+        const kn_ranked_node *item = &ranking->items[i];
+        kn_good_node *node = &answer->top[i];
+        KN_NEW(node->levels, ranking->n_qis);
+        answer->n_top++;
+        memcpy(node->levels, item->levels, ranking->n_qis * sizeof *node->levels);
+        node->loss = item->node.loss;
+        node->n_suppressed = item->node.n_suppressed;
+    }
+done:
+    return status;
+}
+
 static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -53,6 +72,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     answer->stopped = result.stopped;
     if (ranking.n == 0) KN_TRY(kn_full_domain_refuse(domain, err));
     KN_TRY(kn_full_domain_answer(answer, domain, ranking.items[0].levels, err));
+    KN_TRY(list_top(answer, &ranking, err));
     answer->optimal = result.complete;
     answer->bound = result.bound;
 done:
@@ -63,7 +83,7 @@ done:
 
 static const kn_param params[] = {
     {.name = "top", .type = KN_PARAM_INT, .preset = "1", .min = 1, .max = 10000,
-     .help = "how many of the best nodes to prove and list (--explain)"},
+     .help = "how many of the best nodes to prove and list (--explain, and `top` in the JSON)"},
 };
 
 const kn_algorithm kn_algorithm_optimal = {

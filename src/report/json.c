@@ -101,6 +101,19 @@ static double loss_named(const kn_facts *facts, const char *name)
     return NAN;
 }
 
+static json_t *top_json(const kn_facts *facts)
+{
+    json_t *top = json_array();
+    for (size_t i = 0; i < facts->answer->n_top; i++) {
+        const kn_good_node *node = &facts->answer->top[i];
+        json_t *levels = json_array();
+        for (uint32_t q = 0; q < facts->tuples->n_qis; q++) json_array_append_new(levels, json_integer(node->levels[q]));
+        json_array_append_new(top, json_pack("{s:o, s:o, s:I}", "levels", levels, "loss", number(node->loss), "suppressed",
+                                             (json_int_t)node->n_suppressed));
+    }
+    return top;
+}
+
 kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err)
 {
     static const char *const stopped[] = {"done", "budget", "time", "interrupt"};
@@ -130,6 +143,7 @@ kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err)
                                   (json_int_t)r->n_removed, "cells", number(loss_named(facts, "suppressed-cells"))));
     json_object_set_new(root, "columns", columns_json(facts));
     json_object_set_new(root, "levels", levels_json(facts));
+    if (facts->answer->n_top > 0) json_object_set_new(root, "top", top_json(facts));
     json_object_set_new(root, "progress", trace_json(facts));
     json_object_set_new(root, "seconds", seconds_json(&facts->seconds));
     json_object_set_new(root, "peak_bytes", json_integer((json_int_t)facts->peak_bytes));
