@@ -305,6 +305,43 @@ static void every_node_of_every_block_matches_a_recount(void **state)
     }
 }
 
+/* More rows in a block than sixteen bits count, and fewer: models are asked in another manner. Against classes that are
+ * held one by one, which the tests above check against a recount. */
+static void blocks_of_many_rows_give_the_same_nodes_as_classes_one_by_one(void **state)
+{
+    static const char *const models[] = {"l-diversity:l=3", "t-closeness:t=0.005", "l-diversity:kind=entropy,l=2.9995",
+                                         "k-anonymity:k=20000 t-closeness:t=0.004", "alpha-k:alpha=0.334"};
+    kn_rng rng = kn_rng_new(5, 0);
+    uint32_t n_partly = 0;
+    for (int round = 0; round < 10; round++) {
+        problem p;
+        kn_full_domain *domains[2];
+        kn_evaluator *evaluators[2];
+        uint32_t levels[16];
+        random_problem(&p, &rng, 70000, 3, 3, NO_PERSONS, false);
+        set_goal(&p, models[round % 5], "lm");
+        for (uint32_t i = 0; i < 2; i++) {
+            assert_ok(kn_full_domain_new(&domains[i], &p.task, 6 * i, err));
+            assert_ok(kn_evaluator_new(&evaluators[i], domains[i], NULL, err));
+        }
+        assert_true(domains[0]->blocks == NULL && domains[1]->blocks != NULL);
+        least_levels(levels, domains[0]->lattice);
+        do {
+            kn_node nodes[2];
+            for (uint32_t i = 0; i < 2; i++) assert_ok(kn_evaluate_levels(&nodes[i], evaluators[i], levels, err));
+            assert_int_equal(nodes[0].n_suppressed, nodes[1].n_suppressed);
+            assert_true(fabs(nodes[0].loss - nodes[1].loss) < 1e-9);
+            n_partly += nodes[0].n_suppressed > 0 && nodes[0].n_suppressed < p.tuples->n_rows;
+        } while (next_levels(domains[0]->lattice, levels));
+        for (uint32_t i = 0; i < 2; i++) {
+            kn_evaluator_free(evaluators[i]);
+            kn_full_domain_free(domains[i]);
+        }
+        free_problem(&p);
+    }
+    assert_true(n_partly > 10);
+}
+
 /* Rows by the dozen in a class, values beyond one vector, and columns that are counted side by side. */
 static void blocks_carry_several_sensitive_columns(void **state)
 {
@@ -1118,6 +1155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_node_matches_a_recount_of_the_rows),
         cmocka_unit_test(every_node_of_every_block_matches_a_recount),
+        cmocka_unit_test(blocks_of_many_rows_give_the_same_nodes_as_classes_one_by_one),
         cmocka_unit_test(blocks_carry_several_sensitive_columns),
         cmocka_unit_test(large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads),
         cmocka_unit_test(exact_searches_find_the_best_node),

@@ -165,7 +165,7 @@ static kn_status place_values(kn_block_lattice *b, kn_error *err)
     KN_NEW(b->values_lane, b->n_words);
     for (uint32_t s = 0; s < b->n_words; s++) {
         b->values_at[s] = b->values_width;
-        b->values_lane[s] = (tuples->sensitive[s].n_values + 3) / 4 * 4;
+        b->values_lane[s] = (tuples->sensitive[s].n_values + 7) / 8 * 8;
         b->values_width += n_lanes * b->values_lane[s];
     }
 done:

@@ -160,20 +160,25 @@ static double n_log_n(const state *self, uint32_t n) { return n < N_LOGS ? self-
 static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
 {
     const state *self = opaque;
-    const uint32_t *lanes = counts->sensitive[self->column];
-    double rows = (double)counts->n_rows, sum = 0;
-    switch (self->kind) {
-    case DISTINCT:
-        return kn_lanes_distinct(lanes, self->n_values) >= self->least_diversity ? KN_JUDGED_HOLDS : KN_JUDGED_BREAKS;
-    case ENTROPY:
-        for (uint32_t v = 0; v < self->n_values; v++) sum += n_log_n(self, lanes[v]);
-        return kn_judge_at_most(sum, n_log_n(self, (uint32_t)counts->n_rows) - rows * self->log_limit, 1e-9 * rows);
-    case FREQUENCY:
-        return kn_judge_at_most(kn_lanes_largest(lanes, self->n_values) * self->least_diversity, rows, 1e-9 * rows);
-    case RECURSIVE: break;
+    const uint16_t *lanes = counts->sensitive[self->column];
+    kn_judgement judgement = {0};
+    if (self->kind == DISTINCT)
+        return kn_judge_distinct(counts, self->column, self->n_values, (uint32_t)self->least_diversity);
+    if (self->kind == RECURSIVE) judgement.unsure = ~0u >> (32 - counts->n);
+    for (uint32_t i = 0; self->kind != RECURSIVE && i < counts->n; i++, lanes += kn_lanes_width(self->n_values)) {
+        double rows = counts->n_rows[i], sum = 0, limit = rows;
+        if (self->kind == ENTROPY) {
+            for (uint32_t v = 0; v < self->n_values; v++) sum += n_log_n(self, lanes[v]);
+            limit = n_log_n(self, counts->n_rows[i]) - rows * self->log_limit;
+        } else {
+            sum = kn_lanes_largest(lanes, self->n_values) * self->least_diversity;
+        }
+        kn_judge_at_most(&judgement, i, sum, limit, 1e-9 * rows);
     }
-    return KN_JUDGED_UNSURE;
+    return judgement;
 }
+
+static bool grows(const void *opaque) { return ((const state *)opaque)->kind == DISTINCT; }
 
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
@@ -208,6 +213,7 @@ const kn_privacy kn_privacy_l_diversity = {
     .n_params = sizeof params / sizeof *params,
     .needs = KN_NEEDS_HISTOGRAM,
     .monotone = true,
+    .grows = grows,
     .worst_is_least = true,
     .letter = "l",
     .orient = orient,

@@ -42,9 +42,10 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
 static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
 {
     const state *self = opaque;
-    uint32_t distinct = kn_lanes_distinct(counts->sensitive[self->column], self->n_values);
-    return distinct >= self->least_values ? KN_JUDGED_HOLDS : KN_JUDGED_BREAKS;
+    return kn_judge_distinct(counts, self->column, self->n_values, self->least_values);
 }
+
+static bool grows(const void *opaque) { return true; }
 
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
@@ -66,6 +67,7 @@ const kn_privacy kn_privacy_p_sensitive = {
     .n_params = sizeof params / sizeof *params,
     .needs = KN_NEEDS_HISTOGRAM,
     .monotone = true,
+    .grows = grows,
     .worst_is_least = true,
     .letter = "p",
     .prepare = prepare,

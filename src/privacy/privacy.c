@@ -86,7 +86,7 @@ kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_spe
     *out = NULL;
     KN_NEW(models, 1);
     KN_NEW(models->items, n_specs);
-    models->monotone = models->counts_only = true;
+    models->monotone = models->grows = models->counts_only = true;
     models->min_persons = 1;
     for (size_t i = 0; i < n_specs; i++) {
         kn_model *model = &models->items[models->n++];
@@ -95,6 +95,7 @@ kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_spe
         if (type->needs & KN_NEEDS_POPULATION) KN_TRY(open_population(models, model, tuples, population_options, pool, err));
         models->needs |= type->needs;
         models->monotone = models->monotone && type->monotone;
+        models->grows = models->grows && (type->counts_only || (type->grows != NULL && type->grows(model->state)));
         models->counts_only = models->counts_only && type->counts_only;
         uint64_t persons = type->min_persons(model->state);
         if (persons > models->min_persons) models->min_persons = persons;
@@ -130,13 +131,15 @@ bool kn_models_hold(const kn_models *models, const kn_class_counts *counts)
 
 kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts)
 {
-    kn_judgement judgement = KN_JUDGED_HOLDS;
+    const uint32_t all = ~0u >> (32 - counts->n);
+    kn_judgement judgement = {all, 0};
     for (size_t i = 0; i < models->n; i++) {
         const kn_privacy *type = models->items[i].type;
         if (type->counts_only) continue; /* says what min_persons says */
-        kn_judgement own = type->judge != NULL ? type->judge(models->items[i].state, counts) : KN_JUDGED_UNSURE;
-        if (own == KN_JUDGED_BREAKS) return own;
-        if (own == KN_JUDGED_UNSURE) judgement = own;
+        kn_judgement own = {0, all};
+        if (type->judge != NULL) own = type->judge(models->items[i].state, counts);
+        judgement.unsure = (judgement.unsure & (own.holds | own.unsure)) | (judgement.holds & own.unsure);
+        judgement.holds &= own.holds;
     }
     return judgement;
 }

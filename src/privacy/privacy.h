@@ -15,12 +15,19 @@ enum {
                                 kn_models_hold_class */
 };
 
-/* A class with its sensitive columns as lanes: rows by value, padded with zeros to a multiple of four. */
+/* Some classes with their sensitive columns as lanes: rows by value, padded with zeros to kn_lanes_width. Of empty classes
+ * and of those with more than KN_LANES_MOST_ROWS the answer means nothing. */
+enum { KN_LANES_MOST_ROWS = INT16_MAX };
 typedef struct kn_lane_counts {
-    uint64_t n_rows, n_persons;
-    const uint32_t *const *sensitive; /* [sensitive column][value] */
+    uint32_t n;                       /* at most 32 */
+    const uint32_t *n_rows;           /* [class] */
+    const uint16_t *const *sensitive; /* [sensitive column][class * width + value]; whole vectors */
 } kn_lane_counts;
-typedef enum kn_judgement { KN_JUDGED_BREAKS, KN_JUDGED_HOLDS, KN_JUDGED_UNSURE } kn_judgement;
+static inline uint32_t kn_lanes_width(uint32_t n_values) { return (n_values + 7) / 8 * 8; }
+/* Bit sets of classes; what is in neither breaks. */
+typedef struct kn_judgement {
+    uint32_t holds, unsure;
+} kn_judgement;
 
 typedef struct kn_privacy {
     const char *name, *summary, *citation;
@@ -28,6 +35,8 @@ typedef struct kn_privacy {
     size_t n_params;
     unsigned needs;
     bool monotone;       /* two classes that hold, merged, hold */
+    /* NULL, or whether a class that holds goes on holding with any rows added, as with "at least l different values". */
+    bool (*grows)(const void *state);
     bool counts_only;    /* says just: n_persons >= min_persons */
     bool worst_is_least; /* the worst class is the one with the smallest value (k, l); otherwise the largest (t) */
     const char *letter;  /* the parameter that bounds `value`: "k", "l", "t" */
@@ -57,7 +66,7 @@ typedef struct kn_models {
     size_t n;
     kn_model *items;
     unsigned needs;            /* union */
-    bool monotone;             /* all of them */
+    bool monotone, grows;      /* all of them */
     bool counts_only;          /* the models together say just: n_persons >= min_persons. The kernel's fast path */
     uint64_t min_persons;      /* largest of them */
     kn_population *population; /* where a model needs one; owned */
@@ -76,7 +85,7 @@ kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_spe
 void kn_models_free(kn_models *models);
 /* Whether a class may be released. For models that need a population `counts->n_population` must be set. */
 bool kn_models_hold(const kn_models *models, const kn_class_counts *counts);
-/* The same from lanes, for a class with at least min_persons; unsure where kn_models_hold has to be asked. */
+/* The same from lanes, for classes with at least min_persons; unsure where kn_models_hold has to be asked. */
 kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts);
 /* As kn_models_hold for a class whose cells are known: fills in n_population where a model needs it. */
 bool kn_models_hold_class(const kn_models *models, kn_class_counts *counts, const kn_cell *cells,

@@ -4,6 +4,10 @@
 
 #include "privacy/privacy.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #define KN_COLUMN_PARAM                                                                                                \
     {                                                                                                                  \
         .name = "column", .type = KN_PARAM_TEXT, .help = "sensitive column; may be left out when there is one"         \
@@ -29,29 +33,58 @@ static inline uint64_t kn_persons_of_rows(const kn_tuples *tuples, double n_rows
 
 /* --- Lanes ----------------------------------------------------------------------------------------------------- */
 
-typedef uint32_t kn_model_lanes __attribute__((vector_size(16), may_alias, aligned(4)));
-typedef float kn_model_floats __attribute__((vector_size(16), may_alias, aligned(4)));
+typedef uint16_t kn_model_lanes __attribute__((vector_size(16), may_alias));
 
-/* Distinct values of a class. */
-static inline uint32_t kn_lanes_distinct(const uint32_t *counts, uint32_t n_values)
+static inline uint32_t kn_lanes_sum(kn_model_lanes lanes)
 {
-    kn_model_lanes n = {0};
-    for (uint32_t v = 0; v < n_values; v += 4) n -= (kn_model_lanes)(*(const kn_model_lanes *)(counts + v) != 0);
-    return n[0] + n[1] + n[2] + n[3];
+    typedef uint64_t halves __attribute__((vector_size(16), may_alias));
+    uint64_t four = ((halves)lanes)[0] + ((halves)lanes)[1]; /* the sum fits 16 bits, so no carry */
+    return (uint32_t)(four * 0x0001000100010001u >> 48);
 }
 
-static inline uint32_t kn_lanes_largest(const uint32_t *counts, uint32_t n_values)
+/* shares * all / 2^16, rounded down. */
+static inline kn_model_lanes kn_lanes_share(const kn_model_lanes *shares, uint16_t all)
+{
+#ifdef __SSE2__
+    return (kn_model_lanes)_mm_mulhi_epu16((__m128i)*shares, _mm_set1_epi16((short)all));
+#else
+    kn_model_lanes result;
+    for (int i = 0; i < 8; i++) result[i] = (uint16_t)((uint32_t)(*shares)[i] * all >> 16);
+    return result;
+#endif
+}
+
+/* Distinct values of a class. */
+static inline uint32_t kn_lanes_distinct(const uint16_t *counts, uint32_t n_values)
+{
+    kn_model_lanes n = {0};
+    for (uint32_t v = 0; v < n_values; v += 8) n -= (kn_model_lanes)(*(const kn_model_lanes *)(counts + v) != 0);
+    return kn_lanes_sum(n);
+}
+
+static inline uint32_t kn_lanes_largest(const uint16_t *counts, uint32_t n_values)
 {
     uint32_t largest = 0;
     for (uint32_t v = 0; v < n_values; v++) largest = counts[v] > largest ? counts[v] : largest;
     return largest;
 }
 
-/* Whether a quick figure is at most the limit; unsure where rounding might have decided. */
-static inline kn_judgement kn_judge_at_most(double figure, double limit, double rounding)
+/* Whether a quick figure of class i is at most the limit; unsure where rounding might have decided. */
+static inline void kn_judge_at_most(kn_judgement *judgement, uint32_t i, double figure, double limit, double rounding)
 {
-    if (figure < limit - rounding) return KN_JUDGED_HOLDS;
-    return figure > limit + rounding ? KN_JUDGED_BREAKS : KN_JUDGED_UNSURE;
+    uint32_t holds = figure < limit - rounding, breaks = figure > limit + rounding;
+    judgement->holds |= holds << i;
+    judgement->unsure |= (1 - (holds | breaks)) << i;
+}
+
+static inline kn_judgement kn_judge_distinct(const kn_lane_counts *counts, uint32_t column, uint32_t n_values,
+                                             uint32_t least_values)
+{
+    kn_judgement judgement = {0};
+    const uint16_t *lanes = counts->sensitive[column];
+    for (uint32_t i = 0; i < counts->n; i++, lanes += kn_lanes_width(n_values))
+        judgement.holds |= (uint32_t)(kn_lanes_distinct(lanes, n_values) >= least_values) << i;
+    return judgement;
 }
 
 #endif

@@ -34,7 +34,7 @@ typedef struct state {
     double *below_sum;  /* sum of Q over the smaller ranks; n_values + 1 */
     double *node_share; /* hierarchical: q of each node */
     double *node_gap;   /* (level of the parent - level) / height */
-    float *shares;      /* equal: q of each value, for lanes */
+    uint16_t *shares;   /* equal: q of each value in units of 2^-16, for lanes */
 } state;
 
 static void discard(void *opaque)
@@ -139,9 +139,10 @@ done:
 static kn_status prepare_equal(state *self, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_NEW(self->shares, (size_t)self->n_values + 3); /* whole vectors */
+    self->shares = kn_array_alloc_aligned(kn_lanes_width(self->n_values), sizeof *self->shares, err);
+    if (self->shares == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     for (uint32_t value = 0; value < self->n_values && self->n_rows > 0; value++)
-        self->shares[value] = (float)((double)self->sensitive->value_rows[value] / self->n_rows);
+        self->shares[value] = (uint16_t)fmin(0x1p16 * (double)self->sensitive->value_rows[value] / self->n_rows, UINT16_MAX);
 done:
     return status;
 }
@@ -330,20 +331,22 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return kn_at_most(value(opaque, counts), ((const state *)opaque)->max_distance);
 }
 
-/* Rows to move, by four values at a time; counts are exact in a float up to 2^24 and rounded beyond. */
-static double equal_rows(const state *self, const uint32_t *lanes, float rows)
+/* Rows to move, in units of 2^-shift rows. Each value is off by less than 2 units: its share and the product are
+ * rounded. */
+static uint32_t equal_units(const state *self, const uint16_t *lanes, uint32_t n_rows, uint32_t shift)
 {
-    typedef int32_t signed_lanes __attribute__((vector_size(16)));
-    kn_model_floats sum = {0};
-    for (uint32_t v = 0; v < self->n_values; v += 4) {
-        kn_model_floats more = __builtin_convertvector((signed_lanes) * (const kn_model_lanes *)(lanes + v), kn_model_floats);
-        more -= *(const kn_model_floats *)(self->shares + v) * rows;
-        sum += (kn_model_floats)((signed_lanes)(more > 0) & (signed_lanes)more);
+    typedef int16_t signed_lanes __attribute__((vector_size(16), may_alias));
+    const uint16_t all = (uint16_t)(n_rows << shift);
+    kn_model_lanes sum = {0};
+    for (uint32_t v = 0; v < self->n_values; v += 8) {
+        kn_model_lanes units = *(const kn_model_lanes *)(lanes + v) << (uint16_t)shift;
+        signed_lanes more = (signed_lanes)(units - kn_lanes_share((const kn_model_lanes *)(self->shares + v), all));
+        sum += (kn_model_lanes)((more > 0) & more);
     }
-    return (double)sum[0] + sum[1] + sum[2] + sum[3];
+    return kn_lanes_sum(sum);
 }
 
-static double ordered_rows(const state *self, const uint32_t *lanes, double rows)
+static double ordered_rows(const state *self, const uint16_t *lanes, double rows)
 {
     double seen = 0, sum = 0;
     for (uint32_t v = 0; v < self->n_values; v++) {
@@ -356,13 +359,20 @@ static double ordered_rows(const state *self, const uint32_t *lanes, double rows
 static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
 {
     const state *self = opaque;
-    const uint32_t *lanes = counts->sensitive[self->column];
-    double rows = (double)counts->n_rows, limit = self->max_distance * rows;
-    if (self->distance == EQUAL && counts->n_rows < INT32_MAX && self->n_values <= 256)
-        return kn_judge_at_most(equal_rows(self, lanes, (float)rows), limit, 1e-5 * rows);
-    if (self->distance == ORDERED && self->place == NULL && self->n_values > 1)
-        return kn_judge_at_most(ordered_rows(self, lanes, rows), limit, 1e-9 * rows);
-    return KN_JUDGED_UNSURE;
+    const uint16_t *lanes = counts->sensitive[self->column];
+    const bool equal = self->distance == EQUAL && self->n_values <= 256;
+    const bool ordered = self->distance == ORDERED && self->place == NULL && self->n_values > 1;
+    kn_judgement judgement = {0};
+    for (uint32_t i = 0; i < counts->n; i++, lanes += kn_lanes_width(self->n_values)) {
+        uint32_t n_rows = counts->n_rows[i] & KN_LANES_MOST_ROWS, shift = (uint32_t)__builtin_clz(n_rows | 1) - 17;
+        double rows = n_rows, limit = self->max_distance * rows;
+        if (equal)
+            kn_judge_at_most(&judgement, i, equal_units(self, lanes, n_rows, shift),
+                             self->max_distance * (n_rows << shift), 2.0 * self->n_values);
+        else if (ordered) kn_judge_at_most(&judgement, i, ordered_rows(self, lanes, rows), limit, 1e-9 * rows);
+        else judgement.unsure |= 1u << i;
+    }
+    return judgement;
 }
 
 static uint64_t min_persons(const void *opaque) { return 1; }
