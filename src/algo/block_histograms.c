@@ -278,8 +278,11 @@ static uint32_t ask_models(kn_histogram_scan *scan, const kn_lanes4 *slot, const
                            const kn_lanes4 persons[4], uint32_t ask)
 {
     for (uint32_t c = 0; c < N_CLASSES; c++) scan->rows[c] = rows[set_of[c]][lane_of[c]];
-    if (scan->narrow && scan->all == ALL_CLASSES) class_lanes(scan, slot, 2, true);
-    else class_lanes(scan, slot, scan->domain->blocks->n_riders, scan->narrow);
+    const uint32_t n_riders = scan->domain->blocks->n_riders;
+    if (!scan->narrow) class_lanes(scan, slot, n_riders, false);
+    else if (n_riders == 2) class_lanes(scan, slot, 2, true);
+    else if (n_riders == 1) class_lanes(scan, slot, 1, true);
+    else class_lanes(scan, slot, 0, true);
     const kn_lane_counts counts = {.n = scan->all > 1 ? N_CLASSES : 1, .n_rows = scan->rows, .sensitive = scan->columns};
     kn_judgement judgement = kn_models_judge(scan->models, &counts);
     for (uint32_t c = 0; !scan->narrow && c < N_CLASSES; c++)
