@@ -311,7 +311,7 @@ static size_t ticks_of_mondrian(goals *g)
     kn_task task = g->task;
     kn_ticker ticker = {0};
     kn_args args;
-    kn_answer answer;
+    kn_answer answer = {0};
     assert_ok(kn_args_parse(&args, "mondrian", mondrian->params, mondrian->n_params, NULL, err));
     task.args = &args;
     task.ticker = &ticker;
