@@ -501,8 +501,7 @@ kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blo
     roller->lattice = blocks;
     roller->pool = pool;
     roller->n_threads = kn_pool_threads(pool);
-    if (roller->n_threads > MOST_PARTS) roller->n_threads = MOST_PARTS;
-    KN_NEW(roller->scratch, kn_pool_threads(pool));
+    KN_NEW(roller->scratch, roller->n_threads);
     KN_NEW(roller->parts, roller->n_threads);
     for (uint32_t i = 0; i < roller->n_threads; i++)
         KN_NEW(roller->scratch[i].where, (size_t)1 << blocks->n_inner_bits);
@@ -767,6 +766,7 @@ static void share_out(roll_up *r)
     const kn_blocks *from = r->from;
     r->n_parts = from->n_entries / LEAST_PART;
     if (r->n_parts > r->roller->n_threads) r->n_parts = r->roller->n_threads;
+    if (r->n_parts > MOST_PARTS) r->n_parts = MOST_PARTS;
     if (r->n_parts < 2) {
         r->n_parts = 1;
         r->ends[0] = 0;
