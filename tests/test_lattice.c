@@ -1022,6 +1022,35 @@ static double loss_of(problem *p, const kn_answer *answer)
     return loss;
 }
 
+/* Beyond what the memory holds of the lattice, nodes are counted one by one. */
+static void samarati_finds_the_same_node_where_the_lattice_does_not_fit(void **state)
+{
+    kn_rng rng = kn_rng_new(21, 0);
+    for (int round = 0, n_done = 0; n_done < 3; round++) {
+        problem p;
+        kn_lattice *lattice;
+        random_problem(&p, &rng, 8, 10, 3, NO_PERSONS, false);
+        assert_ok(kn_lattice_new(&lattice, p.tuples, KN_LATTICE_NO_BASE, err));
+        double n_nodes = lattice->n_nodes;
+        kn_lattice_free(lattice);
+        set_goal(&p, "k-anonymity:k=2", "lm");
+        p.task.max_suppressed = 2;
+        if (n_nodes > 65536 && n_nodes < 200000) {
+            kn_answer swept, counted;
+            assert_int_equal(search(&swept, &p, "samarati", "preference=measure"), KN_OK);
+            p.task.memory_bytes = 1000;
+            assert_int_equal(search(&counted, &p, "samarati", "preference=measure"), KN_OK);
+            assert_memory_equal(swept.levels, counted.levels, p.n_qis * sizeof *swept.levels);
+            assert_true(swept.n_nodes != counted.n_nodes);
+            kn_answer_free(&swept);
+            kn_answer_free(&counted);
+            n_done++;
+        }
+        free_problem(&p);
+        assert_true(round < 1000);
+    }
+}
+
 static void suppressing_cells_costs_no_more_than_suppressing_rows(void **state)
 {
     kn_rng rng = kn_rng_new(6, 0);
@@ -1278,6 +1307,7 @@ int main(void)
         cmocka_unit_test(the_survey_s_table_gives_the_survey_s_answers),
         cmocka_unit_test(lefevre_s_patients_have_three_minimal_generalizations),
         cmocka_unit_test(minimal_nodes_and_preferences_follow_their_definition),
+        cmocka_unit_test(samarati_finds_the_same_node_where_the_lattice_does_not_fit),
         cmocka_unit_test(suppressing_cells_costs_no_more_than_suppressing_rows),
         cmocka_unit_test(mu_argus_is_finished_or_refused),
         cmocka_unit_test(datafly_generalizes_the_widest_column_until_few_are_outliers),

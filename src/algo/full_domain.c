@@ -530,10 +530,13 @@ static bool may_keep_steps(const kn_evaluator *evaluator)
     return most == 0 || each * domain->n_order <= most;
 }
 
-kn_status kn_evaluator_roll(const kn_groups **out, kn_evaluator *evaluator, const kn_groups *from,
-                            const uint32_t *levels, const uint32_t *order, kn_error *err)
+/* The classes at `levels`, column by column; what an earlier call has left on the way is used as far as levels are the
+ * same. Valid until the next call. */
+static kn_status roll_groups(const kn_groups **out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err)
 {
     kn_status status = KN_OK;
+    const kn_groups *from = &evaluator->domain->lattice->base;
+    const uint32_t *order = evaluator->domain->order;
     const uint32_t n_qis = evaluator->domain->task->tuples->n_qis;
     uint32_t *at = evaluator->levels;
     memcpy(at, from->levels, n_qis * sizeof *at);
@@ -614,7 +617,7 @@ kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32
     kn_status status = KN_OK;
     const kn_groups *groups;
     if (evaluator->domain->blocks != NULL) return evaluate_in_blocks(out, evaluator, levels, err);
-    KN_TRY(kn_evaluator_roll(&groups, evaluator, &evaluator->domain->lattice->base, levels, evaluator->domain->order, err));
+    KN_TRY(roll_groups(&groups, evaluator, levels, err));
     KN_TRY(kn_evaluate(out, evaluator, groups, err));
 done:
     return status;

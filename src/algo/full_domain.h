@@ -72,10 +72,6 @@ void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn
 /* The worth of any level vector. A call shares the work of the call before as far as the levels of the first columns are
  * the same: ask in kn_full_domain_roll_order, the last columns changing fastest. */
 kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err);
-/* The classes at `levels` from those of a more specific node, column by column in `order` (all columns); what an earlier
- * call has left on the way is used as far as the levels are the same. Valid until the next call. */
-kn_status kn_evaluator_roll(const kn_groups **out, kn_evaluator *evaluator, const kn_groups *from,
-                            const uint32_t *levels, const uint32_t *order, kn_error *err);
 void kn_full_domain_roll_order(uint32_t *columns, const kn_full_domain *domain);
 
 /* Negative when (a, a_levels) is better. */
