@@ -236,9 +236,12 @@ done:
 kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn_error *err)
 {
     kn_buffer path = {0};
-    if (request->base_folder != NULL && request->base_folder[0] != '\0' && request->spec[0] != '/')
-        kn_buffer_printf(&path, "%s/", request->base_folder);
-    kn_buffer_text(&path, request->spec);
+    const char *folder = request->base_folder, *spec = request->spec;
+    if (folder != NULL && folder[0] != '\0' && strcmp(folder, ".") != 0 && spec[0] != '/') {
+        if (spec[0] == '.' && spec[1] == '/') spec += 2;
+        kn_buffer_printf(&path, "%s/", folder);
+    }
+    kn_buffer_text(&path, spec);
     return kn_buffer_finish(out, &path, err);
 }
 

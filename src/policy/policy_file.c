@@ -86,9 +86,11 @@ static kn_status unknown_key(loader *load, const char *name, const char *inside,
         words[i] = keys[i].name;
     }
     const char *near = kn_suggest(name, words, n_keys);
-    kn_status status = kn_error_set(load->err, KN_USAGE, "%s: %s has no key '%.40s'%s%s%s; it has %s", where, inside,
+    /* intervals(5,10) within braces, without quotes */
+    const char *quote = name[0] != '\0' && name[strlen(name) - 1] == ')' ? "; a value with commas needs quotes" : "";
+    kn_status status = kn_error_set(load->err, KN_USAGE, "%s: %s has no key '%.40s'%s%s%s%s; it has %s", where, inside,
                                     name, near != NULL ? " (did you mean '" : "", near != NULL ? near : "",
-                                    near != NULL ? "'?)" : "", list.bytes != NULL ? list.bytes : "none");
+                                    near != NULL ? "'?)" : "", quote, list.bytes != NULL ? list.bytes : "none");
     kn_buffer_free(&list);
     return status;
 }
