@@ -35,6 +35,8 @@ kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, k
     sums->domain = domain;
     KN_TRY(suppressed_new(&sums->sure, b, err));
     if (b->n_words > 0) KN_TRY(suppressed_new(&sums->refused, b, err));
+    KN_NEW(sums->gaps, b->n_outer);
+    sums->n_gaps = b->n_outer;
     KN_NEW(sums->valid_start, (size_t)b->n_combos + 1);
     KN_NEW_RAW(sums->valid, (size_t)b->n_combos << b->n_inner_bits);
     for (uint32_t c = 0; c < b->n_combos; c++) {
@@ -58,6 +60,7 @@ void kn_block_sums_free(kn_block_sums *sums)
         kn_free(both[r]->always);
         kn_free(both[r]->units);
     }
+    kn_free(sums->gaps);
     kn_free(sums->valid_start);
     kn_free(sums->valid);
     kn_free(sums);
@@ -74,9 +77,12 @@ static void clear(kn_suppressed *suppressed, const kn_block_sums *sums, const kn
     memset(suppressed->always_units, 0, sizeof suppressed->always_units);
 }
 
-void kn_block_sums_clear(kn_block_sums *sums)
+void kn_block_sums_clear(kn_block_sums *sums, const kn_blocks *blocks)
 {
     const kn_block_lattice *b = sums->domain->blocks;
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        sums->gaps[d] = (kn_outer_gap){sums->domain->gap[b->outer[d]][blocks->levels[b->outer[d]]],
+                                       (1ull << b->outer_bits[d]) - 1, b->outer_shift[d]};
     const kn_lanes4 most = {~0u, ~0u, ~0u, ~0u};
     clear(&sums->sure, sums, b);
     if (b->n_words > 0) clear(&sums->refused, sums, b);

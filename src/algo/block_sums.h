@@ -19,8 +19,17 @@ typedef struct kn_suppressed {
     int64_t always_units[4];
 } kn_suppressed;
 
+/* What a suppressed row pays more in an outer column, by the field of its block's key. */
+typedef struct kn_outer_gap {
+    const int64_t *gap; /* [position] */
+    uint64_t mask;
+    uint32_t shift;
+} kn_outer_gap;
+
 typedef struct kn_block_sums {
     const kn_full_domain *domain;
+    kn_outer_gap *gaps; /* of the outer columns, at the levels of the blocks at hand */
+    uint32_t n_gaps;
     kn_suppressed sure;    /* for want of persons */
     kn_suppressed refused; /* by a model that looks at sensitive values; only where the blocks carry them */
     /* Where details are asked for: classes that hold, persons of the smallest. */
@@ -32,7 +41,7 @@ typedef struct kn_block_sums {
 
 kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, kn_error *err);
 void kn_block_sums_free(kn_block_sums *sums);
-void kn_block_sums_clear(kn_block_sums *sums);
+void kn_block_sums_clear(kn_block_sums *sums, const kn_blocks *blocks); /* ready for a pass over them */
 void kn_block_sums_add(kn_block_sums *sums, const kn_block_sums *more);
 /* What is suppressed at a combo: rows by lane for each merged set, and what they pay more in outer and inner columns. */
 void kn_suppressed_at(kn_lanes4 rows[4], int64_t units[4], const kn_block_sums *sums, const kn_suppressed *suppressed,
@@ -95,6 +104,14 @@ static inline __attribute__((always_inline)) bool kn_set_used(uint32_t n_riders,
 }
 
 /* --- Adding up ------------------------------------------------------------------------------------------------- */
+
+/* What a suppressed row of a block pays more in the outer columns. */
+static inline int64_t kn_block_price(const kn_block_sums *sums, uint64_t key)
+{
+    int64_t price = 0;
+    for (uint32_t d = 0; d < sums->n_gaps; d++) price += sums->gaps[d].gap[key >> sums->gaps[d].shift & sums->gaps[d].mask];
+    return price;
+}
 
 /* Rows of an entry that are suppressed whatever the inner levels are. */
 static inline __attribute__((always_inline)) void kn_add_always(kn_suppressed *sums, const kn_lanes4 below[4],

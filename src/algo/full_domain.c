@@ -146,8 +146,8 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     if (measure->suppression_bound != NULL) domain->unit = 0x1p-10;
     domain->bounded = domain->monotone_prices || (measure->suppression_bound != NULL && measure->finish == NULL);
     if (blocks)
-        KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
-                                    max_combos, task->pool, err));
+        KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, max_combos,
+                                    task->pool, err));
     if (domain->blocks != NULL) {
         KN_TRY(inner_gaps(domain, err));
     } else if (blocks) {
@@ -696,7 +696,7 @@ static kn_status sum_job(void *context, size_t job, unsigned worker, kn_error *e
     const struct scan *scan = &jobs->evaluator->scans[job];
     uint64_t n = jobs->blocks->n;
     kn_block_range range = {(uint32_t)(n * job / jobs->n_jobs), (uint32_t)(n * (job + 1) / jobs->n_jobs)};
-    kn_block_sums_clear(scan->sums);
+    kn_block_sums_clear(scan->sums, jobs->blocks);
     if (scan->histograms != NULL) kn_scan_histograms(scan->sums, scan->histograms, jobs->blocks, range, jobs->details);
     else kn_scan_counts(scan->sums, scan->counts, jobs->blocks, range, jobs->details);
     return KN_OK;

@@ -35,7 +35,6 @@ struct kn_block_roller {
     uint32_t n_threads;
     kn_blocks *parts;     /* per thread; the first one rolls into the result itself */
     uint64_t **table;     /* [index into outer][position] */
-    int64_t **delta;
 };
 
 /* --- Layout ---------------------------------------------------------------------------------------------------- */
@@ -172,11 +171,6 @@ done:
     return status;
 }
 
-static int64_t price_of(const kn_block_lattice *b, uint32_t q, uint32_t level, uint32_t position)
-{
-    return b->prices != NULL ? b->prices[q][level][position] : 0;
-}
-
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
 /* Room for that many, what is there is kept. */
@@ -187,11 +181,9 @@ static kn_status blocks_grow(kn_blocks *blocks, const kn_block_lattice *b, size_
     if (n > blocks->capacity || blocks->start == NULL) {
         uint64_t *keys = kn_array_resize(blocks->keys, n + 1, sizeof *keys, err);
         if (keys != NULL) blocks->keys = keys;
-        int64_t *prices = kn_array_resize(blocks->prices, n + 1, sizeof *prices, err);
-        if (prices != NULL) blocks->prices = prices;
         uint32_t *start = kn_array_resize(blocks->start, n + 2, sizeof *start, err);
         if (start != NULL) blocks->start = start;
-        if (keys == NULL || prices == NULL || start == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        if (keys == NULL || start == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         blocks->capacity = (uint32_t)n;
     }
     if (n_entries > blocks->entries_capacity || blocks->counts == NULL) {
@@ -214,7 +206,6 @@ void kn_blocks_free(kn_blocks *blocks)
 {
     kn_free(blocks->levels);
     kn_free(blocks->keys);
-    kn_free(blocks->prices);
     kn_free(blocks->start);
     kn_free(blocks->inner);
     kn_free(blocks->counts);
@@ -225,7 +216,7 @@ void kn_blocks_free(kn_blocks *blocks)
 
 size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks)
 {
-    return (size_t)blocks->capacity * 20 +
+    return (size_t)blocks->capacity * 12 +
            (size_t)blocks->entries_capacity * (2 + 4 * (size_t)lattice->width + 8 * (size_t)lattice->n_words) +
            (size_t)blocks->slots_capacity * lattice->values_width * 4;
 }
@@ -336,15 +327,6 @@ done:
     return status;
 }
 
-static int64_t key_price(const kn_block_lattice *b, uint64_t key)
-{
-    int64_t price = 0;
-    for (uint32_t d = 0; d < b->n_outer; d++)
-        price += price_of(b, b->outer[d], b->lattice->columns[b->outer[d]].min_level,
-                          (uint32_t)(key >> b->outer_shift[d] & ((1ull << b->outer_bits[d]) - 1)));
-    return price;
-}
-
 /* The base from sorted tuples, in stretches that begin with a block. */
 typedef struct base_jobs {
     kn_block_lattice *b;
@@ -387,7 +369,6 @@ static kn_status fill_base(void *context, size_t job, unsigned worker, kn_error 
         if (i + AHEAD < end) __builtin_prefetch(&b->lattice->tuples->rows[jobs->tuples[i + AHEAD]]);
         if (begins_block(jobs, i)) {
             base->keys[block] = jobs->words[i] >> (b->n_inner_bits + LANE_BITS);
-            base->prices[block] = key_price(b, base->keys[block]);
             base->start[block++] = entry;
         }
         if (begins_entry(jobs, i)) {
@@ -449,7 +430,7 @@ done:
 }
 
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
-                               int64_t ***prices, uint32_t max_combos, kn_pool *pool, kn_error *err)
+                               uint32_t max_combos, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_block_lattice *b = NULL;
@@ -459,7 +440,6 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
         if (lattice->tuples->sensitive[s].n_values > 1u << KN_VALUES_BITS) goto done;
     KN_NEW(b, 1);
     b->lattice = lattice;
-    b->prices = prices;
     b->width = KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
     KN_NEW(b->outer, (size_t)n_order + 1);
     KN_NEW(b->outer_shift, (size_t)n_order + 1);
@@ -506,11 +486,9 @@ kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blo
     for (uint32_t i = 0; i < roller->n_threads; i++)
         KN_NEW(roller->scratch[i].where, (size_t)1 << blocks->n_inner_bits);
     KN_NEW(roller->table, (size_t)blocks->n_outer + 1);
-    KN_NEW(roller->delta, (size_t)blocks->n_outer + 1);
     for (uint32_t d = 0; d < blocks->n_outer; d++) {
         const kn_lattice_column *column = &blocks->lattice->columns[blocks->outer[d]];
         KN_NEW_RAW(roller->table[d], column->levels[column->min_level].n);
-        KN_NEW_RAW(roller->delta[d], column->levels[column->min_level].n);
     }
     *out = roller;
     roller = NULL;
@@ -522,10 +500,7 @@ done:
 void kn_block_roller_free(kn_block_roller *roller)
 {
     if (roller == NULL) return;
-    for (uint32_t d = 0; d < roller->lattice->n_outer; d++) {
-        if (roller->table != NULL) kn_free(roller->table[d]);
-        if (roller->delta != NULL) kn_free(roller->delta[d]);
-    }
+    for (uint32_t d = 0; roller->table != NULL && d < roller->lattice->n_outer; d++) kn_free(roller->table[d]);
     for (uint32_t i = 0; roller->scratch != NULL && i < roller->n_threads; i++) {
         kn_free(roller->scratch[i].slots);
         kn_free(roller->scratch[i].next);
@@ -537,14 +512,12 @@ void kn_block_roller_free(kn_block_roller *roller)
     kn_free(roller->parts);
     kn_free(roller->scratch);
     kn_free(roller->table);
-    kn_free(roller->delta);
     kn_free(roller);
 }
 
 /* One changed column. */
 typedef struct step {
     const uint64_t *table;
-    const int64_t *delta;
     uint64_t mask;
     uint32_t shift;
 } step;
@@ -559,13 +532,9 @@ static uint32_t make_steps(step *steps, const kn_blocks *from, const uint32_t *l
         assert(levels[q] >= from->levels[q] && levels[q] <= column->max_level);
         if (levels[q] == from->levels[q]) continue;
         const kn_lattice_level *old = &column->levels[from->levels[q]], *new = &column->levels[levels[q]];
-        for (uint32_t p = 0; p < old->n; p++) {
-            uint32_t position = new->of_code[old->first_code[p]];
-            roller->table[d][p] = (uint64_t)position << b->outer_shift[d];
-            roller->delta[d][p] = price_of(b, q, levels[q], position) - price_of(b, q, from->levels[q], p);
-        }
-        steps[n_steps++] =
-            (step){roller->table[d], roller->delta[d], (1ull << b->outer_bits[d]) - 1, b->outer_shift[d]};
+        for (uint32_t p = 0; p < old->n; p++)
+            roller->table[d][p] = (uint64_t)new->of_code[old->first_code[p]] << b->outer_shift[d];
+        steps[n_steps++] = (step){roller->table[d], (1ull << b->outer_bits[d]) - 1, b->outer_shift[d]};
     }
     return n_steps;
 }
@@ -606,14 +575,13 @@ done:
     return status;
 }
 
-static inline __attribute__((always_inline)) void raise_block(uint64_t *key, int64_t *price, const step *steps,
-                                                              uint32_t n_steps)
+static inline __attribute__((always_inline)) uint64_t raise_key(uint64_t key, const step *steps, uint32_t n_steps)
 {
     for (uint32_t j = 0; j < n_steps; j++) {
-        uint64_t position = *key >> steps[j].shift & steps[j].mask;
-        *key = (*key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
-        *price += steps[j].delta[position];
+        uint64_t position = key >> steps[j].shift & steps[j].mask;
+        key = (key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
     }
+    return key;
 }
 
 /* Slots come from the high bits of the hash: what is left of it must be mixed again. */
@@ -622,16 +590,14 @@ static inline uint32_t share_of(uint64_t hash, uint32_t n_shares)
     return (uint32_t)((((hash ^ hash >> 32) * 0xd6e8feb86659fd93u >> 32) * n_shares) >> 32);
 }
 
-/* Keys and prices of what the run [begin, end) becomes, from out->n on, and which blocks meet in it; with shares only what
+/* Keys of what the run [begin, end) becomes, from out->n on, and which blocks meet in it; with shares only what
  * hashes to this one. Returns how many. */
 static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, run_scratch *scratch,
                                                                 uint32_t begin, uint32_t end, uint32_t n_shares,
                                                                 uint32_t share, uint32_t n_steps)
 {
     const uint64_t *from_keys = r->from->keys;
-    const int64_t *from_prices = r->from->prices;
     uint64_t *restrict keys = out->keys + out->n;
-    int64_t *restrict prices = out->prices + out->n;
     uint32_t *restrict slots = scratch->slots, *restrict next = scratch->next, *restrict first = scratch->first,
              *restrict last = scratch->last;
     const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
@@ -639,11 +605,8 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
     bool few = end - begin <= FEW; /* looked through one by one */
     if (!few) memset(slots, 0xff, sizeof *slots << slot_bits);
     for (uint32_t i = begin; i < end; i++) {
-        uint64_t key = from_keys[i];
-        int64_t price = from_prices[i];
+        uint64_t key = raise_key(from_keys[i], steps, n_steps), hash = key * 0x9e3779b97f4a7c15u;
         uint32_t block = 0;
-        raise_block(&key, &price, steps, n_steps);
-        uint64_t hash = key * 0x9e3779b97f4a7c15u;
         if (n_shares > 1 && share_of(hash, n_shares) != share) continue;
         if (few) {
             while (block < n && keys[block] != key) block++;
@@ -654,8 +617,7 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
         }
         next[i - begin] = KN_NONE;
         if (block == n) {
-            keys[n] = key;
-            prices[n++] = price;
+            keys[n++] = key;
             first[block] = i;
         } else {
             next[last[block] - begin] = i;
@@ -792,7 +754,6 @@ static void append(kn_blocks *out, const kn_blocks *part, const kn_block_lattice
                (size_t)part->n_slots * b->values_width * sizeof *part->values);
     out->n_slots += part->n_slots;
     memmove(out->keys + out->n, part->keys, part->n * sizeof *part->keys);
-    memmove(out->prices + out->n, part->prices, part->n * sizeof *part->prices);
     for (uint32_t i = 0; i <= part->n; i++) out->start[out->n + i] = out->n_entries + part->start[i];
     memmove(out->inner + out->n_entries, part->inner, part->n_entries * sizeof *part->inner);
     memmove(out->counts + (size_t)out->n_entries * width, part->counts,
@@ -831,8 +792,7 @@ static kn_status roll_stretches(roll_up *r, kn_error *err)
     KN_TRY(blocks_grow(out, b, (size_t)r->from->n + r->n_parts, r->from->n_entries, err));
     for (uint32_t i = 0; i < r->n_parts; i++) {
         uint32_t begin = r->ends[i], first = r->from->start[begin];
-        views[i] = (kn_blocks){.levels = out->levels, .keys = out->keys + begin, .prices = out->prices + begin,
-                               .start = out->start + begin + i, .inner = out->inner + first,
+        views[i] = (kn_blocks){.levels = out->levels, .keys = out->keys + begin, .start = out->start + begin + i, .inner = out->inner + first,
                                .counts = out->counts + (size_t)first * b->width,
                                .words = out->words + (size_t)first * b->n_words, .capacity = UINT32_MAX,
                                .entries_capacity = UINT32_MAX};
