@@ -38,12 +38,12 @@ static kn_status visit_blocks(state *s, const kn_blocks *blocks, unsigned w, kn_
     const kn_block_lattice *b = s->domain->blocks;
     worker *own = &s->workers[w];
     kn_node nodes[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
-    for (uint32_t d = 0; d < b->n_outer; d++)
-        if (blocks->levels[b->outer[d]] != own->levels[b->outer[d]]) {
-            KN_TRY(kn_blocks_roll(&own->leaf, blocks, own->levels, kn_evaluator_block_roller(own->evaluator), err));
-            blocks = &own->leaf;
-            break;
-        }
+    bool same = blocks->tuples == NULL;
+    for (uint32_t d = 0; d < b->n_outer; d++) same = same && blocks->levels[b->outer[d]] == own->levels[b->outer[d]];
+    if (!same) {
+        KN_TRY(kn_blocks_roll(&own->leaf, blocks, own->levels, kn_evaluator_block_roller(own->evaluator), err));
+        blocks = &own->leaf;
+    }
     kn_evaluate_blocks(nodes, own->evaluator, blocks, s->details);
     for (uint32_t c = 0; c < b->n_combos; c++)
         for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
@@ -105,7 +105,7 @@ static kn_status run_job(void *context, size_t job, unsigned w, kn_error *err)
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) own->levels[q] = b->lattice->columns[q].min_level;
     for (uint32_t d = n_fixed; d-- > 0; rest /= n_levels(s, d))
         own->levels[b->outer[d]] += (uint32_t)(rest % n_levels(s, d));
-    if (job > 0 && may_keep(s, own, 0, from)) {
+    if ((job > 0 || from->tuples != NULL) && may_keep(s, own, 0, from)) {
         KN_TRY(kn_blocks_roll(&own->kept[0][0], from, own->levels, kn_evaluator_block_roller(own->evaluator), err));
         from = &own->kept[0][0];
     }

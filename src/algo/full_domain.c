@@ -244,7 +244,7 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_groups_free(&evaluator->groups, domain->lattice);
     for (uint32_t d = 0; evaluator->steps != NULL && d < domain->n_order; d++)
         kn_groups_free(&evaluator->steps[d], domain->lattice);
-    for (uint32_t d = 0; evaluator->block_steps != NULL && d < domain->n_order; d++)
+    for (uint32_t d = 0; evaluator->block_steps != NULL && d <= domain->n_order; d++)
         kn_blocks_free(&evaluator->block_steps[d]);
     kn_free(evaluator->steps);
     kn_free(evaluator->block_steps);
@@ -551,6 +551,11 @@ static kn_status roll_blocks(const kn_blocks **out, bool *same, kn_evaluator *ev
         kn_blocks *step = &evaluator->block_steps[d];
         if (step->levels == NULL || memcmp(step->levels, at, n_qis * sizeof *at) != 0)
             KN_TRY(kn_blocks_roll(step, from, at, evaluator->block_roller, err));
+        from = step;
+    }
+    if (from->tuples != NULL) { /* a flat base: the most specific blocks are made once */
+        kn_blocks *step = &evaluator->block_steps[b->n_outer];
+        if (step->levels == NULL) KN_TRY(kn_blocks_roll(step, from, at, evaluator->block_roller, err));
         from = step;
     }
     *same = evaluator->last == from && memcmp(evaluator->last_levels, at, n_qis * sizeof *at) == 0;

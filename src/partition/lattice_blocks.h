@@ -19,11 +19,13 @@
 enum { KN_LATTICE_LANES = 4, KN_LATTICE_MAX_RIDERS = 2 };
 enum { KN_BLOCK_MAX_INNER = 8, KN_BLOCK_MAX_COMBOS = 32, KN_BLOCK_MAX_INNER_BITS = 10 };
 
-/* Zero-initialise it; reuse keeps the memory. */
+/* Zero-initialise it; reuse keeps the memory. The base of many tuples is *flat*: as nearly every tuple would be a block, it
+ * is the sorted tuples, and can only be rolled up. */
 typedef struct kn_blocks {
     uint32_t n, n_entries;
     uint32_t *levels; /* n_qis; inner columns and riders at their least level */
-    uint64_t *keys;   /* outer key */
+    uint64_t *keys;   /* outer key; of a flat base followed by inner value and rider lane */
+    uint32_t *tuples; /* [key of a flat base]; otherwise NULL, and what follows is there */
     uint32_t *start;  /* n + 1: entries of a block */
     uint16_t *inner;  /* [entry]: positions of the inner columns, packed */
     uint32_t *counts; /* [entry * width] */
@@ -72,6 +74,7 @@ void kn_block_roller_free(kn_block_roller *roller);
 kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *levels, kn_block_roller *roller,
                          kn_error *err);
 void kn_blocks_free(kn_blocks *blocks); /* what it holds, not the struct */
+/* What it takes; of a flat base, what a roll-up of it takes. */
 size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks);
 
 #endif
