@@ -35,8 +35,6 @@ kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, k
     sums->domain = domain;
     KN_TRY(suppressed_new(&sums->sure, b, err));
     if (b->n_words > 0) KN_TRY(suppressed_new(&sums->refused, b, err));
-    KN_NEW(sums->gaps, b->n_outer);
-    sums->n_gaps = b->n_outer;
     KN_NEW(sums->valid_start, (size_t)b->n_combos + 1);
     KN_NEW_RAW(sums->valid, (size_t)b->n_combos << b->n_inner_bits);
     for (uint32_t c = 0; c < b->n_combos; c++) {
@@ -44,6 +42,8 @@ kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, k
             if (exists(b, c, value)) sums->valid[n++] = (uint16_t)value;
         sums->valid_start[c + 1] = n;
     }
+    KN_NEW(sums->gaps, b->n_outer);
+    sums->n_gaps = b->n_outer;
     *out = sums;
     sums = NULL;
 done:
@@ -163,4 +163,11 @@ void kn_suppressed_at(kn_lanes4 rows[4], int64_t units[4], const kn_block_sums *
         int64_t more = gap_at(domain, combo, sums->valid[i]);
         for (int m = 0; m < 4; m++) units[m] += more * (int64_t)total[m];
     }
+}
+
+int64_t kn_price_of_key(const kn_block_sums *sums, uint64_t key)
+{
+    int64_t price = 0;
+    for (uint32_t d = 0; d < sums->n_gaps; d++) price += sums->gaps[d].gap[key >> sums->gaps[d].shift & sums->gaps[d].mask];
+    return price;
 }

@@ -28,8 +28,6 @@ typedef struct kn_outer_gap {
 
 typedef struct kn_block_sums {
     const kn_full_domain *domain;
-    kn_outer_gap *gaps; /* of the outer columns, at the levels of the blocks at hand */
-    uint32_t n_gaps;
     kn_suppressed sure;    /* for want of persons */
     kn_suppressed refused; /* by a model that looks at sensitive values; only where the blocks carry them */
     /* Where details are asked for: classes that hold, persons of the smallest. */
@@ -37,6 +35,8 @@ typedef struct kn_block_sums {
     kn_lanes4 always_classes[4], always_smallest[4];
     uint32_t *valid_start; /* [combo]: the inner values that exist at its levels */
     uint16_t *valid;
+    kn_outer_gap *gaps; /* of the outer columns, at the levels of the blocks at hand */
+    uint32_t n_gaps;
 } kn_block_sums;
 
 kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, kn_error *err);
@@ -105,12 +105,12 @@ static inline __attribute__((always_inline)) bool kn_set_used(uint32_t n_riders,
 
 /* --- Adding up ------------------------------------------------------------------------------------------------- */
 
-/* What a suppressed row of a block pays more in the outer columns. */
-static inline int64_t kn_block_price(const kn_block_sums *sums, uint64_t key)
+/* What a suppressed row of a block pays more in the outer columns: carried, or looked up. */
+int64_t kn_price_of_key(const kn_block_sums *sums, uint64_t key);
+
+static inline int64_t kn_block_price(const kn_block_sums *sums, const kn_blocks *blocks, uint32_t block)
 {
-    int64_t price = 0;
-    for (uint32_t d = 0; d < sums->n_gaps; d++) price += sums->gaps[d].gap[key >> sums->gaps[d].shift & sums->gaps[d].mask];
-    return price;
+    return blocks->prices != NULL ? blocks->prices[block] : kn_price_of_key(sums, blocks->keys[block]);
 }
 
 /* Rows of an entry that are suppressed whatever the inner levels are. */

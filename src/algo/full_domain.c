@@ -146,8 +146,8 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     if (measure->suppression_bound != NULL) domain->unit = 0x1p-10;
     domain->bounded = domain->monotone_prices || (measure->suppression_bound != NULL && measure->finish == NULL);
     if (blocks)
-        KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, max_combos,
-                                    task->pool, err));
+        KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
+                                    max_combos, task->pool, err));
     if (domain->blocks != NULL) {
         KN_TRY(inner_gaps(domain, err));
     } else if (blocks) {

@@ -36,6 +36,7 @@ struct kn_block_roller {
     uint32_t n_threads;
     kn_blocks *parts;     /* per thread; the first one rolls into the result itself */
     uint64_t **table;     /* [index into outer][position] */
+    int64_t **delta;
 };
 
 /* --- Layout ---------------------------------------------------------------------------------------------------- */
@@ -172,6 +173,11 @@ done:
     return status;
 }
 
+static int64_t price_of(const kn_block_lattice *b, uint32_t q, uint32_t level, uint32_t position)
+{
+    return b->prices != NULL ? b->prices[q][level][position] : 0;
+}
+
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
 /* Room for that many, what is there is kept. */
@@ -184,7 +190,9 @@ static kn_status blocks_grow(kn_blocks *blocks, const kn_block_lattice *b, size_
         if (keys != NULL) blocks->keys = keys;
         uint32_t *start = kn_array_resize(blocks->start, n + 2, sizeof *start, err);
         if (start != NULL) blocks->start = start;
-        if (keys == NULL || start == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        int64_t *prices = b->prices != NULL ? kn_array_resize(blocks->prices, n + 1, sizeof *prices, err) : NULL;
+        if (prices != NULL) blocks->prices = prices;
+        if (keys == NULL || start == NULL || (b->prices != NULL && prices == NULL)) KN_FAIL(KN_RESOURCES, "out of memory");
         blocks->capacity = (uint32_t)n;
     }
     if (n_entries > blocks->entries_capacity || blocks->counts == NULL) {
@@ -207,6 +215,7 @@ void kn_blocks_free(kn_blocks *blocks)
 {
     kn_free(blocks->levels);
     kn_free(blocks->keys);
+    kn_free(blocks->prices);
     kn_free(blocks->start);
     kn_free(blocks->inner);
     kn_free(blocks->counts);
@@ -219,7 +228,7 @@ void kn_blocks_free(kn_blocks *blocks)
 size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks)
 {
     uint32_t n_entries = blocks->tuples != NULL ? blocks->n : blocks->entries_capacity;
-    return (size_t)blocks->capacity * 12 +
+    return (size_t)blocks->capacity * (lattice->prices != NULL ? 20 : 12) +
            (size_t)n_entries * (2 + 4 * (size_t)lattice->width + 8 * (size_t)lattice->n_words) +
            (size_t)blocks->slots_capacity * lattice->values_width * 4;
 }
@@ -357,7 +366,7 @@ done:
 }
 
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
-                               uint32_t max_combos, kn_pool *pool, kn_error *err)
+                               int64_t ***prices, uint32_t max_combos, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_block_lattice *b = NULL;
@@ -367,6 +376,7 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
         if (lattice->tuples->sensitive[s].n_values > 1u << KN_VALUES_BITS) goto done;
     KN_NEW(b, 1);
     b->lattice = lattice;
+    if (lattice->tuples->n_tuples <= SMALL) b->prices = prices;
     b->width = KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
     KN_NEW(b->outer, (size_t)n_order + 1);
     KN_NEW(b->outer_shift, (size_t)n_order + 1);
@@ -417,9 +427,11 @@ kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blo
         KN_TRY(slots_grow(&roller->scratch[i].one, blocks, 1, err));
     }
     KN_NEW(roller->table, (size_t)blocks->n_outer + 1);
+    KN_NEW(roller->delta, (size_t)blocks->n_outer + 1);
     for (uint32_t d = 0; d < blocks->n_outer; d++) {
         const kn_lattice_column *column = &blocks->lattice->columns[blocks->outer[d]];
         KN_NEW_RAW(roller->table[d], column->levels[column->min_level].n);
+        KN_NEW_RAW(roller->delta[d], column->levels[column->min_level].n);
     }
     *out = roller;
     roller = NULL;
@@ -431,7 +443,10 @@ done:
 void kn_block_roller_free(kn_block_roller *roller)
 {
     if (roller == NULL) return;
-    for (uint32_t d = 0; roller->table != NULL && d < roller->lattice->n_outer; d++) kn_free(roller->table[d]);
+    for (uint32_t d = 0; d < roller->lattice->n_outer; d++) {
+        if (roller->table != NULL) kn_free(roller->table[d]);
+        if (roller->delta != NULL) kn_free(roller->delta[d]);
+    }
     for (uint32_t i = 0; roller->scratch != NULL && i < roller->n_threads; i++) {
         kn_free(roller->scratch[i].slots);
         kn_free(roller->scratch[i].next);
@@ -444,12 +459,14 @@ void kn_block_roller_free(kn_block_roller *roller)
     kn_free(roller->parts);
     kn_free(roller->scratch);
     kn_free(roller->table);
+    kn_free(roller->delta);
     kn_free(roller);
 }
 
 /* One changed column. */
 typedef struct step {
     const uint64_t *table;
+    const int64_t *delta;
     uint64_t mask;
     uint32_t shift;
 } step;
@@ -464,9 +481,13 @@ static uint32_t make_steps(step *steps, const kn_blocks *from, const uint32_t *l
         assert(levels[q] >= from->levels[q] && levels[q] <= column->max_level);
         if (levels[q] == from->levels[q]) continue;
         const kn_lattice_level *old = &column->levels[from->levels[q]], *new = &column->levels[levels[q]];
-        for (uint32_t p = 0; p < old->n; p++)
-            roller->table[d][p] = (uint64_t)new->of_code[old->first_code[p]] << b->outer_shift[d];
-        steps[n_steps++] = (step){roller->table[d], (1ull << b->outer_bits[d]) - 1, b->outer_shift[d]};
+        for (uint32_t p = 0; p < old->n; p++) {
+            uint32_t position = new->of_code[old->first_code[p]];
+            roller->table[d][p] = (uint64_t)position << b->outer_shift[d];
+            roller->delta[d][p] = price_of(b, q, levels[q], position) - price_of(b, q, from->levels[q], p);
+        }
+        steps[n_steps++] =
+            (step){roller->table[d], roller->delta[d], (1ull << b->outer_bits[d]) - 1, b->outer_shift[d]};
     }
     return n_steps;
 }
@@ -512,13 +533,24 @@ done:
     return status;
 }
 
-static inline __attribute__((always_inline)) uint64_t raise_key(uint64_t key, const step *steps, uint32_t n_steps)
+static inline __attribute__((always_inline)) void raise_block(uint64_t *key, int64_t *price, const step *steps,
+                                                              uint32_t n_steps)
 {
     for (uint32_t j = 0; j < n_steps; j++) {
-        uint64_t position = key >> steps[j].shift & steps[j].mask;
-        key = (key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
+        uint64_t position = *key >> steps[j].shift & steps[j].mask;
+        *key = (*key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
+        if (price != NULL) *price += steps[j].delta[position];
     }
-    return key;
+}
+
+/* Of a tuple, at the least levels. */
+static int64_t key_price(const kn_block_lattice *b, uint64_t key)
+{
+    int64_t price = 0;
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        price += price_of(b, b->outer[d], b->lattice->columns[b->outer[d]].min_level,
+                          (uint32_t)(key >> b->outer_shift[d] & ((1ull << b->outer_bits[d]) - 1)));
+    return price;
 }
 
 /* Slots come from the high bits of the hash: what is left of it must be mixed again. */
@@ -527,17 +559,19 @@ static inline uint32_t share_of(uint64_t hash, uint32_t n_shares)
     return (uint32_t)((((hash ^ hash >> 32) * 0xd6e8feb86659fd93u >> 32) * n_shares) >> 32);
 }
 
-/* Keys of what the run [begin, end) becomes, from out->n on, and which blocks meet in it; with shares only what
+/* Keys and prices of what the run [begin, end) becomes, from out->n on, and which blocks meet in it; with shares only what
  * hashes to this one. Returns how many. */
 static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, run_scratch *scratch,
                                                                 uint32_t begin, uint32_t end, uint32_t n_shares,
-                                                                uint32_t share, uint32_t n_steps, bool flat)
+                                                                uint32_t share, uint32_t n_steps, bool flat, bool priced)
 {
     enum { AHEAD = 24 }; /* tuples are sorted: their counts are anywhere */
     const uint32_t *tuples = r->from->tuples, *rows = r->roller->lattice->lattice->tuples->rows;
     const uint32_t key_shift = flat ? low_bits(r->roller->lattice) : 0;
     const uint64_t *from_keys = r->from->keys;
+    const int64_t *from_prices = r->from->prices;
     uint64_t *restrict keys = out->keys + out->n;
+    int64_t *restrict prices = priced ? out->prices + out->n : NULL;
     uint32_t *restrict slots = scratch->slots, *restrict next = scratch->next, *restrict first = scratch->first,
              *restrict last = scratch->last;
     const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
@@ -546,8 +580,11 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
     if (!few) memset(slots, 0xff, sizeof *slots << slot_bits);
     for (uint32_t i = begin; i < end; i++) {
         if (flat && i + AHEAD < r->from->n) __builtin_prefetch(&rows[tuples[i + AHEAD]]);
-        uint64_t key = raise_key(from_keys[i] >> key_shift, steps, n_steps), hash = key * 0x9e3779b97f4a7c15u;
+        uint64_t key = from_keys[i] >> key_shift;
+        int64_t price = !priced ? 0 : flat ? key_price(r->roller->lattice, key) : from_prices[i];
         uint32_t block = 0;
+        raise_block(&key, priced ? &price : NULL, steps, n_steps);
+        uint64_t hash = key * 0x9e3779b97f4a7c15u;
         if (n_shares > 1 && share_of(hash, n_shares) != share) continue;
         if (few) {
             while (block < n && keys[block] != key) block++;
@@ -558,6 +595,7 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
         }
         next[i - begin] = KN_NONE;
         if (block == n) {
+            if (priced) prices[n] = price;
             keys[n++] = key;
             first[block] = i;
         } else {
@@ -571,11 +609,13 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
 static uint32_t chain_any(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
                           uint32_t share)
 {
-    uint32_t n_shares = r->shared ? r->n_parts : 1;
-    if (r->from->tuples != NULL) return chain_run(out, r, scratch, begin, end, n_shares, share, r->n_steps, true);
-    if (r->n_steps != 1) return chain_run(out, r, scratch, begin, end, n_shares, share, r->n_steps, false);
-    if (r->shared) return chain_run(out, r, scratch, begin, end, n_shares, share, 1, false);
-    return chain_run(out, r, scratch, begin, end, 1, 0, 1, false);
+    const uint32_t n_shares = r->shared ? r->n_parts : 1, n_steps = r->n_steps;
+    const bool priced = r->roller->lattice->prices != NULL;
+    if (r->from->tuples != NULL) return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, true, priced);
+    if (n_steps == 1 && !r->shared && priced) return chain_run(out, r, scratch, begin, end, 1, 0, 1, false, true);
+    if (n_steps == 1 && !r->shared) return chain_run(out, r, scratch, begin, end, 1, 0, 1, false, false);
+    if (n_steps == 1) return chain_run(out, r, scratch, begin, end, n_shares, share, 1, false, priced);
+    return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, false, priced);
 }
 
 /* The entries of the next n_blocks blocks, whose chains lie in the run that begins at `begin`. */
@@ -728,6 +768,7 @@ static void append(kn_blocks *out, const kn_blocks *part, const kn_block_lattice
                (size_t)part->n_slots * b->values_width * sizeof *part->values);
     out->n_slots += part->n_slots;
     memmove(out->keys + out->n, part->keys, part->n * sizeof *part->keys);
+    if (b->prices != NULL) memmove(out->prices + out->n, part->prices, part->n * sizeof *part->prices);
     for (uint32_t i = 0; i <= part->n; i++) out->start[out->n + i] = out->n_entries + part->start[i];
     memmove(out->inner + out->n_entries, part->inner, part->n_entries * sizeof *part->inner);
     memmove(out->counts + (size_t)out->n_entries * width, part->counts,
@@ -762,6 +803,7 @@ static kn_status roll_stretches(roll_up *r, kn_error *err)
     const kn_block_lattice *b = r->roller->lattice;
     kn_blocks *out = r->out, views[MOST_PARTS] = {{0}};
     size_t n_slots = 0;
+    assert(b->prices == NULL);
     out->n = out->n_entries = out->n_slots = 0;
     KN_TRY(blocks_grow(out, b, (size_t)r->from->n + r->n_parts, r->from->n_entries, err));
     for (uint32_t i = 0; i < r->n_parts; i++) {

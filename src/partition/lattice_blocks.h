@@ -10,7 +10,9 @@
  * of the counts; a block answers the nodes with each of them generalized or not.
  *
  * Counts are KN_LATTICE_LANES lanes of rows, followed by as many of persons where persons are not rows. Where the lattice
- * carries histograms, an entry also has its sensitive values: block_values.h. */
+ * carries histograms, an entry also has its sensitive values: block_values.h. While blocks fit into the cache they also carry
+ * the sum of a price per (column, level, position) over the outer columns; beyond, looking it up for the few that are
+ * asked for costs less than moving it. */
 #ifndef KN_PARTITION_LATTICE_BLOCKS_H
 #define KN_PARTITION_LATTICE_BLOCKS_H
 
@@ -26,6 +28,7 @@ typedef struct kn_blocks {
     uint32_t *levels; /* n_qis; inner columns and riders at their least level */
     uint64_t *keys;   /* outer key; of a flat base followed by inner value and rider lane */
     uint32_t *tuples; /* [key of a flat base]; otherwise NULL, and what follows is there */
+    int64_t *prices;  /* NULL: none are carried */
     uint32_t *start;  /* n + 1: entries of a block */
     uint16_t *inner;  /* [entry]: positions of the inner columns, packed */
     uint32_t *counts; /* [entry * width] */
@@ -40,6 +43,7 @@ typedef struct kn_block_lattice {
     const kn_lattice *lattice;  /* borrowed; its base is not needed */
     uint32_t n_riders, riders[KN_LATTICE_MAX_RIDERS];
     uint32_t rider_stride[KN_LATTICE_MAX_RIDERS]; /* lane = sum of position * stride */
+    int64_t ***prices;          /* [q][level][position]; borrowed; NULL: blocks carry none */
     uint32_t n_outer, *outer;   /* columns, outermost first */
     uint32_t *outer_shift, *outer_bits; /* [index into outer]: field in the block's key, the outermost lowest */
     uint32_t n_key_bits;
@@ -65,7 +69,7 @@ typedef struct kn_block_roller kn_block_roller;
  * than 64 values. `order` as from kn_lattice_order; its last columns become the inner ones as far as combos and bits
  * allow. */
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
-                               uint32_t max_combos, kn_pool *pool, kn_error *err);
+                               int64_t ***prices, uint32_t max_combos, kn_pool *pool, kn_error *err);
 void kn_block_lattice_free(kn_block_lattice *blocks);
 /* With a pool large roll-ups run on its threads; without one the roller may itself be a thread's. The result is the same. */
 kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_pool *pool, kn_error *err);
