@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DRAWN_NODES 400
@@ -117,26 +118,48 @@ static void levels_cell(page *to, const kn_lattice_table *table, size_t node)
     page_raw(to, "</th>");
 }
 
-/* The nodes that generalize no more than needed, at most a hundred of them. */
-static void minimal_table(page *to, const kn_lattice_table *table)
+typedef struct listed_node {
+    size_t node;
+    double loss;
+} listed_node;
+
+/* Least loss first; what has none last. */
+static int by_loss(const void *a, const void *b)
 {
-    enum { MOST = 100 };
+    const listed_node *x = a, *y = b;
+    if (isnan(x->loss) != isnan(y->loss)) return isnan(x->loss) ? 1 : -1;
+    if (x->loss != y->loss) return x->loss < y->loss ? -1 : 1;
+    return x->node < y->node ? -1 : 1;
+}
+
+/* The best node and those that generalize no more than needed, at most a hundred of them. */
+static kn_status minimal_table(page *to, const kn_lattice_table *table, kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { MOST = 101 };
     static const kn_text headings[] = {KN_TEXT_LEVELS, KN_TEXT_HEIGHT, KN_TEXT_LOSS, KN_TEXT_ROWS_SUPPRESSED};
-    size_t shown = 0;
-    page_table(to, KN_TEXT_MINIMAL_NODES, NULL, NULL);
+    listed_node *listed = NULL;
+    size_t n = 0;
+    KN_NEW(listed, table->n);
+    for (size_t i = 0; i < table->n; i++)
+        if (table->entries[i].minimal || i == table->best)
+            listed[n++] = (listed_node){i, i == table->best ? -INFINITY : table->entries[i].node.loss};
+    qsort(listed, n, sizeof *listed, by_loss);
+    page_table(to, n <= MOST ? KN_TEXT_MINIMAL_NODES : KN_TEXT_MINIMAL_NODES_FIRST, NULL, NULL);
     page_head(to, headings, 4, 1);
-    for (size_t i = 0; i < table->n && shown < MOST; i++) {
-        const kn_lattice_entry *entry = &table->entries[i];
-        if (!entry->minimal && i != table->best) continue;
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        const kn_lattice_entry *entry = &table->entries[listed[i].node];
         page_row(to);
-        levels_cell(to, table, i);
+        levels_cell(to, table, listed[i].node);
         page_td_figure(to, page_count(to, entry->height).text);
         page_td_figure(to, page_number(to, entry->node.loss).text);
         page_td_figure(to, page_count(to, entry->node.n_suppressed).text);
         page_row_end(to);
-        shown++;
     }
     page_table_end(to);
+done:
+    kn_free(listed);
+    return status;
 }
 
 kn_status kn_report_lattice_html(char **out, const kn_lattice_table *table, const char *data_name, kn_language language,
@@ -150,7 +173,7 @@ kn_status kn_report_lattice_html(char **out, const kn_lattice_table *table, cons
     page_open(&to, KN_TEXT_LATTICE_TITLE, KN_TEXT_LATTICE_SUBTITLE, data_name);
     page_section(&to, "lattice", KN_TEXT_NODES);
     KN_TRY(part_lattice(&to, nodes, table->n, err));
-    minimal_table(&to, table);
+    KN_TRY(minimal_table(&to, table, err));
     page_section_end(&to);
     page_close(&to);
     KN_TRY(kn_buffer_finish(out, &to.out, err));
