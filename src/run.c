@@ -93,7 +93,7 @@ static kn_status write_and_verify(run *r, kn_error *err)
     KN_TRY(kn_output_open(&r->output, target, err));
     KN_TRY(kn_release_write(&order, &n_written, r->output, r->release, keep_order ? KN_ORDER_INPUT : KN_ORDER_SORTED,
                             kn_settings_flag(r->settings, "guard-formulas"), input->pool, &input->ticker, err));
-    KN_TRY(kn_output_sync(r->output, err));
+    KN_TRY(kn_output_flush(r->output, err));
     r->facts.seconds.write = kn_seconds_now() - began;
 
     began = kn_seconds_now();

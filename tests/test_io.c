@@ -953,7 +953,7 @@ static void an_output_appears_whole_or_not_at_all(void **state)
     assert_ok(kn_output_open(&output, path, err));
     assert_ok(kn_output_write(output, "new ", 4, err));
     assert_ok(kn_output_write(output, "text", 4, err));
-    assert_ok(kn_output_sync(output, err));
+    assert_ok(kn_output_flush(output, err));
     assert_file_holds(path, "old");
     assert_file_holds(kn_output_path(output), "new text");
     assert_int_equal(mode_of(kn_output_path(output)), 0600);
@@ -966,7 +966,7 @@ static void an_output_appears_whole_or_not_at_all(void **state)
     char temporary[256];
     assert_ok(kn_output_open(&output, path, err));
     assert_ok(kn_output_write(output, "unwanted", 8, err));
-    assert_ok(kn_output_sync(output, err));
+    assert_ok(kn_output_flush(output, err));
     strcpy(temporary, kn_output_path(output));
     kn_output_discard(output);
     assert_file_holds(path, "new text");
@@ -1076,7 +1076,7 @@ static void stdout_is_spooled_until_commit(void **state)
     dup2(file, STDOUT_FILENO);
     assert_ok(kn_output_open(&output, "-", err));
     assert_ok(kn_output_write(output, "spooled", 7, err));
-    assert_ok(kn_output_sync(output, err));
+    assert_ok(kn_output_flush(output, err));
     assert_file_holds(path, "");
     assert_file_holds(kn_output_path(output), "spooled");
     assert_ok(kn_output_commit(output, err));

@@ -356,6 +356,40 @@ static void blocks_of_many_rows_give_the_same_nodes_as_classes_one_by_one(void *
     assert_true(n_partly > 10);
 }
 
+static void a_base_of_many_tuples_gives_the_same_nodes_as_classes_one_by_one(void **state)
+{
+    static const char *const models[] = {"k-anonymity:k=4", "k-anonymity:k=2 l-diversity:l=2"};
+    kn_rng rng = kn_rng_new(21, 0);
+    for (int round = 0; round < 2; round++) {
+        problem p;
+        kn_full_domain *classes, *domain;
+        kn_evaluator *one_by_one, *evaluator;
+        uint32_t levels[16];
+        random_problem(&p, &rng, 500000, 4, 26, NO_PERSONS, false);
+        set_goal(&p, models[round], "lm");
+        assert_ok(kn_full_domain_new(&classes, &p.task, 0, err));
+        assert_ok(kn_full_domain_new(&domain, &p.task, 6, err));
+        assert_non_null(domain->blocks->base.tuples);
+        assert_ok(kn_evaluator_new(&one_by_one, classes, NULL, err));
+        assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
+        for (int try = 0; try < 6; try++) {
+            kn_node node, expected;
+            p.task.memory_bytes = (size_t)try / 3; /* with one byte nothing is kept */
+            least_levels(levels, domain->lattice);
+            for (uint32_t q = 0; q < p.n_qis && try % 3 != 0; q++)
+                levels[q] += kn_rng_below(&rng, domain->lattice->columns[q].max_level - levels[q] + 1);
+            assert_ok(kn_evaluate_levels(&node, evaluator, levels, err));
+            assert_ok(kn_evaluate_levels(&expected, one_by_one, levels, err));
+            assert_same_node(&node, &expected, true);
+        }
+        kn_evaluator_free(one_by_one);
+        kn_evaluator_free(evaluator);
+        kn_full_domain_free(classes);
+        kn_full_domain_free(domain);
+        free_problem(&p);
+    }
+}
+
 /* Rows by the dozen in a class, values beyond one vector, and columns that are counted side by side. */
 static void blocks_carry_several_sensitive_columns(void **state)
 {
@@ -1295,6 +1329,7 @@ int main(void)
         cmocka_unit_test(every_node_matches_a_recount_of_the_rows),
         cmocka_unit_test(every_node_of_every_block_matches_a_recount),
         cmocka_unit_test(blocks_of_many_rows_give_the_same_nodes_as_classes_one_by_one),
+        cmocka_unit_test(a_base_of_many_tuples_gives_the_same_nodes_as_classes_one_by_one),
         cmocka_unit_test(blocks_carry_several_sensitive_columns),
         cmocka_unit_test(large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads),
         cmocka_unit_test(exact_searches_find_the_best_node),

@@ -43,12 +43,12 @@ static kn_status visit_blocks(state *s, const kn_blocks *blocks, unsigned w, kn_
     const kn_block_lattice *b = s->domain->blocks;
     worker *own = &s->workers[w];
     const size_t n_measures = s->figures != NULL ? s->figures->n : 0;
-    for (uint32_t d = 0; d < b->n_outer; d++)
-        if (blocks->levels[b->outer[d]] != own->levels[b->outer[d]]) {
-            KN_TRY(kn_blocks_roll(&own->leaf, blocks, own->levels, kn_evaluator_block_roller(own->evaluator), err));
-            blocks = &own->leaf;
-            break;
-        }
+    bool same = blocks->tuples == NULL;
+    for (uint32_t d = 0; d < b->n_outer; d++) same = same && blocks->levels[b->outer[d]] == own->levels[b->outer[d]];
+    if (!same) {
+        KN_TRY(kn_blocks_roll(&own->leaf, blocks, own->levels, kn_evaluator_block_roller(own->evaluator), err));
+        blocks = &own->leaf;
+    }
     if (s->figures != NULL) kn_figures_of_blocks(own->nodes, own->losses, own->block_figures, blocks);
     else kn_evaluate_blocks(own->nodes, own->evaluator, blocks, false);
     for (uint32_t c = 0; c < b->n_combos; c++)
@@ -113,7 +113,7 @@ static kn_status run_job(void *context, size_t job, unsigned w, kn_error *err)
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) own->levels[q] = b->lattice->columns[q].min_level;
     for (uint32_t d = n_fixed; d-- > 0; rest /= n_levels(s, d))
         own->levels[b->outer[d]] += (uint32_t)(rest % n_levels(s, d));
-    if (job > 0 && may_keep(s, own, 0, from)) {
+    if ((job > 0 || from->tuples != NULL) && may_keep(s, own, 0, from)) {
         KN_TRY(kn_blocks_roll(&own->kept[0][0], from, own->levels, kn_evaluator_block_roller(own->evaluator), err));
         from = &own->kept[0][0];
     }

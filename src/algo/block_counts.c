@@ -202,7 +202,7 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
             kn_add_class(by_value + (size_t)values[j] * 4, block_below, below, s->n_riders);
             any = true;
         }
-        if (any) kn_add_block(&sums->sure, c, block_below, blocks->prices[block], s->n_riders);
+        if (any) kn_add_block(&sums->sure, c, block_below, kn_block_price(sums, blocks, block), s->n_riders);
         if (!any && !s->details) clean |= b->above[c];
     }
 }
@@ -221,15 +221,16 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
         kn_lanes4 below[4];
         if (end - first == 1) {
             if (class_below(below, counts, &s, sums->always_classes, sums->always_smallest))
-                kn_add_always(&sums->sure, below, blocks->inner[first], blocks->prices[block], n_riders);
+                kn_add_always(&sums->sure, below, blocks->inner[first], kn_block_price(sums, blocks, block), n_riders);
             continue;
         }
         kn_lanes4 all = {0};
         for (uint32_t e = 0; e < end - first; e++) all += counts[e * parts + (parts - 1)];
         if (!details && (uint64_t)all[0] + all[1] + all[2] + all[3] < k) {
+            const int64_t price = kn_block_price(sums, blocks, block);
             for (uint32_t e = 0; e < end - first; e++) {
                 kn_merge_lanes(below, counts + (size_t)e * parts);
-                kn_add_always(&sums->sure, below, blocks->inner[first + e], blocks->prices[block], n_riders);
+                kn_add_always(&sums->sure, below, blocks->inner[first + e], price, n_riders);
             }
             continue;
         }

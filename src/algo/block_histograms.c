@@ -507,6 +507,7 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
     const kn_block_lattice *b = scan->domain->blocks;
     const uint32_t parts = s->has_persons ? 2 : 1;
     const bool monotone = scan->models->monotone;
+    const int64_t price = kn_block_price(sums, blocks, block);
     uint32_t clean = 0;
     lowest_classes(scan, blocks, block, s);
     for (uint32_t c = 0; c < b->n_combos; c++) {
@@ -536,8 +537,8 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
             refused_rows(below, rows, refused);
             kn_add_class(sums->refused.by_value + place, block_refused, below, s->n_riders);
         }
-        if (any) kn_add_block(&sums->sure, c, block_below, blocks->prices[block], s->n_riders);
-        if (any_refused) kn_add_block(&sums->refused, c, block_refused, blocks->prices[block], s->n_riders);
+        if (any) kn_add_block(&sums->sure, c, block_below, price, s->n_riders);
+        if (any_refused) kn_add_block(&sums->refused, c, block_refused, price, s->n_riders);
         if (!any && !s->details && monotone) clean |= b->above[c];
     }
 }
@@ -552,10 +553,11 @@ static inline __attribute__((always_inline)) void single_entry(kn_block_sums *su
     uint32_t refused = class_below(below, rows, scan, (const kn_lanes4 *)blocks->counts + (size_t)e * parts, KN_NONE, 0,
                                    &state, s, sums->always_classes, sums->always_smallest);
     if (fine_classes(scan, state) == scan->all) return;
-    kn_add_always(&sums->sure, below, blocks->inner[e], blocks->prices[block], s->n_riders);
+    const int64_t price = kn_block_price(sums, blocks, block);
+    kn_add_always(&sums->sure, below, blocks->inner[e], price, s->n_riders);
     if (refused == 0) return;
     refused_rows(below, rows, refused);
-    kn_add_always(&sums->refused, below, blocks->inner[e], blocks->prices[block], s->n_riders);
+    kn_add_always(&sums->refused, below, blocks->inner[e], price, s->n_riders);
 }
 
 static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sums, kn_histogram_scan *scan,
@@ -583,9 +585,10 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
         } else if (details || (uint64_t)all[0] + all[1] + all[2] + all[3] >= k) {
             mixed_block(sums, scan, blocks, block, &s);
         } else {
+            const int64_t price = kn_block_price(sums, blocks, block);
             for (uint32_t e = 0; e < end - first; e++) {
                 kn_merge_lanes(below, counts + (size_t)e * parts);
-                kn_add_always(&sums->sure, below, blocks->inner[first + e], blocks->prices[block], n_riders);
+                kn_add_always(&sums->sure, below, blocks->inner[first + e], price, n_riders);
             }
         }
     }

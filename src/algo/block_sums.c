@@ -42,6 +42,8 @@ kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, k
             if (exists(b, c, value)) sums->valid[n++] = (uint16_t)value;
         sums->valid_start[c + 1] = n;
     }
+    KN_NEW(sums->gaps, b->n_outer);
+    sums->n_gaps = b->n_outer;
     *out = sums;
     sums = NULL;
 done:
@@ -58,6 +60,7 @@ void kn_block_sums_free(kn_block_sums *sums)
         kn_free(both[r]->always);
         kn_free(both[r]->units);
     }
+    kn_free(sums->gaps);
     kn_free(sums->valid_start);
     kn_free(sums->valid);
     kn_free(sums);
@@ -74,9 +77,12 @@ static void clear(kn_suppressed *suppressed, const kn_block_sums *sums, const kn
     memset(suppressed->always_units, 0, sizeof suppressed->always_units);
 }
 
-void kn_block_sums_clear(kn_block_sums *sums)
+void kn_block_sums_clear(kn_block_sums *sums, const kn_blocks *blocks)
 {
     const kn_block_lattice *b = sums->domain->blocks;
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        sums->gaps[d] = (kn_outer_gap){sums->domain->gap[b->outer[d]][blocks->levels[b->outer[d]]],
+                                       (1ull << b->outer_bits[d]) - 1, b->outer_shift[d]};
     const kn_lanes4 most = {~0u, ~0u, ~0u, ~0u};
     clear(&sums->sure, sums, b);
     if (b->n_words > 0) clear(&sums->refused, sums, b);
@@ -157,4 +163,11 @@ void kn_suppressed_at(kn_lanes4 rows[4], int64_t units[4], const kn_block_sums *
         int64_t more = gap_at(domain, combo, sums->valid[i]);
         for (int m = 0; m < 4; m++) units[m] += more * (int64_t)total[m];
     }
+}
+
+int64_t kn_price_of_key(const kn_block_sums *sums, uint64_t key)
+{
+    int64_t price = 0;
+    for (uint32_t d = 0; d < sums->n_gaps; d++) price += sums->gaps[d].gap[key >> sums->gaps[d].shift & sums->gaps[d].mask];
+    return price;
 }

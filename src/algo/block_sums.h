@@ -19,6 +19,13 @@ typedef struct kn_suppressed {
     int64_t always_units[4];
 } kn_suppressed;
 
+/* What a suppressed row pays more in an outer column, by the field of its block's key. */
+typedef struct kn_outer_gap {
+    const int64_t *gap; /* [position] */
+    uint64_t mask;
+    uint32_t shift;
+} kn_outer_gap;
+
 typedef struct kn_block_sums {
     const kn_full_domain *domain;
     kn_suppressed sure;    /* for want of persons */
@@ -28,11 +35,13 @@ typedef struct kn_block_sums {
     kn_lanes4 always_classes[4], always_smallest[4];
     uint32_t *valid_start; /* [combo]: the inner values that exist at its levels */
     uint16_t *valid;
+    kn_outer_gap *gaps; /* of the outer columns, at the levels of the blocks at hand */
+    uint32_t n_gaps;
 } kn_block_sums;
 
 kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, kn_error *err);
 void kn_block_sums_free(kn_block_sums *sums);
-void kn_block_sums_clear(kn_block_sums *sums);
+void kn_block_sums_clear(kn_block_sums *sums, const kn_blocks *blocks); /* ready for a pass over them */
 void kn_block_sums_add(kn_block_sums *sums, const kn_block_sums *more);
 /* What is suppressed at a combo: rows by lane for each merged set, and what they pay more in outer and inner columns. */
 void kn_suppressed_at(kn_lanes4 rows[4], int64_t units[4], const kn_block_sums *sums, const kn_suppressed *suppressed,
@@ -104,6 +113,14 @@ static inline __attribute__((always_inline)) bool kn_set_used(uint32_t n_riders,
 }
 
 /* --- Adding up ------------------------------------------------------------------------------------------------- */
+
+/* What a suppressed row of a block pays more in the outer columns: carried, or looked up. */
+int64_t kn_price_of_key(const kn_block_sums *sums, uint64_t key);
+
+static inline int64_t kn_block_price(const kn_block_sums *sums, const kn_blocks *blocks, uint32_t block)
+{
+    return blocks->prices != NULL ? blocks->prices[block] : kn_price_of_key(sums, blocks->keys[block]);
+}
 
 /* Rows of an entry that are suppressed whatever the inner levels are. */
 static inline __attribute__((always_inline)) void kn_add_always(kn_suppressed *sums, const kn_lanes4 below[4],

@@ -262,7 +262,7 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_groups_free(&evaluator->groups, domain->lattice);
     for (uint32_t d = 0; evaluator->steps != NULL && d < domain->n_order; d++)
         kn_groups_free(&evaluator->steps[d], domain->lattice);
-    for (uint32_t d = 0; evaluator->block_steps != NULL && d < domain->n_order; d++)
+    for (uint32_t d = 0; evaluator->block_steps != NULL && d <= domain->n_order; d++)
         kn_blocks_free(&evaluator->block_steps[d]);
     kn_free(evaluator->steps);
     kn_free(evaluator->block_steps);
@@ -583,6 +583,11 @@ static kn_status roll_blocks(const kn_blocks **out, bool *same, kn_evaluator *ev
             KN_TRY(kn_blocks_roll(step, from, at, evaluator->block_roller, err));
         from = step;
     }
+    if (from->tuples != NULL) { /* a flat base: the most specific blocks are made once */
+        kn_blocks *step = &evaluator->block_steps[b->n_outer];
+        if (step->levels == NULL) KN_TRY(kn_blocks_roll(step, from, at, evaluator->block_roller, err));
+        from = step;
+    }
     *same = evaluator->last == from && memcmp(evaluator->last_levels, at, n_qis * sizeof *at) == 0;
     evaluator->last = from;
     memcpy(evaluator->last_levels, at, n_qis * sizeof *at);
@@ -726,7 +731,7 @@ static kn_status sum_job(void *context, size_t job, unsigned worker, kn_error *e
     const struct scan *scan = &jobs->evaluator->scans[job];
     uint64_t n = jobs->blocks->n;
     kn_block_range range = {(uint32_t)(n * job / jobs->n_jobs), (uint32_t)(n * (job + 1) / jobs->n_jobs)};
-    kn_block_sums_clear(scan->sums);
+    kn_block_sums_clear(scan->sums, jobs->blocks);
     if (scan->histograms != NULL) kn_scan_histograms(scan->sums, scan->histograms, jobs->blocks, range, jobs->details);
     else kn_scan_counts(scan->sums, scan->counts, jobs->blocks, range, jobs->details);
     return KN_OK;

@@ -267,7 +267,7 @@ static kn_status roll(sweep *s, uint32_t depth, const kn_blocks **blocks, const 
 {
     kn_status status = KN_OK;
     const uint32_t *at = s->domain->blocks != NULL ? (*blocks)->levels : (*groups)->levels;
-    bool same = true;
+    bool same = *blocks == NULL || (*blocks)->tuples == NULL || depth < s->n_depths; /* a flat base is no leaf */
     for (uint32_t d = 0; d < depth; d++) same = same && at[s->column[d]] == s->levels[s->column[d]];
     if (same) goto done;
     if (s->domain->blocks != NULL) {

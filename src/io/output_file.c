@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,9 @@ struct kn_output {
     bool owns_copy_to, named, committed;
     char *buffer;
     size_t n_buffered;
+    bool syncing; /* a thread of its own waits for the disk, and leaves here what the system says */
+    pthread_t syncer;
+    int sync_errno;
 };
 
 static kn_status write_all(int file, const char *bytes, size_t n_bytes, const char *name, kn_error *err)
@@ -144,7 +148,7 @@ done:
     return status;
 }
 
-static kn_status flush(kn_output *output, kn_error *err)
+static kn_status write_buffered(kn_output *output, kn_error *err)
 {
     size_t n_bytes = output->n_buffered;
     output->n_buffered = 0;
@@ -154,7 +158,7 @@ static kn_status flush(kn_output *output, kn_error *err)
 kn_status kn_output_write(kn_output *output, const void *bytes, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (output->n_buffered + n_bytes > BUFFER_BYTES) KN_TRY(flush(output, err));
+    if (output->n_buffered + n_bytes > BUFFER_BYTES) KN_TRY(write_buffered(output, err));
     if (n_bytes > BUFFER_BYTES) return write_all(output->file, bytes, n_bytes, output->name, err);
     if (n_bytes != 0) memcpy(output->buffer + output->n_buffered, bytes, n_bytes);
     output->n_buffered += n_bytes;
@@ -162,12 +166,38 @@ done:
     return status;
 }
 
-kn_status kn_output_sync(kn_output *output, kn_error *err)
+static void *sync_behind(void *argument)
+{
+    kn_output *output = argument;
+    output->sync_errno = fsync(output->file) == 0 || errno == EINVAL ? 0 : errno;
+    return NULL;
+}
+
+static void wait_for_sync(kn_output *output)
+{
+    if (output->syncing) pthread_join(output->syncer, NULL);
+    output->syncing = false;
+}
+
+/* Without a thread to spare, commit syncs. */
+kn_status kn_output_flush(kn_output *output, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_TRY(flush(output, err));
-    if (fsync(output->file) != 0 && errno != EINVAL)
-        KN_FAIL(KN_INPUT, "%s: cannot be written: %s; nothing was changed", output->name, strerror(errno));
+    KN_TRY(write_buffered(output, err));
+    wait_for_sync(output);
+    if (output->sync_errno == 0) output->syncing = pthread_create(&output->syncer, NULL, sync_behind, output) == 0;
+done:
+    return status;
+}
+
+static kn_status sync_file(kn_output *output, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_TRY(write_buffered(output, err));
+    wait_for_sync(output);
+    if (output->sync_errno == 0) sync_behind(output);
+    if (output->sync_errno != 0) /* an error is told once */
+        KN_FAIL(KN_INPUT, "%s: cannot be written: %s; nothing was changed", output->name, strerror(output->sync_errno));
 done:
     return status;
 }
@@ -233,7 +263,7 @@ done:
 kn_status kn_output_commit(kn_output *output, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_TRY(kn_output_sync(output, err));
+    KN_TRY(sync_file(output, err));
     if (output->named) {
         KN_TRY(rename_over_target(output, err));
     } else {
@@ -247,6 +277,7 @@ done:
 void kn_output_discard(kn_output *output)
 {
     if (output == NULL) return;
+    wait_for_sync(output);
     if (output->named && !output->committed) unlink(output->temporary);
     if (output->file >= 0) close(output->file);
     if (output->owns_copy_to && output->copy_to >= 0) close(output->copy_to);

@@ -26,6 +26,7 @@ typedef struct run_scratch {
     uint32_t *first, *last; /* [block of the result, counted in the run]: ends of its chain */
     size_t capacity;        /* blocks of a run */
     uint32_t *where;        /* [inner]: entry of the result that may hold this inner value */
+    kn_blocks one;          /* an entry with the sensitive values of a tuple */
 } run_scratch;
 
 struct kn_block_roller {
@@ -187,11 +188,11 @@ static kn_status blocks_grow(kn_blocks *blocks, const kn_block_lattice *b, size_
     if (n > blocks->capacity || blocks->start == NULL) {
         uint64_t *keys = kn_array_resize(blocks->keys, n + 1, sizeof *keys, err);
         if (keys != NULL) blocks->keys = keys;
-        int64_t *prices = kn_array_resize(blocks->prices, n + 1, sizeof *prices, err);
-        if (prices != NULL) blocks->prices = prices;
         uint32_t *start = kn_array_resize(blocks->start, n + 2, sizeof *start, err);
         if (start != NULL) blocks->start = start;
-        if (keys == NULL || prices == NULL || start == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        int64_t *prices = b->prices != NULL ? kn_array_resize(blocks->prices, n + 1, sizeof *prices, err) : NULL;
+        if (prices != NULL) blocks->prices = prices;
+        if (keys == NULL || start == NULL || (b->prices != NULL && prices == NULL)) KN_FAIL(KN_RESOURCES, "out of memory");
         blocks->capacity = (uint32_t)n;
     }
     if (n_entries > blocks->entries_capacity || blocks->counts == NULL) {
@@ -220,32 +221,16 @@ void kn_blocks_free(kn_blocks *blocks)
     kn_free(blocks->counts);
     kn_free(blocks->words);
     kn_free(blocks->values);
+    kn_free(blocks->tuples);
     memset(blocks, 0, sizeof *blocks);
 }
 
 size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks)
 {
-    return (size_t)blocks->capacity * 20 +
-           (size_t)blocks->entries_capacity * (2 + 4 * (size_t)lattice->width + 8 * (size_t)lattice->n_words) +
+    uint32_t n_entries = blocks->tuples != NULL ? blocks->n : blocks->entries_capacity;
+    return (size_t)blocks->capacity * (lattice->prices != NULL ? 20 : 12) +
+           (size_t)n_entries * (2 + 4 * (size_t)lattice->width + 8 * (size_t)lattice->n_words) +
            (size_t)blocks->slots_capacity * lattice->values_width * 4;
-}
-
-/* A tuple in one word, which the base is sorted by: key, inner value, lane of its riders, from high to low bits. */
-static void add_field(uint64_t *words, const kn_block_lattice *b, uint32_t q, uint64_t factor)
-{
-    const kn_tuples *tuples = b->lattice->tuples;
-    const kn_lattice_column *column = &b->lattice->columns[q];
-    const uint32_t *of_code = column->levels[column->min_level].of_code, *codes = tuples->codes[q];
-    for (uint32_t t = 0; t < tuples->n_tuples; t++) words[t] += of_code[codes[t]] * factor;
-}
-
-static void tuple_words(uint64_t *words, const kn_block_lattice *b)
-{
-    memset(words, 0, (size_t)b->lattice->tuples->n_tuples * sizeof *words);
-    for (uint32_t d = 0; d < b->n_outer; d++)
-        add_field(words, b, b->outer[d], 1ull << (b->outer_shift[d] + b->n_inner_bits + LANE_BITS));
-    for (uint32_t i = 0; i < b->n_inner; i++) add_field(words, b, b->inner[i], 1ull << (b->inner_shift[i] + LANE_BITS));
-    for (uint32_t r = 0; r < b->n_riders; r++) add_field(words, b, b->riders[r], b->rider_stride[r]);
 }
 
 /* Room for that many slots. */
@@ -317,134 +302,66 @@ static void add_tuple(uint32_t *counts, const kn_block_lattice *b, uint32_t tupl
     if (b->width > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] += tuples->persons[tuple];
 }
 
-/* The sensitive values of the base's entries from sorted tuples. */
-static kn_status base_values(kn_block_lattice *b, const uint64_t *words, const uint32_t *tuples, kn_error *err)
+/* A tuple in one word, which the base is sorted by: key, inner value, lane of its riders, from high to low bits. */
+static uint32_t low_bits(const kn_block_lattice *b) { return b->n_inner_bits + LANE_BITS; }
+
+typedef struct word_jobs {
+    const kn_block_lattice *b;
+    uint64_t *words;
+    uint32_t *tuples;
+} word_jobs;
+
+enum { TUPLES_PER_JOB = 1 << 15 };
+
+static void add_field(uint64_t *words, const kn_block_lattice *b, uint32_t q, uint32_t begin, uint32_t end, uint64_t factor)
 {
-    kn_status status = KN_OK;
-    kn_blocks one = {0};
-    uint32_t n_entries = 0;
-    KN_TRY(blocks_grow(&one, b, 1, 1, err));
-    KN_TRY(slots_grow(&one, b, 1, err));
-    for (uint32_t i = 0; i < b->lattice->tuples->n_tuples; i++) {
-        bool is_new = i == 0 || words[i] >> LANE_BITS != words[i - 1] >> LANE_BITS;
-        n_entries += is_new;
-        tuple_values(&one, b, tuples[i], (uint32_t)words[i] & ((1u << LANE_BITS) - 1));
-        KN_TRY(join_values(&b->base, n_entries - 1, is_new, &one, 0, b, b->n_words, err));
-    }
-done:
-    kn_blocks_free(&one);
-    return status;
+    const kn_lattice_column *column = &b->lattice->columns[q];
+    const uint32_t *of_code = column->levels[column->min_level].of_code, *codes = b->lattice->tuples->codes[q];
+    for (uint32_t t = begin; t < end; t++) words[t] += of_code[codes[t]] * factor;
 }
 
-static int64_t key_price(const kn_block_lattice *b, uint64_t key)
+static kn_status fill_words(void *context, size_t job, unsigned worker, kn_error *err)
 {
-    int64_t price = 0;
-    for (uint32_t d = 0; d < b->n_outer; d++)
-        price += price_of(b, b->outer[d], b->lattice->columns[b->outer[d]].min_level,
-                          (uint32_t)(key >> b->outer_shift[d] & ((1ull << b->outer_bits[d]) - 1)));
-    return price;
-}
-
-/* The base from sorted tuples, in stretches that begin with a block. */
-typedef struct base_jobs {
-    kn_block_lattice *b;
-    const uint64_t *words;
-    const uint32_t *tuples;
-    uint32_t n_jobs;
-    uint32_t ends[MOST_PARTS + 1];
-    uint32_t blocks[MOST_PARTS + 1], entries[MOST_PARTS + 1]; /* of each stretch, then where it begins */
-} base_jobs;
-
-static inline bool begins_block(const base_jobs *jobs, uint32_t i)
-{
-    uint32_t shift = jobs->b->n_inner_bits + LANE_BITS;
-    return i == 0 || jobs->words[i] >> shift != jobs->words[i - 1] >> shift;
-}
-
-static inline bool begins_entry(const base_jobs *jobs, uint32_t i)
-{
-    return i == 0 || jobs->words[i] >> LANE_BITS != jobs->words[i - 1] >> LANE_BITS;
-}
-
-static kn_status count_base(void *context, size_t job, unsigned worker, kn_error *err)
-{
-    base_jobs *jobs = context;
-    for (uint32_t i = jobs->ends[job]; i < jobs->ends[job + 1]; i++) {
-        jobs->blocks[job] += begins_block(jobs, i);
-        jobs->entries[job] += begins_entry(jobs, i);
-    }
-    return KN_OK;
-}
-
-static kn_status fill_base(void *context, size_t job, unsigned worker, kn_error *err)
-{
-    enum { AHEAD = 24 }; /* tuples are sorted: their counts are anywhere */
-    const base_jobs *jobs = context;
+    const word_jobs *jobs = context;
     const kn_block_lattice *b = jobs->b;
-    const kn_blocks *base = &b->base;
-    uint32_t end = jobs->ends[job + 1], block = jobs->blocks[job], entry = jobs->entries[job];
-    for (uint32_t i = jobs->ends[job]; i < end; i++) {
-        if (i + AHEAD < end) __builtin_prefetch(&b->lattice->tuples->rows[jobs->tuples[i + AHEAD]]);
-        if (begins_block(jobs, i)) {
-            base->keys[block] = jobs->words[i] >> (b->n_inner_bits + LANE_BITS);
-            base->prices[block] = key_price(b, base->keys[block]);
-            base->start[block++] = entry;
-        }
-        if (begins_entry(jobs, i)) {
-            memset(base->counts + (size_t)entry * b->width, 0, b->width * sizeof *base->counts);
-            base->inner[entry++] = (uint16_t)(jobs->words[i] >> LANE_BITS & ((1u << b->n_inner_bits) - 1));
-        }
-        add_tuple(base->counts + (size_t)(entry - 1) * b->width, b, jobs->tuples[i],
-                  (uint32_t)jobs->words[i] & ((1u << LANE_BITS) - 1));
+    uint32_t begin = (uint32_t)job * TUPLES_PER_JOB, rest = b->lattice->tuples->n_tuples - begin;
+    uint32_t end = begin + (rest < TUPLES_PER_JOB ? rest : TUPLES_PER_JOB);
+    for (uint32_t t = begin; t < end; t++) {
+        jobs->words[t] = 0;
+        jobs->tuples[t] = t;
     }
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        add_field(jobs->words, b, b->outer[d], begin, end, 1ull << (b->outer_shift[d] + low_bits(b)));
+    for (uint32_t i = 0; i < b->n_inner; i++)
+        add_field(jobs->words, b, b->inner[i], begin, end, 1ull << (b->inner_shift[i] + LANE_BITS));
+    for (uint32_t r = 0; r < b->n_riders; r++) add_field(jobs->words, b, b->riders[r], begin, end, b->rider_stride[r]);
     return KN_OK;
 }
 
-static void cut_base(base_jobs *jobs, uint32_t n, kn_pool *pool)
-{
-    uint32_t wanted = n / LEAST_PART + 1;
-    if (wanted > kn_pool_threads(pool)) wanted = kn_pool_threads(pool);
-    if (wanted > MOST_PARTS) wanted = MOST_PARTS;
-    jobs->n_jobs = 0;
-    for (uint32_t i = 1; i < wanted; i++) {
-        uint32_t end = (uint32_t)((uint64_t)n * i / wanted);
-        while (end < n && !begins_block(jobs, end)) end++;
-        if (end > jobs->ends[jobs->n_jobs] && end < n) jobs->ends[++jobs->n_jobs] = end;
-    }
-    jobs->ends[++jobs->n_jobs] = n;
-}
-
+/* Sorted tuples; where they are few, the blocks that they make. */
 static kn_status make_base(kn_block_lattice *b, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t n = b->lattice->tuples->n_tuples;
-    kn_blocks *base = &b->base;
-    uint64_t *words = NULL;
-    uint32_t *tuples = NULL, n_blocks = 0, n_entries = 0;
-    KN_NEW_RAW(words, n);
-    KN_NEW_RAW(tuples, n);
-    tuple_words(words, b);
-    for (uint32_t t = 0; t < n; t++) tuples[t] = t;
-    KN_TRY(kn_radix_sort(words, tuples, n, b->n_key_bits + b->n_inner_bits + LANE_BITS, pool, err));
-    base_jobs jobs = {.b = b, .words = words, .tuples = tuples};
-    cut_base(&jobs, n, pool);
-    KN_TRY(kn_pool_run(pool, jobs.n_jobs, count_base, &jobs, err));
-    for (uint32_t job = 0; job < jobs.n_jobs; job++) {
-        uint32_t own_blocks = jobs.blocks[job], own_entries = jobs.entries[job];
-        jobs.blocks[job] = n_blocks;
-        jobs.entries[job] = n_entries;
-        n_blocks += own_blocks;
-        n_entries += own_entries;
+    kn_blocks flat = {.n = n, .n_entries = n, .capacity = n};
+    kn_block_roller *roller = NULL;
+    KN_NEW(flat.levels, b->lattice->tuples->n_qis);
+    for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) flat.levels[q] = b->lattice->columns[q].min_level;
+    KN_NEW_RAW(flat.keys, n);
+    KN_NEW_RAW(flat.tuples, n);
+    word_jobs jobs = {b, flat.keys, flat.tuples};
+    KN_TRY(kn_pool_run(pool, ((size_t)n + TUPLES_PER_JOB - 1) / TUPLES_PER_JOB, fill_words, &jobs, err));
+    KN_TRY(kn_radix_sort(flat.keys, flat.tuples, n, b->n_key_bits + low_bits(b), pool, err));
+    if (n <= SMALL) {
+        KN_TRY(kn_block_roller_new(&roller, b, NULL, err)); /* threads would cost the order */
+        KN_TRY(kn_blocks_roll(&b->base, &flat, flat.levels, roller, err));
+    } else {
+        b->base = flat;
+        flat = (kn_blocks){0};
     }
-    KN_TRY(blocks_grow(base, b, n_blocks, n_entries, err));
-    for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) base->levels[q] = b->lattice->columns[q].min_level;
-    KN_TRY(kn_pool_run(pool, jobs.n_jobs, fill_base, &jobs, err));
-    base->n = n_blocks;
-    base->start[n_blocks] = base->n_entries = n_entries;
-    if (b->n_words > 0) KN_TRY(base_values(b, words, tuples, err));
 done:
-    kn_free(words);
-    kn_free(tuples);
+    kn_block_roller_free(roller);
+    kn_blocks_free(&flat);
     return status;
 }
 
@@ -459,7 +376,7 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
         if (lattice->tuples->sensitive[s].n_values > 1u << KN_VALUES_BITS) goto done;
     KN_NEW(b, 1);
     b->lattice = lattice;
-    b->prices = prices;
+    if (lattice->tuples->n_tuples <= SMALL) b->prices = prices;
     b->width = KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
     KN_NEW(b->outer, (size_t)n_order + 1);
     KN_NEW(b->outer_shift, (size_t)n_order + 1);
@@ -503,8 +420,12 @@ kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blo
     roller->n_threads = kn_pool_threads(pool);
     KN_NEW(roller->scratch, roller->n_threads);
     KN_NEW(roller->parts, roller->n_threads);
-    for (uint32_t i = 0; i < roller->n_threads; i++)
+    for (uint32_t i = 0; i < roller->n_threads; i++) {
         KN_NEW(roller->scratch[i].where, (size_t)1 << blocks->n_inner_bits);
+        if (blocks->n_words == 0) continue;
+        KN_TRY(blocks_grow(&roller->scratch[i].one, blocks, 1, 1, err));
+        KN_TRY(slots_grow(&roller->scratch[i].one, blocks, 1, err));
+    }
     KN_NEW(roller->table, (size_t)blocks->n_outer + 1);
     KN_NEW(roller->delta, (size_t)blocks->n_outer + 1);
     for (uint32_t d = 0; d < blocks->n_outer; d++) {
@@ -532,6 +453,7 @@ void kn_block_roller_free(kn_block_roller *roller)
         kn_free(roller->scratch[i].first);
         kn_free(roller->scratch[i].last);
         kn_free(roller->scratch[i].where);
+        kn_blocks_free(&roller->scratch[i].one);
     }
     for (uint32_t i = 0; roller->parts != NULL && i < roller->n_threads; i++) kn_blocks_free(&roller->parts[i]);
     kn_free(roller->parts);
@@ -584,6 +506,11 @@ typedef struct roll_up {
     uint32_t ends[MOST_PARTS + 1]; /* of those */
 } roll_up;
 
+static inline uint32_t first_entry(const kn_blocks *from, uint32_t block)
+{
+    return from->tuples != NULL ? block : from->start[block];
+}
+
 static inline uint64_t run_of(const roll_up *r, uint64_t key) { return r->run_shift < 64 ? key >> r->run_shift : 0; }
 
 static kn_status scratch_reserve(run_scratch *scratch, size_t n, kn_error *err)
@@ -612,8 +539,18 @@ static inline __attribute__((always_inline)) void raise_block(uint64_t *key, int
     for (uint32_t j = 0; j < n_steps; j++) {
         uint64_t position = *key >> steps[j].shift & steps[j].mask;
         *key = (*key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
-        *price += steps[j].delta[position];
+        if (price != NULL) *price += steps[j].delta[position];
     }
+}
+
+/* Of a tuple, at the least levels. */
+static int64_t key_price(const kn_block_lattice *b, uint64_t key)
+{
+    int64_t price = 0;
+    for (uint32_t d = 0; d < b->n_outer; d++)
+        price += price_of(b, b->outer[d], b->lattice->columns[b->outer[d]].min_level,
+                          (uint32_t)(key >> b->outer_shift[d] & ((1ull << b->outer_bits[d]) - 1)));
+    return price;
 }
 
 /* Slots come from the high bits of the hash: what is left of it must be mixed again. */
@@ -626,12 +563,15 @@ static inline uint32_t share_of(uint64_t hash, uint32_t n_shares)
  * hashes to this one. Returns how many. */
 static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, run_scratch *scratch,
                                                                 uint32_t begin, uint32_t end, uint32_t n_shares,
-                                                                uint32_t share, uint32_t n_steps)
+                                                                uint32_t share, uint32_t n_steps, bool flat, bool priced)
 {
+    enum { AHEAD = 24 }; /* tuples are sorted: their counts are anywhere */
+    const uint32_t *tuples = r->from->tuples, *rows = r->roller->lattice->lattice->tuples->rows;
+    const uint32_t key_shift = flat ? low_bits(r->roller->lattice) : 0;
     const uint64_t *from_keys = r->from->keys;
     const int64_t *from_prices = r->from->prices;
     uint64_t *restrict keys = out->keys + out->n;
-    int64_t *restrict prices = out->prices + out->n;
+    int64_t *restrict prices = priced ? out->prices + out->n : NULL;
     uint32_t *restrict slots = scratch->slots, *restrict next = scratch->next, *restrict first = scratch->first,
              *restrict last = scratch->last;
     const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
@@ -639,10 +579,11 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
     bool few = end - begin <= FEW; /* looked through one by one */
     if (!few) memset(slots, 0xff, sizeof *slots << slot_bits);
     for (uint32_t i = begin; i < end; i++) {
-        uint64_t key = from_keys[i];
-        int64_t price = from_prices[i];
+        if (flat && i + AHEAD < r->from->n) __builtin_prefetch(&rows[tuples[i + AHEAD]]);
+        uint64_t key = from_keys[i] >> key_shift;
+        int64_t price = !priced ? 0 : flat ? key_price(r->roller->lattice, key) : from_prices[i];
         uint32_t block = 0;
-        raise_block(&key, &price, steps, n_steps);
+        raise_block(&key, priced ? &price : NULL, steps, n_steps);
         uint64_t hash = key * 0x9e3779b97f4a7c15u;
         if (n_shares > 1 && share_of(hash, n_shares) != share) continue;
         if (few) {
@@ -654,8 +595,8 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
         }
         next[i - begin] = KN_NONE;
         if (block == n) {
-            keys[n] = key;
-            prices[n++] = price;
+            if (priced) prices[n] = price;
+            keys[n++] = key;
             first[block] = i;
         } else {
             next[last[block] - begin] = i;
@@ -668,9 +609,13 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
 static uint32_t chain_any(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
                           uint32_t share)
 {
-    if (r->n_steps != 1) return chain_run(out, r, scratch, begin, end, r->shared ? r->n_parts : 1, share, r->n_steps);
-    if (r->shared) return chain_run(out, r, scratch, begin, end, r->n_parts, share, 1);
-    return chain_run(out, r, scratch, begin, end, 1, 0, 1);
+    const uint32_t n_shares = r->shared ? r->n_parts : 1, n_steps = r->n_steps;
+    const bool priced = r->roller->lattice->prices != NULL;
+    if (r->from->tuples != NULL) return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, true, priced);
+    if (n_steps == 1 && !r->shared && priced) return chain_run(out, r, scratch, begin, end, 1, 0, 1, false, true);
+    if (n_steps == 1 && !r->shared) return chain_run(out, r, scratch, begin, end, 1, 0, 1, false, false);
+    if (n_steps == 1) return chain_run(out, r, scratch, begin, end, n_shares, share, 1, false, priced);
+    return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, false, priced);
 }
 
 /* The entries of the next n_blocks blocks, whose chains lie in the run that begins at `begin`. */
@@ -709,6 +654,34 @@ static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *o
     return KN_OK;
 }
 
+/* The same from sorted tuples. */
+static kn_status join_tuples(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t n_blocks,
+                             kn_error *err)
+{
+    const kn_block_lattice *b = r->roller->lattice;
+    const uint32_t width = b->width;
+    uint32_t *where = scratch->where;
+    for (uint32_t block = 0; block < n_blocks; block++) {
+        uint32_t begin_entries = out->start[out->n + block] = out->n_entries;
+        for (uint32_t i = scratch->first[block]; i != KN_NONE; i = scratch->next[i - begin]) {
+            uint64_t word = r->from->keys[i];
+            uint32_t lane = (uint32_t)word & ((1u << LANE_BITS) - 1), tuple = r->from->tuples[i];
+            uint32_t value = (uint32_t)(word >> LANE_BITS) & ((1u << b->n_inner_bits) - 1), at = where[value];
+            bool is_new = at < begin_entries || at >= out->n_entries || out->inner[at] != value;
+            if (is_new) {
+                at = where[value] = out->n_entries++;
+                out->inner[at] = (uint16_t)value;
+                memset(out->counts + (size_t)at * width, 0, width * sizeof *out->counts);
+            }
+            add_tuple(out->counts + (size_t)at * width, b, tuple, lane);
+            if (b->n_words == 0) continue;
+            tuple_values(&scratch->one, b, tuple, lane);
+            if (join_values(out, at, is_new, &scratch->one, 0, b, b->n_words, err) != KN_OK) return KN_RESOURCES;
+        }
+    }
+    return KN_OK;
+}
+
 /* Rolls up the blocks [begin, end) of the source, which hold whole runs. */
 static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
                            uint32_t share, kn_error *err)
@@ -717,19 +690,22 @@ static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratc
     const kn_block_lattice *b = r->roller->lattice;
     const kn_blocks *from = r->from;
     const uint64_t *keys = from->keys;
+    const uint32_t *starts = from->start;
+    const bool flat = from->tuples != NULL;
     out->n = out->n_entries = out->n_slots = 0;
-    KN_TRY(blocks_grow(out, b, (end - begin) / 8 + 16, (from->start[end] - from->start[begin]) / 8 + 16, err));
+    KN_TRY(blocks_grow(out, b, (end - begin) / 8 + 16, (first_entry(from, end) - first_entry(from, begin)) / 8 + 16, err));
     for (uint32_t run_end; begin < end; begin = run_end) {
         uint64_t run = run_of(r, keys[begin]);
         for (run_end = begin + 1; run_end < end && run_of(r, keys[run_end]) == run;) run_end++;
         size_t n = (size_t)out->n + (run_end - begin);
-        size_t n_entries = (size_t)out->n_entries + (from->start[run_end] - from->start[begin]);
+        size_t n_entries = (size_t)out->n_entries + (flat ? run_end - begin : starts[run_end] - starts[begin]);
         if (n > out->capacity || n_entries > out->entries_capacity)
             KN_TRY(blocks_grow(out, b, n > out->capacity ? n + n / 2 : n,
                                n_entries > out->entries_capacity ? n_entries + n_entries / 2 : n_entries, err));
         KN_TRY(scratch_reserve(scratch, run_end - begin, err));
         uint32_t n_blocks = chain_any(out, r, scratch, begin, run_end, share);
-        if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 0, err));
+        if (flat) KN_TRY(join_tuples(out, r, scratch, begin, n_blocks, err));
+        else if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 0, err));
         else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 1, err));
         else KN_TRY(join_entries(out, r, scratch, begin, n_blocks, b->width, b->n_words, err));
         out->n += n_blocks;
@@ -792,7 +768,7 @@ static void append(kn_blocks *out, const kn_blocks *part, const kn_block_lattice
                (size_t)part->n_slots * b->values_width * sizeof *part->values);
     out->n_slots += part->n_slots;
     memmove(out->keys + out->n, part->keys, part->n * sizeof *part->keys);
-    memmove(out->prices + out->n, part->prices, part->n * sizeof *part->prices);
+    if (b->prices != NULL) memmove(out->prices + out->n, part->prices, part->n * sizeof *part->prices);
     for (uint32_t i = 0; i <= part->n; i++) out->start[out->n + i] = out->n_entries + part->start[i];
     memmove(out->inner + out->n_entries, part->inner, part->n_entries * sizeof *part->inner);
     memmove(out->counts + (size_t)out->n_entries * width, part->counts,
@@ -827,12 +803,12 @@ static kn_status roll_stretches(roll_up *r, kn_error *err)
     const kn_block_lattice *b = r->roller->lattice;
     kn_blocks *out = r->out, views[MOST_PARTS] = {{0}};
     size_t n_slots = 0;
+    assert(b->prices == NULL);
     out->n = out->n_entries = out->n_slots = 0;
     KN_TRY(blocks_grow(out, b, (size_t)r->from->n + r->n_parts, r->from->n_entries, err));
     for (uint32_t i = 0; i < r->n_parts; i++) {
-        uint32_t begin = r->ends[i], first = r->from->start[begin];
-        views[i] = (kn_blocks){.levels = out->levels, .keys = out->keys + begin, .prices = out->prices + begin,
-                               .start = out->start + begin + i, .inner = out->inner + first,
+        uint32_t begin = r->ends[i], first = first_entry(r->from, begin);
+        views[i] = (kn_blocks){.levels = out->levels, .keys = out->keys + begin, .start = out->start + begin + i, .inner = out->inner + first,
                                .counts = out->counts + (size_t)first * b->width,
                                .words = out->words + (size_t)first * b->n_words, .capacity = UINT32_MAX,
                                .entries_capacity = UINT32_MAX};
@@ -856,7 +832,7 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
     uint32_t innermost = from->together;
     for (uint32_t d = 0; d < b->n_outer; d++)
         if (levels[b->outer[d]] != from->levels[b->outer[d]] && innermost < d + 1) innermost = d + 1;
-    if (innermost < b->n_outer) r.run_shift = b->outer_shift[innermost];
+    if (innermost < b->n_outer) r.run_shift = b->outer_shift[innermost] + (from->tuples != NULL ? low_bits(b) : 0);
     r.n_steps = make_steps(r.steps, from, levels, roller);
     share_out(&r);
     KN_TRY(r.shared || r.n_parts == 1 ? roll_shares(&r, err) : roll_stretches(&r, err));

@@ -10,8 +10,9 @@
  * of the counts; a block answers the nodes with each of them generalized or not.
  *
  * Counts are KN_LATTICE_LANES lanes of rows, followed by as many of persons where persons are not rows. Where the lattice
- * carries histograms, an entry also has its sensitive values: block_values.h. A block also carries the sum of a price
- * per (column, level, position) over the outer columns. */
+ * carries histograms, an entry also has its sensitive values: block_values.h. While blocks fit into the cache they also carry
+ * the sum of a price per (column, level, position) over the outer columns; beyond, looking it up for the few that are
+ * asked for costs less than moving it. */
 #ifndef KN_PARTITION_LATTICE_BLOCKS_H
 #define KN_PARTITION_LATTICE_BLOCKS_H
 
@@ -20,12 +21,14 @@
 enum { KN_LATTICE_LANES = 4, KN_LATTICE_MAX_RIDERS = 2 };
 enum { KN_BLOCK_MAX_INNER = 8, KN_BLOCK_MAX_COMBOS = 32, KN_BLOCK_MAX_INNER_BITS = 10 };
 
-/* Zero-initialise it; reuse keeps the memory. */
+/* Zero-initialise it; reuse keeps the memory. The base of many tuples is *flat*: as nearly every tuple would be a block, it
+ * is the sorted tuples, and can only be rolled up. */
 typedef struct kn_blocks {
     uint32_t n, n_entries;
     uint32_t *levels; /* n_qis; inner columns and riders at their least level */
-    uint64_t *keys;   /* outer key */
-    int64_t *prices;
+    uint64_t *keys;   /* outer key; of a flat base followed by inner value and rider lane */
+    uint32_t *tuples; /* [key of a flat base]; otherwise NULL, and what follows is there */
+    int64_t *prices;  /* NULL: none are carried */
     uint32_t *start;  /* n + 1: entries of a block */
     uint16_t *inner;  /* [entry]: positions of the inner columns, packed */
     uint32_t *counts; /* [entry * width] */
@@ -40,7 +43,7 @@ typedef struct kn_block_lattice {
     const kn_lattice *lattice;  /* borrowed; its base is not needed */
     uint32_t n_riders, riders[KN_LATTICE_MAX_RIDERS];
     uint32_t rider_stride[KN_LATTICE_MAX_RIDERS]; /* lane = sum of position * stride */
-    int64_t ***prices;          /* [q][level][position]; borrowed; may be NULL */
+    int64_t ***prices;          /* [q][level][position]; borrowed; NULL: blocks carry none */
     uint32_t n_outer, *outer;   /* columns, outermost first */
     uint32_t *outer_shift, *outer_bits; /* [index into outer]: field in the block's key, the outermost lowest */
     uint32_t n_key_bits;
@@ -75,6 +78,7 @@ void kn_block_roller_free(kn_block_roller *roller);
 kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *levels, kn_block_roller *roller,
                          kn_error *err);
 void kn_blocks_free(kn_blocks *blocks); /* what it holds, not the struct */
+/* What it takes; of a flat base, what a roll-up of it takes. */
 size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks);
 
 #endif

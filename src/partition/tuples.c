@@ -27,18 +27,34 @@ done:
     return status;
 }
 
-static kn_status fill_codes(kn_tuples *t, const uint32_t *first_row, kn_error *err)
+typedef struct fill {
+    kn_tuples *tuples;
+    const uint32_t *first_row;
+} fill;
+
+/* The codes of a column; the last job counts rows. */
+static kn_status fill_column(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    const fill *all = context;
+    kn_tuples *t = all->tuples;
+    if (job == t->n_qis) {
+        for (uint32_t row = 0; row < t->n_rows; row++) t->rows[t->row_tuple[row]]++;
+        return KN_OK;
+    }
+    const kn_domain *domain = t->domains[job];
+    uint32_t *codes = t->codes[job];
+    for (uint32_t i = 0; i < t->n_tuples; i++)
+        codes[i] = domain->code_of_spelling[kn_column_code(domain->column, all->first_row[i])];
+    return KN_OK;
+}
+
+static kn_status fill_tuples(kn_tuples *t, const uint32_t *first_row, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_NEW(t->codes, t->n_qis);
-    for (uint32_t q = 0; q < t->n_qis; q++) {
-        const kn_domain *domain = t->domains[q];
-        KN_NEW_RAW(t->codes[q], t->n_tuples);
-        for (uint32_t i = 0; i < t->n_tuples; i++)
-            t->codes[q][i] = domain->code_of_spelling[kn_column_code(domain->column, first_row[i])];
-    }
+    for (uint32_t q = 0; q < t->n_qis; q++) KN_NEW_RAW(t->codes[q], t->n_tuples);
     KN_NEW(t->rows, t->n_tuples);
-    for (uint32_t row = 0; row < t->n_rows; row++) t->rows[t->row_tuple[row]]++;
+    KN_TRY(kn_pool_run(pool, (size_t)t->n_qis + 1, fill_column, &(fill){t, first_row}, err));
 done:
     return status;
 }
@@ -123,7 +139,7 @@ kn_status kn_tuples_new(kn_tuples **out, const kn_table *table, kn_domain *const
     KN_NEW(t->domains, n_qis);
     if (n_qis != 0) memcpy(t->domains, domains, n_qis * sizeof *domains);
     KN_TRY(group_rows(t, pool, ticker, &first_row, err));
-    KN_TRY(fill_codes(t, first_row, err));
+    KN_TRY(fill_tuples(t, first_row, pool, err));
     t->persons = t->persons_once = t->rows;
     if (table->person != KN_NONE) {
         t->persons = t->persons_once = NULL;

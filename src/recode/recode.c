@@ -15,6 +15,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What rows become, on the threads of the pool. */
+typedef struct row_map {
+    uint32_t *row_class;
+    const uint32_t *from, *map; /* KN_NONE stays */
+    uint32_t n_rows;
+} row_map;
+
+enum { ROWS_PER_JOB = 1 << 16 };
+
+static kn_status map_some_rows(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    const row_map *all = context;
+    uint32_t begin = (uint32_t)job * ROWS_PER_JOB, rest = all->n_rows - begin;
+    for (uint32_t row = begin; row < begin + (rest < ROWS_PER_JOB ? rest : ROWS_PER_JOB); row++)
+        all->row_class[row] = all->from[row] != KN_NONE ? all->map[all->from[row]] : KN_NONE;
+    return KN_OK;
+}
+
+static kn_status map_rows(kn_release *r, const uint32_t *from, const uint32_t *map, const kn_task *task, kn_error *err)
+{
+    row_map all = {r->row_class, from, map, r->tuples->n_rows};
+    return kn_pool_run(task->pool, ((size_t)all.n_rows + ROWS_PER_JOB - 1) / ROWS_PER_JOB, map_some_rows, &all, err);
+}
+
 /* Global recodings: group the tuples by mapped codes; map[q][code] is a node or a block. */
 static kn_status classify_by_maps(kn_release *r, const kn_task *task, uint32_t *const *maps, const uint32_t *n_mapped,
                                   uint32_t **tuple_of_class, kn_error *err)
@@ -29,7 +53,7 @@ static kn_status classify_by_maps(kn_release *r, const kn_task *task, uint32_t *
     KN_TRY(kn_group(tuple_class, &r->n_classes, tuple_of_class, t->n_tuples, columns, t->n_qis, task->pool,
                     task->ticker, err));
     KN_NEW_RAW(r->row_class, t->n_rows);
-    for (uint32_t row = 0; row < t->n_rows; row++) r->row_class[row] = tuple_class[t->row_tuple[row]];
+    KN_TRY(map_rows(r, t->row_tuple, tuple_class, task, err));
     KN_NEW(r->cells, (size_t)r->n_classes * t->n_qis);
 done:
     kn_free(columns);
@@ -183,8 +207,7 @@ static kn_status merge_equal(kn_release *r, const kn_task *task, kn_error *err)
         memcpy(cells + (size_t)c * n_qis, r->cells + (size_t)first[c] * n_qis, n_qis * sizeof *cells);
     kn_free(r->cells);
     r->cells = cells;
-    for (uint32_t row = 0; row < r->tuples->n_rows; row++)
-        if (r->row_class[row] != KN_NONE) r->row_class[row] = merged[r->row_class[row]];
+    KN_TRY(map_rows(r, r->row_class, merged, task, err));
 done:
     kn_free(merged);
     kn_free(first);
@@ -236,7 +259,7 @@ static void forget_counts(kn_release *r)
     r->class_rows = r->class_persons = NULL;
 }
 
-static kn_status count_release(kn_release *r, const kn_task *task, kn_error *err)
+static kn_status count_release(kn_release *r, bool histograms, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
     forget_counts(r);
@@ -245,7 +268,7 @@ static kn_status count_release(kn_release *r, const kn_task *task, kn_error *err
     KN_TRY(count_classes(r->class_rows, r->class_persons, r, err));
     r->n_suppressed = r->class_rows[r->n_classes];
     r->n_suppressed_persons = r->class_persons[r->n_classes];
-    KN_TRY(kn_release_count(r, task->pool, err));
+    if (histograms) KN_TRY(kn_release_count(r, task->pool, err));
 done:
     return status;
 }
@@ -271,8 +294,7 @@ static kn_status drop_breaking_classes(bool *changed, kn_release *r, const kn_ta
     }
     if (*changed) {
         r->n_classes = n_kept;
-        for (uint32_t row = 0; row < r->tuples->n_rows; row++)
-            if (r->row_class[row] != KN_NONE) r->row_class[row] = renumbered[r->row_class[row]];
+        KN_TRY(map_rows(r, r->row_class, renumbered, task, err));
     }
 done:
     kn_free(renumbered);
@@ -342,10 +364,10 @@ done:
 static kn_status settle_suppressed(kn_release *r, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
-    bool changed, stay = true;
-    KN_TRY(count_release(r, task, err));
+    bool changed, stay = true, histograms = (task->models->needs & KN_NEEDS_HISTOGRAM) != 0;
+    KN_TRY(count_release(r, histograms, task, err));
     KN_TRY(drop_breaking_classes(&changed, r, task, err));
-    if (changed) KN_TRY(count_release(r, task, err));
+    if (changed || !histograms) KN_TRY(count_release(r, true, task, err));
     if (r->n_suppressed > task->max_suppressed)
         KN_FAIL(KN_NOT_MET,
                 "%u of %u rows would have to be suppressed, and --max-suppressed allows %llu; allow more, or lower k, or "

@@ -5,7 +5,8 @@
  * lines may only end the file, except in a table of one column, where they are an empty cell. A byte order mark is
  * skipped; UTF-16 with one, and Latin-1 when told so, become UTF-8 before anything else looks at the bytes.
  *
- * Cost: the bytes once for finding the cells, once for hashing them; a cell equal to the one above it is not hashed.
+ * Cost: the bytes once for finding the cells, once for hashing them, eight at a time: cells are short and of any length, so
+ * what is done with a cell of up to 16 bytes has no branch that depends on its length.
  * Memory: codes of 1, 2 or 4 bytes, the distinct texts, and a buffer of 512 KiB or twice the largest cell. */
 #include "verify/sheet.h"
 
@@ -18,69 +19,82 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 1 << 18 };
+enum { BLOCK_BYTES = 1 << 18, SHORT = 16 /* bytes; as many may be read behind every buffer and dictionary */ };
 
 /* --- Dictionary ------------------------------------------------------------------------------------------------ */
 
-/* Cells are short: two overlapping loads see every byte of up to 16, without a call. */
+/* Eight bytes, the first one lowest. */
 static inline uint64_t load8(const char *bytes)
 {
     uint64_t word;
     memcpy(&word, bytes, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
     return word;
 }
 
-static inline uint32_t load4(const char *bytes)
+/* A text with its first 16 bytes in two words, zeros behind its end. */
+typedef struct key {
+    const char *bytes;
+    size_t n_bytes;
+    uint64_t head, tail;
+    uint32_t hash;
+} key;
+
+static inline uint64_t first_bytes(const char *bytes, size_t n)
 {
-    uint32_t word;
-    memcpy(&word, bytes, 4);
-    return word;
+    static const uint64_t masks[] = {0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff,
+                                     0xffffffffffffff, UINT64_MAX};
+    return load8(bytes) & masks[n < 8 ? n : 8];
 }
 
-static inline uint32_t text_hash(const char *bytes, size_t n_bytes)
+/* SHORT bytes can be read at `bytes`, whatever n_bytes is. */
+static inline key key_of(const char *bytes, size_t n_bytes)
 {
-    uint64_t head = 0, tail = 0;
-    if (n_bytes > 16) return (uint32_t)kn_hash_bytes(bytes, n_bytes);
-    if (n_bytes >= 8) {
-        head = load8(bytes);
-        tail = load8(bytes + n_bytes - 8);
-    } else if (n_bytes >= 4) {
-        head = load4(bytes);
-        tail = load4(bytes + n_bytes - 4);
-    } else if (n_bytes > 0) {
-        head = (unsigned char)bytes[0] | (uint64_t)(unsigned char)bytes[n_bytes / 2] << 8 |
-               (uint64_t)(unsigned char)bytes[n_bytes - 1] << 16;
+    key k = {bytes, n_bytes, first_bytes(bytes, n_bytes), first_bytes(bytes + 8, n_bytes > 8 ? n_bytes - 8 : 0), 0};
+    if (n_bytes > SHORT) {
+        k.hash = (uint32_t)kn_hash_bytes(bytes, n_bytes);
+        return k;
     }
-    uint64_t hash = (head ^ n_bytes) * 0xff51afd7ed558ccdu;
-    hash = (hash ^ hash >> 32 ^ tail) * 0xc4ceb9fe1a85ec53u;
-    return (uint32_t)(hash >> 32 ^ hash >> 7);
+    uint64_t hash = (k.head ^ n_bytes) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ hash >> 32 ^ k.tail) * 0xc4ceb9fe1a85ec53u;
+    k.hash = (uint32_t)(hash >> 32 ^ hash >> 7);
+    return k;
 }
 
-static inline bool same_bytes(const char *a, const char *b, size_t n_bytes)
+/* The same for a text that ends anywhere; `room` has SHORT bytes. */
+static key key_of_any(const char *bytes, size_t n_bytes, char *room)
 {
-    if (n_bytes > 16) return memcmp(a, b, n_bytes) == 0;
-    if (n_bytes >= 8) return load8(a) == load8(b) && load8(a + n_bytes - 8) == load8(b + n_bytes - 8);
-    if (n_bytes >= 4) return load4(a) == load4(b) && load4(a + n_bytes - 4) == load4(b + n_bytes - 4);
-    for (size_t i = 0; i < n_bytes; i++)
-        if (a[i] != b[i]) return false;
-    return true;
+    if (n_bytes >= SHORT) return key_of(bytes, n_bytes);
+    memset(room, 0, SHORT);
+    memcpy(room, bytes, n_bytes);
+    return key_of(room, n_bytes);
 }
 
-static inline size_t find_slot(const kn_sheet_column *column, const char *bytes, size_t n_bytes, uint32_t hash)
+static inline bool same_bytes(const char *text, const key *k)
 {
-    size_t mask = column->n_slots - 1, slot = hash & mask;
+    if (k->n_bytes > SHORT) return memcmp(text, k->bytes, k->n_bytes) == 0;
+    uint64_t differ = first_bytes(text, k->n_bytes) ^ k->head;
+    return (differ | (first_bytes(text + 8, k->n_bytes > 8 ? k->n_bytes - 8 : 0) ^ k->tail)) == 0;
+}
+
+static inline size_t find_slot(const kn_sheet_column *column, const key *k)
+{
+    size_t mask = column->n_slots - 1, slot = k->hash & mask;
     for (uint32_t code; (code = column->slots[slot]) != KN_NONE; slot = (slot + 1) & mask) {
-        if (column->hash[code] != hash) continue;
+        if (column->hash[code] != k->hash) continue;
         uint64_t from = column->offset[code];
-        if (column->offset[code + 1] - from == n_bytes && same_bytes(column->bytes + from, bytes, n_bytes)) break;
+        if (column->offset[code + 1] - from == k->n_bytes && same_bytes(column->bytes + from, k)) break;
     }
     return slot;
 }
 
 uint32_t kn_text_find(const kn_sheet_column *column, const char *bytes, size_t n_bytes)
 {
-    if (column->n_slots == 0) return KN_NONE;
-    return column->slots[find_slot(column, bytes, n_bytes, text_hash(bytes, n_bytes))];
+    char room[SHORT];
+    key k = key_of_any(bytes, n_bytes, room);
+    return column->n_slots != 0 ? column->slots[find_slot(column, &k)] : KN_NONE;
 }
 
 static kn_status grow_slots(kn_sheet_column *column, kn_error *err)
@@ -106,7 +120,7 @@ done:
 static kn_status grow_texts(kn_sheet_column *column, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (column->bytes == NULL || column->n_bytes + n_bytes > column->bytes_capacity) { /* never NULL, even for "" */
+    if (column->bytes == NULL || column->n_bytes + n_bytes + SHORT > column->bytes_capacity) { /* never NULL, even for "" */
         size_t capacity = column->n_bytes + column->n_bytes / 4 + n_bytes + 256;
         char *bytes = kn_array_resize(column->bytes, capacity, 1, err);
         if (bytes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -129,29 +143,33 @@ done:
     return status;
 }
 
-kn_status kn_text_add(uint32_t *code, kn_sheet_column *column, const char *bytes, size_t n_bytes, kn_error *err)
+static kn_status add_text(uint32_t *code, kn_sheet_column *column, const key *k, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t hash = text_hash(bytes, n_bytes);
-    size_t slot = 0;
-    *code = KN_NONE;
-    if (column->n_slots != 0) {
-        slot = find_slot(column, bytes, n_bytes, hash);
-        *code = column->slots[slot];
-        if (*code != KN_NONE) return KN_OK;
-    }
-    KN_TRY(grow_texts(column, n_bytes, err));
-    slot = find_slot(column, bytes, n_bytes, hash); /* the slots may have moved */
+    KN_TRY(grow_texts(column, k->n_bytes, err));
     uint32_t added = column->n_texts;
-    memcpy(column->bytes + column->n_bytes, bytes, n_bytes);
-    column->n_bytes += n_bytes;
+    memcpy(column->bytes + column->n_bytes, k->bytes, k->n_bytes);
+    column->n_bytes += k->n_bytes;
     column->offset[added + 1] = column->n_bytes;
-    column->hash[added] = hash;
-    column->slots[slot] = added;
+    column->hash[added] = k->hash;
+    column->slots[find_slot(column, k)] = added; /* the slots may have moved */
     column->n_texts++;
     *code = added;
 done:
     return status;
+}
+
+static inline kn_status code_of(uint32_t *code, kn_sheet_column *column, const key *k, kn_error *err)
+{
+    *code = column->n_slots != 0 ? column->slots[find_slot(column, k)] : KN_NONE;
+    return *code != KN_NONE ? KN_OK : add_text(code, column, k, err);
+}
+
+kn_status kn_text_add(uint32_t *code, kn_sheet_column *column, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    char room[SHORT];
+    key k = key_of_any(bytes, n_bytes, room);
+    return code_of(code, column, &k, err);
 }
 
 /* --- Bytes ----------------------------------------------------------------------------------------------------- */
@@ -241,7 +259,7 @@ static kn_status refill(source *in, kn_error *err)
     in->at = 0;
     if (in->capacity - in->n < BLOCK_BYTES * (in->form == FORM_BYTES ? (size_t)1 : 2)) {
         size_t capacity = in->capacity * 2 + 2 * BLOCK_BYTES;
-        char *buffer = kn_array_resize(in->buffer, capacity, 1, err);
+        char *buffer = kn_array_resize(in->buffer, capacity + SHORT, 1, err);
         if (buffer == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         in->buffer = buffer;
         in->capacity = capacity;
@@ -272,7 +290,7 @@ static kn_status open_source(source *in, const kn_sheet_options *options, kn_err
     *in = (source){.file = -1, .name = options->name, .line = 1, .trim = options->trim, .capacity = 2 * BLOCK_BYTES};
     in->file = open(options->path, O_RDONLY | O_CLOEXEC);
     if (in->file < 0) KN_FAIL(KN_INPUT, "cannot open %s: %s", options->name, strerror(errno));
-    KN_NEW_RAW(in->buffer, in->capacity);
+    KN_NEW(in->buffer, in->capacity + SHORT);
     while (!in->at_end && in->n < 4) KN_TRY(refill(in, err));
     in->at_end = false;
     const unsigned char *mark = (const unsigned char *)in->buffer;
@@ -290,7 +308,7 @@ static kn_status open_source(source *in, const kn_sheet_options *options, kn_err
         memcpy(in->raw, in->buffer + in->at, n_first);
         in->n_raw = n_first;
         in->at = in->n = 0;
-        char *buffer = kn_array_resize(in->buffer, n_first * 2 + 4 * BLOCK_BYTES, 1, err);
+        char *buffer = kn_array_resize(in->buffer, n_first * 2 + 4 * BLOCK_BYTES + SHORT, 1, err);
         if (buffer == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         in->buffer = buffer;
         in->capacity = n_first * 2 + 4 * BLOCK_BYTES;
@@ -424,7 +442,6 @@ typedef struct table_reader {
     const kn_sheet_options *options;
     kn_sheet *cells;
     uint32_t **pending;     /* per stored column the codes of the chunk being filled */
-    uint32_t *last;         /* per column the code above */
     uint64_t *fingerprints; /* of the chunk being filled */
     size_t n_pending;
     uint64_t empty_line; /* the first one that only the end of the file may follow; 0: none */
@@ -492,25 +509,33 @@ size_t kn_chunk_unpack(uint32_t *codes, const kn_sheet *cells, uint32_t column, 
     return n;
 }
 
-/* Sorted input repeats itself, so the text above is tried before the dictionary. */
-static inline kn_status store_cell(table_reader *reader, uint32_t c, const char *bytes, size_t n_bytes, kn_error *err)
+static inline kn_status store_cell(table_reader *reader, uint32_t c, const key *k, kn_error *err)
 {
-    kn_sheet_column *column = &reader->cells->columns[c];
     if (c == reader->options->fingerprint_column && reader->options->fingerprint != NULL) {
         reader->fingerprints[reader->n_pending] =
-            reader->options->fingerprint(reader->options->context, bytes, n_bytes);
+            reader->options->fingerprint(reader->options->context, k->bytes, k->n_bytes);
         return KN_OK;
     }
-    uint32_t code = reader->last[c];
-    size_t n_above = 0;
-    const char *above = code != KN_NONE ? kn_text(column, code, &n_above) : NULL;
-    if (above == NULL || n_above != n_bytes || !same_bytes(above, bytes, n_bytes)) {
-        kn_status status = kn_text_add(&code, column, bytes, n_bytes, err);
-        if (status != KN_OK) return status;
-        reader->last[c] = code;
+    return code_of(&reader->pending[c][reader->n_pending], &reader->cells->columns[c], k, err);
+}
+
+/* The first byte from `at` on that ends an unquoted cell, or the end of the buffer. Delimiters and what is below 14 are
+ * looked for in eight bytes at a time; the lowest mark is always true. */
+static inline const char *find_end(const source *in, const char *at, const char *end)
+{
+    const uint64_t ones = UINT64_MAX / 255, delimiters = ones * (unsigned char)in->delimiter;
+    while (at < end) {
+        uint64_t word = load8(at), other = word ^ delimiters;
+        uint64_t marks = (((other - ones) & ~other) | ((word - ones * 14) & ~word)) & ones << 7;
+        if (marks == 0) {
+            at += 8;
+            continue;
+        }
+        at += __builtin_ctzll(marks) / 8;
+        if (at < end && in->ends[(unsigned char)*at]) return at;
+        at++;
     }
-    reader->pending[c][reader->n_pending] = code;
-    return KN_OK;
+    return end;
 }
 
 /* The hot loop, for the usual line: no quotes, the right number of cells, all of it in the buffer. Any other line is
@@ -526,13 +551,15 @@ static kn_status read_plain_row(bool *done_with_it, table_reader *reader, kn_err
     for (uint32_t c = 0; c < n_columns; c++) {
         const char *start = at;
         if (at == end || *at == '"') goto done;
-        while (at < end && !in->ends[(unsigned char)*at]) at++;
+        at = find_end(in, at, end);
         if (at == end) goto done;
         const char *stop = at++;
         if (c + 1 == n_columns && *stop == '\r' && at < end) at++;
         if (at[-1] != (c + 1 < n_columns ? in->delimiter : '\n')) goto done;
         if (stop == start && n_columns == 1) goto done;
-        if (cells->columns[c].stored) KN_TRY(store_cell(reader, c, start, (size_t)(stop - start), err));
+        if (!cells->columns[c].stored) continue;
+        key k = key_of(start, (size_t)(stop - start));
+        KN_TRY(store_cell(reader, c, &k, err));
     }
     in->at = (size_t)(at - in->buffer);
     in->line++;
@@ -598,8 +625,10 @@ static kn_status read_row(bool *more, table_reader *reader, kn_error *err)
             goto done;
         }
         n_line_ends += found.n_line_ends;
-        if (c < cells->n_columns && cells->columns[c].stored)
-            KN_TRY(store_cell(reader, c, found.bytes, found.n_bytes, err));
+        if (c < cells->n_columns && cells->columns[c].stored) {
+            key k = key_of(found.bytes, found.n_bytes);
+            KN_TRY(store_cell(reader, c, &k, err));
+        }
         c++;
     } while (found.end == END_DELIMITER);
     if (c != cells->n_columns) {
@@ -721,7 +750,6 @@ static kn_status make_columns(table_reader *reader, first_line *line, kn_error *
     KN_NEW(cells->columns, line->names.n);
     cells->n_columns = (uint32_t)line->names.n;
     KN_NEW(reader->pending, cells->n_columns);
-    KN_NEW_RAW(reader->last, cells->n_columns);
     for (uint32_t c = 0; c < cells->n_columns; c++) {
         kn_sheet_column *column = &cells->columns[c];
         if (options->no_header) { /* the first line is data; it is stored below like any other */
@@ -733,15 +761,15 @@ static kn_status make_columns(table_reader *reader, first_line *line, kn_error *
             column->name = line->names.items[c];
             line->names.items[c] = NULL;
         }
-        reader->last[c] = KN_NONE;
         column->stored = options->wants == NULL || options->wants(options->context, c, column->name);
         if (options->fingerprint != NULL && c == options->fingerprint_column)
             KN_NEW_RAW(reader->fingerprints, KN_CHUNK_ROWS);
         else if (column->stored)
             KN_NEW_RAW(reader->pending[c], KN_CHUNK_ROWS);
         if (column->stored && options->no_header) {
-            const char *first = line->names.items[c];
-            KN_TRY(store_cell(reader, c, first, strlen(first), err));
+            char room[SHORT];
+            key k = key_of_any(line->names.items[c], strlen(line->names.items[c]), room);
+            KN_TRY(store_cell(reader, c, &k, err));
         }
     }
     cells->has_header = !options->no_header;
@@ -798,7 +826,6 @@ kn_status kn_sheet_read(kn_sheet **out, const kn_sheet_options *options, kn_erro
 done:
     for (uint32_t c = 0; reader.pending != NULL && c < reader.cells->n_columns; c++) kn_free(reader.pending[c]);
     kn_free(reader.pending);
-    kn_free(reader.last);
     kn_free(reader.fingerprints);
     close_source(&reader.in);
     if (status != KN_OK) kn_sheet_free(reader.cells);

@@ -125,128 +125,18 @@ static bool wants_release(const void *context, uint32_t index, const char *name)
     return false;
 }
 
-typedef struct reading_job {
-    kn_recount *recount;
-    const char **all_names, **released_names;
-    size_t n_released;
-} reading_job;
-
-static bool is_utf8(const char *text, size_t n_bytes)
-{
-    const unsigned char *at = (const unsigned char *)text, *end = at + n_bytes;
-    while (at < end) {
-        int more = *at < 0x80                  ? 0
-                   : *at >= 0xc2 && *at < 0xe0 ? 1
-                   : (*at & 0xf0) == 0xe0      ? 2
-                   : *at >= 0xf0 && *at < 0xf5 ? 3
-                                               : -1;
-        if (more < 0 || end - at <= more) return false;
-        for (at++; more > 0; more--, at++)
-            if ((*at & 0xc0) != 0x80) return false;
-    }
-    return true;
-}
-
-static bool all_utf8(const kn_sheet *cells)
-{
-    for (uint32_t c = 0; c < cells->n_columns; c++) {
-        if (!is_utf8(cells->columns[c].name, strlen(cells->columns[c].name))) return false;
-        for (uint32_t i = 0; cells->columns[c].stored && i < cells->columns[c].n_texts; i++) {
-            size_t n_bytes;
-            const char *bytes = kn_text(&cells->columns[c], i, &n_bytes);
-            if (!is_utf8(bytes, n_bytes)) return false;
-        }
-    }
-    return true;
-}
-
-static kn_status read_file(void *context, size_t job, unsigned worker, kn_error *err)
-{
-    kn_status status = KN_OK;
-    reading_job *files = context;
-    const kn_verify_request *request = files->recount->request;
-    kn_sheet_options options = {.delimiter = request->delimiter,
-                                .no_header = request->no_header,
-                                .trim = request->trim,
-                                .fingerprint_column = KN_NONE,
-                                .context = request,
-                                .ticker = request->ticker};
-    if (job == 0) {
-        options.path = request->release_path;
-        options.name = request->release_name != NULL ? request->release_name : request->release_path;
-        options.wants = wants_release;
-        options.expected = files->released_names;
-        options.n_expected = files->n_released;
-        KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
-        if (request->latin1 && !all_utf8(files->recount->release)) { /* not ours: in the original's encoding */
-            kn_sheet_free(files->recount->release);
-            options.latin1 = true;
-            KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
-        }
-    } else {
-        options.path = options.name = request->original_path;
-        options.latin1 = request->latin1;
-        options.wants = wants_original;
-        if (request->order != NULL) options.fingerprint_column = person_column(request);
-        if (options.fingerprint_column != KN_NONE) options.fingerprint = person_fingerprint;
-        options.expected = files->all_names;
-        options.n_expected = request->n_columns;
-        KN_TRY(kn_sheet_read(&files->recount->original, &options, err));
-    }
-done:
-    return status;
-}
-
-static kn_status check_original(const kn_recount *recount, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_verify_request *request = recount->request;
-    const kn_sheet *original = recount->original;
-    if (original->problem != NULL) KN_FAIL(KN_INPUT, "%s", original->problem);
-    if (original->n_columns != request->n_columns)
-        KN_FAIL(KN_INPUT, "%s has %u columns where %zu are expected", request->original_path, original->n_columns,
-                request->n_columns);
-    for (uint32_t c = 0; c < request->n_columns; c++)
-        if (strcmp(original->columns[c].name, request->columns[c].name) != 0)
-            KN_FAIL(KN_INPUT, "%s: column %u is '%.40s', expected '%.40s'", request->original_path, c + 1,
-                    original->columns[c].name, request->columns[c].name);
-done:
-    return status;
-}
-
-static kn_status read_files(kn_recount *recount, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_verify_request *request = recount->request;
-    reading_job files = {.recount = recount};
-    KN_NEW(files.all_names, request->n_columns);
-    KN_NEW(files.released_names, request->n_columns);
-    for (size_t c = 0; c < request->n_columns; c++) {
-        files.all_names[c] = request->columns[c].name;
-        if (is_released(request->columns[c].role)) files.released_names[files.n_released++] = request->columns[c].name;
-    }
-    KN_TRY(kn_pool_run(request->pool, request->original_path != NULL ? 2 : 1, read_file, &files, err));
-    if (recount->original != NULL) KN_TRY(check_original(recount, err));
-done:
-    kn_free(files.all_names);
-    kn_free(files.released_names);
-    return status;
-}
-
 /* --- Columns --------------------------------------------------------------------------------------------------- */
 
 /* Where the request's columns are in the files: by name, or by place where the files have no header. */
-static kn_status place_columns(kn_recount *recount, kn_error *err)
+static kn_status place_released(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
     uint32_t place = 0;
     KN_NEW(recount->in_release, request->n_columns);
-    KN_NEW(recount->in_original, request->n_columns);
     KN_NEW(recount->qis, request->n_columns);
     recount->has_all_qis = true;
     for (uint32_t c = 0; c < request->n_columns; c++) {
-        recount->in_original[c] = recount->original != NULL && recount->original->columns[c].stored ? c : KN_NONE;
         recount->in_release[c] = KN_NONE;
         if (!is_released(request->columns[c].role)) continue;
         if (!request->no_header)
@@ -379,7 +269,7 @@ static bool is_star(const kn_sheet_column *column, uint32_t code)
 static kn_status make_classes(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
-    recount->suppressed_class = KN_NONE;
+    KN_TRY(place_released(recount, err));
     if (!recount->has_all_qis) goto done;
     KN_NEW(recount->keys, recount->n_qis);
     for (size_t q = 0; q < recount->n_qis; q++) recount->keys[q].column = recount->in_release[recount->qis[q]];
@@ -499,6 +389,118 @@ done:
     return status;
 }
 
+/* --- Files ----------------------------------------------------------------------------------------------------- */
+
+typedef struct reading_job {
+    kn_recount *recount;
+    const char **all_names, **released_names;
+    size_t n_released;
+} reading_job;
+
+static bool is_utf8(const char *text, size_t n_bytes)
+{
+    const unsigned char *at = (const unsigned char *)text, *end = at + n_bytes;
+    while (at < end) {
+        int more = *at < 0x80                  ? 0
+                   : *at >= 0xc2 && *at < 0xe0 ? 1
+                   : (*at & 0xf0) == 0xe0      ? 2
+                   : *at >= 0xf0 && *at < 0xf5 ? 3
+                                               : -1;
+        if (more < 0 || end - at <= more) return false;
+        for (at++; more > 0; more--, at++)
+            if ((*at & 0xc0) != 0x80) return false;
+    }
+    return true;
+}
+
+static bool all_utf8(const kn_sheet *cells)
+{
+    for (uint32_t c = 0; c < cells->n_columns; c++) {
+        if (!is_utf8(cells->columns[c].name, strlen(cells->columns[c].name))) return false;
+        for (uint32_t i = 0; cells->columns[c].stored && i < cells->columns[c].n_texts; i++) {
+            size_t n_bytes;
+            const char *bytes = kn_text(&cells->columns[c], i, &n_bytes);
+            if (!is_utf8(bytes, n_bytes)) return false;
+        }
+    }
+    return true;
+}
+
+/* The original is the larger file: meanwhile the classes of the release are made. */
+static kn_status read_file(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    reading_job *files = context;
+    const kn_verify_request *request = files->recount->request;
+    kn_sheet_options options = {.delimiter = request->delimiter,
+                                .no_header = request->no_header,
+                                .trim = request->trim,
+                                .fingerprint_column = KN_NONE,
+                                .context = request,
+                                .ticker = request->ticker};
+    if (job == 0) {
+        options.path = request->release_path;
+        options.name = request->release_name != NULL ? request->release_name : request->release_path;
+        options.wants = wants_release;
+        options.expected = files->released_names;
+        options.n_expected = files->n_released;
+        KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
+        if (request->latin1 && !all_utf8(files->recount->release)) { /* not ours: in the original's encoding */
+            kn_sheet_free(files->recount->release);
+            options.latin1 = true;
+            KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
+        }
+        if (files->recount->release->problem == NULL) KN_TRY(make_classes(files->recount, err));
+    } else {
+        options.path = options.name = request->original_path;
+        options.latin1 = request->latin1;
+        options.wants = wants_original;
+        if (request->order != NULL) options.fingerprint_column = person_column(request);
+        if (options.fingerprint_column != KN_NONE) options.fingerprint = person_fingerprint;
+        options.expected = files->all_names;
+        options.n_expected = request->n_columns;
+        KN_TRY(kn_sheet_read(&files->recount->original, &options, err));
+    }
+done:
+    return status;
+}
+
+static kn_status check_original(const kn_recount *recount, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_verify_request *request = recount->request;
+    const kn_sheet *original = recount->original;
+    if (original->problem != NULL) KN_FAIL(KN_INPUT, "%s", original->problem);
+    if (original->n_columns != request->n_columns)
+        KN_FAIL(KN_INPUT, "%s has %u columns where %zu are expected", request->original_path, original->n_columns,
+                request->n_columns);
+    for (uint32_t c = 0; c < request->n_columns; c++)
+        if (strcmp(original->columns[c].name, request->columns[c].name) != 0)
+            KN_FAIL(KN_INPUT, "%s: column %u is '%.40s', expected '%.40s'", request->original_path, c + 1,
+                    original->columns[c].name, request->columns[c].name);
+done:
+    return status;
+}
+
+static kn_status read_files(kn_recount *recount, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_verify_request *request = recount->request;
+    reading_job files = {.recount = recount};
+    KN_NEW(files.all_names, request->n_columns);
+    KN_NEW(files.released_names, request->n_columns);
+    for (size_t c = 0; c < request->n_columns; c++) {
+        files.all_names[c] = request->columns[c].name;
+        if (is_released(request->columns[c].role)) files.released_names[files.n_released++] = request->columns[c].name;
+    }
+    KN_TRY(kn_pool_run(request->pool, request->original_path != NULL ? 2 : 1, read_file, &files, err));
+    if (recount->original != NULL) KN_TRY(check_original(recount, err));
+done:
+    kn_free(files.all_names);
+    kn_free(files.released_names);
+    return status;
+}
+
 /* --- The verdict ----------------------------------------------------------------------------------------------- */
 
 static kn_status check_release(kn_recount *recount, kn_error *err)
@@ -506,13 +508,14 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
     kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
     const char *why = "the original is not given";
-    KN_TRY(place_columns(recount, err));
+    KN_NEW(recount->in_original, request->n_columns);
+    for (uint32_t c = 0; c < request->n_columns; c++)
+        recount->in_original[c] = recount->original != NULL && recount->original->columns[c].stored ? c : KN_NONE;
     KN_TRY(check_columns(recount, err));
     KN_TRY(check_identifiers(recount, err));
     KN_NEW(recount->to_original, request->n_columns);
     KN_NEW(recount->readings, request->n_columns);
     KN_TRY(kn_pool_run(request->pool, request->n_columns, match_dictionary, recount, err));
-    KN_TRY(make_classes(recount, err));
     if (recount->original != NULL) {
         KN_TRY(kn_recount_compare(recount, err));
     } else {
