@@ -4,8 +4,6 @@
  * bits here, in this order. `state` has the bits of those that are empty or hold; where models are monotone, what is
  * merged of fine classes is fine, so a model is asked only about a class that has persons enough and a part that is
  * not, and never twice about the same rows: a class that nothing was added to keeps its answers from combo to combo.
- * Where a class that holds goes on holding whatever is added (kn_models.grows), `state` has only those that hold, and
- * what is merged of one of them holds.
  *
  * Classes stand in the order of their inner values and merge as in block_counts.c. Their sensitive values follow only
  * where a model is asked: each combo notes which classes of the combo below it made which of its own, and when one
@@ -17,9 +15,7 @@
 #include <string.h>
 
 enum { N_CLASSES = 9, ALL_CLASSES = 0x1ff, MOST_NARROW = KN_LANES_MOST_ROWS };
-/* In `state`, beside the bits of classes: they are all there is; nothing is in it yet; the lanes that have rows, where what
- * holds goes on holding (otherwise all). */
-enum { ASKED = 1 << 9, FRESH = 1 << 10, FILLED = 11 };
+enum { ASKED = 1 << 9, FRESH = 1 << 10 }; /* in `state`, beside the bits of classes: all there is; nothing is in it yet */
 enum { FIRST = 1 << 15 };                 /* in `made`: begins a class */
 static const uint8_t lanes_of[N_CLASSES] = {1, 2, 4, 8, 5, 10, 3, 12, 15};
 static const uint8_t set_of[N_CLASSES] = {0, 0, 0, 0, 1, 1, 2, 2, 3}; /* merged set and a lane in it */
@@ -265,14 +261,6 @@ static inline uint32_t implied(uint32_t fine)
     return bits | (uint32_t)((pairs & 0x30) == 0x30 || (pairs & 0xc0) == 0xc0 || (pairs & 0xf) == 0xf) << 8;
 }
 
-/* Bits of classes that have a part which holds. */
-static inline uint32_t grown(uint32_t holds)
-{
-    uint32_t bits = 0;
-    for (uint32_t c = 4; c < N_CLASSES; c++) bits |= (uint32_t)((lanes_of[c] & holds) != 0) << c;
-    return bits | (uint32_t)((holds & 0xf0) != 0) << 8;
-}
-
 /* Returns those of the classes in `ask` that hold. Models are shown all classes: that is cheaper than to sort out. */
 static uint32_t ask_models(kn_histogram_scan *scan, const kn_lanes4 *slot, const kn_lanes4 rows[4],
                            const kn_lanes4 persons[4], uint32_t ask)
@@ -300,7 +288,7 @@ static uint32_t ask_models(kn_histogram_scan *scan, const kn_lanes4 *slot, const
 /* What is the same for all blocks of a pass. Constant members make loops of their own. */
 typedef struct settings {
     kn_lanes4 threshold;
-    bool has_persons, details, grows;
+    bool has_persons, details;
     uint32_t n_riders, keeps; /* keeps: what a merged class inherits of `state` */
 } settings;
 
@@ -330,24 +318,6 @@ static inline __attribute__((always_inline)) uint32_t filled_lanes(kn_lanes4 row
     return any_bits((kn_lanes4)(rows != 0) & (kn_lanes4){1, 2, 4, 8});
 }
 
-/* Of an entry, before anything is asked. */
-static inline __attribute__((always_inline)) uint16_t first_state(const kn_histogram_scan *scan, kn_lanes4 rows)
-{
-    uint32_t filled = filled_lanes(rows);
-    return (uint16_t)(scan->models->grows ? filled << FILLED : scan->empty[filled] | 15 << FILLED);
-}
-
-static inline __attribute__((always_inline)) uint32_t merged_state(uint32_t a, uint32_t b, const settings *s)
-{
-    return s->grows ? (a | b) & ~(uint32_t)ASKED : a & b & s->keeps;
-}
-
-/* The classes that are empty or hold. */
-static inline __attribute__((always_inline)) uint32_t fine_classes(const kn_histogram_scan *scan, uint32_t state)
-{
-    return (state & scan->all) | scan->empty[state >> FILLED & 15];
-}
-
 /* Whether not even all lanes together have persons enough. */
 static inline __attribute__((always_inline)) bool is_small(const kn_lanes4 *counts, const settings *s)
 {
@@ -369,7 +339,7 @@ static inline __attribute__((always_inline)) uint32_t class_below(kn_lanes4 belo
     kn_merge_lanes(rows, counts);
     if (s->has_persons) kn_merge_lanes(persons, counts + 1);
     for (int m = 0; !s->has_persons && m < 4; m++) persons[m] = rows[m];
-    uint32_t known = fine_classes(scan, *state);
+    uint32_t known = *state & scan->all;
     if (!scan->models->monotone) known |= scan->empty[filled_lanes(counts[0])];
     for (int m = 0; m < 4; m++) {
         enough[m] = (kn_lanes4)(persons[m] >= s->threshold);
@@ -377,8 +347,6 @@ static inline __attribute__((always_inline)) uint32_t class_below(kn_lanes4 belo
     }
     uint32_t large = class_bits(enough) & scan->all;
     if ((*state & ASKED) == 0) {
-        const uint32_t before = known;
-        if (s->grows) known |= grown(*state) & large;
         if (scan->models->monotone) known |= implied(known) & large;
         uint32_t ask = large & ~known;
         if (ask != 0 && scan->models->counts_only) {
@@ -389,7 +357,7 @@ static inline __attribute__((always_inline)) uint32_t class_below(kn_lanes4 belo
             const kn_lanes4 *slot = c == KN_NONE ? scan->slots : scan->lists[c].slots + (size_t)j * scan->n_vectors;
             known |= ask_models(scan, slot, rows, persons, ask);
         }
-        *state = (uint16_t)(*state | (known & ~before) | ASKED);
+        *state = (uint16_t)(known | ASKED);
     }
     for (int m = 0; s->details && m < 4; m++) {
         kn_lanes4 filled = (kn_lanes4)(rows[m] != 0), size = persons[m] | ~filled;
@@ -433,7 +401,7 @@ static inline __attribute__((always_inline)) void lowest_classes(kn_histogram_sc
     const uint32_t n = take_values(scan, 0);
     for (uint32_t j = 0; j < n; j++) {
         uint32_t e = list->made[j] = scan->where[list->value[j]];
-        list->state[j] = first_state(scan, from[e * parts]);
+        list->state[j] = scan->empty[filled_lanes(from[e * parts])];
         for (uint32_t part = 0; part < parts; part++) list->counts[j * parts + part] = from[e * parts + part];
     }
     list->has_slots = false;
@@ -460,7 +428,7 @@ static inline __attribute__((always_inline)) void raise_sorting(kn_histogram_sca
         uint32_t at = scan->where[raised[source->value[j]]], is_new = list.state[at] == FRESH;
         uint32_t state = source->state[j];
         list.made[j] = (uint16_t)(at | (is_new ? FIRST : 0));
-        list.state[at] = (uint16_t)(is_new ? state : merged_state(list.state[at], state, s));
+        list.state[at] = (uint16_t)(is_new ? state : list.state[at] & state & s->keeps);
         for (uint32_t part = 0; part < parts; part++) list.counts[at * parts + part] += source->counts[j * parts + part];
     }
 }
@@ -487,7 +455,7 @@ static inline __attribute__((always_inline)) void raise_classes(kn_histogram_sca
         kn_lanes4 mask = {keep, keep, keep, keep};
         n += is_new;
         last = value;
-        state = is_new ? source.state[j] : merged_state(state, source.state[j], s);
+        state = is_new ? source.state[j] : state & source.state[j] & s->keeps;
         list.value[n - 1] = (uint16_t)value;
         list.state[n - 1] = (uint16_t)state;
         list.made[j] = (uint16_t)((n - 1) | (is_new ? FIRST : 0));
@@ -517,7 +485,7 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
         const class_list list = scan->lists[c];
         const uint32_t n = scan->n_classes[c];
         for (uint32_t j = 0; j < n; j++) {
-            if (!s->details && fine_classes(scan, list.state[j]) == scan->all) continue;
+            if (!s->details && (list.state[j] & scan->all) == scan->all) continue;
             kn_lanes4 below[4], rows[4];
             size_t place = (((size_t)c << b->n_inner_bits) + list.value[j]) * 4;
             if (!s->details && is_small(&list.counts[j * parts], s)) {
@@ -528,7 +496,7 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
             }
             uint32_t refused = class_below(below, rows, scan, &list.counts[j * parts], c, j, &list.state[j], s,
                                            sums->classes[c], sums->smallest[c]);
-            if (fine_classes(scan, list.state[j]) == scan->all) continue;
+            if ((list.state[j] & scan->all) == scan->all) continue;
             any = true;
             kn_add_class(sums->sure.by_value + place, block_below, below, s->n_riders);
             if (refused == 0) continue;
@@ -548,10 +516,10 @@ static inline __attribute__((always_inline)) void single_entry(kn_block_sums *su
 {
     const uint32_t e = blocks->start[block], parts = s->has_persons ? 2 : 1;
     kn_lanes4 below[4], rows[4];
-    uint16_t state = first_state(scan, ((const kn_lanes4 *)blocks->counts)[(size_t)e * parts]);
+    uint16_t state = scan->empty[filled_lanes(((const kn_lanes4 *)blocks->counts)[(size_t)e * parts])];
     uint32_t refused = class_below(below, rows, scan, (const kn_lanes4 *)blocks->counts + (size_t)e * parts, KN_NONE, 0,
                                    &state, s, sums->always_classes, sums->always_smallest);
-    if (fine_classes(scan, state) == scan->all) return;
+    if ((state & scan->all) == scan->all) return;
     kn_add_always(&sums->sure, below, blocks->inner[e], blocks->prices[block], s->n_riders);
     if (refused == 0) return;
     refused_rows(below, rows, refused);
@@ -563,8 +531,7 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
                                                               bool has_persons, bool details)
 {
     const uint32_t parts = has_persons ? 2 : 1, k = scan->min_persons;
-    const uint32_t keeps = 15u << FILLED | (scan->models->monotone ? ALL_CLASSES : 0);
-    const settings s = {{k, k, k, k}, has_persons, details, scan->models->grows, n_riders, keeps};
+    const settings s = {{k, k, k, k}, has_persons, details, n_riders, scan->models->monotone ? ALL_CLASSES : 0};
     scan->blocks = blocks;
     for (uint32_t block = range.begin; block < range.end; block++) {
         uint32_t first = blocks->start[block], end = blocks->start[block + 1];

@@ -141,13 +141,13 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     unsigned flags = histograms ? KN_LATTICE_HISTOGRAMS : 0;
     KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags | (blocks ? KN_LATTICE_NO_BASE : 0), err));
     KN_TRY(kn_lattice_order(&domain->order, &domain->n_order, domain->lattice, err));
-    domain->upward_closed = task->models->counts_only || (task->models->monotone && task->max_suppressed == 0);
+    domain->upward_closed = task->models->least_values != NULL || (task->models->monotone && task->max_suppressed == 0);
     if (measure->price_cell != NULL) KN_TRY(prices(domain, err));
     if (measure->suppression_bound != NULL) domain->unit = 0x1p-10;
     domain->bounded = domain->monotone_prices || (measure->suppression_bound != NULL && measure->finish == NULL);
     if (blocks)
         KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
-                                    max_combos, task->pool, err));
+                                    max_combos, task->models->least_values, task->pool, err));
     if (domain->blocks != NULL) {
         KN_TRY(inner_gaps(domain, err));
     } else if (blocks) {
@@ -472,7 +472,7 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
         n_suppressed_persons += persons;
         int64_t more = measure->price_cell != NULL ? (int64_t)counts.n_rows * gap_of(evaluator, groups, g) : 0;
         units += more;
-        if (!enough) {
+        if (!enough || task->models->least_values != NULL) {
             out->n_sure += counts.n_rows;
             out->sure_units += more;
         }

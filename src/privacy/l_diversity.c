@@ -178,7 +178,12 @@ static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
     return judgement;
 }
 
-static bool grows(const void *opaque) { return ((const state *)opaque)->kind == DISTINCT; }
+static uint32_t least_values(const void *opaque, uint32_t *column)
+{
+    const state *self = opaque;
+    *column = self->column;
+    return self->kind == DISTINCT ? (uint32_t)self->least_diversity : 0;
+}
 
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
@@ -213,7 +218,7 @@ const kn_privacy kn_privacy_l_diversity = {
     .n_params = sizeof params / sizeof *params,
     .needs = KN_NEEDS_HISTOGRAM,
     .monotone = true,
-    .grows = grows,
+    .least_values = least_values,
     .worst_is_least = true,
     .letter = "l",
     .orient = orient,

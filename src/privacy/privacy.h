@@ -35,9 +35,10 @@ typedef struct kn_privacy {
     size_t n_params;
     unsigned needs;
     bool monotone;       /* two classes that hold, merged, hold */
-    /* NULL, or whether a class that holds goes on holding with any rows added, as with "at least l different values". */
-    bool (*grows)(const void *state);
     bool counts_only;    /* says just: n_persons >= min_persons */
+    /* NULL, or how many different values of *column a class needs, where the model says just that and n_persons >=
+     * min_persons; 0: it says something else. */
+    uint32_t (*least_values)(const void *state, uint32_t *column);
     bool worst_is_least; /* the worst class is the one with the smallest value (k, l); otherwise the largest (t) */
     const char *letter;  /* the parameter that bounds `value`: "k", "l", "t" */
     /* NULL, or overrides the two lines above where they depend on the parameters; returns worst_is_least. */
@@ -66,8 +67,12 @@ typedef struct kn_models {
     size_t n;
     kn_model *items;
     unsigned needs;            /* union */
-    bool monotone, grows;      /* all of them */
-    bool counts_only;          /* the models together say just: n_persons >= min_persons. The kernel's fast path */
+    bool monotone;             /* all of them */
+    /* What kernels have fast paths for. The models together say just: n_persons >= min_persons ... */
+    bool counts_only;
+    /* ... or that, and that a class has so many different values of each sensitive column. A class that holds then goes
+     * on holding with any rows added. NULL: they say more; 0: of this column nothing. */
+    uint32_t *least_values;
     uint64_t min_persons;      /* largest of them */
     kn_population *population; /* where a model needs one; owned */
 } kn_models;
