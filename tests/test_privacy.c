@@ -205,23 +205,27 @@ static size_t n_judgements[3]; /* breaks, holds, unsure: so that a test can see 
 static void check_lanes(const kn_models *models, const test_case *c, const kn_class_counts *class_counts, bool holds)
 {
     enum { N = 3, MOST = 256 }; /* the class stands between two others */
-    uint16_t lanes[4][N * MOST] __attribute__((aligned(16))) = {{0}};
-    uint32_t n_rows[N] = {1, (uint32_t)class_counts->n_rows, 2};
-    const uint16_t *columns[4] = {lanes[0], lanes[1], lanes[2], lanes[3]};
+    uint32_t lanes[4][N * MOST] __attribute__((aligned(32))), n_rows[N] = {1, (uint32_t)class_counts->n_rows, 2};
     if (class_counts->n_persons < models->min_persons) return;
-    for (uint32_t s = 0; s < c->tuples->n_sensitive && s < 4; s++) {
-        uint32_t width = kn_lanes_width(c->tuples->sensitive[s].n_values);
-        assert_true(width <= MOST);
-        lanes[s][0] = 1;
-        lanes[s][2 * width] = 2;
-        for (uint32_t i = 0; i < class_counts->sensitive[s].n; i++)
-            lanes[s][width + class_counts->sensitive[s].values[i]] = (uint16_t)class_counts->sensitive[s].counts[i];
+    for (uint32_t bytes = class_counts->n_rows < 256 ? 1 : 2, ask = 2; bytes <= 4; bytes *= 2, ask ^= 5) {
+        const void *columns[4] = {lanes[0], lanes[1], lanes[2], lanes[3]};
+        memset(lanes, 0, sizeof lanes);
+        for (uint32_t s = 0; s < c->tuples->n_sensitive && s < 4; s++) {
+            uint32_t width = kn_lanes_width(c->tuples->sensitive[s].n_values);
+            assert_true(width <= MOST);
+            char *own = (char *)lanes[s];
+            memcpy(own, &(uint32_t){1}, bytes); /* low bytes first */
+            memcpy(own + (size_t)bytes * 2 * width, &(uint32_t){2}, bytes);
+            for (uint32_t i = 0; i < class_counts->sensitive[s].n; i++)
+                memcpy(own + (size_t)bytes * (width + class_counts->sensitive[s].values[i]),
+                       &class_counts->sensitive[s].counts[i], bytes);
+        }
+        kn_judgement judgement = kn_models_judge(models, &(kn_lane_counts){ask, bytes, n_rows, columns});
+        bool said = judgement.holds >> 1 & 1, unsure = judgement.unsure >> 1 & 1;
+        assert_true((judgement.holds & judgement.unsure) == 0 && ((judgement.holds | judgement.unsure) & ~ask) == 0);
+        if (!unsure) assert_true(holds == said);
+        n_judgements[unsure ? 2 : said]++;
     }
-    kn_judgement judgement = kn_models_judge(models, &(kn_lane_counts){N, n_rows, columns});
-    bool said = judgement.holds >> 1 & 1, unsure = judgement.unsure >> 1 & 1;
-    assert_true((judgement.holds & judgement.unsure) == 0 && (judgement.holds | judgement.unsure) < 1u << N);
-    if (!unsure) assert_true(holds == said);
-    n_judgements[unsure ? 2 : said]++;
 }
 
 /* The model's value and verdict for class k. */

@@ -136,8 +136,8 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     domain->task = task;
     bool histograms =
         (task->models->needs & KN_NEEDS_HISTOGRAM) || (measure->needs & KN_MEASURE_NEEDS_CLASS_COLUMN);
-    bool blocks = max_combos > 0 && !(task->models->needs & KN_NEEDS_POPULATION) && measure->price_cell != NULL &&
-                  task->tuples->n_repeats == 0;
+    bool blocks = max_combos > 0 && !(task->models->needs & KN_NEEDS_POPULATION) && task->models->monotone &&
+                  measure->price_cell != NULL && task->tuples->n_repeats == 0;
     unsigned flags = histograms ? KN_LATTICE_HISTOGRAMS : 0;
     KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags | (blocks ? KN_LATTICE_NO_BASE : 0), err));
     KN_TRY(kn_lattice_order(&domain->order, &domain->n_order, domain->lattice, err));

@@ -183,6 +183,7 @@ static kn_status place_values(kn_block_lattice *b, kn_error *err)
         b->values_lane[s] = (tuples->sensitive[s].n_values + 7) / 8 * 8;
         b->values_width += n_lanes * b->values_lane[s];
     }
+    b->values_width = (b->values_width + 15) / 16 * 16; /* whole vectors also of bytes */
 done:
     return status;
 }

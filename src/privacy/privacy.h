@@ -15,16 +15,16 @@ enum {
                                 kn_models_hold_class */
 };
 
-/* Some classes with their sensitive columns as lanes: rows by value, padded with zeros to kn_lanes_width. Of empty classes
- * and of those with more than KN_LANES_MOST_ROWS the answer means nothing. */
-enum { KN_LANES_MOST_ROWS = INT16_MAX };
+/* Some classes with their sensitive columns as lanes: rows by value, padded with zeros to kn_lanes_width. */
+enum { KN_LANES_MOST_ROWS = INT16_MAX, KN_LANES_MOST_VALUES = 64 };
 typedef struct kn_lane_counts {
-    uint32_t n;                       /* at most 32 */
-    const uint32_t *n_rows;           /* [class] */
-    const uint16_t *const *sensitive; /* [sensitive column][class * width + value]; whole vectors */
+    uint32_t ask;                 /* bit set of the classes in question: neither empty nor of more than KN_LANES_MOST_ROWS */
+    uint32_t count_bytes;         /* of a count: 1, 2 or 4 */
+    const uint32_t *n_rows;       /* [class] */
+    const void *const *sensitive; /* [sensitive column][class * width + value]; aligned as vectors of 8 counts */
 } kn_lane_counts;
 static inline uint32_t kn_lanes_width(uint32_t n_values) { return (n_values + 7) / 8 * 8; }
-/* Bit sets of classes; what is in neither breaks. */
+/* Bit sets of classes; what was asked about and is in neither breaks. */
 typedef struct kn_judgement {
     uint32_t holds, unsure;
 } kn_judgement;

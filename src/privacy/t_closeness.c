@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LEVELS = 256 };
+enum { MAX_LEVELS = 256, MOST_EQUAL = 256 }; /* MOST_EQUAL: of more values rounding would decide too often */
 
 typedef enum distance { EQUAL, ORDERED, HIERARCHICAL } distance;
 
@@ -34,7 +34,10 @@ typedef struct state {
     double *below_sum;  /* sum of Q over the smaller ranks; n_values + 1 */
     double *node_share; /* hierarchical: q of each node */
     double *node_gap;   /* (level of the parent - level) / height */
-    uint16_t *shares;   /* equal: q of each value in units of 2^-16, for lanes */
+    /* For lanes, in units of 2^-16, rounded down: */
+    uint16_t *shares;      /* equal: q of each value */
+    uint32_t *below_units; /* ordered: `below` */
+    uint32_t limit;        /* max_distance */
 } state;
 
 static void discard(void *opaque)
@@ -47,6 +50,7 @@ static void discard(void *opaque)
     kn_free(self->node_share);
     kn_free(self->node_gap);
     kn_free(self->shares);
+    kn_free(self->below_units);
     kn_free(self);
 }
 
@@ -93,12 +97,14 @@ static kn_status prepare_ordered(state *self, kn_error *err)
     KN_NEW(share, self->n_values);
     KN_NEW(self->below, self->n_values);
     KN_NEW(self->below_sum, (size_t)self->n_values + 1);
+    KN_NEW(self->below_units, self->n_values);
     uint64_t rows = 0;
     for (uint32_t value = 0; value < self->n_values; value++)
         share[self->place != NULL ? self->place[value] : value] = (double)self->sensitive->value_rows[value];
     for (uint32_t rank = 0; rank < self->n_values; rank++) {
         rows += (uint64_t)share[rank];
         self->below[rank] = (double)rows / self->n_rows;
+        if (self->n_rows > 0) self->below_units[rank] = (uint32_t)(self->below[rank] * 0x1p16);
         self->below_sum[rank + 1] = self->below_sum[rank] + self->below[rank];
     }
 done:
@@ -160,6 +166,7 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->n_rows = tuples->n_rows;
     self->distance = (distance)kn_args_number(args, "distance");
     self->max_distance = kn_args_number(args, "t");
+    self->limit = (uint32_t)(self->max_distance * 0x1p16);
     if (self->distance == EQUAL) KN_TRY(prepare_equal(self, err));
     if (self->distance == ORDERED) KN_TRY(prepare_ordered(self, err));
     if (self->distance == HIERARCHICAL) KN_TRY(prepare_hierarchical(self, err));
@@ -331,48 +338,68 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return kn_at_most(value(opaque, counts), ((const state *)opaque)->max_distance);
 }
 
-/* Rows to move, in units of 2^-shift rows. Each value is off by less than 2 units: its share and the product are
- * rounded. */
-static uint32_t equal_units(const state *self, const uint16_t *lanes, uint32_t n_rows, uint32_t shift)
+/* Lanes count in units of 2^-shift rows, so that the class has `all` of them, half of what 16 bits hold or nearly. */
+static inline uint32_t unit_shift(uint32_t n_rows) { return (uint32_t)__builtin_clz(n_rows) - 17; }
+
+/* What may be moved, rounded down by less than 2 units. */
+static inline uint32_t limit_units(const state *self, uint32_t all) { return (uint32_t)(self->limit * (uint64_t)all >> 16); }
+
+/* `units` are the units to move or up to `rounding` more. */
+static inline void judge_units(kn_judgement *judgement, uint32_t i, uint64_t units, uint64_t limit, uint32_t rounding)
 {
-    typedef int16_t signed_lanes __attribute__((vector_size(16), may_alias));
-    const uint16_t all = (uint16_t)(n_rows << shift);
-    kn_model_lanes sum = {0};
-    for (uint32_t v = 0; v < self->n_values; v += 8) {
-        kn_model_lanes units = *(const kn_model_lanes *)(lanes + v) << (uint16_t)shift;
-        signed_lanes more = (signed_lanes)(units - kn_lanes_share((const kn_model_lanes *)(self->shares + v), all));
-        sum += (kn_model_lanes)((more > 0) & more);
-    }
-    return kn_lanes_sum(sum);
+    judgement->holds |= (uint32_t)(units <= limit) << i;
+    judgement->unsure |= (uint32_t)(units > limit && units <= limit + rounding) << i;
 }
 
-static double ordered_rows(const state *self, const uint16_t *lanes, double rows)
+/* A value's share and its product are rounded down, by less than 2 units together. */
+static inline __attribute__((always_inline)) kn_judgement judge_equal(const state *self, const kn_lane_counts *counts,
+                                                                      uint32_t count_bytes)
 {
-    double seen = 0, sum = 0;
-    for (uint32_t v = 0; v < self->n_values; v++) {
-        seen += lanes[v];
-        sum += fabs(seen - self->below[v] * rows);
+    const void *lanes = counts->sensitive[self->column];
+    kn_judgement judgement = {0};
+    for (uint32_t rest = counts->ask; rest != 0; rest &= rest - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(rest), shift = unit_shift(counts->n_rows[i]);
+        const uint32_t all = counts->n_rows[i] << shift;
+        kn_model_lanes sum = {0};
+        for (uint32_t v = 0; v < self->n_values; v += 8) {
+            kn_model_lanes units = kn_lanes_eight(lanes, (size_t)i * kn_lanes_width(self->n_values) + v, count_bytes);
+            sum += kn_lanes_excess(units << (uint16_t)shift,
+                                   kn_lanes_share((const kn_model_lanes *)(self->shares + v), (uint16_t)all));
+        }
+        judge_units(&judgement, i, kn_lanes_sum(sum), limit_units(self, all), 2 * self->n_values + 4);
     }
-    return sum / (self->n_values - 1.0);
+    return judgement;
+}
+
+/* As integers: sum over ranks of |P - Q| * all, where Q is rounded by less than 2 units a rank, up and down. */
+static kn_judgement judge_ordered(const state *self, const kn_lane_counts *counts)
+{
+    kn_judgement judgement = {0};
+    kn_class_lanes own;
+    uint32_t ranked[KN_LANES_MOST_VALUES];
+    for (uint32_t rest = counts->ask; rest != 0; rest &= rest - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(rest), shift = unit_shift(counts->n_rows[i]);
+        const uint32_t all = counts->n_rows[i] << shift, n = self->n_values;
+        if (!kn_lanes_copy(&own, counts, i, self->column, n)) return (kn_judgement){0, counts->ask};
+        for (uint32_t v = 0; v < n; v++) ranked[self->place != NULL ? self->place[v] : v] = own.counts[v];
+        uint32_t seen = 0, sum = 0;
+        for (uint32_t rank = 0; rank < n; rank++) {
+            seen += ranked[rank] << shift;
+            int32_t more = (int32_t)(seen - (self->below_units[rank] * all >> 16));
+            sum += (uint32_t)(more < 0 ? -more : more);
+        }
+        judge_units(&judgement, i, (uint64_t)sum + 2 * n, (uint64_t)limit_units(self, all) * (n - 1), 6 * n + 4);
+    }
+    return judgement;
 }
 
 static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
 {
     const state *self = opaque;
-    const uint16_t *lanes = counts->sensitive[self->column];
-    const bool equal = self->distance == EQUAL && self->n_values <= 256;
-    const bool ordered = self->distance == ORDERED && self->place == NULL && self->n_values > 1;
-    kn_judgement judgement = {0};
-    for (uint32_t i = 0; i < counts->n; i++, lanes += kn_lanes_width(self->n_values)) {
-        uint32_t n_rows = counts->n_rows[i] & KN_LANES_MOST_ROWS, shift = (uint32_t)__builtin_clz(n_rows | 1) - 17;
-        double rows = n_rows, limit = self->max_distance * rows;
-        if (equal)
-            kn_judge_at_most(&judgement, i, equal_units(self, lanes, n_rows, shift),
-                             self->max_distance * (n_rows << shift), 2.0 * self->n_values);
-        else if (ordered) kn_judge_at_most(&judgement, i, ordered_rows(self, lanes, rows), limit, 1e-9 * rows);
-        else judgement.unsure |= 1u << i;
-    }
-    return judgement;
+    if (self->distance == ORDERED && self->n_values > 1) return judge_ordered(self, counts);
+    if (self->distance != EQUAL || self->n_values > MOST_EQUAL) return (kn_judgement){0, counts->ask};
+    if (counts->count_bytes == 1) return judge_equal(self, counts, 1);
+    return judge_equal(self, counts, counts->count_bytes);
 }
 
 static uint64_t min_persons(const void *opaque) { return 1; }
