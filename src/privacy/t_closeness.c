@@ -26,6 +26,7 @@ typedef struct state {
     uint32_t column, n_values;
     distance distance;
     double max_distance;
+    uint64_t min_persons;
     const kn_sensitive *sensitive;
     double n_rows;
     uint32_t *place;    /* ordered: rank of a value; hierarchical: its leaf; NULL: the value itself */
@@ -142,13 +143,45 @@ done:
     return status;
 }
 
-static kn_status prepare_equal(state *self, kn_error *err)
+/* The least rows that a class within the distance can have. A class of n rows comes closest with floor(n q) rows of each
+ * value and one more of those with the largest remainders. */
+static kn_status note_least_rows(state *self, const kn_tuples *tuples, kn_error *err)
+{
+    enum { MOST_ROWS = 256, MOST_VALUES = 256 }; /* beyond, it is not worth the time */
+    kn_status status = KN_OK;
+    double *remainders = NULL;
+    KN_NEW(remainders, self->n_values);
+    if (tuples->row_person != NULL || self->n_values > MOST_VALUES) goto done;
+    for (uint32_t n = 1; n <= MOST_ROWS && n <= tuples->n_rows; n++) {
+        double common = 0; /* rows that need not be moved */
+        for (uint32_t value = 0; value < self->n_values; value++) {
+            double rows = n * ((double)self->sensitive->value_rows[value] / self->n_rows);
+            common += floor(rows);
+            remainders[value] = rows - floor(rows);
+        }
+        for (double more = n - common; more > 0; more--) {
+            uint32_t largest = 0;
+            for (uint32_t value = 1; value < self->n_values; value++)
+                if (remainders[value] > remainders[largest]) largest = value;
+            common += remainders[largest];
+            remainders[largest] = 0;
+        }
+        self->min_persons = n;
+        if (n - common <= self->max_distance * n + 1e-6) break;
+    }
+done:
+    kn_free(remainders);
+    return status;
+}
+
+static kn_status prepare_equal(state *self, const kn_tuples *tuples, kn_error *err)
 {
     kn_status status = KN_OK;
     self->shares = kn_array_alloc_aligned(kn_lanes_width(self->n_values), sizeof *self->shares, err);
     if (self->shares == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     for (uint32_t value = 0; value < self->n_values && self->n_rows > 0; value++)
         self->shares[value] = (uint16_t)fmin(0x1p16 * (double)self->sensitive->value_rows[value] / self->n_rows, UINT16_MAX);
+    KN_TRY(note_least_rows(self, tuples, err));
 done:
     return status;
 }
@@ -167,7 +200,8 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->distance = (distance)kn_args_number(args, "distance");
     self->max_distance = kn_args_number(args, "t");
     self->limit = (uint32_t)(self->max_distance * 0x1p16);
-    if (self->distance == EQUAL) KN_TRY(prepare_equal(self, err));
+    self->min_persons = 1;
+    if (self->distance == EQUAL) KN_TRY(prepare_equal(self, tuples, err));
     if (self->distance == ORDERED) KN_TRY(prepare_ordered(self, err));
     if (self->distance == HIERARCHICAL) KN_TRY(prepare_hierarchical(self, err));
     note_order(self);
@@ -402,7 +436,7 @@ static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
     return judge_equal(self, counts, counts->count_bytes);
 }
 
-static uint64_t min_persons(const void *opaque) { return 1; }
+static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
 static const kn_param params[] = {
     KN_COLUMN_PARAM,
