@@ -58,6 +58,7 @@ struct kn_histogram_scan {
     /* What the models are asked about. */
     uint64_t *lanes; /* column after column: [class][value] */
     const void **columns;
+    kn_lanes4 must_go[4]; /* their answer */
     kn_histogram *histograms;
     uint32_t *entries;
 };
@@ -287,7 +288,7 @@ static uint32_t ask_models(kn_histogram_scan *scan, const words2 *slot, const kn
     ask &= scan->firsts[filled];
     const kn_lane_counts counts = {.ask = ask & ~large, .count_bytes = scan->count_bytes, .n_rows = n_rows,
                                    .sensitive = scan->columns};
-    kn_judgement judgement = kn_models_judge(scan->models, &counts);
+    kn_judgement judgement = kn_models_judge(scan->models, &counts, (uint32_t *)scan->must_go);
     for (uint32_t rest = judgement.unsure | (ask & large); rest != 0; rest &= rest - 1) {
         uint32_t c = (uint32_t)__builtin_ctz(rest);
         judgement.holds |= (uint32_t)holds_as_lists(scan, slot, c, n_rows[c], persons[c / 4][c % 4]) << c;
@@ -357,6 +358,7 @@ static inline __attribute__((always_inline)) uint32_t refused_classes(kn_lanes4 
     kn_merge_lanes(persons, counts + (s->has_persons ? 1 : 0));
     for (int m = 0; m < 4; m++) enough[m] = (kn_lanes4)(persons[m] >= s->threshold);
     uint32_t large = lane_bits(enough) & scan->all, known = *state & scan->all;
+    memset(scan->must_go, 0, sizeof scan->must_go);
     if ((*state & ASKED) == 0) {
         known |= implied(known) & large;
         uint32_t ask = large & ~known;
@@ -376,9 +378,16 @@ static inline __attribute__((always_inline)) uint32_t refused_classes(kn_lanes4 
     return large & ~known;
 }
 
-static inline __attribute__((always_inline)) void refused_rows(kn_lanes4 below[4], const kn_lanes4 rows[4], uint32_t bits)
+/* The rows of refused classes, and what must go of them: at least one row of each, because models are monotone. */
+static inline __attribute__((always_inline)) void refused_rows(kn_lanes4 below[4], kn_lanes4 must_go[4],
+                                                               const kn_histogram_scan *scan, const kn_lanes4 rows[4],
+                                                               uint32_t bits)
 {
-    for (int m = 0; m < 4; m++) below[m] = rows[m] & class_mask(bits, m);
+    for (int m = 0; m < 4; m++) {
+        kn_lanes4 first = (kn_lanes4){1, 2, 4, 8} << 4 * m, least = scan->must_go[m];
+        below[m] = rows[m] & class_mask(bits, m);
+        must_go[m] += (least - (kn_lanes4)(least == 0)) & (kn_lanes4)(((kn_lanes4){bits, bits, bits, bits} & first) != 0);
+    }
 }
 
 /* Of a class that another one joins, without a branch on what is a toss-up. */
@@ -508,7 +517,7 @@ static inline __attribute__((always_inline)) bool add_combo(kn_block_sums *sums,
         n_open += (list.state[j] & all) != all;
         any_refused |= refused;
         if (refused == 0) continue;
-        refused_rows(below, rows, refused);
+        refused_rows(below, sums->must_go[c], scan, rows, refused);
         kn_add_class(sums->refused.by_value + (first + list.value[j]) * 4, block_refused, below, s->n_riders);
     }
     if (any_refused) kn_add_block(&sums->refused, c, block_refused, price, s->n_riders);
@@ -543,7 +552,7 @@ static inline __attribute__((always_inline)) void single_entry(kn_block_sums *su
     if (!enough && !s->details) return;
     uint32_t refused = refused_classes(rows, scan, counts, KN_NONE, 0, &state, s, sums->always_classes, sums->always_smallest);
     if (refused == 0) return;
-    refused_rows(below, rows, refused);
+    refused_rows(below, sums->always_must_go, scan, rows, refused);
     kn_add_always(&sums->refused, below, blocks->inner[e], blocks->prices[block], s->n_riders);
 }
 

@@ -185,7 +185,7 @@ static void judge_class(kn_judgement *judgement, const state *self, kn_class_lan
     }
 }
 
-static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
 {
     const state *self = opaque;
     kn_judgement judgement = {0};

@@ -39,7 +39,7 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return value(opaque, counts) >= ((const state *)opaque)->least_values;
 }
 
-static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
 {
     const state *self = opaque;
     return kn_judge_distinct(counts, self->column, self->n_values, self->least_values);

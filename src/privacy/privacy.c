@@ -149,14 +149,14 @@ bool kn_models_hold(const kn_models *models, const kn_class_counts *counts)
     return true;
 }
 
-kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts)
+kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts, uint32_t *must_go)
 {
     kn_judgement judgement = {counts->ask, 0};
     for (size_t i = 0; i < models->n; i++) {
         const kn_privacy *type = models->items[i].type;
         if (type->counts_only) continue; /* says what min_persons says */
         kn_judgement own = {0, counts->ask};
-        if (type->judge != NULL) own = type->judge(models->items[i].state, counts);
+        if (type->judge != NULL) own = type->judge(models->items[i].state, counts, must_go);
         judgement.unsure = (judgement.unsure & (own.holds | own.unsure)) | (judgement.holds & own.unsure);
         judgement.holds &= own.holds;
     }

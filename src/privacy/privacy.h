@@ -47,8 +47,9 @@ typedef struct kn_privacy {
     kn_status (*prepare)(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err);
     void (*discard)(void *state);
     bool (*holds)(const void *state, const kn_class_counts *counts);
-    /* NULL, or what `holds` says, faster, for searches that ask about millions of classes: unsure near the limit. */
-    kn_judgement (*judge)(const void *state, const kn_lane_counts *counts);
+    /* NULL, or what `holds` says, faster, for searches that ask about millions of classes: unsure near the limit. Of a class
+     * that breaks it may raise must_go[class], a number of rows: with fewer of them taken out, whichever, it does not hold. */
+    kn_judgement (*judge)(const void *state, const kn_lane_counts *counts, uint32_t *must_go);
     double (*value)(const void *state, const kn_class_counts *counts); /* in the model's own unit: k, l, alpha, t */
     /* A number of persons that every class that holds has: k for k-anonymity, l for l-diversity. 1 when unknown. */
     uint64_t (*min_persons)(const void *state);
@@ -91,7 +92,7 @@ void kn_models_free(kn_models *models);
 /* Whether a class may be released. For models that need a population `counts->n_population` must be set. */
 bool kn_models_hold(const kn_models *models, const kn_class_counts *counts);
 /* The same from lanes, for classes with at least min_persons; unsure where kn_models_hold has to be asked. */
-kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts);
+kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts, uint32_t *must_go);
 /* As kn_models_hold for a class whose cells are known: fills in n_population where a model needs it. */
 bool kn_models_hold_class(const kn_models *models, kn_class_counts *counts, const kn_cell *cells,
                           const kn_set_pool *sets);

@@ -385,9 +385,16 @@ static inline void judge_units(kn_judgement *judgement, uint32_t i, uint64_t uni
     judgement->unsure |= (uint32_t)(units > limit && units <= limit + rounding) << i;
 }
 
+/* Taking x rows out leaves at most x fewer rows to move, and x * t fewer may be moved: so many must go. */
+static inline void raise_must_go(uint32_t *must_go, const state *self, double excess_rows)
+{
+    uint32_t rows = (uint32_t)(excess_rows / (1 - self->max_distance) + 0.999999);
+    if (rows > *must_go) *must_go = rows;
+}
+
 /* A value's share and its product are rounded down, by less than 2 units together. */
 static inline __attribute__((always_inline)) kn_judgement judge_equal(const state *self, const kn_lane_counts *counts,
-                                                                      uint32_t count_bytes)
+                                                                      uint32_t count_bytes, uint32_t *must_go)
 {
     const void *lanes = counts->sensitive[self->column];
     kn_judgement judgement = {0};
@@ -400,7 +407,9 @@ static inline __attribute__((always_inline)) kn_judgement judge_equal(const stat
             sum += kn_lanes_excess(units << (uint16_t)shift,
                                    kn_lanes_share((const kn_model_lanes *)(self->shares + v), (uint16_t)all));
         }
-        judge_units(&judgement, i, kn_lanes_sum(sum), limit_units(self, all), 2 * self->n_values + 4);
+        const uint32_t units = kn_lanes_sum(sum), limit = limit_units(self, all), rounding = 2 * self->n_values + 4;
+        judge_units(&judgement, i, units, limit, rounding);
+        if (units > limit + rounding) raise_must_go(&must_go[i], self, (units - limit - rounding) / (double)(1u << shift));
     }
     return judgement;
 }
@@ -427,13 +436,13 @@ static kn_judgement judge_ordered(const state *self, const kn_lane_counts *count
     return judgement;
 }
 
-static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
 {
     const state *self = opaque;
     if (self->distance == ORDERED && self->n_values > 1) return judge_ordered(self, counts);
     if (self->distance != EQUAL || self->n_values > MOST_EQUAL) return (kn_judgement){0, counts->ask};
-    if (counts->count_bytes == 1) return judge_equal(self, counts, 1);
-    return judge_equal(self, counts, counts->count_bytes);
+    if (counts->count_bytes == 1) return judge_equal(self, counts, 1, must_go);
+    return judge_equal(self, counts, counts->count_bytes, must_go);
 }
 
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
