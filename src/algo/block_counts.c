@@ -241,6 +241,27 @@ static inline __attribute__((always_inline)) void raise_classes(kn_count_scan *s
     scan->n_classes[c] = n;
 }
 
+static inline __attribute__((always_inline)) void base_classes(kn_count_scan *scan, const kn_blocks *blocks,
+                                                               uint32_t block, const settings *s)
+{
+    for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++)
+        add_sum(scan, blocks->inner[e], (const kn_lanes4 *)blocks->counts + (size_t)e * n_parts(s), s);
+    take_sums(scan, scan->domain->blocks, 0, s);
+}
+
+void kn_count_classes(kn_count_scan *scan, const kn_blocks *blocks, uint32_t block)
+{
+    const kn_block_lattice *b = scan->domain->blocks;
+    const settings s = {.has_persons = scan->domain->lattice->has_persons, .n_sets = scan->n_sets};
+    base_classes(scan, blocks, block, &s);
+    for (uint32_t c = 1; c < b->n_combos; c++) raise_classes(scan, b, c, &s);
+}
+
+kn_class_list kn_count_list(const kn_count_scan *scan, uint32_t combo)
+{
+    return (kn_class_list){scan->n_classes[combo], scan->lists[combo].value, scan->lists[combo].counts};
+}
+
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
 /* A block whose classes differ from combo to combo. */
@@ -249,11 +270,9 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
                                                               const settings *s)
 {
     const kn_block_lattice *b = scan->domain->blocks;
-    const uint32_t first = blocks->start[block], parts = n_parts(s);
+    const uint32_t parts = n_parts(s);
     uint32_t clean = 0;
-    for (uint32_t e = first; e < blocks->start[block + 1]; e++)
-        add_sum(scan, blocks->inner[e], (const kn_lanes4 *)blocks->counts + (size_t)e * parts, s);
-    take_sums(scan, b, 0, s);
+    base_classes(scan, blocks, block, s);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         if (clean >> c & 1) continue;
         if (c > 0) raise_classes(scan, b, c, s);

@@ -21,8 +21,7 @@ typedef struct kn_level_list {
 kn_status kn_level_list_add(kn_level_list *list, const uint32_t *levels, uint32_t n_qis, kn_error *err);
 void kn_level_list_free(kn_level_list *list);
 
-/* The preferred one of the list (at least one), ties by the order of full_domain.h; explains itself to the task's trace.
- * The domain has no blocks. */
+/* The preferred one of the list (at least one), ties by the order of full_domain.h; explains itself to the task's trace. */
 kn_status kn_preference_choose(size_t *chosen, const char *name, const kn_level_list *list,
                                const kn_full_domain *domain, kn_evaluator *evaluator, kn_error *err);
 

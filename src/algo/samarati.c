@@ -6,10 +6,12 @@
  * `preference` chooses among them.
  *
  * Departs from the paper's Figure 8: MaxSup is inclusive (Definition 3.4), nodes are counted by roll-up of the distinct tuples
- * instead of the quadratic matrix VT, which is only shown (--explain, small tables); and nodes below one that was found
- * wanting are not counted again. With models for which generalizing may break a class (feasible nodes need not lie above
- * each other) heights are tried from the bottom instead. Cost: one roll-up per node looked at. */
+ * instead of the quadratic matrix VT, which is only shown (--explain, small tables), and in one sweep of the lattice before
+ * the heights are looked at, since nodes of all heights share their roll-ups. In lattices too large for that nodes are
+ * counted one by one, those below one that was found wanting not at all. With models for which generalizing may break a class (feasible nodes need not lie above
+ * each other) heights are tried from the bottom instead. */
 #include "algo/preference.h"
+#include "algo/sweep.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,6 +20,7 @@ typedef struct search_state {
     const kn_task *task;
     kn_full_domain *domain;
     kn_evaluator *evaluator;
+    uint8_t *feasible_nodes; /* of the whole lattice, as kn_sweep_feasible numbers them; NULL: nodes are counted one by one */
     kn_level_list failed; /* nodes that are not feasible: nothing below them is */
     kn_level_list feasible; /* of the height looked at last */
     uint32_t *levels;
@@ -62,22 +65,43 @@ static void explain_node(const search_state *s, const kn_node *node)
                      node->feasible ? "satisfies" : "does not satisfy");
 }
 
+static bool look_up(const search_state *s)
+{
+    size_t at = 0, stride = 1;
+    for (uint32_t q = 0; q < s->task->tuples->n_qis; q++) {
+        const kn_lattice_column *column = &s->domain->lattice->columns[q];
+        at += (s->levels[q] - column->min_level) * stride;
+        stride *= column->max_level - column->min_level + 1;
+    }
+    return s->feasible_nodes[at];
+}
+
+static kn_status look_at_node(search_state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_qis = s->task->tuples->n_qis;
+    kn_node node;
+    if (s->feasible_nodes != NULL) {
+        if (look_up(s)) KN_TRY(kn_level_list_add(&s->feasible, s->levels, n_qis, err));
+        goto done;
+    }
+    if (!shows_nodes(s) && known_to_fail(s)) goto done;
+    KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
+    KN_TRY(kn_evaluate_levels(&node, s->evaluator, s->levels, err));
+    s->n_nodes++;
+    explain_node(s, &node);
+    KN_TRY(kn_level_list_add(node.feasible ? &s->feasible : &s->failed, s->levels, n_qis, err));
+done:
+    return status;
+}
+
 /* All nodes with the given sum of levels, the first `depth` columns of the order being set. */
 static kn_status look_at_height(search_state *s, uint32_t depth, uint32_t rest, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_lattice *lattice = s->domain->lattice;
     uint32_t n_qis = lattice->tuples->n_qis, least = 0, most = 0;
-    if (depth == n_qis) {
-        kn_node node;
-        if (!shows_nodes(s) && known_to_fail(s)) goto done;
-        KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
-        KN_TRY(kn_evaluate_levels(&node, s->evaluator, s->levels, err));
-        s->n_nodes++;
-        explain_node(s, &node);
-        KN_TRY(kn_level_list_add(node.feasible ? &s->feasible : &s->failed, s->levels, n_qis, err));
-        goto done;
-    }
+    if (depth == n_qis) return look_at_node(s, err);
     for (uint32_t i = depth + 1; i < n_qis; i++) {
         least += lattice->columns[s->order[i]].min_level;
         most += lattice->columns[s->order[i]].max_level;
@@ -166,12 +190,15 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     kn_full_domain_roll_order(s.order, s.domain);
     for (uint32_t q = 0; shows_nodes(&s) && q < task->tuples->n_qis; q++) s.order[q] = q;
     explain_distances(task);
+    if (!shows_nodes(&s) && s.domain->lattice->n_nodes <= kn_sweep_most_nodes(task->memory_bytes))
+        KN_TRY(kn_sweep_feasible(&s.feasible_nodes, &s.n_nodes, s.domain, err));
     KN_TRY(least_height(&s, err));
     answer->n_nodes = s.n_nodes;
     if (s.feasible.n == 0) KN_TRY(kn_full_domain_refuse(s.domain, err));
     KN_TRY(kn_preference_choose(&chosen, kn_args_text(task->args, "preference"), &s.feasible, s.domain, s.evaluator, err));
     KN_TRY(kn_full_domain_answer(answer, s.domain, s.feasible.levels + chosen * task->tuples->n_qis, err));
 done:
+    kn_free(s.feasible_nodes);
     kn_level_list_free(&s.failed);
     kn_level_list_free(&s.feasible);
     kn_free(s.levels);

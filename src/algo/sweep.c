@@ -54,7 +54,8 @@ typedef struct known {
 typedef struct sweep {
     const kn_full_domain *domain;
     kn_evaluator *evaluator;
-    kn_ranking *ranking;
+    kn_ranking *ranking;  /* what is wanted: the best nodes ... */
+    uint8_t *feasible;    /* ... or which are feasible; the other one is NULL */
     kn_sweep_result *result;
     uint32_t n_qis, n_depths;
     const uint32_t *column;    /* [depth]: what is rolled up there */
@@ -66,6 +67,8 @@ typedef struct sweep {
     known *nodes;
     bool bounded; /* penalties bound the loss */
     kn_blocks *blocks; /* [depth] */
+    kn_blocks *chain;  /* [depth * most_levels + level] */
+    uint32_t most_levels;
     kn_groups *groups;
     uint64_t work, effort;
     size_t memory_bytes;
@@ -87,7 +90,7 @@ static kn_status sweep_new(sweep *s, kn_error *err)
     s->n_qis = lattice->tuples->n_qis;
     s->n_depths = domain->blocks != NULL ? domain->blocks->n_outer : domain->n_order;
     s->column = domain->blocks != NULL ? domain->blocks->outer : domain->order;
-    s->bounded = domain->bounded;
+    s->bounded = domain->bounded && s->ranking != NULL;
     s->memory_bytes = domain->task->memory_bytes;
     KN_NEW(s->levels, s->n_qis);
     KN_NEW(s->scan_levels, s->n_qis);
@@ -96,6 +99,9 @@ static kn_status sweep_new(sweep *s, kn_error *err)
     KN_NEW(s->n_free, (size_t)s->n_depths + 1);
     KN_NEW(s->blocks, (size_t)s->n_depths + 1);
     KN_NEW(s->groups, (size_t)s->n_depths + 1);
+    for (uint32_t q = 0; q < s->n_qis; q++)
+        if (lattice->columns[q].max_level >= s->most_levels) s->most_levels = lattice->columns[q].max_level + 1;
+    KN_NEW(s->chain, ((size_t)s->n_depths + 1) * s->most_levels);
     s->n_nodes = 1;
     for (uint32_t q = 0; q < s->n_qis; q++) {
         s->levels[q] = lattice->columns[q].min_level;
@@ -120,6 +126,8 @@ static void sweep_free(sweep *s)
         if (s->blocks != NULL) kn_blocks_free(&s->blocks[d]);
         if (s->groups != NULL) kn_groups_free(&s->groups[d], s->domain->lattice);
     }
+    for (size_t i = 0; s->chain != NULL && i < ((size_t)s->n_depths + 1) * s->most_levels; i++) kn_blocks_free(&s->chain[i]);
+    kn_free(s->chain);
     kn_evaluator_free(s->evaluator);
     kn_free(s->levels);
     kn_free(s->scan_levels);
@@ -218,7 +226,8 @@ static void settle(sweep *s, const kn_node *node, const uint32_t *levels)
     own->penalty = node->sure_units;
     own->suppressed = sure < UINT32_MAX ? (uint32_t)sure : UINT32_MAX;
     s->result->n_nodes++;
-    kn_ranking_offer(s->ranking, node, levels);
+    if (s->feasible != NULL) s->feasible[at] = node->feasible;
+    else kn_ranking_offer(s->ranking, node, levels);
 }
 
 static kn_status evaluate_leaf(sweep *s, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
@@ -280,11 +289,67 @@ static bool must_stop(sweep *s)
 {
     kn_ticker *ticker = s->domain->task->ticker;
     if (s->result->stopped != KN_STOPPED_DONE) return true;
-    if (s->ranking->n == 0) return false;
+    if (s->ranking == NULL || s->ranking->n == 0) return false;
     if (s->effort > 0 && s->work >= s->effort) s->result->stopped = KN_STOPPED_BUDGET;
     else if (kn_ticker_cancelled(ticker)) s->result->stopped = KN_STOPPED_INTERRUPT;
     else if (kn_ticker_out_of_time(ticker)) s->result->stopped = KN_STOPPED_TIME;
     return s->result->stopped != KN_STOPPED_DONE;
+}
+
+static kn_status descend(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err);
+
+static bool level_is_open(sweep *s, uint32_t depth, uint32_t level)
+{
+    s->levels[s->column[depth]] = level;
+    return scan(s, depth + 1, NULL);
+}
+
+/* Where many levels of a column are to be visited, each is rolled up from the one below it: from specific to general, to be
+ * visited the other way round. Where classes are many their memory would be too much. A search for the best nodes closes
+ * most levels by their price before it comes to them, and gains nothing. */
+static kn_status roll_chain(bool *rolled, sweep *s, uint32_t depth, const kn_blocks *blocks, kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { MOST_ENTRIES = 1 << 19 };
+    uint32_t q = s->column[depth];
+    const kn_lattice_column *column = &s->domain->lattice->columns[q];
+    uint32_t n_open = 0;
+    *rolled = false;
+    if (s->feasible == NULL || blocks == NULL || s->memory_bytes > 0 || blocks->n_entries > MOST_ENTRIES) goto done;
+    for (uint32_t l = column->min_level + 1; l < column->max_level; l++) n_open += level_is_open(s, depth, l);
+    if (n_open < 2) goto done;
+    for (uint32_t l = column->min_level + 1; l < column->max_level; l++) {
+        if (!level_is_open(s, depth, l)) continue;
+        kn_blocks *step = &s->chain[(size_t)depth * s->most_levels + l];
+        KN_TRY(kn_blocks_roll(step, blocks, s->levels, kn_evaluator_block_roller(s->evaluator), err));
+        s->work += blocks->n_entries;
+        blocks = step;
+    }
+    *rolled = true;
+done:
+    return status;
+}
+
+/* The levels of one column, most general first. */
+static kn_status descend_levels(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t q = s->column[depth];
+    const kn_lattice_column *column = &s->domain->lattice->columns[q];
+    bool chained = false;
+    for (uint32_t l = column->max_level + 1; l-- > column->min_level;) {
+        const kn_blocks *from = blocks;
+        if (l + 1 == column->max_level) KN_TRY(roll_chain(&chained, s, depth, blocks, err));
+        s->levels[q] = l;
+        if (chained && l > column->min_level && l < column->max_level) {
+            if (!level_is_open(s, depth, l)) continue;
+            from = &s->chain[(size_t)depth * s->most_levels + l];
+        }
+        KN_TRY(descend(s, depth + 1, from, groups, err));
+    }
+    s->levels[q] = column->min_level;
+done:
+    return status;
 }
 
 static kn_status descend(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
@@ -294,14 +359,33 @@ static kn_status descend(sweep *s, uint32_t depth, const kn_blocks *blocks, cons
     KN_TRY(kn_tick(s->domain->task->ticker, "search", -1, err));
     KN_TRY(roll(s, depth, &blocks, &groups, err));
     if (depth == s->n_depths) return evaluate_leaf(s, blocks, groups, err);
-    uint32_t q = s->column[depth];
-    const kn_lattice_column *column = &s->domain->lattice->columns[q];
-    for (uint32_t l = column->max_level + 1; l-- > column->min_level;) {
-        s->levels[q] = l;
-        KN_TRY(descend(s, depth + 1, blocks, groups, err));
-    }
-    s->levels[q] = column->min_level;
+    KN_TRY(descend_levels(s, depth, blocks, groups, err));
 done:
+    return status;
+}
+
+static kn_status sweep_all(sweep *s, kn_error *err)
+{
+    const kn_full_domain *domain = s->domain;
+    return descend(s, 0, domain->blocks != NULL ? &domain->blocks->base : NULL,
+                   domain->blocks != NULL ? NULL : &domain->lattice->base, err);
+}
+
+kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_sweep_result result = {0};
+    sweep s = {.domain = domain, .result = &result};
+    *feasible = NULL;
+    KN_TRY(sweep_new(&s, err));
+    KN_NEW(s.feasible, s.n_nodes);
+    KN_TRY(sweep_all(&s, err));
+    *feasible = s.feasible;
+    s.feasible = NULL;
+    *n_evaluated = result.n_nodes;
+done:
+    kn_free(s.feasible);
+    sweep_free(&s);
     return status;
 }
 
@@ -312,8 +396,7 @@ kn_status kn_sweep(kn_sweep_result *result, kn_ranking *ranking, const kn_full_d
     sweep s = {.domain = domain, .ranking = ranking, .result = result, .effort = effort};
     *result = (kn_sweep_result){.bound = NAN};
     KN_TRY(sweep_new(&s, err));
-    KN_TRY(descend(&s, 0, domain->blocks != NULL ? &domain->blocks->base : NULL,
-                   domain->blocks != NULL ? NULL : &domain->lattice->base, err));
+    KN_TRY(sweep_all(&s, err));
     result->complete = result->stopped == KN_STOPPED_DONE;
     if (ranking->n == 0) goto done;
     result->bound = ranking->items[0].node.loss;
