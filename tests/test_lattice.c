@@ -390,13 +390,16 @@ static void a_base_of_many_tuples_gives_the_same_nodes_as_classes_one_by_one(voi
     }
 }
 
-/* Rows by the dozen in a class, values beyond one vector, and columns that are counted side by side. */
+/* Rows by the dozen in a class, values beyond one vector, and columns that are counted side by side. Where only different
+ * values are asked for, sets of them will do; of one column, of both, of many values. */
 static void blocks_carry_several_sensitive_columns(void **state)
 {
     kn_rng rng = kn_rng_new(14, 0);
-    for (int round = 0; round < 60; round++) {
+    for (int round = 0; round < 120; round++) {
         problem p = {.n_qis = 1 + kn_rng_below(&rng, 4)};
-        uint32_t n_rows = 20 + kn_rng_below(&rng, 150), n_columns = p.n_qis + 2, n_secrets = 2 + kn_rng_below(&rng, 62);
+        const bool sets = round % 2 == 1;
+        uint32_t n_rows = 20 + kn_rng_below(&rng, 150), n_columns = p.n_qis + 2;
+        uint32_t n_secrets = 2 + kn_rng_below(&rng, round % 8 == 7 ? 250 : 62);
         int *cells = calloc((size_t)n_rows * n_columns, sizeof *cells);
         char models[200];
         for (uint32_t i = 0; i < n_rows * n_columns; i++)
@@ -411,9 +414,10 @@ static void blocks_carry_several_sensitive_columns(void **state)
         assert_ok(kn_tuples_new(&p.tuples, p.table, p.domains, p.n_qis, NULL, NULL, err));
         assert_ok(kn_tuples_histograms(p.tuples, NULL, err));
         p.task = (kn_task){.tuples = p.tuples, .max_suppressed = n_rows};
-        snprintf(models, sizeof models, "k-anonymity:k=%u l-diversity:column=%c,l=%u t-closeness:column=%c,t=0.%u",
-                 1 + kn_rng_below(&rng, 9), 'a' + p.n_qis, 1 + kn_rng_below(&rng, n_secrets < 9 ? n_secrets : 9),
-                 'b' + p.n_qis, 1 + kn_rng_below(&rng, 6));
+        snprintf(models, sizeof models, "k-anonymity:k=%u l-diversity:column=%c,l=%u %s:column=%c,%s%u",
+                 1 + kn_rng_below(&rng, 9), 'a' + p.n_qis, 1 + kn_rng_below(&rng, n_secrets < 14 ? n_secrets : 14),
+                 sets ? "p-sensitive" : "t-closeness", 'b' + p.n_qis, sets ? "p=" : "t=0.",
+                 1 + kn_rng_below(&rng, sets ? 3 : 6));
         if (try_goal(&p, models, "lm")) check_every_block(&p, 1 + kn_rng_below(&rng, 12));
         free_problem(&p);
     }

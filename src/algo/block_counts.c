@@ -1,7 +1,8 @@
-/* The pass over blocks by class size alone; see block_sums.h. Most blocks need no work per combo: one with fewer than k
- * persons in all is suppressed in each of them, one with a single entry is the same class in each of them. For the
- * others the classes of a combo come from those of a combo one level below, and a combo in which nothing is suppressed
- * settles all combos above it.
+/* The pass over blocks by class size and number of different sensitive values; see block_sums.h. Most blocks need no work
+ * per combo: one with fewer than k persons in all is suppressed in each of them, one with a single entry is the same class
+ * in each of them. For the others the classes of a combo come from those of a combo one level below, and a combo in which
+ * nothing is suppressed settles all combos above it. A class with too few values is like one with too few persons: what
+ * is below it has no more of them.
  *
  * Classes stand in the order of their inner values. Positions are in pre-order of the trees, so raising the first inner
  * column, which has the lowest bits, leaves them in order, and what merges stands side by side: no lookup, and no branch
@@ -14,11 +15,12 @@
  * arrays of one size they would compete for the same few lines of the cache. */
 typedef struct class_list {
     uint16_t *value;
-    kn_lanes4 *counts; /* [class * parts]: rows, then persons where they are not rows */
+    kn_lanes4 *counts; /* [class * parts]: as in the blocks */
 } class_list;
 
 struct kn_count_scan {
     const kn_full_domain *domain;
+    uint32_t n_sets; /* of the parts */
     uint64_t bits[(1 << KN_BLOCK_MAX_INNER_BITS) / 64]; /* the inner values at hand */
     kn_lanes4 *sums;                                    /* [inner * parts]: where its bit is set */
     uint32_t n_classes[KN_BLOCK_MAX_COMBOS];
@@ -31,13 +33,14 @@ kn_status kn_count_scan_new(kn_count_scan **out, const kn_full_domain *domain, k
 {
     kn_status status = KN_OK;
     const kn_block_lattice *b = domain->blocks;
-    const size_t parts = domain->lattice->has_persons ? 2 : 1, n_values = (size_t)1 << b->n_inner_bits;
+    const size_t parts = b->width / 4, n_values = (size_t)1 << b->n_inner_bits;
     size_t n = 0, most[KN_BLOCK_MAX_COMBOS];
     kn_count_scan *scan = NULL;
     *out = NULL;
     for (uint32_t c = 0; c < b->n_combos; c++) n += most[c] = kn_combo_values(b, c);
     KN_NEW(scan, 1);
     scan->domain = domain;
+    scan->n_sets = (b->width - b->n_counts) / 4;
     KN_NEW_RAW(scan->values, n);
     scan->counts = kn_array_alloc_aligned((n + n_values) * parts, sizeof *scan->counts, err);
     if (scan->counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -64,16 +67,88 @@ void kn_count_scan_free(kn_count_scan *scan)
 typedef struct settings {
     kn_lanes4 threshold;
     bool has_persons, details;
-    uint32_t n_riders;
+    uint32_t n_riders, n_sets;
+    const kn_block_lattice *b;
+    const uint32_t *least_values; /* [sensitive] */
+    uint32_t least;               /* of the only one; UINT32_MAX: there are several */
 } settings;
+
+static inline __attribute__((always_inline)) uint32_t n_parts(const settings *s)
+{
+    return (s->has_persons ? 2 : 1) + s->n_sets;
+}
+
+/* --- Sets of values -------------------------------------------------------------------------------------------- */
+
+static inline __attribute__((always_inline)) void unite_lanes(kn_lanes4 united[4], kn_lanes4 sets)
+{
+    united[0] = sets;
+    united[1] = sets | __builtin_shufflevector(sets, sets, 2, 3, 0, 1);
+    united[2] = sets | __builtin_shufflevector(sets, sets, 1, 0, 3, 2);
+    united[3] = united[2] | __builtin_shufflevector(united[2], united[2], 2, 3, 0, 1);
+}
+
+static inline kn_lanes4 count_bits(kn_lanes4 x)
+{
+    x -= x >> 1 & 0x55555555;
+    x = (x & 0x33333333) + (x >> 2 & 0x33333333);
+    x = (x + (x >> 4)) & 0x0f0f0f0f;
+    x += x >> 8;
+    return (x + (x >> 16)) & 0x3f;
+}
+
+/* The lanes of each merged set whose sets have fewer values than asked for. Few values are counted by taking them away. */
+static inline __attribute__((always_inline)) void too_few(kn_lanes4 few[4], const kn_lanes4 *sets, const settings *s)
+{
+    enum { MOST_TAKEN = 8 };
+    kn_lanes4 united[2][4] = {{{0}}};
+    if (s->n_sets <= 2 && s->least <= MOST_TAKEN) {
+        for (uint32_t part = 0; part < s->n_sets; part++) unite_lanes(united[part], sets[part]);
+        for (int m = 0; m < 4; m++) {
+            kn_lanes4 first = united[0][m], second = united[1][m];
+            if (!kn_set_used(s->n_riders, m)) continue;
+            for (uint32_t i = 1; i < s->least; i++) {
+                if (s->n_sets == 2) second &= (second - 1) | (kn_lanes4)(first != 0);
+                first &= first - 1;
+            }
+            few[m] = (kn_lanes4)((first | second) == 0);
+        }
+        return;
+    }
+    for (int m = 0; m < 4; m++) few[m] = (kn_lanes4){0};
+    for (uint32_t column = 0, part = 0; part < s->n_sets; column++) {
+        kn_lanes4 n_values[4] = {{0}};
+        for (uint32_t end = part + s->b->n_set_lanes[column]; part < end; part++) {
+            unite_lanes(united[0], sets[part]);
+            for (int m = 0; m < 4; m++) n_values[m] += count_bits(united[0][m]);
+        }
+        if (s->b->n_set_lanes[column] == 0) continue;
+        for (int m = 0; m < 4; m++) few[m] |= (kn_lanes4)(n_values[m] < s->least_values[column]);
+    }
+}
+
+/* --- Classes --------------------------------------------------------------------------------------------------- */
+
+/* Whether not even all lanes together have persons enough. */
+static inline __attribute__((always_inline)) bool is_small(kn_lanes4 size, const settings *s)
+{
+    size += __builtin_shufflevector(size, size, 2, 3, 0, 1);
+    size += __builtin_shufflevector(size, size, 1, 0, 3, 2);
+    return size[0] < s->threshold[0];
+}
 
 /* One class: its rows that are suppressed, per merged set; counts it where asked. Returns whether there are any. */
 static inline __attribute__((always_inline)) bool class_below(kn_lanes4 below[4], const kn_lanes4 *counts,
                                                               const settings *s, kn_lanes4 classes[4],
                                                               kn_lanes4 smallest[4])
 {
-    kn_lanes4 rows[4], persons[4] = {{0}}, size = s->has_persons ? counts[1] : counts[0];
-    if (!s->details && !kn_any_lane((kn_lanes4)(size < s->threshold) & counts[0])) return false;
+    kn_lanes4 rows[4], persons[4] = {{0}}, few[4] = {{0}}, size = s->has_persons ? counts[1] : counts[0];
+    if (s->n_sets > 0 && !s->details && is_small(size, s)) {
+        kn_merge_lanes(below, counts);
+        return true;
+    }
+    if (s->n_sets > 0) too_few(few, counts + (s->has_persons ? 2 : 1), s);
+    if (!s->details && !kn_any_lane(((kn_lanes4)(size < s->threshold) | few[0]) & counts[0])) return false;
     kn_merge_lanes(rows, counts);
     if (s->has_persons) kn_merge_lanes(persons, counts + 1);
     kn_lanes4 any = {0};
@@ -81,7 +156,7 @@ static inline __attribute__((always_inline)) bool class_below(kn_lanes4 below[4]
         below[m] = (kn_lanes4){0};
         if (!kn_set_used(s->n_riders, m)) continue;
         size = s->has_persons ? persons[m] : rows[m];
-        kn_lanes4 breaks = (kn_lanes4)(size < s->threshold);
+        kn_lanes4 breaks = (kn_lanes4)(size < s->threshold) | few[m];
         below[m] = rows[m] & breaks;
         any |= below[m];
         if (!s->details) continue;
@@ -93,25 +168,30 @@ static inline __attribute__((always_inline)) bool class_below(kn_lanes4 below[4]
     return !s->details || kn_any_lane(any);
 }
 
+/* Part number `part` of two classes together: numbers are added, sets are united. */
+static inline __attribute__((always_inline)) kn_lanes4 join(kn_lanes4 a, kn_lanes4 b, uint32_t part, const settings *s)
+{
+    return part < n_parts(s) - s->n_sets ? a + b : a | b;
+}
+
 /* Adds to the sums by value. */
 static inline __attribute__((always_inline)) void add_sum(kn_count_scan *scan, uint32_t value, const kn_lanes4 *counts,
-                                                          bool has_persons)
+                                                          const settings *s)
 {
     uint64_t *word = &scan->bits[value / 64], bit = (uint64_t)1 << value % 64;
     uint32_t keep = -(uint32_t)((*word & bit) != 0);
     kn_lanes4 mask = {keep, keep, keep, keep};
     *word |= bit;
-    kn_lanes4 *sum = &scan->sums[value * (has_persons ? 2 : 1)];
-    sum[0] = (sum[0] & mask) + counts[0];
-    if (has_persons) sum[1] = (sum[1] & mask) + counts[1];
+    kn_lanes4 *sum = &scan->sums[value * n_parts(s)];
+    for (uint32_t part = 0; part < n_parts(s); part++) sum[part] = join(sum[part] & mask, counts[part], part, s);
 }
 
 /* The sums as the classes of combo c, in the order of their values. */
 static inline __attribute__((always_inline)) void take_sums(kn_count_scan *scan, const kn_block_lattice *b, uint32_t c,
-                                                            bool has_persons)
+                                                            const settings *s)
 {
     const class_list *out = &scan->lists[c];
-    const uint32_t parts = has_persons ? 2 : 1;
+    const uint32_t parts = n_parts(s);
     uint32_t n = 0, n_words = (1u << b->n_inner_bits) / 64 + (b->n_inner_bits < 6);
     for (uint32_t w = 0; w < n_words; w++) {
         for (uint64_t rest = scan->bits[w]; rest != 0; rest &= rest - 1, n++) {
@@ -125,17 +205,17 @@ static inline __attribute__((always_inline)) void take_sums(kn_count_scan *scan,
 }
 
 static inline __attribute__((always_inline)) void raise_classes(kn_count_scan *scan, const kn_block_lattice *b,
-                                                                uint32_t c, bool has_persons)
+                                                                uint32_t c, const settings *s)
 {
-    const uint32_t parts = has_persons ? 2 : 1;
+    const uint32_t parts = n_parts(s);
     uint32_t column = 0, from = b->below[c][0];
     if (from == KN_NONE) from = kn_combo_source(b, c, scan->n_classes, &column);
     const uint16_t *raised = b->raised + (((size_t)c * b->n_inner + column) << b->n_inner_bits);
     const class_list *list = &scan->lists[from];
     if (column > 0) {
         for (uint32_t j = 0; j < scan->n_classes[from]; j++)
-            add_sum(scan, raised[list->value[j]], &list->counts[j * parts], has_persons);
-        take_sums(scan, b, c, has_persons);
+            add_sum(scan, raised[list->value[j]], &list->counts[j * parts], s);
+        take_sums(scan, b, c, s);
         return;
     }
     /* stores of vectors may alias anything: what does not change is taken out of memory first */
@@ -143,35 +223,38 @@ static inline __attribute__((always_inline)) void raise_classes(kn_count_scan *s
     const uint16_t *from_values = list->value;
     const kn_lanes4 *from_counts = list->counts;
     uint16_t *values = scan->lists[c].value;
-    kn_lanes4 *counts = scan->lists[c].counts, rows = {0}, persons = {0};
-    uint32_t n = 0, last = KN_NONE; /* n: of the class at hand, plus one */
+    kn_lanes4 *counts = scan->lists[c].counts, sum[2] = {{0}}; /* sum: the first parts of the class at hand */
+    uint32_t n = 0, last = KN_NONE;                            /* n: its number, plus one */
     for (uint32_t j = 0; j < n_from; j++) {
         uint32_t value = raised[from_values[j]], is_new = value != last, keep = is_new - 1;
         kn_lanes4 mask = {keep, keep, keep, keep};
         n += is_new;
         last = value;
         values[n - 1] = (uint16_t)value;
-        counts[(n - 1) * parts] = rows = (rows & mask) + from_counts[j * parts];
-        if (has_persons) counts[(n - 1) * parts + 1] = persons = (persons & mask) + from_counts[j * parts + 1];
+        kn_lanes4 *to = counts + (n - 1) * parts;
+        for (uint32_t part = 0; part < parts; part++) {
+            kn_lanes4 before = part < 2 ? sum[part] : to[part];
+            to[part] = join(before & mask, from_counts[j * parts + part], part, s);
+            if (part < 2) sum[part] = to[part];
+        }
     }
     scan->n_classes[c] = n;
 }
 
 static inline __attribute__((always_inline)) void base_classes(kn_count_scan *scan, const kn_blocks *blocks,
-                                                               uint32_t block, bool has_persons)
+                                                               uint32_t block, const settings *s)
 {
-    const uint32_t parts = has_persons ? 2 : 1;
     for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++)
-        add_sum(scan, blocks->inner[e], (const kn_lanes4 *)blocks->counts + (size_t)e * parts, has_persons);
-    take_sums(scan, scan->domain->blocks, 0, has_persons);
+        add_sum(scan, blocks->inner[e], (const kn_lanes4 *)blocks->counts + (size_t)e * n_parts(s), s);
+    take_sums(scan, scan->domain->blocks, 0, s);
 }
 
 void kn_count_classes(kn_count_scan *scan, const kn_blocks *blocks, uint32_t block)
 {
     const kn_block_lattice *b = scan->domain->blocks;
-    const bool has_persons = scan->domain->lattice->has_persons;
-    base_classes(scan, blocks, block, has_persons);
-    for (uint32_t c = 1; c < b->n_combos; c++) raise_classes(scan, b, c, has_persons);
+    const settings s = {.has_persons = scan->domain->lattice->has_persons, .n_sets = scan->n_sets};
+    base_classes(scan, blocks, block, &s);
+    for (uint32_t c = 1; c < b->n_combos; c++) raise_classes(scan, b, c, &s);
 }
 
 kn_class_list kn_count_list(const kn_count_scan *scan, uint32_t combo)
@@ -179,18 +262,20 @@ kn_class_list kn_count_list(const kn_count_scan *scan, uint32_t combo)
     return (kn_class_list){scan->n_classes[combo], scan->lists[combo].value, scan->lists[combo].counts};
 }
 
+/* --- Blocks ---------------------------------------------------------------------------------------------------- */
+
 /* A block whose classes differ from combo to combo. */
 static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sums, kn_count_scan *scan,
                                                               const kn_blocks *blocks, uint32_t block,
                                                               const settings *s)
 {
     const kn_block_lattice *b = scan->domain->blocks;
-    const uint32_t parts = s->has_persons ? 2 : 1;
+    const uint32_t parts = n_parts(s);
     uint32_t clean = 0;
-    base_classes(scan, blocks, block, s->has_persons);
+    base_classes(scan, blocks, block, s);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         if (clean >> c & 1) continue;
-        if (c > 0) raise_classes(scan, b, c, s->has_persons);
+        if (c > 0) raise_classes(scan, b, c, s);
         const uint32_t n = scan->n_classes[c];
         const uint16_t *values = scan->lists[c].value;
         const kn_lanes4 *counts = scan->lists[c].counts;
@@ -209,12 +294,14 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
 
 static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sums, kn_count_scan *scan,
                                                               const kn_blocks *blocks, kn_block_range range, uint32_t n_riders,
-                                                              bool has_persons, bool details)
+                                                              uint32_t n_sets, bool has_persons, bool details)
 {
-    uint64_t min_persons = scan->domain->task->models->min_persons;
-    uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
-    const uint32_t parts = has_persons ? 2 : 1;
-    const settings s = {{k, k, k, k}, has_persons, details, n_riders};
+    const kn_models *models = scan->domain->task->models;
+    const uint32_t k = models->min_persons < UINT32_MAX ? (uint32_t)models->min_persons : UINT32_MAX;
+    settings s = {{k, k, k, k}, has_persons, details, n_riders, n_sets, scan->domain->blocks, models->least_values, 0};
+    for (uint32_t i = 0; n_sets > 0 && i < scan->domain->lattice->tuples->n_sensitive; i++)
+        if (s.b->n_set_lanes[i] > 0) s.least = s.b->n_set_lanes[i] == n_sets ? models->least_values[i] : UINT32_MAX;
+    const uint32_t parts = n_parts(&s);
     for (uint32_t block = range.begin; block < range.end; block++) {
         uint32_t first = blocks->start[block], end = blocks->start[block + 1];
         const kn_lanes4 *counts = (const kn_lanes4 *)blocks->counts + (size_t)first * parts;
@@ -225,7 +312,7 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
             continue;
         }
         kn_lanes4 all = {0};
-        for (uint32_t e = 0; e < end - first; e++) all += counts[e * parts + (parts - 1)];
+        for (uint32_t e = 0; e < end - first; e++) all += counts[e * parts + (has_persons ? 1 : 0)];
         if (!details && (uint64_t)all[0] + all[1] + all[2] + all[3] < k) {
             const int64_t price = kn_block_price(sums, blocks, block);
             for (uint32_t e = 0; e < end - first; e++) {
@@ -241,9 +328,13 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
 void kn_scan_counts(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, kn_block_range range, bool details)
 {
     bool has_persons = scan->domain->lattice->has_persons;
-    uint32_t n_riders = scan->domain->blocks->n_riders;
-    if (has_persons || details) scan_blocks(sums, scan, blocks, range, n_riders, has_persons, details);
-    else if (n_riders == 2) scan_blocks(sums, scan, blocks, range, 2, false, false);
-    else if (n_riders == 1) scan_blocks(sums, scan, blocks, range, 1, false, false);
-    else scan_blocks(sums, scan, blocks, range, 0, false, false);
+    uint32_t n_riders = scan->domain->blocks->n_riders, n_sets = scan->n_sets;
+    if (has_persons || details || n_sets > 2) scan_blocks(sums, scan, blocks, range, n_riders, n_sets, has_persons, details);
+    else if (n_sets == 1 && n_riders == 2) scan_blocks(sums, scan, blocks, range, 2, 1, false, false);
+    else if (n_sets == 1) scan_blocks(sums, scan, blocks, range, n_riders, 1, false, false);
+    else if (n_sets == 2 && n_riders == 2) scan_blocks(sums, scan, blocks, range, 2, 2, false, false);
+    else if (n_sets == 2) scan_blocks(sums, scan, blocks, range, n_riders, 2, false, false);
+    else if (n_riders == 2) scan_blocks(sums, scan, blocks, range, 2, 0, false, false);
+    else if (n_riders == 1) scan_blocks(sums, scan, blocks, range, 1, 0, false, false);
+    else scan_blocks(sums, scan, blocks, range, 0, 0, false, false);
 }

@@ -1,38 +1,37 @@
 /* The pass over blocks with sensitive values; see block_sums.h and partition/block_values.h.
  *
  * An entry stands for nine classes: each of its four lanes, the pairs that either rider merges, and all four. They are
- * bits here, in this order. `state` has the bits of those that are empty or hold; where models are monotone, what is
- * merged of fine classes is fine, so a model is asked only about a class that has persons enough and a part that is
- * not, and never twice about the same rows: a class that nothing was added to keeps its answers from combo to combo.
- * Where a class that holds goes on holding whatever is added (kn_models.grows), `state` has only those that hold, and
- * what is merged of one of them holds.
+ * bits here: 4 * merged set + lane, the first lane that they have. `state` has the bits of those that are empty or hold;
+ * models are monotone, so what is merged of fine classes is fine, and a model is asked only about a class that has persons
+ * enough and a part that is not, and never twice about the same rows: a class that nothing was added to keeps its answers
+ * from combo to combo.
  *
  * Classes stand in the order of their inner values and merge as in block_counts.c. Their sensitive values follow only
  * where a model is asked: each combo notes which classes of the combo below it made which of its own, and when one
- * of its classes must be seen, the values of all of them are added up along these notes. In blocks of at most MOST_NARROW
- * rows they are numbers of 16 bits. */
+ * of its classes must be seen, the values of all of them are added up along these notes. Counts are as narrow as the rows
+ * of the block allow, mostly bytes. None overflows, so they are added up as words of 64 bits whatever their width. */
 #include "algo/block_sums.h"
 #include "partition/block_values.h"
 
 #include <string.h>
 
-enum { N_CLASSES = 9, ALL_CLASSES = 0x1ff, MOST_NARROW = KN_LANES_MOST_ROWS };
-/* In `state`, beside the bits of classes: they are all there is; nothing is in it yet; the lanes that have rows, where what
- * holds goes on holding (otherwise all). */
-enum { ASKED = 1 << 9, FRESH = 1 << 10, FILLED = 11 };
-enum { FIRST = 1 << 15 };                 /* in `made`: begins a class */
-static const uint8_t lanes_of[N_CLASSES] = {1, 2, 4, 8, 5, 10, 3, 12, 15};
-static const uint8_t set_of[N_CLASSES] = {0, 0, 0, 0, 1, 1, 2, 2, 3}; /* merged set and a lane in it */
-static const uint8_t lane_of[N_CLASSES] = {0, 1, 2, 3, 0, 1, 0, 2, 0};
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
-typedef uint16_t narrow8 __attribute__((vector_size(16), may_alias));
+enum { N_BITS = 13 };
+enum { ASKED = 1 << 13, FRESH = 0xffff }; /* in `state`, beside the bits of classes: all there is; nothing is in it yet */
+enum { FIRST = 1 << 15 };                 /* in `made`: begins a class */
+static const uint8_t lanes_of[N_BITS] = {1, 2, 4, 8, 5, 10, 0, 0, 3, 0, 12, 0, 15};
+
+typedef uint64_t words2 __attribute__((vector_size(16), may_alias));
 
 /* The classes of one block at one combo. */
 typedef struct class_list {
     uint16_t *value, *state;
     kn_lanes4 *counts; /* [class * parts]: rows, then persons where they are not rows */
     uint16_t *made;    /* [class of the combo below]: what it became; at combo 0 [class]: its entry in the block */
-    kn_lanes4 *slots;  /* [class * n_vectors]: sensitive values */
+    words2 *slots;     /* [class * n_vectors]: sensitive values */
     uint32_t from;     /* that combo below */
     bool has_slots;
 } class_list;
@@ -47,16 +46,19 @@ struct kn_histogram_scan {
     class_list lists[KN_BLOCK_MAX_COMBOS];
     uint32_t n_classes[KN_BLOCK_MAX_COMBOS];
     uint16_t *small; /* memory of the lists */
-    kn_lanes4 *counts, *slots; /* slots: the first one is for blocks of one entry */
-    uint16_t empty[16]; /* [bit set of lanes that have rows]: bits of the classes that have none */
+    kn_lanes4 *counts;
+    words2 *slots;                /* the first one is for blocks of one entry */
+    uint16_t empty[16];           /* [bit set of lanes that have rows]: bits of the classes that have none */
+    uint16_t same[16][N_BITS];    /* bits of the classes that have the same rows then ... */
+    uint16_t firsts[16];          /* ... of which one is asked about */
+    uint16_t todo[1 << KN_BLOCK_MAX_INNER_BITS]; /* classes of a combo with persons enough that may be refused */
     /* Of the block at hand. */
     const kn_blocks *blocks;
-    uint32_t first, n_vectors; /* n_vectors: of a slot */
-    bool narrow;
+    uint32_t first, count_bytes, n_vectors; /* n_vectors: of a slot */
     /* What the models are asked about. */
-    uint32_t rows[N_CLASSES];
-    uint16_t *lanes; /* column after column: [class][value] */
-    const uint16_t **columns;
+    uint64_t *lanes; /* column after column: [class][value] */
+    const void **columns;
+    kn_lanes4 must_go[4]; /* their answer */
     kn_histogram *histograms;
     uint32_t *entries;
 };
@@ -96,7 +98,7 @@ done:
 kn_status kn_histogram_scan_new(kn_histogram_scan **out, const kn_full_domain *domain, kn_error *err)
 {
     kn_status status = KN_OK;
-    static const uint32_t classes[] = {0x001, 0x10f, 0x1ff}; /* by number of riders */
+    static const uint32_t classes[] = {0x0001, 0x100f, 0x153f}; /* by number of riders */
     const kn_block_lattice *b = domain->blocks;
     const uint64_t min_persons = domain->task->models->min_persons;
     kn_histogram_scan *scan = NULL;
@@ -107,16 +109,18 @@ kn_status kn_histogram_scan_new(kn_histogram_scan **out, const kn_full_domain *d
     scan->all = classes[b->n_riders];
     scan->min_persons = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
     for (uint32_t filled = 0; filled < 16; filled++)
-        for (uint32_t c = 0; c < N_CLASSES; c++)
-            if ((lanes_of[c] & filled) == 0) scan->empty[filled] |= (uint16_t)(scan->all & 1u << c);
+        for (uint32_t c = 0; c < N_BITS; c++) {
+            if ((scan->all >> c & 1) == 0) continue;
+            if ((lanes_of[c] & filled) == 0) scan->empty[filled] |= (uint16_t)(1u << c);
+            for (uint32_t other = 0; other < N_BITS; other++)
+                if ((scan->all >> other & 1) && ((lanes_of[c] ^ lanes_of[other]) & filled) == 0)
+                    scan->same[filled][c] |= (uint16_t)(1u << other);
+            if (scan->same[filled][c] >> c << c == scan->same[filled][c]) scan->firsts[filled] |= (uint16_t)(1u << c);
+        }
     KN_TRY(lists_new(scan, err));
-    size_t width = 0;
-    for (uint32_t s = 0; s < b->n_words; s++) width += b->values_lane[s];
-    scan->lanes = kn_array_alloc_aligned(width * N_CLASSES, sizeof *scan->lanes, err);
+    scan->lanes = kn_array_alloc_aligned((size_t)b->values_width * N_BITS, sizeof *scan->lanes, err);
     if (scan->lanes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_NEW(scan->columns, b->n_words);
-    width = 0;
-    for (uint32_t s = 0; s < b->n_words; width += b->values_lane[s++]) scan->columns[s] = scan->lanes + N_CLASSES * width;
     KN_NEW(scan->histograms, b->n_words);
     KN_NEW(scan->entries, kn_lattice_entries(domain->lattice));
     *out = scan;
@@ -141,42 +145,47 @@ void kn_histogram_scan_free(kn_histogram_scan *scan)
 
 /* --- Sensitive values ------------------------------------------------------------------------------------------ */
 
-/* Those of an entry of the block, as a slot. */
-static void entry_slot(kn_lanes4 *slot, const kn_histogram_scan *scan, uint32_t e)
+static inline __attribute__((always_inline)) void narrow_slot(void *slot, const kn_histogram_scan *scan, const uint64_t *words,
+                                                              uint32_t count_bytes)
 {
     const kn_block_lattice *b = scan->domain->blocks;
-    const uint64_t *words = scan->blocks->words + (size_t)e * b->n_words;
     const uint32_t *values = scan->blocks->values + (size_t)(uint32_t)words[0] * b->values_width;
-    uint16_t *narrow = (uint16_t *)slot;
     if (kn_values_n(words[0]) == KN_VALUES_LANES) {
-        if (!scan->narrow) memcpy(slot, values, b->values_width * sizeof *values);
-        for (uint32_t i = 0; scan->narrow && i < b->values_width; i++) narrow[i] = (uint16_t)values[i];
+        for (uint32_t i = 0; i < b->values_width; i++) {
+            if (count_bytes == 1) ((uint8_t *)slot)[i] = (uint8_t)values[i];
+            else if (count_bytes == 2) ((uint16_t *)slot)[i] = (uint16_t)values[i];
+            else ((uint32_t *)slot)[i] = values[i];
+        }
         return;
     }
-    memset(slot, 0, scan->n_vectors * sizeof *slot);
-    if (!scan->narrow) {
-        kn_values_spread((uint32_t *)slot, b, words, b->n_words);
-        return;
-    }
+    memset(slot, 0, scan->n_vectors * sizeof(words2));
     for (uint32_t s = 0; s < b->n_words; s++) {
         uint64_t word = words[s];
-        uint16_t *lanes = narrow + b->values_at[s];
-        for (uint32_t i = kn_values_n(word), width = b->values_lane[s]; i > 0; i--, word >>= 8)
-            lanes[(word >> KN_VALUES_BITS & 3) * width + (word & ((1u << KN_VALUES_BITS) - 1))]++;
+        for (uint32_t i = kn_values_n(word), width = b->values_lane[s]; i > 0; i--, word >>= 8) {
+            uint32_t at = b->values_at[s] + (word >> KN_VALUES_BITS & 3) * width + (word & ((1u << KN_VALUES_BITS) - 1));
+            if (count_bytes == 1) ((uint8_t *)slot)[at]++;
+            else if (count_bytes == 2) ((uint16_t *)slot)[at]++;
+            else ((uint32_t *)slot)[at]++;
+        }
     }
 }
 
+/* Those of an entry of the block, as a slot. */
+static void entry_slot(words2 *slot, const kn_histogram_scan *scan, uint32_t e)
+{
+    const uint64_t *words = scan->blocks->words + (size_t)e * scan->domain->blocks->n_words;
+    if (scan->count_bytes == 1) narrow_slot(slot, scan, words, 1);
+    else narrow_slot(slot, scan, words, scan->count_bytes);
+}
+
 static inline __attribute__((always_inline)) void add_slots(class_list *list, const class_list *from, uint32_t n_from,
-                                                            size_t n_vectors, bool narrow)
+                                                            size_t n_vectors)
 {
     for (uint32_t j = 0; j < n_from; j++) {
-        uint32_t keep = list->made[j] & FIRST ? 0 : ~0u;
-        kn_lanes4 mask = {keep, keep, keep, keep}, *to = list->slots + (list->made[j] & ~FIRST) * n_vectors;
-        const kn_lanes4 *more = from->slots + j * n_vectors;
-        for (size_t v = 0; v < n_vectors; v++) {
-            if (narrow) to[v] = (kn_lanes4)((narrow8)(to[v] & mask) + (narrow8)more[v]);
-            else to[v] = (to[v] & mask) + more[v];
-        }
+        uint64_t keep = list->made[j] & FIRST ? 0 : ~(uint64_t)0;
+        words2 mask = {keep, keep}, *to = list->slots + (list->made[j] & ~FIRST) * n_vectors;
+        const words2 *more = from->slots + j * n_vectors;
+        for (size_t v = 0; v < n_vectors; v++) to[v] = (to[v] & mask) + more[v];
     }
 }
 
@@ -194,45 +203,48 @@ static void fill_slots(kn_histogram_scan *scan, uint32_t c)
     }
     fill_slots(scan, list->from);
     const class_list *from = &scan->lists[list->from];
-    const uint32_t n_from = scan->n_classes[list->from];
-    if (!scan->narrow) add_slots(list, from, n_from, n_vectors, false);
-    else if (n_vectors == 8) add_slots(list, from, n_from, 8, true);
-    else add_slots(list, from, n_from, n_vectors, true);
+    if (n_vectors == 4) add_slots(list, from, scan->n_classes[list->from], 4);
+    else add_slots(list, from, scan->n_classes[list->from], n_vectors);
 }
 
 /* --- Asking the models ----------------------------------------------------------------------------------------- */
 
-/* Eight values of one lane; where they do not fit, their class is too large for lanes. */
-static inline __attribute__((always_inline)) narrow8 eight_values(const kn_lanes4 *slot, size_t at, bool narrow)
-{
-    if (narrow) return (narrow8)slot[at / 8];
-    narrow8 eight;
-    for (size_t i = 0; i < 8; i++) eight[i] = (uint16_t)((const uint32_t *)slot)[at + i];
-    return eight;
-}
-
 /* The values of all classes that the riders make. */
-static inline __attribute__((always_inline)) void class_lanes(kn_histogram_scan *scan, const kn_lanes4 *slot,
-                                                              uint32_t n_riders, bool narrow)
+static inline __attribute__((always_inline)) void class_lanes(kn_histogram_scan *scan, const words2 *slot, uint32_t n_riders)
 {
-    const kn_block_lattice *b = scan->domain->blocks;
-    uint16_t *to = scan->lanes;
-    for (uint32_t s = 0; s < b->n_words; to += (size_t)N_CLASSES * b->values_lane[s++]) {
-        const size_t width = b->values_lane[s], at = b->values_at[s];
-        for (size_t v = 0; v < width; v += 8) {
-            narrow8 sums[N_CLASSES] = {eight_values(slot, at + v, narrow)};
-            for (size_t lane = 1; n_riders > 0 && lane < 4; lane++)
-                sums[lane] = eight_values(slot, at + lane * width + v, narrow);
-            for (uint32_t c = 4; n_riders == 2 && c < 8; c++)
-                sums[c] = c < 6 ? sums[c - 4] + sums[c - 2] : sums[2 * c - 12] + sums[2 * c - 11];
-            sums[8] = (sums[0] + sums[2]) + (sums[1] + sums[3]);
-            for (uint32_t c = 0; c < (n_riders > 0 ? N_CLASSES : 1); c++) *(narrow8 *)(to + c * width + v) = sums[c];
+    const kn_block_lattice *lattice = scan->domain->blocks;
+    uint64_t *to = scan->lanes;
+    for (uint32_t s = 0; s < lattice->n_words; s++) {
+        const size_t width = (size_t)lattice->values_lane[s] * scan->count_bytes / 8; /* in words */
+        const uint64_t *from = (const uint64_t *)slot + (size_t)lattice->values_at[s] * scan->count_bytes / 8;
+        scan->columns[s] = to;
+        for (size_t w = 0; w < width; w++) {
+            const uint64_t a = from[w];
+            to[w] = a;
+            if (n_riders == 0) continue;
+            const uint64_t b = from[width + w], c = from[2 * width + w], d = from[3 * width + w];
+            to[width + w] = b;
+            to[2 * width + w] = c;
+            to[3 * width + w] = d;
+            to[12 * width + w] = (a + b) + (c + d);
+            if (n_riders < 2) continue;
+            to[4 * width + w] = a + c;
+            to[5 * width + w] = b + d;
+            to[8 * width + w] = a + b;
+            to[10 * width + w] = c + d;
         }
+        to += N_BITS * width;
     }
 }
 
+static uint32_t slot_count(const words2 *slot, size_t place, uint32_t count_bytes)
+{
+    if (count_bytes == 1) return ((const uint8_t *)slot)[place];
+    return count_bytes == 2 ? ((const uint16_t *)slot)[place] : ((const uint32_t *)slot)[place];
+}
+
 /* Class c as lists, for models that do not take lanes or cannot tell from them. */
-static bool holds_as_lists(kn_histogram_scan *scan, const kn_lanes4 *slot, uint32_t c, uint64_t n_persons)
+static bool holds_as_lists(kn_histogram_scan *scan, const words2 *slot, uint32_t c, uint64_t n_rows, uint64_t n_persons)
 {
     const kn_tuples *tuples = scan->domain->lattice->tuples;
     uint32_t *values = scan->entries;
@@ -243,56 +255,46 @@ static bool holds_as_lists(kn_histogram_scan *scan, const kn_lanes4 *slot, uint3
             values[n] = v;
             counts[n] = 0;
             for (uint32_t lane = 0; lanes_of[c] >> lane != 0; lane++) {
-                size_t place = at + lane * width + v;
-                if ((lanes_of[c] >> lane & 1) == 0) continue;
-                counts[n] += scan->narrow ? ((const uint16_t *)slot)[place] : ((const uint32_t *)slot)[place];
+                if (lanes_of[c] >> lane & 1) counts[n] += slot_count(slot, at + lane * width + v, scan->count_bytes);
             }
             n += counts[n] > 0;
         }
         scan->histograms[s] = (kn_histogram){n, values, counts};
         values += 2 * (size_t)n_values;
     }
-    kn_class_counts counts = {.n_rows = scan->rows[c], .n_persons = n_persons, .sensitive = scan->histograms};
+    kn_class_counts counts = {.n_rows = n_rows, .n_persons = n_persons, .sensitive = scan->histograms};
     return kn_models_hold(scan->models, &counts);
 }
 
 /* Bits of classes that follow from finer ones. */
 static inline uint32_t implied(uint32_t fine)
 {
-    uint32_t bits = 0, pairs;
-    for (uint32_t c = 4; c < 8; c++) bits |= (uint32_t)((lanes_of[c] & ~fine) == 0) << c;
-    pairs = fine | bits;
-    return bits | (uint32_t)((pairs & 0x30) == 0x30 || (pairs & 0xc0) == 0xc0 || (pairs & 0xf) == 0xf) << 8;
+    fine |= (fine & fine >> 2 & 3) << 4 | (fine & fine >> 1 & 5) << 8;
+    return fine | ((fine >> 4 & fine >> 5) | (fine >> 8 & fine >> 10)) << 12;
 }
 
-/* Bits of classes that have a part which holds. */
-static inline uint32_t grown(uint32_t holds)
+/* Returns those of the classes in `ask` that hold. Of classes with the same rows, where lanes are empty, one is asked
+ * about: they are all in `ask`. */
+static uint32_t ask_models(kn_histogram_scan *scan, const words2 *slot, const kn_lanes4 rows[4],
+                           const kn_lanes4 persons[4], uint32_t ask, uint32_t filled)
 {
-    uint32_t bits = 0;
-    for (uint32_t c = 4; c < N_CLASSES; c++) bits |= (uint32_t)((lanes_of[c] & holds) != 0) << c;
-    return bits | (uint32_t)((holds & 0xf0) != 0) << 8;
-}
-
-/* Returns those of the classes in `ask` that hold. Models are shown all classes: that is cheaper than to sort out. */
-static uint32_t ask_models(kn_histogram_scan *scan, const kn_lanes4 *slot, const kn_lanes4 rows[4],
-                           const kn_lanes4 persons[4], uint32_t ask)
-{
-    for (uint32_t c = 0; c < N_CLASSES; c++) scan->rows[c] = rows[set_of[c]][lane_of[c]];
-    const uint32_t n_riders = scan->domain->blocks->n_riders;
-    if (!scan->narrow) class_lanes(scan, slot, n_riders, false);
-    else if (n_riders == 2) class_lanes(scan, slot, 2, true);
-    else if (n_riders == 1) class_lanes(scan, slot, 1, true);
-    else class_lanes(scan, slot, 0, true);
-    const kn_lane_counts counts = {.n = scan->all > 1 ? N_CLASSES : 1, .n_rows = scan->rows, .sensitive = scan->columns};
-    kn_judgement judgement = kn_models_judge(scan->models, &counts);
-    for (uint32_t c = 0; !scan->narrow && c < N_CLASSES; c++)
-        if (scan->rows[c] > KN_LANES_MOST_ROWS) judgement.unsure |= 1u << c;
-    judgement.holds &= ~judgement.unsure;
-    for (uint32_t rest = judgement.unsure & ask; rest != 0; rest &= rest - 1) {
+    const uint32_t n_riders = scan->domain->blocks->n_riders, *n_rows = (const uint32_t *)rows;
+    const uint16_t *same = scan->same[filled];
+    uint32_t large = 0, holds = 0;
+    if (n_riders == 2) class_lanes(scan, slot, 2);
+    else if (n_riders == 1) class_lanes(scan, slot, 1);
+    else class_lanes(scan, slot, 0);
+    for (uint32_t c = 0; scan->count_bytes > 1 && c < N_BITS; c++) large |= (uint32_t)(n_rows[c] > KN_LANES_MOST_ROWS) << c;
+    ask &= scan->firsts[filled];
+    const kn_lane_counts counts = {.ask = ask & ~large, .count_bytes = scan->count_bytes, .n_rows = n_rows,
+                                   .sensitive = scan->columns};
+    kn_judgement judgement = kn_models_judge(scan->models, &counts, (uint32_t *)scan->must_go);
+    for (uint32_t rest = judgement.unsure | (ask & large); rest != 0; rest &= rest - 1) {
         uint32_t c = (uint32_t)__builtin_ctz(rest);
-        judgement.holds |= (uint32_t)holds_as_lists(scan, slot, c, persons[set_of[c]][lane_of[c]]) << c;
+        judgement.holds |= (uint32_t)holds_as_lists(scan, slot, c, n_rows[c], persons[c / 4][c % 4]) << c;
     }
-    return judgement.holds & ask;
+    for (uint32_t rest = judgement.holds; rest != 0; rest &= rest - 1) holds |= same[__builtin_ctz(rest)];
+    return holds;
 }
 
 /* --- Classes --------------------------------------------------------------------------------------------------- */
@@ -300,28 +302,32 @@ static uint32_t ask_models(kn_histogram_scan *scan, const kn_lanes4 *slot, const
 /* What is the same for all blocks of a pass. Constant members make loops of their own. */
 typedef struct settings {
     kn_lanes4 threshold;
-    bool has_persons, details, grows;
-    uint32_t n_riders, keeps; /* keeps: what a merged class inherits of `state` */
+    bool has_persons, details;
+    uint32_t n_riders;
 } settings;
 
 static inline __attribute__((always_inline)) uint32_t any_bits(kn_lanes4 bits)
 {
-    typedef uint64_t halves __attribute__((vector_size(16), may_alias));
-    uint64_t both = ((halves)bits)[0] | ((halves)bits)[1];
+    uint64_t both = ((words2)bits)[0] | ((words2)bits)[1];
     return (uint32_t)(both | both >> 32);
 }
 
-/* The classes whose lanes are set in the merged sets. */
-static inline __attribute__((always_inline)) uint32_t class_bits(const kn_lanes4 sets[4])
+/* The bits of the lanes that are set in the merged sets. */
+static inline __attribute__((always_inline)) uint32_t lane_bits(const kn_lanes4 sets[4])
 {
-    return any_bits((sets[0] & (kn_lanes4){1, 2, 4, 8}) | (sets[1] & (kn_lanes4){16, 32, 0, 0}) |
-                    (sets[2] & (kn_lanes4){64, 0, 128, 0}) | (sets[3] & (kn_lanes4){256, 0, 0, 0}));
+#ifdef __SSE2__
+    __m128i low = _mm_packs_epi32((__m128i)sets[0], (__m128i)sets[1]), high = _mm_packs_epi32((__m128i)sets[2], (__m128i)sets[3]);
+    return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
+#else
+    return any_bits((sets[0] & (kn_lanes4){1, 2, 4, 8}) | (sets[1] & (kn_lanes4){16, 32, 64, 128}) |
+                    (sets[2] & (kn_lanes4){256, 512, 1024, 2048}) | (sets[3] & (kn_lanes4){4096, 8192, 16384, 32768}));
+#endif
 }
 
 /* The lanes of merged set m that the classes in `bits` have. */
 static inline __attribute__((always_inline)) kn_lanes4 class_mask(uint32_t bits, int m)
 {
-    static const kn_lanes4 own[4] = {{1, 2, 4, 8}, {16, 32, 16, 32}, {64, 64, 128, 128}, {256, 256, 256, 256}};
+    static const kn_lanes4 own[4] = {{1, 2, 4, 8}, {16, 32, 16, 32}, {256, 256, 1024, 1024}, {4096, 4096, 4096, 4096}};
     return (kn_lanes4)(((kn_lanes4){bits, bits, bits, bits} & own[m]) != 0);
 }
 
@@ -330,66 +336,39 @@ static inline __attribute__((always_inline)) uint32_t filled_lanes(kn_lanes4 row
     return any_bits((kn_lanes4)(rows != 0) & (kn_lanes4){1, 2, 4, 8});
 }
 
-/* Of an entry, before anything is asked. */
-static inline __attribute__((always_inline)) uint16_t first_state(const kn_histogram_scan *scan, kn_lanes4 rows)
+/* The rows of a class that are suppressed for want of persons; returns whether it has any that are not. */
+static inline __attribute__((always_inline)) bool sure_rows(kn_lanes4 below[4], const kn_lanes4 *counts, const settings *s)
 {
-    uint32_t filled = filled_lanes(rows);
-    return (uint16_t)(scan->models->grows ? filled << FILLED : scan->empty[filled] | 15 << FILLED);
+    kn_lanes4 sizes[4];
+    kn_merge_lanes(below, counts);
+    kn_merge_lanes(sizes, counts + (s->has_persons ? 1 : 0));
+    for (int m = 0; m < 4; m++) below[m] &= (kn_lanes4)(sizes[m] < s->threshold);
+    return sizes[3][0] >= s->threshold[0];
 }
 
-static inline __attribute__((always_inline)) uint32_t merged_state(uint32_t a, uint32_t b, const settings *s)
-{
-    return s->grows ? (a | b) & ~(uint32_t)ASKED : a & b & s->keeps;
-}
-
-/* The classes that are empty or hold. */
-static inline __attribute__((always_inline)) uint32_t fine_classes(const kn_histogram_scan *scan, uint32_t state)
-{
-    return (state & scan->all) | scan->empty[state >> FILLED & 15];
-}
-
-/* Whether not even all lanes together have persons enough. */
-static inline __attribute__((always_inline)) bool is_small(const kn_lanes4 *counts, const settings *s)
-{
-    kn_lanes4 all = s->has_persons ? counts[1] : counts[0];
-    all += __builtin_shufflevector(all, all, 2, 3, 0, 1);
-    all += __builtin_shufflevector(all, all, 1, 0, 3, 2);
-    return all[0] < s->threshold[0];
-}
-
-/* One class, of combo c or (KN_NONE) the only entry of its block: what is suppressed of it for want of persons, and
- * (return value: bits) by the models. *state becomes all that is to be known. */
-static inline __attribute__((always_inline)) uint32_t class_below(kn_lanes4 below[4], kn_lanes4 rows[4],
-                                                                  kn_histogram_scan *scan, const kn_lanes4 *counts,
-                                                                  uint32_t c, uint32_t j, uint16_t *state,
-                                                                  const settings *s, kn_lanes4 classes[4],
-                                                                  kn_lanes4 smallest[4])
+/* The classes with persons enough of class j of combo c, or (KN_NONE) of the only entry of a block, that the models refuse.
+ * *state becomes all that is to be known. */
+static inline __attribute__((always_inline)) uint32_t refused_classes(kn_lanes4 rows[4], kn_histogram_scan *scan,
+                                                                      const kn_lanes4 *counts, uint32_t c, uint32_t j,
+                                                                      uint16_t *state, const settings *s,
+                                                                      kn_lanes4 classes[4], kn_lanes4 smallest[4])
 {
     kn_lanes4 persons[4], enough[4];
     kn_merge_lanes(rows, counts);
-    if (s->has_persons) kn_merge_lanes(persons, counts + 1);
-    for (int m = 0; !s->has_persons && m < 4; m++) persons[m] = rows[m];
-    uint32_t known = fine_classes(scan, *state);
-    if (!scan->models->monotone) known |= scan->empty[filled_lanes(counts[0])];
-    for (int m = 0; m < 4; m++) {
-        enough[m] = (kn_lanes4)(persons[m] >= s->threshold);
-        below[m] = rows[m] & ~enough[m];
-    }
-    uint32_t large = class_bits(enough) & scan->all;
+    kn_merge_lanes(persons, counts + (s->has_persons ? 1 : 0));
+    for (int m = 0; m < 4; m++) enough[m] = (kn_lanes4)(persons[m] >= s->threshold);
+    uint32_t large = lane_bits(enough) & scan->all, known = *state & scan->all;
+    memset(scan->must_go, 0, sizeof scan->must_go);
     if ((*state & ASKED) == 0) {
-        const uint32_t before = known;
-        if (s->grows) known |= grown(*state) & large;
-        if (scan->models->monotone) known |= implied(known) & large;
+        known |= implied(known) & large;
         uint32_t ask = large & ~known;
-        if (ask != 0 && scan->models->counts_only) {
-            known |= ask;
-        } else if (ask != 0) {
+        if (ask != 0) {
             if (c == KN_NONE) entry_slot(scan->slots, scan, scan->first);
             else fill_slots(scan, c);
-            const kn_lanes4 *slot = c == KN_NONE ? scan->slots : scan->lists[c].slots + (size_t)j * scan->n_vectors;
-            known |= ask_models(scan, slot, rows, persons, ask);
+            const words2 *slot = c == KN_NONE ? scan->slots : scan->lists[c].slots + (size_t)j * scan->n_vectors;
+            known |= ask_models(scan, slot, rows, persons, ask, filled_lanes(counts[0]));
         }
-        *state = (uint16_t)(*state | (known & ~before) | ASKED);
+        *state = (uint16_t)(known | ASKED);
     }
     for (int m = 0; s->details && m < 4; m++) {
         kn_lanes4 filled = (kn_lanes4)(rows[m] != 0), size = persons[m] | ~filled;
@@ -399,9 +378,22 @@ static inline __attribute__((always_inline)) uint32_t class_below(kn_lanes4 belo
     return large & ~known;
 }
 
-static inline __attribute__((always_inline)) void refused_rows(kn_lanes4 below[4], const kn_lanes4 rows[4], uint32_t bits)
+/* The rows of refused classes, and what must go of them: at least one row of each, because models are monotone. */
+static inline __attribute__((always_inline)) void refused_rows(kn_lanes4 below[4], kn_lanes4 must_go[4],
+                                                               const kn_histogram_scan *scan, const kn_lanes4 rows[4],
+                                                               uint32_t bits)
 {
-    for (int m = 0; m < 4; m++) below[m] = rows[m] & class_mask(bits, m);
+    for (int m = 0; m < 4; m++) {
+        kn_lanes4 first = (kn_lanes4){1, 2, 4, 8} << 4 * m, least = scan->must_go[m];
+        below[m] = rows[m] & class_mask(bits, m);
+        must_go[m] += (least - (kn_lanes4)(least == 0)) & (kn_lanes4)(((kn_lanes4){bits, bits, bits, bits} & first) != 0);
+    }
+}
+
+/* Of a class that another one joins, without a branch on what is a toss-up. */
+static inline __attribute__((always_inline)) uint16_t joined_state(uint32_t state, uint32_t other, uint32_t is_new, uint32_t all)
+{
+    return (uint16_t)(other & ((state & all) | -is_new));
 }
 
 /* --- Combos ---------------------------------------------------------------------------------------------------- */
@@ -433,7 +425,7 @@ static inline __attribute__((always_inline)) void lowest_classes(kn_histogram_sc
     const uint32_t n = take_values(scan, 0);
     for (uint32_t j = 0; j < n; j++) {
         uint32_t e = list->made[j] = scan->where[list->value[j]];
-        list->state[j] = first_state(scan, from[e * parts]);
+        list->state[j] = scan->empty[filled_lanes(from[e * parts])];
         for (uint32_t part = 0; part < parts; part++) list->counts[j * parts + part] = from[e * parts + part];
     }
     list->has_slots = false;
@@ -445,7 +437,7 @@ static inline __attribute__((always_inline)) void raise_sorting(kn_histogram_sca
 {
     const class_list *source = &scan->lists[from];
     const class_list list = scan->lists[c];
-    const uint32_t n_from = scan->n_classes[from], parts = s->has_persons ? 2 : 1;
+    const uint32_t n_from = scan->n_classes[from], parts = s->has_persons ? 2 : 1, all = scan->all;
     for (uint32_t j = 0; j < n_from; j++) {
         uint32_t value = raised[source->value[j]];
         scan->bits[value / 64] |= (uint64_t)1 << value % 64;
@@ -458,9 +450,8 @@ static inline __attribute__((always_inline)) void raise_sorting(kn_histogram_sca
     }
     for (uint32_t j = 0; j < n_from; j++) {
         uint32_t at = scan->where[raised[source->value[j]]], is_new = list.state[at] == FRESH;
-        uint32_t state = source->state[j];
-        list.made[j] = (uint16_t)(at | (is_new ? FIRST : 0));
-        list.state[at] = (uint16_t)(is_new ? state : merged_state(list.state[at], state, s));
+        list.made[j] = (uint16_t)(at | is_new * FIRST);
+        list.state[at] = joined_state(list.state[at], source->state[j], is_new, all);
         for (uint32_t part = 0; part < parts; part++) list.counts[at * parts + part] += source->counts[j * parts + part];
     }
 }
@@ -479,7 +470,7 @@ static inline __attribute__((always_inline)) void raise_classes(kn_histogram_sca
         return;
     }
     const class_list list = scan->lists[c], source = scan->lists[from];
-    const uint32_t n_from = scan->n_classes[from];
+    const uint32_t n_from = scan->n_classes[from], all = scan->all;
     kn_lanes4 rows = {0}, persons = {0};
     uint32_t n = 0, last = KN_NONE, state = 0; /* n: of the class at hand, plus one */
     for (uint32_t j = 0; j < n_from; j++) {
@@ -487,10 +478,10 @@ static inline __attribute__((always_inline)) void raise_classes(kn_histogram_sca
         kn_lanes4 mask = {keep, keep, keep, keep};
         n += is_new;
         last = value;
-        state = is_new ? source.state[j] : merged_state(state, source.state[j], s);
+        state = joined_state(state, source.state[j], is_new, all);
         list.value[n - 1] = (uint16_t)value;
         list.state[n - 1] = (uint16_t)state;
-        list.made[j] = (uint16_t)((n - 1) | (is_new ? FIRST : 0));
+        list.made[j] = (uint16_t)((n - 1) | is_new * FIRST);
         list.counts[(n - 1) * parts] = rows = (rows & mask) + source.counts[j * parts];
         if (s->has_persons) list.counts[(n - 1) * parts + 1] = persons = (persons & mask) + source.counts[j * parts + 1];
     }
@@ -499,47 +490,53 @@ static inline __attribute__((always_inline)) void raise_classes(kn_histogram_sca
 
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
+/* What is suppressed at combo c of a block; returns whether anything is. */
+static inline __attribute__((always_inline)) bool add_combo(kn_block_sums *sums, kn_histogram_scan *scan, uint32_t c,
+                                                            int64_t price, const settings *s)
+{
+    const uint32_t parts = s->has_persons ? 2 : 1, n = scan->n_classes[c], all = scan->all;
+    const class_list list = scan->lists[c];
+    const size_t first = (size_t)c << scan->domain->blocks->n_inner_bits;
+    kn_lanes4 below[4], rows[4], block_below[4] = {{0}}, block_refused[4] = {{0}};
+    uint32_t n_open = 0, n_todo = 0, refused, any_refused = 0;
+    for (uint32_t j = 0; j < n; j++) {
+        if (!s->details && (list.state[j] & all) == all) continue;
+        bool enough = sure_rows(below, &list.counts[j * parts], s);
+        kn_add_class(sums->sure.by_value + (first + list.value[j]) * 4, block_below, below, s->n_riders);
+        scan->todo[n_todo] = (uint16_t)j;
+        n_todo += enough || s->details;
+        n_open++;
+    }
+    if (n_open == 0) return false;
+    n_open -= n_todo;
+    kn_add_block(&sums->sure, c, block_below, price, s->n_riders);
+    for (uint32_t i = 0; i < n_todo; i++) {
+        const uint32_t j = scan->todo[i];
+        refused = refused_classes(rows, scan, &list.counts[j * parts], c, j, &list.state[j], s, sums->classes[c],
+                                  sums->smallest[c]);
+        n_open += (list.state[j] & all) != all;
+        any_refused |= refused;
+        if (refused == 0) continue;
+        refused_rows(below, sums->must_go[c], scan, rows, refused);
+        kn_add_class(sums->refused.by_value + (first + list.value[j]) * 4, block_refused, below, s->n_riders);
+    }
+    if (any_refused) kn_add_block(&sums->refused, c, block_refused, price, s->n_riders);
+    return n_open > 0;
+}
+
 /* A block whose classes differ from combo to combo. */
 static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sums, kn_histogram_scan *scan,
                                                               const kn_blocks *blocks, uint32_t block,
                                                               const settings *s)
 {
     const kn_block_lattice *b = scan->domain->blocks;
-    const uint32_t parts = s->has_persons ? 2 : 1;
-    const bool monotone = scan->models->monotone;
     const int64_t price = kn_block_price(sums, blocks, block);
     uint32_t clean = 0;
     lowest_classes(scan, blocks, block, s);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         if (clean >> c & 1) continue;
         if (c > 0) raise_classes(scan, b, c, s);
-        kn_lanes4 block_below[4] = {{0}}, block_refused[4] = {{0}};
-        bool any = false, any_refused = false;
-        const class_list list = scan->lists[c];
-        const uint32_t n = scan->n_classes[c];
-        for (uint32_t j = 0; j < n; j++) {
-            if (!s->details && fine_classes(scan, list.state[j]) == scan->all) continue;
-            kn_lanes4 below[4], rows[4];
-            size_t place = (((size_t)c << b->n_inner_bits) + list.value[j]) * 4;
-            if (!s->details && is_small(&list.counts[j * parts], s)) {
-                kn_merge_lanes(below, &list.counts[j * parts]);
-                kn_add_class(sums->sure.by_value + place, block_below, below, s->n_riders);
-                any = true;
-                continue;
-            }
-            uint32_t refused = class_below(below, rows, scan, &list.counts[j * parts], c, j, &list.state[j], s,
-                                           sums->classes[c], sums->smallest[c]);
-            if (fine_classes(scan, list.state[j]) == scan->all) continue;
-            any = true;
-            kn_add_class(sums->sure.by_value + place, block_below, below, s->n_riders);
-            if (refused == 0) continue;
-            any_refused = true;
-            refused_rows(below, rows, refused);
-            kn_add_class(sums->refused.by_value + place, block_refused, below, s->n_riders);
-        }
-        if (any) kn_add_block(&sums->sure, c, block_below, price, s->n_riders);
-        if (any_refused) kn_add_block(&sums->refused, c, block_refused, price, s->n_riders);
-        if (!any && !s->details && monotone) clean |= b->above[c];
+        if (!add_combo(sums, scan, c, price, s) && !s->details) clean |= b->above[c];
     }
 }
 
@@ -547,16 +544,17 @@ static inline __attribute__((always_inline)) void single_entry(kn_block_sums *su
                                                                const kn_blocks *blocks, uint32_t block,
                                                                const settings *s)
 {
-    const uint32_t e = blocks->start[block], parts = s->has_persons ? 2 : 1;
+    const uint32_t e = blocks->start[block];
+    const kn_lanes4 *counts = (const kn_lanes4 *)blocks->counts + (size_t)e * (s->has_persons ? 2 : 1);
     kn_lanes4 below[4], rows[4];
-    uint16_t state = first_state(scan, ((const kn_lanes4 *)blocks->counts)[(size_t)e * parts]);
-    uint32_t refused = class_below(below, rows, scan, (const kn_lanes4 *)blocks->counts + (size_t)e * parts, KN_NONE, 0,
-                                   &state, s, sums->always_classes, sums->always_smallest);
-    if (fine_classes(scan, state) == scan->all) return;
+    uint16_t state = scan->empty[filled_lanes(counts[0])];
+    bool enough = sure_rows(below, counts, s);
     const int64_t price = kn_block_price(sums, blocks, block);
     kn_add_always(&sums->sure, below, blocks->inner[e], price, s->n_riders);
+    if (!enough && !s->details) return;
+    uint32_t refused = refused_classes(rows, scan, counts, KN_NONE, 0, &state, s, sums->always_classes, sums->always_smallest);
     if (refused == 0) return;
-    refused_rows(below, rows, refused);
+    refused_rows(below, sums->always_must_go, scan, rows, refused);
     kn_add_always(&sums->refused, below, blocks->inner[e], price, s->n_riders);
 }
 
@@ -565,8 +563,7 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
                                                               bool has_persons, bool details)
 {
     const uint32_t parts = has_persons ? 2 : 1, k = scan->min_persons;
-    const uint32_t keeps = 15u << FILLED | (scan->models->monotone ? ALL_CLASSES : 0);
-    const settings s = {{k, k, k, k}, has_persons, details, scan->models->grows, n_riders, keeps};
+    const settings s = {{k, k, k, k}, has_persons, details, n_riders};
     scan->blocks = blocks;
     for (uint32_t block = range.begin; block < range.end; block++) {
         uint32_t first = blocks->start[block], end = blocks->start[block + 1];
@@ -578,8 +575,9 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
         }
         if (!has_persons) all = rows;
         scan->first = first;
-        scan->narrow = (uint64_t)rows[0] + rows[1] + rows[2] + rows[3] <= MOST_NARROW;
-        scan->n_vectors = scan->domain->blocks->values_width / (scan->narrow ? 8 : 4);
+        const uint64_t n_rows = (uint64_t)rows[0] + rows[1] + rows[2] + rows[3];
+        scan->count_bytes = n_rows <= UINT8_MAX ? 1 : n_rows <= UINT16_MAX ? 2 : 4;
+        scan->n_vectors = scan->domain->blocks->values_width * scan->count_bytes / (uint32_t)sizeof(words2);
         if (end - first == 1) {
             single_entry(sums, scan, blocks, block, &s);
         } else if (details || (uint64_t)all[0] + all[1] + all[2] + all[3] >= k) {

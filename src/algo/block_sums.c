@@ -86,6 +86,8 @@ void kn_block_sums_clear(kn_block_sums *sums, const kn_blocks *blocks)
     const kn_lanes4 most = {~0u, ~0u, ~0u, ~0u};
     clear(&sums->sure, sums, b);
     if (b->n_words > 0) clear(&sums->refused, sums, b);
+    memset(sums->must_go, 0, b->n_combos * sizeof *sums->must_go);
+    memset(sums->always_must_go, 0, sizeof sums->always_must_go);
     memset(sums->classes, 0, b->n_combos * sizeof *sums->classes);
     memset(sums->always_classes, 0, sizeof sums->always_classes);
     for (int m = 0; m < 4; m++) {
@@ -117,9 +119,11 @@ void kn_block_sums_add(kn_block_sums *sums, const kn_block_sums *more)
     if (b->n_words > 0) add(&sums->refused, &more->refused, sums, b);
     for (int m = 0; m < 4; m++) {
         for (uint32_t c = 0; c < b->n_combos; c++) {
+            sums->must_go[c][m] += more->must_go[c][m];
             sums->classes[c][m] += more->classes[c][m];
             sums->smallest[c][m] = kn_lesser(sums->smallest[c][m], more->smallest[c][m]);
         }
+        sums->always_must_go[m] += more->always_must_go[m];
         sums->always_classes[m] += more->always_classes[m];
         sums->always_smallest[m] = kn_lesser(sums->always_smallest[m], more->always_smallest[m]);
     }

@@ -30,6 +30,8 @@ typedef struct kn_block_sums {
     const kn_full_domain *domain;
     kn_suppressed sure;    /* for want of persons */
     kn_suppressed refused; /* by a model that looks at sensitive values; only where the blocks carry them */
+    /* Of the refused rows so many at least are suppressed below too. By merged set; the sum of its lanes counts. */
+    kn_lanes4 must_go[KN_BLOCK_MAX_COMBOS][4], always_must_go[4];
     /* Where details are asked for: classes that hold, persons of the smallest. */
     kn_lanes4 classes[KN_BLOCK_MAX_COMBOS][4], smallest[KN_BLOCK_MAX_COMBOS][4];
     kn_lanes4 always_classes[4], always_smallest[4];

@@ -137,12 +137,12 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     domain->task = task;
     bool histograms =
         (task->models->needs & KN_NEEDS_HISTOGRAM) || (measure->needs & KN_MEASURE_NEEDS_CLASS_COLUMN);
-    bool blocks = max_combos > 0 && !(task->models->needs & KN_NEEDS_POPULATION) && measure->price_cell != NULL &&
-                  task->tuples->n_repeats == 0;
+    bool blocks = max_combos > 0 && !(task->models->needs & KN_NEEDS_POPULATION) && task->models->monotone &&
+                  measure->price_cell != NULL && task->tuples->n_repeats == 0;
     unsigned flags = histograms ? KN_LATTICE_HISTOGRAMS : 0;
     KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags | (blocks ? KN_LATTICE_NO_BASE : 0), err));
     KN_TRY(kn_lattice_order(&domain->order, &domain->n_order, domain->lattice, err));
-    domain->upward_closed = task->models->counts_only || (task->models->monotone && task->max_suppressed == 0);
+    domain->upward_closed = task->models->least_values != NULL || (task->models->monotone && task->max_suppressed == 0);
     KN_NEW(domain->root, task->tuples->n_qis);
     for (uint32_t q = 0; q < task->tuples->n_qis; q++) domain->root[q] = kn_domain_root(task->tuples->domains[q]);
     if (measure->price_cell != NULL) KN_TRY(prices(domain, task->objective, err));
@@ -150,7 +150,7 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     domain->bounded = domain->monotone_prices || (measure->suppression_bound != NULL && measure->finish == NULL);
     if (blocks)
         KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
-                                    max_combos, task->pool, err));
+                                    max_combos, task->models->least_values, task->pool, err));
     if (domain->blocks != NULL) {
         KN_TRY(inner_gaps(domain, err));
     } else if (blocks) {
@@ -496,7 +496,7 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
         n_suppressed_persons += persons;
         int64_t more = measure->price_cell != NULL ? (int64_t)counts.n_rows * gap_of(evaluator, groups, g) : 0;
         units += more;
-        if (!enough) {
+        if (!enough || task->models->least_values != NULL) {
             out->n_sure += counts.n_rows;
             out->sure_units += more;
         }
@@ -761,11 +761,13 @@ void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *
         if (b->n_words > 0) suppressed_at(refused, refused_units, domain, sums, &sums->refused, c);
         for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
             kn_node *node = &out[c * KN_LATTICE_LANES + v];
-            *node = (kn_node){.n_sure = sure[v], .n_suppressed = sure[v] + refused[v], .sure_units = sure_units[v],
+            const uint32_t set = b->n_riders == 1 ? 3 * v : v;
+            const kn_lanes4 must_go = sums->must_go[c][set] + sums->always_must_go[set];
+            *node = (kn_node){.n_sure = sure[v] + must_go[0] + must_go[1] + must_go[2] + must_go[3], .n_suppressed = sure[v] + refused[v], .sure_units = sure_units[v],
                               .units = table_price(domain, blocks, c, v) + sure_units[v] + refused_units[v]};
             node->feasible = node->n_suppressed <= domain->task->max_suppressed;
             node->loss = kn_full_domain_loss(domain, node->units);
-            if (details && blocks->n > 0) add_details(node, sums, c, b->n_riders == 1 ? 3 * v : v);
+            if (details && blocks->n > 0) add_details(node, sums, c, set);
         }
     }
 }

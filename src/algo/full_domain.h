@@ -22,9 +22,10 @@ typedef struct kn_node {
     uint64_t n_classes;    /* that hold */
     uint64_t smallest;     /* persons of the smallest class, also of those that break a model; 0 for an empty table */
     bool feasible;         /* suppresses no more than the task allows */
-    uint64_t n_sure;       /* rows of classes with fewer persons than any model allows: suppressed below this node too */
+    uint64_t n_sure;       /* so many rows at least are suppressed below this node too, among them those of classes with fewer
+                              persons or different values than any model allows */
     int64_t units;         /* bounded measures: the loss in units, not less than it ... */
-    int64_t sure_units;    /* ... and what the rows counted by n_sure pay above the table's price, not more than it */
+    int64_t sure_units;    /* ... and what the latter pay above the table's price, not more than it */
     double loss;           /* as reported; NAN for an infeasible node under a whole measure */
 } kn_node;
 

@@ -154,6 +154,21 @@ static bool place_outer(kn_block_lattice *b)
     return true;
 }
 
+/* Bit sets of sensitive values, of columns where more than one is asked for. */
+static kn_status place_sets(kn_block_lattice *b, const uint32_t *least_values, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = b->lattice->tuples;
+    KN_NEW(b->n_set_lanes, tuples->n_sensitive);
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
+        if (least_values[s] > 1)
+            b->n_set_lanes[s] = (tuples->sensitive[s].n_values + KN_BLOCK_SET_VALUES - 1) / KN_BLOCK_SET_VALUES;
+        b->width += KN_LATTICE_LANES * b->n_set_lanes[s];
+    }
+done:
+    return status;
+}
+
 /* Where the counts of sensitive values stand in a slot; whole vectors. */
 static kn_status place_values(kn_block_lattice *b, kn_error *err)
 {
@@ -169,6 +184,7 @@ static kn_status place_values(kn_block_lattice *b, kn_error *err)
         b->values_lane[s] = (tuples->sensitive[s].n_values + 7) / 8 * 8;
         b->values_width += n_lanes * b->values_lane[s];
     }
+    b->values_width = (b->values_width + 15) / 16 * 16; /* whole vectors also of bytes */
 done:
     return status;
 }
@@ -299,7 +315,16 @@ static void add_tuple(uint32_t *counts, const kn_block_lattice *b, uint32_t tupl
 {
     const kn_tuples *tuples = b->lattice->tuples;
     counts[lane] += tuples->rows[tuple];
-    if (b->width > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] += tuples->persons[tuple];
+    if (b->n_counts > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] += tuples->persons[tuple];
+    uint32_t *sets = counts + b->n_counts + lane;
+    for (uint32_t s = 0; b->n_set_lanes != NULL && s < tuples->n_sensitive; s++) {
+        const kn_sensitive *sensitive = &tuples->sensitive[s];
+        for (uint32_t e = sensitive->start[tuple]; b->n_set_lanes[s] > 0 && e < sensitive->start[tuple + 1]; e++) {
+            uint32_t value = sensitive->values[e];
+            sets[value / KN_BLOCK_SET_VALUES * KN_LATTICE_LANES] |= 1u << value % KN_BLOCK_SET_VALUES;
+        }
+        sets += KN_LATTICE_LANES * b->n_set_lanes[s];
+    }
 }
 
 /* A tuple in one word, which the base is sorted by: key, inner value, lane of its riders, from high to low bits. */
@@ -366,25 +391,28 @@ done:
 }
 
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
-                               int64_t ***prices, uint32_t max_combos, kn_pool *pool, kn_error *err)
+                               int64_t ***prices, uint32_t max_combos, const uint32_t *least_values, kn_pool *pool,
+                               kn_error *err)
 {
     kn_status status = KN_OK;
     kn_block_lattice *b = NULL;
     *out = NULL;
     if (lattice->tuples->n_repeats > 0) goto done;
+    const uint32_t most_values = least_values != NULL ? KN_BLOCK_MAX_SET_VALUES : 1u << KN_VALUES_BITS;
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
-        if (lattice->tuples->sensitive[s].n_values > 1u << KN_VALUES_BITS) goto done;
+        if (lattice->tuples->sensitive[s].n_values > most_values) goto done;
     KN_NEW(b, 1);
     b->lattice = lattice;
     if (lattice->tuples->n_tuples <= SMALL) b->prices = prices;
-    b->width = KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
+    b->width = b->n_counts = KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
     KN_NEW(b->outer, (size_t)n_order + 1);
     KN_NEW(b->outer_shift, (size_t)n_order + 1);
     KN_NEW(b->outer_bits, (size_t)n_order + 1);
     choose_riders(b);
     choose_inner(b, order, n_order, max_combos);
     if (!place_outer(b)) goto done;
-    if (lattice->has_histograms) KN_TRY(place_values(b, err));
+    if (lattice->has_histograms && least_values != NULL) KN_TRY(place_sets(b, least_values, err));
+    else if (lattice->has_histograms) KN_TRY(place_values(b, err));
     KN_TRY(number_combos(b, err));
     KN_TRY(make_base(b, pool, err));
     *out = b;
@@ -402,6 +430,7 @@ void kn_block_lattice_free(kn_block_lattice *blocks)
     kn_free(blocks->outer_shift);
     kn_free(blocks->outer_bits);
     kn_free(blocks->raised);
+    kn_free(blocks->n_set_lanes);
     kn_free(blocks->values_at);
     kn_free(blocks->values_lane);
     kn_free(blocks);
@@ -621,8 +650,8 @@ static uint32_t chain_any(kn_blocks *out, const roll_up *r, run_scratch *scratch
 /* The entries of the next n_blocks blocks, whose chains lie in the run that begins at `begin`. */
 static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *out, const roll_up *r,
                                                                     run_scratch *scratch, uint32_t begin,
-                                                                    uint32_t n_blocks, uint32_t width, uint32_t n_words,
-                                                                    kn_error *err)
+                                                                    uint32_t n_blocks, uint32_t width, uint32_t n_counts,
+                                                                    uint32_t n_words, kn_error *err)
 {
     const uint16_t *from_inner = r->from->inner;
     const uint32_t *from_start = r->from->start, *from_counts = r->from->counts;
@@ -636,14 +665,18 @@ static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *o
             for (uint32_t e = from_start[i], end = from_start[i + 1]; e < end; e++) {
                 uint32_t value = from_inner[e], at = where[value];
                 const lanes4 *more = (const lanes4 *)(from_counts + (size_t)e * width);
+                lanes4 *to;
                 /* what an earlier block left in the table lies before `begin_entries` or holds another value */
                 bool is_new = at < begin_entries || at >= n || inner[at] != value;
                 if (is_new) {
                     at = where[value] = n++;
                     inner[at] = (uint16_t)value;
-                    for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(counts + (size_t)at * width))[w] = more[w];
+                    to = (lanes4 *)(counts + (size_t)at * width);
+                    for (uint32_t w = 0; w < width / 4; w++) to[w] = more[w];
                 } else {
-                    for (uint32_t w = 0; w < width / 4; w++) ((lanes4 *)(counts + (size_t)at * width))[w] += more[w];
+                    to = (lanes4 *)(counts + (size_t)at * width);
+                    for (uint32_t w = 0; w < n_counts / 4; w++) to[w] += more[w];
+                    for (uint32_t w = n_counts / 4; w < width / 4; w++) to[w] |= more[w];
                 }
                 if (n_words > 0 && join_values(out, at, is_new, r->from, e, r->roller->lattice, n_words, err) != KN_OK)
                     return KN_RESOURCES;
@@ -705,9 +738,10 @@ static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratc
         KN_TRY(scratch_reserve(scratch, run_end - begin, err));
         uint32_t n_blocks = chain_any(out, r, scratch, begin, run_end, share);
         if (flat) KN_TRY(join_tuples(out, r, scratch, begin, n_blocks, err));
-        else if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 0, err));
-        else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 1, err));
-        else KN_TRY(join_entries(out, r, scratch, begin, n_blocks, b->width, b->n_words, err));
+        else if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 4, 0, err));
+        else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 4, 1, err));
+        else if (b->width == 8 && b->n_counts == 4) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 8, 4, 0, err));
+        else KN_TRY(join_entries(out, r, scratch, begin, n_blocks, b->width, b->n_counts, b->n_words, err));
         out->n += n_blocks;
     }
     out->start[out->n] = out->n_entries;

@@ -9,16 +9,18 @@
  * Riders: up to two columns whose only other level is a single node, with few values, are not even inner values but lanes
  * of the counts; a block answers the nodes with each of them generalized or not.
  *
- * Counts are KN_LATTICE_LANES lanes of rows, followed by as many of persons where persons are not rows. Where the lattice
- * carries histograms, an entry also has its sensitive values: block_values.h. While blocks fit into the cache they also carry
- * the sum of a price per (column, level, position) over the outer columns; beyond, looking it up for the few that are
- * asked for costs less than moving it. */
+ * Counts are KN_LATTICE_LANES lanes of rows, followed by as many of persons where persons are not rows. Where it matters
+ * only which sensitive values a class has, bit sets of them follow, lane by lane, 32 values each; they are united where
+ * counts are added. Where the lattice carries histograms and more is asked, an entry also has its sensitive values with
+ * their numbers: block_values.h. While blocks fit into the cache they also carry the sum of a price per (column, level,
+ * position) over the outer columns; beyond, looking it up for the few that are asked for costs less than moving it. */
 #ifndef KN_PARTITION_LATTICE_BLOCKS_H
 #define KN_PARTITION_LATTICE_BLOCKS_H
 
 #include "partition/lattice.h"
 
 enum { KN_LATTICE_LANES = 4, KN_LATTICE_MAX_RIDERS = 2 };
+enum { KN_BLOCK_MAX_SET_VALUES = 256, KN_BLOCK_SET_VALUES = 32 }; /* values of a set, of a lane */
 enum { KN_BLOCK_MAX_INNER = 8, KN_BLOCK_MAX_COMBOS = 32, KN_BLOCK_MAX_INNER_BITS = 10 };
 
 /* Zero-initialise it; reuse keeps the memory. The base of many tuples is *flat*: as nearly every tuple would be a block, it
@@ -55,8 +57,10 @@ typedef struct kn_block_lattice {
     uint32_t below[KN_BLOCK_MAX_COMBOS][KN_BLOCK_MAX_INNER]; /* combo one level lower in that column; KN_NONE: none */
     uint16_t *raised;           /* [(combo * n_inner + column) << n_inner_bits | inner at the levels of that lower combo]:
                                    the inner value at the combo's levels */
-    uint32_t width;             /* counts per entry, a multiple of 4 */
-    uint32_t n_words;           /* sensitive columns carried */
+    uint32_t width;             /* numbers per entry, a multiple of 4 ... */
+    uint32_t n_counts;          /* ... the first of them are counts, the others bits of sets */
+    uint32_t *n_set_lanes;      /* [sensitive]: times four lanes of such bits; NULL: no sets */
+    uint32_t n_words;           /* sensitive columns carried with numbers */
     uint32_t *values_at, *values_lane; /* [sensitive]: where its lanes begin in a slot; numbers per rider lane */
     uint32_t values_width;      /* numbers per slot */
     uint32_t most_listed;       /* rows that an entry lists instead of having a slot */
@@ -66,10 +70,12 @@ typedef struct kn_block_lattice {
 typedef struct kn_block_roller kn_block_roller;
 
 /* *out is NULL where blocks cannot serve: tuples beyond 63 bits, persons in several tuples, sensitive columns of more
- * than 64 values. `order` as from kn_lattice_order; its last columns become the inner ones as far as combos and bits
- * allow. */
+ * than 64 values (256 where sets will do). `order` as from kn_lattice_order; its last columns become the inner ones as far
+ * as combos and bits allow. `least_values`: NULL, or how many different values of each sensitive column are asked for and
+ * nothing else. */
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
-                               int64_t ***prices, uint32_t max_combos, kn_pool *pool, kn_error *err);
+                               int64_t ***prices, uint32_t max_combos, const uint32_t *least_values, kn_pool *pool,
+                               kn_error *err);
 void kn_block_lattice_free(kn_block_lattice *blocks);
 /* With a pool large roll-ups run on its threads; without one the roller may itself be a thread's. The result is the same. */
 kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_pool *pool, kn_error *err);

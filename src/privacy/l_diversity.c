@@ -16,7 +16,7 @@
 
 typedef enum kind { DISTINCT, ENTROPY, RECURSIVE, FREQUENCY } kind;
 
-enum { N_LOGS = 1024 };
+enum { N_LOGS = 1024, LOG_UNITS = 4096 };
 
 typedef struct state {
     uint32_t column, n_values;
@@ -25,7 +25,7 @@ typedef struct state {
     double factor;          /* c */
     uint64_t min_persons;
     double log_limit;     /* entropy: log2 of l */
-    double *n_log_n;      /* entropy: n log2 n of the small n */
+    uint32_t *n_log_n;    /* entropy: of the small n */
 } state;
 
 static void discard(void *opaque)
@@ -60,7 +60,7 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     if (self->kind == ENTROPY) {
         self->log_limit = log2(self->least_diversity);
         KN_NEW(self->n_log_n, N_LOGS);
-        for (uint32_t n = 2; n < N_LOGS; n++) self->n_log_n[n] = n * log2(n);
+        for (uint32_t n = 2; n < N_LOGS; n++) self->n_log_n[n] = (uint32_t)(n * log2(n) * LOG_UNITS);
     }
     if (self->kind == RECURSIVE) {
         if (!kn_args_get(args, "c")->given)
@@ -155,30 +155,57 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return kn_at_most(self->least_diversity, reached);
 }
 
-static double n_log_n(const state *self, uint32_t n) { return n < N_LOGS ? self->n_log_n[n] : n * log2(n); }
+/* n log2 n in units of 1 / LOG_UNITS, rounded down. */
+static uint32_t n_log_n(const state *self, uint32_t n)
+{
+    return n < N_LOGS ? self->n_log_n[n] : (uint32_t)(n * log2(n) * LOG_UNITS);
+}
 
-static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
+/* The same sums and quotients as `value` has, so the same answer; of logarithms only where rounding cannot decide. */
+static void judge_class(kn_judgement *judgement, const state *self, kn_class_lanes *own, uint32_t i, double rows)
+{
+    uint32_t largest = self->kind == ENTROPY ? 0 : kn_lanes_largest(own, self->n_values);
+    const uint32_t most = largest >> 16;
+    uint64_t sum = 0, taken = 0;
+    switch (self->kind) {
+    case ENTROPY:
+        for (uint32_t v = 0; v < self->n_values; v++) sum += n_log_n(self, own->counts[v]);
+        kn_judge_at_most(judgement, i, (double)sum, n_log_n(self, (uint32_t)rows) - rows * self->log_limit * LOG_UNITS,
+                         self->n_values + 1.0 + 1e-9 * rows * LOG_UNITS);
+        break;
+    case RECURSIVE: /* the l - 1 largest are taken away */
+        for (uint32_t n = 1; n < self->least_diversity; n++) {
+            if (n > 1) largest = kn_lanes_largest(own, self->n_values);
+            taken += largest >> 16;
+            own->counts[largest & 0xffff] = 0;
+        }
+        if (taken < rows) judgement->holds |= (uint32_t)kn_below(most / (rows - (double)taken), self->factor) << i;
+        break;
+    default: judgement->holds |= (uint32_t)kn_at_most(self->least_diversity, 1 / (most / rows)) << i; break;
+    }
+}
+
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
 {
     const state *self = opaque;
-    const uint16_t *lanes = counts->sensitive[self->column];
     kn_judgement judgement = {0};
+    kn_class_lanes own;
     if (self->kind == DISTINCT)
         return kn_judge_distinct(counts, self->column, self->n_values, (uint32_t)self->least_diversity);
-    if (self->kind == RECURSIVE) judgement.unsure = ~0u >> (32 - counts->n);
-    for (uint32_t i = 0; self->kind != RECURSIVE && i < counts->n; i++, lanes += kn_lanes_width(self->n_values)) {
-        double rows = counts->n_rows[i], sum = 0, limit = rows;
-        if (self->kind == ENTROPY) {
-            for (uint32_t v = 0; v < self->n_values; v++) sum += n_log_n(self, lanes[v]);
-            limit = n_log_n(self, counts->n_rows[i]) - rows * self->log_limit;
-        } else {
-            sum = kn_lanes_largest(lanes, self->n_values) * self->least_diversity;
-        }
-        kn_judge_at_most(&judgement, i, sum, limit, 1e-9 * rows);
+    for (uint32_t rest = counts->ask; rest != 0; rest &= rest - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(rest);
+        if (!kn_lanes_copy(&own, counts, i, self->column, self->n_values)) return (kn_judgement){0, counts->ask};
+        judge_class(&judgement, self, &own, i, counts->n_rows[i]);
     }
     return judgement;
 }
 
-static bool grows(const void *opaque) { return ((const state *)opaque)->kind == DISTINCT; }
+static uint32_t least_values(const void *opaque, uint32_t *column)
+{
+    const state *self = opaque;
+    *column = self->column;
+    return self->kind == DISTINCT ? (uint32_t)self->least_diversity : 0;
+}
 
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
@@ -213,7 +240,7 @@ const kn_privacy kn_privacy_l_diversity = {
     .n_params = sizeof params / sizeof *params,
     .needs = KN_NEEDS_HISTOGRAM,
     .monotone = true,
-    .grows = grows,
+    .least_values = least_values,
     .worst_is_least = true,
     .letter = "l",
     .orient = orient,

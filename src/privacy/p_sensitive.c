@@ -39,13 +39,18 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return value(opaque, counts) >= ((const state *)opaque)->least_values;
 }
 
-static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
 {
     const state *self = opaque;
     return kn_judge_distinct(counts, self->column, self->n_values, self->least_values);
 }
 
-static bool grows(const void *opaque) { return true; }
+static uint32_t least_values(const void *opaque, uint32_t *column)
+{
+    const state *self = opaque;
+    *column = self->column;
+    return self->least_values;
+}
 
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
@@ -67,7 +72,7 @@ const kn_privacy kn_privacy_p_sensitive = {
     .n_params = sizeof params / sizeof *params,
     .needs = KN_NEEDS_HISTOGRAM,
     .monotone = true,
-    .grows = grows,
+    .least_values = least_values,
     .worst_is_least = true,
     .letter = "p",
     .prepare = prepare,

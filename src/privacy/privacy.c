@@ -72,6 +72,25 @@ done:
     return status;
 }
 
+static kn_status note_least_values(kn_models *models, const kn_tuples *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *least_values = NULL;
+    KN_NEW(least_values, tuples->n_sensitive);
+    for (size_t i = 0; i < models->n; i++) {
+        const kn_model *model = &models->items[i];
+        if (model->type->counts_only) continue;
+        uint32_t column = 0, n = model->type->least_values != NULL ? model->type->least_values(model->state, &column) : 0;
+        if (n == 0) goto done;
+        if (n > least_values[column]) least_values[column] = n;
+    }
+    models->least_values = least_values;
+    least_values = NULL;
+done:
+    kn_free(least_values);
+    return status;
+}
+
 kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
                         kn_error *err)
 {
@@ -86,7 +105,7 @@ kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_spe
     *out = NULL;
     KN_NEW(models, 1);
     KN_NEW(models->items, n_specs);
-    models->monotone = models->grows = models->counts_only = true;
+    models->monotone = models->counts_only = true;
     models->min_persons = 1;
     for (size_t i = 0; i < n_specs; i++) {
         kn_model *model = &models->items[models->n++];
@@ -95,11 +114,11 @@ kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_spe
         if (type->needs & KN_NEEDS_POPULATION) KN_TRY(open_population(models, model, tuples, population_options, pool, err));
         models->needs |= type->needs;
         models->monotone = models->monotone && type->monotone;
-        models->grows = models->grows && (type->counts_only || (type->grows != NULL && type->grows(model->state)));
         models->counts_only = models->counts_only && type->counts_only;
         uint64_t persons = type->min_persons(model->state);
         if (persons > models->min_persons) models->min_persons = persons;
     }
+    KN_TRY(note_least_values(models, tuples, err));
     *out = models;
     models = NULL;
 done:
@@ -117,6 +136,7 @@ void kn_models_free(kn_models *models)
     }
     kn_population_free(models->population);
     kn_free(models->items);
+    kn_free(models->least_values);
     kn_free(models);
 }
 
@@ -129,15 +149,14 @@ bool kn_models_hold(const kn_models *models, const kn_class_counts *counts)
     return true;
 }
 
-kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts)
+kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts, uint32_t *must_go)
 {
-    const uint32_t all = ~0u >> (32 - counts->n);
-    kn_judgement judgement = {all, 0};
+    kn_judgement judgement = {counts->ask, 0};
     for (size_t i = 0; i < models->n; i++) {
         const kn_privacy *type = models->items[i].type;
         if (type->counts_only) continue; /* says what min_persons says */
-        kn_judgement own = {0, all};
-        if (type->judge != NULL) own = type->judge(models->items[i].state, counts);
+        kn_judgement own = {0, counts->ask};
+        if (type->judge != NULL) own = type->judge(models->items[i].state, counts, must_go);
         judgement.unsure = (judgement.unsure & (own.holds | own.unsure)) | (judgement.holds & own.unsure);
         judgement.holds &= own.holds;
     }

@@ -15,16 +15,16 @@ enum {
                                 kn_models_hold_class */
 };
 
-/* Some classes with their sensitive columns as lanes: rows by value, padded with zeros to kn_lanes_width. Of empty classes
- * and of those with more than KN_LANES_MOST_ROWS the answer means nothing. */
-enum { KN_LANES_MOST_ROWS = INT16_MAX };
+/* Some classes with their sensitive columns as lanes: rows by value, padded with zeros to kn_lanes_width. */
+enum { KN_LANES_MOST_ROWS = INT16_MAX, KN_LANES_MOST_VALUES = 64 };
 typedef struct kn_lane_counts {
-    uint32_t n;                       /* at most 32 */
-    const uint32_t *n_rows;           /* [class] */
-    const uint16_t *const *sensitive; /* [sensitive column][class * width + value]; whole vectors */
+    uint32_t ask;                 /* bit set of the classes in question: neither empty nor of more than KN_LANES_MOST_ROWS */
+    uint32_t count_bytes;         /* of a count: 1, 2 or 4 */
+    const uint32_t *n_rows;       /* [class] */
+    const void *const *sensitive; /* [sensitive column][class * width + value]; aligned as vectors of 8 counts */
 } kn_lane_counts;
 static inline uint32_t kn_lanes_width(uint32_t n_values) { return (n_values + 7) / 8 * 8; }
-/* Bit sets of classes; what is in neither breaks. */
+/* Bit sets of classes; what was asked about and is in neither breaks. */
 typedef struct kn_judgement {
     uint32_t holds, unsure;
 } kn_judgement;
@@ -35,9 +35,10 @@ typedef struct kn_privacy {
     size_t n_params;
     unsigned needs;
     bool monotone;       /* two classes that hold, merged, hold */
-    /* NULL, or whether a class that holds goes on holding with any rows added, as with "at least l different values". */
-    bool (*grows)(const void *state);
     bool counts_only;    /* says just: n_persons >= min_persons */
+    /* NULL, or how many different values of *column a class needs, where the model says just that and n_persons >=
+     * min_persons; 0: it says something else. */
+    uint32_t (*least_values)(const void *state, uint32_t *column);
     bool worst_is_least; /* the worst class is the one with the smallest value (k, l); otherwise the largest (t) */
     const char *letter;  /* the parameter that bounds `value`: "k", "l", "t" */
     /* NULL, or overrides the two lines above where they depend on the parameters; returns worst_is_least. */
@@ -46,8 +47,9 @@ typedef struct kn_privacy {
     kn_status (*prepare)(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err);
     void (*discard)(void *state);
     bool (*holds)(const void *state, const kn_class_counts *counts);
-    /* NULL, or what `holds` says, faster, for searches that ask about millions of classes: unsure near the limit. */
-    kn_judgement (*judge)(const void *state, const kn_lane_counts *counts);
+    /* NULL, or what `holds` says, faster, for searches that ask about millions of classes: unsure near the limit. Of a class
+     * that breaks it may raise must_go[class], a number of rows: with fewer of them taken out, whichever, it does not hold. */
+    kn_judgement (*judge)(const void *state, const kn_lane_counts *counts, uint32_t *must_go);
     double (*value)(const void *state, const kn_class_counts *counts); /* in the model's own unit: k, l, alpha, t */
     /* A number of persons that every class that holds has: k for k-anonymity, l for l-diversity. 1 when unknown. */
     uint64_t (*min_persons)(const void *state);
@@ -66,8 +68,12 @@ typedef struct kn_models {
     size_t n;
     kn_model *items;
     unsigned needs;            /* union */
-    bool monotone, grows;      /* all of them */
-    bool counts_only;          /* the models together say just: n_persons >= min_persons. The kernel's fast path */
+    bool monotone;             /* all of them */
+    /* What kernels have fast paths for. The models together say just: n_persons >= min_persons ... */
+    bool counts_only;
+    /* ... or that, and that a class has so many different values of each sensitive column. A class that holds then goes
+     * on holding with any rows added. NULL: they say more; 0: of this column nothing. */
+    uint32_t *least_values;
     uint64_t min_persons;      /* largest of them */
     kn_population *population; /* where a model needs one; owned */
 } kn_models;
@@ -86,7 +92,7 @@ void kn_models_free(kn_models *models);
 /* Whether a class may be released. For models that need a population `counts->n_population` must be set. */
 bool kn_models_hold(const kn_models *models, const kn_class_counts *counts);
 /* The same from lanes, for classes with at least min_persons; unsure where kn_models_hold has to be asked. */
-kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts);
+kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *counts, uint32_t *must_go);
 /* As kn_models_hold for a class whose cells are known: fills in n_population where a model needs it. */
 bool kn_models_hold_class(const kn_models *models, kn_class_counts *counts, const kn_cell *cells,
                           const kn_set_pool *sets);

@@ -42,6 +42,16 @@ static inline uint32_t kn_lanes_sum(kn_model_lanes lanes)
     return (uint32_t)(four * 0x0001000100010001u >> 48);
 }
 
+/* a - b, or 0 where b is larger. */
+static inline kn_model_lanes kn_lanes_excess(kn_model_lanes a, kn_model_lanes b)
+{
+#ifdef __SSE2__
+    return (kn_model_lanes)_mm_subs_epu16((__m128i)a, (__m128i)b);
+#else
+    return (kn_model_lanes)(a > b) & (a - b);
+#endif
+}
+
 /* shares * all / 2^16, rounded down. */
 static inline kn_model_lanes kn_lanes_share(const kn_model_lanes *shares, uint16_t all)
 {
@@ -54,18 +64,44 @@ static inline kn_model_lanes kn_lanes_share(const kn_model_lanes *shares, uint16
 #endif
 }
 
-/* Distinct values of a class. */
-static inline uint32_t kn_lanes_distinct(const uint16_t *counts, uint32_t n_values)
+/* The next eight counts. */
+static inline __attribute__((always_inline)) kn_model_lanes kn_lanes_eight(const void *counts, size_t at, uint32_t count_bytes)
 {
-    kn_model_lanes n = {0};
-    for (uint32_t v = 0; v < n_values; v += 8) n -= (kn_model_lanes)(*(const kn_model_lanes *)(counts + v) != 0);
-    return kn_lanes_sum(n);
+    kn_model_lanes eight;
+    if (count_bytes == 2) return *(const kn_model_lanes *)((const uint16_t *)counts + at);
+#ifdef __SSE2__
+    if (count_bytes == 1)
+        return (kn_model_lanes)_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)((const uint8_t *)counts + at)),
+                                                 _mm_setzero_si128());
+#endif
+    for (size_t i = 0; i < 8; i++)
+        eight[i] = count_bytes == 1 ? ((const uint8_t *)counts)[at + i] : (uint16_t)((const uint32_t *)counts)[at + i];
+    return eight;
 }
 
-static inline uint32_t kn_lanes_largest(const uint16_t *counts, uint32_t n_values)
+/* Class i, one count after the other. False: more values than there is room for. */
+typedef struct kn_class_lanes {
+    uint16_t counts[KN_LANES_MOST_VALUES] __attribute__((aligned(16)));
+} kn_class_lanes;
+static inline bool kn_lanes_copy(kn_class_lanes *own, const kn_lane_counts *counts, uint32_t i, uint32_t column,
+                                 uint32_t n_values)
+{
+    const uint32_t width = kn_lanes_width(n_values);
+    if (width > KN_LANES_MOST_VALUES) return false;
+    for (uint32_t v = 0; v < width; v += 8)
+        *(kn_model_lanes *)(own->counts + v) =
+            kn_lanes_eight(counts->sensitive[column], (size_t)i * width + v, counts->count_bytes);
+    return true;
+}
+
+/* The largest count and, in the lower 16 bits, its place. */
+static inline uint32_t kn_lanes_largest(const kn_class_lanes *own, uint32_t n_values)
 {
     uint32_t largest = 0;
-    for (uint32_t v = 0; v < n_values; v++) largest = counts[v] > largest ? counts[v] : largest;
+    for (uint32_t v = 0; v < n_values; v++) {
+        uint32_t next = (uint32_t)own->counts[v] << 16 | v;
+        largest = next > largest ? next : largest;
+    }
     return largest;
 }
 
@@ -81,9 +117,14 @@ static inline kn_judgement kn_judge_distinct(const kn_lane_counts *counts, uint3
                                              uint32_t least_values)
 {
     kn_judgement judgement = {0};
-    const uint16_t *lanes = counts->sensitive[column];
-    for (uint32_t i = 0; i < counts->n; i++, lanes += kn_lanes_width(n_values))
-        judgement.holds |= (uint32_t)(kn_lanes_distinct(lanes, n_values) >= least_values) << i;
+    for (uint32_t rest = counts->ask; rest != 0; rest &= rest - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(rest);
+        kn_model_lanes n = {0};
+        for (uint32_t v = 0; v < n_values; v += 8)
+            n -= (kn_model_lanes)(kn_lanes_eight(counts->sensitive[column], (size_t)i * kn_lanes_width(n_values) + v,
+                                                 counts->count_bytes) != 0);
+        judgement.holds |= (uint32_t)(kn_lanes_sum(n) >= least_values) << i;
+    }
     return judgement;
 }
 

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_LEVELS = 256 };
+enum { MAX_LEVELS = 256, MOST_EQUAL = 256 }; /* MOST_EQUAL: of more values rounding would decide too often */
 
 typedef enum distance { EQUAL, ORDERED, HIERARCHICAL } distance;
 
@@ -26,6 +26,7 @@ typedef struct state {
     uint32_t column, n_values;
     distance distance;
     double max_distance;
+    uint64_t min_persons;
     const kn_sensitive *sensitive;
     double n_rows;
     uint32_t *place;    /* ordered: rank of a value; hierarchical: its leaf; NULL: the value itself */
@@ -34,7 +35,10 @@ typedef struct state {
     double *below_sum;  /* sum of Q over the smaller ranks; n_values + 1 */
     double *node_share; /* hierarchical: q of each node */
     double *node_gap;   /* (level of the parent - level) / height */
-    uint16_t *shares;   /* equal: q of each value in units of 2^-16, for lanes */
+    /* For lanes, in units of 2^-16, rounded down: */
+    uint16_t *shares;      /* equal: q of each value */
+    uint32_t *below_units; /* ordered: `below` */
+    uint32_t limit;        /* max_distance */
 } state;
 
 static void discard(void *opaque)
@@ -47,6 +51,7 @@ static void discard(void *opaque)
     kn_free(self->node_share);
     kn_free(self->node_gap);
     kn_free(self->shares);
+    kn_free(self->below_units);
     kn_free(self);
 }
 
@@ -93,12 +98,14 @@ static kn_status prepare_ordered(state *self, kn_error *err)
     KN_NEW(share, self->n_values);
     KN_NEW(self->below, self->n_values);
     KN_NEW(self->below_sum, (size_t)self->n_values + 1);
+    KN_NEW(self->below_units, self->n_values);
     uint64_t rows = 0;
     for (uint32_t value = 0; value < self->n_values; value++)
         share[self->place != NULL ? self->place[value] : value] = (double)self->sensitive->value_rows[value];
     for (uint32_t rank = 0; rank < self->n_values; rank++) {
         rows += (uint64_t)share[rank];
         self->below[rank] = (double)rows / self->n_rows;
+        if (self->n_rows > 0) self->below_units[rank] = (uint32_t)(self->below[rank] * 0x1p16);
         self->below_sum[rank + 1] = self->below_sum[rank] + self->below[rank];
     }
 done:
@@ -136,13 +143,45 @@ done:
     return status;
 }
 
-static kn_status prepare_equal(state *self, kn_error *err)
+/* The least rows that a class within the distance can have. A class of n rows comes closest with floor(n q) rows of each
+ * value and one more of those with the largest remainders. */
+static kn_status note_least_rows(state *self, const kn_tuples *tuples, kn_error *err)
+{
+    enum { MOST_ROWS = 256, MOST_VALUES = 256 }; /* beyond, it is not worth the time */
+    kn_status status = KN_OK;
+    double *remainders = NULL;
+    KN_NEW(remainders, self->n_values);
+    if (tuples->row_person != NULL || self->n_values > MOST_VALUES) goto done;
+    for (uint32_t n = 1; n <= MOST_ROWS && n <= tuples->n_rows; n++) {
+        double common = 0; /* rows that need not be moved */
+        for (uint32_t value = 0; value < self->n_values; value++) {
+            double rows = n * ((double)self->sensitive->value_rows[value] / self->n_rows);
+            common += floor(rows);
+            remainders[value] = rows - floor(rows);
+        }
+        for (double more = n - common; more > 0; more--) {
+            uint32_t largest = 0;
+            for (uint32_t value = 1; value < self->n_values; value++)
+                if (remainders[value] > remainders[largest]) largest = value;
+            common += remainders[largest];
+            remainders[largest] = 0;
+        }
+        self->min_persons = n;
+        if (n - common <= self->max_distance * n + 1e-6) break;
+    }
+done:
+    kn_free(remainders);
+    return status;
+}
+
+static kn_status prepare_equal(state *self, const kn_tuples *tuples, kn_error *err)
 {
     kn_status status = KN_OK;
     self->shares = kn_array_alloc_aligned(kn_lanes_width(self->n_values), sizeof *self->shares, err);
     if (self->shares == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     for (uint32_t value = 0; value < self->n_values && self->n_rows > 0; value++)
         self->shares[value] = (uint16_t)fmin(0x1p16 * (double)self->sensitive->value_rows[value] / self->n_rows, UINT16_MAX);
+    KN_TRY(note_least_rows(self, tuples, err));
 done:
     return status;
 }
@@ -160,7 +199,9 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->n_rows = tuples->n_rows;
     self->distance = (distance)kn_args_number(args, "distance");
     self->max_distance = kn_args_number(args, "t");
-    if (self->distance == EQUAL) KN_TRY(prepare_equal(self, err));
+    self->limit = (uint32_t)(self->max_distance * 0x1p16);
+    self->min_persons = 1;
+    if (self->distance == EQUAL) KN_TRY(prepare_equal(self, tuples, err));
     if (self->distance == ORDERED) KN_TRY(prepare_ordered(self, err));
     if (self->distance == HIERARCHICAL) KN_TRY(prepare_hierarchical(self, err));
     note_order(self);
@@ -331,51 +372,80 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return kn_at_most(value(opaque, counts), ((const state *)opaque)->max_distance);
 }
 
-/* Rows to move, in units of 2^-shift rows. Each value is off by less than 2 units: its share and the product are
- * rounded. */
-static uint32_t equal_units(const state *self, const uint16_t *lanes, uint32_t n_rows, uint32_t shift)
+/* Lanes count in units of 2^-shift rows, so that the class has `all` of them, half of what 16 bits hold or nearly. */
+static inline uint32_t unit_shift(uint32_t n_rows) { return (uint32_t)__builtin_clz(n_rows) - 17; }
+
+/* What may be moved, rounded down by less than 2 units. */
+static inline uint32_t limit_units(const state *self, uint32_t all) { return (uint32_t)(self->limit * (uint64_t)all >> 16); }
+
+/* `units` are the units to move or up to `rounding` more. */
+static inline void judge_units(kn_judgement *judgement, uint32_t i, uint64_t units, uint64_t limit, uint32_t rounding)
 {
-    typedef int16_t signed_lanes __attribute__((vector_size(16), may_alias));
-    const uint16_t all = (uint16_t)(n_rows << shift);
-    kn_model_lanes sum = {0};
-    for (uint32_t v = 0; v < self->n_values; v += 8) {
-        kn_model_lanes units = *(const kn_model_lanes *)(lanes + v) << (uint16_t)shift;
-        signed_lanes more = (signed_lanes)(units - kn_lanes_share((const kn_model_lanes *)(self->shares + v), all));
-        sum += (kn_model_lanes)((more > 0) & more);
-    }
-    return kn_lanes_sum(sum);
+    judgement->holds |= (uint32_t)(units <= limit) << i;
+    judgement->unsure |= (uint32_t)(units > limit && units <= limit + rounding) << i;
 }
 
-static double ordered_rows(const state *self, const uint16_t *lanes, double rows)
+/* Taking x rows out leaves at most x fewer rows to move, and x * t fewer may be moved: so many must go. */
+static inline void raise_must_go(uint32_t *must_go, const state *self, double excess_rows)
 {
-    double seen = 0, sum = 0;
-    for (uint32_t v = 0; v < self->n_values; v++) {
-        seen += lanes[v];
-        sum += fabs(seen - self->below[v] * rows);
-    }
-    return sum / (self->n_values - 1.0);
+    uint32_t rows = (uint32_t)(excess_rows / (1 - self->max_distance) + 0.999999);
+    if (rows > *must_go) *must_go = rows;
 }
 
-static kn_judgement judge(const void *opaque, const kn_lane_counts *counts)
+/* A value's share and its product are rounded down, by less than 2 units together. */
+static inline __attribute__((always_inline)) kn_judgement judge_equal(const state *self, const kn_lane_counts *counts,
+                                                                      uint32_t count_bytes, uint32_t *must_go)
 {
-    const state *self = opaque;
-    const uint16_t *lanes = counts->sensitive[self->column];
-    const bool equal = self->distance == EQUAL && self->n_values <= 256;
-    const bool ordered = self->distance == ORDERED && self->place == NULL && self->n_values > 1;
+    const void *lanes = counts->sensitive[self->column];
     kn_judgement judgement = {0};
-    for (uint32_t i = 0; i < counts->n; i++, lanes += kn_lanes_width(self->n_values)) {
-        uint32_t n_rows = counts->n_rows[i] & KN_LANES_MOST_ROWS, shift = (uint32_t)__builtin_clz(n_rows | 1) - 17;
-        double rows = n_rows, limit = self->max_distance * rows;
-        if (equal)
-            kn_judge_at_most(&judgement, i, equal_units(self, lanes, n_rows, shift),
-                             self->max_distance * (n_rows << shift), 2.0 * self->n_values);
-        else if (ordered) kn_judge_at_most(&judgement, i, ordered_rows(self, lanes, rows), limit, 1e-9 * rows);
-        else judgement.unsure |= 1u << i;
+    for (uint32_t rest = counts->ask; rest != 0; rest &= rest - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(rest), shift = unit_shift(counts->n_rows[i]);
+        const uint32_t all = counts->n_rows[i] << shift;
+        kn_model_lanes sum = {0};
+        for (uint32_t v = 0; v < self->n_values; v += 8) {
+            kn_model_lanes units = kn_lanes_eight(lanes, (size_t)i * kn_lanes_width(self->n_values) + v, count_bytes);
+            sum += kn_lanes_excess(units << (uint16_t)shift,
+                                   kn_lanes_share((const kn_model_lanes *)(self->shares + v), (uint16_t)all));
+        }
+        const uint32_t units = kn_lanes_sum(sum), limit = limit_units(self, all), rounding = 2 * self->n_values + 4;
+        judge_units(&judgement, i, units, limit, rounding);
+        if (units > limit + rounding) raise_must_go(&must_go[i], self, (units - limit - rounding) / (double)(1u << shift));
     }
     return judgement;
 }
 
-static uint64_t min_persons(const void *opaque) { return 1; }
+/* As integers: sum over ranks of |P - Q| * all, where Q is rounded by less than 2 units a rank, up and down. */
+static kn_judgement judge_ordered(const state *self, const kn_lane_counts *counts)
+{
+    kn_judgement judgement = {0};
+    kn_class_lanes own;
+    uint32_t ranked[KN_LANES_MOST_VALUES];
+    for (uint32_t rest = counts->ask; rest != 0; rest &= rest - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(rest), shift = unit_shift(counts->n_rows[i]);
+        const uint32_t all = counts->n_rows[i] << shift, n = self->n_values;
+        if (!kn_lanes_copy(&own, counts, i, self->column, n)) return (kn_judgement){0, counts->ask};
+        for (uint32_t v = 0; v < n; v++) ranked[self->place != NULL ? self->place[v] : v] = own.counts[v];
+        uint32_t seen = 0, sum = 0;
+        for (uint32_t rank = 0; rank < n; rank++) {
+            seen += ranked[rank] << shift;
+            int32_t more = (int32_t)(seen - (self->below_units[rank] * all >> 16));
+            sum += (uint32_t)(more < 0 ? -more : more);
+        }
+        judge_units(&judgement, i, (uint64_t)sum + 2 * n, (uint64_t)limit_units(self, all) * (n - 1), 6 * n + 4);
+    }
+    return judgement;
+}
+
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
+{
+    const state *self = opaque;
+    if (self->distance == ORDERED && self->n_values > 1) return judge_ordered(self, counts);
+    if (self->distance != EQUAL || self->n_values > MOST_EQUAL) return (kn_judgement){0, counts->ask};
+    if (counts->count_bytes == 1) return judge_equal(self, counts, 1, must_go);
+    return judge_equal(self, counts, counts->count_bytes, must_go);
+}
+
+static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
 static const kn_param params[] = {
     KN_COLUMN_PARAM,
