@@ -1,7 +1,12 @@
 /* Large-neighbourhood search: take a class and one to three near ones, build classes anew from their records and from
  * records that other near classes can spare ("donors"), polish them by single moves and swaps, and keep the result
- * when it is not worse (plateaus matter: most paths to a better state lead over equal ones). Every state that is kept holds all models. Dear classes are taken more often: in tables
- * with many equal rows half of the classes lose nothing, and tries around those change nothing.
+ * when it is not worse (plateaus matter: most paths to a better state lead over equal ones). Every state that is kept
+ * holds all models. Dear classes are taken more often: in tables with many equal rows half of the classes lose
+ * nothing, and tries around those change nothing.
+ *
+ * Records that do not fit go as "guests" to any class of the block that contains them already: that costs its price
+ * and changes nothing for the others there, so guests are independent of each other, and a class that has become too
+ * dear can be given up although its neighbours have no use for its records.
  *
  * Building: a random seed, and per seed the largest set of lanes that it shares with at least k others (branch and
  * bound on bitsets), or record by record what raises the price least. A swap can only gain if one of the two records
@@ -10,6 +15,8 @@
 #define KN_ALGO_CLUSTER_REBUILD_H
 
 #include "algo/cluster_anneal.h"
+
+#include <assert.h>
 
 enum {
     OUTSIDE = KN_SUB_GROUPS,
@@ -87,11 +94,26 @@ static uint32_t find_near(kn_cluster_block *block, uint32_t self, uint32_t recor
     return n;
 }
 
+/* Donors need prices that fall when a class loses a record, and models that look at its size only. */
+KN_INLINE bool may_have_donors(const kn_cluster_block *block)
+{
+    const kn_cluster_problem *problem = block->problem;
+    return problem->monotone && problem->counts_only && problem->units_close;
+}
+
+/* Guests need the same, and that lanes tell which class contains a record. */
+KN_INLINE bool may_have_guests(const kn_cluster_block *block)
+{
+    return may_have_donors(block) && block->problem->lanes_exact;
+}
+
 static void sub_take(kn_cluster_block *block, uint32_t record)
 {
     kn_cluster_sub *sub = &block->sub;
     lanes_copy(block, sub->lanes + (size_t)sub->n * block->n_vectors, record_lanes(block, record));
     sub->outside_price[sub->n] = block->problem->root_units;
+    sub->home[sub->n] = KN_NONE;
+    sub->home_known[sub->n] = !may_have_guests(block);
     sub->record[sub->n++] = record;
 }
 
@@ -107,13 +129,6 @@ static uint32_t draw_class(kn_cluster_block *block)
         if (level * level <= (block->classes[h].price + root / 1000) * root) break;
     }
     return h;
-}
-
-/* Donors need prices that fall when a class loses a record, and models that look at its size only. */
-KN_INLINE bool may_have_donors(const kn_cluster_block *block)
-{
-    const kn_cluster_problem *problem = block->problem;
-    return problem->monotone && problem->counts_only && problem->units_close;
 }
 
 /* A class and its neighbours; their records become the sub-problem. Returns the number of classes; behind them, up to
@@ -173,8 +188,65 @@ static void sub_take_donors(kn_cluster_block *block, uint32_t h)
         if (lanes_price(block, block->pattern_a, record) > class->price) continue;
         sub_take(block, record);
         sub->outside_price[sub->n - 1] = class->price;
+        sub->home[sub->n - 1] = h;
+        sub->home_known[sub->n - 1] = 1;
         n_spare--;
     }
+}
+
+KN_INLINE const kn_lanes *chunk_lane(const kn_cluster_block *block, uint32_t first, uint32_t j)
+{
+    return (const kn_lanes *)(const void *)centre_lane(block, j, first);
+}
+
+/* Bit 2j: lane j is all ones. */
+KN_INLINE uint32_t lanes_set(const kn_lanes *a)
+{
+    kn_lanes ones = (kn_lanes){0} - 1;
+    return lanes_not_above(a, &ones);
+}
+
+/* Which classes of a chunk contain the record: bits 2j for the first half, 2j + 1 for the second. */
+KN_INLINE uint32_t classes_around(const kn_cluster_block *block, uint32_t first, const uint16_t *values)
+{
+    kn_lanes low = (kn_lanes){0} - 1, high = low;
+    for (uint32_t x = 0; x < block->n_equal; x++) {
+        const kn_lanes *centre = chunk_lane(block, first, block->lane_order[x]);
+        uint16_t value = values[block->lane_order[x]];
+        low &= (kn_lanes)(centre[0] == value) | (kn_lanes)(centre[0] == KN_STAR);
+        high &= (kn_lanes)(centre[1] == value) | (kn_lanes)(centre[1] == KN_STAR);
+        kn_lanes any = low | high;
+        if (x >= 3 && lanes_set(&any) == 0) return 0;
+    }
+    for (uint32_t j = block->n_equal; j < block->n_lanes; j++) {
+        const kn_lanes *centre = chunk_lane(block, first, j);
+        uint16_t value = values[lane_in_record(block, j)];
+        bool least = j < block->n_equal + 2 * block->problem->n_ranges;
+        low &= (kn_lanes)(least ? centre[0] <= value : (centre[0] | value) == centre[0]);
+        high &= (kn_lanes)(least ? centre[1] <= value : (centre[1] | value) == centre[1]);
+    }
+    return lanes_set(&low) | lanes_set(&high) << 1;
+}
+
+/* Where record x can be a guest: the cheapest class that contains it already, so that nobody there pays more for it.
+ * Most tries end before they ask, so it is looked for when first asked. */
+static uint32_t sub_home(kn_cluster_block *block, uint32_t x)
+{
+    kn_cluster_sub *sub = &block->sub;
+    if (sub->home_known[x]) return sub->home[x];
+    sub->home_known[x] = 1;
+    const uint16_t *values = (const uint16_t *)sub_lanes(block, x);
+    for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK)
+        for (uint32_t mask = classes_around(block, first, values); mask != 0; mask &= mask - 1) {
+            uint32_t bit = (uint32_t)__builtin_ctz(mask), h = first + bit / 2 + bit % 2 * KN_LANES;
+            if (h >= block->n_classes || block->classes[h].price >= sub->outside_price[x]) continue;
+            bool is_chosen = false;
+            for (uint32_t g = 0; g < sub->n_chosen; g++) is_chosen |= sub->chosen[g] == h;
+            if (is_chosen) continue;
+            sub->outside_price[x] = block->classes[h].price;
+            sub->home[x] = h;
+        }
+    return sub->home[x];
 }
 
 /* --- Building --------------------------------------------------------------------------------------------------- */
@@ -182,15 +254,17 @@ static void sub_take_donors(kn_cluster_block *block, uint32_t h)
 /* Record x goes outside, or comes from there. */
 KN_INLINE void note_outside(kn_cluster_sub *sub, uint32_t x, bool goes)
 {
+    assert(sub->home_known[x]);
     sub->outside_total += goes ? sub->outside_price[x] : -sub->outside_price[x];
-    if (x >= sub->first_donor) return;
+    if (sub->home[x] != KN_NONE) return;
     if (goes) sub->n_suppressed++;
     else sub->n_suppressed--;
 }
 
-KN_INLINE bool may_go_outside(const kn_cluster_sub *sub, uint32_t x, uint32_t max_suppressed)
+KN_INLINE bool may_go_outside(kn_cluster_block *block, uint32_t x, uint32_t max_suppressed)
 {
-    return x >= sub->first_donor || sub->n_suppressed < max_suppressed;
+    const kn_cluster_sub *sub = &block->sub;
+    return sub_home(block, x) != KN_NONE || sub->n_suppressed < max_suppressed;
 }
 
 /* A new group of record x alone. */
@@ -413,7 +487,7 @@ static void place_leftovers(kn_cluster_block *block, uint32_t n_left, uint32_t m
             least = cost;
             best = g;
         }
-        bool outside = may_go_outside(sub, x, max_suppressed) && least > sub->outside_price[x];
+        bool outside = may_go_outside(block, x, max_suppressed) && least > sub->outside_price[x];
         group_add(block, outside ? OUTSIDE : best, x);
     }
 }
@@ -429,8 +503,8 @@ static void sub_start(kn_cluster_block *block)
     for (uint32_t x = sub->first_donor; x < sub->n; x++) sub->outside_total += sub->outside_price[x];
 }
 
-/* Groups are for records that have no home. Fewer than k of them get one more group, with donors, as often as they
- * come near to k. */
+/* Groups are for records that have no class to stay in. Now and then they all become guests instead; fewer than k of
+ * them get one more group, with donors, as often as they come near to k. */
 static bool wants_group(kn_cluster_block *block, uint32_t n_left)
 {
     const kn_cluster_sub *sub = &block->sub;
@@ -440,7 +514,12 @@ static bool wants_group(kn_cluster_block *block, uint32_t n_left)
         n_persons += sub_person(block, sub->left[y]);
         n_homeless++;
     }
-    if (n_persons >= block->problem->k) return true;
+    if (n_persons >= block->problem->k) {
+        if (sub->n_groups == 0 || kn_rng_below(&block->rng, 4) > 0) return true;
+        for (uint32_t y = 0; y < n_left; y++)
+            if (sub_home(block, sub->left[y]) == KN_NONE) return true;
+        return false;
+    }
     return n_homeless > 0 && sub->first_donor < sub->n && kn_rng_below(&block->rng, block->problem->k) < n_persons;
 }
 
@@ -606,7 +685,7 @@ static bool relocate(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t ma
         least = cost;
         best = b;
     }
-    if (a != OUTSIDE && may_go_outside(sub, record, max_suppressed) && sub->outside_price[record] < least) best = OUTSIDE;
+    if (a != OUTSIDE && may_go_outside(block, record, max_suppressed) && sub->outside_price[record] < least) best = OUTSIDE;
     return best != KN_NONE && try_move(block, a, x, best);
 }
 
@@ -703,7 +782,7 @@ static int64_t exact_class(kn_cluster_block *block, uint32_t h)
     return kn_cluster_exact(block, class_members(block, h), (uint32_t)block->classes[h].size, block->pattern_a);
 }
 
-/* What the records of the groups, and those that are or will be suppressed, pay now. Donors that stay at home count
+/* What the records of the chosen classes, the suppressed ones and the donors that leave pay now. Donors that stay at home count
  * neither here nor afterwards; nor does what their homes gain. */
 static int64_t exact_before(kn_cluster_block *block, const uint32_t *chosen, uint32_t n_chosen, uint32_t n_suppressed)
 {
@@ -725,10 +804,15 @@ static int64_t exact_before(kn_cluster_block *block, const uint32_t *chosen, uin
     return total;
 }
 
+/* The same records afterwards; nor does it count that guests may find their classes cheaper. */
 static int64_t exact_after(kn_cluster_block *block)
 {
     kn_cluster_sub *sub = &block->sub;
     int64_t total = sub->n_suppressed * block->problem->exact_root;
+    for (int32_t x = 0; x < sub->size[OUTSIDE]; x++) {
+        uint32_t guest = sub->members[OUTSIDE][x];
+        if (guest < sub->first_donor && sub->home[guest] != KN_NONE) total += exact_class(block, sub->home[guest]);
+    }
     for (uint32_t g = 0; g < sub->n_groups; g++) {
         for (int32_t x = 0; x < sub->size[g]; x++) block->targets[x] = sub->record[sub->members[g][x]];
         total += sub->size[g] * kn_cluster_exact(block, block->targets, (uint32_t)sub->size[g], sub_pattern(block, g));
@@ -778,8 +862,13 @@ static void sub_keep(kn_cluster_block *block, uint32_t *chosen, uint32_t n_chose
     }
     block->n_suppressed -= n_suppressed;
     for (int32_t x = 0; x < sub->size[OUTSIDE]; x++) {
-        uint32_t record = sub->record[sub->members[OUTSIDE][x]];
+        uint32_t record = sub->record[sub->members[OUTSIDE][x]], home = sub->home[sub->members[OUTSIDE][x]];
         if (sub->members[OUTSIDE][x] >= sub->first_donor) continue;
+        if (home != KN_NONE) {
+            class_add(block, home, record);
+            class_refresh(block, home); /* donors may have left it smaller */
+            continue;
+        }
         block->suppressed[block->n_suppressed++] = record;
         block->class_of[record] = KN_NONE;
     }
@@ -800,6 +889,8 @@ static bool rebuild_once(kn_cluster_block *block)
     if (n_chosen == 0 || (n_chosen < 2 && block->n_classes > 1)) return false;
     uint32_t n_suppressed = sub_take_suppressed(block);
     sub->first_donor = sub->n;
+    sub->chosen = chosen;
+    sub->n_chosen = n_chosen;
     for (uint32_t g = n_chosen; g < n_near; g++) sub_take_donors(block, chosen[g]);
     uint32_t max_suppressed = block->max_suppressed - (block->n_suppressed - n_suppressed);
     int64_t before = (int64_t)n_suppressed * problem->root_units;
@@ -829,6 +920,7 @@ static void rebuild(kn_cluster_block *block, const kn_cluster_job *job)
 {
     uint64_t n_tries = (uint64_t)(job->tries_per_class * block->n_classes) + 1;
     kn_cluster_near_noise(block, job->near_noise);
+    kn_cluster_order_lanes(block);
     for (uint64_t i = 0; i < n_tries && !engine_should_stop(block, i * 16); i++) rebuild_once(block);
 }
 
