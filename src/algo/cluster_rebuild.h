@@ -48,9 +48,7 @@ KN_INLINE uint32_t sub_person(const kn_cluster_block *block, uint32_t x) { retur
 /* Price of a group with pattern `pattern` once record x has joined. */
 KN_INLINE int32_t price_joined(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t x)
 {
-    kn_lanes *joined = block->pattern_a;
-    lanes_join(block, joined, pattern, sub_lanes(block, x));
-    return sub_price(block, joined, x);
+    return lanes_price_joined(block, pattern, sub_lanes(block, x), block->sub.record[x]);
 }
 
 KN_INLINE int64_t sub_total(const kn_cluster_block *block)
@@ -184,8 +182,7 @@ static void sub_take_donors(kn_cluster_block *block, uint32_t h)
     uint32_t size = (uint32_t)class->size, y = kn_rng_below(&block->rng, size);
     for (uint32_t step = 0; step < size && n_spare > 0 && sub->n < KN_SUB_RECORDS; step++, y = y + 1 == size ? 0 : y + 1) {
         uint32_t record = class_members(block, h)[y];
-        lanes_join(block, block->pattern_a, block->pattern_b, record_lanes(block, record));
-        if (lanes_price(block, block->pattern_a, record) > class->price) continue;
+        if (lanes_price_joined(block, block->pattern_b, record_lanes(block, record), record) > class->price) continue;
         sub_take(block, record);
         sub->outside_price[sub->n - 1] = class->price;
         sub->home[sub->n - 1] = h;
@@ -405,24 +402,41 @@ static void seed_descend(seed_search *search, uint32_t j, const uint64_t *matche
     }
 }
 
+/* Bit y % 64 of word y / 64 of lane j of a vector: does record left[y] have what the seed has there? */
+static void seed_bits(const kn_cluster_block *block, uint64_t *bits, uint32_t n_words, uint32_t seed, uint32_t n_left, uint32_t v)
+{
+    const kn_cluster_sub *sub = &block->sub;
+    const kn_lanes own = sub_lanes(block, seed)[v];
+    memset(bits, 0, (size_t)KN_LANES * n_words * sizeof *bits);
+    for (uint32_t y = 0; y < n_left; y += KN_LANES) {
+        uint32_t n = n_left - y < KN_LANES ? n_left - y : KN_LANES;
+        kn_lanes same = (kn_lanes){0}; /* a record's lanes as bits */
+        for (uint32_t i = 0; i < n; i++) {
+            kn_lanes equal = (kn_lanes)(sub_lanes(block, sub->left[y + i])[v] == own);
+            ((uint16_t *)&same)[i] = lanes_bits(&equal);
+        }
+        for (uint32_t j = 0; j < KN_LANES; j++) { /* the other way round: a lane's records */
+            kn_lanes top = same << (KN_LANES - 1 - j);
+            bits[j * n_words + y / 64] |= (uint64_t)lanes_bits(&top) << (y % 64);
+        }
+    }
+}
+
 /* Lanes that at least k records left share with the seed, the most frequent first (with noise); sets bits. */
 static uint32_t seed_lanes(kn_cluster_block *block, seed_search *search, uint32_t seed, uint32_t n_left)
 {
     kn_cluster_sub *sub = &block->sub;
     const uint16_t *own = (const uint16_t *)sub_lanes(block, seed);
-    uint64_t *unsorted = sub->bits + (size_t)block->n_equal * search->n_words;
+    uint64_t *unsorted = sub->bits + (size_t)block->n_equal * search->n_words, of_vector[KN_LANES * KN_SUB_SEED_WORDS];
     uint32_t n = 0;
     for (uint32_t j = 0; j < block->n_equal && n < 256; j++) {
+        if (j % KN_LANES == 0) seed_bits(block, of_vector, search->n_words, seed, n_left, j / KN_LANES);
         if (own[j] == KN_STAR) continue;
-        uint64_t *bits = unsorted + (size_t)n * search->n_words;
+        const uint64_t *bits = of_vector + (size_t)(j % KN_LANES) * search->n_words;
         uint32_t count = 0;
-        memset(bits, 0, search->n_words * sizeof *bits);
-        for (uint32_t y = 0; y < n_left; y++) {
-            bool same = ((const uint16_t *)sub_lanes(block, sub->left[y]))[j] == own[j];
-            bits[y / 64] |= (uint64_t)same << (y % 64);
-            count += same;
-        }
+        for (uint32_t w = 0; w < search->n_words; w++) count += (uint32_t)__builtin_popcountll(bits[w]);
         if (count < block->problem->k) continue;
+        memcpy(unsorted + (size_t)n * search->n_words, bits, search->n_words * sizeof *bits);
         sub->order[n] = j;
         sub->key[n] = ((int64_t)(4 * count + kn_rng_below(&block->rng, n_left + 1)) << 16) | (0xffff - n);
         n++;
