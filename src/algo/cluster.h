@@ -30,6 +30,7 @@ enum {
     KN_NOISE = 1 << 14, /* numbers of noise at most */
     KN_SUB_RECORDS = 2048, /* largest neighbourhood that is rebuilt */
     KN_SUB_GROUPS = 32,
+    KN_SUB_HOMES = 4096, /* classes, at most, in which its records may be guests */
     KN_SUB_SEED_WORDS = 16 /* seeds are searched exactly in neighbourhoods of up to 16 * 64 records */
 };
 
@@ -121,6 +122,10 @@ typedef struct kn_cluster_sub {
     int32_t *outside_price;      /* what a record pays outside the groups: suppressed, or in another class */
     uint32_t *home;              /* that class: a donor's own, or one that contains the record already; or KN_NONE */
     uint8_t *home_known;         /* whether it has been looked for */
+    bool homes_known;            /* the classes that may contain one of the records have been looked for: */
+    uint32_t n_homes, *home_class;
+    uint32_t n_home_lanes, *home_lane; /* lanes on which the records differ */
+    uint16_t *home_centre;       /* [chunk][lane][class of the chunk] of those classes and lanes */
     uint32_t n_chosen;
     const uint32_t *chosen;      /* the classes that are rebuilt: no home for anybody */
     int64_t outside_total;       /* of all that are outside */

@@ -31,6 +31,9 @@ static void sub_free(kn_cluster_sub *sub)
     kn_free(sub->outside_price);
     kn_free(sub->home);
     kn_free(sub->home_known);
+    kn_free(sub->home_class);
+    kn_free(sub->home_lane);
+    kn_free(sub->home_centre);
     for (int g = 0; g <= KN_SUB_GROUPS; g++) kn_free(sub->members[g]);
     kn_free(sub->pattern);
     kn_free(sub->left);
@@ -82,9 +85,12 @@ void kn_cluster_block_free(kn_cluster_block *block)
     kn_free(block);
 }
 
-static kn_status sub_new(kn_cluster_sub *sub, size_t n, size_t n_vectors, size_t n_equal, kn_error *err)
+static kn_status sub_new(kn_cluster_sub *sub, size_t n, size_t n_vectors, size_t n_equal, size_t n_homes, kn_error *err)
 {
     kn_status status = KN_OK;
+    KN_NEW(sub->home_class, n_homes);
+    KN_NEW(sub->home_lane, n_vectors * KN_LANES);
+    NEW_ALIGNED(sub->home_centre, (n_homes + KN_CHUNK) * n_vectors * KN_LANES);
     KN_NEW(sub->record, n);
     NEW_ALIGNED(sub->lanes, n * n_vectors);
     NEW_ALIGNED(sub->without, n * n_vectors);
@@ -169,7 +175,8 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
         KN_NEW(block->histograms, n_sensitive);
     }
     KN_TRY(class_memory(block, n_lanes, err));
-    KN_TRY(sub_new(&block->sub, n < KN_SUB_RECORDS ? n : KN_SUB_RECORDS, n_vectors, problem->n_equal, err));
+    KN_TRY(sub_new(&block->sub, n < KN_SUB_RECORDS ? n : KN_SUB_RECORDS, n_vectors, problem->n_equal,
+                   n < KN_SUB_HOMES ? n : KN_SUB_HOMES, err));
     *out = block;
     block = NULL;
 done:

@@ -191,11 +191,6 @@ static void sub_take_donors(kn_cluster_block *block, uint32_t h)
     }
 }
 
-KN_INLINE const kn_lanes *chunk_lane(const kn_cluster_block *block, uint32_t first, uint32_t j)
-{
-    return (const kn_lanes *)(const void *)centre_lane(block, j, first);
-}
-
 /* Bit 2j: lane j is all ones. */
 KN_INLINE uint32_t lanes_set(const kn_lanes *a)
 {
@@ -203,26 +198,85 @@ KN_INLINE uint32_t lanes_set(const kn_lanes *a)
     return lanes_not_above(a, &ones);
 }
 
-/* Which classes of a chunk contain the record: bits 2j for the first half, 2j + 1 for the second. */
-KN_INLINE uint32_t classes_around(const kn_cluster_block *block, uint32_t first, const uint16_t *values)
+/* Classes of a chunk as bits: 2j for class j, 2j + 1 for class KN_LANES + j. */
+KN_INLINE uint32_t chunk_bits(const kn_lanes *low, const kn_lanes *high) { return lanes_set(low) | lanes_set(high) << 1; }
+KN_INLINE uint32_t chunk_class(uint32_t bit) { return bit / 2 + bit % 2 * KN_LANES; }
+
+/* Which classes of a chunk contain whatever is in `all` on the lanes that it keeps, and something of it on others? */
+KN_INLINE uint32_t classes_near(const kn_cluster_block *block, uint32_t first, const uint16_t *all)
 {
     kn_lanes low = (kn_lanes){0} - 1, high = low;
     for (uint32_t x = 0; x < block->n_equal; x++) {
-        const kn_lanes *centre = chunk_lane(block, first, block->lane_order[x]);
-        uint16_t value = values[block->lane_order[x]];
+        uint16_t value = all[block->lane_order[x]];
+        const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, block->lane_order[x], first);
+        if (value == KN_STAR) continue;
         low &= (kn_lanes)(centre[0] == value) | (kn_lanes)(centre[0] == KN_STAR);
         high &= (kn_lanes)(centre[1] == value) | (kn_lanes)(centre[1] == KN_STAR);
         kn_lanes any = low | high;
-        if (x >= 3 && lanes_set(&any) == 0) return 0;
+        if (lanes_set(&any) == 0) return 0;
     }
     for (uint32_t j = block->n_equal; j < block->n_lanes; j++) {
-        const kn_lanes *centre = chunk_lane(block, first, j);
-        uint16_t value = values[lane_in_record(block, j)];
-        bool least = j < block->n_equal + 2 * block->problem->n_ranges;
-        low &= (kn_lanes)(least ? centre[0] <= value : (centre[0] | value) == centre[0]);
-        high &= (kn_lanes)(least ? centre[1] <= value : (centre[1] | value) == centre[1]);
+        const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, j, first);
+        uint32_t place = j - block->n_equal;
+        if (place < 2 * block->problem->n_ranges) { /* no end beyond the other end of `all` */
+            uint16_t other = (uint16_t)(KN_STAR - all[lane_in_record(block, block->n_equal + (place ^ 1))]);
+            low &= (kn_lanes)(centre[0] <= other);
+            high &= (kn_lanes)(centre[1] <= other);
+        }
     }
-    return lanes_set(&low) | lanes_set(&high) << 1;
+    return chunk_bits(&low, &high);
+}
+
+/* The classes that may contain a record of the sub-problem, with the lanes that are still to be compared. */
+static void sub_find_homes(kn_cluster_block *block)
+{
+    kn_cluster_sub *sub = &block->sub;
+    kn_lanes *all = block->pattern_a;
+    const uint16_t *values = (const uint16_t *)all;
+    lanes_copy(block, all, sub_lanes(block, 0));
+    for (uint32_t x = 1; x < sub->first_donor; x++) lanes_join(block, all, all, sub_lanes(block, x));
+    sub->homes_known = true;
+    sub->n_homes = sub->n_home_lanes = 0;
+    for (uint32_t x = 0; x < block->n_equal; x++)
+        if (values[block->lane_order[x]] == KN_STAR) sub->home_lane[sub->n_home_lanes++] = block->lane_order[x];
+    for (uint32_t j = block->n_equal; j < block->n_lanes; j++) sub->home_lane[sub->n_home_lanes++] = j;
+    for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK)
+        for (uint32_t mask = classes_near(block, first, values); mask != 0; mask &= mask - 1) {
+            uint32_t h = first + chunk_class((uint32_t)__builtin_ctz(mask)), n = sub->n_homes;
+            if (h >= block->n_classes || n == KN_SUB_HOMES) continue;
+            bool is_chosen = false;
+            for (uint32_t g = 0; g < sub->n_chosen; g++) is_chosen |= sub->chosen[g] == h;
+            if (is_chosen) continue;
+            uint16_t *centre = sub->home_centre + (size_t)(n / KN_CHUNK) * sub->n_home_lanes * KN_CHUNK + n % KN_CHUNK;
+            for (uint32_t x = 0; x < sub->n_home_lanes; x++) centre[x * KN_CHUNK] = *centre_lane(block, sub->home_lane[x], h);
+            sub->home_class[sub->n_homes++] = h;
+        }
+    block->work++;
+}
+
+/* Which homes of a chunk contain the record? */
+KN_INLINE uint32_t homes_around(const kn_cluster_block *block, uint32_t first, const uint16_t *values)
+{
+    const kn_cluster_sub *sub = &block->sub;
+    const kn_lanes *centre = (const kn_lanes *)(const void *)(sub->home_centre + (size_t)first * sub->n_home_lanes);
+    kn_lanes low = (kn_lanes){0} - 1, high = low;
+    for (uint32_t x = 0; x < sub->n_home_lanes; x++, centre += 2) {
+        uint32_t j = sub->home_lane[x];
+        uint16_t value = values[lane_in_record(block, j)];
+        if (j < block->n_equal) {
+            low &= (kn_lanes)(centre[0] == value) | (kn_lanes)(centre[0] == KN_STAR);
+            high &= (kn_lanes)(centre[1] == value) | (kn_lanes)(centre[1] == KN_STAR);
+        } else if (j < block->n_equal + 2 * block->problem->n_ranges) {
+            low &= (kn_lanes)(centre[0] <= value);
+            high &= (kn_lanes)(centre[1] <= value);
+        } else {
+            low &= (kn_lanes)((centre[0] | value) == centre[0]);
+            high &= (kn_lanes)((centre[1] | value) == centre[1]);
+        }
+        kn_lanes any = low | high;
+        if (x % 2 == 1 && lanes_set(&any) == 0) return 0;
+    }
+    return chunk_bits(&low, &high);
 }
 
 /* Where record x can be a guest: the cheapest class that contains it already, so that nobody there pays more for it.
@@ -232,16 +286,16 @@ static uint32_t sub_home(kn_cluster_block *block, uint32_t x)
     kn_cluster_sub *sub = &block->sub;
     if (sub->home_known[x]) return sub->home[x];
     sub->home_known[x] = 1;
+    if (!sub->homes_known) sub_find_homes(block);
     const uint16_t *values = (const uint16_t *)sub_lanes(block, x);
-    for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK)
-        for (uint32_t mask = classes_around(block, first, values); mask != 0; mask &= mask - 1) {
-            uint32_t bit = (uint32_t)__builtin_ctz(mask), h = first + bit / 2 + bit % 2 * KN_LANES;
-            if (h >= block->n_classes || block->classes[h].price >= sub->outside_price[x]) continue;
-            bool is_chosen = false;
-            for (uint32_t g = 0; g < sub->n_chosen; g++) is_chosen |= sub->chosen[g] == h;
-            if (is_chosen) continue;
-            sub->outside_price[x] = block->classes[h].price;
-            sub->home[x] = h;
+    for (uint32_t first = 0; first < sub->n_homes; first += KN_CHUNK)
+        for (uint32_t mask = homes_around(block, first, values); mask != 0; mask &= mask - 1) {
+            uint32_t place = first + chunk_class((uint32_t)__builtin_ctz(mask));
+            if (place >= sub->n_homes) continue;
+            int32_t price = block->classes[sub->home_class[place]].price;
+            if (price >= sub->outside_price[x]) continue;
+            sub->outside_price[x] = price;
+            sub->home[x] = sub->home_class[place];
         }
     return sub->home[x];
 }
@@ -905,6 +959,7 @@ static bool rebuild_once(kn_cluster_block *block)
     sub->first_donor = sub->n;
     sub->chosen = chosen;
     sub->n_chosen = n_chosen;
+    sub->homes_known = false;
     for (uint32_t g = n_chosen; g < n_near; g++) sub_take_donors(block, chosen[g]);
     uint32_t max_suppressed = block->max_suppressed - (block->n_suppressed - n_suppressed);
     int64_t before = (int64_t)n_suppressed * problem->root_units;
