@@ -960,7 +960,7 @@ static bool rebuild_once(kn_cluster_block *block)
     sub->chosen = chosen;
     sub->n_chosen = n_chosen;
     sub->homes_known = false;
-    for (uint32_t g = n_chosen; g < n_near; g++) sub_take_donors(block, chosen[g]);
+    for (uint32_t g = n_chosen; g < n_near && may_have_donors(block); g++) sub_take_donors(block, chosen[g]);
     uint32_t max_suppressed = block->max_suppressed - (block->n_suppressed - n_suppressed);
     int64_t before = (int64_t)n_suppressed * problem->root_units;
     for (uint32_t g = 0; g < n_chosen; g++)
