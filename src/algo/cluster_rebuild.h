@@ -92,17 +92,14 @@ static uint32_t find_near(kn_cluster_block *block, uint32_t self, uint32_t recor
     return n;
 }
 
-/* Donors need prices that fall when a class loses a record, and models that look at its size only. */
-KN_INLINE bool may_have_donors(const kn_cluster_block *block)
+/* Donors and guests need prices that fall when a class loses a record. Under models that look at sensitive values the
+ * classes that they leave and join may refuse: then they are tried as often as that goes well. */
+static bool draw_exchange(kn_cluster_block *block)
 {
     const kn_cluster_problem *problem = block->problem;
-    return problem->monotone && problem->counts_only && problem->units_close;
-}
-
-/* Guests need the same, and that lanes tell which class contains a record. */
-KN_INLINE bool may_have_guests(const kn_cluster_block *block)
-{
-    return may_have_donors(block) && block->problem->lanes_exact;
+    const kn_cluster_sub *sub = &block->sub;
+    if (!problem->monotone || !problem->units_close) return false;
+    return problem->counts_only || kn_rng_below(&block->rng, sub->n_held + sub->n_refused + 2) <= sub->n_held;
 }
 
 static void sub_take(kn_cluster_block *block, uint32_t record)
@@ -111,7 +108,7 @@ static void sub_take(kn_cluster_block *block, uint32_t record)
     lanes_copy(block, sub->lanes + (size_t)sub->n * block->n_vectors, record_lanes(block, record));
     sub->outside_price[sub->n] = block->problem->root_units;
     sub->home[sub->n] = KN_NONE;
-    sub->home_known[sub->n] = !may_have_guests(block);
+    sub->home_known[sub->n] = !(sub->may_exchange && block->problem->lanes_exact);
     sub->record[sub->n++] = record;
 }
 
@@ -143,7 +140,8 @@ static uint32_t sub_choose(kn_cluster_block *block, uint32_t *chosen, uint32_t *
         class_get_pattern(block, h, block->pattern_b);
     }
     scan_begin(block, block->pattern_b, someone);
-    bool donors = may_have_donors(block) && kn_rng_below(&block->rng, 4) > 0;
+    block->sub.may_exchange = draw_exchange(block);
+    bool donors = block->sub.may_exchange && kn_rng_below(&block->rng, 4) > 0;
     uint32_t n_wanted = 1 + kn_rng_below(&block->rng, MAX_CHOSEN - 1);
     *n_near = 1 + find_near(block, h, someone, chosen + 1, n_wanted + (donors ? MAX_DONOR_CLASSES : 0));
     uint32_t n = *n_near < 1 + n_wanted ? *n_near : 1 + n_wanted;
@@ -900,6 +898,50 @@ static bool sub_is_not_worse(kn_cluster_block *block, int64_t before, const uint
     return exact_after(block) <= exact_before(block, chosen, n_chosen, n_suppressed);
 }
 
+/* Does class h hold once its donors have left and its guests have come? `taken` marks the records in the groups. */
+static bool home_holds(kn_cluster_block *block, uint32_t h)
+{
+    const kn_cluster_sub *sub = &block->sub;
+    const uint32_t *members = class_members(block, h);
+    uint32_t n = (uint32_t)block->classes[h].size;
+    int32_t n_persons = block->classes[h].persons;
+    memcpy(block->targets, members, n * sizeof *block->targets);
+    for (uint32_t x = sub->first_donor; x < sub->n; x++) {
+        if (sub->home[x] != h || !sub->taken[x]) continue;
+        block->targets[block->place[sub->record[x]]] = KN_NONE;
+        n_persons -= (int32_t)sub_person(block, x);
+    }
+    uint32_t n_kept = 0;
+    for (uint32_t y = 0; y < n; y++)
+        if (block->targets[y] != KN_NONE) block->targets[n_kept++] = block->targets[y];
+    for (int32_t y = 0; y < sub->size[OUTSIDE]; y++) {
+        uint32_t x = sub->members[OUTSIDE][y];
+        if (x >= sub->first_donor || sub->home[x] != h) continue;
+        block->targets[n_kept++] = sub->record[x];
+        n_persons += (int32_t)sub_person(block, x);
+    }
+    return kn_cluster_holds(block, block->targets, n_kept, n_persons);
+}
+
+/* Do all classes that donors leave and that guests join hold afterwards? Sizes are seen to already. */
+static bool homes_hold(kn_cluster_block *block)
+{
+    kn_cluster_sub *sub = &block->sub;
+    if (block->problem->counts_only || !sub->may_exchange) return true;
+    memset(sub->taken, 1, sub->n);
+    for (int32_t y = 0; y < sub->size[OUTSIDE]; y++) sub->taken[sub->members[OUTSIDE][y]] = 0;
+    for (uint32_t x = 0; x < sub->n; x++) {
+        bool moves = sub->taken[x] == (x >= sub->first_donor);
+        uint32_t h = moves && sub->home_known[x] ? sub->home[x] : KN_NONE, earlier = 0;
+        while (earlier < x && !(sub->taken[earlier] == (earlier >= sub->first_donor) && sub->home[earlier] == h)) earlier++;
+        if (h == KN_NONE || earlier < x || home_holds(block, h)) continue;
+        sub->n_refused++;
+        return false;
+    }
+    sub->n_held++;
+    return true;
+}
+
 /* Donors that have found a group leave their homes. */
 static void donors_leave(kn_cluster_block *block)
 {
@@ -960,7 +1002,7 @@ static bool rebuild_once(kn_cluster_block *block)
     sub->chosen = chosen;
     sub->n_chosen = n_chosen;
     sub->homes_known = false;
-    for (uint32_t g = n_chosen; g < n_near && may_have_donors(block); g++) sub_take_donors(block, chosen[g]);
+    for (uint32_t g = n_chosen; g < n_near && sub->may_exchange; g++) sub_take_donors(block, chosen[g]);
     uint32_t max_suppressed = block->max_suppressed - (block->n_suppressed - n_suppressed);
     int64_t before = (int64_t)n_suppressed * problem->root_units;
     for (uint32_t g = 0; g < n_chosen; g++)
@@ -980,7 +1022,7 @@ static bool rebuild_once(kn_cluster_block *block)
         sub_polish(block, max_suppressed);
     }
     if (!sub_is_not_worse(block, before, chosen, n_chosen, n_suppressed)) return false;
-    if (block->n_classes + sub->n_groups > block->class_capacity) return false;
+    if (!homes_hold(block) || block->n_classes + sub->n_groups > block->class_capacity) return false;
     sub_keep(block, chosen, n_chosen, n_suppressed);
     return true;
 }
@@ -988,6 +1030,7 @@ static bool rebuild_once(kn_cluster_block *block)
 static void rebuild(kn_cluster_block *block, const kn_cluster_job *job)
 {
     uint64_t n_tries = (uint64_t)(job->tries_per_class * block->n_classes) + 1;
+    block->sub.n_held = block->sub.n_refused = 0;
     kn_cluster_near_noise(block, job->near_noise);
     kn_cluster_order_lanes(block);
     for (uint64_t i = 0; i < n_tries && !engine_should_stop(block, i * 16); i++) rebuild_once(block);
