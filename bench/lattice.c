@@ -144,7 +144,8 @@ typedef struct seen {
     uint64_t n[64];
 } seen;
 
-static kn_status look(void *context, const kn_node *node, const uint32_t *levels, unsigned worker, kn_error *err)
+static kn_status look(void *context, const kn_node *node, const double *losses, const uint32_t *levels, unsigned worker,
+                      kn_error *err)
 {
     seen *s = context;
     s->n[worker]++;
@@ -159,7 +160,7 @@ static kn_status look_at_all(kn_answer *answer, const kn_task *task, kn_error *e
     seen s = {{0}, {0}};
     for (int i = 0; i < 64; i++) s.least[i] = INFINITY;
     KN_TRY(kn_full_domain_new(&domain, task, 9, err));
-    KN_TRY(kn_all_nodes(domain, false, look, &s, err));
+    KN_TRY(kn_all_nodes(domain, NULL, look, &s, err));
     answer->bound = INFINITY;
     for (int i = 0; i < 64; i++) {
         answer->n_nodes += s.n[i];

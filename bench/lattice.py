@@ -2,11 +2,13 @@
 """bench/lattice.py BUILD: how fast is the lattice engine, and what does the best node lose?
 
 Runs kanon-bench-lattice on the public tables that KANON_DATA names: every node and the proven optima of Adult (9 QIs, 12,960
-nodes) and fars (8 QIs, 20,736 nodes), models with a sensitive column, the same kind of rows at 1 and 10 million, and a
+nodes) and fars (8 QIs, 20,736 nodes), `kanon lattice` with every measure, models with a sensitive column, the same kind of rows at 1 and 10 million, and a
 lattice too large to finish. One JSON line per run."""
+import json
 import os
 import subprocess
 import sys
+import tempfile
 
 build = sys.argv[1]
 data = os.environ.get("KANON_DATA")
@@ -48,3 +50,17 @@ for (table, folder, columns), options in RUNS:
     sys.stdout.flush()
     if result.returncode != 0:
         sys.stderr.write(result.stderr)
+
+# What a user gets: the table of all nodes, all measures, as CSV.
+with tempfile.TemporaryDirectory() as folder:
+    for table, hierarchies, columns in (ADULT, FARS):
+        command = [os.path.join(build, "kanon"), "lattice", os.path.join(data, table), "-k", "5", "--max-suppressed", "4%",
+                   "--threads", "1", "-q", "-o", os.path.join(folder, "nodes.csv"), "--json", os.path.join(folder, "nodes.json")]
+        for column in columns.split(","):
+            name, _, file = column.partition("=")
+            command += ["--qi", name, "--hierarchy", f"{name}={os.path.join(data, hierarchies, (file or name) + '.csv')}"]
+        subprocess.run(command, check=True)
+        with open(os.path.join(folder, "nodes.json")) as result:
+            figures = json.load(result)
+        print(json.dumps({"bench": "kanon lattice", "data": os.path.basename(table), "nodes": figures["nodes"],
+                          "seconds": figures["seconds"], "peak_bytes": figures["peak_bytes"]}))

@@ -8,11 +8,15 @@ typedef struct worker {
     kn_blocks (*kept)[2];
     kn_blocks leaf; /* where memory does not allow to keep results */
     uint32_t *levels, *node_levels;
+    kn_node *nodes;
+    double *losses;
+    kn_node_sums *sums;             /* figures of groups ... */
+    kn_block_figures *block_figures; /* ... and of blocks */
 } worker;
 
 typedef struct state {
     const kn_full_domain *domain;
-    bool details;
+    const kn_figures *figures;
     kn_node_visitor visit;
     void *context;
     worker *workers;
@@ -25,9 +29,10 @@ static kn_status visit_groups(void *context, const kn_groups *groups, unsigned w
 {
     kn_status status = KN_OK;
     state *s = context;
-    kn_node node;
-    KN_TRY(kn_evaluate(&node, s->workers[w].evaluator, groups, err));
-    KN_TRY(s->visit(s->context, &node, groups->levels, w, err));
+    worker *own = &s->workers[w];
+    if (s->figures != NULL) kn_figures_of_groups(own->nodes, own->losses, s->figures, own->sums, own->evaluator, groups);
+    else KN_TRY(kn_evaluate(own->nodes, own->evaluator, groups, err));
+    KN_TRY(s->visit(s->context, own->nodes, own->losses, groups->levels, w, err));
 done:
     return status;
 }
@@ -37,18 +42,21 @@ static kn_status visit_blocks(state *s, const kn_blocks *blocks, unsigned w, kn_
     kn_status status = KN_OK;
     const kn_block_lattice *b = s->domain->blocks;
     worker *own = &s->workers[w];
-    kn_node nodes[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+    const size_t n_measures = s->figures != NULL ? s->figures->n : 0;
     for (uint32_t d = 0; d < b->n_outer; d++)
         if (blocks->levels[b->outer[d]] != own->levels[b->outer[d]]) {
             KN_TRY(kn_blocks_roll(&own->leaf, blocks, own->levels, kn_evaluator_block_roller(own->evaluator), err));
             blocks = &own->leaf;
             break;
         }
-    kn_evaluate_blocks(nodes, own->evaluator, blocks, s->details);
+    if (s->figures != NULL) kn_figures_of_blocks(own->nodes, own->losses, own->block_figures, blocks);
+    else kn_evaluate_blocks(own->nodes, own->evaluator, blocks, false);
     for (uint32_t c = 0; c < b->n_combos; c++)
         for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
             kn_block_levels(own->node_levels, b, blocks, c, v);
-            KN_TRY(s->visit(s->context, &nodes[c * KN_LATTICE_LANES + v], own->node_levels, w, err));
+            size_t at = c * KN_LATTICE_LANES + v;
+            const double *losses = own->losses != NULL ? own->losses + at * n_measures : NULL;
+            KN_TRY(s->visit(s->context, &own->nodes[at], losses, own->node_levels, w, err));
         }
 done:
     return status;
@@ -122,20 +130,48 @@ static kn_status run_blocks(state *s, kn_error *err)
     return kn_pool_run(s->domain->task->pool, s->n_jobs, run_job, s, err);
 }
 
-kn_status kn_all_nodes(const kn_full_domain *domain, bool details, kn_node_visitor visit, void *context, kn_error *err)
+static kn_status worker_new(worker *own, const state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const size_t most_nodes = KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES, n_qis = s->domain->task->tuples->n_qis;
+    KN_TRY(kn_evaluator_new(&own->evaluator, s->domain, NULL, err));
+    KN_NEW(own->kept, (size_t)s->domain->n_order + 1);
+    KN_NEW(own->levels, n_qis);
+    KN_NEW(own->node_levels, n_qis);
+    KN_NEW(own->nodes, most_nodes);
+    if (s->figures == NULL) goto done;
+    KN_NEW(own->losses, most_nodes * s->figures->n + 1);
+    if (s->domain->blocks != NULL) KN_TRY(kn_block_figures_new(&own->block_figures, s->figures, err));
+    else KN_TRY(kn_node_sums_new(&own->sums, s->figures, err));
+done:
+    return status;
+}
+
+static void worker_free(worker *own, uint32_t n_order)
+{
+    for (uint32_t d = 0; own->kept != NULL && d <= n_order; d++)
+        for (int i = 0; i < 2; i++) kn_blocks_free(&own->kept[d][i]);
+    kn_free(own->kept);
+    kn_blocks_free(&own->leaf);
+    kn_free(own->levels);
+    kn_free(own->node_levels);
+    kn_free(own->nodes);
+    kn_free(own->losses);
+    kn_node_sums_free(own->sums);
+    kn_block_figures_free(own->block_figures);
+    kn_evaluator_free(own->evaluator);
+}
+
+kn_status kn_all_nodes(const kn_full_domain *domain, const kn_figures *figures, kn_node_visitor visit, void *context,
+                       kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_task *task = domain->task;
-    state s = {.domain = domain, .details = details, .visit = visit, .context = context,
+    state s = {.domain = domain, .figures = figures, .visit = visit, .context = context,
                .n_workers = kn_pool_threads(task->pool)};
     s.memory_each = task->memory_bytes / s.n_workers + (task->memory_bytes > 0);
     KN_NEW(s.workers, s.n_workers);
-    for (uint32_t w = 0; w < s.n_workers; w++) {
-        KN_TRY(kn_evaluator_new(&s.workers[w].evaluator, domain, NULL, err));
-        KN_NEW(s.workers[w].kept, (size_t)domain->n_order + 1);
-        KN_NEW(s.workers[w].levels, task->tuples->n_qis);
-        KN_NEW(s.workers[w].node_levels, task->tuples->n_qis);
-    }
+    for (uint32_t w = 0; w < s.n_workers; w++) KN_TRY(worker_new(&s.workers[w], &s, err));
     if (domain->blocks != NULL) {
         KN_TRY(run_blocks(&s, err));
     } else {
@@ -145,16 +181,7 @@ kn_status kn_all_nodes(const kn_full_domain *domain, bool details, kn_node_visit
         KN_TRY(kn_lattice_walk_run(&walk, err));
     }
 done:
-    for (uint32_t w = 0; s.workers != NULL && w < s.n_workers; w++) {
-        worker *own = &s.workers[w];
-        for (uint32_t d = 0; own->kept != NULL && d <= domain->n_order; d++)
-            for (int i = 0; i < 2; i++) kn_blocks_free(&own->kept[d][i]);
-        kn_free(own->kept);
-        kn_blocks_free(&own->leaf);
-        kn_free(own->levels);
-        kn_free(own->node_levels);
-        kn_evaluator_free(own->evaluator);
-    }
+    for (uint32_t w = 0; s.workers != NULL && w < s.n_workers; w++) worker_free(&s.workers[w], domain->n_order);
     kn_free(s.workers);
     return status;
 }

@@ -157,17 +157,37 @@ static inline __attribute__((always_inline)) void raise_classes(kn_count_scan *s
     scan->n_classes[c] = n;
 }
 
+static inline __attribute__((always_inline)) void base_classes(kn_count_scan *scan, const kn_blocks *blocks,
+                                                               uint32_t block, bool has_persons)
+{
+    const uint32_t parts = has_persons ? 2 : 1;
+    for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++)
+        add_sum(scan, blocks->inner[e], (const kn_lanes4 *)blocks->counts + (size_t)e * parts, has_persons);
+    take_sums(scan, scan->domain->blocks, 0, has_persons);
+}
+
+void kn_count_classes(kn_count_scan *scan, const kn_blocks *blocks, uint32_t block)
+{
+    const kn_block_lattice *b = scan->domain->blocks;
+    const bool has_persons = scan->domain->lattice->has_persons;
+    base_classes(scan, blocks, block, has_persons);
+    for (uint32_t c = 1; c < b->n_combos; c++) raise_classes(scan, b, c, has_persons);
+}
+
+kn_class_list kn_count_list(const kn_count_scan *scan, uint32_t combo)
+{
+    return (kn_class_list){scan->n_classes[combo], scan->lists[combo].value, scan->lists[combo].counts};
+}
+
 /* A block whose classes differ from combo to combo. */
 static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sums, kn_count_scan *scan,
                                                               const kn_blocks *blocks, uint32_t block,
                                                               const settings *s)
 {
     const kn_block_lattice *b = scan->domain->blocks;
-    const uint32_t first = blocks->start[block], parts = s->has_persons ? 2 : 1;
+    const uint32_t parts = s->has_persons ? 2 : 1;
     uint32_t clean = 0;
-    for (uint32_t e = first; e < blocks->start[block + 1]; e++)
-        add_sum(scan, blocks->inner[e], (const kn_lanes4 *)blocks->counts + (size_t)e * parts, s->has_persons);
-    take_sums(scan, b, 0, s->has_persons);
+    base_classes(scan, blocks, block, s->has_persons);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         if (clean >> c & 1) continue;
         if (c > 0) raise_classes(scan, b, c, s->has_persons);

@@ -48,6 +48,15 @@ kn_status kn_count_scan_new(kn_count_scan **out, const kn_full_domain *domain, k
 void kn_count_scan_free(kn_count_scan *scan);
 void kn_scan_counts(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, kn_block_range range, bool details);
 
+/* The classes of one block at every combo, in the order of their inner values; valid until the next call. */
+typedef struct kn_class_list {
+    uint32_t n;
+    const uint16_t *values;  /* inner values at the combo's levels */
+    const kn_lanes4 *counts; /* rows, then persons where they are not rows */
+} kn_class_list;
+void kn_count_classes(kn_count_scan *scan, const kn_blocks *blocks, uint32_t block);
+kn_class_list kn_count_list(const kn_count_scan *scan, uint32_t combo);
+
 /* With sensitive values: models are asked about classes that have persons enough. */
 typedef struct kn_histogram_scan kn_histogram_scan;
 kn_status kn_histogram_scan_new(kn_histogram_scan **out, const kn_full_domain *domain, kn_error *err);

@@ -25,7 +25,7 @@ struct kn_evaluator {
     uint32_t *entries;
     uint32_t **suppressed_sums; /* per sensitive column, by value */
     uint32_t *suppressed_entries;
-    kn_cell *cells, *root;
+    kn_cell *cells;
     struct field { /* [q]: where a group's key tells what suppressing it costs in that column, at the node at hand */
         const int64_t *gap;
         uint32_t word, shift, mask;
@@ -41,17 +41,17 @@ struct kn_evaluator {
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
 
-static double total_price(const kn_task *task)
+static double total_price(const kn_tuples *tuples, const kn_objective *objective)
 {
     double sum = 0;
-    for (uint32_t q = 0; q < task->tuples->n_qis; q++) {
-        const kn_tree *tree = task->tuples->domains[q]->tree;
-        double most = fabs(task->objective->root_price[q]);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        const kn_tree *tree = tuples->domains[q]->tree;
+        double most = fabs(objective->root_price[q]);
         for (uint32_t node = 0; node < tree->n_nodes; node++)
-            if (fabs(task->objective->node_price[q][node]) > most) most = fabs(task->objective->node_price[q][node]);
+            if (fabs(objective->node_price[q][node]) > most) most = fabs(objective->node_price[q][node]);
         sum += most;
     }
-    return sum * task->tuples->n_rows;
+    return sum * tuples->n_rows;
 }
 
 static int64_t in_units(const kn_full_domain *domain, double price) { return llround(price / domain->unit); }
@@ -59,7 +59,7 @@ static int64_t in_units(const kn_full_domain *domain, double price) { return llr
 static kn_status column_prices(kn_full_domain *domain, uint32_t q, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_objective *objective = domain->task->objective;
+    const kn_objective *objective = domain->objective;
     const kn_domain *values = domain->task->tuples->domains[q];
     const kn_lattice_column *column = &domain->lattice->columns[q];
     int64_t root = in_units(domain, objective->root_price[q]);
@@ -86,12 +86,13 @@ done:
 }
 
 /* The unit is a power of two, the smallest for which no sum over the table overflows. */
-static kn_status prices(kn_full_domain *domain, kn_error *err)
+static kn_status prices(kn_full_domain *domain, const kn_objective *objective, kn_error *err)
 {
     kn_status status = KN_OK;
+    domain->objective = objective;
     uint32_t n_qis = domain->task->tuples->n_qis;
     int exponent;
-    frexp(total_price(domain->task), &exponent);
+    frexp(total_price(domain->task->tuples, objective), &exponent);
     domain->unit = ldexp(1, exponent - 61);
     KN_NEW(domain->table_sum, n_qis);
     KN_NEW(domain->gap, n_qis);
@@ -103,8 +104,8 @@ done:
 
 double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum)
 {
-    const kn_objective *objective = domain->task->objective;
-    if (objective->type->price_cell == NULL) return (double)sum * domain->unit;
+    const kn_objective *objective = domain->objective;
+    if (objective == NULL) return (double)sum * domain->unit;
     return ((double)sum * domain->unit - objective->discount) * objective->scale;
 }
 
@@ -142,7 +143,9 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags | (blocks ? KN_LATTICE_NO_BASE : 0), err));
     KN_TRY(kn_lattice_order(&domain->order, &domain->n_order, domain->lattice, err));
     domain->upward_closed = task->models->counts_only || (task->models->monotone && task->max_suppressed == 0);
-    if (measure->price_cell != NULL) KN_TRY(prices(domain, err));
+    KN_NEW(domain->root, task->tuples->n_qis);
+    for (uint32_t q = 0; q < task->tuples->n_qis; q++) domain->root[q] = kn_domain_root(task->tuples->domains[q]);
+    if (measure->price_cell != NULL) KN_TRY(prices(domain, task->objective, err));
     if (measure->suppression_bound != NULL) domain->unit = 0x1p-10;
     domain->bounded = domain->monotone_prices || (measure->suppression_bound != NULL && measure->finish == NULL);
     if (blocks)
@@ -154,6 +157,22 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
         kn_lattice_free(domain->lattice);
         KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags, err));
     }
+    *out = domain;
+    domain = NULL;
+done:
+    kn_full_domain_free(domain);
+    return status;
+}
+
+kn_status kn_full_domain_new_prices(kn_full_domain **out, const kn_task *task, const kn_objective *objective, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_full_domain *domain = NULL;
+    *out = NULL;
+    KN_NEW(domain, 1);
+    domain->task = task;
+    KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, KN_LATTICE_NO_BASE, err));
+    KN_TRY(prices(domain, objective, err));
     *out = domain;
     domain = NULL;
 done:
@@ -173,6 +192,7 @@ void kn_full_domain_free(kn_full_domain *domain)
     kn_free(domain->gap);
     kn_free(domain->table_sum);
     kn_free(domain->order);
+    kn_free(domain->root);
     kn_free(domain->inner_gap);
     kn_block_lattice_free(domain->blocks);
     kn_lattice_free(domain->lattice);
@@ -220,13 +240,11 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     KN_NEW(evaluator->levels, tuples->n_qis);
     KN_NEW(evaluator->last_levels, tuples->n_qis);
     KN_NEW(evaluator->nodes, KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES);
-    KN_NEW(evaluator->root, tuples->n_qis);
     KN_NEW(evaluator->fields, (size_t)tuples->n_qis + 1);
     if (domain->blocks != NULL) {
         KN_TRY(scans_new(evaluator, err));
         KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, pool, err));
     }
-    for (uint32_t q = 0; q < tuples->n_qis; q++) evaluator->root[q] = kn_domain_root(tuples->domains[q]);
     *out = evaluator;
     evaluator = NULL;
 done:
@@ -259,7 +277,6 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_free(evaluator->entries);
     kn_free(evaluator->suppressed_entries);
     kn_free(evaluator->cells);
-    kn_free(evaluator->root);
     kn_free(evaluator->fields);
     for (uint32_t i = 0; i < evaluator->n_threads; i++) {
         kn_block_sums_free(evaluator->scans[i].sums);
@@ -323,6 +340,15 @@ static bool class_holds(kn_evaluator *evaluator, const kn_groups *groups, uint32
     return kn_models_hold_class(models, counts, evaluator->cells, NULL);
 }
 
+bool kn_evaluator_class(kn_class_counts *counts, const kn_cell **cells, kn_evaluator *evaluator, const kn_groups *groups,
+                        uint32_t g)
+{
+    *counts = kn_groups_class(evaluator->domain->lattice, groups, g, evaluator->histograms, evaluator->entries);
+    fill_cells(evaluator->cells, evaluator, groups, g);
+    *cells = evaluator->cells;
+    return class_holds(evaluator, groups, g, counts);
+}
+
 static double class_price(kn_evaluator *evaluator, const kn_groups *groups, uint32_t g, const kn_class_counts *counts)
 {
     const kn_task *task = evaluator->domain->task;
@@ -331,15 +357,14 @@ static double class_price(kn_evaluator *evaluator, const kn_groups *groups, uint
                                               false);
 }
 
-static void add_suppressed(kn_evaluator *evaluator, const kn_class_counts *counts)
+void kn_evaluator_add_suppressed(kn_evaluator *evaluator, const kn_class_counts *counts)
 {
     for (uint32_t s = 0; counts->sensitive != NULL && s < evaluator->domain->task->tuples->n_sensitive; s++)
         for (uint32_t i = 0; i < counts->sensitive[s].n; i++)
             evaluator->suppressed_sums[s][counts->sensitive[s].values[i]] += counts->sensitive[s].counts[i];
 }
 
-/* The suppressed rows as a class; clears the sums. */
-static kn_class_counts suppressed_class(kn_evaluator *evaluator, uint64_t n_rows, uint64_t n_persons)
+kn_class_counts kn_evaluator_suppressed_class(kn_evaluator *evaluator, uint64_t n_rows, uint64_t n_persons)
 {
     const kn_tuples *tuples = evaluator->domain->task->tuples;
     kn_class_counts counts = {.n_rows = n_rows, .n_persons = n_persons};
@@ -368,15 +393,14 @@ static double settle(long double sum)
     return ldexp(nearbyint(mantissa * 0x1p46), exponent - 46);
 }
 
-static double finish_classes(kn_evaluator *evaluator, const kn_node *node, long double sum, uint64_t n_persons)
+double kn_full_domain_class_loss(const kn_full_domain *domain, const kn_objective *objective, const kn_node *node,
+                                 long double sum, const kn_class_counts *suppressed)
 {
-    const kn_task *task = evaluator->domain->task;
-    const kn_objective *objective = task->objective;
-    kn_class_counts counts = suppressed_class(evaluator, node->n_suppressed, n_persons);
+    const kn_tuples *tuples = domain->task->tuples;
     if (node->n_suppressed > 0)
-        sum += objective->type->price_class(objective->state, task->tuples, &counts, evaluator->root, NULL, true);
+        sum += objective->type->price_class(objective->state, tuples, suppressed, domain->root, NULL, true);
     if (objective->type->finish == NULL) return settle(sum);
-    kn_release sizes = {.tuples = task->tuples, .n_classes = (uint32_t)node->n_classes,
+    kn_release sizes = {.tuples = tuples, .n_classes = (uint32_t)node->n_classes,
                         .n_suppressed = (uint32_t)node->n_suppressed};
     return settle(objective->type->finish(objective->state, &sizes, settle(sum)));
 }
@@ -476,12 +500,15 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
             out->n_sure += counts.n_rows;
             out->sure_units += more;
         }
-        if (measure->price_class != NULL) add_suppressed(evaluator, &counts);
+        if (measure->price_class != NULL) kn_evaluator_add_suppressed(evaluator, &counts);
     }
     out->feasible = out->n_suppressed <= task->max_suppressed;
     out->units = units;
     if (measure->price_cell != NULL) out->loss = kn_full_domain_loss(domain, units);
-    else if (measure->price_class != NULL) out->loss = finish_classes(evaluator, out, sum, n_suppressed_persons);
+    if (measure->price_class != NULL) {
+        kn_class_counts suppressed = kn_evaluator_suppressed_class(evaluator, out->n_suppressed, n_suppressed_persons);
+        out->loss = kn_full_domain_class_loss(domain, task->objective, out, sum, &suppressed);
+    }
     if (measure->suppression_bound != NULL) {
         out->units = (int64_t)ceil(out->loss / domain->unit);
         out->sure_units = (int64_t)floor(measure->suppression_bound(task->tuples, out->n_sure) / domain->unit);

@@ -31,7 +31,9 @@ typedef struct kn_node {
 typedef struct kn_full_domain {
     const kn_task *task;
     kn_lattice *lattice;
+    const kn_objective *objective; /* whose prices these are; NULL: not a cell measure */
     uint32_t *order, n_order; /* all columns, outermost first */
+    kn_cell *root;            /* [q]: what a suppressed row has there */
     double unit;              /* cell measures: prices are multiples of it. Class measures: losses are rounded to it */
     bool bounded;             /* a node loses at least the table's price (class measures: 0) plus sure_units, and so does
                                  everything below it */
@@ -47,6 +49,9 @@ typedef struct kn_full_domain {
 /* `max_combos`: 0: no blocks, the lattice has its base. Otherwise blocks where models and measure allow it, with at most
  * that many combos; the lattice has its base only where they do not. */
 kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t max_combos, kn_error *err);
+/* The prices of another cell measure: levels, table_sum, gap, unit and root_sum only. */
+kn_status kn_full_domain_new_prices(kn_full_domain **out, const kn_task *task, const kn_objective *objective,
+                                    kn_error *err);
 void kn_full_domain_free(kn_full_domain *domain);
 
 /* Scratch. With a pool large nodes are shared out among its threads; a thread's own evaluator has none. */
@@ -79,6 +84,15 @@ int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b
 
 /* Reported loss of a sum in units (cell measures). */
 double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum);
+/* Reported loss under a class measure: `sum` over the classes that hold, and the class of suppressed rows. */
+double kn_full_domain_class_loss(const kn_full_domain *domain, const kn_objective *objective, const kn_node *node,
+                                 long double sum, const kn_class_counts *suppressed);
+/* Group by group: its counts and cells, valid until the next call, and whether it satisfies the models ... */
+bool kn_evaluator_class(kn_class_counts *counts, const kn_cell **cells, kn_evaluator *evaluator, const kn_groups *groups,
+                        uint32_t g);
+/* ... where it does not, it is added to the suppressed ones, which are a class in the end; that starts anew. */
+void kn_evaluator_add_suppressed(kn_evaluator *evaluator, const kn_class_counts *counts);
+kn_class_counts kn_evaluator_suppressed_class(kn_evaluator *evaluator, uint64_t n_rows, uint64_t n_persons);
 /* The answer for a level vector. */
 kn_status kn_full_domain_answer(kn_answer *answer, const kn_full_domain *domain, const uint32_t *levels, kn_error *err);
 /* KN_NOT_MET: no node is feasible; says what the most general one would suppress and what may be. */

@@ -1,16 +1,19 @@
-/* The table of all nodes; see the header. One pass over the lattice per measure, the first with class counts. */
+/* The table of all nodes; see the header. One pass over blocks for all that class sizes tell, one over plain groups for the
+ * measures that look at classes one by one; measures of whole releases take a pass each. */
 #include "algo/lattice_table.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_COMBOS = 9 };
-
 typedef struct filling {
     kn_lattice_table *table;
+    const kn_task *task;
     size_t *stride; /* [q] */
     const kn_lattice *lattice;
-    size_t measure; /* where losses go; n_measures: entries are filled */
+    size_t n_measures; /* of the pass at hand ... */
+    const kn_objective **objectives;
+    size_t *column;    /* ... and where their losses go; the table's n_measures: the loss of the entry */
+    bool entries;      /* the pass fills the entries too */
 } filling;
 
 static size_t place(const filling *f, const uint32_t *levels)
@@ -21,35 +24,115 @@ static size_t place(const filling *f, const uint32_t *levels)
     return at;
 }
 
-static kn_status visit(void *context, const kn_node *node, const uint32_t *levels, unsigned worker, kn_error *err)
+static void put_loss(const filling *f, size_t at, size_t column, double loss)
 {
-    filling *f = context;
-    kn_lattice_table *table = f->table;
+    if (column < f->table->n_measures) f->table->losses[at * f->table->n_measures + column] = loss;
+    else f->table->entries[at].node.loss = loss;
+}
+
+static kn_status visit(void *context, const kn_node *node, const double *losses, const uint32_t *levels, unsigned worker,
+                       kn_error *err)
+{
+    const filling *f = context;
+    const kn_lattice_table *table = f->table;
     size_t at = place(f, levels);
-    if (f->measure < table->n_measures) {
-        table->losses[at * table->n_measures + f->measure] = node->loss;
-        return KN_OK;
+    if (f->entries) {
+        kn_lattice_entry *entry = &table->entries[at];
+        double loss = entry->node.loss;
+        *entry = (kn_lattice_entry){.node = *node};
+        entry->node.loss = loss;
+        memcpy(table->levels + at * table->tuples->n_qis, levels, table->tuples->n_qis * sizeof *levels);
+        for (uint32_t q = 0; q < table->tuples->n_qis; q++) entry->height += levels[q];
     }
-    table->entries[at].node = *node;
-    memcpy(table->levels + at * table->tuples->n_qis, levels, table->tuples->n_qis * sizeof *levels);
-    for (uint32_t q = 0; q < table->tuples->n_qis; q++) table->entries[at].height += levels[q];
+    for (size_t m = 0; m < f->n_measures; m++) put_loss(f, at, f->column[m], losses != NULL ? losses[m] : node->loss);
     return KN_OK;
 }
 
-/* One measure over all nodes. Without a limit of suppressed rows, so that whole measures price every node. */
-static kn_status fill(filling *f, const kn_task *task, const kn_objective *objective, bool details, kn_error *err)
+/* --- Passes ---------------------------------------------------------------------------------------------------- */
+
+typedef enum pass { BY_BLOCKS, BY_GROUPS, WHOLE } pass;
+
+/* Blocks answer by class sizes. Models that look at more judge plain groups, and then these serve all measures. */
+static pass pass_of(const kn_measure *measure, const kn_models *models)
+{
+    if (measure->price_release != NULL) return WHOLE;
+    return models->counts_only && kn_figures_by_blocks(measure) ? BY_BLOCKS : BY_GROUPS;
+}
+
+static void choose_measures(filling *f, const kn_objective *const *objectives, pass which)
+{
+    const kn_models *models = f->task->models;
+    f->n_measures = 0;
+    for (size_t m = 0; m <= f->table->n_measures; m++) {
+        const kn_objective *objective = m < f->table->n_measures ? objectives[m] : f->task->objective;
+        if (pass_of(objective->type, models) != which) continue;
+        f->objectives[f->n_measures] = objective;
+        f->column[f->n_measures++] = m;
+    }
+}
+
+/* How many combos blocks may have so that their figures fit. */
+static uint32_t most_combos(const filling *f)
+{
+    enum { MOST_COMBOS = 9, MOST_BYTES = 1 << 26 };
+    uint32_t n = MOST_COMBOS;
+    size_t most = MOST_BYTES;
+    if (f->task->memory_bytes > 0 && f->task->memory_bytes / 4 < most) most = f->task->memory_bytes / 4;
+    while (n > 1 && kn_block_figures_bytes(f->lattice, n) > most) n--;
+    return n;
+}
+
+/* Anything that has a price of cells, for the domain of a pass, which needs one. */
+static kn_status cell_objective(kn_objective **out, const kn_task *task, kn_error *err)
+{
+    return kn_objective_new(out, "lm", task->tuples, err);
+}
+
+static kn_status fill(filling *f, const kn_objective *const *objectives, pass which, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_task own = *f->task;
+    kn_full_domain *domain = NULL;
+    kn_figures *figures = NULL;
+    kn_objective *cells = NULL;
+    choose_measures(f, objectives, which);
+    if (f->n_measures == 0 && !f->entries) goto done;
+    KN_TRY(cell_objective(&cells, &own, err));
+    own.objective = cells;
+    for (size_t m = 0; m < f->n_measures && which == BY_GROUPS; m++) /* one that brings along what all need */
+        if (f->objectives[m]->type->needs != 0) own.objective = f->objectives[m];
+    KN_TRY(kn_full_domain_new(&domain, &own, which == BY_BLOCKS ? most_combos(f) : 0, err));
+    KN_TRY(kn_figures_new(&figures, domain, f->objectives, f->n_measures, err));
+    KN_TRY(kn_all_nodes(domain, figures, visit, f, err));
+    f->entries = false;
+done:
+    kn_figures_free(figures);
+    kn_full_domain_free(domain);
+    kn_objective_free(cells);
+    return status;
+}
+
+/* The measures of whole releases. They price feasible nodes only: those of the table have no limit of suppressed rows. */
+static kn_status fill_whole(filling *f, const kn_objective *const *objectives, kn_error *err)
 {
     kn_status status = KN_OK;
     enum { MOST_WORK = 300000000 };
-    kn_task own = *task;
     kn_full_domain *domain = NULL;
-    own.objective = objective;
-    if (!details) own.max_suppressed = task->tuples->n_rows;
-    double work = (double)f->table->n * task->tuples->n_rows;
-    if (!details && objective->type->price_release != NULL && work > MOST_WORK) return KN_OK;
-    KN_TRY(kn_full_domain_new(&domain, &own, MOST_COMBOS, err));
-    f->lattice = domain->lattice;
-    KN_TRY(kn_all_nodes(domain, details, visit, f, err));
+    choose_measures(f, objectives, WHOLE);
+    size_t n = f->n_measures;
+    f->n_measures = 1;
+    for (size_t m = 0; m < n; m++) {
+        bool listed = f->column[m] < f->table->n_measures;
+        kn_task own = *f->task;
+        own.objective = f->objectives[m];
+        if (listed) own.max_suppressed = own.tuples->n_rows;
+        if (listed && (double)f->table->n * own.tuples->n_rows > MOST_WORK) continue;
+        f->column[0] = f->column[m];
+        KN_TRY(kn_full_domain_new(&domain, &own, 0, err));
+        KN_TRY(kn_all_nodes(domain, NULL, visit, f, err));
+        kn_full_domain_free(domain);
+        domain = NULL;
+    }
 done:
     kn_full_domain_free(domain);
     return status;
@@ -106,23 +189,28 @@ kn_status kn_lattice_table_new(kn_lattice_table **out, const kn_task *task, cons
     KN_NEW(f.stride, (size_t)n_qis + 1);
     KN_NEW(least, (size_t)n_qis + 1);
     f.table = table;
+    f.task = task;
+    f.lattice = lattice;
+    f.entries = true;
     size_t stride = 1;
     for (uint32_t q = n_qis; q-- > 0;) {
         f.stride[q] = stride;
         least[q] = lattice->columns[q].min_level;
         stride *= lattice->columns[q].max_level - lattice->columns[q].min_level + 1;
     }
-    f.measure = n_objectives;
-    KN_TRY(fill(&f, task, task->objective, true, err));
-    for (f.measure = 0; f.measure < n_objectives; f.measure++) {
-        table->measures[f.measure] = objectives[f.measure]->type;
-        KN_TRY(fill(&f, task, objectives[f.measure], false, err));
-    }
+    KN_NEW(f.objectives, n_objectives + 1);
+    KN_NEW(f.column, n_objectives + 1);
+    for (size_t m = 0; m < n_objectives; m++) table->measures[m] = objectives[m]->type;
+    KN_TRY(fill(&f, objectives, task->models->counts_only ? BY_BLOCKS : BY_GROUPS, err));
+    KN_TRY(fill(&f, objectives, BY_GROUPS, err));
+    KN_TRY(fill_whole(&f, objectives, err));
     KN_TRY(mark(table, f.stride, least, err));
     *out = table;
     table = NULL;
 done:
     kn_free(f.stride);
+    kn_free(f.objectives);
+    kn_free(f.column);
     kn_free(least);
     kn_lattice_free(lattice);
     kn_lattice_table_free(table);

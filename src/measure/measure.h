@@ -42,6 +42,11 @@ typedef struct kn_measure {
     /* Price of a class (all its rows together); `cells` its n_qis cells. `suppressed`: the class of suppressed rows. */
     double (*price_class)(const void *state, const kn_tuples *tuples, const kn_class_counts *counts,
                           const kn_cell *cells, const kn_set_pool *sets, bool suppressed);
+    /* Class measures that look at the sizes of classes only: the sum of price_class over n_classes classes whose rows
+     * squared add up to `squares`. NULL: there is more to them. */
+    double (*price_sizes)(uint64_t n_classes, uint64_t squares);
+    /* Class measures that are a class's rows times a product over the columns: the factor of one cell. NULL: they are not. */
+    double (*cell_factor)(const kn_domain *domain, const kn_cell *cell, const kn_set_pool *sets);
     /* Class measures: what every release loses at least that suppresses at least n_rows rows. NULL: nothing is known. */
     double (*suppression_bound)(const kn_tuples *tuples, uint64_t n_rows);
     kn_status (*price_release)(double *loss, const void *state, const kn_release *release, kn_pool *pool,

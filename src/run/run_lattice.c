@@ -6,6 +6,8 @@
 #include "run/input.h"
 #include "run/result.h"
 
+#include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_NODES = 1000000 };
@@ -68,31 +70,80 @@ static void append_levels(kn_buffer *text, const kn_lattice_table *table, size_t
     kn_buffer_char(text, ']');
 }
 
+typedef struct counts {
+    size_t n_feasible, n_minimal;
+} counts;
+
+static counts count_nodes(const kn_lattice_table *table)
+{
+    counts found = {0};
+    for (size_t i = 0; i < table->n; i++) {
+        found.n_feasible += table->entries[i].node.feasible;
+        found.n_minimal += table->entries[i].minimal;
+    }
+    return found;
+}
+
 static kn_status summarize(kn_result *result, const kn_lattice_table *table, const kn_objective *objective, kn_error *err)
 {
     enum { SHOWN = 10 };
     kn_buffer text = {0};
-    size_t n_feasible = 0, n_minimal = 0;
-    for (size_t i = 0; i < table->n; i++) {
-        n_feasible += table->entries[i].node.feasible;
-        n_minimal += table->entries[i].minimal;
-    }
-    kn_buffer_printf(&text, "%zu nodes, %zu feasible, %zu minimal\n", table->n, n_feasible, n_minimal);
+    counts found = count_nodes(table);
+    kn_buffer_printf(&text, "%zu nodes, %zu feasible, %zu minimal\n", table->n, found.n_feasible, found.n_minimal);
     kn_buffer_printf(&text, "  %-14s", "minimal");
     for (size_t i = 0, shown = 0; i < table->n && shown < SHOWN; i++) {
         if (!table->entries[i].minimal) continue;
         if (shown++ != 0) kn_buffer_char(&text, ' ');
         append_levels(&text, table, i);
     }
-    kn_buffer_printf(&text, "%s\n", n_minimal > SHOWN ? " ..." : "");
+    kn_buffer_printf(&text, "%s\n", found.n_minimal > SHOWN ? " ..." : "");
     if (table->best < table->n) {
         kn_buffer_printf(&text, "  %-14s", "best");
         append_levels(&text, table, table->best);
-        kn_buffer_printf(&text, ", %s %.6g, %llu rows suppressed\n", objective->type->name,
-                         table->entries[table->best].node.loss,
-                         (unsigned long long)table->entries[table->best].node.n_suppressed);
+        const kn_node *node = &table->entries[table->best].node;
+        kn_buffer_printf(&text, ", %s %.6g, %llu row%s suppressed\n", objective->type->name, node->loss,
+                         (unsigned long long)node->n_suppressed, node->n_suppressed == 1 ? "" : "s");
     }
     return kn_buffer_finish(&result->text, &text, err);
+}
+
+static json_t *levels_json(const kn_lattice_table *table, size_t node)
+{
+    uint32_t n_qis = table->tuples->n_qis;
+    json_t *list = json_array();
+    for (uint32_t q = 0; q < n_qis; q++) json_array_append_new(list, json_integer(table->levels[node * n_qis + q]));
+    return list;
+}
+
+/* All minimal nodes; the full table is the CSV's. */
+static kn_status put_json(kn_result *result, const kn_lattice_table *table, const kn_input *input, const kn_seconds *seconds,
+                          kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_buffer text = {0};
+    counts found = count_nodes(table);
+    json_t *minimal = json_array(), *best = json_null();
+    for (size_t i = 0; i < table->n; i++)
+        if (table->entries[i].minimal) json_array_append_new(minimal, levels_json(table, i));
+    if (table->best < table->n) {
+        const kn_node *node = &table->entries[table->best].node;
+        best = json_pack("{s:o, s:f, s:I}", "levels", levels_json(table, table->best), "loss", node->loss, "suppressed",
+                         (json_int_t)node->n_suppressed);
+    }
+    json_t *root = json_pack("{s:s, s:I, s:I, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f}, s:I}", "measure",
+                             input->objective->type->name, "nodes", (json_int_t)table->n, "feasible",
+                             (json_int_t)found.n_feasible, "minimal", minimal, "best", best, "seconds", "read", seconds->read,
+                             "encode", seconds->encode, "search", seconds->search, "write", seconds->write, "total",
+                             seconds->total, "peak_bytes", (json_int_t)kn_memory_peak());
+    char *dumped = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
+    json_decref(root);
+    if (dumped == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    kn_buffer_printf(&text, "%s\n", dumped);
+    free(dumped);
+    KN_TRY(kn_buffer_finish(&result->json, &text, err));
+    KN_TRY(kn_result_save_json(result, input->settings, err));
+done:
+    return status;
 }
 
 kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_error *err)
@@ -104,6 +155,8 @@ kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_erro
     kn_lattice_table *table = NULL;
     kn_result *result = NULL;
     kn_args no_args = {0};
+    double began = kn_seconds_now(), memory_bytes = kn_settings_number(settings, "memory", 0);
+    kn_seconds seconds = {0};
     *out = NULL;
     KN_TRY(kn_input_new(&input, settings, err));
     KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
@@ -111,12 +164,19 @@ kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_erro
     KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
     KN_TRY(kn_input_goals(input, err));
     KN_TRY(list_objectives(&objectives, &n_objectives, input, err));
+    size_t used_bytes = kn_memory_used();
     kn_task task = {.tuples = input->tuples, .models = input->models, .objective = input->objective, .args = &no_args,
-                    .max_suppressed = input->max_suppressed, .pool = input->pool, .ticker = &input->ticker};
+                    .max_suppressed = input->max_suppressed, .pool = input->pool, .ticker = &input->ticker,
+                    .memory_bytes = memory_bytes > (double)used_bytes ? (size_t)memory_bytes - used_bytes : 0};
+    double searched = kn_seconds_now();
     KN_TRY(kn_lattice_table_new(&table, &task, (const kn_objective *const *)objectives, n_objectives, MAX_NODES, err));
+    double listed = kn_seconds_now();
     KN_TRY(write_table(table, input, err));
     KN_TRY(write_page(table, input, err));
+    seconds = (kn_seconds){.read = input->seconds_read, .encode = input->seconds_encode, .search = listed - searched,
+                           .write = kn_seconds_now() - listed, .total = kn_seconds_now() - began};
     KN_TRY(kn_result_new(&result, err));
+    KN_TRY(put_json(result, table, input, &seconds, err));
     KN_TRY(summarize(result, table, input->objective, err));
     KN_TRY(kn_buffer_finish(&result->warnings, &input->warnings, err));
     *out = result;

@@ -1,0 +1,444 @@
+/* Figures of the nodes that blocks answer; see node_figures.h. The classes of each block are listed for every combo and
+ * added up by lane for each merged set of riders (block_sums.h); a block with a single entry is the same class in every
+ * combo and is added once. Suppressed rows are kept by outer position and by inner value, products by inner value where
+ * the combos differ in nothing else.
+ *
+ * Memory: 16 bytes per combo and value of the outer columns. */
+#include "algo/block_sums.h"
+#include "algo/node_figures.h"
+
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+typedef uint64_t lanes4_wide __attribute__((vector_size(32)));
+typedef double lanes4_real __attribute__((vector_size(32)));
+
+/* What one merged set has at one combo. */
+typedef struct set_sums {
+    kn_lanes4 classes, smallest;
+    lanes4_wide squares;
+} set_sums;
+
+struct kn_block_figures {
+    const kn_figures *figures;
+    kn_count_scan *counts;
+    uint32_t n_products, *products; /* measures that are a product over the columns */
+    set_sums sums[KN_BLOCK_MAX_COMBOS][4], single_sums[4]; /* single: blocks with one entry */
+    lanes4_real *class_products; /* [(product * n_combos + combo) * 4 + set]: rows * factors of outer and inner columns */
+    lanes4_real *single_products; /* [(product << n_inner_bits | inner) * 4 + set]: factors of the outer columns only */
+    kn_lanes4 *outer;             /* [(position in the list of all) * n_combos + combo]: suppressed rows; lane m: set m */
+    kn_lanes4 *inner;             /* [(combo << n_inner_bits | inner) * 4 + set]: the same by lane */
+    kn_lanes4 *single_outer, *single_inner; /* the same of blocks with one entry: [position], [inner * 4 + set] */
+    double *inner_factor;         /* [(product * n_combos + combo) << n_inner_bits | inner at the combo's levels] */
+    uint16_t *at_combo;           /* [combo << n_inner_bits | inner]: the inner value at the combo's levels; only where it exists */
+    bool *exists;                 /* [inner] */
+    double *outer_factor;         /* [product]: of the block at hand */
+    uint32_t *positions;          /* [index into outer]: of the block at hand, in the list of all */
+    uint32_t *levels;
+    kn_node_sums *node;
+    bool vectors;
+};
+
+/* --- Setting up ------------------------------------------------------------------------------------------------ */
+
+size_t kn_block_figures_bytes(const kn_lattice *lattice, uint32_t n_combos)
+{
+    size_t n = 0;
+    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) n += lattice->columns[q].levels[lattice->columns[q].min_level].n;
+    return n * (n_combos + 1) * sizeof(kn_lanes4);
+}
+
+static uint32_t inner_position(const kn_block_lattice *b, uint32_t i, uint32_t value)
+{
+    return value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
+}
+
+/* What inner values become at the levels of each combo. */
+static void fill_at_combo(kn_block_figures *scan, const kn_block_lattice *b)
+{
+    for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
+        scan->exists[value] = true;
+        for (uint32_t i = 0; i < b->n_inner; i++) {
+            const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
+            if (inner_position(b, i, value) >= column->levels[column->min_level].n) scan->exists[value] = false;
+        }
+        for (uint32_t c = 0; c < b->n_combos && scan->exists[value]; c++) {
+            uint32_t at = 0;
+            for (uint32_t i = 0; i < b->n_inner; i++) {
+                const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
+                uint32_t code = column->levels[column->min_level].first_code[inner_position(b, i, value)];
+                at |= column->levels[b->combo_level[c][i]].of_code[code] << b->inner_shift[i];
+            }
+            scan->at_combo[(c << b->n_inner_bits) + value] = (uint16_t)at;
+        }
+    }
+}
+
+static void fill_inner_factors(kn_block_figures *scan, const kn_block_lattice *b)
+{
+    for (uint32_t p = 0; p < scan->n_products; p++) {
+        double ***factor = scan->figures->factors[scan->products[p]];
+        for (uint32_t c = 0; c < b->n_combos; c++)
+            for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
+                uint32_t at = scan->at_combo[(c << b->n_inner_bits) + value];
+                double product = 1;
+                if (!scan->exists[value]) continue;
+                for (uint32_t i = 0; i < b->n_inner; i++)
+                    product *= factor[b->inner[i]][b->combo_level[c][i]][inner_position(b, i, at)];
+                scan->inner_factor[((size_t)(p * b->n_combos + c) << b->n_inner_bits) + at] = product;
+            }
+    }
+}
+
+static kn_status new_lanes(void *out, size_t n, size_t size, kn_error *err)
+{
+    kn_status status = KN_OK;
+    void *lanes = kn_array_alloc_aligned(n + 1, size, err);
+    if (lanes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    *(void **)out = lanes;
+done:
+    return status;
+}
+
+kn_status kn_block_figures_new(kn_block_figures **out, const kn_figures *figures, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_full_domain *domain = figures->domain;
+    const kn_block_lattice *b = domain->blocks;
+    const size_t n_values = (size_t)1 << b->n_inner_bits, n_qis = domain->task->tuples->n_qis;
+    kn_block_figures *scan = NULL;
+    *out = NULL;
+    KN_TRY(new_lanes(&scan, 1, sizeof *scan, err));
+    scan->figures = figures;
+    KN_NEW(scan->products, figures->n + 1);
+    for (uint32_t m = 0; m < figures->n; m++)
+        if (figures->factors[m] != NULL) scan->products[scan->n_products++] = m;
+    KN_TRY(kn_count_scan_new(&scan->counts, domain, err));
+    KN_TRY(new_lanes(&scan->class_products, (size_t)scan->n_products * b->n_combos * 4, sizeof(lanes4_real), err));
+    KN_TRY(new_lanes(&scan->single_products, scan->n_products * n_values * 4, sizeof(lanes4_real), err));
+    KN_TRY(new_lanes(&scan->outer, (size_t)figures->first_position[n_qis] * b->n_combos, sizeof(kn_lanes4), err));
+    KN_TRY(new_lanes(&scan->single_outer, figures->first_position[n_qis], sizeof(kn_lanes4), err));
+    KN_TRY(new_lanes(&scan->inner, b->n_combos * n_values * 4, sizeof(kn_lanes4), err));
+    KN_TRY(new_lanes(&scan->single_inner, n_values * 4, sizeof(kn_lanes4), err));
+    KN_NEW(scan->inner_factor, scan->n_products * b->n_combos * n_values + 1);
+    KN_NEW(scan->at_combo, b->n_combos * n_values);
+    KN_NEW(scan->exists, n_values);
+    KN_NEW(scan->outer_factor, (size_t)scan->n_products + 1);
+    KN_NEW(scan->positions, (size_t)b->n_outer + 1);
+    KN_NEW(scan->levels, n_qis + 1);
+    KN_TRY(kn_node_sums_new(&scan->node, figures, err));
+    kn_block_figures_use_vectors(scan, true);
+    fill_at_combo(scan, b);
+    fill_inner_factors(scan, b);
+    *out = scan;
+    scan = NULL;
+done:
+    kn_block_figures_free(scan);
+    return status;
+}
+
+void kn_block_figures_free(kn_block_figures *scan)
+{
+    if (scan == NULL) return;
+    void *const owned[] = {scan->products,     scan->class_products, scan->single_products, scan->outer,
+                           scan->single_outer, scan->inner,          scan->single_inner,    scan->inner_factor,
+                           scan->at_combo,     scan->exists,         scan->outer_factor,    scan->positions,
+                           scan->levels};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
+    kn_count_scan_free(scan->counts);
+    kn_node_sums_free(scan->node);
+    kn_free(scan);
+}
+
+/* --- Adding up ------------------------------------------------------------------------------------------------- */
+
+static void clear(kn_block_figures *scan, const kn_blocks *blocks)
+{
+    const kn_figures *figures = scan->figures;
+    const kn_block_lattice *b = figures->domain->blocks;
+    const size_t n_values = (size_t)1 << b->n_inner_bits;
+    const set_sums none = {.smallest = {~0u, ~0u, ~0u, ~0u}};
+    for (int m = 0; m < 4; m++) {
+        for (uint32_t c = 0; c < b->n_combos; c++) scan->sums[c][m] = none;
+        scan->single_sums[m] = none;
+    }
+    for (uint32_t d = 0; d < b->n_outer; d++) {
+        uint32_t q = b->outer[d], first = figures->first_position[q], n = b->lattice->columns[q].levels[blocks->levels[q]].n;
+        memset(scan->outer + (size_t)first * b->n_combos, 0, (size_t)n * b->n_combos * sizeof *scan->outer);
+        memset(scan->single_outer + first, 0, n * sizeof *scan->outer);
+    }
+    memset(scan->inner, 0, b->n_combos * n_values * 4 * sizeof *scan->inner);
+    memset(scan->single_inner, 0, n_values * 4 * sizeof *scan->inner);
+    memset(scan->class_products, 0, (size_t)scan->n_products * b->n_combos * 4 * sizeof *scan->class_products);
+    memset(scan->single_products, 0, scan->n_products * n_values * 4 * sizeof *scan->single_products);
+}
+
+/* Where the block stands in the outer columns. */
+static void look_up(kn_block_figures *scan, const kn_blocks *blocks, uint32_t block)
+{
+    const kn_figures *figures = scan->figures;
+    const kn_block_lattice *b = figures->domain->blocks;
+    for (uint32_t p = 0; p < scan->n_products; p++) scan->outer_factor[p] = 1;
+    for (uint32_t d = 0; d < b->n_outer; d++) {
+        uint32_t q = b->outer[d], level = blocks->levels[q];
+        uint32_t position = (uint32_t)(blocks->keys[block] >> b->outer_shift[d]) & (uint32_t)((1ull << b->outer_bits[d]) - 1);
+        scan->positions[d] = figures->first_position[q] + position;
+        for (uint32_t p = 0; p < scan->n_products; p++)
+            scan->outer_factor[p] *= figures->factors[scan->products[p]][q][level][position];
+    }
+}
+
+/* Which rows of a class hold and which are suppressed, for each merged set. */
+typedef struct verdict {
+    kn_lanes4 held[4], below[4];
+    bool any_held, any_below;
+} verdict;
+
+INLINE verdict judge_class(set_sums sums[4], const kn_lanes4 *counts, uint32_t k, bool has_persons, uint32_t n_riders)
+{
+    verdict v = {0};
+    kn_lanes4 rows[4], persons[4], held = {0}, below = {0};
+    kn_merge_lanes(rows, counts);
+    if (has_persons) kn_merge_lanes(persons, counts + 1);
+    for (int m = 0; m < 4; m++) {
+        if (!kn_set_used(n_riders, m)) continue;
+        kn_lanes4 size = has_persons ? persons[m] : rows[m], empty = (kn_lanes4)(rows[m] == 0);
+        kn_lanes4 breaks = (kn_lanes4)(size < k);
+        held |= v.held[m] = rows[m] & ~breaks;
+        below |= v.below[m] = rows[m] & breaks;
+        sums[m].smallest = kn_lesser(size | empty, sums[m].smallest);
+    }
+    v.any_held = kn_any_lane(held);
+    v.any_below = kn_any_lane(below);
+    return v;
+}
+
+/* Counts the classes that hold; most small ones do not. */
+INLINE void add_held(set_sums sums[4], const verdict *v, uint32_t n_riders)
+{
+    for (int m = 0; m < 4; m++) {
+        if (!kn_set_used(n_riders, m)) continue;
+        lanes4_wide wide = __builtin_convertvector(v->held[m], lanes4_wide);
+        sums[m].squares += wide * wide;
+        sums[m].classes -= (kn_lanes4)(v->held[m] != 0);
+    }
+}
+
+INLINE void add_product(lanes4_real sums[4], const verdict *v, double factor, uint32_t n_riders)
+{
+    for (int m = 0; m < 4; m++)
+        if (kn_set_used(n_riders, m)) sums[m] += __builtin_convertvector(v->held[m], lanes4_real) * factor;
+}
+
+INLINE void add_outer(kn_block_figures *scan, kn_lanes4 *outer, uint32_t n_apart, const kn_lanes4 below[4])
+{
+    kn_lanes4 total = kn_sum_lanes(below);
+    for (uint32_t d = 0; d < scan->figures->domain->blocks->n_outer; d++) outer[(size_t)scan->positions[d] * n_apart] += total;
+}
+
+INLINE void add_single(kn_block_figures *scan, const kn_blocks *blocks, uint32_t block, uint32_t k, bool has_persons,
+                       uint32_t n_riders)
+{
+    const uint32_t n_inner_bits = scan->figures->domain->blocks->n_inner_bits, e = blocks->start[block];
+    const uint32_t value = blocks->inner[e];
+    const kn_lanes4 *counts = (const kn_lanes4 *)blocks->counts + (size_t)e * (has_persons ? 2 : 1);
+    verdict v = judge_class(scan->single_sums, counts, k, has_persons, n_riders);
+    if (v.any_held) {
+        add_held(scan->single_sums, &v, n_riders);
+        for (uint32_t p = 0; p < scan->n_products; p++)
+            add_product(scan->single_products + (((size_t)p << n_inner_bits) + value) * 4, &v, scan->outer_factor[p], n_riders);
+    }
+    if (v.any_below) {
+        for (int m = 0; m < 4; m++) scan->single_inner[value * 4 + (uint32_t)m] += v.below[m];
+        add_outer(scan, scan->single_outer, 1, v.below);
+    }
+}
+
+INLINE void add_combo(kn_block_figures *scan, uint32_t c, uint32_t k, bool has_persons, uint32_t n_riders)
+{
+    const kn_block_lattice *b = scan->figures->domain->blocks;
+    const kn_class_list list = kn_count_list(scan->counts, c);
+    kn_lanes4 block_below[4] = {{0}}, *inner = scan->inner + ((size_t)c << b->n_inner_bits) * 4;
+    bool any_below = false;
+    for (uint32_t j = 0; j < list.n; j++) {
+        const uint32_t value = list.values[j];
+        verdict v = judge_class(scan->sums[c], &list.counts[j * (has_persons ? 2 : 1)], k, has_persons, n_riders);
+        if (v.any_held) {
+            add_held(scan->sums[c], &v, n_riders);
+            for (uint32_t p = 0; p < scan->n_products; p++) {
+                size_t at = (size_t)p * b->n_combos + c;
+                double factor = scan->outer_factor[p] * scan->inner_factor[(at << b->n_inner_bits) + value];
+                add_product(scan->class_products + at * 4, &v, factor, n_riders);
+            }
+        }
+        if (v.any_below) {
+            kn_add_class(inner + (size_t)value * 4, block_below, v.below, n_riders);
+            any_below = true;
+        }
+    }
+    if (any_below) add_outer(scan, scan->outer + c, b->n_combos, block_below);
+}
+
+INLINE void add_blocks(kn_block_figures *scan, const kn_blocks *blocks, bool has_persons, uint32_t n_riders)
+{
+    const kn_full_domain *domain = scan->figures->domain;
+    uint64_t min_persons = domain->task->models->min_persons;
+    uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
+    for (uint32_t block = 0; block < blocks->n; block++) {
+        look_up(scan, blocks, block);
+        if (blocks->start[block + 1] - blocks->start[block] == 1) {
+            add_single(scan, blocks, block, k, has_persons, n_riders);
+            continue;
+        }
+        kn_count_classes(scan->counts, blocks, block);
+        for (uint32_t c = 0; c < domain->blocks->n_combos; c++) add_combo(scan, c, k, has_persons, n_riders);
+    }
+}
+
+INLINE void add_all(kn_block_figures *scan, const kn_blocks *blocks)
+{
+    const kn_full_domain *domain = scan->figures->domain;
+    const uint32_t n_riders = domain->blocks->n_riders;
+    if (domain->lattice->has_persons) add_blocks(scan, blocks, true, n_riders);
+    else if (n_riders == 2) add_blocks(scan, blocks, false, 2);
+    else if (n_riders == 1) add_blocks(scan, blocks, false, 1);
+    else add_blocks(scan, blocks, false, 0);
+}
+
+static void add_all_plain(kn_block_figures *scan, const kn_blocks *blocks) { add_all(scan, blocks); }
+
+#if defined(__x86_64__) && defined(__GNUC__)
+/* The same operations in the same order: the same answers. */
+__attribute__((target("avx2"))) static void add_all_avx2(kn_block_figures *scan, const kn_blocks *blocks)
+{
+    add_all(scan, blocks);
+}
+static bool has_avx2(void) { return __builtin_cpu_supports("avx2"); }
+#else
+static void add_all_avx2(kn_block_figures *scan, const kn_blocks *blocks) { add_all(scan, blocks); }
+static bool has_avx2(void) { return false; }
+#endif
+
+void kn_block_figures_use_vectors(kn_block_figures *scan, bool yes) { scan->vectors = yes && has_avx2(); }
+
+/* --- One node -------------------------------------------------------------------------------------------------- */
+
+/* The lanes of a merged set that are classes of their own, as a bit set. */
+static uint32_t distinct_lanes(uint32_t set)
+{
+    static const uint32_t lanes[] = {15, 3, 5, 1};
+    return lanes[set];
+}
+
+/* The position of rider r in a lane; a generalized one has one position. */
+static uint32_t rider_position(const kn_block_lattice *b, uint32_t r, uint32_t lane, uint32_t variant)
+{
+    if (variant >> r & 1) return 0;
+    return b->n_riders == 2 ? lane / b->rider_stride[r] % 2 : lane;
+}
+
+/* Suppressed rows of the inner columns and riders by position, from those of an inner value. */
+static void add_value(kn_block_figures *scan, uint32_t value, kn_lanes4 rows, uint32_t variant, uint32_t set)
+{
+    const kn_figures *figures = scan->figures;
+    const kn_block_lattice *b = figures->domain->blocks;
+    uint32_t *suppressed = scan->node->suppressed, total = 0;
+    for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
+        if (!(distinct_lanes(set) >> lane & 1)) continue;
+        total += rows[lane];
+        for (uint32_t r = 0; r < b->n_riders && rows[lane] > 0; r++)
+            suppressed[figures->first_position[b->riders[r]] + rider_position(b, r, lane, variant)] += rows[lane];
+    }
+    for (uint32_t i = 0; i < b->n_inner; i++)
+        suppressed[figures->first_position[b->inner[i]] + inner_position(b, i, value)] += total;
+    scan->node->suppressed_class.n_rows += total;
+}
+
+static void count_suppressed(kn_block_figures *scan, const kn_blocks *blocks, uint32_t c, uint32_t variant, uint32_t set)
+{
+    const kn_figures *figures = scan->figures;
+    const kn_block_lattice *b = figures->domain->blocks;
+    uint32_t *suppressed = scan->node->suppressed;
+    scan->node->suppressed_class = (kn_class_counts){0};
+    for (uint32_t d = 0; d < b->n_outer; d++) {
+        uint32_t q = b->outer[d], first = figures->first_position[q];
+        for (uint32_t p = first; p < first + b->lattice->columns[q].levels[blocks->levels[q]].n; p++)
+            suppressed[p] = scan->outer[(size_t)p * b->n_combos + c][set] + scan->single_outer[p][set];
+    }
+    for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) {
+        bool outer = false;
+        for (uint32_t d = 0; d < b->n_outer; d++) outer = outer || b->outer[d] == q;
+        for (uint32_t p = figures->first_position[q]; !outer && p < figures->first_position[q + 1]; p++) suppressed[p] = 0;
+    }
+    for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
+        kn_lanes4 rows = scan->inner[(((size_t)c << b->n_inner_bits) + value) * 4 + set];
+        if (kn_any_lane(rows)) add_value(scan, value, rows, variant, set);
+        rows = scan->single_inner[value * 4 + set];
+        if (kn_any_lane(rows)) add_value(scan, scan->at_combo[(c << b->n_inner_bits) + value], rows, variant, set);
+    }
+}
+
+/* A product measure, summed over the classes that hold. */
+static long double sum_products(const kn_block_figures *scan, uint32_t p, uint32_t c, uint32_t variant, uint32_t set)
+{
+    const kn_figures *figures = scan->figures;
+    const kn_block_lattice *b = figures->domain->blocks;
+    double ***factor = figures->factors[scan->products[p]];
+    size_t at = (size_t)p * b->n_combos + c;
+    lanes4_real lanes = scan->class_products[at * 4 + set];
+    long double sum = 0;
+    for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++)
+        if (scan->exists[value])
+            lanes += scan->single_products[(((size_t)p << b->n_inner_bits) + value) * 4 + set] *
+                     scan->inner_factor[(at << b->n_inner_bits) + scan->at_combo[(c << b->n_inner_bits) + value]];
+    for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
+        long double product = lanes[lane];
+        if (!(distinct_lanes(set) >> lane & 1) || product == 0) continue;
+        for (uint32_t r = 0; r < b->n_riders; r++) {
+            const kn_lattice_column *column = &b->lattice->columns[b->riders[r]];
+            uint32_t level = variant >> r & 1 ? column->max_level : column->min_level;
+            product *= factor[b->riders[r]][level][rider_position(b, r, lane, variant)];
+        }
+        sum += product;
+    }
+    return sum;
+}
+
+static void finish_node(kn_node *node, double *losses, kn_block_figures *scan, const kn_blocks *blocks, uint32_t c,
+                        uint32_t variant)
+{
+    const kn_full_domain *domain = scan->figures->domain;
+    const kn_block_lattice *b = domain->blocks;
+    const uint32_t set = b->n_riders == 1 ? 3 * variant : variant;
+    const set_sums *both[] = {&scan->sums[c][set], &scan->single_sums[set]};
+    *node = (kn_node){.smallest = blocks->n > 0 ? UINT64_MAX : 0};
+    scan->node->squares = 0;
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
+            if (!(distinct_lanes(set) >> lane & 1)) continue;
+            node->n_classes += both[i]->classes[lane];
+            scan->node->squares += both[i]->squares[lane];
+            if (both[i]->smallest[lane] < node->smallest) node->smallest = both[i]->smallest[lane];
+        }
+    count_suppressed(scan, blocks, c, variant, set);
+    node->n_suppressed = scan->node->suppressed_class.n_rows;
+    node->feasible = node->n_suppressed <= domain->task->max_suppressed;
+    for (uint32_t p = 0; p < scan->n_products; p++)
+        scan->node->products[scan->products[p]] = sum_products(scan, p, c, variant, set);
+    kn_block_levels(scan->levels, b, blocks, c, variant);
+    kn_figures_losses(losses, scan->figures, node, scan->levels, scan->node);
+}
+
+void kn_figures_of_blocks(kn_node *nodes, double *losses, kn_block_figures *scan, const kn_blocks *blocks)
+{
+    const kn_block_lattice *b = scan->figures->domain->blocks;
+    clear(scan, blocks);
+    if (scan->vectors) add_all_avx2(scan, blocks);
+    else add_all_plain(scan, blocks);
+    for (uint32_t c = 0; c < b->n_combos; c++)
+        for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
+            size_t at = c * KN_LATTICE_LANES + v;
+            finish_node(&nodes[at], losses + at * scan->figures->n, scan, blocks, c, v);
+        }
+}
