@@ -30,6 +30,7 @@ enum {
     KN_NOISE = 1 << 14, /* numbers of noise at most */
     KN_SUB_RECORDS = 2048, /* largest neighbourhood that is rebuilt */
     KN_SUB_GROUPS = 32,
+    KN_SUB_HOMES = 4096, /* classes, at most, in which its records may be guests */
     KN_SUB_SEED_WORDS = 16 /* seeds are searched exactly in neighbourhoods of up to 16 * 64 records */
 };
 
@@ -83,6 +84,7 @@ typedef struct kn_cluster_problem {
     bool uniform;            /* weights depend on the lane only */
     bool units_exact;        /* units are prices, up to one common factor */
     bool units_close;        /* units are prices, up to rounding; not where ranges or sets are not linear */
+    bool lanes_exact;        /* a class whose lanes contain a record's contains the record */
     bool sets_need_making;   /* the measure prices finished sets only */
     int64_t **exact;         /* [q][node] exact prices of TREE nodes */
     double exact_scale;      /* exact price = price * exact_scale, rounded */
@@ -117,7 +119,17 @@ typedef struct kn_cluster_sub {
     kn_lanes *without, *tail;    /* n * n_vectors: its group without this record; scratch */
     int32_t *without_price, *joined_price;
     uint32_t first_donor;        /* records from here on have a class of their own to stay in */
-    int32_t *outside_price;      /* what a record pays outside the groups: suppressed, or a donor at home */
+    int32_t *outside_price;      /* what a record pays outside the groups: suppressed, or in another class */
+    uint32_t *home;              /* that class: a donor's own, or one that contains the record already; or KN_NONE */
+    uint8_t *home_known;         /* whether it has been looked for */
+    bool may_exchange;           /* records with classes that are not rebuilt */
+    uint32_t n_held, n_refused;  /* how often those classes held the models afterwards */
+    bool homes_known;            /* the classes that may contain one of the records have been looked for: */
+    uint32_t n_homes, *home_class;
+    uint32_t n_home_lanes, *home_lane; /* lanes on which the records differ */
+    uint16_t *home_centre;       /* [chunk][lane][class of the chunk] of those classes and lanes */
+    uint32_t n_chosen;
+    const uint32_t *chosen;      /* the classes that are rebuilt: no home for anybody */
     int64_t outside_total;       /* of all that are outside */
     uint32_t n_suppressed;       /* of those outside that are no donors */
     uint32_t n_groups;
@@ -152,6 +164,7 @@ typedef struct kn_cluster_block {
     kn_cluster_class *classes;
     uint32_t n_lanes;             /* of the class arrays: equal, least and union lanes */
     uint16_t *centre;             /* [chunk][lane][class of the chunk]: the classes' patterns */
+    uint32_t *lane_order;         /* equal lanes, those first that tell most records and classes apart */
     uint16_t *price16, *factor;   /* for the gate of the scan */
     int16_t *slack;
     uint32_t *arena, *arena_spare; /* members */
@@ -208,6 +221,8 @@ bool kn_cluster_lane_kept(const kn_cluster_block *block, uint32_t j, const kn_la
 int64_t kn_cluster_exact(kn_cluster_block *block, const uint32_t *members, uint32_t n_members, const kn_lanes *pattern);
 /* Do the models hold for these records of the block as a class? */
 bool kn_cluster_holds(kn_cluster_block *block, const uint32_t *members, uint32_t n_members, int32_t n_persons);
+/* Sets lane_order by the present classes. */
+void kn_cluster_order_lanes(kn_cluster_block *block);
 /* Noise of annealing at a temperature (0: none), and for the choice of near classes. */
 void kn_cluster_noise(kn_cluster_block *block, double temperature);
 void kn_cluster_near_noise(kn_cluster_block *block, double units);

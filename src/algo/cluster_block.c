@@ -10,6 +10,7 @@
 #include <string.h>
 
 enum { LANE_STARRED, LANE_KEPT, LANE_ACTIVE };
+enum { N_PAIR_RECORDS = 16, N_PAIR_CLASSES = 64 }; /* a sample for the order of the lanes */
 
 /* --- Memory ----------------------------------------------------------------------------------------------------- */
 
@@ -28,6 +29,11 @@ static void sub_free(kn_cluster_sub *sub)
     kn_free(sub->without_price);
     kn_free(sub->joined_price);
     kn_free(sub->outside_price);
+    kn_free(sub->home);
+    kn_free(sub->home_known);
+    kn_free(sub->home_class);
+    kn_free(sub->home_lane);
+    kn_free(sub->home_centre);
     for (int g = 0; g <= KN_SUB_GROUPS; g++) kn_free(sub->members[g]);
     kn_free(sub->pattern);
     kn_free(sub->left);
@@ -51,6 +57,7 @@ void kn_cluster_block_free(kn_cluster_block *block)
     kn_free(block->lane_position);
     kn_free(block->classes);
     kn_free(block->centre);
+    kn_free(block->lane_order);
     kn_free(block->price16);
     kn_free(block->factor);
     kn_free(block->slack);
@@ -78,9 +85,12 @@ void kn_cluster_block_free(kn_cluster_block *block)
     kn_free(block);
 }
 
-static kn_status sub_new(kn_cluster_sub *sub, size_t n, size_t n_vectors, size_t n_equal, kn_error *err)
+static kn_status sub_new(kn_cluster_sub *sub, size_t n, size_t n_vectors, size_t n_equal, size_t n_homes, kn_error *err)
 {
     kn_status status = KN_OK;
+    KN_NEW(sub->home_class, n_homes);
+    KN_NEW(sub->home_lane, n_vectors * KN_LANES);
+    NEW_ALIGNED(sub->home_centre, (n_homes + KN_CHUNK) * n_vectors * KN_LANES);
     KN_NEW(sub->record, n);
     NEW_ALIGNED(sub->lanes, n * n_vectors);
     NEW_ALIGNED(sub->without, n * n_vectors);
@@ -89,6 +99,8 @@ static kn_status sub_new(kn_cluster_sub *sub, size_t n, size_t n_vectors, size_t
     KN_NEW(sub->without_price, n);
     KN_NEW(sub->joined_price, n);
     KN_NEW(sub->outside_price, n);
+    KN_NEW(sub->home, n);
+    KN_NEW(sub->home_known, n);
     for (int g = 0; g <= KN_SUB_GROUPS; g++) KN_NEW(sub->members[g], n);
     KN_NEW(sub->left, n);
     KN_NEW(sub->matches, n);
@@ -146,6 +158,7 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
     KN_NEW(block->person, n);
     KN_NEW(block->lane_state, problem->n_equal);
     KN_NEW(block->lane_position, problem->n_equal);
+    KN_NEW(block->lane_order, problem->n_equal);
     NEW_ALIGNED(block->noise, KN_NOISE);
     NEW_ALIGNED(block->noise16, KN_NOISE + KN_CHUNK);
     NEW_ALIGNED(block->key, n_lanes);
@@ -162,7 +175,8 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
         KN_NEW(block->histograms, n_sensitive);
     }
     KN_TRY(class_memory(block, n_lanes, err));
-    KN_TRY(sub_new(&block->sub, n < KN_SUB_RECORDS ? n : KN_SUB_RECORDS, n_vectors, problem->n_equal, err));
+    KN_TRY(sub_new(&block->sub, n < KN_SUB_RECORDS ? n : KN_SUB_RECORDS, n_vectors, problem->n_equal,
+                   n < KN_SUB_HOMES ? n : KN_SUB_HOMES, err));
     *out = block;
     block = NULL;
 done:
@@ -416,6 +430,46 @@ bool kn_cluster_holds(kn_cluster_block *block, const uint32_t *members, uint32_t
     }
     kn_class_counts class = {.n_rows = n_members, .n_persons = (uint64_t)n_persons, .sensitive = block->histograms};
     return kn_models_hold(problem->task->models, &class);
+}
+
+/* How many of the pairs still standing does lane j tell apart? They are marked when `mark`. */
+static uint32_t pairs_told_apart(const kn_cluster_block *block, uint32_t j, uint8_t *apart, bool mark)
+{
+    const uint16_t *lanes = (const uint16_t *)block->lanes;
+    uint32_t n_apart = 0;
+    for (uint32_t x = 0; x < N_PAIR_RECORDS; x++) {
+        size_t record = (size_t)block->n_records * x / N_PAIR_RECORDS;
+        uint16_t value = lanes[record * block->n_vectors * KN_LANES + j];
+        for (uint32_t y = 0; y < N_PAIR_CLASSES; y++) {
+            uint32_t h = (uint32_t)((uint64_t)block->n_classes * y / N_PAIR_CLASSES);
+            uint16_t centre = block->centre[((size_t)(h / KN_CHUNK) * block->n_lanes + j) * KN_CHUNK + h % KN_CHUNK];
+            uint8_t *pair = &apart[x * N_PAIR_CLASSES + y];
+            if (*pair || centre == value || centre == KN_STAR) continue;
+            n_apart++;
+            *pair = mark;
+        }
+    }
+    return n_apart;
+}
+
+void kn_cluster_order_lanes(kn_cluster_block *block)
+{
+    uint8_t apart[N_PAIR_RECORDS * N_PAIR_CLASSES] = {0};
+    for (uint32_t j = 0; j < block->n_equal; j++) block->lane_order[j] = j;
+    for (uint32_t place = 0; place + 1 < block->n_equal; place++) {
+        uint32_t best = place, most = 0;
+        for (uint32_t x = place; x < block->n_equal; x++) {
+            uint32_t n = pairs_told_apart(block, block->lane_order[x], apart, false);
+            if (n <= most) continue;
+            most = n;
+            best = x;
+        }
+        if (most == 0) break;
+        uint32_t lane = block->lane_order[best];
+        block->lane_order[best] = block->lane_order[place];
+        block->lane_order[place] = lane;
+        pairs_told_apart(block, lane, apart, true);
+    }
 }
 
 static void set_noise(kn_cluster_block *block, uint32_t i, int32_t noise)

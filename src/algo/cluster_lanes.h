@@ -137,6 +137,29 @@ KN_INLINE int32_t lanes_price(const kn_cluster_block *block, const kn_lanes *pat
     return price;
 }
 
+/* The same for the join of two patterns. pattern_a is scratch. */
+KN_INLINE int32_t lanes_price_joined(const kn_cluster_block *block, const kn_lanes *a, const kn_lanes *b, uint32_t record)
+{
+    uint32_t n = block->n_vectors;
+    if (n > block->n_vectors_equal || n == 0) {
+        lanes_join(block, block->pattern_a, a, b);
+        return lanes_price(block, block->pattern_a, record);
+    }
+    int32_t price = block->base[record];
+    if (block->problem->unit != 0) {
+        int32_t n_stars = 0;
+        for (uint32_t v = 0; v < n; v++) {
+            kn_lanes joined = a[v] | (kn_lanes)(a[v] != b[v]);
+            n_stars += lanes_count_stars(&joined);
+        }
+        return price + n_stars * block->problem->unit;
+    }
+    const kn_lanes *weight = record_weight(block, record);
+    kn_lanes sum = (kn_lanes){0};
+    for (uint32_t v = 0; v < n; v++) sum += weight[v] & (kn_lanes)((a[v] | (kn_lanes)(a[v] != b[v])) == KN_STAR);
+    return price + lanes_sum(&sum);
+}
+
 /* --- One key against the classes -------------------------------------------------------------------------------- */
 
 /* Makes `lanes` (a record's or a class's pattern), seen by `record`, the key of the next scan. */
@@ -231,6 +254,19 @@ KN_INLINE uint32_t lanes_not_above(const kn_lanes *a, const kn_lanes *b)
     uint32_t mask = 0;
     for (int j = 0; j < KN_LANES; j++) mask |= (uint32_t)((int16_t)(*a)[j] <= (int16_t)(*b)[j]) << (2 * j);
     return mask;
+#endif
+}
+
+/* Bit j: the top bit of lane j. */
+KN_INLINE uint16_t lanes_bits(const kn_lanes *a)
+{
+#if defined(__AVX2__)
+    __m128i half = _mm_packs_epi16(_mm256_castsi256_si128((__m256i)*a), _mm256_extracti128_si256((__m256i)*a, 1));
+    return (uint16_t)_mm_movemask_epi8(half);
+#else
+    uint32_t bits = 0;
+    for (int j = 0; j < KN_LANES; j++) bits |= (uint32_t)((*a)[j] >> 15) << j;
+    return (uint16_t)bits;
 #endif
 }
 

@@ -228,6 +228,7 @@ static kn_status range_lanes(kn_cluster_problem *problem, uint32_t q, double sca
     *range = (kn_cluster_range){.q = q, .jump = (uint16_t)jump, .factor = (uint16_t)(root_units - jump + (root_units > jump))};
     KN_NEW(range->low, domain->n_codes);
     KN_NEW(range->high_complement, domain->n_codes);
+    if (widest > KN_STAR) problem->lanes_exact = false;
     for (uint32_t code = 0; code < domain->n_codes; code++) {
         uint16_t at = (uint16_t)((uint64_t)code * KN_STAR / widest);
         range->low[code] = code == domain->missing ? 0 : at;
@@ -255,6 +256,7 @@ static void set_lanes(kn_cluster_problem *problem, uint32_t q, double scale, int
     double share = n_codes > 1 ? (double)widest / (n_codes - 1) : 0;
     int32_t jump = (int32_t)lround(scale * fit_line(problem, q));
     if (jump > root_units) jump = root_units;
+    if (n_bits < n_codes) problem->lanes_exact = false;
     problem->sets[problem->n_sets++] = (kn_cluster_set){.q = q,
                                                         .n_lanes = n_lanes,
                                                         .step = (uint16_t)(KN_STAR / widest),
@@ -278,6 +280,7 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
     }
     double scale = choose_scale(problem, total);
     problem->sets_need_making = task_measure(problem)->price_cell != NULL && task_measure(problem)->price_counts == NULL;
+    problem->lanes_exact = true;
     problem->units_close = problem->n_sets == 0 || !problem->sets_need_making;
     KN_NEW(problem->equal, n_lanes);
     KN_NEW(problem->ranges, problem->n_ranges);

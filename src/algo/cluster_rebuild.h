@@ -1,7 +1,12 @@
 /* Large-neighbourhood search: take a class and one to three near ones, build classes anew from their records and from
  * records that other near classes can spare ("donors"), polish them by single moves and swaps, and keep the result
- * when it is not worse (plateaus matter: most paths to a better state lead over equal ones). Every state that is kept holds all models. Dear classes are taken more often: in tables
- * with many equal rows half of the classes lose nothing, and tries around those change nothing.
+ * when it is not worse (plateaus matter: most paths to a better state lead over equal ones). Every state that is kept
+ * holds all models. Dear classes are taken more often: in tables with many equal rows half of the classes lose
+ * nothing, and tries around those change nothing.
+ *
+ * Records that do not fit go as "guests" to any class of the block that contains them already: that costs its price
+ * and changes nothing for the others there, so guests are independent of each other, and a class that has become too
+ * dear can be given up although its neighbours have no use for its records.
  *
  * Building: a random seed, and per seed the largest set of lanes that it shares with at least k others (branch and
  * bound on bitsets), or record by record what raises the price least. A swap can only gain if one of the two records
@@ -10,6 +15,8 @@
 #define KN_ALGO_CLUSTER_REBUILD_H
 
 #include "algo/cluster_anneal.h"
+
+#include <assert.h>
 
 enum {
     OUTSIDE = KN_SUB_GROUPS,
@@ -41,9 +48,7 @@ KN_INLINE uint32_t sub_person(const kn_cluster_block *block, uint32_t x) { retur
 /* Price of a group with pattern `pattern` once record x has joined. */
 KN_INLINE int32_t price_joined(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t x)
 {
-    kn_lanes *joined = block->pattern_a;
-    lanes_join(block, joined, pattern, sub_lanes(block, x));
-    return sub_price(block, joined, x);
+    return lanes_price_joined(block, pattern, sub_lanes(block, x), block->sub.record[x]);
 }
 
 KN_INLINE int64_t sub_total(const kn_cluster_block *block)
@@ -87,11 +92,23 @@ static uint32_t find_near(kn_cluster_block *block, uint32_t self, uint32_t recor
     return n;
 }
 
+/* Donors and guests need prices that fall when a class loses a record. Under models that look at sensitive values the
+ * classes that they leave and join may refuse: then they are tried as often as that goes well. */
+static bool draw_exchange(kn_cluster_block *block)
+{
+    const kn_cluster_problem *problem = block->problem;
+    const kn_cluster_sub *sub = &block->sub;
+    if (!problem->monotone || !problem->units_close) return false;
+    return problem->counts_only || kn_rng_below(&block->rng, sub->n_held + sub->n_refused + 2) <= sub->n_held;
+}
+
 static void sub_take(kn_cluster_block *block, uint32_t record)
 {
     kn_cluster_sub *sub = &block->sub;
     lanes_copy(block, sub->lanes + (size_t)sub->n * block->n_vectors, record_lanes(block, record));
     sub->outside_price[sub->n] = block->problem->root_units;
+    sub->home[sub->n] = KN_NONE;
+    sub->home_known[sub->n] = !(sub->may_exchange && block->problem->lanes_exact);
     sub->record[sub->n++] = record;
 }
 
@@ -109,13 +126,6 @@ static uint32_t draw_class(kn_cluster_block *block)
     return h;
 }
 
-/* Donors need prices that fall when a class loses a record, and models that look at its size only. */
-KN_INLINE bool may_have_donors(const kn_cluster_block *block)
-{
-    const kn_cluster_problem *problem = block->problem;
-    return problem->monotone && problem->counts_only && problem->units_close;
-}
-
 /* A class and its neighbours; their records become the sub-problem. Returns the number of classes; behind them, up to
  * *n_near, stand more neighbours, which may be donors. pattern_b is what they are near to. */
 static uint32_t sub_choose(kn_cluster_block *block, uint32_t *chosen, uint32_t *n_near)
@@ -130,7 +140,8 @@ static uint32_t sub_choose(kn_cluster_block *block, uint32_t *chosen, uint32_t *
         class_get_pattern(block, h, block->pattern_b);
     }
     scan_begin(block, block->pattern_b, someone);
-    bool donors = may_have_donors(block) && kn_rng_below(&block->rng, 4) > 0;
+    block->sub.may_exchange = draw_exchange(block);
+    bool donors = block->sub.may_exchange && kn_rng_below(&block->rng, 4) > 0;
     uint32_t n_wanted = 1 + kn_rng_below(&block->rng, MAX_CHOSEN - 1);
     *n_near = 1 + find_near(block, h, someone, chosen + 1, n_wanted + (donors ? MAX_DONOR_CLASSES : 0));
     uint32_t n = *n_near < 1 + n_wanted ? *n_near : 1 + n_wanted;
@@ -169,12 +180,122 @@ static void sub_take_donors(kn_cluster_block *block, uint32_t h)
     uint32_t size = (uint32_t)class->size, y = kn_rng_below(&block->rng, size);
     for (uint32_t step = 0; step < size && n_spare > 0 && sub->n < KN_SUB_RECORDS; step++, y = y + 1 == size ? 0 : y + 1) {
         uint32_t record = class_members(block, h)[y];
-        lanes_join(block, block->pattern_a, block->pattern_b, record_lanes(block, record));
-        if (lanes_price(block, block->pattern_a, record) > class->price) continue;
+        if (lanes_price_joined(block, block->pattern_b, record_lanes(block, record), record) > class->price) continue;
         sub_take(block, record);
         sub->outside_price[sub->n - 1] = class->price;
+        sub->home[sub->n - 1] = h;
+        sub->home_known[sub->n - 1] = 1;
         n_spare--;
     }
+}
+
+/* Bit 2j: lane j is all ones. */
+KN_INLINE uint32_t lanes_set(const kn_lanes *a)
+{
+    kn_lanes ones = (kn_lanes){0} - 1;
+    return lanes_not_above(a, &ones);
+}
+
+/* Classes of a chunk as bits: 2j for class j, 2j + 1 for class KN_LANES + j. */
+KN_INLINE uint32_t chunk_bits(const kn_lanes *low, const kn_lanes *high) { return lanes_set(low) | lanes_set(high) << 1; }
+KN_INLINE uint32_t chunk_class(uint32_t bit) { return bit / 2 + bit % 2 * KN_LANES; }
+
+/* Which classes of a chunk contain whatever is in `all` on the lanes that it keeps, and something of it on others? */
+KN_INLINE uint32_t classes_near(const kn_cluster_block *block, uint32_t first, const uint16_t *all)
+{
+    kn_lanes low = (kn_lanes){0} - 1, high = low;
+    for (uint32_t x = 0; x < block->n_equal; x++) {
+        uint16_t value = all[block->lane_order[x]];
+        const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, block->lane_order[x], first);
+        if (value == KN_STAR) continue;
+        low &= (kn_lanes)(centre[0] == value) | (kn_lanes)(centre[0] == KN_STAR);
+        high &= (kn_lanes)(centre[1] == value) | (kn_lanes)(centre[1] == KN_STAR);
+        kn_lanes any = low | high;
+        if (lanes_set(&any) == 0) return 0;
+    }
+    for (uint32_t j = block->n_equal; j < block->n_lanes; j++) {
+        const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, j, first);
+        uint32_t place = j - block->n_equal;
+        if (place < 2 * block->problem->n_ranges) { /* no end beyond the other end of `all` */
+            uint16_t other = (uint16_t)(KN_STAR - all[lane_in_record(block, block->n_equal + (place ^ 1))]);
+            low &= (kn_lanes)(centre[0] <= other);
+            high &= (kn_lanes)(centre[1] <= other);
+        }
+    }
+    return chunk_bits(&low, &high);
+}
+
+/* The classes that may contain a record of the sub-problem, with the lanes that are still to be compared. */
+static void sub_find_homes(kn_cluster_block *block)
+{
+    kn_cluster_sub *sub = &block->sub;
+    kn_lanes *all = block->pattern_a;
+    const uint16_t *values = (const uint16_t *)all;
+    lanes_copy(block, all, sub_lanes(block, 0));
+    for (uint32_t x = 1; x < sub->first_donor; x++) lanes_join(block, all, all, sub_lanes(block, x));
+    sub->homes_known = true;
+    sub->n_homes = sub->n_home_lanes = 0;
+    for (uint32_t x = 0; x < block->n_equal; x++)
+        if (values[block->lane_order[x]] == KN_STAR) sub->home_lane[sub->n_home_lanes++] = block->lane_order[x];
+    for (uint32_t j = block->n_equal; j < block->n_lanes; j++) sub->home_lane[sub->n_home_lanes++] = j;
+    for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK)
+        for (uint32_t mask = classes_near(block, first, values); mask != 0; mask &= mask - 1) {
+            uint32_t h = first + chunk_class((uint32_t)__builtin_ctz(mask)), n = sub->n_homes;
+            if (h >= block->n_classes || n == KN_SUB_HOMES) continue;
+            bool is_chosen = false;
+            for (uint32_t g = 0; g < sub->n_chosen; g++) is_chosen |= sub->chosen[g] == h;
+            if (is_chosen) continue;
+            uint16_t *centre = sub->home_centre + (size_t)(n / KN_CHUNK) * sub->n_home_lanes * KN_CHUNK + n % KN_CHUNK;
+            for (uint32_t x = 0; x < sub->n_home_lanes; x++) centre[x * KN_CHUNK] = *centre_lane(block, sub->home_lane[x], h);
+            sub->home_class[sub->n_homes++] = h;
+        }
+    block->work++;
+}
+
+/* Which homes of a chunk contain the record? */
+KN_INLINE uint32_t homes_around(const kn_cluster_block *block, uint32_t first, const uint16_t *values)
+{
+    const kn_cluster_sub *sub = &block->sub;
+    const kn_lanes *centre = (const kn_lanes *)(const void *)(sub->home_centre + (size_t)first * sub->n_home_lanes);
+    kn_lanes low = (kn_lanes){0} - 1, high = low;
+    for (uint32_t x = 0; x < sub->n_home_lanes; x++, centre += 2) {
+        uint32_t j = sub->home_lane[x];
+        uint16_t value = values[lane_in_record(block, j)];
+        if (j < block->n_equal) {
+            low &= (kn_lanes)(centre[0] == value) | (kn_lanes)(centre[0] == KN_STAR);
+            high &= (kn_lanes)(centre[1] == value) | (kn_lanes)(centre[1] == KN_STAR);
+        } else if (j < block->n_equal + 2 * block->problem->n_ranges) {
+            low &= (kn_lanes)(centre[0] <= value);
+            high &= (kn_lanes)(centre[1] <= value);
+        } else {
+            low &= (kn_lanes)((centre[0] | value) == centre[0]);
+            high &= (kn_lanes)((centre[1] | value) == centre[1]);
+        }
+        kn_lanes any = low | high;
+        if (x % 2 == 1 && lanes_set(&any) == 0) return 0;
+    }
+    return chunk_bits(&low, &high);
+}
+
+/* Where record x can be a guest: the cheapest class that contains it already, so that nobody there pays more for it.
+ * Most tries end before they ask, so it is looked for when first asked. */
+static uint32_t sub_home(kn_cluster_block *block, uint32_t x)
+{
+    kn_cluster_sub *sub = &block->sub;
+    if (sub->home_known[x]) return sub->home[x];
+    sub->home_known[x] = 1;
+    if (!sub->homes_known) sub_find_homes(block);
+    const uint16_t *values = (const uint16_t *)sub_lanes(block, x);
+    for (uint32_t first = 0; first < sub->n_homes; first += KN_CHUNK)
+        for (uint32_t mask = homes_around(block, first, values); mask != 0; mask &= mask - 1) {
+            uint32_t place = first + chunk_class((uint32_t)__builtin_ctz(mask));
+            if (place >= sub->n_homes) continue;
+            int32_t price = block->classes[sub->home_class[place]].price;
+            if (price >= sub->outside_price[x]) continue;
+            sub->outside_price[x] = price;
+            sub->home[x] = sub->home_class[place];
+        }
+    return sub->home[x];
 }
 
 /* --- Building --------------------------------------------------------------------------------------------------- */
@@ -182,15 +303,17 @@ static void sub_take_donors(kn_cluster_block *block, uint32_t h)
 /* Record x goes outside, or comes from there. */
 KN_INLINE void note_outside(kn_cluster_sub *sub, uint32_t x, bool goes)
 {
+    assert(sub->home_known[x]);
     sub->outside_total += goes ? sub->outside_price[x] : -sub->outside_price[x];
-    if (x >= sub->first_donor) return;
+    if (sub->home[x] != KN_NONE) return;
     if (goes) sub->n_suppressed++;
     else sub->n_suppressed--;
 }
 
-KN_INLINE bool may_go_outside(const kn_cluster_sub *sub, uint32_t x, uint32_t max_suppressed)
+KN_INLINE bool may_go_outside(kn_cluster_block *block, uint32_t x, uint32_t max_suppressed)
 {
-    return x >= sub->first_donor || sub->n_suppressed < max_suppressed;
+    const kn_cluster_sub *sub = &block->sub;
+    return sub_home(block, x) != KN_NONE || sub->n_suppressed < max_suppressed;
 }
 
 /* A new group of record x alone. */
@@ -331,24 +454,41 @@ static void seed_descend(seed_search *search, uint32_t j, const uint64_t *matche
     }
 }
 
+/* Bit y % 64 of word y / 64 of lane j of a vector: does record left[y] have what the seed has there? */
+static void seed_bits(const kn_cluster_block *block, uint64_t *bits, uint32_t n_words, uint32_t seed, uint32_t n_left, uint32_t v)
+{
+    const kn_cluster_sub *sub = &block->sub;
+    const kn_lanes own = sub_lanes(block, seed)[v];
+    memset(bits, 0, (size_t)KN_LANES * n_words * sizeof *bits);
+    for (uint32_t y = 0; y < n_left; y += KN_LANES) {
+        uint32_t n = n_left - y < KN_LANES ? n_left - y : KN_LANES;
+        kn_lanes same = (kn_lanes){0}; /* a record's lanes as bits */
+        for (uint32_t i = 0; i < n; i++) {
+            kn_lanes equal = (kn_lanes)(sub_lanes(block, sub->left[y + i])[v] == own);
+            ((uint16_t *)&same)[i] = lanes_bits(&equal);
+        }
+        for (uint32_t j = 0; j < KN_LANES; j++) { /* the other way round: a lane's records */
+            kn_lanes top = same << (KN_LANES - 1 - j);
+            bits[j * n_words + y / 64] |= (uint64_t)lanes_bits(&top) << (y % 64);
+        }
+    }
+}
+
 /* Lanes that at least k records left share with the seed, the most frequent first (with noise); sets bits. */
 static uint32_t seed_lanes(kn_cluster_block *block, seed_search *search, uint32_t seed, uint32_t n_left)
 {
     kn_cluster_sub *sub = &block->sub;
     const uint16_t *own = (const uint16_t *)sub_lanes(block, seed);
-    uint64_t *unsorted = sub->bits + (size_t)block->n_equal * search->n_words;
+    uint64_t *unsorted = sub->bits + (size_t)block->n_equal * search->n_words, of_vector[KN_LANES * KN_SUB_SEED_WORDS];
     uint32_t n = 0;
     for (uint32_t j = 0; j < block->n_equal && n < 256; j++) {
+        if (j % KN_LANES == 0) seed_bits(block, of_vector, search->n_words, seed, n_left, j / KN_LANES);
         if (own[j] == KN_STAR) continue;
-        uint64_t *bits = unsorted + (size_t)n * search->n_words;
+        const uint64_t *bits = of_vector + (size_t)(j % KN_LANES) * search->n_words;
         uint32_t count = 0;
-        memset(bits, 0, search->n_words * sizeof *bits);
-        for (uint32_t y = 0; y < n_left; y++) {
-            bool same = ((const uint16_t *)sub_lanes(block, sub->left[y]))[j] == own[j];
-            bits[y / 64] |= (uint64_t)same << (y % 64);
-            count += same;
-        }
+        for (uint32_t w = 0; w < search->n_words; w++) count += (uint32_t)__builtin_popcountll(bits[w]);
         if (count < block->problem->k) continue;
+        memcpy(unsorted + (size_t)n * search->n_words, bits, search->n_words * sizeof *bits);
         sub->order[n] = j;
         sub->key[n] = ((int64_t)(4 * count + kn_rng_below(&block->rng, n_left + 1)) << 16) | (0xffff - n);
         n++;
@@ -413,7 +553,7 @@ static void place_leftovers(kn_cluster_block *block, uint32_t n_left, uint32_t m
             least = cost;
             best = g;
         }
-        bool outside = may_go_outside(sub, x, max_suppressed) && least > sub->outside_price[x];
+        bool outside = may_go_outside(block, x, max_suppressed) && least > sub->outside_price[x];
         group_add(block, outside ? OUTSIDE : best, x);
     }
 }
@@ -429,8 +569,8 @@ static void sub_start(kn_cluster_block *block)
     for (uint32_t x = sub->first_donor; x < sub->n; x++) sub->outside_total += sub->outside_price[x];
 }
 
-/* Groups are for records that have no home. Fewer than k of them get one more group, with donors, as often as they
- * come near to k. */
+/* Groups are for records that have no class to stay in. Now and then they all become guests instead; fewer than k of
+ * them get one more group, with donors, as often as they come near to k. */
 static bool wants_group(kn_cluster_block *block, uint32_t n_left)
 {
     const kn_cluster_sub *sub = &block->sub;
@@ -440,7 +580,12 @@ static bool wants_group(kn_cluster_block *block, uint32_t n_left)
         n_persons += sub_person(block, sub->left[y]);
         n_homeless++;
     }
-    if (n_persons >= block->problem->k) return true;
+    if (n_persons >= block->problem->k) {
+        if (sub->n_groups == 0 || kn_rng_below(&block->rng, 4) > 0) return true;
+        for (uint32_t y = 0; y < n_left; y++)
+            if (sub_home(block, sub->left[y]) == KN_NONE) return true;
+        return false;
+    }
     return n_homeless > 0 && sub->first_donor < sub->n && kn_rng_below(&block->rng, block->problem->k) < n_persons;
 }
 
@@ -606,7 +751,7 @@ static bool relocate(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t ma
         least = cost;
         best = b;
     }
-    if (a != OUTSIDE && may_go_outside(sub, record, max_suppressed) && sub->outside_price[record] < least) best = OUTSIDE;
+    if (a != OUTSIDE && may_go_outside(block, record, max_suppressed) && sub->outside_price[record] < least) best = OUTSIDE;
     return best != KN_NONE && try_move(block, a, x, best);
 }
 
@@ -703,7 +848,7 @@ static int64_t exact_class(kn_cluster_block *block, uint32_t h)
     return kn_cluster_exact(block, class_members(block, h), (uint32_t)block->classes[h].size, block->pattern_a);
 }
 
-/* What the records of the groups, and those that are or will be suppressed, pay now. Donors that stay at home count
+/* What the records of the chosen classes, the suppressed ones and the donors that leave pay now. Donors that stay at home count
  * neither here nor afterwards; nor does what their homes gain. */
 static int64_t exact_before(kn_cluster_block *block, const uint32_t *chosen, uint32_t n_chosen, uint32_t n_suppressed)
 {
@@ -725,10 +870,15 @@ static int64_t exact_before(kn_cluster_block *block, const uint32_t *chosen, uin
     return total;
 }
 
+/* The same records afterwards; nor does it count that guests may find their classes cheaper. */
 static int64_t exact_after(kn_cluster_block *block)
 {
     kn_cluster_sub *sub = &block->sub;
     int64_t total = sub->n_suppressed * block->problem->exact_root;
+    for (int32_t x = 0; x < sub->size[OUTSIDE]; x++) {
+        uint32_t guest = sub->members[OUTSIDE][x];
+        if (guest < sub->first_donor && sub->home[guest] != KN_NONE) total += exact_class(block, sub->home[guest]);
+    }
     for (uint32_t g = 0; g < sub->n_groups; g++) {
         for (int32_t x = 0; x < sub->size[g]; x++) block->targets[x] = sub->record[sub->members[g][x]];
         total += sub->size[g] * kn_cluster_exact(block, block->targets, (uint32_t)sub->size[g], sub_pattern(block, g));
@@ -746,6 +896,50 @@ static bool sub_is_not_worse(kn_cluster_block *block, int64_t before, const uint
     if (after > before + doubt) return false;
     if (after + doubt < before || doubt == 0) return true;
     return exact_after(block) <= exact_before(block, chosen, n_chosen, n_suppressed);
+}
+
+/* Does class h hold once its donors have left and its guests have come? `taken` marks the records in the groups. */
+static bool home_holds(kn_cluster_block *block, uint32_t h)
+{
+    const kn_cluster_sub *sub = &block->sub;
+    const uint32_t *members = class_members(block, h);
+    uint32_t n = (uint32_t)block->classes[h].size;
+    int32_t n_persons = block->classes[h].persons;
+    memcpy(block->targets, members, n * sizeof *block->targets);
+    for (uint32_t x = sub->first_donor; x < sub->n; x++) {
+        if (sub->home[x] != h || !sub->taken[x]) continue;
+        block->targets[block->place[sub->record[x]]] = KN_NONE;
+        n_persons -= (int32_t)sub_person(block, x);
+    }
+    uint32_t n_kept = 0;
+    for (uint32_t y = 0; y < n; y++)
+        if (block->targets[y] != KN_NONE) block->targets[n_kept++] = block->targets[y];
+    for (int32_t y = 0; y < sub->size[OUTSIDE]; y++) {
+        uint32_t x = sub->members[OUTSIDE][y];
+        if (x >= sub->first_donor || sub->home[x] != h) continue;
+        block->targets[n_kept++] = sub->record[x];
+        n_persons += (int32_t)sub_person(block, x);
+    }
+    return kn_cluster_holds(block, block->targets, n_kept, n_persons);
+}
+
+/* Do all classes that donors leave and that guests join hold afterwards? Sizes are seen to already. */
+static bool homes_hold(kn_cluster_block *block)
+{
+    kn_cluster_sub *sub = &block->sub;
+    if (block->problem->counts_only || !sub->may_exchange) return true;
+    memset(sub->taken, 1, sub->n);
+    for (int32_t y = 0; y < sub->size[OUTSIDE]; y++) sub->taken[sub->members[OUTSIDE][y]] = 0;
+    for (uint32_t x = 0; x < sub->n; x++) {
+        bool moves = sub->taken[x] == (x >= sub->first_donor);
+        uint32_t h = moves && sub->home_known[x] ? sub->home[x] : KN_NONE, earlier = 0;
+        while (earlier < x && !(sub->taken[earlier] == (earlier >= sub->first_donor) && sub->home[earlier] == h)) earlier++;
+        if (h == KN_NONE || earlier < x || home_holds(block, h)) continue;
+        sub->n_refused++;
+        return false;
+    }
+    sub->n_held++;
+    return true;
 }
 
 /* Donors that have found a group leave their homes. */
@@ -778,8 +972,13 @@ static void sub_keep(kn_cluster_block *block, uint32_t *chosen, uint32_t n_chose
     }
     block->n_suppressed -= n_suppressed;
     for (int32_t x = 0; x < sub->size[OUTSIDE]; x++) {
-        uint32_t record = sub->record[sub->members[OUTSIDE][x]];
+        uint32_t record = sub->record[sub->members[OUTSIDE][x]], home = sub->home[sub->members[OUTSIDE][x]];
         if (sub->members[OUTSIDE][x] >= sub->first_donor) continue;
+        if (home != KN_NONE) {
+            class_add(block, home, record);
+            class_refresh(block, home); /* donors may have left it smaller */
+            continue;
+        }
         block->suppressed[block->n_suppressed++] = record;
         block->class_of[record] = KN_NONE;
     }
@@ -800,7 +999,10 @@ static bool rebuild_once(kn_cluster_block *block)
     if (n_chosen == 0 || (n_chosen < 2 && block->n_classes > 1)) return false;
     uint32_t n_suppressed = sub_take_suppressed(block);
     sub->first_donor = sub->n;
-    for (uint32_t g = n_chosen; g < n_near; g++) sub_take_donors(block, chosen[g]);
+    sub->chosen = chosen;
+    sub->n_chosen = n_chosen;
+    sub->homes_known = false;
+    for (uint32_t g = n_chosen; g < n_near && sub->may_exchange; g++) sub_take_donors(block, chosen[g]);
     uint32_t max_suppressed = block->max_suppressed - (block->n_suppressed - n_suppressed);
     int64_t before = (int64_t)n_suppressed * problem->root_units;
     for (uint32_t g = 0; g < n_chosen; g++)
@@ -820,7 +1022,7 @@ static bool rebuild_once(kn_cluster_block *block)
         sub_polish(block, max_suppressed);
     }
     if (!sub_is_not_worse(block, before, chosen, n_chosen, n_suppressed)) return false;
-    if (block->n_classes + sub->n_groups > block->class_capacity) return false;
+    if (!homes_hold(block) || block->n_classes + sub->n_groups > block->class_capacity) return false;
     sub_keep(block, chosen, n_chosen, n_suppressed);
     return true;
 }
@@ -828,7 +1030,9 @@ static bool rebuild_once(kn_cluster_block *block)
 static void rebuild(kn_cluster_block *block, const kn_cluster_job *job)
 {
     uint64_t n_tries = (uint64_t)(job->tries_per_class * block->n_classes) + 1;
+    block->sub.n_held = block->sub.n_refused = 0;
     kn_cluster_near_noise(block, job->near_noise);
+    kn_cluster_order_lanes(block);
     for (uint64_t i = 0; i < n_tries && !engine_should_stop(block, i * 16); i++) rebuild_once(block);
 }
 
