@@ -648,6 +648,38 @@ static void every_measure_of_the_table_of_nodes_matches_a_recount(void **state)
     }
 }
 
+static kn_status ignore_node(void *context, const kn_node *node, const double *losses, const uint32_t *levels,
+                             unsigned worker, kn_error *err)
+{
+    return KN_OK;
+}
+
+static void under_models_of_sensitive_values_the_table_of_nodes_takes_one_pass(void **state)
+{
+    kn_rng rng = kn_rng_new(23, 0);
+    problem p;
+    kn_objective *lm;
+    kn_full_domain *domain;
+    kn_lattice_table *table;
+    kn_ticker ticker = {0};
+    random_problem(&p, &rng, 40, 3, 4, NO_PERSONS, false);
+    set_goal(&p, "k-anonymity:k=2 l-diversity:l=2", "lm");
+    p.task.ticker = &ticker;
+    assert_ok(kn_objective_new(&lm, "lm", p.tuples, err));
+    assert_ok(kn_full_domain_new(&domain, &p.task, 0, err));
+    ticker.n_ticks = 0;
+    assert_ok(kn_all_nodes(domain, NULL, ignore_node, NULL, err));
+    size_t n_ticks = ticker.n_ticks;
+    ticker.n_ticks = 0;
+    assert_ok(kn_lattice_table_new(&table, &p.task, (const kn_objective *const *)&lm, 1, 100000, err));
+    assert_true(n_ticks > 0);
+    assert_int_equal(ticker.n_ticks, n_ticks);
+    kn_lattice_table_free(table);
+    kn_full_domain_free(domain);
+    kn_objective_free(lm);
+    free_problem(&p);
+}
+
 static void wide_vectors_give_the_same_figures(void **state)
 {
     kn_rng rng = kn_rng_new(19, 0);
@@ -1339,6 +1371,7 @@ int main(void)
         cmocka_unit_test(exact_searches_find_the_best_node),
         cmocka_unit_test(every_way_to_hold_groups_gives_the_same_groups),
         cmocka_unit_test(every_measure_of_the_table_of_nodes_matches_a_recount),
+        cmocka_unit_test(under_models_of_sensitive_values_the_table_of_nodes_takes_one_pass),
         cmocka_unit_test(wide_vectors_give_the_same_figures),
         cmocka_unit_test(the_table_of_nodes_survives_failing_memory),
         cmocka_unit_test(the_table_of_nodes_is_the_same_for_any_threads_and_memory),

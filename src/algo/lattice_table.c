@@ -201,7 +201,7 @@ kn_status kn_lattice_table_new(kn_lattice_table **out, const kn_task *task, cons
     KN_NEW(f.objectives, n_objectives + 1);
     KN_NEW(f.column, n_objectives + 1);
     for (size_t m = 0; m < n_objectives; m++) table->measures[m] = objectives[m]->type;
-    KN_TRY(fill(&f, objectives, task->models->counts_only ? BY_BLOCKS : BY_GROUPS, err));
+    if (task->models->counts_only) KN_TRY(fill(&f, objectives, BY_BLOCKS, err));
     KN_TRY(fill(&f, objectives, BY_GROUPS, err));
     KN_TRY(fill_whole(&f, objectives, err));
     KN_TRY(mark(table, f.stride, least, err));
