@@ -3,6 +3,7 @@
 #include "algo/full_domain.h"
 
 #include "algo/block_sums.h"
+#include "algo/node_figures.h"
 
 #include <assert.h>
 #include <math.h>
@@ -37,6 +38,7 @@ struct kn_evaluator {
         kn_count_scan *counts;
         kn_histogram_scan *histograms;
     } *scans;
+    kn_block_figures *figures; /* instead of scans, under a class measure */
 };
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
@@ -127,6 +129,31 @@ done:
     return status;
 }
 
+/* Blocks have no persons in several tuples and cannot ask a population; class measures they price by class sizes alone, as
+ * far as the figures are not too many. */
+static bool may_have_blocks(const kn_task *task)
+{
+    const kn_measure *measure = task->objective->type;
+    if ((task->models->needs & KN_NEEDS_POPULATION) || !task->models->monotone || task->tuples->n_repeats > 0) return false;
+    return measure->price_cell != NULL || (task->models->counts_only && kn_figures_by_blocks(measure));
+}
+
+static kn_status block_lattice(kn_full_domain *domain, uint32_t max_combos, kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { MOST_BYTES = 1 << 26 };
+    const kn_task *task = domain->task;
+    bool cells = task->objective->type->price_cell != NULL;
+    while (!cells && max_combos > 1 && kn_block_figures_bytes(domain->lattice, max_combos) > MOST_BYTES) max_combos--;
+    KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap, max_combos,
+                                task->models->least_values, task->pool, err));
+    if (domain->blocks == NULL) goto done;
+    if (cells) KN_TRY(inner_gaps(domain, err));
+    else KN_TRY(kn_figures_new(&domain->figures, domain, &task->objective, 1, err));
+done:
+    return status;
+}
+
 kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t max_combos, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -137,8 +164,7 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     domain->task = task;
     bool histograms =
         (task->models->needs & KN_NEEDS_HISTOGRAM) || (measure->needs & KN_MEASURE_NEEDS_CLASS_COLUMN);
-    bool blocks = max_combos > 0 && !(task->models->needs & KN_NEEDS_POPULATION) && task->models->monotone &&
-                  measure->price_cell != NULL && task->tuples->n_repeats == 0;
+    bool blocks = max_combos > 0 && may_have_blocks(task);
     unsigned flags = histograms ? KN_LATTICE_HISTOGRAMS : 0;
     KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags | (blocks ? KN_LATTICE_NO_BASE : 0), err));
     KN_TRY(kn_lattice_order(&domain->order, &domain->n_order, domain->lattice, err));
@@ -148,12 +174,8 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     if (measure->price_cell != NULL) KN_TRY(prices(domain, task->objective, err));
     if (measure->suppression_bound != NULL) domain->unit = 0x1p-10;
     domain->bounded = domain->monotone_prices || (measure->suppression_bound != NULL && measure->finish == NULL);
-    if (blocks)
-        KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
-                                    max_combos, task->models->least_values, task->pool, err));
-    if (domain->blocks != NULL) {
-        KN_TRY(inner_gaps(domain, err));
-    } else if (blocks) {
+    if (blocks) KN_TRY(block_lattice(domain, max_combos, err));
+    if (blocks && domain->blocks == NULL) {
         kn_lattice_free(domain->lattice);
         KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags, err));
     }
@@ -194,6 +216,7 @@ void kn_full_domain_free(kn_full_domain *domain)
     kn_free(domain->order);
     kn_free(domain->root);
     kn_free(domain->inner_gap);
+    kn_figures_free(domain->figures);
     kn_block_lattice_free(domain->blocks);
     kn_lattice_free(domain->lattice);
     kn_free(domain);
@@ -242,7 +265,8 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     KN_NEW(evaluator->nodes, KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES);
     KN_NEW(evaluator->fields, (size_t)tuples->n_qis + 1);
     if (domain->blocks != NULL) {
-        KN_TRY(scans_new(evaluator, err));
+        if (domain->figures != NULL) KN_TRY(kn_block_figures_new(&evaluator->figures, domain->figures, err));
+        else KN_TRY(scans_new(evaluator, err));
         KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, pool, err));
     }
     *out = evaluator;
@@ -284,6 +308,7 @@ void kn_evaluator_free(kn_evaluator *evaluator)
         kn_histogram_scan_free(evaluator->scans[i].histograms);
     }
     kn_free(evaluator->scans);
+    kn_block_figures_free(evaluator->figures);
     kn_free(evaluator);
 }
 
@@ -467,6 +492,15 @@ done:
 
 /* --- Nodes ----------------------------------------------------------------------------------------------------- */
 
+/* Class measures: the loss in units, and what the surely suppressed rows cost at least. */
+static void class_units(kn_node *node, const kn_full_domain *domain)
+{
+    const kn_task *task = domain->task;
+    if (task->objective->type->suppression_bound == NULL) return;
+    node->units = (int64_t)ceil(node->loss / domain->unit);
+    node->sure_units = (int64_t)floor(task->objective->type->suppression_bound(task->tuples, node->n_sure) / domain->unit);
+}
+
 kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *groups, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -509,10 +543,7 @@ kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *gr
         kn_class_counts suppressed = kn_evaluator_suppressed_class(evaluator, out->n_suppressed, n_suppressed_persons);
         out->loss = kn_full_domain_class_loss(domain, task->objective, out, sum, &suppressed);
     }
-    if (measure->suppression_bound != NULL) {
-        out->units = (int64_t)ceil(out->loss / domain->unit);
-        out->sure_units = (int64_t)floor(measure->suppression_bound(task->tuples, out->n_sure) / domain->unit);
-    }
+    class_units(out, domain);
     if (measure->price_cell != NULL || measure->price_class != NULL) goto done;
     if (out->feasible) KN_TRY(whole_loss(&out->loss, evaluator, groups->levels, err));
     else out->loss = NAN;
@@ -749,10 +780,29 @@ static const kn_block_sums *sum_blocks(kn_evaluator *evaluator, const kn_blocks 
     return evaluator->scans[0].sums;
 }
 
+/* Under a class measure all that is suppressed is so for want of persons. */
+static void evaluate_figures(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks)
+{
+    const kn_block_lattice *b = evaluator->domain->blocks;
+    double losses[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+    kn_figures_of_blocks(out, losses, evaluator->figures, blocks);
+    for (uint32_t c = 0; c < b->n_combos; c++)
+        for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
+            kn_node *node = &out[c * KN_LATTICE_LANES + v];
+            node->loss = losses[c * KN_LATTICE_LANES + v];
+            node->n_sure = node->n_suppressed;
+            class_units(node, evaluator->domain);
+        }
+}
+
 void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
 {
     const kn_full_domain *domain = evaluator->domain;
     const kn_block_lattice *b = domain->blocks;
+    if (domain->figures != NULL) {
+        evaluate_figures(out, evaluator, blocks);
+        return;
+    }
     const kn_block_sums *sums = sum_blocks(evaluator, blocks, details);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         uint64_t sure[4] = {0}, refused[4] = {0};

@@ -44,7 +44,8 @@ typedef struct kn_full_domain {
     bool monotone_prices;     /* cell measures: no value gets cheaper by generalizing it */
     bool upward_closed;       /* what generalizes a feasible node is feasible */
     kn_block_lattice *blocks; /* NULL where blocks cannot serve */
-    int64_t *inner_gap;       /* blocks: [combo << n_inner_bits | inner at the combo's levels] */
+    int64_t *inner_gap;       /* blocks: [combo << n_inner_bits | inner at the combo's levels]; cell measures only */
+    struct kn_figures *figures; /* blocks under a class measure: node_figures.h */
 } kn_full_domain;
 
 /* `max_combos`: 0: no blocks, the lattice has its base. Otherwise blocks where models and measure allow it, with at most

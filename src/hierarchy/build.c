@@ -316,6 +316,16 @@ void kn_build_end(kn_build *build)
     kn_free(build->code_of_value);
 }
 
+/* A slip in the SPEC of a policy is found at its line, not only by its text. */
+static void say_where(kn_error *err, const char *where, const char *column)
+{
+    static const char begin[] = "hierarchy ";
+    if (err == NULL || strncmp(err->message, begin, strlen(begin)) != 0) return;
+    kn_error plain = *err;
+    err->message[0] = '\0'; /* the first message would win */
+    kn_error_set(err, KN_USAGE, "%s: column %s: %s", where, column, plain.message + strlen(begin));
+}
+
 kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *data_name, uint32_t n_rows,
                           const kn_hierarchy_request *request, kn_error *err)
 {
@@ -346,6 +356,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     *out = domain;
     domain = NULL;
 done:
+    if (status == KN_USAGE && request->where != NULL) say_where(err, request->where, column->name);
     kn_domain_free(domain);
     kn_build_end(&build);
     kn_free(path);

@@ -117,6 +117,7 @@ static kn_status set_detail(kn_column_choice *choice, const kn_settings *setting
     if (strcmp(setting->option, "hierarchy") == 0) {
         choice->hierarchy = value;
         choice->hierarchy_folder = setting->where != NULL ? settings->policy_folder : NULL;
+        choice->hierarchy_where = setting->where;
         return KN_OK;
     }
     if (!kn_param_number(&choice->weight, value) || choice->weight < 0)

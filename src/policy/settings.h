@@ -58,6 +58,7 @@ typedef struct kn_column_choice {
     bool is_person;
     const char *hierarchy;        /* SPEC or file; NULL: none. Borrowed from the settings */
     const char *hierarchy_folder; /* NULL: the current folder */
+    const char *hierarchy_where;  /* in the policy; NULL: a flag */
     double weight;
     uint32_t min_level, max_level; /* KN_NONE: no upper limit */
 } kn_column_choice;

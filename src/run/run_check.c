@@ -89,7 +89,8 @@ static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error 
                                         .weight = choice->weight,
                                         .min_level = choice->min_level,
                                         .max_level = choice->max_level,
-                                        .redact = input->redact};
+                                        .redact = input->redact,
+                                        .where = choice->hierarchy_where};
         kn_error inner = {{0}};
         status = kn_domain_build(&domain, column, input->table->source, input->table->n_rows, &request, &inner);
         bool failed = is_finding(about, &status, &inner, err);
