@@ -566,6 +566,56 @@ static void exact_searches_find_the_best_node(void **state)
     }
 }
 
+static size_t n_releases_priced;
+
+static kn_status count_priced(double *loss, const void *state, const kn_release *release, kn_pool *pool, kn_error *err)
+{
+    n_releases_priced++;
+    *loss = release->n_classes;
+    return KN_OK;
+}
+
+static void samarati_prices_the_releases_of_the_least_height_only(void **state)
+{
+    kn_rng rng = kn_rng_new(24, 0);
+    uint32_t n_fewer = 0;
+    for (int round = 0; round < 20; round++) {
+        problem p;
+        kn_lattice *lattice;
+        kn_answer answer;
+        uint32_t levels[16] = {0}, least = KN_NONE;
+        size_t n_least = 0, n_feasible = 0;
+        random_problem(&p, &rng, 30, 3, 4, NO_PERSONS, false);
+        set_goal(&p, "k-anonymity:k=3", "kl");
+        p.task.max_suppressed = 4;
+        assert_ok(kn_lattice_new(&lattice, p.tuples, KN_LATTICE_NO_BASE, err));
+        do {
+            bool released;
+            uint32_t height = levels[0] + levels[1] + levels[2];
+            if (recount(&p, levels, &released).n_suppressed > p.task.max_suppressed) continue;
+            n_feasible++;
+            if (height < least) n_least = 0;
+            if (height <= least) {
+                least = height;
+                n_least++;
+            }
+        } while (next_levels(lattice, levels));
+        kn_measure counting = *p.objective->type;
+        kn_objective objective = *p.objective;
+        counting.price_release = count_priced;
+        objective.type = &counting;
+        p.task.objective = &objective;
+        n_releases_priced = 0;
+        assert_int_equal(search(&answer, &p, "samarati", ""), KN_OK);
+        assert_int_equal(n_releases_priced, n_least);
+        n_fewer += n_least < n_feasible;
+        kn_answer_free(&answer);
+        kn_lattice_free(lattice);
+        free_problem(&p);
+    }
+    assert_true(n_fewer > 5);
+}
+
 static void datafly_generalizes_the_widest_column_until_few_are_outliers(void **state)
 {
     kn_rng rng = kn_rng_new(3, 0);
@@ -1382,6 +1432,7 @@ int main(void)
         cmocka_unit_test(samarati_finds_the_same_node_where_the_lattice_does_not_fit),
         cmocka_unit_test(suppressing_cells_costs_no_more_than_suppressing_rows),
         cmocka_unit_test(mu_argus_is_finished_or_refused),
+        cmocka_unit_test(samarati_prices_the_releases_of_the_least_height_only),
         cmocka_unit_test(datafly_generalizes_the_widest_column_until_few_are_outliers),
         cmocka_unit_test(searches_survive_failing_memory_and_cancelling),
         cmocka_unit_test(a_deadline_returns_the_best_so_far),

@@ -371,12 +371,11 @@ static kn_status sweep_all(sweep *s, kn_error *err)
                    domain->blocks != NULL ? NULL : &domain->lattice->base, err);
 }
 
-kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_full_domain *domain, kn_error *err)
+static kn_status find_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_full_domain *domain, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_sweep_result result = {0};
     sweep s = {.domain = domain, .result = &result};
-    *feasible = NULL;
     KN_TRY(sweep_new(&s, err));
     KN_NEW(s.feasible, s.n_nodes);
     KN_TRY(sweep_all(&s, err));
@@ -386,6 +385,29 @@ kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_
 done:
     kn_free(s.feasible);
     sweep_free(&s);
+    return status;
+}
+
+/* Any measure will do. One that looks at classes or at whole releases would be asked about every feasible node, and blocks
+ * may not serve it: then prices of cells take its place. */
+kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { MOST_COMBOS = 9 };
+    kn_task own = *domain->task;
+    kn_objective *cells = NULL;
+    kn_full_domain *other = NULL;
+    *feasible = NULL;
+    if (own.objective->type->price_cell == NULL) {
+        KN_TRY(kn_objective_new(&cells, "lm", own.tuples, err));
+        own.objective = cells;
+        KN_TRY(kn_full_domain_new(&other, &own, MOST_COMBOS, err));
+        domain = other;
+    }
+    KN_TRY(find_feasible(feasible, n_evaluated, domain, err));
+done:
+    kn_full_domain_free(other);
+    kn_objective_free(cells);
     return status;
 }
 
