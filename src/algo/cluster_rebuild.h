@@ -848,8 +848,8 @@ static int64_t exact_class(kn_cluster_block *block, uint32_t h)
     return kn_cluster_exact(block, class_members(block, h), (uint32_t)block->classes[h].size, block->pattern_a);
 }
 
-/* What the records of the chosen classes, the suppressed ones and the donors that leave pay now. Donors that stay at home count
- * neither here nor afterwards; nor does what their homes gain. */
+/* What the records of the chosen classes, the suppressed ones and the donors that leave pay now. Donors that stay at
+ * home count neither here nor afterwards; nor does what their homes gain. */
 static int64_t exact_before(kn_cluster_block *block, const uint32_t *chosen, uint32_t n_chosen, uint32_t n_suppressed)
 {
     const kn_cluster_sub *sub = &block->sub;

@@ -112,7 +112,6 @@ kn_status kn_preference_choose(size_t *chosen, const char *name, const kn_level_
         candidate *c = &candidates[i];
         if (c->steps > fewest) continue;
         explain(domain->task->trace, &c->node, c->levels, tuples);
-        if (domain->task->objective->type->higher_is_better) c->node.loss = -c->node.loss;
         double score = kn_preference_score(name, &c->node, c->levels, tuples);
         double best_score = best != NULL ? kn_preference_score(name, &best->node, best->levels, tuples) : INFINITY;
         if (best != NULL && score > best_score) continue;

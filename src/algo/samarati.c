@@ -8,8 +8,8 @@
  * Departs from the paper's Figure 8: MaxSup is inclusive (Definition 3.4), nodes are counted by roll-up of the distinct tuples
  * instead of the quadratic matrix VT, which is only shown (--explain, small tables), and in one sweep of the lattice before
  * the heights are looked at, since nodes of all heights share their roll-ups. In lattices too large for that nodes are
- * counted one by one, those below one that was found wanting not at all. With models for which generalizing may break a class (feasible nodes need not lie above
- * each other) heights are tried from the bottom instead. */
+ * counted one by one, those below one that was found wanting not at all. With models for which generalizing may break a
+ * class (feasible nodes need not lie above each other) heights are tried from the bottom instead. */
 #include "algo/preference.h"
 #include "algo/sweep.h"
 
