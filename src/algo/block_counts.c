@@ -1,8 +1,8 @@
 /* The pass over blocks by class size and number of different sensitive values; see block_sums.h. Most blocks need no work
  * per combo: one with fewer than k persons in all is suppressed in each of them, one with a single entry is the same class
  * in each of them. For the others the classes of a combo come from those of a combo one level below, and a combo in which
- * nothing is suppressed settles all combos above it. A class with too few values is like one with too few persons: what
- * is below it has no more of them.
+ * nothing is suppressed or which has no more than two classes settles all combos above it. A class with too few values is
+ * like one with too few persons: what is below it has no more of them.
  *
  * Classes stand in the order of their inner values. Positions are in pre-order of the trees, so raising the first inner
  * column, which has the lowest bits, leaves them in order, and what merges stands side by side: no lookup, and no branch
@@ -137,7 +137,8 @@ static inline __attribute__((always_inline)) bool is_small(kn_lanes4 size, const
     return size[0] < s->threshold[0];
 }
 
-/* One class: its rows that are suppressed, per merged set; counts it where asked. Returns whether there are any. */
+/* One class: its rows that are suppressed, per merged set; counts it where asked. Returns whether there are any, or true:
+ * where it costs little to tell which, there is no branch on whether. */
 static inline __attribute__((always_inline)) bool class_below(kn_lanes4 below[4], const kn_lanes4 *counts,
                                                               const settings *s, kn_lanes4 classes[4],
                                                               kn_lanes4 smallest[4])
@@ -148,7 +149,8 @@ static inline __attribute__((always_inline)) bool class_below(kn_lanes4 below[4]
         return true;
     }
     if (s->n_sets > 0) too_few(few, counts + (s->has_persons ? 2 : 1), s);
-    if (!s->details && !kn_any_lane(((kn_lanes4)(size < s->threshold) | few[0]) & counts[0])) return false;
+    if (!s->details && (s->has_persons || s->n_sets > 0) &&
+        !kn_any_lane(((kn_lanes4)(size < s->threshold) | few[0]) & counts[0])) return false;
     kn_merge_lanes(rows, counts);
     if (s->has_persons) kn_merge_lanes(persons, counts + 1);
     kn_lanes4 any = {0};
@@ -244,8 +246,13 @@ static inline __attribute__((always_inline)) void raise_classes(kn_count_scan *s
 static inline __attribute__((always_inline)) void base_classes(kn_count_scan *scan, const kn_blocks *blocks,
                                                                uint32_t block, const settings *s)
 {
-    for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++)
-        add_sum(scan, blocks->inner[e], (const kn_lanes4 *)blocks->counts + (size_t)e * n_parts(s), s);
+    const uint32_t parts = n_parts(s), end = blocks->start[block + 1];
+    for (uint32_t e = blocks->start[block]; e < end; e++) { /* each value once */
+        const uint32_t value = blocks->inner[e];
+        const kn_lanes4 *counts = (const kn_lanes4 *)blocks->counts + (size_t)e * parts;
+        scan->bits[value / 64] |= (uint64_t)1 << value % 64;
+        for (uint32_t part = 0; part < parts; part++) scan->sums[value * parts + part] = counts[part];
+    }
     take_sums(scan, scan->domain->blocks, 0, s);
 }
 
@@ -264,6 +271,30 @@ kn_class_list kn_count_list(const kn_count_scan *scan, uint32_t combo)
 
 /* --- Blocks ---------------------------------------------------------------------------------------------------- */
 
+/* One or two classes at combo c settle all combos above it: two of them stay as they are until they are one. */
+static inline __attribute__((always_inline)) void add_settled(kn_block_sums *sums, kn_count_scan *scan, uint32_t c,
+                                                              const uint16_t *values, const kn_lanes4 *counts, uint32_t n,
+                                                              int64_t price, const settings *s)
+{
+    const uint32_t parts = n_parts(s);
+    kn_lanes4 below[4], apart[4] = {{0}}, *together = scan->sums;
+    for (uint32_t j = 0; j <= n; j++) { /* the last one is both together */
+        uint32_t at = c, value = values[j < n ? j : 0];
+        if (j == n) {
+            at = n == 2 && kn_any_lane(apart[0]) ? kn_joined_combo(sums, c, values) : KN_NONE;
+            if (at == KN_NONE) return;
+            value = kn_raised(sums, c, value)[at];
+            for (uint32_t part = 0; part < parts; part++) together[part] = join(counts[part], counts[parts + part], part, s);
+        }
+        if (!class_below(below, j < n ? &counts[j * parts] : together, s, NULL, NULL)) memset(below, 0, sizeof below);
+        for (int m = 0; m < 4; m++) {
+            below[m] -= j < n ? (kn_lanes4){0} : apart[m];
+            apart[m] += below[m];
+        }
+        kn_add_onward(sums, &sums->sure, at, below, value, price, s->n_riders);
+    }
+}
+
 /* A block whose classes differ from combo to combo. */
 static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sums, kn_count_scan *scan,
                                                               const kn_blocks *blocks, uint32_t block,
@@ -271,22 +302,29 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
 {
     const kn_block_lattice *b = scan->domain->blocks;
     const uint32_t parts = n_parts(s);
-    uint32_t clean = 0;
-    base_classes(scan, blocks, block, s);
+    const uint32_t first = blocks->start[block];
+    const bool two_entries = blocks->start[block + 1] - first == 2 && !s->details; /* need not be sorted */
+    uint32_t clean = 0, settled = 0; /* combos in which nothing is suppressed; of which all is known */
+    if (!two_entries) base_classes(scan, blocks, block, s);
     for (uint32_t c = 0; c < b->n_combos; c++) {
-        if (clean >> c & 1) continue;
+        if ((clean | settled) >> c & 1) continue;
         if (c > 0) raise_classes(scan, b, c, s);
-        const uint32_t n = scan->n_classes[c];
-        const uint16_t *values = scan->lists[c].value;
-        const kn_lanes4 *counts = scan->lists[c].counts;
+        const uint32_t n = two_entries ? 2 : scan->n_classes[c];
+        const uint16_t *values = two_entries ? blocks->inner + first : scan->lists[c].value;
+        const kn_lanes4 *counts = two_entries ? (const kn_lanes4 *)blocks->counts + (size_t)first * parts : scan->lists[c].counts;
+        if (!s->details && n <= 2 && (settled & b->above[c]) == 0) {
+            add_settled(sums, scan, c, values, counts, n, kn_block_price(sums, blocks, block), s);
+            if (two_entries) return;
+            settled |= b->above[c];
+            continue;
+        }
         kn_lanes4 *by_value = sums->sure.by_value + ((size_t)c << b->n_inner_bits) * 4, block_below[4] = {{0}};
-        bool any = false;
         for (uint32_t j = 0; j < n; j++) {
             kn_lanes4 below[4];
             if (!class_below(below, &counts[j * parts], s, sums->classes[c], sums->smallest[c])) continue;
             kn_add_class(by_value + (size_t)values[j] * 4, block_below, below, s->n_riders);
-            any = true;
         }
+        const bool any = kn_any_lane(block_below[0]);
         if (any) kn_add_block(&sums->sure, c, block_below, kn_block_price(sums, blocks, block), s->n_riders);
         if (!any && !s->details) clean |= b->above[c];
     }
@@ -308,7 +346,7 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
         kn_lanes4 below[4];
         if (end - first == 1) {
             if (class_below(below, counts, &s, sums->always_classes, sums->always_smallest))
-                kn_add_always(&sums->sure, below, blocks->inner[first], kn_block_price(sums, blocks, block), n_riders);
+                kn_add_onward(sums, &sums->sure, 0, below, blocks->inner[first], kn_block_price(sums, blocks, block), n_riders);
             continue;
         }
         kn_lanes4 all = {0};
@@ -317,7 +355,7 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
             const int64_t price = kn_block_price(sums, blocks, block);
             for (uint32_t e = 0; e < end - first; e++) {
                 kn_merge_lanes(below, counts + (size_t)e * parts);
-                kn_add_always(&sums->sure, below, blocks->inner[first + e], price, n_riders);
+                kn_add_onward(sums, &sums->sure, 0, below, blocks->inner[first + e], price, n_riders);
             }
             continue;
         }

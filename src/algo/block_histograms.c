@@ -524,6 +524,76 @@ static inline __attribute__((always_inline)) bool add_combo(kn_block_sums *sums,
     return n_open > 0;
 }
 
+/* What is suppressed of a class at a combo and at all above it, as long as nothing is added to it. */
+typedef struct settled_class {
+    kn_lanes4 sure[4], refused[4], must_go[4];
+} settled_class;
+
+static inline __attribute__((always_inline)) settled_class settle(kn_histogram_scan *scan, uint32_t c, uint32_t j,
+                                                                  const settings *s)
+{
+    const class_list list = scan->lists[c];
+    const kn_lanes4 *counts = &list.counts[j * (s->has_persons ? 2 : 1)];
+    kn_lanes4 rows[4];
+    settled_class class = {0};
+    if ((list.state[j] & scan->all) == scan->all || !sure_rows(class.sure, counts, s)) return class;
+    uint32_t refused = refused_classes(rows, scan, counts, c, j, &list.state[j], s, NULL, NULL);
+    if (refused != 0) refused_rows(class.refused, class.must_go, scan, rows, refused);
+    return class;
+}
+
+static inline __attribute__((always_inline)) void add_onward(kn_block_sums *sums, uint32_t c, const settled_class *class,
+                                                             uint32_t value, int64_t price, const settings *s)
+{
+    kn_add_onward(sums, &sums->sure, c, class->sure, value, price, s->n_riders);
+    kn_add_onward(sums, &sums->refused, c, class->refused, value, price, s->n_riders);
+    for (int m = 0; m < 4; m++) sums->onward_must_go[c][m] += class->must_go[m];
+}
+
+/* Both classes of combo c become the only one of combo `above`. */
+static inline __attribute__((always_inline)) void join_both(kn_histogram_scan *scan, uint32_t c, uint32_t above, const settings *s)
+{
+    const uint32_t parts = s->has_persons ? 2 : 1;
+    const class_list from = scan->lists[c];
+    class_list *to = &scan->lists[above];
+    to->from = c;
+    to->has_slots = false;
+    to->made[0] = FIRST;
+    to->made[1] = 0;
+    to->state[0] = joined_state(from.state[0], from.state[1], false, scan->all);
+    for (uint32_t part = 0; part < parts; part++) to->counts[part] = from.counts[part] + from.counts[parts + part];
+    scan->n_classes[above] = 1;
+}
+
+/* One or two classes at combo c settle all combos above it, as in block_counts.c. */
+static inline __attribute__((always_inline)) void add_settled(kn_block_sums *sums, kn_histogram_scan *scan, uint32_t c,
+                                                              int64_t price, const settings *s)
+{
+    const uint16_t *values = scan->lists[c].value;
+    const uint32_t n = scan->n_classes[c];
+    settled_class apart = {0};
+    for (uint32_t j = 0; j <= n; j++) { /* the last one is both together */
+        uint32_t at = c, value = values[j < n ? j : 0];
+        if (j == n) {
+            at = n == 2 && kn_any_lane(apart.sure[0] | apart.refused[0]) ? kn_joined_combo(sums, c, values) : KN_NONE;
+            if (at == KN_NONE) return;
+            value = kn_raised(sums, c, value)[at];
+            join_both(scan, c, at, s);
+        }
+        settled_class class = settle(scan, at, j < n ? j : 0, s);
+        for (int m = 0; m < 4; m++) {
+            const kn_lanes4 last = (kn_lanes4){0} - (uint32_t)(j == n);
+            class.sure[m] -= apart.sure[m] & last;
+            class.refused[m] -= apart.refused[m] & last;
+            class.must_go[m] -= apart.must_go[m] & last;
+            apart.sure[m] += class.sure[m];
+            apart.refused[m] += class.refused[m];
+            apart.must_go[m] += class.must_go[m];
+        }
+        add_onward(sums, at, &class, value, price, s);
+    }
+}
+
 /* A block whose classes differ from combo to combo. */
 static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sums, kn_histogram_scan *scan,
                                                               const kn_blocks *blocks, uint32_t block,
@@ -531,11 +601,16 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
 {
     const kn_block_lattice *b = scan->domain->blocks;
     const int64_t price = kn_block_price(sums, blocks, block);
-    uint32_t clean = 0;
+    uint32_t clean = 0, settled = 0; /* combos in which nothing is suppressed; of which all is known */
     lowest_classes(scan, blocks, block, s);
     for (uint32_t c = 0; c < b->n_combos; c++) {
-        if (clean >> c & 1) continue;
+        if ((clean | settled) >> c & 1) continue;
         if (c > 0) raise_classes(scan, b, c, s);
+        if (!s->details && scan->n_classes[c] <= 2 && (settled & b->above[c]) == 0) {
+            add_settled(sums, scan, c, price, s);
+            settled |= b->above[c];
+            continue;
+        }
         if (!add_combo(sums, scan, c, price, s) && !s->details) clean |= b->above[c];
     }
 }
@@ -550,12 +625,12 @@ static inline __attribute__((always_inline)) void single_entry(kn_block_sums *su
     uint16_t state = scan->empty[filled_lanes(counts[0])];
     bool enough = sure_rows(below, counts, s);
     const int64_t price = kn_block_price(sums, blocks, block);
-    kn_add_always(&sums->sure, below, blocks->inner[e], price, s->n_riders);
+    kn_add_onward(sums, &sums->sure, 0, below, blocks->inner[e], price, s->n_riders);
     if (!enough && !s->details) return;
     uint32_t refused = refused_classes(rows, scan, counts, KN_NONE, 0, &state, s, sums->always_classes, sums->always_smallest);
     if (refused == 0) return;
-    refused_rows(below, sums->always_must_go, scan, rows, refused);
-    kn_add_always(&sums->refused, below, blocks->inner[e], price, s->n_riders);
+    refused_rows(below, sums->onward_must_go[0], scan, rows, refused);
+    kn_add_onward(sums, &sums->refused, 0, below, blocks->inner[e], price, s->n_riders);
 }
 
 static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sums, kn_histogram_scan *scan,
@@ -586,7 +661,7 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
             const int64_t price = kn_block_price(sums, blocks, block);
             for (uint32_t e = 0; e < end - first; e++) {
                 kn_merge_lanes(below, counts + (size_t)e * parts);
-                kn_add_always(&sums->sure, below, blocks->inner[first + e], price, n_riders);
+                kn_add_onward(sums, &sums->sure, 0, below, blocks->inner[first + e], price, n_riders);
             }
         }
     }

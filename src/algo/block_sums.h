@@ -14,9 +14,10 @@ typedef uint32_t kn_lanes4 __attribute__((vector_size(16), may_alias));
 typedef struct kn_suppressed {
     kn_lanes4 *by_value;       /* [(combo << n_inner_bits | inner at the combo's levels) * 4 + merged set]: by lane */
     int64_t (*units)[4];       /* [combo]: what those rows pay more in the outer columns */
-    kn_lanes4 *always;         /* [inner]: in every combo alike; lane m: in merged set m */
-    kn_lanes4 always_lanes[4]; /* the same by lane */
-    int64_t always_units[4];
+    /* What is the same in a combo and in all that generalize it. Numbers may be below zero: what is taken back. */
+    kn_lanes4 *onward;            /* [combo << n_inner_bits | inner at its levels]; lane m: in merged set m */
+    kn_lanes4 (*onward_lanes)[4]; /* [combo]: the same by lane */
+    int64_t (*onward_units)[4];
 } kn_suppressed;
 
 /* What a suppressed row pays more in an outer column, by the field of its block's key. */
@@ -31,12 +32,14 @@ typedef struct kn_block_sums {
     kn_suppressed sure;    /* for want of persons */
     kn_suppressed refused; /* by a model that looks at sensitive values; only where the blocks carry them */
     /* Of the refused rows so many at least are suppressed below too. By merged set; the sum of its lanes counts. */
-    kn_lanes4 must_go[KN_BLOCK_MAX_COMBOS][4], always_must_go[4];
+    kn_lanes4 must_go[KN_BLOCK_MAX_COMBOS][4], onward_must_go[KN_BLOCK_MAX_COMBOS][4];
     /* Where details are asked for: classes that hold, persons of the smallest. */
     kn_lanes4 classes[KN_BLOCK_MAX_COMBOS][4], smallest[KN_BLOCK_MAX_COMBOS][4];
     kn_lanes4 always_classes[4], always_smallest[4];
     uint32_t *valid_start; /* [combo]: the inner values that exist at its levels */
     uint16_t *valid;
+    uint16_t *least;  /* [combo << n_inner_bits | inner at its levels]: one of its inner values at the least levels */
+    uint16_t *raised; /* [inner at the least levels * n_combos + combo]: what it is at the combo's levels */
     kn_outer_gap *gaps; /* of the outer columns, at the levels of the blocks at hand */
     uint32_t n_gaps;
 } kn_block_sums;
@@ -48,6 +51,8 @@ void kn_block_sums_add(kn_block_sums *sums, const kn_block_sums *more);
 /* What is suppressed at a combo: rows by lane for each merged set, and what they pay more in outer and inner columns. */
 void kn_suppressed_at(kn_lanes4 rows[4], int64_t units[4], const kn_block_sums *sums, const kn_suppressed *suppressed,
                       uint32_t combo);
+
+uint32_t kn_must_go_at(const kn_block_sums *sums, uint32_t combo, uint32_t set);
 
 typedef struct kn_block_range {
     uint32_t begin, end;
@@ -124,17 +129,35 @@ static inline int64_t kn_block_price(const kn_block_sums *sums, const kn_blocks 
     return blocks->prices != NULL ? blocks->prices[block] : kn_price_of_key(sums, blocks->keys[block]);
 }
 
-/* Rows of an entry that are suppressed whatever the inner levels are. */
-static inline __attribute__((always_inline)) void kn_add_always(kn_suppressed *sums, const kn_lanes4 below[4],
-                                                                uint32_t inner, int64_t price, uint32_t n_riders)
+/* The inner values that a class of combo c becomes, by combo; for c and those that generalize it. */
+static inline const uint16_t *kn_raised(const kn_block_sums *sums, uint32_t c, uint32_t value)
+{
+    const kn_block_lattice *b = sums->domain->blocks;
+    return sums->raised + (size_t)sums->least[((size_t)c << b->n_inner_bits) + value] * b->n_combos;
+}
+
+/* The least combo above c at which two classes of c are one; KN_NONE: there is none. It comes before all others. */
+static inline uint32_t kn_joined_combo(const kn_block_sums *sums, uint32_t c, const uint16_t values[2])
+{
+    const kn_block_lattice *b = sums->domain->blocks;
+    const uint16_t *first = kn_raised(sums, c, values[0]), *second = kn_raised(sums, c, values[1]);
+    for (uint32_t above = c + 1; above < b->n_combos; above++)
+        if ((b->above[c] >> above & 1) && first[above] == second[above]) return above;
+    return KN_NONE;
+}
+
+/* Rows of a class that are suppressed at combo c and whatever generalizes it. */
+static inline __attribute__((always_inline)) void kn_add_onward(kn_block_sums *sums, kn_suppressed *to, uint32_t c,
+                                                                const kn_lanes4 below[4], uint32_t value, int64_t price,
+                                                                uint32_t n_riders)
 {
     kn_lanes4 total = kn_sum_lanes(below);
     for (int m = 0; m < 4; m++) {
         if (!kn_set_used(n_riders, m)) continue;
-        sums->always_lanes[m] += below[m];
-        sums->always_units[m] += price * (int64_t)total[m];
+        to->onward_lanes[c][m] += below[m];
+        to->onward_units[c][m] += price * (int32_t)total[m];
     }
-    sums->always[inner] += total;
+    to->onward[((size_t)c << sums->domain->blocks->n_inner_bits) + value] += total;
 }
 
 /* Rows of a class that are suppressed at one combo, where `own` holds those of its value. They are added to those of

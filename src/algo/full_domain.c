@@ -812,11 +812,9 @@ void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *
         for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
             kn_node *node = &out[c * KN_LATTICE_LANES + v];
             const uint32_t set = b->n_riders == 1 ? 3 * v : v;
-            const kn_lanes4 must_go = sums->must_go[c][set] + sums->always_must_go[set];
-            *node = (kn_node){.n_suppressed = sure[v] + refused[v],
-                              .n_sure = sure[v] + must_go[0] + must_go[1] + must_go[2] + must_go[3],
-                              .units = table_price(domain, blocks, c, v) + sure_units[v] + refused_units[v],
-                              .sure_units = sure_units[v]};
+            *node = (kn_node){.n_sure = sure[v] + kn_must_go_at(sums, c, set), .n_suppressed = sure[v] + refused[v],
+                              .sure_units = sure_units[v],
+                              .units = table_price(domain, blocks, c, v) + sure_units[v] + refused_units[v]};
             node->feasible = node->n_suppressed <= domain->task->max_suppressed;
             node->loss = kn_full_domain_loss(domain, node->units);
             if (details && blocks->n > 0) add_details(node, sums, c, set);

@@ -397,7 +397,7 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     kn_status status = KN_OK;
     kn_block_lattice *b = NULL;
     *out = NULL;
-    if (lattice->tuples->n_repeats > 0) goto done;
+    if (lattice->tuples->n_repeats > 0 || lattice->tuples->n_rows > INT32_MAX) goto done;
     const uint32_t most_values = least_values != NULL ? KN_BLOCK_MAX_SET_VALUES : 1u << KN_VALUES_BITS;
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
         if (lattice->tuples->sensitive[s].n_values > most_values) goto done;

@@ -39,6 +39,7 @@ typedef struct state {
     uint16_t *shares;      /* equal: q of each value */
     uint32_t *below_units; /* ordered: `below` */
     uint32_t limit;        /* max_distance */
+    double gone_per_row;   /* rows that must go for each row too many: see raise_must_go */
 } state;
 
 static void discard(void *opaque)
@@ -200,6 +201,7 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->distance = (distance)kn_args_number(args, "distance");
     self->max_distance = kn_args_number(args, "t");
     self->limit = (uint32_t)(self->max_distance * 0x1p16);
+    self->gone_per_row = 1 / (1 - self->max_distance); /* of a distance of 1 nothing is too far */
     self->min_persons = 1;
     if (self->distance == EQUAL) KN_TRY(prepare_equal(self, tuples, err));
     if (self->distance == ORDERED) KN_TRY(prepare_ordered(self, err));
@@ -375,6 +377,9 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
 /* Lanes count in units of 2^-shift rows, so that the class has `all` of them, half of what 16 bits hold or nearly. */
 static inline uint32_t unit_shift(uint32_t n_rows) { return (uint32_t)__builtin_clz(n_rows) - 17; }
 
+/* A unit in rows; at most 14 bits are shifted. */
+static inline double unit_rows(uint32_t shift) { return (1u << (14 - shift)) * 0x1p-14; }
+
 /* What may be moved, rounded down by less than 2 units. */
 static inline uint32_t limit_units(const state *self, uint32_t all) { return (uint32_t)(self->limit * (uint64_t)all >> 16); }
 
@@ -388,8 +393,8 @@ static inline void judge_units(kn_judgement *judgement, uint32_t i, uint64_t uni
 /* Taking x rows out leaves at most x fewer rows to move, and x * t fewer may be moved: so many must go. */
 static inline void raise_must_go(uint32_t *must_go, const state *self, double excess_rows)
 {
-    uint32_t rows = (uint32_t)(excess_rows / (1 - self->max_distance) + 0.999999);
-    if (rows > *must_go) *must_go = rows;
+    uint32_t rows = (uint32_t)(excess_rows * self->gone_per_row + 0.999999);
+    *must_go = rows > *must_go ? rows : *must_go;
 }
 
 /* A value's share and its product are rounded down, by less than 2 units together. */
@@ -409,7 +414,7 @@ static inline __attribute__((always_inline)) kn_judgement judge_equal(const stat
         }
         const uint32_t units = kn_lanes_sum(sum), limit = limit_units(self, all), rounding = 2 * self->n_values + 4;
         judge_units(&judgement, i, units, limit, rounding);
-        if (units > limit + rounding) raise_must_go(&must_go[i], self, (units - limit - rounding) / (double)(1u << shift));
+        if (units > limit + rounding) raise_must_go(&must_go[i], self, (units - limit - rounding) * unit_rows(shift));
     }
     return judgement;
 }
