@@ -31,7 +31,7 @@ struct kn_block_figures {
     kn_lanes4 *inner;             /* [(combo << n_inner_bits | inner) * 4 + set]: the same by lane */
     kn_lanes4 *single_outer, *single_inner; /* the same of blocks with one entry: [position], [inner * 4 + set] */
     double *inner_factor;         /* [(product * n_combos + combo) << n_inner_bits | inner at the combo's levels] */
-    uint16_t *at_combo;           /* [combo << n_inner_bits | inner]: the inner value at the combo's levels; only where it exists */
+    uint16_t *at_combo;           /* [combo << n_inner_bits | inner]: the inner value at the combo's levels, where it exists */
     bool *exists;                 /* [inner] */
     double *outer_factor;         /* [product]: of the block at hand */
     uint32_t *positions;          /* [index into outer]: of the block at hand, in the list of all */

@@ -551,7 +551,8 @@ static inline __attribute__((always_inline)) void add_onward(kn_block_sums *sums
 }
 
 /* Both classes of combo c become the only one of combo `above`. */
-static inline __attribute__((always_inline)) void join_both(kn_histogram_scan *scan, uint32_t c, uint32_t above, const settings *s)
+static inline __attribute__((always_inline)) void join_both(kn_histogram_scan *scan, uint32_t c, uint32_t above,
+                                                            const settings *s)
 {
     const uint32_t parts = s->has_persons ? 2 : 1;
     const class_list from = scan->lists[c];

@@ -503,7 +503,8 @@ static uint32_t plan(cluster_run *run)
         }
     }
     /* One record that leaves a class of many changes little, so large classes hardly gain by annealing. */
-    double sweeps = fmin(ANNEAL_SHARE * budget / n, budget / n - REPAIR_SWEEPS), most = fmax(fmin(10.0 / run->problem->k, 1) * MAX_SWEEPS, LEAST_SWEEPS);
+    double sweeps = fmin(ANNEAL_SHARE * budget / n, budget / n - REPAIR_SWEEPS);
+    double most = fmax(fmin(10.0 / run->problem->k, 1) * MAX_SWEEPS, LEAST_SWEEPS);
     return (uint32_t)fmax(fmin(sweeps, most), 0);
 }
 

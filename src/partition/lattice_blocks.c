@@ -275,7 +275,9 @@ static inline __attribute__((always_inline)) kn_status join_values(kn_blocks *ou
     }
     const uint32_t *other = from->values + (size_t)(uint32_t)words[0] * width;
     if (is_new || kn_values_n(to[0]) != KN_VALUES_LANES) {
-        if (out->n_slots == out->slots_capacity && slots_grow(out, b, (size_t)out->n_slots + out->n_slots / 2 + 64, err) != KN_OK) return KN_RESOURCES;
+        if (out->n_slots == out->slots_capacity &&
+            slots_grow(out, b, (size_t)out->n_slots + out->n_slots / 2 + 64, err) != KN_OK)
+            return KN_RESOURCES;
         uint32_t *slot = out->values + (size_t)out->n_slots * width;
         if (is_new) {
             memcpy(slot, other, width * sizeof *slot);
@@ -842,7 +844,8 @@ static kn_status roll_stretches(roll_up *r, kn_error *err)
     KN_TRY(blocks_grow(out, b, (size_t)r->from->n + r->n_parts, r->from->n_entries, err));
     for (uint32_t i = 0; i < r->n_parts; i++) {
         uint32_t begin = r->ends[i], first = first_entry(r->from, begin);
-        views[i] = (kn_blocks){.levels = out->levels, .keys = out->keys + begin, .start = out->start + begin + i, .inner = out->inner + first,
+        views[i] = (kn_blocks){.levels = out->levels, .keys = out->keys + begin, .start = out->start + begin + i,
+                               .inner = out->inner + first,
                                .counts = out->counts + (size_t)first * b->width,
                                .words = out->words + (size_t)first * b->n_words, .capacity = UINT32_MAX,
                                .entries_capacity = UINT32_MAX};

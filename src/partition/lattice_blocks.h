@@ -70,8 +70,8 @@ typedef struct kn_block_lattice {
 typedef struct kn_block_roller kn_block_roller;
 
 /* *out is NULL where blocks cannot serve: tuples beyond 63 bits, persons in several tuples, more rows than 31 bits hold,
- * sensitive columns of more than 64 values (256 where sets will do). `order` as from kn_lattice_order; its last columns become the inner ones as far
- * as combos and bits allow. `least_values`: NULL, or how many different values of each sensitive column are asked for and
+ * sensitive columns of more than 64 values (256 where sets will do). `order` as from kn_lattice_order; its last columns
+ * become the inner ones as far as combos and bits allow. `least_values`: NULL, or how many different values of each sensitive column are asked for and
  * nothing else. */
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
                                int64_t ***prices, uint32_t max_combos, const uint32_t *least_values, kn_pool *pool,

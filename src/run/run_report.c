@@ -36,7 +36,8 @@ static kn_status list_settings(kn_report_setting **out, size_t *n, const kn_sett
     for (size_t i = 0; i < settings->items.n; i++) {
         const kn_setting *item = &settings->items.items[i];
         bool is_model = strcmp(item->option, "model") == 0;
-        if (!is_model && kn_setting_in_force(settings, item)) (*out)[(*n)++] = (kn_report_setting){item->option, item->value, item->where};
+        if (!is_model && kn_setting_in_force(settings, item))
+            (*out)[(*n)++] = (kn_report_setting){item->option, item->value, item->where};
     }
 done:
     return status;
