@@ -647,14 +647,15 @@ static double seconds_left(const cluster_run *run)
 }
 
 /* The first state that holds all models: annealed, or cut, or the better of the two. Large tables are cut first, so that
- * a release is there early; what annealing finds replaces it when it is better, and is given up when time is over. */
+ * a release is there early; what annealing finds replaces it when it is better, and is given up when time is over. Under
+ * models that look at sensitive values too: annealing does not see them, and repair may have to join everything. */
 static kn_status reach_feasible(cluster_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_args *args = run->task->args;
     uint32_t n = run->problem->n_records;
-    bool large = n > CUT_RECORDS || seconds_left(run) < CUT_SECONDS * n;
-    bool cuts = kn_args_is(args, "start", "cuts") || (kn_args_is(args, "start", "auto") && large);
+    bool large = n > CUT_RECORDS || seconds_left(run) < CUT_SECONDS * n, by_values = !run->problem->counts_only;
+    bool cuts = kn_args_is(args, "start", "cuts") || (kn_args_is(args, "start", "auto") && (large || by_values));
     bool anneals = !kn_args_is(args, "start", "cuts");
     kn_cluster_solution saved = {0};
     if (cuts) {
@@ -713,7 +714,8 @@ static const kn_param params[] = {
      .type = KN_PARAM_CHOICE,
      .preset = "auto",
      .choices = "auto|anneal|cuts",
-     .help = "anneal: from random small classes; cuts: from mondrian's classes; auto: for more than 200,000 rows the better of both"},
+     .help = "anneal: from random small classes; cuts: from mondrian's classes; auto: for more than 200,000 rows, "
+             "and with models beyond class sizes, the better of both"},
     {.name = "engine",
      .type = KN_PARAM_CHOICE,
      .preset = "auto",
