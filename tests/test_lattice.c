@@ -723,10 +723,10 @@ static void under_models_of_sensitive_values_the_table_of_nodes_takes_one_pass(v
     kn_lattice_table *table;
     kn_ticker ticker = {0};
     random_problem(&p, &rng, 40, 3, 4, NO_PERSONS, false);
-    set_goal(&p, "k-anonymity:k=2 l-diversity:l=2", "lm");
+    set_goal(&p, "k-anonymity:k=2 l-diversity:l=2", "cm");
     p.task.ticker = &ticker;
     assert_ok(kn_objective_new(&lm, "lm", p.tuples, err));
-    assert_ok(kn_full_domain_new(&domain, &p.task, 0, err));
+    assert_ok(kn_full_domain_new(&domain, &p.task, 9, err));
     ticker.n_ticks = 0;
     assert_ok(kn_all_nodes(domain, NULL, ignore_node, NULL, err));
     size_t n_ticks = ticker.n_ticks;
@@ -756,7 +756,7 @@ static void wide_vectors_give_the_same_figures(void **state)
         set_goal(&p, round % 4 == 0 ? "k-anonymity:k=1" : "k-anonymity:k=3", "lm");
         size_t n = all_objectives(objectives, &p), n_by_blocks = 0;
         for (size_t m = 0; m < n; m++)
-            if (kn_figures_by_blocks(objectives[m]->type)) by_blocks[n_by_blocks++] = objectives[m];
+            if (kn_figures_by_blocks(objectives[m])) by_blocks[n_by_blocks++] = objectives[m];
         assert_ok(kn_full_domain_new(&domain, &p.task, 1 + kn_rng_below(&rng, 12), err));
         assert_ok(kn_figures_new(&figures, domain, (const kn_objective *const *)by_blocks, n_by_blocks, err));
         assert_ok(kn_block_figures_new(&scan, figures, err));

@@ -1,11 +1,13 @@
 /* Figures of the nodes that blocks answer; see node_figures.h. The classes of each block are listed for every combo and
  * added up by lane for each merged set of riders (block_sums.h); a block with a single entry is the same class in every
  * combo and is added once. Suppressed rows are kept by outer position and by inner value, products by inner value where
- * the combos differ in nothing else.
+ * the combos differ in nothing else. Where blocks carry sensitive values, models that look at them are asked about classes
+ * with persons enough, and value_figures.c adds up for the measures that do.
  *
- * Memory: 16 bytes per combo and value of the outer columns. */
+ * Memory: 16 bytes per combo and value of the outer columns, and as much for each sensitive value that is counted. */
 #include "algo/block_sums.h"
 #include "algo/node_figures.h"
+#include "algo/value_figures.h"
 
 #include <string.h>
 
@@ -17,12 +19,15 @@ typedef double lanes4_real __attribute__((vector_size(32)));
 /* What one merged set has at one combo. */
 typedef struct set_sums {
     kn_lanes4 classes, smallest;
+    kn_lanes4 refused; /* rows of classes with persons enough that a model refuses */
     lanes4_wide squares;
 } set_sums;
 
 struct kn_block_figures {
     const kn_figures *figures;
     kn_count_scan *counts;
+    kn_histogram_scan *histograms; /* where blocks carry sensitive values ... */
+    kn_value_figures *values;      /* ... what is added up of them */
     uint32_t n_products, *products; /* measures that are a product over the columns */
     set_sums sums[KN_BLOCK_MAX_COMBOS][4], single_sums[4]; /* single: blocks with one entry */
     lanes4_real *class_products; /* [(product * n_combos + combo) * 4 + set]: rows * factors of outer and inner columns */
@@ -42,11 +47,11 @@ struct kn_block_figures {
 
 /* --- Setting up ------------------------------------------------------------------------------------------------ */
 
-size_t kn_block_figures_bytes(const kn_lattice *lattice, uint32_t n_combos)
+size_t kn_block_figures_bytes(const kn_lattice *lattice, uint32_t n_combos, size_t n_counted)
 {
     size_t n = 0;
     for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) n += lattice->columns[q].levels[lattice->columns[q].min_level].n;
-    return n * (n_combos + 1) * sizeof(kn_lanes4);
+    return n * (n_combos + 1) * (n_counted + 1) * sizeof(kn_lanes4);
 }
 
 static uint32_t inner_position(const kn_block_lattice *b, uint32_t i, uint32_t value)
@@ -115,6 +120,8 @@ kn_status kn_block_figures_new(kn_block_figures **out, const kn_figures *figures
     for (uint32_t m = 0; m < figures->n; m++)
         if (figures->factors[m] != NULL) scan->products[scan->n_products++] = m;
     KN_TRY(kn_count_scan_new(&scan->counts, domain, err));
+    if (b->n_words > 0) KN_TRY(kn_histogram_scan_new(&scan->histograms, domain, err));
+    KN_TRY(kn_value_figures_new(&scan->values, figures, err));
     KN_TRY(new_lanes(&scan->class_products, (size_t)scan->n_products * b->n_combos * 4, sizeof(lanes4_real), err));
     KN_TRY(new_lanes(&scan->single_products, scan->n_products * n_values * 4, sizeof(lanes4_real), err));
     KN_TRY(new_lanes(&scan->outer, (size_t)figures->first_position[n_qis] * b->n_combos, sizeof(kn_lanes4), err));
@@ -147,6 +154,8 @@ void kn_block_figures_free(kn_block_figures *scan)
                            scan->levels};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
     kn_count_scan_free(scan->counts);
+    kn_histogram_scan_free(scan->histograms);
+    kn_value_figures_free(scan->values);
     kn_node_sums_free(scan->node);
     kn_free(scan);
 }
@@ -172,6 +181,7 @@ static void clear(kn_block_figures *scan, const kn_blocks *blocks)
     memset(scan->single_inner, 0, n_values * 4 * sizeof *scan->inner);
     memset(scan->class_products, 0, (size_t)scan->n_products * b->n_combos * 4 * sizeof *scan->class_products);
     memset(scan->single_products, 0, scan->n_products * n_values * 4 * sizeof *scan->single_products);
+    if (scan->values != NULL) kn_value_figures_clear(scan->values, blocks);
 }
 
 /* Where the block stands in the outer columns. */
@@ -237,33 +247,56 @@ INLINE void add_outer(kn_block_figures *scan, kn_lanes4 *outer, uint32_t n_apart
     for (uint32_t d = 0; d < scan->figures->domain->blocks->n_outer; d++) outer[(size_t)scan->positions[d] * n_apart] += total;
 }
 
+/* What the models say of the sensitive values of a class, where they look at them. */
+INLINE void judge_values(verdict *v, kn_block_figures *scan, set_sums sums[4], uint32_t c, uint32_t j)
+{
+    kn_lanes4 held[4], any_held = {0}, any_below = {0};
+    if (scan->figures->domain->task->models->counts_only || !v->any_held) return;
+    memcpy(held, v->held, sizeof held);
+    kn_histogram_refuse(held, scan->histograms, c, j);
+    for (int m = 0; m < 4; m++) {
+        sums[m].refused += v->held[m] & ~held[m];
+        any_below |= v->below[m] |= v->held[m] & ~held[m];
+        any_held |= v->held[m] = held[m];
+    }
+    v->any_held = kn_any_lane(any_held);
+    v->any_below = kn_any_lane(any_below);
+}
+
 INLINE void add_single(kn_block_figures *scan, const kn_blocks *blocks, uint32_t block, uint32_t k, bool has_persons,
-                       uint32_t n_riders)
+                       uint32_t n_riders, bool values)
 {
     const uint32_t n_inner_bits = scan->figures->domain->blocks->n_inner_bits, e = blocks->start[block];
     const uint32_t value = blocks->inner[e];
     const kn_lanes4 *counts = (const kn_lanes4 *)blocks->counts + (size_t)e * (has_persons ? 2 : 1);
     verdict v = judge_class(scan->single_sums, counts, k, has_persons, n_riders);
+    if (values && v.any_held) {
+        kn_histogram_classes(scan->histograms, blocks, block);
+        judge_values(&v, scan, scan->single_sums, 0, 0);
+    }
     if (v.any_held) {
         add_held(scan->single_sums, &v, n_riders);
         for (uint32_t p = 0; p < scan->n_products; p++)
             add_product(scan->single_products + (((size_t)p << n_inner_bits) + value) * 4, &v, scan->outer_factor[p], n_riders);
+        if (values) kn_value_figures_held(scan->values, scan->histograms, 0, 0, v.held, true);
     }
     if (v.any_below) {
         for (int m = 0; m < 4; m++) scan->single_inner[value * 4 + (uint32_t)m] += v.below[m];
         add_outer(scan, scan->single_outer, 1, v.below);
+        if (values) kn_value_figures_rows(scan->values, blocks, block, scan->positions, kn_lane_bits(v.below));
     }
 }
 
-INLINE void add_combo(kn_block_figures *scan, uint32_t c, uint32_t k, bool has_persons, uint32_t n_riders)
+INLINE void add_combo(kn_block_figures *scan, uint32_t c, uint32_t k, bool has_persons, uint32_t n_riders, bool values)
 {
     const kn_block_lattice *b = scan->figures->domain->blocks;
-    const kn_class_list list = kn_count_list(scan->counts, c);
+    const kn_class_list list = values ? kn_histogram_list(scan->histograms, c) : kn_count_list(scan->counts, c);
     kn_lanes4 block_below[4] = {{0}}, *inner = scan->inner + ((size_t)c << b->n_inner_bits) * 4;
     bool any_below = false;
     for (uint32_t j = 0; j < list.n; j++) {
         const uint32_t value = list.values[j];
         verdict v = judge_class(scan->sums[c], &list.counts[j * (has_persons ? 2 : 1)], k, has_persons, n_riders);
+        if (values) judge_values(&v, scan, scan->sums[c], c, j);
         if (v.any_held) {
             add_held(scan->sums[c], &v, n_riders);
             for (uint32_t p = 0; p < scan->n_products; p++) {
@@ -271,16 +304,28 @@ INLINE void add_combo(kn_block_figures *scan, uint32_t c, uint32_t k, bool has_p
                 double factor = scan->outer_factor[p] * scan->inner_factor[(at << b->n_inner_bits) + value];
                 add_product(scan->class_products + at * 4, &v, factor, n_riders);
             }
+            if (values) kn_value_figures_held(scan->values, scan->histograms, c, j, v.held, false);
         }
         if (v.any_below) {
             kn_add_class(inner + (size_t)value * 4, block_below, v.below, n_riders);
             any_below = true;
         }
+        if (values) kn_value_figures_gone(scan->values, c, value, v.any_below ? kn_lane_bits(v.below) : 0);
     }
     if (any_below) add_outer(scan, scan->outer + c, b->n_combos, block_below);
 }
 
-INLINE void add_blocks(kn_block_figures *scan, const kn_blocks *blocks, bool has_persons, uint32_t n_riders)
+/* Whether a block has fewer than k persons in all: every class is suppressed. */
+INLINE bool all_small(const kn_blocks *blocks, uint32_t block, uint32_t k, bool has_persons)
+{
+    const uint32_t parts = has_persons ? 2 : 1;
+    kn_lanes4 all = {0};
+    for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++)
+        all += ((const kn_lanes4 *)blocks->counts)[(size_t)e * parts + parts - 1];
+    return (uint64_t)all[0] + all[1] + all[2] + all[3] < k;
+}
+
+INLINE void add_blocks(kn_block_figures *scan, const kn_blocks *blocks, bool has_persons, uint32_t n_riders, bool values)
 {
     const kn_full_domain *domain = scan->figures->domain;
     uint64_t min_persons = domain->task->models->min_persons;
@@ -288,11 +333,18 @@ INLINE void add_blocks(kn_block_figures *scan, const kn_blocks *blocks, bool has
     for (uint32_t block = 0; block < blocks->n; block++) {
         look_up(scan, blocks, block);
         if (blocks->start[block + 1] - blocks->start[block] == 1) {
-            add_single(scan, blocks, block, k, has_persons, n_riders);
+            add_single(scan, blocks, block, k, has_persons, n_riders, values);
+            continue;
+        }
+        if (values && !all_small(blocks, block, k, has_persons)) {
+            kn_histogram_classes(scan->histograms, blocks, block);
+            for (uint32_t c = 0; c < domain->blocks->n_combos; c++) add_combo(scan, c, k, has_persons, n_riders, true);
+            kn_value_figures_rows(scan->values, blocks, block, scan->positions, KN_NONE);
             continue;
         }
         kn_count_classes(scan->counts, blocks, block);
-        for (uint32_t c = 0; c < domain->blocks->n_combos; c++) add_combo(scan, c, k, has_persons, n_riders);
+        for (uint32_t c = 0; c < domain->blocks->n_combos; c++) add_combo(scan, c, k, has_persons, n_riders, false);
+        if (values) kn_value_figures_rows(scan->values, blocks, block, scan->positions, 0xffff);
     }
 }
 
@@ -300,10 +352,13 @@ INLINE void add_all(kn_block_figures *scan, const kn_blocks *blocks)
 {
     const kn_full_domain *domain = scan->figures->domain;
     const uint32_t n_riders = domain->blocks->n_riders;
-    if (domain->lattice->has_persons) add_blocks(scan, blocks, true, n_riders);
-    else if (n_riders == 2) add_blocks(scan, blocks, false, 2);
-    else if (n_riders == 1) add_blocks(scan, blocks, false, 1);
-    else add_blocks(scan, blocks, false, 0);
+    const bool has_persons = domain->lattice->has_persons;
+    if (scan->values != NULL && !has_persons && n_riders == 2) add_blocks(scan, blocks, false, 2, true);
+    else if (scan->values != NULL) add_blocks(scan, blocks, has_persons, n_riders, true);
+    else if (has_persons) add_blocks(scan, blocks, true, n_riders, false);
+    else if (n_riders == 2) add_blocks(scan, blocks, false, 2, false);
+    else if (n_riders == 1) add_blocks(scan, blocks, false, 1, false);
+    else add_blocks(scan, blocks, false, 0, false);
 }
 
 static void add_all_plain(kn_block_figures *scan, const kn_blocks *blocks) { add_all(scan, blocks); }
@@ -413,19 +468,23 @@ static void finish_node(kn_node *node, double *losses, kn_block_figures *scan, c
     const uint32_t set = b->n_riders == 1 ? 3 * variant : variant;
     const set_sums *both[] = {&scan->sums[c][set], &scan->single_sums[set]};
     *node = (kn_node){.smallest = blocks->n > 0 ? UINT64_MAX : 0};
+    uint64_t refused = 0;
     scan->node->squares = 0;
     for (uint32_t i = 0; i < 2; i++)
         for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
             if (!(distinct_lanes(set) >> lane & 1)) continue;
             node->n_classes += both[i]->classes[lane];
             scan->node->squares += both[i]->squares[lane];
+            refused += both[i]->refused[lane];
             if (both[i]->smallest[lane] < node->smallest) node->smallest = both[i]->smallest[lane];
         }
     count_suppressed(scan, blocks, c, variant, set);
     node->n_suppressed = scan->node->suppressed_class.n_rows;
+    node->n_sure = node->n_suppressed - (domain->task->models->least_values == NULL ? refused : 0);
     node->feasible = node->n_suppressed <= domain->task->max_suppressed;
     for (uint32_t p = 0; p < scan->n_products; p++)
         scan->node->products[scan->products[p]] = sum_products(scan, p, c, variant, set);
+    if (scan->values != NULL) kn_value_figures_node(scan->node, scan->values, c, set);
     kn_block_levels(scan->levels, b, blocks, c, variant);
     kn_figures_losses(losses, scan->figures, node, scan->levels, scan->node);
 }
@@ -436,6 +495,7 @@ void kn_figures_of_blocks(kn_node *nodes, double *losses, kn_block_figures *scan
     clear(scan, blocks);
     if (scan->vectors) add_all_avx2(scan, blocks);
     else add_all_plain(scan, blocks);
+    if (scan->values != NULL) kn_value_figures_price(scan->values, blocks);
     for (uint32_t c = 0; c < b->n_combos; c++)
         for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
             size_t at = c * KN_LATTICE_LANES + v;

@@ -634,6 +634,14 @@ static inline __attribute__((always_inline)) void single_entry(kn_block_sums *su
     kn_add_onward(sums, &sums->refused, 0, below, blocks->inner[e], price, s->n_riders);
 }
 
+/* Counts are as narrow as its rows allow. */
+static inline __attribute__((always_inline)) void begin_block(kn_histogram_scan *scan, uint32_t first, uint64_t n_rows)
+{
+    scan->first = first;
+    scan->count_bytes = n_rows <= UINT8_MAX ? 1 : n_rows <= UINT16_MAX ? 2 : 4;
+    scan->n_vectors = scan->domain->blocks->values_width * scan->count_bytes / (uint32_t)sizeof(words2);
+}
+
 static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sums, kn_histogram_scan *scan,
                                                               const kn_blocks *blocks, kn_block_range range, uint32_t n_riders,
                                                               bool has_persons, bool details)
@@ -650,10 +658,7 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
             if (has_persons) all += counts[e * parts + 1];
         }
         if (!has_persons) all = rows;
-        scan->first = first;
-        const uint64_t n_rows = (uint64_t)rows[0] + rows[1] + rows[2] + rows[3];
-        scan->count_bytes = n_rows <= UINT8_MAX ? 1 : n_rows <= UINT16_MAX ? 2 : 4;
-        scan->n_vectors = scan->domain->blocks->values_width * scan->count_bytes / (uint32_t)sizeof(words2);
+        begin_block(scan, first, (uint64_t)rows[0] + rows[1] + rows[2] + rows[3]);
         if (end - first == 1) {
             single_entry(sums, scan, blocks, block, &s);
         } else if (details || (uint64_t)all[0] + all[1] + all[2] + all[3] >= k) {
@@ -676,4 +681,53 @@ void kn_scan_histograms(kn_block_sums *sums, kn_histogram_scan *scan, const kn_b
     if (has_persons || details) scan_blocks(sums, scan, blocks, range, b->n_riders, has_persons, details);
     else if (b->n_riders == 2) scan_blocks(sums, scan, blocks, range, 2, false, false);
     else scan_blocks(sums, scan, blocks, range, b->n_riders, false, false);
+}
+
+/* --- Class by class -------------------------------------------------------------------------------------------- */
+
+static settings settings_of(const kn_histogram_scan *scan)
+{
+    const uint32_t k = scan->min_persons;
+    return (settings){{k, k, k, k}, scan->domain->lattice->has_persons, false, scan->domain->blocks->n_riders};
+}
+
+void kn_histogram_classes(kn_histogram_scan *scan, const kn_blocks *blocks, uint32_t block)
+{
+    const settings s = settings_of(scan);
+    const uint32_t parts = s.has_persons ? 2 : 1, first = blocks->start[block], end = blocks->start[block + 1];
+    const kn_lanes4 *counts = (const kn_lanes4 *)blocks->counts;
+    kn_lanes4 rows = {0};
+    for (uint32_t e = first; e < end; e++) rows += counts[(size_t)e * parts];
+    scan->blocks = blocks;
+    begin_block(scan, first, (uint64_t)rows[0] + rows[1] + rows[2] + rows[3]);
+    lowest_classes(scan, blocks, block, &s);
+    for (uint32_t c = 1; end - first > 1 && c < scan->domain->blocks->n_combos; c++)
+        raise_classes(scan, scan->domain->blocks, c, &s);
+}
+
+kn_class_list kn_histogram_list(const kn_histogram_scan *scan, uint32_t combo)
+{
+    return (kn_class_list){scan->n_classes[combo], scan->lists[combo].value, scan->lists[combo].counts};
+}
+
+void kn_histogram_refuse(kn_lanes4 held[4], kn_histogram_scan *scan, uint32_t combo, uint32_t j)
+{
+    const settings s = settings_of(scan);
+    const class_list list = scan->lists[combo];
+    kn_lanes4 rows[4];
+    uint32_t refused = refused_classes(rows, scan, &list.counts[j * (s.has_persons ? 2 : 1)], combo, j, &list.state[j], &s, NULL, NULL);
+    for (int m = 0; m < 4; m++) held[m] &= ~class_mask(refused, m);
+}
+
+void kn_histogram_values(kn_class_values *out, kn_histogram_scan *scan, uint32_t combo, uint32_t j)
+{
+    const kn_lanes4 *counts = &scan->lists[combo].counts[j * (scan->domain->lattice->has_persons ? 2 : 1)];
+    const uint32_t filled = filled_lanes(counts[0]);
+    fill_slots(scan, combo);
+    class_lanes(scan, scan->lists[combo].slots + (size_t)j * scan->n_vectors, scan->domain->blocks->n_riders);
+    kn_merge_lanes(out->rows, counts);
+    out->apart = scan->firsts[filled] & ~(uint32_t)scan->empty[filled];
+    out->same = scan->same[filled];
+    out->count_bytes = scan->count_bytes;
+    out->counts = scan->columns;
 }

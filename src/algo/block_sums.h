@@ -80,6 +80,23 @@ void kn_histogram_scan_free(kn_histogram_scan *scan);
 void kn_scan_histograms(kn_block_sums *sums, kn_histogram_scan *scan, const kn_blocks *blocks, kn_block_range range,
                         bool details);
 
+/* The classes of one block as kn_count_classes lists them, and what the models say of them. A block of one entry has one
+ * class in every combo, and is listed at combo 0 only. A class of four lanes stands for up to nine: bit 4 * merged set +
+ * lane, the first lane that it has. */
+void kn_histogram_classes(kn_histogram_scan *scan, const kn_blocks *blocks, uint32_t block);
+kn_class_list kn_histogram_list(const kn_histogram_scan *scan, uint32_t combo);
+/* Takes the rows of refused classes out of `held`, those of classes with persons enough. */
+void kn_histogram_refuse(kn_lanes4 held[4], kn_histogram_scan *scan, uint32_t combo, uint32_t j);
+/* The sensitive values of those that class j of a combo stands for; valid until the next call. */
+typedef struct kn_class_values {
+    kn_lanes4 rows[4];
+    uint32_t apart;            /* of classes with the same rows, where lanes are empty, the first one: each is here once */
+    const uint16_t *same;      /* [class]: all that have the same rows */
+    uint32_t count_bytes;
+    const void *const *counts; /* [sensitive][class * values_lane + value] */
+} kn_class_values;
+void kn_histogram_values(kn_class_values *out, kn_histogram_scan *scan, uint32_t combo, uint32_t j);
+
 /* --- Lanes ----------------------------------------------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) void kn_merge_lanes(kn_lanes4 merged[4], const kn_lanes4 *counts)
@@ -111,6 +128,14 @@ static inline kn_lanes4 kn_lesser(kn_lanes4 a, kn_lanes4 b)
 {
     kn_lanes4 less = (kn_lanes4)(a < b);
     return (a & less) | (b & ~less);
+}
+
+/* The bits 4 * merged set + lane of the lanes that are not 0. */
+static inline __attribute__((always_inline)) uint32_t kn_lane_bits(const kn_lanes4 sets[4])
+{
+    kn_lanes4 bits = {0};
+    for (int m = 0; m < 4; m++) bits |= (kn_lanes4)(sets[m] != 0) & (kn_lanes4){1, 2, 4, 8} << 4 * m;
+    return bits[0] | bits[1] | bits[2] | bits[3];
 }
 
 /* A lone rider has no merged sets 1 and 2, no rider only set 0. */

@@ -129,13 +129,12 @@ done:
     return status;
 }
 
-/* Blocks have no persons in several tuples and cannot ask a population; class measures they price by class sizes alone, as
- * far as the figures are not too many. */
+/* Blocks have no persons in several tuples and cannot ask a population; class measures they price as far as the figures are
+ * not too many. */
 static bool may_have_blocks(const kn_task *task)
 {
-    const kn_measure *measure = task->objective->type;
     if ((task->models->needs & KN_NEEDS_POPULATION) || !task->models->monotone || task->tuples->n_repeats > 0) return false;
-    return measure->price_cell != NULL || (task->models->counts_only && kn_figures_by_blocks(measure));
+    return kn_figures_by_blocks(task->objective);
 }
 
 static kn_status block_lattice(kn_full_domain *domain, uint32_t max_combos, kn_error *err)
@@ -144,9 +143,11 @@ static kn_status block_lattice(kn_full_domain *domain, uint32_t max_combos, kn_e
     enum { MOST_BYTES = 1 << 26 };
     const kn_task *task = domain->task;
     bool cells = task->objective->type->price_cell != NULL;
-    while (!cells && max_combos > 1 && kn_block_figures_bytes(domain->lattice, max_combos) > MOST_BYTES) max_combos--;
+    const uint32_t *least_values = cells || !domain->lattice->has_histograms ? task->models->least_values : NULL;
+    size_t n_counted = kn_figures_counted(&task->objective, 1);
+    while (!cells && max_combos > 1 && kn_block_figures_bytes(domain->lattice, max_combos, n_counted) > MOST_BYTES) max_combos--;
     KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap, max_combos,
-                                task->models->least_values, task->pool, err));
+                                least_values, task->pool, err));
     if (domain->blocks == NULL) goto done;
     if (cells) KN_TRY(inner_gaps(domain, err));
     else KN_TRY(kn_figures_new(&domain->figures, domain, &task->objective, 1, err));
@@ -421,9 +422,15 @@ static double settle(long double sum)
 double kn_full_domain_class_loss(const kn_full_domain *domain, const kn_objective *objective, const kn_node *node,
                                  long double sum, const kn_class_counts *suppressed)
 {
-    const kn_tuples *tuples = domain->task->tuples;
     if (node->n_suppressed > 0)
-        sum += objective->type->price_class(objective->state, tuples, suppressed, domain->root, NULL, true);
+        sum += objective->type->price_class(objective->state, domain->task->tuples, suppressed, domain->root, NULL, true);
+    return kn_full_domain_sum_loss(domain, objective, node, sum);
+}
+
+double kn_full_domain_sum_loss(const kn_full_domain *domain, const kn_objective *objective, const kn_node *node,
+                               long double sum)
+{
+    const kn_tuples *tuples = domain->task->tuples;
     if (objective->type->finish == NULL) return settle(sum);
     kn_release sizes = {.tuples = tuples, .n_classes = (uint32_t)node->n_classes,
                         .n_suppressed = (uint32_t)node->n_suppressed};
@@ -780,7 +787,6 @@ static const kn_block_sums *sum_blocks(kn_evaluator *evaluator, const kn_blocks 
     return evaluator->scans[0].sums;
 }
 
-/* Under a class measure all that is suppressed is so for want of persons. */
 static void evaluate_figures(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks)
 {
     const kn_block_lattice *b = evaluator->domain->blocks;
@@ -790,7 +796,6 @@ static void evaluate_figures(kn_node *out, kn_evaluator *evaluator, const kn_blo
         for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
             kn_node *node = &out[c * KN_LATTICE_LANES + v];
             node->loss = losses[c * KN_LATTICE_LANES + v];
-            node->n_sure = node->n_suppressed;
             class_units(node, evaluator->domain);
         }
 }

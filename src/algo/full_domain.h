@@ -85,6 +85,9 @@ double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum);
 /* Reported loss under a class measure: `sum` over the classes that hold, and the class of suppressed rows. */
 double kn_full_domain_class_loss(const kn_full_domain *domain, const kn_objective *objective, const kn_node *node,
                                  long double sum, const kn_class_counts *suppressed);
+/* The same where `sum` has the suppressed rows too. */
+double kn_full_domain_sum_loss(const kn_full_domain *domain, const kn_objective *objective, const kn_node *node,
+                               long double sum);
 /* Group by group: its counts and cells, valid until the next call, and whether it satisfies the models ... */
 bool kn_evaluator_class(kn_class_counts *counts, const kn_cell **cells, kn_evaluator *evaluator, const kn_groups *groups,
                         uint32_t g);

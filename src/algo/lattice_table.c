@@ -1,5 +1,5 @@
-/* The table of all nodes; see the header. One pass over blocks for all that class sizes tell, one over plain groups for the
- * measures that look at classes one by one; measures of whole releases take a pass each. */
+/* The table of all nodes; see the header. One pass, over blocks where they serve, for all measures but those of whole
+ * releases, which take a pass each. */
 #include "algo/lattice_table.h"
 
 #include <math.h>
@@ -50,65 +50,57 @@ static kn_status visit(void *context, const kn_node *node, const double *losses,
 
 /* --- Passes ---------------------------------------------------------------------------------------------------- */
 
-typedef enum pass { BY_BLOCKS, BY_GROUPS, WHOLE } pass;
-
-/* Blocks answer by class sizes. Models that look at more judge plain groups, and then these serve all measures. */
-static pass pass_of(const kn_measure *measure, const kn_models *models)
+static void choose_measures(filling *f, const kn_objective *const *objectives, bool whole)
 {
-    if (measure->price_release != NULL) return WHOLE;
-    return models->counts_only && kn_figures_by_blocks(measure) ? BY_BLOCKS : BY_GROUPS;
-}
-
-static void choose_measures(filling *f, const kn_objective *const *objectives, pass which)
-{
-    const kn_models *models = f->task->models;
     f->n_measures = 0;
     for (size_t m = 0; m <= f->table->n_measures; m++) {
         const kn_objective *objective = m < f->table->n_measures ? objectives[m] : f->task->objective;
-        if (pass_of(objective->type, models) != which) continue;
+        if ((objective->type->price_release != NULL) != whole) continue;
         f->objectives[f->n_measures] = objective;
         f->column[f->n_measures++] = m;
     }
 }
 
-/* How many combos blocks may have so that their figures fit. */
+/* How many combos blocks may have so that their figures fit; 0: there is a measure that they cannot price. */
 static uint32_t most_combos(const filling *f)
 {
     enum { MOST_COMBOS = 9, MOST_BYTES = 1 << 26 };
     uint32_t n = MOST_COMBOS;
     size_t most = MOST_BYTES;
+    const size_t n_counted = kn_figures_counted(f->objectives, f->n_measures);
+    for (size_t m = 0; m < f->n_measures; m++)
+        if (!kn_figures_by_blocks(f->objectives[m])) return 0;
     if (f->task->memory_bytes > 0 && f->task->memory_bytes / 4 < most) most = f->task->memory_bytes / 4;
-    while (n > 1 && kn_block_figures_bytes(f->lattice, n) > most) n--;
+    while (n > 1 && kn_block_figures_bytes(f->lattice, n, n_counted) > most) n--;
     return n;
 }
 
-/* Anything that has a price of cells, for the domain of a pass, which needs one. */
-static kn_status cell_objective(kn_objective **out, const kn_task *task, kn_error *err)
+/* What the domain of the pass is made for: something that brings along what all measures need. */
+static kn_status carrier(kn_objective **out, const filling *f, kn_error *err)
 {
-    return kn_objective_new(out, "lm", task->tuples, err);
+    bool values = (f->task->models->needs & KN_NEEDS_HISTOGRAM) != 0;
+    for (size_t m = 0; m < f->n_measures; m++) values = values || f->objectives[m]->type->needs != 0;
+    return kn_objective_new(out, values ? "cm" : "lm", f->task->tuples, err);
 }
 
-static kn_status fill(filling *f, const kn_objective *const *objectives, pass which, kn_error *err)
+static kn_status fill(filling *f, const kn_objective *const *objectives, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_task own = *f->task;
     kn_full_domain *domain = NULL;
     kn_figures *figures = NULL;
-    kn_objective *cells = NULL;
-    choose_measures(f, objectives, which);
-    if (f->n_measures == 0 && !f->entries) goto done;
-    KN_TRY(cell_objective(&cells, &own, err));
-    own.objective = cells;
-    for (size_t m = 0; m < f->n_measures && which == BY_GROUPS; m++) /* one that brings along what all need */
-        if (f->objectives[m]->type->needs != 0) own.objective = f->objectives[m];
-    KN_TRY(kn_full_domain_new(&domain, &own, which == BY_BLOCKS ? most_combos(f) : 0, err));
+    kn_objective *carried = NULL;
+    choose_measures(f, objectives, false);
+    KN_TRY(carrier(&carried, f, err));
+    own.objective = carried;
+    KN_TRY(kn_full_domain_new(&domain, &own, most_combos(f), err));
     KN_TRY(kn_figures_new(&figures, domain, f->objectives, f->n_measures, err));
     KN_TRY(kn_all_nodes(domain, figures, visit, f, err));
     f->entries = false;
 done:
     kn_figures_free(figures);
     kn_full_domain_free(domain);
-    kn_objective_free(cells);
+    kn_objective_free(carried);
     return status;
 }
 
@@ -118,7 +110,7 @@ static kn_status fill_whole(filling *f, const kn_objective *const *objectives, k
     kn_status status = KN_OK;
     enum { MOST_WORK = 300000000 };
     kn_full_domain *domain = NULL;
-    choose_measures(f, objectives, WHOLE);
+    choose_measures(f, objectives, true);
     size_t n = f->n_measures;
     f->n_measures = 1;
     for (size_t m = 0; m < n; m++) {
@@ -201,8 +193,7 @@ kn_status kn_lattice_table_new(kn_lattice_table **out, const kn_task *task, cons
     KN_NEW(f.objectives, n_objectives + 1);
     KN_NEW(f.column, n_objectives + 1);
     for (size_t m = 0; m < n_objectives; m++) table->measures[m] = objectives[m]->type;
-    if (task->models->counts_only) KN_TRY(fill(&f, objectives, BY_BLOCKS, err));
-    KN_TRY(fill(&f, objectives, BY_GROUPS, err));
+    KN_TRY(fill(&f, objectives, err));
     KN_TRY(fill_whole(&f, objectives, err));
     KN_TRY(mark(table, f.stride, least, err));
     *out = table;

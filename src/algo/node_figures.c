@@ -2,11 +2,30 @@
  * each value that occurs at its levels. */
 #include "algo/node_figures.h"
 
+#include "algo/value_prices.h"
+
 #include <string.h>
 
-bool kn_figures_by_blocks(const kn_measure *measure)
+bool kn_figures_by_blocks(const kn_objective *objective)
 {
-    return measure->price_cell != NULL || measure->price_sizes != NULL || measure->cell_factor != NULL;
+    const kn_measure *measure = objective->type;
+    if (measure->price_value != NULL) return kn_value_prices_fit(objective);
+    return measure->price_cell != NULL || measure->price_sizes != NULL || measure->cell_factor != NULL ||
+           measure->price_values != NULL;
+}
+
+size_t kn_figures_counted(const kn_objective *const *objectives, size_t n)
+{
+    size_t sum = 0;
+    for (size_t m = 0; m < n; m++) {
+        const kn_objective *objective = objectives[m];
+        bool known = objective->type->price_value == NULL;
+        for (size_t other = 0; other < m && !known; other++)
+            known = objectives[other]->type->price_value != NULL &&
+                    objectives[other]->type->column(objectives[other]->state) == objective->type->column(objective->state);
+        if (!known) sum += objective->tuples->sensitive[objective->type->column(objective->state)].n_values;
+    }
+    return sum;
 }
 
 static kn_status factors_new(kn_figures *figures, size_t m, kn_error *err)
@@ -45,6 +64,7 @@ kn_status kn_figures_new(kn_figures **out, const kn_full_domain *domain, const k
     *figures = (kn_figures){.domain = domain, .n = n, .objectives = objectives};
     KN_NEW(figures->prices, n + 1);
     KN_NEW(figures->factors, n + 1);
+    KN_NEW(figures->values, n + 1);
     KN_NEW(figures->first_position, (size_t)n_qis + 1);
     for (uint32_t q = 0; q < n_qis; q++)
         figures->first_position[q + 1] =
@@ -54,6 +74,8 @@ kn_status kn_figures_new(kn_figures **out, const kn_full_domain *domain, const k
         if (measure->price_cell != NULL)
             KN_TRY(kn_full_domain_new_prices(&figures->prices[m], domain->task, objectives[m], err));
         if (measure->cell_factor != NULL) KN_TRY(factors_new(figures, m, err));
+        if (measure->price_value != NULL && kn_value_prices_fit(objectives[m]))
+            KN_TRY(kn_value_prices_new(&figures->values[m], lattice, objectives[m], err));
     }
     *out = figures;
     figures = NULL;
@@ -68,6 +90,7 @@ void kn_figures_free(kn_figures *figures)
     const kn_lattice *lattice = figures->domain->lattice;
     for (size_t m = 0; m < figures->n; m++) {
         if (figures->prices != NULL) kn_full_domain_free(figures->prices[m]);
+        if (figures->values != NULL) kn_value_prices_free(figures->values[m], lattice);
         if (figures->factors == NULL || figures->factors[m] == NULL) continue;
         for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
             double **levels = figures->factors[m][q];
@@ -78,6 +101,7 @@ void kn_figures_free(kn_figures *figures)
     }
     kn_free(figures->prices);
     kn_free(figures->factors);
+    kn_free(figures->values);
     kn_free(figures->first_position);
     kn_free(figures);
 }
@@ -90,6 +114,7 @@ kn_status kn_node_sums_new(kn_node_sums **out, const kn_figures *figures, kn_err
     KN_NEW(sums, 1);
     KN_NEW(sums->suppressed, (size_t)figures->first_position[figures->domain->task->tuples->n_qis] + 1);
     KN_NEW(sums->products, figures->n + 1);
+    KN_NEW(sums->values, figures->n + 1);
     *out = sums;
     sums = NULL;
 done:
@@ -102,6 +127,7 @@ void kn_node_sums_free(kn_node_sums *sums)
     if (sums == NULL) return;
     kn_free(sums->suppressed);
     kn_free(sums->products);
+    kn_free(sums->values);
     kn_free(sums);
 }
 
@@ -128,6 +154,11 @@ void kn_figures_losses(double *losses, const kn_figures *figures, const kn_node 
             losses[m] = kn_full_domain_loss(figures->prices[m], units);
             continue;
         }
+        if (figures->values[m] != NULL) {
+            long double sum = kn_value_prices_sum(figures->values[m], levels, figures->domain->task->tuples->n_qis, &sums->values[m]);
+            losses[m] = kn_full_domain_sum_loss(figures->domain, figures->objectives[m], node, sum);
+            continue;
+        }
         long double sum = measure->price_sizes != NULL ? measure->price_sizes(node->n_classes, sums->squares) : sums->products[m];
         losses[m] = kn_full_domain_class_loss(figures->domain, figures->objectives[m], node, sum, &sums->suppressed_class);
     }
@@ -140,8 +171,29 @@ static void add_products(const kn_figures *figures, kn_node_sums *sums, const kn
 {
     for (size_t m = 0; m < figures->n; m++) {
         const kn_objective *objective = figures->objectives[m];
-        if (objective->type->price_cell != NULL || objective->type->price_sizes != NULL) continue;
+        if (objective->type->price_cell != NULL || objective->type->price_sizes != NULL || figures->values[m] != NULL) continue;
         sums->products[m] += objective->type->price_class(objective->state, objective->tuples, counts, cells, NULL, false);
+    }
+}
+
+/* What rows with these sensitive values pay more when group g is suppressed. */
+static void add_values(const kn_figures *figures, kn_node_sums *sums, const kn_groups *groups, uint32_t g,
+                       const kn_class_counts *counts)
+{
+    const kn_lattice *lattice = figures->domain->lattice;
+    for (size_t m = 0; m < figures->n; m++) {
+        const kn_value_prices *prices = figures->values[m];
+        if (prices == NULL) continue;
+        const kn_histogram *histogram = &counts->sensitive[prices->column];
+        for (uint32_t i = 0; i < histogram->n; i++)
+            kn_value_sum_add(&sums->values[m], prices->root[histogram->values[i]], histogram->counts[i]);
+        for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
+            const kn_value_price *own = prices->prices[q][groups->levels[q]] +
+                                        (size_t)kn_groups_position(lattice, groups, g, q) * prices->n_values;
+            for (uint32_t i = 0; i < histogram->n; i++)
+                kn_value_sum_add(&sums->values[m], own[histogram->values[i]], -(int64_t)histogram->counts[i]);
+        }
+        kn_value_sum_carry(&sums->values[m]);
     }
 }
 
@@ -154,6 +206,7 @@ void kn_figures_of_groups(kn_node *node, double *losses, const kn_figures *figur
     *node = (kn_node){.smallest = groups->n > 0 ? UINT64_MAX : 0};
     memset(sums->suppressed, 0, figures->first_position[n_qis] * sizeof *sums->suppressed);
     memset(sums->products, 0, figures->n * sizeof *sums->products);
+    memset(sums->values, 0, figures->n * sizeof *sums->values);
     sums->squares = 0;
     for (uint32_t g = 0; g < groups->n; g++) {
         kn_class_counts counts;
@@ -171,6 +224,7 @@ void kn_figures_of_groups(kn_node *node, double *losses, const kn_figures *figur
         for (uint32_t q = 0; q < n_qis; q++)
             sums->suppressed[figures->first_position[q] + kn_groups_position(domain->lattice, groups, g, q)] +=
                 (uint32_t)counts.n_rows;
+        add_values(figures, sums, groups, g, &counts);
         kn_evaluator_add_suppressed(evaluator, &counts);
     }
     node->feasible = node->n_suppressed <= domain->task->max_suppressed;

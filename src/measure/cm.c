@@ -26,6 +26,29 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
     return (double)(counts->n_rows - majority);
 }
 
+static inline __attribute__((always_inline)) void price_lanes(double *prices, const kn_value_lanes *classes)
+{
+    for (uint32_t rest = classes->ask; rest != 0; rest &= rest - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(rest), majority = 0;
+        for (uint32_t v = 0; v < classes->n_values; v++) {
+            uint32_t n = kn_value_count(classes, i, v);
+            majority = n > majority ? n : majority;
+        }
+        prices[i] = (double)(classes->n_rows[i] - majority);
+    }
+}
+
+static void price_values(double *prices, const void *state, const kn_value_lanes *classes)
+{
+    kn_value_lanes narrow = *classes;
+    narrow.count_bytes = 1; /* mostly: a loop of its own */
+    narrow.n_values = classes->width;
+    if (classes->count_bytes == 1) price_lanes(prices, &narrow);
+    else price_lanes(prices, classes);
+}
+
+static uint32_t column_of(const void *state) { return *(const uint32_t *)state; }
+
 static double suppression_bound(const kn_tuples *tuples, uint64_t n_rows)
 {
     return (double)n_rows;
@@ -44,5 +67,7 @@ const kn_measure kn_measure_cm = {
     .prepare = prepare,
     .discard = kn_free,
     .price_class = price_class,
+    .column = column_of,
+    .price_values = price_values,
     .suppression_bound = suppression_bound,
 };

@@ -15,6 +15,21 @@ enum {
     KN_MEASURE_NEEDS_CLASS_COLUMN = 1, /* a sensitive column (CM, PMI) */
 };
 
+/* Some classes with their rows by sensitive value. */
+typedef struct kn_value_lanes {
+    uint32_t ask;           /* bit set of the classes in question, none of them empty */
+    uint32_t count_bytes;   /* of a count: 1, 2 or 4 */
+    uint32_t n_values, width;
+    const uint32_t *n_rows; /* [class] */
+    const void *counts;     /* [class * width + value] */
+} kn_value_lanes;
+static inline uint32_t kn_value_count(const kn_value_lanes *classes, uint32_t i, uint32_t value)
+{
+    size_t at = (size_t)i * classes->width + value;
+    if (classes->count_bytes == 1) return ((const uint8_t *)classes->counts)[at];
+    return classes->count_bytes == 2 ? ((const uint16_t *)classes->counts)[at] : ((const uint32_t *)classes->counts)[at];
+}
+
 typedef struct kn_measure {
     const char *name, *summary, *citation;
     const kn_param *params;
@@ -47,6 +62,14 @@ typedef struct kn_measure {
     double (*price_sizes)(uint64_t n_classes, uint64_t squares);
     /* Class measures that are a class's rows times a product over the columns: the factor of one cell. NULL: they are not. */
     double (*cell_factor)(const kn_domain *domain, const kn_cell *cell, const kn_set_pool *sets);
+    /* Class measures that look at one sensitive column: its number among tuples->sensitive. Those that look at nothing else
+     * but its values in the class have price_values, those that are a sum over rows and columns price_value. */
+    uint32_t (*column)(const void *state);
+    /* price_class of classes that are released, given as kn_value_lanes: prices[class] of those asked for. */
+    void (*price_values)(double *prices, const void *state, const kn_value_lanes *classes);
+    /* The price of one row with this sensitive value in this cell of QI q, the column's weight included, not below zero;
+     * suppressed rows have the whole domain. */
+    double (*price_value)(const void *state, const kn_tuples *tuples, uint32_t q, const kn_cell *cell, uint32_t value);
     /* Class measures: what every release loses at least that suppresses at least n_rows rows. NULL: nothing is known. */
     double (*suppression_bound)(const kn_tuples *tuples, uint64_t n_rows);
     kn_status (*price_release)(double *loss, const void *state, const kn_release *release, kn_pool *pool,

@@ -171,6 +171,14 @@ double kn_private_information_cell(const kn_private_information *information, co
     return sum;
 }
 
+double kn_private_information_value(const kn_private_information *information, const kn_tuples *tuples, uint32_t q,
+                                    const kn_cell *cell, uint32_t value)
+{
+    const kn_domain *domain = tuples->domains[q];
+    uint32_t rows = rows_inside(information, domain, NULL, q, cell, value);
+    return rows > 0 ? log_of(information, kn_cell_rows(cell, domain, NULL)) - log_of(information, rows) : 0;
+}
+
 double kn_private_information_class(const kn_private_information *information, const kn_tuples *tuples,
                                     const kn_class_counts *counts, const kn_cell *cells, const kn_set_pool *sets)
 {
