@@ -375,7 +375,11 @@ static void add_all_avx2(kn_block_figures *scan, const kn_blocks *blocks) { add_
 static bool has_avx2(void) { return false; }
 #endif
 
-void kn_block_figures_use_vectors(kn_block_figures *scan, bool yes) { scan->vectors = yes && has_avx2(); }
+void kn_block_figures_use_vectors(kn_block_figures *scan, bool yes)
+{
+    scan->vectors = yes && has_avx2();
+    if (scan->values != NULL) kn_value_figures_use_vectors(scan->values, scan->vectors);
+}
 
 /* --- One node -------------------------------------------------------------------------------------------------- */
 

@@ -726,6 +726,7 @@ void kn_histogram_values(kn_class_values *out, kn_histogram_scan *scan, uint32_t
     fill_slots(scan, combo);
     class_lanes(scan, scan->lists[combo].slots + (size_t)j * scan->n_vectors, scan->domain->blocks->n_riders);
     kn_merge_lanes(out->rows, counts);
+    out->all = scan->all;
     out->apart = scan->firsts[filled] & ~(uint32_t)scan->empty[filled];
     out->same = scan->same[filled];
     out->count_bytes = scan->count_bytes;

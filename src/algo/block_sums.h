@@ -90,6 +90,7 @@ void kn_histogram_refuse(kn_lanes4 held[4], kn_histogram_scan *scan, uint32_t co
 /* The sensitive values of those that class j of a combo stands for; valid until the next call. */
 typedef struct kn_class_values {
     kn_lanes4 rows[4];
+    uint32_t all;              /* one bit for each */
     uint32_t apart;            /* of classes with the same rows, where lanes are empty, the first one: each is here once */
     const uint16_t *same;      /* [class]: all that have the same rows */
     uint32_t count_bytes;

@@ -1,5 +1,6 @@
-/* Figures of sensitive values by blocks; see the header. Cost: per suppressed row and combo an addition for each column, per
- * class that holds what its price costs, per pass a look at every position with each sensitive value. */
+/* Figures of sensitive values by blocks; see the header. Rows are counted for all combos at once, those of the outer columns
+ * block by block. Cost: a few additions per suppressed row and combo, per class that holds what its price costs, per pass a look
+ * at every position with each sensitive value. */
 #include "algo/value_figures.h"
 
 #include "partition/block_values.h"
@@ -9,39 +10,51 @@
 #define INLINE static inline __attribute__((always_inline))
 
 typedef uint64_t lanes4_wide __attribute__((vector_size(32)));
-typedef double lanes4_real __attribute__((vector_size(32)));
+typedef uint32_t lanes8 __attribute__((vector_size(32), may_alias, aligned(16))); /* of two combos */
 
-/* A sum by merged set, and what its roundings dropped. */
-typedef struct real_sums {
-    lanes4_real sum, dropped;
-} real_sums;
+/* A sum of prices of classes by merged set, in units of 2^-32 and of 2^-64: no order of the classes changes it. A class
+ * costs no more than its rows, so neither overflows. */
+typedef struct class_sums {
+    uint64_t high[4], low[4];
+} class_sums;
 
 /* The parts of a sum of prices, by merged set. */
 typedef struct wide_sums {
     lanes4_wide high, low;
 } wide_sums;
 
-/* Rows by position and value of one sensitive column. */
+/* Suppressed rows by sensitive value of one column. For each place and value there are n_slots numbers: what is suppressed at
+ * each combo, then what is so at all of them; lane m: in merged set m. */
 typedef struct counted {
     uint32_t column, n_values;
-    kn_lanes4 *rows;   /* [((position in the list of all) * n_values + value) * n_combos + combo]; lane m: merged set m */
-    kn_lanes4 *always; /* [position * n_values + value]: in every combo */
+    kn_lanes4 *places; /* [(position in the list of all) * n_values + value]: outer and inner columns */
+    kn_lanes4 *lanes;  /* [rider lane * n_values + value] */
+    kn_lanes4 *block;  /* [value]: of the block at hand, ... */
+    uint64_t touched;  /* ... where there are any */
+    bool mixed;        /* of these some are not suppressed at all combos */
 } counted;
 
 struct kn_value_figures {
     const kn_figures *figures;
+    bool vectors;
     uint32_t n_classes, *classes; /* measures that look at classes */
-    real_sums *held, *single;     /* [class measure * n_combos + combo]; [class measure]: blocks of one entry */
+    class_sums *held, *single;    /* [class measure * n_combos + combo]; [class measure]: blocks of one entry */
     uint32_t n_prices, *prices, *counted_by; /* measures with prices by value, and whose counts they take */
-    uint32_t n_counted;
+    uint32_t n_counted, n_slots;
     counted *counts;
+    wide_sums *rider_prices; /* [(price * lanes + lane) * most values + value]: of a row, all riders; by merged set */
+    uint32_t most_values;
     wide_sums *lost, *root; /* [price * n_combos + combo]: what suppressed rows paid in their cells, and pay suppressed */
     uint16_t *at_combo;     /* [combo << n_inner_bits | inner at the least levels]: at the combo's levels */
     uint16_t *gone;         /* [combo << n_inner_bits | inner at the combo's levels], of the block at hand */
-    uint32_t *positions;    /* of the entry at hand: outer, inner, riders */
-    uint32_t lane_positions[KN_LATTICE_LANES][KN_LATTICE_MAX_RIDERS];
     uint32_t *inner_positions; /* [inner * n_inner + column]: in the list of all */
 };
+
+INLINE void carry(wide_sums *sums)
+{
+    sums->high += sums->low >> KN_PRICE_BITS;
+    sums->low &= ((uint64_t)1 << KN_PRICE_BITS) - 1;
+}
 
 /* --- Setting up ------------------------------------------------------------------------------------------------ */
 
@@ -70,10 +83,30 @@ static void fill_positions(kn_value_figures *values, const kn_block_lattice *b)
             values->at_combo[((size_t)c << b->n_inner_bits) + value] = (uint16_t)at;
         }
     }
-    for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++)
-        for (uint32_t r = 0; r < b->n_riders; r++)
-            values->lane_positions[lane][r] =
-                first[b->riders[r]] + (b->n_riders == 2 ? lane / b->rider_stride[r] % 2 : lane);
+}
+
+/* What a row of a rider lane pays in the riders' cells. */
+static void fill_rider_prices(kn_value_figures *values, const kn_block_lattice *b)
+{
+    for (uint32_t p = 0; p < values->n_prices; p++) {
+        const kn_value_prices *prices = values->figures->values[values->prices[p]];
+        for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++)
+            for (uint32_t r = 0; r < b->n_riders; r++) {
+                const kn_lattice_column *column = &b->lattice->columns[b->riders[r]];
+                uint32_t position = b->n_riders == 2 ? lane / b->rider_stride[r] % 2 : lane;
+                if (position >= column->levels[column->min_level].n) continue;
+                for (uint32_t v = 0; v < prices->n_values; v++) {
+                    wide_sums *to = &values->rider_prices[(p * KN_LATTICE_LANES + lane) * values->most_values + v];
+                    for (uint32_t set = 0; set < 4; set++) {
+                        uint32_t level = set >> r & 1 ? column->max_level : column->min_level;
+                        const kn_value_price *own = prices->prices[b->riders[r]][level];
+                        to->high[set] += own[(set >> r & 1 ? 0 : position) * prices->n_values + v].high;
+                        to->low[set] += own[(set >> r & 1 ? 0 : position) * prices->n_values + v].low;
+                    }
+                    carry(to);
+                }
+            }
+    }
 }
 
 static kn_status new_lanes(void *out, size_t n, size_t size, kn_error *err)
@@ -103,8 +136,11 @@ static kn_status choose(kn_value_figures *values, kn_error *err)
         counted *own = &values->counts[values->n_counted++];
         own->column = figures->values[m]->column;
         own->n_values = figures->values[m]->n_values;
-        KN_TRY(new_lanes(&own->rows, n_positions * own->n_values * figures->domain->blocks->n_combos, sizeof(kn_lanes4), err));
-        KN_TRY(new_lanes(&own->always, n_positions * own->n_values, sizeof(kn_lanes4), err));
+        const size_t each = (size_t)own->n_values * values->n_slots;
+        if (own->n_values > values->most_values) values->most_values = own->n_values;
+        KN_TRY(new_lanes(&own->places, n_positions * each, sizeof(kn_lanes4), err));
+        KN_TRY(new_lanes(&own->lanes, KN_LATTICE_LANES * each, sizeof(kn_lanes4), err));
+        KN_TRY(new_lanes(&own->block, each, sizeof(kn_lanes4), err));
     }
 done:
     return status;
@@ -119,20 +155,22 @@ kn_status kn_value_figures_new(kn_value_figures **out, const kn_figures *figures
     if (b->n_words == 0) return KN_OK;
     KN_NEW(values, 1);
     values->figures = figures;
+    values->n_slots = (b->n_combos + 2) / 2 * 2;
     KN_NEW(values->classes, figures->n + 1);
     KN_NEW(values->prices, figures->n + 1);
     KN_NEW(values->counted_by, figures->n + 1);
     KN_NEW(values->counts, figures->n + 1);
     KN_NEW(values->at_combo, (size_t)b->n_combos << b->n_inner_bits);
     KN_NEW(values->gone, (size_t)b->n_combos << b->n_inner_bits);
-    KN_NEW(values->positions, (size_t)b->lattice->tuples->n_qis + 1);
     KN_NEW(values->inner_positions, ((size_t)b->n_inner << b->n_inner_bits) + 1);
     KN_TRY(choose(values, err));
-    KN_TRY(new_lanes(&values->held, (size_t)values->n_classes * b->n_combos, sizeof(real_sums), err));
-    KN_TRY(new_lanes(&values->single, values->n_classes, sizeof(real_sums), err));
+    KN_TRY(new_lanes(&values->held, (size_t)values->n_classes * b->n_combos, sizeof(class_sums), err));
+    KN_TRY(new_lanes(&values->single, values->n_classes, sizeof(class_sums), err));
     KN_TRY(new_lanes(&values->lost, (size_t)values->n_prices * b->n_combos, sizeof(wide_sums), err));
     KN_TRY(new_lanes(&values->root, (size_t)values->n_prices * b->n_combos, sizeof(wide_sums), err));
+    KN_TRY(new_lanes(&values->rider_prices, (size_t)values->n_prices * KN_LATTICE_LANES * values->most_values, sizeof(wide_sums), err));
     fill_positions(values, b);
+    fill_rider_prices(values, b);
     *out = values;
     values = NULL;
 done:
@@ -144,11 +182,12 @@ void kn_value_figures_free(kn_value_figures *values)
 {
     if (values == NULL) return;
     for (uint32_t i = 0; i < values->n_counted; i++) {
-        kn_free(values->counts[i].rows);
-        kn_free(values->counts[i].always);
+        kn_free(values->counts[i].places);
+        kn_free(values->counts[i].lanes);
+        kn_free(values->counts[i].block);
     }
-    void *const owned[] = {values->classes, values->held, values->single,   values->prices, values->counted_by,     values->counts, values->lost,
-                           values->root,    values->gone, values->at_combo, values->positions, values->inner_positions};
+    void *const owned[] = {values->classes,  values->held, values->single, values->prices, values->counted_by, values->counts,
+                           values->rider_prices, values->lost, values->root, values->gone, values->at_combo, values->inner_positions};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
     kn_free(values);
 }
@@ -165,10 +204,9 @@ void kn_value_figures_clear(kn_value_figures *values, const kn_blocks *blocks)
     for (uint32_t i = 0; i < values->n_counted; i++)
         for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) {
             const counted *own = &values->counts[i];
-            const size_t at = (size_t)values->figures->first_position[q] * own->n_values;
-            const size_t n = (size_t)n_positions_of(b->lattice, blocks, q) * own->n_values;
-            memset(own->rows + at * b->n_combos, 0, n * b->n_combos * sizeof *own->rows);
-            memset(own->always + at, 0, n * sizeof *own->always);
+            const size_t each = (size_t)own->n_values * values->n_slots, n = n_positions_of(b->lattice, blocks, q);
+            memset(own->places + values->figures->first_position[q] * each, 0, n * each * sizeof *own->places);
+            if (q == 0) memset(own->lanes, 0, KN_LATTICE_LANES * each * sizeof *own->lanes);
         }
     memset(values->held, 0, (size_t)values->n_classes * b->n_combos * sizeof *values->held);
     memset(values->single, 0, values->n_classes * sizeof *values->single);
@@ -176,12 +214,20 @@ void kn_value_figures_clear(kn_value_figures *values, const kn_blocks *blocks)
 
 /* --- Classes that hold ----------------------------------------------------------------------------------------- */
 
-/* Exact but for the last bit of `dropped`: the order of the classes does not matter. */
-INLINE void add_real(real_sums *to, lanes4_real x)
+/* `held` has the bits of the classes that are released. */
+static void add_prices(class_sums *to, const double *prices, const kn_class_values *class, uint32_t held, uint32_t ask)
 {
-    const lanes4_real sum = to->sum + x, part = sum - to->sum;
-    to->dropped += (to->sum - (sum - part)) + (x - part);
-    to->sum = sum;
+    uint64_t high[16], low[16];
+    for (uint32_t rest = ask; rest != 0; rest &= rest - 1) {
+        const uint32_t c = (uint32_t)__builtin_ctz(rest);
+        high[c] = (uint64_t)(int64_t)(prices[c] * 0x1p32);
+        low[c] = (uint64_t)(int64_t)((prices[c] - (double)(int64_t)high[c] * 0x1p-32) * 0x1p64);
+    }
+    for (uint32_t rest = held; rest != 0; rest &= rest - 1) {
+        const uint32_t c = (uint32_t)__builtin_ctz(rest), asked = (uint32_t)__builtin_ctz(class->same[c]);
+        to->high[c / 4] += high[asked];
+        to->low[c / 4] += low[asked];
+    }
 }
 
 void kn_value_figures_held(kn_value_figures *values, kn_histogram_scan *scan, uint32_t combo, uint32_t j,
@@ -193,20 +239,14 @@ void kn_value_figures_held(kn_value_figures *values, kn_histogram_scan *scan, ui
     double prices[16];
     if (values->n_classes == 0) return;
     kn_histogram_values(&class, scan, combo, j);
-    const uint32_t ask = kn_lane_bits(held) & class.apart;
+    const uint32_t bits = kn_lane_bits(held) & class.all, ask = bits & class.apart;
     for (uint32_t i = 0; i < values->n_classes; i++) {
         const kn_objective *objective = figures->objectives[values->classes[i]];
         const uint32_t column = objective->type->column(objective->state);
         const kn_value_lanes lanes = {ask, class.count_bytes, b->lattice->tuples->sensitive[column].n_values,
                                       b->values_lane[column], (const uint32_t *)class.rows, class.counts[column]};
-        real_sums *to = single ? &values->single[i] : &values->held[(size_t)i * b->n_combos + combo];
         objective->type->price_values(prices, objective->state, &lanes);
-        for (uint32_t rest = ask; rest != 0; rest &= rest - 1) {
-            const uint32_t c = (uint32_t)__builtin_ctz(rest), same = class.same[c];
-            const double price = prices[c];
-            add_real(to, (lanes4_real){same & 0xf ? price : 0, same & 0xf0 ? price : 0, same & 0xf00 ? price : 0,
-                                       same & 0xf000 ? price : 0});
-        }
+        add_prices(single ? &values->single[i] : &values->held[(size_t)i * b->n_combos + combo], prices, &class, bits, ask);
     }
 }
 
@@ -220,75 +260,111 @@ void kn_value_figures_gone(kn_value_figures *values, uint32_t combo, uint32_t in
 /* What is suppressed of an entry: its lanes in each merged set, as in kn_lane_bits. */
 typedef struct gone_lanes {
     uint32_t any, each; /* in some combo, in every combo */
-    uint32_t at[KN_BLOCK_MAX_COMBOS];
+    uint16_t at[KN_BLOCK_MAX_COMBOS];
 } gone_lanes;
 
-/* n rows of a rider lane with one sensitive value, as far as their lane is suppressed. */
-INLINE void add_rows(const kn_value_figures *values, const counted *own, uint32_t lane, uint32_t value, uint32_t n,
-                     const gone_lanes *gone)
+INLINE void add_slots(kn_lanes4 *to, const kn_lanes4 *more, uint32_t n_slots)
+{
+    for (uint32_t i = 0; i < n_slots; i += 2) *(lanes8 *)(to + i) += *(const lanes8 *)(more + i);
+}
+
+/* n rows of a rider lane with one sensitive value, as far as their lane is suppressed; `positions`: of the inner columns. */
+INLINE void add_rows(const kn_value_figures *values, counted *own, uint32_t lane, uint32_t value, uint32_t n,
+                     const gone_lanes *gone, const uint32_t *positions)
 {
     static const uint32_t used[] = {0x0001, 0x1001, 0x1111}; /* by number of riders */
     const kn_block_lattice *b = values->figures->domain->blocks;
-    const uint32_t n_combos = b->n_combos, n_columns = b->n_outer + b->n_inner, all = used[b->n_riders] << lane;
+    const uint32_t n_combos = b->n_combos, n_slots = values->n_slots, all = used[b->n_riders] << lane;
     const kn_lanes4 bits = (kn_lanes4){1, 16, 256, 4096} << lane;
-    const bool always = ((gone->any ^ gone->each) & all) == 0;
-    kn_lanes4 rows[KN_BLOCK_MAX_COMBOS];
+    kn_lanes4 rows[KN_BLOCK_MAX_COMBOS + 2];
     if ((gone->any & all) == 0) return;
-    for (uint32_t c = 0; c < (always ? 1 : n_combos); c++) {
-        const uint32_t at = always ? gone->each : gone->at[c];
+    own->touched |= (uint64_t)1 << value;
+    if (((gone->any ^ gone->each) & all) == 0) { /* the same at all combos */
+        const kn_lanes4 each = (kn_lanes4)(((kn_lanes4){gone->each, gone->each, gone->each, gone->each} & bits) != 0) & n;
+        own->block[value * n_slots + n_combos] += each;
+        own->lanes[(lane * own->n_values + value) * n_slots + n_combos] += each;
+        for (uint32_t i = 0; i < b->n_inner; i++)
+            own->places[((size_t)positions[i] * own->n_values + value) * n_slots + n_combos] += each;
+        return;
+    }
+    own->mixed = true;
+    for (uint32_t c = 0; c < n_combos; c++) {
+        const uint32_t at = gone->at[c];
         rows[c] = (kn_lanes4)(((kn_lanes4){at, at, at, at} & bits) != 0) & n;
     }
-    for (uint32_t i = 0; i < n_columns + b->n_riders; i++) {
-        const uint32_t position = i < n_columns ? values->positions[i] : values->lane_positions[lane][i - n_columns];
-        const size_t at = (size_t)position * own->n_values + value;
-        if (always) {
-            own->always[at] += rows[0];
-            continue;
-        }
-        kn_lanes4 *to = own->rows + at * n_combos;
-        for (uint32_t c = 0; c < n_combos; c++) to[c] += rows[c];
-    }
+    for (uint32_t c = n_combos; c < n_slots; c++) rows[c] = (kn_lanes4){0};
+    add_slots(own->block + value * n_slots, rows, n_slots);
+    add_slots(own->lanes + (lane * own->n_values + value) * n_slots, rows, n_slots);
+    for (uint32_t i = 0; i < b->n_inner; i++)
+        add_slots(own->places + ((size_t)positions[i] * own->n_values + value) * n_slots, rows, n_slots);
 }
 
-INLINE void add_entry(const kn_value_figures *values, const counted *own, const kn_blocks *blocks, uint32_t e,
-                      const gone_lanes *gone)
+/* What the rows of a block come to, in the outer columns. */
+INLINE void spread_block(const kn_value_figures *values, counted *own, const uint32_t *positions)
 {
     const kn_block_lattice *b = values->figures->domain->blocks;
+    const uint32_t n_slots = values->n_slots, n_combos = b->n_combos;
+    for (uint64_t rest = own->touched; rest != 0; rest &= rest - 1) {
+        const uint32_t value = (uint32_t)__builtin_ctzll(rest);
+        kn_lanes4 *rows = own->block + value * n_slots;
+        for (uint32_t d = 0; d < b->n_outer; d++) {
+            kn_lanes4 *to = own->places + ((size_t)positions[d] * own->n_values + value) * n_slots;
+            if (own->mixed) add_slots(to, rows, n_slots);
+            else to[n_combos] += rows[n_combos];
+        }
+        memset(rows, 0, n_slots * sizeof *rows);
+    }
+    own->touched = 0;
+    own->mixed = false;
+}
+
+INLINE void add_entry(const kn_value_figures *values, counted *own, const kn_blocks *blocks, uint32_t e, const gone_lanes *gone)
+{
+    const kn_block_lattice *b = values->figures->domain->blocks;
+    const uint32_t *positions = values->inner_positions + (size_t)blocks->inner[e] * b->n_inner;
     uint64_t word = blocks->words[(size_t)e * b->n_words + own->column];
     if (kn_values_n(word) == KN_VALUES_LANES) {
         const uint32_t width = b->values_lane[own->column];
         const uint32_t *slot = blocks->values + (size_t)(uint32_t)word * b->values_width + b->values_at[own->column];
         for (uint32_t lane = 0; lane < (b->n_riders > 0 ? KN_LATTICE_LANES : 1u); lane++)
             for (uint32_t v = 0; v < own->n_values; v++)
-                if (slot[lane * width + v] > 0) add_rows(values, own, lane, v, slot[lane * width + v], gone);
+                if (slot[lane * width + v] > 0) add_rows(values, own, lane, v, slot[lane * width + v], gone, positions);
         return;
     }
     for (uint32_t i = kn_values_n(word); i > 0; i--, word >>= 8)
-        add_rows(values, own, word >> KN_VALUES_BITS & 3, word & ((1u << KN_VALUES_BITS) - 1), 1, gone);
+        add_rows(values, own, word >> KN_VALUES_BITS & 3, word & ((1u << KN_VALUES_BITS) - 1), 1, gone, positions);
 }
 
-void kn_value_figures_rows(kn_value_figures *values, const kn_blocks *blocks, uint32_t block, const uint32_t *positions,
-                           uint32_t all_gone)
+INLINE void look_up(gone_lanes *gone, const kn_value_figures *values, uint32_t inner)
 {
     const kn_block_lattice *b = values->figures->domain->blocks;
-    const bool all = all_gone != KN_NONE;
-    gone_lanes gone = {.any = all_gone, .each = all_gone};
-    if (values->n_counted == 0) return;
-    memcpy(values->positions, positions, b->n_outer * sizeof *positions);
-    for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++) {
-        const uint32_t inner = blocks->inner[e];
-        if (!all) gone = (gone_lanes){.each = 0xffff};
-        for (uint32_t c = 0; c < b->n_combos && !all; c++) {
-            const size_t first = (size_t)c << b->n_inner_bits;
-            gone.at[c] = values->gone[first + values->at_combo[first + inner]];
-            gone.any |= gone.at[c];
-            gone.each &= gone.at[c];
-        }
-        if (gone.any == 0) continue;
-        memcpy(values->positions + b->n_outer, values->inner_positions + (size_t)inner * b->n_inner,
-               b->n_inner * sizeof *positions);
-        for (uint32_t i = 0; i < values->n_counted; i++) add_entry(values, &values->counts[i], blocks, e, &gone);
+    gone->any = 0;
+    gone->each = 0xffff;
+    for (uint32_t c = 0; c < b->n_combos; c++) {
+        const size_t first = (size_t)c << b->n_inner_bits;
+        gone->at[c] = values->gone[first + values->at_combo[first + inner]];
+        gone->any |= gone->at[c];
+        gone->each &= gone->at[c];
     }
+}
+
+INLINE void add_block(kn_value_figures *values, const kn_blocks *blocks, uint32_t block, const uint32_t *positions,
+                      uint32_t all_gone)
+{
+    const bool all = all_gone != KN_NONE;
+    gone_lanes gone;
+    gone.any = gone.each = all_gone;
+    for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++) {
+        if (!all) look_up(&gone, values, blocks->inner[e]);
+        for (uint32_t i = 0; i < values->n_counted && gone.any != 0; i++) add_entry(values, &values->counts[i], blocks, e, &gone);
+    }
+    for (uint32_t i = 0; i < values->n_counted; i++) spread_block(values, &values->counts[i], positions);
+}
+
+static void add_block_plain(kn_value_figures *values, const kn_blocks *blocks, uint32_t block, const uint32_t *positions,
+                            uint32_t all_gone)
+{
+    add_block(values, blocks, block, positions, all_gone);
 }
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
@@ -300,89 +376,133 @@ INLINE void add_wide(wide_sums *to, kn_lanes4 rows, lanes4_wide high, lanes4_wid
     to->low += n * low;
 }
 
-static void carry(wide_sums *sums)
+INLINE void same_price(lanes4_wide *high, lanes4_wide *low, kn_value_price price)
 {
-    sums->high += sums->low >> KN_PRICE_BITS;
-    sums->low &= ((uint64_t)1 << KN_PRICE_BITS) - 1;
+    *high = (lanes4_wide){price.high, price.high, price.high, price.high};
+    *low = (lanes4_wide){price.low, price.low, price.low, price.low};
 }
 
-/* The level of column q at a combo and merged set, where blocks do not tell. */
-static uint32_t level_of(const kn_block_lattice *b, const kn_blocks *blocks, uint32_t q, uint32_t combo, uint32_t set)
+/* Adds what n_values numbers of rows pay, at one combo. `slots`: of the first of them. */
+INLINE void add_places(wide_sums *to, const kn_value_figures *values, const kn_lanes4 *slots, const kn_value_price *prices,
+                       uint32_t n_values, uint32_t combo)
 {
-    for (uint32_t i = 0; i < b->n_inner; i++)
-        if (b->inner[i] == q) return b->combo_level[combo][i];
-    for (uint32_t r = 0; r < b->n_riders; r++)
-        if (b->riders[r] == q) return set >> r & 1 ? b->lattice->columns[q].max_level : b->lattice->columns[q].min_level;
-    return blocks->levels[q];
-}
-
-/* What a row pays in the cell that position p of column q becomes. */
-static void cell_prices(lanes4_wide *high, lanes4_wide *low, const kn_value_figures *values, const kn_value_prices *prices,
-                        const kn_blocks *blocks, uint32_t q, uint32_t p, uint32_t value, uint32_t combo)
-{
-    const kn_block_lattice *b = values->figures->domain->blocks;
-    const kn_lattice_column *column = &b->lattice->columns[q];
-    for (uint32_t set = 0; set < 4; set++) {
-        const uint32_t level = level_of(b, blocks, q, combo, set), from = blocks->levels[q];
-        const uint32_t at = column->levels[level].of_code[column->levels[from].first_code[p]];
-        const kn_value_price price = prices->prices[q][level][(size_t)at * prices->n_values + value];
-        (*high)[set] = price.high;
-        (*low)[set] = price.low;
+    const uint32_t n_slots = values->n_slots, n_combos = values->figures->domain->blocks->n_combos;
+    for (uint32_t v = 0; v < n_values; v++, slots += n_slots) {
+        const kn_lanes4 rows = slots[combo] + slots[n_combos];
+        lanes4_wide high, low;
+        if (!kn_any_lane(rows)) continue;
+        same_price(&high, &low, prices[v]);
+        add_wide(to, rows, high, low);
     }
 }
 
-static bool is_outer(const kn_block_lattice *b, uint32_t q)
-{
-    bool outer = false;
-    for (uint32_t d = 0; d < b->n_outer; d++) outer = outer || b->outer[d] == q;
-    return outer;
-}
-
-static void price_column(kn_value_figures *values, uint32_t p, const kn_blocks *blocks, uint32_t q)
+INLINE void price_outer(wide_sums *lost, const kn_value_figures *values, const counted *own,
+                        const kn_value_prices *prices, const kn_blocks *blocks, uint32_t combo)
 {
     const kn_block_lattice *b = values->figures->domain->blocks;
-    const kn_value_prices *prices = values->figures->values[values->prices[p]];
-    const counted *own = &values->counts[values->counted_by[p]];
-    const uint32_t n_combos = b->n_combos, n_values = own->n_values, n = n_positions_of(b->lattice, blocks, q) * n_values;
-    const size_t first = (size_t)values->figures->first_position[q] * n_values;
-    const bool outer = is_outer(b, q);
-    wide_sums *lost = values->lost + (size_t)p * n_combos, *root = values->root + (size_t)p * n_combos;
-    for (uint32_t i = 0; i < n; i++)
-        for (uint32_t c = 0; c < n_combos; c++) {
-            const kn_lanes4 rows = own->rows[(first + i) * n_combos + c] + own->always[first + i];
-            lanes4_wide high, low;
-            if (!kn_any_lane(rows)) continue;
-            if (outer) {
-                const kn_value_price price = prices->prices[q][blocks->levels[q]][i];
-                high = (lanes4_wide){0} + price.high;
-                low = (lanes4_wide){0} + price.low;
-            } else {
-                cell_prices(&high, &low, values, prices, blocks, q, i / n_values, i % n_values, c);
-            }
-            add_wide(&lost[c], rows, high, low);
-            if (q > 0) continue; /* each column has all suppressed rows */
-            const kn_value_price price = prices->root[i % n_values];
-            add_wide(&root[c], rows, (lanes4_wide){0} + price.high, (lanes4_wide){0} + price.low);
-        }
-    for (uint32_t c = 0; c < n_combos; c++) carry(&lost[c]);
+    const size_t each = (size_t)own->n_values * values->n_slots;
+    for (uint32_t d = 0; d < b->n_outer; d++) {
+        const uint32_t q = b->outer[d], n = n_positions_of(b->lattice, blocks, q);
+        const kn_lanes4 *slots = own->places + values->figures->first_position[q] * each;
+        add_places(lost, values, slots, prices->prices[q][blocks->levels[q]], n * own->n_values, combo);
+        carry(lost);
+    }
 }
 
-void kn_value_figures_price(kn_value_figures *values, const kn_blocks *blocks)
+INLINE void price_inner(wide_sums *lost, const kn_value_figures *values, const counted *own, const kn_value_prices *prices,
+                        uint32_t combo)
+{
+    const kn_block_lattice *b = values->figures->domain->blocks;
+    const size_t each = (size_t)own->n_values * values->n_slots;
+    for (uint32_t i = 0; i < b->n_inner; i++) {
+        const uint32_t q = b->inner[i], level = b->combo_level[combo][i];
+        const kn_lattice_column *column = &b->lattice->columns[q];
+        const kn_lattice_level *least = &column->levels[column->min_level];
+        for (uint32_t p = 0; p < least->n; p++) {
+            const size_t at = column->levels[level].of_code[least->first_code[p]];
+            add_places(lost, values, own->places + (values->figures->first_position[q] + p) * each,
+                       prices->prices[q][level] + at * own->n_values, own->n_values, combo);
+        }
+        carry(lost);
+    }
+}
+
+/* The rider lanes have all suppressed rows: they also tell what these pay. */
+INLINE void price_lanes(wide_sums *lost, wide_sums *root, const kn_value_figures *values, const counted *own, uint32_t price,
+                        uint32_t combo)
+{
+    const uint32_t n_slots = values->n_slots, n_combos = values->figures->domain->blocks->n_combos;
+    const kn_value_prices *prices = values->figures->values[values->prices[price]];
+    for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
+        const wide_sums *riders = values->rider_prices + (size_t)(price * KN_LATTICE_LANES + lane) * values->most_values;
+        const kn_lanes4 *slots = own->lanes + (size_t)lane * own->n_values * n_slots;
+        add_places(root, values, slots, prices->root, own->n_values, combo);
+        for (uint32_t v = 0; v < own->n_values; v++)
+            add_wide(lost, slots[v * n_slots + combo] + slots[v * n_slots + n_combos], riders[v].high, riders[v].low);
+    }
+    carry(lost);
+}
+
+INLINE void price_columns(kn_value_figures *values, const kn_blocks *blocks)
 {
     const kn_block_lattice *b = values->figures->domain->blocks;
     memset(values->lost, 0, (size_t)values->n_prices * b->n_combos * sizeof *values->lost);
     memset(values->root, 0, (size_t)values->n_prices * b->n_combos * sizeof *values->root);
     for (uint32_t p = 0; p < values->n_prices; p++)
-        for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) price_column(values, p, blocks, q);
+        for (uint32_t c = 0; c < b->n_combos; c++) {
+            const counted *own = &values->counts[values->counted_by[p]];
+            const kn_value_prices *prices = values->figures->values[values->prices[p]];
+            wide_sums *lost = &values->lost[(size_t)p * b->n_combos + c], *root = &values->root[(size_t)p * b->n_combos + c];
+            price_outer(lost, values, own, prices, blocks, c);
+            price_inner(lost, values, own, prices, c);
+            price_lanes(lost, root, values, own, p, c);
+        }
 }
+
+static void price_columns_plain(kn_value_figures *values, const kn_blocks *blocks) { price_columns(values, blocks); }
+
+/* --- Processors ------------------------------------------------------------------------------------------------ */
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) static void add_block_avx2(kn_value_figures *values, const kn_blocks *blocks, uint32_t block,
+                                                           const uint32_t *positions, uint32_t all_gone)
+{
+    add_block(values, blocks, block, positions, all_gone);
+}
+__attribute__((target("avx2"))) static void price_columns_avx2(kn_value_figures *values, const kn_blocks *blocks)
+{
+    price_columns(values, blocks);
+}
+#else
+#define add_block_avx2 add_block_plain
+#define price_columns_avx2 price_columns_plain
+#endif
+
+void kn_value_figures_use_vectors(kn_value_figures *values, bool yes) { values->vectors = yes; }
+
+void kn_value_figures_rows(kn_value_figures *values, const kn_blocks *blocks, uint32_t block, const uint32_t *positions,
+                           uint32_t all_gone)
+{
+    if (values->n_counted == 0) return;
+    if (values->vectors) add_block_avx2(values, blocks, block, positions, all_gone);
+    else add_block_plain(values, blocks, block, positions, all_gone);
+}
+
+void kn_value_figures_price(kn_value_figures *values, const kn_blocks *blocks)
+{
+    if (values->vectors) price_columns_avx2(values, blocks);
+    else price_columns_plain(values, blocks);
+}
+
+/* --- One node -------------------------------------------------------------------------------------------------- */
 
 void kn_value_figures_node(kn_node_sums *node, const kn_value_figures *values, uint32_t combo, uint32_t set)
 {
     const uint32_t n_combos = values->figures->domain->blocks->n_combos;
     for (uint32_t i = 0; i < values->n_classes; i++) {
-        const real_sums *held = &values->held[(size_t)i * n_combos + combo], *single = &values->single[i];
-        node->products[values->classes[i]] =
-            (long double)held->sum[set] + single->sum[set] + ((long double)held->dropped[set] + single->dropped[set]);
+        const class_sums *held = &values->held[(size_t)i * n_combos + combo], *single = &values->single[i];
+        const uint64_t low = held->low[set] + single->low[set], high = held->high[set] + single->high[set] + (low >> 32);
+        node->products[values->classes[i]] = (long double)high * 0x1p-32L + (long double)(uint32_t)low * 0x1p-64L;
     }
     for (uint32_t p = 0; p < values->n_prices; p++) {
         const wide_sums *lost = &values->lost[(size_t)p * n_combos + combo], *root = &values->root[(size_t)p * n_combos + combo];

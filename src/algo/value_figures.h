@@ -2,7 +2,7 @@
  *
  * Prices by cell and sensitive value: suppressed rows are counted by position and sensitive value, column by column, and
  * priced in the end, node by node. Rows that are suppressed in every node of the pass are counted once.
- * Measures that look at all values of a class: summed over the classes that hold, with what rounding drops. */
+ * Measures that look at all values of a class: summed over the classes that hold, exactly. */
 #ifndef KN_ALGO_VALUE_FIGURES_H
 #define KN_ALGO_VALUE_FIGURES_H
 
@@ -13,6 +13,8 @@ typedef struct kn_value_figures kn_value_figures;
 /* *out is NULL where the blocks carry no sensitive values. */
 kn_status kn_value_figures_new(kn_value_figures **out, const kn_figures *figures, kn_error *err);
 void kn_value_figures_free(kn_value_figures *values);
+/* Wide vectors, where the processor has them: the same figures. */
+void kn_value_figures_use_vectors(kn_value_figures *values, bool yes);
 void kn_value_figures_clear(kn_value_figures *values, const kn_blocks *blocks);
 /* Class j of a combo, where `held` has the rows that are released. `single`: the block has one entry. */
 void kn_value_figures_held(kn_value_figures *values, kn_histogram_scan *scan, uint32_t combo, uint32_t j,

@@ -41,9 +41,9 @@ static inline __attribute__((always_inline)) void price_lanes(double *prices, co
 static void price_values(double *prices, const void *state, const kn_value_lanes *classes)
 {
     kn_value_lanes narrow = *classes;
-    narrow.count_bytes = 1; /* mostly: a loop of its own */
-    narrow.n_values = classes->width;
-    if (classes->count_bytes == 1) price_lanes(prices, &narrow);
+    narrow.count_bytes = 1; /* mostly: loops of their own */
+    narrow.n_values = 16;
+    if (classes->count_bytes == 1 && classes->width == 16) price_lanes(prices, &narrow);
     else price_lanes(prices, classes);
 }
 
