@@ -305,8 +305,8 @@ static bool level_is_open(sweep *s, uint32_t depth, uint32_t level)
 }
 
 /* Where many levels of a column are to be visited, each is rolled up from the one below it: from specific to general, to be
- * visited the other way round. Where classes are many their memory would be too much. A search for the best nodes closes
- * most levels by their price before it comes to them, and gains nothing. */
+ * visited the other way round. Where classes are many their memory would be too much. A search that has prices of
+ * cells as bounds closes most levels before it comes to them, and gains nothing. */
 static kn_status roll_chain(bool *rolled, sweep *s, uint32_t depth, const kn_blocks *blocks, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -315,7 +315,8 @@ static kn_status roll_chain(bool *rolled, sweep *s, uint32_t depth, const kn_blo
     const kn_lattice_column *column = &s->domain->lattice->columns[q];
     uint32_t n_open = 0;
     *rolled = false;
-    if (s->feasible == NULL || blocks == NULL || s->memory_bytes > 0 || blocks->n_entries > MOST_ENTRIES) goto done;
+    const bool by_price = s->bounded && s->domain->table_sum != NULL;
+    if (by_price || blocks == NULL || s->memory_bytes > 0 || blocks->n_entries > MOST_ENTRIES) goto done;
     for (uint32_t l = column->min_level + 1; l < column->max_level; l++) n_open += level_is_open(s, depth, l);
     if (n_open < 2) goto done;
     for (uint32_t l = column->min_level + 1; l < column->max_level; l++) {
