@@ -19,7 +19,8 @@ typedef double lanes4_real __attribute__((vector_size(32)));
 /* What one merged set has at one combo. */
 typedef struct set_sums {
     kn_lanes4 classes, smallest;
-    kn_lanes4 refused; /* rows of classes with persons enough that a model refuses */
+    kn_lanes4 below;   /* rows that are suppressed, ... */
+    kn_lanes4 refused; /* ... of these those of classes with persons enough that a model refuses */
     lanes4_wide squares;
 } set_sums;
 
@@ -42,6 +43,8 @@ struct kn_block_figures {
     uint32_t *positions;          /* [index into outer]: of the block at hand, in the list of all */
     uint32_t *levels;
     kn_node_sums *node;
+    bool cells;   /* there are cell measures: suppressed rows are counted by position */
+    bool details; /* the smallest class is asked for */
     bool vectors;
 };
 
@@ -117,8 +120,10 @@ kn_status kn_block_figures_new(kn_block_figures **out, const kn_figures *figures
     KN_TRY(new_lanes(&scan, 1, sizeof *scan, err));
     scan->figures = figures;
     KN_NEW(scan->products, figures->n + 1);
-    for (uint32_t m = 0; m < figures->n; m++)
+    for (uint32_t m = 0; m < figures->n; m++) {
         if (figures->factors[m] != NULL) scan->products[scan->n_products++] = m;
+        scan->cells = scan->cells || figures->prices[m] != NULL;
+    }
     KN_TRY(kn_count_scan_new(&scan->counts, domain, err));
     if (b->n_words > 0) KN_TRY(kn_histogram_scan_new(&scan->histograms, domain, err));
     KN_TRY(kn_value_figures_new(&scan->values, figures, err));
@@ -172,13 +177,13 @@ static void clear(kn_block_figures *scan, const kn_blocks *blocks)
         for (uint32_t c = 0; c < b->n_combos; c++) scan->sums[c][m] = none;
         scan->single_sums[m] = none;
     }
-    for (uint32_t d = 0; d < b->n_outer; d++) {
+    for (uint32_t d = 0; scan->cells && d < b->n_outer; d++) {
         uint32_t q = b->outer[d], first = figures->first_position[q], n = b->lattice->columns[q].levels[blocks->levels[q]].n;
         memset(scan->outer + (size_t)first * b->n_combos, 0, (size_t)n * b->n_combos * sizeof *scan->outer);
         memset(scan->single_outer + first, 0, n * sizeof *scan->outer);
     }
-    memset(scan->inner, 0, b->n_combos * n_values * 4 * sizeof *scan->inner);
-    memset(scan->single_inner, 0, n_values * 4 * sizeof *scan->inner);
+    if (scan->cells) memset(scan->inner, 0, b->n_combos * n_values * 4 * sizeof *scan->inner);
+    if (scan->cells) memset(scan->single_inner, 0, n_values * 4 * sizeof *scan->inner);
     memset(scan->class_products, 0, (size_t)scan->n_products * b->n_combos * 4 * sizeof *scan->class_products);
     memset(scan->single_products, 0, scan->n_products * n_values * 4 * sizeof *scan->single_products);
     if (scan->values != NULL) kn_value_figures_clear(scan->values, blocks);
@@ -217,6 +222,7 @@ INLINE verdict judge_class(set_sums sums[4], const kn_lanes4 *counts, uint32_t k
         kn_lanes4 breaks = (kn_lanes4)(size < k);
         held |= v.held[m] = rows[m] & ~breaks;
         below |= v.below[m] = rows[m] & breaks;
+        sums[m].below += v.below[m];
         sums[m].smallest = kn_lesser(size | empty, sums[m].smallest);
     }
     v.any_held = kn_any_lane(held);
@@ -256,6 +262,7 @@ INLINE void judge_values(verdict *v, kn_block_figures *scan, set_sums sums[4], u
     kn_histogram_refuse(held, scan->histograms, c, j);
     for (int m = 0; m < 4; m++) {
         sums[m].refused += v->held[m] & ~held[m];
+        sums[m].below += v->held[m] & ~held[m];
         any_below |= v->below[m] |= v->held[m] & ~held[m];
         any_held |= v->held[m] = held[m];
     }
@@ -264,7 +271,7 @@ INLINE void judge_values(verdict *v, kn_block_figures *scan, set_sums sums[4], u
 }
 
 INLINE void add_single(kn_block_figures *scan, const kn_blocks *blocks, uint32_t block, uint32_t k, bool has_persons,
-                       uint32_t n_riders, bool values)
+                       uint32_t n_riders, bool values, bool rows)
 {
     const uint32_t n_inner_bits = scan->figures->domain->blocks->n_inner_bits, e = blocks->start[block];
     const uint32_t value = blocks->inner[e];
@@ -280,14 +287,41 @@ INLINE void add_single(kn_block_figures *scan, const kn_blocks *blocks, uint32_t
             add_product(scan->single_products + (((size_t)p << n_inner_bits) + value) * 4, &v, scan->outer_factor[p], n_riders);
         if (values) kn_value_figures_held(scan->values, scan->histograms, 0, 0, v.held, true);
     }
-    if (v.any_below) {
+    if (v.any_below && scan->cells) {
         for (int m = 0; m < 4; m++) scan->single_inner[value * 4 + (uint32_t)m] += v.below[m];
         add_outer(scan, scan->single_outer, 1, v.below);
-        if (values) kn_value_figures_rows(scan->values, blocks, block, scan->positions, kn_lane_bits(v.below));
     }
+    if (v.any_below && rows) kn_value_figures_rows(scan->values, blocks, block, scan->positions, kn_lane_bits(v.below));
 }
 
-INLINE void add_combo(kn_block_figures *scan, uint32_t c, uint32_t k, bool has_persons, uint32_t n_riders, bool values)
+/* A block with fewer than k persons in all: every class of every combo is suppressed. */
+INLINE void add_small(kn_block_figures *scan, const kn_blocks *blocks, uint32_t block, bool has_persons, uint32_t n_riders)
+{
+    kn_lanes4 all[4] = {{0}}, below[4];
+    for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++) {
+        kn_merge_lanes(below, (const kn_lanes4 *)blocks->counts + (size_t)e * (has_persons ? 2 : 1));
+        for (int m = 0; m < 4; m++) {
+            if (!kn_set_used(n_riders, m)) continue;
+            all[m] += below[m];
+            if (scan->cells) scan->single_inner[blocks->inner[e] * 4 + (uint32_t)m] += below[m];
+        }
+    }
+    for (int m = 0; m < 4; m++) scan->single_sums[m].below += all[m];
+    if (scan->cells) add_outer(scan, scan->single_outer, 1, all);
+}
+
+/* Whether the smallest class of a block with too few persons is of no interest: in the most general node, and so in all, there
+ * is one of a single person already. */
+INLINE bool knows_smallest(const kn_block_figures *scan, uint32_t n_riders)
+{
+    const int most = n_riders > 0 ? 3 : 0;
+    const uint32_t last = scan->figures->domain->blocks->n_combos - 1;
+    return !scan->details || kn_any_lane((kn_lanes4)(scan->sums[last][most].smallest == 1) |
+                                         (kn_lanes4)(scan->single_sums[most].smallest == 1));
+}
+
+INLINE void add_combo(kn_block_figures *scan, uint32_t c, uint32_t k, bool has_persons, uint32_t n_riders, bool values,
+                      bool rows)
 {
     const kn_block_lattice *b = scan->figures->domain->blocks;
     const kn_class_list list = values ? kn_histogram_list(scan->histograms, c) : kn_count_list(scan->counts, c);
@@ -306,11 +340,11 @@ INLINE void add_combo(kn_block_figures *scan, uint32_t c, uint32_t k, bool has_p
             }
             if (values) kn_value_figures_held(scan->values, scan->histograms, c, j, v.held, false);
         }
-        if (v.any_below) {
+        if (v.any_below && scan->cells) {
             kn_add_class(inner + (size_t)value * 4, block_below, v.below, n_riders);
             any_below = true;
         }
-        if (values) kn_value_figures_gone(scan->values, c, value, v.any_below ? kn_lane_bits(v.below) : 0);
+        if (rows) kn_value_figures_gone(scan->values, c, value, v.any_below ? kn_lane_bits(v.below) : 0);
     }
     if (any_below) add_outer(scan, scan->outer + c, b->n_combos, block_below);
 }
@@ -325,53 +359,60 @@ INLINE bool all_small(const kn_blocks *blocks, uint32_t block, uint32_t k, bool 
     return (uint64_t)all[0] + all[1] + all[2] + all[3] < k;
 }
 
-INLINE void add_blocks(kn_block_figures *scan, const kn_blocks *blocks, bool has_persons, uint32_t n_riders, bool values)
+INLINE void add_blocks(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range, bool has_persons,
+                       uint32_t n_riders, bool values)
 {
+    const bool rows = values && !kn_value_figures_may_split(scan->values); /* suppressed ones are counted by sensitive value */
+    const bool places = scan->cells || scan->n_products > 0 || rows;
     const kn_full_domain *domain = scan->figures->domain;
     uint64_t min_persons = domain->task->models->min_persons;
     uint32_t k = min_persons < UINT32_MAX ? (uint32_t)min_persons : UINT32_MAX;
-    for (uint32_t block = 0; block < blocks->n; block++) {
-        look_up(scan, blocks, block);
+    for (uint32_t block = range.begin; block < range.end; block++) {
+        if (places) look_up(scan, blocks, block);
         if (blocks->start[block + 1] - blocks->start[block] == 1) {
-            add_single(scan, blocks, block, k, has_persons, n_riders, values);
+            add_single(scan, blocks, block, k, has_persons, n_riders, values, rows);
             continue;
         }
         if (values && !all_small(blocks, block, k, has_persons)) {
             kn_histogram_classes(scan->histograms, blocks, block);
-            for (uint32_t c = 0; c < domain->blocks->n_combos; c++) add_combo(scan, c, k, has_persons, n_riders, true);
-            kn_value_figures_rows(scan->values, blocks, block, scan->positions, KN_NONE);
+            for (uint32_t c = 0; c < domain->blocks->n_combos; c++) add_combo(scan, c, k, has_persons, n_riders, true, rows);
+            if (rows) kn_value_figures_rows(scan->values, blocks, block, scan->positions, KN_NONE);
             continue;
         }
-        kn_count_classes(scan->counts, blocks, block);
-        for (uint32_t c = 0; c < domain->blocks->n_combos; c++) add_combo(scan, c, k, has_persons, n_riders, false);
-        if (values) kn_value_figures_rows(scan->values, blocks, block, scan->positions, 0xffff);
+        if ((values || all_small(blocks, block, k, has_persons)) && knows_smallest(scan, n_riders)) {
+            add_small(scan, blocks, block, has_persons, n_riders);
+        } else {
+            kn_count_classes(scan->counts, blocks, block);
+            for (uint32_t c = 0; c < domain->blocks->n_combos; c++) add_combo(scan, c, k, has_persons, n_riders, false, false);
+        }
+        if (rows) kn_value_figures_rows(scan->values, blocks, block, scan->positions, 0xffff);
     }
 }
 
-INLINE void add_all(kn_block_figures *scan, const kn_blocks *blocks)
+INLINE void add_all(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range)
 {
     const kn_full_domain *domain = scan->figures->domain;
     const uint32_t n_riders = domain->blocks->n_riders;
     const bool has_persons = domain->lattice->has_persons;
-    if (scan->values != NULL && !has_persons && n_riders == 2) add_blocks(scan, blocks, false, 2, true);
-    else if (scan->values != NULL) add_blocks(scan, blocks, has_persons, n_riders, true);
-    else if (has_persons) add_blocks(scan, blocks, true, n_riders, false);
-    else if (n_riders == 2) add_blocks(scan, blocks, false, 2, false);
-    else if (n_riders == 1) add_blocks(scan, blocks, false, 1, false);
-    else add_blocks(scan, blocks, false, 0, false);
+    if (scan->values != NULL && !has_persons && n_riders == 2) add_blocks(scan, blocks, range, false, 2, true);
+    else if (scan->values != NULL) add_blocks(scan, blocks, range, has_persons, n_riders, true);
+    else if (has_persons) add_blocks(scan, blocks, range, true, n_riders, false);
+    else if (n_riders == 2) add_blocks(scan, blocks, range, false, 2, false);
+    else if (n_riders == 1) add_blocks(scan, blocks, range, false, 1, false);
+    else add_blocks(scan, blocks, range, false, 0, false);
 }
 
-static void add_all_plain(kn_block_figures *scan, const kn_blocks *blocks) { add_all(scan, blocks); }
+static void add_all_plain(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range) { add_all(scan, blocks, range); }
 
 #if defined(__x86_64__) && defined(__GNUC__)
 /* The same operations in the same order: the same answers. */
-__attribute__((target("avx2"))) static void add_all_avx2(kn_block_figures *scan, const kn_blocks *blocks)
+__attribute__((target("avx2"))) static void add_all_avx2(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range)
 {
-    add_all(scan, blocks);
+    add_all(scan, blocks, range);
 }
 static bool has_avx2(void) { return __builtin_cpu_supports("avx2"); }
 #else
-static void add_all_avx2(kn_block_figures *scan, const kn_blocks *blocks) { add_all(scan, blocks); }
+static void add_all_avx2(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range) { add_all(scan, blocks, range); }
 static bool has_avx2(void) { return false; }
 #endif
 
@@ -411,7 +452,6 @@ static void add_value(kn_block_figures *scan, uint32_t value, kn_lanes4 rows, ui
     }
     for (uint32_t i = 0; i < b->n_inner; i++)
         suppressed[figures->first_position[b->inner[i]] + inner_position(b, i, value)] += total;
-    scan->node->suppressed_class.n_rows += total;
 }
 
 static void count_suppressed(kn_block_figures *scan, const kn_blocks *blocks, uint32_t c, uint32_t variant, uint32_t set)
@@ -419,7 +459,6 @@ static void count_suppressed(kn_block_figures *scan, const kn_blocks *blocks, ui
     const kn_figures *figures = scan->figures;
     const kn_block_lattice *b = figures->domain->blocks;
     uint32_t *suppressed = scan->node->suppressed;
-    scan->node->suppressed_class = (kn_class_counts){0};
     for (uint32_t d = 0; d < b->n_outer; d++) {
         uint32_t q = b->outer[d], first = figures->first_position[q];
         for (uint32_t p = first; p < first + b->lattice->columns[q].levels[blocks->levels[q]].n; p++)
@@ -479,11 +518,13 @@ static void finish_node(kn_node *node, double *losses, kn_block_figures *scan, c
             if (!(distinct_lanes(set) >> lane & 1)) continue;
             node->n_classes += both[i]->classes[lane];
             scan->node->squares += both[i]->squares[lane];
+            node->n_suppressed += both[i]->below[lane];
             refused += both[i]->refused[lane];
             if (both[i]->smallest[lane] < node->smallest) node->smallest = both[i]->smallest[lane];
         }
-    count_suppressed(scan, blocks, c, variant, set);
-    node->n_suppressed = scan->node->suppressed_class.n_rows;
+    if (!scan->details) node->smallest = 0;
+    if (scan->cells) count_suppressed(scan, blocks, c, variant, set);
+    scan->node->suppressed_class = (kn_class_counts){.n_rows = node->n_suppressed};
     node->n_sure = node->n_suppressed - (domain->task->models->least_values == NULL ? refused : 0);
     node->feasible = node->n_suppressed <= domain->task->max_suppressed;
     for (uint32_t p = 0; p < scan->n_products; p++)
@@ -493,16 +534,50 @@ static void finish_node(kn_node *node, double *losses, kn_block_figures *scan, c
     kn_figures_losses(losses, scan->figures, node, scan->levels, scan->node);
 }
 
-void kn_figures_of_blocks(kn_node *nodes, double *losses, kn_block_figures *scan, const kn_blocks *blocks)
+void kn_block_figures_scan(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range, bool details)
+{
+    scan->details = details;
+    clear(scan, blocks);
+    if (scan->vectors) add_all_avx2(scan, blocks, range);
+    else add_all_plain(scan, blocks, range);
+}
+
+bool kn_block_figures_may_split(const kn_block_figures *scan)
+{
+    return !scan->cells && scan->n_products == 0 && (scan->values == NULL || kn_value_figures_may_split(scan->values));
+}
+
+static void add_sums(set_sums to[4], const set_sums more[4])
+{
+    for (int m = 0; m < 4; m++) {
+        to[m].classes += more[m].classes;
+        to[m].smallest = kn_lesser(to[m].smallest, more[m].smallest);
+        to[m].below += more[m].below;
+        to[m].refused += more[m].refused;
+        to[m].squares += more[m].squares;
+    }
+}
+
+void kn_block_figures_add(kn_block_figures *scan, const kn_block_figures *more)
+{
+    for (uint32_t c = 0; c < scan->figures->domain->blocks->n_combos; c++) add_sums(scan->sums[c], more->sums[c]);
+    add_sums(scan->single_sums, more->single_sums);
+    if (scan->values != NULL) kn_value_figures_add(scan->values, more->values);
+}
+
+void kn_block_figures_finish(kn_node *nodes, double *losses, kn_block_figures *scan, const kn_blocks *blocks)
 {
     const kn_block_lattice *b = scan->figures->domain->blocks;
-    clear(scan, blocks);
-    if (scan->vectors) add_all_avx2(scan, blocks);
-    else add_all_plain(scan, blocks);
     if (scan->values != NULL) kn_value_figures_price(scan->values, blocks);
     for (uint32_t c = 0; c < b->n_combos; c++)
         for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
             size_t at = c * KN_LATTICE_LANES + v;
             finish_node(&nodes[at], losses + at * scan->figures->n, scan, blocks, c, v);
         }
+}
+
+void kn_figures_of_blocks(kn_node *nodes, double *losses, kn_block_figures *scan, const kn_blocks *blocks)
+{
+    kn_block_figures_scan(scan, blocks, (kn_block_range){0, blocks->n}, true);
+    kn_block_figures_finish(nodes, losses, scan, blocks);
 }

@@ -37,8 +37,8 @@ struct kn_evaluator {
         kn_block_sums *sums;
         kn_count_scan *counts;
         kn_histogram_scan *histograms;
+        kn_block_figures *figures; /* instead of these, under a class measure */
     } *scans;
-    kn_block_figures *figures; /* instead of scans, under a class measure */
 };
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
@@ -233,6 +233,9 @@ static kn_status scans_new(kn_evaluator *evaluator, kn_error *err)
     evaluator->n_threads = kn_pool_threads(evaluator->pool);
     for (uint32_t i = 0; i < evaluator->n_threads; i++) {
         struct scan *scan = &evaluator->scans[i];
+        if (domain->figures != NULL && (i == 0 || kn_block_figures_may_split(evaluator->scans[0].figures)))
+            KN_TRY(kn_block_figures_new(&scan->figures, domain->figures, err));
+        if (domain->figures != NULL) continue;
         KN_TRY(kn_block_sums_new(&scan->sums, domain, err));
         if (domain->blocks->n_words > 0) KN_TRY(kn_histogram_scan_new(&scan->histograms, domain, err));
         else KN_TRY(kn_count_scan_new(&scan->counts, domain, err));
@@ -266,8 +269,7 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     KN_NEW(evaluator->nodes, KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES);
     KN_NEW(evaluator->fields, (size_t)tuples->n_qis + 1);
     if (domain->blocks != NULL) {
-        if (domain->figures != NULL) KN_TRY(kn_block_figures_new(&evaluator->figures, domain->figures, err));
-        else KN_TRY(scans_new(evaluator, err));
+        KN_TRY(scans_new(evaluator, err));
         KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, pool, err));
     }
     *out = evaluator;
@@ -307,9 +309,9 @@ void kn_evaluator_free(kn_evaluator *evaluator)
         kn_block_sums_free(evaluator->scans[i].sums);
         kn_count_scan_free(evaluator->scans[i].counts);
         kn_histogram_scan_free(evaluator->scans[i].histograms);
+        kn_block_figures_free(evaluator->scans[i].figures);
     }
     kn_free(evaluator->scans);
-    kn_block_figures_free(evaluator->figures);
     kn_free(evaluator);
 }
 
@@ -769,6 +771,10 @@ static kn_status sum_job(void *context, size_t job, unsigned worker, kn_error *e
     const struct scan *scan = &jobs->evaluator->scans[job];
     uint64_t n = jobs->blocks->n;
     kn_block_range range = {(uint32_t)(n * job / jobs->n_jobs), (uint32_t)(n * (job + 1) / jobs->n_jobs)};
+    if (scan->figures != NULL) {
+        kn_block_figures_scan(scan->figures, jobs->blocks, range, jobs->details);
+        return KN_OK;
+    }
     kn_block_sums_clear(scan->sums, jobs->blocks);
     if (scan->histograms != NULL) kn_scan_histograms(scan->sums, scan->histograms, jobs->blocks, range, jobs->details);
     else kn_scan_counts(scan->sums, scan->counts, jobs->blocks, range, jobs->details);
@@ -776,22 +782,26 @@ static kn_status sum_job(void *context, size_t job, unsigned worker, kn_error *e
 }
 
 /* All blocks, summed up in the first thread's sums; on the pool where it pays. */
-static const kn_block_sums *sum_blocks(kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
+static void sum_blocks(kn_evaluator *evaluator, const kn_blocks *blocks, bool details)
 {
     enum { LEAST_SHARE = 1 << 14 };
+    struct scan *first = &evaluator->scans[0];
     sum_jobs jobs = {evaluator, blocks, evaluator->n_threads, details};
+    if (first->figures != NULL && !kn_block_figures_may_split(first->figures)) jobs.n_jobs = 1;
     if (blocks->n_entries / LEAST_SHARE < jobs.n_jobs) jobs.n_jobs = blocks->n_entries / LEAST_SHARE;
     if (jobs.n_jobs < 1) jobs.n_jobs = 1;
     kn_pool_run(jobs.n_jobs > 1 ? evaluator->pool : NULL, jobs.n_jobs, sum_job, &jobs, NULL); /* cannot fail */
-    for (uint32_t i = 1; i < jobs.n_jobs; i++) kn_block_sums_add(evaluator->scans[0].sums, evaluator->scans[i].sums);
-    return evaluator->scans[0].sums;
+    for (uint32_t i = 1; i < jobs.n_jobs; i++) {
+        if (first->figures != NULL) kn_block_figures_add(first->figures, evaluator->scans[i].figures);
+        else kn_block_sums_add(first->sums, evaluator->scans[i].sums);
+    }
 }
 
-static void evaluate_figures(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks)
+static void evaluate_figures(kn_node *out, const kn_evaluator *evaluator, const kn_blocks *blocks)
 {
     const kn_block_lattice *b = evaluator->domain->blocks;
     double losses[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
-    kn_figures_of_blocks(out, losses, evaluator->figures, blocks);
+    kn_block_figures_finish(out, losses, evaluator->scans[0].figures, blocks);
     for (uint32_t c = 0; c < b->n_combos; c++)
         for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
             kn_node *node = &out[c * KN_LATTICE_LANES + v];
@@ -804,11 +814,12 @@ void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *
 {
     const kn_full_domain *domain = evaluator->domain;
     const kn_block_lattice *b = domain->blocks;
+    const kn_block_sums *sums = evaluator->scans[0].sums;
+    sum_blocks(evaluator, blocks, details);
     if (domain->figures != NULL) {
         evaluate_figures(out, evaluator, blocks);
         return;
     }
-    const kn_block_sums *sums = sum_blocks(evaluator, blocks, details);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         uint64_t sure[4] = {0}, refused[4] = {0};
         int64_t sure_units[4] = {0}, refused_units[4] = {0};

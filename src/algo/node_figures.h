@@ -11,7 +11,7 @@
 #ifndef KN_ALGO_NODE_FIGURES_H
 #define KN_ALGO_NODE_FIGURES_H
 
-#include "algo/full_domain.h"
+#include "algo/block_sums.h"
 
 /* Prices by cell and sensitive value, and sums of them: whole units in two parts, high << KN_PRICE_BITS | low, so that no
  * sum over a table overflows or depends on its order. */
@@ -87,6 +87,12 @@ typedef struct kn_block_figures kn_block_figures;
 kn_status kn_block_figures_new(kn_block_figures **out, const kn_figures *figures, kn_error *err);
 void kn_block_figures_free(kn_block_figures *scan);
 void kn_figures_of_blocks(kn_node *nodes, double *losses, kn_block_figures *scan, const kn_blocks *blocks);
+/* The same in parts: share by share, each with a scan of its own where the measures allow that, put together in one of them.
+ * Without `details` nodes have no smallest class. */
+void kn_block_figures_scan(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range, bool details);
+bool kn_block_figures_may_split(const kn_block_figures *scan);
+void kn_block_figures_add(kn_block_figures *scan, const kn_block_figures *more);
+void kn_block_figures_finish(kn_node *nodes, double *losses, kn_block_figures *scan, const kn_blocks *blocks);
 /* Wide vectors where the processor has them: the default. The figures are the same. */
 void kn_block_figures_use_vectors(kn_block_figures *scan, bool yes);
 /* Bytes that a scan takes. */

@@ -494,6 +494,21 @@ void kn_value_figures_price(kn_value_figures *values, const kn_blocks *blocks)
     else price_columns_plain(values, blocks);
 }
 
+bool kn_value_figures_may_split(const kn_value_figures *values) { return values->n_counted == 0; }
+
+void kn_value_figures_add(kn_value_figures *values, const kn_value_figures *more)
+{
+    const size_t n = (size_t)values->n_classes * values->figures->domain->blocks->n_combos;
+    for (size_t i = 0; i < n + values->n_classes; i++) {
+        class_sums *to = i < n ? &values->held[i] : &values->single[i - n];
+        const class_sums *from = i < n ? &more->held[i] : &more->single[i - n];
+        for (int m = 0; m < 4; m++) {
+            to->high[m] += from->high[m];
+            to->low[m] += from->low[m];
+        }
+    }
+}
+
 /* --- One node -------------------------------------------------------------------------------------------------- */
 
 void kn_value_figures_node(kn_node_sums *node, const kn_value_figures *values, uint32_t combo, uint32_t set)

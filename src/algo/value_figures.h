@@ -25,6 +25,9 @@ void kn_value_figures_gone(kn_value_figures *values, uint32_t combo, uint32_t in
  * of all classes at every combo. `positions`: of the outer columns, in the list of all. */
 void kn_value_figures_rows(kn_value_figures *values, const kn_blocks *blocks, uint32_t block, const uint32_t *positions,
                            uint32_t all_gone);
+/* Whether what was added up of shares of the blocks can be put together: where rows are not counted. */
+bool kn_value_figures_may_split(const kn_value_figures *values);
+void kn_value_figures_add(kn_value_figures *values, const kn_value_figures *more);
 /* Once all blocks are in ... */
 void kn_value_figures_price(kn_value_figures *values, const kn_blocks *blocks);
 /* ... the sums of one node. */
