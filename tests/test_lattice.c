@@ -148,19 +148,15 @@ static uint32_t persons_of_class(const problem *p, const uint32_t *levels, uint3
 }
 
 /* `release`: what recoding makes of it, NULL where nothing can be released; for the caller to free. */
-static kn_node recount_release(kn_release **out, problem *p, uint32_t *levels)
+static kn_node recode_node(kn_release **out, problem *p, uint32_t *levels)
 {
-    kn_node node = {.smallest = UINT64_MAX};
+    kn_node node = {0};
     kn_answer answer = {.recoding = KN_RECODING_LEVELS, .levels = levels};
     kn_task task = p->task;
     kn_release *release;
     kn_error refusal = {{0}};
     *out = NULL;
     task.max_suppressed = p->tuples->n_rows;
-    for (uint32_t row = 0; row < p->tuples->n_rows; row++) {
-        uint32_t persons = persons_of_class(p, levels, row);
-        if (persons < node.smallest) node.smallest = persons;
-    }
     kn_status status = kn_recode(&release, &answer, &task, &refusal);
     if (status == KN_NOT_MET) {
         node.n_suppressed = p->tuples->n_rows;
@@ -171,6 +167,17 @@ static kn_node recount_release(kn_release **out, problem *p, uint32_t *levels)
     node.n_classes = release->n_classes;
     assert_ok(kn_objective_loss(&node.loss, p->objective, release, err));
     *out = release;
+    return node;
+}
+
+static kn_node recount_release(kn_release **out, problem *p, uint32_t *levels)
+{
+    kn_node node = recode_node(out, p, levels);
+    node.smallest = UINT64_MAX;
+    for (uint32_t row = 0; row < p->tuples->n_rows; row++) {
+        uint32_t persons = persons_of_class(p, levels, row);
+        if (persons < node.smallest) node.smallest = persons;
+    }
     return node;
 }
 
@@ -322,7 +329,8 @@ static void every_node_of_every_block_matches_a_recount(void **state)
         problem p;
         random_problem(&p, &rng, 1 + kn_rng_below(&rng, 60), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4),
                        round % 3 == 0 ? LOCAL_PERSONS : round % 13 == 0, round % 2 == 0);
-        const char *measure = round % 5 == 0 ? "entropy" : "lm";
+        static const char *const measures[] = {"lm", "entropy", "cm", "pmi", "average-diversity", "weighted-mi", "dm"};
+        const char *measure = measures[(size_t)round % (sizeof measures / sizeof *measures)];
         if (!try_goal(&p, model_sets[round % 12], measure)) set_goal(&p, "k-anonymity:k=1", measure);
         check_every_block(&p, 1 + kn_rng_below(&rng, 12));
         free_problem(&p);
@@ -411,7 +419,8 @@ static void blocks_carry_several_sensitive_columns(void **state)
         uint32_t n_rows = 20 + kn_rng_below(&rng, 150), n_columns = p.n_qis + 2;
         uint32_t n_secrets = 2 + kn_rng_below(&rng, round % 8 == 7 ? 250 : 62);
         int *cells = calloc((size_t)n_rows * n_columns, sizeof *cells);
-        char models[200];
+        static const char *const measures[] = {"lm", "cm", "pmi", "average-diversity", "weighted-mi"};
+        char models[200], measure[60];
         for (uint32_t i = 0; i < n_rows * n_columns; i++)
             cells[i] = (int)kn_rng_below(&rng, i % n_columns < p.n_qis    ? 2 + i % n_columns
                                                : i % n_columns == p.n_qis ? n_secrets
@@ -428,7 +437,9 @@ static void blocks_carry_several_sensitive_columns(void **state)
                  1 + kn_rng_below(&rng, 9), 'a' + p.n_qis, 1 + kn_rng_below(&rng, n_secrets < 14 ? n_secrets : 14),
                  sets ? "p-sensitive" : "t-closeness", 'b' + p.n_qis, sets ? "p=" : "t=0.",
                  1 + kn_rng_below(&rng, sets ? 3 : 6));
-        if (try_goal(&p, models, "lm")) check_every_block(&p, 1 + kn_rng_below(&rng, 12));
+        const size_t which = n_secrets < 64 ? (size_t)round / 2 % 5 : 0; /* of one column or the other */
+        snprintf(measure, sizeof measure, which > 0 ? "%s:column=%c" : "%s", measures[which], 'a' + p.n_qis + round % 2);
+        if (try_goal(&p, models, measure)) check_every_block(&p, 1 + kn_rng_below(&rng, 12));
         free_problem(&p);
     }
 }
@@ -452,12 +463,13 @@ static void roll_stepwise(kn_node *nodes, kn_blocks steps[2], const kn_full_doma
 static void large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads(void **state)
 {
     kn_rng rng = kn_rng_new(77, 0);
-    for (int round = 0; round < 4; round++) {
+    for (int round = 0; round < 5; round++) {
         kn_pool *pool;
         assert_ok(kn_pool_new(&pool, round == 3 ? 100 : 3, err)); /* more threads than parts, too */
         problem p;
         random_problem(&p, &rng, round % 2 == 0 ? 100000 : 400000, 5, round < 2 ? 12 : 30, NO_PERSONS, false);
-        set_goal(&p, round % 2 == 0 ? "k-anonymity:k=3" : "k-anonymity:k=3 l-diversity:l=3", "lm");
+        static const char *const measures[] = {"lm", "lm", "average-class", "average-diversity", "cm"};
+        set_goal(&p, round % 2 == 0 ? "k-anonymity:k=3" : "k-anonymity:k=3 l-diversity:l=3", measures[round]);
         p.task.pool = pool;
         kn_full_domain *domain;
         kn_evaluator *alone, *together;
@@ -708,6 +720,45 @@ static void every_measure_of_the_table_of_nodes_matches_a_recount(void **state)
     }
 }
 
+/* Rows beyond what a byte counts, more sensitive values than blocks carry, more than tables of prices are made for. */
+static void the_table_of_nodes_prices_sensitive_values_of_any_number(void **state)
+{
+    static const struct {
+        uint32_t n_rows, n_qis, n_values;
+        bool listed; /* as prices by value */
+    } cases[] = {{700, 3, 2, true}, {600, 2, 5, true}, {300, 2, 40, true}, {200, 2, 90, true}, {3000, 1, 2200, false}};
+    kn_rng rng = kn_rng_new(31, 0);
+    for (size_t i = 0; i < 3 * sizeof cases / sizeof *cases; i++) {
+        problem p;
+        kn_objective *objectives[64];
+        kn_lattice_table *table;
+        random_problem(&p, &rng, cases[i / 3].n_rows, cases[i / 3].n_qis, cases[i / 3].n_values, NO_PERSONS, false);
+        static const char *const models[] = {"k-anonymity:k=3", "k-anonymity:k=9 l-diversity:l=2",
+                                             "k-anonymity:k=2 t-closeness:t=0.4,distance=equal"};
+        set_goal(&p, models[i % 3], "pmi");
+        assert_true(kn_figures_by_blocks(p.objective) == cases[i / 3].listed);
+        size_t n = 0;
+        static const char *const measures[] = {"cm", "pmi", "average-diversity", "weighted-mi:w=0.2", "am", "dm", "lm"};
+        for (; n < sizeof measures / sizeof *measures; n++) assert_ok(kn_objective_new(&objectives[n], measures[n], p.tuples, err));
+        assert_ok(kn_lattice_table_new(&table, &p.task, (const kn_objective *const *)objectives, n, 100000, err));
+        for (size_t at = 0; at < table->n; at++) {
+            kn_release *release;
+            kn_node expected = recode_node(&release, &p, table->levels + at * p.n_qis);
+            assert_int_equal(table->entries[at].node.n_suppressed, expected.n_suppressed);
+            assert_int_equal(table->entries[at].node.n_classes, expected.n_classes);
+            for (size_t m = 0; m < n && release != NULL; m++) {
+                double loss;
+                assert_ok(kn_objective_loss(&loss, objectives[m], release, err));
+                assert_same_loss(objectives[m]->type->name, table->losses[at * n + m], loss);
+            }
+            kn_release_free(release);
+        }
+        kn_lattice_table_free(table);
+        for (size_t m = 0; m < n; m++) kn_objective_free(objectives[m]);
+        free_problem(&p);
+    }
+}
+
 static kn_status ignore_node(void *context, const kn_node *node, const double *losses, const uint32_t *levels,
                              unsigned worker, kn_error *err)
 {
@@ -753,7 +804,8 @@ static void wide_vectors_give_the_same_figures(void **state)
         double losses[2][KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES * 64];
         random_problem(&p, &rng, 1 + kn_rng_below(&rng, 300), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4),
                        round % 3 == 0 ? LOCAL_PERSONS : NO_PERSONS, round % 2 == 0);
-        set_goal(&p, round % 4 == 0 ? "k-anonymity:k=1" : "k-anonymity:k=3", "lm");
+        static const char *const models[] = {"k-anonymity:k=1", "k-anonymity:k=2 l-diversity:l=2", "k-anonymity:k=3"};
+        if (!try_goal(&p, models[round % 3], "cm")) set_goal(&p, "k-anonymity:k=2", "cm");
         size_t n = all_objectives(objectives, &p), n_by_blocks = 0;
         for (size_t m = 0; m < n; m++)
             if (kn_figures_by_blocks(objectives[m])) by_blocks[n_by_blocks++] = objectives[m];
@@ -1431,6 +1483,7 @@ int main(void)
         cmocka_unit_test(exact_searches_find_the_best_node),
         cmocka_unit_test(every_way_to_hold_groups_gives_the_same_groups),
         cmocka_unit_test(every_measure_of_the_table_of_nodes_matches_a_recount),
+        cmocka_unit_test(the_table_of_nodes_prices_sensitive_values_of_any_number),
         cmocka_unit_test(under_models_of_sensitive_values_the_table_of_nodes_takes_one_pass),
         cmocka_unit_test(wide_vectors_give_the_same_figures),
         cmocka_unit_test(the_table_of_nodes_survives_failing_memory),

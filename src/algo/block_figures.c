@@ -9,6 +9,7 @@
 #include "algo/node_figures.h"
 #include "algo/value_figures.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
@@ -123,6 +124,7 @@ kn_status kn_block_figures_new(kn_block_figures **out, const kn_figures *figures
     for (uint32_t m = 0; m < figures->n; m++) {
         if (figures->factors[m] != NULL) scan->products[scan->n_products++] = m;
         scan->cells = scan->cells || figures->prices[m] != NULL;
+        assert(b->n_words > 0 || figures->objectives[m]->type->needs == 0);
     }
     KN_TRY(kn_count_scan_new(&scan->counts, domain, err));
     if (b->n_words > 0) KN_TRY(kn_histogram_scan_new(&scan->histograms, domain, err));
