@@ -104,6 +104,23 @@ done:
     return status;
 }
 
+/* Prices that fall when values are generalized: a suppressed row may pay less than its cells did. */
+static void bound_gaps(kn_full_domain *domain)
+{
+    int64_t least_row = 0;
+    if (domain->monotone_prices) return;
+    for (uint32_t q = 0; q < domain->task->tuples->n_qis; q++) {
+        const kn_lattice_column *column = &domain->lattice->columns[q];
+        int64_t least = INT64_MAX;
+        for (uint32_t l = column->min_level; l <= column->max_level; l++)
+            for (uint32_t p = 0; p < column->levels[l].n; p++)
+                if (domain->gap[q][l][p] < least) least = domain->gap[q][l][p];
+        least_row += least < INT64_MAX ? least : 0;
+    }
+    const uint64_t most = domain->task->max_suppressed, n_rows = domain->task->tuples->n_rows;
+    if (least_row < 0) domain->least_more = least_row * (int64_t)(most < n_rows ? most : n_rows);
+}
+
 double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum)
 {
     const kn_objective *objective = domain->objective;
@@ -172,9 +189,12 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     domain->upward_closed = task->models->least_values != NULL || (task->models->monotone && task->max_suppressed == 0);
     KN_NEW(domain->root, task->tuples->n_qis);
     for (uint32_t q = 0; q < task->tuples->n_qis; q++) domain->root[q] = kn_domain_root(task->tuples->domains[q]);
-    if (measure->price_cell != NULL) KN_TRY(prices(domain, task->objective, err));
+    if (measure->price_cell != NULL) {
+        KN_TRY(prices(domain, task->objective, err));
+        bound_gaps(domain);
+    }
     if (measure->suppression_bound != NULL) domain->unit = 0x1p-10;
-    domain->bounded = domain->monotone_prices || (measure->suppression_bound != NULL && measure->finish == NULL);
+    domain->bounded = measure->price_cell != NULL || (measure->suppression_bound != NULL && measure->finish == NULL);
     if (blocks) KN_TRY(block_lattice(domain, max_combos, err));
     if (blocks && domain->blocks == NULL) {
         kn_lattice_free(domain->lattice);

@@ -36,8 +36,9 @@ typedef struct kn_full_domain {
     uint32_t *order, n_order; /* all columns, outermost first */
     kn_cell *root;            /* [q]: what a suppressed row has there */
     double unit;              /* cell measures: prices are multiples of it. Class measures: losses are rounded to it */
-    bool bounded;             /* a node loses at least the table's price (class measures: 0) plus sure_units, and so does
-                                 everything below it */
+    bool bounded;             /* a feasible node loses at least the table's price (class measures: 0) plus least_more plus, where
+                                 prices are monotone, the sure_units of any node above it */
+    int64_t least_more;       /* where they are not: suppressed rows pay at least this more than their cells, in all; not above 0 */
     int64_t **table_sum;      /* [q][level]: price of the whole table at that level, in units */
     int64_t ***gap;           /* [q][level][position]: root's price less the position's */
     int64_t root_sum;         /* price of a suppressed row */

@@ -178,7 +178,7 @@ static bool scan(sweep *s, uint32_t depth, int64_t *least)
     const kn_lattice_column *columns = s->domain->lattice->columns;
     const uint32_t *open_columns = s->free_columns + (size_t)depth * s->n_qis, n_free = s->n_free[depth];
     uint32_t *levels = s->scan_levels;
-    int64_t price = 0, to_beat = units_to_beat(s);
+    int64_t price = s->domain->least_more, to_beat = units_to_beat(s);
     size_t at = 0;
     bool found = false;
     memcpy(levels, s->levels, s->n_qis * sizeof *levels);
@@ -223,7 +223,7 @@ static void settle(sweep *s, const kn_node *node, const uint32_t *levels)
     uint64_t sure = node->n_sure;
     if (!node->feasible && s->domain->upward_closed) sure = UINT32_MAX; /* closes what lies below */
     own->settled = true;
-    own->penalty = node->sure_units;
+    own->penalty = s->domain->table_sum == NULL || s->domain->monotone_prices ? node->sure_units : 0;
     own->suppressed = sure < UINT32_MAX ? (uint32_t)sure : UINT32_MAX;
     s->result->n_nodes++;
     if (s->feasible != NULL) s->feasible[at] = node->feasible;
