@@ -4,7 +4,7 @@
  * the combos differ in nothing else. Where blocks carry sensitive values, models that look at them are asked about classes
  * with persons enough, and value_figures.c adds up for the measures that do.
  *
- * Memory: 16 bytes per combo and value of the outer columns, and as much for each sensitive value that is counted. */
+ * Memory: 16 bytes per combo and value of the outer columns. */
 #include "algo/block_sums.h"
 #include "algo/node_figures.h"
 #include "algo/value_figures.h"
@@ -34,6 +34,8 @@ struct kn_block_figures {
     set_sums sums[KN_BLOCK_MAX_COMBOS][4], single_sums[4]; /* single: blocks with one entry */
     lanes4_real *class_products; /* [(product * n_combos + combo) * 4 + set]: rows * factors of outer and inner columns */
     lanes4_real *single_products; /* [(product << n_inner_bits | inner) * 4 + set]: factors of the outer columns only */
+    lanes4_wide *outer_units;     /* [measure * (n_combos + 1) + combo]: what suppressed rows pay more in the outer columns, by set;
+                                     after the combos: of blocks with one entry */
     kn_lanes4 *outer;             /* [(position in the list of all) * n_combos + combo]: suppressed rows; lane m: set m */
     kn_lanes4 *inner;             /* [(combo << n_inner_bits | inner) * 4 + set]: the same by lane */
     kn_lanes4 *single_outer, *single_inner; /* the same of blocks with one entry: [position], [inner * 4 + set] */
@@ -51,11 +53,11 @@ struct kn_block_figures {
 
 /* --- Setting up ------------------------------------------------------------------------------------------------ */
 
-size_t kn_block_figures_bytes(const kn_lattice *lattice, uint32_t n_combos, size_t n_counted)
+size_t kn_block_figures_bytes(const kn_lattice *lattice, uint32_t n_combos)
 {
     size_t n = 0;
     for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) n += lattice->columns[q].levels[lattice->columns[q].min_level].n;
-    return n * (n_combos + 1) * (n_counted + 1) * sizeof(kn_lanes4);
+    return n * (n_combos + 1) * sizeof(kn_lanes4);
 }
 
 static uint32_t inner_position(const kn_block_lattice *b, uint32_t i, uint32_t value)
@@ -132,6 +134,7 @@ kn_status kn_block_figures_new(kn_block_figures **out, const kn_figures *figures
     KN_TRY(new_lanes(&scan->class_products, (size_t)scan->n_products * b->n_combos * 4, sizeof(lanes4_real), err));
     KN_TRY(new_lanes(&scan->single_products, scan->n_products * n_values * 4, sizeof(lanes4_real), err));
     KN_TRY(new_lanes(&scan->outer, (size_t)figures->first_position[n_qis] * b->n_combos, sizeof(kn_lanes4), err));
+    KN_TRY(new_lanes(&scan->outer_units, figures->n * (b->n_combos + 1), sizeof(lanes4_wide), err));
     KN_TRY(new_lanes(&scan->single_outer, figures->first_position[n_qis], sizeof(kn_lanes4), err));
     KN_TRY(new_lanes(&scan->inner, b->n_combos * n_values * 4, sizeof(kn_lanes4), err));
     KN_TRY(new_lanes(&scan->single_inner, n_values * 4, sizeof(kn_lanes4), err));
@@ -142,6 +145,9 @@ kn_status kn_block_figures_new(kn_block_figures **out, const kn_figures *figures
     KN_NEW(scan->positions, (size_t)b->n_outer + 1);
     KN_NEW(scan->levels, n_qis + 1);
     KN_TRY(kn_node_sums_new(&scan->node, figures, err));
+    scan->node->n_columns = 0;
+    for (uint32_t i = 0; i < b->n_inner; i++) scan->node->columns[scan->node->n_columns++] = b->inner[i];
+    for (uint32_t r = 0; r < b->n_riders; r++) scan->node->columns[scan->node->n_columns++] = b->riders[r];
     kn_block_figures_use_vectors(scan, true);
     fill_at_combo(scan, b);
     fill_inner_factors(scan, b);
@@ -158,7 +164,7 @@ void kn_block_figures_free(kn_block_figures *scan)
     void *const owned[] = {scan->products,     scan->class_products, scan->single_products, scan->outer,
                            scan->single_outer, scan->inner,          scan->single_inner,    scan->inner_factor,
                            scan->at_combo,     scan->exists,         scan->outer_factor,    scan->positions,
-                           scan->levels};
+                           scan->levels,       scan->outer_units};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
     kn_count_scan_free(scan->counts);
     kn_histogram_scan_free(scan->histograms);
@@ -391,6 +397,27 @@ INLINE void add_blocks(kn_block_figures *scan, const kn_blocks *blocks, kn_block
     }
 }
 
+/* Suppressed rows by position times what each pays more there: for all nodes at once. */
+INLINE void price_outer(kn_block_figures *scan, const kn_blocks *blocks)
+{
+    const kn_figures *figures = scan->figures;
+    const kn_block_lattice *b = figures->domain->blocks;
+    const uint32_t n_combos = b->n_combos;
+    memset(scan->outer_units, 0, figures->n * (n_combos + 1) * sizeof *scan->outer_units);
+    for (uint32_t d = 0; d < b->n_outer; d++) {
+        const uint32_t q = b->outer[d], level = blocks->levels[q], first = figures->first_position[q];
+        for (uint32_t p = 0; p < b->lattice->columns[q].levels[level].n; p++)
+            for (uint32_t c = 0; c <= n_combos; c++) {
+                const kn_lanes4 rows = c < n_combos ? scan->outer[(size_t)(first + p) * n_combos + c] : scan->single_outer[first + p];
+                if (!kn_any_lane(rows)) continue;
+                const lanes4_wide wide = __builtin_convertvector(rows, lanes4_wide);
+                for (uint32_t m = 0; m < figures->n; m++)
+                    if (figures->prices[m] != NULL)
+                        scan->outer_units[m * (n_combos + 1) + c] += wide * (uint64_t)figures->prices[m]->gap[q][level][p];
+            }
+    }
+}
+
 INLINE void add_all(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range)
 {
     const kn_full_domain *domain = scan->figures->domain;
@@ -402,6 +429,7 @@ INLINE void add_all(kn_block_figures *scan, const kn_blocks *blocks, kn_block_ra
     else if (n_riders == 2) add_blocks(scan, blocks, range, false, 2, false);
     else if (n_riders == 1) add_blocks(scan, blocks, range, false, 1, false);
     else add_blocks(scan, blocks, range, false, 0, false);
+    if (scan->cells) price_outer(scan, blocks);
 }
 
 static void add_all_plain(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range) { add_all(scan, blocks, range); }
@@ -456,26 +484,23 @@ static void add_value(kn_block_figures *scan, uint32_t value, kn_lanes4 rows, ui
         suppressed[figures->first_position[b->inner[i]] + inner_position(b, i, value)] += total;
 }
 
-static void count_suppressed(kn_block_figures *scan, const kn_blocks *blocks, uint32_t c, uint32_t variant, uint32_t set)
+static void count_suppressed(kn_block_figures *scan, uint32_t c, uint32_t variant, uint32_t set)
 {
     const kn_figures *figures = scan->figures;
     const kn_block_lattice *b = figures->domain->blocks;
-    uint32_t *suppressed = scan->node->suppressed;
-    for (uint32_t d = 0; d < b->n_outer; d++) {
-        uint32_t q = b->outer[d], first = figures->first_position[q];
-        for (uint32_t p = first; p < first + b->lattice->columns[q].levels[blocks->levels[q]].n; p++)
-            suppressed[p] = scan->outer[(size_t)p * b->n_combos + c][set] + scan->single_outer[p][set];
-    }
-    for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) {
-        bool outer = false;
-        for (uint32_t d = 0; d < b->n_outer; d++) outer = outer || b->outer[d] == q;
-        for (uint32_t p = figures->first_position[q]; !outer && p < figures->first_position[q + 1]; p++) suppressed[p] = 0;
+    for (uint32_t i = 0; i < scan->node->n_columns; i++) {
+        const uint32_t q = scan->node->columns[i], first = figures->first_position[q];
+        memset(scan->node->suppressed + first, 0, (figures->first_position[q + 1] - first) * sizeof *scan->node->suppressed);
     }
     for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
         kn_lanes4 rows = scan->inner[(((size_t)c << b->n_inner_bits) + value) * 4 + set];
         if (kn_any_lane(rows)) add_value(scan, value, rows, variant, set);
         rows = scan->single_inner[value * 4 + set];
         if (kn_any_lane(rows)) add_value(scan, scan->at_combo[(c << b->n_inner_bits) + value], rows, variant, set);
+    }
+    for (uint32_t m = 0; m < figures->n; m++) {
+        const lanes4_wide *units = scan->outer_units + (size_t)m * (b->n_combos + 1);
+        scan->node->units[m] = (int64_t)(units[c][set] + units[b->n_combos][set]);
     }
 }
 
@@ -525,7 +550,7 @@ static void finish_node(kn_node *node, double *losses, kn_block_figures *scan, c
             if (both[i]->smallest[lane] < node->smallest) node->smallest = both[i]->smallest[lane];
         }
     if (!scan->details) node->smallest = 0;
-    if (scan->cells) count_suppressed(scan, blocks, c, variant, set);
+    if (scan->cells) count_suppressed(scan, c, variant, set);
     scan->node->suppressed_class = (kn_class_counts){.n_rows = node->n_suppressed};
     node->n_sure = node->n_suppressed - (domain->task->models->least_values == NULL ? refused : 0);
     node->feasible = node->n_suppressed <= domain->task->max_suppressed;

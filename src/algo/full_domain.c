@@ -161,8 +161,7 @@ static kn_status block_lattice(kn_full_domain *domain, uint32_t max_combos, kn_e
     const kn_task *task = domain->task;
     bool cells = task->objective->type->price_cell != NULL;
     const uint32_t *least_values = cells || !domain->lattice->has_histograms ? task->models->least_values : NULL;
-    size_t n_counted = kn_figures_counted(&task->objective, 1);
-    while (!cells && max_combos > 1 && kn_block_figures_bytes(domain->lattice, max_combos, n_counted) > MOST_BYTES) max_combos--;
+    while (!cells && max_combos > 1 && kn_block_figures_bytes(domain->lattice, max_combos) > MOST_BYTES) max_combos--;
     KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap, max_combos,
                                 least_values, task->pool, err));
     if (domain->blocks == NULL) goto done;

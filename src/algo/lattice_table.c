@@ -67,11 +67,10 @@ static uint32_t most_combos(const filling *f)
     enum { MOST_COMBOS = 9, MOST_BYTES = 1 << 26 };
     uint32_t n = MOST_COMBOS;
     size_t most = MOST_BYTES;
-    const size_t n_counted = kn_figures_counted(f->objectives, f->n_measures);
     for (size_t m = 0; m < f->n_measures; m++)
         if (!kn_figures_by_blocks(f->objectives[m])) return 0;
     if (f->task->memory_bytes > 0 && f->task->memory_bytes / 4 < most) most = f->task->memory_bytes / 4;
-    while (n > 1 && kn_block_figures_bytes(f->lattice, n, n_counted) > most) n--;
+    while (n > 1 && kn_block_figures_bytes(f->lattice, n) > most) n--;
     return n;
 }
 

@@ -14,20 +14,6 @@ bool kn_figures_by_blocks(const kn_objective *objective)
            measure->price_values != NULL;
 }
 
-size_t kn_figures_counted(const kn_objective *const *objectives, size_t n)
-{
-    size_t sum = 0;
-    for (size_t m = 0; m < n; m++) {
-        const kn_objective *objective = objectives[m];
-        bool known = objective->type->price_value == NULL;
-        for (size_t other = 0; other < m && !known; other++)
-            known = objectives[other]->type->price_value != NULL &&
-                    objectives[other]->type->column(objectives[other]->state) == objective->type->column(objective->state);
-        if (!known) sum += objective->tuples->sensitive[objective->type->column(objective->state)].n_values;
-    }
-    return sum;
-}
-
 static kn_status factors_new(kn_figures *figures, size_t m, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -115,6 +101,9 @@ kn_status kn_node_sums_new(kn_node_sums **out, const kn_figures *figures, kn_err
     KN_NEW(sums->suppressed, (size_t)figures->first_position[figures->domain->task->tuples->n_qis] + 1);
     KN_NEW(sums->products, figures->n + 1);
     KN_NEW(sums->values, figures->n + 1);
+    KN_NEW(sums->units, figures->n + 1);
+    KN_NEW(sums->columns, (size_t)figures->domain->task->tuples->n_qis + 1);
+    for (uint32_t q = 0; q < figures->domain->task->tuples->n_qis; q++) sums->columns[sums->n_columns++] = q;
     *out = sums;
     sums = NULL;
 done:
@@ -128,6 +117,8 @@ void kn_node_sums_free(kn_node_sums *sums)
     kn_free(sums->suppressed);
     kn_free(sums->products);
     kn_free(sums->values);
+    kn_free(sums->units);
+    kn_free(sums->columns);
     kn_free(sums);
 }
 
@@ -135,10 +126,11 @@ static int64_t cell_units(const kn_full_domain *prices, const uint32_t *first_po
                           const kn_node_sums *sums)
 {
     int64_t units = 0;
-    for (uint32_t q = 0; q < prices->lattice->tuples->n_qis; q++) {
+    for (uint32_t q = 0; q < prices->lattice->tuples->n_qis; q++) units += prices->table_sum[q][levels[q]];
+    for (uint32_t i = 0; i < sums->n_columns; i++) {
+        const uint32_t q = sums->columns[i];
         const int64_t *gap = prices->gap[q][levels[q]];
         const uint32_t *rows = sums->suppressed + first_position[q], n = prices->lattice->columns[q].levels[levels[q]].n;
-        units += prices->table_sum[q][levels[q]];
         for (uint32_t p = 0; p < n; p++) units += (int64_t)rows[p] * gap[p];
     }
     return units;
@@ -150,7 +142,7 @@ void kn_figures_losses(double *losses, const kn_figures *figures, const kn_node 
     for (size_t m = 0; m < figures->n; m++) {
         const kn_measure *measure = figures->objectives[m]->type;
         if (measure->price_cell != NULL) {
-            int64_t units = cell_units(figures->prices[m], figures->first_position, levels, sums);
+            int64_t units = sums->units[m] + cell_units(figures->prices[m], figures->first_position, levels, sums);
             losses[m] = kn_full_domain_loss(figures->prices[m], units);
             continue;
         }

@@ -43,7 +43,9 @@ typedef struct kn_figures {
 
 /* What a pass has counted of one node. */
 typedef struct kn_node_sums {
+    uint32_t n_columns, *columns; /* whose suppressed rows are counted by position; all at first */
     uint32_t *suppressed; /* [first_position[q] + position at the node's level]: rows */
+    int64_t *units;       /* [measure]: cell measures: what suppressed rows pay more in the other columns */
     uint64_t squares;     /* of the rows of classes that hold */
     long double *products; /* [measure]: class measures that are none of the others: sum over the classes that hold */
     kn_value_sum *values;  /* [measure]: what the suppressed rows pay more than in their cells; with kn_value_prices only */
@@ -52,8 +54,6 @@ typedef struct kn_node_sums {
 
 /* Can a pass over blocks price it, under any monotone models without a population? */
 bool kn_figures_by_blocks(const kn_objective *objective);
-/* Numbers that a pass over blocks counts for each value of a quasi-identifier. */
-size_t kn_figures_counted(const kn_objective *const *objectives, size_t n);
 kn_status kn_figures_new(kn_figures **out, const kn_full_domain *domain, const kn_objective *const *objectives, size_t n,
                          kn_error *err);
 void kn_figures_free(kn_figures *figures);
@@ -96,6 +96,6 @@ void kn_block_figures_finish(kn_node *nodes, double *losses, kn_block_figures *s
 /* Wide vectors where the processor has them: the default. The figures are the same. */
 void kn_block_figures_use_vectors(kn_block_figures *scan, bool yes);
 /* Bytes that a scan takes. */
-size_t kn_block_figures_bytes(const kn_lattice *lattice, uint32_t n_combos, size_t n_counted);
+size_t kn_block_figures_bytes(const kn_lattice *lattice, uint32_t n_combos);
 
 #endif

@@ -1,5 +1,6 @@
 /* Figures of sensitive values by blocks; see the header. Rows are counted for all combos at once, those of the outer columns
- * block by block. Cost: a few additions per suppressed row and combo, per class that holds what its price costs, per pass a look
+ * block by block; outer columns
+ * of many positions are not counted, their rows are priced at once. Cost: a few additions per suppressed row and combo, per class that holds what its price costs, per pass a look
  * at every position with each sensitive value. */
 #include "algo/value_figures.h"
 
@@ -27,7 +28,7 @@ typedef struct wide_sums {
  * each combo, then what is so at all of them; lane m: in merged set m. */
 typedef struct counted {
     uint32_t column, n_values;
-    kn_lanes4 *places; /* [(position in the list of all) * n_values + value]: outer and inner columns */
+    kn_lanes4 *places; /* [place of the position * n_values + value]: inner columns, and outer ones of few positions */
     kn_lanes4 *lanes;  /* [rider lane * n_values + value] */
     kn_lanes4 *block;  /* [value]: of the block at hand, ... */
     uint64_t touched;  /* ... where there are any */
@@ -44,16 +45,33 @@ struct kn_value_figures {
     counted *counts;
     wide_sums *rider_prices; /* [(price * lanes + lane) * most values + value]: of a row, all riders; by merged set */
     uint32_t most_values;
+    uint32_t *first_place; /* [q]: where its positions begin in the list of places ... */
+    bool *counts_places;   /* [q]: ... in the pass at hand; otherwise its rows are priced at once */
+    uint32_t most_places, n_places; /* of a column, of all */
+    wide_sums *at_once;    /* [price * n_slots + slot] */
     wide_sums *lost, *root; /* [price * n_combos + combo]: what suppressed rows paid in their cells, and pay suppressed */
     uint16_t *at_combo;     /* [combo << n_inner_bits | inner at the least levels]: at the combo's levels */
     uint16_t *gone;         /* [combo << n_inner_bits | inner at the combo's levels], of the block at hand */
-    uint32_t *inner_positions; /* [inner * n_inner + column]: in the list of all */
+    uint32_t *inner_positions; /* [inner * n_inner + column]: in the list of places */
 };
 
 INLINE void carry(wide_sums *sums)
 {
     sums->high += sums->low >> KN_PRICE_BITS;
     sums->low &= ((uint64_t)1 << KN_PRICE_BITS) - 1;
+}
+
+INLINE void add_wide(wide_sums *to, kn_lanes4 rows, lanes4_wide high, lanes4_wide low)
+{
+    const lanes4_wide n = __builtin_convertvector(rows, lanes4_wide);
+    to->high += n * high;
+    to->low += n * low;
+}
+
+INLINE void same_price(lanes4_wide *high, lanes4_wide *low, kn_value_price price)
+{
+    *high = (lanes4_wide){price.high, price.high, price.high, price.high};
+    *low = (lanes4_wide){price.low, price.low, price.low, price.low};
 }
 
 /* --- Setting up ------------------------------------------------------------------------------------------------ */
@@ -65,7 +83,7 @@ static uint32_t inner_position(const kn_block_lattice *b, uint32_t i, uint32_t v
 
 static void fill_positions(kn_value_figures *values, const kn_block_lattice *b)
 {
-    const uint32_t *first = values->figures->first_position;
+    const uint32_t *first = values->first_place;
     for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
         bool exists = true;
         for (uint32_t i = 0; i < b->n_inner; i++) {
@@ -119,12 +137,28 @@ done:
     return status;
 }
 
+/* The places of the columns. More than so many do not stay in the cache, and would have to be looked at in every pass. */
+static void choose_places(kn_value_figures *values, const kn_block_lattice *b)
+{
+    enum { MOST_PLACES = 256 };
+    values->most_places = MOST_PLACES;
+    for (uint32_t i = 0; i < b->n_inner; i++) {
+        const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
+        if (column->levels[column->min_level].n > values->most_places) values->most_places = column->levels[column->min_level].n;
+    }
+    for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) {
+        const kn_lattice_column *column = &b->lattice->columns[q];
+        const uint32_t n = column->levels[column->min_level].n;
+        values->first_place[q] = values->n_places;
+        values->n_places += n < values->most_places ? n : values->most_places;
+    }
+}
+
 /* Which measures there are, and what is counted for them. */
 static kn_status choose(kn_value_figures *values, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_figures *figures = values->figures;
-    const size_t n_positions = figures->first_position[figures->domain->task->tuples->n_qis];
     for (uint32_t m = 0; m < figures->n; m++) {
         if (figures->objectives[m]->type->price_values != NULL) values->classes[values->n_classes++] = m;
         if (figures->values[m] == NULL) continue;
@@ -138,7 +172,7 @@ static kn_status choose(kn_value_figures *values, kn_error *err)
         own->n_values = figures->values[m]->n_values;
         const size_t each = (size_t)own->n_values * values->n_slots;
         if (own->n_values > values->most_values) values->most_values = own->n_values;
-        KN_TRY(new_lanes(&own->places, n_positions * each, sizeof(kn_lanes4), err));
+        KN_TRY(new_lanes(&own->places, values->n_places * each, sizeof(kn_lanes4), err));
         KN_TRY(new_lanes(&own->lanes, KN_LATTICE_LANES * each, sizeof(kn_lanes4), err));
         KN_TRY(new_lanes(&own->block, each, sizeof(kn_lanes4), err));
     }
@@ -163,7 +197,11 @@ kn_status kn_value_figures_new(kn_value_figures **out, const kn_figures *figures
     KN_NEW(values->at_combo, (size_t)b->n_combos << b->n_inner_bits);
     KN_NEW(values->gone, (size_t)b->n_combos << b->n_inner_bits);
     KN_NEW(values->inner_positions, ((size_t)b->n_inner << b->n_inner_bits) + 1);
+    KN_NEW(values->first_place, (size_t)b->lattice->tuples->n_qis + 1);
+    KN_NEW(values->counts_places, (size_t)b->lattice->tuples->n_qis + 1);
+    choose_places(values, b);
     KN_TRY(choose(values, err));
+    KN_TRY(new_lanes(&values->at_once, (size_t)values->n_prices * values->n_slots, sizeof(wide_sums), err));
     KN_TRY(new_lanes(&values->held, (size_t)values->n_classes * b->n_combos, sizeof(class_sums), err));
     KN_TRY(new_lanes(&values->single, values->n_classes, sizeof(class_sums), err));
     KN_TRY(new_lanes(&values->lost, (size_t)values->n_prices * b->n_combos, sizeof(wide_sums), err));
@@ -187,7 +225,8 @@ void kn_value_figures_free(kn_value_figures *values)
         kn_free(values->counts[i].block);
     }
     void *const owned[] = {values->classes,  values->held, values->single, values->prices, values->counted_by, values->counts,
-                           values->rider_prices, values->lost, values->root, values->gone, values->at_combo, values->inner_positions};
+                           values->rider_prices, values->lost, values->root, values->gone, values->at_combo, values->inner_positions,
+                           values->first_place, values->counts_places, values->at_once};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
     kn_free(values);
 }
@@ -201,11 +240,14 @@ static uint32_t n_positions_of(const kn_lattice *lattice, const kn_blocks *block
 void kn_value_figures_clear(kn_value_figures *values, const kn_blocks *blocks)
 {
     const kn_block_lattice *b = values->figures->domain->blocks;
+    for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++)
+        values->counts_places[q] = n_positions_of(b->lattice, blocks, q) <= values->most_places;
+    memset(values->at_once, 0, (size_t)values->n_prices * values->n_slots * sizeof *values->at_once);
     for (uint32_t i = 0; i < values->n_counted; i++)
         for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) {
             const counted *own = &values->counts[i];
             const size_t each = (size_t)own->n_values * values->n_slots, n = n_positions_of(b->lattice, blocks, q);
-            memset(own->places + values->figures->first_position[q] * each, 0, n * each * sizeof *own->places);
+            if (values->counts_places[q]) memset(own->places + values->first_place[q] * each, 0, n * each * sizeof *own->places);
             if (q == 0) memset(own->lanes, 0, KN_LATTICE_LANES * each * sizeof *own->lanes);
         }
     memset(values->held, 0, (size_t)values->n_classes * b->n_combos * sizeof *values->held);
@@ -299,19 +341,58 @@ INLINE void add_rows(const kn_value_figures *values, counted *own, uint32_t lane
         add_slots(own->places + ((size_t)positions[i] * own->n_values + value) * n_slots, rows, n_slots);
 }
 
+/* What a row pays in the cells of the outer columns that are not counted. */
+INLINE kn_value_sum price_at_once(const kn_value_figures *values, const kn_value_prices *prices, const kn_blocks *blocks,
+                                  const uint32_t *positions, uint32_t value)
+{
+    const kn_block_lattice *b = values->figures->domain->blocks;
+    kn_value_sum sum = {0};
+    for (uint32_t d = 0; d < b->n_outer; d++) {
+        const uint32_t q = b->outer[d], at = positions[d] - values->figures->first_position[q];
+        if (!values->counts_places[q])
+            kn_value_sum_add(&sum, prices->prices[q][blocks->levels[q]][(size_t)at * prices->n_values + value], 1);
+    }
+    kn_value_sum_carry(&sum);
+    return sum;
+}
+
+/* The rows of one value of a block in these columns. */
+INLINE void add_at_once(const kn_value_figures *values, uint32_t counts, const kn_blocks *blocks, const uint32_t *positions,
+                        uint32_t value)
+{
+    const counted *own = &values->counts[counts];
+    const uint32_t n_slots = values->n_slots, n_combos = values->figures->domain->blocks->n_combos;
+    const kn_lanes4 *rows = own->block + value * n_slots;
+    for (uint32_t p = 0; p < values->n_prices; p++) {
+        if (values->counted_by[p] != counts) continue;
+        const kn_value_prices *prices = values->figures->values[values->prices[p]];
+        const kn_value_sum sum = price_at_once(values, prices, blocks, positions, value);
+        lanes4_wide high, low;
+        same_price(&high, &low, (kn_value_price){(uint32_t)sum.high, (uint32_t)sum.low});
+        for (uint32_t slot = own->mixed ? 0 : n_combos; slot <= n_combos; slot++)
+            add_wide(&values->at_once[(size_t)p * n_slots + slot], rows[slot], high, low);
+    }
+}
+
 /* What the rows of a block come to, in the outer columns. */
-INLINE void spread_block(const kn_value_figures *values, counted *own, const uint32_t *positions)
+INLINE void spread_block(const kn_value_figures *values, uint32_t counts, const kn_blocks *blocks, const uint32_t *positions)
 {
     const kn_block_lattice *b = values->figures->domain->blocks;
     const uint32_t n_slots = values->n_slots, n_combos = b->n_combos;
+    counted *own = &values->counts[counts];
     for (uint64_t rest = own->touched; rest != 0; rest &= rest - 1) {
         const uint32_t value = (uint32_t)__builtin_ctzll(rest);
         kn_lanes4 *rows = own->block + value * n_slots;
+        uint32_t n_counted = 0;
         for (uint32_t d = 0; d < b->n_outer; d++) {
-            kn_lanes4 *to = own->places + ((size_t)positions[d] * own->n_values + value) * n_slots;
+            const uint32_t q = b->outer[d], at = positions[d] - values->figures->first_position[q];
+            if (!values->counts_places[q]) continue;
+            kn_lanes4 *to = own->places + ((size_t)(values->first_place[q] + at) * own->n_values + value) * n_slots;
             if (own->mixed) add_slots(to, rows, n_slots);
             else to[n_combos] += rows[n_combos];
+            n_counted++;
         }
+        if (n_counted < b->n_outer) add_at_once(values, counts, blocks, positions, value);
         memset(rows, 0, n_slots * sizeof *rows);
     }
     own->touched = 0;
@@ -358,7 +439,7 @@ INLINE void add_block(kn_value_figures *values, const kn_blocks *blocks, uint32_
         if (!all) look_up(&gone, values, blocks->inner[e]);
         for (uint32_t i = 0; i < values->n_counted && gone.any != 0; i++) add_entry(values, &values->counts[i], blocks, e, &gone);
     }
-    for (uint32_t i = 0; i < values->n_counted; i++) spread_block(values, &values->counts[i], positions);
+    for (uint32_t i = 0; i < values->n_counted; i++) spread_block(values, i, blocks, positions);
 }
 
 static void add_block_plain(kn_value_figures *values, const kn_blocks *blocks, uint32_t block, const uint32_t *positions,
@@ -368,19 +449,6 @@ static void add_block_plain(kn_value_figures *values, const kn_blocks *blocks, u
 }
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
-
-INLINE void add_wide(wide_sums *to, kn_lanes4 rows, lanes4_wide high, lanes4_wide low)
-{
-    const lanes4_wide n = __builtin_convertvector(rows, lanes4_wide);
-    to->high += n * high;
-    to->low += n * low;
-}
-
-INLINE void same_price(lanes4_wide *high, lanes4_wide *low, kn_value_price price)
-{
-    *high = (lanes4_wide){price.high, price.high, price.high, price.high};
-    *low = (lanes4_wide){price.low, price.low, price.low, price.low};
-}
 
 /* Adds what n_values numbers of rows pay, at one combo. `slots`: of the first of them. */
 INLINE void add_places(wide_sums *to, const kn_value_figures *values, const kn_lanes4 *slots, const kn_value_price *prices,
@@ -403,7 +471,8 @@ INLINE void price_outer(wide_sums *lost, const kn_value_figures *values, const c
     const size_t each = (size_t)own->n_values * values->n_slots;
     for (uint32_t d = 0; d < b->n_outer; d++) {
         const uint32_t q = b->outer[d], n = n_positions_of(b->lattice, blocks, q);
-        const kn_lanes4 *slots = own->places + values->figures->first_position[q] * each;
+        const kn_lanes4 *slots = own->places + values->first_place[q] * each;
+        if (!values->counts_places[q]) continue;
         add_places(lost, values, slots, prices->prices[q][blocks->levels[q]], n * own->n_values, combo);
         carry(lost);
     }
@@ -420,7 +489,7 @@ INLINE void price_inner(wide_sums *lost, const kn_value_figures *values, const c
         const kn_lattice_level *least = &column->levels[column->min_level];
         for (uint32_t p = 0; p < least->n; p++) {
             const size_t at = column->levels[level].of_code[least->first_code[p]];
-            add_places(lost, values, own->places + (values->figures->first_position[q] + p) * each,
+            add_places(lost, values, own->places + (values->first_place[q] + p) * each,
                        prices->prices[q][level] + at * own->n_values, own->n_values, combo);
         }
         carry(lost);
@@ -452,7 +521,11 @@ INLINE void price_columns(kn_value_figures *values, const kn_blocks *blocks)
         for (uint32_t c = 0; c < b->n_combos; c++) {
             const counted *own = &values->counts[values->counted_by[p]];
             const kn_value_prices *prices = values->figures->values[values->prices[p]];
+            const wide_sums *at_once = values->at_once + (size_t)p * values->n_slots;
             wide_sums *lost = &values->lost[(size_t)p * b->n_combos + c], *root = &values->root[(size_t)p * b->n_combos + c];
+            lost->high = at_once[c].high + at_once[b->n_combos].high;
+            lost->low = at_once[c].low + at_once[b->n_combos].low;
+            carry(lost);
             price_outer(lost, values, own, prices, blocks, c);
             price_inner(lost, values, own, prices, c);
             price_lanes(lost, root, values, own, p, c);
