@@ -720,6 +720,54 @@ static void every_measure_of_the_table_of_nodes_matches_a_recount(void **state)
     }
 }
 
+static void check_losses(problem *p)
+{
+    static const char *const measures[] = {"cm", "pmi", "average-diversity", "weighted-mi:w=0.2", "am", "dm", "lm"};
+    kn_objective *objectives[8];
+    kn_lattice_table *table;
+    size_t n = 0;
+    for (; n < sizeof measures / sizeof *measures; n++) assert_ok(kn_objective_new(&objectives[n], measures[n], p->tuples, err));
+    assert_ok(kn_lattice_table_new(&table, &p->task, (const kn_objective *const *)objectives, n, 100000, err));
+    for (size_t at = 0; at < table->n; at++) {
+        kn_release *release;
+        kn_node expected = recode_node(&release, p, table->levels + at * p->n_qis);
+        assert_int_equal(table->entries[at].node.n_suppressed, expected.n_suppressed);
+        assert_int_equal(table->entries[at].node.n_classes, expected.n_classes);
+        for (size_t m = 0; m < n && release != NULL; m++) {
+            double loss;
+            assert_ok(kn_objective_loss(&loss, objectives[m], release, err));
+            assert_same_loss(objectives[m]->type->name, table->losses[at * n + m], loss);
+        }
+        kn_release_free(release);
+    }
+    kn_lattice_table_free(table);
+    for (size_t m = 0; m < n; m++) kn_objective_free(objectives[m]);
+}
+
+static void columns_of_many_values_are_priced_by_sensitive_value_too(void **state)
+{
+    kn_rng rng = kn_rng_new(32, 0);
+    for (int round = 0; round < 12; round++) {
+        enum { N_ROWS = 900, N_COLUMNS = 4 };
+        static const uint32_t n_values[N_COLUMNS] = {700, 3, 4, 5}; /* the last one is sensitive */
+        problem p = {.n_qis = N_COLUMNS - 1};
+        int *cells = calloc(N_ROWS * N_COLUMNS, sizeof *cells);
+        for (uint32_t i = 0; i < N_ROWS * N_COLUMNS; i++)
+            cells[i] = (int)kn_rng_below(&rng, 1 + kn_rng_below(&rng, n_values[i % N_COLUMNS]));
+        p.table = test_table(N_ROWS, N_COLUMNS, cells);
+        free(cells);
+        p.table->columns[p.n_qis].role = KN_ROLE_SENSITIVE;
+        for (uint32_t q = 0; q < p.n_qis; q++)
+            p.domains[q] = q > 1 ? test_suppress_domain(p.table, q) : test_random_tree_domain(&rng, p.table, q, 3);
+        assert_ok(kn_tuples_new(&p.tuples, p.table, p.domains, p.n_qis, NULL, NULL, err));
+        assert_ok(kn_tuples_histograms(p.tuples, NULL, err));
+        p.task = (kn_task){.tuples = p.tuples, .max_suppressed = N_ROWS};
+        set_goal(&p, round % 2 == 0 ? "k-anonymity:k=3" : "k-anonymity:k=2 l-diversity:l=2", "pmi");
+        check_losses(&p);
+        free_problem(&p);
+    }
+}
+
 /* Rows beyond what a byte counts, more sensitive values than blocks carry, more than tables of prices are made for. */
 static void the_table_of_nodes_prices_sensitive_values_of_any_number(void **state)
 {
@@ -730,31 +778,12 @@ static void the_table_of_nodes_prices_sensitive_values_of_any_number(void **stat
     kn_rng rng = kn_rng_new(31, 0);
     for (size_t i = 0; i < 3 * sizeof cases / sizeof *cases; i++) {
         problem p;
-        kn_objective *objectives[64];
-        kn_lattice_table *table;
         random_problem(&p, &rng, cases[i / 3].n_rows, cases[i / 3].n_qis, cases[i / 3].n_values, NO_PERSONS, false);
         static const char *const models[] = {"k-anonymity:k=3", "k-anonymity:k=9 l-diversity:l=2",
                                              "k-anonymity:k=2 t-closeness:t=0.4,distance=equal"};
         set_goal(&p, models[i % 3], "pmi");
         assert_true(kn_figures_by_blocks(p.objective) == cases[i / 3].listed);
-        size_t n = 0;
-        static const char *const measures[] = {"cm", "pmi", "average-diversity", "weighted-mi:w=0.2", "am", "dm", "lm"};
-        for (; n < sizeof measures / sizeof *measures; n++) assert_ok(kn_objective_new(&objectives[n], measures[n], p.tuples, err));
-        assert_ok(kn_lattice_table_new(&table, &p.task, (const kn_objective *const *)objectives, n, 100000, err));
-        for (size_t at = 0; at < table->n; at++) {
-            kn_release *release;
-            kn_node expected = recode_node(&release, &p, table->levels + at * p.n_qis);
-            assert_int_equal(table->entries[at].node.n_suppressed, expected.n_suppressed);
-            assert_int_equal(table->entries[at].node.n_classes, expected.n_classes);
-            for (size_t m = 0; m < n && release != NULL; m++) {
-                double loss;
-                assert_ok(kn_objective_loss(&loss, objectives[m], release, err));
-                assert_same_loss(objectives[m]->type->name, table->losses[at * n + m], loss);
-            }
-            kn_release_free(release);
-        }
-        kn_lattice_table_free(table);
-        for (size_t m = 0; m < n; m++) kn_objective_free(objectives[m]);
+        check_losses(&p);
         free_problem(&p);
     }
 }
@@ -1484,6 +1513,7 @@ int main(void)
         cmocka_unit_test(every_way_to_hold_groups_gives_the_same_groups),
         cmocka_unit_test(every_measure_of_the_table_of_nodes_matches_a_recount),
         cmocka_unit_test(the_table_of_nodes_prices_sensitive_values_of_any_number),
+        cmocka_unit_test(columns_of_many_values_are_priced_by_sensitive_value_too),
         cmocka_unit_test(under_models_of_sensitive_values_the_table_of_nodes_takes_one_pass),
         cmocka_unit_test(wide_vectors_give_the_same_figures),
         cmocka_unit_test(the_table_of_nodes_survives_failing_memory),
