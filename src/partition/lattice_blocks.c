@@ -355,7 +355,7 @@ static kn_status fill_words(void *context, size_t job, unsigned worker, kn_error
     uint32_t end = begin + (rest < TUPLES_PER_JOB ? rest : TUPLES_PER_JOB);
     for (uint32_t t = begin; t < end; t++) {
         jobs->words[t] = 0;
-        jobs->tuples[t] = t;
+        jobs->tuples[t] = b->flat_rows ? b->lattice->tuples->rows[t] : t;
     }
     for (uint32_t d = 0; d < b->n_outer; d++)
         add_field(jobs->words, b, b->outer[d], begin, end, 1ull << (b->outer_shift[d] + low_bits(b)));
@@ -415,6 +415,7 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     if (!place_outer(b)) goto done;
     if (lattice->has_histograms && least_values != NULL) KN_TRY(place_sets(b, least_values, err));
     else if (lattice->has_histograms) KN_TRY(place_values(b, err));
+    b->flat_rows = b->width == KN_LATTICE_LANES && b->n_words == 0;
     KN_TRY(number_combos(b, err));
     KN_TRY(make_base(b, pool, err));
     *out = b;
@@ -531,6 +532,7 @@ typedef struct roll_up {
     step steps[MOST_OUTER];
     uint32_t n_steps;
     uint32_t run_shift;           /* blocks of a run agree in the bits of the key from here on; 64: all are one run */
+    bool neighbours;              /* what meets stands side by side */
     uint32_t n_parts;
     kn_blocks *parts;              /* NULL: the first part is the result, the others are the roller's */
     bool shared;                   /* a part is a share of the new keys; otherwise a stretch of whole runs */
@@ -598,6 +600,7 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
 {
     enum { AHEAD = 24 }; /* tuples are sorted: their counts are anywhere */
     const uint32_t *tuples = r->from->tuples, *rows = r->roller->lattice->lattice->tuples->rows;
+    const bool scattered = flat && !r->roller->lattice->flat_rows;
     const uint32_t key_shift = flat ? low_bits(r->roller->lattice) : 0;
     const uint64_t *from_keys = r->from->keys;
     const int64_t *from_prices = r->from->prices;
@@ -610,7 +613,7 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
     bool few = end - begin <= FEW; /* looked through one by one */
     if (!few) memset(slots, 0xff, sizeof *slots << slot_bits);
     for (uint32_t i = begin; i < end; i++) {
-        if (flat && i + AHEAD < r->from->n) __builtin_prefetch(&rows[tuples[i + AHEAD]]);
+        if (scattered && i + AHEAD < r->from->n) __builtin_prefetch(&rows[tuples[i + AHEAD]]);
         uint64_t key = from_keys[i] >> key_shift;
         int64_t price = !priced ? 0 : flat ? key_price(r->roller->lattice, key) : from_prices[i];
         uint32_t block = 0;
@@ -708,13 +711,57 @@ static kn_status join_tuples(kn_blocks *out, const roll_up *r, run_scratch *scra
                 out->inner[at] = (uint16_t)value;
                 memset(out->counts + (size_t)at * width, 0, width * sizeof *out->counts);
             }
-            add_tuple(out->counts + (size_t)at * width, b, tuple, lane);
+            if (b->flat_rows) out->counts[(size_t)at * width + lane] += tuple;
+            else add_tuple(out->counts + (size_t)at * width, b, tuple, lane);
             if (b->n_words == 0) continue;
             tuple_values(&scratch->one, b, tuple, lane);
             if (join_values(out, at, is_new, &scratch->one, 0, b, b->n_words, err) != KN_OK) return KN_RESOURCES;
         }
     }
     return KN_OK;
+}
+
+/* The same where only the outermost column changes and a tuple is its number of rows: positions of a level stand in the
+ * order of those below it, so that what meets are neighbours, and one look at each tuple will do. */
+static kn_status roll_neighbours(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
+                                 kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { AT_A_TIME = 1 << 12 };
+    const kn_block_lattice *b = r->roller->lattice;
+    const uint64_t *words = r->from->keys;
+    const uint32_t *rows = r->from->tuples, n_low = low_bits(b), last_value = (1u << b->n_inner_bits) - 1;
+    uint32_t *where = scratch->where, n = 0, n_entries = 0, begin_entries = 0;
+    uint64_t last_key = UINT64_MAX; /* no key: they have 63 bits */
+    for (uint32_t stop; begin < end; begin = stop) {
+        stop = end - begin < AT_A_TIME ? end : begin + AT_A_TIME;
+        size_t most = (size_t)n + AT_A_TIME, most_entries = (size_t)n_entries + AT_A_TIME;
+        if (most > out->capacity || most_entries > out->entries_capacity)
+            KN_TRY(blocks_grow(out, b, most + most / 2, most_entries + most_entries / 2, err));
+        uint64_t *restrict keys = out->keys;
+        uint16_t *restrict inner = out->inner;
+        for (uint32_t i = begin; i < stop; i++) {
+            uint64_t key = words[i] >> n_low;
+            raise_block(&key, NULL, r->steps, r->n_steps);
+            if (key != last_key) {
+                assert(n == 0 || key > last_key);
+                last_key = keys[n] = key;
+                out->start[n++] = begin_entries = n_entries;
+            }
+            uint32_t lane = (uint32_t)words[i] & ((1u << LANE_BITS) - 1), value = (uint32_t)(words[i] >> LANE_BITS) & last_value;
+            uint32_t at = where[value];
+            if (at < begin_entries || at >= n_entries || inner[at] != value) {
+                at = where[value] = n_entries++;
+                inner[at] = (uint16_t)value;
+                ((lanes4 *)out->counts)[at] = (lanes4){0};
+            }
+            out->counts[(size_t)at * KN_LATTICE_LANES + lane] += rows[i];
+        }
+    }
+    out->n = n;
+    out->n_entries = out->start[n] = n_entries;
+done:
+    return status;
 }
 
 /* Rolls up the blocks [begin, end) of the source, which hold whole runs. */
@@ -728,6 +775,7 @@ static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratc
     const uint32_t *starts = from->start;
     const bool flat = from->tuples != NULL;
     out->n = out->n_entries = out->n_slots = 0;
+    if (r->neighbours) return roll_neighbours(out, r, scratch, begin, end, err);
     KN_TRY(blocks_grow(out, b, (end - begin) / 8 + 16, (first_entry(from, end) - first_entry(from, begin)) / 8 + 16, err));
     for (uint32_t run_end; begin < end; begin = run_end) {
         uint64_t run = run_of(r, keys[begin]);
@@ -870,6 +918,7 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
     for (uint32_t d = 0; d < b->n_outer; d++)
         if (levels[b->outer[d]] != from->levels[b->outer[d]] && innermost < d + 1) innermost = d + 1;
     if (innermost < b->n_outer) r.run_shift = b->outer_shift[innermost] + (from->tuples != NULL ? low_bits(b) : 0);
+    r.neighbours = from->tuples != NULL && b->flat_rows && b->prices == NULL && innermost <= 1;
     r.n_steps = make_steps(r.steps, from, levels, roller);
     share_out(&r);
     KN_TRY(r.shared || r.n_parts == 1 ? roll_shares(&r, err) : roll_stretches(&r, err));
