@@ -16,7 +16,8 @@
 
 typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
 
-enum { LANE_BITS = 2, MOST_OUTER = 64, MOST_PARTS = 64, LEAST_PART = 1 << 15, FEW = 8, SMALL = 1 << 18, LEAST_LISTED = 1 << 13 };
+enum { LANE_BITS = 2, MOST_OUTER = 64, MOST_PARTS = 64 };
+enum { LEAST_PART = 1 << 15, SMALL = 1 << 18, LEAST_LISTED = 1 << 13, FEW = 8 };
 /* LEAST_PART in entries; SMALL in blocks: what a hash table in the cache can hold; LEAST_LISTED in blocks of a run; FEW are
  * looked through one by one. */
 
