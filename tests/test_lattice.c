@@ -588,6 +588,35 @@ static void exact_searches_find_the_best_node(void **state)
     }
 }
 
+/* Where classes are many, whole branches are closed by a node above them and roll-ups skip levels. */
+static void exact_searches_agree_where_classes_are_many(void **state)
+{
+    kn_rng rng = kn_rng_new(25, 0);
+    for (int round = 0; round < 9; round++) {
+        problem p;
+        kn_answer expected, answer;
+        const bool flat = round == 0;
+        const uint32_t n_rows = flat ? 400000 : 50000, shares[] = {25, 5, 0};
+        random_problem(&p, &rng, n_rows, 5, flat ? 15 : 10, NO_PERSONS, false);
+        assert_true(p.tuples->n_tuples > (flat ? 1u << 18 : 1u << 15));
+        set_goal(&p, round % 4 == 3 ? "k-anonymity:k=3 l-diversity:l=2" : "k-anonymity:k=10", "lm");
+        p.task.max_suppressed = shares[round % 3] > 0 ? n_rows / shares[round % 3] : 0;
+        assert_int_equal(search(&expected, &p, "mingen", ""), KN_OK);
+        for (unsigned n_threads = 1; n_threads <= 3; n_threads += 2) {
+            assert_ok(kn_pool_new(&p.task.pool, n_threads, err));
+            p.task.memory_bytes = n_threads == 3 && !flat ? 1000 : 0;
+            assert_int_equal(search(&answer, &p, "optimal", ""), KN_OK);
+            assert_memory_equal(answer.levels, expected.levels, p.n_qis * sizeof *answer.levels);
+            assert_true(answer.optimal && answer.bound == expected.bound);
+            kn_answer_free(&answer);
+            kn_pool_free(p.task.pool);
+            p.task.pool = NULL;
+        }
+        kn_answer_free(&expected);
+        free_problem(&p);
+    }
+}
+
 static size_t n_releases_priced;
 
 static kn_status count_priced(double *loss, const void *state, const kn_release *release, kn_pool *pool, kn_error *err)
@@ -1510,6 +1539,7 @@ int main(void)
         cmocka_unit_test(blocks_carry_several_sensitive_columns),
         cmocka_unit_test(large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads),
         cmocka_unit_test(exact_searches_find_the_best_node),
+        cmocka_unit_test(exact_searches_agree_where_classes_are_many),
         cmocka_unit_test(every_way_to_hold_groups_gives_the_same_groups),
         cmocka_unit_test(every_measure_of_the_table_of_nodes_matches_a_recount),
         cmocka_unit_test(the_table_of_nodes_prices_sensitive_values_of_any_number),

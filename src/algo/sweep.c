@@ -61,7 +61,11 @@ typedef struct sweep {
     const uint32_t *column;    /* [depth]: what is rolled up there */
     uint32_t *free_columns;    /* [depth * n_qis]: columns whose levels are still open at that depth */
     uint32_t *n_free;
-    uint32_t *levels, *scan_levels;
+    size_t *n_under;           /* [depth]: nodes that share the levels of the columns before */
+    uint32_t *levels;          /* of the branch; of columns still open the least ones of interest */
+    uint32_t *scan_levels;
+    uint32_t *low, *high;      /* [depth * n_qis]: levels of the open nodes there, at least and at most */
+    uint32_t *held;            /* [depth * n_qis]: `levels` as they were above */
     size_t *stride;
     size_t n_nodes;
     known *nodes;
@@ -82,6 +86,12 @@ double kn_sweep_most_nodes(size_t memory_bytes)
     return most < ALWAYS ? ALWAYS : most;
 }
 
+static uint32_t n_levels(const sweep *s, uint32_t q)
+{
+    const kn_lattice_column *column = &s->domain->lattice->columns[q];
+    return column->max_level - column->min_level + 1;
+}
+
 static kn_status sweep_new(sweep *s, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -97,6 +107,10 @@ static kn_status sweep_new(sweep *s, kn_error *err)
     KN_NEW(s->stride, s->n_qis);
     KN_NEW(s->free_columns, ((size_t)s->n_depths + 1) * s->n_qis);
     KN_NEW(s->n_free, (size_t)s->n_depths + 1);
+    KN_NEW(s->n_under, (size_t)s->n_depths + 1);
+    KN_NEW(s->low, ((size_t)s->n_depths + 1) * s->n_qis);
+    KN_NEW(s->high, ((size_t)s->n_depths + 1) * s->n_qis);
+    KN_NEW(s->held, ((size_t)s->n_depths + 1) * s->n_qis);
     KN_NEW(s->blocks, (size_t)s->n_depths + 1);
     KN_NEW(s->groups, (size_t)s->n_depths + 1);
     for (uint32_t q = 0; q < s->n_qis; q++)
@@ -106,14 +120,17 @@ static kn_status sweep_new(sweep *s, kn_error *err)
     for (uint32_t q = 0; q < s->n_qis; q++) {
         s->levels[q] = lattice->columns[q].min_level;
         s->stride[q] = s->n_nodes;
-        s->n_nodes *= lattice->columns[q].max_level - lattice->columns[q].min_level + 1;
+        s->n_nodes *= n_levels(s, q);
     }
-    for (uint32_t d = 0; d <= s->n_depths; d++)
+    for (uint32_t d = 0; d <= s->n_depths; d++) {
+        s->n_under[d] = s->n_nodes;
         for (uint32_t q = 0; q < s->n_qis; q++) {
             bool fixed = false;
             for (uint32_t i = 0; i < d; i++) fixed = fixed || s->column[i] == q;
-            if (!fixed) s->free_columns[(size_t)d * s->n_qis + s->n_free[d]++] = q;
+            if (fixed) s->n_under[d] /= n_levels(s, q);
+            else s->free_columns[(size_t)d * s->n_qis + s->n_free[d]++] = q;
         }
+    }
     KN_NEW(s->nodes, s->n_nodes);
     KN_TRY(kn_evaluator_new(&s->evaluator, domain, domain->task->pool, err));
 done:
@@ -134,6 +151,10 @@ static void sweep_free(sweep *s)
     kn_free(s->stride);
     kn_free(s->free_columns);
     kn_free(s->n_free);
+    kn_free(s->n_under);
+    kn_free(s->low);
+    kn_free(s->high);
+    kn_free(s->held);
     kn_free(s->blocks);
     kn_free(s->groups);
     kn_free(s->nodes);
@@ -171,9 +192,21 @@ static int64_t level_price(const sweep *s, uint32_t q, uint32_t level)
     return s->domain->table_sum != NULL ? s->domain->table_sum[q][level] : 0;
 }
 
-/* Pulls bounds for the nodes that share the levels of the first `depth` columns, most general first. With `least` NULL
- * returns at the first open node whether there is one; otherwise *least becomes the smallest bound of an open node. */
-static bool scan(sweep *s, uint32_t depth, int64_t *least)
+/* Is a node open? / *least: the smallest bound of an open one / low and high at that depth: their levels. */
+typedef enum scan_for { ANY_OPEN, LEAST_BOUND, LEVELS } scan_for;
+
+static void note_levels(sweep *s, uint32_t depth, const uint32_t *levels, bool first)
+{
+    uint32_t *low = s->low + (size_t)depth * s->n_qis, *high = s->high + (size_t)depth * s->n_qis;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        if (first || levels[q] < low[q]) low[q] = levels[q];
+        if (first || levels[q] > high[q]) high[q] = levels[q];
+    }
+}
+
+/* Pulls bounds for the nodes that share the levels of the first `depth` columns, most general first; returns whether one
+ * is open, with ANY_OPEN as soon as one is found. */
+static bool scan(sweep *s, uint32_t depth, scan_for what, int64_t *least)
 {
     const kn_lattice_column *columns = s->domain->lattice->columns;
     const uint32_t *open_columns = s->free_columns + (size_t)depth * s->n_qis, n_free = s->n_free[depth];
@@ -190,8 +223,9 @@ static bool scan(sweep *s, uint32_t depth, int64_t *least)
     for (;;) {
         pull(s, at, levels);
         if (is_open(s, &s->nodes[at], price, to_beat)) {
-            if (least == NULL) return true;
-            if (price + s->nodes[at].penalty < *least) *least = price + s->nodes[at].penalty;
+            if (what == ANY_OPEN) return true;
+            if (what == LEVELS) note_levels(s, depth, levels, !found);
+            else if (price + s->nodes[at].penalty < *least) *least = price + s->nodes[at].penalty;
             found = true;
         }
         uint32_t i = 0;
@@ -268,7 +302,7 @@ static kn_status roll(sweep *s, uint32_t depth, const kn_blocks **blocks, const 
     kn_status status = KN_OK;
     const uint32_t *at = s->domain->blocks != NULL ? (*blocks)->levels : (*groups)->levels;
     bool same = *blocks == NULL || (*blocks)->tuples == NULL || depth < s->n_depths; /* a flat base is no leaf */
-    for (uint32_t d = 0; d < depth; d++) same = same && at[s->column[d]] == s->levels[s->column[d]];
+    for (uint32_t d = 0; d < s->n_depths; d++) same = same && at[s->column[d]] == s->levels[s->column[d]];
     if (same) goto done;
     if (s->domain->blocks != NULL) {
         if (!may_keep(s, depth, (*blocks)->n_entries)) goto done;
@@ -301,7 +335,7 @@ static kn_status descend(sweep *s, uint32_t depth, const kn_blocks *blocks, cons
 static bool level_is_open(sweep *s, uint32_t depth, uint32_t level)
 {
     s->levels[s->column[depth]] = level;
-    return scan(s, depth + 1, NULL);
+    return scan(s, depth + 1, ANY_OPEN, NULL);
 }
 
 /* Where many levels of a column are to be visited, each is rolled up from the one below it: from specific to general, to be
@@ -335,10 +369,10 @@ done:
 static kn_status descend_levels(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t q = s->column[depth];
+    uint32_t q = s->column[depth], least = s->levels[q];
     const kn_lattice_column *column = &s->domain->lattice->columns[q];
     bool chained = false;
-    for (uint32_t l = column->max_level + 1; l-- > column->min_level;) {
+    for (uint32_t l = column->max_level + 1; l-- > least;) {
         const kn_blocks *from = blocks;
         if (l + 1 == column->max_level) KN_TRY(roll_chain(&chained, s, depth, blocks, err));
         s->levels[q] = l;
@@ -348,19 +382,66 @@ static kn_status descend_levels(sweep *s, uint32_t depth, const kn_blocks *block
         }
         KN_TRY(descend(s, depth + 1, from, groups, err));
     }
-    s->levels[q] = column->min_level;
+    s->levels[q] = least;
 done:
+    return status;
+}
+
+/* Where classes are many and nodes few, it pays to look at all the nodes first. */
+static bool surveys(const sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups)
+{
+    enum { LEAST_CLASSES = 1 << 15 };
+    uint32_t n = blocks != NULL ? blocks->n_entries : groups->n;
+    return n >= LEAST_CLASSES && n / 4 >= s->n_under[depth];
+}
+
+/* Classes are rolled up at once to the least levels that an open node has. */
+static void lift(sweep *s, uint32_t depth)
+{
+    const uint32_t *low = s->low + (size_t)depth * s->n_qis;
+    for (uint32_t d = depth; d < s->n_depths; d++) s->levels[s->column[d]] = low[s->column[d]];
+}
+
+/* All open nodes may suppress too much. The least node above them is of no interest itself, but if it suppresses too much
+ * it closes them all, and it has fewer classes than any of them. */
+static kn_status probe(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t *high = s->high + (size_t)depth * s->n_qis;
+    const kn_lattice_column *columns = s->domain->lattice->columns;
+    const kn_task *task = s->domain->task;
+    double most_suppressed = (double)task->models->min_persons - 1; /* times the classes that could be */
+    size_t at = 0;
+    int64_t price = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        at += (high[q] - columns[q].min_level) * s->stride[q];
+        price += level_price(s, q, high[q]);
+        most_suppressed *= columns[q].levels[high[q]].n;
+    }
+    if (most_suppressed <= (double)task->max_suppressed || s->nodes[at].settled) return KN_OK;
+    if (is_open(s, &s->nodes[at], price, units_to_beat(s))) return KN_OK; /* it is visited first anyway */
+    for (uint32_t d = depth; d < s->n_depths; d++) s->levels[s->column[d]] = high[s->column[d]];
+    KN_TRY(roll(s, s->n_depths, &blocks, &groups, err));
+    KN_TRY(evaluate_leaf(s, blocks, groups, err));
+done:
+    lift(s, depth);
     return status;
 }
 
 static kn_status descend(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (must_stop(s) || !scan(s, depth, NULL)) return KN_OK;
+    uint32_t *held = s->held + (size_t)depth * s->n_qis;
+    bool survey = depth < s->n_depths && surveys(s, depth, blocks, groups);
+    if (must_stop(s) || !scan(s, depth, survey ? LEVELS : ANY_OPEN, NULL)) return KN_OK;
     KN_TRY(kn_tick(s->domain->task->ticker, "search", -1, err));
+    memcpy(held, s->levels, s->n_qis * sizeof *held);
+    if (survey) lift(s, depth);
     KN_TRY(roll(s, depth, &blocks, &groups, err));
     if (depth == s->n_depths) return evaluate_leaf(s, blocks, groups, err);
+    if (survey) KN_TRY(probe(s, depth, blocks, groups, err));
     KN_TRY(descend_levels(s, depth, blocks, groups, err));
+    memcpy(s->levels, held, s->n_qis * sizeof *held);
 done:
     return status;
 }
@@ -425,7 +506,7 @@ kn_status kn_sweep(kn_sweep_result *result, kn_ranking *ranking, const kn_full_d
     result->bound = ranking->items[0].node.loss;
     if (!result->complete) {
         int64_t least = ranking->items[0].node.units;
-        scan(&s, 0, &least);
+        scan(&s, 0, LEAST_BOUND, &least);
         result->bound = s.bounded ? kn_full_domain_loss(domain, least) : NAN;
     }
 done:

@@ -16,14 +16,20 @@
 
 typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
 
-enum { LANE_BITS = 2, MOST_OUTER = 64, MOST_PARTS = 64, LEAST_PART = 1 << 15, FEW = 8, SMALL = 1 << 18 };
-/* LEAST_PART in entries; SMALL in blocks: what a hash table in the cache can hold; FEW are looked through one by one. */
+enum { LANE_BITS = 2, MOST_OUTER = 64, MOST_PARTS = 64 };
+enum { LEAST_PART = 1 << 15, SMALL = 1 << 18, LEAST_LISTED = 1 << 13, FEW = 8 };
+/* LEAST_PART in entries; SMALL in blocks: what a hash table in the cache can hold; LEAST_LISTED in blocks of a run; FEW are
+ * looked through one by one. */
 
 /* What one thread needs to roll up a run. */
 typedef struct run_scratch {
-    uint32_t *slots;
+    uint32_t *slots;        /* of a hash table; KN_NONE: free */
+    /* Of a run in the cache the blocks that meet are chained: */
     uint32_t *next;         /* [block of the run]: the next one with the same result */
     uint32_t *first, *last; /* [block of the result, counted in the run]: ends of its chain */
+    /* Of a larger one they are listed, as no chain tells early enough what to fetch. Then `next` is the block of the result,
+     * KN_NONE for another share, `last` how many meet, and `first` is where they begin in: */
+    uint32_t *list;
     size_t capacity;        /* blocks of a run */
     uint32_t *where;        /* [inner]: entry of the result that may hold this inner value */
     kn_blocks one;          /* an entry with the sensitive values of a tuple */
@@ -355,7 +361,7 @@ static kn_status fill_words(void *context, size_t job, unsigned worker, kn_error
     uint32_t end = begin + (rest < TUPLES_PER_JOB ? rest : TUPLES_PER_JOB);
     for (uint32_t t = begin; t < end; t++) {
         jobs->words[t] = 0;
-        jobs->tuples[t] = t;
+        jobs->tuples[t] = b->flat_rows ? b->lattice->tuples->rows[t] : t;
     }
     for (uint32_t d = 0; d < b->n_outer; d++)
         add_field(jobs->words, b, b->outer[d], begin, end, 1ull << (b->outer_shift[d] + low_bits(b)));
@@ -415,6 +421,7 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     if (!place_outer(b)) goto done;
     if (lattice->has_histograms && least_values != NULL) KN_TRY(place_sets(b, least_values, err));
     else if (lattice->has_histograms) KN_TRY(place_values(b, err));
+    b->flat_rows = b->width == KN_LATTICE_LANES && b->n_words == 0;
     KN_TRY(number_combos(b, err));
     KN_TRY(make_base(b, pool, err));
     *out = b;
@@ -483,6 +490,7 @@ void kn_block_roller_free(kn_block_roller *roller)
         kn_free(roller->scratch[i].next);
         kn_free(roller->scratch[i].first);
         kn_free(roller->scratch[i].last);
+        kn_free(roller->scratch[i].list);
         kn_free(roller->scratch[i].where);
         kn_blocks_free(&roller->scratch[i].one);
     }
@@ -531,6 +539,7 @@ typedef struct roll_up {
     step steps[MOST_OUTER];
     uint32_t n_steps;
     uint32_t run_shift;           /* blocks of a run agree in the bits of the key from here on; 64: all are one run */
+    bool neighbours;              /* what meets stands side by side */
     uint32_t n_parts;
     kn_blocks *parts;              /* NULL: the first part is the result, the others are the roller's */
     bool shared;                   /* a part is a share of the new keys; otherwise a stretch of whole runs */
@@ -544,6 +553,8 @@ static inline uint32_t first_entry(const kn_blocks *from, uint32_t block)
 
 static inline uint64_t run_of(const roll_up *r, uint64_t key) { return r->run_shift < 64 ? key >> r->run_shift : 0; }
 
+static inline bool is_listed(size_t n_blocks_of_run) { return n_blocks_of_run > LEAST_LISTED; }
+
 static kn_status scratch_reserve(run_scratch *scratch, size_t n, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -553,12 +564,14 @@ static kn_status scratch_reserve(run_scratch *scratch, size_t n, kn_error *err)
     kn_free(scratch->next);
     kn_free(scratch->first);
     kn_free(scratch->last);
-    scratch->slots = scratch->next = scratch->first = scratch->last = NULL;
+    kn_free(scratch->list);
+    scratch->slots = scratch->next = scratch->first = scratch->last = scratch->list = NULL;
     scratch->capacity = 0;
     KN_NEW_RAW(scratch->slots, (size_t)1 << bits_for((uint32_t)(2 * n)));
     KN_NEW_RAW(scratch->next, n);
-    KN_NEW_RAW(scratch->first, n);
+    KN_NEW_RAW(scratch->first, n + 1);
     KN_NEW_RAW(scratch->last, n);
+    if (is_listed(n)) KN_NEW_RAW(scratch->list, n);
     scratch->capacity = n;
 done:
     return status;
@@ -590,14 +603,44 @@ static inline uint32_t share_of(uint64_t hash, uint32_t n_shares)
     return (uint32_t)((((hash ^ hash >> 32) * 0xd6e8feb86659fd93u >> 32) * n_shares) >> 32);
 }
 
+static inline uint64_t hash_of(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }
+
+/* The hash table of a large run grows with what it holds, which may be far less than what comes in. */
+static void fill_slots(uint32_t *slots, uint32_t slot_bits, const uint64_t *keys, uint32_t n)
+{
+    uint32_t last_slot = (1u << slot_bits) - 1;
+    memset(slots, 0xff, sizeof *slots << slot_bits);
+    for (uint32_t block = 0; block < n; block++) {
+        uint32_t slot = (uint32_t)(hash_of(keys[block]) >> (64 - slot_bits));
+        while (slots[slot] != KN_NONE) slot = (slot + 1) & last_slot;
+        slots[slot] = block;
+    }
+}
+
+/* From how many blocks of the run [begin, end) meet to the list of them. */
+static void list_blocks(run_scratch *scratch, uint32_t begin, uint32_t end, uint32_t n)
+{
+    uint32_t *restrict next = scratch->next, *restrict first = scratch->first, *restrict last = scratch->last,
+             *restrict list = scratch->list, at = 0;
+    for (uint32_t block = 0; block < n; block++) {
+        first[block] = at;
+        at += last[block];
+        last[block] = first[block];
+    }
+    first[n] = at;
+    for (uint32_t i = begin; i < end; i++)
+        if (next[i - begin] != KN_NONE) list[last[next[i - begin]]++] = i;
+}
+
 /* Keys and prices of what the run [begin, end) becomes, from out->n on, and which blocks meet in it; with shares only what
  * hashes to this one. Returns how many. */
 static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, run_scratch *scratch,
                                                                 uint32_t begin, uint32_t end, uint32_t n_shares,
                                                                 uint32_t share, uint32_t n_steps, bool flat, bool priced)
 {
-    enum { AHEAD = 24 }; /* tuples are sorted: their counts are anywhere */
+    enum { AHEAD = 24, FIRST_SLOT_BITS = 13 }; /* tuples are sorted: their counts are anywhere */
     const uint32_t *tuples = r->from->tuples, *rows = r->roller->lattice->lattice->tuples->rows;
+    const bool scattered = flat && !r->roller->lattice->flat_rows;
     const uint32_t key_shift = flat ? low_bits(r->roller->lattice) : 0;
     const uint64_t *from_keys = r->from->keys;
     const int64_t *from_prices = r->from->prices;
@@ -606,34 +649,41 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
     uint32_t *restrict slots = scratch->slots, *restrict next = scratch->next, *restrict first = scratch->first,
              *restrict last = scratch->last;
     const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
-    uint32_t n = 0, slot_bits = bits_for(2 * (end - begin)), last_slot = (1u << slot_bits) - 1;
-    bool few = end - begin <= FEW; /* looked through one by one */
-    if (!few) memset(slots, 0xff, sizeof *slots << slot_bits);
+    uint32_t n = 0, slot_bits = bits_for(2 * (end - begin));
+    const bool few = end - begin <= FEW, listed = is_listed(end - begin);
+    if (slot_bits > FIRST_SLOT_BITS) slot_bits = FIRST_SLOT_BITS;
+    if (!few) fill_slots(slots, slot_bits, keys, 0);
     for (uint32_t i = begin; i < end; i++) {
-        if (flat && i + AHEAD < r->from->n) __builtin_prefetch(&rows[tuples[i + AHEAD]]);
+        if (scattered && i + AHEAD < r->from->n) __builtin_prefetch(&rows[tuples[i + AHEAD]]);
         uint64_t key = from_keys[i] >> key_shift;
         int64_t price = !priced ? 0 : flat ? key_price(r->roller->lattice, key) : from_prices[i];
         uint32_t block = 0;
         raise_block(&key, priced ? &price : NULL, steps, n_steps);
-        uint64_t hash = key * 0x9e3779b97f4a7c15u;
-        if (n_shares > 1 && share_of(hash, n_shares) != share) continue;
+        uint64_t hash = hash_of(key);
+        if (n_shares > 1 && share_of(hash, n_shares) != share) {
+            next[i - begin] = KN_NONE;
+            continue;
+        }
         if (few) {
             while (block < n && keys[block] != key) block++;
         } else {
-            uint32_t slot = (uint32_t)(hash >> (64 - slot_bits));
+            uint32_t slot = (uint32_t)(hash >> (64 - slot_bits)), last_slot = (1u << slot_bits) - 1;
             while ((block = slots[slot]) != KN_NONE && keys[block] != key) slot = (slot + 1) & last_slot;
             if (block == KN_NONE) slots[slot] = block = n;
         }
-        next[i - begin] = KN_NONE;
+        next[i - begin] = listed ? block : KN_NONE;
         if (block == n) {
             if (priced) prices[n] = price;
             keys[n++] = key;
             first[block] = i;
-        } else {
+            if (listed) last[block] = 0;
+            if (!few && n >> (slot_bits - 1) != 0) fill_slots(slots, ++slot_bits, keys, n);
+        } else if (!listed) {
             next[last[block] - begin] = i;
         }
-        last[block] = i;
+        last[block] = listed ? last[block] + 1 : i;
     }
+    if (listed) list_blocks(scratch, begin, end, n);
     return n;
 }
 
@@ -649,21 +699,30 @@ static uint32_t chain_any(kn_blocks *out, const roll_up *r, run_scratch *scratch
     return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, false, priced);
 }
 
-/* The entries of the next n_blocks blocks, whose chains lie in the run that begins at `begin`. */
+/* The entries of the next n_blocks blocks, which come from the run that begins at `begin`. */
 static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *out, const roll_up *r,
                                                                     run_scratch *scratch, uint32_t begin,
-                                                                    uint32_t n_blocks, uint32_t width, uint32_t n_counts,
-                                                                    uint32_t n_words, kn_error *err)
+                                                                    uint32_t n_blocks, bool listed, uint32_t width,
+                                                                    uint32_t n_counts, uint32_t n_words, kn_error *err)
 {
+    enum { AHEAD = 12 };
     const uint16_t *from_inner = r->from->inner;
     const uint32_t *from_start = r->from->start, *from_counts = r->from->counts;
-    const uint32_t *first = scratch->first, *next = scratch->next;
+    const uint32_t *first = scratch->first, *next = scratch->next, *list = scratch->list;
     uint32_t *restrict where = scratch->where, *restrict start = out->start + out->n, *restrict counts = out->counts;
     uint16_t *restrict inner = out->inner;
-    uint32_t n = out->n_entries;
+    uint32_t n = out->n_entries, n_listed = listed ? first[n_blocks] : 0;
     for (uint32_t block = 0; block < n_blocks; block++) {
         uint32_t begin_entries = start[block] = n;
-        for (uint32_t i = first[block]; i != KN_NONE; i = next[i - begin]) {
+        for (uint32_t at_block = first[block]; listed ? at_block < first[block + 1] : at_block != KN_NONE;
+             at_block = listed ? at_block + 1 : next[at_block - begin]) {
+            const uint32_t i = listed ? list[at_block] : at_block;
+            if (listed && at_block + 2 * AHEAD < n_listed) {
+                uint32_t soon = from_start[list[at_block + AHEAD]];
+                __builtin_prefetch(&from_start[list[at_block + 2 * AHEAD]]);
+                __builtin_prefetch(&from_inner[soon]);
+                __builtin_prefetch(&from_counts[(size_t)soon * width]);
+            }
             for (uint32_t e = from_start[i], end = from_start[i + 1]; e < end; e++) {
                 uint32_t value = from_inner[e], at = where[value];
                 const lanes4 *more = (const lanes4 *)(from_counts + (size_t)e * width);
@@ -689,16 +748,36 @@ static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *o
     return KN_OK;
 }
 
-/* The same from sorted tuples. */
-static kn_status join_tuples(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t n_blocks,
-                             kn_error *err)
+static kn_status join_any(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t n_blocks,
+                          bool listed, kn_error *err)
 {
     const kn_block_lattice *b = r->roller->lattice;
+    if (b->width == 4 && b->n_words == 0)
+        return listed ? join_entries(out, r, scratch, begin, n_blocks, true, 4, 4, 0, err)
+                      : join_entries(out, r, scratch, begin, n_blocks, false, 4, 4, 0, err);
+    if (b->width == 4 && b->n_words == 1) return join_entries(out, r, scratch, begin, n_blocks, listed, 4, 4, 1, err);
+    if (b->width == 8 && b->n_counts == 4) return join_entries(out, r, scratch, begin, n_blocks, listed, 8, 4, 0, err);
+    return join_entries(out, r, scratch, begin, n_blocks, listed, b->width, b->n_counts, b->n_words, err);
+}
+
+/* The same from sorted tuples. */
+static kn_status join_tuples(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t n_blocks,
+                             bool listed, kn_error *err)
+{
+    enum { AHEAD = 16 };
+    const kn_block_lattice *b = r->roller->lattice;
     const uint32_t width = b->width;
-    uint32_t *where = scratch->where;
+    const uint32_t *first = scratch->first, *next = scratch->next, *list = scratch->list;
+    uint32_t *where = scratch->where, n_listed = listed ? first[n_blocks] : 0;
     for (uint32_t block = 0; block < n_blocks; block++) {
         uint32_t begin_entries = out->start[out->n + block] = out->n_entries;
-        for (uint32_t i = scratch->first[block]; i != KN_NONE; i = scratch->next[i - begin]) {
+        for (uint32_t at_block = first[block]; listed ? at_block < first[block + 1] : at_block != KN_NONE;
+             at_block = listed ? at_block + 1 : next[at_block - begin]) {
+            const uint32_t i = listed ? list[at_block] : at_block;
+            if (listed && at_block + AHEAD < n_listed) {
+                __builtin_prefetch(&r->from->keys[list[at_block + AHEAD]]);
+                __builtin_prefetch(&r->from->tuples[list[at_block + AHEAD]]);
+            }
             uint64_t word = r->from->keys[i];
             uint32_t lane = (uint32_t)word & ((1u << LANE_BITS) - 1), tuple = r->from->tuples[i];
             uint32_t value = (uint32_t)(word >> LANE_BITS) & ((1u << b->n_inner_bits) - 1), at = where[value];
@@ -708,13 +787,57 @@ static kn_status join_tuples(kn_blocks *out, const roll_up *r, run_scratch *scra
                 out->inner[at] = (uint16_t)value;
                 memset(out->counts + (size_t)at * width, 0, width * sizeof *out->counts);
             }
-            add_tuple(out->counts + (size_t)at * width, b, tuple, lane);
+            if (b->flat_rows) out->counts[(size_t)at * width + lane] += tuple;
+            else add_tuple(out->counts + (size_t)at * width, b, tuple, lane);
             if (b->n_words == 0) continue;
             tuple_values(&scratch->one, b, tuple, lane);
             if (join_values(out, at, is_new, &scratch->one, 0, b, b->n_words, err) != KN_OK) return KN_RESOURCES;
         }
     }
     return KN_OK;
+}
+
+/* The same where only the outermost column changes and a tuple is its number of rows: positions of a level stand in the
+ * order of those below it, so that what meets are neighbours, and one look at each tuple will do. */
+static kn_status roll_neighbours(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
+                                 kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { AT_A_TIME = 1 << 12 };
+    const kn_block_lattice *b = r->roller->lattice;
+    const uint64_t *words = r->from->keys;
+    const uint32_t *rows = r->from->tuples, n_low = low_bits(b), last_value = (1u << b->n_inner_bits) - 1;
+    uint32_t *where = scratch->where, n = 0, n_entries = 0, begin_entries = 0;
+    uint64_t last_key = UINT64_MAX; /* no key: they have 63 bits */
+    for (uint32_t stop; begin < end; begin = stop) {
+        stop = end - begin < AT_A_TIME ? end : begin + AT_A_TIME;
+        size_t most = (size_t)n + AT_A_TIME, most_entries = (size_t)n_entries + AT_A_TIME;
+        if (most > out->capacity || most_entries > out->entries_capacity)
+            KN_TRY(blocks_grow(out, b, most + most / 2, most_entries + most_entries / 2, err));
+        uint64_t *restrict keys = out->keys;
+        uint16_t *restrict inner = out->inner;
+        for (uint32_t i = begin; i < stop; i++) {
+            uint64_t key = words[i] >> n_low;
+            raise_block(&key, NULL, r->steps, r->n_steps);
+            if (key != last_key) {
+                assert(n == 0 || key > last_key);
+                last_key = keys[n] = key;
+                out->start[n++] = begin_entries = n_entries;
+            }
+            uint32_t lane = (uint32_t)words[i] & ((1u << LANE_BITS) - 1), value = (uint32_t)(words[i] >> LANE_BITS) & last_value;
+            uint32_t at = where[value];
+            if (at < begin_entries || at >= n_entries || inner[at] != value) {
+                at = where[value] = n_entries++;
+                inner[at] = (uint16_t)value;
+                ((lanes4 *)out->counts)[at] = (lanes4){0};
+            }
+            out->counts[(size_t)at * KN_LATTICE_LANES + lane] += rows[i];
+        }
+    }
+    out->n = n;
+    out->n_entries = out->start[n] = n_entries;
+done:
+    return status;
 }
 
 /* Rolls up the blocks [begin, end) of the source, which hold whole runs. */
@@ -728,6 +851,7 @@ static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratc
     const uint32_t *starts = from->start;
     const bool flat = from->tuples != NULL;
     out->n = out->n_entries = out->n_slots = 0;
+    if (r->neighbours) return roll_neighbours(out, r, scratch, begin, end, err);
     KN_TRY(blocks_grow(out, b, (end - begin) / 8 + 16, (first_entry(from, end) - first_entry(from, begin)) / 8 + 16, err));
     for (uint32_t run_end; begin < end; begin = run_end) {
         uint64_t run = run_of(r, keys[begin]);
@@ -739,11 +863,8 @@ static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratc
                                n_entries > out->entries_capacity ? n_entries + n_entries / 2 : n_entries, err));
         KN_TRY(scratch_reserve(scratch, run_end - begin, err));
         uint32_t n_blocks = chain_any(out, r, scratch, begin, run_end, share);
-        if (flat) KN_TRY(join_tuples(out, r, scratch, begin, n_blocks, err));
-        else if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 4, 0, err));
-        else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 4, 4, 1, err));
-        else if (b->width == 8 && b->n_counts == 4) KN_TRY(join_entries(out, r, scratch, begin, n_blocks, 8, 4, 0, err));
-        else KN_TRY(join_entries(out, r, scratch, begin, n_blocks, b->width, b->n_counts, b->n_words, err));
+        KN_TRY(flat ? join_tuples(out, r, scratch, begin, n_blocks, is_listed(run_end - begin), err)
+                    : join_any(out, r, scratch, begin, n_blocks, is_listed(run_end - begin), err));
         out->n += n_blocks;
     }
     out->start[out->n] = out->n_entries;
@@ -783,7 +904,7 @@ static void share_out(roll_up *r)
         r->n_parts = 1;
         r->ends[0] = 0;
         r->ends[1] = from->n;
-    } else if (from->n <= SMALL) {
+    } else if (from->n <= SMALL || r->run_shift == 64) {
         r->shared = true;
         r->run_shift = 64;
     } else {
@@ -870,6 +991,7 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
     for (uint32_t d = 0; d < b->n_outer; d++)
         if (levels[b->outer[d]] != from->levels[b->outer[d]] && innermost < d + 1) innermost = d + 1;
     if (innermost < b->n_outer) r.run_shift = b->outer_shift[innermost] + (from->tuples != NULL ? low_bits(b) : 0);
+    r.neighbours = from->tuples != NULL && b->flat_rows && b->prices == NULL && innermost <= 1;
     r.n_steps = make_steps(r.steps, from, levels, roller);
     share_out(&r);
     KN_TRY(r.shared || r.n_parts == 1 ? roll_shares(&r, err) : roll_stretches(&r, err));

@@ -29,7 +29,7 @@ typedef struct kn_blocks {
     uint32_t n, n_entries;
     uint32_t *levels; /* n_qis; inner columns and riders at their least level */
     uint64_t *keys;   /* outer key; of a flat base followed by inner value and rider lane */
-    uint32_t *tuples; /* [key of a flat base]; otherwise NULL, and what follows is there */
+    uint32_t *tuples; /* [key of a flat base]: the tuple, or its rows; otherwise NULL, and what follows is there */
     int64_t *prices;  /* NULL: none are carried */
     uint32_t *start;  /* n + 1: entries of a block */
     uint16_t *inner;  /* [entry]: positions of the inner columns, packed */
@@ -64,6 +64,7 @@ typedef struct kn_block_lattice {
     uint32_t *values_at, *values_lane; /* [sensitive]: where its lanes begin in a slot; numbers per rider lane */
     uint32_t values_width;      /* numbers per slot */
     uint32_t most_listed;       /* rows that an entry lists instead of having a slot */
+    bool flat_rows;             /* a flat base has numbers of rows, as nothing else is asked of a tuple */
     kn_blocks base;
 } kn_block_lattice;
 

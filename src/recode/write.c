@@ -326,20 +326,31 @@ static char *put_class(char *to, const writer *w, uint32_t first, uint32_t end, 
     return to;
 }
 
-/* Rows of one class follow each other, mostly: their QIs are copied from the row before. */
+/* Rows were sorted: what is looked up of them is anywhere. */
+static inline void fetch_row(const writer *w, uint32_t row)
+{
+    __builtin_prefetch(&w->release->row_class[row]);
+    for (uint32_t c = 0; c < w->n_columns; c++) {
+        const kn_column *column = w->columns[c].column;
+        if (w->columns[c].q == KN_NONE) __builtin_prefetch((const char *)column->codes + (size_t)row * column->code_bytes);
+    }
+}
+
+/* Rows of one class follow each other, mostly: their QIs are copied from the first of them, not from the row before, whose
+ * bytes are still on their way to the cache. */
 static kn_status format_rows(writer *w, kn_buffer *buffer, uint64_t begin, uint64_t end, kn_error *err)
 {
     kn_status status = KN_OK;
     enum { AHEAD = 16 };
     const uint32_t *row_class = w->release->row_class;
     uint32_t last_class = KN_NONE; /* no row has this one: suppressed rows count as n_classes */
-    struct stretch { /* [column]: what neighbouring QIs became, where the first of them is */
+    struct stretch { /* [column]: what neighbouring QIs became in the class, where the first of them is */
         size_t at, n;
     } *stretches = NULL;
     KN_NEW(stretches, w->n_columns);
     for (uint64_t i = begin; i < end; i++) {
         uint32_t row = w->order[i], class = row_class[row] == KN_NONE ? w->release->n_classes : row_class[row];
-        if (i + AHEAD < end) __builtin_prefetch(&row_class[w->order[i + AHEAD]]);
+        if (i + AHEAD < end) fetch_row(w, w->order[i + AHEAD]);
         if (!kn_buffer_reserve(buffer, w->longest_row)) KN_FAIL(KN_RESOURCES, "out of memory");
         char *to = buffer->bytes + buffer->n;
         for (uint32_t c = 0, next; c < w->n_columns; c = next) {
@@ -350,14 +361,14 @@ static kn_status format_rows(writer *w, kn_buffer *buffer, uint64_t begin, uint6
                 continue;
             }
             struct stretch *same = &stretches[c];
-            char *from = to;
             if (class == last_class) {
                 memcpy(to, buffer->bytes + same->at, same->n);
                 to += same->n;
             } else {
+                char *from = to;
                 to = put_class(to, w, c, next, class);
+                *same = (struct stretch){(size_t)(from - buffer->bytes), (size_t)(to - from)};
             }
-            *same = (struct stretch){(size_t)(from - buffer->bytes), (size_t)(to - from)};
         }
         buffer->n = (size_t)(to - buffer->bytes);
         last_class = class;
