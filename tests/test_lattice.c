@@ -3,6 +3,7 @@
 
 #include "algo/huge_lattice.h"
 #include "algo/lattice_table.h"
+#include "algo/narrow.h"
 #include "hierarchy/build.h"
 #include "io/csv_read.h"
 #include "recode/recode.h"
@@ -897,6 +898,44 @@ static void the_best_nodes_are_listed_and_an_early_end_has_a_true_bound(void **s
     assert_true(n_stopped > 10);
 }
 
+/* Levels are taken away only where nothing is feasible. */
+static void a_narrowed_lattice_has_all_feasible_nodes(void **state)
+{
+    kn_rng rng = kn_rng_new(23, 0);
+    uint32_t n_closed = 0;
+    for (int round = 0; round < 200; round++) {
+        problem p;
+        kn_narrowed narrowed;
+        kn_full_domain *domain;
+        kn_evaluator *evaluator;
+        kn_node node;
+        uint32_t n_rows = 5 + kn_rng_below(&rng, 40), at[16];
+        random_problem(&p, &rng, n_rows, 3, 2 + kn_rng_below(&rng, 9), (int)kn_rng_below(&rng, 3), round % 2 == 0);
+        some_goal(&p, round);
+        p.task.max_suppressed = kn_rng_below(&rng, 4) * n_rows / 8;
+        assert_ok(kn_full_domain_new(&domain, &p.task, 0, err));
+        assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
+        assert_ok(kn_narrow(&narrowed, &p.task, err));
+        assert_true(narrowed.n_nodes == domain->lattice->n_nodes);
+        double n_left = 0;
+        least_levels(at, domain->lattice);
+        do {
+            bool left = true;
+            for (uint32_t q = 0; q < 3; q++) left = left && at[q] >= narrowed.domains[q].min_level;
+            assert_ok(kn_evaluate_levels(&node, evaluator, at, err));
+            assert_false(node.feasible && !left);
+            n_left += left;
+        } while (next_levels(domain->lattice, at));
+        assert_true(n_left == narrowed.n_nodes_left);
+        n_closed += n_left < narrowed.n_nodes;
+        kn_narrowed_free(&narrowed);
+        kn_evaluator_free(evaluator);
+        kn_full_domain_free(domain);
+        free_problem(&p);
+    }
+    assert_true(n_closed > 10);
+}
+
 /* Keys of several words, histograms as lists: other paths, the same nodes. */
 static void every_way_to_hold_groups_gives_the_same_groups(void **state)
 {
@@ -1429,6 +1468,7 @@ int main(void)
         cmocka_unit_test(blocks_carry_several_sensitive_columns),
         cmocka_unit_test(large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads),
         cmocka_unit_test(exact_searches_find_the_best_node),
+        cmocka_unit_test(a_narrowed_lattice_has_all_feasible_nodes),
         cmocka_unit_test(every_way_to_hold_groups_gives_the_same_groups),
         cmocka_unit_test(every_measure_of_the_table_of_nodes_matches_a_recount),
         cmocka_unit_test(under_models_of_sensitive_values_the_table_of_nodes_takes_one_pass),
