@@ -4,7 +4,7 @@
  * fewest suppressed rows, then by the lexicographically smaller vector; `top` lists the best ones. Levels that no feasible
  * node has are left out at once (narrow.h). Lattices of up to some million nodes are then swept from general to specific
  * with bounds (sweep.h); what was reached when time, effort or patience ran out is returned with a proven bound. Larger
- * lattices are searched best first over prefixes (huge_lattice.h).
+ * lattices are searched some columns at a time (huge_lattice.h).
  *
  * Relies on: rows suppressed for want of persons stay suppressed when specialized. Cost: on tables with a few thousand
  * to a million distinct tuples about one to two hundred roll-ups. */
