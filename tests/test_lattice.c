@@ -906,12 +906,18 @@ static void the_best_nodes_are_listed_and_an_early_end_has_a_true_bound(void **s
 static void assert_true_bound(problem *p, const kn_ranked_node *all, uint32_t n, uint64_t effort, uint32_t *n_complete)
 {
     kn_full_domain *domain;
-    kn_ranking ranking;
-    kn_sweep_result result;
+    kn_ranking ranking, again;
+    kn_sweep_result result, same;
     assert_ok(kn_full_domain_new(&domain, &p->task, 0, err));
     assert_ok(kn_ranking_new(&ranking, 3, p->n_qis, err));
+    assert_ok(kn_ranking_new(&again, 3, p->n_qis, err));
     assert_ok(kn_huge_lattice(&result, &ranking, domain, effort, err));
-    assert_true(ranking.n > 0);
+    assert_ok(kn_huge_lattice(&same, &again, domain, effort, err));
+    assert_true(ranking.n > 0 && ranking.n == again.n && result.n_nodes == same.n_nodes);
+    assert_true(result.bound == same.bound || isnan(result.bound));
+    for (size_t i = 0; i < ranking.n; i++)
+        assert_memory_equal(ranking.items[i].levels, again.items[i].levels, p->n_qis * sizeof(uint32_t));
+    kn_ranking_free(&again);
     assert_false(ranking.items[0].node.loss < all[0].node.loss);
     assert_false(result.bound > all[0].node.loss);
     bool provable = domain->table_sum != NULL && domain->monotone_prices;

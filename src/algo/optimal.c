@@ -18,9 +18,12 @@ static void explain(kn_trace *trace, double n_nodes, const kn_ranking *ranking, 
 {
     if (trace == NULL || !trace->explain) return;
     kn_buffer *text = &trace->explanation;
-    kn_buffer_printf(text, "%llu of %.0f nodes evaluated%s\n", (unsigned long long)result->n_nodes,
-                     n_nodes,
+    kn_buffer_printf(text, n_nodes < 1e9 ? "%llu of %.0f nodes evaluated%s\n" : "%llu of %.2g nodes evaluated%s\n",
+                     (unsigned long long)result->n_nodes, n_nodes,
                      result->complete ? "; the others cannot be better" : "; stopped before the others were ruled out");
+    if (!result->complete && ranking->n > 0 && !isnan(result->bound))
+        kn_buffer_printf(text, "Proven: no node loses less than %.6g; the best found loses %.6g\n", result->bound,
+                         ranking->items[0].node.loss);
     for (size_t i = 0; i < ranking->n; i++) {
         const kn_ranked_node *item = &ranking->items[i];
         kn_buffer_printf(text, "%2zu. ", i + 1);
