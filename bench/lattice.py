@@ -2,8 +2,8 @@
 """bench/lattice.py BUILD: how fast is the lattice engine, and what does the best node lose?
 
 Runs kanon-bench-lattice on the public tables that KANON_DATA names: every node and the proven optima of Adult (9 QIs, 12,960
-nodes) and fars (8 QIs, 20,736 nodes), `kanon lattice` with every measure, models with a sensitive column, the same kind of rows at 1 and 10 million, and a
-lattice too large to finish. One JSON line per run."""
+nodes) and fars (8 QIs, 20,736 nodes), `kanon lattice` with every measure, models with a sensitive column, the same kind
+of rows at 1 and 10 million, and lattices too large to finish (loss beside proven bound). One JSON line per run."""
 import json
 import os
 import subprocess
@@ -23,6 +23,10 @@ ADULT_8 = ["adult/adult_30162.csv", "adult/hierarchies",
 FARS = ["fars/fars.csv", "fars/hierarchies", "iage,irace,ideathmon,ideathday,isex,ihispanic,istatenum,iinjury"]
 CREDIT = ["creditcard/creditcard.csv", "creditcard/hierarchies",
           ",".join(sorted(name[:-4] for name in os.listdir(os.path.join(data, "creditcard/hierarchies"))))]
+CREDIT_16 = [CREDIT[0], CREDIT[1], ",".join(CREDIT[2].split(",")[4:20])]
+ADULT_14 = ["adult/adult_30162.csv", "adult/hierarchies_all14",
+            "age,workclass,education,marital-status,occupation,relationship,race,sex,native-country,income=salary-class,"
+            "hours-per-week,capital-loss,capital-gain,fnlwgt"]
 RUNS = [
     (ADULT, "what=all"),
     (ADULT, "k=5 suppressed=0 repeat=20"),
@@ -41,7 +45,11 @@ RUNS = [
     (ADULT, "what=all rows=1000000 repeat=2"),
     (ADULT, "what=all rows=10000000 repeat=1"),
     (ADULT, "suppressed=0.04 rows=10000000 repeat=2"),
-    (CREDIT, "suppressed=0.04 repeat=1 time-limit=20"),
+    (CREDIT, "suppressed=0.04 repeat=1 time-limit=1"),
+    (CREDIT, "suppressed=0.04 repeat=1 time-limit=10"),
+    (CREDIT, "k=20 suppressed=0.2 repeat=1 time-limit=10"),
+    (CREDIT_16, "suppressed=0.04 repeat=1 time-limit=10"),
+    (ADULT_14, "suppressed=1 repeat=1 time-limit=10"),
 ]
 for (table, folder, columns), options in RUNS:
     command = [program, os.path.join(data, table), os.path.join(data, folder), columns] + options.split()

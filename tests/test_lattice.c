@@ -1,8 +1,10 @@
 /* partition/lattice and the full-domain searches: every node against a recount of the rows, searches against all nodes. */
 #include "support.h"
 
+#include "algo/column_search.h"
 #include "algo/huge_lattice.h"
 #include "algo/lattice_table.h"
+#include "algo/narrow.h"
 #include "hierarchy/build.h"
 #include "io/csv_read.h"
 #include "recode/recode.h"
@@ -949,10 +951,12 @@ static void the_table_of_nodes_is_the_same_for_any_threads_and_memory(void **sta
     }
 }
 
+static uint32_t ranked_qis;
+
 static int by_rank(const void *a, const void *b)
 {
     const kn_ranked_node *x = a, *y = b;
-    return kn_node_compare(&x->node, x->levels, &y->node, y->levels, 3);
+    return kn_node_compare(&x->node, x->levels, &y->node, y->levels, ranked_qis);
 }
 
 /* The list of the best nodes, and what a search says that is stopped early. */
@@ -978,6 +982,7 @@ static void the_best_nodes_are_listed_and_an_early_end_has_a_true_bound(void **s
             assert_ok(kn_evaluate_levels(&all[n].node, evaluator, at, err));
             n += all[n].node.feasible;
         } while (next_levels(domain->lattice, at));
+        ranked_qis = 3;
         qsort(all, n, sizeof *all, by_rank);
         kn_evaluator_free(evaluator);
         kn_full_domain_free(domain);
@@ -1005,6 +1010,211 @@ static void the_best_nodes_are_listed_and_an_early_end_has_a_true_bound(void **s
         free_problem(&p);
     }
     assert_true(n_stopped > 10);
+}
+
+/* The lattice is searched as if it were too large to sweep; `effort` 0: to the end. */
+static void assert_true_bound(problem *p, const kn_ranked_node *all, uint32_t n, uint64_t effort, uint32_t *n_complete)
+{
+    kn_full_domain *domain;
+    kn_ranking ranking, again;
+    kn_sweep_result result, same;
+    assert_ok(kn_full_domain_new(&domain, &p->task, 0, err));
+    assert_ok(kn_ranking_new(&ranking, 3, p->n_qis, err));
+    assert_ok(kn_ranking_new(&again, 3, p->n_qis, err));
+    assert_ok(kn_huge_lattice(&result, &ranking, domain, effort, err));
+    assert_ok(kn_huge_lattice(&same, &again, domain, effort, err));
+    assert_true(ranking.n > 0 && ranking.n == again.n && result.n_nodes == same.n_nodes);
+    assert_true(result.bound == same.bound || isnan(result.bound));
+    for (size_t i = 0; i < ranking.n; i++)
+        assert_memory_equal(ranking.items[i].levels, again.items[i].levels, p->n_qis * sizeof(uint32_t));
+    kn_ranking_free(&again);
+    assert_false(ranking.items[0].node.loss < all[0].node.loss);
+    assert_false(result.bound > all[0].node.loss);
+    bool provable = domain->table_sum != NULL && domain->monotone_prices;
+    if (!provable) assert_true(isnan(result.bound) && !result.complete && result.stopped == KN_STOPPED_BUDGET);
+    else assert_false(isnan(result.bound));
+    if (provable && effort == 0) assert_true(result.complete);
+    if (result.complete) {
+        (*n_complete)++;
+        assert_int_equal(result.stopped, KN_STOPPED_DONE);
+        assert_true(result.bound == all[0].node.loss);
+        assert_int_equal(ranking.n, n < 3 ? n : 3);
+        for (size_t i = 0; i < ranking.n; i++)
+            assert_memory_equal(ranking.items[i].levels, all[i].levels, p->n_qis * sizeof(uint32_t));
+    }
+    kn_ranking_free(&ranking);
+    kn_full_domain_free(domain);
+}
+
+/* Every measure, every set of models, no, some and all rows suppressed, persons, limits of levels: the bound is never above
+ * the optimum, and in the end it is the optimum. */
+static void the_bound_of_a_huge_lattice_is_true_at_any_time(void **state)
+{
+    enum { MOST_NODES = 2000 };
+    kn_rng rng = kn_rng_new(21, 0);
+    uint32_t n_complete = 0, n_stopped = 0;
+    for (int round = 0; round < 300; round++) {
+        problem p;
+        kn_full_domain *domain;
+        kn_evaluator *evaluator;
+        static kn_ranked_node all[MOST_NODES];
+        static uint32_t levels[MOST_NODES][8];
+        uint32_t n = 0, n_rows = 20 + kn_rng_below(&rng, 100), at[16];
+        random_problem(&p, &rng, n_rows, 2 + kn_rng_below(&rng, 4), 2 + kn_rng_below(&rng, 4), (int)kn_rng_below(&rng, 3),
+                       round % 2 == 0);
+        some_goal(&p, round);
+        const uint64_t suppressed[] = {0, n_rows / 25, n_rows / 5, n_rows};
+        p.task.max_suppressed = suppressed[kn_rng_below(&rng, 4)];
+        assert_ok(kn_full_domain_new(&domain, &p.task, 0, err));
+        assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
+        assert_true(domain->lattice->n_nodes <= MOST_NODES);
+        least_levels(at, domain->lattice);
+        do {
+            memcpy(levels[n], at, sizeof *levels);
+            all[n].levels = levels[n];
+            assert_ok(kn_evaluate_levels(&all[n].node, evaluator, at, err));
+            n += all[n].node.feasible;
+        } while (next_levels(domain->lattice, at));
+        ranked_qis = p.n_qis;
+        qsort(all, n, sizeof *all, by_rank);
+        kn_evaluator_free(evaluator);
+        kn_full_domain_free(domain);
+        for (uint64_t effort = p.objective->node_price == NULL ? 500 : 0; effort < 200000 && n > 0; effort = effort * 8 + 500) {
+            uint32_t before = n_complete;
+            p.task.seed = effort;
+            p.task.memory_bytes = effort == 0 ? 0 : kn_rng_below(&rng, 4) * 10000; /* too little for some */
+            assert_true_bound(&p, all, n, effort, &n_complete);
+            n_stopped += n_complete == before;
+        }
+        free_problem(&p);
+    }
+    assert_true(n_complete > 200 && n_stopped > 200);
+}
+
+/* What some columns cost at least: all level vectors of these columns, classes by comparing rows in these columns only. */
+static int64_t least_of_columns(const problem *p, const kn_full_domain *domain, const uint32_t *columns, uint32_t n_columns)
+{
+    const kn_lattice *lattice = domain->lattice;
+    int64_t least = KN_COST_INFINITE;
+    uint32_t levels[16];
+    for (uint32_t i = 0; i < n_columns; i++) levels[columns[i]] = lattice->columns[columns[i]].min_level;
+    for (uint32_t i = 0; i < n_columns;) {
+        int64_t cost = 0;
+        uint64_t n_suppressed = 0;
+        for (uint32_t row = 0; row < p->tuples->n_rows; row++) {
+            uint64_t n_same = 0;
+            int64_t price = 0, gap = 0;
+            for (uint32_t other = 0; other < p->tuples->n_rows; other++) {
+                bool same = true;
+                for (uint32_t j = 0; j < n_columns; j++) {
+                    const uint32_t *of_code = lattice->columns[columns[j]].levels[levels[columns[j]]].of_code;
+                    const uint32_t *codes = p->tuples->codes[columns[j]];
+                    same = same && of_code[codes[p->tuples->row_tuple[row]]] == of_code[codes[p->tuples->row_tuple[other]]];
+                }
+                n_same += same;
+            }
+            for (uint32_t j = 0; j < n_columns; j++) {
+                uint32_t q = columns[j], l = levels[q];
+                uint32_t position = lattice->columns[q].levels[l].of_code[p->tuples->codes[q][p->tuples->row_tuple[row]]];
+                gap += domain->gap[q][l][position];
+                price -= domain->gap[q][l][position];
+            }
+            if (n_same < p->models->min_persons) n_suppressed++;
+            cost += price + (n_same < p->models->min_persons ? gap : 0);
+        }
+        for (uint32_t j = 0; j < n_columns; j++) { /* the price of a suppressed row in these columns */
+            uint32_t q = columns[j], top = lattice->columns[q].max_level, code = 0;
+            while (lattice->columns[q].levels[top].of_code[code] == KN_NONE) code++;
+            int64_t rows_gap = 0;
+            for (uint32_t row = 0; row < p->tuples->n_rows; row++)
+                rows_gap += domain->gap[q][top][lattice->columns[q].levels[top].of_code[p->tuples->codes[q][p->tuples->row_tuple[row]]]];
+            cost += domain->table_sum[q][top] + rows_gap;
+        }
+        if (n_suppressed <= p->task.max_suppressed && cost < least) least = cost;
+        for (i = 0; i < n_columns; i++) {
+            if (levels[columns[i]]++ < lattice->columns[columns[i]].max_level) break;
+            levels[columns[i]] = lattice->columns[columns[i]].min_level;
+        }
+    }
+    return least;
+}
+
+static kn_status go_on(void *context, uint64_t work, int64_t *limit, bool *stop, kn_error *err) { return KN_OK; }
+
+static void some_columns_cost_at_least_what_trying_all_their_levels_says(void **state)
+{
+    kn_rng rng = kn_rng_new(22, 0);
+    uint32_t n_infinite = 0;
+    for (int round = 0; round < 150; round++) {
+        problem p;
+        kn_full_domain *domain;
+        kn_column_search *search;
+        const kn_column_hooks hooks = {NULL, go_on, NULL};
+        uint32_t n_rows = 5 + kn_rng_below(&rng, 30), columns[4], n_columns = 0;
+        int64_t least[5] = {0};
+        random_problem(&p, &rng, n_rows, 4, 2 + kn_rng_below(&rng, 4), NO_PERSONS, round % 2 == 0);
+        set_goal(&p, round % 3 == 0 ? "k-anonymity:k=2" : "k-anonymity:k=4", round % 5 == 0 ? "entropy" : "lm");
+        p.task.max_suppressed = kn_rng_below(&rng, 3) * n_rows / 8;
+        assert_ok(kn_full_domain_new(&domain, &p.task, 0, err));
+        assert_true(domain->monotone_prices);
+        assert_ok(kn_column_search_new(&search, domain, err));
+        for (uint32_t q = 0; q < 4; q++)
+            if (n_columns == 0 || kn_rng_below(&rng, 3) > 0) columns[n_columns++] = (q + (uint32_t)round) % 4;
+        bool fits, stopped;
+        assert_ok(kn_column_search_set(&fits, search, columns, n_columns, NULL, 1, err));
+        assert_false(fits);
+        assert_ok(kn_column_search_set(&fits, search, columns, n_columns, NULL, 0, err));
+        assert_true(fits);
+        least[n_columns] = 0;
+        for (uint32_t first = n_columns; first-- > 0;) {
+            assert_ok(kn_column_search_least(&least[first], NULL, &stopped, search, first, least, &hooks, err));
+            assert_false(stopped);
+            assert_true(least[first] == least_of_columns(&p, domain, columns + first, n_columns - first));
+            n_infinite += least[first] == KN_COST_INFINITE;
+        }
+        kn_column_search_free(search);
+        kn_full_domain_free(domain);
+        free_problem(&p);
+    }
+    assert_true(n_infinite > 0);
+}
+
+/* Levels are taken away only where nothing is feasible. */
+static void a_narrowed_lattice_has_all_feasible_nodes(void **state)
+{
+    kn_rng rng = kn_rng_new(23, 0);
+    uint32_t n_closed = 0;
+    for (int round = 0; round < 200; round++) {
+        problem p;
+        kn_narrowed narrowed;
+        kn_full_domain *domain;
+        kn_evaluator *evaluator;
+        kn_node node;
+        uint32_t n_rows = 5 + kn_rng_below(&rng, 40), at[16];
+        random_problem(&p, &rng, n_rows, 3, 2 + kn_rng_below(&rng, 9), (int)kn_rng_below(&rng, 3), round % 2 == 0);
+        some_goal(&p, round);
+        p.task.max_suppressed = kn_rng_below(&rng, 4) * n_rows / 8;
+        assert_ok(kn_full_domain_new(&domain, &p.task, 0, err));
+        assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
+        assert_ok(kn_narrow(&narrowed, &p.task, err));
+        assert_true(narrowed.n_nodes == domain->lattice->n_nodes);
+        double n_left = 0;
+        least_levels(at, domain->lattice);
+        do {
+            bool left = true;
+            for (uint32_t q = 0; q < 3; q++) left = left && at[q] >= narrowed.domains[q].min_level;
+            assert_ok(kn_evaluate_levels(&node, evaluator, at, err));
+            assert_false(node.feasible && !left);
+            n_left += left;
+        } while (next_levels(domain->lattice, at));
+        assert_true(n_left == narrowed.n_nodes_left);
+        n_closed += n_left < narrowed.n_nodes;
+        kn_narrowed_free(&narrowed);
+        kn_evaluator_free(evaluator);
+        kn_full_domain_free(domain);
+        free_problem(&p);
+    }
+    assert_true(n_closed > 10);
 }
 
 /* Keys of several words, histograms as lists: other paths, the same nodes. */
@@ -1402,6 +1612,57 @@ static void searches_survive_failing_memory_and_cancelling(void **state)
     }
 }
 
+static kn_status search_as_if_huge(problem *p, uint64_t effort)
+{
+    kn_status status = KN_OK;
+    kn_error own = {{0}}, *err = &own;
+    kn_full_domain *domain = NULL;
+    kn_ranking ranking = {0};
+    kn_sweep_result result;
+    KN_TRY(kn_full_domain_new(&domain, &p->task, 0, err));
+    KN_TRY(kn_ranking_new(&ranking, 2, p->n_qis, err));
+    KN_TRY(kn_huge_lattice(&result, &ranking, domain, effort, err));
+    if (result.stopped == KN_STOPPED_INTERRUPT) assert_true(ranking.n > 0);
+done:
+    kn_ranking_free(&ranking);
+    kn_full_domain_free(domain);
+    return status;
+}
+
+static void huge_lattices_survive_failing_memory_and_cancelling(void **state)
+{
+    kn_rng rng = kn_rng_new(24, 0);
+    problem p;
+    random_problem(&p, &rng, 40, 5, 4, NO_PERSONS, false);
+    set_goal(&p, "k-anonymity:k=2", "lm");
+    p.task.max_suppressed = 4;
+    size_t used = kn_memory_used();
+    kn_status status = KN_RESOURCES;
+    for (size_t nth = 1; status != KN_OK; nth += 1 + nth / 50) {
+        assert_true(nth < 10000000);
+        kn_memory_fail_at(nth);
+        status = search_as_if_huge(&p, 1000000);
+        kn_memory_fail_at(0);
+        assert_true(status == KN_OK || status == KN_RESOURCES);
+        assert_int_equal(kn_memory_used(), used);
+    }
+    status = KN_INTERRUPTED;
+    for (size_t nth = 1; status != KN_OK; nth++) {
+        kn_ticker ticker = {0};
+        atomic_store(&ticker.fail_at, nth);
+        p.task.ticker = &ticker;
+        status = search_as_if_huge(&p, 1000000);
+        assert_true(status == KN_OK || status == KN_INTERRUPTED);
+        assert_int_equal(kn_memory_used(), used);
+    }
+    volatile int cancel = 1; /* at once: the best so far is the answer */
+    kn_ticker ticker = {.cancel = &cancel};
+    p.task.ticker = &ticker;
+    assert_int_equal(search_as_if_huge(&p, 1000000), KN_INTERRUPTED); /* there is none yet */
+    p.task.ticker = NULL;
+    free_problem(&p);
+}
+
 static void a_deadline_returns_the_best_so_far(void **state)
 {
     kn_rng rng = kn_rng_new(13, 0);
@@ -1540,6 +1801,9 @@ int main(void)
         cmocka_unit_test(large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads),
         cmocka_unit_test(exact_searches_find_the_best_node),
         cmocka_unit_test(exact_searches_agree_where_classes_are_many),
+        cmocka_unit_test(the_bound_of_a_huge_lattice_is_true_at_any_time),
+        cmocka_unit_test(some_columns_cost_at_least_what_trying_all_their_levels_says),
+        cmocka_unit_test(a_narrowed_lattice_has_all_feasible_nodes),
         cmocka_unit_test(every_way_to_hold_groups_gives_the_same_groups),
         cmocka_unit_test(every_measure_of_the_table_of_nodes_matches_a_recount),
         cmocka_unit_test(the_table_of_nodes_prices_sensitive_values_of_any_number),
@@ -1558,6 +1822,7 @@ int main(void)
         cmocka_unit_test(samarati_prices_the_releases_of_the_least_height_only),
         cmocka_unit_test(datafly_generalizes_the_widest_column_until_few_are_outliers),
         cmocka_unit_test(searches_survive_failing_memory_and_cancelling),
+        cmocka_unit_test(huge_lattices_survive_failing_memory_and_cancelling),
         cmocka_unit_test(a_deadline_returns_the_best_so_far),
         cmocka_unit_test(random_nodes_of_adult_match_the_release_that_recoding_makes),
         cmocka_unit_test(the_known_optima_of_fars_are_found),

@@ -39,8 +39,8 @@ static void loss_lines(kn_buffer *out, const kn_facts *facts)
     if (facts->answer->optimal)
         kn_buffer_text(out, ", proven optimal for this recoding");
     else if (isfinite(facts->bound) && facts->loss > 0)
-        kn_buffer_printf(out, ", at most %.2g %% above the best possible",
-                         100 * (facts->loss - facts->bound) / (facts->bound > 0 ? facts->bound : facts->loss));
+        kn_buffer_printf(out, "; proven: none below %.4g, a gap of %.3g %%", facts->bound,
+                         100 * (facts->loss - facts->bound) / facts->loss);
     kn_buffer_char(out, '\n');
     /* only sums over cells fall on columns */
     bool has_losses = facts->tuples->n_qis > 0 && !isnan(facts->column_loss[0]);
