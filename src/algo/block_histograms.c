@@ -139,17 +139,25 @@ void kn_histogram_scan_free(kn_histogram_scan *scan)
 
 /* --- Sensitive values ------------------------------------------------------------------------------------------ */
 
+/* `n` is a multiple of 16. Nothing overlaps, or else the compiler takes one number after the other. */
+static inline __attribute__((always_inline)) void narrow_counts(void *restrict slot, const uint32_t *restrict values, uint32_t n,
+                                                                uint32_t count_bytes)
+{
+    for (uint32_t i = 0; i < n; i += 16)
+        for (uint32_t j = i; j < i + 16; j++) {
+            if (count_bytes == 1) ((uint8_t *)slot)[j] = (uint8_t)values[j];
+            else if (count_bytes == 2) ((uint16_t *)slot)[j] = (uint16_t)values[j];
+            else ((uint32_t *)slot)[j] = values[j];
+        }
+}
+
 static inline __attribute__((always_inline)) void narrow_slot(void *slot, const kn_histogram_scan *scan, const uint64_t *words,
                                                               uint32_t count_bytes)
 {
     const kn_block_lattice *b = scan->domain->blocks;
     const uint32_t *values = scan->blocks->values + (size_t)(uint32_t)words[0] * b->values_width;
     if (kn_values_n(words[0]) == KN_VALUES_LANES) {
-        for (uint32_t i = 0; i < b->values_width; i++) {
-            if (count_bytes == 1) ((uint8_t *)slot)[i] = (uint8_t)values[i];
-            else if (count_bytes == 2) ((uint16_t *)slot)[i] = (uint16_t)values[i];
-            else ((uint32_t *)slot)[i] = values[i];
-        }
+        narrow_counts(slot, values, b->values_width, count_bytes);
         return;
     }
     for (uint32_t i = 0; i < scan->n_vectors; i++) ((words2 *)slot)[i] = (words2){0};
@@ -169,7 +177,8 @@ static void entry_slot(words2 *slot, const kn_histogram_scan *scan, uint32_t e)
 {
     const uint64_t *words = scan->blocks->words + (size_t)e * scan->domain->blocks->n_words;
     if (scan->count_bytes == 1) narrow_slot(slot, scan, words, 1);
-    else narrow_slot(slot, scan, words, scan->count_bytes);
+    else if (scan->count_bytes == 2) narrow_slot(slot, scan, words, 2);
+    else narrow_slot(slot, scan, words, 4);
 }
 
 static inline __attribute__((always_inline)) void add_slots(class_list *list, const class_list *from, uint32_t n_from,
@@ -230,7 +239,8 @@ static inline __attribute__((always_inline)) void class_lanes_of_bytes(shorts8 *
     for (size_t i = 0; i < n_vectors; i++, to += 8) { /* of four values each */
         const bytes16 x = from[i];
         merge_shorts(to, (shorts8)__builtin_shufflevector(x, zero, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
-        merge_shorts(to + 4, (shorts8)__builtin_shufflevector(x, zero, 8, 16, 9, 16, 10, 16, 11, 16, 12, 16, 13, 16, 14, 16, 15, 16));
+        merge_shorts(to + 4,
+                     (shorts8)__builtin_shufflevector(x, zero, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
     }
 }
 
