@@ -188,7 +188,8 @@ typedef struct kn_cluster_block {
 
     uint32_t *sensitive;          /* [column * record_capacity + record], where models ask for histograms */
     uint32_t *histogram_values, *histogram_counts; /* as many as `sensitive` */
-    kn_histogram *histograms;
+    kn_histogram *histograms;     /* of the records that were counted last */
+    uint32_t *value_counts;       /* scratch, by sensitive value; all 0 between uses */
     uint32_t *codes;              /* record_capacity */
     kn_set_pool *set_pool;        /* sets that had to be made to be priced */
     uint32_t n_pooled;
@@ -221,6 +222,13 @@ bool kn_cluster_lane_kept(const kn_cluster_block *block, uint32_t j, const kn_la
 int64_t kn_cluster_exact(kn_cluster_block *block, const uint32_t *members, uint32_t n_members, const kn_lanes *pattern);
 /* Do the models hold for these records of the block as a class? */
 bool kn_cluster_holds(kn_cluster_block *block, const uint32_t *members, uint32_t n_members, int32_t n_persons);
+/* The same in steps, for a class that grows: count its records, then one more at a time, and ask. Only where models look at
+ * more than counts (`counts_only`); kn_cluster_holds counts anew. */
+void kn_cluster_count(kn_cluster_block *block, const uint32_t *members, uint32_t n_members);
+void kn_cluster_count_one(kn_cluster_block *block, uint32_t record);
+bool kn_cluster_counted_hold(const kn_cluster_block *block, uint32_t n_members, int32_t n_persons);
+/* How many of the counted records have the first sensitive value of this one. */
+uint32_t kn_cluster_counted_like(const kn_cluster_block *block, uint32_t record);
 /* Sets lane_order by the present classes. */
 void kn_cluster_order_lanes(kn_cluster_block *block);
 /* Noise of annealing at a temperature (0: none), and for the choice of near classes. */

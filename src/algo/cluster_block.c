@@ -80,6 +80,7 @@ void kn_cluster_block_free(kn_cluster_block *block)
     kn_free(block->histogram_values);
     kn_free(block->histogram_counts);
     kn_free(block->histograms);
+    kn_free(block->value_counts);
     kn_free(block->codes);
     kn_set_pool_free(block->set_pool);
     kn_free(block);
@@ -136,6 +137,14 @@ done:
     return status;
 }
 
+static uint32_t most_sensitive_values(const kn_tuples *tuples)
+{
+    uint32_t most = 1;
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
+        if (tuples->sensitive[s].n_values > most) most = tuples->sensitive[s].n_values;
+    return most;
+}
+
 kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem *problem, uint32_t max_records,
                                kn_error *err)
 {
@@ -173,6 +182,7 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
         KN_NEW(block->histogram_values, (size_t)n * n_sensitive);
         KN_NEW(block->histogram_counts, (size_t)n * n_sensitive);
         KN_NEW(block->histograms, n_sensitive);
+        KN_NEW(block->value_counts, most_sensitive_values(problem->tuples));
     }
     KN_TRY(class_memory(block, n_lanes, err));
     KN_TRY(sub_new(&block->sub, n < KN_SUB_RECORDS ? n : KN_SUB_RECORDS, n_vectors, problem->n_equal,
@@ -409,15 +419,23 @@ int64_t kn_cluster_exact(kn_cluster_block *block, const uint32_t *members, uint3
     return price;
 }
 
-bool kn_cluster_holds(kn_cluster_block *block, const uint32_t *members, uint32_t n_members, int32_t n_persons)
+/* --- What models are asked about -------------------------------------------------------------------------------- */
+
+/* The histogram of column s from the numbers in block->codes: by counting where the column has few values. */
+static void count_column(kn_cluster_block *block, uint32_t s, uint32_t n_members)
 {
-    const kn_cluster_problem *problem = block->problem;
-    if (n_persons < (int32_t)problem->k) return false;
-    if (problem->counts_only) return true;
-    for (uint32_t s = 0; s < problem->tuples->n_sensitive; s++) {
-        size_t first = (size_t)s * block->record_capacity;
-        uint32_t *values = block->histogram_values + first, *counts = block->histogram_counts + first, n = 0;
-        for (uint32_t x = 0; x < n_members; x++) block->codes[x] = block->sensitive[first + members[x]];
+    size_t first = (size_t)s * block->record_capacity;
+    uint32_t *values = block->histogram_values + first, *counts = block->histogram_counts + first, n = 0;
+    uint32_t n_values = block->problem->tuples->sensitive[s].n_values, *number = block->value_counts;
+    if (n_values / 4 <= n_members) {
+        for (uint32_t x = 0; x < n_members; x++) number[block->codes[x]]++;
+        for (uint32_t value = 0; value < n_values; value++) {
+            if (number[value] == 0) continue;
+            values[n] = value;
+            counts[n++] = number[value];
+            number[value] = 0;
+        }
+    } else {
         sort_numbers(block->codes, n_members);
         for (uint32_t x = 0; x < n_members; x++) {
             if (n == 0 || values[n - 1] != block->codes[x]) {
@@ -426,11 +444,71 @@ bool kn_cluster_holds(kn_cluster_block *block, const uint32_t *members, uint32_t
             }
             counts[n - 1]++;
         }
-        block->histograms[s] = (kn_histogram){n, values, counts};
     }
-    kn_class_counts class = {.n_rows = n_members, .n_persons = (uint64_t)n_persons, .sensitive = block->histograms};
-    return kn_models_hold(problem->task->models, &class);
+    block->histograms[s] = (kn_histogram){n, values, counts};
 }
+
+void kn_cluster_count(kn_cluster_block *block, const uint32_t *members, uint32_t n_members)
+{
+    for (uint32_t s = 0; s < block->problem->tuples->n_sensitive; s++) {
+        const uint32_t *sensitive = block->sensitive + (size_t)s * block->record_capacity;
+        for (uint32_t x = 0; x < n_members; x++) block->codes[x] = sensitive[members[x]];
+        count_column(block, s, n_members);
+    }
+}
+
+/* Where the value stands in the histogram, or would stand. */
+static uint32_t place_of_value(const kn_histogram *histogram, uint32_t value)
+{
+    uint32_t low = 0, high = histogram->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (histogram->values[middle] < value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+void kn_cluster_count_one(kn_cluster_block *block, uint32_t record)
+{
+    for (uint32_t s = 0; s < block->problem->tuples->n_sensitive; s++) {
+        size_t first = (size_t)s * block->record_capacity;
+        uint32_t *values = block->histogram_values + first, *counts = block->histogram_counts + first;
+        uint32_t value = block->sensitive[first + record], n = block->histograms[s].n;
+        uint32_t place = place_of_value(&block->histograms[s], value);
+        if (place == n || values[place] != value) {
+            memmove(values + place + 1, values + place, (n - place) * sizeof *values);
+            memmove(counts + place + 1, counts + place, (n - place) * sizeof *counts);
+            values[place] = value;
+            counts[place] = 0;
+            block->histograms[s].n++;
+        }
+        counts[place]++;
+    }
+}
+
+uint32_t kn_cluster_counted_like(const kn_cluster_block *block, uint32_t record)
+{
+    const kn_histogram *histogram = &block->histograms[0];
+    uint32_t value = block->sensitive[record], place = place_of_value(histogram, value);
+    return place < histogram->n && histogram->values[place] == value ? histogram->counts[place] : 0;
+}
+
+bool kn_cluster_counted_hold(const kn_cluster_block *block, uint32_t n_members, int32_t n_persons)
+{
+    kn_class_counts class = {.n_rows = n_members, .n_persons = (uint64_t)n_persons, .sensitive = block->histograms};
+    return n_persons >= (int32_t)block->problem->k && kn_models_hold(block->problem->task->models, &class);
+}
+
+bool kn_cluster_holds(kn_cluster_block *block, const uint32_t *members, uint32_t n_members, int32_t n_persons)
+{
+    if (n_persons < (int32_t)block->problem->k) return false;
+    if (block->problem->counts_only) return true;
+    kn_cluster_count(block, members, n_members);
+    return kn_cluster_counted_hold(block, n_members, n_persons);
+}
+
+/* --- The order of the lanes, noise, time ------------------------------------------------------------------------ */
 
 /* How many of the pairs still standing does lane j tell apart? They are marked when `mark`. */
 static uint32_t pairs_told_apart(const kn_cluster_block *block, uint32_t j, uint8_t *apart, bool mark)

@@ -341,23 +341,28 @@ KN_INLINE void group_add(kn_cluster_block *block, uint32_t g, uint32_t x)
     sub->price[g] = sub_price(block, sub_pattern(block, g), x);
 }
 
-static bool group_holds(kn_cluster_block *block, uint32_t g)
+/* Counts the members of the group, where models ask for more than their number. */
+static void group_count(kn_cluster_block *block, uint32_t g)
 {
     kn_cluster_sub *sub = &block->sub;
-    if (sub->persons[g] < (int32_t)block->problem->k) return false;
-    if (block->problem->counts_only) return true;
+    if (block->problem->counts_only) return;
     for (int32_t x = 0; x < sub->size[g]; x++) block->targets[x] = sub->record[sub->members[g][x]];
-    return kn_cluster_holds(block, block->targets, (uint32_t)sub->size[g], sub->persons[g]);
+    kn_cluster_count(block, block->targets, (uint32_t)sub->size[g]);
 }
 
-/* How many members of the group have the first sensitive value of record x. */
-static int32_t group_same_sensitive(const kn_cluster_block *block, uint32_t g, uint32_t x)
+/* Does the group hold whose members are counted? */
+static bool grown_holds(const kn_cluster_block *block, uint32_t g)
 {
     const kn_cluster_sub *sub = &block->sub;
-    int32_t n = 0;
-    for (int32_t y = 0; y < sub->size[g]; y++)
-        n += block->sensitive[sub->record[sub->members[g][y]]] == block->sensitive[sub->record[x]];
-    return n;
+    if (sub->persons[g] < (int32_t)block->problem->k) return false;
+    return block->problem->counts_only || kn_cluster_counted_hold(block, (uint32_t)sub->size[g], sub->persons[g]);
+}
+
+static bool group_holds(kn_cluster_block *block, uint32_t g)
+{
+    if (block->sub.persons[g] < (int32_t)block->problem->k) return false;
+    group_count(block, g);
+    return grown_holds(block, g);
 }
 
 /* What each record left would make of the group's price, into joined_price; returns the place of the least, the first
@@ -373,7 +378,7 @@ static uint32_t price_left(kn_cluster_block *block, uint32_t g, uint32_t n_left,
         uint32_t x = sub->left[y];
         if (monotone && sub->joined_price[x] >= least) continue;
         int32_t price = price_joined(block, sub_pattern(block, g), x);
-        if (spread > 0) price += spread * group_same_sensitive(block, g, x);
+        if (spread > 0) price += spread * (int32_t)kn_cluster_counted_like(block, sub->record[x]);
         sub->joined_price[x] = price;
         if (price >= least) continue;
         least = price;
@@ -409,7 +414,8 @@ static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, in
     kn_cluster_sub *sub = &block->sub;
     bool counts_only = block->problem->counts_only, all = (kn_rng_next(&block->rng) & 7) == 0, holds;
     for (uint32_t y = 0; y < *n_left; y++) sub->joined_price[sub->left[y]] = INT32_MIN;
-    while (*n_left > 0 && (!(holds = group_holds(block, g)) || all)) {
+    group_count(block, g);
+    while (*n_left > 0 && (!(holds = grown_holds(block, g)) || all)) {
         uint32_t from = kn_rng_below(&block->rng, *n_left), best = from;
         if (holds || counts_only || kn_rng_below(&block->rng, 8) > 0) {
             best = price_left(block, g, *n_left, from, spread);
@@ -421,8 +427,10 @@ static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, in
             }
         }
         group_add(block, g, sub->left[best]);
+        if (!counts_only) kn_cluster_count_one(block, sub->record[sub->left[best]]);
         sub->left[best] = sub->left[--*n_left];
     }
+    assert(counts_only || grown_holds(block, g) == group_holds(block, g)); /* which counts anew */
 }
 
 typedef struct seed_search {
@@ -1012,7 +1020,7 @@ static bool rebuild_once(kn_cluster_block *block)
         before += sub->outside_price[x];
         most += sub->outside_price[x];
     }
-    block->work += sub->n / 8;
+    block->work += (uint64_t)sub->n / 8 * (1 + sub->n / 512); /* a large group grows by looks at all that are left */
     if (!problem->units_close && kn_rng_next(&block->rng) & 1) {
         if (!sub_step(block, chosen, n_chosen, max_suppressed)) return false;
     } else {
