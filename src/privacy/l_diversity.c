@@ -212,14 +212,14 @@ static kn_judgement judge_entropy(const state *self, const kn_lane_counts *count
 {
     kn_lane_verdict verdict = {0};
     for (int half = 0; half < kn_lanes_halves(counts); half++) {
-        kn_model_ints sum[2] = {{0}};
+        kn_model_uints sum[2] = {{0}};
         for (uint32_t v = 0; v < self->n_values; v++) {
             kn_model_lanes n = kn_lanes_at(counts, self->column, v, half), low = n * n, high = kn_lanes_share(n, n);
-            sum[0] += (kn_model_ints)__builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11);
-            sum[1] += (kn_model_ints)__builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15);
+            sum[0] += (kn_model_uints)__builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11);
+            sum[1] += (kn_model_uints)__builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15);
         }
         for (int part = 0; part < 2; part++) {
-            kn_model_floats rows = kn_ints_floats(kn_lanes_rows(counts, half, part)), squares = kn_ints_floats(sum[part]);
+            kn_model_floats rows = kn_ints_floats(kn_lanes_rows(counts, half, part)), squares = kn_ints_floats((kn_model_ints)sum[part]);
             verdict.within[2 * half + part] = (kn_model_ints)(squares < rows * rows * self->sure_squares);
             verdict.near[2 * half + part] = (kn_model_ints)(squares < rows * rows * self->most_squares);
         }

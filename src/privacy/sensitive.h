@@ -36,6 +36,7 @@ static inline uint64_t kn_persons_of_rows(const kn_tuples *tuples, double n_rows
 /* Eight classes; the KN_LANE_CLASSES of them are two halves. */
 typedef uint16_t kn_model_lanes __attribute__((vector_size(16), may_alias));
 typedef int32_t kn_model_ints __attribute__((vector_size(16), may_alias));
+typedef uint32_t kn_model_uints __attribute__((vector_size(16), may_alias)); /* of lanes that are no class: may overflow */
 typedef float kn_model_floats __attribute__((vector_size(16), may_alias));
 
 static inline kn_model_lanes kn_lanes_at(const kn_lane_counts *counts, uint32_t column, size_t value, int half)
