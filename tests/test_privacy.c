@@ -224,7 +224,7 @@ static void check_some_must_go(const kn_models *models, const kn_class_counts *c
     static unsigned n_seen;
     uint32_t own_counts[64];
     kn_histogram own = class_counts->sensitive[0];
-    if (must_go == 0 || own.n > 5 || n_seen++ % 16 != 0) return;
+    if (must_go == 0 || must_go > 12 || own.n > 5 || n_seen++ % 16 != 0) return;
     memcpy(own_counts, own.counts, own.n * sizeof *own_counts);
     own.counts = own_counts;
     kn_class_counts left = *class_counts;
@@ -232,34 +232,35 @@ static void check_some_must_go(const kn_models *models, const kn_class_counts *c
     check_must_go(models, &left, 0, must_go - 1);
 }
 
-/* Where a model answers from lanes, it answers as from lists. */
+/* Where a model answers from lanes, it answers as from lists. The class stands among others, and among what is no class. */
 static void check_lanes(const kn_models *models, const test_case *c, const kn_class_counts *class_counts, bool holds)
 {
-    enum { N = 3, MOST = 256 }; /* the class stands between two others */
-    uint32_t lanes[4][N * MOST] __attribute__((aligned(32))), n_rows[N] = {1, (uint32_t)class_counts->n_rows, 2};
-    if (class_counts->n_persons < models->min_persons) return;
-    for (uint32_t bytes = class_counts->n_rows < 256 ? 1 : 2, ask = 2; bytes <= 4; bytes *= 2, ask ^= 5) {
-        const void *columns[4] = {lanes[0], lanes[1], lanes[2], lanes[3]};
-        uint32_t must_go[N] = {0};
-        memset(lanes, 0, sizeof lanes);
-        for (uint32_t s = 0; s < c->tuples->n_sensitive && s < 4; s++) {
-            uint32_t width = kn_lanes_width(c->tuples->sensitive[s].n_values);
-            assert_true(width <= MOST);
-            char *own = (char *)lanes[s];
-            memcpy(own, &(uint32_t){1}, bytes); /* low bytes first */
-            memcpy(own + (size_t)bytes * 2 * width, &(uint32_t){2}, bytes);
-            for (uint32_t i = 0; i < class_counts->sensitive[s].n; i++)
-                memcpy(own + (size_t)bytes * (width + class_counts->sensitive[s].values[i]),
-                       &class_counts->sensitive[s].counts[i], bytes);
-        }
-        kn_judgement judgement = kn_models_judge(models, &(kn_lane_counts){ask, bytes, n_rows, columns}, must_go);
-        bool said = judgement.holds >> 1 & 1, unsure = judgement.unsure >> 1 & 1;
-        assert_true((judgement.holds & judgement.unsure) == 0 && ((judgement.holds | judgement.unsure) & ~ask) == 0);
-        if (!unsure) assert_true(holds == said);
-        assert_true(must_go[1] <= (holds ? 0 : n_rows[1]));
-        if (c->tuples->n_sensitive == 1) check_some_must_go(models, class_counts, must_go[1]);
-        n_judgements[unsure ? 2 : said]++;
+    enum { N = KN_LANE_CLASSES, MOST = 64 };
+    static uint32_t next;
+    uint16_t lanes[4][N * MOST] __attribute__((aligned(32)));
+    uint32_t n_rows[N] __attribute__((aligned(32))), must_go[N] __attribute__((aligned(32))) = {0};
+    const uint16_t *columns[4] = {lanes[0], lanes[1], lanes[2], lanes[3]};
+    if (class_counts->n_persons < models->min_persons || class_counts->n_rows > KN_LANES_MOST_ROWS) return;
+    const uint32_t at = next++ % N, other = next % 3 == 0 ? at : next * 7 % N;
+    memset(lanes, next % 2 ? 0xcd : 0, sizeof lanes);
+    for (uint32_t i = 0; i < N; i++) n_rows[i] = next % 2 ? 100000 * i : 0;
+    for (uint32_t s = 0; s < c->tuples->n_sensitive && s < 4; s++) {
+        assert_true(c->tuples->sensitive[s].n_values <= MOST);
+        for (uint32_t v = 0; v < MOST; v++) lanes[s][v * N + other] = v == 0 ? 2 : 0;
+        for (uint32_t v = 0; v < MOST; v++) lanes[s][v * N + at] = 0;
+        for (uint32_t i = 0; i < class_counts->sensitive[s].n; i++)
+            lanes[s][class_counts->sensitive[s].values[i] * N + at] = (uint16_t)class_counts->sensitive[s].counts[i];
     }
+    n_rows[other] = 2;
+    n_rows[at] = (uint32_t)class_counts->n_rows;
+    const uint32_t ask = 1u << at | 1u << other;
+    kn_judgement judgement = kn_models_judge(models, &(kn_lane_counts){ask, n_rows, columns}, must_go);
+    bool said = judgement.holds >> at & 1, unsure = judgement.unsure >> at & 1;
+    assert_true((judgement.holds & judgement.unsure) == 0 && ((judgement.holds | judgement.unsure) & ~ask) == 0);
+    if (!unsure) assert_true(holds == said);
+    assert_true(must_go[at] <= (holds ? 0 : n_rows[at]));
+    if (c->tuples->n_sensitive == 1) check_some_must_go(models, class_counts, must_go[at]);
+    n_judgements[unsure ? 2 : said]++;
 }
 
 /* The model's value and verdict for class k. */
@@ -774,6 +775,60 @@ static void findings_are_the_worst_class_for_any_number_of_threads(void **state)
     kn_pool_free(pools[1]);
 }
 
+/* Counts of any size, and such as lie on a limit: the same for all values, or one that has just half of the rows. */
+static uint32_t random_count(kn_rng *rng, uint32_t most, uint32_t round)
+{
+    const uint32_t unit = 1 + most / (4 + kn_rng_below(rng, 20));
+    if (kn_rng_below(rng, 4) == 0) return 0;
+    return round % 3 == 0 ? kn_rng_below(rng, most + 1) : round % 3 == 1 ? unit : unit * (1 + kn_rng_below(rng, 4));
+}
+
+static void lanes_say_of_classes_of_any_size_what_lists_say(void **state)
+{
+    static const char *const specs[] = {
+        "t-closeness:t=0", "t-closeness:t=0.1", "t-closeness:t=0.25", "t-closeness:t=0.5", "t-closeness:t=1",
+        "t-closeness:t=0.1,distance=ordered", "t-closeness:t=0.25,distance=ordered", "l-diversity:l=1,kind=entropy",
+        "l-diversity:l=2,kind=entropy", "l-diversity:l=3,kind=entropy", "l-diversity:l=3.7,kind=entropy",
+        "l-diversity:l=4,kind=entropy", "l-diversity:l=1,kind=frequency", "l-diversity:l=2,kind=frequency",
+        "l-diversity:l=3,kind=frequency", "l-diversity:l=2.5,kind=frequency", "l-diversity:l=1,kind=recursive,c=1",
+        "l-diversity:l=2,kind=recursive,c=1", "l-diversity:l=3,kind=recursive,c=2", "l-diversity:l=4,kind=recursive,c=0.5",
+        "l-diversity:l=3", "p-sensitive:p=4", "alpha-k:alpha=0.25", "alpha-k:alpha=0.5", "alpha-k:alpha=0.3333333333333333",
+        "alpha-k:alpha=1", "beta-likeness:beta=0.5", "beta-likeness:beta=1", "beta-likeness:beta=3,enhanced=yes",
+        "delta-disclosure:delta=1", "delta-disclosure:delta=2", "delta-disclosure:delta=0.3"};
+    kn_rng rng = kn_rng_new(31, 0);
+    size_t before[3];
+    memcpy(before, n_judgements, sizeof before);
+    for (int table = 0; table < 12; table++) {
+        test_case c = secrets(&rng, 60, 6);
+        for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+            kn_error ignored = {{0}};
+            kn_models *models = NULL;
+            if (kn_models_new(&models, &specs[i], 1, c.tuples, &ignored) != KN_OK) continue;
+            for (uint32_t round = 0; round < 400; round++) {
+                uint32_t values[8], numbers[8], most = (uint32_t)(10 << kn_rng_below(&rng, 10));
+                kn_histogram histogram = {0, values, numbers};
+                kn_class_counts class = {.sensitive = &histogram};
+                for (uint32_t v = 0; v < c.tuples->sensitive[0].n_values; v++) {
+                    uint32_t n = round % 8 == 7 ? (uint32_t)c.tuples->sensitive[0].value_rows[v] : random_count(&rng, most / 2, round);
+                    if (n == 0 || c.tuples->sensitive[0].value_rows[v] == 0) continue;
+                    values[histogram.n] = v;
+                    numbers[histogram.n++] = n;
+                    class.n_rows += n;
+                }
+                class.n_persons = class.n_rows;
+                if (class.n_rows == 0) continue;
+                bool holds = models->items[0].type->holds(models->items[0].state, &class);
+                if (class.n_rows < 60) assert_true(!holds || class.n_persons >= models->min_persons);
+                check_lanes(models, &c, &class, holds);
+            }
+            kn_models_free(models);
+        }
+        test_case_free(&c);
+    }
+    assert_true(n_judgements[0] - before[0] > 10000 && n_judgements[1] - before[1] > 10000);
+    assert_true(n_judgements[2] - before[2] < (n_judgements[0] + n_judgements[1]) / 10); /* an answer, nearly always */
+}
+
 static void models_together_say_what_they_need(void **state)
 {
     kn_rng rng = kn_rng_new(27, 0);
@@ -1004,6 +1059,7 @@ int main(void)
         cmocka_unit_test(what_no_release_can_give_is_refused_with_what_is_possible),
         cmocka_unit_test(wrong_requests_are_refused),
         cmocka_unit_test(findings_are_the_worst_class_for_any_number_of_threads),
+        cmocka_unit_test(lanes_say_of_classes_of_any_size_what_lists_say),
         cmocka_unit_test(models_together_say_what_they_need),
         cmocka_unit_test(every_model_has_a_page_that_states_its_properties),
         cmocka_unit_test(every_failed_allocation_is_reported_and_nothing_leaks),

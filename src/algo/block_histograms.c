@@ -49,15 +49,13 @@ struct kn_histogram_scan {
     kn_lanes4 *counts;
     words2 *slots;                /* the first one is for blocks of one entry */
     uint16_t empty[16];           /* [bit set of lanes that have rows]: bits of the classes that have none */
-    uint16_t same[16][N_BITS];    /* bits of the classes that have the same rows then ... */
-    uint16_t firsts[16];          /* ... of which one is asked about */
     uint16_t todo[1 << KN_BLOCK_MAX_INNER_BITS]; /* classes of a combo with persons enough that may be refused */
     /* Of the block at hand. */
     const kn_blocks *blocks;
     uint32_t first, count_bytes, n_vectors; /* n_vectors: of a slot */
     /* What the models are asked about. */
-    uint64_t *lanes; /* column after column: [class][value] */
-    const void **columns;
+    uint16_t *lanes; /* column after column: [value * KN_LANE_CLASSES + class] */
+    const uint16_t **columns;
     kn_lanes4 must_go[4]; /* their answer */
     kn_histogram *histograms;
     uint32_t *entries;
@@ -112,13 +110,9 @@ kn_status kn_histogram_scan_new(kn_histogram_scan **out, const kn_full_domain *d
         for (uint32_t c = 0; c < N_BITS; c++) {
             if ((scan->all >> c & 1) == 0) continue;
             if ((lanes_of[c] & filled) == 0) scan->empty[filled] |= (uint16_t)(1u << c);
-            for (uint32_t other = 0; other < N_BITS; other++)
-                if ((scan->all >> other & 1) && ((lanes_of[c] ^ lanes_of[other]) & filled) == 0)
-                    scan->same[filled][c] |= (uint16_t)(1u << other);
-            if (scan->same[filled][c] >> c << c == scan->same[filled][c]) scan->firsts[filled] |= (uint16_t)(1u << c);
         }
     KN_TRY(lists_new(scan, err));
-    scan->lanes = kn_array_alloc_aligned((size_t)b->values_width * N_BITS, sizeof *scan->lanes, err);
+    scan->lanes = kn_array_alloc_aligned((size_t)b->values_width / b->values_lanes * KN_LANE_CLASSES, sizeof *scan->lanes, err);
     if (scan->lanes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_NEW(scan->columns, b->n_words);
     KN_NEW(scan->histograms, b->n_words);
@@ -145,24 +139,32 @@ void kn_histogram_scan_free(kn_histogram_scan *scan)
 
 /* --- Sensitive values ------------------------------------------------------------------------------------------ */
 
+/* `n` is a multiple of 16. Nothing overlaps, or else the compiler takes one number after the other. */
+static inline __attribute__((always_inline)) void narrow_counts(void *restrict slot, const uint32_t *restrict values, uint32_t n,
+                                                                uint32_t count_bytes)
+{
+    for (uint32_t i = 0; i < n; i += 16)
+        for (uint32_t j = i; j < i + 16; j++) {
+            if (count_bytes == 1) ((uint8_t *)slot)[j] = (uint8_t)values[j];
+            else if (count_bytes == 2) ((uint16_t *)slot)[j] = (uint16_t)values[j];
+            else ((uint32_t *)slot)[j] = values[j];
+        }
+}
+
 static inline __attribute__((always_inline)) void narrow_slot(void *slot, const kn_histogram_scan *scan, const uint64_t *words,
                                                               uint32_t count_bytes)
 {
     const kn_block_lattice *b = scan->domain->blocks;
     const uint32_t *values = scan->blocks->values + (size_t)(uint32_t)words[0] * b->values_width;
     if (kn_values_n(words[0]) == KN_VALUES_LANES) {
-        for (uint32_t i = 0; i < b->values_width; i++) {
-            if (count_bytes == 1) ((uint8_t *)slot)[i] = (uint8_t)values[i];
-            else if (count_bytes == 2) ((uint16_t *)slot)[i] = (uint16_t)values[i];
-            else ((uint32_t *)slot)[i] = values[i];
-        }
+        narrow_counts(slot, values, b->values_width, count_bytes);
         return;
     }
-    memset(slot, 0, scan->n_vectors * sizeof(words2));
+    for (uint32_t i = 0; i < scan->n_vectors; i++) ((words2 *)slot)[i] = (words2){0};
     for (uint32_t s = 0; s < b->n_words; s++) {
         uint64_t word = words[s];
-        for (uint32_t i = kn_values_n(word), width = b->values_lane[s]; i > 0; i--, word >>= 8) {
-            uint32_t at = b->values_at[s] + (word >> KN_VALUES_BITS & 3) * width + (word & ((1u << KN_VALUES_BITS) - 1));
+        for (uint32_t i = kn_values_n(word); i > 0; i--, word >>= 8) {
+            uint32_t at = b->values_at[s] + (word & 0xff);
             if (count_bytes == 1) ((uint8_t *)slot)[at]++;
             else if (count_bytes == 2) ((uint16_t *)slot)[at]++;
             else ((uint32_t *)slot)[at]++;
@@ -175,7 +177,8 @@ static void entry_slot(words2 *slot, const kn_histogram_scan *scan, uint32_t e)
 {
     const uint64_t *words = scan->blocks->words + (size_t)e * scan->domain->blocks->n_words;
     if (scan->count_bytes == 1) narrow_slot(slot, scan, words, 1);
-    else narrow_slot(slot, scan, words, scan->count_bytes);
+    else if (scan->count_bytes == 2) narrow_slot(slot, scan, words, 2);
+    else narrow_slot(slot, scan, words, 4);
 }
 
 static inline __attribute__((always_inline)) void add_slots(class_list *list, const class_list *from, uint32_t n_from,
@@ -209,38 +212,62 @@ static void fill_slots(kn_histogram_scan *scan, uint32_t c)
 
 /* --- Asking the models ----------------------------------------------------------------------------------------- */
 
-/* The values of all classes that the riders make. */
-static inline __attribute__((always_inline)) void class_lanes(kn_histogram_scan *scan, const words2 *slot, uint32_t n_riders)
-{
-    const kn_block_lattice *lattice = scan->domain->blocks;
-    uint64_t *to = scan->lanes;
-    for (uint32_t s = 0; s < lattice->n_words; s++) {
-        const size_t width = (size_t)lattice->values_lane[s] * scan->count_bytes / 8; /* in words */
-        const uint64_t *from = (const uint64_t *)slot + (size_t)lattice->values_at[s] * scan->count_bytes / 8;
-        scan->columns[s] = to;
-        for (size_t w = 0; w < width; w++) {
-            const uint64_t a = from[w];
-            to[w] = a;
-            if (n_riders == 0) continue;
-            const uint64_t b = from[width + w], c = from[2 * width + w], d = from[3 * width + w];
-            to[width + w] = b;
-            to[2 * width + w] = c;
-            to[3 * width + w] = d;
-            to[12 * width + w] = (a + b) + (c + d);
-            if (n_riders < 2) continue;
-            to[4 * width + w] = a + c;
-            to[5 * width + w] = b + d;
-            to[8 * width + w] = a + b;
-            to[10 * width + w] = c + d;
-        }
-        to += N_BITS * width;
-    }
-}
-
 static uint32_t slot_count(const words2 *slot, size_t place, uint32_t count_bytes)
 {
     if (count_bytes == 1) return ((const uint8_t *)slot)[place];
     return count_bytes == 2 ? ((const uint16_t *)slot)[place] : ((const uint32_t *)slot)[place];
+}
+
+typedef uint8_t bytes16 __attribute__((vector_size(16), may_alias));
+typedef uint16_t shorts8 __attribute__((vector_size(16), may_alias));
+
+/* The next values of all classes that the riders make: four merged sets of four lanes each, as counts are merged. */
+static inline __attribute__((always_inline)) void merge_shorts(shorts8 *to, shorts8 a)
+{
+    const shorts8 b = a + __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5);
+    const shorts8 c = a + __builtin_shufflevector(a, a, 1, 0, 3, 2, 5, 4, 7, 6);
+    const shorts8 d = c + __builtin_shufflevector(c, c, 2, 3, 0, 1, 6, 7, 4, 5);
+    to[0] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
+    to[1] = __builtin_shufflevector(c, d, 0, 1, 2, 3, 8, 9, 10, 11);
+    to[2] = __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+    to[3] = __builtin_shufflevector(c, d, 4, 5, 6, 7, 12, 13, 14, 15);
+}
+
+static inline __attribute__((always_inline)) void class_lanes_of_bytes(shorts8 *to, const bytes16 *from, size_t n_vectors)
+{
+    const bytes16 zero = {0};
+    for (size_t i = 0; i < n_vectors; i++, to += 8) { /* of four values each */
+        const bytes16 x = from[i];
+        merge_shorts(to, (shorts8)__builtin_shufflevector(x, zero, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+        merge_shorts(to + 4,
+                     (shorts8)__builtin_shufflevector(x, zero, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+    }
+}
+
+/* Of classes with more rows than are judged as lanes, numbers may overflow. */
+static void class_lanes(kn_histogram_scan *scan, const words2 *slot)
+{
+    const kn_block_lattice *b = scan->domain->blocks;
+    uint16_t *to = scan->lanes;
+    for (uint32_t s = 0; s < b->n_words; s++) {
+        const size_t n = b->lattice->tuples->sensitive[s].n_values, at = (size_t)b->values_at[s] * scan->count_bytes;
+        const void *from = (const char *)slot + at;
+        scan->columns[s] = to;
+        if (b->values_lanes == 1) {
+            for (size_t v = 0; v < n; v++) to[v * KN_LANE_CLASSES] = (uint16_t)slot_count(from, v, scan->count_bytes);
+        } else if (scan->count_bytes == 1) {
+            class_lanes_of_bytes((shorts8 *)to, from, (n + 3) / 4);
+        } else if (scan->count_bytes == 2) {
+            for (size_t v = 0; v < n; v += 2) merge_shorts((shorts8 *)to + 2 * v, ((const shorts8 *)from)[v / 2]);
+        } else {
+            for (size_t v = 0; v < n; v++) {
+                kn_lanes4 merged[4];
+                kn_merge_lanes(merged, (const kn_lanes4 *)from + v);
+                for (int i = 0; i < KN_LANE_CLASSES; i++) to[v * KN_LANE_CLASSES + (size_t)i] = (uint16_t)merged[i / 4][i % 4];
+            }
+        }
+        to += (n + 3) / 4 * 4 * KN_LANE_CLASSES;
+    }
 }
 
 /* Class c as lists, for models that do not take lanes or cannot tell from them. */
@@ -249,13 +276,13 @@ static bool holds_as_lists(kn_histogram_scan *scan, const words2 *slot, uint32_t
     const kn_tuples *tuples = scan->domain->lattice->tuples;
     uint32_t *values = scan->entries;
     for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
-        const size_t width = scan->domain->blocks->values_lane[s], at = scan->domain->blocks->values_at[s];
+        const size_t n_lanes = scan->domain->blocks->values_lanes, at = scan->domain->blocks->values_at[s];
         uint32_t n_values = tuples->sensitive[s].n_values, n = 0, *counts = values + n_values;
         for (uint32_t v = 0; v < n_values; v++) {
             values[n] = v;
             counts[n] = 0;
             for (uint32_t lane = 0; lanes_of[c] >> lane != 0; lane++) {
-                if (lanes_of[c] >> lane & 1) counts[n] += slot_count(slot, at + lane * width + v, scan->count_bytes);
+                if (lanes_of[c] >> lane & 1) counts[n] += slot_count(slot, at + v * n_lanes + lane, scan->count_bytes);
             }
             n += counts[n] > 0;
         }
@@ -273,28 +300,22 @@ static inline uint32_t implied(uint32_t fine)
     return fine | ((fine >> 4 & fine >> 5) | (fine >> 8 & fine >> 10)) << 12;
 }
 
-/* Returns those of the classes in `ask` that hold. Of classes with the same rows, where lanes are empty, one is asked
- * about: they are all in `ask`. */
+/* Returns those of the classes in `ask` that hold. */
 static uint32_t ask_models(kn_histogram_scan *scan, const words2 *slot, const kn_lanes4 rows[4],
-                           const kn_lanes4 persons[4], uint32_t ask, uint32_t filled)
+                           const kn_lanes4 persons[4], uint32_t ask)
 {
-    const uint32_t n_riders = scan->domain->blocks->n_riders, *n_rows = (const uint32_t *)rows;
-    const uint16_t *same = scan->same[filled];
-    uint32_t large = 0, holds = 0;
-    if (n_riders == 2) class_lanes(scan, slot, 2);
-    else if (n_riders == 1) class_lanes(scan, slot, 1);
-    else class_lanes(scan, slot, 0);
+    const uint32_t *n_rows = (const uint32_t *)rows;
+    uint32_t large = 0;
+    class_lanes(scan, slot);
     for (uint32_t c = 0; scan->count_bytes > 1 && c < N_BITS; c++) large |= (uint32_t)(n_rows[c] > KN_LANES_MOST_ROWS) << c;
-    ask &= scan->firsts[filled];
-    const kn_lane_counts counts = {.ask = ask & ~large, .count_bytes = scan->count_bytes, .n_rows = n_rows,
-                                   .sensitive = scan->columns};
+    const kn_lane_counts counts = {.ask = ask & ~large, .n_rows = n_rows, .sensitive = scan->columns};
     kn_judgement judgement = kn_models_judge(scan->models, &counts, (uint32_t *)scan->must_go);
     for (uint32_t rest = judgement.unsure | (ask & large); rest != 0; rest &= rest - 1) {
         uint32_t c = (uint32_t)__builtin_ctz(rest);
         judgement.holds |= (uint32_t)holds_as_lists(scan, slot, c, n_rows[c], persons[c / 4][c % 4]) << c;
     }
-    for (uint32_t rest = judgement.holds; rest != 0; rest &= rest - 1) holds |= same[__builtin_ctz(rest)];
-    return holds;
+    for (uint32_t rest = large; rest != 0; rest &= rest - 1) ((uint32_t *)scan->must_go)[__builtin_ctz(rest)] = 0;
+    return judgement.holds;
 }
 
 /* --- Classes --------------------------------------------------------------------------------------------------- */
@@ -366,7 +387,7 @@ static inline __attribute__((always_inline)) uint32_t refused_classes(kn_lanes4 
             if (c == KN_NONE) entry_slot(scan->slots, scan, scan->first);
             else fill_slots(scan, c);
             const words2 *slot = c == KN_NONE ? scan->slots : scan->lists[c].slots + (size_t)j * scan->n_vectors;
-            known |= ask_models(scan, slot, rows, persons, ask, filled_lanes(counts[0]));
+            known |= ask_models(scan, slot, rows, persons, ask);
         }
         *state = (uint16_t)(known | ASKED);
     }

@@ -180,17 +180,14 @@ static kn_status place_values(kn_block_lattice *b, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = b->lattice->tuples;
-    uint32_t n_lanes = b->n_riders > 0 ? KN_LATTICE_LANES : 1;
     b->n_words = tuples->n_sensitive;
     b->most_listed = KN_VALUES_MOST_LISTED;
     KN_NEW(b->values_at, b->n_words);
-    KN_NEW(b->values_lane, b->n_words);
+    b->values_lanes = b->n_riders > 0 ? KN_LATTICE_LANES : 1;
     for (uint32_t s = 0; s < b->n_words; s++) {
         b->values_at[s] = b->values_width;
-        b->values_lane[s] = (tuples->sensitive[s].n_values + 7) / 8 * 8;
-        b->values_width += n_lanes * b->values_lane[s];
+        b->values_width += (b->values_lanes * tuples->sensitive[s].n_values + 15) / 16 * 16; /* whole vectors also of bytes */
     }
-    b->values_width = (b->values_width + 15) / 16 * 16; /* whole vectors also of bytes */
 done:
     return status;
 }
@@ -309,11 +306,12 @@ static void tuple_values(kn_blocks *one, const kn_block_lattice *b, uint32_t tup
     if (!listed) memset(one->values, 0, b->values_width * sizeof *one->values);
     for (uint32_t s = 0; s < b->n_words; s++) {
         const kn_sensitive *sensitive = &tuples->sensitive[s];
-        uint32_t *lanes = one->values + b->values_at[s] + lane * b->values_lane[s];
+        uint32_t *counts = one->values + b->values_at[s];
         one->words[s] = listed ? 0 : (uint64_t)KN_VALUES_LANES << 56;
         for (uint32_t e = sensitive->start[tuple]; e < sensitive->start[tuple + 1]; e++) {
-            uint64_t row = kn_values_byte(lane, sensitive->values[e]) | (uint64_t)1 << 56;
-            if (!listed) lanes[sensitive->values[e]] += sensitive->counts[e];
+            const uint32_t place = kn_values_place(b, sensitive->values[e], lane);
+            const uint64_t row = place | (uint64_t)1 << 56;
+            if (!listed) counts[place] += sensitive->counts[e];
             for (uint32_t i = 0; listed && i < sensitive->counts[e]; i++) one->words[s] = kn_values_join(one->words[s], row);
         }
     }
@@ -406,7 +404,7 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     kn_block_lattice *b = NULL;
     *out = NULL;
     if (lattice->tuples->n_repeats > 0 || lattice->tuples->n_rows > INT32_MAX) goto done;
-    const uint32_t most_values = least_values != NULL ? KN_BLOCK_MAX_SET_VALUES : 1u << KN_VALUES_BITS;
+    const uint32_t most_values = least_values != NULL ? KN_BLOCK_MAX_SET_VALUES : KN_VALUES_MOST;
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
         if (lattice->tuples->sensitive[s].n_values > most_values) goto done;
     KN_NEW(b, 1);
@@ -441,7 +439,6 @@ void kn_block_lattice_free(kn_block_lattice *blocks)
     kn_free(blocks->raised);
     kn_free(blocks->n_set_lanes);
     kn_free(blocks->values_at);
-    kn_free(blocks->values_lane);
     kn_free(blocks);
 }
 

@@ -61,7 +61,8 @@ typedef struct kn_block_lattice {
     uint32_t n_counts;          /* ... the first of them are counts, the others bits of sets */
     uint32_t *n_set_lanes;      /* [sensitive]: times four lanes of such bits; NULL: no sets */
     uint32_t n_words;           /* sensitive columns carried with numbers */
-    uint32_t *values_at, *values_lane; /* [sensitive]: where its lanes begin in a slot; numbers per rider lane */
+    uint32_t *values_at;        /* [sensitive]: where its numbers begin in a slot */
+    uint32_t values_lanes;      /* numbers per value: one for each rider lane */
     uint32_t values_width;      /* numbers per slot */
     uint32_t most_listed;       /* rows that an entry lists instead of having a slot */
     bool flat_rows;             /* a flat base has numbers of rows, as nothing else is asked of a tuple */

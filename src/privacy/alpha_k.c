@@ -100,6 +100,32 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return kn_at_most(value(opaque, counts), ((const state *)opaque)->max_share);
 }
 
+/* With a row of the value less, one row less may be so much of it: 1 - alpha must go of what is too much. */
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
+{
+    const state *self = opaque;
+    const float alpha = (float)self->max_share, per_row = fmaxf(1 - alpha, 1e-3f) * (1 + 1e-6f);
+    kn_lane_verdict verdict = {0};
+    kn_model_lanes most[2] = {{0}};
+    for (int half = 0; half < kn_lanes_halves(counts); half++) {
+        for (uint32_t v = 0; v < self->n_values; v++)
+            if (self->is_protected[v]) most[half] = kn_lanes_larger(most[half], kn_lanes_at(counts, self->column, v, half));
+        for (int part = 0; part < 2; part++) {
+            kn_model_floats figure = kn_ints_floats(kn_lanes_ints(most[half], part));
+            kn_model_floats limit = kn_ints_floats(kn_lanes_rows(counts, half, part)) * alpha;
+            kn_lanes_compare(&verdict, half, part, figure, limit);
+            kn_lanes_raise(must_go, half, part, kn_floats_excess(figure, limit) / per_row);
+        }
+    }
+    kn_judgement judgement = kn_lanes_judgement(&verdict, counts->ask);
+    for (uint32_t rest = judgement.unsure; rest != 0; rest &= rest - 1) { /* as `value` has it */
+        const uint32_t i = (uint32_t)__builtin_ctz(rest);
+        const double share = (double)most[i / 8][i % 8] / counts->n_rows[i];
+        judgement.holds |= (uint32_t)kn_at_most(share, self->max_share) << i;
+    }
+    return (kn_judgement){judgement.holds, 0};
+}
+
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
 static const kn_param params[] = {
@@ -126,6 +152,7 @@ const kn_privacy kn_privacy_alpha_k = {
     .prepare = prepare,
     .discard = discard,
     .holds = holds,
+    .judge = judge,
     .value = value,
     .min_persons = min_persons,
 };

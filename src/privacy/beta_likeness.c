@@ -13,7 +13,22 @@ typedef struct state {
     bool enhanced;
     const kn_sensitive *sensitive;
     double n_rows;
+    uint32_t n_values;
+    uint16_t *most; /* [value * 8 + lane]: the largest share of it in a class, in units of 2^-16, rounded down */
 } state;
+
+static void discard(void *opaque)
+{
+    state *self = opaque;
+    if (self != NULL) kn_free(self->most);
+    kn_free(self);
+}
+
+/* What a value's gain may be. */
+static double limit_of(const state *self, double table_share)
+{
+    return self->enhanced ? fmin(self->max_gain, -log(table_share)) : self->max_gain;
+}
 
 static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
 {
@@ -27,6 +42,14 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->enhanced = kn_args_number(args, "enhanced") != 0;
     self->sensitive = &tuples->sensitive[self->column];
     self->n_rows = tuples->n_rows;
+    self->n_values = self->sensitive->n_values;
+    self->most = kn_array_alloc_aligned((size_t)self->n_values * 8, sizeof *self->most, err);
+    if (self->most == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    for (uint32_t value = 0; value < self->n_values; value++) {
+        double share = (double)self->sensitive->value_rows[value] / self->n_rows;
+        double most = share > 0 ? share * (1 + fmax(limit_of(self, share), 0)) : 0;
+        for (uint32_t lane = 0; lane < 8; lane++) self->most[value * 8 + lane] = (uint16_t)fmin(most * 0x1p16, UINT16_MAX);
+    }
 done:
     return status;
 }
@@ -40,7 +63,7 @@ static double largest_gain(const state *self, const kn_class_counts *counts, boo
     for (uint32_t i = 0; i < histogram->n; i++) {
         double table_share = (double)self->sensitive->value_rows[histogram->values[i]] / self->n_rows;
         double gain = (double)histogram->counts[i] / (double)counts->n_rows / table_share - 1;
-        double limit = self->enhanced ? fmin(self->max_gain, -log(table_share)) : self->max_gain;
+        double limit = limit_of(self, table_share);
         if (gain > largest) largest = gain;
         if (gain > 0 && !kn_at_most(gain, limit)) *within = false;
     }
@@ -58,6 +81,25 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     bool within;
     largest_gain(opaque, counts, &within);
     return within;
+}
+
+/* What a class may have of a value is rounded down, by less than 2 units. */
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
+{
+    const state *self = opaque;
+    const kn_model_lanes *most = (const kn_model_lanes *)self->most, rounding = kn_lanes_all(3);
+    kn_model_lanes within[2] = {{0}}, near[2] = {{0}};
+    for (int half = 0; half < kn_lanes_halves(counts); half++) {
+        const kn_lane_units units = kn_lanes_units(counts, half);
+        kn_model_lanes over = {0};
+        for (uint32_t v = 0; v < self->n_values; v++)
+            over = kn_lanes_larger(over, kn_lanes_excess(kn_lanes_at(counts, self->column, v, half) * units.per_row,
+                                                         kn_lanes_share(most[v], units.all)));
+        within[half] = (kn_model_lanes)(over == 0);
+        near[half] = (kn_model_lanes)(kn_lanes_excess(over, rounding) == 0);
+    }
+    const uint32_t holds = kn_lanes_bits(within) & counts->ask;
+    return (kn_judgement){holds, kn_lanes_bits(near) & counts->ask & ~holds};
 }
 
 static uint64_t min_persons(const void *opaque) { return 1; }
@@ -83,8 +125,9 @@ const kn_privacy kn_privacy_beta_likeness = {
     .monotone = true,
     .letter = "beta",
     .prepare = prepare,
-    .discard = kn_free,
+    .discard = discard,
     .holds = holds,
+    .judge = judge,
     .value = value,
     .min_persons = min_persons,
 };

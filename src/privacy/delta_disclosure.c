@@ -14,7 +14,17 @@ typedef struct state {
     const kn_sensitive *sensitive;
     double n_rows;
     uint64_t min_persons;
+    uint32_t n_values;
+    uint16_t *shares; /* [(2 * value) * 8 + lane]: the least share of it in a class, in units of 2^-16, and the largest; rounded
+                         down */
 } state;
+
+static void discard(void *opaque)
+{
+    state *self = opaque;
+    if (self != NULL) kn_free(self->shares);
+    kn_free(self);
+}
 
 static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
 {
@@ -29,6 +39,14 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->n_distinct = kn_sensitive_distinct(self->sensitive);
     self->n_rows = tuples->n_rows;
     self->min_persons = kn_persons_of_rows(tuples, self->n_distinct);
+    self->n_values = self->sensitive->n_values;
+    self->shares = kn_array_alloc_aligned((size_t)self->n_values * 16, sizeof *self->shares, err);
+    if (self->shares == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    for (uint32_t i = 0; i < self->n_values * 16; i++) {
+        double share = (double)self->sensitive->value_rows[i / 16] / self->n_rows;
+        double limit = share * exp2(i % 16 < 8 ? -self->max_log : self->max_log);
+        self->shares[i] = share > 0 ? (uint16_t)fmin(limit * 0x1p16, UINT16_MAX) : 0;
+    }
 done:
     return status;
 }
@@ -50,6 +68,32 @@ static double value(const void *opaque, const kn_class_counts *counts)
 static bool holds(const void *opaque, const kn_class_counts *counts)
 {
     return kn_below(value(opaque, counts), ((const state *)opaque)->max_log);
+}
+
+/* What a class has of a value is strictly between two limits, which are rounded down by less than 2 units. A value that the
+ * table has none of is in no class. */
+static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
+{
+    const state *self = opaque;
+    const kn_model_lanes *shares = (const kn_model_lanes *)self->shares, one = kn_lanes_all(1), three = kn_lanes_all(3);
+    kn_model_lanes within[2] = {{0}}, near[2] = {{0}};
+    for (int half = 0; half < kn_lanes_halves(counts); half++) {
+        const kn_lane_units units = kn_lanes_units(counts, half);
+        kn_model_lanes breaks = {0}, unsure = {0};
+        for (uint32_t v = 0; v < self->n_values; v++) {
+            if (self->sensitive->value_rows[v] == 0) continue;
+            const kn_model_lanes rows = kn_lanes_at(counts, self->column, v, half), own = rows * units.per_row;
+            const kn_model_lanes least = kn_lanes_share(shares[2 * v], units.all);
+            const kn_model_lanes most = kn_lanes_share(shares[2 * v + 1], units.all);
+            /* beyond the limits, whatever the rounding; not surely between them */
+            breaks |= (kn_model_lanes)(rows == 0) | kn_lanes_excess(least, own) | kn_lanes_excess(own, most + three);
+            unsure |= kn_lanes_excess(least + three, own) | kn_lanes_excess(own + one, most);
+        }
+        within[half] = (kn_model_lanes)((breaks | unsure) == 0);
+        near[half] = (kn_model_lanes)(breaks == 0);
+    }
+    const uint32_t holds = kn_lanes_bits(within) & counts->ask;
+    return (kn_judgement){holds, kn_lanes_bits(near) & counts->ask & ~holds};
 }
 
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
@@ -74,8 +118,9 @@ const kn_privacy kn_privacy_delta_disclosure = {
     .monotone = true,
     .letter = "delta",
     .prepare = prepare,
-    .discard = kn_free,
+    .discard = discard,
     .holds = holds,
+    .judge = judge,
     .value = value,
     .min_persons = min_persons,
 };

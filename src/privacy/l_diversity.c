@@ -16,7 +16,7 @@
 
 typedef enum kind { DISTINCT, ENTROPY, RECURSIVE, FREQUENCY } kind;
 
-enum { N_LOGS = 1024, LOG_UNITS = 4096 };
+enum { N_LOGS = 1024, LOG_UNITS = 4096, MOST_LARGEST = 16 };
 
 typedef struct state {
     uint32_t column, n_values;
@@ -26,6 +26,7 @@ typedef struct state {
     uint64_t min_persons;
     double log_limit;     /* entropy: log2 of l */
     uint32_t *n_log_n;    /* entropy: of the small n */
+    float sure_squares, most_squares; /* entropy: with a smaller sum of squared shares it holds; with this one it breaks */
 } state;
 
 static void discard(void *opaque)
@@ -45,6 +46,38 @@ static kn_status refuse_impossible(const state *self, const kn_tuples *tuples, k
                         self->least_diversity, sensitive->column->name, distinct, distinct);
 }
 
+/* Sum of the squared shares, and *entropy, where one value has `share` and the others have equal ones. */
+static double squares_of(double share, uint32_t n_values, double *entropy)
+{
+    const double other = (1 - share) / (n_values - 1);
+    *entropy = 0;
+    if (share > 0) *entropy -= share * log2(share);
+    if (other > 0) *entropy -= (1 - share) * log2(other);
+    return share * share + (1 - share) * other;
+}
+
+static kn_status prepare_entropy(state *self, kn_error *err)
+{
+    const double rounding = 1e-5; /* of floats, and far more */
+    kn_status status = KN_OK;
+    self->log_limit = log2(self->least_diversity);
+    KN_NEW(self->n_log_n, N_LOGS);
+    for (uint32_t n = 2; n < N_LOGS; n++) self->n_log_n[n] = (uint32_t)(n * log2(n) * LOG_UNITS);
+    self->sure_squares = (float)((1 - rounding) / self->least_diversity);
+    self->most_squares = 2;
+    if (self->n_values < 2) goto done;
+    double low = 1.0 / self->n_values, high = 1, entropy;
+    for (int i = 0; i < 60; i++) { /* the more the one value has, the less entropy */
+        const double middle = (low + high) / 2;
+        squares_of(middle, self->n_values, &entropy);
+        if (entropy > self->log_limit) low = middle;
+        else high = middle;
+    }
+    self->most_squares = (float)(squares_of(high, self->n_values, &entropy) * (1 + rounding));
+done:
+    return status;
+}
+
 static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *args, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -57,11 +90,7 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->kind = (kind)kn_args_number(args, "kind");
     self->least_diversity = kn_args_number(args, "l");
     self->min_persons = kn_persons_of_rows(tuples, ceil(self->least_diversity - KN_SLACK));
-    if (self->kind == ENTROPY) {
-        self->log_limit = log2(self->least_diversity);
-        KN_NEW(self->n_log_n, N_LOGS);
-        for (uint32_t n = 2; n < N_LOGS; n++) self->n_log_n[n] = (uint32_t)(n * log2(n) * LOG_UNITS);
-    }
+    if (self->kind == ENTROPY) KN_TRY(prepare_entropy(self, err));
     if (self->kind == RECURSIVE) {
         if (!kn_args_get(args, "c")->given)
             KN_FAIL(KN_USAGE, "l-diversity: kind=recursive needs c=, the factor by which the most frequent value may "
@@ -155,49 +184,125 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return kn_at_most(self->least_diversity, reached);
 }
 
+/* --- Lanes ----------------------------------------------------------------------------------------------------- */
+
 /* n log2 n in units of 1 / LOG_UNITS, rounded down. */
 static uint32_t n_log_n(const state *self, uint32_t n)
 {
     return n < N_LOGS ? self->n_log_n[n] : (uint32_t)(n * log2(n) * LOG_UNITS);
 }
 
-/* The same sums and quotients as `value` has, so the same answer; of logarithms only where rounding cannot decide. */
-static void judge_class(kn_judgement *judgement, const state *self, kn_class_lanes *own, uint32_t i, double rows)
+/* Class i by its entropy; unsure where rounding might have decided. */
+static void judge_entropy_of(kn_judgement *judgement, const state *self, const kn_lane_counts *counts, uint32_t i)
 {
-    uint32_t largest = self->kind == ENTROPY ? 0 : kn_lanes_largest(own, self->n_values);
-    const uint32_t most = largest >> 16;
-    uint64_t sum = 0, taken = 0;
-    switch (self->kind) {
-    case ENTROPY:
-        for (uint32_t v = 0; v < self->n_values; v++) sum += n_log_n(self, own->counts[v]);
-        kn_judge_at_most(judgement, i, (double)sum, n_log_n(self, (uint32_t)rows) - rows * self->log_limit * LOG_UNITS,
-                         self->n_values + 1.0 + 1e-9 * rows * LOG_UNITS);
-        break;
-    case RECURSIVE: /* the l - 1 largest are taken away */
-        for (uint32_t n = 1; n < self->least_diversity; n++) {
-            if (n > 1) largest = kn_lanes_largest(own, self->n_values);
-            taken += largest >> 16;
-            own->counts[largest & 0xffff] = 0;
+    const uint16_t *own = counts->sensitive[self->column] + i;
+    const double rows = counts->n_rows[i];
+    uint64_t sum = 0;
+    for (uint32_t v = 0; v < self->n_values; v++) sum += n_log_n(self, own[v * KN_LANE_CLASSES]);
+    const double limit = n_log_n(self, (uint32_t)rows) - rows * self->log_limit * LOG_UNITS;
+    const double rounding = self->n_values + 1.0 + 1e-9 * rows * LOG_UNITS;
+    const uint32_t holds = (double)sum < limit - rounding, breaks = (double)sum > limit + rounding;
+    judgement->holds |= holds << i;
+    judgement->unsure |= (1 - (holds | breaks)) << i;
+}
+
+/* Few classes need logarithms: with shares p the entropy is at least -log2 of the sum of p^2, and it is largest for a
+ * given sum where all shares but one are equal. */
+static kn_judgement judge_entropy(const state *self, const kn_lane_counts *counts)
+{
+    kn_lane_verdict verdict = {0};
+    for (int half = 0; half < kn_lanes_halves(counts); half++) {
+        kn_model_uints sum[2] = {{0}};
+        for (uint32_t v = 0; v < self->n_values; v++) {
+            kn_model_lanes n = kn_lanes_at(counts, self->column, v, half), low = n * n, high = kn_lanes_share(n, n);
+            sum[0] += (kn_model_uints)__builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11);
+            sum[1] += (kn_model_uints)__builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15);
         }
-        if (taken < rows) judgement->holds |= (uint32_t)kn_below(most / (rows - (double)taken), self->factor) << i;
-        break;
-    default: judgement->holds |= (uint32_t)kn_at_most(self->least_diversity, 1 / (most / rows)) << i; break;
+        for (int part = 0; part < 2; part++) {
+            kn_model_floats rows = kn_ints_floats(kn_lanes_rows(counts, half, part)), squares = kn_ints_floats((kn_model_ints)sum[part]);
+            verdict.within[2 * half + part] = (kn_model_ints)(squares < rows * rows * self->sure_squares);
+            verdict.near[2 * half + part] = (kn_model_ints)(squares < rows * rows * self->most_squares);
+        }
     }
+    kn_judgement judgement = kn_lanes_judgement(&verdict, counts->ask);
+    uint32_t rest = judgement.unsure & ~judgement.holds;
+    judgement.unsure = 0;
+    for (; rest != 0; rest &= rest - 1) judge_entropy_of(&judgement, self, counts, (uint32_t)__builtin_ctz(rest));
+    return judgement;
+}
+
+/* The n largest counts of each class of a half, added up, and the largest; n is at least 1. */
+typedef struct largest {
+    kn_model_lanes sum, most;
+} largest;
+
+static inline __attribute__((always_inline)) largest largest_counts(const state *self, const kn_lane_counts *counts,
+                                                                    int half, uint32_t n)
+{
+    kn_model_lanes top[MOST_LARGEST] = {{0}};
+    for (uint32_t v = 0; v < self->n_values; v++) {
+        kn_model_lanes next = kn_lanes_at(counts, self->column, v, half);
+        for (uint32_t i = 0; i < n; i++) {
+            kn_model_lanes passed = kn_lanes_smaller(top[i], next);
+            top[i] = kn_lanes_larger(top[i], next);
+            next = passed;
+        }
+    }
+    largest result = {top[0], top[0]};
+    for (uint32_t i = 1; i < n; i++) result.sum += top[i];
+    return result;
+}
+
+/* Quotients near the limit are taken as `value` takes them. */
+static bool holds_exactly(const state *self, double rows, double taken, double most)
+{
+    if (self->kind == RECURSIVE) return taken < rows && kn_below(most / (rows - taken), self->factor);
+    return kn_at_most(self->least_diversity, 1 / (most / rows));
+}
+
+/* What must go. Recursive: a row that is taken out may be one of the most frequent value, and none makes the rare ones more.
+ * Frequency: with one of the most frequent value less, l times as many and one are needed less: l - 1. */
+static inline __attribute__((always_inline)) kn_judgement judge_largest(const state *self, const kn_lane_counts *counts,
+                                                                        uint32_t *must_go, uint32_t n_taken)
+{
+    const float too_many = fmaxf((float)self->least_diversity - 1, 1e-3f) * (1 + 1e-6f);
+    kn_lane_verdict verdict = {0};
+    largest found[2];
+    for (int half = 0; half < kn_lanes_halves(counts); half++) {
+        found[half] = largest_counts(self, counts, half, n_taken > 0 ? n_taken : 1);
+        if (n_taken == 0) found[half].sum = (kn_model_lanes){0};
+        for (int part = 0; part < 2; part++) {
+            kn_model_floats most = kn_ints_floats(kn_lanes_ints(found[half].most, part));
+            kn_model_floats rows = kn_ints_floats(kn_lanes_rows(counts, half, part));
+            kn_model_floats tail = rows - kn_ints_floats(kn_lanes_ints(found[half].sum, part));
+            if (self->kind == RECURSIVE) {
+                kn_lanes_compare(&verdict, half, part, most, tail * (float)self->factor);
+                kn_lanes_raise(must_go, half, part, kn_floats_excess(most, tail * (float)self->factor));
+            } else {
+                kn_lanes_compare(&verdict, half, part, most * (float)self->least_diversity, rows);
+                kn_lanes_raise(must_go, half, part, kn_floats_excess(most * (float)self->least_diversity, rows) / too_many);
+            }
+        }
+    }
+    kn_judgement judgement = kn_lanes_judgement(&verdict, counts->ask);
+    for (uint32_t rest = judgement.unsure; rest != 0; rest &= rest - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(rest);
+        judgement.holds |= (uint32_t)holds_exactly(self, counts->n_rows[i], found[i / 8].sum[i % 8], found[i / 8].most[i % 8]) << i;
+    }
+    return (kn_judgement){judgement.holds, 0};
 }
 
 static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
 {
     const state *self = opaque;
-    kn_judgement judgement = {0};
-    kn_class_lanes own;
     if (self->kind == DISTINCT)
         return kn_judge_distinct(counts, self->column, self->n_values, (uint32_t)self->least_diversity);
-    for (uint32_t rest = counts->ask; rest != 0; rest &= rest - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(rest);
-        if (!kn_lanes_copy(&own, counts, i, self->column, self->n_values)) return (kn_judgement){0, counts->ask};
-        judge_class(&judgement, self, &own, i, counts->n_rows[i]);
-    }
-    return judgement;
+    if (self->kind == ENTROPY) return judge_entropy(self, counts);
+    if (self->kind == FREQUENCY) return judge_largest(self, counts, must_go, 1);
+    if (self->least_diversity > MOST_LARGEST + 1) return (kn_judgement){0, counts->ask};
+    const uint32_t n_taken = (uint32_t)self->least_diversity - 1;
+    if (n_taken == 2) return judge_largest(self, counts, must_go, 2);
+    return judge_largest(self, counts, must_go, n_taken);
 }
 
 static uint32_t least_values(const void *opaque, uint32_t *column)

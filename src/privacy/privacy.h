@@ -15,15 +15,14 @@ enum {
                                 kn_models_hold_class */
 };
 
-/* Some classes with their sensitive columns as lanes: rows by value, padded with zeros to kn_lanes_width. */
-enum { KN_LANES_MOST_ROWS = INT16_MAX, KN_LANES_MOST_VALUES = 64 };
+/* Up to KN_LANE_CLASSES classes side by side, a lane each: vectors answer for all of them at once. */
+enum { KN_LANE_CLASSES = 16, KN_LANES_MOST_ROWS = INT16_MAX, KN_LANES_MOST_VALUES = 64 };
 typedef struct kn_lane_counts {
-    uint32_t ask;                 /* bit set of the classes in question: neither empty nor of more than KN_LANES_MOST_ROWS */
-    uint32_t count_bytes;         /* of a count: 1, 2 or 4 */
-    const uint32_t *n_rows;       /* [class] */
-    const void *const *sensitive; /* [sensitive column][class * width + value]; aligned as vectors of 8 counts */
+    uint32_t ask; /* bit set of the classes in question: neither empty nor of more than KN_LANES_MOST_ROWS. Of the others
+                     numbers may be anything. */
+    const uint32_t *n_rows;           /* [class]; aligned as a vector, as what follows */
+    const uint16_t *const *sensitive; /* [sensitive column][value * KN_LANE_CLASSES + class]: rows */
 } kn_lane_counts;
-static inline uint32_t kn_lanes_width(uint32_t n_values) { return (n_values + 7) / 8 * 8; }
 /* Bit sets of classes; what was asked about and is in neither breaks. */
 typedef struct kn_judgement {
     uint32_t holds, unsure;
@@ -48,7 +47,8 @@ typedef struct kn_privacy {
     void (*discard)(void *state);
     bool (*holds)(const void *state, const kn_class_counts *counts);
     /* NULL, or what `holds` says, faster, for searches that ask about millions of classes: unsure near the limit. Of a class
-     * that breaks it may raise must_go[class], a number of rows: with fewer of them taken out, whichever, it does not hold. */
+     * that breaks it may raise must_go[class], a number of rows: with fewer of them taken out, whichever, it does not hold.
+     * must_go is aligned as a vector; of classes that were not asked about it may become anything. */
     kn_judgement (*judge)(const void *state, const kn_lane_counts *counts, uint32_t *must_go);
     double (*value)(const void *state, const kn_class_counts *counts); /* in the model's own unit: k, l, alpha, t */
     /* A number of persons that every class that holds has: k for k-anonymity, l for l-diversity. 1 when unknown. */

@@ -33,14 +33,22 @@ static inline uint64_t kn_persons_of_rows(const kn_tuples *tuples, double n_rows
 
 /* --- Lanes ----------------------------------------------------------------------------------------------------- */
 
+/* Eight classes; the KN_LANE_CLASSES of them are two halves. */
 typedef uint16_t kn_model_lanes __attribute__((vector_size(16), may_alias));
+typedef int32_t kn_model_ints __attribute__((vector_size(16), may_alias));
+typedef uint32_t kn_model_uints __attribute__((vector_size(16), may_alias)); /* of lanes that are no class: may overflow */
+typedef float kn_model_floats __attribute__((vector_size(16), may_alias));
 
-static inline uint32_t kn_lanes_sum(kn_model_lanes lanes)
+static inline kn_model_lanes kn_lanes_at(const kn_lane_counts *counts, uint32_t column, size_t value, int half)
 {
-    typedef uint64_t halves __attribute__((vector_size(16), may_alias));
-    uint64_t four = ((halves)lanes)[0] + ((halves)lanes)[1]; /* the sum fits 16 bits, so no carry */
-    return (uint32_t)(four * 0x0001000100010001u >> 48);
+    return ((const kn_model_lanes *)counts->sensitive[column])[2 * value + (size_t)half];
 }
+
+/* Halves that anything is asked about. */
+static inline int kn_lanes_halves(const kn_lane_counts *counts) { return counts->ask >> 8 != 0 ? 2 : 1; }
+
+static inline kn_model_lanes kn_lanes_all(uint16_t x) { return (kn_model_lanes){x, x, x, x, x, x, x, x}; }
+static inline kn_model_floats kn_floats_all(float x) { return (kn_model_floats){x, x, x, x}; }
 
 /* a - b, or 0 where b is larger. */
 static inline kn_model_lanes kn_lanes_excess(kn_model_lanes a, kn_model_lanes b)
@@ -52,80 +60,141 @@ static inline kn_model_lanes kn_lanes_excess(kn_model_lanes a, kn_model_lanes b)
 #endif
 }
 
-/* shares * all / 2^16, rounded down. */
-static inline kn_model_lanes kn_lanes_share(const kn_model_lanes *shares, uint16_t all)
+/* a * b / 2^16, rounded down. */
+static inline kn_model_lanes kn_lanes_share(kn_model_lanes a, kn_model_lanes b)
 {
 #ifdef __SSE2__
-    return (kn_model_lanes)_mm_mulhi_epu16((__m128i)*shares, _mm_set1_epi16((short)all));
+    return (kn_model_lanes)_mm_mulhi_epu16((__m128i)a, (__m128i)b);
 #else
     kn_model_lanes result;
-    for (int i = 0; i < 8; i++) result[i] = (uint16_t)((uint32_t)(*shares)[i] * all >> 16);
+    for (int i = 0; i < 8; i++) result[i] = (uint16_t)((uint32_t)a[i] * b[i] >> 16);
     return result;
 #endif
 }
 
-/* The next eight counts. */
-static inline __attribute__((always_inline)) kn_model_lanes kn_lanes_eight(const void *counts, size_t at, uint32_t count_bytes)
-{
-    kn_model_lanes eight;
-    if (count_bytes == 2) return *(const kn_model_lanes *)((const uint16_t *)counts + at);
+/* The larger and the smaller, of numbers below 2^15. */
 #ifdef __SSE2__
-    if (count_bytes == 1)
-        return (kn_model_lanes)_mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)((const uint8_t *)counts + at)),
-                                                 _mm_setzero_si128());
+static inline kn_model_lanes kn_lanes_larger(kn_model_lanes a, kn_model_lanes b)
+{
+    return (kn_model_lanes)_mm_max_epi16((__m128i)a, (__m128i)b);
+}
+static inline kn_model_lanes kn_lanes_smaller(kn_model_lanes a, kn_model_lanes b)
+{
+    return (kn_model_lanes)_mm_min_epi16((__m128i)a, (__m128i)b);
+}
+#else
+static inline kn_model_lanes kn_lanes_larger(kn_model_lanes a, kn_model_lanes b) { return a + kn_lanes_excess(b, a); }
+static inline kn_model_lanes kn_lanes_smaller(kn_model_lanes a, kn_model_lanes b) { return a - kn_lanes_excess(a, b); }
 #endif
-    for (size_t i = 0; i < 8; i++)
-        eight[i] = count_bytes == 1 ? ((const uint8_t *)counts)[at + i] : (uint16_t)((const uint32_t *)counts)[at + i];
-    return eight;
+
+/* Classes 0 to 3 (part 0) or 4 to 7 of a half, wider. */
+static inline kn_model_ints kn_lanes_ints(kn_model_lanes lanes, int part)
+{
+    const kn_model_lanes zero = {0};
+    return part == 0 ? (kn_model_ints)__builtin_shufflevector(lanes, zero, 0, 8, 1, 9, 2, 10, 3, 11)
+                     : (kn_model_ints)__builtin_shufflevector(lanes, zero, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
-/* Class i, one count after the other. False: more values than there is room for. */
-typedef struct kn_class_lanes {
-    uint16_t counts[KN_LANES_MOST_VALUES] __attribute__((aligned(16)));
-} kn_class_lanes;
-static inline bool kn_lanes_copy(kn_class_lanes *own, const kn_lane_counts *counts, uint32_t i, uint32_t column,
-                                 uint32_t n_values)
+static inline kn_model_floats kn_ints_floats(kn_model_ints ints) { return __builtin_convertvector(ints, kn_model_floats); }
+static inline kn_model_ints kn_floats_ints(kn_model_floats floats) { return __builtin_convertvector(floats, kn_model_ints); }
+
+/* Two parts of a half, narrower: numbers of 0 to 2^15 - 1, or the masks of a comparison. */
+static inline kn_model_lanes kn_ints_lanes(kn_model_ints low, kn_model_ints high)
 {
-    const uint32_t width = kn_lanes_width(n_values);
-    if (width > KN_LANES_MOST_VALUES) return false;
-    for (uint32_t v = 0; v < width; v += 8)
-        *(kn_model_lanes *)(own->counts + v) =
-            kn_lanes_eight(counts->sensitive[column], (size_t)i * width + v, counts->count_bytes);
-    return true;
+#ifdef __SSE2__
+    return (kn_model_lanes)_mm_packs_epi32((__m128i)low, (__m128i)high);
+#else
+    return __builtin_shufflevector((kn_model_lanes)low, (kn_model_lanes)high, 0, 2, 4, 6, 8, 10, 12, 14);
+#endif
 }
 
-/* The largest count and, in the lower 16 bits, its place. */
-static inline uint32_t kn_lanes_largest(const kn_class_lanes *own, uint32_t n_values)
+/* The masks of a comparison as a bit set, those of the second half above. */
+static inline uint32_t kn_lanes_bits(const kn_model_lanes masks[2])
 {
-    uint32_t largest = 0;
-    for (uint32_t v = 0; v < n_values; v++) {
-        uint32_t next = (uint32_t)own->counts[v] << 16 | v;
-        largest = next > largest ? next : largest;
+#ifdef __SSE2__
+    return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16((__m128i)masks[0], (__m128i)masks[1]));
+#else
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < KN_LANE_CLASSES; i++) bits |= (uint32_t)(masks[i / 8][i % 8] & 1) << i;
+    return bits;
+#endif
+}
+
+static inline kn_model_ints kn_lanes_rows(const kn_lane_counts *counts, int half, int part)
+{
+    return ((const kn_model_ints *)counts->n_rows)[2 * half + part];
+}
+
+/* Of a half: its rows in units as small as 15 bits allow, so that rounding decides seldom. */
+typedef struct kn_lane_units {
+    kn_model_lanes all, per_row;
+    kn_model_floats rows[2]; /* of a unit; by part */
+} kn_lane_units;
+
+static inline __attribute__((always_inline)) kn_lane_units kn_lanes_units(const kn_lane_counts *counts, int half)
+{
+    kn_lane_units units;
+    kn_model_ints per_row[2], n_rows[2];
+    for (int part = 0; part < 2; part++) {
+        n_rows[part] = kn_lanes_rows(counts, half, part);
+        /* the exponent of a number as a float: 127 for 1; per_row is 2^14 divided by the power of 2 that is in it */
+        kn_model_ints exponent = (kn_model_ints)kn_ints_floats(n_rows[part]) >> 23;
+        per_row[part] = kn_floats_ints((kn_model_floats)((127 + 14 + 127 - exponent) << 23));
+        units.rows[part] = (kn_model_floats)((exponent - 14) << 23);
     }
-    return largest;
+    units.per_row = kn_ints_lanes(per_row[0], per_row[1]);
+    units.all = kn_ints_lanes(n_rows[0], n_rows[1]) * units.per_row;
+    return units;
 }
 
-/* Whether a quick figure of class i is at most the limit; unsure where rounding might have decided. */
-static inline void kn_judge_at_most(kn_judgement *judgement, uint32_t i, double figure, double limit, double rounding)
+/* Raises must_go for four classes to that many rows, rounded up; the float may be off by its last digits. */
+static inline __attribute__((always_inline)) void kn_lanes_raise(uint32_t *must_go, int half, int part, kn_model_floats rows)
 {
-    uint32_t holds = figure < limit - rounding, breaks = figure > limit + rounding;
-    judgement->holds |= holds << i;
-    judgement->unsure |= (1 - (holds | breaks)) << i;
+    kn_model_ints *to = (kn_model_ints *)must_go + 2 * half + part, least = kn_floats_ints(rows * 0.999999f + 0.998f);
+    kn_model_ints more = (kn_model_ints)(least > *to);
+    *to = (least & more) | (*to & ~more);
+}
+
+/* How far a figure is above its limit; rounded down, because floats are not exact. */
+static inline kn_model_floats kn_floats_excess(kn_model_floats figure, kn_model_floats limit)
+{
+    return figure * (1 - 1e-6f) - limit * (1 + 1e-6f);
+}
+
+/* Whether quick figures are at most their limits, up to a relative rounding: `within` and `near` are masks of a part. */
+typedef struct kn_lane_verdict {
+    kn_model_ints within[4], near[4]; /* [2 * half + part]; near: too close to tell */
+} kn_lane_verdict;
+
+static inline void kn_lanes_compare(kn_lane_verdict *verdict, int half, int part, kn_model_floats figure, kn_model_floats limit)
+{
+    const float rounding = 1e-5f;
+    kn_model_ints within = (kn_model_ints)(figure < limit * (1 - rounding));
+    kn_model_ints above = (kn_model_ints)(figure > limit * (1 + rounding));
+    verdict->within[2 * half + part] = within;
+    verdict->near[2 * half + part] = ~(within | above);
+}
+
+static inline kn_judgement kn_lanes_judgement(const kn_lane_verdict *verdict, uint32_t ask)
+{
+    kn_model_lanes within[2], near[2];
+    for (int half = 0; half < 2; half++) {
+        within[half] = kn_ints_lanes(verdict->within[2 * half], verdict->within[2 * half + 1]);
+        near[half] = kn_ints_lanes(verdict->near[2 * half], verdict->near[2 * half + 1]);
+    }
+    return (kn_judgement){kn_lanes_bits(within) & ask, kn_lanes_bits(near) & ask};
 }
 
 static inline kn_judgement kn_judge_distinct(const kn_lane_counts *counts, uint32_t column, uint32_t n_values,
                                              uint32_t least_values)
 {
-    kn_judgement judgement = {0};
-    for (uint32_t rest = counts->ask; rest != 0; rest &= rest - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(rest);
+    kn_model_lanes holds[2] = {{0}};
+    for (int half = 0; half < kn_lanes_halves(counts); half++) {
         kn_model_lanes n = {0};
-        for (uint32_t v = 0; v < n_values; v += 8)
-            n -= (kn_model_lanes)(kn_lanes_eight(counts->sensitive[column], (size_t)i * kn_lanes_width(n_values) + v,
-                                                 counts->count_bytes) != 0);
-        judgement.holds |= (uint32_t)(kn_lanes_sum(n) >= least_values) << i;
+        for (uint32_t v = 0; v < n_values; v++) n -= (kn_model_lanes)(kn_lanes_at(counts, column, v, half) != 0);
+        holds[half] = (kn_model_lanes)(n >= kn_lanes_all((uint16_t)least_values));
     }
-    return judgement;
+    return (kn_judgement){least_values <= n_values ? kn_lanes_bits(holds) & counts->ask : 0, 0};
 }
 
 #endif

@@ -36,10 +36,10 @@ typedef struct state {
     double *node_share; /* hierarchical: q of each node */
     double *node_gap;   /* (level of the parent - level) / height */
     /* For lanes, in units of 2^-16, rounded down: */
-    uint16_t *shares;      /* equal: q of each value */
-    uint32_t *below_units; /* ordered: `below` */
-    uint32_t limit;        /* max_distance */
-    double gone_per_row;   /* rows that must go for each row too many: see raise_must_go */
+    uint16_t *shares;    /* equal: q of each value; ordered: `below`; eight times each */
+    uint32_t *at_rank;   /* ordered: its value */
+    uint16_t limit;      /* max_distance */
+    float gone_per_row;  /* rows that must go for each row too many: see raise_must_go */
 } state;
 
 static void discard(void *opaque)
@@ -52,7 +52,7 @@ static void discard(void *opaque)
     kn_free(self->node_share);
     kn_free(self->node_gap);
     kn_free(self->shares);
-    kn_free(self->below_units);
+    kn_free(self->at_rank);
     kn_free(self);
 }
 
@@ -83,6 +83,18 @@ done:
     return status;
 }
 
+static kn_status shares_new(state *self, kn_error *err)
+{
+    self->shares = kn_array_alloc_aligned((size_t)self->n_values * 8, sizeof *self->shares, err);
+    return self->shares != NULL ? KN_OK : kn_error_set(err, KN_RESOURCES, "out of memory");
+}
+
+static void note_share(state *self, uint32_t i, double rows)
+{
+    for (uint32_t lane = 0; lane < 8 && self->n_rows > 0; lane++)
+        self->shares[i * 8 + lane] = (uint16_t)fmin(0x1p16 * rows / self->n_rows, UINT16_MAX);
+}
+
 static kn_status prepare_ordered(state *self, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -99,14 +111,18 @@ static kn_status prepare_ordered(state *self, kn_error *err)
     KN_NEW(share, self->n_values);
     KN_NEW(self->below, self->n_values);
     KN_NEW(self->below_sum, (size_t)self->n_values + 1);
-    KN_NEW(self->below_units, self->n_values);
+    KN_NEW(self->at_rank, self->n_values);
+    KN_TRY(shares_new(self, err));
     uint64_t rows = 0;
-    for (uint32_t value = 0; value < self->n_values; value++)
-        share[self->place != NULL ? self->place[value] : value] = (double)self->sensitive->value_rows[value];
+    for (uint32_t value = 0; value < self->n_values; value++) {
+        uint32_t rank = self->place != NULL ? self->place[value] : value;
+        share[rank] = (double)self->sensitive->value_rows[value];
+        self->at_rank[rank] = value;
+    }
     for (uint32_t rank = 0; rank < self->n_values; rank++) {
         rows += (uint64_t)share[rank];
         self->below[rank] = (double)rows / self->n_rows;
-        if (self->n_rows > 0) self->below_units[rank] = (uint32_t)(self->below[rank] * 0x1p16);
+        note_share(self, rank, (double)rows);
         self->below_sum[rank + 1] = self->below_sum[rank] + self->below[rank];
     }
 done:
@@ -178,10 +194,9 @@ done:
 static kn_status prepare_equal(state *self, const kn_tuples *tuples, kn_error *err)
 {
     kn_status status = KN_OK;
-    self->shares = kn_array_alloc_aligned(kn_lanes_width(self->n_values), sizeof *self->shares, err);
-    if (self->shares == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    for (uint32_t value = 0; value < self->n_values && self->n_rows > 0; value++)
-        self->shares[value] = (uint16_t)fmin(0x1p16 * (double)self->sensitive->value_rows[value] / self->n_rows, UINT16_MAX);
+    KN_TRY(shares_new(self, err));
+    for (uint32_t value = 0; value < self->n_values; value++)
+        note_share(self, value, (double)self->sensitive->value_rows[value]);
     KN_TRY(note_least_rows(self, tuples, err));
 done:
     return status;
@@ -200,8 +215,8 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->n_rows = tuples->n_rows;
     self->distance = (distance)kn_args_number(args, "distance");
     self->max_distance = kn_args_number(args, "t");
-    self->limit = (uint32_t)(self->max_distance * 0x1p16);
-    self->gone_per_row = 1 / (1 - self->max_distance); /* of a distance of 1 nothing is too far */
+    self->limit = (uint16_t)fmin(self->max_distance * 0x1p16, UINT16_MAX);
+    if (self->max_distance < 1) self->gone_per_row = (float)(1 / (1 - self->max_distance));
     self->min_persons = 1;
     if (self->distance == EQUAL) KN_TRY(prepare_equal(self, tuples, err));
     if (self->distance == ORDERED) KN_TRY(prepare_ordered(self, err));
@@ -374,80 +389,78 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return kn_at_most(value(opaque, counts), ((const state *)opaque)->max_distance);
 }
 
-/* Lanes count in units of 2^-shift rows, so that the class has `all` of them, half of what 16 bits hold or nearly. */
-static inline uint32_t unit_shift(uint32_t n_rows) { return (uint32_t)__builtin_clz(n_rows) - 17; }
-
-/* A unit in rows; at most 14 bits are shifted. */
-static inline double unit_rows(uint32_t shift) { return (1u << (14 - shift)) * 0x1p-14; }
+/* --- Lanes ----------------------------------------------------------------------------------------------------- */
 
 /* What may be moved, rounded down by less than 2 units. */
-static inline uint32_t limit_units(const state *self, uint32_t all) { return (uint32_t)(self->limit * (uint64_t)all >> 16); }
-
-/* `units` are the units to move or up to `rounding` more. */
-static inline void judge_units(kn_judgement *judgement, uint32_t i, uint64_t units, uint64_t limit, uint32_t rounding)
+static inline kn_model_lanes limit_units(const state *self, const kn_lane_units *units)
 {
-    judgement->holds |= (uint32_t)(units <= limit) << i;
-    judgement->unsure |= (uint32_t)(units > limit && units <= limit + rounding) << i;
+    return kn_lanes_share(kn_lanes_all(self->limit), units->all);
 }
 
 /* Taking x rows out leaves at most x fewer rows to move, and x * t fewer may be moved: so many must go. */
-static inline void raise_must_go(uint32_t *must_go, const state *self, double excess_rows)
+static inline void raise_must_go(uint32_t *must_go, const state *self, int half, int part, kn_model_floats excess_rows)
 {
-    uint32_t rows = (uint32_t)(excess_rows * self->gone_per_row + 0.999999);
-    *must_go = rows > *must_go ? rows : *must_go;
+    kn_lanes_raise(must_go, half, part, excess_rows * self->gone_per_row);
 }
 
 /* A value's share and its product are rounded down, by less than 2 units together. */
-static inline __attribute__((always_inline)) kn_judgement judge_equal(const state *self, const kn_lane_counts *counts,
-                                                                      uint32_t count_bytes, uint32_t *must_go)
+static kn_judgement judge_equal(const state *self, const kn_lane_counts *counts, uint32_t *must_go)
 {
-    const void *lanes = counts->sensitive[self->column];
-    kn_judgement judgement = {0};
-    for (uint32_t rest = counts->ask; rest != 0; rest &= rest - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctz(rest), shift = unit_shift(counts->n_rows[i]);
-        const uint32_t all = counts->n_rows[i] << shift;
-        kn_model_lanes sum = {0};
-        for (uint32_t v = 0; v < self->n_values; v += 8) {
-            kn_model_lanes units = kn_lanes_eight(lanes, (size_t)i * kn_lanes_width(self->n_values) + v, count_bytes);
-            sum += kn_lanes_excess(units << (uint16_t)shift,
-                                   kn_lanes_share((const kn_model_lanes *)(self->shares + v), (uint16_t)all));
-        }
-        const uint32_t units = kn_lanes_sum(sum), limit = limit_units(self, all), rounding = 2 * self->n_values + 4;
-        judge_units(&judgement, i, units, limit, rounding);
-        if (units > limit + rounding) raise_must_go(&must_go[i], self, (units - limit - rounding) * unit_rows(shift));
+    const kn_model_lanes *shares = (const kn_model_lanes *)self->shares;
+    const kn_model_lanes rounding = kn_lanes_all((uint16_t)(2 * self->n_values + 4));
+    const kn_lane_units units[2] = {kn_lanes_units(counts, 0), kn_lanes_units(counts, 1)};
+    const kn_model_lanes *lanes = (const kn_model_lanes *)counts->sensitive[self->column];
+    kn_model_lanes within[2], near[2], sums[2] = {{0}}; /* of what is to move, or up to `rounding` more */
+    for (uint32_t v = 0; v < self->n_values; v++) {
+        sums[0] += kn_lanes_excess(lanes[2 * v] * units[0].per_row, kn_lanes_share(shares[v], units[0].all));
+        sums[1] += kn_lanes_excess(lanes[2 * v + 1] * units[1].per_row, kn_lanes_share(shares[v], units[1].all));
     }
-    return judgement;
+    for (int half = 0; half < 2; half++) {
+        kn_model_lanes over = kn_lanes_excess(sums[half], limit_units(self, &units[half]));
+        within[half] = (kn_model_lanes)(over == 0);
+        over = kn_lanes_excess(over, rounding);
+        near[half] = (kn_model_lanes)(over == 0);
+        for (int part = 0; part < 2; part++)
+            raise_must_go(must_go, self, half, part, kn_ints_floats(kn_lanes_ints(over, part)) * units[half].rows[part]);
+    }
+    const uint32_t holds = kn_lanes_bits(within) & counts->ask;
+    return (kn_judgement){holds, kn_lanes_bits(near) & counts->ask & ~holds};
 }
 
-/* As integers: sum over ranks of |P - Q| * all, where Q is rounded by less than 2 units a rank, up and down. */
-static kn_judgement judge_ordered(const state *self, const kn_lane_counts *counts)
+/* Sum over ranks of |P - Q|, where Q is rounded by less than 2 units a rank, up and down. Floats are exact here. */
+static kn_judgement judge_ordered(const state *self, const kn_lane_counts *counts, uint32_t *must_go)
 {
-    kn_judgement judgement = {0};
-    kn_class_lanes own;
-    uint32_t ranked[KN_LANES_MOST_VALUES];
-    for (uint32_t rest = counts->ask; rest != 0; rest &= rest - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctz(rest), shift = unit_shift(counts->n_rows[i]);
-        const uint32_t all = counts->n_rows[i] << shift, n = self->n_values;
-        if (!kn_lanes_copy(&own, counts, i, self->column, n)) return (kn_judgement){0, counts->ask};
-        for (uint32_t v = 0; v < n; v++) ranked[self->place != NULL ? self->place[v] : v] = own.counts[v];
-        uint32_t seen = 0, sum = 0;
-        for (uint32_t rank = 0; rank < n; rank++) {
-            seen += ranked[rank] << shift;
-            int32_t more = (int32_t)(seen - (self->below_units[rank] * all >> 16));
-            sum += (uint32_t)(more < 0 ? -more : more);
+    const kn_model_lanes *below = (const kn_model_lanes *)self->shares;
+    const float n = (float)self->n_values;
+    kn_lane_verdict verdict = {0};
+    for (int half = 0; half < kn_lanes_halves(counts); half++) {
+        const kn_lane_units units = kn_lanes_units(counts, half);
+        kn_model_lanes seen = {0}, limit = limit_units(self, &units);
+        kn_model_ints sum[2] = {{0}};
+        for (uint32_t rank = 0; rank < self->n_values; rank++) {
+            seen += kn_lanes_at(counts, self->column, self->at_rank[rank], half) * units.per_row;
+            kn_model_lanes other = kn_lanes_share(below[rank], units.all);
+            kn_model_lanes gap = kn_lanes_excess(seen, other) | kn_lanes_excess(other, seen);
+            for (int part = 0; part < 2; part++) sum[part] += kn_lanes_ints(gap, part);
         }
-        judge_units(&judgement, i, (uint64_t)sum + 2 * n, (uint64_t)limit_units(self, all) * (n - 1), 6 * n + 4);
+        for (int part = 0; part < 2; part++) {
+            kn_model_floats over = kn_ints_floats(sum[part]) - kn_ints_floats(kn_lanes_ints(limit, part)) * (n - 1);
+            verdict.within[2 * half + part] = (kn_model_ints)(over <= -2 * n);
+            over -= 4 * n + 4;
+            verdict.near[2 * half + part] = (kn_model_ints)(over <= 0) & ~verdict.within[2 * half + part];
+            raise_must_go(must_go, self, half, part, over * units.rows[part] / (n - 1));
+        }
     }
-    return judgement;
+    return kn_lanes_judgement(&verdict, counts->ask);
 }
 
 static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
 {
     const state *self = opaque;
-    if (self->distance == ORDERED && self->n_values > 1) return judge_ordered(self, counts);
-    if (self->distance != EQUAL || self->n_values > MOST_EQUAL) return (kn_judgement){0, counts->ask};
-    if (counts->count_bytes == 1) return judge_equal(self, counts, 1, must_go);
-    return judge_equal(self, counts, counts->count_bytes, must_go);
+    if (self->distance == EQUAL && self->n_values <= MOST_EQUAL) return judge_equal(self, counts, must_go);
+    if (self->distance == ORDERED && self->n_values > 1 && self->n_values <= KN_LANES_MOST_VALUES)
+        return judge_ordered(self, counts, must_go);
+    return (kn_judgement){0, counts->ask};
 }
 
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
