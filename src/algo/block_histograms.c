@@ -48,7 +48,9 @@ struct kn_histogram_scan {
     uint16_t *small; /* memory of the lists */
     kn_lanes4 *counts;
     words2 *slots;                /* the first one is for blocks of one entry */
-    uint16_t empty[16];           /* [bit set of lanes that have rows]: bits of the classes that have none */
+    uint16_t empty[16];           /* [bit set of lanes that have rows]: bits of the classes that have none, ... */
+    uint16_t same[16][N_BITS];    /* ... of those that have the same rows, ... */
+    uint16_t firsts[16];          /* ... and of the first one of these each */
     uint16_t todo[1 << KN_BLOCK_MAX_INNER_BITS]; /* classes of a combo with persons enough that may be refused */
     /* Of the block at hand. */
     const kn_blocks *blocks;
@@ -56,6 +58,8 @@ struct kn_histogram_scan {
     /* What the models are asked about. */
     uint16_t *lanes; /* column after column: [value * KN_LANE_CLASSES + class] */
     const uint16_t **columns;
+    uint32_t *wide_lanes; /* the same for measures, of blocks with more rows than 16 bits can count */
+    const void **all_columns;
     kn_lanes4 must_go[4]; /* their answer */
     kn_histogram *histograms;
     uint32_t *entries;
@@ -110,11 +114,17 @@ kn_status kn_histogram_scan_new(kn_histogram_scan **out, const kn_full_domain *d
         for (uint32_t c = 0; c < N_BITS; c++) {
             if ((scan->all >> c & 1) == 0) continue;
             if ((lanes_of[c] & filled) == 0) scan->empty[filled] |= (uint16_t)(1u << c);
+            for (uint32_t other = 0; other < N_BITS; other++)
+                if ((scan->all >> other & 1) && ((lanes_of[c] ^ lanes_of[other]) & filled) == 0)
+                    scan->same[filled][c] |= (uint16_t)(1u << other);
+            if (scan->same[filled][c] >> c << c == scan->same[filled][c]) scan->firsts[filled] |= (uint16_t)(1u << c);
         }
     KN_TRY(lists_new(scan, err));
     scan->lanes = kn_array_alloc_aligned((size_t)b->values_width / b->values_lanes * KN_LANE_CLASSES, sizeof *scan->lanes, err);
     if (scan->lanes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_NEW(scan->columns, b->n_words);
+    KN_NEW(scan->all_columns, b->n_words);
+    KN_NEW(scan->wide_lanes, (size_t)b->values_width / b->values_lanes * KN_LANE_CLASSES);
     KN_NEW(scan->histograms, b->n_words);
     KN_NEW(scan->entries, kn_lattice_entries(domain->lattice));
     *out = scan;
@@ -132,6 +142,8 @@ void kn_histogram_scan_free(kn_histogram_scan *scan)
     kn_free(scan->slots);
     kn_free(scan->lanes);
     kn_free(scan->columns);
+    kn_free(scan->wide_lanes);
+    kn_free(scan->all_columns);
     kn_free(scan->histograms);
     kn_free(scan->entries);
     kn_free(scan);
@@ -740,16 +752,35 @@ void kn_histogram_refuse(kn_lanes4 held[4], kn_histogram_scan *scan, uint32_t co
     for (int m = 0; m < 4; m++) held[m] &= ~class_mask(refused, m);
 }
 
+/* As class_lanes, with room for any number of rows. */
+static void wide_class_lanes(kn_histogram_scan *scan, const uint32_t *slot)
+{
+    const kn_block_lattice *b = scan->domain->blocks;
+    uint32_t *to = scan->wide_lanes;
+    for (uint32_t s = 0; s < b->n_words; s++) {
+        scan->all_columns[s] = to;
+        for (uint32_t v = 0; v < b->lattice->tuples->sensitive[s].n_values; v++, to += KN_LANE_CLASSES) {
+            const uint32_t *from = slot + b->values_at[s] + (size_t)v * b->values_lanes;
+            kn_lanes4 merged[4] = {{from[0]}};
+            if (b->values_lanes > 1) kn_merge_lanes(merged, (const kn_lanes4 *)(const void *)from);
+            memcpy(to, merged, sizeof merged);
+        }
+    }
+}
+
 void kn_histogram_values(kn_class_values *out, kn_histogram_scan *scan, uint32_t combo, uint32_t j)
 {
     const kn_lanes4 *counts = &scan->lists[combo].counts[j * (scan->domain->lattice->has_persons ? 2 : 1)];
     const uint32_t filled = filled_lanes(counts[0]);
+    const words2 *slot = scan->lists[combo].slots + (size_t)j * scan->n_vectors;
     fill_slots(scan, combo);
-    class_lanes(scan, scan->lists[combo].slots + (size_t)j * scan->n_vectors, scan->domain->blocks->n_riders);
+    if (scan->count_bytes == 4) wide_class_lanes(scan, (const uint32_t *)(const void *)slot);
+    else class_lanes(scan, slot);
+    for (uint32_t s = 0; s < scan->domain->blocks->n_words && scan->count_bytes < 4; s++) scan->all_columns[s] = scan->columns[s];
     kn_merge_lanes(out->rows, counts);
     out->all = scan->all;
     out->apart = scan->firsts[filled] & ~(uint32_t)scan->empty[filled];
     out->same = scan->same[filled];
-    out->count_bytes = scan->count_bytes;
-    out->counts = scan->columns;
+    out->count_bytes = scan->count_bytes == 4 ? 4 : 2;
+    out->counts = scan->all_columns;
 }

@@ -93,8 +93,8 @@ typedef struct kn_class_values {
     uint32_t all;              /* one bit for each */
     uint32_t apart;            /* of classes with the same rows, where lanes are empty, the first one: each is here once */
     const uint16_t *same;      /* [class]: all that have the same rows */
-    uint32_t count_bytes;
-    const void *const *counts; /* [sensitive][class * values_lane + value] */
+    uint32_t count_bytes;      /* of a count: 2 or 4 */
+    const void *const *counts; /* [sensitive][value * KN_LANE_CLASSES + class] */
 } kn_class_values;
 void kn_histogram_values(kn_class_values *out, kn_histogram_scan *scan, uint32_t combo, uint32_t j);
 

@@ -286,7 +286,7 @@ void kn_value_figures_held(kn_value_figures *values, kn_histogram_scan *scan, ui
         const kn_objective *objective = figures->objectives[values->classes[i]];
         const uint32_t column = objective->type->column(objective->state);
         const kn_value_lanes lanes = {ask, class.count_bytes, b->lattice->tuples->sensitive[column].n_values,
-                                      b->values_lane[column], (const uint32_t *)class.rows, class.counts[column]};
+                                      (const uint32_t *)class.rows, class.counts[column]};
         objective->type->price_values(prices, objective->state, &lanes);
         add_prices(single ? &values->single[i] : &values->held[(size_t)i * b->n_combos + combo], prices, &class, bits, ask);
     }
@@ -403,17 +403,16 @@ INLINE void add_entry(const kn_value_figures *values, counted *own, const kn_blo
 {
     const kn_block_lattice *b = values->figures->domain->blocks;
     const uint32_t *positions = values->inner_positions + (size_t)blocks->inner[e] * b->n_inner;
+    const uint32_t n_lanes = b->values_lanes == 1 ? 1 : KN_LATTICE_LANES;
     uint64_t word = blocks->words[(size_t)e * b->n_words + own->column];
     if (kn_values_n(word) == KN_VALUES_LANES) {
-        const uint32_t width = b->values_lane[own->column];
         const uint32_t *slot = blocks->values + (size_t)(uint32_t)word * b->values_width + b->values_at[own->column];
-        for (uint32_t lane = 0; lane < (b->n_riders > 0 ? KN_LATTICE_LANES : 1u); lane++)
-            for (uint32_t v = 0; v < own->n_values; v++)
-                if (slot[lane * width + v] > 0) add_rows(values, own, lane, v, slot[lane * width + v], gone, positions);
+        for (uint32_t place = 0; place < own->n_values * n_lanes; place++)
+            if (slot[place] > 0) add_rows(values, own, place % n_lanes, place / n_lanes, slot[place], gone, positions);
         return;
     }
     for (uint32_t i = kn_values_n(word); i > 0; i--, word >>= 8)
-        add_rows(values, own, word >> KN_VALUES_BITS & 3, word & ((1u << KN_VALUES_BITS) - 1), 1, gone, positions);
+        add_rows(values, own, (word & 0xff) % n_lanes, (word & 0xff) / n_lanes, 1, gone, positions);
 }
 
 INLINE void look_up(gone_lanes *gone, const kn_value_figures *values, uint32_t inner)

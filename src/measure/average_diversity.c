@@ -73,8 +73,8 @@ static inline __attribute__((always_inline)) void entropies(double *prices, cons
 static void price_values(double *prices, const void *opaque, const kn_value_lanes *classes)
 {
     kn_value_lanes narrow = *classes;
-    narrow.count_bytes = 1; /* mostly: a loop of its own */
-    if (classes->count_bytes == 1) entropies(prices, opaque, &narrow);
+    narrow.count_bytes = 2; /* mostly: a loop of its own */
+    if (classes->count_bytes == 2) entropies(prices, opaque, &narrow);
     else entropies(prices, opaque, classes);
 }
 

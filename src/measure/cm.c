@@ -26,25 +26,26 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
     return (double)(counts->n_rows - majority);
 }
 
-static inline __attribute__((always_inline)) void price_lanes(double *prices, const kn_value_lanes *classes)
-{
-    for (uint32_t rest = classes->ask; rest != 0; rest &= rest - 1) {
-        uint32_t i = (uint32_t)__builtin_ctz(rest), majority = 0;
-        for (uint32_t v = 0; v < classes->n_values; v++) {
-            uint32_t n = kn_value_count(classes, i, v);
-            majority = n > majority ? n : majority;
-        }
-        prices[i] = (double)(classes->n_rows[i] - majority);
-    }
-}
-
+/* All classes at once; those that are not asked about are there too. */
 static void price_values(double *prices, const void *state, const kn_value_lanes *classes)
 {
-    kn_value_lanes narrow = *classes;
-    narrow.count_bytes = 1; /* mostly: loops of their own */
-    narrow.n_values = 16;
-    if (classes->count_bytes == 1 && classes->width == 16) price_lanes(prices, &narrow);
-    else price_lanes(prices, classes);
+    uint16_t narrow[KN_VALUE_CLASSES] = {0};
+    uint32_t wide[KN_VALUE_CLASSES] = {0};
+    for (uint32_t v = 0; v < classes->n_values; v++)
+        for (uint32_t i = 0; i < KN_VALUE_CLASSES; i++) {
+            const size_t at = (size_t)v * KN_VALUE_CLASSES + i;
+            if (classes->count_bytes == 2) {
+                const uint16_t n = ((const uint16_t *)classes->counts)[at];
+                narrow[i] = n > narrow[i] ? n : narrow[i];
+            } else {
+                const uint32_t n = ((const uint32_t *)classes->counts)[at];
+                wide[i] = n > wide[i] ? n : wide[i];
+            }
+        }
+    for (uint32_t rest = classes->ask; rest != 0; rest &= rest - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(rest);
+        prices[i] = (double)(classes->n_rows[i] - (classes->count_bytes == 2 ? narrow[i] : wide[i]));
+    }
 }
 
 static uint32_t column_of(const void *state) { return *(const uint32_t *)state; }

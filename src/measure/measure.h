@@ -15,18 +15,18 @@ enum {
     KN_MEASURE_NEEDS_CLASS_COLUMN = 1, /* a sensitive column (CM, PMI) */
 };
 
-/* Some classes with their rows by sensitive value. */
+/* Up to KN_VALUE_CLASSES classes with their rows by sensitive value. */
+enum { KN_VALUE_CLASSES = 16 };
 typedef struct kn_value_lanes {
     uint32_t ask;           /* bit set of the classes in question, none of them empty */
-    uint32_t count_bytes;   /* of a count: 1, 2 or 4 */
-    uint32_t n_values, width;
+    uint32_t count_bytes;   /* of a count: 2 or 4 */
+    uint32_t n_values;
     const uint32_t *n_rows; /* [class] */
-    const void *counts;     /* [class * width + value] */
+    const void *counts;     /* [value * KN_VALUE_CLASSES + class] */
 } kn_value_lanes;
 static inline uint32_t kn_value_count(const kn_value_lanes *classes, uint32_t i, uint32_t value)
 {
-    size_t at = (size_t)i * classes->width + value;
-    if (classes->count_bytes == 1) return ((const uint8_t *)classes->counts)[at];
+    size_t at = (size_t)value * KN_VALUE_CLASSES + i;
     return classes->count_bytes == 2 ? ((const uint16_t *)classes->counts)[at] : ((const uint32_t *)classes->counts)[at];
 }
 
