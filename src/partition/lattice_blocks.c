@@ -17,7 +17,7 @@
 typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
 
 enum { LANE_BITS = 2, MOST_OUTER = 64, MOST_PARTS = 64 };
-enum { LEAST_PART = 1 << 15, SMALL = 1 << 18, LEAST_LISTED = 1 << 13, FEW = 8 };
+enum { LEAST_PART = 1 << 15, SMALL = 1 << 18, LEAST_LISTED = 1 << 16, FEW = 8 };
 /* LEAST_PART in entries; SMALL in blocks: what a hash table in the cache can hold; LEAST_LISTED in blocks of a run; FEW are
  * looked through one by one. */
 
@@ -633,7 +633,8 @@ static void list_blocks(run_scratch *scratch, uint32_t begin, uint32_t end, uint
  * hashes to this one. Returns how many. */
 static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, run_scratch *scratch,
                                                                 uint32_t begin, uint32_t end, uint32_t n_shares,
-                                                                uint32_t share, uint32_t n_steps, bool flat, bool priced)
+                                                                uint32_t share, uint32_t n_steps, bool flat, bool priced,
+                                                                bool listed)
 {
     enum { AHEAD = 24, FIRST_SLOT_BITS = 13 }; /* tuples are sorted: their counts are anywhere */
     const uint32_t *tuples = r->from->tuples, *rows = r->roller->lattice->lattice->tuples->rows;
@@ -647,8 +648,8 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
              *restrict last = scratch->last;
     const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
     uint32_t n = 0, slot_bits = bits_for(2 * (end - begin));
-    const bool few = end - begin <= FEW, listed = is_listed(end - begin);
-    if (slot_bits > FIRST_SLOT_BITS) slot_bits = FIRST_SLOT_BITS;
+    const bool few = end - begin <= FEW;
+    if (listed) slot_bits = FIRST_SLOT_BITS;
     if (!few) fill_slots(slots, slot_bits, keys, 0);
     for (uint32_t i = begin; i < end; i++) {
         if (scattered && i + AHEAD < r->from->n) __builtin_prefetch(&rows[tuples[i + AHEAD]]);
@@ -674,7 +675,7 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
             keys[n++] = key;
             first[block] = i;
             if (listed) last[block] = 0;
-            if (!few && n >> (slot_bits - 1) != 0) fill_slots(slots, ++slot_bits, keys, n);
+            if (listed && n >> (slot_bits - 1) != 0) fill_slots(slots, ++slot_bits, keys, n);
         } else if (!listed) {
             next[last[block] - begin] = i;
         }
@@ -688,12 +689,13 @@ static uint32_t chain_any(kn_blocks *out, const roll_up *r, run_scratch *scratch
                           uint32_t share)
 {
     const uint32_t n_shares = r->shared ? r->n_parts : 1, n_steps = r->n_steps;
-    const bool priced = r->roller->lattice->prices != NULL;
-    if (r->from->tuples != NULL) return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, true, priced);
-    if (n_steps == 1 && !r->shared && priced) return chain_run(out, r, scratch, begin, end, 1, 0, 1, false, true);
-    if (n_steps == 1 && !r->shared) return chain_run(out, r, scratch, begin, end, 1, 0, 1, false, false);
-    if (n_steps == 1) return chain_run(out, r, scratch, begin, end, n_shares, share, 1, false, priced);
-    return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, false, priced);
+    const bool priced = r->roller->lattice->prices != NULL, flat = r->from->tuples != NULL;
+    if (is_listed(end - begin)) return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, flat, priced, true);
+    if (flat) return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, true, priced, false);
+    if (n_steps == 1 && !r->shared && priced) return chain_run(out, r, scratch, begin, end, 1, 0, 1, false, true, false);
+    if (n_steps == 1 && !r->shared) return chain_run(out, r, scratch, begin, end, 1, 0, 1, false, false, false);
+    if (n_steps == 1) return chain_run(out, r, scratch, begin, end, n_shares, share, 1, false, priced, false);
+    return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, false, priced, false);
 }
 
 /* The entries of the next n_blocks blocks, which come from the run that begins at `begin`. */
