@@ -105,7 +105,8 @@ static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint
 {
     const state *self = opaque;
     const float alpha = (float)self->max_share, per_row = fmaxf(1 - alpha, 1e-3f) * (1 + 1e-6f);
-    kn_lane_verdict verdict = {0};
+    kn_lane_verdict verdict;
+    kn_lanes_begin(&verdict, counts);
     kn_model_lanes most[2] = {{0}};
     for (int half = 0; half < kn_lanes_halves(counts); half++) {
         for (uint32_t v = 0; v < self->n_values; v++)

@@ -25,14 +25,17 @@ typedef struct state {
     double factor;          /* c */
     uint64_t min_persons;
     double log_limit;     /* entropy: log2 of l */
-    uint32_t *n_log_n;    /* entropy: of the small n */
+    double *exact_n_log_n; /* entropy: n log2 n of the small n ... */
+    uint32_t *n_log_n;     /* ... and in whole units, for lanes */
     float sure_squares, most_squares; /* entropy: with a smaller sum of squared shares it holds; with this one it breaks */
 } state;
 
 static void discard(void *opaque)
 {
     state *self = opaque;
-    if (self != NULL) kn_free(self->n_log_n);
+    if (self == NULL) return;
+    kn_free(self->exact_n_log_n);
+    kn_free(self->n_log_n);
     kn_free(self);
 }
 
@@ -62,7 +65,11 @@ static kn_status prepare_entropy(state *self, kn_error *err)
     kn_status status = KN_OK;
     self->log_limit = log2(self->least_diversity);
     KN_NEW(self->n_log_n, N_LOGS);
-    for (uint32_t n = 2; n < N_LOGS; n++) self->n_log_n[n] = (uint32_t)(n * log2(n) * LOG_UNITS);
+    KN_NEW(self->exact_n_log_n, N_LOGS);
+    for (uint32_t n = 2; n < N_LOGS; n++) {
+        self->exact_n_log_n[n] = n * log2(n);
+        self->n_log_n[n] = (uint32_t)(self->exact_n_log_n[n] * LOG_UNITS);
+    }
     self->sure_squares = (float)((1 - rounding) / self->least_diversity);
     self->most_squares = 2;
     if (self->n_values < 2) goto done;
@@ -105,13 +112,13 @@ done:
     return status;
 }
 
-static double entropy(const kn_histogram *histogram)
+static double entropy(const state *self, const kn_histogram *histogram)
 {
     double rows = 0, n_log_n = 0;
     for (uint32_t i = 0; i < histogram->n; i++) {
         double n = histogram->counts[i];
         rows += n;
-        if (n > 1) n_log_n += n * log2(n);
+        n_log_n += n < N_LOGS ? self->exact_n_log_n[histogram->counts[i]] : n * log2(n);
     }
     return rows > 0 ? log2(rows) - n_log_n / rows : 0;
 }
@@ -169,7 +176,7 @@ static double value(const void *opaque, const kn_class_counts *counts)
     const kn_histogram *histogram = &counts->sensitive[self->column];
     switch (self->kind) {
     case DISTINCT: return histogram->n;
-    case ENTROPY: return exp2(entropy(histogram));
+    case ENTROPY: return exp2(entropy(self, histogram));
     case RECURSIVE: return recursive_factor(histogram, (uint32_t)self->least_diversity);
     case FREQUENCY: return 1 / largest_share(histogram);
     }
@@ -198,7 +205,10 @@ static void judge_entropy_of(kn_judgement *judgement, const state *self, const k
     const uint16_t *own = counts->sensitive[self->column] + i;
     const double rows = counts->n_rows[i];
     uint64_t sum = 0;
-    for (uint32_t v = 0; v < self->n_values; v++) sum += n_log_n(self, own[v * KN_LANE_CLASSES]);
+    if (counts->n_rows[i] < N_LOGS) /* so are its parts */
+        for (uint32_t v = 0; v < self->n_values; v++) sum += self->n_log_n[own[v * KN_LANE_CLASSES]];
+    else
+        for (uint32_t v = 0; v < self->n_values; v++) sum += n_log_n(self, own[v * KN_LANE_CLASSES]);
     const double limit = n_log_n(self, (uint32_t)rows) - rows * self->log_limit * LOG_UNITS;
     const double rounding = self->n_values + 1.0 + 1e-9 * rows * LOG_UNITS;
     const uint32_t holds = (double)sum < limit - rounding, breaks = (double)sum > limit + rounding;
@@ -210,7 +220,8 @@ static void judge_entropy_of(kn_judgement *judgement, const state *self, const k
  * given sum where all shares but one are equal. */
 static kn_judgement judge_entropy(const state *self, const kn_lane_counts *counts)
 {
-    kn_lane_verdict verdict = {0};
+    kn_lane_verdict verdict;
+    kn_lanes_begin(&verdict, counts);
     for (int half = 0; half < kn_lanes_halves(counts); half++) {
         kn_model_uints sum[2] = {{0}};
         for (uint32_t v = 0; v < self->n_values; v++) {
@@ -266,7 +277,8 @@ static inline __attribute__((always_inline)) kn_judgement judge_largest(const st
                                                                         uint32_t *must_go, uint32_t n_taken)
 {
     const float too_many = fmaxf((float)self->least_diversity - 1, 1e-3f) * (1 + 1e-6f);
-    kn_lane_verdict verdict = {0};
+    kn_lane_verdict verdict;
+    kn_lanes_begin(&verdict, counts);
     largest found[2];
     for (int half = 0; half < kn_lanes_halves(counts); half++) {
         found[half] = largest_counts(self, counts, half, n_taken > 0 ? n_taken : 1);

@@ -166,6 +166,13 @@ typedef struct kn_lane_verdict {
     kn_model_ints within[4], near[4]; /* [2 * half + part]; near: too close to tell */
 } kn_lane_verdict;
 
+/* Where nothing is asked about the second half, nobody compares it. */
+static inline void kn_lanes_begin(kn_lane_verdict *verdict, const kn_lane_counts *counts)
+{
+    if (kn_lanes_halves(counts) == 2) return;
+    for (int i = 2; i < 4; i++) verdict->within[i] = verdict->near[i] = (kn_model_ints){0};
+}
+
 static inline void kn_lanes_compare(kn_lane_verdict *verdict, int half, int part, kn_model_floats figure, kn_model_floats limit)
 {
     const float rounding = 1e-5f;

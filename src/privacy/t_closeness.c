@@ -432,7 +432,8 @@ static kn_judgement judge_ordered(const state *self, const kn_lane_counts *count
 {
     const kn_model_lanes *below = (const kn_model_lanes *)self->shares;
     const float n = (float)self->n_values;
-    kn_lane_verdict verdict = {0};
+    kn_lane_verdict verdict;
+    kn_lanes_begin(&verdict, counts);
     for (int half = 0; half < kn_lanes_halves(counts); half++) {
         const kn_lane_units units = kn_lanes_units(counts, half);
         kn_model_lanes seen = {0}, limit = limit_units(self, &units);
