@@ -16,7 +16,7 @@
 
 typedef enum kind { DISTINCT, ENTROPY, RECURSIVE, FREQUENCY } kind;
 
-enum { N_LOGS = 1024, LOG_UNITS = 4096, MOST_LARGEST = 16 };
+enum { N_LOGS = 1024, LOG_UNITS = 4096, FEW_ROWS = 24, MOST_LARGEST = 16 };
 
 typedef struct state {
     uint32_t column, n_values;
@@ -28,6 +28,8 @@ typedef struct state {
     double *exact_n_log_n; /* entropy: n log2 n of the small n ... */
     uint32_t *n_log_n;     /* ... and in whole units, for lanes */
     float sure_squares, most_squares; /* entropy: with a smaller sum of squared shares it holds; with this one it breaks */
+    /* Entropy, of classes of so few rows: with at most this sum of squared counts it holds, with at least that it breaks. */
+    uint32_t few_hold[FEW_ROWS + 1], few_break[FEW_ROWS + 1];
 } state;
 
 static void discard(void *opaque)
@@ -59,6 +61,20 @@ static double squares_of(double share, uint32_t n_values, double *entropy)
     return share * share + (1 - share) * other;
 }
 
+/* All ways to split n rows into values, the larger counts first; `left` of them are still to be split, into counts of at most
+ * `most`. There are 1,575 ways for 24 rows. */
+static void note_few(state *self, uint32_t n, uint32_t left, uint32_t most, uint32_t n_counts, uint32_t squares, double n_log_n)
+{
+    if (left == 0) {
+        const bool is_held = kn_at_most(self->least_diversity, exp2(log2(n) - n_log_n / n));
+        if (is_held && self->few_break[n] <= squares) self->few_break[n] = squares + 1;
+        if (!is_held && self->few_hold[n] >= squares) self->few_hold[n] = squares - 1;
+    }
+    if (n_counts == self->n_values) return;
+    for (uint32_t count = left < most ? left : most; count > 0; count--)
+        note_few(self, n, left - count, count, n_counts + 1, squares + count * count, n_log_n + self->exact_n_log_n[count]);
+}
+
 static kn_status prepare_entropy(state *self, kn_error *err)
 {
     const double rounding = 1e-5; /* of floats, and far more */
@@ -69,6 +85,10 @@ static kn_status prepare_entropy(state *self, kn_error *err)
     for (uint32_t n = 2; n < N_LOGS; n++) {
         self->exact_n_log_n[n] = n * log2(n);
         self->n_log_n[n] = (uint32_t)(self->exact_n_log_n[n] * LOG_UNITS);
+    }
+    for (uint32_t n = 1; n <= FEW_ROWS; n++) {
+        self->few_hold[n] = UINT32_MAX;
+        note_few(self, n, n, n, 0, 0, 0);
     }
     self->sure_squares = (float)((1 - rounding) / self->least_diversity);
     self->most_squares = 2;
@@ -216,21 +236,47 @@ static void judge_entropy_of(kn_judgement *judgement, const state *self, const k
     judgement->unsure |= (1 - (holds | breaks)) << i;
 }
 
+/* Of each class of a half, by part: the sum of its squared counts. Of fewer than 256 rows it has 16 bits. */
+static inline __attribute__((always_inline)) void square_sums(kn_model_uints sum[2], const state *self,
+                                                              const kn_lane_counts *counts, int half, bool narrow)
+{
+    kn_model_lanes sum16 = {0};
+    sum[0] = sum[1] = (kn_model_uints){0};
+    for (uint32_t v = 0; v < self->n_values; v++) {
+        kn_model_lanes n = kn_lanes_at(counts, self->column, v, half), low = n * n;
+        if (narrow) {
+            sum16 += low;
+            continue;
+        }
+        kn_model_lanes high = kn_lanes_share(n, n);
+        sum[0] += (kn_model_uints)__builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11);
+        sum[1] += (kn_model_uints)__builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    for (int part = 0; narrow && part < 2; part++) sum[part] = (kn_model_uints)kn_lanes_ints(sum16, part);
+}
+
+/* Whether all classes have fewer than 256 rows. */
+static bool are_small(const kn_lane_counts *counts)
+{
+    kn_model_ints any = {0};
+    for (int i = 0; i < 4; i++) any |= kn_lanes_rows(counts, i / 2, i % 2);
+    return (any[0] | any[1] | any[2] | any[3]) >> 8 == 0;
+}
+
 /* Few classes need logarithms: with shares p the entropy is at least -log2 of the sum of p^2, and it is largest for a
- * given sum where all shares but one are equal. */
+ * given sum where all shares but one are equal. Of few rows the sum says nearly always what the entropy says. */
 static kn_judgement judge_entropy(const state *self, const kn_lane_counts *counts)
 {
     kn_lane_verdict verdict;
     kn_lanes_begin(&verdict, counts);
+    kn_model_uints sums[4];
+    const bool narrow = are_small(counts);
     for (int half = 0; half < kn_lanes_halves(counts); half++) {
-        kn_model_uints sum[2] = {{0}};
-        for (uint32_t v = 0; v < self->n_values; v++) {
-            kn_model_lanes n = kn_lanes_at(counts, self->column, v, half), low = n * n, high = kn_lanes_share(n, n);
-            sum[0] += (kn_model_uints)__builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11);
-            sum[1] += (kn_model_uints)__builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15);
-        }
+        if (narrow) square_sums(&sums[2 * half], self, counts, half, true);
+        else square_sums(&sums[2 * half], self, counts, half, false);
         for (int part = 0; part < 2; part++) {
-            kn_model_floats rows = kn_ints_floats(kn_lanes_rows(counts, half, part)), squares = kn_ints_floats((kn_model_ints)sum[part]);
+            kn_model_floats rows = kn_ints_floats(kn_lanes_rows(counts, half, part));
+            kn_model_floats squares = kn_ints_floats((kn_model_ints)sums[2 * half + part]);
             verdict.within[2 * half + part] = (kn_model_ints)(squares < rows * rows * self->sure_squares);
             verdict.near[2 * half + part] = (kn_model_ints)(squares < rows * rows * self->most_squares);
         }
@@ -238,7 +284,12 @@ static kn_judgement judge_entropy(const state *self, const kn_lane_counts *count
     kn_judgement judgement = kn_lanes_judgement(&verdict, counts->ask);
     uint32_t rest = judgement.unsure & ~judgement.holds;
     judgement.unsure = 0;
-    for (; rest != 0; rest &= rest - 1) judge_entropy_of(&judgement, self, counts, (uint32_t)__builtin_ctz(rest));
+    for (; rest != 0; rest &= rest - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctz(rest), n = counts->n_rows[i], squares = ((const uint32_t *)sums)[i];
+        if (n <= FEW_ROWS && squares >= self->few_break[n]) continue;
+        if (n <= FEW_ROWS && squares <= self->few_hold[n]) judgement.holds |= 1u << i;
+        else judge_entropy_of(&judgement, self, counts, i);
+    }
     return judgement;
 }
 
