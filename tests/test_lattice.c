@@ -1,4 +1,5 @@
-/* partition/lattice and the full-domain searches: every node against a recount of the rows, searches against all nodes. */
+/* partition/lattice and the full-domain searches: every node against a recount of the rows, searches against all nodes.
+ */
 #include "support.h"
 
 #include "algo/column_search.h"
@@ -259,13 +260,15 @@ static void every_node_matches_a_recount_of_the_rows(void **state)
     }
 }
 
-/* What is sure to be suppressed at a node is suppressed at the nodes below it too; checked for those of the same blocks. */
+/* What is sure to be suppressed at a node is suppressed at the nodes below it too; checked for those of the same
+ * blocks. */
 static void assert_sure_below(const kn_block_lattice *b, const kn_node *nodes, uint32_t combo, uint32_t variant)
 {
     for (uint32_t c = 0; c <= combo; c++)
         for (uint32_t v = 0; v <= variant; v++)
             if ((b->above[c] >> combo & 1) && (v & ~variant) == 0)
-                assert_true(nodes[combo * KN_LATTICE_LANES + variant].n_sure <= nodes[c * KN_LATTICE_LANES + v].n_suppressed);
+                assert_true(nodes[combo * KN_LATTICE_LANES + variant].n_sure <=
+                            nodes[c * KN_LATTICE_LANES + v].n_suppressed);
 }
 
 /* Every set of blocks, rolled up from the base, in both manners; then the same from the blocks one step below. */
@@ -410,8 +413,8 @@ static void a_base_of_many_tuples_gives_the_same_nodes_as_classes_one_by_one(voi
     }
 }
 
-/* Rows by the dozen in a class, values beyond one vector, and columns that are counted side by side. Where only different
- * values are asked for, sets of them will do; of one column, of both, of many values. */
+/* Rows by the dozen in a class, values beyond one vector, and columns that are counted side by side. Where only
+ * different values are asked for, sets of them will do; of one column, of both, of many values. */
 static void blocks_carry_several_sensitive_columns(void **state)
 {
     kn_rng rng = kn_rng_new(14, 0);
@@ -440,7 +443,8 @@ static void blocks_carry_several_sensitive_columns(void **state)
                  sets ? "p-sensitive" : "t-closeness", 'b' + p.n_qis, sets ? "p=" : "t=0.",
                  1 + kn_rng_below(&rng, sets ? 3 : 6));
         const size_t which = n_secrets < 64 ? (size_t)round / 2 % 5 : 0; /* of one column or the other */
-        snprintf(measure, sizeof measure, which > 0 ? "%s:column=%c" : "%s", measures[which], 'a' + p.n_qis + round % 2);
+        snprintf(measure, sizeof measure, which > 0 ? "%s:column=%c" : "%s", measures[which],
+                 'a' + p.n_qis + round % 2);
         if (try_goal(&p, models, measure)) check_every_block(&p, 1 + kn_rng_below(&rng, 12));
         free_problem(&p);
     }
@@ -482,7 +486,8 @@ static void large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads(void 
         assert_ok(kn_evaluator_new(&alone, domain, NULL, err));
         assert_ok(kn_evaluator_new(&together, domain, pool, err));
         for (int try = 0; try < 6; try++) {
-            kn_node serial[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES], threads[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES], node;
+            kn_node serial[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES], threads[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES],
+                node;
             for (uint32_t q = 0; q < p.n_qis; q++) {
                 const kn_lattice_column *column = &domain->lattice->columns[q];
                 levels[q] = column->min_level + kn_rng_below(&rng, column->max_level - column->min_level + 1);
@@ -619,6 +624,44 @@ static void exact_searches_agree_where_classes_are_many(void **state)
     }
 }
 
+/* With one outer column alone a large base cannot be cut between runs. */
+static void two_columns_of_many_values_give_the_same_on_any_number_of_threads(void **state)
+{
+    enum { N_ROWS = 300000 };
+    static const char *const measures[] = {"lm", "dm"};
+    int *cells = calloc((size_t)N_ROWS * 3, sizeof *cells);
+    kn_rng rng = kn_rng_new(35, 0);
+    problem p = {.n_qis = 2};
+    for (int row = 0; row < N_ROWS; row++) {
+        cells[3 * row] = row;
+        cells[3 * row + 1] = kn_rng_below(&rng, 20) == 0;
+    }
+    p.table = test_table(N_ROWS, 3, cells);
+    free(cells);
+    p.table->columns[2].role = KN_ROLE_SENSITIVE;
+    p.domains[0] = test_random_tree_domain(&rng, p.table, 0, 7);
+    p.domains[1] = test_suppress_domain(p.table, 1);
+    assert_ok(kn_tuples_new(&p.tuples, p.table, p.domains, 2, NULL, NULL, err));
+    assert_ok(kn_tuples_histograms(p.tuples, NULL, err));
+    p.task = (kn_task){.tuples = p.tuples, .max_suppressed = N_ROWS / 20};
+    for (int m = 0; m < 2; m++) {
+        kn_answer expected, answer;
+        set_goal(&p, "k-anonymity:k=3", measures[m]);
+        assert_int_equal(search(&expected, &p, "mingen", ""), KN_OK);
+        for (unsigned n_threads = 1; n_threads <= 3; n_threads++) {
+            assert_ok(kn_pool_new(&p.task.pool, n_threads, err));
+            assert_int_equal(search(&answer, &p, "optimal", ""), KN_OK);
+            assert_memory_equal(answer.levels, expected.levels, 2 * sizeof *answer.levels);
+            assert_true(answer.optimal && answer.bound == expected.bound);
+            kn_answer_free(&answer);
+            kn_pool_free(p.task.pool);
+            p.task.pool = NULL;
+        }
+        kn_answer_free(&expected);
+    }
+    free_problem(&p);
+}
+
 static size_t n_releases_priced;
 
 static kn_status count_priced(double *loss, const void *state, const kn_release *release, kn_pool *pool, kn_error *err)
@@ -716,7 +759,8 @@ static size_t all_objectives(kn_objective **objectives, const problem *p)
 {
     size_t n_measures, n = 0;
     const kn_measure *const *measures = kn_measure_all(&n_measures);
-    for (size_t m = 0; m < n_measures; m++) assert_ok(kn_objective_new(&objectives[n++], measures[m]->name, p->tuples, err));
+    for (size_t m = 0; m < n_measures; m++)
+        assert_ok(kn_objective_new(&objectives[n++], measures[m]->name, p->tuples, err));
     return n;
 }
 
@@ -727,8 +771,8 @@ static void every_measure_of_the_table_of_nodes_matches_a_recount(void **state)
         problem p;
         kn_objective *objectives[64];
         kn_lattice_table *table;
-        random_problem(&p, &rng, 1 + kn_rng_below(&rng, 50), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4), round % 3,
-                       round % 2 == 0);
+        random_problem(&p, &rng, 1 + kn_rng_below(&rng, 50), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4),
+                       round % 3, round % 2 == 0);
         some_goal(&p, round % 2 == 0 ? round / 2 : round); /* class sizes alone, and models that look at more */
         p.task.max_suppressed = kn_rng_below(&rng, 10);
         size_t n = all_objectives(objectives, &p);
@@ -736,7 +780,8 @@ static void every_measure_of_the_table_of_nodes_matches_a_recount(void **state)
         for (size_t i = 0; i < table->n; i++) {
             kn_release *release;
             kn_node expected = recount_release(&release, &p, table->levels + i * p.n_qis);
-            assert_same_node(&table->entries[i].node, &expected, release != NULL && !isnan(table->entries[i].node.loss));
+            assert_same_node(&table->entries[i].node, &expected,
+                             release != NULL && !isnan(table->entries[i].node.loss));
             assert_true(table->entries[i].node.feasible == (expected.n_suppressed <= p.task.max_suppressed));
             for (size_t m = 0; m < n && release != NULL; m++) {
                 double loss;
@@ -757,7 +802,8 @@ static void check_losses(problem *p)
     kn_objective *objectives[8];
     kn_lattice_table *table;
     size_t n = 0;
-    for (; n < sizeof measures / sizeof *measures; n++) assert_ok(kn_objective_new(&objectives[n], measures[n], p->tuples, err));
+    for (; n < sizeof measures / sizeof *measures; n++)
+        assert_ok(kn_objective_new(&objectives[n], measures[n], p->tuples, err));
     assert_ok(kn_lattice_table_new(&table, &p->task, (const kn_objective *const *)objectives, n, 100000, err));
     for (size_t at = 0; at < table->n; at++) {
         kn_release *release;
@@ -773,6 +819,28 @@ static void check_losses(problem *p)
     }
     kn_lattice_table_free(table);
     for (size_t m = 0; m < n; m++) kn_objective_free(objectives[m]);
+}
+
+/* A missing cell that may be any value is released, and priced, as the whole domain. */
+static void the_table_of_nodes_prices_wildcards_as_they_are_released(void **state)
+{
+    kn_rng rng = kn_rng_new(37, 0);
+    uint32_t n_wildcards = 0;
+    for (int round = 0; round < 12; round++) {
+        problem p;
+        random_problem(&p, &rng, 40, 3, 5, NO_PERSONS, false);
+        for (uint32_t q = 0; q < p.n_qis; q++) {
+            if (p.domains[q]->tree->n_levels > 2) continue; /* a missing value is never in a group with others */
+            p.domains[q]->missing = kn_rng_below(&rng, p.domains[q]->n_codes);
+            p.domains[q]->missing_is_wildcard = true;
+            n_wildcards++;
+        }
+        p.task.max_suppressed = round % 3 * 10;
+        set_goal(&p, "k-anonymity:k=2", "lm");
+        check_losses(&p);
+        free_problem(&p);
+    }
+    assert_true(n_wildcards > 10);
 }
 
 static void columns_of_many_values_are_priced_by_sensitive_value_too(void **state)
@@ -1046,8 +1114,8 @@ static void assert_true_bound(problem *p, const kn_ranked_node *all, uint32_t n,
     kn_full_domain_free(domain);
 }
 
-/* Every measure, every set of models, no, some and all rows suppressed, persons, limits of levels: the bound is never above
- * the optimum, and in the end it is the optimum. */
+/* Every measure, every set of models, no, some and all rows suppressed, persons, limits of levels: the bound is never
+ * above the optimum, and in the end it is the optimum. */
 static void the_bound_of_a_huge_lattice_is_true_at_any_time(void **state)
 {
     enum { MOST_NODES = 2000 };
@@ -1060,8 +1128,8 @@ static void the_bound_of_a_huge_lattice_is_true_at_any_time(void **state)
         static kn_ranked_node all[MOST_NODES];
         static uint32_t levels[MOST_NODES][8];
         uint32_t n = 0, n_rows = 20 + kn_rng_below(&rng, 100), at[16];
-        random_problem(&p, &rng, n_rows, 2 + kn_rng_below(&rng, 4), 2 + kn_rng_below(&rng, 4), (int)kn_rng_below(&rng, 3),
-                       round % 2 == 0);
+        random_problem(&p, &rng, n_rows, 2 + kn_rng_below(&rng, 4), 2 + kn_rng_below(&rng, 4),
+                       (int)kn_rng_below(&rng, 3), round % 2 == 0);
         some_goal(&p, round);
         const uint64_t suppressed[] = {0, n_rows / 25, n_rows / 5, n_rows};
         p.task.max_suppressed = suppressed[kn_rng_below(&rng, 4)];
@@ -1079,7 +1147,8 @@ static void the_bound_of_a_huge_lattice_is_true_at_any_time(void **state)
         qsort(all, n, sizeof *all, by_rank);
         kn_evaluator_free(evaluator);
         kn_full_domain_free(domain);
-        for (uint64_t effort = p.objective->node_price == NULL ? 500 : 0; effort < 200000 && n > 0; effort = effort * 8 + 500) {
+        for (uint64_t effort = p.objective->node_price == NULL ? 500 : 0; effort < 200000 && n > 0;
+             effort = effort * 8 + 500) {
             uint32_t before = n_complete;
             p.task.seed = effort;
             p.task.memory_bytes = effort == 0 ? 0 : kn_rng_below(&rng, 4) * 10000; /* too little for some */
@@ -1091,8 +1160,10 @@ static void the_bound_of_a_huge_lattice_is_true_at_any_time(void **state)
     assert_true(n_complete > 200 && n_stopped > 200);
 }
 
-/* What some columns cost at least: all level vectors of these columns, classes by comparing rows in these columns only. */
-static int64_t least_of_columns(const problem *p, const kn_full_domain *domain, const uint32_t *columns, uint32_t n_columns)
+/* What some columns cost at least: all level vectors of these columns, classes by comparing rows in these columns only.
+ */
+static int64_t least_of_columns(const problem *p, const kn_full_domain *domain, const uint32_t *columns,
+                                uint32_t n_columns)
 {
     const kn_lattice *lattice = domain->lattice;
     int64_t least = KN_COST_INFINITE;
@@ -1109,13 +1180,15 @@ static int64_t least_of_columns(const problem *p, const kn_full_domain *domain, 
                 for (uint32_t j = 0; j < n_columns; j++) {
                     const uint32_t *of_code = lattice->columns[columns[j]].levels[levels[columns[j]]].of_code;
                     const uint32_t *codes = p->tuples->codes[columns[j]];
-                    same = same && of_code[codes[p->tuples->row_tuple[row]]] == of_code[codes[p->tuples->row_tuple[other]]];
+                    same = same &&
+                           of_code[codes[p->tuples->row_tuple[row]]] == of_code[codes[p->tuples->row_tuple[other]]];
                 }
                 n_same += same;
             }
             for (uint32_t j = 0; j < n_columns; j++) {
                 uint32_t q = columns[j], l = levels[q];
-                uint32_t position = lattice->columns[q].levels[l].of_code[p->tuples->codes[q][p->tuples->row_tuple[row]]];
+                uint32_t position =
+                    lattice->columns[q].levels[l].of_code[p->tuples->codes[q][p->tuples->row_tuple[row]]];
                 gap += domain->gap[q][l][position];
                 price -= domain->gap[q][l][position];
             }
@@ -1127,7 +1200,10 @@ static int64_t least_of_columns(const problem *p, const kn_full_domain *domain, 
             while (lattice->columns[q].levels[top].of_code[code] == KN_NONE) code++;
             int64_t rows_gap = 0;
             for (uint32_t row = 0; row < p->tuples->n_rows; row++)
-                rows_gap += domain->gap[q][top][lattice->columns[q].levels[top].of_code[p->tuples->codes[q][p->tuples->row_tuple[row]]]];
+                rows_gap +=
+                    domain
+                        ->gap[q][top]
+                             [lattice->columns[q].levels[top].of_code[p->tuples->codes[q][p->tuples->row_tuple[row]]]];
             cost += domain->table_sum[q][top] + rows_gap;
         }
         if (n_suppressed <= p->task.max_suppressed && cost < least) least = cost;
@@ -1238,7 +1314,8 @@ static void every_way_to_hold_groups_gives_the_same_groups(void **state)
         least_levels(levels, lattices[0]);
         do {
             kn_histogram histograms[3][1];
-            for (int i = 0; i < 3; i++) assert_ok(kn_groups_roll(&groups[i], &lattices[i]->base, levels, rollers[i], err));
+            for (int i = 0; i < 3; i++)
+                assert_ok(kn_groups_roll(&groups[i], &lattices[i]->base, levels, rollers[i], err));
             /* the same node by a detour: the first column last */
             uint32_t detour[16];
             memcpy(detour, levels, sizeof detour);
@@ -1283,9 +1360,10 @@ static void table_problem(problem *p, uint32_t n_rows, uint32_t n_qis, const cha
 /* [SV] Figure 1 and the hierarchies of Figure 3. */
 static void survey_problem(problem *p)
 {
-    const char *const cells[] = {"22030", "married",  "F", "22030", "married",  "F", "22030", "single", "M", "22032",
-                                 "single", "M",       "22032", "single", "M",   "22032", "divorced", "F", "22045", "divorced",
-                                 "M",      "22047",   "widow", "M",      "22047", "widow", "M",     "22047", "single", "F"};
+    const char *const cells[] = {"22030",    "married", "F",      "22030",    "married", "F",      "22030", "single",
+                                 "M",        "22032",   "single", "M",        "22032",   "single", "M",     "22032",
+                                 "divorced", "F",       "22045",  "divorced", "M",       "22047",  "widow", "M",
+                                 "22047",    "widow",   "M",      "22047",    "single",  "F"};
     const char *const hierarchies[] = {
         "22030;2203*;220**\n22032;2203*;220**\n22045;2204*;220**\n22047;2204*;220**\n",
         "married;been_married;any\ndivorced;been_married;any\nwidow;been_married;any\nsingle;never_married;any\n",
@@ -1337,9 +1415,11 @@ static void the_survey_s_table_gives_the_survey_s_answers(void **state)
     assert_non_null(strstr(text, "Iteration 1\n  <a>\n    marked true: [0] [1] [2]\n"
                                  "  <b>\n    marked true: [1] [2]\n    marked false: [0]\n"
                                  "  <c>\n    marked true: [0] [1]\n"));
-    assert_non_null(strstr(text, "  <a, b>\n    marked true: [1, 1] [2, 1] [0, 2] [1, 2] [2, 2]\n    marked false: [0, 1]\n"
-                                 "    not in the hierarchy: [0, 0] [1, 0] [2, 0]\n"));
-    assert_non_null(strstr(text, "  <a, c>\n    marked true: [1, 0] [2, 0] [0, 1] [1, 1] [2, 1]\n    marked false: [0, 0]\n"));
+    assert_non_null(strstr(text,
+                           "  <a, b>\n    marked true: [1, 1] [2, 1] [0, 2] [1, 2] [2, 2]\n    marked false: [0, 1]\n"
+                           "    not in the hierarchy: [0, 0] [1, 0] [2, 0]\n"));
+    assert_non_null(
+        strstr(text, "  <a, c>\n    marked true: [1, 0] [2, 0] [0, 1] [1, 1] [2, 1]\n    marked false: [0, 0]\n"));
     assert_non_null(strstr(text, "  <b, c>\n    marked true: [1, 0] [2, 0] [1, 1] [2, 1]\n"
                                  "    not in the hierarchy: [0, 0] [0, 1]\n"));
     assert_non_null(strstr(text, "Iteration 3\n  <a, b, c>\n    marked true: [1, 1, 0] [2, 1, 0] [1, 2, 0] [2, 2, 0] "
@@ -1359,8 +1439,9 @@ static void the_survey_s_table_gives_the_survey_s_answers(void **state)
 
 static void lefevre_s_patients_have_three_minimal_generalizations(void **state)
 {
-    const char *const cells[] = {"1/21/76", "Male", "53715", "4/13/86", "Female", "53715", "2/28/76", "Male", "53703",
-                                 "1/21/76", "Male", "53703", "4/13/86", "Female", "53706", "2/28/76", "Female", "53706"};
+    const char *const cells[] = {"1/21/76", "Male",   "53715", "4/13/86", "Female", "53715",
+                                 "2/28/76", "Male",   "53703", "1/21/76", "Male",   "53703",
+                                 "4/13/86", "Female", "53706", "2/28/76", "Female", "53706"};
     const char *const hierarchies[] = {"1/21/76;*\n2/28/76;*\n4/13/86;*\n", "Male;Person\nFemale;Person\n",
                                        "53715;5371*;537**\n53710;5371*;537**\n53706;5370*;537**\n53703;5370*;537**\n"};
     problem p;
@@ -1443,7 +1524,8 @@ static void minimal_nodes_and_preferences_follow_their_definition(void **state)
                 double score = preference_by_hand(name, &nodes[i], levels[i], &p),
                        best_score = best == KN_NONE ? 0 : preference_by_hand(name, &nodes[best], levels[best], &p);
                 if (best == KN_NONE || score < best_score ||
-                    (score == best_score && kn_node_compare(&nodes[i], levels[i], &nodes[best], levels[best], p.n_qis) < 0))
+                    (score == best_score &&
+                     kn_node_compare(&nodes[i], levels[i], &nodes[best], levels[best], p.n_qis) < 0))
                     best = i;
             }
             answer = explained(&p, algorithm, params, &text);
@@ -1566,7 +1648,7 @@ static void mu_argus_is_finished_or_refused(void **state)
 
 /* --- Failure --------------------------------------------------------------------------------------------------- */
 
-static const char *const all_names[] = {"optimal",  "mingen",   "samarati",        "incognito",
+static const char *const all_names[] = {"optimal", "mingen",   "samarati",        "incognito",
                                         "datafly", "mu-argus", "cell-suppression"};
 
 /* Every allocation fails once, every tick cancels once: a status comes back, and no memory stays behind. */
@@ -1627,6 +1709,31 @@ done:
     kn_ranking_free(&ranking);
     kn_full_domain_free(domain);
     return status;
+}
+
+/* Limits of levels leave no feasible node. The most general one tells, or else the columns alone do. */
+static void where_nothing_is_feasible_a_huge_lattice_is_left_at_once(void **state)
+{
+    static const char *const measures[] = {"lm", "dm"};
+    kn_rng rng = kn_rng_new(36, 0);
+    problem p;
+    random_problem(&p, &rng, 200, 8, 6, NO_PERSONS, false);
+    for (uint32_t q = 0; q < p.n_qis; q++) p.domains[q]->max_level = p.domains[q]->min_level;
+    p.domains[0]->max_level = p.domains[0]->tree->n_levels - 1;
+    p.task.max_suppressed = 0;
+    for (int m = 0; m < 2; m++) {
+        kn_full_domain *domain;
+        kn_ranking ranking;
+        kn_sweep_result result;
+        set_goal(&p, "k-anonymity:k=50", measures[m]);
+        assert_ok(kn_full_domain_new(&domain, &p.task, 0, err));
+        assert_ok(kn_ranking_new(&ranking, 1, p.n_qis, err));
+        assert_ok(kn_huge_lattice(&result, &ranking, domain, 0, err));
+        assert_true(result.complete && ranking.n == 0 && result.n_nodes == 1);
+        kn_ranking_free(&ranking);
+        kn_full_domain_free(domain);
+    }
+    free_problem(&p);
 }
 
 static void huge_lattices_survive_failing_memory_and_cancelling(void **state)
@@ -1733,8 +1840,8 @@ static void free_real(problem *p)
 
 static void random_nodes_of_adult_match_the_release_that_recoding_makes(void **state)
 {
-    static const char *const columns[] = {"sex", "age", "race", "marital-status", "education", "native-country",
-                                          "workclass", "occupation", "income"};
+    static const char *const columns[] = {
+        "sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "income"};
     static const char *const measures[] = {"lm", "dm", "non-uniform-entropy"};
     problem p;
     kn_rng rng = kn_rng_new(11, 0);
@@ -1768,8 +1875,8 @@ static void random_nodes_of_adult_match_the_release_that_recoding_makes(void **s
 
 static void the_known_optima_of_fars_are_found(void **state)
 {
-    static const char *const columns[] = {"iage", "irace", "ideathmon", "ideathday", "isex", "ihispanic", "istatenum",
-                                          "iinjury"};
+    static const char *const columns[] = {"iage", "irace",     "ideathmon", "ideathday",
+                                          "isex", "ihispanic", "istatenum", "iinjury"};
     static const struct {
         const char *models;
         double share, loss;
@@ -1801,6 +1908,8 @@ int main(void)
         cmocka_unit_test(large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads),
         cmocka_unit_test(exact_searches_find_the_best_node),
         cmocka_unit_test(exact_searches_agree_where_classes_are_many),
+        cmocka_unit_test(two_columns_of_many_values_give_the_same_on_any_number_of_threads),
+        cmocka_unit_test(where_nothing_is_feasible_a_huge_lattice_is_left_at_once),
         cmocka_unit_test(the_bound_of_a_huge_lattice_is_true_at_any_time),
         cmocka_unit_test(some_columns_cost_at_least_what_trying_all_their_levels_says),
         cmocka_unit_test(a_narrowed_lattice_has_all_feasible_nodes),
@@ -1808,6 +1917,7 @@ int main(void)
         cmocka_unit_test(every_measure_of_the_table_of_nodes_matches_a_recount),
         cmocka_unit_test(the_table_of_nodes_prices_sensitive_values_of_any_number),
         cmocka_unit_test(columns_of_many_values_are_priced_by_sensitive_value_too),
+        cmocka_unit_test(the_table_of_nodes_prices_wildcards_as_they_are_released),
         cmocka_unit_test(under_models_of_sensitive_values_the_table_of_nodes_takes_one_pass),
         cmocka_unit_test(wide_vectors_give_the_same_figures),
         cmocka_unit_test(the_table_of_nodes_survives_failing_memory),

@@ -60,11 +60,6 @@ size_t kn_block_figures_bytes(const kn_lattice *lattice, uint32_t n_combos)
     return n * (n_combos + 1) * sizeof(kn_lanes4);
 }
 
-static uint32_t inner_position(const kn_block_lattice *b, uint32_t i, uint32_t value)
-{
-    return value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
-}
-
 /* What inner values become at the levels of each combo. */
 static void fill_at_combo(kn_block_figures *scan, const kn_block_lattice *b)
 {
@@ -72,13 +67,13 @@ static void fill_at_combo(kn_block_figures *scan, const kn_block_lattice *b)
         scan->exists[value] = true;
         for (uint32_t i = 0; i < b->n_inner; i++) {
             const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
-            if (inner_position(b, i, value) >= column->levels[column->min_level].n) scan->exists[value] = false;
+            if (kn_inner_position(b, i, value) >= column->levels[column->min_level].n) scan->exists[value] = false;
         }
         for (uint32_t c = 0; c < b->n_combos && scan->exists[value]; c++) {
             uint32_t at = 0;
             for (uint32_t i = 0; i < b->n_inner; i++) {
                 const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
-                uint32_t code = column->levels[column->min_level].first_code[inner_position(b, i, value)];
+                uint32_t code = column->levels[column->min_level].first_code[kn_inner_position(b, i, value)];
                 at |= column->levels[b->combo_level[c][i]].of_code[code] << b->inner_shift[i];
             }
             scan->at_combo[(c << b->n_inner_bits) + value] = (uint16_t)at;
@@ -96,7 +91,7 @@ static void fill_inner_factors(kn_block_figures *scan, const kn_block_lattice *b
                 double product = 1;
                 if (!scan->exists[value]) continue;
                 for (uint32_t i = 0; i < b->n_inner; i++)
-                    product *= factor[b->inner[i]][b->combo_level[c][i]][inner_position(b, i, at)];
+                    product *= factor[b->inner[i]][b->combo_level[c][i]][kn_inner_position(b, i, at)];
                 scan->inner_factor[((size_t)(p * b->n_combos + c) << b->n_inner_bits) + at] = product;
             }
     }
@@ -481,7 +476,7 @@ static void add_value(kn_block_figures *scan, uint32_t value, kn_lanes4 rows, ui
             suppressed[figures->first_position[b->riders[r]] + rider_position(b, r, lane, variant)] += rows[lane];
     }
     for (uint32_t i = 0; i < b->n_inner; i++)
-        suppressed[figures->first_position[b->inner[i]] + inner_position(b, i, value)] += total;
+        suppressed[figures->first_position[b->inner[i]] + kn_inner_position(b, i, value)] += total;
 }
 
 static void count_suppressed(kn_block_figures *scan, uint32_t c, uint32_t variant, uint32_t set)

@@ -104,21 +104,31 @@ done:
     return status;
 }
 
-/* Prices that fall when values are generalized: a suppressed row may pay less than its cells did. */
+/* Prices that fall when values are generalized: a suppressed row may pay less than its cells did. Column by column, so many
+ * rows that save most would have to be suppressed, or all rows that save anything. */
 static void bound_gaps(kn_full_domain *domain)
 {
-    int64_t least_row = 0;
+    const uint64_t allowed = domain->task->max_suppressed, n_rows = domain->task->tuples->n_rows;
+    const int64_t most_rows = (int64_t)(allowed < n_rows ? allowed : n_rows);
     if (domain->monotone_prices) return;
     for (uint32_t q = 0; q < domain->task->tuples->n_qis; q++) {
         const kn_lattice_column *column = &domain->lattice->columns[q];
-        int64_t least = INT64_MAX;
-        for (uint32_t l = column->min_level; l <= column->max_level; l++)
-            for (uint32_t p = 0; p < column->levels[l].n; p++)
-                if (domain->gap[q][l][p] < least) least = domain->gap[q][l][p];
-        least_row += least < INT64_MAX ? least : 0;
+        const kn_domain *values = domain->task->tuples->domains[q];
+        int64_t least_of_column = 0;
+        for (uint32_t l = column->min_level; l <= column->max_level; l++) {
+            const kn_lattice_level *level = &column->levels[l];
+            int64_t least_of_row = 0, all = 0;
+            for (uint32_t code = 0; code < values->n_codes; code++) {
+                const int64_t gap = level->of_code[code] != KN_NONE ? domain->gap[q][l][level->of_code[code]] : 0;
+                if (gap >= 0) continue;
+                all += gap * (int64_t)kn_domain_code_rows(values, code);
+                if (gap < least_of_row) least_of_row = gap;
+            }
+            const int64_t least = least_of_row * most_rows > all ? least_of_row * most_rows : all;
+            if (least < least_of_column) least_of_column = least;
+        }
+        domain->least_more += least_of_column;
     }
-    const uint64_t most = domain->task->max_suppressed, n_rows = domain->task->tuples->n_rows;
-    if (least_row < 0) domain->least_more = least_row * (int64_t)(most < n_rows ? most : n_rows);
 }
 
 double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum)
@@ -196,8 +206,10 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     domain->bounded = measure->price_cell != NULL || (measure->suppression_bound != NULL && measure->finish == NULL);
     if (blocks) KN_TRY(block_lattice(domain, max_combos, err));
     if (blocks && domain->blocks == NULL) {
+        kn_lattice *with_base;
+        KN_TRY(kn_lattice_new(&with_base, task->tuples, flags, err));
         kn_lattice_free(domain->lattice);
-        KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags, err));
+        domain->lattice = with_base;
     }
     *out = domain;
     domain = NULL;
@@ -370,9 +382,7 @@ static void fill_cells(kn_cell *cells, const kn_evaluator *evaluator, const kn_g
 {
     const kn_tuples *tuples = evaluator->domain->task->tuples;
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
-        uint32_t node = kn_groups_node(evaluator->domain->lattice, groups, g, q);
-        const kn_tree *tree = tuples->domains[q]->tree;
-        cells[q] = (kn_cell){tree->first[node], tree->last[node], node};
+        cells[q] = kn_domain_node_cell(tuples->domains[q], kn_groups_node(evaluator->domain->lattice, groups, g, q));
     }
 }
 

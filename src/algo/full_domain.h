@@ -82,6 +82,8 @@ int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b
                     uint32_t n_qis);
 
 /* Reported loss of a sum in units (cell measures). */
+/* The most units that may come to the same loss as these, because a loss has 53 bits: nodes within them are ranked as equal. */
+static inline int64_t kn_units_tied(int64_t units) { return units + (units > 0 ? units >> 51 : 0); }
 double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum);
 /* Reported loss under a class measure: `sum` over the classes that hold, and the class of suppressed rows. */
 double kn_full_domain_class_loss(const kn_full_domain *domain, const kn_objective *objective, const kn_node *node,

@@ -46,7 +46,6 @@ typedef struct huge {
 static bool must_stop(huge *h, uint64_t effort)
 {
     kn_ticker *ticker = h->domain->task->ticker;
-    if (h->ranking->n == 0) return false;
     if (h->work >= effort) h->result->stopped = KN_STOPPED_BUDGET;
     else if (kn_ticker_cancelled(ticker)) h->result->stopped = KN_STOPPED_INTERRUPT;
     else if (kn_ticker_out_of_time(ticker)) h->result->stopped = KN_STOPPED_TIME;
@@ -79,7 +78,7 @@ done:
 static int64_t units_to_beat(const huge *h)
 {
     const kn_ranking *ranking = h->ranking;
-    return ranking->n == ranking->capacity ? ranking->items[ranking->n - 1].node.units : INT64_MAX;
+    return ranking->n == ranking->capacity ? kn_units_tied(ranking->items[ranking->n - 1].node.units) : INT64_MAX;
 }
 
 /* What each of the two searches over columns may take. */
@@ -291,7 +290,8 @@ static kn_status lengthen(bool *stopped, huge *h, chain *end, kn_error *err)
     for (uint32_t i = 1; i <= size; i++) least[i] = end->least[size - i];
     if (size < h->n_qis) {
         KN_TRY(kn_column_search_least(&end->least[size], end->levels, stopped, h->all, 0, least, &hooks, err));
-        if (!*stopped) KN_TRY(look_at(&node, h, end->levels, err)); /* may well be the best */
+        h->result->complete = !*stopped && end->least[size] >= KN_COST_INFINITE; /* nothing is feasible */
+        if (!*stopped && !h->result->complete) KN_TRY(look_at(&node, h, end->levels, err)); /* may well be the best */
     } else {
         KN_TRY(kn_column_search_all(stopped, h->all, units_to_beat(h), least, &proof, err));
         h->result->complete = !*stopped;
@@ -373,7 +373,6 @@ static kn_status search_columns(huge *h, kn_error *err)
 {
     enum { FIRST_COLUMNS = 8 };
     kn_status status = KN_OK;
-    kn_node top;
     KN_TRY(kn_column_search_new(&h->near, h->domain, err));
     KN_TRY(kn_column_search_new(&h->all, h->domain, err));
     KN_NEW(h->near_columns, h->n_qis);
@@ -387,8 +386,6 @@ static kn_status search_columns(huge *h, kn_error *err)
     }
     KN_TRY(order_columns(h, err));
     h->n_near = h->n_qis <= FIRST_COLUMNS ? (h->n_qis + 1) / 2 : FIRST_COLUMNS;
-    for (uint32_t q = 0; q < h->n_qis; q++) h->levels[q] = h->lattice->columns[q].max_level;
-    KN_TRY(look_at(&top, h, h->levels, err));
     /* Models that say more than how many: a search that counts rows may not find what holds. */
     if (!h->domain->task->models->counts_only || h->lattice->has_persons) KN_TRY(descend_from_top(h, h->effort / 4, err));
     KN_TRY(raise_bound(h, err));
@@ -399,6 +396,18 @@ static kn_status search_columns(huge *h, kn_error *err)
         int64_t bound = bound_of(h), reached = h->ranking->items[0].node.units;
         h->result->bound = kn_full_domain_loss(h->domain, bound < reached ? bound : reached);
     }
+done:
+    return status;
+}
+
+/* The most general node; when it is not feasible and no other can be, that is all there is to find. */
+static kn_status look_at_top(huge *h, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_node top;
+    for (uint32_t q = 0; q < h->n_qis; q++) h->levels[q] = h->lattice->columns[q].max_level;
+    KN_TRY(look_at(&top, h, h->levels, err));
+    h->result->complete = top.n_sure > h->domain->task->max_suppressed || (!top.feasible && h->domain->upward_closed);
 done:
     return status;
 }
@@ -417,7 +426,10 @@ kn_status kn_huge_lattice(kn_sweep_result *result, kn_ranking *ranking, const kn
     KN_NEW(h.levels, h.n_qis);
     KN_NEW(h.trial, h.n_qis);
     KN_NEW(h.columns, h.n_qis);
-    if (domain->table_sum != NULL && domain->monotone_prices) {
+    KN_TRY(look_at_top(&h, err));
+    if (result->complete) {
+        result->stopped = KN_STOPPED_DONE;
+    } else if (domain->table_sum != NULL && domain->monotone_prices) {
         KN_TRY(search_columns(&h, err));
     } else {
         KN_TRY(descend_from_top(&h, h.effort, err));

@@ -1,6 +1,7 @@
 /* The table of all nodes; see the header. One pass, over blocks where they serve, for all measures but those of whole
  * releases, which take a pass each. */
 #include "algo/lattice_table.h"
+#include "algo/value_figures.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,7 +62,14 @@ static void choose_measures(filling *f, const kn_objective *const *objectives, b
     }
 }
 
-/* How many combos blocks may have so that their figures fit; 0: there is a measure that they cannot price. */
+static size_t figures_bytes(const filling *f, uint32_t n_combos)
+{
+    bool by_value = false;
+    for (size_t m = 0; m < f->n_measures; m++) by_value = by_value || f->objectives[m]->type->price_value != NULL;
+    return kn_block_figures_bytes(f->lattice, n_combos) + (by_value ? kn_value_figures_bytes(f->lattice, n_combos) : 0);
+}
+
+/* How many combos blocks may have so that their figures fit; 0: there is a measure that they cannot price, or no memory to. */
 static uint32_t most_combos(const filling *f)
 {
     enum { MOST_COMBOS = 9, MOST_BYTES = 1 << 26 };
@@ -70,8 +78,8 @@ static uint32_t most_combos(const filling *f)
     for (size_t m = 0; m < f->n_measures; m++)
         if (!kn_figures_by_blocks(f->objectives[m])) return 0;
     if (f->task->memory_bytes > 0 && f->task->memory_bytes / 4 < most) most = f->task->memory_bytes / 4;
-    while (n > 1 && kn_block_figures_bytes(f->lattice, n) > most) n--;
-    return n;
+    while (n > 1 && figures_bytes(f, n) > most) n--;
+    return f->task->memory_bytes > 0 && figures_bytes(f, n) > most ? 0 : n;
 }
 
 /* What the domain of the pass is made for: something that brings along what all measures need. */

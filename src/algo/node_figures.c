@@ -28,8 +28,7 @@ static kn_status factors_new(kn_figures *figures, size_t m, kn_error *err)
             const kn_lattice_level *level = &column->levels[l];
             KN_NEW(figures->factors[m][q][l], level->n);
             for (uint32_t p = 0; p < level->n; p++) {
-                uint32_t node = level->node[p];
-                kn_cell cell = {domain->tree->first[node], domain->tree->last[node], node};
+                const kn_cell cell = kn_domain_node_cell(domain, level->node[p]);
                 figures->factors[m][q][l][p] = measure->cell_factor(domain, &cell, NULL);
             }
         }

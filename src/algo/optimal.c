@@ -69,11 +69,14 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     explain(task->trace, narrowed.n_nodes, &ranking, &result);
     answer->n_nodes = result.n_nodes;
     answer->stopped = result.stopped;
+    if (ranking.n == 0 && !result.complete)
+        KN_FAIL(KN_NOT_MET, "no generalization that meets the models was found before the search had to stop; allow it more "
+                            "time, or more suppressed rows with --max-suppressed, or ask for less");
     if (ranking.n == 0) KN_TRY(kn_full_domain_refuse(domain, err));
     KN_TRY(kn_full_domain_answer(answer, domain, ranking.items[0].levels, err));
     KN_TRY(list_top(answer, &ranking, err));
     answer->optimal = result.complete;
-    answer->bound = result.bound;
+    answer->bound = result.bound < 0 && !result.complete ? 0 : result.bound; /* no measure is negative */
 done:
     kn_ranking_free(&ranking);
     kn_full_domain_free(domain);

@@ -166,7 +166,8 @@ static void sweep_free(sweep *s)
 static int64_t units_to_beat(const sweep *s)
 {
     const kn_ranking *ranking = s->ranking;
-    return s->bounded && ranking->n == ranking->capacity ? ranking->items[ranking->n - 1].node.units : INT64_MAX;
+    if (!s->bounded || ranking->n < ranking->capacity) return INT64_MAX;
+    return kn_units_tied(ranking->items[ranking->n - 1].node.units);
 }
 
 /* A node that could only tie is open: ties are decided by the rows suppressed and the levels. */

@@ -9,8 +9,9 @@
  * are many a branch begins with the least node above its open ones, of whatever price: if it suppresses too much, one
  * small roll-up has closed the branch.
  *
- * Without monotone prices, and for measures that are no sums over cells, only the suppressed rows bound; where models are
- * monotone and nothing may be suppressed, a node that breaks them closes everything below it. */
+ * Where prices may fall, suppressed rows pay less than their cells did, but never less than all that could be saved so
+ * (least_more). For measures that are no sums over cells only the suppressed rows bound. Where models are monotone and
+ * nothing may be suppressed, a node that breaks them closes everything below it. */
 #ifndef KN_ALGO_SWEEP_H
 #define KN_ALGO_SWEEP_H
 

@@ -1,12 +1,16 @@
-/* Figures of sensitive values by blocks; see the header. Rows are counted for all combos at once, those of the outer columns
- * block by block; outer columns
- * of many positions are not counted, their rows are priced at once. Cost: a few additions per suppressed row and combo, per class that holds what its price costs, per pass a look
- * at every position with each sensitive value. */
+/* Figures of sensitive values by blocks; see the header. Rows are counted for all combos at once, those of the outer
+ * columns block by block; outer columns of many positions are not counted, their rows are priced at once.
+ *
+ * Cost: a few additions per suppressed row and combo, per class that holds what its price costs, per pass a look at every
+ * position with each sensitive value. */
 #include "algo/value_figures.h"
 
 #include "partition/block_values.h"
 
 #include <string.h>
+
+/* More places of a column do not stay in the cache, and would have to be looked at in every pass. */
+enum { MOST_PLACES = 256 };
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -76,11 +80,6 @@ INLINE void same_price(lanes4_wide *high, lanes4_wide *low, kn_value_price price
 
 /* --- Setting up ------------------------------------------------------------------------------------------------ */
 
-static uint32_t inner_position(const kn_block_lattice *b, uint32_t i, uint32_t value)
-{
-    return value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
-}
-
 static void fill_positions(kn_value_figures *values, const kn_block_lattice *b)
 {
     const uint32_t *first = values->first_place;
@@ -88,14 +87,14 @@ static void fill_positions(kn_value_figures *values, const kn_block_lattice *b)
         bool exists = true;
         for (uint32_t i = 0; i < b->n_inner; i++) {
             const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
-            exists = exists && inner_position(b, i, value) < column->levels[column->min_level].n;
-            values->inner_positions[(size_t)value * b->n_inner + i] = first[b->inner[i]] + inner_position(b, i, value);
+            exists = exists && kn_inner_position(b, i, value) < column->levels[column->min_level].n;
+            values->inner_positions[(size_t)value * b->n_inner + i] = first[b->inner[i]] + kn_inner_position(b, i, value);
         }
         for (uint32_t c = 0; c < b->n_combos && exists; c++) {
             uint32_t at = 0;
             for (uint32_t i = 0; i < b->n_inner; i++) {
                 const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
-                uint32_t code = column->levels[column->min_level].first_code[inner_position(b, i, value)];
+                uint32_t code = column->levels[column->min_level].first_code[kn_inner_position(b, i, value)];
                 at |= column->levels[b->combo_level[c][i]].of_code[code] << b->inner_shift[i];
             }
             values->at_combo[((size_t)c << b->n_inner_bits) + value] = (uint16_t)at;
@@ -137,10 +136,24 @@ done:
     return status;
 }
 
-/* The places of the columns. More than so many do not stay in the cache, and would have to be looked at in every pass. */
+/* What is counted stands here for each place and value: all combos, and those that are the same at all of them. */
+static uint32_t n_slots_of(uint32_t n_combos) { return (n_combos + 2) / 2 * 2; }
+
+size_t kn_value_figures_bytes(const kn_lattice *lattice, uint32_t n_combos)
+{
+    size_t n_places = 0, n_values = 0;
+    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
+        const kn_lattice_column *column = &lattice->columns[q];
+        const uint32_t n = column->levels[column->min_level].n;
+        n_places += n < MOST_PLACES ? n : MOST_PLACES;
+    }
+    for (uint32_t s = 0; s < lattice->tuples->n_sensitive; s++) n_values += lattice->tuples->sensitive[s].n_values;
+    return n_places * n_values * n_slots_of(n_combos) * sizeof(kn_lanes4);
+}
+
+/* The places of the columns. */
 static void choose_places(kn_value_figures *values, const kn_block_lattice *b)
 {
-    enum { MOST_PLACES = 256 };
     values->most_places = MOST_PLACES;
     for (uint32_t i = 0; i < b->n_inner; i++) {
         const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
@@ -189,7 +202,7 @@ kn_status kn_value_figures_new(kn_value_figures **out, const kn_figures *figures
     if (b->n_words == 0) return KN_OK;
     KN_NEW(values, 1);
     values->figures = figures;
-    values->n_slots = (b->n_combos + 2) / 2 * 2;
+    values->n_slots = n_slots_of(b->n_combos);
     KN_NEW(values->classes, figures->n + 1);
     KN_NEW(values->prices, figures->n + 1);
     KN_NEW(values->counted_by, figures->n + 1);

@@ -10,6 +10,8 @@
 #include "algo/node_figures.h"
 
 typedef struct kn_value_figures kn_value_figures;
+/* About how much memory it takes, for measures that price rows by cell and sensitive value. */
+size_t kn_value_figures_bytes(const kn_lattice *lattice, uint32_t n_combos);
 /* *out is NULL where the blocks carry no sensitive values. */
 kn_status kn_value_figures_new(kn_value_figures **out, const kn_figures *figures, kn_error *err);
 void kn_value_figures_free(kn_value_figures *values);

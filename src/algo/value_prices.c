@@ -23,8 +23,7 @@ static kn_value_price in_units(const kn_value_prices *prices, double price)
 
 static double price_of(const kn_objective *objective, uint32_t q, uint32_t node, uint32_t value)
 {
-    const kn_tree *tree = objective->tuples->domains[q]->tree;
-    const kn_cell cell = {tree->first[node], tree->last[node], node};
+    const kn_cell cell = kn_domain_node_cell(objective->tuples->domains[q], node);
     return objective->type->price_value(objective->state, objective->tuples, q, &cell, value);
 }
 

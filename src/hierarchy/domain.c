@@ -33,6 +33,13 @@ static kn_cell node_cell(const kn_tree *tree, uint32_t node)
     return (kn_cell){tree->first[node], tree->last[node], node};
 }
 
+kn_cell kn_domain_node_cell(const kn_domain *domain, uint32_t node)
+{
+    const kn_cell cell = node_cell(domain->tree, node);
+    const bool is_missing = cell.first == domain->missing && cell.last == domain->missing;
+    return is_missing && domain->missing_is_wildcard ? kn_domain_root(domain) : cell;
+}
+
 kn_cell kn_domain_at_level(const kn_domain *domain, uint32_t code, uint32_t level)
 {
     assert(domain->kind == KN_DOMAIN_TREE && code < domain->n_codes && level < domain->tree->n_levels);

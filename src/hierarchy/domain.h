@@ -57,6 +57,7 @@ static inline uint64_t kn_domain_code_rows(const kn_domain *domain, uint32_t cod
 
 kn_cell kn_domain_root(const kn_domain *domain);                                    /* everything */
 kn_cell kn_domain_leaf(const kn_domain *domain, uint32_t code);                     /* one value */
+kn_cell kn_domain_node_cell(const kn_domain *domain, uint32_t node);                /* TREE: the values below a node */
 kn_cell kn_domain_at_level(const kn_domain *domain, uint32_t code, uint32_t level); /* TREE */
 /* Smallest allowed cell that holds the given codes (any order, repeats are fine, at least one). */
 kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes,

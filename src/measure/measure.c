@@ -80,9 +80,7 @@ static kn_status price_tables(kn_objective *objective, kn_error *err)
         const kn_tree *tree = domain->tree;
         KN_NEW(objective->node_price[q], tree->n_nodes);
         for (uint32_t node = 0; node < tree->n_nodes; node++) {
-            kn_cell cell = {tree->first[node], tree->last[node], node};
-            if (domain->missing_is_wildcard && cell.first == domain->missing && cell.last == domain->missing)
-                cell = kn_domain_root(domain);
+            const kn_cell cell = kn_domain_node_cell(domain, node);
             objective->node_price[q][node] = weight * type->price_cell(objective->state, tuples, NULL, q, &cell);
         }
     }

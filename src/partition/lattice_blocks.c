@@ -850,7 +850,10 @@ static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratc
     const uint32_t *starts = from->start;
     const bool flat = from->tuples != NULL;
     out->n = out->n_entries = out->n_slots = 0;
-    if (r->neighbours) return roll_neighbours(out, r, scratch, begin, end, err);
+    if (r->neighbours) {
+        KN_TRY(blocks_grow(out, b, 16, 16, err)); /* also where there is no row */
+        return roll_neighbours(out, r, scratch, begin, end, err);
+    }
     KN_TRY(blocks_grow(out, b, (end - begin) / 8 + 16, (first_entry(from, end) - first_entry(from, begin)) / 8 + 16, err));
     for (uint32_t run_end; begin < end; begin = run_end) {
         uint64_t run = run_of(r, keys[begin]);
@@ -990,9 +993,9 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
     for (uint32_t d = 0; d < b->n_outer; d++)
         if (levels[b->outer[d]] != from->levels[b->outer[d]] && innermost < d + 1) innermost = d + 1;
     if (innermost < b->n_outer) r.run_shift = b->outer_shift[innermost] + (from->tuples != NULL ? low_bits(b) : 0);
-    r.neighbours = from->tuples != NULL && b->flat_rows && b->prices == NULL && innermost <= 1;
     r.n_steps = make_steps(r.steps, from, levels, roller);
-    share_out(&r);
+    share_out(&r); /* shares know no neighbours */
+    r.neighbours = from->tuples != NULL && b->flat_rows && b->prices == NULL && innermost <= 1 && !r.shared;
     KN_TRY(r.shared || r.n_parts == 1 ? roll_shares(&r, err) : roll_stretches(&r, err));
     out->together = r.shared ? b->n_outer : innermost;
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) out->levels[q] = from->levels[q];

@@ -69,6 +69,12 @@ typedef struct kn_block_lattice {
     kn_blocks base;
 } kn_block_lattice;
 
+/* The position in inner column i (of b->inner) of an inner value. */
+static inline uint32_t kn_inner_position(const kn_block_lattice *b, uint32_t i, uint32_t value)
+{
+    return value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
+}
+
 typedef struct kn_block_roller kn_block_roller;
 
 /* *out is NULL where blocks cannot serve: tuples beyond 63 bits, persons in several tuples, more rows than 31 bits hold,
