@@ -21,11 +21,13 @@ static bool set_goals(goals *g, const test_case *c, const char *measure, const c
 {
     const kn_algorithm *cluster = kn_algorithm_find("cluster");
     *g = (goals){0};
-    if (kn_models_new(&g->models, specs, n_specs, c->tuples, NULL) != KN_OK) return false; /* no release can hold them */
+    if (kn_models_new(&g->models, specs, n_specs, c->tuples, NULL) != KN_OK)
+        return false; /* no release can hold them */
     if (g->models->needs & KN_NEEDS_HISTOGRAM) assert_ok(kn_tuples_histograms(c->tuples, NULL, err));
     assert_ok(kn_objective_new(&g->objective, measure, c->tuples, err));
     assert_ok(kn_args_parse(&g->args, "cluster", cluster->params, cluster->n_params, NULL, err));
-    g->task = (kn_task){.tuples = c->tuples, .models = g->models, .objective = g->objective, .args = &g->args, .seed = 7};
+    g->task =
+        (kn_task){.tuples = c->tuples, .models = g->models, .objective = g->objective, .args = &g->args, .seed = 7};
     return true;
 }
 
@@ -101,7 +103,11 @@ static void all_partitions(brute *b, uint32_t row, uint32_t n_classes, uint32_t 
 
 static double best_partition(const test_case *c, const goals *g)
 {
-    brute b = {.c = c, .g = g, .n_rows = c->table->n_rows, .max_suppressed = (uint32_t)g->task.max_suppressed, .best = INFINITY};
+    brute b = {.c = c,
+               .g = g,
+               .n_rows = c->table->n_rows,
+               .max_suppressed = (uint32_t)g->task.max_suppressed,
+               .best = INFINITY};
     all_partitions(&b, 0, 0, 0);
     return b.best;
 }
@@ -170,9 +176,15 @@ static void the_best_partition_is_found_with_suppressed_rows(void **state)
 }
 
 static const char *const model_specs[] = {
-    "l-diversity:l=2",           "l-diversity:kind=entropy,l=1.5", "l-diversity:kind=recursive,l=2,c=2",
-    "l-diversity:kind=frequency,l=2", "p-sensitive:p=2",           "t-closeness:t=0.4",
-    "t-closeness:t=0.3,distance=ordered", "beta-likeness:beta=1",  "delta-disclosure:delta=2",
+    "l-diversity:l=2",
+    "l-diversity:kind=entropy,l=1.5",
+    "l-diversity:kind=recursive,l=2,c=2",
+    "l-diversity:kind=frequency,l=2",
+    "p-sensitive:p=2",
+    "t-closeness:t=0.4",
+    "t-closeness:t=0.3,distance=ordered",
+    "beta-likeness:beta=1",
+    "delta-disclosure:delta=2",
 };
 
 static void the_best_partition_is_found_under_every_model(void **state)
@@ -210,7 +222,8 @@ static test_case larger_case(kn_rng *rng, uint32_t n_rows, uint32_t n_qis, uint3
         else if (kn_rng_below(rng, 20) == 0) numbers[i] = TEST_MISSING;
         texts[i] = numbers[i] == TEST_MISSING ? NULL : words[numbers[i] % 64];
     }
-    test_case c = test_case_new(is_text ? test_text_table(n_rows, n_qis + 1, texts) : test_table(n_rows, n_qis + 1, numbers), 1);
+    test_case c =
+        test_case_new(is_text ? test_text_table(n_rows, n_qis + 1, texts) : test_table(n_rows, n_qis + 1, numbers), 1);
     for (uint32_t q = 0; q < n_qis; q++)
         c.domains[q] = q % 3 == 0   ? test_domain(c.table, q, NULL)
                        : q % 3 == 1 ? test_suppress_domain(c.table, q)

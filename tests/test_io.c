@@ -380,10 +380,8 @@ static void one_round_trip(kn_rng *rng, kn_buffer *text, kn_buffer *file, kn_buf
         append_quoted(text, cells[i], delimiter, rng);
         bool last = i + 1 == n_rows * n_columns && n_columns > 1 && kn_rng_below(rng, 2) == 0;
         if (last) break;
-        if ((i + 1) % n_columns != 0)
-            kn_buffer_char(text, delimiter);
-        else
-            kn_buffer_text(text, kn_rng_below(rng, 10) == 0 && *end != '\r' ? "\n" : end);
+        if ((i + 1) % n_columns != 0) kn_buffer_char(text, delimiter);
+        else kn_buffer_text(text, kn_rng_below(rng, 10) == 0 && *end != '\r' ? "\n" : end);
     }
     encode(file, text->bytes, how);
     kn_csv_options options = {.delimiter = delimiter, .encoding = how == 4 ? KN_ENCODING_LATIN1 : KN_ENCODING_UTF8};

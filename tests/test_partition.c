@@ -63,8 +63,7 @@ static void groups_are_the_classes_of_equal_items(void **state)
         for (uint32_t i = 0; i < n; i++) {
             assert_true(group_of[i] < n_groups);
             assert_true(same_item(&made, i, first[group_of[i]]));
-            for (uint32_t j = 0; j < n; j++)
-                assert_int_equal(group_of[i] == group_of[j], same_item(&made, i, j));
+            for (uint32_t j = 0; j < n; j++) assert_int_equal(group_of[i] == group_of[j], same_item(&made, i, j));
         }
         kn_free(first);
         free_items(&made);

@@ -210,11 +210,16 @@ static void a_level_or_a_weight_is_of_a_quasi_identifier(void **state)
     const struct {
         const char *text, *flag, *words;
     } cases[] = {
-        {"version: 1\ncolumns: {age: quasi, ill: {role: sensitive, weight: 2}}\n", NULL, "weight: column 'ill' is sensitive"},
-        {"version: 1\ncolumns: {age: quasi, ill: {role: identifier, max_level: 2}}\n", NULL, "only a quasi-identifier has a level"},
-        {"version: 1\ncolumns: {age: {role: quasi, min_level: 2, max_level: 1}, ill: sensitive}\n", NULL, "2 is above 1"},
-        {"version: 1\ncolumns: {age: {role: quasi, weight: -2}, ill: sensitive}\n", NULL, "weight: '-2' is not a number"},
-        {"version: 1\ncolumns: {age: quasi, ill: {role: quasi, weight: 2}}\n", "ill", NULL}, /* the flag has the last word */
+        {"version: 1\ncolumns: {age: quasi, ill: {role: sensitive, weight: 2}}\n", NULL,
+         "weight: column 'ill' is sensitive"},
+        {"version: 1\ncolumns: {age: quasi, ill: {role: identifier, max_level: 2}}\n", NULL,
+         "only a quasi-identifier has a level"},
+        {"version: 1\ncolumns: {age: {role: quasi, min_level: 2, max_level: 1}, ill: sensitive}\n", NULL,
+         "2 is above 1"},
+        {"version: 1\ncolumns: {age: {role: quasi, weight: -2}, ill: sensitive}\n", NULL,
+         "weight: '-2' is not a number"},
+        {"version: 1\ncolumns: {age: quasi, ill: {role: quasi, weight: 2}}\n", "ill",
+         NULL}, /* the flag has the last word */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kn_settings *settings = NULL;

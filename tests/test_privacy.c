@@ -232,7 +232,8 @@ static void check_some_must_go(const kn_models *models, const kn_class_counts *c
     check_must_go(models, &left, 0, must_go - 1);
 }
 
-/* Where a model answers from lanes, it answers as from lists. The class stands among others, and among what is no class. */
+/* Where a model answers from lanes, it answers as from lists. The class stands among others, and among what is no
+ * class. */
 static void check_lanes(const kn_models *models, const test_case *c, const kn_class_counts *class_counts, bool holds)
 {
     enum { N = KN_LANE_CLASSES, MOST = 64 };
@@ -464,7 +465,8 @@ static void two_classes_that_hold_hold_when_merged(void **state)
             judge(&c, monotone_specs[i], merged, 0, &both);
             if (first && second && !both) fail_msg("%s is not monotone", monotone_specs[i]);
             kn_models *models = models_of(&c, monotone_specs[i]);
-            if (models->least_values != NULL && (first || second) && !both) fail_msg("%s does not grow", monotone_specs[i]);
+            if (models->least_values != NULL && (first || second) && !both)
+                fail_msg("%s does not grow", monotone_specs[i]);
             n_grown += models->least_values != NULL && first != second;
             n_shrunk += first != second && !both;
             kn_models_free(models);
@@ -785,16 +787,38 @@ static uint32_t random_count(kn_rng *rng, uint32_t most, uint32_t round)
 
 static void lanes_say_of_classes_of_any_size_what_lists_say(void **state)
 {
-    static const char *const specs[] = {
-        "t-closeness:t=0", "t-closeness:t=0.1", "t-closeness:t=0.25", "t-closeness:t=0.5", "t-closeness:t=1",
-        "t-closeness:t=0.1,distance=ordered", "t-closeness:t=0.25,distance=ordered", "l-diversity:l=1,kind=entropy",
-        "l-diversity:l=2,kind=entropy", "l-diversity:l=3,kind=entropy", "l-diversity:l=3.7,kind=entropy",
-        "l-diversity:l=4,kind=entropy", "l-diversity:l=1,kind=frequency", "l-diversity:l=2,kind=frequency",
-        "l-diversity:l=3,kind=frequency", "l-diversity:l=2.5,kind=frequency", "l-diversity:l=1,kind=recursive,c=1",
-        "l-diversity:l=2,kind=recursive,c=1", "l-diversity:l=3,kind=recursive,c=2", "l-diversity:l=4,kind=recursive,c=0.5",
-        "l-diversity:l=3", "p-sensitive:p=4", "alpha-k:alpha=0.25", "alpha-k:alpha=0.5", "alpha-k:alpha=0.3333333333333333",
-        "alpha-k:alpha=1", "beta-likeness:beta=0.5", "beta-likeness:beta=1", "beta-likeness:beta=3,enhanced=yes",
-        "delta-disclosure:delta=1", "delta-disclosure:delta=2", "delta-disclosure:delta=0.3"};
+    static const char *const specs[] = {"t-closeness:t=0",
+                                        "t-closeness:t=0.1",
+                                        "t-closeness:t=0.25",
+                                        "t-closeness:t=0.5",
+                                        "t-closeness:t=1",
+                                        "t-closeness:t=0.1,distance=ordered",
+                                        "t-closeness:t=0.25,distance=ordered",
+                                        "l-diversity:l=1,kind=entropy",
+                                        "l-diversity:l=2,kind=entropy",
+                                        "l-diversity:l=3,kind=entropy",
+                                        "l-diversity:l=3.7,kind=entropy",
+                                        "l-diversity:l=4,kind=entropy",
+                                        "l-diversity:l=1,kind=frequency",
+                                        "l-diversity:l=2,kind=frequency",
+                                        "l-diversity:l=3,kind=frequency",
+                                        "l-diversity:l=2.5,kind=frequency",
+                                        "l-diversity:l=1,kind=recursive,c=1",
+                                        "l-diversity:l=2,kind=recursive,c=1",
+                                        "l-diversity:l=3,kind=recursive,c=2",
+                                        "l-diversity:l=4,kind=recursive,c=0.5",
+                                        "l-diversity:l=3",
+                                        "p-sensitive:p=4",
+                                        "alpha-k:alpha=0.25",
+                                        "alpha-k:alpha=0.5",
+                                        "alpha-k:alpha=0.3333333333333333",
+                                        "alpha-k:alpha=1",
+                                        "beta-likeness:beta=0.5",
+                                        "beta-likeness:beta=1",
+                                        "beta-likeness:beta=3,enhanced=yes",
+                                        "delta-disclosure:delta=1",
+                                        "delta-disclosure:delta=2",
+                                        "delta-disclosure:delta=0.3"};
     kn_rng rng = kn_rng_new(31, 0);
     size_t before[3];
     memcpy(before, n_judgements, sizeof before);
@@ -809,7 +833,8 @@ static void lanes_say_of_classes_of_any_size_what_lists_say(void **state)
                 kn_histogram histogram = {0, values, numbers};
                 kn_class_counts class = {.sensitive = &histogram};
                 for (uint32_t v = 0; v < c.tuples->sensitive[0].n_values; v++) {
-                    uint32_t n = round % 8 == 7 ? (uint32_t)c.tuples->sensitive[0].value_rows[v] : random_count(&rng, most / 2, round);
+                    uint32_t n = round % 8 == 7 ? (uint32_t)c.tuples->sensitive[0].value_rows[v]
+                                                : random_count(&rng, most / 2, round);
                     if (n == 0 || c.tuples->sensitive[0].value_rows[v] == 0) continue;
                     values[histogram.n] = v;
                     numbers[histogram.n++] = n;

@@ -49,7 +49,8 @@ static bool set_goals(problem *p, const char *measure)
     const char *specs[] = {k_spec, "l-diversity:l=2"};
     kn_error refusal = {{0}};
     kn_status status = kn_models_new(&p->models, specs, p->l != 0 ? 2 : 1, p->tuples, &refusal);
-    if (status == KN_NOT_MET || status == KN_USAGE) return false; /* impossible on this table: refused before any search */
+    if (status == KN_NOT_MET || status == KN_USAGE)
+        return false; /* impossible on this table: refused before any search */
     assert_int_equal(status, KN_OK);
     assert_ok(kn_objective_new(&p->objective, measure, p->tuples, err));
     return true;
@@ -71,8 +72,13 @@ static kn_status solve(kn_release **release, kn_answer *answer, const kn_algorit
     *release = NULL;
     *answer = (kn_answer){0};
     assert_ok(kn_args_parse(&args, algorithm->name, algorithm->params, algorithm->n_params, NULL, err));
-    kn_task task = {.tuples = p->tuples, .models = p->models, .objective = p->objective, .args = &args,
-                    .max_suppressed = algorithm->no_suppression ? 0 : p->max_suppressed, .seed = 7, .effort = 2000,
+    kn_task task = {.tuples = p->tuples,
+                    .models = p->models,
+                    .objective = p->objective,
+                    .args = &args,
+                    .max_suppressed = algorithm->no_suppression ? 0 : p->max_suppressed,
+                    .seed = 7,
+                    .effort = 2000,
                     .pool = pool};
     kn_status status = kn_algorithm_fits(algorithm, &task, reason);
     if (status == KN_OK) status = algorithm->search(answer, &task, reason);
@@ -287,8 +293,13 @@ static void a_failing_allocation_ends_every_algorithm_cleanly(void **state)
             kn_answer answer = {0};
             kn_error reason = {{0}};
             kn_args args;
-            assert_ok(kn_args_parse(&args, algorithms[a]->name, algorithms[a]->params, algorithms[a]->n_params, NULL, err));
-            kn_task task = {.tuples = p.tuples, .models = p.models, .objective = p.objective, .args = &args, .seed = 7,
+            assert_ok(
+                kn_args_parse(&args, algorithms[a]->name, algorithms[a]->params, algorithms[a]->n_params, NULL, err));
+            kn_task task = {.tuples = p.tuples,
+                            .models = p.models,
+                            .objective = p.objective,
+                            .args = &args,
+                            .seed = 7,
                             .effort = 500};
             kn_memory_fail_at(n_th);
             kn_status status = algorithms[a]->search(&answer, &task, &reason);

@@ -68,7 +68,8 @@ static void translates(const char *english, const char *expected)
 {
     for (int language = KN_LANGUAGE_EN + 1; language < KN_N_LANGUAGES; language++) {
         kn_buffer out = {0};
-        if (!kn_phrase_say(&out, (kn_language)language, english, strlen(english))) fail_msg("no translation: '%s'", english);
+        if (!kn_phrase_say(&out, (kn_language)language, english, strlen(english)))
+            fail_msg("no translation: '%s'", english);
         if (expected != NULL) assert_string_equal(out.bytes, expected);
         kn_buffer_free(&out);
     }
@@ -87,10 +88,12 @@ static void measures_checks_and_types_are_translated(void **state)
 
 static void a_sentence_is_translated_around_the_user_s_words(void **state)
 {
-    translates("distance 0.25 at worst (asked: t=0.3): class age='30..39', a (b='x' (4 rows, 3 persons, first on line 17)",
-               "Abstand schlimmstenfalls 0,25 (gefordert: t=0.3): Klasse age='30..39', a (b='x' (4 Zeilen, 3 Personen, "
-               "zuerst in Zeile 17)");
-    translates("left out, because no role was given: a: b, %1", "Weggelassen, weil keine Rolle angegeben wurde: a: b, %1");
+    translates(
+        "distance 0.25 at worst (asked: t=0.3): class age='30..39', a (b='x' (4 rows, 3 persons, first on line 17)",
+        "Abstand schlimmstenfalls 0,25 (gefordert: t=0.3): Klasse age='30..39', a (b='x' (4 Zeilen, 3 Personen, "
+        "zuerst in Zeile 17)");
+    translates("left out, because no role was given: a: b, %1",
+               "Weggelassen, weil keine Rolle angegeben wurde: a: b, %1");
     kn_buffer out = {0};
     static const char strange[] = "nobody says this", half[] = "12 rows, x columns";
     assert_false(kn_phrase_say(&out, KN_LANGUAGE_DE, strange, sizeof strange - 1));
@@ -194,7 +197,8 @@ static char *report_with(const option *options, const char *algorithm, const cha
     assert_ok(kn_settings_new(&settings, err));
     for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {
         bool is_given = false;
-        for (const option *o = options; o != NULL && o->name != NULL; o++) is_given |= strcmp(o->name, presets[i].name) == 0;
+        for (const option *o = options; o != NULL && o->name != NULL; o++)
+            is_given |= strcmp(o->name, presets[i].name) == 0;
         if (!is_given) assert_ok(kn_settings_set(settings, presets[i].name, presets[i].value, err));
     }
     assert_ok(kn_settings_set(settings, "data", path_in("people.csv"), err));
@@ -312,7 +316,8 @@ static void a_report_speaks_one_language(void **state)
     const kn_privacy *const *registered = kn_privacy_all(&n_registered);
     for (size_t r = 0; r < n_registered; r++) {
         bool is_there = false;
-        for (size_t m = 0; m < n_models; m++) is_there |= strncmp(models[m], registered[r]->name, strlen(registered[r]->name)) == 0;
+        for (size_t m = 0; m < n_models; m++)
+            is_there |= strncmp(models[m], registered[r]->name, strlen(registered[r]->name)) == 0;
         if (!is_there) fail_msg("add %s to the reports that are read here", registered[r]->name);
     }
     for (size_t m = 0; m < n_models; m++) {
@@ -321,10 +326,13 @@ static void a_report_speaks_one_language(void **state)
         if (untranslated != NULL) fail_msg("%s: %.200s", models[m], untranslated);
     }
     static const option settings[][4] = {
-        {{"order", "input"}, {NULL, NULL}},               /* a warning; without a model for illness another one */
-        {{"person", "id"}, {"k", "3"}, {NULL, NULL}},     /* persons are counted */
+        {{"order", "input"}, {NULL, NULL}},           /* a warning; without a model for illness another one */
+        {{"person", "id"}, {"k", "3"}, {NULL, NULL}}, /* persons are counted */
         {{"unlisted", "drop"}, {"qi", "age"}, {NULL, NULL}},
-        {{"identifier", "town"}, {"qi", "age"}, {"unlisted", "insensitive"}, {NULL, NULL}}, /* id is copied, and unique */
+        {{"identifier", "town"},
+         {"qi", "age"},
+         {"unlisted", "insensitive"},
+         {NULL, NULL}}, /* id is copied, and unique */
         {{"max-suppressed", "5%"}, {NULL, NULL}},
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {

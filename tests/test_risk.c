@@ -460,19 +460,15 @@ static void pitman_is_the_maximum_of_its_likelihood(void **state)
         double low = 1e-9, high = 1 - 1e-9;
         for (int i = 0; i < 80; i++) {
             double middle = (low + high) / 2;
-            if (pitman_score(theta, middle, sizes, n_classes, false) > 0)
-                low = middle;
-            else
-                high = middle;
+            if (pitman_score(theta, middle, sizes, n_classes, false) > 0) low = middle;
+            else high = middle;
         }
         alpha = low;
         low = 1e-9, high = 1e6;
         for (int i = 0; i < 120; i++) {
             double middle = (low + high) / 2;
-            if (pitman_score(middle, alpha, sizes, n_classes, true) > 0)
-                low = middle;
-            else
-                high = middle;
+            if (pitman_score(middle, alpha, sizes, n_classes, true) > 0) low = middle;
+            else high = middle;
         }
         theta = low;
     }

@@ -182,10 +182,8 @@ static void expand(char out[128], const char *text)
     int n = 0, point = -1, exponent = 0;
     bool negative = *text == '-';
     for (text += negative; *text != '\0' && *text != 'e'; text++) {
-        if (*text == '.')
-            point = n;
-        else
-            digits[n++] = *text;
+        if (*text == '.') point = n;
+        else digits[n++] = *text;
     }
     if (*text == 'e') exponent = atoi(text + 1);
     if (point < 0) point = n;

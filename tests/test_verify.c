@@ -810,10 +810,8 @@ static double transport(const counted *t, int class_index, double cost[MAX_VALUE
         supply[at] -= most;
         demand[end - n] -= most;
         for (at = end; before[at] >= 0; at = before[at]) {
-            if (at >= n)
-                flow[before[at]][at - n] += most;
-            else
-                flow[at][before[at] - n] -= most;
+            if (at >= n) flow[before[at]][at - n] += most;
+            else flow[at][before[at] - n] -= most;
         }
     }
     for (int i = 0; i < n; i++)
@@ -1073,12 +1071,9 @@ static const int LABEL_SIZES[] = {1, 2, 4, 8}; /* leaves below a node of each le
 
 static void label_text(char *text, int value, int level)
 {
-    if (level == 0)
-        sprintf(text, "%d", value);
-    else if (level == 3)
-        sprintf(text, "*");
-    else
-        sprintf(text, "L%d-%d", level, value / LABEL_SIZES[level]);
+    if (level == 0) sprintf(text, "%d", value);
+    else if (level == 3) sprintf(text, "*");
+    else sprintf(text, "L%d-%d", level, value / LABEL_SIZES[level]);
 }
 
 static void release_class(random_release *r, int c)
@@ -1093,12 +1088,9 @@ static void release_class(random_release *r, int c)
         while (level < 3 && low / LABEL_SIZES[level] != high / LABEL_SIZES[level]) level++;
         for (int i = 0; i < r->n_rows; i++) {
             if (r->class_of[i] != c) continue;
-            if (q == 2)
-                label_text(r->released[i][q], low, level);
-            else if (low == high)
-                sprintf(r->released[i][q], "%d", low);
-            else
-                sprintf(r->released[i][q], "%d..%d", low, high);
+            if (q == 2) label_text(r->released[i][q], low, level);
+            else if (low == high) sprintf(r->released[i][q], "%d", low);
+            else sprintf(r->released[i][q], "%d..%d", low, high);
         }
     }
 }
@@ -1264,10 +1256,8 @@ static void without_the_order_a_column_passes_exactly_when_it_can_be_matched(voi
         at = release + sprintf(release, "%s\n", round % 2 ? "a" : "c");
         for (int i = 0; i < n_cells; i++) { /* around one of the values, so that matchings are not rare */
             int value = values[kn_rng_below(&rng, (uint32_t)n_values)], low = value - (int)kn_rng_below(&rng, 3);
-            if (round % 2 == 0)
-                label_text(cells[i], value, (int)(kn_rng_below(&rng, 4) * kn_rng_below(&rng, 2)));
-            else
-                sprintf(cells[i], "%d..%d", low, value + (int)kn_rng_below(&rng, 3));
+            if (round % 2 == 0) label_text(cells[i], value, (int)(kn_rng_below(&rng, 4) * kn_rng_below(&rng, 2)));
+            else sprintf(cells[i], "%d..%d", low, value + (int)kn_rng_below(&rng, 3));
             at += sprintf(at, "%s\n", cells[i]);
         }
         kn_verify_request request = {.columns = round % 2 ? &d.columns[0] : &d.columns[2],

@@ -37,7 +37,9 @@ kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, 
     kn_status status = KN_OK;
     const kn_measure *measure = task->objective->type;
     if (!algorithm->any_measure && algorithm->needs_cell_measure && measure->price_cell == NULL)
-        KN_FAIL(KN_USAGE, "%s minimizes sums over cells only, and %s is none; choose lm, tree or an entropy measure, or algorithm optimal",
+        KN_FAIL(KN_USAGE,
+                "%s minimizes sums over cells only, and %s is none; choose lm, tree or an entropy measure, or "
+                "algorithm optimal",
                 algorithm->name, measure->name);
     if (!algorithm->any_measure && algorithm->needs_monotone_measure && !measure->monotone)
         KN_FAIL(KN_USAGE, "%s needs a monotone measure, and %s is none; choose lm or tree", algorithm->name,
@@ -50,12 +52,15 @@ kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, 
     if (algorithm->no_suppression && task->max_suppressed > 0)
         KN_FAIL(KN_USAGE, "%s does not suppress rows; leave --max-suppressed at 0", algorithm->name);
     if (algorithm->recoding == KN_RECODING_LOCAL && (task->models->needs & KN_NEEDS_POPULATION) != 0)
-        KN_FAIL(KN_USAGE, "%s builds classes row by row and cannot count a population file; choose a full-domain algorithm such as optimal",
+        KN_FAIL(KN_USAGE,
+                "%s builds classes row by row and cannot count a population file; choose a full-domain algorithm such "
+                "as optimal",
                 algorithm->name);
     for (uint32_t q = 0; !kn_algorithm_has_levels(algorithm) && q < task->tuples->n_qis; q++)
         if (has_limited_levels(task->tuples->domains[q]))
-            KN_FAIL(KN_USAGE, "%s chooses values class by class and knows no levels, but column '%s' has limits; leave them "
-                              "out, or choose a full-domain algorithm such as optimal",
+            KN_FAIL(KN_USAGE,
+                    "%s chooses values class by class and knows no levels, but column '%s' has limits; leave them "
+                    "out, or choose a full-domain algorithm such as optimal",
                     algorithm->name, task->tuples->domains[q]->name);
     if (kn_algorithm_has_levels(algorithm))
         for (uint32_t q = 0; q < task->tuples->n_qis; q++)

@@ -32,11 +32,11 @@ typedef struct kn_task {
     const kn_args *args;     /* the algorithm's own parameters */
     uint64_t max_suppressed; /* rows */
     uint64_t seed;
-    uint64_t effort;         /* work units; 0: the algorithm's default for this size */
-    size_t memory_bytes;     /* what the search may use for itself; 0: no limit */
+    uint64_t effort;     /* work units; 0: the algorithm's default for this size */
+    size_t memory_bytes; /* what the search may use for itself; 0: no limit */
     kn_pool *pool;
     kn_ticker *ticker;
-    kn_trace *trace;         /* may be NULL */
+    kn_trace *trace; /* may be NULL */
 } kn_task;
 
 typedef enum kn_stopped { KN_STOPPED_DONE, KN_STOPPED_BUDGET, KN_STOPPED_TIME, KN_STOPPED_INTERRUPT } kn_stopped;
@@ -55,21 +55,22 @@ typedef struct kn_good_node {
 
 typedef struct kn_answer {
     kn_recoding recoding;
-    uint32_t *levels;     /* n_qis */
-    uint32_t **block;     /* [q][code]: number of the block, non-decreasing in code; one allocation, rows follow the pointers */
+    uint32_t *levels; /* n_qis */
+    uint32_t *
+        *block; /* [q][code]: number of the block, non-decreasing in code; one allocation, rows follow the pointers */
     uint32_t n_classes;
-    uint32_t *row_class;  /* n_rows */
-    kn_cell *cells;       /* [class * n_qis + q]; usually NULL */
+    uint32_t *row_class; /* n_rows */
+    kn_cell *cells;      /* [class * n_qis + q]; usually NULL */
     kn_set_pool *sets;
     kn_stopped stopped;
-    bool optimal;         /* proven best of what this recoding can express, under the task's objective */
-    double bound;         /* proven lower bound of the reported loss, NAN: none */
-    const char *theorem;  /* NULL, or the guarantee that this run carries ... */
-    double ratio;         /* ... and its ratio */
-    uint32_t n_blocks;    /* parts of the table that were searched each by itself; 0 and 1: the table was searched whole */
-    size_t n_top;         /* the best nodes, best first, where several were asked for */
+    bool optimal;        /* proven best of what this recoding can express, under the task's objective */
+    double bound;        /* proven lower bound of the reported loss, NAN: none */
+    const char *theorem; /* NULL, or the guarantee that this run carries ... */
+    double ratio;        /* ... and its ratio */
+    uint32_t n_blocks; /* parts of the table that were searched each by itself; 0 and 1: the table was searched whole */
+    size_t n_top;      /* the best nodes, best first, where several were asked for */
     kn_good_node *top;
-    uint64_t n_nodes;     /* lattice nodes, set-enumeration nodes or moves looked at */
+    uint64_t n_nodes; /* lattice nodes, set-enumeration nodes or moves looked at */
 } kn_answer;
 
 typedef struct kn_algorithm {
@@ -78,13 +79,13 @@ typedef struct kn_algorithm {
     const kn_param *params;
     size_t n_params;
     /* What it cannot take; a request outside is refused with the reason, in one place (kn_algorithm_fits). */
-    bool needs_cell_measure;      /* minimizes sums over cells only */
+    bool needs_cell_measure; /* minimizes sums over cells only */
     bool needs_monotone_measure;
-    bool any_measure;             /* searches without an objective (datafly): the measure is only reported */
-    bool counts_only;             /* k-anonymity alone: no histogram models */
-    bool no_suppression;          /* ignores --max-suppressed: refuses it above 0 */
-    bool levels_first;            /* begins with a level per column though it does not end with one: needs trees too */
-    bool exact;                   /* a run that is done is optimal */
+    bool any_measure;    /* searches without an objective (datafly): the measure is only reported */
+    bool counts_only;    /* k-anonymity alone: no histogram models */
+    bool no_suppression; /* ignores --max-suppressed: refuses it above 0 */
+    bool levels_first;   /* begins with a level per column though it does not end with one: needs trees too */
+    bool exact;          /* a run that is done is optimal */
     kn_status (*search)(kn_answer *answer, const kn_task *task, kn_error *err);
 } kn_algorithm;
 

@@ -10,7 +10,7 @@ typedef struct worker {
     uint32_t *levels, *node_levels;
     kn_node *nodes;
     double *losses;
-    kn_node_sums *sums;             /* figures of groups ... */
+    kn_node_sums *sums;              /* figures of groups ... */
     kn_block_figures *block_figures; /* ... and of blocks */
 } worker;
 
@@ -30,7 +30,8 @@ static kn_status visit_groups(void *context, const kn_groups *groups, unsigned w
     kn_status status = KN_OK;
     state *s = context;
     worker *own = &s->workers[w];
-    if (s->figures != NULL) kn_figures_of_groups(own->nodes, own->losses, s->figures, own->sums, own->evaluator, groups);
+    if (s->figures != NULL)
+        kn_figures_of_groups(own->nodes, own->losses, s->figures, own->sums, own->evaluator, groups);
     else KN_TRY(kn_evaluate(own->nodes, own->evaluator, groups, err));
     KN_TRY(s->visit(s->context, own->nodes, own->losses, groups->levels, w, err));
 done:
@@ -167,7 +168,10 @@ kn_status kn_all_nodes(const kn_full_domain *domain, const kn_figures *figures, 
 {
     kn_status status = KN_OK;
     const kn_task *task = domain->task;
-    state s = {.domain = domain, .figures = figures, .visit = visit, .context = context,
+    state s = {.domain = domain,
+               .figures = figures,
+               .visit = visit,
+               .context = context,
                .n_workers = kn_pool_threads(task->pool)};
     s.memory_each = task->memory_bytes / s.n_workers + (task->memory_bytes > 0);
     KN_NEW(s.workers, s.n_workers);
@@ -175,9 +179,15 @@ kn_status kn_all_nodes(const kn_full_domain *domain, const kn_figures *figures, 
     if (domain->blocks != NULL) {
         KN_TRY(run_blocks(&s, err));
     } else {
-        kn_lattice_walk walk = {.lattice = domain->lattice, .order = domain->order, .n_order = domain->n_order,
-                                .memory_bytes = task->memory_bytes, .pool = task->pool, .ticker = task->ticker,
-                                .stage = "search", .context = &s, .visit = visit_groups};
+        kn_lattice_walk walk = {.lattice = domain->lattice,
+                                .order = domain->order,
+                                .n_order = domain->n_order,
+                                .memory_bytes = task->memory_bytes,
+                                .pool = task->pool,
+                                .ticker = task->ticker,
+                                .stage = "search",
+                                .context = &s,
+                                .visit = visit_groups};
         KN_TRY(kn_lattice_walk_run(&walk, err));
     }
 done:

@@ -1,12 +1,12 @@
-/* The pass over blocks by class size and number of different sensitive values; see block_sums.h. Most blocks need no work
- * per combo: one with fewer than k persons in all is suppressed in each of them, one with a single entry is the same class
- * in each of them. For the others the classes of a combo come from those of a combo one level below, and a combo in which
- * nothing is suppressed or which has no more than two classes settles all combos above it. A class with too few values is
- * like one with too few persons: what is below it has no more of them.
+/* The pass over blocks by class size and number of different sensitive values; see block_sums.h. Most blocks need no
+ * work per combo: one with fewer than k persons in all is suppressed in each of them, one with a single entry is the
+ * same class in each of them. For the others the classes of a combo come from those of a combo one level below, and a
+ * combo in which nothing is suppressed or which has no more than two classes settles all combos above it. A class with
+ * too few values is like one with too few persons: what is below it has no more of them.
  *
  * Classes stand in the order of their inner values. Positions are in pre-order of the trees, so raising the first inner
- * column, which has the lowest bits, leaves them in order, and what merges stands side by side: no lookup, and no branch
- * on what is a toss-up. Raising another column goes through a table by value and a bit set, which sorts anew. */
+ * column, which has the lowest bits, leaves them in order, and what merges stands side by side: no lookup, and no
+ * branch on what is a toss-up. Raising another column goes through a table by value and a bit set, which sorts anew. */
 #include "algo/block_sums.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ typedef struct class_list {
 
 struct kn_count_scan {
     const kn_full_domain *domain;
-    uint32_t n_sets; /* of the parts */
+    uint32_t n_sets;                                    /* of the parts */
     uint64_t bits[(1 << KN_BLOCK_MAX_INNER_BITS) / 64]; /* the inner values at hand */
     kn_lanes4 *sums;                                    /* [inner * parts]: where its bit is set */
     uint32_t n_classes[KN_BLOCK_MAX_COMBOS];
@@ -97,7 +97,8 @@ static inline kn_lanes4 count_bits(kn_lanes4 x)
     return (x + (x >> 16)) & 0x3f;
 }
 
-/* The lanes of each merged set whose sets have fewer values than asked for. Few values are counted by taking them away. */
+/* The lanes of each merged set whose sets have fewer values than asked for. Few values are counted by taking them away.
+ */
 static inline __attribute__((always_inline)) void too_few(kn_lanes4 few[4], const kn_lanes4 *sets, const settings *s)
 {
     enum { MOST_TAKEN = 8 };
@@ -137,11 +138,10 @@ static inline __attribute__((always_inline)) bool is_small(kn_lanes4 size, const
     return size[0] < s->threshold[0];
 }
 
-/* One class: its rows that are suppressed, per merged set; counts it where asked. Returns whether there are any, or true:
- * where it costs little to tell which, there is no branch on whether. */
-static inline __attribute__((always_inline)) bool class_below(kn_lanes4 below[4], const kn_lanes4 *counts,
-                                                              const settings *s, kn_lanes4 classes[4],
-                                                              kn_lanes4 smallest[4])
+/* One class: its rows that are suppressed, per merged set; counts it where asked. Returns whether there are any, or
+ * true: where it costs little to tell which, there is no branch on whether. */
+static inline __attribute__((always_inline)) bool
+class_below(kn_lanes4 below[4], const kn_lanes4 *counts, const settings *s, kn_lanes4 classes[4], kn_lanes4 smallest[4])
 {
     kn_lanes4 rows[4], persons[4] = {{0}}, few[4] = {{0}}, size = s->has_persons ? counts[1] : counts[0];
     if (s->n_sets > 0 && !s->details && is_small(size, s)) {
@@ -150,7 +150,8 @@ static inline __attribute__((always_inline)) bool class_below(kn_lanes4 below[4]
     }
     if (s->n_sets > 0) too_few(few, counts + (s->has_persons ? 2 : 1), s);
     if (!s->details && (s->has_persons || s->n_sets > 0) &&
-        !kn_any_lane(((kn_lanes4)(size < s->threshold) | few[0]) & counts[0])) return false;
+        !kn_any_lane(((kn_lanes4)(size < s->threshold) | few[0]) & counts[0]))
+        return false;
     kn_merge_lanes(rows, counts);
     if (s->has_persons) kn_merge_lanes(persons, counts + 1);
     kn_lanes4 any = {0};
@@ -199,7 +200,8 @@ static inline __attribute__((always_inline)) void take_sums(kn_count_scan *scan,
         for (uint64_t rest = scan->bits[w]; rest != 0; rest &= rest - 1, n++) {
             uint32_t value = 64 * w + (uint32_t)__builtin_ctzll(rest);
             out->value[n] = (uint16_t)value;
-            for (uint32_t part = 0; part < parts; part++) out->counts[n * parts + part] = scan->sums[value * parts + part];
+            for (uint32_t part = 0; part < parts; part++)
+                out->counts[n * parts + part] = scan->sums[value * parts + part];
         }
         scan->bits[w] = 0;
     }
@@ -273,8 +275,8 @@ kn_class_list kn_count_list(const kn_count_scan *scan, uint32_t combo)
 
 /* One or two classes at combo c settle all combos above it: two of them stay as they are until they are one. */
 static inline __attribute__((always_inline)) void add_settled(kn_block_sums *sums, kn_count_scan *scan, uint32_t c,
-                                                              const uint16_t *values, const kn_lanes4 *counts, uint32_t n,
-                                                              int64_t price, const settings *s)
+                                                              const uint16_t *values, const kn_lanes4 *counts,
+                                                              uint32_t n, int64_t price, const settings *s)
 {
     const uint32_t parts = n_parts(s);
     kn_lanes4 below[4], apart[4] = {{0}}, *together = scan->sums;
@@ -284,7 +286,8 @@ static inline __attribute__((always_inline)) void add_settled(kn_block_sums *sum
             at = n == 2 && kn_any_lane(apart[0]) ? kn_joined_combo(sums, c, values) : KN_NONE;
             if (at == KN_NONE) return;
             value = kn_raised(sums, c, value)[at];
-            for (uint32_t part = 0; part < parts; part++) together[part] = join(counts[part], counts[parts + part], part, s);
+            for (uint32_t part = 0; part < parts; part++)
+                together[part] = join(counts[part], counts[parts + part], part, s);
         }
         if (!class_below(below, j < n ? &counts[j * parts] : together, s, NULL, NULL)) memset(below, 0, sizeof below);
         for (int m = 0; m < 4; m++) {
@@ -296,9 +299,8 @@ static inline __attribute__((always_inline)) void add_settled(kn_block_sums *sum
 }
 
 /* A block whose classes differ from combo to combo. */
-static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sums, kn_count_scan *scan,
-                                                              const kn_blocks *blocks, uint32_t block,
-                                                              const settings *s)
+static inline __attribute__((always_inline)) void
+mixed_block(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, uint32_t block, const settings *s)
 {
     const kn_block_lattice *b = scan->domain->blocks;
     const uint32_t parts = n_parts(s);
@@ -311,7 +313,8 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
         if (c > 0) raise_classes(scan, b, c, s);
         const uint32_t n = two_entries ? 2 : scan->n_classes[c];
         const uint16_t *values = two_entries ? blocks->inner + first : scan->lists[c].value;
-        const kn_lanes4 *counts = two_entries ? (const kn_lanes4 *)blocks->counts + (size_t)first * parts : scan->lists[c].counts;
+        const kn_lanes4 *counts =
+            two_entries ? (const kn_lanes4 *)blocks->counts + (size_t)first * parts : scan->lists[c].counts;
         if (!s->details && n <= 2 && (settled & b->above[c]) == 0) {
             add_settled(sums, scan, c, values, counts, n, kn_block_price(sums, blocks, block), s);
             if (two_entries) return;
@@ -331,8 +334,9 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
 }
 
 static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sums, kn_count_scan *scan,
-                                                              const kn_blocks *blocks, kn_block_range range, uint32_t n_riders,
-                                                              uint32_t n_sets, bool has_persons, bool details)
+                                                              const kn_blocks *blocks, kn_block_range range,
+                                                              uint32_t n_riders, uint32_t n_sets, bool has_persons,
+                                                              bool details)
 {
     const kn_models *models = scan->domain->task->models;
     const uint32_t k = models->min_persons < UINT32_MAX ? (uint32_t)models->min_persons : UINT32_MAX;
@@ -346,7 +350,8 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
         kn_lanes4 below[4];
         if (end - first == 1) {
             if (class_below(below, counts, &s, sums->always_classes, sums->always_smallest))
-                kn_add_onward(sums, &sums->sure, 0, below, blocks->inner[first], kn_block_price(sums, blocks, block), n_riders);
+                kn_add_onward(sums, &sums->sure, 0, below, blocks->inner[first], kn_block_price(sums, blocks, block),
+                              n_riders);
             continue;
         }
         kn_lanes4 all = {0};
@@ -363,11 +368,13 @@ static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sum
     }
 }
 
-void kn_scan_counts(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, kn_block_range range, bool details)
+void kn_scan_counts(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, kn_block_range range,
+                    bool details)
 {
     bool has_persons = scan->domain->lattice->has_persons;
     uint32_t n_riders = scan->domain->blocks->n_riders, n_sets = scan->n_sets;
-    if (has_persons || details || n_sets > 2) scan_blocks(sums, scan, blocks, range, n_riders, n_sets, has_persons, details);
+    if (has_persons || details || n_sets > 2)
+        scan_blocks(sums, scan, blocks, range, n_riders, n_sets, has_persons, details);
     else if (n_sets == 1 && n_riders == 2) scan_blocks(sums, scan, blocks, range, 2, 1, false, false);
     else if (n_sets == 1) scan_blocks(sums, scan, blocks, range, n_riders, 1, false, false);
     else if (n_sets == 2 && n_riders == 2) scan_blocks(sums, scan, blocks, range, 2, 2, false, false);

@@ -1,8 +1,8 @@
 /* Figures of the nodes that blocks answer; see node_figures.h. The classes of each block are listed for every combo and
  * added up by lane for each merged set of riders (block_sums.h); a block with a single entry is the same class in every
  * combo and is added once. Suppressed rows are kept by outer position and by inner value, products by inner value where
- * the combos differ in nothing else. Where blocks carry sensitive values, models that look at them are asked about classes
- * with persons enough, and value_figures.c adds up for the measures that do.
+ * the combos differ in nothing else. Where blocks carry sensitive values, models that look at them are asked about
+ * classes with persons enough, and value_figures.c adds up for the measures that do.
  *
  * Memory: 16 bytes per combo and value of the outer columns. */
 #include "algo/block_sums.h"
@@ -28,22 +28,23 @@ typedef struct set_sums {
 struct kn_block_figures {
     const kn_figures *figures;
     kn_count_scan *counts;
-    kn_histogram_scan *histograms; /* where blocks carry sensitive values ... */
-    kn_value_figures *values;      /* ... what is added up of them */
-    uint32_t n_products, *products; /* measures that are a product over the columns */
+    kn_histogram_scan *histograms;                         /* where blocks carry sensitive values ... */
+    kn_value_figures *values;                              /* ... what is added up of them */
+    uint32_t n_products, *products;                        /* measures that are a product over the columns */
     set_sums sums[KN_BLOCK_MAX_COMBOS][4], single_sums[4]; /* single: blocks with one entry */
-    lanes4_real *class_products; /* [(product * n_combos + combo) * 4 + set]: rows * factors of outer and inner columns */
+    lanes4_real
+        *class_products; /* [(product * n_combos + combo) * 4 + set]: rows * factors of outer and inner columns */
     lanes4_real *single_products; /* [(product << n_inner_bits | inner) * 4 + set]: factors of the outer columns only */
-    lanes4_wide *outer_units;     /* [measure * (n_combos + 1) + combo]: what suppressed rows pay more in the outer columns, by set;
-                                     after the combos: of blocks with one entry */
-    kn_lanes4 *outer;             /* [(position in the list of all) * n_combos + combo]: suppressed rows; lane m: set m */
-    kn_lanes4 *inner;             /* [(combo << n_inner_bits | inner) * 4 + set]: the same by lane */
+    lanes4_wide *outer_units; /* [measure * (n_combos + 1) + combo]: what suppressed rows pay more in the outer columns,
+                                 by set; after the combos: of blocks with one entry */
+    kn_lanes4 *outer;         /* [(position in the list of all) * n_combos + combo]: suppressed rows; lane m: set m */
+    kn_lanes4 *inner;         /* [(combo << n_inner_bits | inner) * 4 + set]: the same by lane */
     kn_lanes4 *single_outer, *single_inner; /* the same of blocks with one entry: [position], [inner * 4 + set] */
-    double *inner_factor;         /* [(product * n_combos + combo) << n_inner_bits | inner at the combo's levels] */
-    uint16_t *at_combo;           /* [combo << n_inner_bits | inner]: the inner value at the combo's levels, where it exists */
-    bool *exists;                 /* [inner] */
-    double *outer_factor;         /* [product]: of the block at hand */
-    uint32_t *positions;          /* [index into outer]: of the block at hand, in the list of all */
+    double *inner_factor; /* [(product * n_combos + combo) << n_inner_bits | inner at the combo's levels] */
+    uint16_t *at_combo;   /* [combo << n_inner_bits | inner]: the inner value at the combo's levels, where it exists */
+    bool *exists;         /* [inner] */
+    double *outer_factor; /* [product]: of the block at hand */
+    uint32_t *positions;  /* [index into outer]: of the block at hand, in the list of all */
     uint32_t *levels;
     kn_node_sums *node;
     bool cells;   /* there are cell measures: suppressed rows are counted by position */
@@ -56,7 +57,8 @@ struct kn_block_figures {
 size_t kn_block_figures_bytes(const kn_lattice *lattice, uint32_t n_combos)
 {
     size_t n = 0;
-    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) n += lattice->columns[q].levels[lattice->columns[q].min_level].n;
+    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++)
+        n += lattice->columns[q].levels[lattice->columns[q].min_level].n;
     return n * (n_combos + 1) * sizeof(kn_lanes4);
 }
 
@@ -181,7 +183,8 @@ static void clear(kn_block_figures *scan, const kn_blocks *blocks)
         scan->single_sums[m] = none;
     }
     for (uint32_t d = 0; scan->cells && d < b->n_outer; d++) {
-        uint32_t q = b->outer[d], first = figures->first_position[q], n = b->lattice->columns[q].levels[blocks->levels[q]].n;
+        uint32_t q = b->outer[d], first = figures->first_position[q],
+                 n = b->lattice->columns[q].levels[blocks->levels[q]].n;
         memset(scan->outer + (size_t)first * b->n_combos, 0, (size_t)n * b->n_combos * sizeof *scan->outer);
         memset(scan->single_outer + first, 0, n * sizeof *scan->outer);
     }
@@ -200,7 +203,8 @@ static void look_up(kn_block_figures *scan, const kn_blocks *blocks, uint32_t bl
     for (uint32_t p = 0; p < scan->n_products; p++) scan->outer_factor[p] = 1;
     for (uint32_t d = 0; d < b->n_outer; d++) {
         uint32_t q = b->outer[d], level = blocks->levels[q];
-        uint32_t position = (uint32_t)(blocks->keys[block] >> b->outer_shift[d]) & (uint32_t)((1ull << b->outer_bits[d]) - 1);
+        uint32_t position =
+            (uint32_t)(blocks->keys[block] >> b->outer_shift[d]) & (uint32_t)((1ull << b->outer_bits[d]) - 1);
         scan->positions[d] = figures->first_position[q] + position;
         for (uint32_t p = 0; p < scan->n_products; p++)
             scan->outer_factor[p] *= figures->factors[scan->products[p]][q][level][position];
@@ -253,7 +257,8 @@ INLINE void add_product(lanes4_real sums[4], const verdict *v, double factor, ui
 INLINE void add_outer(kn_block_figures *scan, kn_lanes4 *outer, uint32_t n_apart, const kn_lanes4 below[4])
 {
     kn_lanes4 total = kn_sum_lanes(below);
-    for (uint32_t d = 0; d < scan->figures->domain->blocks->n_outer; d++) outer[(size_t)scan->positions[d] * n_apart] += total;
+    for (uint32_t d = 0; d < scan->figures->domain->blocks->n_outer; d++)
+        outer[(size_t)scan->positions[d] * n_apart] += total;
 }
 
 /* What the models say of the sensitive values of a class, where they look at them. */
@@ -287,7 +292,8 @@ INLINE void add_single(kn_block_figures *scan, const kn_blocks *blocks, uint32_t
     if (v.any_held) {
         add_held(scan->single_sums, &v, n_riders);
         for (uint32_t p = 0; p < scan->n_products; p++)
-            add_product(scan->single_products + (((size_t)p << n_inner_bits) + value) * 4, &v, scan->outer_factor[p], n_riders);
+            add_product(scan->single_products + (((size_t)p << n_inner_bits) + value) * 4, &v, scan->outer_factor[p],
+                        n_riders);
         if (values) kn_value_figures_held(scan->values, scan->histograms, 0, 0, v.held, true);
     }
     if (v.any_below && scan->cells) {
@@ -298,7 +304,8 @@ INLINE void add_single(kn_block_figures *scan, const kn_blocks *blocks, uint32_t
 }
 
 /* A block with fewer than k persons in all: every class of every combo is suppressed. */
-INLINE void add_small(kn_block_figures *scan, const kn_blocks *blocks, uint32_t block, bool has_persons, uint32_t n_riders)
+INLINE void add_small(kn_block_figures *scan, const kn_blocks *blocks, uint32_t block, bool has_persons,
+                      uint32_t n_riders)
 {
     kn_lanes4 all[4] = {{0}}, below[4];
     for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++) {
@@ -313,8 +320,8 @@ INLINE void add_small(kn_block_figures *scan, const kn_blocks *blocks, uint32_t 
     if (scan->cells) add_outer(scan, scan->single_outer, 1, all);
 }
 
-/* Whether the smallest class of a block with too few persons is of no interest: in the most general node, and so in all, there
- * is one of a single person already. */
+/* Whether the smallest class of a block with too few persons is of no interest: in the most general node, and so in
+ * all, there is one of a single person already. */
 INLINE bool knows_smallest(const kn_block_figures *scan, uint32_t n_riders)
 {
     const int most = n_riders > 0 ? 3 : 0;
@@ -365,7 +372,8 @@ INLINE bool all_small(const kn_blocks *blocks, uint32_t block, uint32_t k, bool 
 INLINE void add_blocks(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range, bool has_persons,
                        uint32_t n_riders, bool values)
 {
-    const bool rows = values && !kn_value_figures_may_split(scan->values); /* suppressed ones are counted by sensitive value */
+    const bool rows =
+        values && !kn_value_figures_may_split(scan->values); /* suppressed ones are counted by sensitive value */
     const bool places = scan->cells || scan->n_products > 0 || rows;
     const kn_full_domain *domain = scan->figures->domain;
     uint64_t min_persons = domain->task->models->min_persons;
@@ -378,7 +386,8 @@ INLINE void add_blocks(kn_block_figures *scan, const kn_blocks *blocks, kn_block
         }
         if (values && !all_small(blocks, block, k, has_persons)) {
             kn_histogram_classes(scan->histograms, blocks, block);
-            for (uint32_t c = 0; c < domain->blocks->n_combos; c++) add_combo(scan, c, k, has_persons, n_riders, true, rows);
+            for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
+                add_combo(scan, c, k, has_persons, n_riders, true, rows);
             if (rows) kn_value_figures_rows(scan->values, blocks, block, scan->positions, KN_NONE);
             continue;
         }
@@ -386,7 +395,8 @@ INLINE void add_blocks(kn_block_figures *scan, const kn_blocks *blocks, kn_block
             add_small(scan, blocks, block, has_persons, n_riders);
         } else {
             kn_count_classes(scan->counts, blocks, block);
-            for (uint32_t c = 0; c < domain->blocks->n_combos; c++) add_combo(scan, c, k, has_persons, n_riders, false, false);
+            for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
+                add_combo(scan, c, k, has_persons, n_riders, false, false);
         }
         if (rows) kn_value_figures_rows(scan->values, blocks, block, scan->positions, 0xffff);
     }
@@ -403,12 +413,14 @@ INLINE void price_outer(kn_block_figures *scan, const kn_blocks *blocks)
         const uint32_t q = b->outer[d], level = blocks->levels[q], first = figures->first_position[q];
         for (uint32_t p = 0; p < b->lattice->columns[q].levels[level].n; p++)
             for (uint32_t c = 0; c <= n_combos; c++) {
-                const kn_lanes4 rows = c < n_combos ? scan->outer[(size_t)(first + p) * n_combos + c] : scan->single_outer[first + p];
+                const kn_lanes4 rows =
+                    c < n_combos ? scan->outer[(size_t)(first + p) * n_combos + c] : scan->single_outer[first + p];
                 if (!kn_any_lane(rows)) continue;
                 const lanes4_wide wide = __builtin_convertvector(rows, lanes4_wide);
                 for (uint32_t m = 0; m < figures->n; m++)
                     if (figures->prices[m] != NULL)
-                        scan->outer_units[m * (n_combos + 1) + c] += wide * (uint64_t)figures->prices[m]->gap[q][level][p];
+                        scan->outer_units[m * (n_combos + 1) + c] +=
+                            wide * (uint64_t)figures->prices[m]->gap[q][level][p];
             }
     }
 }
@@ -427,17 +439,24 @@ INLINE void add_all(kn_block_figures *scan, const kn_blocks *blocks, kn_block_ra
     if (scan->cells) price_outer(scan, blocks);
 }
 
-static void add_all_plain(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range) { add_all(scan, blocks, range); }
+static void add_all_plain(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range)
+{
+    add_all(scan, blocks, range);
+}
 
 #if defined(__x86_64__) && defined(__GNUC__)
 /* The same operations in the same order: the same answers. */
-__attribute__((target("avx2"))) static void add_all_avx2(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range)
+__attribute__((target("avx2"))) static void add_all_avx2(kn_block_figures *scan, const kn_blocks *blocks,
+                                                         kn_block_range range)
 {
     add_all(scan, blocks, range);
 }
 static bool has_avx2(void) { return __builtin_cpu_supports("avx2"); }
 #else
-static void add_all_avx2(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range) { add_all(scan, blocks, range); }
+static void add_all_avx2(kn_block_figures *scan, const kn_blocks *blocks, kn_block_range range)
+{
+    add_all(scan, blocks, range);
+}
 static bool has_avx2(void) { return false; }
 #endif
 
@@ -485,7 +504,8 @@ static void count_suppressed(kn_block_figures *scan, uint32_t c, uint32_t varian
     const kn_block_lattice *b = figures->domain->blocks;
     for (uint32_t i = 0; i < scan->node->n_columns; i++) {
         const uint32_t q = scan->node->columns[i], first = figures->first_position[q];
-        memset(scan->node->suppressed + first, 0, (figures->first_position[q + 1] - first) * sizeof *scan->node->suppressed);
+        memset(scan->node->suppressed + first, 0,
+               (figures->first_position[q + 1] - first) * sizeof *scan->node->suppressed);
     }
     for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
         kn_lanes4 rows = scan->inner[(((size_t)c << b->n_inner_bits) + value) * 4 + set];

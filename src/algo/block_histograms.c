@@ -1,15 +1,16 @@
 /* The pass over blocks with sensitive values; see block_sums.h and partition/block_values.h.
  *
  * An entry stands for nine classes: each of its four lanes, the pairs that either rider merges, and all four. They are
- * bits here: 4 * merged set + lane, the first lane that they have. `state` has the bits of those that are empty or hold;
- * models are monotone, so what is merged of fine classes is fine, and a model is asked only about a class that has persons
- * enough and a part that is not, and never twice about the same rows: a class that nothing was added to keeps its answers
- * from combo to combo.
+ * bits here: 4 * merged set + lane, the first lane that they have. `state` has the bits of those that are empty or
+ * hold; models are monotone, so what is merged of fine classes is fine, and a model is asked only about a class that
+ * has persons enough and a part that is not, and never twice about the same rows: a class that nothing was added to
+ * keeps its answers from combo to combo.
  *
  * Classes stand in the order of their inner values and merge as in block_counts.c. Their sensitive values follow only
  * where a model is asked: each combo notes which classes of the combo below it made which of its own, and when one
- * of its classes must be seen, the values of all of them are added up along these notes. Counts are as narrow as the rows
- * of the block allow, mostly bytes. None overflows, so they are added up as words of 64 bits whatever their width. */
+ * of its classes must be seen, the values of all of them are added up along these notes. Counts are as narrow as the
+ * rows of the block allow, mostly bytes. None overflows, so they are added up as words of 64 bits whatever their width.
+ */
 #include "algo/block_sums.h"
 #include "partition/block_values.h"
 
@@ -20,8 +21,11 @@
 #endif
 
 enum { N_BITS = 13 };
-enum { ASKED = 1 << 13, FRESH = 0xffff }; /* in `state`, beside the bits of classes: all there is; nothing is in it yet */
-enum { FIRST = 1 << 15 };                 /* in `made`: begins a class */
+enum {
+    ASKED = 1 << 13,
+    FRESH = 0xffff
+};                        /* in `state`, beside the bits of classes: all there is; nothing is in it yet */
+enum { FIRST = 1 << 15 }; /* in `made`: begins a class */
 static const uint8_t lanes_of[N_BITS] = {1, 2, 4, 8, 5, 10, 0, 0, 3, 0, 12, 0, 15};
 
 typedef uint64_t words2 __attribute__((vector_size(16), may_alias));
@@ -47,10 +51,10 @@ struct kn_histogram_scan {
     uint32_t n_classes[KN_BLOCK_MAX_COMBOS];
     uint16_t *small; /* memory of the lists */
     kn_lanes4 *counts;
-    words2 *slots;                /* the first one is for blocks of one entry */
-    uint16_t empty[16];           /* [bit set of lanes that have rows]: bits of the classes that have none, ... */
-    uint16_t same[16][N_BITS];    /* ... of those that have the same rows, ... */
-    uint16_t firsts[16];          /* ... and of the first one of these each */
+    words2 *slots;             /* the first one is for blocks of one entry */
+    uint16_t empty[16];        /* [bit set of lanes that have rows]: bits of the classes that have none, ... */
+    uint16_t same[16][N_BITS]; /* ... of those that have the same rows, ... */
+    uint16_t firsts[16];       /* ... and of the first one of these each */
     uint16_t todo[1 << KN_BLOCK_MAX_INNER_BITS]; /* classes of a combo with persons enough that may be refused */
     /* Of the block at hand. */
     const kn_blocks *blocks;
@@ -120,7 +124,8 @@ kn_status kn_histogram_scan_new(kn_histogram_scan **out, const kn_full_domain *d
             if (scan->same[filled][c] >> c << c == scan->same[filled][c]) scan->firsts[filled] |= (uint16_t)(1u << c);
         }
     KN_TRY(lists_new(scan, err));
-    scan->lanes = kn_array_alloc_aligned((size_t)b->values_width / b->values_lanes * KN_LANE_CLASSES, sizeof *scan->lanes, err);
+    scan->lanes =
+        kn_array_alloc_aligned((size_t)b->values_width / b->values_lanes * KN_LANE_CLASSES, sizeof *scan->lanes, err);
     if (scan->lanes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_NEW(scan->columns, b->n_words);
     KN_NEW(scan->all_columns, b->n_words);
@@ -152,8 +157,8 @@ void kn_histogram_scan_free(kn_histogram_scan *scan)
 /* --- Sensitive values ------------------------------------------------------------------------------------------ */
 
 /* `n` is a multiple of 16. Nothing overlaps, or else the compiler takes one number after the other. */
-static inline __attribute__((always_inline)) void narrow_counts(void *restrict slot, const uint32_t *restrict values, uint32_t n,
-                                                                uint32_t count_bytes)
+static inline __attribute__((always_inline)) void narrow_counts(void *restrict slot, const uint32_t *restrict values,
+                                                                uint32_t n, uint32_t count_bytes)
 {
     for (uint32_t i = 0; i < n; i += 16)
         for (uint32_t j = i; j < i + 16; j++) {
@@ -163,8 +168,8 @@ static inline __attribute__((always_inline)) void narrow_counts(void *restrict s
         }
 }
 
-static inline __attribute__((always_inline)) void narrow_slot(void *slot, const kn_histogram_scan *scan, const uint64_t *words,
-                                                              uint32_t count_bytes)
+static inline __attribute__((always_inline)) void narrow_slot(void *slot, const kn_histogram_scan *scan,
+                                                              const uint64_t *words, uint32_t count_bytes)
 {
     const kn_block_lattice *b = scan->domain->blocks;
     const uint32_t *values = scan->blocks->values + (size_t)(uint32_t)words[0] * b->values_width;
@@ -245,14 +250,16 @@ static inline __attribute__((always_inline)) void merge_shorts(shorts8 *to, shor
     to[3] = __builtin_shufflevector(c, d, 4, 5, 6, 7, 12, 13, 14, 15);
 }
 
-static inline __attribute__((always_inline)) void class_lanes_of_bytes(shorts8 *to, const bytes16 *from, size_t n_vectors)
+static inline __attribute__((always_inline)) void class_lanes_of_bytes(shorts8 *to, const bytes16 *from,
+                                                                       size_t n_vectors)
 {
     const bytes16 zero = {0};
     for (size_t i = 0; i < n_vectors; i++, to += 8) { /* of four values each */
         const bytes16 x = from[i];
-        merge_shorts(to, (shorts8)__builtin_shufflevector(x, zero, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
-        merge_shorts(to + 4,
-                     (shorts8)__builtin_shufflevector(x, zero, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+        merge_shorts(to,
+                     (shorts8)__builtin_shufflevector(x, zero, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+        merge_shorts(to + 4, (shorts8)__builtin_shufflevector(x, zero, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14,
+                                                              30, 15, 31));
     }
 }
 
@@ -275,7 +282,8 @@ static void class_lanes(kn_histogram_scan *scan, const words2 *slot)
             for (size_t v = 0; v < n; v++) {
                 kn_lanes4 merged[4];
                 kn_merge_lanes(merged, (const kn_lanes4 *)from + v);
-                for (int i = 0; i < KN_LANE_CLASSES; i++) to[v * KN_LANE_CLASSES + (size_t)i] = (uint16_t)merged[i / 4][i % 4];
+                for (int i = 0; i < KN_LANE_CLASSES; i++)
+                    to[v * KN_LANE_CLASSES + (size_t)i] = (uint16_t)merged[i / 4][i % 4];
             }
         }
         to += (n + 3) / 4 * 4 * KN_LANE_CLASSES;
@@ -319,7 +327,8 @@ static uint32_t ask_models(kn_histogram_scan *scan, const words2 *slot, const kn
     const uint32_t *n_rows = (const uint32_t *)rows;
     uint32_t large = 0;
     class_lanes(scan, slot);
-    for (uint32_t c = 0; scan->count_bytes > 1 && c < N_BITS; c++) large |= (uint32_t)(n_rows[c] > KN_LANES_MOST_ROWS) << c;
+    for (uint32_t c = 0; scan->count_bytes > 1 && c < N_BITS; c++)
+        large |= (uint32_t)(n_rows[c] > KN_LANES_MOST_ROWS) << c;
     const kn_lane_counts counts = {.ask = ask & ~large, .n_rows = n_rows, .sensitive = scan->columns};
     kn_judgement judgement = kn_models_judge(scan->models, &counts, (uint32_t *)scan->must_go);
     for (uint32_t rest = judgement.unsure | (ask & large); rest != 0; rest &= rest - 1) {
@@ -349,7 +358,8 @@ static inline __attribute__((always_inline)) uint32_t any_bits(kn_lanes4 bits)
 static inline __attribute__((always_inline)) uint32_t lane_bits(const kn_lanes4 sets[4])
 {
 #ifdef __SSE2__
-    __m128i low = _mm_packs_epi32((__m128i)sets[0], (__m128i)sets[1]), high = _mm_packs_epi32((__m128i)sets[2], (__m128i)sets[3]);
+    __m128i low = _mm_packs_epi32((__m128i)sets[0], (__m128i)sets[1]),
+            high = _mm_packs_epi32((__m128i)sets[2], (__m128i)sets[3]);
     return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
 #else
     return any_bits((sets[0] & (kn_lanes4){1, 2, 4, 8}) | (sets[1] & (kn_lanes4){16, 32, 64, 128}) |
@@ -370,7 +380,8 @@ static inline __attribute__((always_inline)) uint32_t filled_lanes(kn_lanes4 row
 }
 
 /* The rows of a class that are suppressed for want of persons; returns whether it has any that are not. */
-static inline __attribute__((always_inline)) bool sure_rows(kn_lanes4 below[4], const kn_lanes4 *counts, const settings *s)
+static inline __attribute__((always_inline)) bool sure_rows(kn_lanes4 below[4], const kn_lanes4 *counts,
+                                                            const settings *s)
 {
     kn_lanes4 sizes[4];
     kn_merge_lanes(below, counts);
@@ -379,8 +390,8 @@ static inline __attribute__((always_inline)) bool sure_rows(kn_lanes4 below[4], 
     return sizes[3][0] >= s->threshold[0];
 }
 
-/* The classes with persons enough of class j of combo c, or (KN_NONE) of the only entry of a block, that the models refuse.
- * *state becomes all that is to be known. */
+/* The classes with persons enough of class j of combo c, or (KN_NONE) of the only entry of a block, that the models
+ * refuse. *state becomes all that is to be known. */
 static inline __attribute__((always_inline)) uint32_t refused_classes(kn_lanes4 rows[4], kn_histogram_scan *scan,
                                                                       const kn_lanes4 *counts, uint32_t c, uint32_t j,
                                                                       uint16_t *state, const settings *s,
@@ -419,12 +430,14 @@ static inline __attribute__((always_inline)) void refused_rows(kn_lanes4 below[4
     for (int m = 0; m < 4; m++) {
         kn_lanes4 first = (kn_lanes4){1, 2, 4, 8} << 4 * m, least = scan->must_go[m];
         below[m] = rows[m] & class_mask(bits, m);
-        must_go[m] += (least - (kn_lanes4)(least == 0)) & (kn_lanes4)(((kn_lanes4){bits, bits, bits, bits} & first) != 0);
+        must_go[m] +=
+            (least - (kn_lanes4)(least == 0)) & (kn_lanes4)(((kn_lanes4){bits, bits, bits, bits} & first) != 0);
     }
 }
 
 /* Of a class that another one joins, without a branch on what is a toss-up. */
-static inline __attribute__((always_inline)) uint16_t joined_state(uint32_t state, uint32_t other, uint32_t is_new, uint32_t all)
+static inline __attribute__((always_inline)) uint16_t joined_state(uint32_t state, uint32_t other, uint32_t is_new,
+                                                                   uint32_t all)
 {
     return (uint16_t)(other & ((state & all) | -is_new));
 }
@@ -435,7 +448,8 @@ static inline __attribute__((always_inline)) uint16_t joined_state(uint32_t stat
 static inline __attribute__((always_inline)) uint32_t take_values(kn_histogram_scan *scan, uint32_t c)
 {
     uint16_t *values = scan->lists[c].value;
-    uint32_t n = 0, n_inner_bits = scan->domain->blocks->n_inner_bits, n_words = (1u << n_inner_bits) / 64 + (n_inner_bits < 6);
+    uint32_t n = 0, n_inner_bits = scan->domain->blocks->n_inner_bits,
+             n_words = (1u << n_inner_bits) / 64 + (n_inner_bits < 6);
     for (uint32_t w = 0; w < n_words; w++) {
         for (uint64_t rest = scan->bits[w]; rest != 0; rest &= rest - 1)
             values[n++] = (uint16_t)(64 * w + (uint32_t)__builtin_ctzll(rest));
@@ -485,7 +499,8 @@ static inline __attribute__((always_inline)) void raise_sorting(kn_histogram_sca
         uint32_t at = scan->where[raised[source->value[j]]], is_new = list.state[at] == FRESH;
         list.made[j] = (uint16_t)(at | is_new * FIRST);
         list.state[at] = joined_state(list.state[at], source->state[j], is_new, all);
-        for (uint32_t part = 0; part < parts; part++) list.counts[at * parts + part] += source->counts[j * parts + part];
+        for (uint32_t part = 0; part < parts; part++)
+            list.counts[at * parts + part] += source->counts[j * parts + part];
     }
 }
 
@@ -516,7 +531,8 @@ static inline __attribute__((always_inline)) void raise_classes(kn_histogram_sca
         list.state[n - 1] = (uint16_t)state;
         list.made[j] = (uint16_t)((n - 1) | is_new * FIRST);
         list.counts[(n - 1) * parts] = rows = (rows & mask) + source.counts[j * parts];
-        if (s->has_persons) list.counts[(n - 1) * parts + 1] = persons = (persons & mask) + source.counts[j * parts + 1];
+        if (s->has_persons)
+            list.counts[(n - 1) * parts + 1] = persons = (persons & mask) + source.counts[j * parts + 1];
     }
     scan->n_classes[c] = n;
 }
@@ -575,8 +591,9 @@ static inline __attribute__((always_inline)) settled_class settle(kn_histogram_s
     return class;
 }
 
-static inline __attribute__((always_inline)) void add_onward(kn_block_sums *sums, uint32_t c, const settled_class *class,
-                                                             uint32_t value, int64_t price, const settings *s)
+static inline __attribute__((always_inline)) void add_onward(kn_block_sums *sums, uint32_t c,
+                                                             const settled_class *class, uint32_t value, int64_t price,
+                                                             const settings *s)
 {
     kn_add_onward(sums, &sums->sure, c, class->sure, value, price, s->n_riders);
     kn_add_onward(sums, &sums->refused, c, class->refused, value, price, s->n_riders);
@@ -629,9 +646,8 @@ static inline __attribute__((always_inline)) void add_settled(kn_block_sums *sum
 }
 
 /* A block whose classes differ from combo to combo. */
-static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sums, kn_histogram_scan *scan,
-                                                              const kn_blocks *blocks, uint32_t block,
-                                                              const settings *s)
+static inline __attribute__((always_inline)) void
+mixed_block(kn_block_sums *sums, kn_histogram_scan *scan, const kn_blocks *blocks, uint32_t block, const settings *s)
 {
     const kn_block_lattice *b = scan->domain->blocks;
     const int64_t price = kn_block_price(sums, blocks, block);
@@ -649,9 +665,8 @@ static inline __attribute__((always_inline)) void mixed_block(kn_block_sums *sum
     }
 }
 
-static inline __attribute__((always_inline)) void single_entry(kn_block_sums *sums, kn_histogram_scan *scan,
-                                                               const kn_blocks *blocks, uint32_t block,
-                                                               const settings *s)
+static inline __attribute__((always_inline)) void
+single_entry(kn_block_sums *sums, kn_histogram_scan *scan, const kn_blocks *blocks, uint32_t block, const settings *s)
 {
     const uint32_t e = blocks->start[block];
     const kn_lanes4 *counts = (const kn_lanes4 *)blocks->counts + (size_t)e * (s->has_persons ? 2 : 1);
@@ -661,7 +676,8 @@ static inline __attribute__((always_inline)) void single_entry(kn_block_sums *su
     const int64_t price = kn_block_price(sums, blocks, block);
     kn_add_onward(sums, &sums->sure, 0, below, blocks->inner[e], price, s->n_riders);
     if (!enough && !s->details) return;
-    uint32_t refused = refused_classes(rows, scan, counts, KN_NONE, 0, &state, s, sums->always_classes, sums->always_smallest);
+    uint32_t refused =
+        refused_classes(rows, scan, counts, KN_NONE, 0, &state, s, sums->always_classes, sums->always_smallest);
     if (refused == 0) return;
     refused_rows(below, sums->onward_must_go[0], scan, rows, refused);
     kn_add_onward(sums, &sums->refused, 0, below, blocks->inner[e], price, s->n_riders);
@@ -676,8 +692,8 @@ static inline __attribute__((always_inline)) void begin_block(kn_histogram_scan 
 }
 
 static inline __attribute__((always_inline)) void scan_blocks(kn_block_sums *sums, kn_histogram_scan *scan,
-                                                              const kn_blocks *blocks, kn_block_range range, uint32_t n_riders,
-                                                              bool has_persons, bool details)
+                                                              const kn_blocks *blocks, kn_block_range range,
+                                                              uint32_t n_riders, bool has_persons, bool details)
 {
     const uint32_t parts = has_persons ? 2 : 1, k = scan->min_persons;
     const settings s = {{k, k, k, k}, has_persons, details, n_riders};
@@ -748,7 +764,8 @@ void kn_histogram_refuse(kn_lanes4 held[4], kn_histogram_scan *scan, uint32_t co
     const settings s = settings_of(scan);
     const class_list list = scan->lists[combo];
     kn_lanes4 rows[4];
-    uint32_t refused = refused_classes(rows, scan, &list.counts[j * (s.has_persons ? 2 : 1)], combo, j, &list.state[j], &s, NULL, NULL);
+    uint32_t refused = refused_classes(rows, scan, &list.counts[j * (s.has_persons ? 2 : 1)], combo, j, &list.state[j],
+                                       &s, NULL, NULL);
     for (int m = 0; m < 4; m++) held[m] &= ~class_mask(refused, m);
 }
 
@@ -776,7 +793,8 @@ void kn_histogram_values(kn_class_values *out, kn_histogram_scan *scan, uint32_t
     fill_slots(scan, combo);
     if (scan->count_bytes == 4) wide_class_lanes(scan, (const uint32_t *)(const void *)slot);
     else class_lanes(scan, slot);
-    for (uint32_t s = 0; s < scan->domain->blocks->n_words && scan->count_bytes < 4; s++) scan->all_columns[s] = scan->columns[s];
+    for (uint32_t s = 0; s < scan->domain->blocks->n_words && scan->count_bytes < 4; s++)
+        scan->all_columns[s] = scan->columns[s];
     kn_merge_lanes(out->rows, counts);
     out->all = scan->all;
     out->apart = scan->firsts[filled] & ~(uint32_t)scan->empty[filled];

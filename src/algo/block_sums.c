@@ -10,7 +10,8 @@ static kn_status suppressed_new(kn_suppressed *sums, const kn_block_lattice *b, 
     sums->by_value = kn_array_alloc_aligned((size_t)b->n_combos << b->n_inner_bits, 4 * sizeof *sums->by_value, err);
     sums->onward = kn_array_alloc_aligned((size_t)b->n_combos << b->n_inner_bits, sizeof *sums->onward, err);
     sums->onward_lanes = kn_array_alloc_aligned(b->n_combos, sizeof *sums->onward_lanes, err);
-    if (sums->by_value == NULL || sums->onward == NULL || sums->onward_lanes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (sums->by_value == NULL || sums->onward == NULL || sums->onward_lanes == NULL)
+        KN_FAIL(KN_RESOURCES, "out of memory");
     KN_NEW(sums->units, b->n_combos);
     KN_NEW(sums->onward_units, b->n_combos);
 done:
@@ -218,6 +219,7 @@ uint32_t kn_must_go_at(const kn_block_sums *sums, uint32_t combo, uint32_t set)
 int64_t kn_price_of_key(const kn_block_sums *sums, uint64_t key)
 {
     int64_t price = 0;
-    for (uint32_t d = 0; d < sums->n_gaps; d++) price += sums->gaps[d].gap[key >> sums->gaps[d].shift & sums->gaps[d].mask];
+    for (uint32_t d = 0; d < sums->n_gaps; d++)
+        price += sums->gaps[d].gap[key >> sums->gaps[d].shift & sums->gaps[d].mask];
     return price;
 }

@@ -12,8 +12,8 @@ typedef uint32_t kn_lanes4 __attribute__((vector_size(16), may_alias));
 
 /* Rows that are suppressed for one reason. */
 typedef struct kn_suppressed {
-    kn_lanes4 *by_value;       /* [(combo << n_inner_bits | inner at the combo's levels) * 4 + merged set]: by lane */
-    int64_t (*units)[4];       /* [combo]: what those rows pay more in the outer columns */
+    kn_lanes4 *by_value; /* [(combo << n_inner_bits | inner at the combo's levels) * 4 + merged set]: by lane */
+    int64_t (*units)[4]; /* [combo]: what those rows pay more in the outer columns */
     /* What is the same in a combo and in all that generalize it. Numbers may be below zero: what is taken back. */
     kn_lanes4 *onward;            /* [combo << n_inner_bits | inner at its levels]; lane m: in merged set m */
     kn_lanes4 (*onward_lanes)[4]; /* [combo]: the same by lane */
@@ -38,8 +38,8 @@ typedef struct kn_block_sums {
     kn_lanes4 always_classes[4], always_smallest[4];
     uint32_t *valid_start; /* [combo]: the inner values that exist at its levels */
     uint16_t *valid;
-    uint16_t *least;  /* [combo << n_inner_bits | inner at its levels]: one of its inner values at the least levels */
-    uint16_t *raised; /* [inner at the least levels * n_combos + combo]: what it is at the combo's levels */
+    uint16_t *least;    /* [combo << n_inner_bits | inner at its levels]: one of its inner values at the least levels */
+    uint16_t *raised;   /* [inner at the least levels * n_combos + combo]: what it is at the combo's levels */
     kn_outer_gap *gaps; /* of the outer columns, at the levels of the blocks at hand */
     uint32_t n_gaps;
 } kn_block_sums;
@@ -48,7 +48,8 @@ kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, k
 void kn_block_sums_free(kn_block_sums *sums);
 void kn_block_sums_clear(kn_block_sums *sums, const kn_blocks *blocks); /* ready for a pass over them */
 void kn_block_sums_add(kn_block_sums *sums, const kn_block_sums *more);
-/* What is suppressed at a combo: rows by lane for each merged set, and what they pay more in outer and inner columns. */
+/* What is suppressed at a combo: rows by lane for each merged set, and what they pay more in outer and inner columns.
+ */
 void kn_suppressed_at(kn_lanes4 rows[4], int64_t units[4], const kn_block_sums *sums, const kn_suppressed *suppressed,
                       uint32_t combo);
 
@@ -62,7 +63,8 @@ typedef struct kn_block_range {
 typedef struct kn_count_scan kn_count_scan;
 kn_status kn_count_scan_new(kn_count_scan **out, const kn_full_domain *domain, kn_error *err);
 void kn_count_scan_free(kn_count_scan *scan);
-void kn_scan_counts(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, kn_block_range range, bool details);
+void kn_scan_counts(kn_block_sums *sums, kn_count_scan *scan, const kn_blocks *blocks, kn_block_range range,
+                    bool details);
 
 /* The classes of one block at every combo, in the order of their inner values; valid until the next call. */
 typedef struct kn_class_list {
@@ -80,9 +82,9 @@ void kn_histogram_scan_free(kn_histogram_scan *scan);
 void kn_scan_histograms(kn_block_sums *sums, kn_histogram_scan *scan, const kn_blocks *blocks, kn_block_range range,
                         bool details);
 
-/* The classes of one block as kn_count_classes lists them, and what the models say of them. A block of one entry has one
- * class in every combo, and is listed at combo 0 only. A class of four lanes stands for up to nine: bit 4 * merged set +
- * lane, the first lane that it has. */
+/* The classes of one block as kn_count_classes lists them, and what the models say of them. A block of one entry has
+ * one class in every combo, and is listed at combo 0 only. A class of four lanes stands for up to nine: bit 4 * merged
+ * set + lane, the first lane that it has. */
 void kn_histogram_classes(kn_histogram_scan *scan, const kn_blocks *blocks, uint32_t block);
 kn_class_list kn_histogram_list(const kn_histogram_scan *scan, uint32_t combo);
 /* Takes the rows of refused classes out of `held`, those of classes with persons enough. */
@@ -90,10 +92,10 @@ void kn_histogram_refuse(kn_lanes4 held[4], kn_histogram_scan *scan, uint32_t co
 /* The sensitive values of those that class j of a combo stands for; valid until the next call. */
 typedef struct kn_class_values {
     kn_lanes4 rows[4];
-    uint32_t all;              /* one bit for each */
-    uint32_t apart;            /* of classes with the same rows, where lanes are empty, the first one: each is here once */
-    const uint16_t *same;      /* [class]: all that have the same rows */
-    uint32_t count_bytes;      /* of a count: 2 or 4 */
+    uint32_t all;         /* one bit for each */
+    uint32_t apart;       /* of classes with the same rows, where lanes are empty, the first one: each is here once */
+    const uint16_t *same; /* [class]: all that have the same rows */
+    uint32_t count_bytes; /* of a count: 2 or 4 */
     const void *const *counts; /* [sensitive][value * KN_LANE_CLASSES + class] */
 } kn_class_values;
 void kn_histogram_values(kn_class_values *out, kn_histogram_scan *scan, uint32_t combo, uint32_t j);
@@ -198,9 +200,8 @@ static inline __attribute__((always_inline)) void kn_add_class(kn_lanes4 own[4],
     }
 }
 
-static inline __attribute__((always_inline)) void kn_add_block(kn_suppressed *sums, uint32_t combo,
-                                                               const kn_lanes4 block[4], int64_t price,
-                                                               uint32_t n_riders)
+static inline __attribute__((always_inline)) void
+kn_add_block(kn_suppressed *sums, uint32_t combo, const kn_lanes4 block[4], int64_t price, uint32_t n_riders)
 {
     kn_lanes4 total = kn_sum_lanes(block);
     for (int m = 0; m < 4; m++)
@@ -216,7 +217,8 @@ static inline size_t kn_combo_values(const kn_block_lattice *b, uint32_t combo)
 }
 
 /* The combo one level below c whose list is shortest; *column is the inner column that differs. */
-static inline uint32_t kn_combo_source(const kn_block_lattice *b, uint32_t c, const uint32_t *n_classes, uint32_t *column)
+static inline uint32_t kn_combo_source(const kn_block_lattice *b, uint32_t c, const uint32_t *n_classes,
+                                       uint32_t *column)
 {
     uint32_t from = KN_NONE;
     for (uint32_t i = 0; i < b->n_inner; i++) {

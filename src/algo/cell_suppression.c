@@ -2,13 +2,13 @@
  *
  * AG_CS of [SV] Figure 2. In: tuples, models, measure. Out: classes with explicit cells: a suppressed cell is the whole
  * domain. The best nodes of the lattice under whole-row suppression without a limit are the candidates (`candidates`);
- * for each, the outliers are grouped with ever more cells suppressed, sets of columns with the fewest and cheapest cells
- * first; a group that satisfies the models is released, the others go on, and rows that end with every cell suppressed
- * are suppressed rows, at most --max-suppressed. The best node under the limit is a candidate too, so the result is never
- * worse than `optimal`. The candidate that loses least wins.
+ * for each, the outliers are grouped with ever more cells suppressed, sets of columns with the fewest and cheapest
+ * cells first; a group that satisfies the models is released, the others go on, and rows that end with every cell
+ * suppressed are suppressed rows, at most --max-suppressed. The best node under the limit is a candidate too, so the
+ * result is never worse than `optimal`. The candidate that loses least wins.
  *
- * Greedy: no other guarantee. With more than MOST_COLUMNS columns that are not yet fully general, only sets of few columns are
- * tried. Cost: outliers times sets of columns. */
+ * Greedy: no other guarantee. With more than MOST_COLUMNS columns that are not yet fully general, only sets of few
+ * columns are tried. Cost: outliers times sets of columns. */
 #include "algo/sweep.h"
 
 #include "partition/group.h"
@@ -113,7 +113,8 @@ static bool class_of_items_holds(search_state *s, const outliers *o, const uint3
         counts.n_persons += one.n_persons;
         at = 0;
         for (uint32_t v = 0; one.sensitive != NULL && v < tuples->n_sensitive; at += tuples->sensitive[v++].n_values)
-            for (uint32_t e = 0; e < one.sensitive[v].n; e++) sums[at + one.sensitive[v].values[e]] += one.sensitive[v].counts[e];
+            for (uint32_t e = 0; e < one.sensitive[v].n; e++)
+                sums[at + one.sensitive[v].values[e]] += one.sensitive[v].counts[e];
     }
     at = 0;
     uint32_t *values = entries;
@@ -147,8 +148,8 @@ static kn_status release_set(outcome *out, size_t *cells_capacity, search_state 
     for (uint32_t q = 0; q < n_qis; q++) {
         const kn_tree *tree = tuples->domains[q]->tree;
         for (uint32_t i = 0; i < o->n; i++)
-            o->keys[q][i] = set->columns >> q & 1 ? tree->root
-                                                  : kn_groups_node(s->domain->lattice, o->groups, o->items[i], q);
+            o->keys[q][i] =
+                set->columns >> q & 1 ? tree->root : kn_groups_node(s->domain->lattice, o->groups, o->items[i], q);
         columns[q] = (kn_group_column){o->keys[q], 4, NULL, tree->n_nodes};
     }
     KN_TRY(kn_group(o->group_of, &n_groups, &first, o->n, columns, n_qis, NULL, s->task->ticker, err));
@@ -341,14 +342,19 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "candidates", .type = KN_PARAM_INT, .preset = "10", .min = 1, .max = 1000,
+    {.name = "candidates",
+     .type = KN_PARAM_INT,
+     .preset = "10",
+     .min = 1,
+     .max = 1000,
      .help = "level vectors tried: the best ones under suppression of whole rows"},
 };
 
 const kn_algorithm kn_algorithm_cell_suppression = {
     .name = "cell-suppression",
     .summary = "a level per column, then single cells of the outliers suppressed",
-    .citation = "AG_CS of Ciriani, De Capitani di Vimercati, Foresti, Samarati, k-anonymous data mining: a survey, 2008",
+    .citation =
+        "AG_CS of Ciriani, De Capitani di Vimercati, Foresti, Samarati, k-anonymous data mining: a survey, 2008",
     .recoding = KN_RECODING_LOCAL,
     .levels_first = true,
     .params = params,

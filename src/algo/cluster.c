@@ -10,10 +10,10 @@
  *   4. rebuild    small groups of near classes are built anew and kept when not worse, until the budget is used up
  *
  * Each phase works in *epochs*: classes are sorted by a random member under a random order of the lanes (lanes that
- * classes keep tend to come first), cut into blocks of some ten thousand records, and the blocks are independent jobs. The next epoch
- * cuts along another order. So time is linear in the number of rows, memory beyond two integers per row is
- * that of one block per thread, and the answer does not depend on the number of threads: a job's randomness comes from
- * its epoch and number.
+ * classes keep tend to come first), cut into blocks of some ten thousand records, and the blocks are independent jobs.
+ * The next epoch cuts along another order. So time is linear in the number of rows, memory beyond two integers per row
+ * is that of one block per thread, and the answer does not depend on the number of threads: a job's randomness comes
+ * from its epoch and number.
  *
  * A release exists whenever the whole table as one class satisfies the models: repair merges until everything holds.
  * Work is counted in looks of one record at the classes of its block; the default budget is a few seconds for
@@ -26,22 +26,23 @@
 #include <string.h>
 
 enum {
-    BLOCK_RECORDS = 24000,     /* up to 100,000 records; then less, because scans cost as much as a block is large */
+    BLOCK_RECORDS = 24000, /* up to 100,000 records; then less, because scans cost as much as a block is large */
     LEAST_BLOCK_RECORDS = 6000,
-    SPLIT_RECORDS = 6000,      /* from this size on there are two blocks, so that two threads have work */
-    CLASSES_PER_BLOCK = 64,    /* at least so many of them */
+    SPLIT_RECORDS = 6000,   /* from this size on there are two blocks, so that two threads have work */
+    CLASSES_PER_BLOCK = 64, /* at least so many of them */
     GREEDY_SWEEPS = 2,
     MAX_EPOCH_SWEEPS = 4,
-    MAX_SWEEPS = 60,           /* up to k = 10; then as much less as k is larger */
+    MAX_SWEEPS = 60, /* up to k = 10; then as much less as k is larger */
     LEAST_SWEEPS = 8,
-    CUT_RECORDS = 200000,      /* beyond this many, mondrian's classes are there first */
+    CUT_RECORDS = 200000, /* beyond this many, mondrian's classes are there first */
 };
 /* Temperatures in mean prices of a row after the greedy sweeps; HOT is for k = 10 and rises with the size of the
  * classes. Penalties, and the noise of the greedy sweeps, in mean root prices of a column. */
 static const double HOT = 0.1, HOT_POWER = 0.4, COLD = 0.03, GREEDY = 0.02, PENALTY_FIRST = 3, PENALTY_LAST = 6;
-static const double ANNEAL_SHARE = 0.4;   /* of the budget */
-static const double REPAIR_SWEEPS = 2;    /* repair takes less time than so many sweeps */
-static const double CUT_SECONDS = 2e-5;   /* per record: with less time than that, too, mondrian's classes are there first */
+static const double ANNEAL_SHARE = 0.4; /* of the budget */
+static const double REPAIR_SWEEPS = 2;  /* repair takes less time than so many sweeps */
+static const double CUT_SECONDS =
+    2e-5; /* per record: with less time than that, too, mondrian's classes are there first */
 static const double TRIES_PER_CLASS = 40; /* rebuilding, per epoch */
 static const double NEAR_NOISE = 1.8;     /* mean prices of a row: brings in other neighbours than the very nearest */
 
@@ -49,34 +50,34 @@ typedef struct block_result {
     uint32_t n_classes, n_suppressed;
     uint32_t n_bad; /* classes that break a model, after repair */
     uint64_t work;
-    int64_t exact;  /* sum over rows */
+    int64_t exact; /* sum over rows */
 } block_result;
 
 typedef struct cluster_run {
     const kn_task *task;
     kn_cluster_problem *problem;
     const kn_cluster_engine *engine;
-    kn_cluster_solution now, next;  /* next.start holds sizes, block by block, while an epoch runs */
+    kn_cluster_solution now, next; /* next.start holds sizes, block by block, while an epoch runs */
     uint32_t n_blocks, n_workers, max_block_records;
-    kn_cluster_block **blocks;      /* per worker */
+    kn_cluster_block **blocks; /* per worker */
     const kn_cluster_job *job;
     uint64_t *keys;
-    uint32_t *order;                /* classes, block by block */
+    uint32_t *order;                                         /* classes, block by block */
     uint32_t *first_class, *first_record, *first_suppressed; /* n_blocks + 1 each */
-    uint32_t *may_suppress;         /* per block: rows at most */
+    uint32_t *may_suppress;                                  /* per block: rows at most */
     block_result *results;
-    uint64_t *kept;                 /* [block][lane]: records whose class keeps the lane */
-    double *lane_share;             /* of all records, after the last epoch */
+    uint64_t *kept;     /* [block][lane]: records whose class keeps the lane */
+    double *lane_share; /* of all records, after the last epoch */
     kn_rng rng;
     uint32_t epoch;
     uint64_t work, budget;
-    bool by_time;                   /* the time limit is shorter than the budget */
+    bool by_time; /* the time limit is shorter than the budget */
     bool feasible;
-    bool has_saved;                 /* a feasible state is put by, of this price; what comes next may be given up */
+    bool has_saved; /* a feasible state is put by, of this price; what comes next may be given up */
     int64_t saved_exact;
     atomic_bool stop;
     double began, began_sweeps;
-    double unit_loss, fixed_loss;   /* loss = exact sum * unit_loss + fixed_loss */
+    double unit_loss, fixed_loss; /* loss = exact sum * unit_loss + fixed_loss */
 } cluster_run;
 
 /* --- One epoch -------------------------------------------------------------------------------------------------- */
@@ -193,13 +194,13 @@ static void store_block(cluster_run *run, kn_cluster_block *block, uint32_t numb
         const kn_cluster_class *class = &block->classes[h];
         if (class->size == 0) continue;
         const uint32_t *inside = block->arena + class->first;
-        sizes[result->n_classes++] = (uint32_t)class->size;
+        sizes[result->n_classes++] = (uint32_t) class->size;
         for (int32_t x = 0; x < class->size; x++) members[n++] = block->global[inside[x]];
         class_get_pattern(block, h, block->pattern_a);
-        result->exact += class->size * kn_cluster_exact(block, inside, (uint32_t)class->size, block->pattern_a);
-        if (run->job->repair) result->n_bad += !kn_cluster_holds(block, inside, (uint32_t)class->size, class->persons);
+        result->exact += class->size * kn_cluster_exact(block, inside, (uint32_t) class->size, block->pattern_a);
+        if (run->job->repair) result->n_bad += !kn_cluster_holds(block, inside, (uint32_t) class->size, class->persons);
         for (uint32_t j = 0; j < run->problem->n_equal; j++)
-            if (kn_cluster_lane_kept(block, j, block->pattern_a)) kept[j] += (uint64_t)class->size;
+            if (kn_cluster_lane_kept(block, j, block->pattern_a)) kept[j] += (uint64_t) class->size;
     }
     for (uint32_t x = 0; x < block->n_suppressed; x++) members[n++] = block->global[block->suppressed[x]];
     result->exact += block->n_suppressed * run->problem->exact_root;
@@ -284,8 +285,8 @@ static void fit_blocks(cluster_run *run)
 {
     uint32_t most = 0;
     for (uint32_t b = 0; b < run->n_blocks; b++) {
-        uint32_t n = run->first_record[b + 1] - run->first_record[b] + run->first_suppressed[b + 1]
-                     - run->first_suppressed[b];
+        uint32_t n =
+            run->first_record[b + 1] - run->first_record[b] + run->first_suppressed[b + 1] - run->first_suppressed[b];
         if (n > most) most = n;
     }
     if (most <= run->max_block_records) return;
@@ -362,7 +363,8 @@ static kn_status start(cluster_run *run, kn_error *err)
     KN_NEW(lanes, problem->n_equal);
     for (uint32_t j = 0; j < problem->n_equal; j++) {
         uint32_t x = j;
-        for (; x > 0 && problem->equal[lanes[x - 1]].n_values > problem->equal[j].n_values; x--) lanes[x] = lanes[x - 1];
+        for (; x > 0 && problem->equal[lanes[x - 1]].n_values > problem->equal[j].n_values; x--)
+            lanes[x] = lanes[x - 1];
         lanes[x] = j;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -374,7 +376,8 @@ static kn_status start(cluster_run *run, kn_error *err)
     run->now.n = n / size > 0 ? n / size : 1;
     for (uint32_t c = 0; c <= run->now.n; c++) run->now.start[c] = (uint32_t)((uint64_t)n * c / run->now.n);
     double units = column_units(run);
-    kn_cluster_job greedy = {.op = KN_CLUSTER_GREEDY, .n_sweeps = GREEDY_SWEEPS, .hot = GREEDY * units, .cold = GREEDY * units};
+    kn_cluster_job greedy = {
+        .op = KN_CLUSTER_GREEDY, .n_sweeps = GREEDY_SWEEPS, .hot = GREEDY * units, .cold = GREEDY * units};
     run->began_sweeps = kn_seconds_now();
     KN_TRY(run_epoch(run, &greedy, err));
 done:
@@ -471,7 +474,8 @@ static kn_status rebuild(cluster_run *run, kn_error *err)
     uint32_t n_epochs = 0;
     if (kn_ticker_out_of_time(run->task->ticker)) atomic_store(&run->stop, true);
     while (!atomic_load(&run->stop) && (run->by_time || run->work < run->budget)) {
-        kn_cluster_job job = {.op = KN_CLUSTER_REBUILD, .tries_per_class = TRIES_PER_CLASS, .near_noise = NEAR_NOISE * row_units(run)};
+        kn_cluster_job job = {
+            .op = KN_CLUSTER_REBUILD, .tries_per_class = TRIES_PER_CLASS, .near_noise = NEAR_NOISE * row_units(run)};
         /* A try costs about two looks and one more per eight records. */
         double tries = (double)(run->budget - run->work) / (2 + run->problem->k * 3 / 8.0) / run->now.n;
         if (!run->by_time && tries < job.tries_per_class) job.tries_per_class = tries;
@@ -646,9 +650,10 @@ static double seconds_left(const cluster_run *run)
     return ticker != NULL && ticker->search_deadline > 0 ? ticker->search_deadline - kn_seconds_now() : INFINITY;
 }
 
-/* The first state that holds all models: annealed, or cut, or the better of the two. Large tables are cut first, so that
- * a release is there early; what annealing finds replaces it when it is better, and is given up when time is over. Under
- * models that look at sensitive values too: annealing does not see them, and repair may have to join everything. */
+/* The first state that holds all models: annealed, or cut, or the better of the two. Large tables are cut first, so
+ * that a release is there early; what annealing finds replaces it when it is better, and is given up when time is over.
+ * Under models that look at sensitive values too: annealing does not see them, and repair may have to join everything.
+ */
 static kn_status reach_feasible(cluster_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -691,8 +696,7 @@ static kn_status cluster_search(kn_answer *answer, const kn_task *task, kn_error
     cluster_run run = {.task = task, .began = kn_seconds_now()};
     *answer = (kn_answer){.recoding = KN_RECODING_LOCAL, .bound = NAN};
     bool asks_nothing = task->models->counts_only && task->models->min_persons <= 1 && task->tuples->row_person == NULL;
-    if (asks_nothing || task->tuples->n_qis == 0)
-        return answer_tuples(answer, task, err);
+    if (asks_nothing || task->tuples->n_qis == 0) return answer_tuples(answer, task, err);
     run.engine = choose_engine(kn_args_text(task->args, "engine"));
     KN_TRY(prepare(&run, err));
     if (run.problem->n_records > 0) {

@@ -17,9 +17,9 @@ typedef struct scan_result {
 KN_INLINE int64_t joining_costs(const kn_cluster_block *block, uint32_t h, int32_t price, int32_t n_persons)
 {
     const kn_cluster_class *class = &block->classes[h];
-    return (int64_t)(class->size + 1) * price - (int64_t)class->size * class->price
-           + missing_persons_penalty(block, class->persons + n_persons, class->size + 1)
-           - missing_persons_penalty(block, class->persons, class->size);
+    return (int64_t)(class->size + 1) * price - (int64_t) class->size * class->price +
+           missing_persons_penalty(block, class->persons + n_persons, class->size + 1) -
+           missing_persons_penalty(block, class->persons, class->size);
 }
 
 /* Which classes of half a chunk may beat `least`: the gate of cluster_classes.h with noise. */
@@ -53,8 +53,8 @@ static void scan_for_best(kn_cluster_block *block, uint32_t record, uint32_t sel
             for (; mask != 0; mask &= mask - 1) {
                 uint32_t lane = (uint32_t)__builtin_ctz(mask) / 2, h = from + lane;
                 if (h >= block->n_classes || h == self || !class_is_open(block, h)) continue;
-                int64_t cost = joining_costs(block, h, (int16_t)price[half][lane], n_persons)
-                               + block->noise[(offset + h) & block->noise_mask];
+                int64_t cost = joining_costs(block, h, (int16_t)price[half][lane], n_persons) +
+                               block->noise[(offset + h) & block->noise_mask];
                 if (cost >= result->least) continue;
                 result->least = cost;
                 result->class_index = h;
@@ -68,13 +68,13 @@ static void anneal_step(kn_cluster_block *block, uint32_t record)
 {
     uint32_t from = block->class_of[record];
     const kn_cluster_class *class = &block->classes[from];
-    int64_t gain = (int64_t)class->size * class->price + missing_persons_penalty(block, class->persons, class->size);
+    int64_t gain = (int64_t) class->size * class->price + missing_persons_penalty(block, class->persons, class->size);
     if (class->size > 1) {
         uint32_t witness = class_members(block, from)[class_members(block, from)[0] == record];
         class_join(block, from, record, block->pattern_b);
         int32_t n_persons = class->persons - block->person[record];
-        gain -= (int64_t)(class->size - 1) * lanes_price(block, block->pattern_b, witness)
-                + missing_persons_penalty(block, n_persons, class->size - 1);
+        gain -= (int64_t)(class->size - 1) * lanes_price(block, block->pattern_b, witness) +
+                missing_persons_penalty(block, n_persons, class->size - 1);
     }
     gain += block->noise[kn_rng_next(&block->rng) & block->noise_mask];
     scan_result best = {gain, KN_NONE};

@@ -204,7 +204,8 @@ static void load_lane(kn_cluster_block *block, uint32_t j)
     const uint32_t *codes = problem->tuples->codes[lane->q];
     uint16_t *column = block->columns + (size_t)block->n_equal * block->n_records;
     uint32_t *number = block->value_number, n_numbers = 0, n_starred = 0;
-    for (uint32_t i = 0; i < block->n_records; i++) number[lane->value[codes[problem->record_tuple[block->global[i]]]]]++;
+    for (uint32_t i = 0; i < block->n_records; i++)
+        number[lane->value[codes[problem->record_tuple[block->global[i]]]]]++;
     /* From here on a value's entry is its count, or its number below the top bit. */
     const uint32_t numbered = 0x80000000u;
     for (uint32_t i = 0; i < block->n_records; i++) {
@@ -213,7 +214,8 @@ static void load_lane(kn_cluster_block *block, uint32_t j)
         column[i] = (uint16_t)(*entry & KN_STAR);
         n_starred += column[i] == KN_STAR;
     }
-    for (uint32_t i = 0; i < block->n_records; i++) number[lane->value[codes[problem->record_tuple[block->global[i]]]]] = 0;
+    for (uint32_t i = 0; i < block->n_records; i++)
+        number[lane->value[codes[problem->record_tuple[block->global[i]]]]] = 0;
     block->lane_state[j] = LANE_ACTIVE;
     if (n_numbers == 0) block->lane_state[j] = LANE_STARRED;
     else if (n_numbers == 1 && n_starred == 0) block->lane_state[j] = LANE_KEPT;
@@ -376,8 +378,8 @@ static double price_of_made_set(kn_cluster_block *block, uint32_t q, uint32_t n_
         block->set_pool = NULL;
         block->n_pooled = 0;
     }
-    if ((block->set_pool == NULL && kn_set_pool_new(&block->set_pool, NULL) != KN_OK)
-        || kn_domain_closure(&cell, problem->tuples->domains[q], block->set_pool, block->codes, n_values, NULL) != KN_OK)
+    if ((block->set_pool == NULL && kn_set_pool_new(&block->set_pool, NULL) != KN_OK) ||
+        kn_domain_closure(&cell, problem->tuples->domains[q], block->set_pool, block->codes, n_values, NULL) != KN_OK)
         return problem->pricer->columns[q].root_price; /* out of memory: the dearest cell is a safe answer */
     return kn_objective_price(problem->task->objective, block->set_pool, q, &cell);
 }

@@ -33,7 +33,7 @@ KN_INLINE void class_set_gate(kn_cluster_block *block, uint32_t h)
     int32_t slack = class->persons < (int32_t)block->problem->k ? block->penalty : 0;
     if (!class_is_open(block, h)) slack = INT16_MIN;
     block->slack[h] = (int16_t)(slack < INT16_MAX ? slack : INT16_MAX);
-    block->price16[h] = (uint16_t)class->price;
+    block->price16[h] = (uint16_t) class->price;
     block->factor[h] = (uint16_t)(class->size < GATE_MAX_SIZE ? class->size : GATE_MAX_SIZE);
 }
 
@@ -72,7 +72,7 @@ static void arena_pack(kn_cluster_block *block)
     uint32_t *packed = block->arena_spare;
     for (uint32_t h = 0; h < block->n_classes; h++) {
         kn_cluster_class *class = &block->classes[h];
-        memcpy(packed + n, class_members(block, h), (size_t)class->size * sizeof *packed);
+        memcpy(packed + n, class_members(block, h), (size_t) class->size * sizeof *packed);
         class->first = (uint32_t)n;
         class->capacity = (uint32_t)(class->size + class->size / 2 + 4);
         n += class->capacity;
@@ -85,12 +85,12 @@ static void arena_pack(kn_cluster_block *block)
 static void class_grow(kn_cluster_block *block, uint32_t h)
 {
     kn_cluster_class *class = &block->classes[h];
-    uint32_t capacity = (uint32_t)class->size * 2 + 4;
+    uint32_t capacity = (uint32_t) class->size * 2 + 4;
     if (block->arena_n + capacity > block->arena_capacity) {
         arena_pack(block);
         return;
     }
-    memcpy(block->arena + block->arena_n, class_members(block, h), (size_t)class->size * sizeof *block->arena);
+    memcpy(block->arena + block->arena_n, class_members(block, h), (size_t) class->size * sizeof *block->arena);
     class->first = (uint32_t)block->arena_n;
     class->capacity = capacity;
     block->arena_n += capacity;
@@ -99,10 +99,10 @@ static void class_grow(kn_cluster_block *block, uint32_t h)
 KN_INLINE void class_add(kn_cluster_block *block, uint32_t h, uint32_t record)
 {
     kn_cluster_class *class = &block->classes[h];
-    if ((uint32_t)class->size == class->capacity) class_grow(block, h);
+    if ((uint32_t) class->size == class->capacity) class_grow(block, h);
     class_members(block, h)[class->size] = record;
     block->class_of[record] = h;
-    block->place[record] = (uint32_t)class->size++;
+    block->place[record] = (uint32_t) class->size++;
     class->persons += block->person[record];
 }
 
@@ -149,8 +149,8 @@ KN_INLINE bool class_is_good(kn_cluster_block *block, uint32_t h)
 {
     const kn_cluster_class *class = &block->classes[h];
     if (class->persons < (int32_t)block->problem->k) return false;
-    return block->problem->counts_only
-           || kn_cluster_holds(block, class_members(block, h), (uint32_t)class->size, class->persons);
+    return block->problem->counts_only ||
+           kn_cluster_holds(block, class_members(block, h), (uint32_t) class->size, class->persons);
 }
 
 /* --- Splitting classes that have become large ------------------------------------------------------------------- */
@@ -202,8 +202,8 @@ static bool class_split(kn_cluster_block *block, uint32_t h, bool anyhow)
             uint16_t value = ((const uint16_t *)record_lanes(block, someone))[j];
             uint32_t n_left = members_by_value(block, h, j, value);
             if (value == KN_STAR || n_left == n) continue;
-            int64_t price = part_price(block, block->scratch, n_left, &persons_left)
-                            + part_price(block, block->scratch + n_left, n - n_left, &persons_right);
+            int64_t price = part_price(block, block->scratch, n_left, &persons_left) +
+                            part_price(block, block->scratch + n_left, n - n_left, &persons_right);
             if (persons_left >= k && persons_right >= k && price < best) {
                 best = price;
                 best_j = j;
@@ -233,8 +233,8 @@ static bool class_split(kn_cluster_block *block, uint32_t h, bool anyhow)
 static void classes_split(kn_cluster_block *block)
 {
     for (uint32_t h = 0; h < block->n_classes; h++)
-        while (block->classes[h].persons >= 2 * (int32_t)block->problem->k && block->classes[h].size > 1
-               && block->n_classes < block->class_capacity)
+        while (block->classes[h].persons >= 2 * (int32_t)block->problem->k && block->classes[h].size > 1 &&
+               block->n_classes < block->class_capacity)
             if (!class_split(block, h, true)) break;
 }
 

@@ -138,7 +138,8 @@ KN_INLINE int32_t lanes_price(const kn_cluster_block *block, const kn_lanes *pat
 }
 
 /* The same for the join of two patterns. pattern_a is scratch. */
-KN_INLINE int32_t lanes_price_joined(const kn_cluster_block *block, const kn_lanes *a, const kn_lanes *b, uint32_t record)
+KN_INLINE int32_t lanes_price_joined(const kn_cluster_block *block, const kn_lanes *a, const kn_lanes *b,
+                                     uint32_t record)
 {
     uint32_t n = block->n_vectors;
     if (n > block->n_vectors_equal || n == 0) {

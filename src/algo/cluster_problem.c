@@ -1,11 +1,11 @@
 /* From tuples, models and objective to what the blocks of `cluster` search on: records, lanes, prices in units.
  *
- * A record is one row. Rows of a tuple that occurs more than three times as often as a class needs are not all searched:
- * two classes' worth take part, the others are a class of their own that costs nothing ("reserved"). Models that
- * look at more than counts see all rows.
+ * A record is one row. Rows of a tuple that occurs more than three times as often as a class needs are not all
+ * searched: two classes' worth take part, the others are a class of their own that costs nothing ("reserved"). Models
+ * that look at more than counts see all rows.
  *
- * With a person column every person counts at its first row only, so the persons of a class are never overcounted, however the rows
- * of a tuple are spread. */
+ * With a person column every person counts at its first row only, so the persons of a class are never overcounted,
+ * however the rows of a tuple are spread. */
 #include "algo/cluster.h"
 
 #include <math.h>
@@ -146,16 +146,16 @@ static kn_status tree_lanes(kn_cluster_problem *problem, uint32_t q, double scal
         for (; next + 1 < tree->n_levels; next++) {
             bool differs = false;
             for (uint32_t code = 1; code < domain->n_codes && !differs; code++)
-                differs = tree->at_level[level][code - 1] != tree->at_level[level][code]
-                          && tree->at_level[next][code - 1] == tree->at_level[next][code];
+                differs = tree->at_level[level][code - 1] != tree->at_level[level][code] &&
+                          tree->at_level[next][code - 1] == tree->at_level[next][code];
             if (differs) break;
         }
         kn_cluster_equal *lane = &problem->equal[problem->n_equal++];
         *lane = (kn_cluster_equal){.q = q, .value = tree->at_level[level], .n_values = tree->n_nodes};
         KN_NEW(lane->weight, domain->n_codes);
         for (uint32_t code = 0; code < domain->n_codes; code++)
-            lane->weight[code] = (int16_t)(lround(scale * node_price(problem, q, tree->at_level[next][code]))
-                                           - lround(scale * node_price(problem, q, tree->at_level[level][code])));
+            lane->weight[code] = (int16_t)(lround(scale * node_price(problem, q, tree->at_level[next][code])) -
+                                           lround(scale * node_price(problem, q, tree->at_level[level][code])));
         level = next;
     }
 done:
@@ -172,8 +172,8 @@ static double made_set_price(const kn_cluster_problem *problem, uint32_t q, uint
     double price = problem->pricer->columns[q].root_price;
     kn_cell cell;
     for (uint32_t code = first; codes != NULL && code <= last; code++) codes[code - first] = code;
-    if (codes != NULL && kn_set_pool_new(&pool, NULL) == KN_OK
-        && kn_domain_closure(&cell, problem->tuples->domains[q], pool, codes, last - first + 1, NULL) == KN_OK)
+    if (codes != NULL && kn_set_pool_new(&pool, NULL) == KN_OK &&
+        kn_domain_closure(&cell, problem->tuples->domains[q], pool, codes, last - first + 1, NULL) == KN_OK)
         price = kn_objective_price(problem->task->objective, pool, q, &cell);
     kn_set_pool_free(pool);
     kn_free(codes);
@@ -225,7 +225,8 @@ static kn_status range_lanes(kn_cluster_problem *problem, uint32_t q, double sca
     uint32_t widest = domain->n_codes > 1 ? domain->n_codes - 1 : 1;
     int32_t jump = (int32_t)lround(scale * fit_line(problem, q));
     if (jump > root_units) jump = root_units;
-    *range = (kn_cluster_range){.q = q, .jump = (uint16_t)jump, .factor = (uint16_t)(root_units - jump + (root_units > jump))};
+    *range = (kn_cluster_range){
+        .q = q, .jump = (uint16_t)jump, .factor = (uint16_t)(root_units - jump + (root_units > jump))};
     KN_NEW(range->low, domain->n_codes);
     KN_NEW(range->high_complement, domain->n_codes);
     if (widest > KN_STAR) problem->lanes_exact = false;
@@ -279,7 +280,8 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
         total += fabs(pricer->columns[q].root_price);
     }
     double scale = choose_scale(problem, total);
-    problem->sets_need_making = task_measure(problem)->price_cell != NULL && task_measure(problem)->price_counts == NULL;
+    problem->sets_need_making =
+        task_measure(problem)->price_cell != NULL && task_measure(problem)->price_counts == NULL;
     problem->lanes_exact = true;
     problem->units_close = problem->n_sets == 0 || !problem->sets_need_making;
     KN_NEW(problem->equal, n_lanes);

@@ -23,8 +23,8 @@ enum {
     MAX_SEED_NODES = 1500,
     MAX_POLISH_ROUNDS = 20,
     MAX_DRAWS = 64,
-    MAX_CHOSEN = 4,         /* classes that are rebuilt together */
-    ENOUGH_RECORDS = 350,   /* beyond this many, two classes do: what a try costs grows with its records */
+    MAX_CHOSEN = 4,       /* classes that are rebuilt together */
+    ENOUGH_RECORDS = 350, /* beyond this many, two classes do: what a try costs grows with its records */
     MAX_DONOR_CLASSES = 12
 };
 
@@ -177,8 +177,9 @@ static void sub_take_donors(kn_cluster_block *block, uint32_t h)
     const kn_cluster_class *class = &block->classes[h];
     int32_t n_spare = class->persons - (int32_t)block->problem->k;
     if (n_spare <= 0) return;
-    uint32_t size = (uint32_t)class->size, y = kn_rng_below(&block->rng, size);
-    for (uint32_t step = 0; step < size && n_spare > 0 && sub->n < KN_SUB_RECORDS; step++, y = y + 1 == size ? 0 : y + 1) {
+    uint32_t size = (uint32_t) class->size, y = kn_rng_below(&block->rng, size);
+    for (uint32_t step = 0; step < size && n_spare > 0 && sub->n < KN_SUB_RECORDS;
+         step++, y = y + 1 == size ? 0 : y + 1) {
         uint32_t record = class_members(block, h)[y];
         if (lanes_price_joined(block, block->pattern_b, record_lanes(block, record), record) > class->price) continue;
         sub_take(block, record);
@@ -197,7 +198,10 @@ KN_INLINE uint32_t lanes_set(const kn_lanes *a)
 }
 
 /* Classes of a chunk as bits: 2j for class j, 2j + 1 for class KN_LANES + j. */
-KN_INLINE uint32_t chunk_bits(const kn_lanes *low, const kn_lanes *high) { return lanes_set(low) | lanes_set(high) << 1; }
+KN_INLINE uint32_t chunk_bits(const kn_lanes *low, const kn_lanes *high)
+{
+    return lanes_set(low) | lanes_set(high) << 1;
+}
 KN_INLINE uint32_t chunk_class(uint32_t bit) { return bit / 2 + bit % 2 * KN_LANES; }
 
 /* Which classes of a chunk contain whatever is in `all` on the lanes that it keeps, and something of it on others? */
@@ -246,7 +250,8 @@ static void sub_find_homes(kn_cluster_block *block)
             for (uint32_t g = 0; g < sub->n_chosen; g++) is_chosen |= sub->chosen[g] == h;
             if (is_chosen) continue;
             uint16_t *centre = sub->home_centre + (size_t)(n / KN_CHUNK) * sub->n_home_lanes * KN_CHUNK + n % KN_CHUNK;
-            for (uint32_t x = 0; x < sub->n_home_lanes; x++) centre[x * KN_CHUNK] = *centre_lane(block, sub->home_lane[x], h);
+            for (uint32_t x = 0; x < sub->n_home_lanes; x++)
+                centre[x * KN_CHUNK] = *centre_lane(block, sub->home_lane[x], h);
             sub->home_class[sub->n_homes++] = h;
         }
     block->work++;
@@ -463,7 +468,8 @@ static void seed_descend(seed_search *search, uint32_t j, const uint64_t *matche
 }
 
 /* Bit y % 64 of word y / 64 of lane j of a vector: does record left[y] have what the seed has there? */
-static void seed_bits(const kn_cluster_block *block, uint64_t *bits, uint32_t n_words, uint32_t seed, uint32_t n_left, uint32_t v)
+static void seed_bits(const kn_cluster_block *block, uint64_t *bits, uint32_t n_words, uint32_t seed, uint32_t n_left,
+                      uint32_t v)
 {
     const kn_cluster_sub *sub = &block->sub;
     const kn_lanes own = sub_lanes(block, seed)[v];
@@ -547,7 +553,8 @@ static void seed_group(kn_cluster_block *block, uint32_t place, uint32_t *n_left
         if (!sub->taken[sub->left[y]]) sub->left[(*n_left)++] = sub->left[y];
 }
 
-/* Records left over go where they cost least: into a group, or outside, donors always and others while there is room. */
+/* Records left over go where they cost least: into a group, or outside, donors always and others while there is room.
+ */
 static void place_leftovers(kn_cluster_block *block, uint32_t n_left, uint32_t max_suppressed)
 {
     kn_cluster_sub *sub = &block->sub;
@@ -555,8 +562,8 @@ static void place_leftovers(kn_cluster_block *block, uint32_t n_left, uint32_t m
         uint32_t x = sub->left[--n_left], best = 0;
         int64_t least = INT64_MAX;
         for (uint32_t g = 0; g < sub->n_groups; g++) {
-            int64_t cost = (int64_t)(sub->size[g] + 1) * price_joined(block, sub_pattern(block, g), x)
-                           - (int64_t)sub->size[g] * sub->price[g];
+            int64_t cost = (int64_t)(sub->size[g] + 1) * price_joined(block, sub_pattern(block, g), x) -
+                           (int64_t)sub->size[g] * sub->price[g];
             if (cost >= least) continue;
             least = cost;
             best = g;
@@ -603,8 +610,8 @@ static bool sub_build(kn_cluster_block *block, uint32_t max_suppressed, int64_t 
     kn_cluster_sub *sub = &block->sub;
     const kn_cluster_problem *problem = block->problem;
     uint32_t n_left = sub->n, n_persons = 0;
-    bool by_seed = (n_left + 63) / 64 <= KN_SUB_SEED_WORDS && kn_rng_next(&block->rng) & 1
-                   && (problem->n_ranges + problem->n_sets == 0 || kn_rng_next(&block->rng) & 1);
+    bool by_seed = (n_left + 63) / 64 <= KN_SUB_SEED_WORDS && kn_rng_next(&block->rng) & 1 &&
+                   (problem->n_ranges + problem->n_sets == 0 || kn_rng_next(&block->rng) & 1);
     sub_start(block);
     for (uint32_t x = 0; x < sub->n; x++) {
         sub->left[x] = x;
@@ -645,8 +652,9 @@ static bool sub_mend(kn_cluster_block *block)
         for (uint32_t b = 0; b < sub->n_groups; b++) {
             if (b == g) continue;
             lanes_join(block, block->pattern_a, sub_pattern(block, g), sub_pattern(block, b));
-            int64_t cost = (int64_t)(sub->size[g] + sub->size[b]) * sub_price(block, block->pattern_a, sub->members[g][0])
-                           - (int64_t)sub->size[b] * sub->price[b];
+            int64_t cost =
+                (int64_t)(sub->size[g] + sub->size[b]) * sub_price(block, block->pattern_a, sub->members[g][0]) -
+                (int64_t)sub->size[b] * sub->price[b];
             if (cost >= least) continue;
             least = cost;
             best = b;
@@ -711,8 +719,8 @@ static bool try_move(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t b)
     sub->members[b][sub->size[b]++] = record;
     if (a != OUTSIDE) group_refresh(block, a);
     if (b != OUTSIDE) group_refresh(block, b);
-    if (block->problem->counts_only
-        || ((a == OUTSIDE || group_holds(block, a)) && (b == OUTSIDE || group_holds(block, b)))) {
+    if (block->problem->counts_only ||
+        ((a == OUTSIDE || group_holds(block, a)) && (b == OUTSIDE || group_holds(block, b)))) {
         if (a == OUTSIDE || b == OUTSIDE) note_outside(sub, record, b == OUTSIDE);
         return true;
     }
@@ -731,8 +739,8 @@ static bool try_swap(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t b,
     group_refresh(block, a);
     group_refresh(block, b);
     int32_t k = (int32_t)block->problem->k;
-    if (sub->persons[a] >= k && sub->persons[b] >= k
-        && (block->problem->counts_only || (group_holds(block, a) && group_holds(block, b))))
+    if (sub->persons[a] >= k && sub->persons[b] >= k &&
+        (block->problem->counts_only || (group_holds(block, a) && group_holds(block, b))))
         return true;
     swap_members(sub, a, x, b, y);
     group_refresh(block, a);
@@ -753,13 +761,14 @@ static bool relocate(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t ma
     int64_t least = gain;
     for (uint32_t b = 0; b < sub->n_groups; b++) {
         if (b == a) continue;
-        int64_t cost = (int64_t)(sub->size[b] + 1) * price_joined(block, sub_pattern(block, b), record)
-                       - (int64_t)sub->size[b] * sub->price[b];
+        int64_t cost = (int64_t)(sub->size[b] + 1) * price_joined(block, sub_pattern(block, b), record) -
+                       (int64_t)sub->size[b] * sub->price[b];
         if (cost >= least) continue;
         least = cost;
         best = b;
     }
-    if (a != OUTSIDE && may_go_outside(block, record, max_suppressed) && sub->outside_price[record] < least) best = OUTSIDE;
+    if (a != OUTSIDE && may_go_outside(block, record, max_suppressed) && sub->outside_price[record] < least)
+        best = OUTSIDE;
     return best != KN_NONE && try_move(block, a, x, best);
 }
 
@@ -776,8 +785,8 @@ static bool exchange(kn_cluster_block *block, uint32_t a, int32_t x)
             uint32_t other = sub->members[b][y];
             int64_t cost = (int64_t)sub->size[a] * price_joined(block, rest, other);
             if (cost >= now) continue;
-            cost += (int64_t)sub->size[b]
-                    * price_joined(block, sub->without + (size_t)other * block->n_vectors, record);
+            cost +=
+                (int64_t)sub->size[b] * price_joined(block, sub->without + (size_t)other * block->n_vectors, record);
             if (cost < now && try_swap(block, a, x, b, y)) return true;
         }
     }
@@ -799,7 +808,8 @@ static void sub_polish(kn_cluster_block *block, uint32_t max_suppressed)
                     continue;
                 }
                 uint32_t record = sub->members[a][x];
-                if (sub->size[a] > 1 && sub->without_price[record] < sub->price[a] && exchange(block, a, x)) better = true;
+                if (sub->size[a] > 1 && sub->without_price[record] < sub->price[a] && exchange(block, a, x))
+                    better = true;
             }
         for (int32_t x = 0; x < sub->size[OUTSIDE]; x++)
             if (relocate(block, OUTSIDE, x, max_suppressed)) {
@@ -900,7 +910,8 @@ static bool sub_is_not_worse(kn_cluster_block *block, int64_t before, const uint
 {
     const kn_cluster_problem *problem = block->problem;
     int64_t after = sub_total(block), doubt = 0;
-    if (!problem->units_exact) doubt = problem->units_close ? (int64_t)block->sub.n * problem->tuples->n_qis : INT64_MAX / 4;
+    if (!problem->units_exact)
+        doubt = problem->units_close ? (int64_t)block->sub.n * problem->tuples->n_qis : INT64_MAX / 4;
     if (after > before + doubt) return false;
     if (after + doubt < before || doubt == 0) return true;
     return exact_after(block) <= exact_before(block, chosen, n_chosen, n_suppressed);
@@ -941,7 +952,8 @@ static bool homes_hold(kn_cluster_block *block)
     for (uint32_t x = 0; x < sub->n; x++) {
         bool moves = sub->taken[x] == (x >= sub->first_donor);
         uint32_t h = moves && sub->home_known[x] ? sub->home[x] : KN_NONE, earlier = 0;
-        while (earlier < x && !(sub->taken[earlier] == (earlier >= sub->first_donor) && sub->home[earlier] == h)) earlier++;
+        while (earlier < x && !(sub->taken[earlier] == (earlier >= sub->first_donor) && sub->home[earlier] == h))
+            earlier++;
         if (h == KN_NONE || earlier < x || home_holds(block, h)) continue;
         sub->n_refused++;
         return false;

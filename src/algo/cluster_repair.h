@@ -11,7 +11,7 @@
 static int64_t cost_of_dissolving(kn_cluster_block *block, uint32_t h)
 {
     const kn_cluster_class *class = &block->classes[h];
-    int64_t cost = -(int64_t)class->size * class->price;
+    int64_t cost = -(int64_t) class->size * class->price;
     for (int32_t x = 0; x < class->size; x++) {
         scan_result best = {INT64_MAX / 4, KN_NONE};
         scan_for_best(block, class_members(block, h)[x], h, &best);
@@ -42,8 +42,8 @@ static uint32_t find_partners(kn_cluster_block *block, uint32_t h, partner *best
         for (uint32_t lane = 0; lane < KN_CHUNK && first + lane < block->n_classes; lane++) {
             const kn_cluster_class *other = &block->classes[first + lane];
             if (first + lane == h || other->size == 0) continue;
-            int64_t cost = (int64_t)(other->size + class->size) * ((const int16_t *)price)[lane]
-                           - (int64_t)other->size * other->price - (int64_t)class->size * class->price;
+            int64_t cost = (int64_t)(other->size + class->size) * ((const int16_t *)price)[lane] -
+                           (int64_t)other->size * other->price - (int64_t) class->size * class->price;
             if (n == n_wanted && cost >= best[n - 1].cost) continue;
             uint32_t x = n < n_wanted ? n++ : n - 1;
             for (; x > 0 && best[x - 1].cost > cost; x--) best[x] = best[x - 1];
@@ -113,7 +113,8 @@ static void repair_sizes(kn_cluster_block *block, bool may_give_up)
     uint32_t k = block->problem->k;
     int32_t most_small = 0;
     for (uint32_t h = 0; h < block->n_classes; h++)
-        if (block->classes[h].persons < (int32_t)k && block->classes[h].size > most_small) most_small = block->classes[h].size;
+        if (block->classes[h].persons < (int32_t)k && block->classes[h].size > most_small)
+            most_small = block->classes[h].size;
     for (int32_t size = 1; size <= most_small; size++)
         for (uint32_t h = 0; h < block->n_classes; h++) {
             kn_cluster_class *class = &block->classes[h];

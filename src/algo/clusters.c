@@ -102,10 +102,8 @@ void kn_clusters_remove(kn_clusters *c, uint32_t item)
 {
     uint32_t cluster = c->of_item[item], next = c->next[item], prev = c->prev[item];
     if (next != KN_NONE) c->prev[next] = prev;
-    if (prev != KN_NONE)
-        c->next[prev] = next;
-    else
-        c->head[cluster] = next;
+    if (prev != KN_NONE) c->next[prev] = next;
+    else c->head[cluster] = next;
     c->of_item[item] = KN_NONE;
     c->rows[cluster] -= kn_items_rows(c->items, item);
     c->persons[cluster] -= c->items->persons[item];
@@ -482,10 +480,8 @@ static kn_status merge_pairs(merger *m, kn_pool *pool, kn_error *err)
             break;
         }
         uint32_t slot = kn_least(m->distance, m->n_slots);
-        if (m->nearest[slot] == KN_NONE)
-            look_for_nearest(m, m->probes[0], slot);
-        else
-            unite_slots(m, slot, m->nearest[slot]);
+        if (m->nearest[slot] == KN_NONE) look_for_nearest(m, m->probes[0], slot);
+        else unite_slots(m, slot, m->nearest[slot]);
         if (m->n_slots > 1024 && m->n_open < m->n_slots / 4 * 3) compact(m);
         KN_TRY(kn_tick(m->clusters->task->ticker, m->stage, 1 - m->n_open / m->n_start, err));
     }

@@ -26,7 +26,7 @@ typedef struct kn_clusters {
     uint32_t *counts;
     uint32_t *dense; /* zeros, one per value of a small domain */
     kn_histogram *histograms;
-    bool out_of_time;   /* the time limit ended the search: what was left was united as it stood */
+    bool out_of_time; /* the time limit ended the search: what was left was united as it stood */
 } kn_clusters;
 
 kn_status kn_clusters_new(kn_clusters **out, const kn_task *task, const kn_items *items, const kn_pricer *pricer,

@@ -1,5 +1,5 @@
-/* Exact search over the levels of some columns; see the header. Cost: a nanosecond or two per entry and step. Memory: per
- * searched column 24 bytes for each distinct tuple of the searched columns. */
+/* Exact search over the levels of some columns; see the header. Cost: a nanosecond or two per entry and step. Memory:
+ * per searched column 24 bytes for each distinct tuple of the searched columns. */
 #include "algo/column_search.h"
 
 #include <string.h>
@@ -63,7 +63,8 @@ static kn_status level_tables(kn_column_search *search, kn_error *err)
         KN_NEW(search->up[q], (size_t)column->max_level + 1);
         for (uint32_t l = column->min_level; l <= column->max_level; l++) {
             KN_NEW(search->up[q][l], least->n);
-            for (uint32_t p = 0; p < least->n; p++) search->up[q][l][p] = column->levels[l].of_code[least->first_code[p]];
+            for (uint32_t p = 0; p < least->n; p++)
+                search->up[q][l][p] = column->levels[l].of_code[least->first_code[p]];
         }
     }
 done:
@@ -473,8 +474,8 @@ done:
     return status;
 }
 
-kn_status kn_column_search_least(int64_t *cost, uint32_t *levels, bool *stopped, kn_column_search *search, uint32_t first,
-                                 const int64_t *least, const kn_column_hooks *hooks, kn_error *err)
+kn_status kn_column_search_least(int64_t *cost, uint32_t *levels, bool *stopped, kn_column_search *search,
+                                 uint32_t first, const int64_t *least, const kn_column_hooks *hooks, kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t q = search->columns[first];

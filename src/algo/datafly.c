@@ -2,8 +2,9 @@
  *
  * Sweeney, Datafly: a system for providing anonymity in medical data, 1998; [Bayardo, Agrawal 2005] section 2. In: the
  * most specific allowed node. Out: one level vector, without any guarantee on the loss. Each step takes the column
- * whose generalized values are most distinct in the table (ties: the first in QI order) and generalizes all of it by one
- * level; a column at its last level, or whose generalization changes nothing more, is passed over. Stops when at most
+ * whose generalized values are most distinct in the table (ties: the first in QI order) and generalizes all of it by
+ * one level; a column at its last level, or whose generalization changes nothing more, is passed over. Stops when at
+ * most
  * --max-suppressed rows stand in classes that break a model. Cost: one roll-up per step, at most the height of the
  * lattice.
  *
@@ -32,8 +33,8 @@ static void explain(kn_trace *trace, const kn_full_domain *domain, const kn_node
     if (trace == NULL || !trace->explain) return;
     const kn_lattice *lattice = domain->lattice;
     if (generalized != KN_NONE)
-        kn_buffer_printf(&trace->explanation, "generalize %s from %u distinct values to %u: ",
-                         lattice->tuples->domains[generalized]->name,
+        kn_buffer_printf(&trace->explanation,
+                         "generalize %s from %u distinct values to %u: ", lattice->tuples->domains[generalized]->name,
                          lattice->columns[generalized].levels[levels[generalized] - 1].n,
                          lattice->columns[generalized].levels[levels[generalized]].n);
     kn_levels_text(&trace->explanation, levels, lattice->tuples->n_qis);

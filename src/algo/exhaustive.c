@@ -126,7 +126,8 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     double total;
     *answer = (kn_answer){.recoding = KN_RECODING_LOCAL, .bound = NAN};
     if (x.n > MAX_ROWS)
-        KN_FAIL(KN_USAGE, "exhaustive tries every partition and takes at most %d rows; this table has %u", MAX_ROWS, x.n);
+        KN_FAIL(KN_USAGE, "exhaustive tries every partition and takes at most %d rows; this table has %u", MAX_ROWS,
+                x.n);
     KN_NEW(x.price, (size_t)1 << x.n);
     KN_NEW(x.best, (size_t)1 << x.n);
     KN_NEW(x.choice, (size_t)1 << x.n);

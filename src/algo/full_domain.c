@@ -1,5 +1,5 @@
-/* What a node of the lattice is worth; see the header. Cost of a node: a pass over its classes, with a lookup per column
- * for those that are suppressed. */
+/* What a node of the lattice is worth; see the header. Cost of a node: a pass over its classes, with a lookup per
+ * column for those that are suppressed. */
 #include "algo/full_domain.h"
 
 #include "algo/block_sums.h"
@@ -30,7 +30,7 @@ struct kn_evaluator {
     struct field { /* [q]: where a group's key tells what suppressing it costs in that column, at the node at hand */
         const int64_t *gap;
         uint32_t word, shift, mask;
-    } *fields;
+    } * fields;
     kn_pool *pool;
     uint32_t n_threads;
     struct scan { /* per thread */
@@ -38,7 +38,7 @@ struct kn_evaluator {
         kn_count_scan *counts;
         kn_histogram_scan *histograms;
         kn_block_figures *figures; /* instead of these, under a class measure */
-    } *scans;
+    } * scans;
 };
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
@@ -104,8 +104,8 @@ done:
     return status;
 }
 
-/* Prices that fall when values are generalized: a suppressed row may pay less than its cells did. Column by column, so many
- * rows that save most would have to be suppressed, or all rows that save anything. */
+/* Prices that fall when values are generalized: a suppressed row may pay less than its cells did. Column by column, so
+ * many rows that save most would have to be suppressed, or all rows that save anything. */
 static void bound_gaps(kn_full_domain *domain)
 {
     const uint64_t allowed = domain->task->max_suppressed, n_rows = domain->task->tuples->n_rows;
@@ -150,17 +150,19 @@ static kn_status inner_gaps(kn_full_domain *domain, kn_error *err)
                 uint32_t level = b->combo_level[c][i];
                 uint32_t position = value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
                 if (position < domain->lattice->columns[b->inner[i]].levels[level].n)
-                    domain->inner_gap[((size_t)c << b->n_inner_bits) + value] += domain->gap[b->inner[i]][level][position];
+                    domain->inner_gap[((size_t)c << b->n_inner_bits) + value] +=
+                        domain->gap[b->inner[i]][level][position];
             }
 done:
     return status;
 }
 
-/* Blocks have no persons in several tuples and cannot ask a population; class measures they price as far as the figures are
- * not too many. */
+/* Blocks have no persons in several tuples and cannot ask a population; class measures they price as far as the figures
+ * are not too many. */
 static bool may_have_blocks(const kn_task *task)
 {
-    if ((task->models->needs & KN_NEEDS_POPULATION) || !task->models->monotone || task->tuples->n_repeats > 0) return false;
+    if ((task->models->needs & KN_NEEDS_POPULATION) || !task->models->monotone || task->tuples->n_repeats > 0)
+        return false;
     return kn_figures_by_blocks(task->objective);
 }
 
@@ -172,8 +174,8 @@ static kn_status block_lattice(kn_full_domain *domain, uint32_t max_combos, kn_e
     bool cells = task->objective->type->price_cell != NULL;
     const uint32_t *least_values = cells || !domain->lattice->has_histograms ? task->models->least_values : NULL;
     while (!cells && max_combos > 1 && kn_block_figures_bytes(domain->lattice, max_combos) > MOST_BYTES) max_combos--;
-    KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap, max_combos,
-                                least_values, task->pool, err));
+    KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
+                                max_combos, least_values, task->pool, err));
     if (domain->blocks == NULL) goto done;
     if (cells) KN_TRY(inner_gaps(domain, err));
     else KN_TRY(kn_figures_new(&domain->figures, domain, &task->objective, 1, err));
@@ -189,8 +191,7 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
     *out = NULL;
     KN_NEW(domain, 1);
     domain->task = task;
-    bool histograms =
-        (task->models->needs & KN_NEEDS_HISTOGRAM) || (measure->needs & KN_MEASURE_NEEDS_CLASS_COLUMN);
+    bool histograms = (task->models->needs & KN_NEEDS_HISTOGRAM) || (measure->needs & KN_MEASURE_NEEDS_CLASS_COLUMN);
     bool blocks = max_combos > 0 && may_have_blocks(task);
     unsigned flags = histograms ? KN_LATTICE_HISTOGRAMS : 0;
     KN_TRY(kn_lattice_new(&domain->lattice, task->tuples, flags | (blocks ? KN_LATTICE_NO_BASE : 0), err));
@@ -218,7 +219,8 @@ done:
     return status;
 }
 
-kn_status kn_full_domain_new_prices(kn_full_domain **out, const kn_task *task, const kn_objective *objective, kn_error *err)
+kn_status kn_full_domain_new_prices(kn_full_domain **out, const kn_task *task, const kn_objective *objective,
+                                    kn_error *err)
 {
     kn_status status = KN_OK;
     kn_full_domain *domain = NULL;
@@ -367,12 +369,14 @@ static inline int64_t gap_of(const kn_evaluator *evaluator, const kn_groups *gro
     const uint32_t n_qis = lattice->tuples->n_qis;
     int64_t sum = 0;
     if (lattice->n_words == 1) {
-        uint64_t key = lattice->word_bytes == 4 ? ((const uint32_t *)groups->keys)[g] : ((const uint64_t *)groups->keys)[g];
+        uint64_t key =
+            lattice->word_bytes == 4 ? ((const uint32_t *)groups->keys)[g] : ((const uint64_t *)groups->keys)[g];
         for (uint32_t q = 0; q < n_qis; q++) sum += fields[q].gap[(key >> fields[q].shift) & fields[q].mask];
         return sum;
     }
     const uint64_t *key = (const uint64_t *)groups->keys + (size_t)g * lattice->n_words;
-    for (uint32_t q = 0; q < n_qis; q++) sum += fields[q].gap[(key[fields[q].word] >> fields[q].shift) & fields[q].mask];
+    for (uint32_t q = 0; q < n_qis; q++)
+        sum += fields[q].gap[(key[fields[q].word] >> fields[q].shift) & fields[q].mask];
     return sum;
 }
 
@@ -397,8 +401,8 @@ static bool class_holds(kn_evaluator *evaluator, const kn_groups *groups, uint32
     return kn_models_hold_class(models, counts, evaluator->cells, NULL);
 }
 
-bool kn_evaluator_class(kn_class_counts *counts, const kn_cell **cells, kn_evaluator *evaluator, const kn_groups *groups,
-                        uint32_t g)
+bool kn_evaluator_class(kn_class_counts *counts, const kn_cell **cells, kn_evaluator *evaluator,
+                        const kn_groups *groups, uint32_t g)
 {
     *counts = kn_groups_class(evaluator->domain->lattice, groups, g, evaluator->histograms, evaluator->entries);
     fill_cells(evaluator->cells, evaluator, groups, g);
@@ -454,7 +458,8 @@ double kn_full_domain_class_loss(const kn_full_domain *domain, const kn_objectiv
                                  long double sum, const kn_class_counts *suppressed)
 {
     if (node->n_suppressed > 0)
-        sum += objective->type->price_class(objective->state, domain->task->tuples, suppressed, domain->root, NULL, true);
+        sum +=
+            objective->type->price_class(objective->state, domain->task->tuples, suppressed, domain->root, NULL, true);
     return kn_full_domain_sum_loss(domain, objective, node, sum);
 }
 
@@ -463,8 +468,8 @@ double kn_full_domain_sum_loss(const kn_full_domain *domain, const kn_objective 
 {
     const kn_tuples *tuples = domain->task->tuples;
     if (objective->type->finish == NULL) return settle(sum);
-    kn_release sizes = {.tuples = tuples, .n_classes = (uint32_t)node->n_classes,
-                        .n_suppressed = (uint32_t)node->n_suppressed};
+    kn_release sizes = {
+        .tuples = tuples, .n_classes = (uint32_t)node->n_classes, .n_suppressed = (uint32_t)node->n_suppressed};
     return settle(objective->type->finish(objective->state, &sizes, settle(sum)));
 }
 
@@ -536,7 +541,8 @@ static void class_units(kn_node *node, const kn_full_domain *domain)
     const kn_task *task = domain->task;
     if (task->objective->type->suppression_bound == NULL) return;
     node->units = (int64_t)ceil(node->loss / domain->unit);
-    node->sure_units = (int64_t)floor(task->objective->type->suppression_bound(task->tuples, node->n_sure) / domain->unit);
+    node->sure_units =
+        (int64_t)floor(task->objective->type->suppression_bound(task->tuples, node->n_sure) / domain->unit);
 }
 
 kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *groups, kn_error *err)
@@ -857,7 +863,8 @@ void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *
         for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
             kn_node *node = &out[c * KN_LATTICE_LANES + v];
             const uint32_t set = b->n_riders == 1 ? 3 * v : v;
-            *node = (kn_node){.n_sure = sure[v] + kn_must_go_at(sums, c, set), .n_suppressed = sure[v] + refused[v],
+            *node = (kn_node){.n_sure = sure[v] + kn_must_go_at(sums, c, set),
+                              .n_suppressed = sure[v] + refused[v],
                               .sure_units = sure_units[v],
                               .units = table_price(domain, blocks, c, v) + sure_units[v] + refused_units[v]};
             node->feasible = node->n_suppressed <= domain->task->max_suppressed;

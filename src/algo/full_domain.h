@@ -1,11 +1,11 @@
 /* What the full-domain searches share: what a node of the lattice is worth under the task's models and objective.
  *
  * Loss. Under a cell measure a node costs the sum, over columns, of the table's price at that level, plus what the
- * suppressed rows pay more: the root's price less the price of their cells. The first part is a table lookup, the second
- * touches suppressed classes only. Prices are whole multiples of a small unit (kn_full_domain.unit), so sums do not
- * depend on the order of the classes: the same node has the same loss on any path, thread count and memory, and "best"
- * means best in these units (about 1e-11 of a cell's price or finer).
- * Class measures are summed over the classes; whole measures get the release that recoding would make.
+ * suppressed rows pay more: the root's price less the price of their cells. The first part is a table lookup, the
+ * second touches suppressed classes only. Prices are whole multiples of a small unit (kn_full_domain.unit), so sums do
+ * not depend on the order of the classes: the same node has the same loss on any path, thread count and memory, and
+ * "best" means best in these units (about 1e-11 of a cell's price or finer). Class measures are summed over the
+ * classes; whole measures get the release that recoding would make.
  *
  * Order. A node is better than another with a smaller loss; then with fewer suppressed rows; then with the
  * lexicographically smaller level vector, in QI order. */
@@ -22,35 +22,36 @@ typedef struct kn_node {
     uint64_t n_classes;    /* that hold */
     uint64_t smallest;     /* persons of the smallest class, also of those that break a model; 0 for an empty table */
     bool feasible;         /* suppresses no more than the task allows */
-    uint64_t n_sure;       /* so many rows at least are suppressed below this node too, among them those of classes with fewer
-                              persons or different values than any model allows */
-    int64_t units;         /* bounded measures: the loss in units, not less than it ... */
-    int64_t sure_units;    /* ... and what the latter pay above the table's price, not more than it */
-    double loss;           /* as reported; NAN for an infeasible node under a whole measure */
+    uint64_t n_sure; /* so many rows at least are suppressed below this node too, among them those of classes with fewer
+                        persons or different values than any model allows */
+    int64_t units;   /* bounded measures: the loss in units, not less than it ... */
+    int64_t sure_units; /* ... and what the latter pay above the table's price, not more than it */
+    double loss;        /* as reported; NAN for an infeasible node under a whole measure */
 } kn_node;
 
 typedef struct kn_full_domain {
     const kn_task *task;
     kn_lattice *lattice;
     const kn_objective *objective; /* whose prices these are; NULL: not a cell measure */
-    uint32_t *order, n_order; /* all columns, outermost first */
-    kn_cell *root;            /* [q]: what a suppressed row has there */
-    double unit;              /* cell measures: prices are multiples of it. Class measures: losses are rounded to it */
-    bool bounded;             /* a feasible node loses at least the table's price (class measures: 0) plus least_more plus, where
-                                 prices are monotone, the sure_units of any node above it */
-    int64_t least_more;       /* where they are not: suppressed rows pay at least this more than their cells, in all; not above 0 */
-    int64_t **table_sum;      /* [q][level]: price of the whole table at that level, in units */
-    int64_t ***gap;           /* [q][level][position]: root's price less the position's */
-    int64_t root_sum;         /* price of a suppressed row */
-    bool monotone_prices;     /* cell measures: no value gets cheaper by generalizing it */
-    bool upward_closed;       /* what generalizes a feasible node is feasible */
-    kn_block_lattice *blocks; /* NULL where blocks cannot serve */
-    int64_t *inner_gap;       /* blocks: [combo << n_inner_bits | inner at the combo's levels]; cell measures only */
+    uint32_t *order, n_order;      /* all columns, outermost first */
+    kn_cell *root;                 /* [q]: what a suppressed row has there */
+    double unit;  /* cell measures: prices are multiples of it. Class measures: losses are rounded to it */
+    bool bounded; /* a feasible node loses at least the table's price (class measures: 0) plus least_more plus, where
+                     prices are monotone, the sure_units of any node above it */
+    int64_t least_more;   /* where they are not: suppressed rows pay at least this more than their cells, in all; not
+                             above 0 */
+    int64_t **table_sum;  /* [q][level]: price of the whole table at that level, in units */
+    int64_t ***gap;       /* [q][level][position]: root's price less the position's */
+    int64_t root_sum;     /* price of a suppressed row */
+    bool monotone_prices; /* cell measures: no value gets cheaper by generalizing it */
+    bool upward_closed;   /* what generalizes a feasible node is feasible */
+    kn_block_lattice *blocks;   /* NULL where blocks cannot serve */
+    int64_t *inner_gap;         /* blocks: [combo << n_inner_bits | inner at the combo's levels]; cell measures only */
     struct kn_figures *figures; /* blocks under a class measure: node_figures.h */
 } kn_full_domain;
 
-/* `max_combos`: 0: no blocks, the lattice has its base. Otherwise blocks where models and measure allow it, with at most
- * that many combos; the lattice has its base only where they do not. */
+/* `max_combos`: 0: no blocks, the lattice has its base. Otherwise blocks where models and measure allow it, with at
+ * most that many combos; the lattice has its base only where they do not. */
 kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t max_combos, kn_error *err);
 /* The prices of another cell measure: levels, table_sum, gap, unit and root_sum only. */
 kn_status kn_full_domain_new_prices(kn_full_domain **out, const kn_task *task, const kn_objective *objective,
@@ -66,14 +67,14 @@ kn_block_roller *kn_evaluator_block_roller(kn_evaluator *evaluator); /* NULL wit
 
 /* The worth of the node that `groups` holds. */
 kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *groups, kn_error *err);
-/* With blocks: out[combo * KN_LATTICE_LANES + variant] for every combo and set of riders. Without `details` n_classes and
- * smallest are left 0, which is faster. */
+/* With blocks: out[combo * KN_LATTICE_LANES + variant] for every combo and set of riders. Without `details` n_classes
+ * and smallest are left 0, which is faster. */
 void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details);
 /* The level vector of such a node. */
 void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,
                      uint32_t variant);
-/* The worth of any level vector. A call shares the work of the call before as far as the levels of the first columns are
- * the same: ask in kn_full_domain_roll_order, the last columns changing fastest. */
+/* The worth of any level vector. A call shares the work of the call before as far as the levels of the first columns
+ * are the same: ask in kn_full_domain_roll_order, the last columns changing fastest. */
 kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err);
 void kn_full_domain_roll_order(uint32_t *columns, const kn_full_domain *domain);
 
@@ -82,7 +83,8 @@ int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b
                     uint32_t n_qis);
 
 /* Reported loss of a sum in units (cell measures). */
-/* The most units that may come to the same loss as these, because a loss has 53 bits: nodes within them are ranked as equal. */
+/* The most units that may come to the same loss as these, because a loss has 53 bits: nodes within them are ranked as
+ * equal. */
 static inline int64_t kn_units_tied(int64_t units) { return units + (units > 0 ? units >> 51 : 0); }
 double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum);
 /* Reported loss under a class measure: `sum` over the classes that hold, and the class of suppressed rows. */
@@ -92,8 +94,8 @@ double kn_full_domain_class_loss(const kn_full_domain *domain, const kn_objectiv
 double kn_full_domain_sum_loss(const kn_full_domain *domain, const kn_objective *objective, const kn_node *node,
                                long double sum);
 /* Group by group: its counts and cells, valid until the next call, and whether it satisfies the models ... */
-bool kn_evaluator_class(kn_class_counts *counts, const kn_cell **cells, kn_evaluator *evaluator, const kn_groups *groups,
-                        uint32_t g);
+bool kn_evaluator_class(kn_class_counts *counts, const kn_cell **cells, kn_evaluator *evaluator,
+                        const kn_groups *groups, uint32_t g);
 /* ... where it does not, it is added to the suppressed ones, which are a class in the end; that starts anew. */
 void kn_evaluator_add_suppressed(kn_evaluator *evaluator, const kn_class_counts *counts);
 kn_class_counts kn_evaluator_suppressed_class(kn_evaluator *evaluator, uint64_t n_rows, uint64_t n_persons);

@@ -1,4 +1,5 @@
-/* Lattices too large for a sweep; see the header. Memory: the tuples, projected on the columns at hand, once per column. */
+/* Lattices too large for a sweep; see the header. Memory: the tuples, projected on the columns at hand, once per
+ * column. */
 #include "algo/huge_lattice.h"
 
 #include "algo/column_search.h"
@@ -11,12 +12,12 @@ enum { ROLL_WORK = 8 }; /* a roll-up takes so much longer per tuple than a step 
 
 /* What the first so many columns of an order cost at least. */
 typedef struct chain {
-    uint32_t *order;      /* the column that was added last is decided first: size - 1, size - 2, ... 0 */
-    uint32_t size;        /* so many are settled */
-    int64_t *least;       /* [so many columns] */
-    uint32_t *levels;     /* of the last cost; the other columns are fully general */
-    uint64_t last_work;   /* what the last one took */
-    bool closed;          /* the next one would take too much memory */
+    uint32_t *order;    /* the column that was added last is decided first: size - 1, size - 2, ... 0 */
+    uint32_t size;      /* so many are settled */
+    int64_t *least;     /* [so many columns] */
+    uint32_t *levels;   /* of the last cost; the other columns are fully general */
+    uint64_t last_work; /* what the last one took */
+    bool closed;        /* the next one would take too much memory */
 } chain;
 
 typedef struct huge {
@@ -215,7 +216,8 @@ static kn_status improve(huge *h, kn_error *err)
     bool fits, stopped = false;
     draw_columns(h);
     h->near_until = h->near_work + FIRST_PASSES * (uint64_t)h->lattice->base.n + h->near_work / SHARE;
-    KN_TRY(kn_column_search_set(&fits, h->near, h->near_columns, h->n_near, h->ranking->items[0].levels, search_bytes(h), err));
+    KN_TRY(kn_column_search_set(&fits, h->near, h->near_columns, h->n_near, h->ranking->items[0].levels,
+                                search_bytes(h), err));
     h->work += ROLL_WORK * (uint64_t)h->lattice->base.n;
     h->near_work += ROLL_WORK * (uint64_t)h->lattice->base.n;
     h->near_least[h->n_near] = 0;
@@ -290,7 +292,7 @@ static kn_status lengthen(bool *stopped, huge *h, chain *end, kn_error *err)
     for (uint32_t i = 1; i <= size; i++) least[i] = end->least[size - i];
     if (size < h->n_qis) {
         KN_TRY(kn_column_search_least(&end->least[size], end->levels, stopped, h->all, 0, least, &hooks, err));
-        h->result->complete = !*stopped && end->least[size] >= KN_COST_INFINITE; /* nothing is feasible */
+        h->result->complete = !*stopped && end->least[size] >= KN_COST_INFINITE;            /* nothing is feasible */
         if (!*stopped && !h->result->complete) KN_TRY(look_at(&node, h, end->levels, err)); /* may well be the best */
     } else {
         KN_TRY(kn_column_search_all(stopped, h->all, units_to_beat(h), least, &proof, err));
@@ -387,7 +389,8 @@ static kn_status search_columns(huge *h, kn_error *err)
     KN_TRY(order_columns(h, err));
     h->n_near = h->n_qis <= FIRST_COLUMNS ? (h->n_qis + 1) / 2 : FIRST_COLUMNS;
     /* Models that say more than how many: a search that counts rows may not find what holds. */
-    if (!h->domain->task->models->counts_only || h->lattice->has_persons) KN_TRY(descend_from_top(h, h->effort / 4, err));
+    if (!h->domain->task->models->counts_only || h->lattice->has_persons)
+        KN_TRY(descend_from_top(h, h->effort / 4, err));
     KN_TRY(raise_bound(h, err));
     if (h->result->complete) {
         h->result->stopped = KN_STOPPED_DONE;
@@ -417,11 +420,17 @@ kn_status kn_huge_lattice(kn_sweep_result *result, kn_ranking *ranking, const kn
 {
     enum { DEFAULT_PASSES = 200000 };
     kn_status status = KN_OK;
-    huge h = {.domain = domain, .lattice = domain->lattice, .ranking = ranking, .result = result,
-              .n_qis = domain->task->tuples->n_qis, .rng = kn_rng_new(domain->task->seed, 0)};
+    huge h = {.domain = domain,
+              .lattice = domain->lattice,
+              .ranking = ranking,
+              .result = result,
+              .n_qis = domain->task->tuples->n_qis,
+              .rng = kn_rng_new(domain->task->seed, 0)};
     *result = (kn_sweep_result){.bound = NAN};
     bool has_deadline = domain->task->ticker != NULL && domain->task->ticker->search_deadline > 0;
-    h.effort = effort > 0 ? effort : has_deadline ? UINT64_MAX : (uint64_t)DEFAULT_PASSES * (domain->lattice->base.n + 1);
+    h.effort = effort > 0     ? effort
+               : has_deadline ? UINT64_MAX
+                              : (uint64_t)DEFAULT_PASSES * (domain->lattice->base.n + 1);
     KN_TRY(kn_evaluator_new(&h.evaluator, domain, domain->task->pool, err));
     KN_NEW(h.levels, h.n_qis);
     KN_NEW(h.trial, h.n_qis);

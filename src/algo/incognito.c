@@ -1,14 +1,14 @@
 /* incognito: all k-minimal nodes by the subset property, then a preference.
  *
  * LeFevre, DeWitt, Ramakrishnan, Incognito: efficient full-domain k-anonymity, 2005; [SV] 3.2.2. In: tuples, models,
- * --max-suppressed. Out: every feasible node with no feasible node below it, one of them chosen by `preference`. Iteration i
- * looks at all sets of i columns: a vertex (levels of the set) stays in only if all its parts of i-1 columns were marked
- * true; bottom-up, a vertex that holds marks itself and everything above it.
+ * --max-suppressed. Out: every feasible node with no feasible node below it, one of them chosen by `preference`.
+ * Iteration i looks at all sets of i columns: a vertex (levels of the set) stays in only if all its parts of i-1
+ * columns were marked true; bottom-up, a vertex that holds marks itself and everything above it.
  *
- * Departs from the paper in how a vertex is tested. What is not in the set is at its most general level, so a vertex is a
- * node of the lattice, and the vertices of different sets share their classes: one sweep of the lattice, from general to
- * specific, tells beforehand which nodes are feasible. The marks are the paper's, --explain shows them; on a million distinct
- * tuples testing set by set took minutes.
+ * Departs from the paper in how a vertex is tested. What is not in the set is at its most general level, so a vertex is
+ * a node of the lattice, and the vertices of different sets share their classes: one sweep of the lattice, from general
+ * to specific, tells beforehand which nodes are feasible. The marks are the paper's, --explain shows them; on a million
+ * distinct tuples testing set by set took minutes.
  *
  * Relies on feasible nodes being closed upward. Where models do not give that (generalizing may break a class), the
  * minimal nodes follow from the definition. Cost: the sweep's, and memory exponential in the columns; beyond
@@ -202,8 +202,10 @@ static kn_status refuse_large(const search_state *s, kn_error *err)
     double vertices = 1, most = kn_args_number(s->task->args, "max-vertices");
     for (uint32_t q = 0; q < s->n_qis; q++) vertices *= n_levels(s, q) + 1.0;
     if (s->n_qis > 20 || vertices > most || s->domain->lattice->n_nodes > kn_sweep_most_nodes(s->task->memory_bytes))
-        KN_FAIL(KN_USAGE, "incognito looks at all sets of columns, %.0f vertices here, more than max-vertices=%.0f (and 20 "
-                          "columns); choose optimal", vertices, most);
+        KN_FAIL(KN_USAGE,
+                "incognito looks at all sets of columns, %.0f vertices here, more than max-vertices=%.0f (and 20 "
+                "columns); choose optimal",
+                vertices, most);
 done:
     return status;
 }
@@ -229,7 +231,8 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     if (s.minimal.n == 0) KN_TRY(kn_full_domain_refuse(s.domain, err));
     if (task->trace != NULL && task->trace->explain)
         kn_buffer_printf(&task->trace->explanation, "%zu k-minimal nodes\n", s.minimal.n);
-    KN_TRY(kn_preference_choose(&chosen, kn_args_text(task->args, "preference"), &s.minimal, s.domain, s.evaluator, err));
+    KN_TRY(
+        kn_preference_choose(&chosen, kn_args_text(task->args, "preference"), &s.minimal, s.domain, s.evaluator, err));
     KN_TRY(kn_full_domain_answer(answer, s.domain, s.minimal.levels + chosen * s.n_qis, err));
 done:
     for (size_t set = 0; s.marks != NULL && set < (size_t)1 << s.n_qis; set++) kn_free(s.marks[set]);
@@ -243,9 +246,16 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "preference", .type = KN_PARAM_CHOICE, .preset = "measure", .choices = KN_PREFERENCE_CHOICES,
+    {.name = "preference",
+     .type = KN_PARAM_CHOICE,
+     .preset = "measure",
+     .choices = KN_PREFERENCE_CHOICES,
      .help = KN_PREFERENCE_HELP},
-    {.name = "max-vertices", .type = KN_PARAM_INT, .preset = "2000000", .min = 1, .max = 1e9,
+    {.name = "max-vertices",
+     .type = KN_PARAM_INT,
+     .preset = "2000000",
+     .min = 1,
+     .max = 1e9,
      .help = "refuse larger lattices"},
 };
 

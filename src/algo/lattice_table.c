@@ -13,8 +13,8 @@ typedef struct filling {
     const kn_lattice *lattice;
     size_t n_measures; /* of the pass at hand ... */
     const kn_objective **objectives;
-    size_t *column;    /* ... and where their losses go; the table's n_measures: the loss of the entry */
-    bool entries;      /* the pass fills the entries too */
+    size_t *column; /* ... and where their losses go; the table's n_measures: the loss of the entry */
+    bool entries;   /* the pass fills the entries too */
 } filling;
 
 static size_t place(const filling *f, const uint32_t *levels)
@@ -31,8 +31,8 @@ static void put_loss(const filling *f, size_t at, size_t column, double loss)
     else f->table->entries[at].node.loss = loss;
 }
 
-static kn_status visit(void *context, const kn_node *node, const double *losses, const uint32_t *levels, unsigned worker,
-                       kn_error *err)
+static kn_status visit(void *context, const kn_node *node, const double *losses, const uint32_t *levels,
+                       unsigned worker, kn_error *err)
 {
     const filling *f = context;
     const kn_lattice_table *table = f->table;
@@ -69,7 +69,8 @@ static size_t figures_bytes(const filling *f, uint32_t n_combos)
     return kn_block_figures_bytes(f->lattice, n_combos) + (by_value ? kn_value_figures_bytes(f->lattice, n_combos) : 0);
 }
 
-/* How many combos blocks may have so that their figures fit; 0: there is a measure that they cannot price, or no memory to. */
+/* How many combos blocks may have so that their figures fit; 0: there is a measure that they cannot price, or no memory
+ * to. */
 static uint32_t most_combos(const filling *f)
 {
     enum { MOST_COMBOS = 9, MOST_BYTES = 1 << 26 };
@@ -111,7 +112,8 @@ done:
     return status;
 }
 
-/* The measures of whole releases. They price feasible nodes only: those of the table have no limit of suppressed rows. */
+/* The measures of whole releases. They price feasible nodes only: those of the table have no limit of suppressed rows.
+ */
 static kn_status fill_whole(filling *f, const kn_objective *const *objectives, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -242,7 +244,8 @@ static void quoted(kn_buffer *text, const char *name, char delimiter)
 
 static void header(kn_buffer *text, const kn_lattice_table *table, char delimiter)
 {
-    static const char *const names[] = {"height", "smallest_class", "classes", "suppressed_rows", "feasible", "minimal"};
+    static const char *const names[] = {"height",          "smallest_class", "classes",
+                                        "suppressed_rows", "feasible",       "minimal"};
     for (uint32_t q = 0; q < table->tuples->n_qis; q++) {
         quoted(text, table->tuples->domains[q]->name, delimiter);
         kn_buffer_char(text, delimiter);

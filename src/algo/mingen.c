@@ -1,7 +1,7 @@
 /* mingen: look at every node of the lattice and take the best. The oracle for small lattices.
  *
- * Sweeney's exhaustive search, [SV] 3.2 and [Bayardo, Agrawal 2005] section 2, with the task's measure as preference. In:
- * tuples, models, measure. Out: the best feasible node, ties as in full_domain.h. Relies on nothing: no bound, no
+ * Sweeney's exhaustive search, [SV] 3.2 and [Bayardo, Agrawal 2005] section 2, with the task's measure as preference.
+ * In: tuples, models, measure. Out: the best feasible node, ties as in full_domain.h. Relies on nothing: no bound, no
  * monotonicity. Cost: one roll-up and one evaluation per node, so lattices beyond `max_nodes` are refused. */
 #include "algo/full_domain.h"
 
@@ -48,7 +48,8 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     KN_TRY(kn_full_domain_new(&domain, task, 0, err));
     double max_nodes = kn_args_number(task->args, "max-nodes");
     if (domain->lattice->n_nodes > max_nodes)
-        KN_FAIL(KN_USAGE, "mingen looks at every node and the lattice has %.0f, more than max-nodes=%.0f; choose optimal",
+        KN_FAIL(KN_USAGE,
+                "mingen looks at every node and the lattice has %.0f, more than max-nodes=%.0f; choose optimal",
                 domain->lattice->n_nodes, max_nodes);
     all.domain = domain;
     KN_NEW(all.evaluators, n_workers);
@@ -57,15 +58,22 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
         KN_TRY(kn_evaluator_new(&all.evaluators[w], domain, NULL, err));
         KN_NEW(all.best[w].levels, n_qis);
     }
-    kn_lattice_walk walk = {.lattice = domain->lattice, .order = domain->order, .n_order = domain->n_order,
-                            .memory_bytes = task->memory_bytes, .pool = task->pool, .ticker = task->ticker,
-                            .stage = "search", .context = &all, .visit = visit};
+    kn_lattice_walk walk = {.lattice = domain->lattice,
+                            .order = domain->order,
+                            .n_order = domain->n_order,
+                            .memory_bytes = task->memory_bytes,
+                            .pool = task->pool,
+                            .ticker = task->ticker,
+                            .stage = "search",
+                            .context = &all,
+                            .visit = visit};
     KN_TRY(kn_lattice_walk_run(&walk, err));
     best_node *best = NULL;
     for (uint32_t w = 0; w < n_workers; w++) {
         best_node *own = &all.best[w];
         answer->n_nodes += own->n_nodes;
-        if (own->found && (best == NULL || kn_node_compare(&own->node, own->levels, &best->node, best->levels, n_qis) < 0))
+        if (own->found &&
+            (best == NULL || kn_node_compare(&own->node, own->levels, &best->node, best->levels, n_qis) < 0))
             best = own;
     }
     if (best == NULL) KN_TRY(kn_full_domain_refuse(domain, err));
@@ -82,7 +90,11 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "max-nodes", .type = KN_PARAM_INT, .preset = "1000000", .min = 1, .max = 1e12,
+    {.name = "max-nodes",
+     .type = KN_PARAM_INT,
+     .preset = "1000000",
+     .min = 1,
+     .max = 1e12,
      .help = "refuse larger lattices"},
 };
 

@@ -232,10 +232,8 @@ static void order_by_column(const search *s, bench *b, const node *n, uint32_t q
 {
     uint32_t n_items = n->end - n->begin, range = n->spans[q].last - n->spans[q].first;
     sort_by_column(s, b, n, q);
-    if (!s->relaxed && range < n_items)
-        count_groups(s, b, n, q);
-    else
-        find_groups(s, b, n, q);
+    if (!s->relaxed && range < n_items) count_groups(s, b, n, q);
+    else find_groups(s, b, n, q);
 }
 
 /* --- The best cut in one column -------------------------------------------------------------------------------- */

@@ -1,10 +1,10 @@
 /* mu-argus: generalize what makes small combinations of columns rare, then finish the job.
  *
  * Hundepool, Willenborg, Mu-Argus and Tau-Argus, 1996; [Bayardo, Agrawal 2005] section 2. In: tuples, models,
- * --max-suppressed. Out: one level vector without a guarantee on the loss. All combinations of two and three columns are
- * counted; a combination of values with too few persons is unsafe. While some combination has more unsafe rows than may
- * be suppressed, the column with the most unsafe rows over all its combinations is generalized by a level (ties: the
- * first in QI order).
+ * --max-suppressed. Out: one level vector without a guarantee on the loss. All combinations of two and three columns
+ * are counted; a combination of values with too few persons is unsafe. While some combination has more unsafe rows than
+ * may be suppressed, the column with the most unsafe rows over all its combinations is generalized by a level (ties:
+ * the first in QI order).
  *
  * That does not make the table k-anonymous over all columns, which is the paper's known gap: the release is then
  * finished by generalizing the column with most distinct values until every model holds for all but --max-suppressed
@@ -33,7 +33,8 @@ typedef struct search_state {
 } search_state;
 
 /* Rolls `from` up to a combination of columns, the others at their most general level, and counts its unsafe rows. */
-static kn_status count_combination(kn_groups *out, const kn_groups *from, combination *c, search_state *s, kn_error *err)
+static kn_status count_combination(kn_groups *out, const kn_groups *from, combination *c, search_state *s,
+                                   kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_lattice *lattice = s->domain->lattice;
@@ -155,10 +156,11 @@ static kn_status finish(search_state *s, kn_error *err)
         s->n_nodes++;
         if (node.feasible) break;
         if (!kn_args_is(s->task->args, "finish", "yes"))
-            KN_FAIL(KN_NOT_MET,
-                    "mu-argus made all combinations of two and three columns safe, but %llu rows break a model over all "
-                    "columns and %llu may be suppressed; use finish=yes",
-                    (unsigned long long)node.n_suppressed, (unsigned long long)s->task->max_suppressed);
+            KN_FAIL(
+                KN_NOT_MET,
+                "mu-argus made all combinations of two and three columns safe, but %llu rows break a model over all "
+                "columns and %llu may be suppressed; use finish=yes",
+                (unsigned long long)node.n_suppressed, (unsigned long long)s->task->max_suppressed);
         for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
             const kn_lattice_column *candidate = &lattice->columns[q];
             if (s->levels[q] < candidate->max_level && candidate->levels[s->levels[q]].n > most) {
@@ -206,7 +208,9 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "finish", .type = KN_PARAM_BOOL, .preset = "yes",
+    {.name = "finish",
+     .type = KN_PARAM_BOOL,
+     .preset = "yes",
      .help = "go on until all columns together satisfy the models; otherwise refuse"},
 };
 

@@ -2,14 +2,16 @@
 #include "algo/narrow.h"
 
 /* Rows whose value at this level is too rare, whatever the other columns are. */
-static kn_status rows_too_few(uint64_t *n_rows, const kn_domain *domain, uint32_t level, uint64_t min_rows, kn_error *err)
+static kn_status rows_too_few(uint64_t *n_rows, const kn_domain *domain, uint32_t level, uint64_t min_rows,
+                              kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t *node_of_code = domain->tree->at_level[level];
     uint64_t *rows = NULL;
     *n_rows = 0;
     KN_NEW(rows, domain->tree->n_nodes);
-    for (uint32_t code = 0; code < domain->n_codes; code++) rows[node_of_code[code]] += kn_domain_code_rows(domain, code);
+    for (uint32_t code = 0; code < domain->n_codes; code++)
+        rows[node_of_code[code]] += kn_domain_code_rows(domain, code);
     for (uint32_t node = 0; node < domain->tree->n_nodes; node++)
         if (rows[node] < min_rows) *n_rows += rows[node];
 done:

@@ -1,8 +1,8 @@
 /* A lattice without the levels that no feasible node has.
  *
- * By the subset property a level is closed when the column alone has, at that level, more rows in classes of too few rows
- * than may be suppressed. Where values are many and rare that takes away the largest levels, and with them distinct
- * tuples, bits of the keys and most nodes. Cost: a pass over the values of the columns, none over rows. */
+ * By the subset property a level is closed when the column alone has, at that level, more rows in classes of too few
+ * rows than may be suppressed. Where values are many and rare that takes away the largest levels, and with them
+ * distinct tuples, bits of the keys and most nodes. Cost: a pass over the values of the columns, none over rows. */
 #ifndef KN_ALGO_NARROW_H
 #define KN_ALGO_NARROW_H
 

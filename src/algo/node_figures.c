@@ -1,5 +1,5 @@
-/* Figures of nodes; see the header. Cost: per class what its verdict costs, per node a multiplication for each measure and
- * each value that occurs at its levels. */
+/* Figures of nodes; see the header. Cost: per class what its verdict costs, per node a multiplication for each measure
+ * and each value that occurs at its levels. */
 #include "algo/node_figures.h"
 
 #include "algo/value_prices.h"
@@ -37,8 +37,8 @@ done:
     return status;
 }
 
-kn_status kn_figures_new(kn_figures **out, const kn_full_domain *domain, const kn_objective *const *objectives, size_t n,
-                         kn_error *err)
+kn_status kn_figures_new(kn_figures **out, const kn_full_domain *domain, const kn_objective *const *objectives,
+                         size_t n, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_lattice *lattice = domain->lattice;
@@ -129,7 +129,8 @@ static int64_t cell_units(const kn_full_domain *prices, const uint32_t *first_po
     for (uint32_t i = 0; i < sums->n_columns; i++) {
         const uint32_t q = sums->columns[i];
         const int64_t *gap = prices->gap[q][levels[q]];
-        const uint32_t *rows = sums->suppressed + first_position[q], n = prices->lattice->columns[q].levels[levels[q]].n;
+        const uint32_t *rows = sums->suppressed + first_position[q],
+                       n = prices->lattice->columns[q].levels[levels[q]].n;
         for (uint32_t p = 0; p < n; p++) units += (int64_t)rows[p] * gap[p];
     }
     return units;
@@ -146,12 +147,15 @@ void kn_figures_losses(double *losses, const kn_figures *figures, const kn_node 
             continue;
         }
         if (figures->values[m] != NULL) {
-            long double sum = kn_value_prices_sum(figures->values[m], levels, figures->domain->task->tuples->n_qis, &sums->values[m]);
+            long double sum =
+                kn_value_prices_sum(figures->values[m], levels, figures->domain->task->tuples->n_qis, &sums->values[m]);
             losses[m] = kn_full_domain_sum_loss(figures->domain, figures->objectives[m], node, sum);
             continue;
         }
-        long double sum = measure->price_sizes != NULL ? measure->price_sizes(node->n_classes, sums->squares) : sums->products[m];
-        losses[m] = kn_full_domain_class_loss(figures->domain, figures->objectives[m], node, sum, &sums->suppressed_class);
+        long double sum =
+            measure->price_sizes != NULL ? measure->price_sizes(node->n_classes, sums->squares) : sums->products[m];
+        losses[m] =
+            kn_full_domain_class_loss(figures->domain, figures->objectives[m], node, sum, &sums->suppressed_class);
     }
 }
 
@@ -162,8 +166,10 @@ static void add_products(const kn_figures *figures, kn_node_sums *sums, const kn
 {
     for (size_t m = 0; m < figures->n; m++) {
         const kn_objective *objective = figures->objectives[m];
-        if (objective->type->price_cell != NULL || objective->type->price_sizes != NULL || figures->values[m] != NULL) continue;
-        sums->products[m] += objective->type->price_class(objective->state, objective->tuples, counts, cells, NULL, false);
+        if (objective->type->price_cell != NULL || objective->type->price_sizes != NULL || figures->values[m] != NULL)
+            continue;
+        sums->products[m] +=
+            objective->type->price_class(objective->state, objective->tuples, counts, cells, NULL, false);
     }
 }
 

@@ -1,10 +1,10 @@
 /* optimal: the proven best node of the lattice under any measure and any set of models.
  *
  * In: tuples whose domains are all trees, models, measure, --max-suppressed. Out: the best level vector, ties broken by
- * fewest suppressed rows, then by the lexicographically smaller vector; `top` lists the best ones. Levels that no feasible
- * node has are left out at once (narrow.h). Lattices of up to some million nodes are then swept from general to specific
- * with bounds (sweep.h); what was reached when time, effort or patience ran out is returned with a proven bound. Larger
- * lattices are searched some columns at a time (huge_lattice.h).
+ * fewest suppressed rows, then by the lexicographically smaller vector; `top` lists the best ones. Levels that no
+ * feasible node has are left out at once (narrow.h). Lattices of up to some million nodes are then swept from general
+ * to specific with bounds (sweep.h); what was reached when time, effort or patience ran out is returned with a proven
+ * bound. Larger lattices are searched some columns at a time (huge_lattice.h).
  *
  * Relies on: rows suppressed for want of persons stay suppressed when specialized. Cost: on tables with a few thousand
  * to a million distinct tuples about one to two hundred roll-ups. */
@@ -70,8 +70,9 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     answer->n_nodes = result.n_nodes;
     answer->stopped = result.stopped;
     if (ranking.n == 0 && !result.complete)
-        KN_FAIL(KN_NOT_MET, "no generalization that meets the models was found before the search had to stop; allow it more "
-                            "time, or more suppressed rows with --max-suppressed, or ask for less");
+        KN_FAIL(KN_NOT_MET,
+                "no generalization that meets the models was found before the search had to stop; allow it more "
+                "time, or more suppressed rows with --max-suppressed, or ask for less");
     if (ranking.n == 0) KN_TRY(kn_full_domain_refuse(domain, err));
     KN_TRY(kn_full_domain_answer(answer, domain, ranking.items[0].levels, err));
     KN_TRY(list_top(answer, &ranking, err));
@@ -85,7 +86,11 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "top", .type = KN_PARAM_INT, .preset = "1", .min = 1, .max = 10000,
+    {.name = "top",
+     .type = KN_PARAM_INT,
+     .preset = "1",
+     .min = 1,
+     .max = 10000,
      .help = "how many of the best nodes to prove and list (--explain, and `top` in the JSON)"},
 };
 

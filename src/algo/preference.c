@@ -1,5 +1,5 @@
-/* Preference criteria; see the header. Cost: one evaluation per candidate, in an order in which neighbours share most of the
- * work; where steps decide, candidates with more steps than others are not evaluated. */
+/* Preference criteria; see the header. Cost: one evaluation per candidate, in an order in which neighbours share most
+ * of the work; where steps decide, candidates with more steps than others are not evaluated. */
 #include "algo/preference.h"
 
 #include <math.h>
@@ -46,12 +46,12 @@ static void explain(kn_trace *trace, const kn_node *node, const uint32_t *levels
 {
     if (trace == NULL || !trace->explain) return;
     kn_levels_text(&trace->explanation, levels, tuples->n_qis);
-    kn_buffer_printf(&trace->explanation,
-                     ": absolute distance %.0f, relative distance %.6g, %llu distinct tuples, %llu rows suppressed, loss "
-                     "%.6g\n",
-                     kn_preference_score("absolute", node, levels, tuples),
-                     kn_preference_score("relative", node, levels, tuples), (unsigned long long)node->n_classes,
-                     (unsigned long long)node->n_suppressed, node->loss);
+    kn_buffer_printf(
+        &trace->explanation,
+        ": absolute distance %.0f, relative distance %.6g, %llu distinct tuples, %llu rows suppressed, loss "
+        "%.6g\n",
+        kn_preference_score("absolute", node, levels, tuples), kn_preference_score("relative", node, levels, tuples),
+        (unsigned long long)node->n_classes, (unsigned long long)node->n_suppressed, node->loss);
 }
 
 /* A node to be looked at. */
@@ -73,8 +73,8 @@ static int by_roll_order(const void *a, const void *b)
 }
 
 /* Sorts and evaluates those of the fewest steps; the others' scores are no better. */
-static kn_status evaluate(candidate **sorted, size_t n, double fewest, const kn_full_domain *domain, kn_evaluator *evaluator,
-                          kn_error *err)
+static kn_status evaluate(candidate **sorted, size_t n, double fewest, const kn_full_domain *domain,
+                          kn_evaluator *evaluator, kn_error *err)
 {
     kn_status status = KN_OK;
     qsort(sorted, n, sizeof *sorted, by_roll_order);

@@ -6,7 +6,8 @@
 
 #define KN_PREFERENCE_CHOICES "absolute|relative|distribution|suppression|measure"
 #define KN_PREFERENCE_HELP                                                                                             \
-    "among k-minimal nodes: fewest steps (absolute), fewest steps relative to the hierarchies' heights (relative), most " \
+    "among k-minimal nodes: fewest steps (absolute), fewest steps relative to the hierarchies' heights (relative), "   \
+    "most "                                                                                                            \
     "distinct tuples (distribution), fewest suppressed rows (suppression), or the least loss (measure)"
 
 /* Lower is better. `name` is one of the choices. */
@@ -21,7 +22,8 @@ typedef struct kn_level_list {
 kn_status kn_level_list_add(kn_level_list *list, const uint32_t *levels, uint32_t n_qis, kn_error *err);
 void kn_level_list_free(kn_level_list *list);
 
-/* The preferred one of the list (at least one), ties by the order of full_domain.h; explains itself to the task's trace. */
+/* The preferred one of the list (at least one), ties by the order of full_domain.h; explains itself to the task's
+ * trace. */
 kn_status kn_preference_choose(size_t *chosen, const char *name, const kn_level_list *list,
                                const kn_full_domain *domain, kn_evaluator *evaluator, kn_error *err);
 

@@ -1,15 +1,16 @@
 /* samarati: binary search on the height of the lattice for a generalization with the fewest steps.
  *
  * Samarati, Protecting respondents' identities in microdata release, 2001; [SV] 3.2.1. In: tuples, models,
- * --max-suppressed as MaxSup. Out: a k-minimal node of the least absolute distance. If no node of a height suppresses at most
- * MaxSup rows, none below does, so heights are halved. All feasible nodes of the least height are k-minimal;
+ * --max-suppressed as MaxSup. Out: a k-minimal node of the least absolute distance. If no node of a height suppresses
+ * at most MaxSup rows, none below does, so heights are halved. All feasible nodes of the least height are k-minimal;
  * `preference` chooses among them.
  *
- * Departs from the paper's Figure 8: MaxSup is inclusive (Definition 3.4), nodes are counted by roll-up of the distinct tuples
- * instead of the quadratic matrix VT, which is only shown (--explain, small tables), and in one sweep of the lattice before
- * the heights are looked at, since nodes of all heights share their roll-ups. In lattices too large for that nodes are
- * counted one by one, those below one that was found wanting not at all. With models for which generalizing may break a
- * class (feasible nodes need not lie above each other) heights are tried from the bottom instead. */
+ * Departs from the paper's Figure 8: MaxSup is inclusive (Definition 3.4), nodes are counted by roll-up of the distinct
+ * tuples instead of the quadratic matrix VT, which is only shown (--explain, small tables), and in one sweep of the
+ * lattice before the heights are looked at, since nodes of all heights share their roll-ups. In lattices too large for
+ * that nodes are counted one by one, those below one that was found wanting not at all. With models for which
+ * generalizing may break a class (feasible nodes need not lie above each other) heights are tried from the bottom
+ * instead. */
 #include "algo/preference.h"
 #include "algo/sweep.h"
 
@@ -20,9 +21,10 @@ typedef struct search_state {
     const kn_task *task;
     kn_full_domain *domain;
     kn_evaluator *evaluator;
-    uint8_t *feasible_nodes; /* of the whole lattice, as kn_sweep_feasible numbers them; NULL: nodes are counted one by one */
-    kn_level_list failed; /* nodes that are not feasible: nothing below them is */
-    kn_level_list feasible; /* of the height looked at last */
+    uint8_t *feasible_nodes; /* of the whole lattice, as kn_sweep_feasible numbers them; NULL: nodes are counted one by
+                                one */
+    kn_level_list failed;    /* nodes that are not feasible: nothing below them is */
+    kn_level_list feasible;  /* of the height looked at last */
     uint32_t *levels;
     uint32_t *order; /* columns: of the roll-ups, or as listed where nodes are shown */
     uint64_t n_nodes;
@@ -195,7 +197,8 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     KN_TRY(least_height(&s, err));
     answer->n_nodes = s.n_nodes;
     if (s.feasible.n == 0) KN_TRY(kn_full_domain_refuse(s.domain, err));
-    KN_TRY(kn_preference_choose(&chosen, kn_args_text(task->args, "preference"), &s.feasible, s.domain, s.evaluator, err));
+    KN_TRY(
+        kn_preference_choose(&chosen, kn_args_text(task->args, "preference"), &s.feasible, s.domain, s.evaluator, err));
     KN_TRY(kn_full_domain_answer(answer, s.domain, s.feasible.levels + chosen * task->tuples->n_qis, err));
 done:
     kn_free(s.feasible_nodes);
@@ -209,7 +212,10 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "preference", .type = KN_PARAM_CHOICE, .preset = "absolute", .choices = KN_PREFERENCE_CHOICES,
+    {.name = "preference",
+     .type = KN_PARAM_CHOICE,
+     .preset = "absolute",
+     .choices = KN_PREFERENCE_CHOICES,
      .help = KN_PREFERENCE_HELP},
 };
 

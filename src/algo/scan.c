@@ -567,10 +567,8 @@ int32_t *kn_probe_join_from(kn_probe *probe, const kn_scan *scan, uint32_t begin
     probe->n = n;
     probe->n_steps = 0;
     for (uint32_t q = 0; q < scan->n_qis; q++) start = (uint16_t)(start + plan_column(probe, scan, q));
-    if (scan->vectors)
-        run_blocks_avx2(scan, probe, start, probe_rows(probe));
-    else
-        run_blocks(scan, probe, start, probe_rows(probe));
+    if (scan->vectors) run_blocks_avx2(scan, probe, start, probe_rows(probe));
+    else run_blocks(scan, probe, start, probe_rows(probe));
     return probe->deltas;
 }
 

@@ -586,10 +586,8 @@ done:
 static kn_status make_answer(kn_answer *answer, search *s, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (s->n_blocks == 1)
-        KN_TRY(kn_items_answer(answer, s->items, s->item_class, s->block_classes[0], err));
-    else
-        KN_TRY(join_blocks(answer, s, err));
+    if (s->n_blocks == 1) KN_TRY(kn_items_answer(answer, s->items, s->item_class, s->block_classes[0], err));
+    else KN_TRY(join_blocks(answer, s, err));
     answer->n_blocks = s->n_blocks;
     for (uint32_t b = 0; b < s->n_blocks; b++) answer->n_nodes += s->block_moves[b];
     if (kn_ticker_out_of_time(s->task->ticker)) answer->stopped = KN_STOPPED_TIME;

@@ -1,5 +1,5 @@
-/* Top-down sweep with pulled bounds; see the header. Memory: 16 bytes per node of the lattice, and the classes along one
- * branch. Nodes are numbered by mixed radix, so a column's level is a stride. */
+/* Top-down sweep with pulled bounds; see the header. Memory: 16 bytes per node of the lattice, and the classes along
+ * one branch. Nodes are numbered by mixed radix, so a column's level is a stride. */
 #include "algo/sweep.h"
 
 #include <math.h>
@@ -54,22 +54,22 @@ typedef struct known {
 typedef struct sweep {
     const kn_full_domain *domain;
     kn_evaluator *evaluator;
-    kn_ranking *ranking;  /* what is wanted: the best nodes ... */
-    uint8_t *feasible;    /* ... or which are feasible; the other one is NULL */
+    kn_ranking *ranking; /* what is wanted: the best nodes ... */
+    uint8_t *feasible;   /* ... or which are feasible; the other one is NULL */
     kn_sweep_result *result;
     uint32_t n_qis, n_depths;
-    const uint32_t *column;    /* [depth]: what is rolled up there */
-    uint32_t *free_columns;    /* [depth * n_qis]: columns whose levels are still open at that depth */
+    const uint32_t *column; /* [depth]: what is rolled up there */
+    uint32_t *free_columns; /* [depth * n_qis]: columns whose levels are still open at that depth */
     uint32_t *n_free;
-    size_t *n_under;           /* [depth]: nodes that share the levels of the columns before */
-    uint32_t *levels;          /* of the branch; of columns still open the least ones of interest */
+    size_t *n_under;  /* [depth]: nodes that share the levels of the columns before */
+    uint32_t *levels; /* of the branch; of columns still open the least ones of interest */
     uint32_t *scan_levels;
-    uint32_t *low, *high;      /* [depth * n_qis]: levels of the open nodes there, at least and at most */
-    uint32_t *held;            /* [depth * n_qis]: `levels` as they were above */
+    uint32_t *low, *high; /* [depth * n_qis]: levels of the open nodes there, at least and at most */
+    uint32_t *held;       /* [depth * n_qis]: `levels` as they were above */
     size_t *stride;
     size_t n_nodes;
     known *nodes;
-    bool bounded; /* penalties bound the loss */
+    bool bounded;      /* penalties bound the loss */
     kn_blocks *blocks; /* [depth] */
     kn_blocks *chain;  /* [depth * most_levels + level] */
     uint32_t most_levels;
@@ -143,7 +143,8 @@ static void sweep_free(sweep *s)
         if (s->blocks != NULL) kn_blocks_free(&s->blocks[d]);
         if (s->groups != NULL) kn_groups_free(&s->groups[d], s->domain->lattice);
     }
-    for (size_t i = 0; s->chain != NULL && i < ((size_t)s->n_depths + 1) * s->most_levels; i++) kn_blocks_free(&s->chain[i]);
+    for (size_t i = 0; s->chain != NULL && i < ((size_t)s->n_depths + 1) * s->most_levels; i++)
+        kn_blocks_free(&s->chain[i]);
     kn_free(s->chain);
     kn_evaluator_free(s->evaluator);
     kn_free(s->levels);
@@ -205,8 +206,8 @@ static void note_levels(sweep *s, uint32_t depth, const uint32_t *levels, bool f
     }
 }
 
-/* Pulls bounds for the nodes that share the levels of the first `depth` columns, most general first; returns whether one
- * is open, with ANY_OPEN as soon as one is found. */
+/* Pulls bounds for the nodes that share the levels of the first `depth` columns, most general first; returns whether
+ * one is open, with ANY_OPEN as soon as one is found. */
 static bool scan(sweep *s, uint32_t depth, scan_for what, int64_t *least)
 {
     const kn_lattice_column *columns = s->domain->lattice->columns;
@@ -251,8 +252,7 @@ static bool scan(sweep *s, uint32_t depth, scan_for what, int64_t *least)
 static void settle(sweep *s, const kn_node *node, const uint32_t *levels)
 {
     size_t at = 0;
-    for (uint32_t q = 0; q < s->n_qis; q++)
-        at += (levels[q] - s->domain->lattice->columns[q].min_level) * s->stride[q];
+    for (uint32_t q = 0; q < s->n_qis; q++) at += (levels[q] - s->domain->lattice->columns[q].min_level) * s->stride[q];
     known *own = &s->nodes[at];
     if (own->settled) return;
     uint64_t sure = node->n_sure;
@@ -339,8 +339,8 @@ static bool level_is_open(sweep *s, uint32_t depth, uint32_t level)
     return scan(s, depth + 1, ANY_OPEN, NULL);
 }
 
-/* Where many levels of a column are to be visited, each is rolled up from the one below it: from specific to general, to be
- * visited the other way round. Where classes are many their memory would be too much. A search that has prices of
+/* Where many levels of a column are to be visited, each is rolled up from the one below it: from specific to general,
+ * to be visited the other way round. Where classes are many their memory would be too much. A search that has prices of
  * cells as bounds closes most levels before it comes to them, and gains nothing. */
 static kn_status roll_chain(bool *rolled, sweep *s, uint32_t depth, const kn_blocks *blocks, kn_error *err)
 {
@@ -367,7 +367,8 @@ done:
 }
 
 /* The levels of one column, most general first. */
-static kn_status descend_levels(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
+static kn_status descend_levels(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups,
+                                kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t q = s->column[depth], least = s->levels[q];
@@ -403,8 +404,8 @@ static void lift(sweep *s, uint32_t depth)
     for (uint32_t d = depth; d < s->n_depths; d++) s->levels[s->column[d]] = low[s->column[d]];
 }
 
-/* All open nodes may suppress too much. The least node above them is of no interest itself, but if it suppresses too much
- * it closes them all, and it has fewer classes than any of them. */
+/* All open nodes may suppress too much. The least node above them is of no interest itself, but if it suppresses too
+ * much it closes them all, and it has fewer classes than any of them. */
 static kn_status probe(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -471,8 +472,8 @@ done:
     return status;
 }
 
-/* Any measure will do. One that looks at classes or at whole releases would be asked about every feasible node, and blocks
- * may not serve it: then prices of cells take its place. */
+/* Any measure will do. One that looks at classes or at whole releases would be asked about every feasible node, and
+ * blocks may not serve it: then prices of cells take its place. */
 kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_full_domain *domain, kn_error *err)
 {
     kn_status status = KN_OK;

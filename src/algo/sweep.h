@@ -4,10 +4,10 @@
  * known without looking at data. For the second: rows in a class of too few persons are in such a class at every more
  * specific node too, where they pay at least as much more. So the sweep goes from general to specific, every node pulls
  * the largest penalty and number of suppressed rows from the nodes one level above it, and classes are made only for
- * nodes that can still be among the best. Classes come by roll-up of the columns in the order of the blocks (or groups),
- * and a branch is rolled up only when some node in it is open, then no further down than the open ones are. Where classes
- * are many a branch begins with the least node above its open ones, of whatever price: if it suppresses too much, one
- * small roll-up has closed the branch.
+ * nodes that can still be among the best. Classes come by roll-up of the columns in the order of the blocks (or
+ * groups), and a branch is rolled up only when some node in it is open, then no further down than the open ones are.
+ * Where classes are many a branch begins with the least node above its open ones, of whatever price: if it suppresses
+ * too much, one small roll-up has closed the branch.
  *
  * Where prices may fall, suppressed rows pay less than their cells did, but never less than all that could be saved so
  * (least_more). For measures that are no sums over cells only the suppressed rows bound. Where models are monotone and
@@ -36,8 +36,8 @@ void kn_ranking_offer(kn_ranking *ranking, const kn_node *node, const uint32_t *
 
 typedef struct kn_sweep_result {
     kn_stopped stopped;
-    bool complete;   /* the ranking is proven */
-    double bound;    /* no feasible node loses less; NAN: nothing is known */
+    bool complete;    /* the ranking is proven */
+    double bound;     /* no feasible node loses less; NAN: nothing is known */
     uint64_t n_nodes; /* evaluated */
 } kn_sweep_result;
 
@@ -47,8 +47,8 @@ double kn_sweep_most_nodes(size_t memory_bytes);
 kn_status kn_sweep(kn_sweep_result *result, kn_ranking *ranking, const kn_full_domain *domain, uint64_t effort,
                    kn_error *err);
 
-/* Which nodes are feasible: (*feasible)[sum of (level - min_level) * stride], the first column counting fastest; yours to
- * kn_free. The same sweep without prices: what lies below a node that suppresses too much is not looked at. An
+/* Which nodes are feasible: (*feasible)[sum of (level - min_level) * stride], the first column counting fastest; yours
+ * to kn_free. The same sweep without prices: what lies below a node that suppresses too much is not looked at. An
  * interrupted one fails. */
 kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_full_domain *domain, kn_error *err);
 

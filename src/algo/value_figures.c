@@ -1,8 +1,8 @@
 /* Figures of sensitive values by blocks; see the header. Rows are counted for all combos at once, those of the outer
  * columns block by block; outer columns of many positions are not counted, their rows are priced at once.
  *
- * Cost: a few additions per suppressed row and combo, per class that holds what its price costs, per pass a look at every
- * position with each sensitive value. */
+ * Cost: a few additions per suppressed row and combo, per class that holds what its price costs, per pass a look at
+ * every position with each sensitive value. */
 #include "algo/value_figures.h"
 
 #include "partition/block_values.h"
@@ -28,8 +28,8 @@ typedef struct wide_sums {
     lanes4_wide high, low;
 } wide_sums;
 
-/* Suppressed rows by sensitive value of one column. For each place and value there are n_slots numbers: what is suppressed at
- * each combo, then what is so at all of them; lane m: in merged set m. */
+/* Suppressed rows by sensitive value of one column. For each place and value there are n_slots numbers: what is
+ * suppressed at each combo, then what is so at all of them; lane m: in merged set m. */
 typedef struct counted {
     uint32_t column, n_values;
     kn_lanes4 *places; /* [place of the position * n_values + value]: inner columns, and outer ones of few positions */
@@ -49,13 +49,14 @@ struct kn_value_figures {
     counted *counts;
     wide_sums *rider_prices; /* [(price * lanes + lane) * most values + value]: of a row, all riders; by merged set */
     uint32_t most_values;
-    uint32_t *first_place; /* [q]: where its positions begin in the list of places ... */
-    bool *counts_places;   /* [q]: ... in the pass at hand; otherwise its rows are priced at once */
+    uint32_t *first_place;          /* [q]: where its positions begin in the list of places ... */
+    bool *counts_places;            /* [q]: ... in the pass at hand; otherwise its rows are priced at once */
     uint32_t most_places, n_places; /* of a column, of all */
-    wide_sums *at_once;    /* [price * n_slots + slot] */
-    wide_sums *lost, *root; /* [price * n_combos + combo]: what suppressed rows paid in their cells, and pay suppressed */
-    uint16_t *at_combo;     /* [combo << n_inner_bits | inner at the least levels]: at the combo's levels */
-    uint16_t *gone;         /* [combo << n_inner_bits | inner at the combo's levels], of the block at hand */
+    wide_sums *at_once;             /* [price * n_slots + slot] */
+    wide_sums *lost,
+        *root;          /* [price * n_combos + combo]: what suppressed rows paid in their cells, and pay suppressed */
+    uint16_t *at_combo; /* [combo << n_inner_bits | inner at the least levels]: at the combo's levels */
+    uint16_t *gone;     /* [combo << n_inner_bits | inner at the combo's levels], of the block at hand */
     uint32_t *inner_positions; /* [inner * n_inner + column]: in the list of places */
 };
 
@@ -88,7 +89,8 @@ static void fill_positions(kn_value_figures *values, const kn_block_lattice *b)
         for (uint32_t i = 0; i < b->n_inner; i++) {
             const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
             exists = exists && kn_inner_position(b, i, value) < column->levels[column->min_level].n;
-            values->inner_positions[(size_t)value * b->n_inner + i] = first[b->inner[i]] + kn_inner_position(b, i, value);
+            values->inner_positions[(size_t)value * b->n_inner + i] =
+                first[b->inner[i]] + kn_inner_position(b, i, value);
         }
         for (uint32_t c = 0; c < b->n_combos && exists; c++) {
             uint32_t at = 0;
@@ -157,7 +159,8 @@ static void choose_places(kn_value_figures *values, const kn_block_lattice *b)
     values->most_places = MOST_PLACES;
     for (uint32_t i = 0; i < b->n_inner; i++) {
         const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
-        if (column->levels[column->min_level].n > values->most_places) values->most_places = column->levels[column->min_level].n;
+        if (column->levels[column->min_level].n > values->most_places)
+            values->most_places = column->levels[column->min_level].n;
     }
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) {
         const kn_lattice_column *column = &b->lattice->columns[q];
@@ -219,7 +222,8 @@ kn_status kn_value_figures_new(kn_value_figures **out, const kn_figures *figures
     KN_TRY(new_lanes(&values->single, values->n_classes, sizeof(class_sums), err));
     KN_TRY(new_lanes(&values->lost, (size_t)values->n_prices * b->n_combos, sizeof(wide_sums), err));
     KN_TRY(new_lanes(&values->root, (size_t)values->n_prices * b->n_combos, sizeof(wide_sums), err));
-    KN_TRY(new_lanes(&values->rider_prices, (size_t)values->n_prices * KN_LATTICE_LANES * values->most_values, sizeof(wide_sums), err));
+    KN_TRY(new_lanes(&values->rider_prices, (size_t)values->n_prices * KN_LATTICE_LANES * values->most_values,
+                     sizeof(wide_sums), err));
     fill_positions(values, b);
     fill_rider_prices(values, b);
     *out = values;
@@ -237,8 +241,9 @@ void kn_value_figures_free(kn_value_figures *values)
         kn_free(values->counts[i].lanes);
         kn_free(values->counts[i].block);
     }
-    void *const owned[] = {values->classes,  values->held, values->single, values->prices, values->counted_by, values->counts,
-                           values->rider_prices, values->lost, values->root, values->gone, values->at_combo, values->inner_positions,
+    void *const owned[] = {values->classes,     values->held,          values->single,       values->prices,
+                           values->counted_by,  values->counts,        values->rider_prices, values->lost,
+                           values->root,        values->gone,          values->at_combo,     values->inner_positions,
                            values->first_place, values->counts_places, values->at_once};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
     kn_free(values);
@@ -260,7 +265,8 @@ void kn_value_figures_clear(kn_value_figures *values, const kn_blocks *blocks)
         for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) {
             const counted *own = &values->counts[i];
             const size_t each = (size_t)own->n_values * values->n_slots, n = n_positions_of(b->lattice, blocks, q);
-            if (values->counts_places[q]) memset(own->places + values->first_place[q] * each, 0, n * each * sizeof *own->places);
+            if (values->counts_places[q])
+                memset(own->places + values->first_place[q] * each, 0, n * each * sizeof *own->places);
             if (q == 0) memset(own->lanes, 0, KN_LATTICE_LANES * each * sizeof *own->lanes);
         }
     memset(values->held, 0, (size_t)values->n_classes * b->n_combos * sizeof *values->held);
@@ -301,7 +307,8 @@ void kn_value_figures_held(kn_value_figures *values, kn_histogram_scan *scan, ui
         const kn_value_lanes lanes = {ask, class.count_bytes, b->lattice->tuples->sensitive[column].n_values,
                                       (const uint32_t *)class.rows, class.counts[column]};
         objective->type->price_values(prices, objective->state, &lanes);
-        add_prices(single ? &values->single[i] : &values->held[(size_t)i * b->n_combos + combo], prices, &class, bits, ask);
+        add_prices(single ? &values->single[i] : &values->held[(size_t)i * b->n_combos + combo], prices, &class, bits,
+                   ask);
     }
 }
 
@@ -323,7 +330,8 @@ INLINE void add_slots(kn_lanes4 *to, const kn_lanes4 *more, uint32_t n_slots)
     for (uint32_t i = 0; i < n_slots; i += 2) *(lanes8 *)(to + i) += *(const lanes8 *)(more + i);
 }
 
-/* n rows of a rider lane with one sensitive value, as far as their lane is suppressed; `positions`: of the inner columns. */
+/* n rows of a rider lane with one sensitive value, as far as their lane is suppressed; `positions`: of the inner
+ * columns. */
 INLINE void add_rows(const kn_value_figures *values, counted *own, uint32_t lane, uint32_t value, uint32_t n,
                      const gone_lanes *gone, const uint32_t *positions)
 {
@@ -335,7 +343,8 @@ INLINE void add_rows(const kn_value_figures *values, counted *own, uint32_t lane
     if ((gone->any & all) == 0) return;
     own->touched |= (uint64_t)1 << value;
     if (((gone->any ^ gone->each) & all) == 0) { /* the same at all combos */
-        const kn_lanes4 each = (kn_lanes4)(((kn_lanes4){gone->each, gone->each, gone->each, gone->each} & bits) != 0) & n;
+        const kn_lanes4 each =
+            (kn_lanes4)(((kn_lanes4){gone->each, gone->each, gone->each, gone->each} & bits) != 0) & n;
         own->block[value * n_slots + n_combos] += each;
         own->lanes[(lane * own->n_values + value) * n_slots + n_combos] += each;
         for (uint32_t i = 0; i < b->n_inner; i++)
@@ -355,8 +364,8 @@ INLINE void add_rows(const kn_value_figures *values, counted *own, uint32_t lane
 }
 
 /* What a row pays in the cells of the outer columns that are not counted. */
-INLINE kn_value_sum price_at_once(const kn_value_figures *values, const kn_value_prices *prices, const kn_blocks *blocks,
-                                  const uint32_t *positions, uint32_t value)
+INLINE kn_value_sum price_at_once(const kn_value_figures *values, const kn_value_prices *prices,
+                                  const kn_blocks *blocks, const uint32_t *positions, uint32_t value)
 {
     const kn_block_lattice *b = values->figures->domain->blocks;
     kn_value_sum sum = {0};
@@ -370,8 +379,8 @@ INLINE kn_value_sum price_at_once(const kn_value_figures *values, const kn_value
 }
 
 /* The rows of one value of a block in these columns. */
-INLINE void add_at_once(const kn_value_figures *values, uint32_t counts, const kn_blocks *blocks, const uint32_t *positions,
-                        uint32_t value)
+INLINE void add_at_once(const kn_value_figures *values, uint32_t counts, const kn_blocks *blocks,
+                        const uint32_t *positions, uint32_t value)
 {
     const counted *own = &values->counts[counts];
     const uint32_t n_slots = values->n_slots, n_combos = values->figures->domain->blocks->n_combos;
@@ -388,7 +397,8 @@ INLINE void add_at_once(const kn_value_figures *values, uint32_t counts, const k
 }
 
 /* What the rows of a block come to, in the outer columns. */
-INLINE void spread_block(const kn_value_figures *values, uint32_t counts, const kn_blocks *blocks, const uint32_t *positions)
+INLINE void spread_block(const kn_value_figures *values, uint32_t counts, const kn_blocks *blocks,
+                         const uint32_t *positions)
 {
     const kn_block_lattice *b = values->figures->domain->blocks;
     const uint32_t n_slots = values->n_slots, n_combos = b->n_combos;
@@ -412,7 +422,8 @@ INLINE void spread_block(const kn_value_figures *values, uint32_t counts, const 
     own->mixed = false;
 }
 
-INLINE void add_entry(const kn_value_figures *values, counted *own, const kn_blocks *blocks, uint32_t e, const gone_lanes *gone)
+INLINE void add_entry(const kn_value_figures *values, counted *own, const kn_blocks *blocks, uint32_t e,
+                      const gone_lanes *gone)
 {
     const kn_block_lattice *b = values->figures->domain->blocks;
     const uint32_t *positions = values->inner_positions + (size_t)blocks->inner[e] * b->n_inner;
@@ -449,13 +460,14 @@ INLINE void add_block(kn_value_figures *values, const kn_blocks *blocks, uint32_
     gone.any = gone.each = all_gone;
     for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++) {
         if (!all) look_up(&gone, values, blocks->inner[e]);
-        for (uint32_t i = 0; i < values->n_counted && gone.any != 0; i++) add_entry(values, &values->counts[i], blocks, e, &gone);
+        for (uint32_t i = 0; i < values->n_counted && gone.any != 0; i++)
+            add_entry(values, &values->counts[i], blocks, e, &gone);
     }
     for (uint32_t i = 0; i < values->n_counted; i++) spread_block(values, i, blocks, positions);
 }
 
-static void add_block_plain(kn_value_figures *values, const kn_blocks *blocks, uint32_t block, const uint32_t *positions,
-                            uint32_t all_gone)
+static void add_block_plain(kn_value_figures *values, const kn_blocks *blocks, uint32_t block,
+                            const uint32_t *positions, uint32_t all_gone)
 {
     add_block(values, blocks, block, positions, all_gone);
 }
@@ -463,8 +475,8 @@ static void add_block_plain(kn_value_figures *values, const kn_blocks *blocks, u
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
 
 /* Adds what n_values numbers of rows pay, at one combo. `slots`: of the first of them. */
-INLINE void add_places(wide_sums *to, const kn_value_figures *values, const kn_lanes4 *slots, const kn_value_price *prices,
-                       uint32_t n_values, uint32_t combo)
+INLINE void add_places(wide_sums *to, const kn_value_figures *values, const kn_lanes4 *slots,
+                       const kn_value_price *prices, uint32_t n_values, uint32_t combo)
 {
     const uint32_t n_slots = values->n_slots, n_combos = values->figures->domain->blocks->n_combos;
     for (uint32_t v = 0; v < n_values; v++, slots += n_slots) {
@@ -490,8 +502,8 @@ INLINE void price_outer(wide_sums *lost, const kn_value_figures *values, const c
     }
 }
 
-INLINE void price_inner(wide_sums *lost, const kn_value_figures *values, const counted *own, const kn_value_prices *prices,
-                        uint32_t combo)
+INLINE void price_inner(wide_sums *lost, const kn_value_figures *values, const counted *own,
+                        const kn_value_prices *prices, uint32_t combo)
 {
     const kn_block_lattice *b = values->figures->domain->blocks;
     const size_t each = (size_t)own->n_values * values->n_slots;
@@ -509,13 +521,14 @@ INLINE void price_inner(wide_sums *lost, const kn_value_figures *values, const c
 }
 
 /* The rider lanes have all suppressed rows: they also tell what these pay. */
-INLINE void price_lanes(wide_sums *lost, wide_sums *root, const kn_value_figures *values, const counted *own, uint32_t price,
-                        uint32_t combo)
+INLINE void price_lanes(wide_sums *lost, wide_sums *root, const kn_value_figures *values, const counted *own,
+                        uint32_t price, uint32_t combo)
 {
     const uint32_t n_slots = values->n_slots, n_combos = values->figures->domain->blocks->n_combos;
     const kn_value_prices *prices = values->figures->values[values->prices[price]];
     for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
-        const wide_sums *riders = values->rider_prices + (size_t)(price * KN_LATTICE_LANES + lane) * values->most_values;
+        const wide_sums *riders =
+            values->rider_prices + (size_t)(price * KN_LATTICE_LANES + lane) * values->most_values;
         const kn_lanes4 *slots = own->lanes + (size_t)lane * own->n_values * n_slots;
         add_places(root, values, slots, prices->root, own->n_values, combo);
         for (uint32_t v = 0; v < own->n_values; v++)
@@ -534,7 +547,8 @@ INLINE void price_columns(kn_value_figures *values, const kn_blocks *blocks)
             const counted *own = &values->counts[values->counted_by[p]];
             const kn_value_prices *prices = values->figures->values[values->prices[p]];
             const wide_sums *at_once = values->at_once + (size_t)p * values->n_slots;
-            wide_sums *lost = &values->lost[(size_t)p * b->n_combos + c], *root = &values->root[(size_t)p * b->n_combos + c];
+            wide_sums *lost = &values->lost[(size_t)p * b->n_combos + c],
+                      *root = &values->root[(size_t)p * b->n_combos + c];
             lost->high = at_once[c].high + at_once[b->n_combos].high;
             lost->low = at_once[c].low + at_once[b->n_combos].low;
             carry(lost);
@@ -549,8 +563,8 @@ static void price_columns_plain(kn_value_figures *values, const kn_blocks *block
 /* --- Processors ------------------------------------------------------------------------------------------------ */
 
 #if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static void add_block_avx2(kn_value_figures *values, const kn_blocks *blocks, uint32_t block,
-                                                           const uint32_t *positions, uint32_t all_gone)
+__attribute__((target("avx2"))) static void add_block_avx2(kn_value_figures *values, const kn_blocks *blocks,
+                                                           uint32_t block, const uint32_t *positions, uint32_t all_gone)
 {
     add_block(values, blocks, block, positions, all_gone);
 }
@@ -559,7 +573,7 @@ __attribute__((target("avx2"))) static void price_columns_avx2(kn_value_figures 
     price_columns(values, blocks);
 }
 #else
-#define add_block_avx2 add_block_plain
+#define add_block_avx2     add_block_plain
 #define price_columns_avx2 price_columns_plain
 #endif
 
@@ -601,12 +615,14 @@ void kn_value_figures_node(kn_node_sums *node, const kn_value_figures *values, u
     const uint32_t n_combos = values->figures->domain->blocks->n_combos;
     for (uint32_t i = 0; i < values->n_classes; i++) {
         const class_sums *held = &values->held[(size_t)i * n_combos + combo], *single = &values->single[i];
-        const uint64_t low = held->low[set] + single->low[set], high = held->high[set] + single->high[set] + (low >> 32);
+        const uint64_t low = held->low[set] + single->low[set],
+                       high = held->high[set] + single->high[set] + (low >> 32);
         node->products[values->classes[i]] = (long double)high * 0x1p-32L + (long double)(uint32_t)low * 0x1p-64L;
     }
     for (uint32_t p = 0; p < values->n_prices; p++) {
-        const wide_sums *lost = &values->lost[(size_t)p * n_combos + combo], *root = &values->root[(size_t)p * n_combos + combo];
-        node->values[values->prices[p]] = (kn_value_sum){(int64_t)(root->high[set] - lost->high[set]),
-                                                         (int64_t)(root->low[set] - lost->low[set])};
+        const wide_sums *lost = &values->lost[(size_t)p * n_combos + combo],
+                        *root = &values->root[(size_t)p * n_combos + combo];
+        node->values[values->prices[p]] =
+            (kn_value_sum){(int64_t)(root->high[set] - lost->high[set]), (int64_t)(root->low[set] - lost->low[set])};
     }
 }

@@ -1,8 +1,8 @@
 /* What a pass over blocks adds up for the measures that look at sensitive values (node_figures.h).
  *
- * Prices by cell and sensitive value: suppressed rows are counted by position and sensitive value, column by column, and
- * priced in the end, node by node. Rows that are suppressed in every node of the pass are counted once.
- * Measures that look at all values of a class: summed over the classes that hold, exactly. */
+ * Prices by cell and sensitive value: suppressed rows are counted by position and sensitive value, column by column,
+ * and priced in the end, node by node. Rows that are suppressed in every node of the pass are counted once. Measures
+ * that look at all values of a class: summed over the classes that hold, exactly. */
 #ifndef KN_ALGO_VALUE_FIGURES_H
 #define KN_ALGO_VALUE_FIGURES_H
 
@@ -23,8 +23,8 @@ void kn_value_figures_held(kn_value_figures *values, kn_histogram_scan *scan, ui
                            const kn_lanes4 held[4], bool single);
 /* `gone` = kn_lane_bits of the rows of a class that are suppressed at a combo; 0 where none are. */
 void kn_value_figures_gone(kn_value_figures *values, uint32_t combo, uint32_t inner_value, uint32_t gone);
-/* The suppressed rows of a block. `all_gone`: KN_NONE, as told by kn_value_figures_gone for all its classes; otherwise that
- * of all classes at every combo. `positions`: of the outer columns, in the list of all. */
+/* The suppressed rows of a block. `all_gone`: KN_NONE, as told by kn_value_figures_gone for all its classes; otherwise
+ * that of all classes at every combo. `positions`: of the outer columns, in the list of all. */
 void kn_value_figures_rows(kn_value_figures *values, const kn_blocks *blocks, uint32_t block, const uint32_t *positions,
                            uint32_t all_gone);
 /* Whether what was added up of shares of the blocks can be put together: where rows are not counted. */

@@ -1,5 +1,5 @@
-/* Prices of rows by cell and sensitive value; see node_figures.h. Built once in O(distinct tuples * columns) and a price per
- * level, value that occurs there and sensitive value. */
+/* Prices of rows by cell and sensitive value; see node_figures.h. Built once in O(distinct tuples * columns) and a
+ * price per level, value that occurs there and sensitive value. */
 #include "algo/value_prices.h"
 
 #include <math.h>
@@ -50,18 +50,19 @@ static void choose_unit(kn_value_prices *prices, const kn_lattice *lattice, cons
 }
 
 /* joint[position at the least level * n_values + value]: rows. */
-static void count_rows(uint32_t *joint, const kn_value_prices *prices, const kn_tuples *tuples, const kn_lattice_level *level,
-                       uint32_t q)
+static void count_rows(uint32_t *joint, const kn_value_prices *prices, const kn_tuples *tuples,
+                       const kn_lattice_level *level, uint32_t q)
 {
     const kn_sensitive *sensitive = &tuples->sensitive[prices->column];
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
         uint32_t *own = joint + (size_t)level->of_code[tuples->codes[q][t]] * prices->n_values;
-        for (uint32_t i = sensitive->start[t]; i < sensitive->start[t + 1]; i++) own[sensitive->values[i]] += sensitive->counts[i];
+        for (uint32_t i = sensitive->start[t]; i < sensitive->start[t + 1]; i++)
+            own[sensitive->values[i]] += sensitive->counts[i];
     }
 }
 
-static kn_status price_column(kn_value_prices *prices, const kn_lattice *lattice, const kn_objective *objective, uint32_t q,
-                              kn_error *err)
+static kn_status price_column(kn_value_prices *prices, const kn_lattice *lattice, const kn_objective *objective,
+                              uint32_t q, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_lattice_column *column = &lattice->columns[q];
@@ -92,7 +93,8 @@ done:
     return status;
 }
 
-kn_status kn_value_prices_new(kn_value_prices **out, const kn_lattice *lattice, const kn_objective *objective, kn_error *err)
+kn_status kn_value_prices_new(kn_value_prices **out, const kn_lattice *lattice, const kn_objective *objective,
+                              kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = objective->tuples;
@@ -125,7 +127,8 @@ void kn_value_prices_free(kn_value_prices *prices, const kn_lattice *lattice)
 {
     if (prices == NULL) return;
     for (uint32_t q = 0; prices->prices != NULL && q < lattice->tuples->n_qis; q++) {
-        for (uint32_t l = 0; prices->prices[q] != NULL && l <= lattice->columns[q].max_level; l++) kn_free(prices->prices[q][l]);
+        for (uint32_t l = 0; prices->prices[q] != NULL && l <= lattice->columns[q].max_level; l++)
+            kn_free(prices->prices[q][l]);
         kn_free(prices->prices[q]);
         if (prices->table != NULL) kn_free(prices->table[q]);
     }
@@ -135,7 +138,8 @@ void kn_value_prices_free(kn_value_prices *prices, const kn_lattice *lattice)
     kn_free(prices);
 }
 
-long double kn_value_prices_sum(const kn_value_prices *prices, const uint32_t *levels, uint32_t n_qis, const kn_value_sum *more)
+long double kn_value_prices_sum(const kn_value_prices *prices, const uint32_t *levels, uint32_t n_qis,
+                                const kn_value_sum *more)
 {
     kn_value_sum sum = *more;
     for (uint32_t q = 0; q < n_qis; q++) {

@@ -42,7 +42,8 @@ static void *counted(void *block, size_t n, size_t item_bytes, kn_error *err)
     }
     size_t now = atomic_fetch_add(&used_bytes, malloc_usable_size(block)) + malloc_usable_size(block);
     size_t peak = atomic_load(&peak_bytes);
-    while (now > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, now)) {}
+    while (now > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, now)) {
+    }
     return block;
 }
 

@@ -54,8 +54,8 @@ void kn_free(void *block);                                              /* NULL 
 size_t kn_memory_used(void);
 size_t kn_memory_peak(void);
 void kn_memory_reset_peak(void);
-void kn_memory_set_limit(size_t bytes);    /* 0: none. Beyond it allocations fail with KN_RESOURCES */
-void kn_memory_fail_at(size_t n_th);       /* tests: the n-th allocation from now fails; 0: never */
-size_t kn_memory_allocations(void);        /* how many there were since kn_memory_fail_at */
+void kn_memory_set_limit(size_t bytes); /* 0: none. Beyond it allocations fail with KN_RESOURCES */
+void kn_memory_fail_at(size_t n_th);    /* tests: the n-th allocation from now fails; 0: never */
+size_t kn_memory_allocations(void);     /* how many there were since kn_memory_fail_at */
 
 #endif

@@ -27,9 +27,9 @@ typedef struct kn_param {
 
 /* The values for one use of a registry entry, in the order of its params. */
 typedef struct kn_arg {
-    bool given;      /* by the user or by the preset */
-    bool chosen;     /* by the user */
-    double number;   /* INT, NUMBER; BOOL as 0 or 1; CHOICE as index of the word */
+    bool given;       /* by the user or by the preset */
+    bool chosen;      /* by the user */
+    double number;    /* INT, NUMBER; BOOL as 0 or 1; CHOICE as index of the word */
     const char *text; /* as given; owned by the kn_args */
 } kn_arg;
 

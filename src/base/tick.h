@@ -12,8 +12,8 @@ typedef struct kn_ticker {
     kn_progress_fn progress; /* may be NULL */
     void *user;
     const volatile int *cancel; /* counted up by a signal handler or another thread; may be NULL */
-    int cancels_served;         /* requests already answered: an anytime search that was told to stop returned its best */
-    double search_deadline;     /* kn_seconds_now() at which the search must come to an end; 0: never */
+    int cancels_served;     /* requests already answered: an anytime search that was told to stop returned its best */
+    double search_deadline; /* kn_seconds_now() at which the search must come to an end; 0: never */
     atomic_uint_fast64_t last_shown_ms;
     atomic_size_t n_ticks, fail_at; /* tests: the fail_at-th tick cancels; 0: never */
 } kn_ticker;

@@ -24,10 +24,8 @@ static uint32_t first_spelling(const kn_column *column, uint32_t value)
     uint32_t low = 0, high = column->n_spellings;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (column->spelling_value[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
+        if (column->spelling_value[middle] < value) low = middle + 1;
+        else high = middle;
     }
     return low;
 }
@@ -46,10 +44,8 @@ uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t 
         const char *spelling = kn_column_bytes(column, middle, &n);
         int order = compare_bytes(bytes, n_bytes, spelling, n);
         if (order == 0) return middle;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
+        if (order < 0) high = middle;
+        else low = middle + 1;
     }
     return KN_NONE;
 }
@@ -60,10 +56,8 @@ static uint32_t lower_bound(const kn_column *column, double number)
     uint32_t low = 0, high = n_present(column);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (column->number[middle] < number)
-            low = middle + 1;
-        else
-            high = middle;
+        if (column->number[middle] < number) low = middle + 1;
+        else high = middle;
     }
     return low;
 }

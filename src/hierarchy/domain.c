@@ -88,12 +88,9 @@ kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *
     *out = kn_domain_leaf(domain, first);
     if (first == last) return KN_OK;
     if (domain->kind == KN_DOMAIN_SETS) return set_of(out, domain, sets, codes, n_codes, err);
-    if (domain->kind == KN_DOMAIN_TREE)
-        *out = node_cell(domain->tree, kn_tree_join(domain->tree, first, last));
-    else if (last == domain->missing)
-        *out = kn_domain_root(domain);
-    else
-        out->last = last;
+    if (domain->kind == KN_DOMAIN_TREE) *out = node_cell(domain->tree, kn_tree_join(domain->tree, first, last));
+    else if (last == domain->missing) *out = kn_domain_root(domain);
+    else out->last = last;
     return KN_OK;
 }
 

@@ -219,10 +219,8 @@ kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_
     reader in = {.bytes = bytes, .n = n_bytes, .line = 1, .delimiter = detect_delimiter(bytes, n_bytes)};
     KN_TRY(check_text(paths, bytes, n_bytes, err));
     while (in.at < in.n) {
-        if (is_line_end(in.bytes[in.at]))
-            skip_line_end(&in);
-        else
-            KN_TRY(read_line(&in, paths, err));
+        if (is_line_end(in.bytes[in.at])) skip_line_end(&in);
+        else KN_TRY(read_line(&in, paths, err));
         if (paths->lines.n >= KN_NONE / 2) KN_FAIL(KN_RESOURCES, "%s: more than 2^31 lines", paths->name);
     }
 done:
@@ -303,10 +301,8 @@ static uint32_t find_number(const numbered_label *leaves, size_t n_leaves, const
     size_t low = 0, high = n_leaves;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (leaves[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
+        if (leaves[middle].number < number) low = middle + 1;
+        else high = middle;
     }
     for (; low < n_leaves && leaves[low].number == number; low++)
         if (same_number(build, value, leaves[low].label)) return leaves[low].label;

@@ -37,8 +37,7 @@ static void describe_balance(kn_buffer *out, const kn_tree *tree)
         uint32_t parent = tree->parent[node];
         n_single += tree->first[node] == tree->first[parent] && tree->last[node] == tree->last[parent];
     }
-    if (n_short == 0)
-        kn_buffer_text(out, "  balanced: every leaf has a parent at level 1\n");
+    if (n_short == 0) kn_buffer_text(out, "  balanced: every leaf has a parent at level 1\n");
     else
         kn_buffer_printf(out, "  unbalanced: %u %s at level 1 and above too\n", n_short,
                          n_short == 1 ? "leaf stands" : "leaves stand");

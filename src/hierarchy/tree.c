@@ -84,10 +84,8 @@ enum { PLACE_BYTES = 40 };
 /* "line 12", or "row 3" of computed paths. */
 static const char *place(char buffer[PLACE_BYTES], const kn_paths *paths, uint32_t row)
 {
-    if (paths->lines.n > row)
-        snprintf(buffer, PLACE_BYTES, "line %llu", (unsigned long long)paths->lines.items[row]);
-    else
-        snprintf(buffer, PLACE_BYTES, "row %u", row + 1);
+    if (paths->lines.n > row) snprintf(buffer, PLACE_BYTES, "line %llu", (unsigned long long)paths->lines.items[row]);
+    else snprintf(buffer, PLACE_BYTES, "row %u", row + 1);
     return buffer;
 }
 
@@ -136,8 +134,7 @@ kn_status kn_paths_check(const kn_paths *paths, kn_error *err)
         memset(first_row, 0xFF, paths->ends.n * sizeof *first_row);
         for (uint32_t r = 0; r < n_rows; r++) {
             uint32_t *earlier = &first_row[label_at(paths, r, l)];
-            if (*earlier == KN_NONE)
-                *earlier = r;
+            if (*earlier == KN_NONE) *earlier = r;
             else if (label_at(paths, r, l + 1) != label_at(paths, *earlier, l + 1))
                 KN_TRY(two_parents(paths, r, *earlier, l, err));
         }
@@ -215,10 +212,8 @@ static kn_status draft_links(draft *d, kn_error *err)
             uint32_t child = d->node[(size_t)l * d->n_leaves + i], parent = d->node[(size_t)(l + 1) * d->n_leaves + i];
             if (d->parent[child] != KN_NONE) continue;
             d->parent[child] = parent;
-            if (d->n_children[parent]++ == 0)
-                d->first_child[parent] = child;
-            else
-                d->next_sibling[d->last_child[parent]] = child;
+            if (d->n_children[parent]++ == 0) d->first_child[parent] = child;
+            else d->next_sibling[d->last_child[parent]] = child;
             d->last_child[parent] = child;
         }
     for (uint32_t node = 0; node < d->n_nodes; node++) { /* children have smaller numbers */

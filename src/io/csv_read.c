@@ -575,23 +575,17 @@ done:
     for (uint32_t i = 0; i < n; i++) ((to_type *)to)[i] = (to_type)new_code[((const from_type *)from)[i]]
 #define REWRITE_FROM(from_type)                                                                                        \
     do {                                                                                                               \
-        if (to_bytes == 1)                                                                                             \
-            REWRITE(uint8_t, from_type);                                                                               \
-        else if (to_bytes == 2)                                                                                        \
-            REWRITE(uint16_t, from_type);                                                                              \
-        else                                                                                                           \
-            REWRITE(uint32_t, from_type);                                                                              \
+        if (to_bytes == 1) REWRITE(uint8_t, from_type);                                                                \
+        else if (to_bytes == 2) REWRITE(uint16_t, from_type);                                                          \
+        else REWRITE(uint32_t, from_type);                                                                             \
     } while (0)
 
 static void rewrite_codes(void *to, unsigned to_bytes, const void *from, unsigned from_bytes, uint32_t n,
                           const uint32_t *new_code)
 {
-    if (from_bytes == 1)
-        REWRITE_FROM(uint8_t);
-    else if (from_bytes == 2)
-        REWRITE_FROM(uint16_t);
-    else
-        REWRITE_FROM(uint32_t);
+    if (from_bytes == 1) REWRITE_FROM(uint8_t);
+    else if (from_bytes == 2) REWRITE_FROM(uint16_t);
+    else REWRITE_FROM(uint32_t);
 }
 
 /* One block of one column. */

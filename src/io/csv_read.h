@@ -20,9 +20,9 @@ typedef enum kn_encoding { KN_ENCODING_UTF8, KN_ENCODING_LATIN1, KN_ENCODING_UTF
 
 /* Strings are borrowed until kn_csv_close. */
 typedef struct kn_csv_options {
-    char delimiter;  /* '\0': detect among , ; tab | */
-    bool no_header;  /* columns are then named column1, column2, ... */
-    bool trim;       /* blanks around cells are removed, inside quotes too; a quote after blanks opens a cell */
+    char delimiter;       /* '\0': detect among , ; tab | */
+    bool no_header;       /* columns are then named column1, column2, ... */
+    bool trim;            /* blanks around cells are removed, inside quotes too; a quote after blanks opens a cell */
     kn_encoding encoding; /* UTF8 also takes UTF-16 with a byte order mark */
     const char *const *null_values; /* spellings of a missing cell; default {""} when n is 0 */
     size_t n_null_values;

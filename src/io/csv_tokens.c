@@ -443,12 +443,9 @@ static void pass_quotes(kn_csv_splitter *splitter, size_t end)
         for (; mask != 0; mask &= mask - 1) {
             size_t quote = splitter->at + (size_t)__builtin_ctzll(mask);
             if (quote < splitter->skip) continue;
-            if (!splitter->inside)
-                splitter->inside = opens_cell(splitter, quote);
-            else if (quote + 1 < splitter->n_bytes && text[quote + 1] == '"')
-                splitter->skip = quote + 2;
-            else
-                splitter->inside = false;
+            if (!splitter->inside) splitter->inside = opens_cell(splitter, quote);
+            else if (quote + 1 < splitter->n_bytes && text[quote + 1] == '"') splitter->skip = quote + 2;
+            else splitter->inside = false;
         }
         splitter->at += n;
     }

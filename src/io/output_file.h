@@ -13,7 +13,8 @@ kn_status kn_output_write(kn_output *output, const void *bytes, size_t n_bytes, 
 /* The file can be read back now, and is on its way to the disk; kn_output_commit waits until it is there. */
 kn_status kn_output_flush(kn_output *output, kn_error *err);
 const char *kn_output_path(const kn_output *output); /* where the bytes are until commit, to be read back */
-/* The file gets the mode that the user's umask gives, less what a file it replaces did not allow, and the target's name. */
+/* The file gets the mode that the user's umask gives, less what a file it replaces did not allow, and the target's
+ * name. */
 kn_status kn_output_commit(kn_output *output, kn_error *err);
 void kn_output_discard(kn_output *output); /* frees; removes the temporary file unless committed. NULL is fine */
 /* True when both names are one file: -o equal to the input is refused. */

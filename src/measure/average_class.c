@@ -11,10 +11,7 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
     return suppressed ? 0 : -1;
 }
 
-static double price_sizes(uint64_t n_classes, uint64_t squares)
-{
-    return -(double)n_classes;
-}
+static double price_sizes(uint64_t n_classes, uint64_t squares) { return -(double)n_classes; }
 
 static double finish(const void *state, const kn_release *release, double sum)
 {

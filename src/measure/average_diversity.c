@@ -59,7 +59,8 @@ static inline double n_log_n_of(const state *self, uint32_t n)
 }
 
 /* What kn_histogram_entropy says, to the last bit. */
-static inline __attribute__((always_inline)) void entropies(double *prices, const state *self, const kn_value_lanes *classes)
+static inline __attribute__((always_inline)) void entropies(double *prices, const state *self,
+                                                            const kn_value_lanes *classes)
 {
     for (uint32_t rest = classes->ask; rest != 0; rest &= rest - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(rest), rows = classes->n_rows[i];

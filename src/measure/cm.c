@@ -50,10 +50,7 @@ static void price_values(double *prices, const void *state, const kn_value_lanes
 
 static uint32_t column_of(const void *state) { return *(const uint32_t *)state; }
 
-static double suppression_bound(const kn_tuples *tuples, uint64_t n_rows)
-{
-    return (double)n_rows;
-}
+static double suppression_bound(const kn_tuples *tuples, uint64_t n_rows) { return (double)n_rows; }
 
 static const kn_param params[] = {KN_CLASS_COLUMN_PARAM};
 

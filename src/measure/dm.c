@@ -10,10 +10,7 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
     return (double)counts->n_rows * (suppressed ? (double)tuples->n_rows : (double)counts->n_rows);
 }
 
-static double price_sizes(uint64_t n_classes, uint64_t squares)
-{
-    return (double)squares;
-}
+static double price_sizes(uint64_t n_classes, uint64_t squares) { return (double)squares; }
 
 static double suppression_bound(const kn_tuples *tuples, uint64_t n_rows)
 {

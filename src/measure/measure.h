@@ -18,8 +18,8 @@ enum {
 /* Up to KN_VALUE_CLASSES classes with their rows by sensitive value. */
 enum { KN_VALUE_CLASSES = 16 };
 typedef struct kn_value_lanes {
-    uint32_t ask;           /* bit set of the classes in question, none of them empty */
-    uint32_t count_bytes;   /* of a count: 2 or 4 */
+    uint32_t ask;         /* bit set of the classes in question, none of them empty */
+    uint32_t count_bytes; /* of a count: 2 or 4 */
     uint32_t n_values;
     const uint32_t *n_rows; /* [class] */
     const void *counts;     /* [value * KN_VALUE_CLASSES + class] */
@@ -27,7 +27,8 @@ typedef struct kn_value_lanes {
 static inline uint32_t kn_value_count(const kn_value_lanes *classes, uint32_t i, uint32_t value)
 {
     size_t at = (size_t)value * KN_VALUE_CLASSES + i;
-    return classes->count_bytes == 2 ? ((const uint16_t *)classes->counts)[at] : ((const uint32_t *)classes->counts)[at];
+    return classes->count_bytes == 2 ? ((const uint16_t *)classes->counts)[at]
+                                     : ((const uint32_t *)classes->counts)[at];
 }
 
 typedef struct kn_measure {
@@ -45,9 +46,9 @@ typedef struct kn_measure {
     /* Price of one row in this cell of QI q, without the column's weight. */
     double (*price_cell)(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
                          const kn_cell *cell);
-    /* The same price for a set that a search is still changing, from what can be kept count of: distinct values, rows of
-     * the table with one of them, and the sum over those values of rows * log2(rows). NULL: only price_cell knows, and
-     * searches over sets follow the number of values. */
+    /* The same price for a set that a search is still changing, from what can be kept count of: distinct values, rows
+     * of the table with one of them, and the sum over those values of rows * log2(rows). NULL: only price_cell knows,
+     * and searches over sets follow the number of values. */
     double (*price_counts)(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values, uint64_t n_rows,
                            double rows_log_rows);
     /* Cell measures that also depend on the row's own value (non-uniform entropy): the row pays
@@ -60,17 +61,19 @@ typedef struct kn_measure {
     /* Class measures that look at the sizes of classes only: the sum of price_class over n_classes classes whose rows
      * squared add up to `squares`. NULL: there is more to them. */
     double (*price_sizes)(uint64_t n_classes, uint64_t squares);
-    /* Class measures that are a class's rows times a product over the columns: the factor of one cell. NULL: they are not. */
+    /* Class measures that are a class's rows times a product over the columns: the factor of one cell. NULL: they are
+     * not. */
     double (*cell_factor)(const kn_domain *domain, const kn_cell *cell, const kn_set_pool *sets);
-    /* Class measures that look at one sensitive column: its number among tuples->sensitive. Those that look at nothing else
-     * but its values in the class have price_values, those that are a sum over rows and columns price_value. */
+    /* Class measures that look at one sensitive column: its number among tuples->sensitive. Those that look at nothing
+     * else but its values in the class have price_values, those that are a sum over rows and columns price_value. */
     uint32_t (*column)(const void *state);
     /* price_class of classes that are released, given as kn_value_lanes: prices[class] of those asked for. */
     void (*price_values)(double *prices, const void *state, const kn_value_lanes *classes);
-    /* The price of one row with this sensitive value in this cell of QI q, the column's weight included, not below zero;
-     * suppressed rows have the whole domain. */
+    /* The price of one row with this sensitive value in this cell of QI q, the column's weight included, not below
+     * zero; suppressed rows have the whole domain. */
     double (*price_value)(const void *state, const kn_tuples *tuples, uint32_t q, const kn_cell *cell, uint32_t value);
-    /* Class measures: what every release loses at least that suppresses at least n_rows rows. NULL: nothing is known. */
+    /* Class measures: what every release loses at least that suppresses at least n_rows rows. NULL: nothing is known.
+     */
     double (*suppression_bound)(const kn_tuples *tuples, uint64_t n_rows);
     kn_status (*price_release)(double *loss, const void *state, const kn_release *release, kn_pool *pool,
                                kn_error *err);

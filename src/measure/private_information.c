@@ -29,7 +29,8 @@ static inline __attribute__((always_inline)) void count_rows(uint32_t *dense, co
 {
     kn_column column = {.codes = domain->column->codes, .code_bytes = code_bytes};
     for (uint32_t i = 0; i < n; i++)
-        dense[(domain->code_of_spelling[kn_column_code(&column, row + (size_t)i)] + (size_t)1) * n_values + values[i]]++;
+        dense[(domain->code_of_spelling[kn_column_code(&column, row + (size_t)i)] + (size_t)1) * n_values +
+              values[i]]++;
 }
 
 /* From the columns: they are read in order, and the sensitive one only once. */
@@ -42,7 +43,8 @@ static kn_status build_dense(kn_joint_counts *joints, const kn_tuples *tuples, c
     uint32_t *values = NULL;
     KN_NEW_RAW(values, AT_A_TIME);
     for (uint32_t q = 0; q < tuples->n_qis; q++)
-        if (is_dense(tuples, sensitive, q)) KN_NEW(joints[q].dense, (tuples->domains[q]->n_codes + (size_t)1) * n_values);
+        if (is_dense(tuples, sensitive, q))
+            KN_NEW(joints[q].dense, (tuples->domains[q]->n_codes + (size_t)1) * n_values);
     for (uint32_t row = 0, n; row < tuples->n_rows; row += n) {
         n = tuples->n_rows - row < AT_A_TIME ? tuples->n_rows - row : AT_A_TIME;
         for (uint32_t i = 0; i < n; i++) values[i] = row_value(sensitive, row + i);
@@ -59,7 +61,8 @@ static kn_status build_dense(kn_joint_counts *joints, const kn_tuples *tuples, c
     }
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         size_t n = (tuples->domains[q]->n_codes + (size_t)1) * n_values;
-        for (size_t i = n_values; joints[q].dense != NULL && i < n; i++) joints[q].dense[i] += joints[q].dense[i - n_values];
+        for (size_t i = n_values; joints[q].dense != NULL && i < n; i++)
+            joints[q].dense[i] += joints[q].dense[i - n_values];
     }
 done:
     kn_free(values);

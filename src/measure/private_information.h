@@ -33,7 +33,8 @@ double kn_private_information_cell(const kn_private_information *information, co
 /* -log Pr(Y = value | X_q in cell): what one row of it adds. */
 double kn_private_information_value(const kn_private_information *information, const kn_tuples *tuples, uint32_t q,
                                     const kn_cell *cell, uint32_t value);
-/* kn_private_information_cell summed over the columns with their weights: what a class loses of (14), before dividing by rows * weights. */
+/* kn_private_information_cell summed over the columns with their weights: what a class loses of (14), before dividing
+ * by rows * weights. */
 double kn_private_information_class(const kn_private_information *information, const kn_tuples *tuples,
                                     const kn_class_counts *counts, const kn_cell *cells, const kn_set_pool *sets);
 /* I(Y; released column q), [SC] (11), for every q. */

@@ -180,7 +180,8 @@ static kn_status group_partition(void *context, size_t p, unsigned worker, kn_er
     uint64_t size = 0; /* grows with the groups: of many equal items only few slots are needed */
     for (uint32_t i = 0; i < n; i++) {
         const uint64_t *key = keys + (size_t)i * n_words;
-        if (2 * (uint64_t)n_groups >= size) KN_TRY(grow_table(&table, &size, &key_of_group, n_groups, keys, n_words, err));
+        if (2 * (uint64_t)n_groups >= size)
+            KN_TRY(grow_table(&table, &size, &key_of_group, n_groups, keys, n_words, err));
         uint64_t slot = hash_key(key, n_words) & (size - 1);
         while (table[slot] != KN_NONE &&
                memcmp(keys + (size_t)key_of_group[table[slot]] * n_words, key, n_words * sizeof *key) != 0)
@@ -235,7 +236,8 @@ kn_status kn_group(uint32_t *group_of, uint32_t *n_groups, uint32_t **first_item
                    const kn_group_column *columns, uint32_t n_columns, kn_pool *pool, kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
-    grouping g = {.columns = columns, .n_columns = n_columns, .n_items = n_items, .group_of = group_of, .ticker = ticker};
+    grouping g = {
+        .columns = columns, .n_columns = n_columns, .n_items = n_items, .group_of = group_of, .ticker = ticker};
     *n_groups = 0;
     if (first_item != NULL) *first_item = NULL;
     KN_NEW(g.fields, n_columns);

@@ -87,8 +87,7 @@ kn_status kn_histograms(uint32_t **start, uint32_t **values, uint32_t **counts, 
     KN_NEW(out.start, (size_t)n_groups + 1);
     if ((uint64_t)n_groups * column->n_values <= 2 * (uint64_t)n_rows + 65536)
         KN_TRY(count_densely(&out, column, group_of, n_rows, n_groups, err));
-    else
-        KN_TRY(count_by_sorting(&out, column, group_of, n_rows, n_groups, err));
+    else KN_TRY(count_by_sorting(&out, column, group_of, n_rows, n_groups, err));
     *start = out.start;
     *values = out.values;
     *counts = out.counts;

@@ -2,9 +2,9 @@
  *
  * In: distinct tuples with counts, all domains trees. Out: the groups of any node, from the groups of any more specific
  * one. A roll-up rewrites the fields of the changed columns through a small table and merges equal keys by open
- * addressing; the table of slots is sized to the source, so it stays in cache for all but the most specific nodes. Groups
- * stand in the order in which their keys first occur in the source: the order depends on the data and the path of
- * roll-ups only. Keys are one 32-bit word, one 64-bit word or several; the loops are one function compiled for each.
+ * addressing; the table of slots is sized to the source, so it stays in cache for all but the most specific nodes.
+ * Groups stand in the order in which their keys first occur in the source: the order depends on the data and the path
+ * of roll-ups only. Keys are one 32-bit word, one 64-bit word or several; the loops are one function compiled for each.
  *
  * Property relied on: all groups that merge agree in every unchanged column, so counts add up, and persons add up but
  * for those who stand in several of the merged groups, who are listed. */
@@ -22,7 +22,7 @@ struct kn_roller {
     size_t n_slots;
     uint32_t *map; /* [group of the source]: group of the result; only where somebody needs it */
     size_t n_map;
-    uint64_t **tables; /* [q]: position at the source's level -> shifted position at the new one */
+    uint64_t **tables;        /* [q]: position at the source's level -> shifted position at the new one */
     uint32_t *sums, *touched; /* sparse histograms: by value */
     uint32_t *order, *first;  /* sparse histograms: groups of the source by group of the result */
     size_t n_order;
@@ -564,7 +564,7 @@ static uint32_t make_steps(step *steps, const kn_groups *from, const uint32_t *l
         const kn_lattice_level *old = &column->levels[from->levels[q]], *new = &column->levels[levels[q]];
         if (old->n == new->n) continue; /* the same nodes, perhaps under other labels: positions stay */
         for (uint32_t p = 0; p < old->n; p++)
-            roller->tables[q][p] = (uint64_t)new->of_code[old->first_code[p]] << column->shift;
+            roller->tables[q][p] = (uint64_t) new->of_code[old->first_code[p]] << column->shift;
         steps[n_steps++] = (step){roller->tables[q], (1ull << column->n_bits) - 1, column->word, column->shift};
     }
     return n_steps;
@@ -607,8 +607,7 @@ static kn_status roll(kn_groups *out, const kn_groups *from, const uint32_t *lev
     KN_TRY(groups_reserve(out, lattice, from->n, err));
     KN_TRY(roller_reserve(roller, from->n, slot_bits, map, err));
     out->n = roll_any(out, from, steps, n_steps, lattice, roller->slots, slot_bits, map ? roller->map : NULL);
-    for (uint32_t q = 0; q < tuples->n_qis; q++)
-        out->levels[q] = levels[q];
+    for (uint32_t q = 0; q < tuples->n_qis; q++) out->levels[q] = levels[q];
     out->n_repeats = 0;
     if (from->n_repeats > 0) KN_TRY(roll_repeats(out, from, roller, err));
     if (sparse) KN_TRY(sort_by_result(roller, out, from, err));

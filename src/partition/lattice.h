@@ -46,9 +46,9 @@ typedef struct kn_lattice_column {
 /* The classes of one node. Zero-initialise it; reuse keeps the memory. */
 typedef struct kn_groups {
     uint32_t n;
-    uint32_t *levels;  /* n_qis */
-    void *keys;        /* n * n_words words of 4 or 8 bytes */
-    uint32_t *counts;  /* n * width: rows, persons where they are not rows, dense histograms */
+    uint32_t *levels; /* n_qis */
+    void *keys;       /* n * n_words words of 4 or 8 bytes */
+    uint32_t *counts; /* n * width: rows, persons where they are not rows, dense histograms */
     /* Persons with several groups, ascending by person: what later roll-ups subtract. */
     uint32_t n_repeats;
     kn_person_tuple *repeats; /* `tuple` is a group here */
@@ -56,7 +56,7 @@ typedef struct kn_groups {
         uint32_t *start;      /* n + 1 */
         uint32_t *values, *counts;
         size_t capacity;
-    } *sparse;
+    } * sparse;
     uint32_t capacity, repeats_capacity;
 } kn_groups;
 
@@ -67,10 +67,10 @@ typedef struct kn_lattice {
     uint32_t word_bytes; /* 4 or 8 */
     bool has_persons;    /* persons are not rows */
     bool has_histograms;
-    uint32_t *dense_at;  /* per sensitive column: where its lanes begin in a group's counts; KN_NONE: sparse */
-    uint32_t width;      /* counts per group */
-    double n_nodes;      /* of the lattice, may be huge */
-    kn_groups base;      /* the most specific allowed node */
+    uint32_t *dense_at; /* per sensitive column: where its lanes begin in a group's counts; KN_NONE: sparse */
+    uint32_t width;     /* counts per group */
+    double n_nodes;     /* of the lattice, may be huge */
+    kn_groups base;     /* the most specific allowed node */
 } kn_lattice;
 
 /* Scratch of one thread. */
@@ -94,7 +94,8 @@ static inline uint32_t kn_groups_position(const kn_lattice *lattice, const kn_gr
 {
     const kn_lattice_column *column = &lattice->columns[q];
     size_t at = (size_t)g * lattice->n_words + column->word;
-    uint64_t word = lattice->word_bytes == 4 ? ((const uint32_t *)groups->keys)[at] : ((const uint64_t *)groups->keys)[at];
+    uint64_t word =
+        lattice->word_bytes == 4 ? ((const uint32_t *)groups->keys)[at] : ((const uint64_t *)groups->keys)[at];
     return (uint32_t)(word >> column->shift) & (uint32_t)((1ull << column->n_bits) - 1);
 }
 

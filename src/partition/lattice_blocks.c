@@ -18,21 +18,21 @@ typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
 
 enum { LANE_BITS = 2, MOST_OUTER = 64, MOST_PARTS = 64 };
 enum { LEAST_PART = 1 << 15, SMALL = 1 << 18, LEAST_LISTED = 1 << 16, FEW = 8 };
-/* LEAST_PART in entries; SMALL in blocks: what a hash table in the cache can hold; LEAST_LISTED in blocks of a run; FEW are
- * looked through one by one. */
+/* LEAST_PART in entries; SMALL in blocks: what a hash table in the cache can hold; LEAST_LISTED in blocks of a run; FEW
+ * are looked through one by one. */
 
 /* What one thread needs to roll up a run. */
 typedef struct run_scratch {
-    uint32_t *slots;        /* of a hash table; KN_NONE: free */
+    uint32_t *slots; /* of a hash table; KN_NONE: free */
     /* Of a run in the cache the blocks that meet are chained: */
     uint32_t *next;         /* [block of the run]: the next one with the same result */
     uint32_t *first, *last; /* [block of the result, counted in the run]: ends of its chain */
-    /* Of a larger one they are listed, as no chain tells early enough what to fetch. Then `next` is the block of the result,
-     * KN_NONE for another share, `last` how many meet, and `first` is where they begin in: */
+    /* Of a larger one they are listed, as no chain tells early enough what to fetch. Then `next` is the block of the
+     * result, KN_NONE for another share, `last` how many meet, and `first` is where they begin in: */
     uint32_t *list;
-    size_t capacity;        /* blocks of a run */
-    uint32_t *where;        /* [inner]: entry of the result that may hold this inner value */
-    kn_blocks one;          /* an entry with the sensitive values of a tuple */
+    size_t capacity; /* blocks of a run */
+    uint32_t *where; /* [inner]: entry of the result that may hold this inner value */
+    kn_blocks one;   /* an entry with the sensitive values of a tuple */
 } run_scratch;
 
 struct kn_block_roller {
@@ -40,8 +40,8 @@ struct kn_block_roller {
     kn_pool *pool;
     run_scratch *scratch; /* per thread */
     uint32_t n_threads;
-    kn_blocks *parts;     /* per thread; the first one rolls into the result itself */
-    uint64_t **table;     /* [index into outer][position] */
+    kn_blocks *parts; /* per thread; the first one rolls into the result itself */
+    uint64_t **table; /* [index into outer][position] */
     int64_t **delta;
 };
 
@@ -109,13 +109,14 @@ static void choose_inner(kn_block_lattice *b, const uint32_t *order, uint32_t n_
 static void raise_values(uint16_t *raised, const kn_block_lattice *b, uint32_t c, uint32_t i)
 {
     const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
-    const kn_lattice_level *low = &column->levels[b->combo_level[c][i] - 1], *high = &column->levels[b->combo_level[c][i]];
+    const kn_lattice_level *low = &column->levels[b->combo_level[c][i] - 1],
+                           *high = &column->levels[b->combo_level[c][i]];
     uint32_t mask = (1u << b->inner_bits[i]) - 1;
     for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
         uint32_t position = value >> b->inner_shift[i] & mask;
         if (position >= low->n) continue; /* no such value */
-        raised[value] = (uint16_t)((value & ~(mask << b->inner_shift[i])) |
-                                   high->of_code[low->first_code[position]] << b->inner_shift[i]);
+        raised[value] = (uint16_t)((value & ~(mask << b->inner_shift[i])) | high->of_code[low->first_code[position]]
+                                                                                << b->inner_shift[i]);
     }
 }
 
@@ -186,7 +187,8 @@ static kn_status place_values(kn_block_lattice *b, kn_error *err)
     b->values_lanes = b->n_riders > 0 ? KN_LATTICE_LANES : 1;
     for (uint32_t s = 0; s < b->n_words; s++) {
         b->values_at[s] = b->values_width;
-        b->values_width += (b->values_lanes * tuples->sensitive[s].n_values + 15) / 16 * 16; /* whole vectors also of bytes */
+        b->values_width +=
+            (b->values_lanes * tuples->sensitive[s].n_values + 15) / 16 * 16; /* whole vectors also of bytes */
     }
 done:
     return status;
@@ -211,7 +213,8 @@ static kn_status blocks_grow(kn_blocks *blocks, const kn_block_lattice *b, size_
         if (start != NULL) blocks->start = start;
         int64_t *prices = b->prices != NULL ? kn_array_resize(blocks->prices, n + 1, sizeof *prices, err) : NULL;
         if (prices != NULL) blocks->prices = prices;
-        if (keys == NULL || start == NULL || (b->prices != NULL && prices == NULL)) KN_FAIL(KN_RESOURCES, "out of memory");
+        if (keys == NULL || start == NULL || (b->prices != NULL && prices == NULL))
+            KN_FAIL(KN_RESOURCES, "out of memory");
         blocks->capacity = (uint32_t)n;
     }
     if (n_entries > blocks->entries_capacity || blocks->counts == NULL) {
@@ -312,7 +315,8 @@ static void tuple_values(kn_blocks *one, const kn_block_lattice *b, uint32_t tup
             const uint32_t place = kn_values_place(b, sensitive->values[e], lane);
             const uint64_t row = place | (uint64_t)1 << 56;
             if (!listed) counts[place] += sensitive->counts[e];
-            for (uint32_t i = 0; listed && i < sensitive->counts[e]; i++) one->words[s] = kn_values_join(one->words[s], row);
+            for (uint32_t i = 0; listed && i < sensitive->counts[e]; i++)
+                one->words[s] = kn_values_join(one->words[s], row);
         }
     }
 }
@@ -344,7 +348,8 @@ typedef struct word_jobs {
 
 enum { TUPLES_PER_JOB = 1 << 15 };
 
-static void add_field(uint64_t *words, const kn_block_lattice *b, uint32_t q, uint32_t begin, uint32_t end, uint64_t factor)
+static void add_field(uint64_t *words, const kn_block_lattice *b, uint32_t q, uint32_t begin, uint32_t end,
+                      uint64_t factor)
 {
     const kn_lattice_column *column = &b->lattice->columns[q];
     const uint32_t *of_code = column->levels[column->min_level].of_code, *codes = b->lattice->tuples->codes[q];
@@ -396,9 +401,9 @@ done:
     return status;
 }
 
-kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order, uint32_t n_order,
-                               int64_t ***prices, uint32_t max_combos, const uint32_t *least_values, kn_pool *pool,
-                               kn_error *err)
+kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order,
+                               uint32_t n_order, int64_t ***prices, uint32_t max_combos, const uint32_t *least_values,
+                               kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_block_lattice *b = NULL;
@@ -535,8 +540,8 @@ typedef struct roll_up {
     kn_block_roller *roller;
     step steps[MOST_OUTER];
     uint32_t n_steps;
-    uint32_t run_shift;           /* blocks of a run agree in the bits of the key from here on; 64: all are one run */
-    bool neighbours;              /* what meets stands side by side */
+    uint32_t run_shift; /* blocks of a run agree in the bits of the key from here on; 64: all are one run */
+    bool neighbours;    /* what meets stands side by side */
     uint32_t n_parts;
     kn_blocks *parts;              /* NULL: the first part is the result, the others are the roller's */
     bool shared;                   /* a part is a share of the new keys; otherwise a stretch of whole runs */
@@ -618,7 +623,7 @@ static void fill_slots(uint32_t *slots, uint32_t slot_bits, const uint64_t *keys
 static void list_blocks(run_scratch *scratch, uint32_t begin, uint32_t end, uint32_t n)
 {
     uint32_t *restrict next = scratch->next, *restrict first = scratch->first, *restrict last = scratch->last,
-             *restrict list = scratch->list, at = 0;
+                       *restrict list = scratch->list, at = 0;
     for (uint32_t block = 0; block < n; block++) {
         first[block] = at;
         at += last[block];
@@ -629,12 +634,12 @@ static void list_blocks(run_scratch *scratch, uint32_t begin, uint32_t end, uint
         if (next[i - begin] != KN_NONE) list[last[next[i - begin]]++] = i;
 }
 
-/* Keys and prices of what the run [begin, end) becomes, from out->n on, and which blocks meet in it; with shares only what
- * hashes to this one. Returns how many. */
+/* Keys and prices of what the run [begin, end) becomes, from out->n on, and which blocks meet in it; with shares only
+ * what hashes to this one. Returns how many. */
 static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, run_scratch *scratch,
                                                                 uint32_t begin, uint32_t end, uint32_t n_shares,
-                                                                uint32_t share, uint32_t n_steps, bool flat, bool priced,
-                                                                bool listed)
+                                                                uint32_t share, uint32_t n_steps, bool flat,
+                                                                bool priced, bool listed)
 {
     enum { AHEAD = 24, FIRST_SLOT_BITS = 13 }; /* tuples are sorted: their counts are anywhere */
     const uint32_t *tuples = r->from->tuples, *rows = r->roller->lattice->lattice->tuples->rows;
@@ -645,7 +650,7 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
     uint64_t *restrict keys = out->keys + out->n;
     int64_t *restrict prices = priced ? out->prices + out->n : NULL;
     uint32_t *restrict slots = scratch->slots, *restrict next = scratch->next, *restrict first = scratch->first,
-             *restrict last = scratch->last;
+                       *restrict last = scratch->last;
     const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
     uint32_t n = 0, slot_bits = bits_for(2 * (end - begin));
     const bool few = end - begin <= FEW;
@@ -690,9 +695,11 @@ static uint32_t chain_any(kn_blocks *out, const roll_up *r, run_scratch *scratch
 {
     const uint32_t n_shares = r->shared ? r->n_parts : 1, n_steps = r->n_steps;
     const bool priced = r->roller->lattice->prices != NULL, flat = r->from->tuples != NULL;
-    if (is_listed(end - begin)) return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, flat, priced, true);
+    if (is_listed(end - begin))
+        return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, flat, priced, true);
     if (flat) return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, true, priced, false);
-    if (n_steps == 1 && !r->shared && priced) return chain_run(out, r, scratch, begin, end, 1, 0, 1, false, true, false);
+    if (n_steps == 1 && !r->shared && priced)
+        return chain_run(out, r, scratch, begin, end, 1, 0, 1, false, true, false);
     if (n_steps == 1 && !r->shared) return chain_run(out, r, scratch, begin, end, 1, 0, 1, false, false, false);
     if (n_steps == 1) return chain_run(out, r, scratch, begin, end, n_shares, share, 1, false, priced, false);
     return chain_run(out, r, scratch, begin, end, n_shares, share, n_steps, false, priced, false);
@@ -823,7 +830,8 @@ static kn_status roll_neighbours(kn_blocks *out, const roll_up *r, run_scratch *
                 last_key = keys[n] = key;
                 out->start[n++] = begin_entries = n_entries;
             }
-            uint32_t lane = (uint32_t)words[i] & ((1u << LANE_BITS) - 1), value = (uint32_t)(words[i] >> LANE_BITS) & last_value;
+            uint32_t lane = (uint32_t)words[i] & ((1u << LANE_BITS) - 1),
+                     value = (uint32_t)(words[i] >> LANE_BITS) & last_value;
             uint32_t at = where[value];
             if (at < begin_entries || at >= n_entries || inner[at] != value) {
                 at = where[value] = n_entries++;
@@ -854,7 +862,8 @@ static kn_status roll_part(kn_blocks *out, const roll_up *r, run_scratch *scratc
         KN_TRY(blocks_grow(out, b, 16, 16, err)); /* also where there is no row */
         return roll_neighbours(out, r, scratch, begin, end, err);
     }
-    KN_TRY(blocks_grow(out, b, (end - begin) / 8 + 16, (first_entry(from, end) - first_entry(from, begin)) / 8 + 16, err));
+    KN_TRY(
+        blocks_grow(out, b, (end - begin) / 8 + 16, (first_entry(from, end) - first_entry(from, begin)) / 8 + 16, err));
     for (uint32_t run_end; begin < end; begin = run_end) {
         uint64_t run = run_of(r, keys[begin]);
         for (run_end = begin + 1; run_end < end && run_of(r, keys[run_end]) == run;) run_end++;
@@ -920,7 +929,8 @@ static void append(kn_blocks *out, const kn_blocks *part, const kn_block_lattice
     const uint32_t width = b->width, n_words = b->n_words;
     for (size_t i = 0; i < (size_t)part->n_entries * n_words; i++) {
         uint64_t word = part->words[i];
-        out->words[(size_t)out->n_entries * n_words + i] = word + (kn_values_n(word) == KN_VALUES_LANES ? out->n_slots : 0);
+        out->words[(size_t)out->n_entries * n_words + i] =
+            word + (kn_values_n(word) == KN_VALUES_LANES ? out->n_slots : 0);
     }
     if (part->n_slots > 0)
         memcpy(out->values + (size_t)out->n_slots * b->values_width, part->values,
@@ -967,10 +977,13 @@ static kn_status roll_stretches(roll_up *r, kn_error *err)
     KN_TRY(blocks_grow(out, b, (size_t)r->from->n + r->n_parts, r->from->n_entries, err));
     for (uint32_t i = 0; i < r->n_parts; i++) {
         uint32_t begin = r->ends[i], first = first_entry(r->from, begin);
-        views[i] = (kn_blocks){.levels = out->levels, .keys = out->keys + begin, .start = out->start + begin + i,
+        views[i] = (kn_blocks){.levels = out->levels,
+                               .keys = out->keys + begin,
+                               .start = out->start + begin + i,
                                .inner = out->inner + first,
                                .counts = out->counts + (size_t)first * b->width,
-                               .words = out->words + (size_t)first * b->n_words, .capacity = UINT32_MAX,
+                               .words = out->words + (size_t)first * b->n_words,
+                               .capacity = UINT32_MAX,
                                .entries_capacity = UINT32_MAX};
     }
     r->parts = views;

@@ -57,7 +57,8 @@ static bool may_keep(walker *w, const walk_state *state, uint32_t depth, uint32_
     const kn_lattice *lattice = state->walk->lattice;
     if (state->memory_each == 0) return true;
     size_t need = kn_groups_bytes(lattice, n);
-    for (uint32_t d = state->walk->n_order; d > depth + 1 && bytes_kept(w, state->walk) + need > state->memory_each; d--)
+    for (uint32_t d = state->walk->n_order; d > depth + 1 && bytes_kept(w, state->walk) + need > state->memory_each;
+         d--)
         for (int i = 0; i < 2; i++) kn_groups_free(&w->kept[d - 1][i], lattice);
     return bytes_kept(w, state->walk) + need <= state->memory_each;
 }

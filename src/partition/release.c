@@ -65,8 +65,8 @@ kn_class_counts kn_release_class(const kn_release *release, uint32_t class_index
     if (release->histograms == NULL) return counts;
     for (uint32_t s = 0; s < release->tuples->n_sensitive; s++) {
         uint32_t begin = release->histograms[s].start[class_index], end = release->histograms[s].start[class_index + 1];
-        buffer[s] = (kn_histogram){end - begin, release->histograms[s].values + begin,
-                                   release->histograms[s].counts + begin};
+        buffer[s] =
+            (kn_histogram){end - begin, release->histograms[s].values + begin, release->histograms[s].counts + begin};
     }
     counts.sensitive = buffer;
     return counts;

@@ -24,17 +24,17 @@ typedef struct kn_release {
     kn_cell *cells;          /* [class * n_qis + q] */
     kn_set_pool *sets;       /* of the cells; owned */
     uint32_t *class_rows, *class_persons;
-    uint32_t *row_class;     /* n_rows of the original, KN_NONE for suppressed; NULL when made from files */
-    uint32_t n_suppressed;   /* rows with * in every QI, removed ones included */
+    uint32_t *row_class;   /* n_rows of the original, KN_NONE for suppressed; NULL when made from files */
+    uint32_t n_suppressed; /* rows with * in every QI, removed ones included */
     uint32_t n_suppressed_persons;
-    uint32_t n_removed;      /* of those, left out of the file: all or none */
-    bool suppressed_joined;  /* the suppressed rows that stay look like a class of all *, and are judged with it */
-    uint32_t *levels;        /* n_qis, full-domain only; otherwise NULL */
+    uint32_t n_removed;     /* of those, left out of the file: all or none */
+    bool suppressed_joined; /* the suppressed rows that stay look like a class of all *, and are judged with it */
+    uint32_t *levels;       /* n_qis, full-domain only; otherwise NULL */
     /* Per sensitive column: histogram entries of class c are start[c] .. start[c+1]-1; class n_classes is the
      * suppressed rows. */
     struct kn_class_histograms {
         uint32_t *start, *values, *counts;
-    } *histograms; /* n_sensitive */
+    } * histograms; /* n_sensitive */
 } kn_release;
 
 void kn_release_free(kn_release *release);

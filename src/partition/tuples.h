@@ -13,14 +13,14 @@
  * Histograms count rows, also where a person column exists. */
 typedef struct kn_sensitive {
     const kn_column *column;
-    uint32_t n_values;        /* in the column's value order, the missing one last */
-    uint64_t *value_rows;     /* n_values: rows of the table with that value */
+    uint32_t n_values;    /* in the column's value order, the missing one last */
+    uint64_t *value_rows; /* n_values: rows of the table with that value */
     /* NULL until kn_tuples_histograms, which is called when a model or the measure needs them: */
-    uint32_t *start;          /* n_tuples + 1: tuple t has entries start[t] .. start[t+1]-1 */
+    uint32_t *start;           /* n_tuples + 1: tuple t has entries start[t] .. start[t+1]-1 */
     uint32_t *values, *counts; /* entries, ascending by value within a tuple */
-    kn_tree *tree;            /* the column's hierarchy where one was given (hierarchical EMD); owned; leaves are
-                                 mapped by leaf_of_value */
-    uint32_t *leaf_of_value;  /* n_values, or NULL without a tree */
+    kn_tree *tree;             /* the column's hierarchy where one was given (hierarchical EMD); owned; leaves are
+                                  mapped by leaf_of_value */
+    uint32_t *leaf_of_value;   /* n_values, or NULL without a tree */
 } kn_sensitive;
 
 /* A person with rows in several tuples. Merging those tuples merges the person: counts of persons are not additive. */
@@ -31,15 +31,15 @@ typedef struct kn_person_tuple {
 typedef struct kn_tuples {
     const kn_table *table; /* borrowed */
     uint32_t n_qis;
-    kn_domain **domains;   /* n_qis; borrowed */
+    kn_domain **domains; /* n_qis; borrowed */
     uint32_t n_rows;
-    uint32_t n_persons;    /* = n_rows without a person column */
+    uint32_t n_persons; /* = n_rows without a person column */
     uint32_t n_tuples;
-    uint32_t **codes;      /* [q][tuple] */
-    uint32_t *rows;        /* rows of a tuple */
-    uint32_t *persons;     /* persons of a tuple; the same array as `rows` without a person column */
-    uint32_t *row_tuple;   /* n_rows */
-    uint32_t *row_person;  /* n_rows: person number; NULL without a person column */
+    uint32_t **codes;     /* [q][tuple] */
+    uint32_t *rows;       /* rows of a tuple */
+    uint32_t *persons;    /* persons of a tuple; the same array as `rows` without a person column */
+    uint32_t *row_tuple;  /* n_rows */
+    uint32_t *row_person; /* n_rows: person number; NULL without a person column */
     uint32_t n_sensitive;
     kn_sensitive *sensitive;
     /* Persons with several tuples, ascending by person; empty without a person column. The true number of persons of

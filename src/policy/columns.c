@@ -36,9 +36,9 @@ static kn_status unknown_column(const header *head, const kn_setting *setting, c
     for (uint32_t i = 0; i < head->n && list.n < 600; i++)
         kn_buffer_printf(&list, "%s%s", i != 0 ? ", " : "", head->names[i]);
     char place[KN_SHOWN_BYTES];
-    kn_status status = kn_error_set(err, KN_USAGE, "%s: the data has no column '%.*s'; it has %s",
-                                    kn_setting_place(place, setting), (int)(n_bytes < 80 ? n_bytes : 80), name,
-                                    list.bytes != NULL ? list.bytes : "none");
+    kn_status status =
+        kn_error_set(err, KN_USAGE, "%s: the data has no column '%.*s'; it has %s", kn_setting_place(place, setting),
+                     (int)(n_bytes < 80 ? n_bytes : 80), name, list.bytes != NULL ? list.bytes : "none");
     kn_buffer_free(&list);
     return status;
 }
@@ -69,8 +69,9 @@ static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_b
     KN_NEW(name, strlen(setting->value) + 1);
     for (const char *from = setting->value; kn_words_next(name, &from);) {
         uint32_t column = find_name(head, name, strlen(name));
-        bool may_be_missing = head->mode == KN_COLUMNS_OF_HIERARCHY ||
-                              (head->mode == KN_COLUMNS_OF_RELEASE && role != KN_ROLE_QUASI && role != KN_ROLE_SENSITIVE);
+        bool may_be_missing =
+            head->mode == KN_COLUMNS_OF_HIERARCHY ||
+            (head->mode == KN_COLUMNS_OF_RELEASE && role != KN_ROLE_QUASI && role != KN_ROLE_SENSITIVE);
         if (column == KN_NONE && may_be_missing) continue;
         if (column == KN_NONE) KN_TRY(unknown_column(head, setting, name, strlen(name), err));
         KN_TRY(set_role(&choices[column], &given_by[column], n_mentions, role, setting, head->names[column], err));
@@ -156,8 +157,7 @@ static kn_status set_details(kn_column_choice *choices, const kn_setting *const 
             value = equals + 1;
         }
         if (column == KN_NONE && head->mode == KN_COLUMNS_OF_RELEASE) continue;
-        if (column == KN_NONE)
-            return unknown_column(head, setting, setting->value, strcspn(setting->value, "="), err);
+        if (column == KN_NONE) return unknown_column(head, setting, setting->value, strcspn(setting->value, "="), err);
         kn_status status = set_detail(&choices[column], settings, setting, value, err);
         const kn_setting *role = given_by[column]; /* a flag may take a column away from what the policy says of it */
         bool overridden = role != NULL && role->where == NULL && setting->where != NULL;
@@ -215,8 +215,8 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     for (size_t i = 0; i < settings->items.n; i++)
         for (size_t r = 0; r < sizeof role_options / sizeof *role_options; r++)
             if (strcmp(settings->items.items[i].option, role_options[r].option) == 0)
-                KN_TRY(set_roles(choices, given_by, &n_mentions, &head, role_options[r].role,
-                                 &settings->items.items[i], err));
+                KN_TRY(set_roles(choices, given_by, &n_mentions, &head, role_options[r].role, &settings->items.items[i],
+                                 err));
     const kn_setting *person = kn_settings_find(settings, "person");
     if (person != NULL) {
         uint32_t column = find_name(&head, person->value, strlen(person->value));

@@ -13,9 +13,9 @@ enum {
     H = KN_COMMAND_HIERARCHY,
     LIST = KN_COMMAND_LIST,
     G = KN_COMMAND_GENERATE,
-    ASK = A | V | M | L | R | C | K,           /* commands that take a policy, and so every flag a policy may hold */
-    DATA = ASK | P | H,                        /* commands that read a table */
-    SEARCH = A | L | C | K,                    /* commands that search */
+    ASK = A | V | M | L | R | C | K, /* commands that take a policy, and so every flag a policy may hold */
+    DATA = ASK | P | H,              /* commands that read a table */
+    SEARCH = A | L | C | K,          /* commands that search */
     ALL = DATA | LIST | G,
 };
 
@@ -30,7 +30,8 @@ static const kn_option options[] = {
     {"policy", 'p', "FILE", IN_OUT, "policy file (YAML); flags override it", ASK},
     {"output", 'o', "FILE", IN_OUT, "where the result goes; - is standard output, the default", A | L | C | P | H},
     {"report", 0, "FILE", IN_OUT, "also write an HTML report", A | L | R | C},
-    {"json", 0, "FILE", IN_OUT, "also write the result as JSON; - is standard output", A | V | M | L | R | C | K | LIST | P},
+    {"json", 0, "FILE", IN_OUT, "also write the result as JSON; - is standard output",
+     A | V | M | L | R | C | K | LIST | P},
     {"schema", 0, "FILE", IN_OUT, "also write the released columns, types and labels as JSON", A},
     {"original", 0, "FILE", IN_OUT, "the table the release was made from", V},
     {"order", 0, "sorted|input", IN_OUT, "order of the released rows; input keeps the original's", A | V},

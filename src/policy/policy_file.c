@@ -40,10 +40,8 @@ static const char *place_of(char buffer[PLACE_BYTES], const loader *load, struct
 {
     struct fy_token *token = fy_node_is_scalar(node) ? fy_node_get_scalar_token(node) : NULL;
     const struct fy_mark *mark = token != NULL ? fy_token_start_mark(token) : NULL;
-    if (mark != NULL)
-        snprintf(buffer, PLACE_BYTES, "%.150s:%d:%d", load->path, mark->line + 1, mark->column + 1);
-    else
-        snprintf(buffer, PLACE_BYTES, "%s", otherwise);
+    if (mark != NULL) snprintf(buffer, PLACE_BYTES, "%.150s:%d:%d", load->path, mark->line + 1, mark->column + 1);
+    else snprintf(buffer, PLACE_BYTES, "%s", otherwise);
     return buffer;
 }
 
@@ -104,8 +102,7 @@ static kn_status read_mapping(loader *load, struct fy_node *node, const char *in
     kn_error *err = load->err;
     if (node == NULL || !fy_node_is_mapping(node))
         KN_FAIL(KN_USAGE, "%s: %s must be a mapping of keys and values", where, inside);
-    if (fy_node_mapping_is_empty(node))
-        KN_FAIL(KN_USAGE, "%s: %s is empty; fill it in or leave it out", where, inside);
+    if (fy_node_mapping_is_empty(node)) KN_FAIL(KN_USAGE, "%s: %s is empty; fill it in or leave it out", where, inside);
     struct fy_node_pair *pair;
     for (void *at = NULL; (pair = fy_node_mapping_iterate(node, &at)) != NULL;) {
         struct fy_node *key_node = fy_node_pair_key(pair);
@@ -404,8 +401,8 @@ static kn_status find_entry(entry *out, loader *load, const char *what, const ch
         return KN_OK;
     }
     const char *near = kn_suggest(name, names, n);
-    return kn_error_set(load->err, KN_USAGE, "%s: there is no %s '%.*s'%s%s%s; 'kanon list %ss' shows them", where, what,
-                        (int)(n_bytes < 63 ? n_bytes : 63), name, near != NULL ? " (did you mean '" : "",
+    return kn_error_set(load->err, KN_USAGE, "%s: there is no %s '%.*s'%s%s%s; 'kanon list %ss' shows them", where,
+                        what, (int)(n_bytes < 63 ? n_bytes : 63), name, near != NULL ? " (did you mean '" : "",
                         near != NULL ? near : "", near != NULL ? "'?)" : "", what);
 }
 
@@ -433,7 +430,8 @@ static kn_status append_list(kn_buffer *spec, loader *load, const char *name, st
     char *text = NULL;
     size_t n = 0;
     struct fy_node *item;
-    if (fy_node_sequence_is_empty(list)) KN_FAIL(KN_USAGE, "%s: '%s' is an empty list; fill it in or leave it out", where, name);
+    if (fy_node_sequence_is_empty(list))
+        KN_FAIL(KN_USAGE, "%s: '%s' is an empty list; fill it in or leave it out", where, name);
     for (void *at = NULL; (item = fy_node_sequence_iterate(list, &at)) != NULL;) {
         KN_TRY(text_of(&text, load, name, item, where));
         if (n++ > 0) kn_buffer_char(spec, '|');
@@ -502,14 +500,16 @@ done:
 }
 
 /* The whole entry: also what is missing, and parameters written behind the name. */
-static kn_status add_entry(loader *load, const char *option, const entry *owner, const kn_buffer *spec, const char *where)
+static kn_status add_entry(loader *load, const char *option, const entry *owner, const kn_buffer *spec,
+                           const char *where)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err, inner = {{0}};
     kn_args args = {0};
     if (spec->failed) KN_FAIL(KN_RESOURCES, "out of memory");
     const char *params = strchr(spec->bytes, ':');
-    status = kn_args_parse(&args, owner->name, owner->params, owner->n_params, params != NULL ? params + 1 : NULL, &inner);
+    status =
+        kn_args_parse(&args, owner->name, owner->params, owner->n_params, params != NULL ? params + 1 : NULL, &inner);
     if (status != KN_OK) KN_FAIL(status, "%s: %.1500s", where, inner.message);
     KN_TRY(kn_settings_add(load->settings, option, spec->bytes, where, err));
 done:
@@ -663,9 +663,9 @@ static kn_status syntax_error(const char *path, const char *text, struct fy_diag
     if (strcmp(first->msg, "duplicate key") == 0) {
         for (int line = 1; line < first->line && strchr(text, '\n') != NULL; line++) text = strchr(text, '\n') + 1;
         for (int skipped = 1; skipped < first->column && *text != '\0' && *text != '\n'; skipped++) text++;
-        return kn_error_set(err, KN_USAGE, "%.1000s:%d:%d: the key '%.*s' stands here for the second time; keep one of the two",
-                            path, first->line, first->column, (int)(strcspn(text, ":\n") < 40 ? strcspn(text, ":\n") : 40),
-                            text);
+        return kn_error_set(
+            err, KN_USAGE, "%.1000s:%d:%d: the key '%.*s' stands here for the second time; keep one of the two", path,
+            first->line, first->column, (int)(strcspn(text, ":\n") < 40 ? strcspn(text, ":\n") : 40), text);
     }
     return kn_error_set(err, KN_USAGE, "%.1000s:%d:%d: %.500s", path, first->line, first->column, first->msg);
 }
@@ -675,8 +675,10 @@ static kn_status second_document(loader *load, struct fy_document *second)
 {
     struct fy_document_state *about = fy_document_get_document_state(second);
     const struct fy_mark *mark = about != NULL ? fy_document_state_start_mark(about) : NULL;
-    return kn_error_set(load->err, KN_USAGE, "%.1000s:%d:1: a second YAML document starts here; a policy is one document, "
-                        "so join the two and remove the '---' between them", load->path, mark != NULL ? mark->line + 1 : 1);
+    return kn_error_set(load->err, KN_USAGE,
+                        "%.1000s:%d:1: a second YAML document starts here; a policy is one document, "
+                        "so join the two and remove the '---' between them",
+                        load->path, mark != NULL ? mark->line + 1 : 1);
 }
 
 static kn_status remember_path(kn_settings *settings, const char *path, kn_error *err)

@@ -41,7 +41,8 @@ static bool is_one_of(const char *words, const char *value)
 /* An argument of the form "a|b|c" in lower case is a choice; the table says so itself. */
 static bool is_choice(const char *argument)
 {
-    return argument != NULL && strchr(argument, '|') != NULL && strspn(argument, "abcdefghijklmnopqrstuvwxyz0123456789-|") == strlen(argument);
+    return argument != NULL && strchr(argument, '|') != NULL &&
+           strspn(argument, "abcdefghijklmnopqrstuvwxyz0123456789-|") == strlen(argument);
 }
 
 /* Options that are numbers, with their bounds. -k is not among them: it may be a list, and its model checks it. */
@@ -50,8 +51,9 @@ static const struct range {
     double min, max;
     bool whole;
 } ranges[] = {
-    {"threshold", 0, 1, false},  {"effort", 0, 1e18, true},   {"time-limit", 0, 1e9, false},
-    {"seed", 0, 9007199254740992.0, true}, {"threads", 1, 1024, true}, {"memory", 1 << 20, 1e15, false},
+    {"threshold", 0, 1, false},    {"effort", 0, 1e18, true},
+    {"time-limit", 0, 1e9, false}, {"seed", 0, 9007199254740992.0, true},
+    {"threads", 1, 1024, true},    {"memory", 1 << 20, 1e15, false},
 };
 
 /* A number; for --memory with K, M, G or T behind it. */

@@ -1,8 +1,8 @@
 /* What the user asked for: a list of (option, value), from flags and from the policy file. A flag overrides the
  * policy; of two equal flags the last one counts, except for options that add up.
  *
- * Options are named like the long flags (options.c is the table); "data", "release" and "what" stand for the arguments without
- * a flag. The policy file is translated into the same options, so every later stage knows one vocabulary. */
+ * Options are named like the long flags (options.c is the table); "data", "release" and "what" stand for the arguments
+ * without a flag. The policy file is translated into the same options, so every later stage knows one vocabulary. */
 #ifndef KN_POLICY_SETTINGS_H
 #define KN_POLICY_SETTINGS_H
 
@@ -40,9 +40,9 @@ double kn_settings_suppression(const kn_settings *settings, bool *is_percent);
 bool kn_level_read(uint32_t *out, const char *text, size_t n_bytes);
 /* The n-th setting of an option that adds up: flags if there are any, otherwise the policy's. NULL past the end. */
 const kn_setting *kn_settings_nth(const kn_settings *settings, const char *option, size_t n);
-/* Whether a setting counts: a flag always does; a policy's unless a flag says otherwise about the same column (roles and
- * COL=... options), the same model (--model, -k), or the same option (all others). A flag never takes away what it does
- * not mention. */
+/* Whether a setting counts: a flag always does; a policy's unless a flag says otherwise about the same column (roles
+ * and COL=... options), the same model (--model, -k), or the same option (all others). A flag never takes away what it
+ * does not mention. */
 bool kn_setting_in_force(const kn_settings *settings, const kn_setting *setting);
 /* The model that a setting of -k or --model asks for, appended to `spec`: "k-anonymity:k=5". */
 void kn_setting_model(kn_buffer *spec, const kn_setting *setting);
@@ -64,9 +64,9 @@ typedef struct kn_column_choice {
 } kn_column_choice;
 
 typedef enum kn_columns_mode {
-    KN_COLUMNS_OF_DATA,   /* every name in the settings must be there; unlisted columns as the user says */
+    KN_COLUMNS_OF_DATA,     /* every name in the settings must be there; unlisted columns as the user says */
     KN_COLUMNS_OF_ORIGINAL, /* behind a release: every name must be there, unlisted columns are just not listed */
-    KN_COLUMNS_OF_RELEASE, /* a released file: identifiers may be missing, unlisted columns are just not listed */
+    KN_COLUMNS_OF_RELEASE,  /* a released file: identifiers may be missing, unlisted columns are just not listed */
     KN_COLUMNS_OF_HIERARCHY /* a table of which only the columns with a hierarchy matter: they are quasi-identifiers */
 } kn_columns_mode;
 

@@ -110,7 +110,8 @@ static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint
     kn_model_lanes most[2] = {{0}};
     for (int half = 0; half < kn_lanes_halves(counts); half++) {
         for (uint32_t v = 0; v < self->n_values; v++)
-            if (self->is_protected[v]) most[half] = kn_lanes_larger(most[half], kn_lanes_at(counts, self->column, v, half));
+            if (self->is_protected[v])
+                most[half] = kn_lanes_larger(most[half], kn_lanes_at(counts, self->column, v, half));
         for (int part = 0; part < 2; part++) {
             kn_model_floats figure = kn_ints_floats(kn_lanes_ints(most[half], part));
             kn_model_floats limit = kn_ints_floats(kn_lanes_rows(counts, half, part)) * alpha;
@@ -137,7 +138,10 @@ static const kn_param params[] = {
      .min = 1e-9,
      .max = 1,
      .help = "largest share of a class"},
-    {.name = "values", .type = KN_PARAM_TEXT, .help = "protected values a|b; every value by default", .is_data = true,
+    {.name = "values",
+     .type = KN_PARAM_TEXT,
+     .help = "protected values a|b; every value by default",
+     .is_data = true,
      .is_list = true},
 };
 

@@ -48,7 +48,8 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     for (uint32_t value = 0; value < self->n_values; value++) {
         double share = (double)self->sensitive->value_rows[value] / self->n_rows;
         double most = share > 0 ? share * (1 + fmax(limit_of(self, share), 0)) : 0;
-        for (uint32_t lane = 0; lane < 8; lane++) self->most[value * 8 + lane] = (uint16_t)fmin(most * 0x1p16, UINT16_MAX);
+        for (uint32_t lane = 0; lane < 8; lane++)
+            self->most[value * 8 + lane] = (uint16_t)fmin(most * 0x1p16, UINT16_MAX);
     }
 done:
     return status;

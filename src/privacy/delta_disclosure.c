@@ -15,8 +15,8 @@ typedef struct state {
     double n_rows;
     uint64_t min_persons;
     uint32_t n_values;
-    uint16_t *shares; /* [(2 * value) * 8 + lane]: the least share of it in a class, in units of 2^-16, and the largest; rounded
-                         down */
+    uint16_t *shares; /* [(2 * value) * 8 + lane]: the least share of it in a class, in units of 2^-16, and the largest;
+                         rounded down */
 } state;
 
 static void discard(void *opaque)
@@ -70,8 +70,8 @@ static bool holds(const void *opaque, const kn_class_counts *counts)
     return kn_below(value(opaque, counts), ((const state *)opaque)->max_log);
 }
 
-/* What a class has of a value is strictly between two limits, which are rounded down by less than 2 units. A value that the
- * table has none of is in no class. */
+/* What a class has of a value is strictly between two limits, which are rounded down by less than 2 units. A value that
+ * the table has none of is in no class. */
 static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint32_t *must_go)
 {
     const state *self = opaque;

@@ -24,11 +24,13 @@ typedef struct state {
     double least_diversity; /* l */
     double factor;          /* c */
     uint64_t min_persons;
-    double log_limit;     /* entropy: log2 of l */
+    double log_limit;      /* entropy: log2 of l */
     double *exact_n_log_n; /* entropy: n log2 n of the small n ... */
     uint32_t *n_log_n;     /* ... and in whole units, for lanes */
-    float sure_squares, most_squares; /* entropy: with a smaller sum of squared shares it holds; with this one it breaks */
-    /* Entropy, of classes of so few rows: with at most this sum of squared counts it holds, with at least that it breaks. */
+    float sure_squares,
+        most_squares; /* entropy: with a smaller sum of squared shares it holds; with this one it breaks */
+    /* Entropy, of classes of so few rows: with at most this sum of squared counts it holds, with at least that it
+     * breaks. */
     uint32_t few_hold[FEW_ROWS + 1], few_break[FEW_ROWS + 1];
 } state;
 
@@ -61,9 +63,10 @@ static double squares_of(double share, uint32_t n_values, double *entropy)
     return share * share + (1 - share) * other;
 }
 
-/* All ways to split n rows into values, the larger counts first; `left` of them are still to be split, into counts of at most
- * `most`. There are 1,575 ways for 24 rows. */
-static void note_few(state *self, uint32_t n, uint32_t left, uint32_t most, uint32_t n_counts, uint32_t squares, double n_log_n)
+/* All ways to split n rows into values, the larger counts first; `left` of them are still to be split, into counts of
+ * at most `most`. There are 1,575 ways for 24 rows. */
+static void note_few(state *self, uint32_t n, uint32_t left, uint32_t most, uint32_t n_counts, uint32_t squares,
+                     double n_log_n)
 {
     if (left == 0) {
         const bool is_held = kn_at_most(self->least_diversity, exp2(log2(n) - n_log_n / n));
@@ -72,7 +75,8 @@ static void note_few(state *self, uint32_t n, uint32_t left, uint32_t most, uint
     }
     if (n_counts == self->n_values) return;
     for (uint32_t count = left < most ? left : most; count > 0; count--)
-        note_few(self, n, left - count, count, n_counts + 1, squares + count * count, n_log_n + self->exact_n_log_n[count]);
+        note_few(self, n, left - count, count, n_counts + 1, squares + count * count,
+                 n_log_n + self->exact_n_log_n[count]);
 }
 
 static kn_status prepare_entropy(state *self, kn_error *err)
@@ -231,7 +235,7 @@ static void judge_entropy_of(kn_judgement *judgement, const state *self, const k
         for (uint32_t v = 0; v < self->n_values; v++) sum += n_log_n(self, own[v * KN_LANE_CLASSES]);
     const double limit = n_log_n(self, (uint32_t)rows) - rows * self->log_limit * LOG_UNITS;
     const double rounding = self->n_values + 1.0 + 1e-9 * rows * LOG_UNITS;
-    const uint32_t holds = (double)sum < limit - rounding, breaks = (double)sum > limit + rounding;
+    const uint32_t holds = (double)sum<limit - rounding, breaks = (double)sum> limit + rounding;
     judgement->holds |= holds << i;
     judgement->unsure |= (1 - (holds | breaks)) << i;
 }
@@ -322,8 +326,8 @@ static bool holds_exactly(const state *self, double rows, double taken, double m
     return kn_at_most(self->least_diversity, 1 / (most / rows));
 }
 
-/* What must go. Recursive: a row that is taken out may be one of the most frequent value, and none makes the rare ones more.
- * Frequency: with one of the most frequent value less, l times as many and one are needed less: l - 1. */
+/* What must go. Recursive: a row that is taken out may be one of the most frequent value, and none makes the rare ones
+ * more. Frequency: with one of the most frequent value less, l times as many and one are needed less: l - 1. */
 static inline __attribute__((always_inline)) kn_judgement judge_largest(const state *self, const kn_lane_counts *counts,
                                                                         uint32_t *must_go, uint32_t n_taken)
 {
@@ -343,14 +347,16 @@ static inline __attribute__((always_inline)) kn_judgement judge_largest(const st
                 kn_lanes_raise(must_go, half, part, kn_floats_excess(most, tail * (float)self->factor));
             } else {
                 kn_lanes_compare(&verdict, half, part, most * (float)self->least_diversity, rows);
-                kn_lanes_raise(must_go, half, part, kn_floats_excess(most * (float)self->least_diversity, rows) / too_many);
+                kn_lanes_raise(must_go, half, part,
+                               kn_floats_excess(most * (float)self->least_diversity, rows) / too_many);
             }
         }
     }
     kn_judgement judgement = kn_lanes_judgement(&verdict, counts->ask);
     for (uint32_t rest = judgement.unsure; rest != 0; rest &= rest - 1) {
         const uint32_t i = (uint32_t)__builtin_ctz(rest);
-        judgement.holds |= (uint32_t)holds_exactly(self, counts->n_rows[i], found[i / 8].sum[i % 8], found[i / 8].most[i % 8]) << i;
+        judgement.holds |=
+            (uint32_t)holds_exactly(self, counts->n_rows[i], found[i / 8].sum[i % 8], found[i / 8].most[i % 8]) << i;
     }
     return (kn_judgement){judgement.holds, 0};
 }

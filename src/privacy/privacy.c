@@ -80,7 +80,8 @@ static kn_status note_least_values(kn_models *models, const kn_tuples *tuples, k
     for (size_t i = 0; i < models->n; i++) {
         const kn_model *model = &models->items[i];
         if (model->type->counts_only) continue;
-        uint32_t column = 0, n = model->type->least_values != NULL ? model->type->least_values(model->state, &column) : 0;
+        uint32_t column = 0,
+                 n = model->type->least_values != NULL ? model->type->least_values(model->state, &column) : 0;
         if (n == 0) goto done;
         if (n > least_values[column]) least_values[column] = n;
     }
@@ -111,7 +112,8 @@ kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_spe
         kn_model *model = &models->items[models->n++];
         KN_TRY(model_open(model, specs[i], tuples, err));
         const kn_privacy *type = model->type;
-        if (type->needs & KN_NEEDS_POPULATION) KN_TRY(open_population(models, model, tuples, population_options, pool, err));
+        if (type->needs & KN_NEEDS_POPULATION)
+            KN_TRY(open_population(models, model, tuples, population_options, pool, err));
         models->needs |= type->needs;
         models->monotone = models->monotone && type->monotone;
         models->counts_only = models->counts_only && type->counts_only;

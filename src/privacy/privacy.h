@@ -18,8 +18,8 @@ enum {
 /* Up to KN_LANE_CLASSES classes side by side, a lane each: vectors answer for all of them at once. */
 enum { KN_LANE_CLASSES = 16, KN_LANES_MOST_ROWS = INT16_MAX, KN_LANES_MOST_VALUES = 64 };
 typedef struct kn_lane_counts {
-    uint32_t ask; /* bit set of the classes in question: neither empty nor of more than KN_LANES_MOST_ROWS. Of the others
-                     numbers may be anything. */
+    uint32_t ask; /* bit set of the classes in question: neither empty nor of more than KN_LANES_MOST_ROWS. Of the
+                     others numbers may be anything. */
     const uint32_t *n_rows;           /* [class]; aligned as a vector, as what follows */
     const uint16_t *const *sensitive; /* [sensitive column][value * KN_LANE_CLASSES + class]: rows */
 } kn_lane_counts;
@@ -33,8 +33,8 @@ typedef struct kn_privacy {
     const kn_param *params;
     size_t n_params;
     unsigned needs;
-    bool monotone;       /* two classes that hold, merged, hold */
-    bool counts_only;    /* says just: n_persons >= min_persons */
+    bool monotone;    /* two classes that hold, merged, hold */
+    bool counts_only; /* says just: n_persons >= min_persons */
     /* NULL, or how many different values of *column a class needs, where the model says just that and n_persons >=
      * min_persons; 0: it says something else. */
     uint32_t (*least_values)(const void *state, uint32_t *column);
@@ -46,9 +46,9 @@ typedef struct kn_privacy {
     kn_status (*prepare)(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err);
     void (*discard)(void *state);
     bool (*holds)(const void *state, const kn_class_counts *counts);
-    /* NULL, or what `holds` says, faster, for searches that ask about millions of classes: unsure near the limit. Of a class
-     * that breaks it may raise must_go[class], a number of rows: with fewer of them taken out, whichever, it does not hold.
-     * must_go is aligned as a vector; of classes that were not asked about it may become anything. */
+    /* NULL, or what `holds` says, faster, for searches that ask about millions of classes: unsure near the limit. Of a
+     * class that breaks it may raise must_go[class], a number of rows: with fewer of them taken out, whichever, it does
+     * not hold. must_go is aligned as a vector; of classes that were not asked about it may become anything. */
     kn_judgement (*judge)(const void *state, const kn_lane_counts *counts, uint32_t *must_go);
     double (*value)(const void *state, const kn_class_counts *counts); /* in the model's own unit: k, l, alpha, t */
     /* A number of persons that every class that holds has: k for k-anonymity, l for l-diversity. 1 when unknown. */
@@ -67,8 +67,8 @@ typedef struct kn_model {
 typedef struct kn_models {
     size_t n;
     kn_model *items;
-    unsigned needs;            /* union */
-    bool monotone;             /* all of them */
+    unsigned needs; /* union */
+    bool monotone;  /* all of them */
     /* What kernels have fast paths for. The models together say just: n_persons >= min_persons ... */
     bool counts_only;
     /* ... or that, and that a class has so many different values of each sensitive column. A class that holds then goes

@@ -36,7 +36,8 @@ static inline uint64_t kn_persons_of_rows(const kn_tuples *tuples, double n_rows
 /* Eight classes; the KN_LANE_CLASSES of them are two halves. */
 typedef uint16_t kn_model_lanes __attribute__((vector_size(16), may_alias));
 typedef int32_t kn_model_ints __attribute__((vector_size(16), may_alias));
-typedef uint32_t kn_model_uints __attribute__((vector_size(16), may_alias)); /* of lanes that are no class: may overflow */
+typedef uint32_t kn_model_uints
+    __attribute__((vector_size(16), may_alias)); /* of lanes that are no class: may overflow */
 typedef float kn_model_floats __attribute__((vector_size(16), may_alias));
 
 static inline kn_model_lanes kn_lanes_at(const kn_lane_counts *counts, uint32_t column, size_t value, int half)
@@ -95,8 +96,14 @@ static inline kn_model_ints kn_lanes_ints(kn_model_lanes lanes, int part)
                      : (kn_model_ints)__builtin_shufflevector(lanes, zero, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
-static inline kn_model_floats kn_ints_floats(kn_model_ints ints) { return __builtin_convertvector(ints, kn_model_floats); }
-static inline kn_model_ints kn_floats_ints(kn_model_floats floats) { return __builtin_convertvector(floats, kn_model_ints); }
+static inline kn_model_floats kn_ints_floats(kn_model_ints ints)
+{
+    return __builtin_convertvector(ints, kn_model_floats);
+}
+static inline kn_model_ints kn_floats_ints(kn_model_floats floats)
+{
+    return __builtin_convertvector(floats, kn_model_ints);
+}
 
 /* Two parts of a half, narrower: numbers of 0 to 2^15 - 1, or the masks of a comparison. */
 static inline kn_model_lanes kn_ints_lanes(kn_model_ints low, kn_model_ints high)
@@ -148,7 +155,8 @@ static inline __attribute__((always_inline)) kn_lane_units kn_lanes_units(const 
 }
 
 /* Raises must_go for four classes to that many rows, rounded up; the float may be off by its last digits. */
-static inline __attribute__((always_inline)) void kn_lanes_raise(uint32_t *must_go, int half, int part, kn_model_floats rows)
+static inline __attribute__((always_inline)) void kn_lanes_raise(uint32_t *must_go, int half, int part,
+                                                                 kn_model_floats rows)
 {
     kn_model_ints *to = (kn_model_ints *)must_go + 2 * half + part, least = kn_floats_ints(rows * 0.999999f + 0.998f);
     kn_model_ints more = (kn_model_ints)(least > *to);
@@ -161,7 +169,8 @@ static inline kn_model_floats kn_floats_excess(kn_model_floats figure, kn_model_
     return figure * (1 - 1e-6f) - limit * (1 + 1e-6f);
 }
 
-/* Whether quick figures are at most their limits, up to a relative rounding: `within` and `near` are masks of a part. */
+/* Whether quick figures are at most their limits, up to a relative rounding: `within` and `near` are masks of a part.
+ */
 typedef struct kn_lane_verdict {
     kn_model_ints within[4], near[4]; /* [2 * half + part]; near: too close to tell */
 } kn_lane_verdict;
@@ -173,7 +182,8 @@ static inline void kn_lanes_begin(kn_lane_verdict *verdict, const kn_lane_counts
     for (int i = 2; i < 4; i++) verdict->within[i] = verdict->near[i] = (kn_model_ints){0};
 }
 
-static inline void kn_lanes_compare(kn_lane_verdict *verdict, int half, int part, kn_model_floats figure, kn_model_floats limit)
+static inline void kn_lanes_compare(kn_lane_verdict *verdict, int half, int part, kn_model_floats figure,
+                                    kn_model_floats limit)
 {
     const float rounding = 1e-5f;
     kn_model_ints within = (kn_model_ints)(figure < limit * (1 - rounding));

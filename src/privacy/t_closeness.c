@@ -36,10 +36,10 @@ typedef struct state {
     double *node_share; /* hierarchical: q of each node */
     double *node_gap;   /* (level of the parent - level) / height */
     /* For lanes, in units of 2^-16, rounded down: */
-    uint16_t *shares;    /* equal: q of each value; ordered: `below`; eight times each */
-    uint32_t *at_rank;   /* ordered: its value */
-    uint16_t limit;      /* max_distance */
-    float gone_per_row;  /* rows that must go for each row too many: see raise_must_go */
+    uint16_t *shares;   /* equal: q of each value; ordered: `below`; eight times each */
+    uint32_t *at_rank;  /* ordered: its value */
+    uint16_t limit;     /* max_distance */
+    float gone_per_row; /* rows that must go for each row too many: see raise_must_go */
 } state;
 
 static void discard(void *opaque)
@@ -160,8 +160,8 @@ done:
     return status;
 }
 
-/* The least rows that a class within the distance can have. A class of n rows comes closest with floor(n q) rows of each
- * value and one more of those with the largest remainders. */
+/* The least rows that a class within the distance can have. A class of n rows comes closest with floor(n q) rows of
+ * each value and one more of those with the largest remainders. */
 static kn_status note_least_rows(state *self, const kn_tuples *tuples, kn_error *err)
 {
     enum { MOST_ROWS = 256, MOST_VALUES = 256 }; /* beyond, it is not worth the time */
@@ -421,7 +421,8 @@ static kn_judgement judge_equal(const state *self, const kn_lane_counts *counts,
         over = kn_lanes_excess(over, rounding);
         near[half] = (kn_model_lanes)(over == 0);
         for (int part = 0; part < 2; part++)
-            raise_must_go(must_go, self, half, part, kn_ints_floats(kn_lanes_ints(over, part)) * units[half].rows[part]);
+            raise_must_go(must_go, self, half, part,
+                          kn_ints_floats(kn_lanes_ints(over, part)) * units[half].rows[part]);
     }
     const uint32_t holds = kn_lanes_bits(within) & counts->ask;
     return (kn_judgement){holds, kn_lanes_bits(near) & counts->ask & ~holds};

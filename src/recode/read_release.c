@@ -1,8 +1,8 @@
 /* The way back: a released file becomes a kn_release against the original's domains, for `kanon measure`.
  *
  * Rows with equal cells in every QI are a class. Where suppression was allowed, rows with * in every QI are
- * taken as suppressed; otherwise they are a class of everything. Rows that the original has and the release has not were
- * removed. No row is matched with its original: every measure follows from classes, cells and histograms. */
+ * taken as suppressed; otherwise they are a class of everything. Rows that the original has and the release has not
+ * were removed. No row is matched with its original: every measure follows from classes, cells and histograms. */
 #include "recode/recode.h"
 
 #include "hierarchy/build.h"
@@ -14,11 +14,11 @@
 
 typedef struct reading {
     const kn_tuples *tuples;
-    kn_table *table;       /* the released file */
-    uint32_t *column_of;   /* [q]: its column in the file */
-    kn_cell **cells;       /* [q][spelling] */
-    uint32_t **same_cell;  /* [q][spelling]: number of its cell; equal cells, equal numbers */
-    uint32_t *n_cells;     /* [q] */
+    kn_table *table;      /* the released file */
+    uint32_t *column_of;  /* [q]: its column in the file */
+    kn_cell **cells;      /* [q][spelling] */
+    uint32_t **same_cell; /* [q][spelling]: number of its cell; equal cells, equal numbers */
+    uint32_t *n_cells;    /* [q] */
     kn_release *release;
     bool guard_formulas, may_suppress;
 } reading;

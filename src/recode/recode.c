@@ -285,8 +285,8 @@ static kn_status drop_breaking_classes(bool *changed, kn_release *r, const kn_ta
     KN_NEW(buffer, r->tuples->n_sensitive);
     for (uint32_t c = 0; c < r->n_classes; c++) {
         kn_class_counts counts = kn_release_class(r, c, buffer);
-        bool kept = counts.n_rows != 0 &&
-                    kn_models_hold_class(task->models, &counts, r->cells + (size_t)c * n_qis, r->sets);
+        bool kept =
+            counts.n_rows != 0 && kn_models_hold_class(task->models, &counts, r->cells + (size_t)c * n_qis, r->sets);
         if (!kept) *changed = true;
         renumbered[c] = kept ? n_kept : KN_NONE;
         if (kept && n_kept++ != c)
@@ -369,10 +369,11 @@ static kn_status settle_suppressed(kn_release *r, const kn_task *task, kn_error 
     KN_TRY(drop_breaking_classes(&changed, r, task, err));
     if (changed || !histograms) KN_TRY(count_release(r, true, task, err));
     if (r->n_suppressed > task->max_suppressed)
-        KN_FAIL(KN_NOT_MET,
-                "%u of %u rows would have to be suppressed, and --max-suppressed allows %llu; allow more, or lower k, or "
-                "use fewer quasi-identifiers",
-                r->n_suppressed, r->tuples->n_rows, (unsigned long long)task->max_suppressed);
+        KN_FAIL(
+            KN_NOT_MET,
+            "%u of %u rows would have to be suppressed, and --max-suppressed allows %llu; allow more, or lower k, or "
+            "use fewer quasi-identifiers",
+            r->n_suppressed, r->tuples->n_rows, (unsigned long long)task->max_suppressed);
     if (r->n_suppressed != 0) KN_TRY(suppressed_may_stay(&stay, r, task, err));
     r->n_removed = stay ? 0 : r->n_suppressed;
     r->suppressed_joined = stay && r->n_suppressed != 0 && all_star_class(r) != KN_NONE;

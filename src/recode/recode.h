@@ -18,9 +18,9 @@ kn_status kn_release_write(uint32_t **order, uint32_t *n_written, kn_output *out
                            kn_row_order row_order, bool guard_formulas, kn_pool *pool, kn_ticker *ticker,
                            kn_error *err);
 
-/* `kanon measure`: the released file read back against the original's domains. Each QI cell becomes a kn_cell; rows with
- * equal QI cells are a class. `may_suppress`: rows with * in every QI are taken as suppressed,
- * otherwise as a class like any other. KN_INPUT naming line, column and value for a cell that is no generalization. */
+/* `kanon measure`: the released file read back against the original's domains. Each QI cell becomes a kn_cell; rows
+ * with equal QI cells are a class. `may_suppress`: rows with * in every QI are taken as suppressed, otherwise as a
+ * class like any other. KN_INPUT naming line, column and value for a cell that is no generalization. */
 kn_status kn_release_read(kn_release **out, const char *path, const kn_csv_options *options, const kn_tuples *tuples,
                           bool guard_formulas, bool may_suppress, kn_pool *pool, kn_ticker *ticker, kn_error *err);
 

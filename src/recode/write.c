@@ -19,9 +19,9 @@
 /* One released column: row -> item -> rank, and the texts by rank. An item is a spelling (copied columns) or a cell. */
 typedef struct out_column {
     const kn_column *column;
-    uint32_t q;          /* number of the QI, or KN_NONE for a copied column */
+    uint32_t q; /* number of the QI, or KN_NONE for a copied column */
     uint32_t n_items;
-    uint32_t *rank;      /* [item] */
+    uint32_t *rank;       /* [item] */
     uint32_t *class_item; /* QIs: [class], class n_classes is the suppressed rows */
     uint32_t n_texts;
     char *bytes;
@@ -112,10 +112,8 @@ done:
 static void append_item(const writer *w, kn_buffer *texts, bool last_column, const char *bytes, size_t n)
 {
     append_cell(texts, bytes, n, w->delimiter, w->n_columns == 1);
-    if (last_column)
-        kn_buffer_text(texts, w->table->line_end);
-    else
-        kn_buffer_char(texts, w->delimiter);
+    if (last_column) kn_buffer_text(texts, w->table->line_end);
+    else kn_buffer_char(texts, w->delimiter);
 }
 
 static kn_status prepare_copied(writer *w, out_column *out, bool last_column, kn_error *err)
@@ -158,10 +156,7 @@ done:
 }
 
 /* A generalized label that a spreadsheet would take for a formula. Original values are left alone: they were there. */
-static bool is_formula(const kn_buffer *text)
-{
-    return text->n > 1 && strchr("=+-@", text->bytes[0]) != NULL;
-}
+static bool is_formula(const kn_buffer *text) { return text->n > 1 && strchr("=+-@", text->bytes[0]) != NULL; }
 
 static kn_status cell_text(kn_buffer *text, const writer *w, uint32_t q, const kn_cell *cell, uint32_t spelling,
                            kn_error *err)
@@ -322,7 +317,8 @@ static inline char *put_text(char *to, const out_column *out, uint32_t rank)
 /* The cells of neighbouring QIs. */
 static char *put_class(char *to, const writer *w, uint32_t first, uint32_t end, uint32_t class)
 {
-    for (uint32_t c = first; c < end; c++) to = put_text(to, &w->columns[c], w->columns[c].rank[w->columns[c].class_item[class]]);
+    for (uint32_t c = first; c < end; c++)
+        to = put_text(to, &w->columns[c], w->columns[c].rank[w->columns[c].class_item[class]]);
     return to;
 }
 
@@ -332,19 +328,20 @@ static inline void fetch_row(const writer *w, uint32_t row)
     __builtin_prefetch(&w->release->row_class[row]);
     for (uint32_t c = 0; c < w->n_columns; c++) {
         const kn_column *column = w->columns[c].column;
-        if (w->columns[c].q == KN_NONE) __builtin_prefetch((const char *)column->codes + (size_t)row * column->code_bytes);
+        if (w->columns[c].q == KN_NONE)
+            __builtin_prefetch((const char *)column->codes + (size_t)row * column->code_bytes);
     }
 }
 
-/* Rows of one class follow each other, mostly: their QIs are copied from the first of them, not from the row before, whose
- * bytes are still on their way to the cache. */
+/* Rows of one class follow each other, mostly: their QIs are copied from the first of them, not from the row before,
+ * whose bytes are still on their way to the cache. */
 static kn_status format_rows(writer *w, kn_buffer *buffer, uint64_t begin, uint64_t end, kn_error *err)
 {
     kn_status status = KN_OK;
     enum { AHEAD = 16 };
     const uint32_t *row_class = w->release->row_class;
     uint32_t last_class = KN_NONE; /* no row has this one: suppressed rows count as n_classes */
-    struct stretch { /* [column]: what neighbouring QIs became in the class, where the first of them is */
+    struct stretch {               /* [column]: what neighbouring QIs became in the class, where the first of them is */
         size_t at, n;
     } *stretches = NULL;
     KN_NEW(stretches, w->n_columns);
@@ -443,13 +440,16 @@ done:
 }
 
 kn_status kn_release_write(uint32_t **order, uint32_t *n_written, kn_output *output, const kn_release *release,
-                           kn_row_order row_order, bool guard_formulas, kn_pool *pool, kn_ticker *ticker,
-                           kn_error *err)
+                           kn_row_order row_order, bool guard_formulas, kn_pool *pool, kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_table *table = release->tuples->table;
-    writer w = {.release = release, .table = table, .delimiter = table->delimiter, .guard_formulas = guard_formulas,
-                .pool = pool, .ticker = ticker};
+    writer w = {.release = release,
+                .table = table,
+                .delimiter = table->delimiter,
+                .guard_formulas = guard_formulas,
+                .pool = pool,
+                .ticker = ticker};
     if (order != NULL) *order = NULL;
     *n_written = 0;
     KN_TRY(prepare_columns(&w, err));

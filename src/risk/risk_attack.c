@@ -63,10 +63,8 @@ static bool same_value(slice released, slice value)
 static size_t interval_dots(slice cell)
 {
     for (size_t i = 0; i + 1 < cell.n; i++) {
-        if (cell.bytes[i] == '\\')
-            i++;
-        else if (i > 0 && cell.bytes[i] == '.' && cell.bytes[i + 1] == '.' && i + 2 < cell.n)
-            return i;
+        if (cell.bytes[i] == '\\') i++;
+        else if (i > 0 && cell.bytes[i] == '.' && cell.bytes[i + 1] == '.' && i + 2 < cell.n) return i;
     }
     return 0;
 }
@@ -366,10 +364,8 @@ static kn_status column_bits(attack *all, size_t c, kn_error *err)
         slice cell;
         cell.bytes = kn_column_bytes(released, s, &cell.n);
         uint64_t *row = covered + (size_t)s * words;
-        if (is_missing(released, s))
-            memset(row, 0xff, words * sizeof *row);
-        else
-            cell_covered(row, &known, cell, all->columns[c].tree, scratch);
+        if (is_missing(released, s)) memset(row, 0xff, words * sizeof *row);
+        else cell_covered(row, &known, cell, all->columns[c].tree, scratch);
         if (s % 256 == 0) KN_TRY(kn_tick(all->ticker, "attack", -1, err));
     }
     for (uint32_t class_index = 0; class_index < all->classes.n; class_index++) {

@@ -189,10 +189,8 @@ static const uint64_t *smaller_bits(const sweep *all, uint64_t columns)
     size_t low = 0, high = all->n_smaller;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (all->smaller[middle].columns < columns)
-            low = middle + 1;
-        else
-            high = middle;
+        if (all->smaller[middle].columns < columns) low = middle + 1;
+        else high = middle;
     }
     assert(low < all->n_smaller && all->smaller[low].columns == columns);
     return all->smaller_bits + low * all->words;

@@ -46,10 +46,8 @@ static void absent_add(shifts *sum, kn_histogram histogram, const uint32_t *by_s
         if (usual <= sum->out->largest_shift) return;
         while (low < high) {
             uint32_t middle = low + (high - low) / 2;
-            if (histogram.values[middle] < value)
-                low = middle + 1;
-            else
-                high = middle;
+            if (histogram.values[middle] < value) low = middle + 1;
+            else high = middle;
         }
         if (low == histogram.n || histogram.values[low] != value) {
             sum->out->largest_shift = usual;

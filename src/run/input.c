@@ -28,7 +28,7 @@ static kn_status csv_options(kn_input *input, kn_error *err)
         input->csv.delimiter = delimiter[0];
     }
     if (encoding != NULL)
-        input->csv.encoding = strcmp(encoding, "latin-1") == 0   ? KN_ENCODING_LATIN1
+        input->csv.encoding = strcmp(encoding, "latin-1") == 0  ? KN_ENCODING_LATIN1
                               : strcmp(encoding, "utf-16") == 0 ? KN_ENCODING_UTF16
                                                                 : KN_ENCODING_UTF8;
     input->csv.no_header = kn_settings_flag(s, "no-header");
@@ -190,11 +190,12 @@ static kn_status refuse_stars(const kn_input *input, kn_error *err)
         if (star == KN_NONE) continue;
         bool is_missing = column->has_missing && kn_column_value(column, star) == column->n_values - 1;
         if (is_missing && missing_is_wildcard(input->settings)) continue;
-        return kn_error_set(err, KN_INPUT,
-                            "%s, line %llu, column %s: the value %s would be ambiguous, because in a release * means any value; "
-                            "rename it in the data, or, if it stands for something unknown, say --null '*' --missing wildcard",
-                            input->table->source, (unsigned long long)column->first_line[star], column->name,
-                            kn_value_shown(shown, "*", 1, false));
+        return kn_error_set(
+            err, KN_INPUT,
+            "%s, line %llu, column %s: the value %s would be ambiguous, because in a release * means any value; "
+            "rename it in the data, or, if it stands for something unknown, say --null '*' --missing wildcard",
+            input->table->source, (unsigned long long)column->first_line[star], column->name,
+            kn_value_shown(shown, "*", 1, false));
     }
     return KN_OK;
 }
@@ -256,8 +257,9 @@ static kn_status sensitive_trees(kn_input *input, kn_error *err)
         kn_sensitive *sensitive = &input->tuples->sensitive[s];
         const kn_column_choice *choice = &input->choices[sensitive->column - input->table->columns];
         if (choice->hierarchy == NULL) continue;
-        kn_hierarchy_request request = {choice->hierarchy, choice->hierarchy_folder, true, 1, 0, KN_NONE,
-                                        input->redact, false, choice->hierarchy_where};
+        kn_hierarchy_request request = {
+            choice->hierarchy,      choice->hierarchy_folder, true, 1, 0, KN_NONE, input->redact, false,
+            choice->hierarchy_where};
         KN_TRY(kn_domain_build(&domain, sensitive->column, input->table->source, input->table->n_rows, &request, err));
         KN_NEW(sensitive->leaf_of_value, sensitive->n_values);
         for (uint32_t i = 0; i < sensitive->column->n_spellings; i++)
@@ -282,8 +284,8 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {
         const kn_column_choice *choice = &input->choices[quasi[q]];
-        kn_hierarchy_request request = {choice->hierarchy, choice->hierarchy_folder, must_be_tree, choice->weight,
-                                        choice->min_level, choice->max_level, input->redact, wildcard,
+        kn_hierarchy_request request = {choice->hierarchy,      choice->hierarchy_folder, must_be_tree,  choice->weight,
+                                        choice->min_level,      choice->max_level,        input->redact, wildcard,
                                         choice->hierarchy_where};
         KN_TRY(kn_domain_build(&input->domains[q], &input->table->columns[quasi[q]], input->table->source,
                                input->table->n_rows, &request, err));
@@ -311,7 +313,8 @@ kn_status kn_input_model_specs(kn_input *input, kn_error *err)
     for (size_t i = 0; i < s->items.n; i++) {
         const kn_setting *item = &s->items.items[i];
         bool is_k = strcmp(item->option, "k") == 0;
-        if ((!is_k && strcmp(item->option, "model") != 0) || (is_k && item != k) || !kn_setting_in_force(s, item)) continue;
+        if ((!is_k && strcmp(item->option, "model") != 0) || (is_k && item != k) || !kn_setting_in_force(s, item))
+            continue;
         kn_setting_model(&spec, item);
         KN_TRY(kn_buffer_finish(&input->model_specs[input->n_models], &spec, err));
         has_k |= strncmp(input->model_specs[input->n_models++], "k-anonymity", strlen("k-anonymity")) == 0;
@@ -379,7 +382,8 @@ static const kn_algorithm *choose_algorithm(const char **why, const kn_settings 
     enum { TINY_ROWS = 12 };
     const char *recoding = kn_settings_text(settings, "recoding"), *measure = kn_settings_text(settings, "measure");
     char name[64];
-    snprintf(name, sizeof name, "%.*s", measure != NULL ? (int)strcspn(measure, ":") : 2, measure != NULL ? measure : "lm");
+    snprintf(name, sizeof name, "%.*s", measure != NULL ? (int)strcspn(measure, ":") : 2,
+             measure != NULL ? measure : "lm");
     const kn_measure *type = kn_measure_find(name);
     if (recoding != NULL && strcmp(recoding, "global") == 0) {
         *why = "auto: the best full-domain recoding, because --recoding global was asked for";

@@ -18,8 +18,8 @@ typedef struct kn_input {
     kn_buffer warnings; /* one per line */
     bool redact;
     /* kn_input_read */
-    char *path;           /* where the table can be read again; stdin is spooled to an unlinked file */
-    int spool;            /* descriptor of that file, or -1 */
+    char *path; /* where the table can be read again; stdin is spooled to an unlinked file */
+    int spool;  /* descriptor of that file, or -1 */
     kn_csv_options csv;
     kn_words null_values; /* behind csv.null_values */
     kn_table *table;

@@ -83,7 +83,8 @@ kn_status kn_verdict_status(const kn_verdict *verdict, bool all_models, kn_error
         if (check->state == KN_CHECK_BROKEN)
             return kn_error_set(err, KN_NOT_MET, "%s does not hold: %s", check->name, detail);
         if (all_models && check->state == KN_CHECK_NOT_MADE && kn_privacy_find(check->name) != NULL)
-            return kn_error_set(err, KN_NOT_MET, "%s could not be recounted on the written file: %s", check->name, detail);
+            return kn_error_set(err, KN_NOT_MET, "%s could not be recounted on the written file: %s", check->name,
+                                detail);
     }
     return KN_OK;
 }
@@ -113,10 +114,9 @@ kn_status kn_verdict_json(char **out, const kn_verdict *verdict, kn_error *err)
         const kn_check *check = &verdict->checks[i];
         /* Details name classes and cells; only the reason why a check was not made is free of values. */
         const char *detail = check->state == KN_CHECK_NOT_MADE && check->detail != NULL ? check->detail : "";
-        json_array_append_new(checks, json_pack("{s:s, s:s, s:o, s:s}", "name", check->name, "state",
-                                                states[check->state], "worst",
-                                                isfinite(check->worst) ? json_real(check->worst) : json_null(),
-                                                "detail", detail));
+        json_array_append_new(
+            checks, json_pack("{s:s, s:s, s:o, s:s}", "name", check->name, "state", states[check->state], "worst",
+                              isfinite(check->worst) ? json_real(check->worst) : json_null(), "detail", detail));
     }
     json_t *root =
         json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "holds", verdict->holds, "rows", (json_int_t)verdict->n_rows,

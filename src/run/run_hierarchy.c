@@ -25,8 +25,11 @@ static kn_status read_column(tree_run *r, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_setting *setting = kn_settings_nth(r->settings, "hierarchy", 0);
-    r->request = (kn_hierarchy_request){.spec = kn_settings_text(r->settings, "data"), .must_be_tree = true, .weight = 1,
-                                        .max_level = KN_NONE, .redact = kn_settings_flag(r->settings, "redact")};
+    r->request = (kn_hierarchy_request){.spec = kn_settings_text(r->settings, "data"),
+                                        .must_be_tree = true,
+                                        .weight = 1,
+                                        .max_level = KN_NONE,
+                                        .redact = kn_settings_flag(r->settings, "redact")};
     if (setting == NULL) goto done;
     if (kn_settings_nth(r->settings, "hierarchy", 1) != NULL)
         KN_FAIL(KN_USAGE, "one --hierarchy COL=... at a time, please");
@@ -101,16 +104,11 @@ kn_status kn_hierarchy(kn_result **out, const kn_settings *settings, kn_error *e
     *out = NULL;
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(read_column(&r, err));
-    if (strcmp(what, "make") == 0)
-        KN_TRY(make(&result->text, &r, err));
-    else if (strcmp(what, "check") == 0)
-        KN_TRY(check(&result->text, &r, &n_lacking, err));
-    else if (strcmp(what, "show") == 0)
-        KN_TRY(show(&result->text, &r, err));
-    else if (strcmp(what, "rectify") == 0)
-        KN_TRY(rectify(&result->text, &r, err));
-    else
-        KN_FAIL(KN_USAGE, "hierarchy make, check, show or rectify, not '%.40s'", what);
+    if (strcmp(what, "make") == 0) KN_TRY(make(&result->text, &r, err));
+    else if (strcmp(what, "check") == 0) KN_TRY(check(&result->text, &r, &n_lacking, err));
+    else if (strcmp(what, "show") == 0) KN_TRY(show(&result->text, &r, err));
+    else if (strcmp(what, "rectify") == 0) KN_TRY(rectify(&result->text, &r, err));
+    else KN_FAIL(KN_USAGE, "hierarchy make, check, show or rectify, not '%.40s'", what);
     if (target != NULL) {
         KN_TRY(kn_output_text(target, result->text, err));
         kn_free(result->text);

@@ -1,5 +1,5 @@
-/* `kanon lattice`: every full-domain generalization of a table with its smallest class, suppressed rows and measures, as
- * CSV; the feasible, the minimal and the best nodes counted in the summary. */
+/* `kanon lattice`: every full-domain generalization of a table with its smallest class, suppressed rows and measures,
+ * as CSV; the feasible, the minimal and the best nodes counted in the summary. */
 #include "algo/lattice_table.h"
 #include "io/output_file.h"
 #include "report/report_data.h"
@@ -50,7 +50,8 @@ done:
 static kn_status write_page(const kn_lattice_table *table, const kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *target = kn_settings_text(input->settings, "report"), *name = kn_settings_text(input->settings, "language");
+    const char *target = kn_settings_text(input->settings, "report"),
+               *name = kn_settings_text(input->settings, "language");
     kn_language language = name != NULL ? kn_language_find(name) : KN_LANGUAGE_EN;
     char *html = NULL;
     if (target == NULL) return KN_OK;
@@ -84,7 +85,8 @@ static counts count_nodes(const kn_lattice_table *table)
     return found;
 }
 
-static kn_status summarize(kn_result *result, const kn_lattice_table *table, const kn_objective *objective, kn_error *err)
+static kn_status summarize(kn_result *result, const kn_lattice_table *table, const kn_objective *objective,
+                           kn_error *err)
 {
     enum { SHOWN = 10 };
     kn_buffer text = {0};
@@ -116,8 +118,8 @@ static json_t *levels_json(const kn_lattice_table *table, size_t node)
 }
 
 /* All minimal nodes; the full table is the CSV's. */
-static kn_status put_json(kn_result *result, const kn_lattice_table *table, const kn_input *input, const kn_seconds *seconds,
-                          kn_error *err)
+static kn_status put_json(kn_result *result, const kn_lattice_table *table, const kn_input *input,
+                          const kn_seconds *seconds, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_buffer text = {0};
@@ -132,9 +134,9 @@ static kn_status put_json(kn_result *result, const kn_lattice_table *table, cons
     }
     json_t *root = json_pack("{s:s, s:I, s:I, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f}, s:I}", "measure",
                              input->objective->type->name, "nodes", (json_int_t)table->n, "feasible",
-                             (json_int_t)found.n_feasible, "minimal", minimal, "best", best, "seconds", "read", seconds->read,
-                             "encode", seconds->encode, "search", seconds->search, "write", seconds->write, "total",
-                             seconds->total, "peak_bytes", (json_int_t)kn_memory_peak());
+                             (json_int_t)found.n_feasible, "minimal", minimal, "best", best, "seconds", "read",
+                             seconds->read, "encode", seconds->encode, "search", seconds->search, "write",
+                             seconds->write, "total", seconds->total, "peak_bytes", (json_int_t)kn_memory_peak());
     char *dumped = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
     json_decref(root);
     if (dumped == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -165,16 +167,24 @@ kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_erro
     KN_TRY(kn_input_goals(input, err));
     KN_TRY(list_objectives(&objectives, &n_objectives, input, err));
     size_t used_bytes = kn_memory_used();
-    kn_task task = {.tuples = input->tuples, .models = input->models, .objective = input->objective, .args = &no_args,
-                    .max_suppressed = input->max_suppressed, .pool = input->pool, .ticker = &input->ticker,
+    kn_task task = {.tuples = input->tuples,
+                    .models = input->models,
+                    .objective = input->objective,
+                    .args = &no_args,
+                    .max_suppressed = input->max_suppressed,
+                    .pool = input->pool,
+                    .ticker = &input->ticker,
                     .memory_bytes = memory_bytes > (double)used_bytes ? (size_t)memory_bytes - used_bytes : 0};
     double searched = kn_seconds_now();
     KN_TRY(kn_lattice_table_new(&table, &task, (const kn_objective *const *)objectives, n_objectives, MAX_NODES, err));
     double listed = kn_seconds_now();
     KN_TRY(write_table(table, input, err));
     KN_TRY(write_page(table, input, err));
-    seconds = (kn_seconds){.read = input->seconds_read, .encode = input->seconds_encode, .search = listed - searched,
-                           .write = kn_seconds_now() - listed, .total = kn_seconds_now() - began};
+    seconds = (kn_seconds){.read = input->seconds_read,
+                           .encode = input->seconds_encode,
+                           .search = listed - searched,
+                           .write = kn_seconds_now() - listed,
+                           .total = kn_seconds_now() - began};
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(put_json(result, table, input, &seconds, err));
     KN_TRY(summarize(result, table, input->objective, err));

@@ -35,9 +35,13 @@ static void add_entry(kn_buffer *text, json_t *list, const entry *e)
     for (size_t i = 0; i < e->n_params; i++) {
         const kn_param *param = &e->params[i];
         kn_buffer_printf(text, "    %s=%s", param->name,
-                         param->choices != NULL ? param->choices : param->type == KN_PARAM_BOOL ? "yes|no" : "");
+                         param->choices != NULL         ? param->choices
+                         : param->type == KN_PARAM_BOOL ? "yes|no"
+                                                        : "");
         kn_buffer_printf(text, "%s%s%s%s\n", param->help != NULL ? "  " : "", param->help != NULL ? param->help : "",
-                         param->preset != NULL ? "; default " : param->required ? "; required" : "",
+                         param->preset != NULL ? "; default "
+                         : param->required     ? "; required"
+                                               : "",
                          param->preset != NULL ? param->preset : "");
         json_array_append_new(params, param_json(param));
     }
@@ -66,8 +70,10 @@ static kn_status list_entries(kn_buffer *text, json_t *list, const char *what, k
                       &(entry){all[i]->name, all[i]->summary, all[i]->citation, all[i]->params, all[i]->n_params});
     } else if (strcmp(what, "hierarchies") == 0) {
         const kn_hierarchy_spec *all = kn_hierarchy_specs(&n);
-        for (size_t i = 0; i < n; i++) add_entry(text, list, &(entry){.name = all[i].syntax, .summary = all[i].summary});
-        add_entry(text, list, &(entry){.name = "FILE", .summary = "one line per value: value first, root last, separated by ;"});
+        for (size_t i = 0; i < n; i++)
+            add_entry(text, list, &(entry){.name = all[i].syntax, .summary = all[i].summary});
+        add_entry(text, list,
+                  &(entry){.name = "FILE", .summary = "one line per value: value first, root last, separated by ;"});
     } else {
         return kn_error_set(err, KN_USAGE, "list what? algorithms, measures, models or hierarchies, not '%.40s'", what);
     }

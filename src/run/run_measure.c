@@ -15,10 +15,8 @@ static kn_status losses_text(kn_result *result, const kn_facts *facts, kn_error 
     json_t *losses = json_object(), *root;
     for (size_t i = 0; i < facts->n_losses; i++) {
         const kn_loss *loss = &facts->losses[i];
-        if (isfinite(loss->value))
-            kn_buffer_printf(&text, "%-22s %.10g\n", loss->name, loss->value);
-        else
-            kn_buffer_printf(&text, "%-22s -\n", loss->name);
+        if (isfinite(loss->value)) kn_buffer_printf(&text, "%-22s %.10g\n", loss->name, loss->value);
+        else kn_buffer_printf(&text, "%-22s -\n", loss->name);
         json_object_set_new(losses, loss->name, isfinite(loss->value) ? json_real(loss->value) : json_null());
     }
     root = json_pack("{s:{s:I, s:I}, s:I, s:o}", "input", "rows", (json_int_t)facts->tuples->n_rows, "persons",
@@ -53,8 +51,7 @@ kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_erro
     KN_TRY(kn_input_encode(input, false, err));
     kn_input_suppression(input);
     KN_TRY(kn_release_read(&release, path, &input->csv, input->tuples, kn_settings_flag(settings, "guard-formulas"),
-                           input->max_suppressed > 0,
-                           input->pool, &input->ticker, err));
+                           input->max_suppressed > 0, input->pool, &input->ticker, err));
     facts.tuples = input->tuples;
     facts.release = release;
     KN_TRY(kn_facts_losses(&facts, input->pool, err));

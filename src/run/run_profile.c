@@ -136,10 +136,8 @@ static void hierarchy_guess(guess *out, const kn_column *column)
     } else if (column->type == KN_TYPE_INT && column->n_values > 10) {
         uint32_t last = column->n_values - 1 - column->has_missing;
         double range = column->number[last] - column->number[0], step = pow(10, floor(log10(fmax(range / 15, 1))));
-        if (range / 15 > step * 5)
-            step *= 5;
-        else if (range / 15 > step * 2)
-            step *= 2;
+        if (range / 15 > step * 5) step *= 5;
+        else if (range / 15 > step * 2) step *= 2;
         snprintf(out->hierarchy, sizeof out->hierarchy, "intervals(%.0f,%.0f,%.0f)", step, step * 2, step * 4);
     }
 }
@@ -247,8 +245,7 @@ static void yaml_key(kn_buffer *out, const char *name)
     }
     kn_buffer_char(out, '"');
     for (const char *c = name; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20)
-            kn_buffer_printf(out, "\\x%02x", (unsigned char)*c);
+        if ((unsigned char)*c < 0x20) kn_buffer_printf(out, "\\x%02x", (unsigned char)*c);
         else {
             if (*c == '"' || *c == '\\') kn_buffer_char(out, '\\');
             kn_buffer_char(out, *c);

@@ -35,7 +35,8 @@ static kn_status read_columns(kn_input *input, const char *release, bool has_ori
     status = released_names(&names, &n_names, release, &utf8, &not_utf8);
     if (status != KN_OK && input->csv.encoding == KN_ENCODING_UTF8) KN_FAIL(status, "%s", not_utf8.message);
     if (status != KN_OK) KN_TRY(released_names(&names, &n_names, release, &input->csv, err));
-    else if (!has_original) input->csv.encoding = KN_ENCODING_UTF8; /* a release of ours is UTF-8, whatever the table was */
+    else if (!has_original)
+        input->csv.encoding = KN_ENCODING_UTF8; /* a release of ours is UTF-8, whatever the table was */
     KN_TRY(kn_input_read(input, has_original ? "original" : "release",
                          has_original ? KN_COLUMNS_OF_ORIGINAL : KN_COLUMNS_OF_RELEASE, names, n_names, err));
     if (has_original) KN_TRY(kn_input_encode(input, false, err));

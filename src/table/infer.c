@@ -308,10 +308,8 @@ void kn_inference_look(kn_inference *o, uint32_t list)
     for (uint32_t i = 0; i < n; i++) {
         size_t n_bytes;
         const char *bytes = bytes_in(&o->lists[list], i, &n_bytes);
-        if (is_missing(bytes, n_bytes, o->options))
-            state->items[n - ++n_missing] = (item){0, i, list};
-        else
-            state->items[state->n_present++] = (item){0, i, list};
+        if (is_missing(bytes, n_bytes, o->options)) state->items[n - ++n_missing] = (item){0, i, list};
+        else state->items[state->n_present++] = (item){0, i, list};
     }
     if (declared != KN_TYPE_TEXT && declared != KN_TYPE_DATE) look_for_numbers(o, state);
     if (declared == KN_TYPE_DATE || (declared == KN_TYPE_AUTO && (!state->numbers || state->n_present == 0)))

@@ -133,12 +133,9 @@ kn_number_kind kn_number_read(double *out, const char *bytes, size_t n_bytes, bo
     /* [-]digits[.digits] with at most 15 digits: a mantissa below 2^53 and a small power of ten, one rounding. */
     if (end - at >= 1 && end - at <= 16) {
         for (; at < end; at++) {
-            if (is_digit(*at))
-                mantissa = mantissa * 10 + (uint64_t)(*at - '0');
-            else if (*at == '.' && point == NULL)
-                point = at;
-            else
-                break;
+            if (is_digit(*at)) mantissa = mantissa * 10 + (uint64_t)(*at - '0');
+            else if (*at == '.' && point == NULL) point = at;
+            else break;
         }
         const char *whole_end = point != NULL ? point : end;
         bool zeros = whole_end - first > 1 && *first == '0';

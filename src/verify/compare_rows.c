@@ -74,8 +74,7 @@ static kn_status check_rows(kn_recount *recount, kn_error *err)
     uint32_t n_release = recount->release->n_rows, n_original = recount->original->n_rows;
     KN_TRY(check_order(recount, &problem, err));
     if (problem.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    if (problem.n > 0)
-        KN_TRY(kn_recount_note(recount, KN_CHECK_ROWS, KN_CHECK_BROKEN, NAN, err, "%s", problem.bytes));
+    if (problem.n > 0) KN_TRY(kn_recount_note(recount, KN_CHECK_ROWS, KN_CHECK_BROKEN, NAN, err, "%s", problem.bytes));
     else if (n_release > n_original)
         KN_TRY(kn_recount_note(recount, KN_CHECK_ROWS, KN_CHECK_BROKEN, NAN, err,
                                "the release has %u rows, the original only %u", n_release, n_original));
@@ -254,8 +253,7 @@ static kn_status check_copied(kn_recount *recount, const copied_tuples *copied, 
                          copied->n_keys, copied->n_keys == 1 ? "" : "s");
     } else {
         show_copied(&detail, recount, row);
-        if (copied->match[row] == KN_NONE)
-            kn_buffer_text(&detail, " is in no row of the original");
+        if (copied->match[row] == KN_NONE) kn_buffer_text(&detail, " is in no row of the original");
         else
             kn_buffer_printf(&detail, " is in only %u row%s of the original", groups->group_rows[copied->match[row]],
                              groups->group_rows[copied->match[row]] == 1 ? "" : "s");
@@ -477,8 +475,7 @@ kn_status kn_recount_compare(kn_recount *recount, kn_error *err)
     } else {
         KN_TRY(group_copied(&copied, recount, err));
         KN_TRY(check_copied(recount, &copied, err));
-        if (recount->has_all_qis)
-            KN_TRY(check_candidates(recount, &copied, &all, text, err));
+        if (recount->has_all_qis) KN_TRY(check_candidates(recount, &copied, &all, text, err));
         else
             KN_TRY(kn_recount_note(recount, KN_CHECK_VALUES, KN_CHECK_NOT_MADE, NAN, err,
                                    "a quasi-identifier is not in the release"));

@@ -109,10 +109,8 @@ static uint32_t run_end(const kn_inside *inside, const kn_sheet_column *column, 
     uint32_t end = high - known > step ? known + step : high; /* the run ends in (known, end] */
     while (known + 1 < end) {
         uint32_t middle = known + (end - known) / 2;
-        if (kn_sheet_code(column, inside->rows[middle]) == code)
-            known = middle;
-        else
-            end = middle;
+        if (kn_sheet_code(column, inside->rows[middle]) == code) known = middle;
+        else end = middle;
     }
     return known + 1;
 }

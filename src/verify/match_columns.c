@@ -45,10 +45,8 @@ static uint32_t find_position(const text_ranks *ranks, double position, bool bey
         const ranked_text *at = &ranks->order[middle];
         bool before =
             !at->missing && !isnan(at->position) && (at->position < position || (beyond && at->position == position));
-        if (before)
-            low = middle + 1;
-        else
-            high = middle;
+        if (before) low = middle + 1;
+        else high = middle;
     }
     return low;
 }

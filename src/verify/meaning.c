@@ -102,10 +102,8 @@ static uint32_t find_label(const label_index *index, const char *bytes, size_t n
     uint32_t low = 0, high = index->n_labels;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (compare_labels(&index->labels[middle], &wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
+        if (compare_labels(&index->labels[middle], &wanted) < 0) low = middle + 1;
+        else high = middle;
     }
     return low < index->n_labels && compare_labels(&index->labels[low], &wanted) == 0 ? low : index->n_labels;
 }
@@ -212,12 +210,9 @@ static const char *take_member(char *to, size_t *n_to, const char *at, const cha
 {
     *n_to = 0;
     for (; at < end; at++) {
-        if (*at == '\\' && at + 1 < end)
-            at++;
-        else if (in_set && (*at == '|' || *at == '}'))
-            break;
-        else if (!in_set && *at == '.' && at + 1 < end && at[1] == '.')
-            break;
+        if (*at == '\\' && at + 1 < end) at++;
+        else if (in_set && (*at == '|' || *at == '}')) break;
+        else if (!in_set && *at == '.' && at + 1 < end && at[1] == '.') break;
         to[(*n_to)++] = *at;
     }
     return at;
@@ -341,10 +336,8 @@ static kn_status read_released(kn_meaning *meaning, kn_released_text *text, cons
         if (text->n_nodes > 0) goto done;
     }
     if (text->same != KN_NONE || text->everything || text->missing) goto done;
-    if (n_bytes >= 2 && bytes[0] == '{')
-        KN_TRY(read_set(meaning, text, scratch, bytes, n_bytes, err));
-    else
-        read_interval(meaning, text, index, scratch, bytes, n_bytes);
+    if (n_bytes >= 2 && bytes[0] == '{') KN_TRY(read_set(meaning, text, scratch, bytes, n_bytes, err));
+    else read_interval(meaning, text, index, scratch, bytes, n_bytes);
     text->masked = meaning->domain->kind == KN_DOMAIN_SETS && text->n_members == 0 && n_bytes > 1 &&
                    (bytes[0] == '*' || bytes[n_bytes - 1] == '*');
 done:

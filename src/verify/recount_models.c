@@ -208,10 +208,8 @@ static double sum_of_differences(const counting *c, uint32_t from, uint32_t to, 
     double n = (double)total(c);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if ((double)c->before[middle + 1] / n < level)
-            low = middle + 1;
-        else
-            high = middle;
+        if ((double)c->before[middle + 1] / n < level) low = middle + 1;
+        else high = middle;
     }
     double below = (double)(c->before_sum[low] - c->before_sum[from]) / n;
     double above = (double)(c->before_sum[to] - c->before_sum[low]) / n;

@@ -166,10 +166,8 @@ kn_status kn_row_groups_match(uint32_t **out, const kn_row_groups *groups, const
         uint32_t *group = found + index * KN_CHUNK_ROWS;
         load_chunk(&chunk, cells, keys, index);
         for (size_t i = 0; i < chunk.n_rows; i++) {
-            if (i > 0 && same_as_above(&chunk, i))
-                group[i] = group[i - 1];
-            else
-                group[i] = groups->n_slots == 0 ? KN_NONE : groups->slots[find_slot(groups, &chunk, i)];
+            if (i > 0 && same_as_above(&chunk, i)) group[i] = group[i - 1];
+            else group[i] = groups->n_slots == 0 ? KN_NONE : groups->slots[find_slot(groups, &chunk, i)];
         }
     }
     *out = found;

@@ -5,9 +5,9 @@
  * lines may only end the file, except in a table of one column, where they are an empty cell. A byte order mark is
  * skipped; UTF-16 with one, and Latin-1 when told so, become UTF-8 before anything else looks at the bytes.
  *
- * Cost: the bytes once for finding the cells, once for hashing them, eight at a time: cells are short and of any length, so
- * what is done with a cell of up to 16 bytes has no branch that depends on its length.
- * Memory: codes of 1, 2 or 4 bytes, the distinct texts, and a buffer of 512 KiB or twice the largest cell. */
+ * Cost: the bytes once for finding the cells, once for hashing them, eight at a time: cells are short and of any
+ * length, so what is done with a cell of up to 16 bytes has no branch that depends on its length. Memory: codes of 1, 2
+ * or 4 bytes, the distinct texts, and a buffer of 512 KiB or twice the largest cell. */
 #include "verify/sheet.h"
 
 #include "base/hash.h"
@@ -44,8 +44,8 @@ typedef struct key {
 
 static inline uint64_t first_bytes(const char *bytes, size_t n)
 {
-    static const uint64_t masks[] = {0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff,
-                                     0xffffffffffffff, UINT64_MAX};
+    static const uint64_t masks[] = {
+        0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, UINT64_MAX};
     return load8(bytes) & masks[n < 8 ? n : 8];
 }
 
@@ -120,7 +120,8 @@ done:
 static kn_status grow_texts(kn_sheet_column *column, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (column->bytes == NULL || column->n_bytes + n_bytes + SHORT > column->bytes_capacity) { /* never NULL, even for "" */
+    if (column->bytes == NULL ||
+        column->n_bytes + n_bytes + SHORT > column->bytes_capacity) { /* never NULL, even for "" */
         size_t capacity = column->n_bytes + column->n_bytes / 4 + n_bytes + 256;
         char *bytes = kn_array_resize(column->bytes, capacity, 1, err);
         if (bytes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -764,8 +765,7 @@ static kn_status make_columns(table_reader *reader, first_line *line, kn_error *
         column->stored = options->wants == NULL || options->wants(options->context, c, column->name);
         if (options->fingerprint != NULL && c == options->fingerprint_column)
             KN_NEW_RAW(reader->fingerprints, KN_CHUNK_ROWS);
-        else if (column->stored)
-            KN_NEW_RAW(reader->pending[c], KN_CHUNK_ROWS);
+        else if (column->stored) KN_NEW_RAW(reader->pending[c], KN_CHUNK_ROWS);
         if (column->stored && options->no_header) {
             char room[SHORT];
             key k = key_of_any(line->names.items[c], strlen(line->names.items[c]), room);
@@ -864,10 +864,8 @@ uint64_t kn_sheet_line(const kn_sheet *cells, uint32_t row)
     size_t low = 0, high = cells->shifts.n; /* the last shift at or before the row */
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (cells->shifts.items[middle].row <= row)
-            low = middle + 1;
-        else
-            high = middle;
+        if (cells->shifts.items[middle].row <= row) low = middle + 1;
+        else high = middle;
     }
     return (uint64_t)row + (cells->has_header ? 2 : 1) + (low > 0 ? cells->shifts.items[low - 1].extra : 0);
 }

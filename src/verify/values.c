@@ -272,8 +272,7 @@ kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *rea
     bool read = false;
     if (reading->type == KN_TYPE_INT || reading->type == KN_TYPE_DECIMAL)
         read = read_number(number, canonical, bytes, n_bytes);
-    else if (reading->type == KN_TYPE_DATE)
-        read = read_date(number, canonical, reading->day_order, bytes, n_bytes);
+    else if (reading->type == KN_TYPE_DATE) read = read_date(number, canonical, reading->day_order, bytes, n_bytes);
     return read ? KN_TEXT_NUMBER : KN_TEXT_BYTES;
 }
 

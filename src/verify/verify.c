@@ -139,10 +139,8 @@ static kn_status place_released(kn_recount *recount, kn_error *err)
     for (uint32_t c = 0; c < request->n_columns; c++) {
         recount->in_release[c] = KN_NONE;
         if (!is_released(request->columns[c].role)) continue;
-        if (!request->no_header)
-            recount->in_release[c] = kn_sheet_find(recount->release, request->columns[c].name);
-        else if (place < recount->release->n_columns)
-            recount->in_release[c] = place++;
+        if (!request->no_header) recount->in_release[c] = kn_sheet_find(recount->release, request->columns[c].name);
+        else if (place < recount->release->n_columns) recount->in_release[c] = place++;
         if (request->columns[c].role != KN_ROLE_QUASI) continue;
         recount->qis[recount->n_qis++] = c;
         recount->has_all_qis &= recount->in_release[c] != KN_NONE;
@@ -171,10 +169,8 @@ static void describe_columns(kn_buffer *problem, const kn_recount *recount)
     }
     for (uint32_t at = 0; at < release->n_columns && !request->no_header; at++) {
         const char *name = release->columns[at].name;
-        if (!wants_release(request, at, name))
-            kn_buffer_printf(problem, "column '%.40s' should not be there; ", name);
-        else if (kn_sheet_find(release, name) != at)
-            kn_buffer_printf(problem, "column '%.40s' is there twice; ", name);
+        if (!wants_release(request, at, name)) kn_buffer_printf(problem, "column '%.40s' should not be there; ", name);
+        else if (kn_sheet_find(release, name) != at) kn_buffer_printf(problem, "column '%.40s' is there twice; ", name);
     }
     if (problem->n == 0 && release->n_columns != n_expected)
         kn_buffer_printf(problem, "%u columns where %u are expected; ", release->n_columns, n_expected);
@@ -250,8 +246,7 @@ static kn_status match_dictionary(void *context, size_t job, unsigned worker, kn
         const char *bytes = kn_text(from, i, &n_bytes);
         if (request->columns[c].role == KN_ROLE_SENSITIVE)
             KN_TRY(kn_text_add(&recount->to_original[c][i], to, bytes, n_bytes, err));
-        else
-            recount->to_original[c][i] = kn_text_find(to, bytes, n_bytes);
+        else recount->to_original[c][i] = kn_text_find(to, bytes, n_bytes);
     }
 done:
     return status;

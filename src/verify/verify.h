@@ -39,7 +39,7 @@ typedef struct kn_verify_request {
     int64_t max_suppressed; /* rows; -1: not to be checked */
     const uint32_t *order;  /* original row of each released row, when known; NULL otherwise */
     uint32_t n_order;
-    bool order_is_input;    /* `order` is the original's own: with rows removed it tells nothing and is ignored */
+    bool order_is_input; /* `order` is the original's own: with rows removed it tells nothing and is ignored */
     bool counts_persons; /* k is about persons: where they cannot be counted, rows enough prove nothing */
     bool guard_formulas; /* labels may carry a leading ' */
     kn_pool *pool;
