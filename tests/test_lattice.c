@@ -627,14 +627,14 @@ static void exact_searches_agree_where_classes_are_many(void **state)
 /* With one outer column alone a large base cannot be cut between runs. */
 static void two_columns_of_many_values_give_the_same_on_any_number_of_threads(void **state)
 {
-    enum { N_ROWS = 300000 };
+    enum { N_ROWS = 600000, N_OUTER = 3000, N_INNER = 200 };
     static const char *const measures[] = {"lm", "dm"};
     int *cells = calloc((size_t)N_ROWS * 3, sizeof *cells);
     kn_rng rng = kn_rng_new(35, 0);
     problem p = {.n_qis = 2};
     for (int row = 0; row < N_ROWS; row++) {
-        cells[3 * row] = row;
-        cells[3 * row + 1] = kn_rng_below(&rng, 20) == 0;
+        cells[3 * row] = (int)kn_rng_below(&rng, N_OUTER);
+        cells[3 * row + 1] = (int)kn_rng_below(&rng, N_INNER);
     }
     p.table = test_table(N_ROWS, 3, cells);
     free(cells);
@@ -643,6 +643,7 @@ static void two_columns_of_many_values_give_the_same_on_any_number_of_threads(vo
     p.domains[1] = test_suppress_domain(p.table, 1);
     assert_ok(kn_tuples_new(&p.tuples, p.table, p.domains, 2, NULL, NULL, err));
     assert_ok(kn_tuples_histograms(p.tuples, NULL, err));
+    assert_true(p.tuples->n_tuples > 1u << 18);
     p.task = (kn_task){.tuples = p.tuples, .max_suppressed = N_ROWS / 20};
     for (int m = 0; m < 2; m++) {
         kn_answer expected, answer;
