@@ -9,6 +9,7 @@
  *
  * Greedy: no other guarantee. With more than MOST_COLUMNS columns that are not yet fully general, only sets of few
  * columns are tried. Cost: outliers times sets of columns. */
+#include "algo/evaluator.h"
 #include "algo/sweep.h"
 
 #include "partition/group.h"

@@ -9,7 +9,7 @@
  * lattice.
  *
  * Departs from the paper: any model instead of k alone; the limit of outliers is --max-suppressed rather than k. */
-#include "algo/full_domain.h"
+#include "algo/evaluator.h"
 
 #include <string.h>
 

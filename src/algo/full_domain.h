@@ -1,4 +1,4 @@
-/* What the full-domain searches share: what a node of the lattice is worth under the task's models and objective.
+/* What the full-domain searches share: the lattice of a task with its prices. What a node is worth: evaluator.h.
  *
  * Loss. Under a cell measure a node costs the sum, over columns, of the table's price at that level, plus what the
  * suppressed rows pay more: the root's price less the price of their cells. The first part is a table lookup, the
@@ -58,47 +58,21 @@ kn_status kn_full_domain_new_prices(kn_full_domain **out, const kn_task *task, c
                                     kn_error *err);
 void kn_full_domain_free(kn_full_domain *domain);
 
-/* Scratch. With a pool large nodes are shared out among its threads; a thread's own evaluator has none. */
-typedef struct kn_evaluator kn_evaluator;
-kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_pool *pool, kn_error *err);
-void kn_evaluator_free(kn_evaluator *evaluator);
-kn_roller *kn_evaluator_roller(kn_evaluator *evaluator);
-kn_block_roller *kn_evaluator_block_roller(kn_evaluator *evaluator); /* NULL without blocks */
-
-/* The worth of the node that `groups` holds. */
-kn_status kn_evaluate(kn_node *out, kn_evaluator *evaluator, const kn_groups *groups, kn_error *err);
-/* With blocks: out[combo * KN_LATTICE_LANES + variant] for every combo and set of riders. Without `details` n_classes
- * and smallest are left 0, which is faster. */
-void kn_evaluate_blocks(kn_node *out, kn_evaluator *evaluator, const kn_blocks *blocks, bool details);
-/* The level vector of such a node. */
+/* The level vector of a node that blocks answer for: see kn_evaluate_blocks. */
 void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,
                      uint32_t variant);
-/* The worth of any level vector. A call shares the work of the call before as far as the levels of the first columns
- * are the same: ask in kn_full_domain_roll_order, the last columns changing fastest. */
-kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err);
+/* The columns as they are rolled up, the first one first. */
 void kn_full_domain_roll_order(uint32_t *columns, const kn_full_domain *domain);
 
 /* Negative when (a, a_levels) is better. */
 int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b, const uint32_t *b_levels,
                     uint32_t n_qis);
 
-/* Reported loss of a sum in units (cell measures). */
 /* The most units that may come to the same loss as these, because a loss has 53 bits: nodes within them are ranked as
  * equal. */
 static inline int64_t kn_units_tied(int64_t units) { return units + (units > 0 ? units >> 51 : 0); }
+/* Reported loss of a sum in units (cell measures). */
 double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum);
-/* Reported loss under a class measure: `sum` over the classes that hold, and the class of suppressed rows. */
-double kn_full_domain_class_loss(const kn_full_domain *domain, const kn_objective *objective, const kn_node *node,
-                                 long double sum, const kn_class_counts *suppressed);
-/* The same where `sum` has the suppressed rows too. */
-double kn_full_domain_sum_loss(const kn_full_domain *domain, const kn_objective *objective, const kn_node *node,
-                               long double sum);
-/* Group by group: its counts and cells, valid until the next call, and whether it satisfies the models ... */
-bool kn_evaluator_class(kn_class_counts *counts, const kn_cell **cells, kn_evaluator *evaluator,
-                        const kn_groups *groups, uint32_t g);
-/* ... where it does not, it is added to the suppressed ones, which are a class in the end; that starts anew. */
-void kn_evaluator_add_suppressed(kn_evaluator *evaluator, const kn_class_counts *counts);
-kn_class_counts kn_evaluator_suppressed_class(kn_evaluator *evaluator, uint64_t n_rows, uint64_t n_persons);
 /* The answer for a level vector. */
 kn_status kn_full_domain_answer(kn_answer *answer, const kn_full_domain *domain, const uint32_t *levels, kn_error *err);
 /* KN_NOT_MET: no node is feasible; says what the most general one would suppress and what may be. */

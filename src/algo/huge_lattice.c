@@ -3,6 +3,7 @@
 #include "algo/huge_lattice.h"
 
 #include "algo/column_search.h"
+#include "algo/evaluator.h"
 #include "base/rng.h"
 
 #include <math.h>

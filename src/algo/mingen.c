@@ -3,7 +3,7 @@
  * Sweeney's exhaustive search, [SV] 3.2 and [Bayardo, Agrawal 2005] section 2, with the task's measure as preference.
  * In: tuples, models, measure. Out: the best feasible node, ties as in full_domain.h. Relies on nothing: no bound, no
  * monotonicity. Cost: one roll-up and one evaluation per node, so lattices beyond `max_nodes` are refused. */
-#include "algo/full_domain.h"
+#include "algo/evaluator.h"
 
 #include <string.h>
 

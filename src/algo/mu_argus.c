@@ -10,7 +10,7 @@
  * finished by generalizing the column with most distinct values until every model holds for all but --max-suppressed
  * rows (`finish=yes`), or refused (`finish=no`). Cost: one roll-up per combination, and per step one for
  * each combination with the column that was generalized. */
-#include "algo/full_domain.h"
+#include "algo/evaluator.h"
 
 #include <string.h>
 

@@ -12,6 +12,7 @@
 #define KN_ALGO_NODE_FIGURES_H
 
 #include "algo/block_sums.h"
+#include "algo/evaluator.h"
 
 /* Prices by cell and sensitive value, and sums of them: whole units in two parts, high << KN_PRICE_BITS | low, so that
  * no sum over a table overflows or depends on its order. */

@@ -2,7 +2,7 @@
 #ifndef KN_ALGO_PREFERENCE_H
 #define KN_ALGO_PREFERENCE_H
 
-#include "algo/full_domain.h"
+#include "algo/evaluator.h"
 
 #define KN_PREFERENCE_CHOICES "absolute|relative|distribution|suppression|measure"
 #define KN_PREFERENCE_HELP                                                                                             \

@@ -2,6 +2,8 @@
  * one branch. Nodes are numbered by mixed radix, so a column's level is a stride. */
 #include "algo/sweep.h"
 
+#include "algo/evaluator.h"
+
 #include <math.h>
 #include <string.h>
 
