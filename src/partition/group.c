@@ -8,6 +8,7 @@
  * Cost: two passes over the items plus one over the keys; 8 * words + 4 bytes per item while it runs. */
 #include "partition/group.h"
 
+#include "base/bits.h"
 #include "base/hash.h"
 #include "table/table.h"
 
@@ -55,8 +56,7 @@ static void lay_out_fields(grouping *g)
 {
     uint32_t word = 0, used_bits = 0;
     for (uint32_t c = 0; c < g->n_columns; c++) {
-        uint32_t n_bits = 0;
-        while (n_bits < 32 && ((uint64_t)1 << n_bits) < g->columns[c].n_codes) n_bits++;
+        const uint32_t n_bits = kn_bits_for(g->columns[c].n_codes);
         if (used_bits + n_bits > 64) {
             word++;
             used_bits = 0;

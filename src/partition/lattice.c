@@ -10,6 +10,8 @@
  * for those who stand in several of the merged groups, who are listed. */
 #include "partition/lattice.h"
 
+#include "base/bits.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +38,6 @@ typedef struct step {
 } step;
 
 /* --- Layout ---------------------------------------------------------------------------------------------------- */
-
-static uint32_t bits_for(uint32_t n)
-{
-    uint32_t n_bits = 0;
-    while (n_bits < 32 && (1ull << n_bits) < n) n_bits++;
-    return n_bits;
-}
 
 static kn_status level_new(kn_lattice_level *level, const kn_domain *domain, uint32_t at, kn_error *err)
 {
@@ -86,7 +81,7 @@ static kn_status place_fields(kn_lattice *lattice, bool wide, kn_error *err)
     KN_NEW(used, (size_t)n_qis + 1);
     for (uint32_t q = 0; q < n_qis; q++) {
         kn_lattice_column *column = &lattice->columns[q];
-        column->n_bits = bits_for(column->levels[column->min_level].n);
+        column->n_bits = kn_bits_for(column->levels[column->min_level].n);
         total += column->n_bits;
     }
     lattice->word_bytes = total <= 32 && !wide ? 4 : 8;
@@ -602,7 +597,7 @@ static kn_status roll(kn_groups *out, const kn_groups *from, const uint32_t *lev
     map = map || sparse || from->n_repeats > 0;
     if (tuples->n_qis > MOST_COLUMNS_ON_STACK) KN_NEW_RAW(steps, tuples->n_qis);
     uint32_t n_steps = make_steps(steps, from, levels, roller);
-    uint32_t slot_bits = bits_for(from->n > 8 ? 2 * from->n : 16);
+    uint32_t slot_bits = kn_bits_for(from->n > 8 ? 2 * from->n : 16);
     if (slot_bits > 31) slot_bits = 31;
     KN_TRY(groups_reserve(out, lattice, from->n, err));
     KN_TRY(roller_reserve(roller, from->n, slot_bits, map, err));

@@ -22,7 +22,8 @@
 
 enum { KN_LATTICE_LANES = 4, KN_LATTICE_MAX_RIDERS = 2 };
 enum { KN_BLOCK_MAX_SET_VALUES = 256, KN_BLOCK_SET_VALUES = 32 }; /* values of a set, of a lane */
-enum { KN_BLOCK_MAX_INNER = 8, KN_BLOCK_MAX_COMBOS = 32, KN_BLOCK_MAX_INNER_BITS = 10 };
+enum { KN_BLOCK_MAX_INNER = 8, KN_BLOCK_MAX_COMBOS = 32, KN_BLOCK_MAX_INNER_BITS = 10, KN_BLOCK_MAX_OUTER = 64 };
+enum { KN_BLOCKS_SMALL = 1 << 18 }; /* blocks: what a hash table in the cache can hold */
 
 /* Zero-initialise it; reuse keeps the memory. The base of many tuples is *flat*: as nearly every tuple would be a
  * block, it is the sorted tuples, and can only be rolled up. */
@@ -75,6 +76,10 @@ static inline uint32_t kn_inner_position(const kn_block_lattice *b, uint32_t i, 
 {
     return value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
 }
+
+/* A tuple of a flat base in one word: key, inner value, lane of its riders, from high to low bits. */
+enum { KN_FLAT_LANE_BITS = 2 };
+static inline uint32_t kn_flat_low_bits(const kn_block_lattice *b) { return b->n_inner_bits + KN_FLAT_LANE_BITS; }
 
 typedef struct kn_block_roller kn_block_roller;
 

@@ -10,6 +10,7 @@
  * Cost: a sort of the distinct texts, a radix sort of the rows, one pass of copying on the pool. */
 #include "recode/recode.h"
 
+#include "base/bits.h"
 #include "base/radix_sort.h"
 #include "recode/cells.h"
 
@@ -255,12 +256,7 @@ static inline uint32_t rank_of(const writer *w, const out_column *out, uint32_t 
     return out->rank[out->class_item[c == KN_NONE ? w->release->n_classes : c]];
 }
 
-static unsigned rank_bits(const out_column *out)
-{
-    unsigned n_bits = 0;
-    while (n_bits < 32 && ((uint64_t)1 << n_bits) < out->n_texts) n_bits++;
-    return n_bits;
-}
+static uint32_t rank_bits(const out_column *out) { return kn_bits_for(out->n_texts); }
 
 typedef struct key_range {
     const writer *w;

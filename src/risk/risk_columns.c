@@ -10,6 +10,7 @@
  *
  * SUDA's score of a minimal unique of size s among A columns, looking up to size m: product of (A - i), i = s .. m
  * (at most A-1): the smaller, the more telling. */
+#include "base/bits.h"
 #include "base/hash.h"
 #include "risk/risk.h"
 
@@ -124,13 +125,6 @@ done:
     return status;
 }
 
-static unsigned bits_for(uint64_t n_codes)
-{
-    unsigned bits = 0;
-    while (bits < 64 && ((uint64_t)1 << bits) < n_codes) bits++;
-    return bits;
-}
-
 /* One key per tuple: the codes of the set's columns side by side. Where 64 bits are not enough, what is there so far
  * becomes a number first. */
 static kn_status keys_pack(scratch *work, const kn_tuples *tuples, uint64_t columns, kn_error *err)
@@ -140,10 +134,10 @@ static kn_status keys_pack(scratch *work, const kn_tuples *tuples, uint64_t colu
     memset(work->keys, 0, tuples->n_tuples * sizeof *work->keys);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         if (!(columns >> q & 1)) continue;
-        unsigned bits = bits_for(tuples->domains[q]->n_codes);
+        unsigned bits = kn_bits_for(tuples->domains[q]->n_codes);
         if (used + bits > 64) {
             KN_TRY(keys_densify(work, tuples->n_tuples, err));
-            used = bits_for(tuples->n_tuples);
+            used = kn_bits_for(tuples->n_tuples);
         }
         const uint32_t *codes = tuples->codes[q];
         for (uint32_t t = 0; t < tuples->n_tuples; t++) work->keys[t] = work->keys[t] << bits | codes[t];
