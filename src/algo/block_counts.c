@@ -42,8 +42,7 @@ kn_status kn_count_scan_new(kn_count_scan **out, const kn_full_domain *domain, k
     scan->domain = domain;
     scan->n_sets = (b->width - b->n_counts) / 4;
     KN_NEW_RAW(scan->values, n);
-    scan->counts = kn_array_alloc_aligned((n + n_values) * parts, sizeof *scan->counts, err);
-    if (scan->counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_NEW_ALIGNED(scan->counts, (n + n_values) * parts);
     scan->sums = scan->counts + n * parts;
     n = 0;
     for (uint32_t c = 0; c < b->n_combos; n += most[c++])

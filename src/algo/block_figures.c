@@ -41,7 +41,6 @@ struct kn_block_figures {
     kn_lanes4 *inner;         /* [(combo << n_inner_bits | inner) * 4 + set]: the same by lane */
     kn_lanes4 *single_outer, *single_inner; /* the same of blocks with one entry: [position], [inner * 4 + set] */
     double *inner_factor; /* [(product * n_combos + combo) << n_inner_bits | inner at the combo's levels] */
-    uint16_t *at_combo;   /* [combo << n_inner_bits | inner]: the inner value at the combo's levels, where it exists */
     bool *exists;         /* [inner] */
     double *outer_factor; /* [product]: of the block at hand */
     uint32_t *positions;  /* [index into outer]: of the block at hand, in the list of all */
@@ -62,23 +61,14 @@ size_t kn_block_figures_bytes(const kn_lattice *lattice, uint32_t n_combos)
     return n * (n_combos + 1) * sizeof(kn_lanes4);
 }
 
-/* What inner values become at the levels of each combo. */
-static void fill_at_combo(kn_block_figures *scan, const kn_block_lattice *b)
+/* Which inner values there are. */
+static void fill_exists(kn_block_figures *scan, const kn_block_lattice *b)
 {
     for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
         scan->exists[value] = true;
         for (uint32_t i = 0; i < b->n_inner; i++) {
             const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
             if (kn_inner_position(b, i, value) >= column->levels[column->min_level].n) scan->exists[value] = false;
-        }
-        for (uint32_t c = 0; c < b->n_combos && scan->exists[value]; c++) {
-            uint32_t at = 0;
-            for (uint32_t i = 0; i < b->n_inner; i++) {
-                const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
-                uint32_t code = column->levels[column->min_level].first_code[kn_inner_position(b, i, value)];
-                at |= column->levels[b->combo_level[c][i]].of_code[code] << b->inner_shift[i];
-            }
-            scan->at_combo[(c << b->n_inner_bits) + value] = (uint16_t)at;
         }
     }
 }
@@ -89,7 +79,7 @@ static void fill_inner_factors(kn_block_figures *scan, const kn_block_lattice *b
         double ***factor = scan->figures->factors[scan->products[p]];
         for (uint32_t c = 0; c < b->n_combos; c++)
             for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
-                uint32_t at = scan->at_combo[(c << b->n_inner_bits) + value];
+                uint32_t at = b->at_combo[(c << b->n_inner_bits) + value];
                 double product = 1;
                 if (!scan->exists[value]) continue;
                 for (uint32_t i = 0; i < b->n_inner; i++)
@@ -97,16 +87,6 @@ static void fill_inner_factors(kn_block_figures *scan, const kn_block_lattice *b
                 scan->inner_factor[((size_t)(p * b->n_combos + c) << b->n_inner_bits) + at] = product;
             }
     }
-}
-
-static kn_status new_lanes(void *out, size_t n, size_t size, kn_error *err)
-{
-    kn_status status = KN_OK;
-    void *lanes = kn_array_alloc_aligned(n + 1, size, err);
-    if (lanes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    *(void **)out = lanes;
-done:
-    return status;
 }
 
 kn_status kn_block_figures_new(kn_block_figures **out, const kn_figures *figures, kn_error *err)
@@ -117,7 +97,7 @@ kn_status kn_block_figures_new(kn_block_figures **out, const kn_figures *figures
     const size_t n_values = (size_t)1 << b->n_inner_bits, n_qis = domain->task->tuples->n_qis;
     kn_block_figures *scan = NULL;
     *out = NULL;
-    KN_TRY(new_lanes(&scan, 1, sizeof *scan, err));
+    KN_NEW_ALIGNED(scan, 1);
     scan->figures = figures;
     KN_NEW(scan->products, figures->n + 1);
     for (uint32_t m = 0; m < figures->n; m++) {
@@ -128,15 +108,14 @@ kn_status kn_block_figures_new(kn_block_figures **out, const kn_figures *figures
     KN_TRY(kn_count_scan_new(&scan->counts, domain, err));
     if (b->n_words > 0) KN_TRY(kn_histogram_scan_new(&scan->histograms, domain, err));
     KN_TRY(kn_value_figures_new(&scan->values, figures, err));
-    KN_TRY(new_lanes(&scan->class_products, (size_t)scan->n_products * b->n_combos * 4, sizeof(lanes4_real), err));
-    KN_TRY(new_lanes(&scan->single_products, scan->n_products * n_values * 4, sizeof(lanes4_real), err));
-    KN_TRY(new_lanes(&scan->outer, (size_t)figures->first_position[n_qis] * b->n_combos, sizeof(kn_lanes4), err));
-    KN_TRY(new_lanes(&scan->outer_units, figures->n * (b->n_combos + 1), sizeof(lanes4_wide), err));
-    KN_TRY(new_lanes(&scan->single_outer, figures->first_position[n_qis], sizeof(kn_lanes4), err));
-    KN_TRY(new_lanes(&scan->inner, b->n_combos * n_values * 4, sizeof(kn_lanes4), err));
-    KN_TRY(new_lanes(&scan->single_inner, n_values * 4, sizeof(kn_lanes4), err));
+    KN_NEW_ALIGNED(scan->class_products, (size_t)scan->n_products * b->n_combos * 4);
+    KN_NEW_ALIGNED(scan->single_products, scan->n_products * n_values * 4);
+    KN_NEW_ALIGNED(scan->outer, (size_t)figures->first_position[n_qis] * b->n_combos);
+    KN_NEW_ALIGNED(scan->outer_units, figures->n * (b->n_combos + 1));
+    KN_NEW_ALIGNED(scan->single_outer, figures->first_position[n_qis]);
+    KN_NEW_ALIGNED(scan->inner, b->n_combos * n_values * 4);
+    KN_NEW_ALIGNED(scan->single_inner, n_values * 4);
     KN_NEW(scan->inner_factor, scan->n_products * b->n_combos * n_values + 1);
-    KN_NEW(scan->at_combo, b->n_combos * n_values);
     KN_NEW(scan->exists, n_values);
     KN_NEW(scan->outer_factor, (size_t)scan->n_products + 1);
     KN_NEW(scan->positions, (size_t)b->n_outer + 1);
@@ -146,7 +125,7 @@ kn_status kn_block_figures_new(kn_block_figures **out, const kn_figures *figures
     for (uint32_t i = 0; i < b->n_inner; i++) scan->node->columns[scan->node->n_columns++] = b->inner[i];
     for (uint32_t r = 0; r < b->n_riders; r++) scan->node->columns[scan->node->n_columns++] = b->riders[r];
     kn_block_figures_use_vectors(scan, true);
-    fill_at_combo(scan, b);
+    fill_exists(scan, b);
     fill_inner_factors(scan, b);
     *out = scan;
     scan = NULL;
@@ -160,8 +139,8 @@ void kn_block_figures_free(kn_block_figures *scan)
     if (scan == NULL) return;
     void *const owned[] = {scan->products,     scan->class_products, scan->single_products, scan->outer,
                            scan->single_outer, scan->inner,          scan->single_inner,    scan->inner_factor,
-                           scan->at_combo,     scan->exists,         scan->outer_factor,    scan->positions,
-                           scan->levels,       scan->outer_units};
+                           scan->exists,       scan->outer_factor,   scan->positions,       scan->levels,
+                           scan->outer_units};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
     kn_count_scan_free(scan->counts);
     kn_histogram_scan_free(scan->histograms);
@@ -511,7 +490,7 @@ static void count_suppressed(kn_block_figures *scan, uint32_t c, uint32_t varian
         kn_lanes4 rows = scan->inner[(((size_t)c << b->n_inner_bits) + value) * 4 + set];
         if (kn_any_lane(rows)) add_value(scan, value, rows, variant, set);
         rows = scan->single_inner[value * 4 + set];
-        if (kn_any_lane(rows)) add_value(scan, scan->at_combo[(c << b->n_inner_bits) + value], rows, variant, set);
+        if (kn_any_lane(rows)) add_value(scan, b->at_combo[(c << b->n_inner_bits) + value], rows, variant, set);
     }
     for (uint32_t m = 0; m < figures->n; m++) {
         const lanes4_wide *units = scan->outer_units + (size_t)m * (b->n_combos + 1);
@@ -531,7 +510,7 @@ static long double sum_products(const kn_block_figures *scan, uint32_t p, uint32
     for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++)
         if (scan->exists[value])
             lanes += scan->single_products[(((size_t)p << b->n_inner_bits) + value) * 4 + set] *
-                     scan->inner_factor[(at << b->n_inner_bits) + scan->at_combo[(c << b->n_inner_bits) + value]];
+                     scan->inner_factor[(at << b->n_inner_bits) + b->at_combo[(c << b->n_inner_bits) + value]];
     for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
         long double product = lanes[lane];
         if (!(distinct_lanes(set) >> lane & 1) || product == 0) continue;

@@ -83,9 +83,8 @@ static kn_status lists_new(kn_histogram_scan *scan, kn_error *err)
         n_small += 2 * most[c] + most_made[c];
     }
     KN_NEW_RAW(scan->small, n_small);
-    scan->counts = kn_array_alloc_aligned(n * parts, sizeof *scan->counts, err);
-    scan->slots = kn_array_alloc_aligned((n + 1) * n_vectors, sizeof *scan->slots, err);
-    if (scan->counts == NULL || scan->slots == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_NEW_ALIGNED(scan->counts, n * parts);
+    KN_NEW_ALIGNED(scan->slots, (n + 1) * n_vectors);
     uint16_t *small = scan->small;
     n = 0;
     for (uint32_t c = 0; c < b->n_combos; n += most[c++]) {
@@ -124,9 +123,7 @@ kn_status kn_histogram_scan_new(kn_histogram_scan **out, const kn_full_domain *d
             if (scan->same[filled][c] >> c << c == scan->same[filled][c]) scan->firsts[filled] |= (uint16_t)(1u << c);
         }
     KN_TRY(lists_new(scan, err));
-    scan->lanes =
-        kn_array_alloc_aligned((size_t)b->values_width / b->values_lanes * KN_LANE_CLASSES, sizeof *scan->lanes, err);
-    if (scan->lanes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_NEW_ALIGNED(scan->lanes, (size_t)b->values_width / b->values_lanes * KN_LANE_CLASSES);
     KN_NEW(scan->columns, b->n_words);
     KN_NEW(scan->all_columns, b->n_words);
     KN_NEW(scan->wide_lanes, (size_t)b->values_width / b->values_lanes * KN_LANE_CLASSES);

@@ -7,11 +7,9 @@
 static kn_status suppressed_new(kn_suppressed *sums, const kn_block_lattice *b, kn_error *err)
 {
     kn_status status = KN_OK;
-    sums->by_value = kn_array_alloc_aligned((size_t)b->n_combos << b->n_inner_bits, 4 * sizeof *sums->by_value, err);
-    sums->onward = kn_array_alloc_aligned((size_t)b->n_combos << b->n_inner_bits, sizeof *sums->onward, err);
-    sums->onward_lanes = kn_array_alloc_aligned(b->n_combos, sizeof *sums->onward_lanes, err);
-    if (sums->by_value == NULL || sums->onward == NULL || sums->onward_lanes == NULL)
-        KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_NEW_ALIGNED(sums->by_value, (size_t)b->n_combos * 4 << b->n_inner_bits);
+    KN_NEW_ALIGNED(sums->onward, (size_t)b->n_combos << b->n_inner_bits);
+    KN_NEW_ALIGNED(sums->onward_lanes, b->n_combos);
     KN_NEW(sums->units, b->n_combos);
     KN_NEW(sums->onward_units, b->n_combos);
 done:
@@ -60,9 +58,9 @@ kn_status kn_block_sums_new(kn_block_sums **out, const kn_full_domain *domain, k
     kn_status status = KN_OK;
     const kn_block_lattice *b = domain->blocks;
     uint32_t n = 0;
-    kn_block_sums *sums = kn_array_alloc_aligned(1, sizeof *sums, err);
+    kn_block_sums *sums = NULL;
     *out = NULL;
-    if (sums == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_NEW_ALIGNED(sums, 1);
     sums->domain = domain;
     KN_TRY(suppressed_new(&sums->sure, b, err));
     if (b->n_words > 0) KN_TRY(suppressed_new(&sums->refused, b, err));

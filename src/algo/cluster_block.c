@@ -14,12 +14,6 @@ enum { N_PAIR_RECORDS = 16, N_PAIR_CLASSES = 64 }; /* a sample for the order of 
 
 /* --- Memory ----------------------------------------------------------------------------------------------------- */
 
-#define NEW_ALIGNED(pointer, n)                                                                                        \
-    do {                                                                                                               \
-        (pointer) = kn_array_alloc_aligned((n), sizeof *(pointer), err);                                               \
-        if ((pointer) == NULL) KN_FAIL(KN_RESOURCES, "out of memory");                                                 \
-    } while (0)
-
 static void sub_free(kn_cluster_sub *sub)
 {
     kn_free(sub->record);
@@ -91,12 +85,12 @@ static kn_status sub_new(kn_cluster_sub *sub, size_t n, size_t n_vectors, size_t
     kn_status status = KN_OK;
     KN_NEW(sub->home_class, n_homes);
     KN_NEW(sub->home_lane, n_vectors * KN_LANES);
-    NEW_ALIGNED(sub->home_centre, (n_homes + KN_CHUNK) * n_vectors * KN_LANES);
+    KN_NEW_ALIGNED(sub->home_centre, (n_homes + KN_CHUNK) * n_vectors * KN_LANES);
     KN_NEW(sub->record, n);
-    NEW_ALIGNED(sub->lanes, n * n_vectors);
-    NEW_ALIGNED(sub->without, n * n_vectors);
-    NEW_ALIGNED(sub->tail, n * n_vectors);
-    NEW_ALIGNED(sub->pattern, (KN_SUB_GROUPS + 1) * n_vectors);
+    KN_NEW_ALIGNED(sub->lanes, n * n_vectors);
+    KN_NEW_ALIGNED(sub->without, n * n_vectors);
+    KN_NEW_ALIGNED(sub->tail, n * n_vectors);
+    KN_NEW_ALIGNED(sub->pattern, (KN_SUB_GROUPS + 1) * n_vectors);
     KN_NEW(sub->without_price, n);
     KN_NEW(sub->joined_price, n);
     KN_NEW(sub->outside_price, n);
@@ -121,10 +115,10 @@ static kn_status class_memory(kn_cluster_block *block, uint32_t n_lanes, kn_erro
     size_t n = block->record_capacity, capacity = block->class_capacity = (uint32_t)(n + KN_SUB_GROUPS);
     size_t n_padded = (capacity + 2 * KN_CHUNK) / KN_CHUNK * KN_CHUNK;
     KN_NEW(block->classes, n_padded);
-    NEW_ALIGNED(block->centre, n_padded * n_lanes);
-    NEW_ALIGNED(block->price16, n_padded);
-    NEW_ALIGNED(block->factor, n_padded);
-    NEW_ALIGNED(block->slack, n_padded);
+    KN_NEW_ALIGNED(block->centre, n_padded * n_lanes);
+    KN_NEW_ALIGNED(block->price16, n_padded);
+    KN_NEW_ALIGNED(block->factor, n_padded);
+    KN_NEW_ALIGNED(block->slack, n_padded);
     block->arena_capacity = 8 * n + 1024;
     KN_NEW_RAW(block->arena, block->arena_capacity);
     KN_NEW_RAW(block->arena_spare, block->arena_capacity);
@@ -161,19 +155,19 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
     block->problem = problem;
     block->record_capacity = n;
     KN_NEW(block->global, n);
-    NEW_ALIGNED(block->lanes, (size_t)n * n_vectors);
-    NEW_ALIGNED(block->weight, (size_t)(problem->uniform ? 1 : n) * vectors(problem->n_equal) * KN_LANES);
+    KN_NEW_ALIGNED(block->lanes, (size_t)n * n_vectors);
+    KN_NEW_ALIGNED(block->weight, (size_t)(problem->uniform ? 1 : n) * vectors(problem->n_equal) * KN_LANES);
     KN_NEW(block->base, n);
     KN_NEW(block->person, n);
     KN_NEW(block->lane_state, problem->n_equal);
     KN_NEW(block->lane_position, problem->n_equal);
     KN_NEW(block->lane_order, problem->n_equal);
-    NEW_ALIGNED(block->noise, KN_NOISE);
-    NEW_ALIGNED(block->noise16, KN_NOISE + KN_CHUNK);
-    NEW_ALIGNED(block->key, n_lanes);
-    NEW_ALIGNED(block->key_weight, n_lanes);
-    NEW_ALIGNED(block->pattern_a, n_vectors);
-    NEW_ALIGNED(block->pattern_b, n_vectors);
+    KN_NEW_ALIGNED(block->noise, KN_NOISE);
+    KN_NEW_ALIGNED(block->noise16, KN_NOISE + KN_CHUNK);
+    KN_NEW_ALIGNED(block->key, n_lanes);
+    KN_NEW_ALIGNED(block->key_weight, n_lanes);
+    KN_NEW_ALIGNED(block->pattern_a, n_vectors);
+    KN_NEW_ALIGNED(block->pattern_b, n_vectors);
     KN_NEW(block->value_number, n_values);
     KN_NEW_RAW(block->columns, (size_t)n * problem->n_equal);
     KN_NEW(block->codes, n);

@@ -301,8 +301,7 @@ static kn_status set_up_column(kn_scan *scan, const kn_pricer *pricer, uint32_t 
     if (column->scale > 0) column->factor = (uint16_t)fmin(lround(root * 65536 / (width * column->scale)), UINT16_MAX);
     KN_NEW(column->lanes, column->n_lanes);
     for (uint32_t l = 0; l < column->n_lanes; l++) {
-        column->lanes[l] = kn_array_alloc_aligned(scan->n_slots, sizeof **column->lanes, err);
-        if (column->lanes[l] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        KN_NEW_ALIGNED(column->lanes[l], scan->n_slots);
     }
 done:
     return status;
@@ -390,8 +389,7 @@ kn_status kn_probe_new(kn_probe **out, const kn_scan *scan, kn_error *err)
         if (scan->columns[q].domain->kind == KN_DOMAIN_SETS) KN_NEW(probe->bits[q], scan->columns[q].n_lanes);
     }
     KN_NEW(probe->steps, probe->max_steps);
-    probe->deltas = kn_array_alloc_aligned(scan->n_slots, sizeof *probe->deltas, err);
-    if (probe->deltas == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_NEW_ALIGNED(probe->deltas, scan->n_slots);
     KN_NEW(probe->leasts, scan->n_slots / BLOCK);
     kn_probe_clear(probe);
     *out = probe;

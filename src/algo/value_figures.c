@@ -54,9 +54,8 @@ struct kn_value_figures {
     uint32_t most_places, n_places; /* of a column, of all */
     wide_sums *at_once;             /* [price * n_slots + slot] */
     wide_sums *lost,
-        *root;          /* [price * n_combos + combo]: what suppressed rows paid in their cells, and pay suppressed */
-    uint16_t *at_combo; /* [combo << n_inner_bits | inner at the least levels]: at the combo's levels */
-    uint16_t *gone;     /* [combo << n_inner_bits | inner at the combo's levels], of the block at hand */
+        *root;      /* [price * n_combos + combo]: what suppressed rows paid in their cells, and pay suppressed */
+    uint16_t *gone; /* [combo << n_inner_bits | inner at the combo's levels], of the block at hand */
     uint32_t *inner_positions; /* [inner * n_inner + column]: in the list of places */
 };
 
@@ -83,25 +82,10 @@ INLINE void same_price(lanes4_wide *high, lanes4_wide *low, kn_value_price price
 
 static void fill_positions(kn_value_figures *values, const kn_block_lattice *b)
 {
-    const uint32_t *first = values->first_place;
-    for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
-        bool exists = true;
-        for (uint32_t i = 0; i < b->n_inner; i++) {
-            const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
-            exists = exists && kn_inner_position(b, i, value) < column->levels[column->min_level].n;
+    for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++)
+        for (uint32_t i = 0; i < b->n_inner; i++)
             values->inner_positions[(size_t)value * b->n_inner + i] =
-                first[b->inner[i]] + kn_inner_position(b, i, value);
-        }
-        for (uint32_t c = 0; c < b->n_combos && exists; c++) {
-            uint32_t at = 0;
-            for (uint32_t i = 0; i < b->n_inner; i++) {
-                const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
-                uint32_t code = column->levels[column->min_level].first_code[kn_inner_position(b, i, value)];
-                at |= column->levels[b->combo_level[c][i]].of_code[code] << b->inner_shift[i];
-            }
-            values->at_combo[((size_t)c << b->n_inner_bits) + value] = (uint16_t)at;
-        }
-    }
+                values->first_place[b->inner[i]] + kn_inner_position(b, i, value);
 }
 
 /* What a row of a rider lane pays in the riders' cells. */
@@ -126,16 +110,6 @@ static void fill_rider_prices(kn_value_figures *values, const kn_block_lattice *
                 }
             }
     }
-}
-
-static kn_status new_lanes(void *out, size_t n, size_t size, kn_error *err)
-{
-    kn_status status = KN_OK;
-    void *lanes = kn_array_alloc_aligned(n + 1, size, err);
-    if (lanes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    *(void **)out = lanes;
-done:
-    return status;
 }
 
 /* What is counted stands here for each place and value: all combos, and those that are the same at all of them. */
@@ -188,9 +162,9 @@ static kn_status choose(kn_value_figures *values, kn_error *err)
         own->n_values = figures->values[m]->n_values;
         const size_t each = (size_t)own->n_values * values->n_slots;
         if (own->n_values > values->most_values) values->most_values = own->n_values;
-        KN_TRY(new_lanes(&own->places, values->n_places * each, sizeof(kn_lanes4), err));
-        KN_TRY(new_lanes(&own->lanes, KN_LATTICE_LANES * each, sizeof(kn_lanes4), err));
-        KN_TRY(new_lanes(&own->block, each, sizeof(kn_lanes4), err));
+        KN_NEW_ALIGNED(own->places, values->n_places * each);
+        KN_NEW_ALIGNED(own->lanes, KN_LATTICE_LANES * each);
+        KN_NEW_ALIGNED(own->block, each);
     }
 done:
     return status;
@@ -210,20 +184,18 @@ kn_status kn_value_figures_new(kn_value_figures **out, const kn_figures *figures
     KN_NEW(values->prices, figures->n + 1);
     KN_NEW(values->counted_by, figures->n + 1);
     KN_NEW(values->counts, figures->n + 1);
-    KN_NEW(values->at_combo, (size_t)b->n_combos << b->n_inner_bits);
     KN_NEW(values->gone, (size_t)b->n_combos << b->n_inner_bits);
     KN_NEW(values->inner_positions, ((size_t)b->n_inner << b->n_inner_bits) + 1);
     KN_NEW(values->first_place, (size_t)b->lattice->tuples->n_qis + 1);
     KN_NEW(values->counts_places, (size_t)b->lattice->tuples->n_qis + 1);
     choose_places(values, b);
     KN_TRY(choose(values, err));
-    KN_TRY(new_lanes(&values->at_once, (size_t)values->n_prices * values->n_slots, sizeof(wide_sums), err));
-    KN_TRY(new_lanes(&values->held, (size_t)values->n_classes * b->n_combos, sizeof(class_sums), err));
-    KN_TRY(new_lanes(&values->single, values->n_classes, sizeof(class_sums), err));
-    KN_TRY(new_lanes(&values->lost, (size_t)values->n_prices * b->n_combos, sizeof(wide_sums), err));
-    KN_TRY(new_lanes(&values->root, (size_t)values->n_prices * b->n_combos, sizeof(wide_sums), err));
-    KN_TRY(new_lanes(&values->rider_prices, (size_t)values->n_prices * KN_LATTICE_LANES * values->most_values,
-                     sizeof(wide_sums), err));
+    KN_NEW_ALIGNED(values->at_once, (size_t)values->n_prices * values->n_slots);
+    KN_NEW_ALIGNED(values->held, (size_t)values->n_classes * b->n_combos);
+    KN_NEW_ALIGNED(values->single, values->n_classes);
+    KN_NEW_ALIGNED(values->lost, (size_t)values->n_prices * b->n_combos);
+    KN_NEW_ALIGNED(values->root, (size_t)values->n_prices * b->n_combos);
+    KN_NEW_ALIGNED(values->rider_prices, (size_t)values->n_prices * KN_LATTICE_LANES * values->most_values);
     fill_positions(values, b);
     fill_rider_prices(values, b);
     *out = values;
@@ -241,10 +213,10 @@ void kn_value_figures_free(kn_value_figures *values)
         kn_free(values->counts[i].lanes);
         kn_free(values->counts[i].block);
     }
-    void *const owned[] = {values->classes,     values->held,          values->single,       values->prices,
-                           values->counted_by,  values->counts,        values->rider_prices, values->lost,
-                           values->root,        values->gone,          values->at_combo,     values->inner_positions,
-                           values->first_place, values->counts_places, values->at_once};
+    void *const owned[] = {values->classes,       values->held,   values->single,          values->prices,
+                           values->counted_by,    values->counts, values->rider_prices,    values->lost,
+                           values->root,          values->gone,   values->inner_positions, values->first_place,
+                           values->counts_places, values->at_once};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
     kn_free(values);
 }
@@ -446,7 +418,7 @@ INLINE void look_up(gone_lanes *gone, const kn_value_figures *values, uint32_t i
     gone->each = 0xffff;
     for (uint32_t c = 0; c < b->n_combos; c++) {
         const size_t first = (size_t)c << b->n_inner_bits;
-        gone->at[c] = values->gone[first + values->at_combo[first + inner]];
+        gone->at[c] = values->gone[first + b->at_combo[first + inner]];
         gone->any |= gone->at[c];
         gone->each &= gone->at[c];
     }

@@ -27,6 +27,11 @@ void kn_free(void *block);                                              /* NULL 
         (pointer) = kn_array_alloc_raw((n), sizeof *(pointer), err);                                                   \
         if ((pointer) == NULL) KN_FAIL(KN_RESOURCES, "out of memory");                                                 \
     } while (0)
+#define KN_NEW_ALIGNED(pointer, n)                                                                                     \
+    do {                                                                                                               \
+        (pointer) = kn_array_alloc_aligned((n), sizeof *(pointer), err);                                               \
+        if ((pointer) == NULL) KN_FAIL(KN_RESOURCES, "out of memory");                                                 \
+    } while (0)
 
 /* A growing array: struct { T *items; size_t n, capacity; }. KN_PUSH leaves through `done:` when memory runs out. */
 #define KN_VECTOR(type)                                                                                                \

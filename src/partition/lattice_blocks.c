@@ -79,6 +79,7 @@ static kn_status number_combos(kn_block_lattice *b, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_NEW(b->raised, (size_t)b->n_combos * b->n_inner << b->n_inner_bits);
+    KN_NEW(b->at_combo, (size_t)b->n_combos << b->n_inner_bits);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         uint32_t rest = c, stride = 1;
         for (uint32_t i = 0; i < b->n_inner; i++) {
@@ -90,6 +91,17 @@ static kn_status number_combos(kn_block_lattice *b, kn_error *err)
             stride *= n_levels;
             if (b->below[c][i] != KN_NONE)
                 raise_values(b->raised + (((size_t)c * b->n_inner + i) << b->n_inner_bits), b, c, i);
+        }
+    }
+    for (uint32_t c = 0; c < b->n_combos; c++) { /* by way of a combo that came before */
+        uint32_t i = 0;
+        while (i < b->n_inner && b->below[c][i] == KN_NONE) i++;
+        for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++) {
+            const size_t at = ((size_t)c << b->n_inner_bits) + value;
+            b->at_combo[at] = (uint16_t)value;
+            if (i == b->n_inner) continue;
+            const uint32_t low = b->at_combo[((size_t)b->below[c][i] << b->n_inner_bits) + value];
+            b->at_combo[at] = b->raised[(((size_t)c * b->n_inner + i) << b->n_inner_bits) + low];
         }
     }
     for (uint32_t c = 0; c < b->n_combos; c++)
@@ -253,6 +265,7 @@ void kn_block_lattice_free(kn_block_lattice *blocks)
     kn_free(blocks->outer_shift);
     kn_free(blocks->outer_bits);
     kn_free(blocks->raised);
+    kn_free(blocks->at_combo);
     kn_free(blocks->n_set_lanes);
     kn_free(blocks->values_at);
     kn_free(blocks);

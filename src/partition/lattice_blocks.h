@@ -57,10 +57,11 @@ typedef struct kn_block_lattice {
     uint32_t combo_level[KN_BLOCK_MAX_COMBOS][KN_BLOCK_MAX_INNER];
     uint32_t above[KN_BLOCK_MAX_COMBOS]; /* bit set of the combos that generalize this one, itself included */
     uint32_t below[KN_BLOCK_MAX_COMBOS][KN_BLOCK_MAX_INNER]; /* combo one level lower in that column; KN_NONE: none */
-    uint16_t *raised;      /* [(combo * n_inner + column) << n_inner_bits | inner at the levels of that lower combo]:
-                              the inner value at the combo's levels */
-    uint32_t width;        /* numbers per entry, a multiple of 4 ... */
-    uint32_t n_counts;     /* ... the first of them are counts, the others bits of sets */
+    uint16_t *raised;   /* [(combo * n_inner + column) << n_inner_bits | inner at the levels of that lower combo]:
+                           the inner value at the combo's levels */
+    uint16_t *at_combo; /* [combo << n_inner_bits | inner at the least levels]: the inner value at the combo's levels */
+    uint32_t width;     /* numbers per entry, a multiple of 4 ... */
+    uint32_t n_counts;  /* ... the first of them are counts, the others bits of sets */
     uint32_t *n_set_lanes; /* [sensitive]: times four lanes of such bits; NULL: no sets */
     uint32_t n_words;      /* sensitive columns carried with numbers */
     uint32_t *values_at;   /* [sensitive]: where its numbers begin in a slot */

@@ -43,8 +43,7 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->sensitive = &tuples->sensitive[self->column];
     self->n_rows = tuples->n_rows;
     self->n_values = self->sensitive->n_values;
-    self->most = kn_array_alloc_aligned((size_t)self->n_values * 8, sizeof *self->most, err);
-    if (self->most == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_NEW_ALIGNED(self->most, (size_t)self->n_values * 8);
     for (uint32_t value = 0; value < self->n_values; value++) {
         double share = (double)self->sensitive->value_rows[value] / self->n_rows;
         double most = share > 0 ? share * (1 + fmax(limit_of(self, share), 0)) : 0;

@@ -40,8 +40,7 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->n_rows = tuples->n_rows;
     self->min_persons = kn_persons_of_rows(tuples, self->n_distinct);
     self->n_values = self->sensitive->n_values;
-    self->shares = kn_array_alloc_aligned((size_t)self->n_values * 16, sizeof *self->shares, err);
-    if (self->shares == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_NEW_ALIGNED(self->shares, (size_t)self->n_values * 16);
     for (uint32_t i = 0; i < self->n_values * 16; i++) {
         double share = (double)self->sensitive->value_rows[i / 16] / self->n_rows;
         double limit = share * exp2(i % 16 < 8 ? -self->max_log : self->max_log);

@@ -83,12 +83,6 @@ done:
     return status;
 }
 
-static kn_status shares_new(state *self, kn_error *err)
-{
-    self->shares = kn_array_alloc_aligned((size_t)self->n_values * 8, sizeof *self->shares, err);
-    return self->shares != NULL ? KN_OK : kn_error_set(err, KN_RESOURCES, "out of memory");
-}
-
 static void note_share(state *self, uint32_t i, double rows)
 {
     for (uint32_t lane = 0; lane < 8 && self->n_rows > 0; lane++)
@@ -112,7 +106,7 @@ static kn_status prepare_ordered(state *self, kn_error *err)
     KN_NEW(self->below, self->n_values);
     KN_NEW(self->below_sum, (size_t)self->n_values + 1);
     KN_NEW(self->at_rank, self->n_values);
-    KN_TRY(shares_new(self, err));
+    KN_NEW_ALIGNED(self->shares, (size_t)self->n_values * 8);
     uint64_t rows = 0;
     for (uint32_t value = 0; value < self->n_values; value++) {
         uint32_t rank = self->place != NULL ? self->place[value] : value;
@@ -194,7 +188,7 @@ done:
 static kn_status prepare_equal(state *self, const kn_tuples *tuples, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_TRY(shares_new(self, err));
+    KN_NEW_ALIGNED(self->shares, (size_t)self->n_values * 8);
     for (uint32_t value = 0; value < self->n_values; value++)
         note_share(self, value, (double)self->sensitive->value_rows[value]);
     KN_TRY(note_least_rows(self, tuples, err));
