@@ -5,12 +5,12 @@
  * k=5, suppressed=0.04 (share of the rows), measure=lm, models="l-diversity:l=3 ..." (besides k-anonymity),
  * sensitive=column, rows=N (that many rows drawn from DATA with jitter), repeat=5, threads=1, time-limit=S, effort=N.
  *
- * One JSON line per run: fastest and median search seconds, wall and CPU (from the tuples to the answer), encode seconds, nodes
- * looked at, the loss reached, the bound, peak bytes of the search. */
-#include "algo/all_nodes.h"
+ * One JSON line per run: fastest and median search seconds, wall and CPU (from the tuples to the answer), encode
+ * seconds, nodes looked at, the loss reached, the bound, peak bytes of the search. */
+#include "engine/lattice/all_nodes.h"
 #include "base/rng.h"
 #include "hierarchy/build.h"
-#include "io/csv_read.h"
+#include "source/csv/csv_read.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -208,11 +208,12 @@ static void print_line(const bench *b, const kn_answer *answer, const double *se
     const char *slash = strrchr(b->data, '/');
     printf("{\"bench\":\"lattice\",\"what\":\"%s\",\"data\":\"%s\",\"rows\":%u,\"tuples\":%u,\"qis\":%u,\"k\":%.0f,"
            "\"suppressed\":%g,\"measure\":\"%s\",\"models\":\"%s\",\"threads\":%u,\"encode_s\":%.4f,\"fastest_s\":%.5f,"
-           "\"median_s\":%.5f,\"fastest_cpu_s\":%.5f,\"median_cpu_s\":%.5f,\"runs\":%u,\"nodes\":%llu,\"loss\":%.9g,\"bound\":%.9g,\"stopped\":\"%s\",\"peak_bytes\":%zu",
+           "\"median_s\":%.5f,\"fastest_cpu_s\":%.5f,\"median_cpu_s\":%.5f,\"runs\":%u,\"nodes\":%llu,\"loss\":%.9g,"
+           "\"bound\":%.9g,\"stopped\":\"%s\",\"peak_bytes\":%zu",
            b->what, slash != NULL ? slash + 1 : b->data, b->tuples->n_rows, b->tuples->n_tuples, b->n_qis, b->k,
            b->suppressed, b->measure, b->models, b->threads, encode_seconds, seconds[0], seconds[b->repeat / 2], cpu[0],
-           cpu[b->repeat / 2], b->repeat,
-           (unsigned long long)answer->n_nodes, loss, answer->bound, stopped[answer->stopped], peak);
+           cpu[b->repeat / 2], b->repeat, (unsigned long long)answer->n_nodes, loss, answer->bound,
+           stopped[answer->stopped], peak);
     for (uint32_t q = 0; answer->levels != NULL && q < b->n_qis; q++)
         printf("%s%u", q == 0 ? ",\"levels\":[" : ",", answer->levels[q]);
     puts(answer->levels != NULL ? "]}" : "}");
@@ -239,8 +240,13 @@ static kn_status measure_runs(bench *b, double encode_seconds, kn_error *err)
     KN_TRY(kn_args_parse(&args, "optimal", optimal->params, optimal->n_params, "", err));
     KN_NEW(seconds, b->repeat);
     KN_NEW(cpu, b->repeat);
-    kn_task task = {.tuples = b->tuples, .models = models, .objective = objective, .args = &args,
-                    .max_suppressed = (uint64_t)(b->suppressed * b->tuples->n_rows), .effort = b->effort, .pool = b->pool};
+    kn_task task = {.tuples = b->tuples,
+                    .models = models,
+                    .objective = objective,
+                    .args = &args,
+                    .max_suppressed = (uint64_t)(b->suppressed * b->tuples->n_rows),
+                    .effort = b->effort,
+                    .pool = b->pool};
     for (uint32_t i = 0; i < b->repeat; i++) {
         kn_ticker ticker = {0};
         if (b->time_limit > 0) ticker.search_deadline = kn_seconds_now() + b->time_limit;

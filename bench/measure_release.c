@@ -3,7 +3,7 @@
  * How long do all measures and all models of one release take? A synthetic table (8 quasi-identifiers, a categorical
  * and a numeric sensitive column) is anonymized by mondrian; then everything that a report says about the release is
  * computed. One JSON line. */
-#include "algo/algo.h"
+#include "search/search.h"
 #include "base/rng.h"
 #include "hierarchy/build.h"
 #include "recode/recode.h"

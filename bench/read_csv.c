@@ -1,7 +1,7 @@
 /* kanon-bench-read-csv FILE THREADS REPEATS: reads a CSV into encoded columns and prints one JSON object: fastest and
  * median seconds, rows, the size of the encoded columns, and the peak of memory. */
 #include "base/pool.h"
-#include "io/csv_read.h"
+#include "source/csv/csv_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>

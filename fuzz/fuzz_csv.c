@@ -1,7 +1,7 @@
 /* Any bytes as a CSV file: refused with a message, or read; and the same, message and codes, however the work is cut.
  * The first byte chooses the options, the second the size of the blocks. */
-#include "io/csv_read.h"
-#include "io/csv_tuning.h"
+#include "source/csv/csv_read.h"
+#include "source/csv/csv_tuning.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,10 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     kn_status status = read_table(&table, file, &options, &whole, NULL, &err);
     require(read_table(&again, file, &options, &pieces, pool, &err_again) == status);
     require(strcmp(err.message, err_again.message) == 0);
-    if (status == KN_OK)
-        check_same(table, again);
-    else
-        require(table == NULL && err.message[0] != '\0');
+    if (status == KN_OK) check_same(table, again);
+    else require(table == NULL && err.message[0] != '\0');
     kn_table_free(table);
     kn_table_free(again);
     close(file);

@@ -56,15 +56,16 @@ kn_status kn_settings_new(kn_settings **out, kn_error *err);
 void kn_settings_free(kn_settings *settings);
 /* Reads a policy file (YAML). What kn_settings_set sets, before or after, overrides it. */
 kn_status kn_settings_load(kn_settings *settings, const char *policy_path, kn_error *err);
-/* `option` is a flag's long name without dashes ("max-suppressed"), or "data", "release", "what" for what has no flag. Options that
- * may be repeated ("hierarchy", "model", "weight") add up; lists ("qi") are separated by commas. Flags without an
- * argument take "yes". */
+/* `option` is a flag's long name without dashes ("max-suppressed"), or "data", "release", "what" for what has no flag.
+ * Options that may be repeated ("hierarchy", "model", "weight") add up; lists ("qi") are separated by commas. Flags
+ * without an argument take "yes". */
 kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err);
 
 /* Called about ten times a second from any thread, fraction 0..1 or negative when unknown; nonzero asks to stop. */
 typedef int (*kn_progress_fn)(void *user, const char *stage, double fraction);
 void kn_settings_on_progress(kn_settings *settings, kn_progress_fn progress, void *user);
-/* `cancel` is counted up by, say, a signal handler. An anytime search answers the first request with its best release. */
+/* `cancel` is counted up by, say, a signal handler. An anytime search answers the first request with its best release.
+ */
 void kn_settings_on_cancel(kn_settings *settings, const volatile int *cancel);
 
 /* --- Jobs ------------------------------------------------------------------------------------------------------ */

@@ -1,11 +1,11 @@
 /* The pipeline: read, encode, search, recode, verify, report. Start reading here.
  *
- *   kn_input_read     CSV to encoded columns                                      io/, table/
- *   kn_input_encode   domains with their hierarchies, distinct tuples with counts  hierarchy/, partition/
+ *   kn_input_read     CSV to encoded columns                                      source/, table/
+ *   kn_input_encode   domains with their hierarchies, distinct tuples with counts  hierarchy/, classes/
  *   kn_input_goals    models and measure                                          privacy/, measure/
- *   search            the algorithm's answer                                      algo/
+ *   search            the algorithm's answer                                      search/
  *   kn_recode         classes and their generalized values                        recode/
- *   kn_release_write  the file, beside its target, not yet in its place
+ *   kn_release_write  the file, beside its target, not yet in its place   sink/
  *   kn_recheck        the written file counted again by other code                verify/
  *   kn_output_commit  only now the release takes its place
  *   kn_facts_*        JSON and summary                                            report/ */
@@ -17,6 +17,7 @@
 #include "run/recheck.h"
 #include "run/result.h"
 #include "run/targets.h"
+#include "sink/csv_write.h"
 
 #include <math.h>
 #include <string.h>
@@ -89,7 +90,8 @@ static kn_status write_and_verify(run *r, kn_error *err)
     double began = kn_seconds_now();
     if (target == NULL) target = "-";
     if (keep_order)
-        kn_buffer_text(&input->warnings, "--order input: the rows stand as in the input, and that order may tell who is who\n");
+        kn_buffer_text(&input->warnings,
+                       "--order input: the rows stand as in the input, and that order may tell who is who\n");
     KN_TRY(kn_output_open(&r->output, target, err));
     KN_TRY(kn_release_write(&order, &n_written, r->output, r->release, keep_order ? KN_ORDER_INPUT : KN_ORDER_SORTED,
                             kn_settings_flag(r->settings, "guard-formulas"), input->pool, &input->ticker, err));

@@ -5,7 +5,7 @@
 
 #include "support.h"
 
-#include "partition/release.h"
+#include "classes/release.h"
 
 #define MAX_TEST_QIS 4
 

@@ -2,8 +2,8 @@
  * row, one answer for any number of threads and any instruction set. */
 #include "release_support.h"
 
-#include "algo/algo.h"
-#include "algo/cluster.h"
+#include "search/search.h"
+#include "search/cluster/cluster.h"
 
 #include <math.h>
 #include <stdio.h>

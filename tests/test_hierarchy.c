@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "hierarchy/tools.h"
-#include "io/csv_read.h"
+#include "source/csv/csv_read.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
-/* partition/lattice and the full-domain searches: every node against a recount of the rows, searches against all nodes.
+/* engine/lattice and the full-domain searches: every node against a recount of the rows, searches against all nodes.
  */
 #include "support.h"
 
-#include "algo/column_search.h"
-#include "algo/huge_lattice.h"
-#include "algo/lattice_table.h"
-#include "algo/narrow.h"
+#include "engine/lattice/column_search.h"
+#include "engine/lattice/huge_lattice.h"
+#include "engine/lattice/lattice_table.h"
+#include "engine/lattice/narrow.h"
 #include "hierarchy/build.h"
-#include "io/csv_read.h"
+#include "source/csv/csv_read.h"
 #include "recode/recode.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* The local searches against the definition: small tables by brute force, sizes and models recounted row by row. */
 #include "support.h"
 
-#include "algo/hilbert.h"
-#include "algo/scan.h"
-#include "algo/sequential.h"
+#include "search/local/hilbert.h"
+#include "engine/closure/closure_scan.h"
+#include "search/local/sequential.h"
 #include "recode/recode.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "release_support.h"
 
 #include "measure/measure.h"
-#include "partition/release_overlap.h"
+#include "classes/release_overlap.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * the loss as recomputed cell by cell, and the same release for any number of threads. */
 #include "support.h"
 
-#include "algo/algo.h"
+#include "search/search.h"
 #include "recode/recode.h"
 
 #include <math.h>

@@ -13,10 +13,8 @@ static bool is_choice(const char *argument)
 static void print_replaced(FILE *to, const char *text, char from, const char *with)
 {
     for (; *text != '\0'; text++) {
-        if (*text == from)
-            fputs(with, to);
-        else
-            fputc(*text, to);
+        if (*text == from) fputs(with, to);
+        else fputc(*text, to);
     }
 }
 
@@ -27,12 +25,9 @@ static void print_roff(FILE *to, const char *text)
 {
     if (*text == '.' || *text == '\'') fputs("\\&", to);
     for (; *text != '\0'; text++) {
-        if (*text == '-')
-            fputs("\\-", to);
-        else if (*text == '\\')
-            fputs("\\e", to);
-        else
-            fputc(*text, to);
+        if (*text == '-') fputs("\\-", to);
+        else if (*text == '\\') fputs("\\e", to);
+        else fputc(*text, to);
     }
 }
 
@@ -85,12 +80,15 @@ static void print_man(FILE *to)
         fputs("\n.EE\n", to);
     }
     man_options(to);
-    fputs(".SH RELEASED VALUES\nA value as it was read; a label of its hierarchy; an interval \\fB30..39\\fR, both ends "
-          "included; a set\n\\fB{a|b}\\fR; \\fB*\\fR for any value, and in every quasi-identifier of a suppressed row. Inside "
-          "intervals and sets\nwhat would be ambiguous is escaped with \\fB\\e\\fR. A quasi-identifier that has the value "
-          "\\fB*\\fR in the data is refused: rename\nit, or read it as a missing cell that may be any value with "
-          "\\fB\\-\\-null '*' \\-\\-missing wildcard\\fR.\n",
-          to);
+    fputs(
+        ".SH RELEASED VALUES\nA value as it was read; a label of its hierarchy; an interval \\fB30..39\\fR, both ends "
+        "included; a set\n\\fB{a|b}\\fR; \\fB*\\fR for any value, and in every quasi-identifier of a suppressed row. "
+        "Inside "
+        "intervals and sets\nwhat would be ambiguous is escaped with \\fB\\e\\fR. A quasi-identifier that has the "
+        "value "
+        "\\fB*\\fR in the data is refused: rename\nit, or read it as a missing cell that may be any value with "
+        "\\fB\\-\\-null '*' \\-\\-missing wildcard\\fR.\n",
+        to);
     fputs(".SH EXIT STATUS\n0 done; 1 guarantee not met, or no release exists; 2 usage or policy; 3 input or I/O; 4 "
           "resources;\n"
           "130 interrupted.\n.SH ENVIRONMENT\n.TP\nNO_COLOR\nno colour on a terminal.\n.TP\nTMPDIR\nwhere standard "
@@ -99,11 +97,13 @@ static void print_man(FILE *to)
           to);
 }
 
-/* --- Completions: bash, zsh and fish say the same in their own words; tests/check_completions.py types into each --- */
+/* --- Completions: bash, zsh and fish say the same in their own words; tests/check_completions.py types into each ---
+ */
 
 static bool takes_file(const kn_option *option)
 {
-    return option->argument != NULL && (strncmp(option->argument, "FILE", 4) == 0 || strstr(option->argument, "|FILE") != NULL);
+    return option->argument != NULL &&
+           (strncmp(option->argument, "FILE", 4) == 0 || strstr(option->argument, "|FILE") != NULL);
 }
 
 /* The words that a command's first argument is one of ("make check show"), into `words`; false where it is a file. */
@@ -163,7 +163,8 @@ static void print_bash(FILE *to)
     fputs("    if [ \"$COMP_CWORD\" -eq 2 ]; then\n        case $before in\n", to);
     for (size_t c = 0; c < cli_n_commands; c++)
         if (first_words(words, &cli_commands[c]))
-            fprintf(to, "        %s) COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n", cli_commands[c].name, words);
+            fprintf(to, "        %s) COMPREPLY=($(compgen -W \"%s\" -- \"$word\")); return ;;\n", cli_commands[c].name,
+                    words);
     fputs("        esac\n    fi\n    COMPREPLY=($(compgen -f -- \"$word\"))\n}\n"
           "complete -o filenames -F _kanon kanon\n",
           to);
@@ -172,12 +173,9 @@ static void print_bash(FILE *to)
 static void print_zsh_text(FILE *to, const char *text)
 {
     for (; *text != '\0'; text++) {
-        if (*text == '\'')
-            fputs("'\\''", to);
-        else if (strchr("[]:\\", *text) != NULL)
-            fprintf(to, "\\%c", *text);
-        else
-            fputc(*text, to);
+        if (*text == '\'') fputs("'\\''", to);
+        else if (strchr("[]:\\", *text) != NULL) fprintf(to, "\\%c", *text);
+        else fputc(*text, to);
     }
 }
 
@@ -207,7 +205,8 @@ static void print_zsh(FILE *to)
     size_t n;
     const kn_option *options = kn_options(&n);
     char words[80];
-    fputs("#compdef kanon\n# zsh completion for kanon; put it as _kanon into a folder of $fpath, or source it after compinit\n"
+    fputs("#compdef kanon\n# zsh completion for kanon; put it as _kanon into a folder of $fpath, or source it after "
+          "compinit\n"
           "_kanon() {\n    if (( CURRENT == 2 )); then\n        local -a commands=(\n",
           to);
     for (size_t c = 0; c < cli_n_commands; c++) {
@@ -271,22 +270,18 @@ static void print_fish(FILE *to)
         print_replaced(to, cli_commands[c].summary, '\'', "\\'");
         fputs("'\n", to);
         if (first_words(words, &cli_commands[c]))
-            fprintf(to, "complete -c kanon -n '__kanon_at 2; and __kanon_runs %s' -f -a '%s'\n", cli_commands[c].name, words);
+            fprintf(to, "complete -c kanon -n '__kanon_at 2; and __kanon_runs %s' -f -a '%s'\n", cli_commands[c].name,
+                    words);
     }
     for (size_t i = 0; i < n; i++) print_fish_option(to, &options[i]);
 }
 
 bool cli_generate(FILE *to, const char *what)
 {
-    if (strcmp(what, "man") == 0)
-        print_man(to);
-    else if (strcmp(what, "bash") == 0)
-        print_bash(to);
-    else if (strcmp(what, "zsh") == 0)
-        print_zsh(to);
-    else if (strcmp(what, "fish") == 0)
-        print_fish(to);
-    else
-        return false;
+    if (strcmp(what, "man") == 0) print_man(to);
+    else if (strcmp(what, "bash") == 0) print_bash(to);
+    else if (strcmp(what, "zsh") == 0) print_zsh(to);
+    else if (strcmp(what, "fish") == 0) print_fish(to);
+    else return false;
     return true;
 }

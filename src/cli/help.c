@@ -45,10 +45,8 @@ static void print_option(FILE *to, const kn_option *option)
     int n = snprintf(flag, sizeof flag, "  %c%c%s --%s%s%s", option->letter != '\0' ? '-' : ' ',
                      option->letter != '\0' ? option->letter : ' ', option->letter != '\0' ? "," : " ", option->name,
                      option->argument != NULL ? " " : "", option->argument != NULL ? option->argument : "");
-    if (n + 2 > HELP_COLUMN)
-        fprintf(to, "%s\n%*s", flag, HELP_COLUMN, "");
-    else
-        fprintf(to, "%-*s", HELP_COLUMN, flag);
+    if (n + 2 > HELP_COLUMN) fprintf(to, "%s\n%*s", flag, HELP_COLUMN, "");
+    else fprintf(to, "%-*s", HELP_COLUMN, flag);
     print_wrapped(to, option->help, HELP_COLUMN);
 }
 

@@ -11,35 +11,116 @@
 static kn_status run_generate(kn_result **out, const kn_settings *settings, kn_error *err);
 
 const cli_command cli_commands[] = {
-    {KN_COMMAND_ANONYMIZE, "anonymize", "DATA", "Release a table in which everybody hides among at least k", 1, 1,
-     {"data"}, kn_anonymize, false,
+    {KN_COMMAND_ANONYMIZE,
+     "anonymize",
+     "DATA",
+     "Release a table in which everybody hides among at least k",
+     1,
+     1,
+     {"data"},
+     kn_anonymize,
+     false,
      "kanon anonymize people.csv -k 5 --qi age,zip,sex --sensitive diagnosis -o release.csv"},
-    {KN_COMMAND_VERIFY, "verify", "RELEASE", "Check a released table, ours or not, by recounting it", 1, 1,
-     {"release"}, kn_verify, true,
+    {KN_COMMAND_VERIFY,
+     "verify",
+     "RELEASE",
+     "Check a released table, ours or not, by recounting it",
+     1,
+     1,
+     {"release"},
+     kn_verify,
+     true,
      "kanon verify release.csv --original people.csv -k 5 --qi age,zip,sex --sensitive diagnosis"},
-    {KN_COMMAND_MEASURE, "measure", "DATA RELEASE", "Tell what a release lost, by every measure", 2, 2,
-     {"data", "release"}, kn_measure_files, true,
+    {KN_COMMAND_MEASURE,
+     "measure",
+     "DATA RELEASE",
+     "Tell what a release lost, by every measure",
+     2,
+     2,
+     {"data", "release"},
+     kn_measure_files,
+     true,
      "kanon measure people.csv release.csv --qi age,zip,sex --sensitive diagnosis"},
-    {KN_COMMAND_LATTICE, "lattice", "DATA", "List every full-domain generalization with what it costs", 1, 1,
-     {"data"}, kn_lattice_nodes, false,
+    {KN_COMMAND_LATTICE,
+     "lattice",
+     "DATA",
+     "List every full-domain generalization with what it costs",
+     1,
+     1,
+     {"data"},
+     kn_lattice_nodes,
+     false,
      "kanon lattice people.csv -k 5 --qi age,zip,sex --sensitive diagnosis -o nodes.csv"},
-    {KN_COMMAND_RISK, "risk", "DATA", "Tell who could be found in a table or a release, and how", 1, 1,
-     {"data"}, kn_risk, true,
+    {KN_COMMAND_RISK,
+     "risk",
+     "DATA",
+     "Tell who could be found in a table or a release, and how",
+     1,
+     1,
+     {"data"},
+     kn_risk,
+     true,
      "kanon risk people.csv --qi age,zip,sex --sensitive diagnosis --population 0.05"},
-    {KN_COMMAND_COMPARE, "compare", "DATA", "Compare algorithms and k on one table: loss against risk", 1, 1,
-     {"data"}, kn_compare_runs, true,
+    {KN_COMMAND_COMPARE,
+     "compare",
+     "DATA",
+     "Compare algorithms and k on one table: loss against risk",
+     1,
+     1,
+     {"data"},
+     kn_compare_runs,
+     true,
      "kanon compare people.csv --qi age,zip,sex --algorithms mondrian,optimal -k 2,5,10 --report compare.html"},
-    {KN_COMMAND_PROFILE, "profile", "DATA", "Suggest types, roles and a policy for a table", 1, 1,
-     {"data"}, kn_profile, false, "kanon profile people.csv -o policy.yaml"},
-    {KN_COMMAND_CHECK, "check", "DATA", "Check a policy against a table; nothing is written", 1, 1,
-     {"data"}, kn_check_policy, true, "kanon check people.csv -p policy.yaml"},
-    {KN_COMMAND_LIST, "list", "algorithms|measures|models|hierarchies", "Show what there is to choose from", 1, 1,
-     {"what"}, kn_list, true, "kanon list algorithms"},
-    {KN_COMMAND_HIERARCHY, "hierarchy", "make|check|show|rectify FILE|DATA",
-     "Make, check, draw or rectify a generalization hierarchy", 2, 2, {"what", "data"}, kn_hierarchy, true,
+    {KN_COMMAND_PROFILE,
+     "profile",
+     "DATA",
+     "Suggest types, roles and a policy for a table",
+     1,
+     1,
+     {"data"},
+     kn_profile,
+     false,
+     "kanon profile people.csv -o policy.yaml"},
+    {KN_COMMAND_CHECK,
+     "check",
+     "DATA",
+     "Check a policy against a table; nothing is written",
+     1,
+     1,
+     {"data"},
+     kn_check_policy,
+     true,
+     "kanon check people.csv -p policy.yaml"},
+    {KN_COMMAND_LIST,
+     "list",
+     "algorithms|measures|models|hierarchies",
+     "Show what there is to choose from",
+     1,
+     1,
+     {"what"},
+     kn_list,
+     true,
+     "kanon list algorithms"},
+    {KN_COMMAND_HIERARCHY,
+     "hierarchy",
+     "make|check|show|rectify FILE|DATA",
+     "Make, check, draw or rectify a generalization hierarchy",
+     2,
+     2,
+     {"what", "data"},
+     kn_hierarchy,
+     true,
      "kanon hierarchy make people.csv --hierarchy 'age=intervals(5,10,20)' -o age.csv"},
-    {KN_COMMAND_GENERATE, "generate", "man|bash|zsh|fish", "Print the manual page or a shell's completions", 1, 1,
-     {"what"}, run_generate, true, "kanon generate bash > /etc/bash_completion.d/kanon"},
+    {KN_COMMAND_GENERATE,
+     "generate",
+     "man|bash|zsh|fish",
+     "Print the manual page or a shell's completions",
+     1,
+     1,
+     {"what"},
+     run_generate,
+     true,
+     "kanon generate bash > /etc/bash_completion.d/kanon"},
 };
 const size_t cli_n_commands = sizeof cli_commands / sizeof *cli_commands;
 
@@ -149,10 +230,8 @@ static int parse_words(cli_words *words, int argc, char **argv, kn_error *err)
             flags_over = true;
             continue;
         }
-        if (!flags_over && argv[i][0] == '-' && argv[i][1] != '\0')
-            code = take_flag(words, argv, argc, &i, err);
-        else
-            code = take_argument(words, argv[i], err);
+        if (!flags_over && argv[i][0] == '-' && argv[i][1] != '\0') code = take_flag(words, argv, argc, &i, err);
+        else code = take_argument(words, argv[i], err);
         if (code != 0) return code;
     }
     if (words->help) return 0;
@@ -181,8 +260,8 @@ static int run_command(cli_words *words, kn_error *err)
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
-    /* While files are written a closed pipe is an error of write(), reported like a full disk. Text for a reader who has
-     * seen enough, as in `| head`, ends quietly as everywhere else. */
+    /* While files are written a closed pipe is an error of write(), reported like a full disk. Text for a reader who
+     * has seen enough, as in `| head`, ends quietly as everywhere else. */
     if (words->command->id != KN_COMMAND_GENERATE) signal(SIGPIPE, SIG_IGN);
     kn_settings_on_cancel(words->settings, &cancel_requests);
     if (words->progress == CLI_ALWAYS || (words->progress == CLI_AUTO && !words->quiet && isatty(STDERR_FILENO)))
@@ -195,8 +274,7 @@ static int run_command(cli_words *words, kn_error *err)
         bool is_data = words->command->text_is_data && !words->stdout_taken;
         FILE *to = is_data ? stdout : stderr;
         if (!words->quiet) print_warnings(kn_result_warnings(result));
-        if (!words->quiet || is_data)
-            cli_print_text(to, kn_result_text(result), cli_use_color(to, words->color));
+        if (!words->quiet || is_data) cli_print_text(to, kn_result_text(result), cli_use_color(to, words->color));
     }
     kn_result_free(result);
     return status;

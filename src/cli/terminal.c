@@ -60,10 +60,8 @@ int cli_show_progress(void *user, const char *stage, double fraction)
     cli_progress *progress = user;
     double seconds = cli_seconds() - progress->began;
     if (seconds < 1) return 0;
-    if (fraction >= 0)
-        fprintf(stderr, "\r\033[K%s %3.0f %%  %.0f s", stage, 100 * fraction, seconds);
-    else
-        fprintf(stderr, "\r\033[K%s  %.0f s", stage, seconds);
+    if (fraction >= 0) fprintf(stderr, "\r\033[K%s %3.0f %%  %.0f s", stage, 100 * fraction, seconds);
+    else fprintf(stderr, "\r\033[K%s  %.0f s", stage, seconds);
     fflush(stderr);
     progress->shown = true;
     return 0;

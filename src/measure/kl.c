@@ -10,8 +10,8 @@
  * otherwise an index over the tuples and the classes that overlap each part of it (box_tree.h), in a fixed number of
  * chunks, so that the figure does not depend on the number of threads. */
 #include "measure/measure.h"
-#include "partition/box_tree.h"
-#include "partition/release_overlap.h"
+#include "classes/box_tree.h"
+#include "classes/release_overlap.h"
 
 #include <math.h>
 

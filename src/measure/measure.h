@@ -9,7 +9,7 @@
 #define KN_MEASURE_MEASURE_H
 
 #include "base/param.h"
-#include "partition/release.h"
+#include "classes/release.h"
 
 enum {
     KN_MEASURE_NEEDS_CLASS_COLUMN = 1, /* a sensitive column (CM, PMI) */

@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "base/param.h"
 #include "base/suggest.h"
-#include "algo/algo.h"
+#include "search/search.h"
 
 #include <errno.h>
 #include <libfyaml.h>

@@ -3,7 +3,7 @@
  * Cost: reading the file, one sort; a class is then one question to the tree. */
 #include "privacy/population.h"
 
-#include "io/csv_read.h"
+#include "source/csv/csv_read.h"
 
 #include <string.h>
 

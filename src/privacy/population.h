@@ -9,9 +9,9 @@
 #ifndef KN_PRIVACY_POPULATION_H
 #define KN_PRIVACY_POPULATION_H
 
-#include "io/csv_read.h"
-#include "partition/box_tree.h"
-#include "partition/tuples.h"
+#include "source/csv/csv_read.h"
+#include "classes/box_tree.h"
+#include "classes/tuples.h"
 
 typedef struct kn_population kn_population;
 

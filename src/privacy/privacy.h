@@ -6,7 +6,7 @@
 #define KN_PRIVACY_PRIVACY_H
 
 #include "base/param.h"
-#include "partition/release.h"
+#include "classes/release.h"
 #include "privacy/population.h"
 
 enum {

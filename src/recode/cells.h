@@ -3,7 +3,7 @@
 #define KN_RECODE_CELLS_H
 
 #include "hierarchy/domain.h"
-#include "partition/group.h"
+#include "classes/group.h"
 
 /* Item i is the vector cells[i * stride] .. [i * stride + n_cells - 1], and extra[i] where `extra` is not NULL.
  * Results as kn_group's. */

@@ -6,7 +6,7 @@
 #include "recode/recode.h"
 
 #include "hierarchy/build.h"
-#include "partition/histogram.h"
+#include "classes/histogram.h"
 #include "recode/cells.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  * largest code alone. Cost: a few passes over rows times quasi-identifiers. */
 #include "recode/recode.h"
 
-#include "partition/group.h"
-#include "partition/histogram.h"
+#include "classes/group.h"
+#include "classes/histogram.h"
 #include "recode/cells.h"
 
 #include <stdlib.h>

@@ -1,22 +1,14 @@
-/* Apply the answer: classes, cells, suppressed rows; then the released file. */
+/* Apply the answer: classes, cells, suppressed rows. */
 #ifndef KN_RECODE_RECODE_H
 #define KN_RECODE_RECODE_H
 
-#include "algo/algo.h"
-#include "io/csv_read.h"
-#include "io/output_file.h"
+#include "search/search.h"
+#include "source/csv/csv_read.h"
 
 /* Classes of equal cells are merged; rows of classes that break a model are suppressed; the suppressed rows stay only
  * if there are none or their class satisfies every model, otherwise they are removed. KN_NOT_MET when more rows are
  * suppressed than the task allows, or no row is left of a table that had some. */
 kn_status kn_recode(kn_release **out, const kn_answer *answer, const kn_task *task, kn_error *err);
-
-typedef enum kn_row_order { KN_ORDER_SORTED, KN_ORDER_INPUT } kn_row_order;
-
-/* Writes header and rows. *order (yours, may be NULL to ask for none) tells the original row of each written row. */
-kn_status kn_release_write(uint32_t **order, uint32_t *n_written, kn_output *output, const kn_release *release,
-                           kn_row_order row_order, bool guard_formulas, kn_pool *pool, kn_ticker *ticker,
-                           kn_error *err);
 
 /* `kanon measure`: the released file read back against the original's domains. Each QI cell becomes a kn_cell; rows
  * with equal QI cells are a class. `may_suppress`: rows with * in every QI are taken as suppressed, otherwise as a

@@ -79,12 +79,9 @@ static void column_count(kn_report_column *out, const kn_report *report, uint32_
         out->n_values_before += kn_domain_code_rows(domain, code) > 0;
     for (uint32_t g = 0; g < n_groups; g++) {
         uint32_t size = kn_cell_size(&groups[g].cell, domain, release->sets);
-        if (size == 1)
-            out->n_unchanged += groups[g].n_rows;
-        else if (size == domain->n_codes)
-            out->n_suppressed += groups[g].n_rows;
-        else
-            out->n_generalized += groups[g].n_rows;
+        if (size == 1) out->n_unchanged += groups[g].n_rows;
+        else if (size == domain->n_codes) out->n_suppressed += groups[g].n_rows;
+        else out->n_generalized += groups[g].n_rows;
     }
 }
 

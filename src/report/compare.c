@@ -37,8 +37,7 @@ kn_status kn_compare_text(char **out, const kn_compare *compare, kn_error *err)
     for (size_t i = 0; i < compare->n_rows; i++) {
         const kn_compare_row *row = &compare->rows[i];
         kn_buffer_printf(&text, "%-*.*s  %6llu", width, width, row->algorithm, (unsigned long long)row->k);
-        if (row->refusal != NULL)
-            kn_buffer_printf(&text, "  %s\n", row->refusal);
+        if (row->refusal != NULL) kn_buffer_printf(&text, "  %s\n", row->refusal);
         else
             kn_buffer_printf(&text, "  %9.5g  %7.3g%%  %8llu  %8llu  %8.2f%s\n", row->loss, 100 * row->average_risk,
                              (unsigned long long)row->n_classes, (unsigned long long)row->n_suppressed, row->seconds,
@@ -75,8 +74,7 @@ kn_status kn_compare_csv(char **out, const kn_compare *compare, kn_error *err)
             kn_buffer_printf(&text, "%.15g,%.15g,%.15g,%llu,%llu,%.3f,%s,", row->loss, row->average_risk,
                              row->highest_risk, (unsigned long long)row->n_classes,
                              (unsigned long long)row->n_suppressed, row->seconds, row->on_frontier ? "yes" : "no");
-        else
-            kn_buffer_text(&text, ",,,,,,,");
+        else kn_buffer_text(&text, ",,,,,,,");
         csv_cell(&text, row->refusal != NULL ? row->refusal : "");
         kn_buffer_char(&text, '\n');
     }
@@ -93,8 +91,7 @@ kn_status kn_compare_json(char **out, const kn_compare *compare, kn_error *err)
     for (size_t i = 0; i < compare->n_rows; i++) {
         const kn_compare_row *row = &compare->rows[i];
         json_t *item = json_pack("{s:s, s:I}", "algorithm", row->algorithm, "k", (json_int_t)row->k);
-        if (row->refusal != NULL)
-            json_object_set_new(item, "refusal", json_string(row->refusal));
+        if (row->refusal != NULL) json_object_set_new(item, "refusal", json_string(row->refusal));
         else
             json_object_update_new(item, json_pack("{s:o, s:o, s:o, s:I, s:I, s:o, s:b}", "loss", number(row->loss),
                                                    "average_risk", number(row->average_risk), "highest_risk",
@@ -179,7 +176,7 @@ done:
 static void rows_table(page *to, const kn_compare *compare)
 {
     static const kn_text headings[] = {
-        KN_TEXT_ALGORITHM,    KN_TEXT_ON_FRONTIER,  KN_TEXT_FINDING, KN_TEXT_K_ASKED,  KN_TEXT_LOSS,
+        KN_TEXT_ALGORITHM,    KN_TEXT_ON_FRONTIER,  KN_TEXT_FINDING, KN_TEXT_K_ASKED,         KN_TEXT_LOSS,
         KN_TEXT_AVERAGE_RISK, KN_TEXT_HIGHEST_RISK, KN_TEXT_CLASSES, KN_TEXT_ROWS_SUPPRESSED, KN_TEXT_SECONDS};
     page_table(to, KN_TEXT_RUNS_CAPTION, NULL, NULL);
     page_head(to, headings, 10, 3);

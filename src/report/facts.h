@@ -2,7 +2,7 @@
 #ifndef KN_REPORT_FACTS_H
 #define KN_REPORT_FACTS_H
 
-#include "algo/algo.h"
+#include "search/search.h"
 #include "verify/verify.h"
 
 typedef struct kn_loss {

@@ -103,8 +103,8 @@ done:
     return status;
 }
 
-
-/* --- `kanon lattice --report` -------------------------------------------------------------------------------------- */
+/* --- `kanon lattice --report` --------------------------------------------------------------------------------------
+ */
 
 static void levels_cell(page *to, const kn_lattice_table *table, size_t node)
 {

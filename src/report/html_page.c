@@ -117,10 +117,8 @@ void page_escape(page *to, const char *text, size_t n_bytes)
         case '\'': page_raw(to, "&#39;"); break;
         default:
             /* control characters have no place in HTML */
-            if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7f)
-                page_raw(to, "\xef\xbf\xbd");
-            else
-                kn_buffer_char(&to->out, (char)c);
+            if ((c < 0x20 && c != '\t' && c != '\n') || c == 0x7f) page_raw(to, "\xef\xbf\xbd");
+            else kn_buffer_char(&to->out, (char)c);
         }
     }
 }
@@ -223,7 +221,8 @@ void page_td_figure(page *to, const char *text) { cell(to, "<td class=\"n\">", t
 void page_phrase(page *to, const char *element, const char *text, size_t n_bytes)
 {
     kn_buffer translated = {0};
-    bool is_english = to->language == KN_LANGUAGE_EN || n_bytes == 0, is_known = kn_phrase_say(&translated, to->language, text, n_bytes);
+    bool is_english = to->language == KN_LANGUAGE_EN || n_bytes == 0,
+         is_known = kn_phrase_say(&translated, to->language, text, n_bytes);
     kn_buffer_printf(&to->out, "<%s%s>", element, is_english || is_known ? "" : " lang=\"en\"");
     if (translated.failed) to->out.failed = true;
     page_escape(to, is_known ? translated.bytes : text, is_known ? translated.n : n_bytes);

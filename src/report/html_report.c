@@ -45,8 +45,7 @@ static void technique_quasi(page *to, const kn_report *report, const kn_column *
         words n_levels = page_count(to, domain->tree->n_levels - 1);
         if (release->levels != NULL)
             page_say(to, "td", KN_TEXT_TECH_TREE_LEVEL, page_count(to, release->levels[q]).text, n_levels.text, NULL);
-        else
-            page_say(to, "td", KN_TEXT_TECH_TREE, n_levels.text, NULL, NULL);
+        else page_say(to, "td", KN_TEXT_TECH_TREE, n_levels.text, NULL, NULL);
         return;
     }
     page_td(to, "");
@@ -84,8 +83,7 @@ void part_asked(page *to, const kn_report *report)
         page_td(to, page_text(to, role_text(column->role)));
         if (column->codes != NULL)
             page_phrase(to, "td", kn_type_name(column->type), strlen(kn_type_name(column->type)));
-        else
-            page_td(to, "–");
+        else page_td(to, "–");
         technique(to, report, column);
         page_row_end(to);
     }
@@ -131,8 +129,7 @@ void part_guaranteed(page *to, const kn_report *report)
         page_row(to);
         if (kn_privacy_find(check->name) != NULL) /* called as the user calls it */
             page_th(to, check->name);
-        else
-            page_phrase(to, "th scope=\"row\"", check->name, strlen(check->name));
+        else page_phrase(to, "th scope=\"row\"", check->name, strlen(check->name));
         page_td(to, page_text(to, states[check->state]));
         page_phrase(to, "td", check->detail, strlen(check->detail));
         page_row_end(to);
@@ -162,12 +159,9 @@ static void part_short(page *to, const kn_report *report)
     bool holds = facts->verdict == NULL || facts->verdict->holds;
     for (size_t m = 0; m < facts->n_models; m++) holds &= facts->models[m].holds;
     page_section(to, "short", KN_TEXT_SHORT);
-    if (!holds)
-        page_say(to, "p class=\"verdict broken\"", KN_TEXT_BROKEN_SOME, NULL, NULL, NULL);
-    else if (facts->verdict == NULL)
-        page_say(to, "p class=\"verdict\"", KN_TEXT_NOT_VERIFIED, NULL, NULL, NULL);
-    else
-        page_say(to, "p class=\"verdict\"", KN_TEXT_HOLDS_ALL, NULL, NULL, NULL);
+    if (!holds) page_say(to, "p class=\"verdict broken\"", KN_TEXT_BROKEN_SOME, NULL, NULL, NULL);
+    else if (facts->verdict == NULL) page_say(to, "p class=\"verdict\"", KN_TEXT_NOT_VERIFIED, NULL, NULL, NULL);
+    else page_say(to, "p class=\"verdict\"", KN_TEXT_HOLDS_ALL, NULL, NULL, NULL);
     page_raw(to, "<ul>\n");
     page_say(to, "li", KN_TEXT_SHORT_PEOPLE, page_count(to, report->after.n_persons).text,
              page_count(to, report->after.n_classes).text, page_count(to, report->after.smallest).text);

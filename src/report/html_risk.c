@@ -73,10 +73,8 @@ kn_status part_sizes(page *to, const kn_report *report, kn_error *err)
     page_say(to, "p", KN_TEXT_SIZES_TEXT, NULL, NULL, NULL);
     for (size_t i = 0; i < n; i++) {
         words from = page_count(to, rows[i].before.from), until = page_count(to, rows[i].before.to);
-        if (rows[i].before.from == rows[i].before.to)
-            rows[i].name = from;
-        else
-            snprintf(rows[i].name.text, sizeof rows[i].name.text, "%.26s–%.26s", from.text, until.text);
+        if (rows[i].before.from == rows[i].before.to) rows[i].name = from;
+        else snprintf(rows[i].name.text, sizeof rows[i].name.text, "%.26s–%.26s", from.text, until.text);
         labels[i] = rows[i].name.text;
         values[0][i] = (double)rows[i].before.n_persons / fmax(1, (double)report->before.n_persons);
         values[1][i] = (double)rows[i].after.n_persons / fmax(1, (double)report->after.n_persons);

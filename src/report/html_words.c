@@ -10,7 +10,8 @@ static void names_list(kn_buffer *out, const kn_report *report, bool models)
     const kn_facts *facts = report->facts;
     for (size_t m = 0; models && m < facts->task->models->n; m++)
         if (facts->task->models->items[m].type->needs & KN_NEEDS_HISTOGRAM)
-            kn_buffer_printf(out, "%s%s (%s)", out->n > 0 ? ", " : "", facts->models[m].name, facts->models[m].public_params);
+            kn_buffer_printf(out, "%s%s (%s)", out->n > 0 ? ", " : "", facts->models[m].name,
+                             facts->models[m].public_params);
     for (uint32_t s = 0; !models && s < facts->tuples->n_sensitive; s++)
         if (!report_is_protected(report, s))
             kn_buffer_printf(out, "%s%s", out->n > 0 ? ", " : "", facts->tuples->sensitive[s].column->name);
@@ -62,8 +63,7 @@ void part_limits(page *to, const kn_report *report)
     page_say(to, "li", KN_TEXT_ASSUME_ROLES, NULL, NULL, NULL);
     if (table->person != KN_NONE)
         page_say(to, "li", KN_TEXT_ASSUME_PERSON, table->columns[table->person].name, NULL, NULL);
-    else
-        page_say(to, "li", KN_TEXT_ASSUME_ROW, NULL, NULL, NULL);
+    else page_say(to, "li", KN_TEXT_ASSUME_ROW, NULL, NULL, NULL);
     page_say(to, "li", KN_TEXT_ASSUME_TRUE, NULL, NULL, NULL);
     page_raw(to, "</ul>\n");
     page_section_end(to);

@@ -27,8 +27,9 @@ static json_t *models_json(const kn_facts *facts)
     json_t *list = json_array();
     for (size_t i = 0; i < facts->n_models; i++) {
         const kn_model_fact *model = &facts->models[i];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:o}", "name", model->name, "params", model->public_params,
-                                              "holds", model->holds, "worst", number(model->worst)));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:b, s:o}", "name", model->name, "params", model->public_params,
+                                        "holds", model->holds, "worst", number(model->worst)));
     }
     return list;
 }
@@ -90,8 +91,8 @@ static json_t *trace_json(const kn_facts *facts)
 static json_t *seconds_json(const kn_seconds *s)
 {
     return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "read", s->read, "encode", s->encode, "search",
-                     s->search, "bound", s->bound, "recode", s->recode, "write", s->write, "verify", s->verify,
-                     "total", s->total);
+                     s->search, "bound", s->bound, "recode", s->recode, "write", s->write, "verify", s->verify, "total",
+                     s->total);
 }
 
 static double loss_named(const kn_facts *facts, const char *name)
@@ -107,9 +108,10 @@ static json_t *top_json(const kn_facts *facts)
     for (size_t i = 0; i < facts->answer->n_top; i++) {
         const kn_good_node *node = &facts->answer->top[i];
         json_t *levels = json_array();
-        for (uint32_t q = 0; q < facts->tuples->n_qis; q++) json_array_append_new(levels, json_integer(node->levels[q]));
-        json_array_append_new(top, json_pack("{s:o, s:o, s:I}", "levels", levels, "loss", number(node->loss), "suppressed",
-                                             (json_int_t)node->n_suppressed));
+        for (uint32_t q = 0; q < facts->tuples->n_qis; q++)
+            json_array_append_new(levels, json_integer(node->levels[q]));
+        json_array_append_new(top, json_pack("{s:o, s:o, s:I}", "levels", levels, "loss", number(node->loss),
+                                             "suppressed", (json_int_t)node->n_suppressed));
     }
     return top;
 }
@@ -124,9 +126,10 @@ kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err)
     class_sizes(r, &least, &most, &mean);
     json_t *root = json_object();
     json_object_set_new(root, "version", json_string(kn_version()));
-    json_object_set_new(root, "input", json_pack("{s:I, s:I, s:I}", "rows", (json_int_t)facts->table->n_rows, "persons",
-                                                 (json_int_t)facts->tuples->n_persons, "columns",
-                                                 (json_int_t)facts->table->n_columns));
+    json_object_set_new(root, "input",
+                        json_pack("{s:I, s:I, s:I}", "rows", (json_int_t)facts->table->n_rows, "persons",
+                                  (json_int_t)facts->tuples->n_persons, "columns",
+                                  (json_int_t)facts->table->n_columns));
     json_object_set_new(root, "algorithm", json_string(facts->algorithm->name));
     json_object_set_new(root, "measure", json_string(facts->task->objective->type->name));
     json_object_set_new(root, "seed", json_integer((json_int_t)facts->task->seed));
@@ -136,8 +139,9 @@ kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err)
     json_object_set_new(root, "bound", bound_json(facts));
     json_object_set_new(root, "guarantee", guarantee_json(facts));
     json_object_set_new(root, "optimal", json_boolean(facts->answer->optimal));
-    json_object_set_new(root, "classes", json_pack("{s:I, s:I, s:f, s:I}", "count", (json_int_t)r->n_classes, "min",
-                                                   (json_int_t)least, "mean", mean, "max", (json_int_t)most));
+    json_object_set_new(root, "classes",
+                        json_pack("{s:I, s:I, s:f, s:I}", "count", (json_int_t)r->n_classes, "min", (json_int_t)least,
+                                  "mean", mean, "max", (json_int_t)most));
     json_object_set_new(root, "suppressed",
                         json_pack("{s:I, s:I, s:o}", "rows", (json_int_t)r->n_suppressed, "removed",
                                   (json_int_t)r->n_removed, "cells", number(loss_named(facts, "suppressed-cells"))));

@@ -1,7 +1,8 @@
 /* Finding a sentence among patterns and saying it in another language: see phrases.h.
  *
  * The matcher goes back and tries the next end of a placeholder when the rest does not fit. Sentences are short and
- * mostly literal; a bound on the steps keeps a name full of look-alikes from taking long: such a sentence stays English. */
+ * mostly literal; a bound on the steps keeps a name full of look-alikes from taking long: such a sentence stays
+ * English. */
 #include "report/phrases.h"
 
 #include <string.h>
@@ -60,7 +61,8 @@ static bool fits(match *found, const char *pattern, const char *text, size_t n_b
     for (part->n_bytes = 1; part->n_bytes <= n_bytes && ++*found->n_steps < MAX_STEPS; part->n_bytes++) {
         if (part->kind == 'n' && !piece_fits(found, part)) break;
         size_t n_pieces = found->n_pieces;
-        if (fits(found, pattern + 2, text + part->n_bytes, n_bytes - part->n_bytes) && piece_fits(found, part)) return true;
+        if (fits(found, pattern + 2, text + part->n_bytes, n_bytes - part->n_bytes) && piece_fits(found, part))
+            return true;
         found->n_pieces = n_pieces;
     }
     return false;
@@ -86,10 +88,8 @@ static bool say(kn_buffer *out, kn_language language, unsigned *n_steps, const c
         match found = {.language = language, .n_steps = n_steps};
         if (!fits(&found, phrases[i].english, text, n_bytes)) continue;
         for (const char *at = phrases[i].other; out != NULL && *at != '\0'; at++) {
-            if (*at == '%' && at[1] >= '1' && at[1] <= '9')
-                append_piece(out, &found, &found.pieces[*++at - '1']);
-            else
-                kn_buffer_char(out, *at);
+            if (*at == '%' && at[1] >= '1' && at[1] <= '9') append_piece(out, &found, &found.pieces[*++at - '1']);
+            else kn_buffer_char(out, *at);
         }
         return true;
     }

@@ -3,7 +3,7 @@
 #ifndef KN_REPORT_REPORT_DATA_H
 #define KN_REPORT_REPORT_DATA_H
 
-#include "algo/lattice_table.h"
+#include "engine/lattice/lattice_table.h"
 #include "report/facts.h"
 #include "report/text.h"
 #include "risk/risk.h"

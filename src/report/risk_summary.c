@@ -96,8 +96,7 @@ static void estimate_lines(kn_buffer *out, const kn_report *report)
         double n = report->estimate.n_unique[e];
         line(out, e == 0 ? "population" : "");
         kn_buffer_printf(out, "%-7s ", kn_estimator_name((kn_estimator)e));
-        if (isnan(n))
-            kn_buffer_text(out, "no solution");
+        if (isnan(n)) kn_buffer_text(out, "no solution");
         else
             kn_buffer_printf(out, "%s unique of %s (%s)", page_count(&plain, (uint64_t)llround(n)).text,
                              page_count(&plain, (uint64_t)llround(report->estimate.population)).text,

@@ -36,8 +36,7 @@ static void loss_lines(kn_buffer *out, const kn_facts *facts)
 {
     line(out, "loss");
     kn_buffer_printf(out, "%s %.6g", facts->task->objective->type->name, facts->loss);
-    if (facts->answer->optimal)
-        kn_buffer_text(out, ", proven optimal for this recoding");
+    if (facts->answer->optimal) kn_buffer_text(out, ", proven optimal for this recoding");
     else if (isfinite(facts->bound) && facts->loss > 0)
         kn_buffer_printf(out, "; proven: none below %.4g, a gap of %.3g %%", facts->bound,
                          100 * (facts->loss - facts->bound) / facts->loss);
@@ -87,16 +86,16 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
     kn_buffer text = {0};
     const kn_release *r = facts->release;
     char a[32], b[32], c[32];
-    kn_buffer_printf(&text, "Released %s of %s rows in %s class%s\n",
-                     grouped(a, facts->table->n_rows - r->n_removed), grouped(b, facts->table->n_rows),
-                     grouped(c, r->n_classes), r->n_classes == 1 ? "" : "es");
+    kn_buffer_printf(&text, "Released %s of %s rows in %s class%s\n", grouped(a, facts->table->n_rows - r->n_removed),
+                     grouped(b, facts->table->n_rows), grouped(c, r->n_classes), r->n_classes == 1 ? "" : "es");
     model_lines(&text, facts);
     loss_lines(&text, facts);
     if (r->n_suppressed != 0) {
         line(&text, "suppressed");
         kn_buffer_printf(&text, "%s row%s (%.2g %%)%s\n", grouped(a, r->n_suppressed), r->n_suppressed == 1 ? "" : "s",
                          100.0 * r->n_suppressed / facts->table->n_rows,
-                         r->n_removed != 0 ? ", removed: too few to hide among each other" : ", kept with * in every QI");
+                         r->n_removed != 0 ? ", removed: too few to hide among each other"
+                                           : ", kept with * in every QI");
     }
     line(&text, "algorithm");
     kn_buffer_printf(&text, "%s%s%s%s\n", facts->algorithm->name, facts->algorithm_params != NULL ? ":" : "",

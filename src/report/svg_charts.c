@@ -67,10 +67,8 @@ void page_draw_bars(page *to, const page_bars *bars)
     for (size_t i = 0; i < bars->n; i++) {
         double y = top + row * (double)i, bars_top = y + (above ? 16 : 0);
         double middle = bars_top + (double)bars->n_series * (BAR + 2) / 2 + 4;
-        if (above)
-            text_at(to, 0, y + 11, "start", bars->labels[i]);
-        else
-            text_at(to, left - 8, middle - 1, "end", bars->labels[i]);
+        if (above) text_at(to, 0, y + 11, "start", bars->labels[i]);
+        else text_at(to, left - 8, middle - 1, "end", bars->labels[i]);
         for (size_t s = 0; s < bars->n_series; s++) {
             double value = isfinite(bars->values[s][i]) ? bars->values[s][i] : 0;
             double length = largest > 0 ? fmax(value > 0 ? 1 : 0, room * value / largest) : 0;

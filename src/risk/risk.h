@@ -8,7 +8,7 @@
 
 #include "base/pool.h"
 #include "base/tick.h"
-#include "partition/release.h"
+#include "classes/release.h"
 
 #define KN_RISK_THRESHOLD 0.09 /* the usual one for public clinical data: classes of 11 */
 

@@ -3,10 +3,10 @@
 #ifndef KN_RUN_INPUT_H
 #define KN_RUN_INPUT_H
 
-#include "algo/algo.h"
+#include "search/search.h"
 #include "base/buffer.h"
 #include "base/words.h"
-#include "io/csv_read.h"
+#include "source/csv/csv_read.h"
 #include "policy/settings.h"
 
 #define KN_UNLIMITED UINT64_MAX /* max_suppressed that nobody checks */

@@ -1,7 +1,7 @@
 /* Results and the version. */
 #include "run/result.h"
 
-#include "io/output_file.h"
+#include "sink/output_file.h"
 #include "policy/settings.h"
 
 const char *kn_version(void) { return KN_VERSION; }

@@ -1,7 +1,7 @@
 /* `kanon compare`: one table, several algorithms and several k. The table is read once; domains and tuples are made
  * once for searches that need trees everywhere and once for those that do not. A run that is refused is a row with the
  * reason, not the end of the comparison. Nothing is released. */
-#include "io/output_file.h"
+#include "sink/output_file.h"
 #include "recode/recode.h"
 #include "report/compare.h"
 #include "risk/risk.h"

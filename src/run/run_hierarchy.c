@@ -7,7 +7,7 @@
  *   show DATA --hierarchy COL=SPEC      with the rows of the data at each node
  *   rectify DATA --hierarchy COL=FILE   without the nodes that keep the entropy measure from being monotone */
 #include "hierarchy/tools.h"
-#include "io/output_file.h"
+#include "sink/output_file.h"
 #include "run/input.h"
 #include "run/result.h"
 

@@ -1,7 +1,7 @@
 /* `kanon lattice`: every full-domain generalization of a table with its smallest class, suppressed rows and measures,
  * as CSV; the feasible, the minimal and the best nodes counted in the summary. */
-#include "algo/lattice_table.h"
-#include "io/output_file.h"
+#include "engine/lattice/lattice_table.h"
+#include "sink/output_file.h"
 #include "report/report_data.h"
 #include "run/input.h"
 #include "run/result.h"

@@ -1,5 +1,5 @@
 /* `kanon list`: the registries as a person and as a program want them. */
-#include "algo/algo.h"
+#include "search/search.h"
 #include "hierarchy/build.h"
 #include "policy/settings.h"
 #include "run/result.h"

@@ -4,7 +4,7 @@
  * Roles are guessed from names (English and German) and from contents; what nothing speaks for becomes a
  * quasi-identifier, because a column that an attacker may know and nobody generalized is the usual mistake. */
 #include "hierarchy/build.h"
-#include "io/output_file.h"
+#include "sink/output_file.h"
 #include "risk/risk.h"
 #include "run/input.h"
 #include "run/result.h"

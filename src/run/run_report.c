@@ -2,7 +2,7 @@
 #include "run/run_report.h"
 
 #include "base/sha256.h"
-#include "io/output_file.h"
+#include "sink/output_file.h"
 #include "report/report_data.h"
 
 #include <stdio.h>

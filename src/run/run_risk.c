@@ -5,7 +5,7 @@
 #include "base/param.h"
 #include "privacy/population.h"
 #include "hierarchy/build.h"
-#include "io/output_file.h"
+#include "sink/output_file.h"
 #include "report/report_data.h"
 #include "run/input.h"
 #include "run/result.h"

@@ -3,7 +3,7 @@
  * hierarchy; values that stand in the data only are not listed. */
 #include "run/run_schema.h"
 
-#include "io/output_file.h"
+#include "sink/output_file.h"
 
 #include <jansson.h>
 #include <stdlib.h>

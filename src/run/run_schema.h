@@ -2,7 +2,7 @@
 #ifndef KN_RUN_RUN_SCHEMA_H
 #define KN_RUN_RUN_SCHEMA_H
 
-#include "partition/release.h"
+#include "classes/release.h"
 #include "policy/settings.h"
 
 /* Does nothing unless the settings ask for it. */

@@ -1,7 +1,7 @@
 /* Losing an input to an output, or a finished search to a folder that does not exist, is found out here. */
 #include "run/targets.h"
 
-#include "io/output_file.h"
+#include "sink/output_file.h"
 
 #include <string.h>
 

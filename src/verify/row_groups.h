@@ -1,5 +1,5 @@
 /* Rows that agree in some columns, and how many rows of another file lie inside given cells. Own grouping: nothing of
- * partition/ is used. */
+ * classes/ is used. */
 #ifndef KN_VERIFY_ROW_GROUPS_H
 #define KN_VERIFY_ROW_GROUPS_H
 

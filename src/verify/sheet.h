@@ -1,7 +1,7 @@
 /* A CSV file as verify/ reads it: per column a dictionary of the texts that occur and one narrow code per row.
  *
- * This reader knows nothing of types, roles or missing cells and shares no code with io/. It reads blocks with read(),
- * never a mapping: a file that somebody truncates meanwhile ends early, it does not crash us. */
+ * This reader knows nothing of types, roles or missing cells and shares no code with source/. It reads blocks with
+ * read(), never a mapping: a file that somebody truncates meanwhile ends early, it does not crash us. */
 #ifndef KN_VERIFY_SHEET_H
 #define KN_VERIFY_SHEET_H
 

@@ -1,0 +1,100 @@
+/* Two ways to count (group, value) pairs: a dense matrix when it is not much larger than the table, otherwise sorting
+ * the values of each group. Both give the same lists. */
+#include "classes/histogram.h"
+
+#include "classes/group.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct lists {
+    uint32_t *start, *values, *counts;
+} lists;
+
+static kn_status count_densely(lists *out, const kn_column *column, const uint32_t *group_of, uint32_t n_rows,
+                               uint32_t n_groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_values = column->n_values, n_entries = 0;
+    uint32_t *matrix = NULL;
+    KN_NEW(matrix, (size_t)n_groups * n_values);
+    for (uint32_t row = 0; row < n_rows; row++)
+        if (group_of[row] != KN_NONE)
+            matrix[(size_t)group_of[row] * n_values + kn_column_value(column, kn_column_code(column, row))]++;
+    for (size_t i = 0; i < (size_t)n_groups * n_values; i++) n_entries += matrix[i] != 0;
+    KN_NEW_RAW(out->values, n_entries);
+    KN_NEW_RAW(out->counts, n_entries);
+    n_entries = 0;
+    for (uint32_t g = 0; g < n_groups; g++) {
+        out->start[g] = n_entries;
+        for (uint32_t v = 0; v < n_values; v++) {
+            uint32_t count = matrix[(size_t)g * n_values + v];
+            if (count == 0) continue;
+            out->values[n_entries] = v;
+            out->counts[n_entries++] = count;
+        }
+    }
+    out->start[n_groups] = n_entries;
+done:
+    kn_free(matrix);
+    return status;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static kn_status count_by_sorting(lists *out, const kn_column *column, const uint32_t *group_of, uint32_t n_rows,
+                                  uint32_t n_groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *begin = NULL, *members = NULL, n_entries = 0;
+    KN_TRY(kn_group_members(&begin, &members, group_of, n_rows, n_groups, err));
+    for (uint32_t i = 0; i < begin[n_groups]; i++)
+        members[i] = kn_column_value(column, kn_column_code(column, members[i]));
+    KN_NEW_RAW(out->counts, begin[n_groups]);
+    for (uint32_t g = 0; g < n_groups; g++) {
+        uint32_t n = begin[g + 1] - begin[g], *values = members + begin[g];
+        qsort(values, n, sizeof *values, compare_values);
+        out->start[g] = n_entries;
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t value = values[i]; /* members doubles as the output: entries never overtake rows */
+            if (i != 0 && members[n_entries - 1] == value && n_entries > out->start[g]) {
+                out->counts[n_entries - 1]++;
+            } else {
+                members[n_entries] = value;
+                out->counts[n_entries++] = 1;
+            }
+        }
+    }
+    out->start[n_groups] = n_entries;
+    out->values = members;
+    members = NULL;
+done:
+    kn_free(begin);
+    kn_free(members);
+    return status;
+}
+
+kn_status kn_histograms(uint32_t **start, uint32_t **values, uint32_t **counts, const kn_column *column,
+                        const uint32_t *group_of, uint32_t n_rows, uint32_t n_groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    lists out = {0};
+    *start = *values = *counts = NULL;
+    KN_NEW(out.start, (size_t)n_groups + 1);
+    if ((uint64_t)n_groups * column->n_values <= 2 * (uint64_t)n_rows + 65536)
+        KN_TRY(count_densely(&out, column, group_of, n_rows, n_groups, err));
+    else KN_TRY(count_by_sorting(&out, column, group_of, n_rows, n_groups, err));
+    *start = out.start;
+    *values = out.values;
+    *counts = out.counts;
+    out = (lists){0};
+done:
+    kn_free(out.start);
+    kn_free(out.values);
+    kn_free(out.counts);
+    return status;
+}

@@ -1,0 +1,73 @@
+/* A release in codes: its memory, its histograms, its classes as models see them. */
+#include "classes/release.h"
+
+#include "classes/histogram.h"
+
+void kn_release_free(kn_release *release)
+{
+    if (release == NULL) return;
+    for (uint32_t s = 0; release->histograms != NULL && s < release->tuples->n_sensitive; s++) {
+        kn_free(release->histograms[s].start);
+        kn_free(release->histograms[s].values);
+        kn_free(release->histograms[s].counts);
+    }
+    if (release->class_persons != release->class_rows) kn_free(release->class_persons);
+    kn_free(release->histograms);
+    kn_free(release->cells);
+    kn_set_pool_free(release->sets);
+    kn_free(release->class_rows);
+    kn_free(release->row_class);
+    kn_free(release->levels);
+    kn_free(release);
+}
+
+typedef struct counting {
+    kn_release *release;
+    const uint32_t *group;
+} counting;
+
+static kn_status count_sensitive(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    const counting *all = context;
+    const kn_tuples *tuples = all->release->tuples;
+    struct kn_class_histograms *out = &all->release->histograms[job];
+    return kn_histograms(&out->start, &out->values, &out->counts, tuples->sensitive[job].column, all->group,
+                         tuples->n_rows, all->release->n_classes + 1, err);
+}
+
+kn_status kn_release_count(kn_release *release, kn_pool *pool, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = release->tuples;
+    uint32_t *group = NULL;
+    if (tuples->n_sensitive == 0) return KN_OK;
+    /* The suppressed rows are one more group. */
+    KN_NEW_RAW(group, tuples->n_rows);
+    for (uint32_t row = 0; row < tuples->n_rows; row++)
+        group[row] = release->row_class[row] == KN_NONE ? release->n_classes : release->row_class[row];
+    KN_NEW(release->histograms, tuples->n_sensitive);
+    KN_TRY(kn_pool_run(pool, tuples->n_sensitive, count_sensitive, &(counting){release, group}, err));
+done:
+    kn_free(group);
+    return status;
+}
+
+kn_class_counts kn_release_class(const kn_release *release, uint32_t class_index, kn_histogram *buffer)
+{
+    kn_class_counts counts = {0};
+    if (class_index < release->n_classes) {
+        counts.n_rows = release->class_rows[class_index];
+        counts.n_persons = release->class_persons[class_index];
+    } else {
+        counts.n_rows = release->n_suppressed;
+        counts.n_persons = release->n_suppressed_persons;
+    }
+    if (release->histograms == NULL) return counts;
+    for (uint32_t s = 0; s < release->tuples->n_sensitive; s++) {
+        uint32_t begin = release->histograms[s].start[class_index], end = release->histograms[s].start[class_index + 1];
+        buffer[s] =
+            (kn_histogram){end - begin, release->histograms[s].values + begin, release->histograms[s].counts + begin};
+    }
+    counts.sensitive = buffer;
+    return counts;
+}

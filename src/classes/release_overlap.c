@@ -1,0 +1,166 @@
+/* Do two classes of a release cover a common tuple?
+ *
+ * Global recodings and strict cuts never do; local recodings may. What holds for one tuple is much cheaper to know for
+ * a release whose classes are apart, so it pays to ask: the classes' boxes go into a tree by their centres, every part
+ * knows how far its boxes reach, and each box asks for others that it meets. Stops at the first that does.
+ *
+ * Cost: O(c log c) for c classes to build; a question then visits the parts that reach into its box, few when the
+ * classes are apart. Only with many overlapping parts would it be slow, and then an overlap is found early. */
+#include "classes/release_overlap.h"
+
+#include "classes/box_tree.h"
+
+#include <stdatomic.h>
+
+enum { CLASSES_PER_JOB = 4096, MAX_DEPTH = 128 };
+
+typedef struct search {
+    const kn_release *release;
+    const kn_box_tree *tree; /* a place is a class */
+    const uint32_t *reach;   /* [(part * n_qis + q) * 2]: lowest first and highest last code of its boxes */
+    atomic_bool found;
+} search;
+
+static const kn_cell *cells_at(const search *s, uint32_t place)
+{
+    return &s->release->cells[(size_t)s->tree->order[place] * s->release->tuples->n_qis];
+}
+
+static bool sets_meet(const kn_set_pool *sets, uint32_t a, uint32_t b)
+{
+    uint32_t n_a, n_b, i = 0, j = 0;
+    const uint32_t *x = kn_set_pool_get(sets, a, &n_a), *y = kn_set_pool_get(sets, b, &n_b);
+    while (i < n_a && j < n_b) {
+        if (x[i] == y[j]) return true;
+        if (x[i] < y[j]) {
+            i++;
+        } else {
+            j++;
+        }
+    }
+    return false;
+}
+
+static bool cells_meet(const kn_domain *domain, const kn_set_pool *sets, const kn_cell *a, const kn_cell *b)
+{
+    if (a->last < b->first || b->last < a->first) return false;
+    if (domain->kind != KN_DOMAIN_SETS) return true;
+    if (a->id != KN_NONE && b->id != KN_NONE) return a->id == b->id || sets_meet(sets, a->id, b->id);
+    if (a->first == a->last) return kn_cell_covers(b, domain, sets, a->first);
+    if (b->first == b->last) return kn_cell_covers(a, domain, sets, b->first);
+    return true; /* one is the whole domain */
+}
+
+static bool classes_meet(const search *s, const kn_cell *a, const kn_cell *b)
+{
+    const kn_tuples *tuples = s->release->tuples;
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        if (!cells_meet(tuples->domains[q], s->release->sets, &a[q], &b[q])) return false;
+    return true;
+}
+
+static bool reaches(const search *s, uint32_t part, const kn_cell *box)
+{
+    uint32_t n_qis = s->release->tuples->n_qis;
+    const uint32_t *reach = &s->reach[(size_t)part * n_qis * 2];
+    for (uint32_t q = 0; q < n_qis; q++)
+        if (reach[2 * q] > box[q].last || reach[2 * q + 1] < box[q].first) return false;
+    return true;
+}
+
+/* Whether the class at `place` meets one at a later place. */
+static bool meets_later(const search *s, uint32_t place)
+{
+    const kn_cell *box = cells_at(s, place);
+    uint32_t stack[MAX_DEPTH], n = 0;
+    stack[n++] = 0;
+    while (n > 0) {
+        uint32_t i = stack[--n];
+        const kn_box_part *part = &s->tree->parts.items[i];
+        if (part->end <= place + 1 || !reaches(s, i, box)) continue;
+        if (part->child != 0) {
+            stack[n++] = part->child;
+            stack[n++] = part->child + 1;
+            continue;
+        }
+        for (uint32_t other = part->begin > place ? part->begin : place + 1; other < part->end; other++)
+            if (classes_meet(s, box, cells_at(s, other))) return true;
+    }
+    return false;
+}
+
+static kn_status search_job(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    search *s = context;
+    uint32_t n = s->release->n_classes, begin = (uint32_t)job * CLASSES_PER_JOB;
+    for (uint32_t place = begin; place < n && place < begin + CLASSES_PER_JOB; place++) {
+        if (atomic_load_explicit(&s->found, memory_order_relaxed)) break;
+        if (meets_later(s, place)) atomic_store(&s->found, true);
+    }
+    return KN_OK;
+}
+
+/* Children stand after their parent, so one pass backwards does it. */
+static void find_reach(uint32_t *reach, const search *s)
+{
+    uint32_t n_qis = s->release->tuples->n_qis;
+    for (size_t i = s->tree->parts.n; i-- > 0;) {
+        const kn_box_part *part = &s->tree->parts.items[i];
+        for (uint32_t q = 0; q < n_qis; q++) {
+            uint32_t low = UINT32_MAX, high = 0;
+            for (uint32_t c = part->child; part->child != 0 && c < part->child + 2; c++) {
+                const uint32_t *below = &reach[((size_t)c * n_qis + q) * 2];
+                if (below[0] < low) low = below[0];
+                if (below[1] > high) high = below[1];
+            }
+            for (uint32_t place = part->begin; part->child == 0 && place < part->end; place++) {
+                const kn_cell *cell = &cells_at(s, place)[q];
+                if (cell->first < low) low = cell->first;
+                if (cell->last > high) high = cell->last;
+            }
+            reach[(i * n_qis + q) * 2] = low;
+            reach[(i * n_qis + q) * 2 + 1] = high;
+        }
+    }
+}
+
+static kn_status centre_tree(kn_box_tree **out, const kn_release *release, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_qis = release->tuples->n_qis, **centres = NULL;
+    KN_NEW(centres, n_qis);
+    for (uint32_t q = 0; q < n_qis; q++) {
+        KN_NEW_RAW(centres[q], release->n_classes);
+        for (uint32_t c = 0; c < release->n_classes; c++) {
+            const kn_cell *cell = &release->cells[(size_t)c * n_qis + q];
+            centres[q][c] = cell->first + cell->last;
+        }
+    }
+    KN_TRY(kn_box_tree_new(out, release->n_classes, n_qis, centres, NULL, err));
+done:
+    for (uint32_t q = 0; centres != NULL && q < n_qis; q++) kn_free(centres[q]);
+    kn_free(centres);
+    return status;
+}
+
+kn_status kn_release_overlaps(bool *out, const kn_release *release, kn_pool *pool, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_box_tree *tree = NULL;
+    uint32_t *reach = NULL;
+    search s = {.release = release};
+    *out = false;
+    if (release->levels != NULL || release->n_classes < 2) return KN_OK;
+    KN_TRY(centre_tree(&tree, release, err));
+    KN_NEW_RAW(reach, tree->parts.n * release->tuples->n_qis * 2);
+    s.tree = tree;
+    find_reach(reach, &s);
+    s.reach = reach;
+    KN_TRY(
+        kn_pool_run(pool, (release->n_classes + (size_t)CLASSES_PER_JOB - 1) / CLASSES_PER_JOB, search_job, &s, err));
+    *out = atomic_load(&s.found);
+done:
+    kn_free(reach);
+    kn_box_tree_free(tree);
+    return status;
+}

@@ -1,0 +1,64 @@
+/* The quasi-identifiers as every search sees them: distinct tuples with counts, columns of codes.
+ *
+ * Rows are touched once, here. A tuple's code in column q is a code of domains[q]. Tuples stand in a fixed order that
+ * depends on the data only, not on the number of threads. */
+#ifndef KN_CLASSES_TUPLES_H
+#define KN_CLASSES_TUPLES_H
+
+#include "base/pool.h"
+#include "base/tick.h"
+#include "hierarchy/domain.h"
+
+/* A sensitive column: values, the whole table's distribution, and each tuple's share of it.
+ * Histograms count rows, also where a person column exists. */
+typedef struct kn_sensitive {
+    const kn_column *column;
+    uint32_t n_values;    /* in the column's value order, the missing one last */
+    uint64_t *value_rows; /* n_values: rows of the table with that value */
+    /* NULL until kn_tuples_histograms, which is called when a model or the measure needs them: */
+    uint32_t *start;           /* n_tuples + 1: tuple t has entries start[t] .. start[t+1]-1 */
+    uint32_t *values, *counts; /* entries, ascending by value within a tuple */
+    kn_tree *tree;             /* the column's hierarchy where one was given (hierarchical EMD); owned; leaves are
+                                  mapped by leaf_of_value */
+    uint32_t *leaf_of_value;   /* n_values, or NULL without a tree */
+} kn_sensitive;
+
+/* A person with rows in several tuples. Merging those tuples merges the person: counts of persons are not additive. */
+typedef struct kn_person_tuple {
+    uint32_t person, tuple;
+} kn_person_tuple;
+
+typedef struct kn_tuples {
+    const kn_table *table; /* borrowed */
+    uint32_t n_qis;
+    kn_domain **domains; /* n_qis; borrowed */
+    uint32_t n_rows;
+    uint32_t n_persons; /* = n_rows without a person column */
+    uint32_t n_tuples;
+    uint32_t **codes;     /* [q][tuple] */
+    uint32_t *rows;       /* rows of a tuple */
+    uint32_t *persons;    /* persons of a tuple; the same array as `rows` without a person column */
+    uint32_t *row_tuple;  /* n_rows */
+    uint32_t *row_person; /* n_rows: person number; NULL without a person column */
+    uint32_t n_sensitive;
+    kn_sensitive *sensitive;
+    /* Persons with several tuples, ascending by person; empty without a person column. The true number of persons of
+     * a class is the sum of `persons` less the repeats that this list shows. */
+    uint32_t n_repeats;
+    kn_person_tuple *repeats;
+    /* A safe additive count: each person counts in one of its tuples only, so sums never exceed the truth. Local
+     * searches use it. The same array as `persons` when nobody has several tuples. */
+    uint32_t *persons_once;
+} kn_tuples;
+
+/* Domains are in QI order (as the user listed them) and must outlive the result. */
+kn_status kn_tuples_new(kn_tuples **out, const kn_table *table, kn_domain *const *domains, uint32_t n_qis,
+                        kn_pool *pool, kn_ticker *ticker, kn_error *err);
+void kn_tuples_free(kn_tuples *tuples);
+/* Fills each sensitive column's histograms per tuple. */
+kn_status kn_tuples_histograms(kn_tuples *tuples, kn_pool *pool, kn_error *err);
+
+/* Rows of each tuple: *start has n_tuples+1 entries, *rows n_rows, ascending within a tuple. Yours to kn_free. */
+kn_status kn_tuples_rows(uint32_t **start, uint32_t **rows, const kn_tuples *tuples, kn_error *err);
+
+#endif

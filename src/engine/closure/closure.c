@@ -1,0 +1,553 @@
+/* Items, closure prices and tallies for the local searches. */
+#include "engine/closure/closure.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* --- Items ----------------------------------------------------------------------------------------------------- */
+
+void kn_items_free(kn_items *items)
+{
+    if (items == NULL) return;
+    for (uint32_t s = 0; items->sensitive != NULL && s < items->tuples->n_sensitive; s++) {
+        kn_free(items->sensitive[s].start);
+        kn_free(items->sensitive[s].values);
+        kn_free(items->sensitive[s].counts);
+    }
+    kn_free(items->sensitive);
+    kn_free(items->tuple);
+    kn_free(items->start);
+    kn_free(items->rows);
+    kn_free(items->persons);
+    kn_free(items);
+}
+
+typedef struct person_row {
+    uint32_t person, row;
+} person_row;
+
+static int compare_person_rows(const void *a, const void *b)
+{
+    const person_row *x = a, *y = b;
+    if (x->person != y->person) return x->person < y->person ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Within each tuple the rows of a person come together. */
+static kn_status sort_by_person(kn_items *items, const uint32_t *tuple_start, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = items->tuples;
+    person_row *pairs = NULL;
+    KN_NEW_RAW(pairs, tuples->n_rows);
+    for (uint32_t t = 0; t < tuples->n_tuples; t++) {
+        uint32_t begin = tuple_start[t], n = tuple_start[t + 1] - begin;
+        for (uint32_t i = 0; i < n; i++)
+            pairs[i] = (person_row){tuples->row_person[items->rows[begin + i]], items->rows[begin + i]};
+        qsort(pairs, n, sizeof *pairs, compare_person_rows);
+        for (uint32_t i = 0; i < n; i++) items->rows[begin + i] = pairs[i].row;
+    }
+done:
+    kn_free(pairs);
+    return status;
+}
+
+/* Cuts each tuple into pieces of at most max_persons persons. A person who was counted in an earlier tuple adds
+ * nothing here, and its rows go with the piece that is open. */
+static kn_status cut_pieces(kn_items *items, const uint32_t *tuple_start, uint64_t max_persons, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = items->tuples;
+    bool *counted = NULL;
+    if (tuples->row_person != NULL) KN_NEW(counted, tuples->n_persons);
+    KN_NEW_RAW(items->tuple, tuples->n_rows);
+    KN_NEW_RAW(items->start, (size_t)tuples->n_rows + 1);
+    KN_NEW_RAW(items->persons, tuples->n_rows);
+    uint32_t n = 0;
+    for (uint32_t t = 0; t < tuples->n_tuples; t++) {
+        uint32_t last_person = KN_NONE;
+        for (uint32_t i = tuple_start[t]; i < tuple_start[t + 1]; i++) {
+            uint32_t person = counted != NULL ? tuples->row_person[items->rows[i]] : i;
+            bool same = i > tuple_start[t] && person == last_person;
+            bool full = i == tuple_start[t] || items->persons[n - 1] >= max_persons || max_persons == 1;
+            if (!same && full) {
+                items->tuple[n] = t;
+                items->start[n] = i;
+                items->persons[n++] = 0;
+            }
+            if (!same && (counted == NULL || !counted[person])) items->persons[n - 1]++;
+            if (counted != NULL) counted[person] = true;
+            last_person = person;
+        }
+    }
+    items->start[n] = tuples->n_rows;
+    items->n = n;
+done:
+    kn_free(counted);
+    return status;
+}
+
+static kn_status whole_tuples(kn_items *items, uint32_t **tuple_start, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = items->tuples;
+    items->start = *tuple_start;
+    *tuple_start = NULL;
+    items->n = tuples->n_tuples;
+    KN_NEW_RAW(items->tuple, items->n);
+    KN_NEW_RAW(items->persons, items->n);
+    for (uint32_t i = 0; i < items->n; i++) {
+        items->tuple[i] = i;
+        items->persons[i] = tuples->persons_once[i];
+    }
+done:
+    return status;
+}
+
+static int compare_u32(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static kn_status count_sensitive(kn_items *items, uint32_t s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_item_histogram *out = &items->sensitive[s];
+    const kn_column *column = items->tuples->sensitive[s].column;
+    uint32_t *values = NULL, n = 0;
+    KN_NEW_RAW(values, items->tuples->n_rows);
+    KN_NEW_RAW(out->start, (size_t)items->n + 1);
+    KN_NEW_RAW(out->values, items->tuples->n_rows);
+    KN_NEW_RAW(out->counts, items->tuples->n_rows);
+    for (uint32_t i = 0; i < items->n; i++) {
+        uint32_t n_rows = kn_items_rows(items, i);
+        for (uint32_t j = 0; j < n_rows; j++) {
+            uint32_t row = items->rows[items->start[i] + j];
+            values[j] = kn_column_value(column, kn_column_code(column, row));
+        }
+        if (n_rows > 1) qsort(values, n_rows, sizeof *values, compare_u32);
+        out->start[i] = n;
+        for (uint32_t j = 0; j < n_rows; j++) {
+            if (j > 0 && values[j] == values[j - 1]) {
+                out->counts[n - 1]++;
+            } else {
+                out->values[n] = values[j];
+                out->counts[n++] = 1;
+            }
+        }
+    }
+    out->start[items->n] = n;
+done:
+    kn_free(values);
+    return status;
+}
+
+kn_status kn_items_new(kn_items **out, const kn_tuples *tuples, uint64_t max_persons, bool histograms, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_items *items = NULL;
+    uint32_t *tuple_start = NULL;
+    *out = NULL;
+    assert(max_persons > 0);
+    KN_NEW(items, 1);
+    items->tuples = tuples;
+    KN_TRY(kn_tuples_rows(&tuple_start, &items->rows, tuples, err));
+    if (max_persons == KN_WHOLE_TUPLES) {
+        KN_TRY(whole_tuples(items, &tuple_start, err));
+    } else {
+        if (tuples->row_person != NULL) KN_TRY(sort_by_person(items, tuple_start, err));
+        KN_TRY(cut_pieces(items, tuple_start, max_persons, err));
+    }
+    if (histograms) {
+        KN_NEW(items->sensitive, tuples->n_sensitive);
+        for (uint32_t s = 0; s < tuples->n_sensitive; s++) KN_TRY(count_sensitive(items, s, err));
+    }
+    *out = items;
+    items = NULL;
+done:
+    kn_free(tuple_start);
+    kn_items_free(items);
+    return status;
+}
+
+kn_status kn_items_answer(kn_answer *answer, const kn_items *items, const uint32_t *item_class, uint32_t n_classes,
+                          kn_error *err)
+{
+    kn_status status = KN_OK;
+    answer->recoding = KN_RECODING_LOCAL;
+    answer->bound = NAN;
+    answer->n_classes = n_classes;
+    KN_NEW_RAW(answer->row_class, items->tuples->n_rows);
+    for (uint32_t i = 0; i < items->n; i++) {
+        assert(item_class[i] < n_classes || item_class[i] == KN_NONE);
+        for (uint32_t j = items->start[i]; j < items->start[i + 1]; j++)
+            answer->row_class[items->rows[j]] = item_class[i];
+    }
+done:
+    return status;
+}
+
+/* --- Closures and their price ---------------------------------------------------------------------------------- */
+
+void kn_pricer_free(kn_pricer *pricer)
+{
+    if (pricer == NULL) return;
+    for (uint32_t q = 0; pricer->columns != NULL && q < pricer->n_qis; q++) {
+        kn_free(pricer->columns[q].guide_price);
+        kn_free(pricer->columns[q].rows_log_rows);
+        kn_free(pricer->columns[q].rows_log_before);
+    }
+    kn_free(pricer->columns);
+    kn_free(pricer);
+}
+
+/* Sensitive values of the rows below each code, as sums: counts[(code + 1) * n_values + value]. */
+static kn_status count_below(uint32_t **out, const kn_tuples *tuples, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_sensitive *sensitive = &tuples->sensitive[0];
+    size_t n_values = sensitive->n_values, n = ((size_t)tuples->domains[q]->n_codes + 1) * n_values;
+    KN_NEW(*out, n);
+    for (uint32_t row = 0; row < tuples->n_rows; row++) {
+        uint32_t value = kn_column_value(sensitive->column, kn_column_code(sensitive->column, row));
+        (*out)[(tuples->codes[q][tuples->row_tuple[row]] + (size_t)1) * n_values + value]++;
+    }
+    for (size_t i = n_values; i < n; i++) (*out)[i] += (*out)[i - n_values];
+done:
+    return status;
+}
+
+enum { MAX_GUIDE_COUNTS = 1 << 22 };
+
+/* guide[node] = what a row whose value lies in the node pays on average for column q, by the objective's price of the
+ * class of all such rows, less the least of them. */
+static kn_status find_guide(double **guide, const kn_objective *objective, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = objective->tuples;
+    const kn_tree *tree = tuples->domains[q]->tree;
+    uint32_t n_values = tuples->sensitive[0].n_values, *below = NULL, *values = NULL, *counts = NULL;
+    kn_histogram *histograms = NULL;
+    kn_cell *cells = NULL;
+    double least = INFINITY;
+    KN_TRY(count_below(&below, tuples, q, err));
+    KN_NEW(values, n_values);
+    KN_NEW(counts, n_values);
+    KN_NEW(histograms, tuples->n_sensitive);
+    KN_NEW(cells, tuples->n_qis);
+    KN_NEW(*guide, tree->n_nodes);
+    for (uint32_t p = 0; p < tuples->n_qis; p++) cells[p] = kn_domain_root(tuples->domains[p]);
+    kn_cell root = cells[q];
+    for (uint32_t node = 0; node < tree->n_nodes; node++) {
+        kn_class_counts class = {.sensitive = histograms};
+        uint32_t n = 0;
+        for (uint32_t v = 0; v < n_values; v++) {
+            uint32_t count = below[((size_t)tree->last[node] + 1) * n_values + v];
+            count -= below[(size_t)tree->first[node] * n_values + v];
+            if (count == 0) continue;
+            values[n] = v;
+            counts[n++] = count;
+            class.n_rows += count;
+        }
+        histograms[0] = (kn_histogram){n, values, counts};
+        class.n_persons = class.n_rows;
+        if (class.n_rows == 0) continue;
+        cells[q] = (kn_cell){tree->first[node], tree->last[node], node};
+        double here = objective->type->price_class(objective->state, tuples, &class, cells, NULL, false);
+        cells[q] = root;
+        double at_root = objective->type->price_class(objective->state, tuples, &class, cells, NULL, false);
+        (*guide)[node] = (here - at_root) / (double)class.n_rows;
+        least = fmin(least, (*guide)[node]);
+    }
+    for (uint32_t node = 0; node < tree->n_nodes; node++) (*guide)[node] = fmax((*guide)[node] - least, 0);
+done:
+    kn_free(below);
+    kn_free(values);
+    kn_free(counts);
+    kn_free(histograms);
+    kn_free(cells);
+    return status;
+}
+
+/* All columns or none: width and average prices do not go together. */
+static kn_status find_guides(kn_pricer *pricer, const kn_objective *objective, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = objective->tuples;
+    double sum = 0;
+    if (objective->type->price_class == NULL || !(objective->type->needs & KN_MEASURE_NEEDS_CLASS_COLUMN)) return KN_OK;
+    if (tuples->n_sensitive != 1) return KN_OK;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        const kn_domain *domain = tuples->domains[q];
+        if (domain->kind != KN_DOMAIN_TREE) return KN_OK;
+        if ((uint64_t)domain->n_codes * tuples->sensitive[0].n_values > MAX_GUIDE_COUNTS) return KN_OK;
+    }
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        KN_TRY(find_guide(&pricer->columns[q].guide_price, objective, q, err));
+        sum += pricer->columns[q].guide_price[tuples->domains[q]->tree->root];
+    }
+    for (uint32_t q = 0; q < tuples->n_qis && sum > 1e-9; q++) {
+        pricer->columns[q].node_price = pricer->columns[q].guide_price;
+        pricer->columns[q].root_price = pricer->columns[q].guide_price[tuples->domains[q]->tree->root];
+    }
+done:
+    return status;
+}
+
+kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_pricer *pricer = NULL;
+    const kn_tuples *tuples = objective->tuples;
+    *out = NULL;
+    KN_NEW(pricer, 1);
+    pricer->objective = objective;
+    pricer->n_qis = tuples->n_qis;
+    pricer->by_cell = objective->type->price_cell != NULL;
+    KN_NEW(pricer->columns, tuples->n_qis);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        struct kn_column_price *column = &pricer->columns[q];
+        const kn_domain *domain = column->domain = tuples->domains[q];
+        column->root_price = pricer->by_cell ? objective->root_price[q] : domain->weight;
+        column->per_value = domain->n_codes > 1 ? column->root_price / (domain->n_codes - 1) : 0;
+        if (domain->kind == KN_DOMAIN_TREE && pricer->by_cell) column->node_price = objective->node_price[q];
+        if (domain->kind == KN_DOMAIN_TREE) continue;
+        KN_NEW(column->rows_log_rows, domain->n_codes);
+        KN_NEW(column->rows_log_before, (size_t)domain->n_codes + 1);
+        for (uint32_t code = 0; code < domain->n_codes; code++) {
+            double rows = (double)kn_domain_code_rows(domain, code);
+            column->rows_log_rows[code] = rows > 0 ? rows * log2(rows) : 0;
+            column->rows_log_before[code + 1] = column->rows_log_before[code] + column->rows_log_rows[code];
+        }
+    }
+    KN_TRY(find_guides(pricer, objective, err));
+    *out = pricer;
+    pricer = NULL;
+done:
+    kn_pricer_free(pricer);
+    return status;
+}
+
+uint32_t kn_closure_node(const kn_tree *tree, uint32_t first, uint32_t last)
+{
+    uint32_t level = 0;
+    while (tree->at_level[level][first] != tree->at_level[level][last]) level++;
+    return tree->at_level[level][first];
+}
+
+static double width_price(const struct kn_column_price *column, const kn_span *span)
+{
+    const kn_domain *domain = column->domain;
+    uint32_t n_values = span->n_values;
+    if (domain->kind == KN_DOMAIN_TREE) {
+        uint32_t node = kn_closure_node(domain->tree, span->first, span->last);
+        n_values = domain->tree->last[node] - domain->tree->first[node] + 1;
+    } else if (domain->kind == KN_DOMAIN_RANGES) {
+        n_values = span->last - span->first + 1;
+    }
+    return (n_values - 1) * column->per_value;
+}
+
+double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span)
+{
+    const struct kn_column_price *column = &pricer->columns[q];
+    const kn_domain *domain = column->domain;
+    if (column->node_price != NULL) return column->node_price[kn_closure_node(domain->tree, span->first, span->last)];
+    bool single = span->first == span->last;
+    /* A missing value is in no interval: together with anything else only the whole domain holds it. */
+    if (domain->kind == KN_DOMAIN_RANGES && !single && span->last == domain->missing) return column->root_price;
+    if (!pricer->by_cell) return width_price(column, span);
+    if (single || domain->kind == KN_DOMAIN_RANGES) {
+        kn_cell cell = {span->first, span->last, KN_NONE};
+        return kn_objective_price(pricer->objective, NULL, q, &cell);
+    }
+    const kn_objective *objective = pricer->objective;
+    if (span->n_values == domain->n_codes) return column->root_price;
+    /* Without price_counts only the finished set can be priced: until then its width stands for it. */
+    if (objective->type->price_counts == NULL) return width_price(column, span);
+    return objective->type->price_counts(objective->state, objective->tuples, q, span->n_values, span->n_rows,
+                                         span->rows_log_rows) *
+           (objective->type->per_cell ? domain->weight : 1);
+}
+
+kn_status kn_growing_init(kn_growing *growing, const kn_pricer *pricer, const kn_tuples *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *growing = (kn_growing){.pricer = pricer, .tuples = tuples};
+    KN_NEW(growing->stamp, tuples->n_qis);
+    KN_NEW(growing->spans, tuples->n_qis);
+    KN_NEW(growing->prices, tuples->n_qis);
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        if (tuples->domains[q]->kind == KN_DOMAIN_SETS) KN_NEW(growing->stamp[q], tuples->domains[q]->n_codes);
+    kn_growing_clear(growing);
+done:
+    if (status != KN_OK) kn_growing_free(growing);
+    return status;
+}
+
+void kn_growing_free(kn_growing *growing)
+{
+    for (uint32_t q = 0; growing->stamp != NULL && q < growing->tuples->n_qis; q++) kn_free(growing->stamp[q]);
+    kn_free(growing->stamp);
+    kn_free(growing->spans);
+    kn_free(growing->prices);
+    *growing = (kn_growing){0};
+}
+
+void kn_growing_clear(kn_growing *growing)
+{
+    const kn_tuples *tuples = growing->tuples;
+    if (++growing->n_classes == 0) {
+        for (uint32_t q = 0; q < tuples->n_qis; q++)
+            for (uint32_t c = 0; growing->stamp[q] != NULL && c < tuples->domains[q]->n_codes; c++)
+                growing->stamp[q][c] = 0;
+        growing->n_classes = 1;
+    }
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        growing->spans[q] = kn_span_empty();
+        growing->prices[q] = 0;
+    }
+    growing->price = 0;
+    growing->changed = false;
+}
+
+bool kn_growing_add_code(kn_growing *growing, uint32_t q, uint32_t code)
+{
+    uint32_t *stamp = growing->stamp[q];
+    kn_span *span = &growing->spans[q];
+    if (stamp != NULL) {
+        if (stamp[code] == growing->n_classes) return false;
+        stamp[code] = growing->n_classes;
+        kn_span_add_value(span, &growing->pricer->columns[q], code);
+    } else if (code >= span->first && code <= span->last) {
+        return false;
+    }
+    if (code < span->first) span->first = code;
+    if (code > span->last) span->last = code;
+    growing->prices[q] = NAN;
+    growing->changed = true;
+    return true;
+}
+
+void kn_growing_add(kn_growing *growing, uint32_t tuple)
+{
+    for (uint32_t q = 0; q < growing->tuples->n_qis; q++)
+        kn_growing_add_code(growing, q, growing->tuples->codes[q][tuple]);
+}
+
+double kn_growing_price(kn_growing *growing)
+{
+    if (!growing->changed) return growing->price;
+    growing->price = 0;
+    for (uint32_t q = 0; q < growing->tuples->n_qis; q++) {
+        if (isnan(growing->prices[q])) growing->prices[q] = kn_pricer_price(growing->pricer, q, &growing->spans[q]);
+        growing->price += growing->prices[q];
+    }
+    growing->changed = false;
+    return growing->price;
+}
+
+/* --- Tallies --------------------------------------------------------------------------------------------------- */
+
+kn_status kn_tally_init(kn_tally *tally, const kn_items *items, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *tally = (kn_tally){0};
+    if (items->sensitive == NULL) return KN_OK;
+    KN_NEW(tally->counts, items->tuples->n_sensitive);
+    tally->n_sensitive = items->tuples->n_sensitive;
+    for (uint32_t s = 0; s < tally->n_sensitive; s++) KN_NEW(tally->counts[s], items->tuples->sensitive[s].n_values);
+done:
+    if (status != KN_OK) kn_tally_free(tally);
+    return status;
+}
+
+void kn_tally_free(kn_tally *tally)
+{
+    for (uint32_t s = 0; tally->counts != NULL && s < tally->n_sensitive; s++) kn_free(tally->counts[s]);
+    kn_free(tally->counts);
+    *tally = (kn_tally){0};
+}
+
+void kn_tally_clear(kn_tally *tally, const kn_items *items)
+{
+    tally->n_rows = tally->n_persons = 0;
+    for (uint32_t s = 0; s < tally->n_sensitive; s++)
+        for (uint32_t v = 0; v < items->tuples->sensitive[s].n_values; v++) tally->counts[s][v] = 0;
+}
+
+void kn_tally_add(kn_tally *tally, const kn_items *items, uint32_t item)
+{
+    tally->n_rows += kn_items_rows(items, item);
+    tally->n_persons += items->persons[item];
+    for (uint32_t s = 0; s < tally->n_sensitive; s++) {
+        const kn_item_histogram *histogram = &items->sensitive[s];
+        for (uint32_t e = histogram->start[item]; e < histogram->start[item + 1]; e++)
+            tally->counts[s][histogram->values[e]] += histogram->counts[e];
+    }
+}
+
+void kn_tally_remove(kn_tally *tally, const kn_items *items, uint32_t item)
+{
+    tally->n_rows -= kn_items_rows(items, item);
+    tally->n_persons -= items->persons[item];
+    for (uint32_t s = 0; s < tally->n_sensitive; s++) {
+        const kn_item_histogram *histogram = &items->sensitive[s];
+        for (uint32_t e = histogram->start[item]; e < histogram->start[item + 1]; e++)
+            tally->counts[s][histogram->values[e]] -= histogram->counts[e];
+    }
+}
+
+kn_status kn_tally_view_init(kn_tally_view *view, const kn_items *items, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *view = (kn_tally_view){0};
+    if (items->sensitive == NULL) return KN_OK;
+    uint32_t n_sensitive = items->tuples->n_sensitive;
+    KN_NEW(view->histograms, n_sensitive);
+    KN_NEW(view->values, n_sensitive);
+    KN_NEW(view->counts, n_sensitive);
+    view->n_sensitive = n_sensitive;
+    for (uint32_t s = 0; s < n_sensitive; s++) {
+        KN_NEW(view->values[s], items->tuples->sensitive[s].n_values);
+        KN_NEW(view->counts[s], items->tuples->sensitive[s].n_values);
+    }
+done:
+    if (status != KN_OK) kn_tally_view_free(view);
+    return status;
+}
+
+void kn_tally_view_free(kn_tally_view *view)
+{
+    for (uint32_t s = 0; s < view->n_sensitive; s++) {
+        if (view->values != NULL) kn_free(view->values[s]);
+        if (view->counts != NULL) kn_free(view->counts[s]);
+    }
+    kn_free(view->histograms);
+    kn_free(view->values);
+    kn_free(view->counts);
+    *view = (kn_tally_view){0};
+}
+
+bool kn_tally_holds(const kn_models *models, const kn_tally *whole, const kn_tally *part, const kn_items *items,
+                    kn_tally_view *view)
+{
+    kn_class_counts counts = {.n_rows = whole->n_rows, .n_persons = whole->n_persons};
+    if (part != NULL) counts.n_rows -= part->n_rows, counts.n_persons -= part->n_persons;
+    if (counts.n_persons < models->min_persons) return false;
+    if (models->counts_only) return true;
+    for (uint32_t s = 0; s < whole->n_sensitive; s++) {
+        uint32_t n = 0;
+        for (uint32_t v = 0; v < items->tuples->sensitive[s].n_values; v++) {
+            uint32_t count = whole->counts[s][v] - (part != NULL ? part->counts[s][v] : 0);
+            if (count == 0) continue;
+            view->values[s][n] = v;
+            view->counts[s][n++] = count;
+        }
+        view->histograms[s] = (kn_histogram){n, view->values[s], view->counts[s]};
+    }
+    counts.sensitive = view->histograms;
+    return kn_models_hold(models, &counts);
+}

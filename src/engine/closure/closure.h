@@ -1,0 +1,131 @@
+/* What the local searches share: the rows as items that may be moved between classes, the price of a class's closure
+ * in one column, and the counts by which models judge a class.
+ *
+ * An item is a set of rows with equal quasi-identifiers, at most `max_persons` persons of them: whole distinct tuples
+ * (no limit), single rows or persons (limit 1), or pieces of k. Rows that stand together in an item stay together, so
+ * a search never has to think of a person's rows one by one. */
+#ifndef KN_ENGINE_CLOSURE_CLOSURE_H
+#define KN_ENGINE_CLOSURE_CLOSURE_H
+
+#include "search/search.h"
+
+typedef struct kn_item_histogram {
+    uint32_t *start;           /* n + 1: item i has entries start[i] .. start[i+1]-1 */
+    uint32_t *values, *counts; /* ascending by value within an item */
+} kn_item_histogram;
+
+typedef struct kn_items {
+    const kn_tuples *tuples;
+    uint32_t n;
+    uint32_t *tuple;              /* n */
+    uint32_t *start;              /* n + 1: rows[start[i]] .. rows[start[i+1]-1] are the rows of item i */
+    uint32_t *rows;               /* every row of the table once */
+    uint32_t *persons;            /* n: each person counts in one item only, so sums never exceed the truth */
+    kn_item_histogram *sensitive; /* n_sensitive; NULL when no model asked for histograms */
+} kn_items;
+
+#define KN_WHOLE_TUPLES UINT64_MAX
+
+/* `max_persons`: KN_WHOLE_TUPLES, or the largest number of persons in an item; 1 keeps persons apart. */
+kn_status kn_items_new(kn_items **out, const kn_tuples *tuples, uint64_t max_persons, bool histograms, kn_error *err);
+void kn_items_free(kn_items *items);
+static inline uint32_t kn_items_rows(const kn_items *items, uint32_t item)
+{
+    return items->start[item + 1] - items->start[item];
+}
+/* The answer in which item i is in class item_class[i] (KN_NONE: suppressed), `n_classes` of them. */
+kn_status kn_items_answer(kn_answer *answer, const kn_items *items, const uint32_t *item_class, uint32_t n_classes,
+                          kn_error *err);
+
+/* --- Closures and their price ---------------------------------------------------------------------------------- */
+
+/* The codes of a class in one column, as far as its closure and price depend on them. The last three count distinct
+ * values and are kept for SETS domains only. */
+typedef struct kn_span {
+    uint32_t first, last; /* first > last: empty */
+    uint32_t n_values;
+    uint64_t n_rows;      /* rows of the table with one of the values */
+    double rows_log_rows; /* sum over the values of rows * log2(rows) */
+} kn_span;
+
+static inline kn_span kn_span_empty(void) { return (kn_span){KN_NONE, 0, 0, 0, 0}; }
+
+/* Prices of closures. A measure that is no sum over cells gets prices that a search can follow: where it looks at a
+ * sensitive column and its price of a class tells nodes of a tree apart, what a row in the node costs on average;
+ * otherwise the normalized width of the closure. */
+typedef struct kn_pricer {
+    const kn_objective *objective;
+    uint32_t n_qis;
+    bool by_cell; /* the objective's own prices */
+    struct kn_column_price {
+        const kn_domain *domain;
+        const double *node_price; /* TREE */
+        double *guide_price;      /* the same, owned, where the objective has none */
+        double root_price;
+        double per_value;        /* (root price) / (n_codes - 1) */
+        double *rows_log_rows;   /* per code: of kn_span */
+        double *rows_log_before; /* n_codes + 1: sums of it */
+    } * columns;
+} kn_pricer;
+
+kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error *err);
+void kn_pricer_free(kn_pricer *pricer);
+/* Weighted price of one row whose value in column q is released as the closure of `span` (not empty). */
+double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span);
+/* TREE: the lowest node that covers both codes. */
+uint32_t kn_closure_node(const kn_tree *tree, uint32_t first, uint32_t last);
+
+static inline void kn_span_add_value(kn_span *span, const struct kn_column_price *column, uint32_t code)
+{
+    span->n_values++;
+    span->n_rows += kn_domain_code_rows(column->domain, code);
+    span->rows_log_rows += column->rows_log_rows[code];
+}
+
+/* The closure of a class that items are added to one by one. One thread's own. */
+typedef struct kn_growing {
+    const kn_pricer *pricer;
+    const kn_tuples *tuples;
+    uint32_t **stamp; /* SETS: [q][code], the number of the class that last met the value */
+    uint32_t n_classes;
+    kn_span *spans; /* n_qis */
+    double *prices; /* n_qis; NAN: to be priced again */
+    double price;
+    bool changed;
+} kn_growing;
+
+kn_status kn_growing_init(kn_growing *growing, const kn_pricer *pricer, const kn_tuples *tuples, kn_error *err);
+void kn_growing_free(kn_growing *growing); /* what it holds */
+void kn_growing_clear(kn_growing *growing);
+bool kn_growing_add_code(kn_growing *growing, uint32_t q, uint32_t code); /* true when the span grew */
+void kn_growing_add(kn_growing *growing, uint32_t tuple);
+double kn_growing_price(kn_growing *growing); /* of one row, all columns; 0 for an empty class */
+
+/* --- Counts for models ----------------------------------------------------------------------------------------- */
+
+/* Rows, persons and dense histograms of one class that changes all the time. */
+typedef struct kn_tally {
+    uint32_t n_sensitive;
+    uint64_t n_rows, n_persons;
+    uint32_t **counts; /* [sensitive][value]; NULL without histograms */
+} kn_tally;
+
+/* Room for the sparse histograms that models read. */
+typedef struct kn_tally_view {
+    uint32_t n_sensitive;
+    kn_histogram *histograms;
+    uint32_t **values, **counts;
+} kn_tally_view;
+
+kn_status kn_tally_init(kn_tally *tally, const kn_items *items, kn_error *err);
+void kn_tally_free(kn_tally *tally); /* what it holds */
+void kn_tally_clear(kn_tally *tally, const kn_items *items);
+void kn_tally_add(kn_tally *tally, const kn_items *items, uint32_t item);
+void kn_tally_remove(kn_tally *tally, const kn_items *items, uint32_t item);
+kn_status kn_tally_view_init(kn_tally_view *view, const kn_items *items, kn_error *err);
+void kn_tally_view_free(kn_tally_view *view);
+/* Do the models hold for `whole` less `part` (NULL: nothing)? */
+bool kn_tally_holds(const kn_models *models, const kn_tally *whole, const kn_tally *part, const kn_items *items,
+                    kn_tally_view *view);
+
+#endif

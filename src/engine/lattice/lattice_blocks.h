@@ -1,0 +1,106 @@
+/* Groups of a lattice in blocks: one roll-up for many nodes.
+ *
+ * Some columns of few values, the *inner* ones, stay out of the key; a block is what shares the key of the others, the
+ * *outer* columns, and lists its inner values with their counts. Rolling up an outer column merges blocks. The nodes
+ * that differ in inner levels only (the *combos*) and in riders are all answered by one pass over the blocks, and most
+ * blocks need no work per combo: one with fewer than k persons in all is suppressed in each of them, one with a single
+ * entry is the same class in each of them.
+ *
+ * Riders: up to two columns whose only other level is a single node, with few values, are not even inner values but
+ * lanes of the counts; a block answers the nodes with each of them generalized or not.
+ *
+ * Counts are KN_LATTICE_LANES lanes of rows, followed by as many of persons where persons are not rows. Where it
+ * matters only which sensitive values a class has, bit sets of them follow, lane by lane, 32 values each; they are
+ * united where counts are added. Where the lattice carries histograms and more is asked, an entry also has its
+ * sensitive values with their numbers: block_values.h. While blocks fit into the cache they also carry the sum of a
+ * price per (column, level, position) over the outer columns; beyond, looking it up for the few that are asked for
+ * costs less than moving it. */
+#ifndef KN_ENGINE_LATTICE_LATTICE_BLOCKS_H
+#define KN_ENGINE_LATTICE_LATTICE_BLOCKS_H
+
+#include "engine/lattice/lattice.h"
+
+enum { KN_LATTICE_LANES = 4, KN_LATTICE_MAX_RIDERS = 2 };
+enum { KN_BLOCK_MAX_SET_VALUES = 256, KN_BLOCK_SET_VALUES = 32 }; /* values of a set, of a lane */
+enum { KN_BLOCK_MAX_INNER = 8, KN_BLOCK_MAX_COMBOS = 32, KN_BLOCK_MAX_INNER_BITS = 10, KN_BLOCK_MAX_OUTER = 64 };
+enum { KN_BLOCKS_SMALL = 1 << 18 }; /* blocks: what a hash table in the cache can hold */
+
+/* Zero-initialise it; reuse keeps the memory. The base of many tuples is *flat*: as nearly every tuple would be a
+ * block, it is the sorted tuples, and can only be rolled up. */
+typedef struct kn_blocks {
+    uint32_t n, n_entries;
+    uint32_t *levels; /* n_qis; inner columns and riders at their least level */
+    uint64_t *keys;   /* outer key; of a flat base followed by inner value and rider lane */
+    uint32_t *tuples; /* [key of a flat base]: the tuple, or its rows; otherwise NULL, and what follows is there */
+    int64_t *prices;  /* NULL: none are carried */
+    uint32_t *start;  /* n + 1: entries of a block */
+    uint16_t *inner;  /* [entry]: positions of the inner columns, packed */
+    uint32_t *counts; /* [entry * width] */
+    uint64_t *words;  /* [entry * n_words]: sensitive values; block_values.h */
+    uint32_t *values; /* [slot * values_width] */
+    uint32_t n_slots;
+    uint32_t together; /* blocks that agree in the outer columns from this one on inwards stand together */
+    uint32_t capacity, entries_capacity, slots_capacity;
+} kn_blocks;
+
+typedef struct kn_block_lattice {
+    const kn_lattice *lattice; /* borrowed; its base is not needed */
+    uint32_t n_riders, riders[KN_LATTICE_MAX_RIDERS];
+    uint32_t rider_stride[KN_LATTICE_MAX_RIDERS]; /* lane = sum of position * stride */
+    int64_t ***prices;                            /* [q][level][position]; borrowed; NULL: blocks carry none */
+    uint32_t n_outer, *outer;                     /* columns, outermost first */
+    uint32_t *outer_shift, *outer_bits; /* [index into outer]: field in the block's key, the outermost lowest */
+    uint32_t n_key_bits;
+    uint32_t n_inner, inner[KN_BLOCK_MAX_INNER];
+    uint32_t inner_shift[KN_BLOCK_MAX_INNER], inner_bits[KN_BLOCK_MAX_INNER], n_inner_bits;
+    uint32_t n_combos; /* numbered so that a combo comes before its generalizations */
+    uint32_t combo_level[KN_BLOCK_MAX_COMBOS][KN_BLOCK_MAX_INNER];
+    uint32_t above[KN_BLOCK_MAX_COMBOS]; /* bit set of the combos that generalize this one, itself included */
+    uint32_t below[KN_BLOCK_MAX_COMBOS][KN_BLOCK_MAX_INNER]; /* combo one level lower in that column; KN_NONE: none */
+    uint16_t *raised;   /* [(combo * n_inner + column) << n_inner_bits | inner at the levels of that lower combo]:
+                           the inner value at the combo's levels */
+    uint16_t *at_combo; /* [combo << n_inner_bits | inner at the least levels]: the inner value at the combo's levels */
+    uint32_t width;     /* numbers per entry, a multiple of 4 ... */
+    uint32_t n_counts;  /* ... the first of them are counts, the others bits of sets */
+    uint32_t *n_set_lanes; /* [sensitive]: times four lanes of such bits; NULL: no sets */
+    uint32_t n_words;      /* sensitive columns carried with numbers */
+    uint32_t *values_at;   /* [sensitive]: where its numbers begin in a slot */
+    uint32_t values_lanes; /* numbers per value: one for each rider lane */
+    uint32_t values_width; /* numbers per slot */
+    uint32_t most_listed;  /* rows that an entry lists instead of having a slot */
+    bool flat_rows;        /* a flat base has numbers of rows, as nothing else is asked of a tuple */
+    kn_blocks base;
+} kn_block_lattice;
+
+/* The position in inner column i (of b->inner) of an inner value. */
+static inline uint32_t kn_inner_position(const kn_block_lattice *b, uint32_t i, uint32_t value)
+{
+    return value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
+}
+
+/* A tuple of a flat base in one word: key, inner value, lane of its riders, from high to low bits. */
+enum { KN_FLAT_LANE_BITS = 2 };
+static inline uint32_t kn_flat_low_bits(const kn_block_lattice *b) { return b->n_inner_bits + KN_FLAT_LANE_BITS; }
+
+typedef struct kn_block_roller kn_block_roller;
+
+/* *out is NULL where blocks cannot serve: tuples beyond 63 bits, persons in several tuples, more rows than 31 bits
+ * hold, sensitive columns of more than 64 values (256 where sets will do). `order` as from kn_lattice_order; its last
+ * columns become the inner ones as far as combos and bits allow. `least_values`: NULL, or how many different values of
+ * each sensitive column are asked for and nothing else. */
+kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order,
+                               uint32_t n_order, int64_t ***prices, uint32_t max_combos, const uint32_t *least_values,
+                               kn_pool *pool, kn_error *err);
+void kn_block_lattice_free(kn_block_lattice *blocks);
+/* With a pool large roll-ups run on its threads; without one the roller may itself be a thread's. The result is the
+ * same. */
+kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_pool *pool, kn_error *err);
+void kn_block_roller_free(kn_block_roller *roller);
+/* Only levels of outer columns are looked at. `out` is not `from`. */
+kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *levels, kn_block_roller *roller,
+                         kn_error *err);
+void kn_blocks_free(kn_blocks *blocks); /* what it holds, not the struct */
+/* What it takes; of a flat base, what a roll-up of it takes. */
+size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks);
+
+#endif

@@ -1,0 +1,298 @@
+/* The table of all nodes; see the header. One pass, over blocks where they serve, for all measures but those of whole
+ * releases, which take a pass each. */
+#include "engine/lattice/lattice_table.h"
+#include "engine/lattice/value_figures.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct filling {
+    kn_lattice_table *table;
+    const kn_task *task;
+    size_t *stride; /* [q] */
+    const kn_lattice *lattice;
+    size_t n_measures; /* of the pass at hand ... */
+    const kn_objective **objectives;
+    size_t *column; /* ... and where their losses go; the table's n_measures: the loss of the entry */
+    bool entries;   /* the pass fills the entries too */
+} filling;
+
+static size_t place(const filling *f, const uint32_t *levels)
+{
+    size_t at = 0;
+    for (uint32_t q = 0; q < f->table->tuples->n_qis; q++)
+        at += (levels[q] - f->lattice->columns[q].min_level) * f->stride[q];
+    return at;
+}
+
+static void put_loss(const filling *f, size_t at, size_t column, double loss)
+{
+    if (column < f->table->n_measures) f->table->losses[at * f->table->n_measures + column] = loss;
+    else f->table->entries[at].node.loss = loss;
+}
+
+static kn_status visit(void *context, const kn_node *node, const double *losses, const uint32_t *levels,
+                       unsigned worker, kn_error *err)
+{
+    const filling *f = context;
+    const kn_lattice_table *table = f->table;
+    size_t at = place(f, levels);
+    if (f->entries) {
+        kn_lattice_entry *entry = &table->entries[at];
+        double loss = entry->node.loss;
+        *entry = (kn_lattice_entry){.node = *node};
+        entry->node.loss = loss;
+        memcpy(table->levels + at * table->tuples->n_qis, levels, table->tuples->n_qis * sizeof *levels);
+        for (uint32_t q = 0; q < table->tuples->n_qis; q++) entry->height += levels[q];
+    }
+    for (size_t m = 0; m < f->n_measures; m++) put_loss(f, at, f->column[m], losses != NULL ? losses[m] : node->loss);
+    return KN_OK;
+}
+
+/* --- Passes ---------------------------------------------------------------------------------------------------- */
+
+static void choose_measures(filling *f, const kn_objective *const *objectives, bool whole)
+{
+    f->n_measures = 0;
+    for (size_t m = 0; m <= f->table->n_measures; m++) {
+        const kn_objective *objective = m < f->table->n_measures ? objectives[m] : f->task->objective;
+        if ((objective->type->price_release != NULL) != whole) continue;
+        f->objectives[f->n_measures] = objective;
+        f->column[f->n_measures++] = m;
+    }
+}
+
+static size_t figures_bytes(const filling *f, uint32_t n_combos)
+{
+    bool by_value = false;
+    for (size_t m = 0; m < f->n_measures; m++) by_value = by_value || f->objectives[m]->type->price_value != NULL;
+    return kn_block_figures_bytes(f->lattice, n_combos) + (by_value ? kn_value_figures_bytes(f->lattice, n_combos) : 0);
+}
+
+/* How many combos blocks may have so that their figures fit; 0: there is a measure that they cannot price, or no memory
+ * to. */
+static uint32_t most_combos(const filling *f)
+{
+    enum { MOST_COMBOS = 9, MOST_BYTES = 1 << 26 };
+    uint32_t n = MOST_COMBOS;
+    size_t most = MOST_BYTES;
+    for (size_t m = 0; m < f->n_measures; m++)
+        if (!kn_figures_by_blocks(f->objectives[m])) return 0;
+    if (f->task->memory_bytes > 0 && f->task->memory_bytes / 4 < most) most = f->task->memory_bytes / 4;
+    while (n > 1 && figures_bytes(f, n) > most) n--;
+    return f->task->memory_bytes > 0 && figures_bytes(f, n) > most ? 0 : n;
+}
+
+/* What the domain of the pass is made for: something that brings along what all measures need. */
+static kn_status carrier(kn_objective **out, const filling *f, kn_error *err)
+{
+    bool values = (f->task->models->needs & KN_NEEDS_HISTOGRAM) != 0;
+    for (size_t m = 0; m < f->n_measures; m++) values = values || f->objectives[m]->type->needs != 0;
+    return kn_objective_new(out, values ? "cm" : "lm", f->task->tuples, err);
+}
+
+static kn_status fill(filling *f, const kn_objective *const *objectives, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_task own = *f->task;
+    kn_full_domain *domain = NULL;
+    kn_figures *figures = NULL;
+    kn_objective *carried = NULL;
+    choose_measures(f, objectives, false);
+    KN_TRY(carrier(&carried, f, err));
+    own.objective = carried;
+    KN_TRY(kn_full_domain_new(&domain, &own, most_combos(f), err));
+    KN_TRY(kn_figures_new(&figures, domain, f->objectives, f->n_measures, err));
+    KN_TRY(kn_all_nodes(domain, figures, visit, f, err));
+    f->entries = false;
+done:
+    kn_figures_free(figures);
+    kn_full_domain_free(domain);
+    kn_objective_free(carried);
+    return status;
+}
+
+/* The measures of whole releases. They price feasible nodes only: those of the table have no limit of suppressed rows.
+ */
+static kn_status fill_whole(filling *f, const kn_objective *const *objectives, kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { MOST_WORK = 300000000 };
+    kn_full_domain *domain = NULL;
+    choose_measures(f, objectives, true);
+    size_t n = f->n_measures;
+    f->n_measures = 1;
+    for (size_t m = 0; m < n; m++) {
+        bool listed = f->column[m] < f->table->n_measures;
+        kn_task own = *f->task;
+        own.objective = f->objectives[m];
+        if (listed) own.max_suppressed = own.tuples->n_rows;
+        if (listed && (double)f->table->n * own.tuples->n_rows > MOST_WORK) continue;
+        f->column[0] = f->column[m];
+        KN_TRY(kn_full_domain_new(&domain, &own, 0, err));
+        KN_TRY(kn_all_nodes(domain, NULL, visit, f, err));
+        kn_full_domain_free(domain);
+        domain = NULL;
+    }
+done:
+    kn_full_domain_free(domain);
+    return status;
+}
+
+/* Minimal nodes and the best one. */
+static kn_status mark(kn_lattice_table *table, const size_t *stride, const uint32_t *least, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_qis = table->tuples->n_qis;
+    uint8_t *covered = NULL;
+    KN_NEW(covered, table->n);
+    table->best = table->n;
+    for (size_t i = 0; i < table->n; i++) {
+        kn_lattice_entry *entry = &table->entries[i];
+        const uint32_t *levels = table->levels + i * n_qis;
+        bool below = false;
+        for (uint32_t q = 0; q < n_qis; q++)
+            if (levels[q] > least[q]) below = below || covered[i - stride[q]];
+        covered[i] = below || entry->node.feasible;
+        entry->minimal = entry->node.feasible && !below;
+        if (entry->node.feasible &&
+            (table->best == table->n || kn_node_compare(&entry->node, levels, &table->entries[table->best].node,
+                                                        table->levels + table->best * n_qis, n_qis) < 0))
+            table->best = i;
+    }
+done:
+    kn_free(covered);
+    return status;
+}
+
+kn_status kn_lattice_table_new(kn_lattice_table **out, const kn_task *task, const kn_objective *const *objectives,
+                               size_t n_objectives, size_t max_nodes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_lattice_table *table = NULL;
+    kn_lattice *lattice = NULL;
+    uint32_t n_qis = task->tuples->n_qis, *least = NULL;
+    filling f = {0};
+    *out = NULL;
+    KN_TRY(kn_lattice_new(&lattice, task->tuples, KN_LATTICE_NO_BASE, err));
+    if (lattice->n_nodes > (double)max_nodes)
+        KN_FAIL(KN_USAGE, "the lattice has %.0f nodes and at most %zu are listed; limit levels or columns",
+                lattice->n_nodes, max_nodes);
+    KN_NEW(table, 1);
+    table->tuples = task->tuples;
+    table->n = (size_t)lattice->n_nodes;
+    table->n_measures = n_objectives;
+    KN_NEW(table->entries, table->n);
+    KN_NEW(table->levels, table->n * n_qis + 1);
+    KN_NEW(table->measures, n_objectives + 1);
+    KN_NEW_RAW(table->losses, table->n * n_objectives + 1);
+    for (size_t i = 0; i < table->n * n_objectives; i++) table->losses[i] = NAN;
+    KN_NEW(f.stride, (size_t)n_qis + 1);
+    KN_NEW(least, (size_t)n_qis + 1);
+    f.table = table;
+    f.task = task;
+    f.lattice = lattice;
+    f.entries = true;
+    size_t stride = 1;
+    for (uint32_t q = n_qis; q-- > 0;) {
+        f.stride[q] = stride;
+        least[q] = lattice->columns[q].min_level;
+        stride *= lattice->columns[q].max_level - lattice->columns[q].min_level + 1;
+    }
+    KN_NEW(f.objectives, n_objectives + 1);
+    KN_NEW(f.column, n_objectives + 1);
+    for (size_t m = 0; m < n_objectives; m++) table->measures[m] = objectives[m]->type;
+    KN_TRY(fill(&f, objectives, err));
+    KN_TRY(fill_whole(&f, objectives, err));
+    KN_TRY(mark(table, f.stride, least, err));
+    *out = table;
+    table = NULL;
+done:
+    kn_free(f.stride);
+    kn_free(f.objectives);
+    kn_free(f.column);
+    kn_free(least);
+    kn_lattice_free(lattice);
+    kn_lattice_table_free(table);
+    return status;
+}
+
+void kn_lattice_table_free(kn_lattice_table *table)
+{
+    if (table == NULL) return;
+    kn_free(table->entries);
+    kn_free(table->levels);
+    kn_free(table->measures);
+    kn_free(table->losses);
+    kn_free(table);
+}
+
+static void quoted(kn_buffer *text, const char *name, char delimiter)
+{
+    const char special[] = {delimiter, '"', '\n', '\r', '\0'};
+    if (strpbrk(name, special) == NULL) {
+        kn_buffer_text(text, name);
+        return;
+    }
+    kn_buffer_char(text, '"');
+    for (; *name != '\0'; name++) {
+        if (*name == '"') kn_buffer_char(text, '"');
+        kn_buffer_char(text, *name);
+    }
+    kn_buffer_char(text, '"');
+}
+
+static void header(kn_buffer *text, const kn_lattice_table *table, char delimiter)
+{
+    static const char *const names[] = {"height",          "smallest_class", "classes",
+                                        "suppressed_rows", "feasible",       "minimal"};
+    for (uint32_t q = 0; q < table->tuples->n_qis; q++) {
+        quoted(text, table->tuples->domains[q]->name, delimiter);
+        kn_buffer_char(text, delimiter);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (i > 0) kn_buffer_char(text, delimiter);
+        kn_buffer_text(text, names[i]);
+    }
+    for (size_t m = 0; m < table->n_measures; m++) {
+        kn_buffer_char(text, delimiter);
+        quoted(text, table->measures[m]->name, delimiter);
+    }
+    kn_buffer_char(text, '\n');
+}
+
+static void line(kn_buffer *text, const kn_lattice_table *table, size_t i, char delimiter)
+{
+    const kn_lattice_entry *entry = &table->entries[i];
+    for (uint32_t q = 0; q < table->tuples->n_qis; q++)
+        kn_buffer_printf(text, "%u%c", table->levels[i * table->tuples->n_qis + q], delimiter);
+    kn_buffer_printf(text, "%u%c%llu%c%llu%c%llu%c%s%c%s", entry->height, delimiter,
+                     (unsigned long long)entry->node.smallest, delimiter, (unsigned long long)entry->node.n_classes,
+                     delimiter, (unsigned long long)entry->node.n_suppressed, delimiter,
+                     entry->node.feasible ? "yes" : "no", delimiter, entry->minimal ? "yes" : "no");
+    for (size_t m = 0; m < table->n_measures; m++) {
+        double loss = table->losses[i * table->n_measures + m];
+        kn_buffer_char(text, delimiter);
+        if (!isnan(loss)) kn_buffer_printf(text, "%.12g", loss);
+    }
+    kn_buffer_char(text, '\n');
+}
+
+kn_status kn_lattice_table_csv(const kn_lattice_table *table, char delimiter, kn_text_sink sink, void *context,
+                               kn_error *err)
+{
+    enum { PIECE_BYTES = 1 << 16 };
+    kn_status status = KN_OK;
+    kn_buffer text = {0};
+    header(&text, table, delimiter);
+    for (size_t i = 0; i <= table->n; i++) {
+        if (i < table->n) line(&text, table, i, delimiter);
+        if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+        if (text.n < PIECE_BYTES && i < table->n) continue;
+        KN_TRY(sink(context, text.bytes, text.n, err));
+        kn_buffer_clear(&text);
+    }
+done:
+    kn_buffer_free(&text);
+    return status;
+}

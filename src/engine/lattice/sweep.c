@@ -1,0 +1,519 @@
+/* Top-down sweep with pulled bounds; see the header. Memory: 16 bytes per node of the lattice, and the classes along
+ * one branch. Nodes are numbered by mixed radix, so a column's level is a stride. */
+#include "engine/lattice/sweep.h"
+
+#include "engine/lattice/evaluator.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- Ranking --------------------------------------------------------------------------------------------------- */
+
+kn_status kn_ranking_new(kn_ranking *ranking, size_t capacity, uint32_t n_qis, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *ranking = (kn_ranking){.capacity = capacity, .n_qis = n_qis};
+    KN_NEW(ranking->items, capacity + 1); /* one more, to insert before the last one falls out */
+    for (size_t i = 0; i <= capacity; i++) KN_NEW(ranking->items[i].levels, n_qis);
+done:
+    return status;
+}
+
+void kn_ranking_free(kn_ranking *ranking)
+{
+    for (size_t i = 0; ranking->items != NULL && i <= ranking->capacity; i++) kn_free(ranking->items[i].levels);
+    kn_free(ranking->items);
+    *ranking = (kn_ranking){0};
+}
+
+void kn_ranking_offer(kn_ranking *ranking, const kn_node *node, const uint32_t *levels)
+{
+    if (!node->feasible) return;
+    size_t at = ranking->n;
+    kn_ranked_node fresh = ranking->items[at];
+    for (size_t i = 0; i < ranking->n; i++) {
+        int order = kn_node_compare(node, levels, &ranking->items[i].node, ranking->items[i].levels, ranking->n_qis);
+        if (order == 0) return; /* known already */
+        if (order < 0 && i < at) at = i;
+    }
+    if (at == ranking->capacity) return;
+    memmove(&ranking->items[at + 1], &ranking->items[at], (ranking->n - at) * sizeof *ranking->items);
+    fresh.node = *node;
+    memcpy(fresh.levels, levels, ranking->n_qis * sizeof *levels);
+    ranking->items[at] = fresh;
+    if (ranking->n < ranking->capacity) ranking->n++;
+}
+
+/* --- State ----------------------------------------------------------------------------------------------------- */
+
+/* What is known of a node and of everything below it. */
+typedef struct known {
+    int64_t penalty;     /* suppressed rows pay at least this more than their cells */
+    uint32_t suppressed; /* rows, at least */
+    uint32_t settled;    /* the node itself was evaluated */
+} known;
+
+typedef struct sweep {
+    const kn_full_domain *domain;
+    kn_evaluator *evaluator;
+    kn_ranking *ranking; /* what is wanted: the best nodes ... */
+    uint8_t *feasible;   /* ... or which are feasible; the other one is NULL */
+    kn_sweep_result *result;
+    uint32_t n_qis, n_depths;
+    const uint32_t *column; /* [depth]: what is rolled up there */
+    uint32_t *free_columns; /* [depth * n_qis]: columns whose levels are still open at that depth */
+    uint32_t *n_free;
+    size_t *n_under;  /* [depth]: nodes that share the levels of the columns before */
+    uint32_t *levels; /* of the branch; of columns still open the least ones of interest */
+    uint32_t *scan_levels;
+    uint32_t *low, *high; /* [depth * n_qis]: levels of the open nodes there, at least and at most */
+    uint32_t *held;       /* [depth * n_qis]: `levels` as they were above */
+    size_t *stride;
+    size_t n_nodes;
+    known *nodes;
+    bool bounded;      /* penalties bound the loss */
+    kn_blocks *blocks; /* [depth] */
+    kn_blocks *chain;  /* [depth * most_levels + level] */
+    uint32_t most_levels;
+    kn_groups *groups;
+    uint64_t work, effort;
+    size_t memory_bytes;
+} sweep;
+
+double kn_sweep_most_nodes(size_t memory_bytes)
+{
+    enum { MOST_NODES = 1 << 23, ALWAYS = 1 << 16 }; /* a megabyte is always there */
+    double most = (double)memory_bytes / 2 / sizeof(known);
+    if (memory_bytes == 0 || most > MOST_NODES) return MOST_NODES;
+    return most < ALWAYS ? ALWAYS : most;
+}
+
+static uint32_t n_levels(const sweep *s, uint32_t q)
+{
+    const kn_lattice_column *column = &s->domain->lattice->columns[q];
+    return column->max_level - column->min_level + 1;
+}
+
+static kn_status sweep_new(sweep *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_full_domain *domain = s->domain;
+    const kn_lattice *lattice = domain->lattice;
+    s->n_qis = lattice->tuples->n_qis;
+    s->n_depths = domain->blocks != NULL ? domain->blocks->n_outer : domain->n_order;
+    s->column = domain->blocks != NULL ? domain->blocks->outer : domain->order;
+    s->bounded = domain->bounded && s->ranking != NULL;
+    s->memory_bytes = domain->task->memory_bytes;
+    KN_NEW(s->levels, s->n_qis);
+    KN_NEW(s->scan_levels, s->n_qis);
+    KN_NEW(s->stride, s->n_qis);
+    KN_NEW(s->free_columns, ((size_t)s->n_depths + 1) * s->n_qis);
+    KN_NEW(s->n_free, (size_t)s->n_depths + 1);
+    KN_NEW(s->n_under, (size_t)s->n_depths + 1);
+    KN_NEW(s->low, ((size_t)s->n_depths + 1) * s->n_qis);
+    KN_NEW(s->high, ((size_t)s->n_depths + 1) * s->n_qis);
+    KN_NEW(s->held, ((size_t)s->n_depths + 1) * s->n_qis);
+    KN_NEW(s->blocks, (size_t)s->n_depths + 1);
+    KN_NEW(s->groups, (size_t)s->n_depths + 1);
+    for (uint32_t q = 0; q < s->n_qis; q++)
+        if (lattice->columns[q].max_level >= s->most_levels) s->most_levels = lattice->columns[q].max_level + 1;
+    KN_NEW(s->chain, ((size_t)s->n_depths + 1) * s->most_levels);
+    s->n_nodes = 1;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        s->levels[q] = lattice->columns[q].min_level;
+        s->stride[q] = s->n_nodes;
+        s->n_nodes *= n_levels(s, q);
+    }
+    for (uint32_t d = 0; d <= s->n_depths; d++) {
+        s->n_under[d] = s->n_nodes;
+        for (uint32_t q = 0; q < s->n_qis; q++) {
+            bool fixed = false;
+            for (uint32_t i = 0; i < d; i++) fixed = fixed || s->column[i] == q;
+            if (fixed) s->n_under[d] /= n_levels(s, q);
+            else s->free_columns[(size_t)d * s->n_qis + s->n_free[d]++] = q;
+        }
+    }
+    KN_NEW(s->nodes, s->n_nodes);
+    KN_TRY(kn_evaluator_new(&s->evaluator, domain, domain->task->pool, err));
+done:
+    return status;
+}
+
+static void sweep_free(sweep *s)
+{
+    for (uint32_t d = 0; d <= s->n_depths; d++) {
+        if (s->blocks != NULL) kn_blocks_free(&s->blocks[d]);
+        if (s->groups != NULL) kn_groups_free(&s->groups[d], s->domain->lattice);
+    }
+    for (size_t i = 0; s->chain != NULL && i < ((size_t)s->n_depths + 1) * s->most_levels; i++)
+        kn_blocks_free(&s->chain[i]);
+    kn_free(s->chain);
+    kn_evaluator_free(s->evaluator);
+    kn_free(s->levels);
+    kn_free(s->scan_levels);
+    kn_free(s->stride);
+    kn_free(s->free_columns);
+    kn_free(s->n_free);
+    kn_free(s->n_under);
+    kn_free(s->low);
+    kn_free(s->high);
+    kn_free(s->held);
+    kn_free(s->blocks);
+    kn_free(s->groups);
+    kn_free(s->nodes);
+}
+
+/* --- Bounds ---------------------------------------------------------------------------------------------------- */
+
+/* What a node would have to lose less than (in units) to be of interest. */
+static int64_t units_to_beat(const sweep *s)
+{
+    const kn_ranking *ranking = s->ranking;
+    if (!s->bounded || ranking->n < ranking->capacity) return INT64_MAX;
+    return kn_units_tied(ranking->items[ranking->n - 1].node.units);
+}
+
+/* A node that could only tie is open: ties are decided by the rows suppressed and the levels. */
+static bool is_open(const sweep *s, const known *node, int64_t price, int64_t to_beat)
+{
+    if (node->settled || node->suppressed > s->domain->task->max_suppressed) return false;
+    return !s->bounded || price + node->penalty <= to_beat;
+}
+
+static void pull(const sweep *s, size_t at, const uint32_t *levels)
+{
+    known *node = &s->nodes[at];
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        if (levels[q] == s->domain->lattice->columns[q].max_level) continue;
+        const known *above = &s->nodes[at + s->stride[q]];
+        if (above->penalty > node->penalty) node->penalty = above->penalty;
+        if (above->suppressed > node->suppressed) node->suppressed = above->suppressed;
+    }
+}
+
+static int64_t level_price(const sweep *s, uint32_t q, uint32_t level)
+{
+    return s->domain->table_sum != NULL ? s->domain->table_sum[q][level] : 0;
+}
+
+/* Is a node open? / *least: the smallest bound of an open one / low and high at that depth: their levels. */
+typedef enum scan_for { ANY_OPEN, LEAST_BOUND, LEVELS } scan_for;
+
+static void note_levels(sweep *s, uint32_t depth, const uint32_t *levels, bool first)
+{
+    uint32_t *low = s->low + (size_t)depth * s->n_qis, *high = s->high + (size_t)depth * s->n_qis;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        if (first || levels[q] < low[q]) low[q] = levels[q];
+        if (first || levels[q] > high[q]) high[q] = levels[q];
+    }
+}
+
+/* Pulls bounds for the nodes that share the levels of the first `depth` columns, most general first; returns whether
+ * one is open, with ANY_OPEN as soon as one is found. */
+static bool scan(sweep *s, uint32_t depth, scan_for what, int64_t *least)
+{
+    const kn_lattice_column *columns = s->domain->lattice->columns;
+    const uint32_t *open_columns = s->free_columns + (size_t)depth * s->n_qis, n_free = s->n_free[depth];
+    uint32_t *levels = s->scan_levels;
+    int64_t price = s->domain->least_more, to_beat = units_to_beat(s);
+    size_t at = 0;
+    bool found = false;
+    memcpy(levels, s->levels, s->n_qis * sizeof *levels);
+    for (uint32_t i = 0; i < n_free; i++) levels[open_columns[i]] = columns[open_columns[i]].max_level;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        at += (levels[q] - columns[q].min_level) * s->stride[q];
+        price += level_price(s, q, levels[q]);
+    }
+    for (;;) {
+        pull(s, at, levels);
+        if (is_open(s, &s->nodes[at], price, to_beat)) {
+            if (what == ANY_OPEN) return true;
+            if (what == LEVELS) note_levels(s, depth, levels, !found);
+            else if (price + s->nodes[at].penalty < *least) *least = price + s->nodes[at].penalty;
+            found = true;
+        }
+        uint32_t i = 0;
+        for (; i < n_free; i++) { /* the next node, like a clock that runs backwards */
+            uint32_t q = open_columns[i];
+            price -= level_price(s, q, levels[q]);
+            if (levels[q] > columns[q].min_level) {
+                price += level_price(s, q, --levels[q]);
+                at -= s->stride[q];
+                break;
+            }
+            levels[q] = columns[q].max_level;
+            price += level_price(s, q, levels[q]);
+            at += (levels[q] - columns[q].min_level) * s->stride[q];
+        }
+        if (i == n_free) return found;
+    }
+}
+
+/* --- Nodes ----------------------------------------------------------------------------------------------------- */
+
+static void settle(sweep *s, const kn_node *node, const uint32_t *levels)
+{
+    size_t at = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++) at += (levels[q] - s->domain->lattice->columns[q].min_level) * s->stride[q];
+    known *own = &s->nodes[at];
+    if (own->settled) return;
+    uint64_t sure = node->n_sure;
+    if (!node->feasible && s->domain->upward_closed) sure = UINT32_MAX; /* closes what lies below */
+    own->settled = true;
+    own->penalty = s->domain->table_sum == NULL || s->domain->monotone_prices ? node->sure_units : 0;
+    own->suppressed = sure < UINT32_MAX ? (uint32_t)sure : UINT32_MAX;
+    s->result->n_nodes++;
+    if (s->feasible != NULL) s->feasible[at] = node->feasible;
+    else kn_ranking_offer(s->ranking, node, levels);
+}
+
+static kn_status evaluate_leaf(sweep *s, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_block_lattice *b = s->domain->blocks;
+    kn_node nodes[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+    if (b == NULL) {
+        KN_TRY(kn_evaluate(nodes, s->evaluator, groups, err));
+        settle(s, nodes, groups->levels);
+        s->work += groups->n;
+        return KN_OK;
+    }
+    kn_evaluate_blocks(nodes, s->evaluator, blocks, false);
+    s->work += blocks->n_entries;
+    for (uint32_t c = 0; c < b->n_combos; c++)
+        for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
+            kn_block_levels(s->scan_levels, b, blocks, c, v);
+            settle(s, &nodes[c * KN_LATTICE_LANES + v], s->scan_levels);
+        }
+done:
+    return status;
+}
+
+/* Keeps classes along the branch only while they fit; what is not kept is rolled up from further away. */
+static bool may_keep(const sweep *s, uint32_t depth, uint32_t n)
+{
+    if (s->memory_bytes == 0 || depth == s->n_depths) return true;
+    size_t sum = s->n_nodes * sizeof *s->nodes;
+    for (uint32_t d = 0; d < depth; d++)
+        sum += s->domain->blocks != NULL ? kn_blocks_bytes(s->domain->blocks, &s->blocks[d])
+                                         : kn_groups_bytes(s->domain->lattice, s->groups[d].capacity);
+    return sum + kn_groups_bytes(s->domain->lattice, n) * 3 <= s->memory_bytes;
+}
+
+static kn_status roll(sweep *s, uint32_t depth, const kn_blocks **blocks, const kn_groups **groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t *at = s->domain->blocks != NULL ? (*blocks)->levels : (*groups)->levels;
+    bool same = *blocks == NULL || (*blocks)->tuples == NULL || depth < s->n_depths; /* a flat base is no leaf */
+    for (uint32_t d = 0; d < s->n_depths; d++) same = same && at[s->column[d]] == s->levels[s->column[d]];
+    if (same) goto done;
+    if (s->domain->blocks != NULL) {
+        if (!may_keep(s, depth, (*blocks)->n_entries)) goto done;
+        KN_TRY(kn_blocks_roll(&s->blocks[depth], *blocks, s->levels, kn_evaluator_block_roller(s->evaluator), err));
+        s->work += (*blocks)->n_entries;
+        *blocks = &s->blocks[depth];
+    } else {
+        if (!may_keep(s, depth, (*groups)->n)) goto done;
+        KN_TRY(kn_groups_roll(&s->groups[depth], *groups, s->levels, kn_evaluator_roller(s->evaluator), err));
+        s->work += (*groups)->n;
+        *groups = &s->groups[depth];
+    }
+done:
+    return status;
+}
+
+static bool must_stop(sweep *s)
+{
+    kn_ticker *ticker = s->domain->task->ticker;
+    if (s->result->stopped != KN_STOPPED_DONE) return true;
+    if (s->ranking == NULL || s->ranking->n == 0) return false;
+    if (s->effort > 0 && s->work >= s->effort) s->result->stopped = KN_STOPPED_BUDGET;
+    else if (kn_ticker_cancelled(ticker)) s->result->stopped = KN_STOPPED_INTERRUPT;
+    else if (kn_ticker_out_of_time(ticker)) s->result->stopped = KN_STOPPED_TIME;
+    return s->result->stopped != KN_STOPPED_DONE;
+}
+
+static kn_status descend(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err);
+
+static bool level_is_open(sweep *s, uint32_t depth, uint32_t level)
+{
+    s->levels[s->column[depth]] = level;
+    return scan(s, depth + 1, ANY_OPEN, NULL);
+}
+
+/* Where many levels of a column are to be visited, each is rolled up from the one below it: from specific to general,
+ * to be visited the other way round. Where classes are many their memory would be too much. A search that has prices of
+ * cells as bounds closes most levels before it comes to them, and gains nothing. */
+static kn_status roll_chain(bool *rolled, sweep *s, uint32_t depth, const kn_blocks *blocks, kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { MOST_ENTRIES = 1 << 19 };
+    uint32_t q = s->column[depth];
+    const kn_lattice_column *column = &s->domain->lattice->columns[q];
+    uint32_t n_open = 0;
+    *rolled = false;
+    const bool by_price = s->bounded && s->domain->table_sum != NULL;
+    if (by_price || blocks == NULL || s->memory_bytes > 0 || blocks->n_entries > MOST_ENTRIES) goto done;
+    for (uint32_t l = column->min_level + 1; l < column->max_level; l++) n_open += level_is_open(s, depth, l);
+    if (n_open < 2) goto done;
+    for (uint32_t l = column->min_level + 1; l < column->max_level; l++) {
+        if (!level_is_open(s, depth, l)) continue;
+        kn_blocks *step = &s->chain[(size_t)depth * s->most_levels + l];
+        KN_TRY(kn_blocks_roll(step, blocks, s->levels, kn_evaluator_block_roller(s->evaluator), err));
+        s->work += blocks->n_entries;
+        blocks = step;
+    }
+    *rolled = true;
+done:
+    return status;
+}
+
+/* The levels of one column, most general first. */
+static kn_status descend_levels(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups,
+                                kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t q = s->column[depth], least = s->levels[q];
+    const kn_lattice_column *column = &s->domain->lattice->columns[q];
+    bool chained = false;
+    for (uint32_t l = column->max_level + 1; l-- > least;) {
+        const kn_blocks *from = blocks;
+        if (l + 1 == column->max_level) KN_TRY(roll_chain(&chained, s, depth, blocks, err));
+        s->levels[q] = l;
+        if (chained && l > column->min_level && l < column->max_level) {
+            if (!level_is_open(s, depth, l)) continue;
+            from = &s->chain[(size_t)depth * s->most_levels + l];
+        }
+        KN_TRY(descend(s, depth + 1, from, groups, err));
+    }
+    s->levels[q] = least;
+done:
+    return status;
+}
+
+/* Where classes are many and nodes few, it pays to look at all the nodes first. */
+static bool surveys(const sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups)
+{
+    enum { LEAST_CLASSES = 1 << 15 };
+    uint32_t n = blocks != NULL ? blocks->n_entries : groups->n;
+    return n >= LEAST_CLASSES && n / 4 >= s->n_under[depth];
+}
+
+/* Classes are rolled up at once to the least levels that an open node has. */
+static void lift(sweep *s, uint32_t depth)
+{
+    const uint32_t *low = s->low + (size_t)depth * s->n_qis;
+    for (uint32_t d = depth; d < s->n_depths; d++) s->levels[s->column[d]] = low[s->column[d]];
+}
+
+/* All open nodes may suppress too much. The least node above them is of no interest itself, but if it suppresses too
+ * much it closes them all, and it has fewer classes than any of them. */
+static kn_status probe(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t *high = s->high + (size_t)depth * s->n_qis;
+    const kn_lattice_column *columns = s->domain->lattice->columns;
+    const kn_task *task = s->domain->task;
+    double most_suppressed = (double)task->models->min_persons - 1; /* times the classes that could be */
+    size_t at = 0;
+    int64_t price = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        at += (high[q] - columns[q].min_level) * s->stride[q];
+        price += level_price(s, q, high[q]);
+        most_suppressed *= columns[q].levels[high[q]].n;
+    }
+    if (most_suppressed <= (double)task->max_suppressed || s->nodes[at].settled) return KN_OK;
+    if (is_open(s, &s->nodes[at], price, units_to_beat(s))) return KN_OK; /* it is visited first anyway */
+    for (uint32_t d = depth; d < s->n_depths; d++) s->levels[s->column[d]] = high[s->column[d]];
+    KN_TRY(roll(s, s->n_depths, &blocks, &groups, err));
+    KN_TRY(evaluate_leaf(s, blocks, groups, err));
+done:
+    lift(s, depth);
+    return status;
+}
+
+static kn_status descend(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *held = s->held + (size_t)depth * s->n_qis;
+    bool survey = depth < s->n_depths && surveys(s, depth, blocks, groups);
+    if (must_stop(s) || !scan(s, depth, survey ? LEVELS : ANY_OPEN, NULL)) return KN_OK;
+    KN_TRY(kn_tick(s->domain->task->ticker, "search", -1, err));
+    memcpy(held, s->levels, s->n_qis * sizeof *held);
+    if (survey) lift(s, depth);
+    KN_TRY(roll(s, depth, &blocks, &groups, err));
+    if (depth == s->n_depths) return evaluate_leaf(s, blocks, groups, err);
+    if (survey) KN_TRY(probe(s, depth, blocks, groups, err));
+    KN_TRY(descend_levels(s, depth, blocks, groups, err));
+    memcpy(s->levels, held, s->n_qis * sizeof *held);
+done:
+    return status;
+}
+
+static kn_status sweep_all(sweep *s, kn_error *err)
+{
+    const kn_full_domain *domain = s->domain;
+    return descend(s, 0, domain->blocks != NULL ? &domain->blocks->base : NULL,
+                   domain->blocks != NULL ? NULL : &domain->lattice->base, err);
+}
+
+static kn_status find_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_sweep_result result = {0};
+    sweep s = {.domain = domain, .result = &result};
+    KN_TRY(sweep_new(&s, err));
+    KN_NEW(s.feasible, s.n_nodes);
+    KN_TRY(sweep_all(&s, err));
+    *feasible = s.feasible;
+    s.feasible = NULL;
+    *n_evaluated = result.n_nodes;
+done:
+    kn_free(s.feasible);
+    sweep_free(&s);
+    return status;
+}
+
+/* Any measure will do. One that looks at classes or at whole releases would be asked about every feasible node, and
+ * blocks may not serve it: then prices of cells take its place. */
+kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_full_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { MOST_COMBOS = 9 };
+    kn_task own = *domain->task;
+    kn_objective *cells = NULL;
+    kn_full_domain *other = NULL;
+    *feasible = NULL;
+    if (own.objective->type->price_cell == NULL) {
+        KN_TRY(kn_objective_new(&cells, "lm", own.tuples, err));
+        own.objective = cells;
+        KN_TRY(kn_full_domain_new(&other, &own, MOST_COMBOS, err));
+        domain = other;
+    }
+    KN_TRY(find_feasible(feasible, n_evaluated, domain, err));
+done:
+    kn_full_domain_free(other);
+    kn_objective_free(cells);
+    return status;
+}
+
+kn_status kn_sweep(kn_sweep_result *result, kn_ranking *ranking, const kn_full_domain *domain, uint64_t effort,
+                   kn_error *err)
+{
+    kn_status status = KN_OK;
+    sweep s = {.domain = domain, .ranking = ranking, .result = result, .effort = effort};
+    *result = (kn_sweep_result){.bound = NAN};
+    KN_TRY(sweep_new(&s, err));
+    KN_TRY(sweep_all(&s, err));
+    result->complete = result->stopped == KN_STOPPED_DONE;
+    if (ranking->n == 0) goto done;
+    result->bound = ranking->items[0].node.loss;
+    if (!result->complete) {
+        int64_t least = ranking->items[0].node.units;
+        scan(&s, 0, LEAST_BOUND, &least);
+        result->bound = s.bounded ? kn_full_domain_loss(domain, least) : NAN;
+    }
+done:
+    sweep_free(&s);
+    return status;
+}

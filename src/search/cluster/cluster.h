@@ -1,0 +1,260 @@
+/* What the files of `cluster` share. Start reading in cluster.c.
+ *
+ * A *record* is one row in the search. A record is a vector of 16-bit *lanes*, so that closures and prices are a few
+ * vector instructions:
+ *
+ *   equal lanes   one per (TREE column, level), holding the ancestor at that level; the join of two records keeps a
+ *                 lane where they agree and sets it to KN_STAR (all ones) where they do not. A record carries a weight
+ *                 per lane, the rise in price from this level to the next; the price of a class is the sum of the
+ *                 weights of its starred lanes, as seen by any of its records
+ *   least lanes   two per RANGES column: low end and complemented high end; the join is the minimum
+ *   union lanes   up to eight per SETS column: a bit per value (values beyond share bits); the join is the union
+ *
+ * Prices are integers ("units"): the root of all columns together is KN_UNITS_ROOT. So sums do not depend on the order
+ * of addition, and every instruction set finds the same answer. Decisions that rounding could turn are taken on exact
+ * prices (kn_cluster_exact). */
+#ifndef KN_SEARCH_CLUSTER_CLUSTER_H
+#define KN_SEARCH_CLUSTER_CLUSTER_H
+
+#include "search/search.h"
+#include "engine/closure/closure.h"
+#include "base/rng.h"
+
+#define KN_STAR    0xFFFFu /* an equal lane on which a class disagrees */
+#define KN_NO_LANE 0xFFFEu /* what no lane of a class holds: a starred lane of a key never matches */
+enum {
+    KN_LANES = 16, /* lanes of one vector */
+    KN_CHUNK = 32, /* classes that a scan looks at together */
+    KN_UNITS_ROOT = 30000,
+    KN_SET_LANES = 8,
+    KN_NOISE = 1 << 14,    /* numbers of noise at most */
+    KN_SUB_RECORDS = 2048, /* largest neighbourhood that is rebuilt */
+    KN_SUB_GROUPS = 32,
+    KN_SUB_HOMES = 4096,   /* classes, at most, in which its records may be guests */
+    KN_SUB_SEED_WORDS = 16 /* seeds are searched exactly in neighbourhoods of up to 16 * 64 records */
+};
+
+typedef uint16_t kn_lanes __attribute__((vector_size(32), aligned(32)));
+
+/* --- The problem: the whole table, read only once it is made (cluster_problem.c) ------------------------------- */
+
+typedef struct kn_cluster_equal {
+    uint32_t q;
+    const uint32_t *value; /* by code: the ancestor */
+    uint32_t *owned;       /* the same where it is not the tree's */
+    int16_t *weight;       /* by code: units that are added where the lane disagrees */
+    uint32_t n_values;     /* values are below this */
+} kn_cluster_equal;
+
+typedef struct kn_cluster_range {
+    uint32_t q;
+    uint16_t *low, *high_complement; /* by code, the domain spread over 0 .. 65535 */
+    uint16_t jump, factor;           /* units = (span > 0 ? jump : 0) + span * factor / 65536 */
+} kn_cluster_range;
+
+typedef struct kn_cluster_set {
+    uint32_t q;
+    uint32_t n_lanes;
+    uint16_t step, jump, factor; /* the same with span = (bits - 1) * step */
+} kn_cluster_set;
+
+typedef struct kn_cluster_problem {
+    const kn_task *task;
+    const kn_tuples *tuples;
+    kn_pricer *pricer; /* owned */
+    uint32_t k;        /* persons that a class needs at least */
+    bool counts_only;  /* and that is all it needs */
+    bool monotone;     /* generalizing never lowers the price: prices bound moves from below */
+    uint32_t n_records;
+    uint32_t *record_tuple, *record_row;
+    uint8_t *record_person; /* 1 where the record counts as a person, NULL: all do */
+    /* Rows of frequent tuples that are classes of their own and need no search: class n is rows
+     * reserved_start[n] .. reserved_start[n+1]-1 of reserved_rows. */
+    uint32_t n_reserved;
+    KN_VECTOR(uint32_t) reserved_start, reserved_rows;
+
+    uint32_t n_equal, n_ranges, n_sets;
+    kn_cluster_equal *equal;
+    kn_cluster_range *ranges;
+    kn_cluster_set *sets;
+    int16_t **base;         /* [q][code]: units that a record pays whatever its class is */
+    uint32_t *column_first; /* n_qis + 1: the equal lanes of each column, from the leaves up */
+    int32_t root_units;     /* what a suppressed row pays */
+    int16_t unit;           /* the one weight of all lanes, or 0 */
+    bool uniform;           /* weights depend on the lane only */
+    bool units_exact;       /* units are prices, up to one common factor */
+    bool units_close;       /* units are prices, up to rounding; not where ranges or sets are not linear */
+    bool lanes_exact;       /* a class whose lanes contain a record's contains the record */
+    bool sets_need_making;  /* the measure prices finished sets only */
+    int64_t **exact;        /* [q][node] exact prices of TREE nodes */
+    double exact_scale;     /* exact price = price * exact_scale, rounded */
+    int64_t exact_root;     /* of all columns */
+} kn_cluster_problem;
+
+kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, kn_error *err);
+void kn_cluster_problem_free(kn_cluster_problem *problem);
+
+/* --- A solution: all classes ------------------------------------------------------------------------------------ */
+
+typedef struct kn_cluster_solution {
+    uint32_t n;        /* classes */
+    uint32_t *start;   /* n + 1 */
+    uint32_t *members; /* records, class by class, then the suppressed ones */
+    uint32_t n_suppressed;
+} kn_cluster_solution;
+
+/* --- A block: some classes, as lanes, with all scratch memory of one thread (cluster_block.c) ------------------- */
+
+typedef struct kn_cluster_class {
+    int32_t size, persons;
+    int32_t price;  /* units per row */
+    uint32_t first; /* members stand at first .. first+size-1 of the arena */
+    uint32_t capacity;
+} kn_cluster_class;
+
+typedef struct kn_cluster_sub {
+    uint32_t n;               /* records */
+    uint32_t *record;         /* of the block */
+    kn_lanes *lanes;          /* n * n_vectors */
+    kn_lanes *without, *tail; /* n * n_vectors: its group without this record; scratch */
+    int32_t *without_price, *joined_price;
+    uint32_t first_donor;       /* records from here on have a class of their own to stay in */
+    int32_t *outside_price;     /* what a record pays outside the groups: suppressed, or in another class */
+    uint32_t *home;             /* that class: a donor's own, or one that contains the record already; or KN_NONE */
+    uint8_t *home_known;        /* whether it has been looked for */
+    bool may_exchange;          /* records with classes that are not rebuilt */
+    uint32_t n_held, n_refused; /* how often those classes held the models afterwards */
+    bool homes_known;           /* the classes that may contain one of the records have been looked for: */
+    uint32_t n_homes, *home_class;
+    uint32_t n_home_lanes, *home_lane; /* lanes on which the records differ */
+    uint16_t *home_centre;             /* [chunk][lane][class of the chunk] of those classes and lanes */
+    uint32_t n_chosen;
+    const uint32_t *chosen; /* the classes that are rebuilt: no home for anybody */
+    int64_t outside_total;  /* of all that are outside */
+    uint32_t n_suppressed;  /* of those outside that are no donors */
+    uint32_t n_groups;
+    int32_t size[KN_SUB_GROUPS + 1], persons[KN_SUB_GROUPS + 1], price[KN_SUB_GROUPS + 1];
+    uint32_t *members[KN_SUB_GROUPS + 1]; /* the last one holds those outside */
+    kn_lanes *pattern;                    /* groups * n_vectors */
+    uint32_t *left, *matches;             /* scratch: records */
+    uint8_t *taken;
+    uint64_t *bits;  /* lanes * words */
+    uint32_t *order; /* scratch: lanes */
+    int64_t *key;
+} kn_cluster_sub;
+
+typedef struct kn_cluster_block {
+    const kn_cluster_problem *problem;
+    kn_rng rng;
+    atomic_bool *stop; /* set by anybody: come to an end */
+    uint64_t work;     /* units of work done */
+
+    uint32_t n_records, record_capacity;
+    uint32_t *global; /* record of the problem */
+    kn_lanes *lanes;  /* n_records * n_vectors */
+    int16_t *weight;  /* n_records * weight_stride, or one row for all when the stride is 0 */
+    size_t weight_stride;
+    int16_t *base;
+    uint8_t *person;
+    uint32_t n_equal, n_vectors_equal, n_vectors_least, n_vectors; /* this block's lanes */
+    uint8_t *lane_state; /* of the problem's lanes: always starred, always kept, or active + position */
+    uint32_t *lane_position;
+
+    uint32_t n_classes, class_capacity;
+    kn_cluster_class *classes;
+    uint32_t n_lanes;           /* of the class arrays: equal, least and union lanes */
+    uint16_t *centre;           /* [chunk][lane][class of the chunk]: the classes' patterns */
+    uint32_t *lane_order;       /* equal lanes, those first that tell most records and classes apart */
+    uint16_t *price16, *factor; /* for the gate of the scan */
+    int16_t *slack;
+    uint32_t *arena, *arena_spare; /* members */
+    size_t arena_n, arena_capacity;
+    uint32_t *class_of, *place; /* of a record: its class and its place there */
+
+    uint32_t n_suppressed, max_suppressed;
+    uint32_t *suppressed; /* records */
+
+    uint32_t noise_mask; /* how many there are, a power of two, less one */
+    int32_t *noise;
+    int16_t *noise16;           /* the same, cut to 16 bits; then its beginning again */
+    int32_t penalty;            /* units per missing person */
+    kn_lanes *key, *key_weight; /* broadcast record */
+    int32_t key_total;          /* of its weights */
+    kn_lanes *pattern_a, *pattern_b;
+    uint32_t *scratch, *targets; /* record_capacity each */
+    uint32_t *value_number;      /* scratch of the loader, by value; all 0 between uses */
+    uint16_t *columns;           /* scratch of the loader: lane by lane */
+    kn_cluster_sub sub;
+
+    uint32_t *sensitive; /* [column * record_capacity + record], where models ask for histograms */
+    uint32_t *histogram_values, *histogram_counts; /* as many as `sensitive` */
+    kn_histogram *histograms;                      /* of the records that were counted last */
+    uint32_t *value_counts;                        /* scratch, by sensitive value; all 0 between uses */
+    uint32_t *codes;                               /* record_capacity */
+    kn_set_pool *set_pool;                         /* sets that had to be made to be priced */
+    uint32_t n_pooled;
+} kn_cluster_block;
+
+typedef enum kn_cluster_op {
+    KN_CLUSTER_GREEDY,
+    KN_CLUSTER_ANNEAL,
+    KN_CLUSTER_REPAIR,
+    KN_CLUSTER_REBUILD
+} kn_cluster_op;
+
+/* One epoch's work on every block. Temperatures and penalties are in units. */
+typedef struct kn_cluster_job {
+    kn_cluster_op op;
+    bool repair;      /* afterwards make every class hold */
+    bool may_give_up; /* repair may stop half-way when asked to */
+    uint32_t n_sweeps;
+    double hot, cold; /* temperature of the first and of the last sweep */
+    double penalty_first, penalty_last;
+    double tries_per_class; /* REBUILD */
+    double near_noise;      /* REBUILD: units */
+} kn_cluster_job;
+
+kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem *problem, uint32_t max_records,
+                               kn_error *err);
+void kn_cluster_block_free(kn_cluster_block *block);
+/* Loads classes[0..n_classes) of the solution and the given suppressed records; together at most max_records. */
+void kn_cluster_block_load(kn_cluster_block *block, const kn_cluster_solution *solution, const uint32_t *classes,
+                           uint32_t n_classes, const uint32_t *suppressed, uint32_t n_suppressed);
+
+/* Does a class with this pattern keep the problem's equal lane j? */
+bool kn_cluster_lane_kept(const kn_cluster_block *block, uint32_t j, const kn_lanes *pattern);
+/* Exact price of a class per row, in 2^-30 of the root of all columns. */
+int64_t kn_cluster_exact(kn_cluster_block *block, const uint32_t *members, uint32_t n_members, const kn_lanes *pattern);
+/* Do the models hold for these records of the block as a class? */
+bool kn_cluster_holds(kn_cluster_block *block, const uint32_t *members, uint32_t n_members, int32_t n_persons);
+/* The same in steps, for a class that grows: count its records, then one more at a time, and ask. Only where models
+ * look at more than counts (`counts_only`); kn_cluster_holds counts anew. */
+void kn_cluster_count(kn_cluster_block *block, const uint32_t *members, uint32_t n_members);
+void kn_cluster_count_one(kn_cluster_block *block, uint32_t record);
+bool kn_cluster_counted_hold(const kn_cluster_block *block, uint32_t n_members, int32_t n_persons);
+/* How many of the counted records have the first sensitive value of this one. */
+uint32_t kn_cluster_counted_like(const kn_cluster_block *block, uint32_t record);
+/* Sets lane_order by the present classes. */
+void kn_cluster_order_lanes(kn_cluster_block *block);
+/* Noise of annealing at a temperature (0: none), and for the choice of near classes. */
+void kn_cluster_noise(kn_cluster_block *block, double temperature);
+void kn_cluster_near_noise(kn_cluster_block *block, double units);
+/* Sets *stop when time is up or somebody asked to stop; called now and then. */
+void kn_cluster_poll(kn_cluster_block *block);
+/* Temperature and penalty of a sweep that stands at `part` (0..1) of the job. */
+void kn_cluster_cool(kn_cluster_block *block, const kn_cluster_job *job, double part);
+
+/* --- The engine, compiled once per instruction set (cluster_engine.h) -------------------------------------------- */
+
+typedef struct kn_cluster_engine {
+    const char *name;
+    bool (*usable)(void);
+    void (*run)(kn_cluster_block *block, const kn_cluster_job *job);
+} kn_cluster_engine;
+
+extern const kn_cluster_engine kn_cluster_engine_plain;
+#if defined(__x86_64__)
+extern const kn_cluster_engine kn_cluster_engine_avx2;
+#endif
+
+#endif

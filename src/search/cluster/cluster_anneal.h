@@ -1,0 +1,121 @@
+/* Annealing: one record after the other moves to the class where price, penalty and noise are least.
+ *
+ * With noise T * ln(-ln u) per candidate (negated Gumbel) the least sum is a draw from the Boltzmann distribution
+ * over all classes of the block at temperature T ("heat bath"), so one scan gives one fair move. Classes below k
+ * persons pay a linear penalty. A scan looks at every class of the block: about nl vector steps per 16 classes; the
+ * gate leaves a handful for which the exact sum is worked out. Part of the engine (cluster_engine.h). */
+#ifndef KN_SEARCH_CLUSTER_CLUSTER_ANNEAL_H
+#define KN_SEARCH_CLUSTER_CLUSTER_ANNEAL_H
+
+#include "search/cluster/cluster_classes.h"
+
+typedef struct scan_result {
+    int64_t least; /* in: only what is below counts */
+    uint32_t class_index;
+} scan_result;
+
+KN_INLINE int64_t joining_costs(const kn_cluster_block *block, uint32_t h, int32_t price, int32_t n_persons)
+{
+    const kn_cluster_class *class = &block->classes[h];
+    return (int64_t)(class->size + 1) * price - (int64_t) class->size * class->price +
+           missing_persons_penalty(block, class->persons + n_persons, class->size + 1) -
+           missing_persons_penalty(block, class->persons, class->size);
+}
+
+/* Which classes of half a chunk may beat `least`: the gate of cluster_classes.h with noise. */
+KN_INLINE uint32_t scan_gate(const kn_cluster_block *block, uint32_t first, const kn_lanes *price, const int16_t *noise,
+                             int64_t least)
+{
+    kn_lanes rise = *price - *(const kn_lanes *)(const void *)(block->price16 + first), noise16;
+    memcpy(&noise16, noise, sizeof noise16);
+    rise = lanes_least(rise, (kn_lanes){0} + (uint16_t)GATE_MAX_RISE);
+    kn_lanes cost = add_saturated(*price, rise * *(const kn_lanes *)(const void *)(block->factor + first));
+    cost = add_saturated(cost, noise16);
+    kn_lanes most = (kn_lanes){0} + (uint16_t)(least < INT16_MIN ? INT16_MIN : least > INT16_MAX ? INT16_MAX : least);
+    most = add_saturated(most, *(const kn_lanes *)(const void *)(block->slack + first));
+    return lanes_not_above(&cost, &most);
+}
+
+/* The class that the record joins at the least cost below result->least, other than `self`; noise included. */
+static void scan_for_best(kn_cluster_block *block, uint32_t record, uint32_t self, scan_result *result)
+{
+    uint32_t offset = (uint32_t)kn_rng_next(&block->rng) & block->noise_mask;
+    int32_t n_persons = block->person[record], base = block->base[record];
+    bool monotone = block->problem->monotone;
+    scan_begin(block, record_lanes(block, record), record);
+    for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK) {
+        kn_lanes price[2];
+        scan_prices(block, first, base, price);
+        for (uint32_t half = 0; half < 2; half++) {
+            uint32_t from = first + half * KN_LANES;
+            const int16_t *noise = block->noise16 + ((offset + from) & block->noise_mask);
+            uint32_t mask = monotone ? scan_gate(block, from, &price[half], noise, result->least) : 0x55555555u;
+            for (; mask != 0; mask &= mask - 1) {
+                uint32_t lane = (uint32_t)__builtin_ctz(mask) / 2, h = from + lane;
+                if (h >= block->n_classes || h == self || !class_is_open(block, h)) continue;
+                int64_t cost = joining_costs(block, h, (int16_t)price[half][lane], n_persons) +
+                               block->noise[(offset + h) & block->noise_mask];
+                if (cost >= result->least) continue;
+                result->least = cost;
+                result->class_index = h;
+            }
+        }
+    }
+    block->work++;
+}
+
+static void anneal_step(kn_cluster_block *block, uint32_t record)
+{
+    uint32_t from = block->class_of[record];
+    const kn_cluster_class *class = &block->classes[from];
+    int64_t gain = (int64_t) class->size * class->price + missing_persons_penalty(block, class->persons, class->size);
+    if (class->size > 1) {
+        uint32_t witness = class_members(block, from)[class_members(block, from)[0] == record];
+        class_join(block, from, record, block->pattern_b);
+        int32_t n_persons = class->persons - block->person[record];
+        gain -= (int64_t)(class->size - 1) * lanes_price(block, block->pattern_b, witness) +
+                missing_persons_penalty(block, n_persons, class->size - 1);
+    }
+    gain += block->noise[kn_rng_next(&block->rng) & block->noise_mask];
+    scan_result best = {gain, KN_NONE};
+    scan_for_best(block, record, from, &best);
+    if (best.class_index == KN_NONE) return;
+    class_remove(block, record);
+    if (class->size > 0) {
+        class_put_pattern(block, from, block->pattern_b, class_members(block, from)[0]);
+        class_set_gate(block, from);
+    } else {
+        class_refresh(block, from);
+    }
+    class_get_pattern(block, best.class_index, block->pattern_b);
+    lanes_join(block, block->pattern_b, block->pattern_b, record_lanes(block, record));
+    class_add(block, best.class_index, record);
+    class_put_pattern(block, best.class_index, block->pattern_b, record);
+    class_set_gate(block, best.class_index);
+}
+
+KN_INLINE bool engine_should_stop(kn_cluster_block *block, uint64_t step)
+{
+    if (step % 256 == 0) kn_cluster_poll(block);
+    return atomic_load_explicit(block->stop, memory_order_relaxed);
+}
+
+/* Temperature falls geometrically, the penalty rises linearly. Greedy sweeps take the records in turn. */
+static void anneal(kn_cluster_block *block, const kn_cluster_job *job)
+{
+    uint32_t n = block->n_records;
+    classes_split(block);
+    for (uint32_t sweep = 0; sweep < job->n_sweeps && !atomic_load(block->stop); sweep++) {
+        double part = job->n_sweeps > 1 ? (double)sweep / (job->n_sweeps - 1) : 0;
+        kn_cluster_cool(block, job, part);
+        for (uint32_t h = 0; h < block->n_classes; h++) class_set_gate(block, h);
+        for (uint32_t x = 0; x < n && !engine_should_stop(block, x); x++) {
+            uint32_t record = job->op == KN_CLUSTER_GREEDY ? x : kn_rng_below(&block->rng, n);
+            if (block->class_of[record] != KN_NONE) anneal_step(block, record);
+        }
+        classes_drop_empty(block);
+        classes_split(block);
+    }
+}
+
+#endif

@@ -1,0 +1,579 @@
+/* A block of `cluster`: a part of the classes turned into lanes, with the scratch memory of one thread.
+ *
+ * Loading renumbers the values of every lane: a value that fewer than k records of the block have can be kept by no
+ * class, so it is starred from the start; the others are numbered from 0. So 16 bits are enough for any number of
+ * distinct values, and lanes that can never be kept, or never be lost, take no part in the search. */
+#include "search/cluster/cluster.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANE_STARRED, LANE_KEPT, LANE_ACTIVE };
+enum { N_PAIR_RECORDS = 16, N_PAIR_CLASSES = 64 }; /* a sample for the order of the lanes */
+
+/* --- Memory ----------------------------------------------------------------------------------------------------- */
+
+static void sub_free(kn_cluster_sub *sub)
+{
+    kn_free(sub->record);
+    kn_free(sub->lanes);
+    kn_free(sub->without);
+    kn_free(sub->tail);
+    kn_free(sub->without_price);
+    kn_free(sub->joined_price);
+    kn_free(sub->outside_price);
+    kn_free(sub->home);
+    kn_free(sub->home_known);
+    kn_free(sub->home_class);
+    kn_free(sub->home_lane);
+    kn_free(sub->home_centre);
+    for (int g = 0; g <= KN_SUB_GROUPS; g++) kn_free(sub->members[g]);
+    kn_free(sub->pattern);
+    kn_free(sub->left);
+    kn_free(sub->matches);
+    kn_free(sub->taken);
+    kn_free(sub->bits);
+    kn_free(sub->order);
+    kn_free(sub->key);
+}
+
+void kn_cluster_block_free(kn_cluster_block *block)
+{
+    if (block == NULL) return;
+    sub_free(&block->sub);
+    kn_free(block->global);
+    kn_free(block->lanes);
+    kn_free(block->weight);
+    kn_free(block->base);
+    kn_free(block->person);
+    kn_free(block->lane_state);
+    kn_free(block->lane_position);
+    kn_free(block->classes);
+    kn_free(block->centre);
+    kn_free(block->lane_order);
+    kn_free(block->price16);
+    kn_free(block->factor);
+    kn_free(block->slack);
+    kn_free(block->arena);
+    kn_free(block->arena_spare);
+    kn_free(block->class_of);
+    kn_free(block->place);
+    kn_free(block->suppressed);
+    kn_free(block->noise);
+    kn_free(block->noise16);
+    kn_free(block->key);
+    kn_free(block->key_weight);
+    kn_free(block->pattern_a);
+    kn_free(block->pattern_b);
+    kn_free(block->scratch);
+    kn_free(block->targets);
+    kn_free(block->value_number);
+    kn_free(block->columns);
+    kn_free(block->sensitive);
+    kn_free(block->histogram_values);
+    kn_free(block->histogram_counts);
+    kn_free(block->histograms);
+    kn_free(block->value_counts);
+    kn_free(block->codes);
+    kn_set_pool_free(block->set_pool);
+    kn_free(block);
+}
+
+static kn_status sub_new(kn_cluster_sub *sub, size_t n, size_t n_vectors, size_t n_equal, size_t n_homes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW(sub->home_class, n_homes);
+    KN_NEW(sub->home_lane, n_vectors * KN_LANES);
+    KN_NEW_ALIGNED(sub->home_centre, (n_homes + KN_CHUNK) * n_vectors * KN_LANES);
+    KN_NEW(sub->record, n);
+    KN_NEW_ALIGNED(sub->lanes, n * n_vectors);
+    KN_NEW_ALIGNED(sub->without, n * n_vectors);
+    KN_NEW_ALIGNED(sub->tail, n * n_vectors);
+    KN_NEW_ALIGNED(sub->pattern, (KN_SUB_GROUPS + 1) * n_vectors);
+    KN_NEW(sub->without_price, n);
+    KN_NEW(sub->joined_price, n);
+    KN_NEW(sub->outside_price, n);
+    KN_NEW(sub->home, n);
+    KN_NEW(sub->home_known, n);
+    for (int g = 0; g <= KN_SUB_GROUPS; g++) KN_NEW(sub->members[g], n);
+    KN_NEW(sub->left, n);
+    KN_NEW(sub->matches, n);
+    KN_NEW(sub->taken, n);
+    KN_NEW(sub->bits, 2 * n_equal * KN_SUB_SEED_WORDS);
+    KN_NEW(sub->order, n_equal);
+    KN_NEW(sub->key, n_equal);
+done:
+    return status;
+}
+
+static uint32_t vectors(uint32_t n_lanes) { return (n_lanes + KN_LANES - 1) / KN_LANES; }
+
+static kn_status class_memory(kn_cluster_block *block, uint32_t n_lanes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    size_t n = block->record_capacity, capacity = block->class_capacity = (uint32_t)(n + KN_SUB_GROUPS);
+    size_t n_padded = (capacity + 2 * KN_CHUNK) / KN_CHUNK * KN_CHUNK;
+    KN_NEW(block->classes, n_padded);
+    KN_NEW_ALIGNED(block->centre, n_padded * n_lanes);
+    KN_NEW_ALIGNED(block->price16, n_padded);
+    KN_NEW_ALIGNED(block->factor, n_padded);
+    KN_NEW_ALIGNED(block->slack, n_padded);
+    block->arena_capacity = 8 * n + 1024;
+    KN_NEW_RAW(block->arena, block->arena_capacity);
+    KN_NEW_RAW(block->arena_spare, block->arena_capacity);
+    KN_NEW(block->class_of, n);
+    KN_NEW(block->place, n);
+    KN_NEW(block->suppressed, n);
+    KN_NEW(block->scratch, n);
+    KN_NEW(block->targets, n);
+done:
+    return status;
+}
+
+static uint32_t most_sensitive_values(const kn_tuples *tuples)
+{
+    uint32_t most = 1;
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
+        if (tuples->sensitive[s].n_values > most) most = tuples->sensitive[s].n_values;
+    return most;
+}
+
+kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem *problem, uint32_t max_records,
+                               kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_cluster_block *block = NULL;
+    uint32_t n = max_records, n_values = 1, n_least = 2 * problem->n_ranges, n_union = 0;
+    for (uint32_t j = 0; j < problem->n_equal; j++)
+        if (problem->equal[j].n_values > n_values) n_values = problem->equal[j].n_values;
+    for (uint32_t s = 0; s < problem->n_sets; s++) n_union += problem->sets[s].n_lanes;
+    uint32_t n_vectors = vectors(problem->n_equal) + vectors(n_least) + vectors(n_union);
+    uint32_t n_lanes = problem->n_equal + n_least + n_union, n_sensitive = problem->tuples->n_sensitive;
+    *out = NULL;
+    KN_NEW(block, 1);
+    block->problem = problem;
+    block->record_capacity = n;
+    KN_NEW(block->global, n);
+    KN_NEW_ALIGNED(block->lanes, (size_t)n * n_vectors);
+    KN_NEW_ALIGNED(block->weight, (size_t)(problem->uniform ? 1 : n) * vectors(problem->n_equal) * KN_LANES);
+    KN_NEW(block->base, n);
+    KN_NEW(block->person, n);
+    KN_NEW(block->lane_state, problem->n_equal);
+    KN_NEW(block->lane_position, problem->n_equal);
+    KN_NEW(block->lane_order, problem->n_equal);
+    KN_NEW_ALIGNED(block->noise, KN_NOISE);
+    KN_NEW_ALIGNED(block->noise16, KN_NOISE + KN_CHUNK);
+    KN_NEW_ALIGNED(block->key, n_lanes);
+    KN_NEW_ALIGNED(block->key_weight, n_lanes);
+    KN_NEW_ALIGNED(block->pattern_a, n_vectors);
+    KN_NEW_ALIGNED(block->pattern_b, n_vectors);
+    KN_NEW(block->value_number, n_values);
+    KN_NEW_RAW(block->columns, (size_t)n * problem->n_equal);
+    KN_NEW(block->codes, n);
+    if (!problem->counts_only) {
+        KN_NEW(block->sensitive, (size_t)n * n_sensitive);
+        KN_NEW(block->histogram_values, (size_t)n * n_sensitive);
+        KN_NEW(block->histogram_counts, (size_t)n * n_sensitive);
+        KN_NEW(block->histograms, n_sensitive);
+        KN_NEW(block->value_counts, most_sensitive_values(problem->tuples));
+    }
+    KN_TRY(class_memory(block, n_lanes, err));
+    KN_TRY(sub_new(&block->sub, n < KN_SUB_RECORDS ? n : KN_SUB_RECORDS, n_vectors, problem->n_equal,
+                   n < KN_SUB_HOMES ? n : KN_SUB_HOMES, err));
+    *out = block;
+    block = NULL;
+done:
+    kn_cluster_block_free(block);
+    return status;
+}
+
+/* --- Loading ---------------------------------------------------------------------------------------------------- */
+
+/* Numbers the values of problem lane j that at least k records have, by first appearance; stars the others. */
+static void load_lane(kn_cluster_block *block, uint32_t j)
+{
+    const kn_cluster_problem *problem = block->problem;
+    const kn_cluster_equal *lane = &problem->equal[j];
+    const uint32_t *codes = problem->tuples->codes[lane->q];
+    uint16_t *column = block->columns + (size_t)block->n_equal * block->n_records;
+    uint32_t *number = block->value_number, n_numbers = 0, n_starred = 0;
+    for (uint32_t i = 0; i < block->n_records; i++)
+        number[lane->value[codes[problem->record_tuple[block->global[i]]]]]++;
+    /* From here on a value's entry is its count, or its number below the top bit. */
+    const uint32_t numbered = 0x80000000u;
+    for (uint32_t i = 0; i < block->n_records; i++) {
+        uint32_t *entry = &number[lane->value[codes[problem->record_tuple[block->global[i]]]]];
+        if (!(*entry & numbered)) *entry = numbered | (*entry >= problem->k ? n_numbers++ : KN_STAR);
+        column[i] = (uint16_t)(*entry & KN_STAR);
+        n_starred += column[i] == KN_STAR;
+    }
+    for (uint32_t i = 0; i < block->n_records; i++)
+        number[lane->value[codes[problem->record_tuple[block->global[i]]]]] = 0;
+    block->lane_state[j] = LANE_ACTIVE;
+    if (n_numbers == 0) block->lane_state[j] = LANE_STARRED;
+    else if (n_numbers == 1 && n_starred == 0) block->lane_state[j] = LANE_KEPT;
+    if (block->lane_state[j] == LANE_STARRED)
+        for (uint32_t i = 0; i < block->n_records; i++)
+            block->base[i] = (int16_t)(block->base[i] + lane->weight[codes[problem->record_tuple[block->global[i]]]]);
+    if (block->lane_state[j] != LANE_ACTIVE) return;
+    block->lane_position[j] = block->n_equal++;
+}
+
+static void load_weights(kn_cluster_block *block)
+{
+    const kn_cluster_problem *problem = block->problem;
+    uint32_t n_rows = problem->uniform ? 1 : block->n_records, width = block->n_vectors_equal * KN_LANES;
+    block->weight_stride = problem->uniform ? 0 : width;
+    memset(block->weight, 0, (size_t)n_rows * width * sizeof *block->weight);
+    for (uint32_t j = 0; j < problem->n_equal; j++) {
+        if (block->lane_state[j] != LANE_ACTIVE) continue;
+        const kn_cluster_equal *lane = &problem->equal[j];
+        const uint32_t *codes = problem->tuples->codes[lane->q];
+        int16_t *weight = block->weight + block->lane_position[j];
+        for (uint32_t i = 0; i < n_rows; i++)
+            weight[i * block->weight_stride] = lane->weight[codes[problem->record_tuple[block->global[i]]]];
+    }
+}
+
+/* The vectors of all records: equal lanes from the columns, then ends of ranges, then bits of sets. */
+static void load_vectors(kn_cluster_block *block)
+{
+    const kn_cluster_problem *problem = block->problem;
+    uint32_t n = block->n_records, n_union = 0;
+    for (uint32_t s = 0; s < problem->n_sets; s++) n_union += problem->sets[s].n_lanes;
+    block->n_vectors_equal = vectors(block->n_equal);
+    block->n_vectors_least = block->n_vectors_equal + vectors(2 * problem->n_ranges);
+    block->n_vectors = block->n_vectors_least + vectors(n_union);
+    block->n_lanes = block->n_equal + 2 * problem->n_ranges + n_union;
+    size_t width = block->n_vectors * KN_LANES;
+    memset(block->lanes, 0, (size_t)n * block->n_vectors * sizeof *block->lanes);
+    uint16_t *lanes = (uint16_t *)block->lanes;
+    for (uint32_t j = 0; j < block->n_equal; j++)
+        for (uint32_t i = 0; i < n; i++) lanes[i * width + j] = block->columns[(size_t)j * n + i];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t tuple = problem->record_tuple[block->global[i]];
+        uint16_t *least = lanes + i * width + block->n_vectors_equal * KN_LANES;
+        uint16_t *bits = lanes + i * width + block->n_vectors_least * KN_LANES;
+        for (uint32_t r = 0; r < problem->n_ranges; r++) {
+            uint32_t code = problem->tuples->codes[problem->ranges[r].q][tuple];
+            *least++ = problem->ranges[r].low[code];
+            *least++ = problem->ranges[r].high_complement[code];
+        }
+        for (uint32_t s = 0; s < problem->n_sets; s++) {
+            uint32_t bit = problem->tuples->codes[problem->sets[s].q][tuple] % (problem->sets[s].n_lanes * KN_LANES);
+            bits[bit / KN_LANES] = (uint16_t)(1u << bit % KN_LANES);
+            bits += problem->sets[s].n_lanes;
+        }
+    }
+}
+
+static void load_records(kn_cluster_block *block)
+{
+    const kn_cluster_problem *problem = block->problem;
+    const kn_tuples *tuples = problem->tuples;
+    for (uint32_t i = 0; i < block->n_records; i++) {
+        uint32_t record = block->global[i], base = 0;
+        for (uint32_t q = 0; q < tuples->n_qis; q++)
+            base += (uint32_t)problem->base[q][tuples->codes[q][problem->record_tuple[record]]];
+        block->base[i] = (int16_t)base;
+        block->person[i] = problem->record_person != NULL ? problem->record_person[record] : 1;
+        if (block->sensitive == NULL) continue;
+        for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
+            const kn_column *column = tuples->sensitive[s].column;
+            block->sensitive[(size_t)s * block->record_capacity + i] =
+                kn_column_value(column, kn_column_code(column, problem->record_row[record]));
+        }
+    }
+    block->n_equal = 0;
+    for (uint32_t j = 0; j < problem->n_equal; j++) load_lane(block, j);
+    load_vectors(block);
+    load_weights(block);
+}
+
+void kn_cluster_block_load(kn_cluster_block *block, const kn_cluster_solution *solution, const uint32_t *classes,
+                           uint32_t n_classes, const uint32_t *suppressed, uint32_t n_suppressed)
+{
+    uint32_t n = 0, h = 0;
+    memset(block->classes, 0, block->class_capacity * sizeof *block->classes);
+    for (uint32_t c = 0; c < block->class_capacity; c++) block->slack[c] = INT16_MIN;
+    block->arena_n = 0;
+    for (uint32_t c = 0; c < n_classes; c++, h++) {
+        const uint32_t *members = solution->members + solution->start[classes[c]];
+        uint32_t size = solution->start[classes[c] + 1] - solution->start[classes[c]];
+        block->classes[h] = (kn_cluster_class){.size = (int32_t)size, .first = n, .capacity = size};
+        for (uint32_t x = 0; x < size; x++, n++) {
+            block->global[n] = members[x];
+            block->arena[n] = n;
+            block->class_of[n] = h;
+            block->place[n] = x;
+        }
+    }
+    block->arena_n = n;
+    block->n_classes = h;
+    for (uint32_t x = 0; x < n_suppressed; x++, n++) {
+        block->global[n] = suppressed[x];
+        block->suppressed[x] = n;
+        block->class_of[n] = KN_NONE;
+    }
+    block->n_suppressed = n_suppressed;
+    block->n_records = n;
+    block->work = 0;
+    for (block->noise_mask = 63; block->noise_mask < 2 * n && block->noise_mask + 1 < KN_NOISE;)
+        block->noise_mask = 2 * block->noise_mask + 1;
+    load_records(block);
+    for (h = 0; h < block->n_classes; h++)
+        for (int32_t x = 0; x < block->classes[h].size; x++)
+            block->classes[h].persons += block->person[block->arena[block->classes[h].first + (uint32_t)x]];
+}
+
+/* --- What the engine asks for ----------------------------------------------------------------------------------- */
+
+bool kn_cluster_lane_kept(const kn_cluster_block *block, uint32_t j, const kn_lanes *pattern)
+{
+    if (block->lane_state[j] != LANE_ACTIVE) return block->lane_state[j] == LANE_KEPT;
+    return ((const uint16_t *)pattern)[block->lane_position[j]] != KN_STAR;
+}
+
+static int64_t exact_tree(const kn_cluster_block *block, uint32_t q, uint32_t code, const kn_lanes *pattern)
+{
+    const kn_cluster_problem *problem = block->problem;
+    for (uint32_t j = problem->column_first[q]; j < problem->column_first[q + 1]; j++)
+        if (kn_cluster_lane_kept(block, j, pattern)) return problem->exact[q][problem->equal[j].value[code]];
+    return problem->exact[q][problem->tuples->domains[q]->tree->root];
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_numbers(uint32_t *numbers, uint32_t n)
+{
+    if (n > 64) {
+        qsort(numbers, n, sizeof *numbers, by_number);
+        return;
+    }
+    for (uint32_t i = 1; i < n; i++) {
+        uint32_t number = numbers[i], x = i;
+        for (; x > 0 && numbers[x - 1] > number; x--) numbers[x] = numbers[x - 1];
+        numbers[x] = number;
+    }
+}
+
+/* A set whose price is known only once it is made: it goes through a pool, which is emptied now and then. */
+static double price_of_made_set(kn_cluster_block *block, uint32_t q, uint32_t n_values)
+{
+    const kn_cluster_problem *problem = block->problem;
+    kn_cell cell;
+    if (block->set_pool != NULL && block->n_pooled++ >= 1000) {
+        kn_set_pool_free(block->set_pool);
+        block->set_pool = NULL;
+        block->n_pooled = 0;
+    }
+    if ((block->set_pool == NULL && kn_set_pool_new(&block->set_pool, NULL) != KN_OK) ||
+        kn_domain_closure(&cell, problem->tuples->domains[q], block->set_pool, block->codes, n_values, NULL) != KN_OK)
+        return problem->pricer->columns[q].root_price; /* out of memory: the dearest cell is a safe answer */
+    return kn_objective_price(problem->task->objective, block->set_pool, q, &cell);
+}
+
+/* RANGES and SETS: from the members' codes. */
+static int64_t exact_other(kn_cluster_block *block, uint32_t q, const uint32_t *members, uint32_t n_members)
+{
+    const kn_cluster_problem *problem = block->problem;
+    const uint32_t *codes = problem->tuples->codes[q];
+    kn_span span = kn_span_empty();
+    for (uint32_t x = 0; x < n_members; x++) {
+        uint32_t code = codes[problem->record_tuple[block->global[members[x]]]];
+        block->codes[x] = code;
+        if (code < span.first) span.first = code;
+        if (code > span.last) span.last = code;
+    }
+    if (problem->tuples->domains[q]->kind == KN_DOMAIN_SETS) {
+        sort_numbers(block->codes, n_members);
+        uint32_t n = 0;
+        for (uint32_t x = 0; x < n_members; x++)
+            if (n == 0 || block->codes[x] != block->codes[n - 1]) {
+                block->codes[n++] = block->codes[x];
+                kn_span_add_value(&span, &problem->pricer->columns[q], block->codes[n - 1]);
+            }
+        if (n > 1 && problem->sets_need_making) return llround(problem->exact_scale * price_of_made_set(block, q, n));
+    }
+    return llround(problem->exact_scale * kn_pricer_price(problem->pricer, q, &span));
+}
+
+int64_t kn_cluster_exact(kn_cluster_block *block, const uint32_t *members, uint32_t n_members, const kn_lanes *pattern)
+{
+    const kn_cluster_problem *problem = block->problem;
+    const kn_tuples *tuples = problem->tuples;
+    uint32_t tuple = problem->record_tuple[block->global[members[0]]];
+    int64_t price = 0;
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        price += tuples->domains[q]->kind == KN_DOMAIN_TREE ? exact_tree(block, q, tuples->codes[q][tuple], pattern)
+                                                            : exact_other(block, q, members, n_members);
+    return price;
+}
+
+/* --- What models are asked about -------------------------------------------------------------------------------- */
+
+/* The histogram of column s from the numbers in block->codes: by counting where the column has few values. */
+static void count_column(kn_cluster_block *block, uint32_t s, uint32_t n_members)
+{
+    size_t first = (size_t)s * block->record_capacity;
+    uint32_t *values = block->histogram_values + first, *counts = block->histogram_counts + first, n = 0;
+    uint32_t n_values = block->problem->tuples->sensitive[s].n_values, *number = block->value_counts;
+    if (n_values / 4 <= n_members) {
+        for (uint32_t x = 0; x < n_members; x++) number[block->codes[x]]++;
+        for (uint32_t value = 0; value < n_values; value++) {
+            if (number[value] == 0) continue;
+            values[n] = value;
+            counts[n++] = number[value];
+            number[value] = 0;
+        }
+    } else {
+        sort_numbers(block->codes, n_members);
+        for (uint32_t x = 0; x < n_members; x++) {
+            if (n == 0 || values[n - 1] != block->codes[x]) {
+                values[n] = block->codes[x];
+                counts[n++] = 0;
+            }
+            counts[n - 1]++;
+        }
+    }
+    block->histograms[s] = (kn_histogram){n, values, counts};
+}
+
+void kn_cluster_count(kn_cluster_block *block, const uint32_t *members, uint32_t n_members)
+{
+    for (uint32_t s = 0; s < block->problem->tuples->n_sensitive; s++) {
+        const uint32_t *sensitive = block->sensitive + (size_t)s * block->record_capacity;
+        for (uint32_t x = 0; x < n_members; x++) block->codes[x] = sensitive[members[x]];
+        count_column(block, s, n_members);
+    }
+}
+
+/* Where the value stands in the histogram, or would stand. */
+static uint32_t place_of_value(const kn_histogram *histogram, uint32_t value)
+{
+    uint32_t low = 0, high = histogram->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (histogram->values[middle] < value) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+void kn_cluster_count_one(kn_cluster_block *block, uint32_t record)
+{
+    for (uint32_t s = 0; s < block->problem->tuples->n_sensitive; s++) {
+        size_t first = (size_t)s * block->record_capacity;
+        uint32_t *values = block->histogram_values + first, *counts = block->histogram_counts + first;
+        uint32_t value = block->sensitive[first + record], n = block->histograms[s].n;
+        uint32_t place = place_of_value(&block->histograms[s], value);
+        if (place == n || values[place] != value) {
+            memmove(values + place + 1, values + place, (n - place) * sizeof *values);
+            memmove(counts + place + 1, counts + place, (n - place) * sizeof *counts);
+            values[place] = value;
+            counts[place] = 0;
+            block->histograms[s].n++;
+        }
+        counts[place]++;
+    }
+}
+
+uint32_t kn_cluster_counted_like(const kn_cluster_block *block, uint32_t record)
+{
+    const kn_histogram *histogram = &block->histograms[0];
+    uint32_t value = block->sensitive[record], place = place_of_value(histogram, value);
+    return place < histogram->n && histogram->values[place] == value ? histogram->counts[place] : 0;
+}
+
+bool kn_cluster_counted_hold(const kn_cluster_block *block, uint32_t n_members, int32_t n_persons)
+{
+    kn_class_counts class = {.n_rows = n_members, .n_persons = (uint64_t)n_persons, .sensitive = block->histograms};
+    return n_persons >= (int32_t)block->problem->k && kn_models_hold(block->problem->task->models, &class);
+}
+
+bool kn_cluster_holds(kn_cluster_block *block, const uint32_t *members, uint32_t n_members, int32_t n_persons)
+{
+    if (n_persons < (int32_t)block->problem->k) return false;
+    if (block->problem->counts_only) return true;
+    kn_cluster_count(block, members, n_members);
+    return kn_cluster_counted_hold(block, n_members, n_persons);
+}
+
+/* --- The order of the lanes, noise, time ------------------------------------------------------------------------ */
+
+/* How many of the pairs still standing does lane j tell apart? They are marked when `mark`. */
+static uint32_t pairs_told_apart(const kn_cluster_block *block, uint32_t j, uint8_t *apart, bool mark)
+{
+    const uint16_t *lanes = (const uint16_t *)block->lanes;
+    uint32_t n_apart = 0;
+    for (uint32_t x = 0; x < N_PAIR_RECORDS; x++) {
+        size_t record = (size_t)block->n_records * x / N_PAIR_RECORDS;
+        uint16_t value = lanes[record * block->n_vectors * KN_LANES + j];
+        for (uint32_t y = 0; y < N_PAIR_CLASSES; y++) {
+            uint32_t h = (uint32_t)((uint64_t)block->n_classes * y / N_PAIR_CLASSES);
+            uint16_t centre = block->centre[((size_t)(h / KN_CHUNK) * block->n_lanes + j) * KN_CHUNK + h % KN_CHUNK];
+            uint8_t *pair = &apart[x * N_PAIR_CLASSES + y];
+            if (*pair || centre == value || centre == KN_STAR) continue;
+            n_apart++;
+            *pair = mark;
+        }
+    }
+    return n_apart;
+}
+
+void kn_cluster_order_lanes(kn_cluster_block *block)
+{
+    uint8_t apart[N_PAIR_RECORDS * N_PAIR_CLASSES] = {0};
+    for (uint32_t j = 0; j < block->n_equal; j++) block->lane_order[j] = j;
+    for (uint32_t place = 0; place + 1 < block->n_equal; place++) {
+        uint32_t best = place, most = 0;
+        for (uint32_t x = place; x < block->n_equal; x++) {
+            uint32_t n = pairs_told_apart(block, block->lane_order[x], apart, false);
+            if (n <= most) continue;
+            most = n;
+            best = x;
+        }
+        if (most == 0) break;
+        uint32_t lane = block->lane_order[best];
+        block->lane_order[best] = block->lane_order[place];
+        block->lane_order[place] = lane;
+        pairs_told_apart(block, lane, apart, true);
+    }
+}
+
+static void set_noise(kn_cluster_block *block, uint32_t i, int32_t noise)
+{
+    block->noise[i] = noise;
+    block->noise16[i] = (int16_t)(noise > INT16_MAX ? INT16_MAX : noise < INT16_MIN ? INT16_MIN : noise);
+    if (i < KN_CHUNK) block->noise16[block->noise_mask + 1 + i] = block->noise16[i];
+}
+
+void kn_cluster_noise(kn_cluster_block *block, double temperature)
+{
+    for (uint32_t i = 0; i <= block->noise_mask; i++) {
+        double u = temperature > 0 ? 1 - kn_rng_unit(&block->rng) : 0.5;
+        set_noise(block, i, (int32_t)lround(temperature * log(-log(u) + 1e-12)));
+    }
+}
+
+void kn_cluster_near_noise(kn_cluster_block *block, double units)
+{
+    uint32_t most = (uint32_t)units + 1;
+    for (uint32_t i = 0; i <= block->noise_mask; i++) set_noise(block, i, (int32_t)kn_rng_below(&block->rng, most));
+}
+
+void kn_cluster_cool(kn_cluster_block *block, const kn_cluster_job *job, double part)
+{
+    block->penalty = (int32_t)(job->penalty_first + (job->penalty_last - job->penalty_first) * part);
+    kn_cluster_noise(block, job->hot > 0 ? job->hot * pow(job->cold / job->hot, part) : 0);
+}
+
+void kn_cluster_poll(kn_cluster_block *block)
+{
+    if (kn_ticker_out_of_time(block->problem->task->ticker)) atomic_store(block->stop, true);
+}

@@ -1,0 +1,287 @@
+/* Vectors of lanes: joins, prices, and one record priced against a chunk of classes at a time.
+ *
+ * Written with the compiler's vector types, so the same text serves every machine; the few reductions that those
+ * types cannot express have an AVX2 form. All of it is integer arithmetic: the forms give the same bits. */
+#ifndef KN_SEARCH_CLUSTER_CLUSTER_LANES_H
+#define KN_SEARCH_CLUSTER_CLUSTER_LANES_H
+
+#include "search/cluster/cluster.h"
+
+#include <string.h>
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+/* Every function that passes vectors by value is inlined, so no calling convention is at stake. */
+#pragma GCC diagnostic ignored "-Wpsabi"
+
+#define KN_INLINE static inline __attribute__((always_inline))
+
+typedef int16_t kn_lanes_signed __attribute__((vector_size(32), aligned(32)));
+
+KN_INLINE const kn_lanes *record_lanes(const kn_cluster_block *block, uint32_t record)
+{
+    return block->lanes + (size_t)record * block->n_vectors;
+}
+
+KN_INLINE const kn_lanes *record_weight(const kn_cluster_block *block, uint32_t record)
+{
+    return (const kn_lanes *)(const void *)(block->weight + record * block->weight_stride);
+}
+
+/* Where lane j of the class arrays stands in a record's vectors. */
+KN_INLINE uint32_t lane_in_record(const kn_cluster_block *block, uint32_t j)
+{
+    uint32_t n_least = 2 * block->problem->n_ranges;
+    if (j < block->n_equal) return j;
+    if (j < block->n_equal + n_least) return block->n_vectors_equal * KN_LANES + j - block->n_equal;
+    return block->n_vectors_least * KN_LANES + j - block->n_equal - n_least;
+}
+
+/* Lane j of class h in the class arrays. */
+KN_INLINE uint16_t *centre_lane(const kn_cluster_block *block, uint32_t j, uint32_t h)
+{
+    return block->centre + ((size_t)(h / KN_CHUNK) * block->n_lanes + j) * KN_CHUNK + h % KN_CHUNK;
+}
+
+KN_INLINE void lanes_copy(const kn_cluster_block *block, kn_lanes *out, const kn_lanes *from)
+{
+    for (uint32_t v = 0; v < block->n_vectors; v++) out[v] = from[v];
+}
+
+KN_INLINE kn_lanes lanes_least(kn_lanes a, kn_lanes b)
+{
+    kn_lanes less = (kn_lanes)(a < b);
+    return (a & less) | (b & ~less);
+}
+
+/* out may be a or b. */
+KN_INLINE void lanes_join(const kn_cluster_block *block, kn_lanes *out, const kn_lanes *a, const kn_lanes *b)
+{
+    uint32_t v = 0;
+    for (; v < block->n_vectors_equal; v++) out[v] = a[v] | (kn_lanes)(a[v] != b[v]);
+    for (; v < block->n_vectors_least; v++) out[v] = lanes_least(a[v], b[v]);
+    for (; v < block->n_vectors; v++) out[v] = a[v] | b[v];
+}
+
+/* The pattern of class h, from the class arrays. */
+KN_INLINE void class_get_pattern(const kn_cluster_block *block, uint32_t h, kn_lanes *pattern)
+{
+    uint16_t *values = (uint16_t *)pattern;
+    for (uint32_t v = 0; v < block->n_vectors; v++) pattern[v] = (kn_lanes){0};
+    for (uint32_t j = 0; j < block->n_lanes; j++) values[lane_in_record(block, j)] = *centre_lane(block, j, h);
+}
+
+KN_INLINE int32_t lanes_count_stars(const kn_lanes *lanes)
+{
+#if defined(__AVX2__)
+    __m256i starred = _mm256_cmpeq_epi16((__m256i)*lanes, _mm256_set1_epi16(-1));
+    return __builtin_popcount((unsigned)_mm256_movemask_epi8(starred)) / 2;
+#else
+    int32_t n = 0;
+    for (int j = 0; j < KN_LANES; j++) n += (*lanes)[j] == KN_STAR;
+    return n;
+#endif
+}
+
+/* The sum modulo 2^16; what is summed here is a price, which fits. */
+KN_INLINE int32_t lanes_sum(const kn_lanes *lanes)
+{
+#if defined(__AVX2__)
+    __m128i sum = _mm_add_epi16(_mm256_castsi256_si128((__m256i)*lanes), _mm256_extracti128_si256((__m256i)*lanes, 1));
+    sum = _mm_add_epi16(sum, _mm_unpackhi_epi64(sum, sum));
+    sum = _mm_add_epi16(sum, _mm_shufflelo_epi16(sum, 0x4e));
+    sum = _mm_add_epi16(sum, _mm_shufflelo_epi16(sum, 0xb1));
+    return (int16_t)_mm_extract_epi16(sum, 0);
+#else
+    uint16_t sum = 0;
+    for (int j = 0; j < KN_LANES; j++) sum = (uint16_t)(sum + (*lanes)[j]);
+    return (int16_t)sum;
+#endif
+}
+
+KN_INLINE int32_t price_of_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *pattern)
+{
+    const kn_cluster_problem *problem = block->problem;
+    const uint16_t *least = (const uint16_t *)(pattern + block->n_vectors_equal);
+    const uint16_t *unions = (const uint16_t *)(pattern + block->n_vectors_least);
+    int32_t price = 0;
+    for (uint32_t r = 0; r < problem->n_ranges; r++, least += 2) {
+        uint32_t span = KN_STAR - least[1] - least[0];
+        price += (int32_t)(span * problem->ranges[r].factor >> 16) + (span > 0 ? problem->ranges[r].jump : 0);
+    }
+    for (uint32_t s = 0; s < problem->n_sets; s++) {
+        uint32_t n_bits = 0;
+        for (uint32_t j = 0; j < problem->sets[s].n_lanes; j++) n_bits += (uint32_t)__builtin_popcount(*unions++);
+        uint32_t span = (n_bits - 1) * problem->sets[s].step;
+        price += (int32_t)(span * problem->sets[s].factor >> 16) + (span > 0 ? problem->sets[s].jump : 0);
+    }
+    return price;
+}
+
+/* Price of a row in a class with this pattern, as one of its records sees it (every record sees the same). */
+KN_INLINE int32_t lanes_price(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t record)
+{
+    int32_t price = block->base[record];
+    if (block->problem->unit != 0) {
+        int32_t n_stars = 0;
+        for (uint32_t v = 0; v < block->n_vectors_equal; v++) n_stars += lanes_count_stars(pattern + v);
+        price += n_stars * block->problem->unit;
+    } else if (block->n_vectors_equal > 0) {
+        const kn_lanes *weight = record_weight(block, record);
+        kn_lanes sum = weight[0] & (kn_lanes)(pattern[0] == KN_STAR);
+        for (uint32_t v = 1; v < block->n_vectors_equal; v++) sum += weight[v] & (kn_lanes)(pattern[v] == KN_STAR);
+        price += lanes_sum(&sum);
+    }
+    if (block->n_vectors > block->n_vectors_equal) price += price_of_ranges_and_sets(block, pattern);
+    return price;
+}
+
+/* The same for the join of two patterns. pattern_a is scratch. */
+KN_INLINE int32_t lanes_price_joined(const kn_cluster_block *block, const kn_lanes *a, const kn_lanes *b,
+                                     uint32_t record)
+{
+    uint32_t n = block->n_vectors;
+    if (n > block->n_vectors_equal || n == 0) {
+        lanes_join(block, block->pattern_a, a, b);
+        return lanes_price(block, block->pattern_a, record);
+    }
+    int32_t price = block->base[record];
+    if (block->problem->unit != 0) {
+        int32_t n_stars = 0;
+        for (uint32_t v = 0; v < n; v++) {
+            kn_lanes joined = a[v] | (kn_lanes)(a[v] != b[v]);
+            n_stars += lanes_count_stars(&joined);
+        }
+        return price + n_stars * block->problem->unit;
+    }
+    const kn_lanes *weight = record_weight(block, record);
+    kn_lanes sum = (kn_lanes){0};
+    for (uint32_t v = 0; v < n; v++) sum += weight[v] & (kn_lanes)((a[v] | (kn_lanes)(a[v] != b[v])) == KN_STAR);
+    return price + lanes_sum(&sum);
+}
+
+/* --- One key against the classes -------------------------------------------------------------------------------- */
+
+/* Makes `lanes` (a record's or a class's pattern), seen by `record`, the key of the next scan. */
+KN_INLINE void scan_begin(kn_cluster_block *block, const kn_lanes *lanes, uint32_t record)
+{
+    const uint16_t *values = (const uint16_t *)lanes, *weight = (const uint16_t *)record_weight(block, record);
+    block->key_total = 0;
+    for (uint32_t j = 0; j < block->n_lanes; j++) {
+        uint16_t value = values[lane_in_record(block, j)];
+        if (j < block->n_equal) {
+            if (value == KN_STAR) value = KN_NO_LANE;
+            block->key_weight[j] = (kn_lanes){0} + weight[j];
+            block->key_total += (int16_t)weight[j];
+        }
+        block->key[j] = (kn_lanes){0} + value;
+    }
+}
+
+KN_INLINE kn_lanes times_shifted(kn_lanes a, uint16_t factor) /* a * factor / 65536 */
+{
+#if defined(__AVX2__)
+    return (kn_lanes)_mm256_mulhi_epu16((__m256i)a, _mm256_set1_epi16((int16_t)factor));
+#else
+    for (int j = 0; j < KN_LANES; j++) a[j] = (uint16_t)((uint32_t)a[j] * factor >> 16);
+    return a;
+#endif
+}
+
+KN_INLINE kn_lanes count_bits(kn_lanes a)
+{
+    a = a - ((a >> 1) & 0x5555);
+    a = (a & 0x3333) + ((a >> 2) & 0x3333);
+    a = (a + (a >> 4)) & 0x0f0f;
+    return (a + (a >> 8)) & 0x1f;
+}
+
+/* What the ranges and sets of one half of a chunk will cost once the key has joined. */
+KN_INLINE kn_lanes scan_ranges_and_sets(const kn_cluster_block *block, const kn_lanes *centre)
+{
+    const kn_cluster_problem *problem = block->problem;
+    kn_lanes price = (kn_lanes){0};
+    const kn_lanes *key = block->key + block->n_equal;
+    for (uint32_t r = 0; r < problem->n_ranges; r++, centre += 4, key += 2) {
+        kn_lanes span = (uint16_t)KN_STAR - lanes_least(centre[0], key[0]) - lanes_least(centre[2], key[1]);
+        price += times_shifted(span, problem->ranges[r].factor) + ((kn_lanes)(span != 0) & problem->ranges[r].jump);
+    }
+    for (uint32_t s = 0; s < problem->n_sets; s++) {
+        kn_lanes n_bits = (kn_lanes){0};
+        for (uint32_t t = 0; t < problem->sets[s].n_lanes; t++, centre += 2, key++)
+            n_bits += count_bits(*centre | *key);
+        kn_lanes span = (n_bits - 1) * problem->sets[s].step;
+        price += times_shifted(span, problem->sets[s].factor) + ((kn_lanes)(span != 0) & problem->sets[s].jump);
+    }
+    return price;
+}
+
+/* Prices of the KN_CHUNK classes from `first` on once the key, which pays `base` anyhow, has joined them; garbage
+ * where there is no class. */
+KN_INLINE void scan_prices(const kn_cluster_block *block, uint32_t first, int32_t base, kn_lanes price[2])
+{
+    const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, 0, first), *key = block->key;
+    kn_lanes low = (kn_lanes){0}, high = low;
+    if (block->problem->unit != 0) {
+        uint16_t unit = (uint16_t)block->problem->unit, all = (uint16_t)(base + (int32_t)block->n_equal * unit);
+        for (uint32_t j = 0; j < block->n_equal; j++, centre += 2) {
+            low += (kn_lanes)(centre[0] == key[j]); /* all ones: minus one */
+            high += (kn_lanes)(centre[1] == key[j]);
+        }
+        price[0] = all + low * unit;
+        price[1] = all + high * unit;
+    } else {
+        const kn_lanes *weight = block->key_weight;
+        for (uint32_t j = 0; j < block->n_equal; j++, centre += 2) {
+            low += weight[j] & (kn_lanes)(centre[0] == key[j]);
+            high += weight[j] & (kn_lanes)(centre[1] == key[j]);
+        }
+        price[0] = (uint16_t)(base + block->key_total) - low;
+        price[1] = (uint16_t)(base + block->key_total) - high;
+    }
+    if (block->n_lanes > block->n_equal) {
+        price[0] += scan_ranges_and_sets(block, centre);
+        price[1] += scan_ranges_and_sets(block, centre + 1);
+    }
+}
+
+/* Bit 2j: lane j of a is not above lane j of b, as signed numbers. */
+KN_INLINE uint32_t lanes_not_above(const kn_lanes *a, const kn_lanes *b)
+{
+#if defined(__AVX2__)
+    return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi16((__m256i)*a, (__m256i)*b)) & 0x55555555u;
+#else
+    uint32_t mask = 0;
+    for (int j = 0; j < KN_LANES; j++) mask |= (uint32_t)((int16_t)(*a)[j] <= (int16_t)(*b)[j]) << (2 * j);
+    return mask;
+#endif
+}
+
+/* Bit j: the top bit of lane j. */
+KN_INLINE uint16_t lanes_bits(const kn_lanes *a)
+{
+#if defined(__AVX2__)
+    __m128i half = _mm_packs_epi16(_mm256_castsi256_si128((__m256i)*a), _mm256_extracti128_si256((__m256i)*a, 1));
+    return (uint16_t)_mm_movemask_epi8(half);
+#else
+    uint32_t bits = 0;
+    for (int j = 0; j < KN_LANES; j++) bits |= (uint32_t)((*a)[j] >> 15) << j;
+    return (uint16_t)bits;
+#endif
+}
+
+KN_INLINE kn_lanes add_saturated(kn_lanes a, kn_lanes b)
+{
+#if defined(__AVX2__)
+    return (kn_lanes)_mm256_adds_epi16((__m256i)a, (__m256i)b);
+#else
+    for (int j = 0; j < KN_LANES; j++) {
+        int32_t sum = (int16_t)a[j] + (int16_t)b[j];
+        a[j] = (uint16_t)(sum > INT16_MAX ? INT16_MAX : sum < INT16_MIN ? INT16_MIN : sum);
+    }
+    return a;
+#endif
+}
+
+#endif

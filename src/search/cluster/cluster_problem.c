@@ -1,0 +1,350 @@
+/* From tuples, models and objective to what the blocks of `cluster` search on: records, lanes, prices in units.
+ *
+ * A record is one row. Rows of a tuple that occurs more than three times as often as a class needs are not all
+ * searched: two classes' worth take part, the others are a class of their own that costs nothing ("reserved"). Models
+ * that look at more than counts see all rows.
+ *
+ * With a person column every person counts at its first row only, so the persons of a class are never overcounted,
+ * however the rows of a tuple are spread. */
+#include "search/cluster/cluster.h"
+
+#include <math.h>
+#include <string.h>
+
+void kn_cluster_problem_free(kn_cluster_problem *problem)
+{
+    if (problem == NULL) return;
+    for (uint32_t j = 0; problem->equal != NULL && j < problem->n_equal; j++) {
+        kn_free(problem->equal[j].owned);
+        kn_free(problem->equal[j].weight);
+    }
+    for (uint32_t r = 0; problem->ranges != NULL && r < problem->n_ranges; r++) {
+        kn_free(problem->ranges[r].low);
+        kn_free(problem->ranges[r].high_complement);
+    }
+    for (uint32_t q = 0; problem->base != NULL && q < problem->tuples->n_qis; q++) kn_free(problem->base[q]);
+    for (uint32_t q = 0; problem->exact != NULL && q < problem->tuples->n_qis; q++) kn_free(problem->exact[q]);
+    kn_free(problem->record_tuple);
+    kn_free(problem->record_row);
+    kn_free(problem->record_person);
+    kn_free(problem->reserved_start.items);
+    kn_free(problem->reserved_rows.items);
+    kn_free(problem->equal);
+    kn_free(problem->ranges);
+    kn_free(problem->sets);
+    kn_free(problem->base);
+    kn_free(problem->exact);
+    kn_free(problem->column_first);
+    kn_pricer_free(problem->pricer);
+    kn_free(problem);
+}
+
+/* --- Records ---------------------------------------------------------------------------------------------------- */
+
+/* The rows of one tuple, those that count as a person first. */
+static kn_status add_tuple(kn_cluster_problem *problem, uint32_t tuple, const uint32_t *rows, uint32_t n_rows,
+                           uint32_t n_persons, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_searched = n_rows, k = problem->k;
+    if (problem->counts_only && n_persons / 3 > k) {
+        n_searched = 2 * k;
+        KN_PUSH(&problem->reserved_start, (uint32_t)problem->reserved_rows.n);
+        for (uint32_t i = n_searched; i < n_rows; i++) KN_PUSH(&problem->reserved_rows, rows[i]);
+        problem->n_reserved++;
+    }
+    for (uint32_t i = 0; i < n_searched; i++) {
+        problem->record_tuple[problem->n_records] = tuple;
+        problem->record_row[problem->n_records] = rows[i];
+        if (problem->record_person != NULL) problem->record_person[problem->n_records] = i < n_persons;
+        problem->n_records++;
+    }
+done:
+    return status;
+}
+
+static kn_status make_records(kn_cluster_problem *problem, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = problem->tuples;
+    uint32_t *start = NULL, *rows = NULL, *others = NULL;
+    uint8_t *seen = NULL;
+    KN_TRY(kn_tuples_rows(&start, &rows, tuples, err));
+    KN_NEW_RAW(problem->record_tuple, tuples->n_rows);
+    KN_NEW_RAW(problem->record_row, tuples->n_rows);
+    if (tuples->row_person != NULL) {
+        KN_NEW_RAW(problem->record_person, tuples->n_rows);
+        KN_NEW(seen, tuples->n_persons);
+        KN_NEW_RAW(others, tuples->n_rows);
+    }
+    for (uint32_t t = 0; t < tuples->n_tuples; t++) {
+        uint32_t n = start[t + 1] - start[t], n_first = n, n_others = 0;
+        if (seen != NULL) {
+            n_first = 0;
+            for (uint32_t i = start[t]; i < start[t + 1]; i++) {
+                uint32_t person = tuples->row_person[rows[i]];
+                if (seen[person]) others[n_others++] = rows[i];
+                else rows[start[t] + n_first++] = rows[i];
+                seen[person] = 1;
+            }
+            for (uint32_t i = 0; i < n_others; i++) rows[start[t] + n_first + i] = others[i];
+        }
+        KN_TRY(add_tuple(problem, t, rows + start[t], n, n_first, err));
+    }
+    KN_PUSH(&problem->reserved_start, (uint32_t)problem->reserved_rows.n);
+done:
+    kn_free(start);
+    kn_free(rows);
+    kn_free(others);
+    kn_free(seen);
+    return status;
+}
+
+/* --- Prices ----------------------------------------------------------------------------------------------------- */
+
+static double node_price(const kn_cluster_problem *problem, uint32_t q, uint32_t node)
+{
+    const kn_tree *tree = problem->tuples->domains[q]->tree;
+    kn_span span = {.first = tree->first[node], .last = tree->last[node]};
+    const kn_objective *objective = problem->task->objective;
+    return objective->node_price != NULL ? objective->node_price[q][node] : kn_pricer_price(problem->pricer, q, &span);
+}
+
+/* Units per price. Where all prices are multiples of one, units are a multiple of that one, and exact. */
+static double choose_scale(kn_cluster_problem *problem, double total)
+{
+    const kn_tuples *tuples = problem->tuples;
+    double least = INFINITY;
+    problem->units_exact = problem->n_ranges + problem->n_sets == 0;
+    for (uint32_t q = 0; q < tuples->n_qis && problem->units_exact; q++)
+        for (uint32_t node = 0; node < tuples->domains[q]->tree->n_nodes; node++) {
+            double price = fabs(node_price(problem, q, node));
+            if (price > 0 && price < least) least = price;
+        }
+    if (!problem->units_exact || least == INFINITY) return total > 0 ? KN_UNITS_ROOT / total : 1;
+    for (uint32_t q = 0; q < tuples->n_qis && problem->units_exact; q++)
+        for (uint32_t node = 0; node < tuples->domains[q]->tree->n_nodes && problem->units_exact; node++) {
+            double multiple = node_price(problem, q, node) / least;
+            problem->units_exact = fabs(multiple - round(multiple)) < 1e-9;
+        }
+    double multiples = round(total / least);
+    problem->units_exact = problem->units_exact && multiples <= KN_UNITS_ROOT;
+    return problem->units_exact ? floor(KN_UNITS_ROOT / multiples) / least : KN_UNITS_ROOT / total;
+}
+
+/* The lanes of a tree: one per level whose nodes differ from the level below; the root needs none. */
+static kn_status tree_lanes(kn_cluster_problem *problem, uint32_t q, double scale, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_domain *domain = problem->tuples->domains[q];
+    const kn_tree *tree = domain->tree;
+    uint32_t level = 0;
+    for (uint32_t code = 0; code < domain->n_codes; code++)
+        problem->base[q][code] = (int16_t)lround(scale * node_price(problem, q, code));
+    while (level + 1 < tree->n_levels && domain->n_codes > 1) {
+        uint32_t next = level + 1;
+        for (; next + 1 < tree->n_levels; next++) {
+            bool differs = false;
+            for (uint32_t code = 1; code < domain->n_codes && !differs; code++)
+                differs = tree->at_level[level][code - 1] != tree->at_level[level][code] &&
+                          tree->at_level[next][code - 1] == tree->at_level[next][code];
+            if (differs) break;
+        }
+        kn_cluster_equal *lane = &problem->equal[problem->n_equal++];
+        *lane = (kn_cluster_equal){.q = q, .value = tree->at_level[level], .n_values = tree->n_nodes};
+        KN_NEW(lane->weight, domain->n_codes);
+        for (uint32_t code = 0; code < domain->n_codes; code++)
+            lane->weight[code] = (int16_t)(lround(scale * node_price(problem, q, tree->at_level[next][code])) -
+                                           lround(scale * node_price(problem, q, tree->at_level[level][code])));
+        level = next;
+    }
+done:
+    return status;
+}
+
+static const kn_measure *task_measure(const kn_cluster_problem *problem) { return problem->task->objective->type; }
+
+/* A set of neighbours that has to be made to be priced. */
+static double made_set_price(const kn_cluster_problem *problem, uint32_t q, uint32_t first, uint32_t last)
+{
+    kn_set_pool *pool = NULL;
+    uint32_t *codes = kn_array_alloc(last - first + 1, sizeof *codes, NULL);
+    double price = problem->pricer->columns[q].root_price;
+    kn_cell cell;
+    for (uint32_t code = first; codes != NULL && code <= last; code++) codes[code - first] = code;
+    if (codes != NULL && kn_set_pool_new(&pool, NULL) == KN_OK &&
+        kn_domain_closure(&cell, problem->tuples->domains[q], pool, codes, last - first + 1, NULL) == KN_OK)
+        price = kn_objective_price(problem->task->objective, pool, q, &cell);
+    kn_set_pool_free(pool);
+    kn_free(codes);
+    return price;
+}
+
+/* Price of the codes first..last as one cell of a RANGES or SETS domain. */
+static double span_price(const kn_cluster_problem *problem, uint32_t q, uint32_t first, uint32_t last)
+{
+    const struct kn_column_price *column = &problem->pricer->columns[q];
+    kn_span span = {.first = first, .last = last};
+    bool is_set = problem->tuples->domains[q]->kind == KN_DOMAIN_SETS;
+    if (is_set && problem->sets_need_making) return made_set_price(problem, q, first, last);
+    for (uint32_t code = first; is_set && code <= last; code++) kn_span_add_value(&span, column, code);
+    return kn_pricer_price(problem->pricer, q, &span);
+}
+
+/* A straight line for the price of ranges and sets by their width: through the mean price of two neighbours, and the
+ * root's. What it is far from is decided on exact prices. Returns the price that it starts from. */
+static double fit_line(kn_cluster_problem *problem, uint32_t q)
+{
+    const kn_domain *domain = problem->tuples->domains[q];
+    uint32_t n = domain->n_codes - (domain->kind == KN_DOMAIN_RANGES && domain->missing != KN_NONE);
+    double root = problem->pricer->columns[q].root_price, sum = 0, widest = domain->n_codes - 1.0;
+    if (n < 3) {
+        if (n == 2) problem->units_close = problem->units_close && domain->n_codes == 2;
+        return n == 2 ? span_price(problem, q, 0, 1) : 0;
+    }
+    uint32_t step = n / 256 + 1, n_pairs = 0;
+    for (uint32_t code = 0; code + 1 < n; code += step, n_pairs++) sum += span_price(problem, q, code, code + 1);
+    double pair = sum / n_pairs, slope = (root - pair) / (1 - 1 / widest), start = pair - slope / widest;
+    if (start < 1e-9 * root) start = 0;
+    for (uint32_t code = 0; code + 1 < n; code += step)
+        for (uint32_t width = 1; code + width < n && width < 4096; width *= 3) {
+            double line = start + (root - start) * width / widest;
+            if (fabs(span_price(problem, q, code, code + width) - line) > 1e-3 * root) problem->units_close = false;
+        }
+    if (domain->kind == KN_DOMAIN_SETS && n > KN_SET_LANES * KN_LANES) problem->units_close = false;
+    return start;
+}
+
+/* A range, and a lane for the missing value: all missing costs nothing, missing and not costs the root. A missing
+ * record spans everything (the root's units), and gets them back while all in its class are missing. */
+static kn_status range_lanes(kn_cluster_problem *problem, uint32_t q, double scale, int32_t root_units, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_domain *domain = problem->tuples->domains[q];
+    kn_cluster_range *range = &problem->ranges[problem->n_ranges++];
+    uint32_t widest = domain->n_codes > 1 ? domain->n_codes - 1 : 1;
+    int32_t jump = (int32_t)lround(scale * fit_line(problem, q));
+    if (jump > root_units) jump = root_units;
+    *range = (kn_cluster_range){
+        .q = q, .jump = (uint16_t)jump, .factor = (uint16_t)(root_units - jump + (root_units > jump))};
+    KN_NEW(range->low, domain->n_codes);
+    KN_NEW(range->high_complement, domain->n_codes);
+    if (widest > KN_STAR) problem->lanes_exact = false;
+    for (uint32_t code = 0; code < domain->n_codes; code++) {
+        uint16_t at = (uint16_t)((uint64_t)code * KN_STAR / widest);
+        range->low[code] = code == domain->missing ? 0 : at;
+        range->high_complement[code] = code == domain->missing ? 0 : (uint16_t)(KN_STAR - at);
+    }
+    if (domain->missing == KN_NONE) return KN_OK;
+    kn_cluster_equal *lane = &problem->equal[problem->n_equal++];
+    *lane = (kn_cluster_equal){.q = q, .n_values = 2};
+    KN_NEW(lane->owned, domain->n_codes);
+    KN_NEW(lane->weight, domain->n_codes);
+    lane->value = lane->owned;
+    lane->owned[domain->missing] = 1;
+    lane->weight[domain->missing] = (int16_t)root_units;
+    problem->base[q][domain->missing] = (int16_t)-root_units;
+done:
+    return status;
+}
+
+static void set_lanes(kn_cluster_problem *problem, uint32_t q, double scale, int32_t root_units)
+{
+    uint32_t n_codes = problem->tuples->domains[q]->n_codes, n_lanes = (n_codes + KN_LANES - 1) / KN_LANES;
+    if (n_lanes > KN_SET_LANES) n_lanes = KN_SET_LANES;
+    uint32_t n_bits = n_codes < n_lanes * KN_LANES ? n_codes : n_lanes * KN_LANES;
+    uint32_t widest = n_bits > 1 ? n_bits - 1 : 1;
+    double share = n_codes > 1 ? (double)widest / (n_codes - 1) : 0;
+    int32_t jump = (int32_t)lround(scale * fit_line(problem, q));
+    if (jump > root_units) jump = root_units;
+    if (n_bits < n_codes) problem->lanes_exact = false;
+    problem->sets[problem->n_sets++] = (kn_cluster_set){.q = q,
+                                                        .n_lanes = n_lanes,
+                                                        .step = (uint16_t)(KN_STAR / widest),
+                                                        .jump = (uint16_t)jump,
+                                                        .factor = (uint16_t)((root_units - jump) * share + 1)};
+}
+
+static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = problem->tuples;
+    const kn_pricer *pricer = problem->pricer;
+    uint32_t n_lanes = 0;
+    double total = 0;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        const kn_domain *domain = tuples->domains[q];
+        n_lanes += domain->kind == KN_DOMAIN_TREE ? domain->tree->n_levels : 1;
+        problem->n_ranges += domain->kind == KN_DOMAIN_RANGES;
+        problem->n_sets += domain->kind == KN_DOMAIN_SETS;
+        total += fabs(pricer->columns[q].root_price);
+    }
+    double scale = choose_scale(problem, total);
+    problem->sets_need_making =
+        task_measure(problem)->price_cell != NULL && task_measure(problem)->price_counts == NULL;
+    problem->lanes_exact = true;
+    problem->units_close = problem->n_sets == 0 || !problem->sets_need_making;
+    KN_NEW(problem->equal, n_lanes);
+    KN_NEW(problem->ranges, problem->n_ranges);
+    KN_NEW(problem->sets, problem->n_sets);
+    KN_NEW(problem->base, tuples->n_qis);
+    KN_NEW(problem->exact, tuples->n_qis);
+    KN_NEW(problem->column_first, tuples->n_qis + 1);
+    problem->n_ranges = problem->n_sets = 0;
+    problem->exact_scale = total > 0 ? 0x1p30 / total : 0;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        const kn_domain *domain = tuples->domains[q];
+        int32_t root_units = (int32_t)lround(scale * pricer->columns[q].root_price);
+        problem->column_first[q] = problem->n_equal;
+        problem->root_units += root_units;
+        problem->exact_root += llround(problem->exact_scale * pricer->columns[q].root_price);
+        KN_NEW(problem->base[q], domain->n_codes);
+        if (domain->kind == KN_DOMAIN_RANGES) KN_TRY(range_lanes(problem, q, scale, root_units, err));
+        if (domain->kind == KN_DOMAIN_SETS) set_lanes(problem, q, scale, root_units);
+        if (domain->kind != KN_DOMAIN_TREE) continue;
+        KN_TRY(tree_lanes(problem, q, scale, err));
+        KN_NEW(problem->exact[q], domain->tree->n_nodes);
+        for (uint32_t node = 0; node < domain->tree->n_nodes; node++)
+            problem->exact[q][node] = llround(problem->exact_scale * node_price(problem, q, node));
+    }
+    problem->column_first[tuples->n_qis] = problem->n_equal;
+done:
+    return status;
+}
+
+/* Do weights depend on the lane only; are they all one? Then blocks keep one row of weights, or count lanes. */
+static void find_uniform(kn_cluster_problem *problem)
+{
+    problem->uniform = true;
+    problem->unit = problem->n_equal > 0 ? problem->equal[0].weight[0] : 0;
+    for (uint32_t j = 0; j < problem->n_equal; j++) {
+        const kn_cluster_equal *lane = &problem->equal[j];
+        uint32_t n_codes = problem->tuples->domains[lane->q]->n_codes;
+        for (uint32_t code = 1; code < n_codes; code++)
+            if (lane->weight[code] != lane->weight[0]) problem->uniform = false;
+        if (lane->weight[0] != problem->unit) problem->unit = 0;
+    }
+    if (!problem->uniform) problem->unit = 0;
+}
+
+kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_cluster_problem *problem = NULL;
+    *out = NULL;
+    KN_NEW(problem, 1);
+    problem->task = task;
+    problem->tuples = task->tuples;
+    problem->k = task->models->min_persons > 1 ? (uint32_t)task->models->min_persons : 1;
+    problem->counts_only = task->models->counts_only;
+    problem->monotone = task->objective->type->monotone || task->objective->type->price_cell == NULL;
+    KN_TRY(kn_pricer_new(&problem->pricer, task->objective, err));
+    KN_TRY(make_records(problem, err));
+    KN_TRY(make_lanes(problem, err));
+    find_uniform(problem);
+    *out = problem;
+    problem = NULL;
+done:
+    kn_cluster_problem_free(problem);
+    return status;
+}

@@ -1,0 +1,226 @@
+/* mu-argus: generalize what makes small combinations of columns rare, then finish the job.
+ *
+ * Hundepool, Willenborg, Mu-Argus and Tau-Argus, 1996; [Bayardo, Agrawal 2005] section 2. In: tuples, models,
+ * --max-suppressed. Out: one level vector without a guarantee on the loss. All combinations of two and three columns
+ * are counted; a combination of values with too few persons is unsafe. While some combination has more unsafe rows than
+ * may be suppressed, the column with the most unsafe rows over all its combinations is generalized by a level (ties:
+ * the first in QI order).
+ *
+ * That does not make the table k-anonymous over all columns, which is the paper's known gap: the release is then
+ * finished by generalizing the column with most distinct values until every model holds for all but --max-suppressed
+ * rows (`finish=yes`), or refused (`finish=no`). Cost: one roll-up per combination, and per step one for
+ * each combination with the column that was generalized. */
+#include "engine/lattice/evaluator.h"
+
+#include <string.h>
+
+/* Some columns, and the rows with too rare values in them. */
+typedef struct combination {
+    uint32_t n, columns[3];
+    uint64_t n_unsafe;
+    bool counted; /* at the levels of now */
+} combination;
+
+typedef struct search_state {
+    const kn_task *task;
+    kn_full_domain *domain;
+    kn_evaluator *evaluator;
+    kn_groups current, large, small;
+    KN_VECTOR(combination) combinations;
+    uint32_t *levels, *combination_levels;
+    uint64_t *unsafe; /* per column */
+    uint64_t n_nodes;
+} search_state;
+
+/* Rolls `from` up to a combination of columns, the others at their most general level, and counts its unsafe rows. */
+static kn_status count_combination(kn_groups *out, const kn_groups *from, combination *c, search_state *s,
+                                   kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_lattice *lattice = s->domain->lattice;
+    kn_node node;
+    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) s->combination_levels[q] = lattice->columns[q].max_level;
+    for (uint32_t i = 0; i < c->n; i++) s->combination_levels[c->columns[i]] = s->levels[c->columns[i]];
+    KN_TRY(kn_groups_roll(out, from, s->combination_levels, kn_evaluator_roller(s->evaluator), err));
+    KN_TRY(kn_evaluate(&node, s->evaluator, out, err));
+    s->n_nodes++;
+    c->n_unsafe = node.n_suppressed;
+    c->counted = true;
+done:
+    return status;
+}
+
+static bool is_part(const combination *small, const combination *large)
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < small->n; i++)
+        for (uint32_t j = 0; j < large->n; j++) found += small->columns[i] == large->columns[j];
+    return found == small->n;
+}
+
+/* Counts what is not known: combinations with the column that was just generalized. Pairs come from a triple. */
+static kn_status count_all(uint64_t *worst, search_state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *worst = 0;
+    memset(s->unsafe, 0, s->task->tuples->n_qis * sizeof *s->unsafe);
+    for (size_t i = 0; i < s->combinations.n; i++) { /* triples first */
+        combination *large = &s->combinations.items[i];
+        if (large->counted) continue;
+        KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
+        KN_TRY(count_combination(&s->large, &s->current, large, s, err));
+        for (size_t j = i + 1; large->n == 3 && j < s->combinations.n; j++) {
+            combination *small = &s->combinations.items[j];
+            if (small->n == 2 && !small->counted && is_part(small, large))
+                KN_TRY(count_combination(&s->small, &s->large, small, s, err));
+        }
+    }
+    for (size_t i = 0; i < s->combinations.n; i++) {
+        const combination *c = &s->combinations.items[i];
+        for (uint32_t j = 0; j < c->n; j++) s->unsafe[c->columns[j]] += c->n_unsafe;
+        if (c->n_unsafe > *worst) *worst = c->n_unsafe;
+    }
+done:
+    return status;
+}
+
+/* All triples and pairs, the triples first; singles where there is one column only. */
+static kn_status list_combinations(search_state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_qis = s->task->tuples->n_qis, a, b, c;
+    for (a = 0; a < n_qis; a++)
+        for (b = a + 1; b < n_qis; b++)
+            for (c = b + 1; c < n_qis; c++) KN_PUSH(&s->combinations, ((combination){.n = 3, .columns = {a, b, c}}));
+    for (a = 0; a < n_qis; a++)
+        for (b = a + 1; b < n_qis; b++) KN_PUSH(&s->combinations, ((combination){.n = 2, .columns = {a, b}}));
+    if (n_qis == 1) KN_PUSH(&s->combinations, ((combination){.n = 1}));
+done:
+    return status;
+}
+
+/* Raises one column and rolls up; the step is explained. */
+static kn_status generalize(search_state *s, uint32_t column, const char *why, uint64_t n_rows, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_groups next = {0};
+    kn_trace *trace = s->task->trace;
+    s->levels[column]++;
+    for (size_t i = 0; i < s->combinations.n; i++)
+        for (uint32_t j = 0; j < s->combinations.items[i].n; j++)
+            if (s->combinations.items[i].columns[j] == column) s->combinations.items[i].counted = false;
+    if (trace != NULL && trace->explain) {
+        kn_buffer_printf(&trace->explanation, "generalize %s (%llu %s): ", s->task->tuples->domains[column]->name,
+                         (unsigned long long)n_rows, why);
+        kn_levels_text(&trace->explanation, s->levels, s->task->tuples->n_qis);
+        kn_buffer_char(&trace->explanation, '\n');
+    }
+    KN_TRY(kn_groups_roll(&next, &s->current, s->levels, kn_evaluator_roller(s->evaluator), err));
+    kn_groups_free(&s->current, s->domain->lattice);
+    s->current = next;
+    next = (kn_groups){0};
+done:
+    kn_groups_free(&next, s->domain->lattice);
+    return status;
+}
+
+static kn_status make_combinations_safe(search_state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_lattice *lattice = s->domain->lattice;
+    for (;;) {
+        uint64_t worst, most = 0;
+        uint32_t column = KN_NONE;
+        KN_TRY(count_all(&worst, s, err));
+        if (worst <= s->task->max_suppressed) break;
+        for (uint32_t q = 0; q < lattice->tuples->n_qis; q++)
+            if (s->levels[q] < lattice->columns[q].max_level && s->unsafe[q] > most) {
+                most = s->unsafe[q];
+                column = q;
+            }
+        if (column == KN_NONE) break; /* nothing left to generalize: finishing will say so */
+        KN_TRY(generalize(s, column, "rows in unsafe combinations", most, err));
+    }
+done:
+    return status;
+}
+
+static kn_status finish(search_state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_lattice *lattice = s->domain->lattice;
+    for (;;) {
+        kn_node node;
+        uint32_t column = KN_NONE, most = 0;
+        KN_TRY(kn_evaluate(&node, s->evaluator, &s->current, err));
+        s->n_nodes++;
+        if (node.feasible) break;
+        if (!kn_args_is(s->task->args, "finish", "yes"))
+            KN_FAIL(
+                KN_NOT_MET,
+                "mu-argus made all combinations of two and three columns safe, but %llu rows break a model over all "
+                "columns and %llu may be suppressed; use finish=yes",
+                (unsigned long long)node.n_suppressed, (unsigned long long)s->task->max_suppressed);
+        for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
+            const kn_lattice_column *candidate = &lattice->columns[q];
+            if (s->levels[q] < candidate->max_level && candidate->levels[s->levels[q]].n > most) {
+                most = candidate->levels[s->levels[q]].n;
+                column = q;
+            }
+        }
+        if (column == KN_NONE) KN_TRY(kn_full_domain_refuse(s->domain, err));
+        KN_TRY(generalize(s, column, "rows break a model over all columns", node.n_suppressed, err));
+    }
+done:
+    return status;
+}
+
+static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    search_state s = {.task = task};
+    uint32_t n_qis = task->tuples->n_qis;
+    KN_TRY(kn_full_domain_new(&s.domain, task, 0, err));
+    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, s.domain->task->pool, err));
+    KN_NEW(s.levels, n_qis);
+    KN_NEW(s.combination_levels, n_qis);
+    KN_NEW(s.unsafe, n_qis);
+    for (uint32_t q = 0; q < n_qis; q++) s.levels[q] = s.domain->lattice->columns[q].min_level;
+    KN_TRY(kn_groups_roll(&s.current, &s.domain->lattice->base, s.levels, kn_evaluator_roller(s.evaluator), err));
+    KN_TRY(list_combinations(&s, err));
+    KN_TRY(make_combinations_safe(&s, err));
+    KN_TRY(finish(&s, err));
+    answer->n_nodes = s.n_nodes;
+    KN_TRY(kn_full_domain_answer(answer, s.domain, s.levels, err));
+done:
+    if (s.domain != NULL) {
+        kn_groups_free(&s.current, s.domain->lattice);
+        kn_groups_free(&s.large, s.domain->lattice);
+        kn_groups_free(&s.small, s.domain->lattice);
+    }
+    kn_free(s.levels);
+    kn_free(s.combination_levels);
+    kn_free(s.unsafe);
+    kn_free(s.combinations.items);
+    kn_evaluator_free(s.evaluator);
+    kn_full_domain_free(s.domain);
+    return status;
+}
+
+static const kn_param params[] = {
+    {.name = "finish",
+     .type = KN_PARAM_BOOL,
+     .preset = "yes",
+     .help = "go on until all columns together satisfy the models; otherwise refuse"},
+};
+
+const kn_algorithm kn_algorithm_mu_argus = {
+    .name = "mu-argus",
+    .summary = "greedy on combinations of two and three columns, finished over all of them",
+    .citation = "Hundepool, Willenborg, Mu-Argus and Tau-Argus: software for statistical disclosure control, 1996",
+    .recoding = KN_RECODING_LEVELS,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .any_measure = true,
+    .search = search,
+};

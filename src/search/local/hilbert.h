@@ -1,0 +1,16 @@
+/* The Hilbert order of the tuples: what `hilbert` groups along, and how `sequential` cuts large tables into blocks. */
+#ifndef KN_SEARCH_LOCAL_HILBERT_H
+#define KN_SEARCH_LOCAL_HILBERT_H
+
+#include "search/search.h"
+
+enum { KN_HILBERT_COLUMNS = 60 }; /* more columns: the ones with the most values take part */
+
+/* Index of a point on the curve through [0, 2^n_bits - 1]^n: word i of `key` holds the n bits of level i, the most
+ * significant level first. `n` at most KN_HILBERT_COLUMNS. */
+void kn_hilbert_key(uint64_t *key, const uint32_t *point, uint32_t n, uint32_t n_bits);
+/* *order (yours to kn_free) lists the tuples along the curve. `rescale`: all columns stretched to one range. */
+kn_status kn_hilbert_order(uint32_t **order, const kn_tuples *tuples, bool rescale, kn_pool *pool, kn_ticker *ticker,
+                           kn_error *err);
+
+#endif

@@ -1,0 +1,227 @@
+/* k-member clustering: grow one class after the other from a far record, always adding the record that costs least.
+ *
+ * Byun, Kamra, Bertino, Li, Efficient k-anonymization using clustering techniques, DASFAA 2007; [SC] 6.2.1.
+ * In: items of one person each. Out: classes, each released as its closure.
+ *
+ * The next class starts with the record that is furthest from the last one added, by (21): the price of the two as a
+ * class. It grows until the models hold, by the record that raises the loss of the class least (`around=cluster`, Byun
+ * et al.), or by the records closest to the first one (`around=center`, as [SC] describes it). What is left at the end
+ * goes, record by record, to the class where it costs least.
+ *
+ * With models beyond counting, a class that has k persons and still breaks one takes the cheapest record that makes it
+ * hold, among its nearest few; records that no class can take are united as in `agglomerative`. Distances come from
+ * vector scans with rounded prices (scan.h). Measures that are no sum over cells are followed through the width of the
+ * closures. Nothing is suppressed.
+ *
+ * Cost: one scan of the records left per record: quadratic with a small constant; memory linear. */
+#include "engine/closure/class_members.h"
+#include "base/rng.h"
+
+#include <math.h>
+
+enum { NEAREST_TRIED = 256 };
+
+typedef struct search {
+    const kn_task *task;
+    kn_items *items;
+    kn_clusters *clusters;
+    kn_scan *scan;
+    kn_probe *probe;
+    uint32_t *item_of_slot, n_slots, n_left;
+    bool around_center;
+} search;
+
+static void close_item(search *s, uint32_t slot)
+{
+    kn_scan_close(s->scan, slot);
+    s->item_of_slot[slot] = KN_NONE;
+    s->n_left--;
+}
+
+/* Taken records cost as much as others: leave them behind when they are the most. */
+static void compact(search *s)
+{
+    uint32_t n = 0;
+    for (uint32_t slot = 0; slot < s->n_slots; slot++) {
+        if (s->item_of_slot[slot] == KN_NONE) continue;
+        if (n != slot) {
+            kn_scan_copy(s->scan, n, slot);
+            s->item_of_slot[n] = s->item_of_slot[slot];
+        }
+        n++;
+    }
+    for (uint32_t slot = n; slot < s->n_slots; slot++) kn_scan_close(s->scan, slot);
+    s->n_slots = n;
+}
+
+static void probe_item(search *s, uint32_t item)
+{
+    kn_probe_clear(s->probe);
+    kn_probe_add(s->probe, s->items->tuple[item], kn_items_rows(s->items, item));
+}
+
+static uint32_t furthest_slot(search *s, uint32_t item)
+{
+    uint32_t furthest = KN_NONE;
+    probe_item(s, item);
+    const int32_t *deltas = kn_probe_join(s->probe, s->scan, s->n_slots);
+    for (uint32_t slot = 0; slot < s->n_slots; slot++)
+        if (deltas[slot] != INT32_MAX && (furthest == KN_NONE || deltas[slot] > deltas[furthest])) furthest = slot;
+    return furthest;
+}
+
+/* The cheapest record for a class; once it has k persons, the cheapest of the nearest that makes the models hold. */
+static uint32_t best_slot(search *s, uint32_t cluster)
+{
+    kn_probe_join(s->probe, s->scan, s->n_slots);
+    uint32_t best = kn_probe_least(s->probe), slot = best;
+    const kn_models *models = s->task->models;
+    if (models->counts_only || s->clusters->persons[cluster] + 1 < models->min_persons) return best;
+    for (uint32_t tries = 0; tries < NEAREST_TRIED && slot != KN_NONE; tries++) {
+        if (kn_clusters_hold(s->clusters, cluster, KN_NONE, s->item_of_slot[slot], true)) return slot;
+        kn_probe_strike(s->probe, slot);
+        slot = kn_probe_least(s->probe);
+    }
+    return best;
+}
+
+/* Returns the last item added. */
+static uint32_t grow(search *s, uint32_t cluster, uint32_t first_slot)
+{
+    uint32_t item = s->item_of_slot[first_slot];
+    close_item(s, first_slot);
+    kn_clusters_add(s->clusters, cluster, item);
+    probe_item(s, item);
+    while (s->n_left > 0 && !kn_clusters_hold(s->clusters, cluster, KN_NONE, KN_NONE, true)) {
+        uint32_t slot = best_slot(s, cluster);
+        item = s->item_of_slot[slot];
+        close_item(s, slot);
+        kn_clusters_add(s->clusters, cluster, item);
+        if (!s->around_center) kn_probe_add(s->probe, s->items->tuple[item], kn_items_rows(s->items, item));
+    }
+    return item;
+}
+
+/* An item that was left over goes to the class that it costs least, among those for which the models then hold. */
+static bool place(search *s, uint32_t item)
+{
+    kn_clusters *c = s->clusters;
+    uint32_t best = KN_NONE, n_rows = kn_items_rows(s->items, item);
+    double least = INFINITY;
+    for (uint32_t cluster = 0; cluster < c->n; cluster++) {
+        if (c->head[cluster] == KN_NONE) continue;
+        double after = (double)(c->rows[cluster] + n_rows) * kn_clusters_price_with(c, cluster, item);
+        double cost = after - (double)c->rows[cluster] * c->price[cluster];
+        if (cost >= least || !kn_clusters_hold(c, cluster, KN_NONE, item, true)) continue;
+        least = cost;
+        best = cluster;
+    }
+    if (best != KN_NONE) kn_clusters_join(c, best, item);
+    return best != KN_NONE;
+}
+
+static kn_status place_rest(search *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_clusters *c = s->clusters;
+    uint32_t n = c->n, last = n > 0 ? n - 1 : 0;
+    /* the last class may not hold: its members are left over too */
+    bool dissolve = n > 1 && !kn_clusters_hold(c, last, KN_NONE, KN_NONE, true);
+    uint32_t rest = dissolve ? c->head[last] : KN_NONE;
+    for (uint32_t cluster = 0; cluster < n; cluster++) kn_clusters_refresh(c, cluster);
+    while (rest != KN_NONE) {
+        uint32_t item = rest;
+        rest = c->next[item];
+        kn_clusters_remove(c, item);
+        if (!place(s, item)) kn_clusters_add(c, c->n++, item);
+        KN_TRY(kn_tick(s->task->ticker, "k-member", -1, err));
+    }
+    KN_TRY(kn_clusters_merge_small(c, s->task->pool, "k-member", err));
+done:
+    return status;
+}
+
+/* Without time to look for neighbours: what is left forms classes as it stands. */
+static void group_rest(search *s)
+{
+    kn_clusters *c = s->clusters;
+    for (uint32_t i = 0; i < s->items->n; i++) {
+        if (c->of_item[i] != KN_NONE) continue;
+        kn_clusters_add(c, c->n, i);
+        if (kn_clusters_hold(c, c->n, KN_NONE, KN_NONE, true)) c->n++;
+    }
+    if (c->head[c->n] != KN_NONE) c->n++;
+    s->n_left = 0;
+    c->out_of_time = true;
+}
+
+static kn_status grow_all(search *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_rng rng = kn_rng_new(s->task->seed, 0);
+    uint32_t item = s->items->n > 0 ? kn_rng_below(&rng, s->items->n) : 0;
+    while (s->n_left > 0) {
+        if (!kn_ticker_cancelled(s->task->ticker) && kn_ticker_out_of_time(s->task->ticker)) {
+            group_rest(s);
+            break;
+        }
+        if (s->n_left < s->n_slots / 4 * 3) compact(s);
+        item = grow(s, s->clusters->n, furthest_slot(s, item));
+        s->clusters->n++;
+        KN_TRY(kn_tick(s->task->ticker, "k-member", 1 - s->n_left / (s->items->n + 1.0), err));
+    }
+    KN_TRY(place_rest(s, err));
+done:
+    return status;
+}
+
+static kn_status k_member_search(kn_answer *answer, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_pricer *pricer = NULL;
+    search s = {.task = task, .around_center = kn_args_is(task->args, "around", "center")};
+    uint64_t k = task->models->min_persons > 0 ? task->models->min_persons : 1;
+    KN_TRY(kn_tick(task->ticker, "k-member", 0, err));
+    KN_TRY(kn_items_new(&s.items, task->tuples, 1, (task->models->needs & KN_NEEDS_HISTOGRAM) != 0, err));
+    KN_TRY(kn_pricer_new(&pricer, task->objective, err));
+    KN_TRY(kn_clusters_new(&s.clusters, task, s.items, pricer, s.items->n + 1, err));
+    KN_TRY(kn_scan_new(&s.scan, pricer, task->tuples, s.items->n, 4 * k, err));
+    KN_TRY(kn_probe_new(&s.probe, s.scan, err));
+    KN_NEW_RAW(s.item_of_slot, s.items->n);
+    s.n_slots = s.n_left = s.items->n;
+    for (uint32_t i = 0; i < s.items->n; i++) {
+        s.item_of_slot[i] = i;
+        probe_item(&s, i);
+        kn_scan_store(s.scan, i, s.probe);
+    }
+    KN_TRY(grow_all(&s, err));
+    KN_TRY(kn_clusters_answer(answer, s.clusters, err));
+    answer->n_nodes = s.items->n;
+done:
+    kn_free(s.item_of_slot);
+    kn_probe_free(s.probe);
+    kn_scan_free(s.scan);
+    kn_clusters_free(s.clusters);
+    kn_pricer_free(pricer);
+    kn_items_free(s.items);
+    return status;
+}
+
+static const kn_param params[] = {
+    {.name = "around",
+     .type = KN_PARAM_CHOICE,
+     .preset = "cluster",
+     .choices = "cluster|center",
+     .help = "cluster: add what raises the class's loss least; center: the records closest to the first"},
+};
+
+const kn_algorithm kn_algorithm_k_member = {
+    .name = "k-member",
+    .summary = "grows one class after the other by the record that costs least",
+    .citation = "Byun, Kamra, Bertino, Li, Efficient k-anonymization using clustering techniques, 2007",
+    .recoding = KN_RECODING_LOCAL,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .any_measure = true,
+    .search = k_member_search,
+};

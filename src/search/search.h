@@ -1,0 +1,103 @@
+/* Algorithms: "which generalization?" One file per search, one line in search.def. */
+#ifndef KN_SEARCH_SEARCH_H
+#define KN_SEARCH_SEARCH_H
+
+#include "base/pool.h"
+#include "base/tick.h"
+#include "measure/measure.h"
+#include "privacy/privacy.h"
+
+typedef enum kn_recoding {
+    KN_RECODING_LEVELS, /* global: one level per column. All domains are TREE */
+    KN_RECODING_CUTS,   /* global: cut points per column, over the order of the codes */
+    KN_RECODING_LOCAL   /* classes of rows, each released as its closure */
+} kn_recoding;
+
+/* Progress of the loss, for reports: (seconds since the search began, loss of the best release so far). */
+typedef struct kn_trace_point {
+    double seconds, loss;
+} kn_trace_point;
+
+typedef struct kn_trace {
+    KN_VECTOR(kn_trace_point) points;
+    kn_buffer explanation; /* --explain: plain text lines, generalized values and column names only */
+    bool explain;          /* wanted */
+} kn_trace;
+
+/* What a search is given. Everything is borrowed. */
+typedef struct kn_task {
+    const kn_tuples *tuples;
+    const kn_models *models;
+    const kn_objective *objective;
+    const kn_args *args;     /* the algorithm's own parameters */
+    uint64_t max_suppressed; /* rows */
+    uint64_t seed;
+    uint64_t effort;     /* work units; 0: the algorithm's default for this size */
+    size_t memory_bytes; /* what the search may use for itself; 0: no limit */
+    kn_pool *pool;
+    kn_ticker *ticker;
+    kn_trace *trace; /* may be NULL */
+} kn_task;
+
+typedef enum kn_stopped { KN_STOPPED_DONE, KN_STOPPED_BUDGET, KN_STOPPED_TIME, KN_STOPPED_INTERRUPT } kn_stopped;
+
+/* What a search returns. recode/ makes the release from it.
+ *   LEVELS: `levels`; classes that break a model are suppressed by recode.
+ *   CUTS:   `block`; the same.
+ *   LOCAL:  `row_class` and `n_classes`; KN_NONE is a suppressed row. Without `cells` each class is released as its
+ *           closure; with `cells` (and `sets` for SETS domains) as those. */
+/* One of the best nodes of a lattice. */
+typedef struct kn_good_node {
+    uint32_t *levels; /* n_qis */
+    double loss;
+    uint64_t n_suppressed;
+} kn_good_node;
+
+typedef struct kn_answer {
+    kn_recoding recoding;
+    uint32_t *levels; /* n_qis */
+    uint32_t *
+        *block; /* [q][code]: number of the block, non-decreasing in code; one allocation, rows follow the pointers */
+    uint32_t n_classes;
+    uint32_t *row_class; /* n_rows */
+    kn_cell *cells;      /* [class * n_qis + q]; usually NULL */
+    kn_set_pool *sets;
+    kn_stopped stopped;
+    bool optimal;        /* proven best of what this recoding can express, under the task's objective */
+    double bound;        /* proven lower bound of the reported loss, NAN: none */
+    const char *theorem; /* NULL, or the guarantee that this run carries ... */
+    double ratio;        /* ... and its ratio */
+    uint32_t n_blocks; /* parts of the table that were searched each by itself; 0 and 1: the table was searched whole */
+    size_t n_top;      /* the best nodes, best first, where several were asked for */
+    kn_good_node *top;
+    uint64_t n_nodes; /* lattice nodes, set-enumeration nodes or moves looked at */
+} kn_answer;
+
+typedef struct kn_algorithm {
+    const char *name, *summary, *citation;
+    kn_recoding recoding;
+    const kn_param *params;
+    size_t n_params;
+    /* What it cannot take; a request outside is refused with the reason, in one place (kn_algorithm_fits). */
+    bool needs_cell_measure; /* minimizes sums over cells only */
+    bool needs_monotone_measure;
+    bool any_measure;    /* searches without an objective (datafly): the measure is only reported */
+    bool counts_only;    /* k-anonymity alone: no histogram models */
+    bool no_suppression; /* ignores --max-suppressed: refuses it above 0 */
+    bool levels_first;   /* begins with a level per column though it does not end with one: needs trees too */
+    bool exact;          /* a run that is done is optimal */
+    kn_status (*search)(kn_answer *answer, const kn_task *task, kn_error *err);
+} kn_algorithm;
+
+const kn_algorithm *const *kn_algorithm_all(size_t *n);
+const kn_algorithm *kn_algorithm_find(const char *name);
+/* Its domains must all be trees, and levels can be limited. */
+static inline bool kn_algorithm_has_levels(const kn_algorithm *algorithm)
+{
+    return algorithm->recoding == KN_RECODING_LEVELS || algorithm->levels_first;
+}
+/* KN_USAGE with the reason when this algorithm cannot serve these models, this objective or these domains. */
+kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, kn_error *err);
+void kn_answer_free(kn_answer *answer); /* what it holds, not the struct */
+
+#endif

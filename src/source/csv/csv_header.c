@@ -1,0 +1,178 @@
+/* Delimiter detection and column names, the plain way: only the beginning of a file comes here. */
+#include "source/csv/csv_header.h"
+
+#include "base/hash.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SAMPLE_RECORDS = 1000 };
+
+typedef struct candidate {
+    char delimiter;
+    uint32_t n_cells;    /* of the first record */
+    uint32_t n_matching; /* records with as many cells */
+    uint32_t n_records;
+} candidate;
+
+static candidate try_delimiter(const char *text, size_t n_bytes, kn_csv_dialect dialect)
+{
+    candidate c = {.delimiter = dialect.delimiter};
+    for (size_t at = 0, n_record; at < n_bytes && c.n_records < SAMPLE_RECORDS; at += n_record) {
+        kn_csv_fault fault;
+        uint32_t n_cells = kn_csv_record(text + at, n_bytes - at, dialect, NULL, 0, &n_record, &fault);
+        if (fault.kind != KN_CSV_FINE) {
+            c.n_records++; /* this delimiter leaves text behind a quote: one record that does not match */
+            break;
+        }
+        if (n_record == 0) break;
+        bool blank = n_record <= 2 && (text[at] == '\n' || text[at] == '\r');
+        if (blank && c.n_records > 0) continue;
+        if (c.n_records++ == 0) c.n_cells = n_cells;
+        c.n_matching += n_cells == c.n_cells;
+    }
+    return c;
+}
+
+static bool is_better(const candidate *a, const candidate *b)
+{
+    uint64_t share_a = (uint64_t)a->n_matching * b->n_records, share_b = (uint64_t)b->n_matching * a->n_records;
+    return share_a != share_b ? share_a > share_b : a->n_cells > b->n_cells;
+}
+
+char kn_csv_detect_delimiter(const char *text, size_t n_bytes, bool trim)
+{
+    static const char delimiters[] = {',', ';', '\t', '|'};
+    candidate best = {.delimiter = ','};
+    for (size_t i = 0; i < sizeof delimiters; i++) {
+        candidate c = try_delimiter(text, n_bytes, (kn_csv_dialect){delimiters[i], trim});
+        if (c.n_cells >= 2 && (best.n_cells == 0 || is_better(&c, &best))) best = c;
+    }
+    return best.delimiter;
+}
+
+static kn_status refuse_record(const kn_csv_fault *fault, const char *text, const char *source, kn_error *err)
+{
+    uint32_t line = 1;
+    for (size_t i = 0; i < fault->at; i++) line += text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n');
+    if (fault->kind == KN_CSV_AFTER_QUOTE)
+        return kn_error_set(err, KN_INPUT,
+                            "%s:%u: column %u: text after a closing quote; write quotes inside a quoted cell twice",
+                            source, line, fault->column + 1);
+    return kn_error_set(err, KN_INPUT, "%s:%u: column %u: the quote that opens here is never closed", source, line,
+                        fault->column + 1);
+}
+
+static kn_status check_name(const char *name, uint32_t column, const char *source, kn_error *err)
+{
+    size_t n_bytes = strlen(name);
+    bool blank = strspn(name, " \t") == n_bytes;
+    if (blank)
+        return kn_error_set(err, KN_INPUT,
+                            "%s:1: column %u has no name; give it one, or use --no-header if the first line is data",
+                            source, column + 1);
+    return KN_OK;
+}
+
+typedef struct name_slot {
+    uint32_t column_plus_1;
+} name_slot;
+
+/* Two columns of one name. A hash table: a header may have thousands of columns. */
+static kn_status check_repeats(const kn_csv_header *header, const char *source, kn_error *err)
+{
+    kn_status status = KN_OK;
+    name_slot *slots = NULL;
+    size_t n_slots = 16;
+    while (n_slots < 2 * (size_t)header->n_columns) n_slots *= 2;
+    KN_NEW(slots, n_slots);
+    for (uint32_t i = 0; i < header->n_columns; i++) {
+        const char *name = header->names[i];
+        size_t at = (size_t)kn_hash_bytes(name, strlen(name)) & (n_slots - 1);
+        for (; slots[at].column_plus_1 != 0; at = (at + 1) & (n_slots - 1)) {
+            uint32_t other = slots[at].column_plus_1 - 1;
+            char shown[KN_SHOWN_BYTES];
+            if (strcmp(header->names[other], name) == 0)
+                KN_FAIL(KN_INPUT, "%s:1: columns %u and %u are both called %s; rename one", source, other + 1, i + 1,
+                        kn_value_shown(shown, name, strlen(name), false));
+        }
+        slots[at].column_plus_1 = i + 1;
+    }
+done:
+    kn_free(slots);
+    return status;
+}
+
+static kn_status set_names(kn_csv_header *header, const char *text, const kn_csv_cell *cells, bool no_header,
+                           const char *source, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW(header->names, header->n_columns);
+    for (uint32_t i = 0; i < header->n_columns; i++) {
+        char number[32];
+        int n_number = snprintf(number, sizeof number, "column%u", i + 1);
+        header->names[i] = no_header ? kn_string_copy(number, (size_t)n_number, err)
+                                     : kn_string_copy(text + cells[i].at, cells[i].n_bytes, err);
+        if (header->names[i] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        if (no_header) continue;
+        bool quoted = cells[i].at > 0 && text[cells[i].at - 1] == '"';
+        if (quoted) header->names[i][kn_csv_unescape(header->names[i], cells[i].n_bytes)] = '\0';
+        KN_TRY(check_name(header->names[i], i, source, err));
+    }
+    KN_TRY(check_repeats(header, source, err));
+done:
+    return status;
+}
+
+static kn_status check_bytes(const char *text, size_t n_bytes, const kn_csv_cell *cells, uint32_t n_cells,
+                             const char *source, kn_error *err)
+{
+    size_t bad = kn_csv_bad_byte(text, n_bytes);
+    uint32_t column = 0;
+    if (bad == n_bytes) return KN_OK;
+    while (column + 1 < n_cells && cells[column + 1].at <= bad) column++;
+    if (text[bad] == '\0')
+        return kn_error_set(
+            err, KN_INPUT,
+            "%s:1: column %u: a NUL byte; this is no text file, or UTF-16 without a byte order mark (then "
+            "use --encoding utf-16)",
+            source, column + 1);
+    return kn_error_set(err, KN_INPUT,
+                        "%s:1: column %u: byte 0x%02X is not valid UTF-8; convert the file, or use --encoding latin-1",
+                        source, column + 1, (unsigned)(unsigned char)text[bad]);
+}
+
+kn_status kn_csv_header_read(kn_csv_header *out, const char *text, size_t n_bytes, kn_csv_dialect dialect,
+                             bool no_header, const char *source, bool redact, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_csv_fault fault;
+    kn_csv_cell *cells = NULL;
+    size_t n_record;
+    *out = (kn_csv_header){0};
+    (void)redact; /* names are no values, and no cell is shown here */
+    if (n_bytes == 0) KN_FAIL(KN_INPUT, "%s: the file is empty; a table needs at least a header line", source);
+    uint32_t n_cells = kn_csv_record(text, n_bytes, dialect, NULL, 0, &n_record, &fault);
+    if (fault.kind != KN_CSV_FINE || n_record == 0) KN_TRY(refuse_record(&fault, text, source, err));
+    KN_NEW(cells, n_cells);
+    kn_csv_record(text, n_bytes, dialect, cells, n_cells, &n_record, &fault);
+    KN_TRY(check_bytes(text, n_record, cells, n_cells, source, err));
+    out->n_columns = n_cells;
+    KN_TRY(set_names(out, text, cells, no_header, source, err));
+    if (!no_header) {
+        out->n_bytes = n_record;
+        for (size_t i = 0; i < n_record; i++)
+            out->n_lines += text[i] == '\n' || (text[i] == '\r' && (i + 1 == n_record || text[i + 1] != '\n'));
+    }
+done:
+    kn_free(cells);
+    if (status != KN_OK) kn_csv_header_free(out);
+    return status;
+}
+
+void kn_csv_header_free(kn_csv_header *header)
+{
+    for (uint32_t i = 0; header->names != NULL && i < header->n_columns; i++) kn_free(header->names[i]);
+    kn_free(header->names);
+    *header = (kn_csv_header){0};
+}

@@ -1,0 +1,24 @@
+/* The first records of a CSV text: which delimiter it uses and how its columns are called. */
+#ifndef KN_SOURCE_CSV_CSV_HEADER_H
+#define KN_SOURCE_CSV_CSV_HEADER_H
+
+#include "source/csv/csv_tokens.h"
+
+/* The candidate (, ; tab |) that cuts most records into as many cells as the first one, which needs at least two; among
+ * equals the one with more cells, then in that order. ',' when no candidate cuts the first record. Looks at the
+ * whole records among the first thousand of `text`. */
+char kn_csv_detect_delimiter(const char *text, size_t n_bytes, bool trim);
+
+typedef struct kn_csv_header {
+    uint32_t n_columns;
+    char **names;
+    size_t n_bytes;   /* of the header record; 0 with `no_header` */
+    uint32_t n_lines; /* of the header record */
+} kn_csv_header;
+
+/* `text` holds the first record whole, or all of the file. `source` is for messages. */
+kn_status kn_csv_header_read(kn_csv_header *out, const char *text, size_t n_bytes, kn_csv_dialect dialect,
+                             bool no_header, const char *source, bool redact, kn_error *err);
+void kn_csv_header_free(kn_csv_header *header);
+
+#endif

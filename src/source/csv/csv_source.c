@@ -1,0 +1,195 @@
+/* Reading and decoding. read(), not a mapping: a file that somebody truncates must not crash us. */
+#include "source/csv/csv_source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { RAW_BYTES = 1 << 18 };
+
+static kn_status read_file(kn_csv_source *source, void *out, size_t capacity, size_t *n_bytes, kn_ticker *ticker,
+                           kn_error *err)
+{
+    kn_status status = KN_OK;
+    *n_bytes = 0;
+    while (*n_bytes < capacity && !source->at_end) {
+        ssize_t n = read(source->file, (char *)out + *n_bytes, capacity - *n_bytes);
+        if (n < 0 && errno == EINTR) {
+            KN_TRY(kn_tick(ticker, "reading", kn_csv_source_fraction(source), err));
+        } else if (n < 0) {
+            KN_FAIL(KN_INPUT, "%s: cannot be read: %s", source->name, strerror(errno));
+        } else if (n == 0) {
+            source->at_end = true;
+        } else {
+            *n_bytes += (size_t)n;
+            atomic_fetch_add(&source->n_read, (uint_fast64_t)n);
+        }
+    }
+done:
+    return status;
+}
+
+static bool starts_with(const kn_csv_source *source, const char *bytes, size_t n_bytes)
+{
+    return source->n_raw >= n_bytes && memcmp(source->raw, bytes, n_bytes) == 0;
+}
+
+static void detect_encoding(kn_csv_source *source, kn_encoding encoding)
+{
+    source->bytes = encoding == KN_ENCODING_LATIN1 ? KN_BYTES_LATIN1 : KN_BYTES_UTF8;
+    if (encoding == KN_ENCODING_UTF16) {
+        /* Without a mark: in a table most characters are ASCII, so the zero byte tells the order. */
+        bool big_endian = source->n_raw >= 2 && source->raw[0] == 0 && source->raw[1] != 0;
+        source->bytes = big_endian ? KN_BYTES_UTF16_BE : KN_BYTES_UTF16_LE;
+    }
+    if (starts_with(source, "\xEF\xBB\xBF", 3)) {
+        source->bytes = KN_BYTES_UTF8;
+        source->bom_bytes = 3;
+    } else if (starts_with(source, "\xFF\xFE", 2)) {
+        source->bytes = KN_BYTES_UTF16_LE;
+        source->bom_bytes = 2;
+    } else if (starts_with(source, "\xFE\xFF", 2)) {
+        source->bytes = KN_BYTES_UTF16_BE;
+        source->bom_bytes = 2;
+    }
+    source->n_raw -= source->bom_bytes;
+    memmove(source->raw, source->raw + source->bom_bytes, source->n_raw);
+}
+
+kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding encoding, kn_error *err)
+{
+    kn_status status = KN_OK;
+    struct stat about;
+    bool is_stdin = strcmp(path, "-") == 0;
+    *out = (kn_csv_source){.name = is_stdin ? "stdin" : path, .file = STDIN_FILENO, .raw_capacity = RAW_BYTES};
+    if (!is_stdin) out->file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (out->file < 0) KN_FAIL(KN_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
+    if (fstat(out->file, &about) == 0 && S_ISDIR(about.st_mode)) KN_FAIL(KN_INPUT, "%s: is a folder, not a file", path);
+    if (fstat(out->file, &about) == 0 && S_ISREG(about.st_mode)) out->size_bytes = (uint64_t)about.st_size;
+    if (!is_stdin) posix_fadvise(out->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    KN_NEW_RAW(out->raw, out->raw_capacity);
+    KN_TRY(read_file(out, out->raw, 4, &out->n_raw, NULL, err));
+    detect_encoding(out, encoding);
+done:
+    if (status != KN_OK) kn_csv_source_close(out);
+    return status;
+}
+
+void kn_csv_source_close(kn_csv_source *source)
+{
+    if (source->file > STDIN_FILENO) close(source->file);
+    source->file = -1;
+    kn_free(source->raw);
+    source->raw = NULL;
+}
+
+double kn_csv_source_fraction(const kn_csv_source *source)
+{
+    return source->size_bytes > 0 ? (double)atomic_load(&source->n_read) / (double)source->size_bytes : -1;
+}
+
+static char *put_utf8(char *out, uint32_t point)
+{
+    if (point < 0x80) {
+        *out++ = (char)point;
+    } else if (point < 0x800) {
+        *out++ = (char)(0xC0 | point >> 6);
+        *out++ = (char)(0x80 | (point & 63));
+    } else if (point < 0x10000) {
+        *out++ = (char)(0xE0 | point >> 12);
+        *out++ = (char)(0x80 | (point >> 6 & 63));
+        *out++ = (char)(0x80 | (point & 63));
+    } else {
+        *out++ = (char)(0xF0 | point >> 18);
+        *out++ = (char)(0x80 | (point >> 12 & 63));
+        *out++ = (char)(0x80 | (point >> 6 & 63));
+        *out++ = (char)(0x80 | (point & 63));
+    }
+    return out;
+}
+
+static uint32_t utf16_unit(const kn_csv_source *source, size_t at)
+{
+    const unsigned char *raw = source->raw + at;
+    return source->bytes == KN_BYTES_UTF16_BE ? (uint32_t)raw[0] << 8 | raw[1] : (uint32_t)raw[1] << 8 | raw[0];
+}
+
+/* Decodes what is whole in `raw`, keeps the rest; returns the end of the text. A unit gives at most three bytes, half
+ * a pair gives three invalid ones (a surrogate in UTF-8's pattern), a lone byte at the end of the file one. */
+static char *decode_utf16(kn_csv_source *source, char *out)
+{
+    size_t at = 0;
+    while (at + 2 <= source->n_raw) {
+        uint32_t unit = utf16_unit(source, at);
+        if (unit >= 0xD800 && unit < 0xDC00) {
+            if (at + 4 > source->n_raw && !source->at_end) break;
+            uint32_t low = at + 4 <= source->n_raw ? utf16_unit(source, at + 2) : 0;
+            if (low >= 0xDC00 && low < 0xE000) {
+                unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+                at += 2;
+            }
+        }
+        out = put_utf8(out, unit);
+        at += 2;
+    }
+    if (source->at_end && at + 1 == source->n_raw) {
+        *out++ = '\xFF';
+        at++;
+    }
+    source->n_raw -= at;
+    memmove(source->raw, source->raw + at, source->n_raw);
+    return out;
+}
+
+static char *decode_latin1(kn_csv_source *source, char *out)
+{
+    for (size_t i = 0; i < source->n_raw; i++) out = put_utf8(out, source->raw[i]);
+    source->n_raw = 0;
+    return out;
+}
+
+static kn_status read_decoded(kn_csv_source *source, char *out, size_t capacity, size_t *n_bytes, kn_ticker *ticker,
+                              kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *end = out;
+    while (!(source->at_end && source->n_raw == 0)) {
+        size_t room = (capacity - (size_t)(end - out)) / 2, n_more = 0; /* no raw byte gives more than two */
+        if (room < 8) break;
+        if (room > source->raw_capacity) room = source->raw_capacity;
+        if (room > source->n_raw)
+            KN_TRY(read_file(source, source->raw + source->n_raw, room - source->n_raw, &n_more, ticker, err));
+        source->n_raw += n_more;
+        end = source->bytes == KN_BYTES_LATIN1 ? decode_latin1(source, end) : decode_utf16(source, end);
+    }
+    *n_bytes = (size_t)(end - out);
+done:
+    return status;
+}
+
+kn_status kn_csv_source_read(kn_csv_source *source, char *out, size_t capacity, size_t *n_bytes, kn_ticker *ticker,
+                             kn_error *err)
+{
+    kn_status status = KN_OK;
+    size_t n_more = 0;
+    *n_bytes = 0;
+    capacity--; /* for the line feed */
+    if (source->bytes == KN_BYTES_UTF8) {
+        memcpy(out, source->raw, source->n_raw);
+        *n_bytes = source->n_raw;
+        source->n_raw = 0;
+        KN_TRY(read_file(source, out + *n_bytes, capacity - *n_bytes, &n_more, ticker, err));
+        *n_bytes += n_more;
+    } else {
+        KN_TRY(read_decoded(source, out, capacity, n_bytes, ticker, err));
+    }
+    if (*n_bytes > 0) source->line_open = out[*n_bytes - 1] != '\n' && out[*n_bytes - 1] != '\r';
+    if (source->at_end && source->n_raw == 0 && source->line_open) {
+        out[(*n_bytes)++] = '\n';
+        source->line_open = false;
+    }
+done:
+    return status;
+}

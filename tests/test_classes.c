@@ -1,0 +1,240 @@
+/* classes/: grouping, distinct tuples, persons and histograms against recounting by hand. */
+#include "support.h"
+
+#include "classes/group.h"
+#include "classes/histogram.h"
+#include "classes/tuples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- kn_group --------------------------------------------------------------------------------------------------- */
+
+enum { MAX_COLUMNS = 20 };
+
+typedef struct items {
+    uint32_t n, n_columns;
+    uint32_t *codes[MAX_COLUMNS], *maps[MAX_COLUMNS];
+    kn_group_column columns[MAX_COLUMNS];
+} items;
+
+/* Few large values make wide keys, so that several words are needed; half of the columns are mapped. */
+static items random_items(kn_rng *rng, uint32_t n, uint32_t n_columns, uint32_t n_values)
+{
+    items made = {.n = n, .n_columns = n_columns};
+    for (uint32_t c = 0; c < n_columns; c++) {
+        made.codes[c] = calloc(n + 1, sizeof(uint32_t));
+        made.maps[c] = calloc(n_values, sizeof(uint32_t));
+        uint32_t top = 1 + kn_rng_below(rng, UINT32_MAX - 1);
+        for (uint32_t v = 0; v < n_values; v++) made.maps[c][v] = kn_rng_below(rng, top);
+        for (uint32_t i = 0; i < n; i++) made.codes[c][i] = kn_rng_below(rng, n_values);
+        bool mapped = kn_rng_below(rng, 2) == 0;
+        made.columns[c] = (kn_group_column){made.codes[c], 4, mapped ? made.maps[c] : NULL, mapped ? top : n_values};
+    }
+    return made;
+}
+
+static void free_items(items *made)
+{
+    for (uint32_t c = 0; c < made->n_columns; c++) {
+        free(made->codes[c]);
+        free(made->maps[c]);
+    }
+}
+
+static bool same_item(const items *made, uint32_t i, uint32_t j)
+{
+    for (uint32_t c = 0; c < made->n_columns; c++) {
+        const uint32_t *map = made->columns[c].map;
+        uint32_t x = made->codes[c][i], y = made->codes[c][j];
+        if (map != NULL ? map[x] != map[y] : x != y) return false;
+    }
+    return true;
+}
+
+static void groups_are_the_classes_of_equal_items(void **state)
+{
+    kn_rng rng = kn_rng_new(1, 0);
+    for (int round = 0; round < 300; round++) {
+        uint32_t n = kn_rng_below(&rng, 60), n_columns = kn_rng_below(&rng, MAX_COLUMNS), n_groups, *first;
+        items made = random_items(&rng, n, n_columns, 1 + kn_rng_below(&rng, 4));
+        uint32_t group_of[60];
+        assert_ok(kn_group(group_of, &n_groups, &first, n, made.columns, n_columns, NULL, NULL, err));
+        for (uint32_t i = 0; i < n; i++) {
+            assert_true(group_of[i] < n_groups);
+            assert_true(same_item(&made, i, first[group_of[i]]));
+            for (uint32_t j = 0; j < n; j++) assert_int_equal(group_of[i] == group_of[j], same_item(&made, i, j));
+        }
+        kn_free(first);
+        free_items(&made);
+    }
+}
+
+static void group_numbers_do_not_depend_on_threads(void **state)
+{
+    enum { N = 300000 };
+    kn_rng rng = kn_rng_new(2, 0);
+    items made = random_items(&rng, N, 5, 30);
+    uint32_t *expected = calloc(N, sizeof *expected), *group_of = calloc(N, sizeof *group_of), n_expected, n_groups;
+    assert_ok(kn_group(expected, &n_expected, NULL, N, made.columns, 5, NULL, NULL, err));
+    for (unsigned n_threads = 1; n_threads <= 3; n_threads++) {
+        kn_pool *pool;
+        assert_ok(kn_pool_new(&pool, n_threads, err));
+        assert_ok(kn_group(group_of, &n_groups, NULL, N, made.columns, 5, pool, NULL, err));
+        assert_int_equal(n_groups, n_expected);
+        assert_memory_equal(group_of, expected, N * sizeof *expected);
+        kn_pool_free(pool);
+    }
+    free(expected);
+    free(group_of);
+    free_items(&made);
+}
+
+static void members_list_every_item_once_in_order(void **state)
+{
+    const uint32_t group_of[] = {2, 0, KN_NONE, 2, 0, 2};
+    uint32_t *start, *members;
+    assert_ok(kn_group_members(&start, &members, group_of, 6, 4, err));
+    const uint32_t expected_start[] = {0, 2, 2, 5, 5}, expected[] = {1, 4, 0, 3, 5};
+    assert_memory_equal(start, expected_start, sizeof expected_start);
+    assert_memory_equal(members, expected, sizeof expected);
+    kn_free(start);
+    kn_free(members);
+}
+
+/* --- histograms ------------------------------------------------------------------------------------------------- */
+
+static void histograms_count_every_pair(void **state)
+{
+    kn_rng rng = kn_rng_new(3, 0);
+    for (int round = 0; round < 200; round++) {
+        /* Many groups and values on some rounds: then the pairs are sorted instead of counted densely. */
+        uint32_t n_rows = 1 + kn_rng_below(&rng, 80), n_groups = round % 2 ? 1 + kn_rng_below(&rng, 5) : 40000;
+        kn_table *table = test_random_table(&rng, n_rows, 1, 7);
+        const kn_column *column = &table->columns[0];
+        uint32_t group_of[80], *start, *values, *counts;
+        for (uint32_t i = 0; i < n_rows; i++)
+            group_of[i] = kn_rng_below(&rng, 8) == 0 ? KN_NONE : kn_rng_below(&rng, n_groups < 6 ? n_groups : 6);
+        assert_ok(kn_histograms(&start, &values, &counts, column, group_of, n_rows, n_groups, err));
+        for (uint32_t g = 0; g < (n_groups < 6 ? n_groups : 6); g++)
+            for (uint32_t v = 0; v < column->n_values; v++) {
+                uint32_t expected = 0, found = 0;
+                for (uint32_t i = 0; i < n_rows; i++)
+                    expected += group_of[i] == g && kn_column_value(column, kn_column_code(column, i)) == v;
+                for (uint32_t e = start[g]; e < start[g + 1]; e++) {
+                    if (values[e] == v) found += counts[e];
+                    if (e > start[g]) assert_true(values[e] > values[e - 1]);
+                }
+                assert_int_equal(found, expected);
+            }
+        kn_free(start);
+        kn_free(values);
+        kn_free(counts);
+        test_table_free(table);
+    }
+}
+
+/* --- tuples ----------------------------------------------------------------------------------------------------- */
+
+static void tuples_merge_equal_rows_and_count_persons(void **state)
+{
+    kn_rng rng = kn_rng_new(4, 0);
+    for (int round = 0; round < 300; round++) {
+        uint32_t n_rows = 1 + kn_rng_below(&rng, 40);
+        kn_table *table = test_random_table(&rng, n_rows, 4, 3);
+        table->columns[2].role = KN_ROLE_SENSITIVE;
+        table->columns[3].role = KN_ROLE_IDENTIFIER;
+        table->columns[3].is_person = true;
+        table->person = round % 3 == 0 ? KN_NONE : 3;
+        kn_domain *domains[] = {test_domain(table, 0, NULL), test_domain(table, 1, NULL)};
+        kn_tuples *t;
+        assert_ok(kn_tuples_new(&t, table, domains, 2, NULL, NULL, err));
+        assert_ok(kn_tuples_histograms(t, NULL, err));
+
+        for (uint32_t tuple = 0; tuple < t->n_tuples; tuple++) {
+            uint32_t n = 0, n_persons = 0;
+            bool seen[8] = {false};
+            for (uint32_t row = 0; row < n_rows; row++) {
+                bool same = true;
+                for (uint32_t q = 0; q < 2; q++)
+                    same &= domains[q]->code_of_spelling[kn_column_code(&table->columns[q], row)] == t->codes[q][tuple];
+                assert_int_equal(same, t->row_tuple[row] == tuple);
+                if (!same) continue;
+                n++;
+                uint32_t person = kn_column_code(&table->columns[3], row);
+                n_persons += !seen[person];
+                seen[person] = true;
+            }
+            assert_int_equal(t->rows[tuple], n);
+            assert_int_equal(t->persons[tuple], table->person != KN_NONE ? n_persons : n);
+            uint32_t in_histogram = 0;
+            for (uint32_t e = t->sensitive[0].start[tuple]; e < t->sensitive[0].start[tuple + 1]; e++)
+                in_histogram += t->sensitive[0].counts[e];
+            assert_int_equal(in_histogram, n);
+        }
+        /* Every set of tuples: the additive count never exceeds the true one; with the repeats it is the true one. */
+        for (uint32_t set = 0; table->person != KN_NONE && t->n_tuples <= 9 && set < 1u << t->n_tuples; set++) {
+            uint32_t truth = 0, once = 0, sum = 0, n_repeated = 0;
+            bool seen[8] = {false};
+            for (uint32_t row = 0; row < n_rows; row++)
+                if (set >> t->row_tuple[row] & 1 && !seen[t->row_person[row]]) {
+                    seen[t->row_person[row]] = true;
+                    truth++;
+                }
+            for (uint32_t i = 0; i < t->n_tuples; i++)
+                if (set >> i & 1) {
+                    once += t->persons_once[i];
+                    sum += t->persons[i];
+                }
+            for (uint32_t i = 0, person = KN_NONE; i < t->n_repeats; i++) {
+                if (!(set >> t->repeats[i].tuple & 1)) continue;
+                n_repeated += t->repeats[i].person == person;
+                person = t->repeats[i].person;
+            }
+            assert_true(once <= truth);
+            assert_int_equal(sum - n_repeated, truth);
+        }
+        kn_tuples_free(t);
+        kn_domain_free(domains[0]);
+        kn_domain_free(domains[1]);
+        test_table_free(table);
+    }
+}
+
+static void running_out_of_memory_leaks_nothing(void **state)
+{
+    kn_rng rng = kn_rng_new(5, 0);
+    kn_table *table = test_random_table(&rng, 50, 3, 4);
+    table->columns[2].role = KN_ROLE_SENSITIVE;
+    kn_domain *domains[] = {test_domain(table, 0, NULL), test_domain(table, 1, NULL)};
+    size_t before = kn_memory_used();
+    for (size_t n_th = 1;; n_th++) {
+        kn_error err = {{0}};
+        kn_tuples *t;
+        kn_memory_fail_at(n_th);
+        kn_status status = kn_tuples_new(&t, table, domains, 2, NULL, NULL, &err);
+        if (status == KN_OK) status = kn_tuples_histograms(t, NULL, &err);
+        kn_memory_fail_at(0);
+        kn_tuples_free(t);
+        assert_int_equal(kn_memory_used(), before);
+        if (status == KN_OK) break;
+        assert_int_equal(status, KN_RESOURCES);
+        assert_true(n_th < 1000);
+    }
+    kn_domain_free(domains[0]);
+    kn_domain_free(domains[1]);
+    test_table_free(table);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_are_the_classes_of_equal_items),
+        cmocka_unit_test(group_numbers_do_not_depend_on_threads),
+        cmocka_unit_test(members_list_every_item_once_in_order),
+        cmocka_unit_test(histograms_count_every_pair),
+        cmocka_unit_test(tuples_merge_equal_rows_and_count_persons),
+        cmocka_unit_test(running_out_of_memory_leaks_nothing),
+    };
+    return cmocka_run_group_tests_name("partition", tests, NULL, NULL);
+}
