@@ -235,7 +235,9 @@ static void judge_entropy_of(kn_judgement *judgement, const state *self, const k
         for (uint32_t v = 0; v < self->n_values; v++) sum += n_log_n(self, own[v * KN_LANE_CLASSES]);
     const double limit = n_log_n(self, (uint32_t)rows) - rows * self->log_limit * LOG_UNITS;
     const double rounding = self->n_values + 1.0 + 1e-9 * rows * LOG_UNITS;
-    const uint32_t holds = (double)sum<limit - rounding, breaks = (double)sum> limit + rounding;
+    const double reached = (double)sum;
+    const uint32_t holds = reached < limit - rounding;
+    const uint32_t breaks = reached > limit + rounding;
     judgement->holds |= holds << i;
     judgement->unsure |= (1 - (holds | breaks)) << i;
 }

@@ -86,7 +86,7 @@ done:
     return status;
 }
 
-static kn_cell block_cell(const kn_domain *domain, const uint32_t *block, uint32_t code)
+static kn_cell part_cell(const kn_domain *domain, const uint32_t *block, uint32_t code)
 {
     uint32_t first = code, last = code;
     while (first > 0 && block[first - 1] == block[code]) first--;
@@ -103,11 +103,11 @@ static kn_status classify_by_cuts(kn_release *r, const kn_answer *answer, const 
     uint32_t *n_mapped = NULL, *tuple_of_class = NULL;
     KN_NEW(n_mapped, t->n_qis);
     for (uint32_t q = 0; q < t->n_qis; q++) n_mapped[q] = t->domains[q]->n_codes;
-    KN_TRY(classify_by_maps(r, task, answer->block, n_mapped, &tuple_of_class, err));
+    KN_TRY(classify_by_maps(r, task, answer->part, n_mapped, &tuple_of_class, err));
     for (uint32_t c = 0; c < r->n_classes; c++)
         for (uint32_t q = 0; q < t->n_qis; q++)
             r->cells[(size_t)c * t->n_qis + q] =
-                block_cell(t->domains[q], answer->block[q], t->codes[q][tuple_of_class[c]]);
+                part_cell(t->domains[q], answer->part[q], t->codes[q][tuple_of_class[c]]);
 done:
     kn_free(n_mapped);
     kn_free(tuple_of_class);

@@ -258,8 +258,14 @@ static kn_status sensitive_trees(kn_input *input, kn_error *err)
         const kn_column_choice *choice = &input->choices[sensitive->column - input->table->columns];
         if (choice->hierarchy == NULL) continue;
         kn_hierarchy_request request = {
-            choice->hierarchy,      choice->hierarchy_folder, true, 1, 0, KN_NONE, input->redact, false,
-            choice->hierarchy_where};
+            .spec = choice->hierarchy,
+            .base_folder = choice->hierarchy_folder,
+            .where = choice->hierarchy_where,
+            .must_be_tree = true,
+            .weight = 1,
+            .max_level = KN_NONE,
+            .redact = input->redact,
+        };
         KN_TRY(kn_domain_build(&domain, sensitive->column, input->table->source, input->table->n_rows, &request, err));
         KN_NEW(sensitive->leaf_of_value, sensitive->n_values);
         for (uint32_t i = 0; i < sensitive->column->n_spellings; i++)
@@ -284,9 +290,17 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {
         const kn_column_choice *choice = &input->choices[quasi[q]];
-        kn_hierarchy_request request = {choice->hierarchy,      choice->hierarchy_folder, must_be_tree,  choice->weight,
-                                        choice->min_level,      choice->max_level,        input->redact, wildcard,
-                                        choice->hierarchy_where};
+        kn_hierarchy_request request = {
+            .spec = choice->hierarchy,
+            .base_folder = choice->hierarchy_folder,
+            .where = choice->hierarchy_where,
+            .must_be_tree = must_be_tree,
+            .weight = choice->weight,
+            .min_level = choice->min_level,
+            .max_level = choice->max_level,
+            .redact = input->redact,
+            .missing_is_wildcard = wildcard,
+        };
         KN_TRY(kn_domain_build(&input->domains[q], &input->table->columns[quasi[q]], input->table->source,
                                input->table->n_rows, &request, err));
         KN_TRY(kn_tick(&input->ticker, "encoding", (double)q / input->n_qis, err));

@@ -74,7 +74,7 @@ done:
 void kn_answer_free(kn_answer *answer)
 {
     kn_free(answer->levels);
-    kn_free(answer->block);
+    kn_free(answer->part);
     kn_free(answer->row_class);
     kn_free(answer->cells);
     kn_set_pool_free(answer->sets);

@@ -41,11 +41,6 @@ typedef struct kn_task {
 
 typedef enum kn_stopped { KN_STOPPED_DONE, KN_STOPPED_BUDGET, KN_STOPPED_TIME, KN_STOPPED_INTERRUPT } kn_stopped;
 
-/* What a search returns. recode/ makes the release from it.
- *   LEVELS: `levels`; classes that break a model are suppressed by recode.
- *   CUTS:   `block`; the same.
- *   LOCAL:  `row_class` and `n_classes`; KN_NONE is a suppressed row. Without `cells` each class is released as its
- *           closure; with `cells` (and `sets` for SETS domains) as those. */
 /* One of the best nodes of a lattice. */
 typedef struct kn_good_node {
     uint32_t *levels; /* n_qis */
@@ -53,11 +48,17 @@ typedef struct kn_good_node {
     uint64_t n_suppressed;
 } kn_good_node;
 
+// clang-format off
+/* What a search returns. recode/ makes the release from it.
+ *   LEVELS: `levels`; classes that break a model are suppressed by recode.
+ *   CUTS:   `part`;  the same.
+ *   LOCAL:  `row_class` and `n_classes`; KN_NONE is a suppressed row. Without `cells` each class is released as its
+ *           closure; with `cells` (and `sets` for SETS domains) as those. */
+// clang-format on
 typedef struct kn_answer {
     kn_recoding recoding;
     uint32_t *levels; /* n_qis */
-    uint32_t *
-        *block; /* [q][code]: number of the block, non-decreasing in code; one allocation, rows follow the pointers */
+    uint32_t **part;  /* [q][code]: number of the part between two cuts, non-decreasing in code; one allocation */
     uint32_t n_classes;
     uint32_t *row_class; /* n_rows */
     kn_cell *cells;      /* [class * n_qis + q]; usually NULL */

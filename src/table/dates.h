@@ -1,12 +1,15 @@
+// clang-format off
 /* Dates: the proleptic Gregorian calendar as days since 1970-01-01, and the spellings that count as dates.
  *
  * A date cell is one of these forms; blanks around it are tolerated. Years have four digits: with two, the century
- * would be a guess, so `1/21/76` stays text. ISO       2024-01-31, 2024/01/31, with an optional time after 'T' or a
- * blank: 10:30, 10:30:05, 10:30:05.250, then optionally Z, +02:00, +0200 or +02 (counted back to UTC)
+ * would be a guess, so `1/21/76` stays text.
+ *   ISO       2024-01-31, 2024/01/31, with an optional time after 'T' or a blank: 10:30, 10:30:05, 10:30:05.250, then
+ *             optionally Z, +02:00, +0200 or +02 (counted back to UTC)
  *   DOTS      31.1.2024, 31.01.2024          day first
  *   DAY       31/1/2024, 31-01-2024          day first
  *   MONTH     1/31/2024, 01-31-2024          month first
  *   COMPACT   20240131                       only where the user declared the column a date: otherwise a number */
+// clang-format on
 #ifndef KN_TABLE_DATES_H
 #define KN_TABLE_DATES_H
 

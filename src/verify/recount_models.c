@@ -1,14 +1,17 @@
+// clang-format off
 /* Every privacy model counted again from the released cells, straight from its definition. Nothing of privacy/ is used.
  *
  * With n rows in a class, c(v) of them with sensitive value v, q(v) = c(v)/n, and p(v) the share of v in the whole
  * original column, suppressed and removed rows included:
  *   k-anonymity       persons >= k
- *   l-diversity       distinct: values with c > 0 >= l; entropy: 2^H(q) >= l, H in bits; recursive: c1 < c * (cl + ...
- * + cm), counts descending; frequency: max q <= 1/l p-sensitive       values with c > 0 >= p alpha-k           q(v) <=
- * alpha for the protected values, or for every value; persons >= k where k is given t-closeness       EMD(q, p) <= t;
- * equal: half the sum of |q - p|; ordered: the sum of the absolute cumulative differences over m - 1 (text in the order
- * of its hierarchy); hierarchical: Li et al. 2007, ground distance level of the lowest common ancestor over the height
- * of the tree beta-likeness     (q - p) / p <= beta where q > p; enhanced: <= min(beta, -ln p) (Cao, Karras 2012)
+ *   l-diversity       distinct: values with c > 0 >= l; entropy: 2^H(q) >= l, H in bits; recursive:
+ *                     c1 < c * (cl + ... + cm), counts descending; frequency: max q <= 1/l
+ *   p-sensitive       values with c > 0 >= p
+ *   alpha-k           q(v) <= alpha for the protected values, or for every value; persons >= k where k is given
+ *   t-closeness       EMD(q, p) <= t; equal: half the sum of |q - p|; ordered: the sum of the absolute cumulative
+ *                     differences over m - 1 (text in the order of its hierarchy); hierarchical: Li et al. 2007, ground
+ *                     distance level of the lowest common ancestor over the height of the tree
+ *   beta-likeness     (q - p) / p <= beta where q > p; enhanced: <= min(beta, -ln p) (Cao, Karras 2012)
  *   delta-disclosure  |log2(q / p)| < delta for every value of the table; a value that the class lacks breaks it
  *                     (Brickell, Shmatikov 2008)
  *   delta-presence    min <= persons / persons of the population inside the class's cells <= max (Nergiz et al. 2007)
@@ -21,6 +24,7 @@
  * Cost per model: the rows, and per class its distinct values (times the height of the tree, or a binary search in the
  * distribution), never the whole domain. Sums of real numbers get a relative tolerance of 1e-10, so that adding in
  * another order does not turn a release away. */
+// clang-format on
 #include "verify/checks.h"
 
 #include "base/param.h"

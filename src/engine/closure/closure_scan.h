@@ -1,11 +1,11 @@
+// clang-format off
 /* Join one closure with thousands: what makes searches that compare everything with everything bearable.
  *
  * Slots (classes or single items) lie lane by lane in 16-bit integers, so that one closure is joined with all of them
  * by vector instructions. Prices are rounded to integers, the whole table's root at most 60,000.
  *
- *   TREE    one lane per level below the root: the slot's node at that level, or none. For a query with ancestors a0,
- * a1,
- *           ... the price of the join is price(a0) plus, for each level, price(a[l+1]) - price(a[l]) where the slot is
+ *   TREE    one lane per level below the root: the slot's node at that level, or none. For a query with ancestors
+ *           a0, a1, ... the price of the join is price(a0) plus, for each level, price(a[l+1]) - price(a[l]) where the slot is
  *           not inside a[l]. That is exact for every measure.
  *   RANGES  first and last value; the price is taken as linear in the width, which is exact for LM.
  *   SETS    a bit per value, 16 to a lane; the price is taken as linear in the number of values. Beyond 1,024 values
@@ -13,6 +13,7 @@
  *
  * So a scan proposes; whoever acts on it takes the true price from kn_growing. Vector code is chosen at run time; it is
  * the compiler's translation of the scalar code and gives the same integers. */
+// clang-format on
 #ifndef KN_ENGINE_CLOSURE_CLOSURE_SCAN_H
 #define KN_ENGINE_CLOSURE_CLOSURE_SCAN_H
 

@@ -3,10 +3,8 @@
  * Sweeney, Datafly: a system for providing anonymity in medical data, 1998; [Bayardo, Agrawal 2005] section 2. In: the
  * most specific allowed node. Out: one level vector, without any guarantee on the loss. Each step takes the column
  * whose generalized values are most distinct in the table (ties: the first in QI order) and generalizes all of it by
- * one level; a column at its last level, or whose generalization changes nothing more, is passed over. Stops when at
- * most
- * --max-suppressed rows stand in classes that break a model. Cost: one roll-up per step, at most the height of the
- * lattice.
+ * one level; a column at its last level is passed over. Stops when at most --max-suppressed rows stand in classes that
+ * break a model. Cost: one roll-up per step, at most the height of the lattice.
  *
  * Departs from the paper: any model instead of k alone; the limit of outliers is --max-suppressed rather than k. */
 #include "engine/lattice/evaluator.h"
