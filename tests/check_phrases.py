@@ -22,7 +22,7 @@ def plain(c_literals):
 
 failures = n = 0
 for path in sorted((root / "src/report").glob("phrases_*.h")):
-    known = {plain(english) for english in re.findall(r"^\{" + literals + ",", path.read_text(), re.M)}
+    known = {plain(english) for english in re.findall(r"\{" + literals + ",", path.read_text(), re.M)}
     for source in sources:
         for literal in call.findall((root / source).read_text()):
             n += 1

@@ -39,7 +39,7 @@ static kn_status map_rows(kn_release *r, const uint32_t *from, const uint32_t *m
     return kn_pool_run(task->pool, ((size_t)all.n_rows + ROWS_PER_JOB - 1) / ROWS_PER_JOB, map_some_rows, &all, err);
 }
 
-/* Global recodings: group the tuples by mapped codes; map[q][code] is a node or a block. */
+/* Global recodings: group the tuples by mapped codes; map[q][code] is a node or a part. */
 static kn_status classify_by_maps(kn_release *r, const kn_task *task, uint32_t *const *maps, const uint32_t *n_mapped,
                                   uint32_t **tuple_of_class, kn_error *err)
 {
@@ -86,11 +86,11 @@ done:
     return status;
 }
 
-static kn_cell part_cell(const kn_domain *domain, const uint32_t *block, uint32_t code)
+static kn_cell part_cell(const kn_domain *domain, const uint32_t *part, uint32_t code)
 {
     uint32_t first = code, last = code;
-    while (first > 0 && block[first - 1] == block[code]) first--;
-    while (last + 1 < domain->n_codes && block[last + 1] == block[code]) last++;
+    while (first > 0 && part[first - 1] == part[code]) first--;
+    while (last + 1 < domain->n_codes && part[last + 1] == part[code]) last++;
     if (first == last) return kn_domain_leaf(domain, code);
     if (first == 0 && last + 1 == domain->n_codes) return kn_domain_root(domain);
     return (kn_cell){first, last, KN_NONE};
