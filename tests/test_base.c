@@ -1,10 +1,14 @@
-/* base/: messages, parameters, the pool. */
+/* base/: messages, parameters, the pool, JSON. */
 #include "support.h"
 
 #include "base/buffer.h"
+#include "base/json_writer.h"
 #include "base/param.h"
 #include "base/pool.h"
 
+#include <jansson.h>
+#include <locale.h>
+#include <math.h>
 #include <string.h>
 
 static void a_shown_value_is_cut_between_characters(void **state)
@@ -91,6 +95,132 @@ static void memory_has_a_limit_and_a_failing_allocation(void **state)
     assert_int_equal(kn_memory_used(), before);
 }
 
+/* --- JSON ------------------------------------------------------------------------------------------------------ */
+
+static void a_json_text_has_a_fixed_form(void **state)
+{
+    kn_json json = {0};
+    char *text = NULL;
+    kn_json_object(&json, NULL);
+    kn_json_text(&json, "quo\"te", "a\\b\n\x01\xC3\xA9/");
+    kn_json_array(&json, "numbers");
+    const double reals[] = {0, -2, 0.1, 1e300, 1.5e-7, -1e-10, 123456789012345678.0, NAN, INFINITY};
+    for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) kn_json_real(&json, NULL, reals[i]);
+    kn_json_count(&json, NULL, UINT64_MAX);
+    kn_json_end(&json);
+    kn_json_array(&json, "none");
+    kn_json_end(&json);
+    kn_json_object(&json, "empty");
+    kn_json_end(&json);
+    kn_json_bool(&json, "yes", true);
+    kn_json_null(&json, "null");
+    kn_json_bytes(&json, "not utf-8", "a\xFFz\xC3", 4);
+    kn_json_end(&json);
+    assert_ok(kn_json_finish(&text, &json, err));
+    assert_string_equal(text, "{\n"
+                              "  \"quo\\\"te\": \"a\\\\b\\n\\u0001\xC3\xA9/\",\n"
+                              "  \"numbers\": [\n    0.0,\n    -2.0,\n    0.1,\n    1e300,\n    1.5e-7,\n    -1e-10,\n"
+                              "    1.23456789012346e17,\n    null,\n    null,\n    18446744073709551615\n  ],\n"
+                              "  \"none\": [],\n  \"empty\": {},\n  \"yes\": true,\n  \"null\": null,\n"
+                              "  \"not utf-8\": \"a\xEF\xBF\xBDz\xEF\xBF\xBD\"\n}\n");
+    kn_free(text);
+}
+
+/* The same tree for our writer and for the oracle; what is written depends on the dice alone. */
+static void write_any(kn_json *json, json_t *expected, const char *key, kn_rng *rng, unsigned depth)
+{
+    json_t *value = NULL;
+    unsigned dice = kn_rng_below(rng, depth < 5 ? 7 : 5);
+    char bytes[8], name[24];
+    size_t n = kn_rng_below(rng, sizeof bytes);
+    double real = ldexp((double)kn_rng_below(rng, 1u << 30) - (1 << 29), (int)kn_rng_below(rng, 200) - 100);
+    if (dice == 0) {
+        for (size_t i = 0; i < n; i++) bytes[i] = (char)(1 + kn_rng_below(rng, 127));
+        kn_json_bytes(json, key, bytes, n);
+        value = json_stringn(bytes, n);
+    } else if (dice == 1) {
+        kn_json_real(json, key, real);
+        value = json_real(real);
+    } else if (dice == 2) {
+        kn_json_count(json, key, n);
+        value = json_integer((json_int_t)n);
+    } else if (dice == 3) {
+        kn_json_bool(json, key, n % 2 == 0);
+        value = json_boolean(n % 2 == 0);
+    } else if (dice == 4) {
+        kn_json_null(json, key);
+        value = json_null();
+    } else {
+        if (dice == 5) kn_json_array(json, key);
+        else kn_json_object(json, key);
+        value = dice == 5 ? json_array() : json_object();
+        for (size_t i = 0; i < n; i++) {
+            snprintf(name, sizeof name, "key %zu", i);
+            write_any(json, value, dice == 5 ? NULL : name, rng, depth + 1);
+        }
+        kn_json_end(json);
+    }
+    if (key != NULL) json_object_set_new(expected, key, value);
+    else json_array_append_new(expected, value);
+}
+
+static void random_json_has_the_bytes_of_another_writer(void **state)
+{
+    for (unsigned seed = 0; seed < 500; seed++) {
+        kn_rng rng = kn_rng_new(seed, 0);
+        kn_json json = {0};
+        json_t *expected = json_array();
+        char *text = NULL;
+        kn_json_array(&json, NULL);
+        for (int i = 0; i < 4; i++) write_any(&json, expected, NULL, &rng, 0);
+        kn_json_end(&json);
+        assert_ok(kn_json_finish(&text, &json, err));
+        char *dumped = json_dumps(expected, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+        assert_non_null(dumped);
+        assert_int_equal(strlen(text), strlen(dumped) + 1);
+        assert_memory_equal(text, dumped, strlen(dumped));
+        free(dumped);
+        json_decref(expected);
+        kn_free(text);
+    }
+}
+
+static void json_does_not_depend_on_the_locale(void **state)
+{
+    static const char *const locales[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "ps_AF.UTF-8"};
+    kn_json json = {0};
+    char *text = NULL;
+    size_t i = 0;
+    while (i < sizeof locales / sizeof *locales && setlocale(LC_NUMERIC, locales[i]) == NULL) i++;
+    kn_json_real(&json, NULL, -1.25e-9);
+    assert_ok(kn_json_finish(&text, &json, err));
+    setlocale(LC_NUMERIC, "C");
+    assert_string_equal(text, "-1.25e-9\n");
+    kn_free(text);
+    if (i == sizeof locales / sizeof *locales) skip();
+}
+
+static void a_failed_allocation_of_json_is_not_forgotten(void **state)
+{
+    size_t before = kn_memory_used();
+    for (size_t n_th = 1, over = 0; !over; n_th++) {
+        kn_json json = {0};
+        char *text = NULL;
+        kn_memory_fail_at(n_th);
+        kn_json_array(&json, NULL);
+        for (int i = 0; i < 200; i++) kn_json_text(&json, NULL, "many of these do not fit into the first block");
+        kn_json_end(&json);
+        over = kn_memory_allocations() < n_th;
+        kn_status status = kn_json_finish(&text, &json, NULL);
+        if (!over) over = kn_memory_allocations() < n_th;
+        kn_memory_fail_at(0);
+        assert_int_equal(status, over ? KN_OK : KN_RESOURCES);
+        assert_int_equal(text != NULL, over);
+        kn_free(text);
+        assert_int_equal(kn_memory_used(), before);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -99,6 +229,10 @@ int main(void)
         cmocka_unit_test(parameters_are_checked_against_their_table),
         cmocka_unit_test(the_pool_runs_every_job_and_reports_a_failure),
         cmocka_unit_test(memory_has_a_limit_and_a_failing_allocation),
+        cmocka_unit_test(a_json_text_has_a_fixed_form),
+        cmocka_unit_test(random_json_has_the_bytes_of_another_writer),
+        cmocka_unit_test(json_does_not_depend_on_the_locale),
+        cmocka_unit_test(a_failed_allocation_of_json_is_not_forgotten),
     };
     return cmocka_run_group_tests_name("base", tests, NULL, NULL);
 }

@@ -37,6 +37,7 @@ void kn_buffer_printf(kn_buffer *buffer, const char *format, ...)
     va_start(arguments, format);
     int n = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
+    if (n < 0) buffer->failed = true; /* the C library had no memory for it */
     if (n < 0 || !kn_buffer_reserve(buffer, (size_t)n)) return;
     va_start(arguments, format);
     vsnprintf(buffer->bytes + buffer->n, (size_t)n + 1, format, arguments);

@@ -2,7 +2,8 @@
 #include "report/compare.h"
 #include "report/page.h"
 
-#include <jansson.h>
+#include "base/json_writer.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,33 +82,34 @@ kn_status kn_compare_csv(char **out, const kn_compare *compare, kn_error *err)
     return kn_buffer_finish(out, &text, err);
 }
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
 kn_status kn_compare_json(char **out, const kn_compare *compare, kn_error *err)
 {
-    json_t *list = json_array();
-    kn_buffer text = {0};
-    *out = NULL;
+    kn_json json = {0};
+    kn_json_object(&json, NULL);
+    kn_json_text(&json, "version", kn_version());
+    kn_json_text(&json, "measure", compare->measure);
+    kn_json_array(&json, "runs");
     for (size_t i = 0; i < compare->n_rows; i++) {
         const kn_compare_row *row = &compare->rows[i];
-        json_t *item = json_pack("{s:s, s:I}", "algorithm", row->algorithm, "k", (json_int_t)row->k);
-        if (row->refusal != NULL) json_object_set_new(item, "refusal", json_string(row->refusal));
-        else
-            json_object_update_new(item, json_pack("{s:o, s:o, s:o, s:I, s:I, s:o, s:b}", "loss", number(row->loss),
-                                                   "average_risk", number(row->average_risk), "highest_risk",
-                                                   number(row->highest_risk), "classes", (json_int_t)row->n_classes,
-                                                   "suppressed", (json_int_t)row->n_suppressed, "seconds",
-                                                   number(row->seconds), "frontier", row->on_frontier));
-        json_array_append_new(list, item);
+        kn_json_object(&json, NULL);
+        kn_json_text(&json, "algorithm", row->algorithm);
+        kn_json_count(&json, "k", row->k);
+        if (row->refusal != NULL) {
+            kn_json_text(&json, "refusal", row->refusal);
+        } else {
+            kn_json_real(&json, "loss", row->loss);
+            kn_json_real(&json, "average_risk", row->average_risk);
+            kn_json_real(&json, "highest_risk", row->highest_risk);
+            kn_json_count(&json, "classes", row->n_classes);
+            kn_json_count(&json, "suppressed", row->n_suppressed);
+            kn_json_real(&json, "seconds", row->seconds);
+            kn_json_bool(&json, "frontier", row->on_frontier);
+        }
+        kn_json_end(&json);
     }
-    json_t *root = json_pack("{s:s, s:s, s:o}", "version", kn_version(), "measure", compare->measure, "runs", list);
-    char *dumped = root != NULL ? json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL;
-    json_decref(root);
-    if (dumped == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
-    kn_buffer_text(&text, dumped);
-    kn_buffer_char(&text, '\n');
-    free(dumped);
-    return kn_buffer_finish(out, &text, err);
+    kn_json_end(&json);
+    kn_json_end(&json);
+    return kn_json_finish(out, &json, err);
 }
 
 /* --- The page ----------------------------------------------------------------------------------------------------- */

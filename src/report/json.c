@@ -1,12 +1,10 @@
 /* The result as one JSON object with stable keys. No raw values: names of columns, counts and figures only. */
 #include "report/facts.h"
 
-#include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include "base/json_writer.h"
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+#include <math.h>
+#include <string.h>
 
 static void class_sizes(const kn_release *r, uint32_t *least, uint32_t *most, double *mean)
 {
@@ -22,77 +20,62 @@ static void class_sizes(const kn_release *r, uint32_t *least, uint32_t *most, do
     *mean = r->n_classes != 0 ? (double)sum / r->n_classes : 0;
 }
 
-static json_t *models_json(const kn_facts *facts)
+static void put_input(kn_json *json, const kn_facts *facts)
 {
-    json_t *list = json_array();
+    kn_json_object(json, "input");
+    kn_json_count(json, "rows", facts->table->n_rows);
+    kn_json_count(json, "persons", facts->tuples->n_persons);
+    kn_json_count(json, "columns", facts->table->n_columns);
+    kn_json_end(json);
+}
+
+static void put_models(kn_json *json, const kn_facts *facts)
+{
+    kn_json_array(json, "models");
     for (size_t i = 0; i < facts->n_models; i++) {
         const kn_model_fact *model = &facts->models[i];
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:b, s:o}", "name", model->name, "params", model->public_params,
-                                        "holds", model->holds, "worst", number(model->worst)));
+        kn_json_object(json, NULL);
+        kn_json_text(json, "name", model->name);
+        kn_json_text(json, "params", model->public_params);
+        kn_json_bool(json, "holds", model->holds);
+        kn_json_real(json, "worst", model->worst);
+        kn_json_end(json);
     }
-    return list;
+    kn_json_end(json);
 }
 
-static json_t *losses_json(const kn_facts *facts)
+static void put_losses(kn_json *json, const kn_facts *facts)
 {
-    json_t *object = json_object();
-    for (size_t i = 0; i < facts->n_losses; i++)
-        json_object_set_new(object, facts->losses[i].name, number(facts->losses[i].value));
-    return object;
+    kn_json_object(json, "loss");
+    for (size_t i = 0; i < facts->n_losses; i++) kn_json_real(json, facts->losses[i].name, facts->losses[i].value);
+    kn_json_end(json);
 }
 
-static json_t *bound_json(const kn_facts *facts)
+static void put_bound(kn_json *json, const kn_facts *facts)
 {
-    if (!isfinite(facts->bound)) return json_null();
+    if (!isfinite(facts->bound)) {
+        kn_json_null(json, "bound");
+        return;
+    }
     double gap = facts->loss > 0 ? (facts->loss - facts->bound) / facts->loss : 0;
-    return json_pack("{s:s, s:o, s:o}", "measure", facts->task->objective->type->name, "value", number(facts->bound),
-                     "gap", number(gap > 0 ? gap : 0));
+    kn_json_object(json, "bound");
+    kn_json_text(json, "measure", facts->task->objective->type->name);
+    kn_json_real(json, "value", facts->bound);
+    kn_json_real(json, "gap", gap > 0 ? gap : 0);
+    kn_json_end(json);
 }
 
-static json_t *guarantee_json(const kn_facts *facts)
+static void put_guarantee(kn_json *json, const kn_facts *facts)
 {
-    if (facts->answer->theorem == NULL) return json_null();
-    return json_pack("{s:s, s:o, s:b}", "theorem", facts->answer->theorem, "ratio", number(facts->answer->ratio),
-                     "holds", true);
-}
-
-static json_t *columns_json(const kn_facts *facts)
-{
-    json_t *list = json_array();
-    for (uint32_t c = 0; c < facts->table->n_columns; c++) {
-        const kn_column *column = &facts->table->columns[c];
-        double loss = NAN;
-        for (uint32_t q = 0; q < facts->tuples->n_qis; q++)
-            if (facts->tuples->domains[q]->column == column) loss = facts->column_loss[q];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o}", "name", column->name, "role",
-                                              kn_role_name(column->role), "loss", number(loss)));
+    if (facts->answer->theorem == NULL) {
+        kn_json_null(json, "guarantee");
+        return;
     }
-    return list;
-}
-
-static json_t *levels_json(const kn_facts *facts)
-{
-    json_t *list = json_array();
-    for (uint32_t q = 0; facts->release->levels != NULL && q < facts->tuples->n_qis; q++)
-        json_array_append_new(list, json_integer(facts->release->levels[q]));
-    return list;
-}
-
-static json_t *trace_json(const kn_facts *facts)
-{
-    json_t *list = json_array();
-    for (size_t i = 0; facts->trace != NULL && i < facts->trace->points.n; i++)
-        json_array_append_new(list, json_pack("{s:o, s:o}", "seconds", number(facts->trace->points.items[i].seconds),
-                                              "loss", number(facts->trace->points.items[i].loss)));
-    return list;
-}
-
-static json_t *seconds_json(const kn_seconds *s)
-{
-    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "read", s->read, "encode", s->encode, "search",
-                     s->search, "bound", s->bound, "recode", s->recode, "write", s->write, "verify", s->verify, "total",
-                     s->total);
+    kn_json_object(json, "guarantee");
+    kn_json_text(json, "theorem", facts->answer->theorem);
+    kn_json_real(json, "ratio", facts->answer->ratio);
+    kn_json_bool(json, "holds", true);
+    kn_json_end(json);
 }
 
 static double loss_named(const kn_facts *facts, const char *name)
@@ -102,64 +85,115 @@ static double loss_named(const kn_facts *facts, const char *name)
     return NAN;
 }
 
-static json_t *top_json(const kn_facts *facts)
+static void put_counts(kn_json *json, const kn_facts *facts)
 {
-    json_t *top = json_array();
+    const kn_release *r = facts->release;
+    uint32_t least, most;
+    double mean;
+    class_sizes(r, &least, &most, &mean);
+    kn_json_object(json, "classes");
+    kn_json_count(json, "count", r->n_classes);
+    kn_json_count(json, "min", least);
+    kn_json_real(json, "mean", mean);
+    kn_json_count(json, "max", most);
+    kn_json_end(json);
+    kn_json_object(json, "suppressed");
+    kn_json_count(json, "rows", r->n_suppressed);
+    kn_json_count(json, "removed", r->n_removed);
+    kn_json_real(json, "cells", loss_named(facts, "suppressed-cells"));
+    kn_json_end(json);
+}
+
+static void put_columns(kn_json *json, const kn_facts *facts)
+{
+    kn_json_array(json, "columns");
+    for (uint32_t c = 0; c < facts->table->n_columns; c++) {
+        const kn_column *column = &facts->table->columns[c];
+        double loss = NAN;
+        for (uint32_t q = 0; q < facts->tuples->n_qis; q++)
+            if (facts->tuples->domains[q]->column == column) loss = facts->column_loss[q];
+        kn_json_object(json, NULL);
+        kn_json_text(json, "name", column->name);
+        kn_json_text(json, "role", kn_role_name(column->role));
+        kn_json_real(json, "loss", loss);
+        kn_json_end(json);
+    }
+    kn_json_end(json);
+}
+
+static void put_levels(kn_json *json, const uint32_t *levels, const kn_facts *facts)
+{
+    kn_json_array(json, "levels");
+    for (uint32_t q = 0; levels != NULL && q < facts->tuples->n_qis; q++) kn_json_count(json, NULL, levels[q]);
+    kn_json_end(json);
+}
+
+static void put_top(kn_json *json, const kn_facts *facts)
+{
+    if (facts->answer->n_top == 0) return;
+    kn_json_array(json, "top");
     for (size_t i = 0; i < facts->answer->n_top; i++) {
         const kn_good_node *node = &facts->answer->top[i];
-        json_t *levels = json_array();
-        for (uint32_t q = 0; q < facts->tuples->n_qis; q++)
-            json_array_append_new(levels, json_integer(node->levels[q]));
-        json_array_append_new(top, json_pack("{s:o, s:o, s:I}", "levels", levels, "loss", number(node->loss),
-                                             "suppressed", (json_int_t)node->n_suppressed));
+        kn_json_object(json, NULL);
+        put_levels(json, node->levels, facts);
+        kn_json_real(json, "loss", node->loss);
+        kn_json_count(json, "suppressed", node->n_suppressed);
+        kn_json_end(json);
     }
-    return top;
+    kn_json_end(json);
+}
+
+static void put_progress(kn_json *json, const kn_facts *facts)
+{
+    kn_json_array(json, "progress");
+    for (size_t i = 0; facts->trace != NULL && i < facts->trace->points.n; i++) {
+        kn_json_object(json, NULL);
+        kn_json_real(json, "seconds", facts->trace->points.items[i].seconds);
+        kn_json_real(json, "loss", facts->trace->points.items[i].loss);
+        kn_json_end(json);
+    }
+    kn_json_end(json);
+}
+
+static void put_seconds(kn_json *json, const kn_seconds *s)
+{
+    kn_json_object(json, "seconds");
+    kn_json_real(json, "read", s->read);
+    kn_json_real(json, "encode", s->encode);
+    kn_json_real(json, "search", s->search);
+    kn_json_real(json, "bound", s->bound);
+    kn_json_real(json, "recode", s->recode);
+    kn_json_real(json, "write", s->write);
+    kn_json_real(json, "verify", s->verify);
+    kn_json_real(json, "total", s->total);
+    kn_json_end(json);
 }
 
 kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err)
 {
     static const char *const stopped[] = {"done", "budget", "time", "interrupt"};
-    const kn_release *r = facts->release;
-    uint32_t least, most;
-    double mean;
-    *out = NULL;
-    class_sizes(r, &least, &most, &mean);
-    json_t *root = json_object();
-    json_object_set_new(root, "version", json_string(kn_version()));
-    json_object_set_new(root, "input",
-                        json_pack("{s:I, s:I, s:I}", "rows", (json_int_t)facts->table->n_rows, "persons",
-                                  (json_int_t)facts->tuples->n_persons, "columns",
-                                  (json_int_t)facts->table->n_columns));
-    json_object_set_new(root, "algorithm", json_string(facts->algorithm->name));
-    json_object_set_new(root, "measure", json_string(facts->task->objective->type->name));
-    json_object_set_new(root, "seed", json_integer((json_int_t)facts->task->seed));
-    json_object_set_new(root, "stopped", json_string(stopped[facts->answer->stopped]));
-    json_object_set_new(root, "models", models_json(facts));
-    json_object_set_new(root, "loss", losses_json(facts));
-    json_object_set_new(root, "bound", bound_json(facts));
-    json_object_set_new(root, "guarantee", guarantee_json(facts));
-    json_object_set_new(root, "optimal", json_boolean(facts->answer->optimal));
-    json_object_set_new(root, "classes",
-                        json_pack("{s:I, s:I, s:f, s:I}", "count", (json_int_t)r->n_classes, "min", (json_int_t)least,
-                                  "mean", mean, "max", (json_int_t)most));
-    json_object_set_new(root, "suppressed",
-                        json_pack("{s:I, s:I, s:o}", "rows", (json_int_t)r->n_suppressed, "removed",
-                                  (json_int_t)r->n_removed, "cells", number(loss_named(facts, "suppressed-cells"))));
-    json_object_set_new(root, "columns", columns_json(facts));
-    json_object_set_new(root, "levels", levels_json(facts));
-    if (facts->answer->n_top > 0) json_object_set_new(root, "top", top_json(facts));
-    json_object_set_new(root, "progress", trace_json(facts));
-    json_object_set_new(root, "seconds", seconds_json(&facts->seconds));
-    json_object_set_new(root, "peak_bytes", json_integer((json_int_t)facts->peak_bytes));
-    json_object_set_new(root, "blocks",
-                        json_integer(facts->answer->n_blocks > 1 ? (json_int_t)facts->answer->n_blocks : 1));
-    json_object_set_new(root, "nodes", json_integer((json_int_t)facts->answer->n_nodes));
-    char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    json_decref(root);
-    if (text == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
-    kn_buffer buffer = {0};
-    kn_buffer_text(&buffer, text);
-    kn_buffer_char(&buffer, '\n');
-    free(text);
-    return kn_buffer_finish(out, &buffer, err);
+    kn_json json = {0};
+    kn_json_object(&json, NULL);
+    kn_json_text(&json, "version", kn_version());
+    put_input(&json, facts);
+    kn_json_text(&json, "algorithm", facts->algorithm->name);
+    kn_json_text(&json, "measure", facts->task->objective->type->name);
+    kn_json_count(&json, "seed", facts->task->seed);
+    kn_json_text(&json, "stopped", stopped[facts->answer->stopped]);
+    put_models(&json, facts);
+    put_losses(&json, facts);
+    put_bound(&json, facts);
+    put_guarantee(&json, facts);
+    kn_json_bool(&json, "optimal", facts->answer->optimal);
+    put_counts(&json, facts);
+    put_columns(&json, facts);
+    put_levels(&json, facts->release->levels, facts);
+    put_top(&json, facts);
+    put_progress(&json, facts);
+    put_seconds(&json, &facts->seconds);
+    kn_json_count(&json, "peak_bytes", facts->peak_bytes);
+    kn_json_count(&json, "blocks", facts->answer->n_blocks > 1 ? facts->answer->n_blocks : 1);
+    kn_json_count(&json, "nodes", facts->answer->n_nodes);
+    kn_json_end(&json);
+    return kn_json_finish(out, &json, err);
 }

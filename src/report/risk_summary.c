@@ -1,8 +1,8 @@
 /* `kanon risk` for a terminal and as JSON: counts, shares and names of columns; no values. */
+#include "base/json_writer.h"
 #include "report/page.h"
 #include "report/report_data.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,101 +149,127 @@ kn_status kn_report_risk_text(char **out, const kn_report *report, kn_error *err
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
 
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
-static json_t *range_json(const kn_risk_range *range)
+static void put_range(kn_json *json, const char *key, const kn_risk_range *range)
 {
-    return json_pack("{s:f, s:f, s:f}", "highest", range->highest, "average", range->average, "lowest", range->lowest);
+    kn_json_object(json, key);
+    kn_json_real(json, "highest", range->highest);
+    kn_json_real(json, "average", range->average);
+    kn_json_real(json, "lowest", range->lowest);
+    kn_json_end(json);
 }
 
-static json_t *sets_json(const kn_report *report)
+static void put_sizes(kn_json *json, const kn_risk_sizes *sizes)
+{
+    kn_json_count(json, "persons", sizes->n_persons);
+    kn_json_count(json, "classes", sizes->n_classes);
+    kn_json_count(json, "unique", sizes->n_unique);
+    put_range(json, "prosecutor", &sizes->prosecutor);
+    put_range(json, "journalist", &sizes->journalist);
+    kn_json_real(json, "marketer", sizes->marketer);
+    kn_json_real(json, "threshold", sizes->threshold);
+    kn_json_count(json, "above_threshold", sizes->n_above);
+    kn_json_array(json, "sizes");
+    for (size_t b = 0; b < sizes->n_bins; b++) {
+        kn_json_object(json, NULL);
+        kn_json_count(json, "from", sizes->bins[b].from);
+        kn_json_count(json, "to", sizes->bins[b].to);
+        kn_json_count(json, "classes", sizes->bins[b].n_classes);
+        kn_json_count(json, "persons", sizes->bins[b].n_persons);
+        kn_json_end(json);
+    }
+    kn_json_end(json);
+}
+
+static void put_sets(kn_json *json, const kn_report *report)
 {
     const kn_tuples *tuples = report->facts->tuples;
-    json_t *list = json_array();
+    kn_json_array(json, "column_sets");
     for (size_t s = 0; report->sets != NULL && s < report->sets->n_sets; s++) {
         const kn_column_set *set = &report->sets->sets[s];
-        json_t *names = json_array();
+        kn_json_object(json, NULL);
+        kn_json_array(json, "columns");
         for (uint32_t q = 0; q < tuples->n_qis; q++)
-            if (set->columns >> q & 1) json_array_append_new(names, json_string(tuples->domains[q]->name));
-        json_array_append_new(list,
-                              json_pack("{s:o, s:I, s:I, s:I}", "columns", names, "unique", (json_int_t)set->n_unique,
-                                        "minimal", (json_int_t)set->n_minimal, "groups", (json_int_t)set->n_groups));
+            if (set->columns >> q & 1) kn_json_text(json, NULL, tuples->domains[q]->name);
+        kn_json_end(json);
+        kn_json_count(json, "unique", set->n_unique);
+        kn_json_count(json, "minimal", set->n_minimal);
+        kn_json_count(json, "groups", set->n_groups);
+        kn_json_end(json);
     }
-    return list;
+    kn_json_end(json);
+    kn_json_object(json, "contributions");
+    for (uint32_t q = 0; report->sets != NULL && q < tuples->n_qis; q++)
+        kn_json_real(json, tuples->domains[q]->name, report->sets->contribution[q]);
+    kn_json_end(json);
 }
 
-static json_t *sensitive_json(const kn_report *report)
+static void put_sensitive(kn_json *json, const kn_report *report)
 {
     const kn_tuples *tuples = report->facts->tuples;
-    json_t *list = json_array();
+    kn_json_array(json, "sensitive");
     for (uint32_t s = 0; s < tuples->n_sensitive && report->disclosure_before != NULL; s++) {
         const kn_disclosure *about = &report->disclosure_before[s];
-        json_array_append_new(list, json_pack("{s:s, s:I, s:f, s:f}", "name", tuples->sensitive[s].column->name,
-                                              "certain", (json_int_t)about->n_certain, "largest_shift",
-                                              about->largest_shift, "average_shift", about->average_shift));
+        kn_json_object(json, NULL);
+        kn_json_text(json, "name", tuples->sensitive[s].column->name);
+        kn_json_count(json, "certain", about->n_certain);
+        kn_json_real(json, "largest_shift", about->largest_shift);
+        kn_json_real(json, "average_shift", about->average_shift);
+        kn_json_end(json);
     }
-    return list;
+    kn_json_end(json);
 }
 
-static json_t *population_json(const kn_report *report)
+static void put_population(kn_json *json, const kn_report *report)
 {
-    if (!report->has_estimate) return json_null();
     const kn_risk_estimate *estimate = &report->estimate;
-    return json_pack("{s:f, s:f, s:o, s:o, s:o, s:s}", "fraction", estimate->fraction, "persons", estimate->population,
-                     "zayatz", number(estimate->n_unique[KN_ESTIMATOR_ZAYATZ]), "pitman",
-                     number(estimate->n_unique[KN_ESTIMATOR_PITMAN]), "snb",
-                     number(estimate->n_unique[KN_ESTIMATOR_SNB]), "chosen", kn_estimator_name(estimate->chosen));
+    if (!report->has_estimate) {
+        kn_json_null(json, "population");
+        return;
+    }
+    kn_json_object(json, "population");
+    kn_json_real(json, "fraction", estimate->fraction);
+    kn_json_real(json, "persons", estimate->population);
+    kn_json_real(json, "zayatz", estimate->n_unique[KN_ESTIMATOR_ZAYATZ]);
+    kn_json_real(json, "pitman", estimate->n_unique[KN_ESTIMATOR_PITMAN]);
+    kn_json_real(json, "snb", estimate->n_unique[KN_ESTIMATOR_SNB]);
+    kn_json_text(json, "chosen", kn_estimator_name(estimate->chosen));
+    kn_json_end(json);
 }
 
-static json_t *attack_json(const kn_report *report)
+static void put_attack(kn_json *json, const kn_report *report)
 {
     const kn_attack_result *found = report->attack;
     const kn_table *table = report->facts->table;
-    if (found == NULL) return json_null();
-    json_t *disclosed = json_object();
+    if (found == NULL) {
+        kn_json_null(json, "attack");
+        return;
+    }
+    kn_json_object(json, "attack");
+    kn_json_count(json, "persons", found->n_persons);
+    kn_json_count(json, "k", report->attack_k);
+    kn_json_count(json, "fewer_than_k", found->n_fewer_than_k);
+    kn_json_count(json, "unique", found->n_unique);
+    kn_json_count(json, "not_found", found->n_not_found);
+    kn_json_count(json, "smallest", found->smallest);
+    kn_json_real(json, "expected_hits", found->expected_hits);
+    kn_json_object(json, "disclosed");
     for (uint32_t c = 0, s = 0; c < table->n_columns; c++)
         if (table->columns[c].role == KN_ROLE_SENSITIVE)
-            json_object_set_new(disclosed, table->columns[c].name, json_integer((json_int_t)found->n_disclosed[s++]));
-    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:f, s:o}", "persons", (json_int_t)found->n_persons, "k",
-                     (json_int_t)report->attack_k, "fewer_than_k", (json_int_t)found->n_fewer_than_k, "unique",
-                     (json_int_t)found->n_unique, "not_found", (json_int_t)found->n_not_found, "smallest",
-                     (json_int_t)found->smallest, "expected_hits", found->expected_hits, "disclosed", disclosed);
+            kn_json_count(json, table->columns[c].name, found->n_disclosed[s++]);
+    kn_json_end(json);
+    kn_json_end(json);
 }
 
 kn_status kn_report_risk_json(char **out, const kn_report *report, kn_error *err)
 {
-    const kn_risk_sizes *sizes = &report->before;
-    json_t *bins = json_array(), *contributions = json_object(), *root = json_object();
-    *out = NULL;
-    for (size_t b = 0; b < sizes->n_bins; b++)
-        json_array_append_new(bins,
-                              json_pack("{s:I, s:I, s:I, s:I}", "from", (json_int_t)sizes->bins[b].from, "to",
-                                        (json_int_t)sizes->bins[b].to, "classes", (json_int_t)sizes->bins[b].n_classes,
-                                        "persons", (json_int_t)sizes->bins[b].n_persons));
-    for (uint32_t q = 0; report->sets != NULL && q < report->facts->tuples->n_qis; q++)
-        json_object_set_new(contributions, report->facts->tuples->domains[q]->name,
-                            number(report->sets->contribution[q]));
-    json_object_set_new(root, "version", json_string(kn_version()));
-    json_object_set_new(root, "persons", json_integer((json_int_t)sizes->n_persons));
-    json_object_set_new(root, "classes", json_integer((json_int_t)sizes->n_classes));
-    json_object_set_new(root, "unique", json_integer((json_int_t)sizes->n_unique));
-    json_object_set_new(root, "prosecutor", range_json(&sizes->prosecutor));
-    json_object_set_new(root, "journalist", range_json(&sizes->journalist));
-    json_object_set_new(root, "marketer", number(sizes->marketer));
-    json_object_set_new(root, "threshold", number(sizes->threshold));
-    json_object_set_new(root, "above_threshold", json_integer((json_int_t)sizes->n_above));
-    json_object_set_new(root, "sizes", bins);
-    json_object_set_new(root, "column_sets", sets_json(report));
-    json_object_set_new(root, "contributions", contributions);
-    json_object_set_new(root, "sensitive", sensitive_json(report));
-    json_object_set_new(root, "population", population_json(report));
-    json_object_set_new(root, "attack", attack_json(report));
-    char *dumped = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    json_decref(root);
-    if (dumped == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
-    kn_buffer text = {0};
-    kn_buffer_text(&text, dumped);
-    kn_buffer_char(&text, '\n');
-    free(dumped);
-    return kn_buffer_finish(out, &text, err);
+    kn_json json = {0};
+    kn_json_object(&json, NULL);
+    kn_json_text(&json, "version", kn_version());
+    put_sizes(&json, &report->before);
+    put_sets(&json, report);
+    put_sensitive(&json, report);
+    put_population(&json, report);
+    put_attack(&json, report);
+    kn_json_end(&json);
+    return kn_json_finish(out, &json, err);
 }

@@ -1,9 +1,8 @@
 /* From settings and domains to a verification request; the verdict as text and JSON. */
 #include "run/recheck.h"
 
-#include <jansson.h>
-#include <math.h>
-#include <stdlib.h>
+#include "base/json_writer.h"
+
 #include <string.h>
 
 static kn_status list_columns(kn_verify_column **out, const kn_input *input, kn_error *err)
@@ -109,26 +108,25 @@ kn_status kn_verdict_text(char **out, const kn_verdict *verdict, kn_error *err)
 kn_status kn_verdict_json(char **out, const kn_verdict *verdict, kn_error *err)
 {
     static const char *const states[] = {"holds", "broken", "not made"};
-    json_t *checks = json_array();
+    kn_json json = {0};
+    kn_json_object(&json, NULL);
+    kn_json_bool(&json, "holds", verdict->holds);
+    kn_json_count(&json, "rows", verdict->n_rows);
+    kn_json_count(&json, "classes", verdict->n_classes);
+    kn_json_count(&json, "suppressed", verdict->n_suppressed);
+    kn_json_count(&json, "smallest_class", verdict->smallest_class);
+    kn_json_array(&json, "checks");
     for (size_t i = 0; i < verdict->n_checks; i++) {
         const kn_check *check = &verdict->checks[i];
+        kn_json_object(&json, NULL);
+        kn_json_text(&json, "name", check->name);
+        kn_json_text(&json, "state", states[check->state]);
+        kn_json_real(&json, "worst", check->worst);
         /* Details name classes and cells; only the reason why a check was not made is free of values. */
-        const char *detail = check->state == KN_CHECK_NOT_MADE && check->detail != NULL ? check->detail : "";
-        json_array_append_new(
-            checks, json_pack("{s:s, s:s, s:o, s:s}", "name", check->name, "state", states[check->state], "worst",
-                              isfinite(check->worst) ? json_real(check->worst) : json_null(), "detail", detail));
+        kn_json_text(&json, "detail", check->state == KN_CHECK_NOT_MADE && check->detail != NULL ? check->detail : "");
+        kn_json_end(&json);
     }
-    json_t *root =
-        json_pack("{s:b, s:I, s:I, s:I, s:I, s:o}", "holds", verdict->holds, "rows", (json_int_t)verdict->n_rows,
-                  "classes", (json_int_t)verdict->n_classes, "suppressed", (json_int_t)verdict->n_suppressed,
-                  "smallest_class", (json_int_t)verdict->smallest_class, "checks", checks);
-    char *dumped = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
-    json_decref(root);
-    *out = NULL;
-    if (dumped == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
-    kn_buffer text = {0};
-    kn_buffer_text(&text, dumped);
-    kn_buffer_char(&text, '\n');
-    free(dumped);
-    return kn_buffer_finish(out, &text, err);
+    kn_json_end(&json);
+    kn_json_end(&json);
+    return kn_json_finish(out, &json, err);
 }

@@ -1,12 +1,12 @@
 /* `kanon check`: a policy against a table, without writing anything. All problems, not only the first: columns that are
  * new or gone, hierarchies that do not fit, models that no release can meet, an algorithm that cannot serve them; then
  * how large the search is, and roughly what it will cost. */
+#include "base/json_writer.h"
 #include "base/words.h"
 #include "hierarchy/build.h"
 #include "run/input.h"
 #include "run/result.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,8 +155,8 @@ static kn_status result_make(kn_result **out, checking *about, const kn_buffer *
 {
     kn_status status = KN_OK;
     kn_result *result = NULL;
-    kn_buffer text = {0}, json = {0};
-    json_t *list = json_array(), *root = NULL;
+    kn_buffer text = {0};
+    kn_json json = {0};
     double seconds = NAN, bytes = NAN;
     const kn_input *input = about->input;
     KN_TRY(kn_result_new(&result, err));
@@ -177,30 +177,26 @@ static kn_status result_make(kn_result **out, checking *about, const kn_buffer *
         kn_buffer_printf(&text, "  - %.*s\n", (int)n, at);
         at += n + (at[n] != '\0');
     }
+    kn_json_object(&json, NULL);
+    kn_json_bool(&json, "fits", about->n_findings == 0);
+    kn_json_array(&json, "problems");
     for (const char *at = without_values->bytes; at != NULL && *at != '\0';) {
         size_t n = strcspn(at, "\n");
-        json_array_append_new(list, json_stringn(at, n));
+        kn_json_bytes(&json, NULL, at, n);
         at += n + (at[n] != '\0');
     }
-    root = json_pack("{s:b, s:o, s:o?, s:o?}", "fits", about->n_findings == 0, "problems", list, "seconds",
-                     isfinite(seconds) ? json_real(seconds) : json_null(), "bytes",
-                     isfinite(bytes) ? json_real(bytes) : json_null());
-    list = NULL;
-    char *dumped = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
-    if (dumped == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    kn_buffer_printf(&json, "%s\n", dumped);
-    free(dumped);
+    kn_json_end(&json);
+    kn_json_real(&json, "seconds", seconds);
+    kn_json_real(&json, "bytes", bytes);
+    kn_json_end(&json);
+    KN_TRY(kn_json_finish(&result->json, &json, err));
     KN_TRY(kn_buffer_finish(&result->text, &text, err));
-    KN_TRY(kn_buffer_finish(&result->json, &json, err));
     KN_TRY(kn_result_save_json(result, about->settings, err));
     KN_TRY(kn_buffer_finish(&result->warnings, &about->input->warnings, err));
     *out = result;
     result = NULL;
 done:
-    json_decref(root);
-    json_decref(list);
     kn_buffer_free(&text);
-    kn_buffer_free(&json);
     kn_result_free(result);
     return status;
 }

@@ -1,13 +1,12 @@
 /* `kanon lattice`: every full-domain generalization of a table with its smallest class, suppressed rows and measures,
  * as CSV; the feasible, the minimal and the best nodes counted in the summary. */
+#include "base/json_writer.h"
 #include "engine/lattice/lattice_table.h"
 #include "sink/output_file.h"
 #include "report/report_data.h"
 #include "run/input.h"
 #include "run/result.h"
 
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_NODES = 1000000 };
@@ -109,12 +108,26 @@ static kn_status summarize(kn_result *result, const kn_lattice_table *table, con
     return kn_buffer_finish(&result->text, &text, err);
 }
 
-static json_t *levels_json(const kn_lattice_table *table, size_t node)
+static void put_levels(kn_json *json, const char *key, const kn_lattice_table *table, size_t node)
 {
     uint32_t n_qis = table->tuples->n_qis;
-    json_t *list = json_array();
-    for (uint32_t q = 0; q < n_qis; q++) json_array_append_new(list, json_integer(table->levels[node * n_qis + q]));
-    return list;
+    kn_json_array(json, key);
+    for (uint32_t q = 0; q < n_qis; q++) kn_json_count(json, NULL, table->levels[node * n_qis + q]);
+    kn_json_end(json);
+}
+
+static void put_best(kn_json *json, const kn_lattice_table *table)
+{
+    if (table->best >= table->n) {
+        kn_json_null(json, "best");
+        return;
+    }
+    const kn_node *node = &table->entries[table->best].node;
+    kn_json_object(json, "best");
+    put_levels(json, "levels", table, table->best);
+    kn_json_real(json, "loss", node->loss);
+    kn_json_count(json, "suppressed", node->n_suppressed);
+    kn_json_end(json);
 }
 
 /* All minimal nodes; the full table is the CSV's. */
@@ -122,27 +135,27 @@ static kn_status put_json(kn_result *result, const kn_lattice_table *table, cons
                           const kn_seconds *seconds, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_buffer text = {0};
+    kn_json json = {0};
     counts found = count_nodes(table);
-    json_t *minimal = json_array(), *best = json_null();
+    kn_json_object(&json, NULL);
+    kn_json_text(&json, "measure", input->objective->type->name);
+    kn_json_count(&json, "nodes", table->n);
+    kn_json_count(&json, "feasible", found.n_feasible);
+    kn_json_array(&json, "minimal");
     for (size_t i = 0; i < table->n; i++)
-        if (table->entries[i].minimal) json_array_append_new(minimal, levels_json(table, i));
-    if (table->best < table->n) {
-        const kn_node *node = &table->entries[table->best].node;
-        best = json_pack("{s:o, s:f, s:I}", "levels", levels_json(table, table->best), "loss", node->loss, "suppressed",
-                         (json_int_t)node->n_suppressed);
-    }
-    json_t *root = json_pack("{s:s, s:I, s:I, s:o, s:o, s:{s:f, s:f, s:f, s:f, s:f}, s:I}", "measure",
-                             input->objective->type->name, "nodes", (json_int_t)table->n, "feasible",
-                             (json_int_t)found.n_feasible, "minimal", minimal, "best", best, "seconds", "read",
-                             seconds->read, "encode", seconds->encode, "search", seconds->search, "write",
-                             seconds->write, "total", seconds->total, "peak_bytes", (json_int_t)kn_memory_peak());
-    char *dumped = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
-    json_decref(root);
-    if (dumped == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    kn_buffer_printf(&text, "%s\n", dumped);
-    free(dumped);
-    KN_TRY(kn_buffer_finish(&result->json, &text, err));
+        if (table->entries[i].minimal) put_levels(&json, NULL, table, i);
+    kn_json_end(&json);
+    put_best(&json, table);
+    kn_json_object(&json, "seconds");
+    kn_json_real(&json, "read", seconds->read);
+    kn_json_real(&json, "encode", seconds->encode);
+    kn_json_real(&json, "search", seconds->search);
+    kn_json_real(&json, "write", seconds->write);
+    kn_json_real(&json, "total", seconds->total);
+    kn_json_end(&json);
+    kn_json_count(&json, "peak_bytes", kn_memory_peak());
+    kn_json_end(&json);
+    KN_TRY(kn_json_finish(&result->json, &json, err));
     KN_TRY(kn_result_save_json(result, input->settings, err));
 done:
     return status;

@@ -1,11 +1,10 @@
 /* `kanon list`: the registries as a person and as a program want them. */
+#include "base/json_writer.h"
 #include "search/search.h"
 #include "hierarchy/build.h"
 #include "policy/settings.h"
 #include "run/result.h"
 
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct entry {
@@ -14,24 +13,31 @@ typedef struct entry {
     size_t n_params;
 } entry;
 
-static json_t *param_json(const kn_param *param)
+static void put_param(kn_json *json, const kn_param *param)
 {
     static const char *const types[] = {"int", "number", "choice", "bool", "text"};
-    json_t *object = json_pack("{s:s, s:s, s:b, s:s}", "name", param->name, "type", types[param->type], "required",
-                               param->required, "help", param->help != NULL ? param->help : "");
-    if (param->preset != NULL) json_object_set_new(object, "default", json_string(param->preset));
-    if (param->choices != NULL) json_object_set_new(object, "choices", json_string(param->choices));
+    kn_json_object(json, NULL);
+    kn_json_text(json, "name", param->name);
+    kn_json_text(json, "type", types[param->type]);
+    kn_json_bool(json, "required", param->required);
+    kn_json_text(json, "help", param->help != NULL ? param->help : "");
+    if (param->preset != NULL) kn_json_text(json, "default", param->preset);
+    if (param->choices != NULL) kn_json_text(json, "choices", param->choices);
     if (param->type == KN_PARAM_INT || param->type == KN_PARAM_NUMBER) {
-        json_object_set_new(object, "min", json_real(param->min));
-        json_object_set_new(object, "max", json_real(param->max));
+        kn_json_real(json, "min", param->min);
+        kn_json_real(json, "max", param->max);
     }
-    return object;
+    kn_json_end(json);
 }
 
-static void add_entry(kn_buffer *text, json_t *list, const entry *e)
+static void add_entry(kn_buffer *text, kn_json *json, const entry *e)
 {
     kn_buffer_printf(text, "%s\n    %s\n", e->name, e->summary);
-    json_t *params = json_array();
+    kn_json_object(json, NULL);
+    kn_json_text(json, "name", e->name);
+    kn_json_text(json, "summary", e->summary);
+    kn_json_text(json, "citation", e->citation != NULL ? e->citation : "");
+    kn_json_array(json, "params");
     for (size_t i = 0; i < e->n_params; i++) {
         const kn_param *param = &e->params[i];
         kn_buffer_printf(text, "    %s=%s", param->name,
@@ -43,36 +49,36 @@ static void add_entry(kn_buffer *text, json_t *list, const entry *e)
                          : param->required     ? "; required"
                                                : "",
                          param->preset != NULL ? param->preset : "");
-        json_array_append_new(params, param_json(param));
+        put_param(json, param);
     }
     if (e->citation != NULL) kn_buffer_printf(text, "    %s\n", e->citation);
-    json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o}", "name", e->name, "summary", e->summary, "citation",
-                                          e->citation != NULL ? e->citation : "", "params", params));
+    kn_json_end(json);
+    kn_json_end(json);
 }
 
-static kn_status list_entries(kn_buffer *text, json_t *list, const char *what, kn_error *err)
+static kn_status list_entries(kn_buffer *text, kn_json *json, const char *what, kn_error *err)
 {
     size_t n;
     if (strcmp(what, "algorithms") == 0) {
         const kn_algorithm *const *all = kn_algorithm_all(&n);
         for (size_t i = 0; i < n; i++)
-            add_entry(text, list,
+            add_entry(text, json,
                       &(entry){all[i]->name, all[i]->summary, all[i]->citation, all[i]->params, all[i]->n_params});
     } else if (strcmp(what, "measures") == 0) {
         const kn_measure *const *all = kn_measure_all(&n);
         for (size_t i = 0; i < n; i++)
-            add_entry(text, list,
+            add_entry(text, json,
                       &(entry){all[i]->name, all[i]->summary, all[i]->citation, all[i]->params, all[i]->n_params});
     } else if (strcmp(what, "models") == 0) {
         const kn_privacy *const *all = kn_privacy_all(&n);
         for (size_t i = 0; i < n; i++)
-            add_entry(text, list,
+            add_entry(text, json,
                       &(entry){all[i]->name, all[i]->summary, all[i]->citation, all[i]->params, all[i]->n_params});
     } else if (strcmp(what, "hierarchies") == 0) {
         const kn_hierarchy_spec *all = kn_hierarchy_specs(&n);
         for (size_t i = 0; i < n; i++)
-            add_entry(text, list, &(entry){.name = all[i].syntax, .summary = all[i].summary});
-        add_entry(text, list,
+            add_entry(text, json, &(entry){.name = all[i].syntax, .summary = all[i].summary});
+        add_entry(text, json,
                   &(entry){.name = "FILE", .summary = "one line per value: value first, root last, separated by ;"});
     } else {
         return kn_error_set(err, KN_USAGE, "list what? algorithms, measures, models or hierarchies, not '%.40s'", what);
@@ -84,30 +90,25 @@ kn_status kn_list(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_result *result = NULL;
-    kn_buffer text = {0}, json = {0};
-    json_t *list = json_array();
-    char *dumped = NULL;
+    kn_buffer text = {0};
+    kn_json json = {0};
     const char *what = kn_settings_text(settings, "what");
     *out = NULL;
     if (what == NULL) KN_FAIL(KN_USAGE, "list what? algorithms, measures, models or hierarchies");
-    KN_TRY(list_entries(&text, list, what, err));
+    kn_json_object(&json, NULL);
+    kn_json_array(&json, what);
+    KN_TRY(list_entries(&text, &json, what, err));
+    kn_json_end(&json);
+    kn_json_end(&json);
     KN_TRY(kn_result_new(&result, err));
-    json_t *root = json_object();
-    json_object_set(root, what, list);
-    dumped = json_dumps(root, JSON_INDENT(2));
-    json_decref(root);
-    if (dumped == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    kn_buffer_printf(&json, "%s\n", dumped);
+    KN_TRY(kn_json_finish(&result->json, &json, err));
     KN_TRY(kn_buffer_finish(&result->text, &text, err));
-    KN_TRY(kn_buffer_finish(&result->json, &json, err));
     KN_TRY(kn_result_save_json(result, settings, err));
     *out = result;
     result = NULL;
 done:
-    free(dumped);
-    json_decref(list);
     kn_buffer_free(&text);
-    kn_buffer_free(&json);
+    kn_buffer_free(&json.out);
     kn_result_free(result);
     return status;
 }

@@ -1,38 +1,36 @@
 /* `kanon measure`: every measure of a release, from the two files alone. */
+#include "base/json_writer.h"
 #include "recode/recode.h"
 #include "report/facts.h"
 #include "run/input.h"
 #include "run/result.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
 static kn_status losses_text(kn_result *result, const kn_facts *facts, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_buffer text = {0}, json = {0};
-    json_t *losses = json_object(), *root;
+    kn_buffer text = {0};
+    kn_json json = {0};
+    kn_json_object(&json, NULL);
+    kn_json_object(&json, "input");
+    kn_json_count(&json, "rows", facts->tuples->n_rows);
+    kn_json_count(&json, "persons", facts->tuples->n_persons);
+    kn_json_end(&json);
+    kn_json_count(&json, "classes", facts->release->n_classes);
+    kn_json_object(&json, "loss");
     for (size_t i = 0; i < facts->n_losses; i++) {
         const kn_loss *loss = &facts->losses[i];
         if (isfinite(loss->value)) kn_buffer_printf(&text, "%-22s %.10g\n", loss->name, loss->value);
         else kn_buffer_printf(&text, "%-22s -\n", loss->name);
-        json_object_set_new(losses, loss->name, isfinite(loss->value) ? json_real(loss->value) : json_null());
+        kn_json_real(&json, loss->name, loss->value);
     }
-    root = json_pack("{s:{s:I, s:I}, s:I, s:o}", "input", "rows", (json_int_t)facts->tuples->n_rows, "persons",
-                     (json_int_t)facts->tuples->n_persons, "classes", (json_int_t)facts->release->n_classes, "loss",
-                     losses);
-    char *dumped = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    json_decref(root);
-    if (dumped == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    kn_buffer_text(&json, dumped);
-    kn_buffer_char(&json, '\n');
-    free(dumped);
+    kn_json_end(&json);
+    kn_json_end(&json);
+    KN_TRY(kn_json_finish(&result->json, &json, err));
     KN_TRY(kn_buffer_finish(&result->text, &text, err));
-    KN_TRY(kn_buffer_finish(&result->json, &json, err));
 done:
     kn_buffer_free(&text);
-    kn_buffer_free(&json);
     return status;
 }
 

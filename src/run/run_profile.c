@@ -3,6 +3,7 @@
  *
  * Roles are guessed from names (English and German) and from contents; what nothing speaks for becomes a
  * quasi-identifier, because a column that an attacker may know and nobody generalized is the usual mistake. */
+#include "base/json_writer.h"
 #include "hierarchy/build.h"
 #include "sink/output_file.h"
 #include "risk/risk.h"
@@ -10,7 +11,6 @@
 #include "run/result.h"
 
 #include <ctype.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,36 +326,46 @@ static kn_status policy_make(char **out, const profile *about, kn_error *err)
     return kn_buffer_finish(out, &text, err);
 }
 
+static void put_sets(kn_json *json, const profile *about)
+{
+    const kn_tuples *tuples = about->input->tuples;
+    kn_json_array(json, "column_sets");
+    for (size_t s = 0; about->sets != NULL && s < about->sets->n_sets; s++) {
+        const kn_column_set *set = &about->sets->sets[s];
+        kn_json_object(json, NULL);
+        kn_json_array(json, "columns");
+        for (uint32_t q = 0; q < tuples->n_qis; q++)
+            if (set->columns >> q & 1) kn_json_text(json, NULL, tuples->domains[q]->name);
+        kn_json_end(json);
+        kn_json_count(json, "unique", set->n_unique);
+        kn_json_end(json);
+    }
+    kn_json_end(json);
+}
+
 static kn_status json_make(char **out, const profile *about, kn_error *err)
 {
     const kn_table *table = about->input->table;
-    json_t *columns = json_array(), *sets = json_array();
-    kn_buffer text = {0};
-    *out = NULL;
-    for (uint32_t c = 0; c < table->n_columns; c++)
-        json_array_append_new(columns, json_pack("{s:s, s:s, s:I, s:I, s:s, s:s, s:s}", "name", table->columns[c].name,
-                                                 "type", kn_type_name(table->columns[c].type), "values",
-                                                 (json_int_t)table->columns[c].n_values, "missing",
-                                                 (json_int_t)about->guesses[c].n_missing, "role",
-                                                 kn_role_name(about->guesses[c].role), "reason",
-                                                 about->guesses[c].reason, "hierarchy", about->guesses[c].hierarchy));
-    for (size_t s = 0; about->sets != NULL && s < about->sets->n_sets; s++) {
-        json_t *names = json_array();
-        for (uint32_t q = 0; q < about->input->tuples->n_qis; q++)
-            if (about->sets->sets[s].columns >> q & 1)
-                json_array_append_new(names, json_string(about->input->tuples->domains[q]->name));
-        json_array_append_new(
-            sets, json_pack("{s:o, s:I}", "columns", names, "unique", (json_int_t)about->sets->sets[s].n_unique));
+    kn_json json = {0};
+    kn_json_object(&json, NULL);
+    kn_json_count(&json, "rows", table->n_rows);
+    kn_json_array(&json, "columns");
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const guess *g = &about->guesses[c];
+        kn_json_object(&json, NULL);
+        kn_json_text(&json, "name", table->columns[c].name);
+        kn_json_text(&json, "type", kn_type_name(table->columns[c].type));
+        kn_json_count(&json, "values", table->columns[c].n_values);
+        kn_json_count(&json, "missing", g->n_missing);
+        kn_json_text(&json, "role", kn_role_name(g->role));
+        kn_json_text(&json, "reason", g->reason);
+        kn_json_text(&json, "hierarchy", g->hierarchy);
+        kn_json_end(&json);
     }
-    json_t *root =
-        json_pack("{s:I, s:o, s:o}", "rows", (json_int_t)table->n_rows, "columns", columns, "column_sets", sets);
-    char *dumped = root != NULL ? json_dumps(root, JSON_INDENT(2)) : NULL;
-    json_decref(root);
-    if (dumped == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
-    kn_buffer_text(&text, dumped);
-    kn_buffer_char(&text, '\n');
-    free(dumped);
-    return kn_buffer_finish(out, &text, err);
+    kn_json_end(&json);
+    put_sets(&json, about);
+    kn_json_end(&json);
+    return kn_json_finish(out, &json, err);
 }
 
 static kn_status table_read(kn_input *input, kn_error *err)

@@ -1,0 +1,154 @@
+/* JSON (RFC 8259) over a buffer that remembers its failures. Bytes that are not UTF-8, as file names may have, become
+ * U+FFFD: the text is JSON whatever it is told. */
+#include "base/json_writer.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void new_line(kn_json *json)
+{
+    kn_buffer_char(&json->out, '\n');
+    for (unsigned i = 0; i < json->depth; i++) kn_buffer_text(&json->out, "  ");
+}
+
+/* How many bytes of a UTF-8 character stand at `at`; 0: none does. */
+static size_t character_bytes(const unsigned char *at, size_t n_bytes)
+{
+    size_t n = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3 : at[0] < 0xF5 ? 4 : 0;
+    if (n == 0 || n > n_bytes) return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((at[i] & 0xC0) != 0x80) return 0;
+    bool too_long = (at[0] == 0xE0 && at[1] < 0xA0) || (at[0] == 0xF0 && at[1] < 0x90);
+    bool no_character = (at[0] == 0xED && at[1] > 0x9F) || (at[0] == 0xF4 && at[1] > 0x8F);
+    return too_long || no_character ? 0 : n;
+}
+
+static void put_control(kn_buffer *out, unsigned char c)
+{
+    static const char letters[] = "\bb\ff\nn\rr\tt";
+    for (size_t i = 0; i + 1 < sizeof letters; i += 2)
+        if ((unsigned char)letters[i] == c) {
+            kn_buffer_char(out, '\\');
+            kn_buffer_char(out, letters[i + 1]);
+            return;
+        }
+    kn_buffer_printf(out, "\\u%04X", c);
+}
+
+static void put_string(kn_buffer *out, const char *bytes, size_t n_bytes)
+{
+    kn_buffer_char(out, '"');
+    for (size_t i = 0; i < n_bytes;) {
+        size_t n = character_bytes((const unsigned char *)bytes + i, n_bytes - i);
+        if (n == 0) {
+            kn_buffer_text(out, "\xEF\xBF\xBD");
+        } else if ((unsigned char)bytes[i] < 0x20) {
+            put_control(out, (unsigned char)bytes[i]);
+        } else {
+            if (bytes[i] == '"' || bytes[i] == '\\') kn_buffer_char(out, '\\');
+            kn_buffer_append(out, bytes + i, n);
+        }
+        i += n != 0 ? n : 1;
+    }
+    kn_buffer_char(out, '"');
+}
+
+static void start(kn_json *json, const char *key)
+{
+    assert((key != NULL) == (json->depth > 0 && !(json->arrays >> json->depth & 1)));
+    if (json->follows) kn_buffer_char(&json->out, ',');
+    if (json->depth > 0) new_line(json);
+    json->follows = true;
+    if (key == NULL) return;
+    put_string(&json->out, key, strlen(key));
+    kn_buffer_text(&json->out, ": ");
+}
+
+static void open_level(kn_json *json, const char *key, bool is_array)
+{
+    start(json, key);
+    kn_buffer_char(&json->out, is_array ? '[' : '{');
+    json->depth++;
+    assert(json->depth < 64);
+    json->arrays = (json->arrays & ~((uint64_t)1 << json->depth)) | (uint64_t)is_array << json->depth;
+    json->follows = false;
+}
+
+void kn_json_object(kn_json *json, const char *key) { open_level(json, key, false); }
+void kn_json_array(kn_json *json, const char *key) { open_level(json, key, true); }
+
+void kn_json_end(kn_json *json)
+{
+    assert(json->depth > 0);
+    bool is_array = json->arrays >> json->depth & 1;
+    json->depth--;
+    if (json->follows) new_line(json);
+    kn_buffer_char(&json->out, is_array ? ']' : '}');
+    json->follows = true;
+}
+
+void kn_json_bytes(kn_json *json, const char *key, const char *bytes, size_t n_bytes)
+{
+    start(json, key);
+    put_string(&json->out, bytes, n_bytes);
+}
+
+void kn_json_text(kn_json *json, const char *key, const char *text) { kn_json_bytes(json, key, text, strlen(text)); }
+
+void kn_json_count(kn_json *json, const char *key, uint64_t count)
+{
+    start(json, key);
+    kn_buffer_printf(&json->out, "%" PRIu64, count);
+}
+
+/* "%.15g", with whatever the locale puts between the digits as a point, at least one digit behind it, and an exponent
+ * without plus and zeros. */
+void kn_json_real(kn_json *json, const char *key, double value)
+{
+    char text[64], *at = text;
+    if (!isfinite(value)) {
+        kn_json_null(json, key);
+        return;
+    }
+    start(json, key);
+    snprintf(text, sizeof text, "%.15g", value);
+    at += *at == '-';
+    size_t n_whole = strspn(at, "0123456789");
+    kn_buffer_append(&json->out, text, (size_t)(at - text) + n_whole);
+    at += n_whole;
+    const char *exponent = strchr(at, 'e');
+    if (*at != '\0' && *at != 'e') {
+        while (*at < '0' || *at > '9') at++;
+        kn_buffer_char(&json->out, '.');
+        kn_buffer_append(&json->out, at, strspn(at, "0123456789"));
+    } else if (exponent == NULL) {
+        kn_buffer_text(&json->out, ".0");
+    }
+    if (exponent == NULL) return;
+    kn_buffer_text(&json->out, exponent[1] == '-' ? "e-" : "e");
+    kn_buffer_text(&json->out, exponent + 1 + strspn(exponent + 1, "+-0"));
+}
+
+void kn_json_bool(kn_json *json, const char *key, bool value)
+{
+    start(json, key);
+    kn_buffer_text(&json->out, value ? "true" : "false");
+}
+
+void kn_json_null(kn_json *json, const char *key)
+{
+    start(json, key);
+    kn_buffer_text(&json->out, "null");
+}
+
+kn_status kn_json_finish(char **out, kn_json *json, kn_error *err)
+{
+    assert(json->depth == 0);
+    kn_buffer_char(&json->out, '\n');
+    kn_status status = kn_buffer_finish(out, &json->out, err);
+    *json = (kn_json){0};
+    return status;
+}
