@@ -314,7 +314,9 @@ static void a_wrong_file_is_refused_with_both_places(void **state)
     kn_error err = {{0}};
     kn_tree *tree;
     assert_int_equal(kn_tree_parse(&tree, "a;\0;*", 5, "h.csv", false, &err), KN_INPUT);
-    assert_string_equal(err.message, "h.csv, line 1: a NUL byte; this is no text file");
+    assert_string_equal(
+        err.message,
+        "h.csv, line 1, character 3: a NUL byte; this is no text file, or UTF-16: save the hierarchy as UTF-8");
     err.message[0] = '\0';
     assert_int_equal(kn_tree_parse(&tree, "a;x\na;y", 7, "h.csv", true, &err), KN_INPUT);
     assert_non_null(strstr(err.message, "(redacted)"));
@@ -579,6 +581,11 @@ static void intervals_are_aligned_and_nest(void **state)
     assert_spec(KN_TYPE_INT, CELLS("3", "4"), "intervals(2.5)", "3;\"[2.5,5)\";*\n4;\"[2.5,5)\";*\n");
     assert_spec(KN_TYPE_INT, CELLS("1000000000000", "5"), "intervals(1000000000)",
                 "5;0..999999999;*\n1000000000000;1000000000000..1000999999999;*\n");
+
+    assert_spec(KN_TYPE_DECIMAL, CELLS("0.29999999999999999999"), "intervals(0.1)",
+                "0.29999999999999999999;\"[0.2,0.3)\";*\n"); /* below 0.3, though both are one double */
+    assert_spec(KN_TYPE_DECIMAL, CELLS("-0.30000000000000000001"), "intervals(0.1)",
+                "-0.30000000000000000001;\"[-0.4,-0.3)\";*\n");
 
     /* a value lies in its interval and in no other, for decimals that doubles cannot hold */
     for (int i = -2000; i <= 2000; i++) {
@@ -960,6 +967,23 @@ static void a_text_that_is_no_generalization_is_refused(void **state)
 }
 
 /* --- Tools ----------------------------------------------------------------------------------------------------- */
+
+static void long_numbers_are_placed_by_their_digits(void **state)
+{
+#define LONG "10000000000000000"
+    const char *cells[] = {LONG "10", LONG "20", LONG "30", LONG "40"}; /* four values, one double */
+    kn_table *table = test_typed_table(KN_TYPE_INT, 4, 1, cells);
+    kn_domain *ranges = test_domain(table, 0, NULL);
+    assert_int_equal(ranges->n_codes, 4);
+    assert_parsed(ranges, NULL, LONG "20", 1, 1);
+    assert_parsed(ranges, NULL, LONG "20.." LONG "30", 1, 2);
+    assert_parsed(ranges, NULL, LONG "11.." LONG "39", 1, 2); /* ends that the data lacks */
+    assert_parsed(ranges, NULL, LONG "00.." LONG "10.5", 0, 0);
+    assert_not_parsed(ranges, NULL, LONG "41.." LONG "49", "no value of the data lies in that interval");
+    assert_not_parsed(ranges, NULL, LONG "21.." LONG "29", "no value of the data lies in that interval");
+    kn_domain_free(ranges);
+    test_table_free(table);
+}
 
 static void assert_shown(const kn_tree *tree, const kn_domain *domain, uint32_t width, uint32_t max_lines,
                          const char *expected)
@@ -1375,6 +1399,7 @@ int main(void)
         cmocka_unit_test(a_slip_in_a_spec_is_no_missing_file),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(a_text_that_is_no_generalization_is_refused),
+        cmocka_unit_test(long_numbers_are_placed_by_their_digits),
         cmocka_unit_test(a_tree_is_drawn_within_its_width_and_lines),
         cmocka_unit_test(no_drawing_has_more_lines_or_columns_than_allowed),
         cmocka_unit_test(make_writes_what_the_spec_does),

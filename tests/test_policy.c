@@ -196,6 +196,96 @@ static void a_value_that_makes_no_sense_is_refused_with_its_place_and_key(void *
     refused("version: 1\n---\n[\n", ":", "");
 }
 
+/* The bytes are refused; the message goes on after the file's name with `words`. */
+static void bytes_refused(const char *bytes, size_t n_bytes, const char *words)
+{
+    kn_settings *settings = NULL;
+    kn_error failure = {{0}};
+    assert_ok(kn_settings_new(&settings, err));
+    file_write(bytes, n_bytes);
+    assert_int_equal(kn_settings_load(settings, path, &failure), KN_USAGE);
+    unlink(path);
+    if (strncmp(failure.message + strlen(path), words, strlen(words)) != 0) fail_msg("%s", failure.message);
+    kn_settings_free(settings);
+}
+
+static void a_nul_byte_does_not_end_a_policy(void **state)
+{
+#define BYTES(text) text, sizeof text - 1
+    const char nul[] = ":3:7: a NUL byte";
+    bytes_refused(BYTES("version: 1\nmodels:\n  - k-a\0nonymity: {k: 3}\n"), ":3:8: a NUL byte");
+    bytes_refused(BYTES("version: 1\r\nmissing: value\r\n# \xC3\xA4\xC3\xB6\xC3\xBC \0\r\nseed: 1\r\n"), nul);
+    bytes_refused(BYTES("version: 1\nseed: 1\n\0"), ":3:1: a NUL byte");
+    bytes_refused(BYTES("version: 1\nperson: \"a\\0b\"\n"), ":2:10: a NUL byte"); /* escaped, so a value has it */
+    bytes_refused(BYTES("version: 1\ncolumns: {\"a\\0b\": quasi}\n"), ":2");
+}
+
+static void a_policy_in_wide_characters_is_called_what_it_is(void **state)
+{
+    const char *words = ": the policy is UTF-16 or UTF-32; save it as UTF-8";
+    bytes_refused(BYTES("\xFF\xFEv\0e\0"), words);
+    bytes_refused(BYTES("\xFE\xFF\0v\0e"), words);
+    bytes_refused(BYTES("v\0e\0r\0"), words);
+    bytes_refused(BYTES("\0v\0e\0r"), words);
+    bytes_refused(BYTES("\xFF\xFE\0\0v\0\0\0"), words);
+    bytes_refused(BYTES("\0\0\xFE\xFF\0\0\0v"), words);
+}
+
+/* Which of the policy's models a flag leaves in force, as their specs in order, each followed by a blank. */
+static void models_left(const char *text, const char *option, const char *value, const char *expected)
+{
+    kn_settings *settings = NULL;
+    char left[512] = "";
+    assert_ok(load(&settings, text, err));
+    assert_ok(kn_settings_set(settings, option, value, err));
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *item = &settings->items.items[i];
+        if (strcmp(item->option, "model") != 0 || item->where == NULL || !kn_setting_in_force(settings, item)) continue;
+        strcat(strcat(left, item->value), " ");
+    }
+    assert_string_equal(left, expected);
+    kn_settings_free(settings);
+}
+
+static void a_flag_replaces_the_model_of_its_column_only(void **state)
+{
+#define TWO_COLUMNS                                                                                                    \
+    "version: 1\ncolumns: {q: quasi, a: sensitive, 'b,c': sensitive}\nmodels:\n  - k-anonymity: {k: 3}\n"
+    const char two[] = TWO_COLUMNS "  - l-diversity: {column: a, l: 2}\n  - l-diversity: {column: 'b,c', l: 3}\n";
+#define K3 "k-anonymity:k=3 "
+#define LA "l-diversity:column=a,l=2 "
+#define LB "l-diversity:column=b\\,c,l=3 "
+    models_left(two, "model", "l-diversity:column=a,l=4", K3 LB);
+    models_left(two, "model", "l-diversity:l=4,column=b\\,c", K3 LA);
+    models_left(two, "model", "l-diversity:l=4", K3 LA LB); /* names none of two: an error later, nothing is lost */
+    models_left(two, "model", "t-closeness:column=a,t=.5", K3 LA LB);
+    models_left(two, "model", "k-anonymity:k=5", LA LB);
+    models_left(two, "k", "5", LA LB);
+    models_left(two, "qi", "a", K3 LA LB);
+
+    const char one[] = "version: 1\ncolumns: {q: quasi, a: sensitive}\nmodels:\n  - l-diversity: {l: 2}\n";
+    models_left(one, "model", "l-diversity:column=a,l=4", ""); /* the only sensitive column is what both mean */
+    models_left(one, "model", "l-diversity:l=4", "");
+    models_left(one, "model", "l-diversity:column=b,l=4", "l-diversity:l=2 ");
+    models_left(one, "k", "5", "l-diversity:l=2 ");
+    const char map[] = "version: 1\nmodels:\n  - k-map: {k: 2, population: p.csv}\n";
+    models_left(map, "model", "k-map:k=3,population=q.csv", "");
+}
+
+static void a_flag_may_take_the_second_sensitive_column_away(void **state)
+{
+    kn_settings *settings = NULL;
+    assert_ok(load(&settings, TWO_COLUMNS "  - l-diversity: {column: a, l: 2}\n", err));
+    assert_ok(kn_settings_set(settings, "model", "l-diversity:l=4", err));
+    const kn_setting *model = &settings->items.items[settings->items.n - 2];
+    assert_string_equal(model->value, "l-diversity:column=a,l=2");
+    assert_true(kn_setting_in_force(settings, model));
+    assert_ok(kn_settings_set(settings, "insensitive", "b\\,c", err)); /* now a is the only one */
+    model = &settings->items.items[settings->items.n - 3];
+    assert_false(kn_setting_in_force(settings, model));
+    kn_settings_free(settings);
+}
+
 static void a_list_of_values_keeps_their_commas_and_bars(void **state)
 {
     kn_settings *settings = NULL;
@@ -306,6 +396,10 @@ int main(void)
         cmocka_unit_test(scalars_are_not_guessed),
         cmocka_unit_test(what_the_schema_does_not_know_is_refused_with_its_place),
         cmocka_unit_test(a_value_that_makes_no_sense_is_refused_with_its_place_and_key),
+        cmocka_unit_test(a_nul_byte_does_not_end_a_policy),
+        cmocka_unit_test(a_policy_in_wide_characters_is_called_what_it_is),
+        cmocka_unit_test(a_flag_replaces_the_model_of_its_column_only),
+        cmocka_unit_test(a_flag_may_take_the_second_sensitive_column_away),
         cmocka_unit_test(a_list_of_values_keeps_their_commas_and_bars),
         cmocka_unit_test(a_level_or_a_weight_is_of_a_quasi_identifier),
         cmocka_unit_test(a_policy_that_is_not_there_is_an_input_error),

@@ -108,18 +108,23 @@ static void skip_line_end(reader *in)
 
 static kn_status check_text(const kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err)
 {
-    uint64_t line = 1;
+    uint64_t line = 1, character = 1;
     if (n_bytes >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0))
         return kn_error_set(err, KN_INPUT, "%s: the hierarchy is UTF-16; save it as UTF-8", paths->name);
-    for (size_t i = 0; i < n_bytes;) {
+    for (size_t i = 0; i < n_bytes; character++) {
         size_t n = character_bytes((const unsigned char *)bytes + i, n_bytes - i);
         if (n == 0)
             return kn_error_set(err, KN_INPUT, "%s, line %llu: byte 0x%02X is not UTF-8; save the hierarchy as UTF-8",
                                 paths->name, (unsigned long long)line, (unsigned)(unsigned char)bytes[i]);
         if (bytes[i] == '\0')
-            return kn_error_set(err, KN_INPUT, "%s, line %llu: a NUL byte; this is no text file", paths->name,
-                                (unsigned long long)line);
-        if (bytes[i] == '\n' || (bytes[i] == '\r' && (i + 1 == n_bytes || bytes[i + 1] != '\n'))) line++;
+            return kn_error_set(err, KN_INPUT,
+                                "%s, line %llu, character %llu: a NUL byte; this is no text file, or UTF-16: save the "
+                                "hierarchy as UTF-8",
+                                paths->name, (unsigned long long)line, (unsigned long long)character);
+        if (bytes[i] == '\n' || (bytes[i] == '\r' && (i + 1 == n_bytes || bytes[i + 1] != '\n'))) {
+            line++;
+            character = 0;
+        }
         i += n;
     }
     return KN_OK;

@@ -654,6 +654,32 @@ done:
     return status;
 }
 
+/* libfyaml stops at a NUL byte as if the file ended there, and whatever stands behind it, a model perhaps, would be
+ * lost without a word. Wide characters are full of them. */
+static kn_status check_bytes(const char *path, const char *text, size_t n_bytes, kn_error *err)
+{
+    bool is_marked = n_bytes >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0);
+    bool is_wide = n_bytes >= 2 && (text[0] == '\0') != (text[1] == '\0'); /* a policy starts with ASCII */
+    bool is_wider = n_bytes >= 4 && text[0] == '\0' && text[1] == '\0' && (text[2] != '\0' || text[3] != '\0');
+    if (is_marked || is_wide || is_wider)
+        return kn_error_set(err, KN_USAGE,
+                            "%.1000s: the policy is UTF-16 or UTF-32; save it as UTF-8 (iconv -f utf-16 -t utf-8)",
+                            path);
+    const char *nul = memchr(text, '\0', n_bytes);
+    if (nul == NULL) return KN_OK;
+    unsigned line = 1, character = 1;
+    for (const char *at = text; at < nul; at++) {
+        bool ends_line = *at == '\n' || (*at == '\r' && at[1] != '\n');
+        line += ends_line;
+        if (ends_line) character = 1;
+        else character += ((unsigned char)*at & 0xC0) != 0x80; /* characters, as the parser counts them */
+    }
+    return kn_error_set(err, KN_USAGE,
+                        "%.1000s:%u:%u: a NUL byte; a policy is text, and what stands behind this byte would be lost: "
+                        "remove it",
+                        path, line, character);
+}
+
 /* The parser's first complaint, with its place. */
 static kn_status syntax_error(const char *path, const char *text, struct fy_diag *diag, kn_error *err)
 {
@@ -707,6 +733,7 @@ kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err)
     if (settings->policy_path != NULL)
         KN_FAIL(KN_USAGE, "a policy was read already (%.500s); give one", settings->policy_path);
     KN_TRY(file_text(&text, &n_bytes, path, err));
+    KN_TRY(check_bytes(path, text, n_bytes, err));
     fy_diag_cfg_default(&diag_options);
     diag_options.fp = NULL;
     diag = fy_diag_create(&diag_options);

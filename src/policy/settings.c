@@ -2,7 +2,6 @@
 #include "policy/settings.h"
 
 #include "base/param.h"
-#include "base/words.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -245,6 +244,11 @@ double kn_settings_suppression(const kn_settings *settings, bool *is_percent)
     return number;
 }
 
+typedef struct slice {
+    const char *bytes;
+    size_t n;
+} slice;
+
 static bool is_role(const char *option) { return is_one_of("qi|sensitive|identifier|insensitive", option); }
 
 static bool same_until(const char *a, const char *b, char end)
@@ -254,15 +258,77 @@ static bool same_until(const char *a, const char *b, char end)
     return n == strcspn(b, stop) && memcmp(a, b, n) == 0;
 }
 
+/* The next item of a comma list as it is written, "\\," and all: what two settings say is compared without unescaping
+ * it, since a comma is the only thing that anybody escapes. False at the end; *list is NULL after the last item. */
+static bool next_item(slice *item, const char **list)
+{
+    if (*list == NULL) return false;
+    const char *end = *list;
+    while (*end != '\0' && *end != ',') end += end[0] == '\\' && end[1] == ',' ? 2 : 1;
+    *item = (slice){*list, (size_t)(end - *list)};
+    *list = *end == ',' ? end + 1 : NULL;
+    return true;
+}
+
+static bool same_slice(slice a, slice b) { return a.n == b.n && (a.n == 0 || memcmp(a.bytes, b.bytes, a.n) == 0); }
+
+static bool list_holds(const char *list, slice wanted)
+{
+    for (slice item; next_item(&item, &list);)
+        if (same_slice(item, wanted)) return true;
+    return false;
+}
+
+/* A policy's role for a column, to which some flag gives another one. */
+static bool role_is_overridden(const kn_settings *settings, const kn_setting *role)
+{
+    for (size_t i = 0; role->where != NULL && i < settings->items.n; i++) {
+        const kn_setting *flag = &settings->items.items[i];
+        if (flag->where == NULL && is_role(flag->option) &&
+            list_holds(flag->value, (slice){role->value, strlen(role->value)}))
+            return true;
+    }
+    return false;
+}
+
+/* The only sensitive column: models that name none protect it. Empty when there are several, or none. */
+static slice only_sensitive(const kn_settings *settings)
+{
+    slice only = {NULL, 0}, name;
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *role = &settings->items.items[i];
+        if (strcmp(role->option, "sensitive") != 0 || role_is_overridden(settings, role)) continue;
+        for (const char *list = role->value; next_item(&name, &list);) {
+            if (only.bytes != NULL && !same_slice(only, name)) return (slice){NULL, 0};
+            only = name;
+        }
+    }
+    return only;
+}
+
+/* What "column=" says in "l-diversity:column=a,l=2"; otherwise the only sensitive column. */
+static slice model_column(const kn_settings *settings, const char *spec)
+{
+    static const char key[] = "column=";
+    const char *params = strchr(spec, ':');
+    slice item;
+    if (params != NULL) params++;
+    while (next_item(&item, &params))
+        if (item.n >= strlen(key) && memcmp(item.bytes, key, strlen(key)) == 0)
+            return (slice){item.bytes + strlen(key), item.n - strlen(key)};
+    return only_sensitive(settings);
+}
+
 /* Both are of options that may be repeated; `flag` is a flag. */
-static bool flag_overrides(const kn_setting *flag, const kn_setting *setting)
+static bool flag_overrides(const kn_settings *settings, const kn_setting *flag, const kn_setting *setting)
 {
     const kn_option *option = find_option(setting->option);
-    if (is_role(setting->option)) return is_role(flag->option) && kn_words_hold(flag->value, setting->value);
     if (strcmp(setting->option, "model") == 0 && strcmp(flag->option, "k") == 0)
         return same_until(setting->value, "k-anonymity", ':');
     if (strcmp(flag->option, setting->option) != 0) return false;
-    if (strcmp(setting->option, "model") == 0) return same_until(flag->value, setting->value, ':');
+    if (strcmp(setting->option, "model") == 0)
+        return same_until(flag->value, setting->value, ':') &&
+               same_slice(model_column(settings, flag->value), model_column(settings, setting->value));
     if (option != NULL && option->argument != NULL && strncmp(option->argument, "COL=", 4) == 0)
         return same_until(flag->value, setting->value, '=');
     return true;
@@ -271,9 +337,10 @@ static bool flag_overrides(const kn_setting *flag, const kn_setting *setting)
 bool kn_setting_in_force(const kn_settings *settings, const kn_setting *setting)
 {
     if (setting->where == NULL) return true;
+    if (is_role(setting->option)) return !role_is_overridden(settings, setting);
     for (size_t i = 0; i < settings->items.n; i++) {
         const kn_setting *flag = &settings->items.items[i];
-        if (flag->where == NULL && flag_overrides(flag, setting)) return false;
+        if (flag->where == NULL && flag_overrides(settings, flag, setting)) return false;
     }
     return true;
 }

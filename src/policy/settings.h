@@ -41,8 +41,9 @@ bool kn_level_read(uint32_t *out, const char *text, size_t n_bytes);
 /* The n-th setting of an option that adds up: flags if there are any, otherwise the policy's. NULL past the end. */
 const kn_setting *kn_settings_nth(const kn_settings *settings, const char *option, size_t n);
 /* Whether a setting counts: a flag always does; a policy's unless a flag says otherwise about the same column (roles
- * and COL=... options), the same model (--model, -k), or the same option (all others). A flag never takes away what it
- * does not mention. */
+ * and COL=... options), the same model of the same column (--model; one that names no column protects the only
+ * sensitive one; -k is k-anonymity), or the same option (all others). A flag never takes away what it does not mention.
+ */
 bool kn_setting_in_force(const kn_settings *settings, const kn_setting *setting);
 /* The model that a setting of -k or --model asks for, appended to `spec`: "k-anonymity:k=5". */
 void kn_setting_model(kn_buffer *spec, const kn_setting *setting);
