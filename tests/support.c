@@ -2,6 +2,7 @@
 
 #include "hierarchy/paths.h"
 #include "table/dates.h"
+#include "table/number.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,13 +35,23 @@ static int by_value(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
+/* Long numbers may share a double and still differ; those of a test have equally many digits, so bytes are their order.
+ */
+static bool same_decimal(const char *a, const char *b)
+{
+    kn_decimal x, y;
+    if (kn_decimal_parse(&x, a, strlen(a), true) == KN_NUMBER_NONE) return true; /* dates */
+    return kn_decimal_parse(&y, b, strlen(b), true) == KN_NUMBER_NONE || kn_decimal_compare(&x, &y) == 0;
+}
+
 /* Spellings of one number are one value. */
 static void number_values(kn_column *column, const spelled *sorted)
 {
     if (column->number == NULL) return;
     uint32_t n_values = 0, *value_of = MAKE(column->n_spellings, uint32_t);
     for (uint32_t i = 0; i < column->n_spellings; i++) {
-        bool same = i > 0 && sorted[i].text != NULL && sorted[i].number == sorted[i - 1].number;
+        bool same = i > 0 && sorted[i].text != NULL && sorted[i].number == sorted[i - 1].number &&
+                    same_decimal(sorted[i].text, sorted[i - 1].text);
         if (!same) column->number[n_values++] = sorted[i].text != NULL ? sorted[i].number : (double)NAN;
         value_of[i] = n_values - 1;
     }

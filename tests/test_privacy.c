@@ -2,6 +2,7 @@
  * and Li's printed examples, what is impossible, populations. */
 #include "release_support.h"
 
+#include "hierarchy/build.h"
 #include "privacy/privacy.h"
 
 #include <math.h>
@@ -944,6 +945,59 @@ static void a_population_is_counted_inside_the_cells(void **state)
     test_case_free(&c);
 }
 
+static void a_population_of_long_numbers_is_counted_by_their_digits(void **state)
+{
+#define LONG "10000000000000000"
+    const char *rows[] = {LONG "10", LONG "20", LONG "40"}, /* three values, one double */
+        *people_cells[] = {LONG "05", LONG "10", LONG "15", LONG "20", LONG "30", LONG "40", LONG "40", LONG "50"};
+    test_case c = test_case_new(test_typed_table(KN_TYPE_INT, 3, 1, rows), 0);
+    c.domains[0] = test_domain(c.table, 0, NULL);
+    test_case_finish(&c);
+    kn_table *people = test_typed_table(KN_TYPE_INT, 8, 1, people_cells);
+    kn_population *population;
+    assert_ok(kn_population_new(&population, people, c.tuples, err));
+    kn_cell cells[] = {{0, 0, KN_NONE}, {0, 1, KN_NONE}, {1, 2, KN_NONE}, {2, 2, KN_NONE}};
+    const unsigned expected[] = {1, 3, 4, 2};
+    for (int i = 0; i < 4; i++) assert_int_equal(kn_population_count(population, &cells[i], NULL), expected[i]);
+    kn_population_free(population);
+    test_table_free(people);
+    test_case_free(&c);
+}
+
+/* order(low<middle<high): the order is the user's, and a word that it does not list stands nowhere in it. */
+static void a_population_follows_the_order_that_the_user_gave(void **state)
+{
+    const char *rows[] = {"low", "middle", "high"}, *people_cells[] = {"low", "low", "middle", "high", "lower", NULL};
+    test_case c = test_case_new(test_text_table(3, 1, rows), 0);
+    kn_hierarchy_request request = {.spec = "order(low<middle<high)", .weight = 1, .max_level = KN_NONE};
+    assert_ok(kn_domain_build(&c.domains[0], &c.table->columns[0], "test.csv", 3, &request, err));
+    test_case_finish(&c);
+    kn_table *people = test_text_table(6, 1, people_cells);
+    kn_population *population;
+    assert_ok(kn_population_new(&population, people, c.tuples, err));
+    kn_cell cells[] = {{0, 0, KN_NONE}, {0, 1, KN_NONE}, {1, 2, KN_NONE}, {0, 2, KN_NONE}};
+    const unsigned expected[] = {2, 3, 2, 6};
+    for (int i = 0; i < 4; i++) assert_int_equal(kn_population_count(population, &cells[i], NULL), expected[i]);
+    kn_population_free(population);
+    test_table_free(people);
+    test_case_free(&c);
+    /* numbers in an order that is not theirs: what lies between two of them nobody knows */
+    const int numbers[] = {1, 2, 3}, people_numbers[] = {1, 2, 3, 3, 4};
+    c = test_case_new(test_table(3, 1, numbers), 0);
+    request.spec = "order(3<1<2)";
+    assert_ok(kn_domain_build(&c.domains[0], &c.table->columns[0], "test.csv", 3, &request, err));
+    test_case_finish(&c);
+    people = test_table(5, 1, people_numbers);
+    assert_ok(kn_population_new(&population, people, c.tuples, err));
+    kn_cell three_and_one = {0, 1, KN_NONE}, two = {2, 2, KN_NONE}, one_and_two = {1, 2, KN_NONE};
+    assert_int_equal(kn_population_count(population, &three_and_one, NULL), 3);
+    assert_int_equal(kn_population_count(population, &two, NULL), 1);
+    assert_int_equal(kn_population_count(population, &one_and_two, NULL), 2);
+    kn_population_free(population);
+    test_table_free(people);
+    test_case_free(&c);
+}
+
 static void populations_agree_with_a_slow_count(void **state)
 {
     kn_rng rng = kn_rng_new(29, 0);
@@ -1089,6 +1143,8 @@ int main(void)
         cmocka_unit_test(every_model_has_a_page_that_states_its_properties),
         cmocka_unit_test(every_failed_allocation_is_reported_and_nothing_leaks),
         cmocka_unit_test(a_population_is_counted_inside_the_cells),
+        cmocka_unit_test(a_population_of_long_numbers_is_counted_by_their_digits),
+        cmocka_unit_test(a_population_follows_the_order_that_the_user_gave),
         cmocka_unit_test(populations_agree_with_a_slow_count),
         cmocka_unit_test(a_box_tree_counts_and_adds_what_a_scan_does),
         cmocka_unit_test(k_map_and_delta_presence_count_people),

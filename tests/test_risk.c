@@ -568,6 +568,9 @@ static void a_released_cell_covers_what_it_says(void **state)
     assert_true(covers("34", "34"));
     assert_true(covers("34", "34.0"));
     assert_false(covers("34", "35"));
+    assert_false(covers("1000000000000000001", "1000000000000000002")); /* one double */
+    assert_false(covers("1000000000000000001..1000000000000000003", "1000000000000000004"));
+    assert_true(covers("1000000000000000001..1000000000000000003", "+1000000000000000002"));
     assert_false(covers("01234", "1234")); /* codes, not numbers */
     assert_true(covers("*", "anything"));
     assert_true(covers("30..39", "30") && covers("30..39", "39") && covers("30..39", "34.5"));

@@ -540,6 +540,37 @@ static void numbers_mean_themselves_or_an_interval(void **state)
     test_table_free(table);
 }
 
+static void long_numbers_mean_what_their_digits_say(void **state)
+{
+#define LONG "10000000000000000"
+    const char *const cells[] = {LONG "10", LONG "20"};
+    kn_table *table = test_typed_table(KN_TYPE_INT, 2, 1, cells);
+    kn_domain *domain = test_domain(table, 0, NULL), *tree = test_domain(table, 0, LONG "10;x;*\n" LONG "20;y;*\n");
+    ASSERT_PAIRS(
+        domain, KN_TYPE_INT, false, {LONG "12", LONG "11.." LONG "13", true}, {LONG "11", LONG "11.." LONG "13", true},
+        {LONG "13", LONG "11.." LONG "13", true}, {LONG "10", LONG "11.." LONG "13", false},
+        {LONG "14", LONG "11.." LONG "13", false}, {LONG "12", LONG "12.0", true}, {LONG "12", LONG "13", false},
+        {LONG "12", "+" LONG "12", true}, {LONG "12", "[" LONG "12," LONG "13)", true},
+        {LONG "13", "[" LONG "12," LONG "13)", false}, {"-" LONG "12", "-" LONG "13..-" LONG "11", true},
+        {"-" LONG "12", "-" LONG "11..-" LONG "10", false}, {"0." LONG "12", "0." LONG "11..0." LONG "13", true},
+        {"0." LONG "14", "0." LONG "11..0." LONG "13", false}, {LONG "12", "*", true}, {LONG "12", "1..2e18", true});
+    ASSERT_PAIRS(tree, KN_TYPE_INT, false, {LONG "10", "x", true}, {"+" LONG "10", "x", true},
+                 {"+" LONG "10", "y", false}, {"+" LONG "20", "y", true}, {"+" LONG "20", "x", false});
+    /* the same without the order of rows */
+    kn_verify_column column = {.name = "a", .role = KN_ROLE_QUASI, .type = KN_TYPE_INT, .domain = domain};
+    kn_verify_request request = {.columns = &column, .n_columns = 1, .max_suppressed = -1, .delimiter = ','};
+    const char original[] = "a\n" LONG "10\n" LONG "20\n";
+    kn_verdict *verdict = verify_texts(&request, "a\n" LONG "05.." LONG "15\n" LONG "15.." LONG "25\n", original);
+    assert_true(verdict->holds);
+    kn_verdict_free(verdict);
+    verdict = verify_texts(&request, "a\n" LONG "05.." LONG "15\n" LONG "05.." LONG "15\n", original);
+    assert_check(verdict, "values generalize the original", KN_CHECK_BROKEN, "");
+    kn_verdict_free(verdict);
+    kn_domain_free(domain);
+    kn_domain_free(tree);
+    test_table_free(table);
+}
+
 static void dates_mean_themselves_or_an_interval(void **state)
 {
     const int cells[] = {1, 5};
@@ -558,9 +589,9 @@ static void dates_mean_themselves_or_an_interval(void **state)
                  {"13/1/2000", "1990..1999", false}, {"31/12/1999", "1999-12-31", true},
                  {"31/12/1999", "1999-12-30", false}, {"31/12/1999", "1999-W52", true}, {"13/1/2000", "2000-W02", true},
                  {"17/1/2000", "2000-W02", false}, {"31/12/1999", "1999-13", false}, {"31/12/1999", "199", false},
-                 {"1999-12-31T23:59:59.9", "1999", true}, {"2000-01-01", "1999", false},
-                 {"1969-12-31", "1900-01-01..1970-01-01", true}, {"20240131", "20240101..20240201", true},
-                 {"", "2024-02-01..2024-03-01", false}, {"", "*", true});
+                 {"1999-12-31T23:59:59.9", "1999", true}, {"1999-12-31T23:59:59.999999999", "1999", true},
+                 {"2000-01-01", "1999", false}, {"1969-12-31", "1900-01-01..1970-01-01", true},
+                 {"20240131", "20240101..20240201", true}, {"", "2024-02-01..2024-03-01", false}, {"", "*", true});
     kn_domain_free(domain);
     test_table_free(table);
 }
@@ -1019,6 +1050,39 @@ static void the_papers_figures_come_out(void **state)
     verdict = verify_classes(diabetes, KN_TYPE_TEXT, "t-closeness", "t=0.333", NULL);
     assert_check(verdict, "t-closeness", KN_CHECK_BROKEN, "; 2 classes break it"); /* nobody has it in block 3 */
     kn_verdict_free(verdict);
+}
+
+/* Whatever stands before their last digits, values keep their order, and so the ordered distance. */
+static void long_numbers_keep_their_order(void **state)
+{
+    static const char *const forms[] = {"1000000000000000%03d", "+1000000000000000%03d.0", "0.1000000000000000%03d",
+                                        "1000000000000000%03de5", "2024-01-31T10:00:00.000000%03d"};
+    kn_rng rng = kn_rng_new(18, 0);
+    for (int round = 0; round < 100; round++) {
+        size_t form = (size_t)round % 5;
+        char small[1000] = "q,s\n", large[1000] = "q,s\n", negative[1000] = "q,s\n", cell[64];
+        for (int row = 0; row < 12; row++) {
+            int class = row < 2 ? row : (int)kn_rng_below(&rng, 2), value = (int)kn_rng_below(&rng, 120);
+            sprintf(small + strlen(small), "%d,%d\n", class, value);
+            snprintf(cell, sizeof cell, forms[form], value);
+            sprintf(large + strlen(large), "%d,%s\n", class, cell);
+            sprintf(negative + strlen(negative), "%d,-%s\n", class, cell + (cell[0] == '+'));
+        }
+        kn_type type = form == 4 ? KN_TYPE_DATE : KN_TYPE_DECIMAL;
+        const char params[] = "t=1,distance=ordered";
+        kn_verdict *expected = verify_classes(small, KN_TYPE_INT, "t-closeness", params, NULL);
+        kn_verdict *verdict = verify_classes(large, type, "t-closeness", params, NULL);
+        double worst = find_check(expected, "t-closeness")->worst;
+        if (fabs(find_check(verdict, "t-closeness")->worst - worst) > 1e-12)
+            fail_msg("%g instead of %g:\n%s", find_check(verdict, "t-closeness")->worst, worst, large);
+        kn_verdict_free(verdict);
+        if (type != KN_TYPE_DATE) { /* turned round, the distance is the same */
+            verdict = verify_classes(negative, type, "t-closeness", params, NULL);
+            assert_true(fabs(find_check(verdict, "t-closeness")->worst - worst) < 1e-12);
+            kn_verdict_free(verdict);
+        }
+        kn_verdict_free(expected);
+    }
 }
 
 static void ordered_text_takes_the_order_of_its_hierarchy(void **state)
@@ -1499,6 +1563,7 @@ int main(void)
         cmocka_unit_test(values_are_hidden_when_redaction_is_asked_for),
         cmocka_unit_test(wrong_files_and_parameters_are_errors),
         cmocka_unit_test(numbers_mean_themselves_or_an_interval),
+        cmocka_unit_test(long_numbers_mean_what_their_digits_say),
         cmocka_unit_test(dates_mean_themselves_or_an_interval),
         cmocka_unit_test(text_means_itself_or_a_set),
         cmocka_unit_test(ordered_text_means_an_interval_of_its_order),
@@ -1509,6 +1574,7 @@ int main(void)
         cmocka_unit_test(large_files_are_read_as_they_are),
         cmocka_unit_test(every_model_agrees_with_a_slow_count_and_refuses_beyond_it),
         cmocka_unit_test(the_papers_figures_come_out),
+        cmocka_unit_test(long_numbers_keep_their_order),
         cmocka_unit_test(ordered_text_takes_the_order_of_its_hierarchy),
         cmocka_unit_test(missing_sensitive_cells_are_one_value),
         cmocka_unit_test(enhanced_beta_likeness_holds_frequent_values_tighter),

@@ -136,7 +136,7 @@ kn_status kn_build_auto_numbers(kn_build *build, kn_error *err)
     KN_NEW_RAW(c.level, build->n_present);
     memset(c.level, NO_CUT, build->n_present);
     for (uint32_t value = 0; value < build->n_present; value++)
-        c.interval[value] = kn_widths_interval(&widths, build->column->number[value]);
+        c.interval[value] = kn_widths_interval(&widths, build, value);
     divide_levels(&c, build);
     KN_TRY(push_rows(build, &c, err));
 done:

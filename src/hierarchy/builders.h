@@ -59,8 +59,8 @@ typedef struct kn_widths {
 static inline int64_t kn_floor_divide(int64_t a, int64_t b) { return a / b - (a % b != 0 && a < 0 ? 1 : 0); }
 kn_status kn_widths_parse(kn_widths *out, const char *spec, const char *arguments, kn_error *err);
 kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *err);
-/* Which interval of the smallest width a number lies in, counted from 0. */
-int64_t kn_widths_interval(const kn_widths *widths, double number);
+/* Which interval of the smallest width a value of the column lies in, counted from 0. */
+int64_t kn_widths_interval(const kn_widths *widths, const kn_build *build, uint32_t value);
 /* Pushes the label of the intervals from .. to-1 of the smallest width. */
 kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err);
 /* Whether the column's numbers are small enough to be counted in these units. */

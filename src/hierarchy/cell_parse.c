@@ -132,29 +132,35 @@ static void read_member(kn_buffer *out, const char *bytes, size_t n_bytes, size_
     }
 }
 
-/* Where an end of an interval that is no value of the data lies among the values: its own place for numbers and ISO
- * dates, otherwise nowhere. */
-static bool end_number(double *out, const kn_column *column, const kn_buffer *text)
+/* Which value is the first above an end of an interval that is no value of the data: numbers and ISO dates have their
+ * own place, other texts none. */
+static bool place_end(uint32_t *out, const kn_column *column, const kn_buffer *text)
 {
     kn_moment moment;
-    kn_decimal decimal;
+    kn_decimal end, there;
     if (column->number == NULL || text->n == 0) return false;
-    if (column->type != KN_TYPE_DATE) {
-        if (kn_decimal_parse(&decimal, text->bytes, text->n, true) == KN_NUMBER_NONE) return false;
-        *out = kn_decimal_double(&decimal);
+    if (column->type == KN_TYPE_DATE) {
+        if (!kn_date_parse(&moment, text->bytes, text->n, KN_DATE_ISO)) return false;
+        *out = lower_bound(column, kn_moment_number(&moment));
         return true;
     }
-    if (!kn_date_parse(&moment, text->bytes, text->n, KN_DATE_ISO)) return false;
-    *out = kn_moment_number(&moment);
+    if (kn_decimal_parse(&end, text->bytes, text->n, true) == KN_NUMBER_NONE) return false;
+    double number = kn_decimal_double(&end);
+    *out = lower_bound(column, number);
+    for (; *out < n_present(column) && column->number[*out] == number; ++*out) { /* they share a double and differ */
+        size_t n;
+        const char *bytes = kn_column_bytes(column, first_spelling(column, *out), &n);
+        kn_decimal_parse(&there, bytes, n, true);
+        if (kn_decimal_compare(&there, &end) > 0) break;
+    }
     return true;
 }
 
 static kn_status find_end(uint32_t *code, const kn_domain *domain, const kn_buffer *text, bool is_left, kn_error *err)
 {
-    double number;
+    uint32_t value;
     *code = find_code(domain, text->n > 0 ? text->bytes : "", text->n);
-    if (*code == KN_NONE && end_number(&number, domain->column, text)) {
-        uint32_t value = lower_bound(domain->column, number);
+    if (*code == KN_NONE && place_end(&value, domain->column, text)) {
         if (is_left ? value == n_present(domain->column) : value == 0)
             return kn_error_set(err, KN_INPUT, "no value of the data lies in that interval");
         uint32_t nearest = is_left ? value : value - 1;

@@ -5,7 +5,8 @@
  *
  * Everything is counted in units of 10^-scale, as integers: an interval is the number of widths below it. A value
  * belongs to the interval whose left end is not above it; ends are divisions of two exact doubles, correctly rounded
- * like the value itself, so 0.3 lies in [0.3,0.4) although 0.3/0.1 is below 3. */
+ * like the value itself, so 0.3 lies in [0.3,0.4) although 0.3/0.1 is below 3. Where both round to the same double, the
+ * digits decide: 0.29999999999999999999 lies in [0.2,0.3). */
 #include "hierarchy/builders.h"
 
 #include "table/number.h"
@@ -50,14 +51,6 @@ static double left_end(const kn_widths *widths, int64_t interval)
     return (double)(interval * widths->units[0]) / (double)power_of_ten(widths->scale);
 }
 
-int64_t kn_widths_interval(const kn_widths *widths, double number)
-{
-    int64_t interval = (int64_t)floor(number * (double)power_of_ten(widths->scale) / (double)widths->units[0]);
-    while (left_end(widths, interval) > number) interval--;
-    while (left_end(widths, interval + 1) <= number) interval++;
-    return interval;
-}
-
 /* units * 10^-scale without needless zeros. */
 static int print_units(char *out, size_t n_out, int64_t units, uint32_t scale)
 {
@@ -69,6 +62,25 @@ static int print_units(char *out, size_t n_out, int64_t units, uint32_t scale)
     const char *sign = units < 0 ? "-" : "";
     if (scale == 0) return snprintf(out, n_out, "%s%lld", sign, (long long)size);
     return snprintf(out, n_out, "%s%lld.%0*lld", sign, (long long)(size / one), (int)scale, (long long)(size % one));
+}
+
+int64_t kn_widths_interval(const kn_widths *widths, const kn_build *build, uint32_t value)
+{
+    double number = build->column->number[value];
+    int64_t interval = (int64_t)floor(number * (double)power_of_ten(widths->scale) / (double)widths->units[0]);
+    while (left_end(widths, interval) > number) interval--;
+    while (left_end(widths, interval + 1) <= number) interval++;
+    if (left_end(widths, interval) == number) {
+        char end[32];
+        kn_decimal exact_end, exact;
+        size_t n;
+        const char *bytes = kn_build_value(build, value, &n);
+        int n_end = print_units(end, sizeof end, interval * widths->units[0], widths->scale);
+        kn_decimal_parse(&exact_end, end, (size_t)n_end, false);
+        kn_decimal_parse(&exact, bytes, n, true);
+        if (kn_decimal_compare(&exact, &exact_end) < 0) interval--;
+    }
+    return interval;
 }
 
 kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err)
@@ -111,7 +123,7 @@ kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *er
     KN_TRY(check_range(build, widths, err));
     build->paths.n_levels = widths->n + 2;
     for (uint32_t value = 0; value < build->n_present; value++) {
-        int64_t interval = kn_widths_interval(widths, build->column->number[value]);
+        int64_t interval = kn_widths_interval(widths, build, value);
         KN_TRY(kn_build_leaf(build, value, err));
         for (uint32_t i = 0; i < widths->n; i++) {
             int64_t times = widths->units[i] / widths->units[0], from = kn_floor_divide(interval, times) * times;

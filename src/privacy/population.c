@@ -4,6 +4,7 @@
 #include "privacy/population.h"
 
 #include "source/csv/csv_read.h"
+#include "table/number.h"
 
 #include <string.h>
 
@@ -26,31 +27,58 @@ static uint32_t place_of_code(const kn_domain *domain, uint32_t code)
 
 static uint32_t place_nowhere(const kn_domain *domain) { return place_of_code(domain, domain->n_codes); }
 
-static double number_of_code(const kn_domain *domain, uint32_t code)
+/* Exact: long numbers may share a double and still differ. */
+static int compare_values(const kn_column *ours, uint32_t our_spelling, const kn_column *theirs, uint32_t spelling)
 {
-    return domain->column->number[kn_column_value(domain->column, domain->spelling_of_code[code])];
+    double a = ours->number[kn_column_value(ours, our_spelling)], b = theirs->number[kn_column_value(theirs, spelling)];
+    if (a != b || ours->type == KN_TYPE_DATE) return (a > b) - (a < b);
+    kn_decimal x, y;
+    size_t n_x, n_y;
+    const char *bytes_x = kn_column_bytes(ours, our_spelling, &n_x), *bytes_y = kn_column_bytes(theirs, spelling, &n_y);
+    kn_decimal_parse(&x, bytes_x, n_x, true);
+    kn_decimal_parse(&y, bytes_y, n_y, true);
+    return kn_decimal_compare(&x, &y);
 }
 
-static uint32_t range_place(const kn_domain *domain, double number)
+/* The spellings that are not missing: they stand first. */
+static uint32_t n_present(const kn_column *column)
 {
-    uint32_t n = domain->missing != KN_NONE ? domain->n_codes - 1 : domain->n_codes, low = 0, high = n;
-    while (low < high) { /* the first code with a number >= ours */
+    uint32_t n = column->n_spellings;
+    while (n > 0 && column->has_missing && kn_column_value(column, n - 1) == column->n_values - 1) n--;
+    return n;
+}
+
+/* Numbers and dates: the value itself, or the gap that it falls into. Under order() there are gaps only where the order
+ * is that of the numbers; otherwise nobody knows where a value that the table lacks would stand. */
+static uint32_t range_place(const kn_domain *domain, bool has_gaps, const kn_column *theirs, uint32_t spelling)
+{
+    const kn_column *ours = domain->column;
+    uint32_t n = n_present(ours), low = 0, high = n;
+    while (low < high) { /* the first of our spellings that is not below theirs */
         uint32_t middle = low + (high - low) / 2;
-        if (number_of_code(domain, middle) < number) {
+        if (compare_values(ours, middle, theirs, spelling) < 0) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    bool is_value = low < n && number_of_code(domain, low) == number;
-    return is_value ? place_of_code(domain, low) : 2 * low;
+    if (low < n && compare_values(ours, low, theirs, spelling) == 0)
+        return place_of_code(domain, domain->code_of_spelling[low]);
+    if (!has_gaps) return place_nowhere(domain);
+    return low < n ? 2 * domain->code_of_spelling[low] : 2 * (ours->n_values - (ours->has_missing ? 1 : 0));
+}
+
+static bool codes_are_values(const kn_domain *domain)
+{
+    for (uint32_t s = 0; s < domain->column->n_spellings; s++)
+        if (domain->code_of_spelling[s] != kn_column_value(domain->column, s)) return false;
+    return true;
 }
 
 /* Spellings of text stand by their bytes, the missing ones last. */
 static uint32_t find_text(const kn_column *column, const char *bytes, size_t n_bytes)
 {
-    uint32_t low = 0, high = column->n_spellings;
-    while (high > 0 && column->has_missing && kn_column_value(column, high - 1) == column->n_values - 1) high--;
+    uint32_t low = 0, high = n_present(column);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         size_t n;
@@ -73,12 +101,13 @@ static uint32_t find_code(const kn_domain *domain, const char *bytes, size_t n_b
     return spelling != KN_NONE ? domain->code_of_spelling[spelling] : KN_NONE;
 }
 
-static uint32_t place_of(const kn_domain *domain, const kn_column *column, uint32_t spelling)
+static uint32_t place_of(const kn_domain *domain, bool has_gaps, const kn_column *column, uint32_t spelling)
 {
     uint32_t value = kn_column_value(column, spelling), code = domain->missing;
     bool is_missing = column->has_missing && value == column->n_values - 1;
     if (!is_missing) {
-        if (domain->kind == KN_DOMAIN_RANGES) return range_place(domain, column->number[value]);
+        if (domain->kind == KN_DOMAIN_RANGES && domain->column->number != NULL)
+            return range_place(domain, has_gaps, column, spelling);
         size_t n_bytes;
         const char *bytes = kn_column_bytes(column, spelling, &n_bytes);
         code = find_code(domain, bytes, n_bytes);
@@ -110,12 +139,13 @@ static kn_status place_column(uint32_t *places, const kn_domain *domain, const k
     if (index == KN_NONE || people->columns[index].codes == NULL)
         KN_FAIL(KN_INPUT, "%s: the population has no column %.40s", people->source, domain->name);
     const kn_column *column = &people->columns[index];
-    if (domain->kind == KN_DOMAIN_RANGES && column->number == NULL)
+    if (domain->kind == KN_DOMAIN_RANGES && domain->column->number != NULL && column->number == NULL)
         KN_FAIL(KN_INPUT, "%s: column %.40s of the population is %s, that of the table is %s", people->source,
                 domain->name, kn_type_name(column->type), kn_type_name(domain->column->type));
     KN_NEW(of_spelling, column->n_spellings);
+    bool has_gaps = domain->kind == KN_DOMAIN_RANGES && codes_are_values(domain);
     for (uint32_t spelling = 0; spelling < column->n_spellings; spelling++)
-        of_spelling[spelling] = place_of(domain, column, spelling);
+        of_spelling[spelling] = place_of(domain, has_gaps, column, spelling);
     for (uint32_t row = 0; row < people->n_rows; row++) places[row] = of_spelling[kn_column_code(column, row)];
 done:
     kn_free(of_spelling);

@@ -3,7 +3,8 @@
  * A CSV file with a column of the same name for every quasi-identifier and a row per person. A person lies inside a
  * class's cells when each cell covers the person's value:
  *   trees    the value must be a leaf; one that the hierarchy does not know lies inside the root only
- *   ranges   by number or time, so a value that the table lacks lies inside the intervals around it
+ *   ranges   by number or time, so a value that the table lacks lies inside the intervals around it; where order()
+ *            decides instead, such a value lies inside * only
  *   sets     the value must be a member; one that the table lacks lies inside * only
  * Values that nobody can place are thus counted where they cannot help: the count is never too large. */
 #ifndef KN_PRIVACY_POPULATION_H

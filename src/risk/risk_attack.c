@@ -11,10 +11,9 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 #include "risk/risk.h"
+#include "table/number.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MIXED KN_NONE
@@ -28,17 +27,12 @@ typedef struct slice {
 
 static bool slice_equal(slice a, slice b) { return a.n == b.n && memcmp(a.bytes, b.bytes, a.n) == 0; }
 
-static bool slice_number(double *out, slice text)
+enum { MAX_NUMBER_BYTES = 64 };
+
+/* Exact, because long numbers may share a double and still differ. 01234 is a code, not a number. */
+static bool slice_number(kn_decimal *out, slice text)
 {
-    char copy[64], *end;
-    if (text.n == 0 || text.n >= sizeof copy || !(isdigit((unsigned char)text.bytes[text.n - 1]))) return false;
-    memcpy(copy, text.bytes, text.n);
-    copy[text.n] = '\0';
-    if (copy[0] == '0' && isdigit((unsigned char)copy[1])) return false; /* 01234 is a code, not a number */
-    for (const char *c = copy; *c != '\0'; c++)
-        if (!isdigit((unsigned char)*c) && strchr("+-.eE", *c) == NULL) return false;
-    *out = strtod(copy, &end);
-    return *end == '\0';
+    return text.n < MAX_NUMBER_BYTES && kn_decimal_parse(out, text.bytes, text.n, false) != KN_NUMBER_NONE;
 }
 
 /* Equal up to the escapes of the released one. */
@@ -54,9 +48,9 @@ static bool unescaped_equal(slice released, slice value)
 
 static bool same_value(slice released, slice value)
 {
-    double a, b;
+    kn_decimal a, b;
     if (unescaped_equal(released, value)) return true;
-    return slice_number(&a, released) && slice_number(&b, value) && a == b;
+    return slice_number(&a, released) && slice_number(&b, value) && kn_decimal_compare(&a, &b) == 0;
 }
 
 /* The place of an unescaped ".." that is not at an end, or 0. */
@@ -72,8 +66,9 @@ static size_t interval_dots(slice cell)
 /* Numbers by value; dates (and nothing else has intervals) by their bytes, which is their order. */
 static bool interval_covers(slice low, slice high, slice value)
 {
-    double a, b, v;
-    if (slice_number(&a, low) && slice_number(&b, high)) return slice_number(&v, value) && a <= v && v <= b;
+    kn_decimal a, b, v;
+    if (slice_number(&a, low) && slice_number(&b, high))
+        return slice_number(&v, value) && kn_decimal_compare(&a, &v) <= 0 && kn_decimal_compare(&v, &b) <= 0;
     size_t n = value.n;
     size_t n_low = low.n < n ? low.n : n, n_high = high.n < n ? high.n : n;
     return memcmp(low.bytes, value.bytes, n_low) <= 0 && memcmp(value.bytes, high.bytes, n_high) <= 0;
@@ -240,13 +235,19 @@ typedef struct known_values {
     size_t capacity;
 } known_values;
 
-/* A number is written as its value, everything else as it is. */
-static slice canonical(char buffer[40], slice text)
+enum { CANONICAL_BYTES = MAX_NUMBER_BYTES + 16 };
+
+/* A number is written as its digits and the power of ten, everything else as it is. */
+static slice canonical(char buffer[CANONICAL_BYTES], slice text)
 {
-    double number;
+    kn_decimal number;
     if (!slice_number(&number, text)) return text;
-    snprintf(buffer, 40, "%.17g", number);
-    return (slice){buffer, strlen(buffer)};
+    size_t n = 0;
+    if (number.negative) buffer[n++] = '-';
+    for (uint32_t i = 0, at = 0; i < number.n_digits; at++)
+        if (number.digits[at] != '.') buffer[n++] = number.digits[at], i++;
+    n += (size_t)snprintf(buffer + n, CANONICAL_BYTES - n, "e%d", (int)number.exponent);
+    return (slice){buffer, n};
 }
 
 static slice known_text(const known_values *known, uint32_t spelling)
@@ -259,7 +260,7 @@ static slice known_text(const known_values *known, uint32_t spelling)
 /* The slot of a text: there, or where it belongs. */
 static size_t known_slot(const known_values *known, slice text)
 {
-    char a[40], b[40];
+    char a[CANONICAL_BYTES], b[CANONICAL_BYTES];
     slice key = canonical(a, text);
     size_t slot = kn_hash_bytes(key.bytes, key.n) & (known->capacity - 1);
     while (known->slots[slot] != 0 && !slice_equal(canonical(b, known_text(known, known->slots[slot] - 1)), key))

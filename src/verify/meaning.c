@@ -18,6 +18,7 @@
  * parsed here. */
 #include "verify/meaning.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ typedef struct label_index {
     uint32_t n_labels;
     numbered_leaf *numbers; /* leaves whose label is a number, by number */
     uint32_t n_numbers;
+    const kn_reading *reading;
 } label_index;
 
 static int compare_labels(const label *x, const label *y)
@@ -58,7 +60,17 @@ static int by_label(const void *a, const void *b)
 static int by_number(const void *a, const void *b)
 {
     const numbered_leaf *x = a, *y = b;
-    return (x->number > y->number) - (x->number < y->number);
+    if (x->number != y->number) return x->number < y->number ? -1 : 1;
+    return (x->leaf > y->leaf) - (x->leaf < y->leaf);
+}
+
+/* Equal doubles may be different decimals: two long identifiers are not one value. */
+static bool same_number(const kn_reading *reading, const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    char x[KN_CANONICAL_BYTES] = "", y[KN_CANONICAL_BYTES] = "";
+    double number;
+    return kn_text_read(&number, x, reading, a, n_a) == KN_TEXT_NUMBER &&
+           kn_text_read(&number, y, reading, b, n_b) == KN_TEXT_NUMBER && strcmp(x, y) == 0;
 }
 
 static void index_free(label_index *index)
@@ -71,7 +83,7 @@ static kn_status index_labels(label_index *index, const kn_tree *tree, const kn_
                               kn_error *err)
 {
     kn_status status = KN_OK;
-    *index = (label_index){.n_labels = tree->n_nodes};
+    *index = (label_index){.n_labels = tree->n_nodes, .reading = reading};
     KN_NEW_RAW(index->labels, tree->n_nodes);
     KN_NEW_RAW(index->numbers, tree->n_leaves);
     for (uint32_t node = 0; node < tree->n_nodes; node++) {
@@ -115,11 +127,18 @@ static uint32_t find_leaf(const label_index *index, const kn_tree *tree, const c
     uint32_t at = find_label(index, bytes, n_bytes); /* leaves come before inner nodes, so a leaf stands first */
     if (at < index->n_labels && index->labels[at].node < tree->n_leaves) return index->labels[at].node;
     if (isnan(number)) return KN_NONE;
-    numbered_leaf wanted = {number, 0};
-    const numbered_leaf *found =
-        index->n_numbers == 0 ? NULL
-                              : bsearch(&wanted, index->numbers, index->n_numbers, sizeof *index->numbers, by_number);
-    return found != NULL ? found->leaf : KN_NONE;
+    uint32_t low = 0, high = index->n_numbers;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (index->numbers[middle].number < number) low = middle + 1;
+        else high = middle;
+    }
+    for (; low < index->n_numbers && index->numbers[low].number == number; low++) {
+        size_t n;
+        const char *name = kn_tree_label(tree, index->numbers[low].leaf, &n);
+        if (same_number(index->reading, name, n, bytes, n_bytes)) return index->numbers[low].leaf;
+    }
+    return KN_NONE;
 }
 
 /* The leaf of the missing value: the one that some spelling of it names. */
@@ -175,11 +194,55 @@ static bool is_ordered_text(const kn_meaning *meaning)
            (meaning->reading.type == KN_TYPE_TEXT || meaning->reading.type == KN_TYPE_AUTO);
 }
 
+static kn_status rank_long_numbers(kn_meaning *meaning, kn_error *err)
+{
+    const kn_sheet_column *column = meaning->original_column;
+    kn_type type = meaning->reading.type;
+    bool any = false;
+    for (uint32_t i = 0; (type == KN_TYPE_INT || type == KN_TYPE_DECIMAL) && i < column->n_texts && !any; i++) {
+        char canonical[KN_CANONICAL_BYTES];
+        double number;
+        size_t n_bytes;
+        const char *bytes = kn_text(column, i, &n_bytes);
+        any = n_bytes > DBL_DIG &&
+              kn_text_read(&number, canonical, &meaning->reading, bytes, n_bytes) == KN_TEXT_NUMBER &&
+              kn_canonical_is_long(canonical);
+    }
+    return any ? kn_values_make(&meaning->ranks, column, &meaning->reading, err) : KN_OK;
+}
+
+/* kn_text_read for comparing: where numbers are ranked, `number` is a rank. */
+static kn_text_kind read_text(double *number, const kn_meaning *meaning, const char *bytes, size_t n_bytes)
+{
+    char ours[KN_CANONICAL_BYTES], theirs[KN_CANONICAL_BYTES];
+    double ignored;
+    kn_text_kind kind = kn_text_read(number, ours, &meaning->reading, bytes, n_bytes);
+    if (meaning->ranks == NULL || kind != KN_TEXT_NUMBER) return kind;
+    uint32_t low = 0, high = meaning->ranks->n_values;
+    int order = 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        size_t n;
+        const char *text = kn_text(meaning->original_column, meaning->ranks->text_of_value[middle], &n);
+        bool is_number = kn_text_read(&ignored, theirs, &meaning->reading, text, n) == KN_TEXT_NUMBER;
+        order = is_number ? kn_canonical_compare(theirs, strlen(theirs), ours, strlen(ours)) : 1; /* others: last */
+        if (order == 0) {
+            *number = middle;
+            return kind;
+        }
+        if (order < 0) low = middle + 1;
+        else high = middle;
+    }
+    *number = low - 0.5;
+    return kind;
+}
+
 static kn_status read_originals(kn_meaning *meaning, const label_index *index, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_sheet_column *column = meaning->original_column;
     const kn_domain *domain = meaning->domain;
+    KN_TRY(rank_long_numbers(meaning, err));
     KN_NEW_RAW(meaning->originals, column->n_texts);
     for (uint32_t i = 0; i < column->n_texts; i++) {
         size_t n_bytes;
@@ -187,11 +250,13 @@ static kn_status read_originals(kn_meaning *meaning, const label_index *index, k
         kn_original_text *text = &meaning->originals[i];
         text->missing = kn_text_read(&text->number, NULL, &meaning->reading, bytes, n_bytes) == KN_TEXT_MISSING;
         text->leaf = KN_NONE;
-        text->position = text->number;
-        if (domain->kind == KN_DOMAIN_TREE) {
+        if (domain->kind == KN_DOMAIN_TREE)
             text->leaf = text->missing && domain->missing != KN_NONE
                              ? domain->missing
                              : find_leaf(index, domain->tree, bytes, n_bytes, text->number);
+        if (meaning->ranks != NULL && !isnan(text->number)) text->number = meaning->ranks->of_text[i];
+        text->position = text->number;
+        if (domain->kind == KN_DOMAIN_TREE) {
             if (isnan(text->position) && text->leaf != KN_NONE) text->position = (double)text->leaf;
         } else if (is_ordered_text(meaning)) {
             text->position = domain_position(domain, bytes, n_bytes);
@@ -222,7 +287,7 @@ static const char *take_member(char *to, size_t *n_to, const char *at, const cha
 static double end_position(const kn_meaning *meaning, const label_index *index, const char *bytes, size_t n_bytes)
 {
     double number;
-    if (kn_text_read(&number, NULL, &meaning->reading, bytes, n_bytes) == KN_TEXT_MISSING) return NAN;
+    if (read_text(&number, meaning, bytes, n_bytes) == KN_TEXT_MISSING) return NAN;
     if (!isnan(number)) return number;
     if (is_ordered_text(meaning)) return domain_position(meaning->domain, bytes, n_bytes);
     if (meaning->domain->kind != KN_DOMAIN_TREE) return NAN;
@@ -330,7 +395,7 @@ static kn_status read_released(kn_meaning *meaning, kn_released_text *text, cons
     *text = (kn_released_text){.low = NAN, .high = NAN, .number = NAN};
     text->same = kn_text_find(meaning->original_column, bytes, n_bytes);
     text->everything = n_bytes == 1 && bytes[0] == '*';
-    text->missing = kn_text_read(&text->number, NULL, &meaning->reading, bytes, n_bytes) == KN_TEXT_MISSING;
+    text->missing = read_text(&text->number, meaning, bytes, n_bytes) == KN_TEXT_MISSING;
     if (meaning->domain->kind == KN_DOMAIN_TREE) {
         KN_TRY(read_labels(meaning, text, index, bytes, n_bytes, err));
         if (text->n_nodes > 0) goto done;
@@ -407,21 +472,17 @@ void kn_meaning_free(kn_meaning *meaning)
     kn_free(meaning->releaseds);
     kn_free(meaning->nodes.items);
     kn_free(meaning->members.items);
+    kn_values_free(meaning->ranks);
     kn_free(meaning);
 }
 
-/* Equal doubles may be different decimals: two long identifiers are not one value. */
-static bool same_number(const kn_meaning *meaning, uint32_t original, uint32_t released)
+static bool is_same_number(const kn_meaning *meaning, uint32_t original, uint32_t released)
 {
-    char x[KN_CANONICAL_BYTES] = "", y[KN_CANONICAL_BYTES] = "";
-    double number;
-    size_t n_bytes;
-    const char *bytes = kn_text(meaning->original_column, original, &n_bytes);
-    kn_text_read(&number, x, &meaning->reading, bytes, n_bytes);
-    bytes = kn_text(meaning->released_column, released, &n_bytes);
-    if (n_bytes > 0 && bytes[0] == '\'') bytes++, n_bytes--;
-    kn_text_read(&number, y, &meaning->reading, bytes, n_bytes);
-    return strcmp(x, y) == 0;
+    size_t n_a, n_b;
+    const char *a = kn_text(meaning->original_column, original, &n_a);
+    const char *b = kn_text(meaning->released_column, released, &n_b);
+    if (n_b > 0 && b[0] == '\'') b++, n_b--;
+    return same_number(&meaning->reading, a, n_a, b, n_b);
 }
 
 /* As many bytes, each the same or hidden behind a star, the stars at one end. */
@@ -450,7 +511,7 @@ bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t re
     if (value->missing) return general->missing;
     if (general->low <= value->position && value->position <= general->high) return true;
     if (general->masked && mask_covers(meaning, original, released)) return true;
-    if (general->number == value->number && same_number(meaning, original, released)) return true;
+    if (general->number == value->number && is_same_number(meaning, original, released)) return true;
     return general->n_members > 0 && bsearch(&original, meaning->members.items + general->first_member,
                                              general->n_members, sizeof(uint32_t), by_code) != NULL;
 }

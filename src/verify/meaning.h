@@ -10,7 +10,7 @@
 typedef struct kn_original_text {
     bool missing;
     uint32_t leaf;   /* of the tree, or KN_NONE */
-    double number;   /* NAN when it is none */
+    double number;   /* NAN when it is none; see kn_meaning.ranks */
     double position; /* in the order that intervals are made of; NAN: never inside one */
 } kn_original_text;
 
@@ -33,6 +33,10 @@ typedef struct kn_meaning {
     kn_original_text *originals; /* original_column->n_texts */
     kn_released_text *releaseds; /* released_column->n_texts */
     KN_VECTOR(uint32_t) nodes, members;
+    /* Set where the original has numbers of more digits than a double keeps. Numbers, positions and the ends of
+     * intervals are then ranks among the original's values (between two of them: a half), so that comparing is exact.
+     */
+    kn_values *ranks;
 } kn_meaning;
 
 typedef struct kn_meaning_options {

@@ -6,6 +6,7 @@
  * around it ignored. */
 #include "verify/values.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +98,54 @@ static bool read_number(double *number, char *canonical, const char *bytes, size
     if (canonical != NULL) strcpy(canonical, text);
     return true;
 }
+
+/* A whole number at `at`, perhaps negative. */
+static int64_t take_whole(const char *at, const char *end)
+{
+    int64_t number = 0;
+    bool negative = at < end && *at == '-';
+    for (at += negative; at < end && is_digit(*at); at++) number = number * 10 + (*at - '0');
+    return negative ? -number : number;
+}
+
+/* +123e-5 in its parts: 0.digits * 10^power. */
+typedef struct parts {
+    int sign;
+    const char *digits;
+    size_t n_digits;
+    int64_t power;
+} parts;
+
+static parts parts_of(const char *canonical, size_t n_bytes)
+{
+    const char *end = canonical + n_bytes, *e = memchr(canonical, 'e', n_bytes);
+    if (e == NULL) return (parts){0}; /* 0 */
+    size_t n_digits = (size_t)(e - canonical) - 1;
+    return (parts){*canonical == '-' ? -1 : 1, canonical + 1, n_digits, take_whole(e + 1, end) + (int64_t)n_digits};
+}
+
+static int compare_sizes(const parts *x, const parts *y)
+{
+    if (x->power != y->power) return x->power < y->power ? -1 : 1;
+    int order = memcmp(x->digits, y->digits, x->n_digits < y->n_digits ? x->n_digits : y->n_digits);
+    return order != 0 ? order : (x->n_digits > y->n_digits) - (x->n_digits < y->n_digits);
+}
+
+int kn_canonical_compare(const char *a, size_t n_a, const char *b, size_t n_b)
+{
+    const char *colon_a = memchr(a, ':', n_a), *colon_b = memchr(b, ':', n_b);
+    if (colon_a != NULL && colon_b != NULL) { /* days:nanoseconds */
+        int64_t day_a = take_whole(a, colon_a), day_b = take_whole(b, colon_b);
+        if (day_a != day_b) return day_a < day_b ? -1 : 1;
+        int64_t time_a = take_whole(colon_a + 1, a + n_a), time_b = take_whole(colon_b + 1, b + n_b);
+        return (time_a > time_b) - (time_a < time_b);
+    }
+    parts x = parts_of(a, n_a), y = parts_of(b, n_b);
+    if (x.sign != y.sign) return x.sign < y.sign ? -1 : 1;
+    return x.sign == 0 ? 0 : x.sign > 0 ? compare_sizes(&x, &y) : compare_sizes(&y, &x);
+}
+
+bool kn_canonical_is_long(const char *canonical) { return parts_of(canonical, strlen(canonical)).n_digits > DBL_DIG; }
 
 /* --- Dates ----------------------------------------------------------------------------------------------------- */
 
@@ -197,6 +246,8 @@ static bool read_date(double *number, char *canonical, kn_day_order order, const
     for (; nanoseconds < 0; nanoseconds += per_day) days--;
     for (; nanoseconds >= per_day; nanoseconds -= per_day) days++;
     *number = (double)days + (double)nanoseconds / (double)per_day;
+    if (*number >= (double)(days + 1))
+        *number = nextafter((double)(days + 1), (double)days); /* rounding does not end the day */
     if (canonical != NULL)
         snprintf(canonical, KN_CANONICAL_BYTES, "%lld:%lld", (long long)days, (long long)nanoseconds);
     return true;
@@ -293,6 +344,7 @@ static int by_rank(const void *a, const void *b)
     int kind_y = y->kind == KN_TEXT_MISSING ? 2 : y->kind == KN_TEXT_BYTES;
     if (kind_x != kind_y) return kind_x - kind_y;
     if (x->kind == KN_TEXT_NUMBER && x->number != y->number) return x->number < y->number ? -1 : 1;
+    if (x->kind == KN_TEXT_NUMBER) return kn_canonical_compare(x->bytes, x->n_bytes, y->bytes, y->n_bytes);
     int order = memcmp(x->bytes, y->bytes, x->n_bytes < y->n_bytes ? x->n_bytes : y->n_bytes);
     return order != 0 ? order : (x->n_bytes > y->n_bytes) - (x->n_bytes < y->n_bytes);
 }

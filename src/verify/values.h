@@ -29,6 +29,11 @@ bool kn_text_is_missing(const kn_reading *reading, const char *bytes, size_t n_b
 kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *reading, const char *bytes,
                           size_t n_bytes);
 
+/* The exact order of two canonical texts of one reading: numbers by size, dates by time. */
+int kn_canonical_compare(const char *a, size_t n_a, const char *b, size_t n_b);
+/* A number of more digits than a double keeps: another one may share its double and still differ. */
+bool kn_canonical_is_long(const char *canonical);
+
 /* A period of the calendar, whatever form the column's dates have: 2024, 2024-H1, 2024-Q1, 2024-W05, 2024-01,
  * 2024-01-31; days from `start` up to but without `end`. */
 bool kn_period_read(double *start, double *end, const char *bytes, size_t n_bytes);
