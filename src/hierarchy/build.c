@@ -30,8 +30,10 @@ static const kn_hierarchy_spec specs[] = {
 static const struct {
     builder build;
     bool takes_arguments;
-} builders[] = {{kn_build_suppress, false}, {kn_build_intervals, true}, {kn_build_mask, true},
-                {kn_build_date, true},      {kn_build_order, true},     {kn_build_auto, false}};
+    kn_origin origin;
+} builders[] = {{kn_build_suppress, false, KN_FROM_SPEC}, {kn_build_intervals, true, KN_FROM_SPEC},
+                {kn_build_mask, true, KN_FROM_DATA},      {kn_build_date, true, KN_FROM_SPEC},
+                {kn_build_order, true, KN_FROM_DATA},     {kn_build_auto, false, KN_FROM_DATA}};
 enum { N_BUILDERS = sizeof builders / sizeof *builders };
 
 const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n)
@@ -281,6 +283,7 @@ static kn_status run_spec(bool *known, kn_build *build, const char *spec, kn_err
             has_arguments ? kn_string_copy(spec + n_name + 1, n_spec - n_name - 2, err) : kn_string_copy("", 0, err);
         if (arguments == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         build->paths.name = spec;
+        build->origin = builders[i].origin;
         KN_TRY(builders[i].build(build, arguments, err));
     }
 done:
@@ -351,6 +354,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
         }
     }
     bool is_tree = spec != NULL && build.code_of_value == NULL;
+    domain->origin = build.origin;
     KN_TRY(is_tree ? finish_tree(domain, &build, err) : finish_plain(domain, &build, err));
     KN_TRY(check_levels(domain, request, err));
     *out = domain;

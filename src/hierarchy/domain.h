@@ -16,6 +16,10 @@
 
 typedef enum kn_domain_kind { KN_DOMAIN_TREE, KN_DOMAIN_RANGES, KN_DOMAIN_SETS } kn_domain_kind;
 
+/* What a tree was made of, and so what its shape tells: a file is public; the words of a SPEC (intervals, date,
+ * suppress) fix the levels, but the leaves are the data's; of the others (auto, mask, order) the levels are too. */
+typedef enum kn_origin { KN_FROM_FILE, KN_FROM_SPEC, KN_FROM_DATA } kn_origin;
+
 typedef struct kn_domain {
     const char *name;        /* the column's; borrowed */
     const kn_column *column; /* borrowed */
@@ -27,6 +31,7 @@ typedef struct kn_domain {
     uint32_t *code_of_spelling; /* column->n_spellings entries */
     uint32_t *spelling_of_code; /* n_codes: main spelling, KN_NONE where the data has no such value (TREE) */
     kn_tree *tree;              /* owned; TREE: always; otherwise NULL */
+    kn_origin origin;           /* of the tree */
     uint64_t *rows_before;      /* n_codes + 1: rows of the data with a smaller code */
     double weight;              /* of the column in sums over columns; 1 by default */
     uint32_t min_level, max_level; /* full-domain searches stay inside (TREE) */
