@@ -34,7 +34,7 @@ extern "C" {
 /* The values are the exit codes of the program. */
 typedef enum kn_status {
     KN_OK = 0,
-    KN_NOT_MET = 1,      /* a guarantee does not hold, or no release exists that meets it */
+    KN_NOT_MET = 1,      /* a guarantee does not hold or could not be checked, or no release exists that meets it */
     KN_USAGE = 2,        /* the settings or the policy are wrong */
     KN_INPUT = 3,        /* the data or a file is wrong, or cannot be read or written */
     KN_RESOURCES = 4,    /* memory or threads ran out */

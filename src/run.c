@@ -99,9 +99,14 @@ static kn_status write_and_verify(run *r, kn_error *err)
     r->facts.seconds.write = kn_seconds_now() - began;
 
     began = kn_seconds_now();
-    KN_TRY(kn_recheck(&r->verdict, input, kn_output_path(r->output), strcmp(target, "-") == 0 ? "the release" : target,
-                      input->path, &(kn_known_order){order, n_written, false}, err));
-    KN_TRY(kn_verdict_status(r->verdict, true, err));
+    kn_written written = {.path = kn_output_path(r->output),
+                          .name = strcmp(target, "-") == 0 ? "the release" : target,
+                          .original_path = input->path,
+                          .release = r->release,
+                          .order = order,
+                          .n_order = n_written};
+    KN_TRY(kn_recheck(&r->verdict, input, &written, err));
+    KN_TRY(kn_verdict_status(r->verdict, err));
     r->facts.seconds.verify = kn_seconds_now() - began;
 done:
     kn_free(order);
@@ -162,7 +167,7 @@ kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *e
     KN_TRY(kn_targets_check(settings, true, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, NULL, err));
     KN_TRY(kn_input_new(&r.input, settings, err));
-    KN_TRY(kn_input_read(r.input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
+    KN_TRY(kn_input_read(r.input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, kn_algorithm_has_levels(r.algorithm), err));
     KN_TRY(kn_input_goals(r.input, err));

@@ -84,6 +84,10 @@ static void measures_checks_and_types_are_translated(void **state)
     static const char *const checks[] = {KN_CHECK_TABLE,      KN_CHECK_COLUMNS, KN_CHECK_IDENTIFIERS, KN_CHECK_ROWS,
                                          KN_CHECK_SUPPRESSED, KN_CHECK_COPIES,  KN_CHECK_VALUES};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) translates(checks[i], NULL);
+    translates("the file has no header; every column was compared with the original's in its place", NULL);
+    translates("9 rows with * everywhere and 0 removed, at most 5 allowed; * is the most general value of every "
+               "quasi-identifier, and 5 rows are suppressed",
+               NULL);
 }
 
 static void a_sentence_is_translated_around_the_user_s_words(void **state)

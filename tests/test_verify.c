@@ -168,8 +168,8 @@ static void a_right_release_passes_every_check(void **state)
     h.models[2] = (kn_verify_model){"t-closeness", "t=0.5,distance=hierarchical"};
     h.request.n_models = 3;
     kn_verdict *verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
-    if (!verdict->holds) print_verdict(verdict);
-    assert_true(verdict->holds);
+    if (verdict->state != KN_VERDICT_HOLDS) print_verdict(verdict);
+    assert_int_equal(verdict->state, KN_VERDICT_HOLDS);
     assert_int_equal(verdict->n_checks, 10);
     for (size_t i = 0; i < verdict->n_checks; i++) assert_int_equal(verdict->checks[i].state, KN_CHECK_HOLDS);
     assert_int_equal(verdict->n_rows, 9);
@@ -190,8 +190,8 @@ static void without_the_original_it_says_what_it_did_not_check(void **state)
     h.request.n_models = 2;
     h.request.order = NULL;
     kn_verdict *verdict = verify_texts(&h.request, RELEASE, NULL);
-    assert_true(verdict->holds);
-    assert_check(verdict, "k-anonymity", KN_CHECK_HOLDS, "rows are counted, not persons: the original is not given");
+    assert_int_equal(verdict->state, KN_VERDICT_UNDECIDED);
+    assert_check(verdict, "k-anonymity", KN_CHECK_NOT_MADE, "rows are counted, not persons: the original is not given");
     assert_check(verdict, "t-closeness", KN_CHECK_NOT_MADE, "the original is not given");
     assert_check(verdict, KN_CHECK_ROWS, KN_CHECK_NOT_MADE, "the original is not given");
     assert_check(verdict, KN_CHECK_COPIES, KN_CHECK_NOT_MADE, "the original is not given");
@@ -207,9 +207,8 @@ static void without_the_order_it_checks_what_any_order_must_satisfy(void **state
     h.models[0].params = "k=3";
     h.request.order = NULL;
     kn_verdict *verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
-    if (!verdict->holds) print_verdict(verdict);
-    assert_true(verdict->holds);
-    assert_check(verdict, "k-anonymity", KN_CHECK_HOLDS, "which original row a released row was is not known");
+    assert_int_equal(verdict->state, KN_VERDICT_UNDECIDED); /* three rows may be of two persons: person 7 has two */
+    assert_check(verdict, "k-anonymity", KN_CHECK_NOT_MADE, "which original row a released row was is not known");
     assert_check(verdict, KN_CHECK_COPIES, KN_CHECK_HOLDS, "without the order");
     assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_HOLDS, "without the order");
     kn_verdict_free(verdict);
@@ -226,13 +225,166 @@ static void a_column_without_a_domain_is_named(void **state)
         char *release = edited(RELEASE, "52..59", "nonsense", 0);
         char *more = edited(release, "52..59", "nonsense", 0), *most = edited(more, "52..59", "nonsense", 0);
         kn_verdict *verdict = verify_texts(&h.request, most, ORIGINAL);
-        assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_HOLDS, "'age'");
+        assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_NOT_MADE, "'age'");
         kn_verdict_free(verdict);
         free(release);
         free(more);
         free(most);
     }
     close_hospital(&h);
+}
+
+/* --- What the verdict waits for ---------------------------------------------------------------------------------- */
+
+static void a_verdict_holds_only_when_nothing_asked_for_is_open(void **state)
+{
+    for (int broken = 0; broken <= 1; broken++)
+        for (int open = 0; open <= 1; open++)
+            for (int not_asked = 0; not_asked <= 1; not_asked++) {
+                kn_check checks[] = {{.state = KN_CHECK_HOLDS, .asked = true},
+                                     {.state = not_asked ? KN_CHECK_NOT_MADE : KN_CHECK_HOLDS},
+                                     {.state = open ? KN_CHECK_NOT_MADE : KN_CHECK_HOLDS, .asked = true},
+                                     {.state = broken ? KN_CHECK_BROKEN : KN_CHECK_HOLDS}};
+                assert_int_equal(kn_verdict_of_checks(checks, 4), broken ? KN_VERDICT_BROKEN
+                                                                  : open ? KN_VERDICT_UNDECIDED
+                                                                         : KN_VERDICT_HOLDS);
+            }
+    assert_int_equal(kn_verdict_of_checks(NULL, 0), KN_VERDICT_UNDECIDED);
+}
+
+/* As status, text and JSON; the message names the check. */
+static void assert_shown(const kn_verdict *verdict, kn_verdict_state expected, const char *check)
+{
+    static const char *const words[] = {"Holds: ", "BROKEN: ", "Undecided: "};
+    static const char *const json[] = {"\"holds\": true,", "\"holds\": false,", "\"holds\": null,"};
+    char *text, *document;
+    kn_error message = {{0}};
+    if (verdict->state != expected) {
+        print_verdict(verdict);
+        fail_msg("should be %s", words[expected]);
+    }
+    assert_int_equal(kn_verdict_status(verdict, &message), expected == KN_VERDICT_HOLDS ? KN_OK : KN_NOT_MET);
+    if (check != NULL) assert_non_null(strstr(message.message, check));
+    assert_ok(kn_verdict_text(&text, verdict, err));
+    assert_ok(kn_verdict_json(&document, verdict, err));
+    assert_int_equal(strncmp(text, words[expected], strlen(words[expected])), 0);
+    assert_non_null(strstr(document, json[expected]));
+    assert_int_equal(strstr(text, "  undecided ") != NULL, expected == KN_VERDICT_UNDECIDED);
+    assert_int_equal(strstr(document, "\"undecided\"") != NULL, expected == KN_VERDICT_UNDECIDED);
+    kn_free(text);
+    kn_free(document);
+}
+
+static void what_was_asked_for_and_not_checked_is_undecided(void **state)
+{
+    static const struct {
+        const char *what, *model, *params;
+        bool limit, order, persons;
+        kn_verdict_state without_original, with_original;
+        const char *check;
+    } cases[] = {
+        {"nothing but k", "k-anonymity", "k=3", 0, 0, 0, KN_VERDICT_HOLDS, KN_VERDICT_HOLDS, NULL},
+        {"no count for it", "k-zebra", "k=3", 0, 0, 0, KN_VERDICT_UNDECIDED, KN_VERDICT_UNDECIDED, "unknown model"},
+        {"the whole column", "t-closeness", "t=0.9", 0, 0, 0, KN_VERDICT_UNDECIDED, KN_VERDICT_HOLDS, "t-closeness"},
+        {"a slip", "alpha-k", "alpha=1,values=fluu", 0, 0, 0, KN_VERDICT_UNDECIDED, KN_VERDICT_UNDECIDED, "alpha-k"},
+        {"a limit", "k-anonymity", "k=3", 1, 0, 0, KN_VERDICT_UNDECIDED, KN_VERDICT_HOLDS, KN_CHECK_SUPPRESSED},
+        {"an order", "k-anonymity", "k=3", 0, 1, 0, KN_VERDICT_UNDECIDED, KN_VERDICT_BROKEN, KN_CHECK_ROWS},
+        {"persons", "k-anonymity", "k=3", 0, 0, 1, KN_VERDICT_UNDECIDED, KN_VERDICT_UNDECIDED, "k-anonymity"},
+        {"one person", "k-anonymity", "k=1", 0, 0, 1, KN_VERDICT_HOLDS, KN_VERDICT_HOLDS, NULL},
+        {"persons, two", "k-anonymity", "k=2", 0, 0, 1, KN_VERDICT_UNDECIDED, KN_VERDICT_HOLDS, "k-anonymity"},
+        {"too few rows", "k-anonymity", "k=4", 0, 0, 1, KN_VERDICT_BROKEN, KN_VERDICT_BROKEN, "k-anonymity"},
+        {"persons of alpha-k", "alpha-k", "alpha=1,k=3", 0, 0, 1, KN_VERDICT_UNDECIDED, KN_VERDICT_UNDECIDED,
+         "alpha-k"},
+        {"alpha without k", "alpha-k", "alpha=1", 0, 0, 1, KN_VERDICT_HOLDS, KN_VERDICT_HOLDS, NULL},
+        {"no persons in it", "l-diversity", "l=2", 0, 0, 1, KN_VERDICT_HOLDS, KN_VERDICT_HOLDS, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hospital h;
+        open_hospital(&h);
+        h.models[0] = (kn_verify_model){cases[i].model, cases[i].params};
+        h.columns[0].is_person = h.request.counts_persons = cases[i].persons;
+        h.request.max_suppressed = cases[i].limit ? 3 : -1;
+        h.request.order = NULL;
+        h.request.order_is_input = cases[i].order;
+        kn_verdict *verdict = verify_texts(&h.request, RELEASE, NULL);
+        assert_shown(verdict, cases[i].without_original, cases[i].check);
+        kn_verdict_free(verdict);
+        uint32_t input_order[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+        if (cases[i].order) h.request.order = input_order;
+        verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+        assert_shown(verdict, cases[i].with_original, NULL);
+        kn_verdict_free(verdict);
+        close_hospital(&h);
+    }
+}
+
+static void after_a_run_no_check_may_be_left_out(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.request.every_check = true;
+    h.request.n_suppressed = 3;
+    kn_verdict *verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    assert_shown(verdict, KN_VERDICT_HOLDS, NULL);
+    for (size_t i = 0; i < verdict->n_checks; i++) assert_true(verdict->checks[i].asked);
+    kn_verdict_free(verdict);
+    h.columns[1].domain = NULL; /* one column of the three is not compared */
+    verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    assert_shown(verdict, KN_VERDICT_UNDECIDED, KN_CHECK_VALUES);
+    kn_verdict_free(verdict);
+    h.columns[1].domain = h.age;
+    h.request.max_suppressed = -1;
+    verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    assert_shown(verdict, KN_VERDICT_UNDECIDED, KN_CHECK_SUPPRESSED);
+    kn_verdict_free(verdict);
+    h.request.max_suppressed = 3;
+    h.models[1] = (kn_verify_model){"zebra", "n=1"};
+    h.request.n_models = 2;
+    verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    assert_shown(verdict, KN_VERDICT_UNDECIDED, "unknown model");
+    kn_verdict_free(verdict);
+    h.request.n_models = 1;
+    verdict = verify_texts(&h.request, RELEASE, NULL);
+    assert_shown(verdict, KN_VERDICT_UNDECIDED, KN_CHECK_ROWS);
+    kn_verdict_free(verdict);
+    close_hospital(&h);
+}
+
+/* Where * is the top of every QI, rows with * everywhere are suppressed only if the run says so. */
+static void rows_at_the_top_of_every_hierarchy_are_no_suppressed_rows(void **state)
+{
+    static const char *const texts[] = {"a", "a", "b", "b"};
+    kn_table *table = test_text_table(4, 1, texts);
+    kn_domain *star = test_domain(table, 0, "a;*\nb;*\n"), *all = test_domain(table, 0, "a;all\nb;all\n");
+    static const uint32_t order[] = {0, 1, 2, 3};
+    for (int top_is_star = 0; top_is_star <= 1; top_is_star++)
+        for (int limit = 0; limit <= 4; limit += 2)
+            for (int said = -1; said <= 4; said++) {
+                kn_verify_column column = {
+                    .name = "q", .role = KN_ROLE_QUASI, .type = KN_TYPE_TEXT, .domain = top_is_star ? star : all};
+                kn_verify_model model = {"k-anonymity", "k=2"};
+                kn_verify_request request = {.columns = &column,
+                                             .n_columns = 1,
+                                             .models = &model,
+                                             .n_models = 1,
+                                             .max_suppressed = limit,
+                                             .every_check = said >= 0,
+                                             .n_suppressed = said >= 0 ? (uint64_t)said : 0,
+                                             .order = order,
+                                             .n_order = 4};
+                kn_verdict *verdict = verify_texts(&request, "q\n*\n*\n*\n*\n", "q\na\na\nb\nb\n");
+                int suppressed = !top_is_star ? 4 : said >= 0 ? said : 0;
+                assert_check(verdict, KN_CHECK_SUPPRESSED, suppressed > limit ? KN_CHECK_BROKEN : KN_CHECK_HOLDS, "");
+                kn_verdict_free(verdict);
+                column.domain = NULL;
+                request.every_check = false;
+                verdict = verify_texts(&request, "q\n*\n*\n*\n*\n", "q\na\na\nb\nb\n");
+                assert_check(verdict, KN_CHECK_SUPPRESSED, limit < 4 ? KN_CHECK_NOT_MADE : KN_CHECK_HOLDS, "");
+                kn_verdict_free(verdict);
+            }
+    kn_domain_free(star);
+    kn_domain_free(all);
+    test_table_free(table);
 }
 
 /* --- Broken releases ------------------------------------------------------------------------------------------- */
@@ -308,10 +460,10 @@ static void every_broken_release_is_refused_with_its_place(void **state)
             h.request.order = with_order ? ORDER : NULL;
             const char *check = with_order ? b->check : b->order_free;
             kn_verdict *verdict = verify_texts(&h.request, release, ORIGINAL);
-            if (verdict->holds != (check == NULL)) {
+            if ((verdict->state == KN_VERDICT_HOLDS) != (check == NULL)) {
                 print_verdict(verdict);
                 fail_msg("%s, %s the order: %s", b->what, with_order ? "with" : "without",
-                         verdict->holds ? "passed" : "refused");
+                         (verdict->state == KN_VERDICT_HOLDS) ? "passed" : "refused");
             }
             if (check != NULL) {
                 const kn_check *found = find_check(verdict, check);
@@ -409,8 +561,8 @@ static void removed_rows_are_accounted_for(void **state)
     h.request.n_order = 6;
     h.models[0].params = "k=3";
     kn_verdict *verdict = verify_texts(&h.request, release, ORIGINAL);
-    if (!verdict->holds) print_verdict(verdict);
-    assert_true(verdict->holds);
+    if (verdict->state != KN_VERDICT_HOLDS) print_verdict(verdict);
+    assert_int_equal(verdict->state, KN_VERDICT_HOLDS);
     assert_int_equal(verdict->n_removed, 3);
     assert_check(verdict, KN_CHECK_ROWS, KN_CHECK_HOLDS, "6 of the original's 9 rows, 3 removed");
     kn_verdict_free(verdict);
@@ -429,7 +581,7 @@ static void values_are_hidden_when_redaction_is_asked_for(void **state)
     h.request.redact = true;
     char *release = edited(RELEASE, "52..59,220,baker,flu", "52..60,220,baker,ague", 0);
     kn_verdict *verdict = verify_texts(&h.request, release, ORIGINAL);
-    assert_false(verdict->holds);
+    assert_int_equal(verdict->state, KN_VERDICT_BROKEN);
     for (size_t i = 0; i < verdict->n_checks; i++) {
         assert_null(strstr(verdict->checks[i].detail, "52"));
         assert_null(strstr(verdict->checks[i].detail, "ague"));
@@ -505,7 +657,7 @@ static void assert_pairs(const kn_domain *domain, kn_type type, const pair *pair
         snprintf(original, sizeof original, "a\n\"%s\"\n", pairs[i].original);
         snprintf(released, sizeof released, "a\n\"%s\"\n", pairs[i].released);
         kn_verdict *verdict = verify_texts(&request, released, original);
-        if (verdict->holds != pairs[i].covers) {
+        if ((verdict->state == KN_VERDICT_HOLDS) != pairs[i].covers) {
             print_verdict(verdict);
             fail_msg("'%s' released as '%s' should be %s", pairs[i].original, pairs[i].released,
                      pairs[i].covers ? "right" : "wrong");
@@ -561,7 +713,7 @@ static void long_numbers_mean_what_their_digits_say(void **state)
     kn_verify_request request = {.columns = &column, .n_columns = 1, .max_suppressed = -1, .delimiter = ','};
     const char original[] = "a\n" LONG "10\n" LONG "20\n";
     kn_verdict *verdict = verify_texts(&request, "a\n" LONG "05.." LONG "15\n" LONG "15.." LONG "25\n", original);
-    assert_true(verdict->holds);
+    assert_int_equal(verdict->state, KN_VERDICT_HOLDS);
     kn_verdict_free(verdict);
     verdict = verify_texts(&request, "a\n" LONG "05.." LONG "15\n" LONG "05.." LONG "15\n", original);
     assert_check(verdict, "values generalize the original", KN_CHECK_BROKEN, "");
@@ -959,7 +1111,7 @@ static kn_check_state ask(double *worst, const counted *t, const model_case *mod
         state = KN_CHECK_HOLDS;
         *worst = 0;
     }
-    assert_int_equal(verdict->holds, state == KN_CHECK_HOLDS);
+    assert_int_equal((verdict->state == KN_VERDICT_HOLDS), state == KN_CHECK_HOLDS);
     kn_verdict_free(verdict);
     return state;
 }
@@ -1113,7 +1265,7 @@ static void enhanced_beta_likeness_holds_frequent_values_tighter(void **state)
     /* p(a) = 1/2, so a gain of 1 exceeds -ln 0.5 = 0.69 */
     static const char rows[] = "q,s\n1,a\n1,a\n2,b\n2,b\n";
     kn_verdict *verdict = verify_classes(rows, KN_TYPE_TEXT, "beta-likeness", "beta=2", NULL);
-    assert_true(verdict->holds);
+    assert_int_equal(verdict->state, KN_VERDICT_HOLDS);
     kn_verdict_free(verdict);
     verdict = verify_classes(rows, KN_TYPE_TEXT, "beta-likeness", "beta=2,enhanced=yes", NULL);
     assert_check(verdict, "beta-likeness", KN_CHECK_BROKEN, "relative gain 1, too high");
@@ -1264,8 +1416,8 @@ static void random_releases_pass_and_random_damage_does_not(void **state)
                                      .pool = pool};
         sprintf(params, "k=%d", smallest);
         kn_verdict *verdict = verify_texts(&request, r.release_text, r.original_text);
-        if (!verdict->holds) print_verdict(verdict);
-        assert_true(verdict->holds);
+        if (verdict->state != KN_VERDICT_HOLDS) print_verdict(verdict);
+        assert_int_equal(verdict->state, KN_VERDICT_HOLDS);
         assert_int_equal(verdict->smallest_class, smallest);
         kn_verdict_free(verdict);
         sprintf(params, "k=%d", smallest + 1);
@@ -1330,7 +1482,7 @@ static void without_the_order_a_column_passes_exactly_when_it_can_be_matched(voi
                                      .delimiter = ','};
         kn_verdict *verdict = verify_texts(&request, release, original);
         bool right = can_match(cells, 0, n_cells, values, n_values, 0);
-        if (verdict->holds != right) {
+        if ((verdict->state == KN_VERDICT_HOLDS) != right) {
             print_verdict(verdict);
             fail_msg("%s against %s should %s", release, original, right ? "pass" : "be refused");
         }
@@ -1512,7 +1664,7 @@ static void tables_without_rows_or_quasi_identifiers_are_no_trouble(void **state
     h.request.n_order = 0;
     h.request.max_suppressed = 9;
     kn_verdict *verdict = verify_texts(&h.request, "age,zip,job,diagnosis,note\n", ORIGINAL);
-    assert_true(verdict->holds);
+    assert_int_equal(verdict->state, KN_VERDICT_HOLDS);
     assert_int_equal(verdict->n_classes, 0);
     assert_int_equal(verdict->n_removed, 9);
     assert_check(verdict, "k-anonymity", KN_CHECK_HOLDS, "no rows");
@@ -1529,23 +1681,230 @@ static void tables_without_rows_or_quasi_identifiers_are_no_trouble(void **state
     kn_verdict_free(verdict);
 }
 
+static void take_header_away(hospital *h)
+{
+    static const char *const names[] = {"column1", "column2", "column3", "column4", "column5", "column6", "column7"};
+    for (int c = 0; c < 7; c++) h->columns[c].name = names[c];
+    h->request.no_header = true;
+}
+
 static void files_without_a_header_are_compared_by_place(void **state)
 {
     hospital h;
     open_hospital(&h);
-    char names[7][12];
-    for (int c = 0; c < 7; c++) {
-        snprintf(names[c], sizeof names[c], "column%d", c + 1);
-        h.columns[c].name = names[c];
-    }
-    h.request.no_header = true;
+    take_header_away(&h);
     kn_verdict *verdict = verify_texts(&h.request, strchr(RELEASE, '\n') + 1, strchr(ORIGINAL, '\n') + 1);
-    if (!verdict->holds) print_verdict(verdict);
-    assert_true(verdict->holds);
-    assert_check(verdict, KN_CHECK_IDENTIFIERS, KN_CHECK_NOT_MADE, "no header");
+    if (verdict->state != KN_VERDICT_HOLDS) print_verdict(verdict);
+    assert_int_equal(verdict->state, KN_VERDICT_HOLDS);
+    assert_check(verdict, KN_CHECK_IDENTIFIERS, KN_CHECK_HOLDS, "no header; every column was compared");
     assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_HOLDS, "3 columns compared row by row");
     kn_verdict_free(verdict);
+    verdict = verify_texts(&h.request, strchr(RELEASE, '\n') + 1, NULL); /* places of the original mean nothing then */
+    assert_check(verdict, KN_CHECK_IDENTIFIERS, KN_CHECK_NOT_MADE, "the original is not given");
+    kn_verdict_free(verdict);
     close_hospital(&h);
+}
+
+/* The column `from` of the original in the place of the released column `to`, both from 0, in every row. */
+static char *with_column_of_original(int from, int to)
+{
+    kn_buffer text = {0};
+    const char *line = strchr(RELEASE, '\n') + 1;
+    for (size_t row = 0; row < 9; row++, line = strchr(line, '\n') + 1) {
+        const char *source = ORIGINAL, *at = line;
+        for (uint32_t i = 0; i <= ORDER[row]; i++) source = strchr(source, '\n') + 1;
+        for (int c = 0; c < from; c++) source = strchr(source, ',') + 1;
+        for (int c = 0; c < to; c++) at = strchr(at, ',') + 1;
+        kn_buffer_append(&text, line, (size_t)(at - line));
+        kn_buffer_append(&text, source, strcspn(source, ",\n"));
+        at += strcspn(at, ",\n");
+        kn_buffer_append(&text, at, (size_t)(strchr(at, '\n') + 1 - at));
+    }
+    return text.bytes;
+}
+
+static void without_a_header_an_identifier_in_any_place_is_found(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    take_header_away(&h);
+    h.request.every_check = true;
+    for (int with_order = 0; with_order < 2; with_order++) {
+        h.request.order = with_order ? ORDER : NULL;
+        for (int to = 0; to < 4; to++) { /* the note has commas in quotes: left alone */
+            for (int from = 0; from <= 3; from += 3) {
+                char *release = with_column_of_original(from, to);
+                kn_verdict *verdict = verify_texts(&h.request, release, strchr(ORIGINAL, '\n') + 1);
+                assert_int_equal(verdict->state, KN_VERDICT_BROKEN);
+                assert_int_not_equal(find_check(verdict, KN_CHECK_IDENTIFIERS)->state, KN_CHECK_HOLDS);
+                kn_verdict_free(verdict);
+                kn_free(release);
+            }
+        }
+    }
+    kn_buffer more = {0};
+    for (const char *line = strchr(RELEASE, '\n') + 1; *line != '\0'; line = strchr(line, '\n') + 1)
+        kn_buffer_printf(&more, "%.*s,7\n", (int)strcspn(line, "\n"), line);
+    kn_verdict *verdict = verify_texts(&h.request, more.bytes, strchr(ORIGINAL, '\n') + 1);
+    assert_check(verdict, KN_CHECK_IDENTIFIERS, KN_CHECK_BROKEN, "6 columns, and only 5 are to be released");
+    assert_check(verdict, KN_CHECK_COLUMNS, KN_CHECK_BROKEN, "6 columns where 5 are expected");
+    kn_verdict_free(verdict);
+    kn_buffer_free(&more);
+    close_hospital(&h);
+}
+
+/* --- The input's order with rows removed -------------------------------------------------------------------------- */
+
+/* All ways to find the released letters in the original's, in order. */
+static int count_ways(const char *released, const char *original)
+{
+    if (*released == '\0') return 1;
+    if (*original == '\0') return 0;
+    return count_ways(released, original + 1) + (*released == *original ? count_ways(released + 1, original + 1) : 0);
+}
+
+static void lines_of(char *out, const char *letters, bool with_person)
+{
+    out += sprintf(out, with_person ? "id,s\n" : "s\n");
+    for (size_t i = 0; letters[i] != '\0'; i++) {
+        if (with_person) out += sprintf(out, "%zu,", i / 2);
+        out += sprintf(out, "%c\n", letters[i]);
+    }
+}
+
+static void rows_in_the_input_s_order_are_found_although_some_were_removed(void **state)
+{
+    kn_rng rng = kn_rng_new(7, 0);
+    int n_found = 0, n_lost = 0, n_only = 0;
+    for (int trial = 0; trial < 400; trial++) {
+        char original[8] = "", release[8] = "", original_text[80], release_text[80];
+        uint32_t n = 2 + kn_rng_below(&rng, 5), m = 1 + kn_rng_below(&rng, n - 1), order[8];
+        for (uint32_t i = 0; i < n; i++) original[i] = (char)('a' + kn_rng_below(&rng, 3)), order[i] = i;
+        for (uint32_t i = 0; i < m; i++) release[i] = (char)('a' + kn_rng_below(&rng, 3));
+        lines_of(original_text, original, true);
+        lines_of(release_text, release, false);
+        kn_verify_column columns[] = {
+            {.name = "id", .role = KN_ROLE_IDENTIFIER, .type = KN_TYPE_INT, .is_person = true},
+            {.name = "s", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_TEXT}};
+        kn_verify_model model = {"k-anonymity", "k=1"};
+        kn_verify_request request = {.columns = columns,
+                                     .n_columns = 2,
+                                     .models = &model,
+                                     .n_models = 1,
+                                     .max_suppressed = -1,
+                                     .order = order,
+                                     .n_order = n,
+                                     .order_is_input = true};
+        kn_verdict *verdict = verify_texts(&request, release_text, original_text);
+        int n_ways = count_ways(release, original);
+        assert_int_equal(find_check(verdict, KN_CHECK_ROWS)->state, n_ways > 0 ? KN_CHECK_HOLDS : KN_CHECK_BROKEN);
+        if (n_ways == 1) assert_check(verdict, KN_CHECK_COPIES, KN_CHECK_HOLDS, "row by row");
+        else if (n_ways > 1) assert_check(verdict, KN_CHECK_ROWS, KN_CHECK_HOLDS, "more than one choice");
+        n_found += n_ways > 0;
+        n_lost += n_ways == 0;
+        n_only += n_ways == 1;
+        kn_verdict_free(verdict);
+    }
+    assert_true(n_found > 50 && n_lost > 50 && n_only > 20);
+}
+
+/* The fewest persons of a class, over all ways to choose its rows. */
+static uint32_t fewest_by_trying(const uint32_t *person, uint32_t n, uint32_t n_class)
+{
+    uint32_t fewest = KN_NONE;
+    for (uint32_t chosen = 0; chosen < 1u << n; chosen++) {
+        uint32_t seen = 0;
+        if ((uint32_t)__builtin_popcount(chosen) != n_class) continue;
+        for (uint32_t i = 0; i < n; i++)
+            if ((chosen >> i & 1) != 0) seen |= 1u << person[i];
+        if ((uint32_t)__builtin_popcount(seen) < fewest) fewest = (uint32_t)__builtin_popcount(seen);
+    }
+    return fewest;
+}
+
+static void persons_that_are_not_known_are_as_few_as_they_can_be(void **state)
+{
+    kn_rng rng = kn_rng_new(11, 0);
+    for (int trial = 0; trial < 200; trial++) {
+        uint32_t n = 1 + kn_rng_below(&rng, 8), person[8];
+        kn_buffer original = {0}, release = {0};
+        kn_buffer_text(&original, "id,s\n");
+        kn_buffer_text(&release, "s\n");
+        for (uint32_t i = 0; i < n; i++) {
+            person[i] = kn_rng_below(&rng, 4);
+            kn_buffer_printf(&original, "%u,x\n", person[i] + 1);
+        }
+        uint32_t m = 1 + kn_rng_below(&rng, n);
+        for (uint32_t i = 0; i < m; i++) kn_buffer_text(&release, "x\n");
+        kn_verify_column columns[] = {
+            {.name = "id", .role = KN_ROLE_IDENTIFIER, .type = KN_TYPE_INT, .is_person = true},
+            {.name = "s", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_TEXT}};
+        for (uint32_t k = 1; k <= n + 1; k++) {
+            char params[16];
+            snprintf(params, sizeof params, "k=%u", k);
+            kn_verify_model model = {"k-anonymity", params};
+            kn_verify_request request = {
+                .columns = columns, .n_columns = 2, .models = &model, .n_models = 1, .max_suppressed = -1};
+            kn_verdict *verdict = verify_texts(&request, release.bytes, original.bytes);
+            kn_check_state expected = m < k                                 ? KN_CHECK_BROKEN
+                                      : fewest_by_trying(person, n, m) >= k ? KN_CHECK_HOLDS
+                                                                            : KN_CHECK_NOT_MADE;
+            assert_check(verdict, "k-anonymity", expected, "");
+            kn_verdict_free(verdict);
+        }
+        kn_buffer_free(&original);
+        kn_buffer_free(&release);
+    }
+}
+
+/* --- Blanks ------------------------------------------------------------------------------------------------------ */
+
+static void classes_that_differ_by_blanks_are_two_also_where_cells_are_trimmed(void **state)
+{
+    kn_verify_column columns[] = {{.name = "q", .role = KN_ROLE_QUASI, .type = KN_TYPE_TEXT},
+                                  {.name = "s", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_TEXT}};
+    kn_verify_model models[] = {{"k-anonymity", "k=2"}, {"l-diversity", "l=2"}};
+    for (int no_header = 0; no_header <= 1; no_header++)
+        for (int trim = 0; trim <= 1; trim++) {
+            kn_verify_request request = {.columns = columns,
+                                         .n_columns = 2,
+                                         .models = models,
+                                         .n_models = 2,
+                                         .max_suppressed = -1,
+                                         .no_header = no_header,
+                                         .trim = trim};
+            int skip = no_header ? 4 : 0;
+            kn_verdict *verdict = verify_texts(&request, "q,s\n a,u\na,v\n" + skip, NULL);
+            assert_check(verdict, "k-anonymity", KN_CHECK_BROKEN, "2 classes break it");
+            kn_verdict_free(verdict);
+            verdict = verify_texts(&request, "q,s\na,u\na\t,v\n" + skip, NULL);
+            assert_check(verdict, "k-anonymity", KN_CHECK_BROKEN, "2 classes break it");
+            kn_verdict_free(verdict);
+            /* where cells are trimmed, a blank does not make a second sensitive value */
+            verdict = verify_texts(&request, "q,s\na,u\na, u\n" + skip, NULL);
+            assert_check(verdict, "k-anonymity", KN_CHECK_HOLDS, "");
+            assert_check(verdict, "l-diversity", trim ? KN_CHECK_BROKEN : KN_CHECK_HOLDS, "");
+            kn_verdict_free(verdict);
+        }
+}
+
+static void labels_with_blanks_mean_the_same_where_cells_are_trimmed(void **state)
+{
+    static const char *const texts[] = {"a", "b"};
+    kn_table *table = test_text_table(2, 1, texts);
+    kn_domain *domain = test_domain(table, 0, "a; both \nb; both \n");
+    kn_verify_column column = {.name = "q", .role = KN_ROLE_QUASI, .type = KN_TYPE_TEXT, .domain = domain};
+    kn_verify_model model = {"k-anonymity", "k=2"};
+    kn_verify_request request = {
+        .columns = &column, .n_columns = 1, .models = &model, .n_models = 1, .max_suppressed = -1, .trim = true};
+    kn_verdict *verdict = verify_texts(&request, "q\n both \n both \n", "q\n a\nb\n");
+    assert_shown(verdict, KN_VERDICT_HOLDS, NULL);
+    kn_verdict_free(verdict);
+    verdict = verify_texts(&request, "q\n both \n neither \n", "q\n a\nb\n");
+    assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_BROKEN, "neither");
+    kn_verdict_free(verdict);
+    kn_domain_free(domain);
+    test_table_free(table);
 }
 
 int main(void)
@@ -1555,6 +1914,10 @@ int main(void)
         cmocka_unit_test(without_the_original_it_says_what_it_did_not_check),
         cmocka_unit_test(without_the_order_it_checks_what_any_order_must_satisfy),
         cmocka_unit_test(a_column_without_a_domain_is_named),
+        cmocka_unit_test(a_verdict_holds_only_when_nothing_asked_for_is_open),
+        cmocka_unit_test(what_was_asked_for_and_not_checked_is_undecided),
+        cmocka_unit_test(after_a_run_no_check_may_be_left_out),
+        cmocka_unit_test(rows_at_the_top_of_every_hierarchy_are_no_suppressed_rows),
         cmocka_unit_test(every_broken_release_is_refused_with_its_place),
         cmocka_unit_test(a_wrong_order_is_refused),
         cmocka_unit_test(persons_are_counted_when_they_are_known),
@@ -1586,6 +1949,11 @@ int main(void)
         cmocka_unit_test(it_stops_at_every_tick),
         cmocka_unit_test(tables_without_rows_or_quasi_identifiers_are_no_trouble),
         cmocka_unit_test(files_without_a_header_are_compared_by_place),
+        cmocka_unit_test(without_a_header_an_identifier_in_any_place_is_found),
+        cmocka_unit_test(rows_in_the_input_s_order_are_found_although_some_were_removed),
+        cmocka_unit_test(persons_that_are_not_known_are_as_few_as_they_can_be),
+        cmocka_unit_test(classes_that_differ_by_blanks_are_two_also_where_cells_are_trimmed),
+        cmocka_unit_test(labels_with_blanks_mean_the_same_where_cells_are_trimmed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

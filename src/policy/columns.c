@@ -236,7 +236,6 @@ details:
     KN_TRY(place_unlisted(choices, given_by, settings, &head, warnings, err));
     for (uint32_t i = 0; mode == KN_COLUMNS_OF_HIERARCHY && i < n_names; i++)
         if (choices[i].hierarchy != NULL) choices[i].role = KN_ROLE_QUASI;
-    for (uint32_t i = 0; i < n_names; i++) choices[i].listed = given_by[i] != NULL;
     *out = choices;
     choices = NULL;
 done:

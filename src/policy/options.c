@@ -43,7 +43,7 @@ static const kn_option options[] = {
     {"identifier", 0, "d", COLUMNS, "identifiers: never leave", ASK},
     {"insensitive", 0, "e", COLUMNS, "insensitive: copied", ASK},
     {"unlisted", 0, "error|drop|insensitive", COLUMNS,
-     "columns without a role (default: error with a policy, drop without)", ASK},
+     "columns without a role (default: error with a policy, drop without; verify: not to be released)", ASK},
     {"person", 0, "COL", COLUMNS, "column that tells persons apart: classes count persons, not rows", ASK},
     {"type", 0, "COL=TYPE", COLUMNS, "int, decimal, date or text instead of what the cells look like", DATA},
     {"hierarchy", 0, "COL=FILE|SPEC", COLUMNS,

@@ -53,7 +53,6 @@ const char *kn_setting_place(char *buffer, const kn_setting *setting);
 /* The settings of one column of the data, resolved. */
 typedef struct kn_column_choice {
     kn_role role;
-    bool listed;      /* somebody gave it a role */
     uint32_t mention; /* 0, 1, ...: in which order roles were given; quasi-identifiers are reported in it */
     kn_type type;
     bool is_person;

@@ -156,7 +156,7 @@ static void part_short(page *to, const kn_report *report)
 {
     const kn_facts *facts = report->facts;
     const kn_release *release = facts->release;
-    bool holds = facts->verdict == NULL || facts->verdict->holds;
+    bool holds = facts->verdict == NULL || facts->verdict->state == KN_VERDICT_HOLDS;
     for (size_t m = 0; m < facts->n_models; m++) holds &= facts->models[m].holds;
     page_section(to, "short", KN_TEXT_SHORT);
     if (!holds) page_say(to, "p class=\"verdict broken\"", KN_TEXT_BROKEN_SOME, NULL, NULL, NULL);

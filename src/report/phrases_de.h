@@ -69,6 +69,8 @@
     {"the file has no header", "die Datei hat keine Kopfzeile"},
     {"no column of the release has the name of an identifier or of a dropped column",
      "keine Spalte der Freigabe trägt den Namen eines Identifikators oder einer weggelassenen Spalte"},
+    {"the file has no header; every column was compared with the original's in its place",
+     "die Datei hat keine Kopfzeile; jede Spalte wurde mit der des Originals an ihrer Stelle verglichen"},
     {"%n of the original's %n rows, %n removed", "%1 der %2 Zeilen des Originals, %3 entfernt"},
     {"%n of the original's %n rows, %n removed; only their number is checked, the order is not known",
      "%1 der %2 Zeilen des Originals, %3 entfernt; nur ihre Anzahl wird geprüft, weil die Reihenfolge nicht bekannt "
@@ -110,11 +112,10 @@
      "original",
      "keine Obergrenze angegeben; %1 Zeilen haben überall *, %2 sind entfernt; ohne das Original lassen sich entfernte "
      "Zeilen nicht zählen"},
-    {"%n rows have * everywhere, more than the limit of %n, but * is also the most general value of every "
-     "quasi-identifier: "
-     "the file does not tell suppressed rows from such a class",
-     "%1 Zeilen haben überall *, mehr als die Obergrenze von %2, doch ist * auch der allgemeinste Wert jedes "
-     "Quasi-Identifikators: Die Datei lässt unterdrückte Zeilen nicht von einer solchen Klasse unterscheiden"},
+    {"%n rows with * everywhere and %n removed, at most %n allowed; * is the most general value of every "
+     "quasi-identifier, and %n rows are suppressed",
+     "%1 Zeilen überall mit * und %2 entfernt, höchstens %3 erlaubt; * ist der allgemeinste Wert jedes "
+     "Quasi-Identifikators, und %4 Zeilen sind unterdrückt"},
 
     /* why one was not made */
     {"the original is not given", "das Original liegt nicht vor"},

@@ -122,15 +122,7 @@ done:
     return status;
 }
 
-/* Verification: an unlisted column in the release is taken as a copied one, unless the policy forbids such columns. */
-static bool copies_unlisted(const kn_settings *settings)
-{
-    const char *how = kn_settings_text(settings, "unlisted");
-    return how != NULL ? strcmp(how, "insensitive") == 0 : settings->policy_path == NULL;
-}
-
-static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_columns_mode mode, char *const *released,
-                            size_t n_released, kn_error *err)
+static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_columns_mode mode, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n = kn_csv_n_columns(reader);
@@ -140,10 +132,6 @@ static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_columns_m
     KN_NEW(plans, n);
     for (uint32_t i = 0; i < n; i++) names[i] = kn_csv_column_name(reader, i);
     KN_TRY(kn_settings_columns(&input->choices, input->settings, names, n, mode, &input->warnings, err));
-    if (copies_unlisted(input->settings))
-        for (uint32_t i = 0; i < n; i++)
-            for (size_t j = 0; j < n_released && !input->choices[i].listed; j++)
-                if (strcmp(names[i], released[j]) == 0) input->choices[i].role = KN_ROLE_INSENSITIVE;
     if (mode == KN_COLUMNS_OF_RELEASE) /* intervals and labels are no numbers, whatever the original's type was */
         for (uint32_t i = 0; i < n; i++)
             if (input->choices[i].role == KN_ROLE_QUASI) input->choices[i].type = KN_TYPE_TEXT;
@@ -200,8 +188,7 @@ static kn_status refuse_stars(const kn_input *input, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, char *const *released,
-                        size_t n_released, kn_error *err)
+kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_csv_reader *reader = NULL;
@@ -216,7 +203,7 @@ kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mod
         if (input->path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     }
     KN_TRY(kn_csv_open(&reader, input->path, &input->csv, err));
-    KN_TRY(read_table(input, reader, mode, released, n_released, err));
+    KN_TRY(read_table(input, reader, mode, err));
     if (mode == KN_COLUMNS_OF_DATA) {
         KN_TRY(refuse_stars(input, err));
         warn_of_copied_columns(input);

@@ -40,10 +40,8 @@ typedef struct kn_input {
 /* Threads, memory limit, progress. */
 kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *err);
 void kn_input_free(kn_input *input);
-/* `option` names the setting that holds the path: "data", "original" or "release". Verification passes the names of
- * the released columns: a column that nobody listed counts as insensitive when it is among them; otherwise NULL. */
-kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, char *const *released,
-                        size_t n_released, kn_error *err);
+/* `option` names the setting that holds the path: "data", "original" or "release". */
+kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, kn_error *err);
 /* `must_be_tree`: full-domain algorithms; columns without a hierarchy get the automatic tree. */
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
 kn_status kn_input_goals(kn_input *input, kn_error *err);

@@ -1,7 +1,5 @@
-/* From settings and domains to a verification request; the verdict as text and JSON. */
+/* From settings and domains to a verification request. */
 #include "run/recheck.h"
-
-#include "base/json_writer.h"
 
 #include <string.h>
 
@@ -23,8 +21,7 @@ done:
     return status;
 }
 
-kn_status kn_recheck(kn_verdict **out, kn_input *input, const char *release_path, const char *release_name,
-                     const char *original_path, const kn_known_order *order, kn_error *err)
+kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *written, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_verify_column *columns = NULL;
@@ -42,9 +39,9 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const char *release_path
         models[i] = (kn_verify_model){names[i], spec[n] == ':' ? spec + n + 1 : ""};
     }
     kn_verify_request request = {
-        .release_path = release_path,
-        .release_name = release_name,
-        .original_path = original_path,
+        .release_path = written->path,
+        .release_name = written->name,
+        .original_path = written->original_path,
         .delimiter = input->table->delimiter,
         .no_header = input->csv.no_header,
         .trim = input->csv.trim,
@@ -57,9 +54,11 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const char *release_path
         .models = models,
         .n_models = input->n_models,
         .max_suppressed = input->max_suppressed == KN_UNLIMITED ? -1 : (int64_t)input->max_suppressed,
-        .order = order != NULL ? order->rows : NULL,
-        .n_order = order != NULL ? order->n : 0,
-        .order_is_input = order != NULL && order->is_input,
+        .n_suppressed = written->release != NULL ? written->release->n_suppressed : 0,
+        .every_check = written->release != NULL,
+        .order = written->order,
+        .n_order = written->n_order,
+        .order_is_input = written->order_is_input,
         .counts_persons = kn_settings_text(input->settings, "person") != NULL,
         .guard_formulas = kn_settings_flag(input->settings, "guard-formulas"),
         .pool = input->pool,
@@ -72,61 +71,4 @@ done:
     kn_free(models);
     kn_free(columns);
     return status;
-}
-
-kn_status kn_verdict_status(const kn_verdict *verdict, bool all_models, kn_error *err)
-{
-    for (size_t i = 0; i < verdict->n_checks; i++) {
-        const kn_check *check = &verdict->checks[i];
-        const char *detail = check->detail != NULL ? check->detail : "";
-        if (check->state == KN_CHECK_BROKEN)
-            return kn_error_set(err, KN_NOT_MET, "%s does not hold: %s", check->name, detail);
-        if (all_models && check->state == KN_CHECK_NOT_MADE && kn_privacy_find(check->name) != NULL)
-            return kn_error_set(err, KN_NOT_MET, "%s could not be recounted on the written file: %s", check->name,
-                                detail);
-    }
-    return KN_OK;
-}
-
-kn_status kn_verdict_text(char **out, const kn_verdict *verdict, kn_error *err)
-{
-    static const char *const states[] = {"holds", "BROKEN", "not made"};
-    kn_buffer text = {0};
-    kn_buffer_printf(&text, "%s: %llu rows in %llu classes, %llu suppressed, smallest class %llu\n",
-                     verdict->holds ? "Holds" : "BROKEN", (unsigned long long)verdict->n_rows,
-                     (unsigned long long)verdict->n_classes, (unsigned long long)verdict->n_suppressed,
-                     (unsigned long long)verdict->smallest_class);
-    for (size_t i = 0; i < verdict->n_checks; i++) {
-        const kn_check *check = &verdict->checks[i];
-        kn_buffer_printf(&text, "  %-9s %s", states[check->state], check->name);
-        if (check->detail != NULL && *check->detail != '\0') kn_buffer_printf(&text, ": %s", check->detail);
-        kn_buffer_char(&text, '\n');
-    }
-    return kn_buffer_finish(out, &text, err);
-}
-
-kn_status kn_verdict_json(char **out, const kn_verdict *verdict, kn_error *err)
-{
-    static const char *const states[] = {"holds", "broken", "not made"};
-    kn_json json = {0};
-    kn_json_object(&json, NULL);
-    kn_json_bool(&json, "holds", verdict->holds);
-    kn_json_count(&json, "rows", verdict->n_rows);
-    kn_json_count(&json, "classes", verdict->n_classes);
-    kn_json_count(&json, "suppressed", verdict->n_suppressed);
-    kn_json_count(&json, "smallest_class", verdict->smallest_class);
-    kn_json_array(&json, "checks");
-    for (size_t i = 0; i < verdict->n_checks; i++) {
-        const kn_check *check = &verdict->checks[i];
-        kn_json_object(&json, NULL);
-        kn_json_text(&json, "name", check->name);
-        kn_json_text(&json, "state", states[check->state]);
-        kn_json_real(&json, "worst", check->worst);
-        /* Details name classes and cells; only the reason why a check was not made is free of values. */
-        kn_json_text(&json, "detail", check->state == KN_CHECK_NOT_MADE && check->detail != NULL ? check->detail : "");
-        kn_json_end(&json);
-    }
-    kn_json_end(&json);
-    kn_json_end(&json);
-    return kn_json_finish(out, &json, err);
 }

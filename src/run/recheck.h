@@ -1,23 +1,20 @@
-/* Hands a written file to the verifier: after anonymizing, with what the run knows, and for `kanon verify`. */
+/* Hands a written file to the verifier: after anonymizing, with what the run knows, and for `kanon verify`. What comes
+ * back is asked with kn_verdict_status. */
 #ifndef KN_RUN_RECHECK_H
 #define KN_RUN_RECHECK_H
 
 #include "run/input.h"
 #include "verify/verify.h"
 
-typedef struct kn_known_order {
-    const uint32_t *rows; /* original row of each released row */
-    uint32_t n;
-    bool is_input; /* the original's own order, as far as the user says */
-} kn_known_order;
+typedef struct kn_written {
+    const char *path, *name;   /* of the written file, and what messages call it */
+    const char *original_path; /* NULL: not at hand */
+    const kn_release *release; /* what a run meant to write: then every check must be made. NULL: somebody's file */
+    const uint32_t *order;     /* original row of each released row; NULL: not known */
+    uint32_t n_order;
+    bool order_is_input; /* the user says that the rows stand as in the original */
+} kn_written;
 
-/* `order` NULL: the row order is not known. `original_path` NULL: the original is not at hand. */
-kn_status kn_recheck(kn_verdict **out, kn_input *input, const char *release_path, const char *release_name,
-                     const char *original_path, const kn_known_order *order, kn_error *err);
-/* The first broken check as one message; KN_OK when all hold. `all_models`: a model that could not be recounted counts
- * as broken, which is right after a run that had everything at hand. */
-kn_status kn_verdict_status(const kn_verdict *verdict, bool all_models, kn_error *err);
-kn_status kn_verdict_text(char **out, const kn_verdict *verdict, kn_error *err);
-kn_status kn_verdict_json(char **out, const kn_verdict *verdict, kn_error *err);
+kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *written, kn_error *err);
 
 #endif

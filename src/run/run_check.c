@@ -212,7 +212,7 @@ static kn_status checks_make(checking *about, kn_error *err)
     if (about->n_findings > 0) return KN_OK; /* the roles must be right before anything else means something */
     status = kn_input_algorithm(&about->algorithm, &params, &why, about->settings, NULL, &inner);
     if (is_finding(about, &status, &inner, err)) return status;
-    status = kn_input_read(input, "data", KN_COLUMNS_OF_DATA, NULL, 0, &inner);
+    status = kn_input_read(input, "data", KN_COLUMNS_OF_DATA, &inner);
     if (is_finding(about, &status, &inner, err)) return status;
     bool levels = kn_algorithm_has_levels(about->algorithm);
     about->n_nodes = 1;

@@ -254,7 +254,7 @@ kn_status kn_compare_runs(kn_result **out, const kn_settings *settings, kn_error
     comparing all = {.settings = settings};
     *out = NULL;
     KN_TRY(kn_input_new(&all.input, settings, err));
-    KN_TRY(kn_input_read(all.input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
+    KN_TRY(kn_input_read(all.input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(request_read(&all, err));
     all.compare.data_name = all.input->table->source;
     all.compare.measure = all.measure;

@@ -34,7 +34,7 @@ static kn_status read_column(tree_run *r, kn_error *err)
     if (kn_settings_nth(r->settings, "hierarchy", 1) != NULL)
         KN_FAIL(KN_USAGE, "one --hierarchy COL=... at a time, please");
     KN_TRY(kn_input_new(&r->input, r->settings, err));
-    KN_TRY(kn_input_read(r->input, "data", KN_COLUMNS_OF_HIERARCHY, NULL, 0, err));
+    KN_TRY(kn_input_read(r->input, "data", KN_COLUMNS_OF_HIERARCHY, err));
     for (uint32_t c = 0; c < r->input->table->n_columns; c++)
         if (r->input->choices[c].hierarchy != NULL) {
             r->column = &r->input->table->columns[c];

@@ -174,7 +174,7 @@ kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_erro
     kn_seconds seconds = {0};
     *out = NULL;
     KN_TRY(kn_input_new(&input, settings, err));
-    KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
+    KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_encode(input, true, err));
     KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
     KN_TRY(kn_input_goals(input, err));

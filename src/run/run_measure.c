@@ -45,7 +45,7 @@ kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_erro
     *out = NULL;
     if (path == NULL) KN_FAIL(KN_USAGE, "which release? Give DATA and RELEASE");
     KN_TRY(kn_input_new(&input, settings, err));
-    KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, NULL, 0, err));
+    KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_encode(input, false, err));
     kn_input_suppression(input);
     KN_TRY(kn_release_read(&release, path, &input->csv, input->tuples, kn_settings_flag(settings, "guard-formulas"),

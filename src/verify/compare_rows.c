@@ -3,7 +3,9 @@
  * With the order known (released row i was original row order[i]) every cell is compared with its own original: copied
  * cells byte for byte, QI cells by what they mean. One job per column.
  *
- * Without it, what every order must satisfy: the copied cells of the release, as tuples, are among those of the
+ * In the original's own order, but with rows removed, the released rows are found one after the other.
+ *
+ * Without any order, what every one must satisfy: the copied cells of the release, as tuples, are among those of the
  * original and not more often; and for every released row there are enough original rows with the same copied cells
  * whose values lie in its QI cells: rows of the release that agree in everything number at most their candidates. That
  * is necessary for a release of this original, not sufficient: a swap within the candidates stays unseen, and the
@@ -35,6 +37,19 @@ static const kn_sheet_column *original(const kn_recount *recount, uint32_t c)
     return &recount->original->columns[recount->in_original[c]];
 }
 
+typedef struct column_job {
+    uint32_t column;     /* of the request */
+    kn_meaning *meaning; /* QIs; NULL for copied columns */
+    uint64_t n_wrong;
+    uint32_t first_wrong; /* released row */
+} column_job;
+
+typedef struct comparison {
+    kn_recount *recount;
+    column_job *jobs;
+    size_t n_jobs;
+} comparison;
+
 /* --- Rows ------------------------------------------------------------------------------------------------------ */
 
 /* Each original row at most once. The order is used by later checks only when it can be right. */
@@ -44,7 +59,7 @@ static kn_status check_order(kn_recount *recount, kn_buffer *problem, kn_error *
     const kn_verify_request *request = recount->request;
     uint8_t *seen = NULL;
     if (request->order == NULL) goto done;
-    if (request->order_is_input && request->n_order != recount->release->n_rows) goto done;
+    if (request->order_is_input && request->n_order != recount->release->n_rows) goto done; /* see fit_rows */
     if (request->n_order != recount->release->n_rows) {
         kn_buffer_printf(problem, "the release has %u rows, but %u were written", recount->release->n_rows,
                          request->n_order);
@@ -67,41 +82,80 @@ done:
     return status;
 }
 
-static kn_status check_rows(kn_recount *recount, kn_error *err)
+static bool row_fits(const comparison *all, uint32_t row, uint32_t from)
+{
+    const kn_recount *recount = all->recount;
+    for (size_t i = 0; i < all->n_jobs; i++) {
+        const column_job *job = &all->jobs[i];
+        uint32_t code = kn_sheet_code(released(recount, job->column), row);
+        uint32_t value = kn_sheet_code(original(recount, job->column), from);
+        if (recount->to_original[job->column][code] == value) continue;
+        if (job->meaning == NULL || !kn_meaning_covers(job->meaning, value, code)) return false;
+    }
+    return true;
+}
+
+/* Rows in the original's order, some of them removed: each released row gets the first original row behind the last
+ * one's that it can be. That finds a place for all of them whenever there is one. Going backwards finds the last such
+ * place; where the two agree for every row, there is no other. */
+static kn_status fit_rows(comparison *all, kn_buffer *problem, kn_error *err)
 {
     kn_status status = KN_OK;
+    kn_recount *recount = all->recount;
+    uint32_t n_rows = recount->release->n_rows, from = 0, *first = NULL;
+    bool only_one = true;
+    KN_NEW_RAW(first, n_rows);
+    for (uint32_t row = 0; row < n_rows; row++) {
+        while (from < recount->original->n_rows && !row_fits(all, row, from)) from++;
+        if (from == recount->original->n_rows) {
+            kn_buffer_printf(problem, "line %llu is not in the original's order: no row there is left for it",
+                             (unsigned long long)kn_sheet_line(recount->release, row));
+            goto done;
+        }
+        first[row] = from++;
+        if (row % KN_CHUNK_ROWS == 0) KN_TRY(kn_tick(recount->request->ticker, "verify", -1, err));
+    }
+    from = recount->original->n_rows;
+    for (uint32_t row = n_rows; only_one && row-- > 0;) {
+        while (!row_fits(all, row, --from)) continue;
+        only_one = from == first[row];
+    }
+    if (only_one) {
+        recount->order = recount->found_order = first;
+        first = NULL;
+    }
+done:
+    kn_free(first);
+    return status;
+}
+
+static kn_status check_rows(comparison *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_recount *recount = all->recount;
     kn_buffer problem = {0};
     uint32_t n_release = recount->release->n_rows, n_original = recount->original->n_rows;
+    bool fits = recount->request->order_is_input && n_release < n_original;
     KN_TRY(check_order(recount, &problem, err));
+    if (fits) KN_TRY(fit_rows(all, &problem, err));
     if (problem.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    if (problem.n > 0) KN_TRY(kn_recount_note(recount, KN_CHECK_ROWS, KN_CHECK_BROKEN, NAN, err, "%s", problem.bytes));
+    if (problem.n > 0) KN_TRY(kn_recount_note(recount, KN_SLOT_ROWS, KN_CHECK_BROKEN, NAN, err, "%s", problem.bytes));
     else if (n_release > n_original)
-        KN_TRY(kn_recount_note(recount, KN_CHECK_ROWS, KN_CHECK_BROKEN, NAN, err,
+        KN_TRY(kn_recount_note(recount, KN_SLOT_ROWS, KN_CHECK_BROKEN, NAN, err,
                                "the release has %u rows, the original only %u", n_release, n_original));
     else
-        KN_TRY(kn_recount_note(recount, KN_CHECK_ROWS, KN_CHECK_HOLDS, NAN, err,
+        KN_TRY(kn_recount_note(recount, KN_SLOT_ROWS, KN_CHECK_HOLDS, NAN, err,
                                "%u of the original's %u rows, %u removed%s", n_release, n_original,
                                n_original - n_release,
-                               recount->order == NULL ? "; only their number is checked, the order is not known" : ""));
+                               recount->order != NULL ? ""
+                               : fits ? ", the others in the original's order; more than one choice fits"
+                                      : "; only their number is checked, the order is not known"));
 done:
     kn_buffer_free(&problem);
     return status;
 }
 
 /* --- Row by row ------------------------------------------------------------------------------------------------ */
-
-typedef struct column_job {
-    uint32_t column;     /* of the request */
-    kn_meaning *meaning; /* QIs; NULL for copied columns */
-    uint64_t n_wrong;
-    uint32_t first_wrong; /* released row */
-} column_job;
-
-typedef struct comparison {
-    kn_recount *recount;
-    column_job *jobs;
-    size_t n_jobs;
-} comparison;
 
 static kn_status compare_column(void *context, size_t index, unsigned worker, kn_error *err)
 {
@@ -179,10 +233,8 @@ static kn_status report_jobs(comparison *all, bool copied, const char *unknown, 
         kn_buffer_printf(&detail, "%zu column%s compared row by row", n_columns, n_columns == 1 ? "" : "s");
     add_unknown(&detail, unknown);
     if (detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    kn_check_state state = first != NULL                          ? KN_CHECK_BROKEN
-                           : n_columns == 0 && unknown[0] != '\0' ? KN_CHECK_NOT_MADE
-                                                                  : KN_CHECK_HOLDS;
-    KN_TRY(kn_recount_note(recount, copied ? KN_CHECK_COPIES : KN_CHECK_VALUES, state, NAN, err, "%s", detail.bytes));
+    kn_check_state state = first != NULL ? KN_CHECK_BROKEN : unknown[0] != '\0' ? KN_CHECK_NOT_MADE : KN_CHECK_HOLDS;
+    KN_TRY(kn_recount_note(recount, copied ? KN_SLOT_COPIES : KN_SLOT_VALUES, state, NAN, err, "%s", detail.bytes));
 done:
     kn_buffer_free(&detail);
     return status;
@@ -259,7 +311,7 @@ static kn_status check_copied(kn_recount *recount, const copied_tuples *copied, 
                              groups->group_rows[copied->match[row]] == 1 ? "" : "s");
     }
     if (detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_TRY(kn_recount_note(recount, KN_CHECK_COPIES, row == n_rows ? KN_CHECK_HOLDS : KN_CHECK_BROKEN, NAN, err, "%s",
+    KN_TRY(kn_recount_note(recount, KN_SLOT_COPIES, row == n_rows ? KN_CHECK_HOLDS : KN_CHECK_BROKEN, NAN, err, "%s",
                            detail.bytes));
 done:
     kn_buffer_free(&detail);
@@ -410,13 +462,13 @@ static kn_status check_candidates(kn_recount *recount, const copied_tuples *copi
         kn_buffer_text(&detail, "without the row order too many candidates would have to be counted; each column by "
                                 "itself can be matched");
     } else {
-        state = KN_CHECK_HOLDS;
+        state = unknown[0] != '\0' ? KN_CHECK_NOT_MADE : KN_CHECK_HOLDS;
         kn_buffer_text(&detail, "every released row has enough candidates in the original, and each column can be "
                                 "matched with it; compared without the order, which is not known");
     }
     add_unknown(&detail, unknown);
     if (detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_TRY(kn_recount_note(recount, KN_CHECK_VALUES, state, NAN, err, "%s", detail.bytes));
+    KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, state, NAN, err, "%s", detail.bytes));
 done:
     kn_inside_free(inside);
     kn_buffer_free(&detail);
@@ -465,8 +517,8 @@ kn_status kn_recount_compare(kn_recount *recount, kn_error *err)
     comparison all = {.recount = recount};
     copied_tuples copied = {0};
     kn_buffer unknown = {0};
-    KN_TRY(check_rows(recount, err));
     KN_TRY(make_jobs(&all, &unknown, err));
+    KN_TRY(check_rows(&all, err));
     const char *text = unknown.n > 0 ? unknown.bytes : "";
     if (recount->order != NULL) {
         KN_TRY(kn_pool_run(recount->request->pool, all.n_jobs, compare_column, &all, err));
@@ -477,7 +529,7 @@ kn_status kn_recount_compare(kn_recount *recount, kn_error *err)
         KN_TRY(check_copied(recount, &copied, err));
         if (recount->has_all_qis) KN_TRY(check_candidates(recount, &copied, &all, text, err));
         else
-            KN_TRY(kn_recount_note(recount, KN_CHECK_VALUES, KN_CHECK_NOT_MADE, NAN, err,
+            KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, KN_CHECK_NOT_MADE, NAN, err,
                                    "a quasi-identifier is not in the release"));
     }
 done:

@@ -79,6 +79,12 @@ static void index_free(label_index *index)
     kn_free(index->numbers);
 }
 
+static void trim_blanks(const char **bytes, size_t *n_bytes)
+{
+    while (*n_bytes > 0 && (**bytes == ' ' || **bytes == '\t')) ++*bytes, --*n_bytes;
+    while (*n_bytes > 0 && ((*bytes)[*n_bytes - 1] == ' ' || (*bytes)[*n_bytes - 1] == '\t')) --*n_bytes;
+}
+
 static kn_status index_labels(label_index *index, const kn_tree *tree, const kn_reading *reading, bool trim,
                               kn_error *err)
 {
@@ -90,9 +96,7 @@ static kn_status index_labels(label_index *index, const kn_tree *tree, const kn_
         label *at = &index->labels[node];
         at->bytes = kn_tree_label(tree, node, &at->n_bytes);
         at->node = node;
-        while (trim && at->n_bytes > 0 && (*at->bytes == ' ' || *at->bytes == '\t')) at->bytes++, at->n_bytes--;
-        while (trim && at->n_bytes > 0 && (at->bytes[at->n_bytes - 1] == ' ' || at->bytes[at->n_bytes - 1] == '\t'))
-            at->n_bytes--;
+        if (trim) trim_blanks(&at->bytes, &at->n_bytes);
         double number;
         if (node < tree->n_leaves && kn_text_read(&number, NULL, reading, at->bytes, at->n_bytes) == KN_TEXT_NUMBER)
             index->numbers[index->n_numbers++] = (numbered_leaf){number, node};
@@ -416,7 +420,8 @@ static bool says_nothing(const kn_released_text *text)
            text->n_nodes == 0 && text->n_members == 0 && !text->masked;
 }
 
-static kn_status read_releaseds(kn_meaning *meaning, const label_index *index, bool guard_formulas, kn_error *err)
+static kn_status read_releaseds(kn_meaning *meaning, const label_index *index, const kn_meaning_options *options,
+                                kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_sheet_column *column = meaning->released_column;
@@ -431,8 +436,9 @@ static kn_status read_releaseds(kn_meaning *meaning, const label_index *index, b
     for (uint32_t i = 0; i < column->n_texts; i++) {
         const char *bytes = kn_text(column, i, &n_bytes);
         kn_released_text *text = &meaning->releaseds[i];
+        if (options->trim) trim_blanks(&bytes, &n_bytes);
         KN_TRY(read_released(meaning, text, index, scratch, bytes, n_bytes, err));
-        if (guard_formulas && says_nothing(text) && n_bytes >= 2 && bytes[0] == '\'' &&
+        if (options->guard_formulas && says_nothing(text) && n_bytes >= 2 && bytes[0] == '\'' &&
             memchr("=+-@", bytes[1], 4) != NULL)
             KN_TRY(read_released(meaning, text, index, scratch, bytes + 1, n_bytes - 1, err));
     }
@@ -456,7 +462,7 @@ kn_status kn_meaning_make(kn_meaning **out, const kn_sheet_column *original, con
         (kn_meaning){.original_column = original, .released_column = released, .domain = domain, .reading = *reading};
     if (domain->kind == KN_DOMAIN_TREE) KN_TRY(index_labels(&index, domain->tree, reading, options->trim, err));
     KN_TRY(read_originals(meaning, &index, err));
-    KN_TRY(read_releaseds(meaning, &index, options->guard_formulas, err));
+    KN_TRY(read_releaseds(meaning, &index, options, err));
     *out = meaning;
     meaning = NULL;
 done:

@@ -40,7 +40,7 @@ typedef struct kn_meaning {
 } kn_meaning;
 
 typedef struct kn_meaning_options {
-    bool trim;           /* labels were trimmed when the files were read */
+    bool trim;           /* blanks around labels and released texts are not part of them */
     bool guard_formulas; /* a released ' before = + - @ is not part of the text */
 } kn_meaning_options;
 

@@ -88,7 +88,7 @@ typedef struct model_kind {
     const char *name;
     const kn_param *params;
     size_t n_params;
-    bool sensitive, reference, population; /* what it is counted from, besides rows and persons */
+    bool sensitive, reference, population, persons; /* what it is counted from, besides rows */
     judgement (*judge)(const struct counting *counting);
     const char *unit; /* of the value, for the finding */
 } model_kind;
@@ -115,6 +115,7 @@ typedef struct counting {
     uint32_t n_present;
     uint64_t *sorted; /* n_values, scratch */
     uint64_t n_rows, n_persons, n_population;
+    bool persons_open; /* asked for, but not known: between the fewest and the rows */
 } counting;
 
 static double share(uint64_t part, uint64_t whole) { return (double)part / (double)whole; }
@@ -318,15 +319,18 @@ static judgement judge_map(const counting *c)
 
 #define PARAMS(table) table, sizeof(table) / sizeof *(table)
 static const model_kind KINDS[] = {
-    {"k-anonymity", PARAMS(K_PARAMS), false, false, false, judge_k, "persons"},
-    {"l-diversity", PARAMS(L_PARAMS), true, false, false, judge_l, "diversity"},
-    {"p-sensitive", PARAMS(P_PARAMS), true, false, false, judge_p, "distinct values"},
-    {"alpha-k", PARAMS(ALPHA_PARAMS), true, false, false, judge_alpha, "share of one value"},
-    {"t-closeness", PARAMS(T_PARAMS), true, true, false, judge_t, "distance"},
-    {"beta-likeness", PARAMS(BETA_PARAMS), true, true, false, judge_beta, "relative gain"},
-    {"delta-disclosure", PARAMS(DELTA_PARAMS), true, true, false, judge_disclosure, "log ratio"},
-    {"delta-presence", PARAMS(PRESENCE_PARAMS), false, false, true, judge_presence, "share of the population"},
-    {"k-map", PARAMS(MAP_PARAMS), false, false, true, judge_map, "persons of the population"},
+    // clang-format off
+    /*                                         sensitive  reference  population  persons */
+    {"k-anonymity",      PARAMS(K_PARAMS),        false,     false,     false,     true,  judge_k, "persons"},
+    {"l-diversity",      PARAMS(L_PARAMS),        true,      false,     false,     false, judge_l, "diversity"},
+    {"p-sensitive",      PARAMS(P_PARAMS),        true,      false,     false,     false, judge_p, "distinct values"},
+    {"alpha-k",          PARAMS(ALPHA_PARAMS),    true,      false,     false,     true,  judge_alpha, "share of one value"},
+    {"t-closeness",      PARAMS(T_PARAMS),        true,      true,      false,     false, judge_t, "distance"},
+    {"beta-likeness",    PARAMS(BETA_PARAMS),     true,      true,      false,     false, judge_beta, "relative gain"},
+    {"delta-disclosure", PARAMS(DELTA_PARAMS),    true,      true,      false,     false, judge_disclosure, "log ratio"},
+    {"delta-presence",   PARAMS(PRESENCE_PARAMS), false,     false,     true,      true,  judge_presence, "share of the population"},
+    {"k-map",            PARAMS(MAP_PARAMS),      false,     false,     true,      false, judge_map, "persons of the population"},
+    // clang-format on
 };
 
 static const model_kind *find_kind(const char *name)
@@ -334,6 +338,12 @@ static const model_kind *find_kind(const char *name)
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
         if (strcmp(KINDS[i].name, name) == 0) return &KINDS[i];
     return NULL;
+}
+
+const char *kn_recount_model_name(const kn_verify_model *model)
+{
+    const model_kind *kind = find_kind(model->name);
+    return kind != NULL ? kind->name : "unknown model";
 }
 
 /* --- The sensitive column -------------------------------------------------------------------------------------- */
@@ -475,8 +485,7 @@ done:
     return status;
 }
 
-/* By bytes, or as the same number or date. */
-/* False when no row has the value. */
+/* A value is protected by its bytes, or as the same number or date. False when no row has it. */
 static bool protect(counting *c, const char *name, size_t n_bytes)
 {
     bool found = false;
@@ -673,6 +682,7 @@ typedef struct worst_class {
     judgement judged;
     uint32_t class_index; /* KN_NONE: no class at all */
     uint32_t n_broken;
+    uint32_t n_open; /* neither broken nor held, because persons are not known */
 } worst_class;
 
 /* A broken class before one that holds, then the worse value, then the earlier one. */
@@ -680,6 +690,31 @@ static bool is_worse(const judgement *a, const judgement *b)
 {
     if (a->holds != b->holds) return !a->holds;
     return a->badness > b->badness;
+}
+
+static bool too_low(const counting *c, const judgement *judged)
+{
+    if (c->kind->judge == judge_presence) return judged->value < kn_args_number(&c->args, "min");
+    return judged->badness == -judged->value;
+}
+
+/* With persons that are not known, both ends of what they can be are judged. *open: one end holds and the other does
+ * not, or they break the model at different sides. */
+static judgement judge_class(bool *open, counting *c, uint32_t class_index)
+{
+    const kn_recount *recount = c->recount;
+    *open = false;
+    c->n_rows = recount->classes->group_rows[class_index];
+    c->n_persons = recount->class_persons != NULL ? recount->class_persons[class_index] : c->n_rows;
+    judgement most = c->kind->judge(c);
+    if (!c->persons_open) return most;
+    c->n_persons = recount->fewest_persons != NULL ? recount->fewest_persons[class_index] : 1;
+    judgement fewest = c->kind->judge(c);
+    *open = most.holds != fewest.holds || (!most.holds && too_low(c, &most) != too_low(c, &fewest));
+    if (!*open && !most.holds) return most;
+    judgement shown = recount->fewest_persons != NULL ? fewest : most;
+    shown.holds = true;
+    return shown;
 }
 
 static kn_status judge_classes(worst_class *worst, counting *c, population *people, kn_error *err)
@@ -690,8 +725,7 @@ static kn_status judge_classes(worst_class *worst, counting *c, population *peop
     KN_NEW(released, recount->n_qis);
     *worst = (worst_class){.class_index = KN_NONE};
     for (uint32_t i = 0; i < recount->classes->n_groups; i++) {
-        c->n_rows = recount->classes->group_rows[i];
-        c->n_persons = recount->class_persons != NULL ? recount->class_persons[i] : c->n_rows;
+        bool open;
         if (c->kind->sensitive) count_values(c, i);
         if (c->kind->population) {
             /* for k-map a class that holds and is no worse than the worst so far need not be counted to its end */
@@ -699,8 +733,9 @@ static kn_status judge_classes(worst_class *worst, counting *c, population *peop
             double enough = cut ? fmax(worst->judged.value, kn_args_number(&c->args, "k")) : 0;
             c->n_population = count_people(people, recount, i, released, cut ? (uint64_t)enough : UINT64_MAX);
         }
-        judgement judged = c->kind->judge(c);
+        judgement judged = judge_class(&open, c, i);
         worst->n_broken += !judged.holds;
+        worst->n_open += open;
         if (worst->class_index == KN_NONE || is_worse(&judged, &worst->judged)) {
             worst->judged = judged;
             worst->class_index = i;
@@ -716,18 +751,17 @@ done:
 static void describe_value(finding *found, const counting *c, const judgement *judged)
 {
     bool counts = c->kind->judge == judge_k || c->kind->judge == judge_map || c->kind->judge == judge_p;
-    const char *unit = c->kind->judge == judge_k && c->recount->class_persons == NULL ? "rows" : c->kind->unit;
+    bool has_persons = c->recount->class_persons != NULL || (c->persons_open && c->recount->fewest_persons != NULL);
+    const char *unit = c->kind->judge == judge_k && !has_persons ? "rows" : c->kind->unit;
     bool broken = found->state == KN_CHECK_BROKEN;
     if (c->kind->judge == judge_l && kn_args_is(&c->args, "kind", "recursive")) unit = "largest count over the rarest";
     if (counts) {
         kn_buffer_printf(&found->detail, "%s %.9g %s", broken ? "only" : "at least", judged->value, unit);
     } else {
-        bool low = c->kind->judge == judge_presence ? judged->value < kn_args_number(&c->args, "min")
-                                                    : judged->badness == -judged->value;
         kn_buffer_printf(&found->detail, "%s %.9g%s", unit, judged->value,
-                         !broken ? " at worst"
-                         : low   ? ", too low"
-                                 : ", too high");
+                         !broken              ? " at worst"
+                         : too_low(c, judged) ? ", too low"
+                                              : ", too high");
     }
 }
 
@@ -745,10 +779,11 @@ static void describe_asked(kn_buffer *detail, const counting *c, const char *par
         kn_buffer_printf(detail, "%s%.*s%s", first ? "" : ",", is_data ? (int)n_name : (int)strlen(item), item,
                          is_data ? "=(given)" : "");
     }
-    kn_buffer_text(detail, "): ");
+    kn_buffer_char(detail, ')');
     kn_free(item);
 }
 
+/* A class is named where it holds or breaks the model, not where nobody can say: such details are free of values. */
 static void describe(finding *found, const counting *c, const worst_class *worst, const char *params)
 {
     const kn_recount *recount = c->recount;
@@ -758,10 +793,16 @@ static void describe(finding *found, const counting *c, const worst_class *worst
     }
     describe_value(found, c, &worst->judged);
     describe_asked(&found->detail, c, params != NULL ? params : "");
-    kn_recount_show_class(&found->detail, recount, worst->class_index);
+    if (found->state != KN_CHECK_NOT_MADE) {
+        kn_buffer_text(&found->detail, ": ");
+        kn_recount_show_class(&found->detail, recount, worst->class_index);
+    }
     if (worst->n_broken > 1) kn_buffer_printf(&found->detail, "; %u classes break it", worst->n_broken);
-    if (c->kind->judge == judge_k && recount->class_persons == NULL && recount->persons_reason != NULL)
-        kn_buffer_printf(&found->detail, "; rows are counted, not persons: %s", recount->persons_reason);
+    if (c->persons_open && found->state != KN_CHECK_BROKEN)
+        kn_buffer_printf(&found->detail, "; %s: %s",
+                         recount->fewest_persons != NULL ? "the fewest persons whose rows these can be"
+                                                         : "rows are counted, not persons",
+                         recount->persons_reason);
 }
 
 static kn_status recount_model(finding *found, kn_recount *recount, const kn_verify_model *model, kn_error *err)
@@ -786,11 +827,10 @@ static kn_status recount_model(finding *found, kn_recount *recount, const kn_ver
         kn_buffer_text(&found->detail, reason);
         goto done;
     }
+    c.persons_open = c.kind->persons && recount->asks_for_persons && recount->class_persons == NULL &&
+                     (c.kind->judge != judge_alpha || kn_args_text(&c.args, "k") != NULL);
     KN_TRY(judge_classes(&worst, &c, &people, err));
-    found->state = worst.class_index == KN_NONE || worst.judged.holds ? KN_CHECK_HOLDS : KN_CHECK_BROKEN;
-    if (found->state == KN_CHECK_HOLDS && worst.class_index != KN_NONE && recount->request->counts_persons &&
-        recount->class_persons == NULL && !c.kind->sensitive)
-        found->state = KN_CHECK_NOT_MADE; /* rows enough, but whose? */
+    found->state = worst.n_broken > 0 ? KN_CHECK_BROKEN : worst.n_open > 0 ? KN_CHECK_NOT_MADE : KN_CHECK_HOLDS;
     if (worst.class_index != KN_NONE) found->worst = worst.judged.value;
     describe(found, &c, &worst, model->params);
 done:
@@ -818,11 +858,10 @@ kn_status kn_recount_models(kn_recount *recount, kn_error *err)
     KN_NEW(models.findings, request->n_models);
     KN_TRY(kn_pool_run(request->pool, request->n_models, run_model, &models, err));
     for (size_t i = 0; i < request->n_models; i++) {
-        const model_kind *kind = find_kind(request->models[i].name);
         finding *found = &models.findings[i];
         if (found->detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-        KN_TRY(kn_recount_note(recount, kind != NULL ? kind->name : "unknown model", found->state, found->worst, err,
-                               "%s", found->detail.bytes));
+        KN_TRY(
+            kn_recount_note(recount, KN_SLOT_MODELS + i, found->state, found->worst, err, "%s", found->detail.bytes));
     }
 done:
     for (size_t i = 0; models.findings != NULL && i < request->n_models; i++)

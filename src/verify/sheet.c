@@ -444,6 +444,7 @@ typedef struct table_reader {
     kn_sheet *cells;
     uint32_t **pending;     /* per stored column the codes of the chunk being filled */
     uint64_t *fingerprints; /* of the chunk being filled */
+    bool *trims;            /* per column */
     size_t n_pending;
     uint64_t empty_line; /* the first one that only the end of the file may follow; 0: none */
 } table_reader;
@@ -606,6 +607,7 @@ static kn_status read_row(bool *more, table_reader *reader, kn_error *err)
     char text[120];
     *more = false;
     do {
+        in->trim = c < cells->n_columns ? reader->trims[c] : reader->options->trim;
         KN_TRY(next_cell(&found, in, err));
         if (found.problem != NULL) {
             snprintf(text, sizeof text, "%s in cell %u", found.problem, c + 1);
@@ -655,6 +657,11 @@ static void set_delimiter(source *in, char delimiter)
     in->ends[(unsigned char)delimiter] = in->ends['\n'] = in->ends['\r'] = in->ends['\0'] = true;
 }
 
+static bool trims(const kn_sheet_options *options, uint32_t index, const char *name)
+{
+    return options->trim && (options->keeps_blanks == NULL || !options->keeps_blanks(options->context, index, name));
+}
+
 typedef struct first_line {
     KN_VECTOR(char *) names;
     const char *problem;
@@ -670,12 +677,13 @@ static void discard_line(first_line *line)
 }
 
 /* The cells of the first line as texts; the source stands behind it then. */
-static kn_status read_first_line(first_line *line, source *in, kn_error *err)
+static kn_status read_first_line(first_line *line, source *in, const kn_sheet_options *options, kn_error *err)
 {
     kn_status status = KN_OK;
     cell found;
     *line = (first_line){.n_lines = 1};
     do {
+        in->trim = options->no_header ? trims(options, (uint32_t)line->names.n, NULL) : options->trim;
         KN_TRY(next_cell(&found, in, err));
         line->problem = found.problem;
         if (found.problem != NULL) goto done;
@@ -709,7 +717,7 @@ static kn_status try_delimiter(size_t *n_cells, bool *expected, const source *in
     KN_NEW_RAW(trial.buffer, in->n);
     memcpy(trial.buffer, in->buffer, in->n);
     set_delimiter(&trial, delimiter);
-    KN_TRY(read_first_line(&line, &trial, err));
+    KN_TRY(read_first_line(&line, &trial, options, err));
     *n_cells = line.problem == NULL ? line.names.n : 0;
     *expected = line_as_expected(&line, options);
 done:
@@ -751,6 +759,7 @@ static kn_status make_columns(table_reader *reader, first_line *line, kn_error *
     KN_NEW(cells->columns, line->names.n);
     cells->n_columns = (uint32_t)line->names.n;
     KN_NEW(reader->pending, cells->n_columns);
+    KN_NEW(reader->trims, cells->n_columns);
     for (uint32_t c = 0; c < cells->n_columns; c++) {
         kn_sheet_column *column = &cells->columns[c];
         if (options->no_header) { /* the first line is data; it is stored below like any other */
@@ -762,6 +771,7 @@ static kn_status make_columns(table_reader *reader, first_line *line, kn_error *
             column->name = line->names.items[c];
             line->names.items[c] = NULL;
         }
+        reader->trims[c] = trims(options, c, options->no_header ? NULL : column->name);
         column->stored = options->wants == NULL || options->wants(options->context, c, column->name);
         if (options->fingerprint != NULL && c == options->fingerprint_column)
             KN_NEW_RAW(reader->fingerprints, KN_CHUNK_ROWS);
@@ -797,7 +807,7 @@ static kn_status read_table(table_reader *reader, kn_error *err)
         goto done;
     }
     KN_TRY(choose_delimiter(in, reader->options, err));
-    KN_TRY(read_first_line(&line, in, err));
+    KN_TRY(read_first_line(&line, in, reader->options, err));
     if (line.problem != NULL) {
         KN_TRY(note_problem(reader->cells, in->name, 1, line.problem, err));
         goto done;
@@ -826,6 +836,7 @@ kn_status kn_sheet_read(kn_sheet **out, const kn_sheet_options *options, kn_erro
 done:
     for (uint32_t c = 0; reader.pending != NULL && c < reader.cells->n_columns; c++) kn_free(reader.pending[c]);
     kn_free(reader.pending);
+    kn_free(reader.trims);
     kn_free(reader.fingerprints);
     close_source(&reader.in);
     if (status != KN_OK) kn_sheet_free(reader.cells);

@@ -49,6 +49,9 @@ typedef struct kn_sheet_options {
     size_t n_expected;
     /* Is this column's text needed? */
     bool (*wants)(const void *context, uint32_t index, const char *name);
+    /* Columns whose cells keep the blanks around them where the others are trimmed; NULL: none. `name` is NULL in a
+     * file without a header. */
+    bool (*keeps_blanks)(const void *context, uint32_t index, const char *name);
     /* A column of which only equality matters and that may be nearly unique: instead of a dictionary it gets a
      * fingerprint of 64 bits per row, made by this function. KN_NONE: none. */
     uint32_t fingerprint_column;

@@ -7,8 +7,10 @@
  *   suppressed rows                                      within the limit
  *   every model                                          recount_models.c
  *
- * Each ends as held, broken (naming the class, or the line and column) or not made (saying why). A class is made of
- * released bytes: two spellings of one number are two cells to whoever reads the file, so they are two classes here.
+ * Each ends as held, broken (naming the class, or the line and column) or not made (saying why). They are listed before
+ * the files are opened, as not made: a check that is never reached leaves the verdict undecided, it does not vanish. A
+ * class is made of released bytes: two spellings of one number, or a blank before it, are two cells to whoever reads
+ * the file, so they are two classes here, also where --trim is said.
  *
  * Reading takes one job per file; see sheet.c for cost and memory. */
 #include "verify/checks.h"
@@ -24,24 +26,53 @@
 
 /* --- Findings -------------------------------------------------------------------------------------------------- */
 
-kn_status kn_recount_note(kn_recount *recount, const char *name, kn_check_state state, double worst, kn_error *err,
+static kn_status list_checks(kn_recount *recount, kn_error *err)
+{
+    static const char *const names[] = {
+        [KN_SLOT_TABLE] = KN_CHECK_TABLE,
+        [KN_SLOT_COLUMNS] = KN_CHECK_COLUMNS,
+        [KN_SLOT_IDENTIFIERS] = KN_CHECK_IDENTIFIERS,
+        [KN_SLOT_ROWS] = KN_CHECK_ROWS,
+        [KN_SLOT_COPIES] = KN_CHECK_COPIES,
+        [KN_SLOT_VALUES] = KN_CHECK_VALUES,
+        [KN_SLOT_SUPPRESSED] = KN_CHECK_SUPPRESSED,
+    };
+    kn_status status = KN_OK;
+    const kn_verify_request *request = recount->request;
+    KN_NEW(recount->checks, KN_SLOT_MODELS + request->n_models);
+    recount->n_checks = KN_SLOT_MODELS + request->n_models;
+    for (size_t slot = 0; slot < recount->n_checks; slot++) {
+        bool is_asked = request->every_check || slot <= KN_SLOT_COLUMNS || slot >= KN_SLOT_MODELS ||
+                        (slot == KN_SLOT_ROWS && request->order_is_input) ||
+                        (slot == KN_SLOT_SUPPRESSED && request->max_suppressed >= 0);
+        recount->checks[slot] =
+            (kn_check){.name = slot < KN_SLOT_MODELS ? names[slot]
+                                                     : kn_recount_model_name(&request->models[slot - KN_SLOT_MODELS]),
+                       .state = KN_CHECK_NOT_MADE,
+                       .asked = is_asked,
+                       .worst = NAN};
+    }
+done:
+    return status;
+}
+
+kn_status kn_recount_note(kn_recount *recount, size_t slot, kn_check_state state, double worst, kn_error *err,
                           const char *format, ...)
 {
     kn_status status = KN_OK;
-    char *detail = NULL;
+    kn_check *check = &recount->checks[slot];
     va_list arguments, again;
-    assert(format != NULL);
+    assert(slot < recount->n_checks && check->detail == NULL);
     va_start(arguments, format);
     va_copy(again, arguments);
     size_t n_bytes = (size_t)vsnprintf(NULL, 0, format, arguments) + 1;
-    KN_NEW(detail, n_bytes);
-    vsnprintf(detail, n_bytes, format, again);
-    KN_PUSH(&recount->checks, ((kn_check){name, state, worst, detail}));
-    detail = NULL;
+    KN_NEW(check->detail, n_bytes);
+    vsnprintf(check->detail, n_bytes, format, again);
+    check->state = state;
+    check->worst = worst;
 done:
     va_end(arguments);
     va_end(again);
-    kn_free(detail);
     return status;
 }
 
@@ -81,7 +112,7 @@ static bool wants_original(const void *context, uint32_t index, const char *name
     const kn_verify_request *request = context;
     if (index >= request->n_columns) return false;
     const kn_verify_column *column = &request->columns[index];
-    return is_released(column->role) || (column->is_person && request->order != NULL);
+    return is_released(column->role) || column->is_person;
 }
 
 static uint32_t person_column(const kn_verify_request *request)
@@ -116,37 +147,61 @@ static uint64_t person_fingerprint(const void *context, const char *bytes, size_
     return kn_hash_bytes(bytes, n_bytes);
 }
 
+/* The column of the request that a released one is, or KN_NONE: by name; in a file without a header by its place among
+ * those that are released, or, where the release itself says which columns there are, among all. */
+static uint32_t column_of_released(const kn_verify_request *request, uint32_t index, const char *name)
+{
+    uint32_t place = 0;
+    for (uint32_t c = 0; c < request->n_columns; c++) {
+        bool there = is_released(request->columns[c].role);
+        if (there && (request->no_header ? place == index : strcmp(request->columns[c].name, name) == 0)) return c;
+        place += there || request->original_path == NULL;
+    }
+    return KN_NONE;
+}
+
 static bool wants_release(const void *context, uint32_t index, const char *name)
 {
+    return column_of_released(context, index, name) != KN_NONE;
+}
+
+/* Classes are made of released bytes, blanks too. */
+static bool keeps_blanks(const void *context, uint32_t index, const char *name)
+{
     const kn_verify_request *request = context;
-    if (request->no_header) return true;
-    for (size_t c = 0; c < request->n_columns; c++)
-        if (is_released(request->columns[c].role) && strcmp(request->columns[c].name, name) == 0) return true;
-    return false;
+    uint32_t column = column_of_released(request, index, name);
+    return column != KN_NONE && request->columns[column].role == KN_ROLE_QUASI;
 }
 
 /* --- Columns --------------------------------------------------------------------------------------------------- */
 
-/* Where the request's columns are in the files: by name, or by place where the files have no header. */
+/* Where the request's columns are in the release. */
 static kn_status place_released(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
-    uint32_t place = 0;
     KN_NEW(recount->in_release, request->n_columns);
     KN_NEW(recount->qis, request->n_columns);
     recount->has_all_qis = true;
+    for (uint32_t c = 0; c < request->n_columns; c++) recount->in_release[c] = KN_NONE;
+    for (uint32_t at = 0; at < recount->release->n_columns; at++) {
+        uint32_t c = column_of_released(request, at, recount->release->columns[at].name);
+        if (c != KN_NONE && recount->in_release[c] == KN_NONE) recount->in_release[c] = at;
+    }
     for (uint32_t c = 0; c < request->n_columns; c++) {
-        recount->in_release[c] = KN_NONE;
-        if (!is_released(request->columns[c].role)) continue;
-        if (!request->no_header) recount->in_release[c] = kn_sheet_find(recount->release, request->columns[c].name);
-        else if (place < recount->release->n_columns) recount->in_release[c] = place++;
         if (request->columns[c].role != KN_ROLE_QUASI) continue;
         recount->qis[recount->n_qis++] = c;
         recount->has_all_qis &= recount->in_release[c] != KN_NONE;
     }
 done:
     return status;
+}
+
+static bool has_no_role(const kn_verify_request *request, const char *name)
+{
+    for (size_t c = 0; c < request->n_columns; c++)
+        if (strcmp(request->columns[c].name, name) == 0) return request->columns[c].role == KN_ROLE_DROPPED;
+    return false;
 }
 
 /* What is wrong with the released columns, or nothing. Their order is known only with the original. */
@@ -169,7 +224,9 @@ static void describe_columns(kn_buffer *problem, const kn_recount *recount)
     }
     for (uint32_t at = 0; at < release->n_columns && !request->no_header; at++) {
         const char *name = release->columns[at].name;
-        if (!wants_release(request, at, name)) kn_buffer_printf(problem, "column '%.40s' should not be there; ", name);
+        if (!wants_release(request, at, name))
+            kn_buffer_printf(problem, "column '%.40s' %sshould not be there; ", name,
+                             has_no_role(request, name) ? "has no role and " : "");
         else if (kn_sheet_find(release, name) != at) kn_buffer_printf(problem, "column '%.40s' is there twice; ", name);
     }
     if (problem->n == 0 && release->n_columns != n_expected)
@@ -184,9 +241,9 @@ static kn_status check_columns(kn_recount *recount, kn_error *err)
     describe_columns(&problem, recount);
     if (problem.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     if (problem.n > 0)
-        KN_TRY(kn_recount_note(recount, KN_CHECK_COLUMNS, KN_CHECK_BROKEN, NAN, err, "%s", problem.bytes));
+        KN_TRY(kn_recount_note(recount, KN_SLOT_COLUMNS, KN_CHECK_BROKEN, NAN, err, "%s", problem.bytes));
     else
-        KN_TRY(kn_recount_note(recount, KN_CHECK_COLUMNS, KN_CHECK_HOLDS, NAN, err, "%u columns%s",
+        KN_TRY(kn_recount_note(recount, KN_SLOT_COLUMNS, KN_CHECK_HOLDS, NAN, err, "%u columns%s",
                                recount->release->n_columns,
                                recount->request->no_header ? "; only their number is checked, the file has no header"
                                : recount->original == NULL ? "; their order is not checked without the original"
@@ -196,27 +253,47 @@ done:
     return status;
 }
 
+/* Without names a column is what its cells are: an identifier in the place of another column is no copy of it, and does
+ * not generalize it. So the check stands on those that compare every column with the original's in its place. */
+static kn_status check_unnamed_identifiers(kn_recount *recount, kn_error *err)
+{
+    uint32_t n_expected = 0, n_columns = recount->release->n_columns;
+    for (uint32_t c = 0; c < recount->request->n_columns; c++)
+        n_expected += is_released(recount->request->columns[c].role);
+    if (n_columns > n_expected)
+        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_BROKEN, NAN, err,
+                               "%u columns, and only %u are to be released", n_columns, n_expected);
+    if (recount->original == NULL)
+        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_NOT_MADE, NAN, err,
+                               "the file has no header, and the original is not given");
+    if (n_columns == n_expected && recount->checks[KN_SLOT_COPIES].state == KN_CHECK_HOLDS &&
+        recount->checks[KN_SLOT_VALUES].state == KN_CHECK_HOLDS)
+        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_HOLDS, NAN, err,
+                               "the file has no header; every column was compared with the original's in its place");
+    return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_NOT_MADE, NAN, err,
+                           "the file has no header, and not every column is shown to be the original's in its place");
+}
+
 static kn_status check_identifiers(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
     const char *found = NULL;
     kn_role role = KN_ROLE_IDENTIFIER;
-    for (size_t c = 0; c < request->n_columns && !request->no_header; c++) {
+    if (request->no_header) return check_unnamed_identifiers(recount, err);
+    for (size_t c = 0; c < request->n_columns; c++) {
         if (is_released(request->columns[c].role)) continue;
         if (kn_sheet_find(recount->release, request->columns[c].name) == KN_NONE) continue;
         found = request->columns[c].name;
         role = request->columns[c].role;
         break;
     }
-    if (request->no_header)
-        KN_TRY(kn_recount_note(recount, KN_CHECK_IDENTIFIERS, KN_CHECK_NOT_MADE, NAN, err, "the file has no header"));
-    else if (found != NULL)
-        KN_TRY(kn_recount_note(recount, KN_CHECK_IDENTIFIERS, KN_CHECK_BROKEN, NAN, err,
+    if (found != NULL)
+        KN_TRY(kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_BROKEN, NAN, err,
                                "column '%.40s' is %s and must not be in the release", found,
                                role == KN_ROLE_IDENTIFIER ? "an identifier" : "not to be released"));
     else
-        KN_TRY(kn_recount_note(recount, KN_CHECK_IDENTIFIERS, KN_CHECK_HOLDS, NAN, err,
+        KN_TRY(kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_HOLDS, NAN, err,
                                "no column of the release has the name of an identifier or of a dropped column"));
 done:
     return status;
@@ -296,6 +373,34 @@ static uint32_t count_distinct(uint64_t *items, uint32_t n)
     return n_distinct;
 }
 
+/* The fewest persons that can have so many rows: those with most rows of their own. */
+static kn_status bound_persons(kn_recount *recount, uint32_t person, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_row_groups *classes = recount->classes;
+    uint32_t n_rows = recount->original->n_rows, n_persons = 0;
+    uint64_t *rows = NULL; /* fingerprints; then, for the persons with most rows, how many they have together */
+    KN_NEW_RAW(rows, n_rows);
+    for (uint32_t row = 0; row < n_rows; row++)
+        rows[row] = kn_sheet_fingerprint(&recount->original->columns[person], row);
+    qsort(rows, n_rows, sizeof *rows, by_size);
+    for (uint32_t begin = 0, end; begin < n_rows; begin = end) {
+        for (end = begin + 1; end < n_rows && rows[end] == rows[begin];) end++;
+        rows[n_persons++] = end - begin;
+    }
+    qsort(rows, n_persons, sizeof *rows, by_size);
+    KN_NEW(recount->fewest_persons, classes->n_groups);
+    for (uint32_t g = 0; g < classes->n_groups; g++) {
+        uint64_t n_covered = 0;
+        uint32_t n = 0;
+        while (n < n_persons && n_covered < classes->group_rows[g]) n_covered += rows[n_persons - 1 - n++];
+        recount->fewest_persons[g] = n;
+    }
+done:
+    kn_free(rows);
+    return status;
+}
+
 /* Persons of each class. Rows without a person count as one person: too few rather than too many; so would two persons
  * whose fingerprints met. */
 static kn_status count_persons(kn_recount *recount, kn_error *err)
@@ -303,13 +408,15 @@ static kn_status count_persons(kn_recount *recount, kn_error *err)
     kn_status status = KN_OK;
     uint64_t *persons = NULL;
     uint32_t largest = 0, person = person_column(recount->request);
-    if (person == KN_NONE || recount->classes == NULL) goto done;
-    if (recount->original == NULL || recount->order == NULL) {
-        recount->persons_reason = recount->original == NULL ? "the original is not given"
-                                                            : "which original row a released row was is not known";
+    const kn_row_groups *classes = recount->classes;
+    recount->asks_for_persons = person != KN_NONE || recount->request->counts_persons;
+    if (recount->original == NULL) recount->persons_reason = "the original is not given";
+    else if (recount->order == NULL) recount->persons_reason = "which original row a released row was is not known";
+    if (person == KN_NONE || classes == NULL || recount->original == NULL) goto done;
+    if (recount->order == NULL) {
+        KN_TRY(bound_persons(recount, person, err));
         goto done;
     }
-    const kn_row_groups *classes = recount->classes;
     for (uint32_t g = 0; g < classes->n_groups; g++)
         if (classes->group_rows[g] > largest) largest = classes->group_rows[g];
     KN_NEW_RAW(persons, largest);
@@ -327,19 +434,22 @@ done:
 
 /* --- Suppressed rows ------------------------------------------------------------------------------------------- */
 
-/* Can * in every QI also be a class that was generalized to the top? */
-static bool star_is_a_root(const kn_recount *recount)
+/* Can * in every QI also be a class that was generalized to the top? *known is false where a domain is not known and
+ * the others do not settle it. */
+static bool star_is_a_root(bool *known, const kn_recount *recount)
 {
+    *known = true;
     for (size_t q = 0; q < recount->n_qis; q++) {
         const kn_domain *domain = recount->request->columns[recount->qis[q]].domain;
         size_t n_bytes;
+        if (domain == NULL) *known = false;
         if (domain == NULL || domain->kind == KN_DOMAIN_SETS) continue;
         if (domain->kind == KN_DOMAIN_RANGES) { /* all values are an interval, unless one of them is missing */
-            if (domain->missing == KN_NONE) return false;
+            if (domain->missing == KN_NONE) return *known = true, false;
             continue;
         }
         const char *label = kn_tree_label(domain->tree, domain->tree->root, &n_bytes);
-        if (n_bytes != 1 || label[0] != '*') return false;
+        if (n_bytes != 1 || label[0] != '*') return *known = true, false;
     }
     return true;
 }
@@ -355,33 +465,41 @@ static uint64_t rows_removed(const kn_recount *recount)
     return recount->original->n_rows - recount->release->n_rows;
 }
 
+/* Rows with * everywhere are suppressed, unless * is the top of every QI: then they are a class like any other, as far
+ * as the file tells, and only whoever wrote it can say how many of them are suppressed all the same. */
 static kn_status check_suppressed(kn_recount *recount, kn_error *err)
 {
-    kn_status status = KN_OK;
+    const kn_verify_request *request = recount->request;
+    const bool has_original = recount->original != NULL;
     unsigned long long stars = rows_suppressed(recount), removed = rows_removed(recount);
-    long long limit = recount->request->max_suppressed;
-    const char *without = recount->original == NULL ? "; removed rows cannot be counted without the original" : "";
-    kn_check_state state = KN_CHECK_HOLDS;
-    if (limit < 0) {
-        KN_TRY(kn_recount_note(recount, KN_CHECK_SUPPRESSED, KN_CHECK_NOT_MADE, NAN, err,
+    const char *without = has_original ? "" : "; removed rows cannot be counted without the original";
+    if (request->max_suppressed < 0)
+        return kn_recount_note(recount, KN_SLOT_SUPPRESSED, KN_CHECK_NOT_MADE, NAN, err,
                                "no limit is given; %llu rows have * everywhere, %llu are removed%s", stars, removed,
-                               without));
-        goto done;
+                               without);
+    unsigned long long limit = (unsigned long long)request->max_suppressed, said = request->n_suppressed;
+    bool is_known, may_be_top = star_is_a_root(&is_known, recount) && stars + removed > limit;
+    unsigned long long least = removed, most = removed; /* how many are suppressed */
+    char why[160] = "";
+    if (!may_be_top) {
+        least = most = removed + stars;
+    } else if (request->every_check) {
+        least = most = said > removed ? said : removed;
+        snprintf(why, sizeof why,
+                 "; * is the most general value of every quasi-identifier, and %llu rows are suppressed", said);
+    } else if (is_known) {
+        snprintf(why, sizeof why,
+                 "; * is the most general value of every quasi-identifier: those rows count as generalized");
+    } else {
+        most = removed + stars;
+        snprintf(why, sizeof why, "; * may also be the most general value of every quasi-identifier");
     }
-    if ((long long)(stars + removed) > limit) state = KN_CHECK_BROKEN;
-    if (state == KN_CHECK_BROKEN && (long long)removed <= limit && star_is_a_root(recount)) {
-        KN_TRY(
-            kn_recount_note(recount, KN_CHECK_SUPPRESSED, KN_CHECK_NOT_MADE, NAN, err,
-                            "%llu rows have * everywhere, more than the limit of %lld, but * is also the most general "
-                            "value of every quasi-identifier: the file does not tell suppressed rows from such a class",
-                            stars, limit));
-        goto done;
-    }
-    KN_TRY(kn_recount_note(recount, KN_CHECK_SUPPRESSED, state, NAN, err,
-                           "%llu rows with * everywhere and %llu removed, at most %lld allowed%s", stars, removed,
-                           limit, without));
-done:
-    return status;
+    kn_check_state state = least > limit                   ? KN_CHECK_BROKEN
+                           : most > limit || !has_original ? KN_CHECK_NOT_MADE
+                                                           : KN_CHECK_HOLDS;
+    return kn_recount_note(recount, KN_SLOT_SUPPRESSED, state, NAN, err,
+                           "%llu rows with * everywhere and %llu removed, at most %llu allowed%s%s", stars, removed,
+                           limit, why, without);
 }
 
 /* --- Files ----------------------------------------------------------------------------------------------------- */
@@ -437,6 +555,7 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
         options.path = request->release_path;
         options.name = request->release_name != NULL ? request->release_name : request->release_path;
         options.wants = wants_release;
+        options.keeps_blanks = keeps_blanks;
         options.expected = files->released_names;
         options.n_expected = files->n_released;
         KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
@@ -450,7 +569,7 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
         options.path = options.name = request->original_path;
         options.latin1 = request->latin1;
         options.wants = wants_original;
-        if (request->order != NULL) options.fingerprint_column = person_column(request);
+        options.fingerprint_column = person_column(request);
         if (options.fingerprint_column != KN_NONE) options.fingerprint = person_fingerprint;
         options.expected = files->all_names;
         options.n_expected = request->n_columns;
@@ -496,7 +615,7 @@ done:
     return status;
 }
 
-/* --- The verdict ----------------------------------------------------------------------------------------------- */
+/* --- All checks ------------------------------------------------------------------------------------------------ */
 
 static kn_status check_release(kn_recount *recount, kn_error *err)
 {
@@ -507,17 +626,17 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
     for (uint32_t c = 0; c < request->n_columns; c++)
         recount->in_original[c] = recount->original != NULL && recount->original->columns[c].stored ? c : KN_NONE;
     KN_TRY(check_columns(recount, err));
-    KN_TRY(check_identifiers(recount, err));
     KN_NEW(recount->to_original, request->n_columns);
     KN_NEW(recount->readings, request->n_columns);
     KN_TRY(kn_pool_run(request->pool, request->n_columns, match_dictionary, recount, err));
     if (recount->original != NULL) {
         KN_TRY(kn_recount_compare(recount, err));
     } else {
-        KN_TRY(kn_recount_note(recount, KN_CHECK_ROWS, KN_CHECK_NOT_MADE, NAN, err, "%s", why));
-        KN_TRY(kn_recount_note(recount, KN_CHECK_COPIES, KN_CHECK_NOT_MADE, NAN, err, "%s", why));
-        KN_TRY(kn_recount_note(recount, KN_CHECK_VALUES, KN_CHECK_NOT_MADE, NAN, err, "%s", why));
+        KN_TRY(kn_recount_note(recount, KN_SLOT_ROWS, KN_CHECK_NOT_MADE, NAN, err, "%s", why));
+        KN_TRY(kn_recount_note(recount, KN_SLOT_COPIES, KN_CHECK_NOT_MADE, NAN, err, "%s", why));
+        KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, KN_CHECK_NOT_MADE, NAN, err, "%s", why));
     }
+    KN_TRY(check_identifiers(recount, err));
     KN_TRY(check_suppressed(recount, err));
     KN_TRY(count_persons(recount, err));
     KN_TRY(kn_recount_models(recount, err));
@@ -528,12 +647,15 @@ done:
 static kn_status run_checks(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
+    KN_TRY(list_checks(recount, err));
     KN_TRY(read_files(recount, err));
     if (recount->release->problem != NULL) {
-        KN_TRY(kn_recount_note(recount, KN_CHECK_TABLE, KN_CHECK_BROKEN, NAN, err, "%s", recount->release->problem));
+        KN_TRY(kn_recount_note(recount, KN_SLOT_TABLE, KN_CHECK_BROKEN, NAN, err, "%s", recount->release->problem));
+        for (size_t slot = KN_SLOT_TABLE + 1; slot < recount->n_checks; slot++)
+            KN_TRY(kn_recount_note(recount, slot, KN_CHECK_NOT_MADE, NAN, err, "the release is no table"));
         goto done;
     }
-    KN_TRY(kn_recount_note(recount, KN_CHECK_TABLE, KN_CHECK_HOLDS, NAN, err, "%u rows, %u columns",
+    KN_TRY(kn_recount_note(recount, KN_SLOT_TABLE, KN_CHECK_HOLDS, NAN, err, "%u rows, %u columns",
                            recount->release->n_rows, recount->release->n_columns));
     KN_TRY(check_release(recount, err));
 done:
@@ -546,14 +668,13 @@ static kn_status make_verdict(kn_verdict **out, kn_recount *recount, kn_error *e
     kn_verdict *verdict = NULL;
     const kn_row_groups *classes = recount->classes;
     KN_NEW(verdict, 1);
-    *verdict = (kn_verdict){.holds = true,
-                            .n_checks = recount->checks.n,
-                            .checks = recount->checks.items,
+    *verdict = (kn_verdict){.state = kn_verdict_of_checks(recount->checks, recount->n_checks),
+                            .n_checks = recount->n_checks,
+                            .checks = recount->checks,
                             .n_rows = recount->release->n_rows,
                             .n_classes = classes != NULL ? classes->n_groups : 0};
-    recount->checks.items = NULL;
-    recount->checks.n = 0;
-    for (size_t i = 0; i < verdict->n_checks; i++) verdict->holds &= verdict->checks[i].state != KN_CHECK_BROKEN;
+    recount->checks = NULL;
+    recount->n_checks = 0;
     for (uint32_t g = 0; classes != NULL && g < classes->n_groups; g++) {
         uint32_t size = recount->class_persons != NULL ? recount->class_persons[g] : classes->group_rows[g];
         if (g == 0 || size < verdict->smallest_class) verdict->smallest_class = size;
@@ -579,8 +700,10 @@ static void recount_free(kn_recount *recount)
     kn_free(recount->class_start);
     kn_free(recount->class_rows);
     kn_free(recount->class_persons);
-    for (size_t i = 0; i < recount->checks.n; i++) kn_free(recount->checks.items[i].detail);
-    kn_free(recount->checks.items);
+    kn_free(recount->fewest_persons);
+    kn_free(recount->found_order);
+    for (size_t i = 0; i < recount->n_checks; i++) kn_free(recount->checks[i].detail);
+    kn_free(recount->checks);
     kn_sheet_free(recount->release);
     kn_sheet_free(recount->original);
 }
@@ -595,12 +718,4 @@ kn_status kn_verify_files(kn_verdict **out, const kn_verify_request *request, kn
 done:
     recount_free(&recount);
     return status;
-}
-
-void kn_verdict_free(kn_verdict *verdict)
-{
-    if (verdict == NULL) return;
-    for (size_t i = 0; i < verdict->n_checks; i++) kn_free(verdict->checks[i].detail);
-    kn_free(verdict->checks);
-    kn_free(verdict);
 }

@@ -1,6 +1,6 @@
-/* Recount what was written. Own reader, own grouping, own models: nothing here is shared with io, partition, privacy,
- * measure, algo or recode, so a mistake there cannot hide itself. The hierarchy's trees are taken as the definition of
- * what a label means. */
+/* Recount what was written. Own reader, own grouping, own models: nothing here is shared with source, classes, privacy,
+ * measure, search or recode, so a mistake there cannot hide itself. The hierarchy's trees are taken as the definition
+ * of what a label means. */
 #ifndef KN_VERIFY_VERIFY_H
 #define KN_VERIFY_VERIFY_H
 
@@ -37,10 +37,13 @@ typedef struct kn_verify_request {
     const kn_verify_model *models;
     size_t n_models;
     int64_t max_suppressed; /* rows; -1: not to be checked */
+    bool every_check;       /* after a run, which has everything at hand: what could not be checked is not released */
+    uint64_t n_suppressed;  /* with every_check: as the run says. A file whose tops are all * cannot tell */
     const uint32_t *order;  /* original row of each released row, when known; NULL otherwise */
     uint32_t n_order;
-    bool order_is_input; /* `order` is the original's own: with rows removed it tells nothing and is ignored */
-    bool counts_persons; /* k is about persons: where they cannot be counted, rows enough prove nothing */
+    bool order_is_input; /* the user says that the rows stand as in the original: `order` is 0, 1, ..., or NULL where
+                            there is no original. With rows removed, which ones is found by fitting them */
+    bool counts_persons; /* k is about persons, whether or not a column says who: rows enough prove nothing then */
     bool guard_formulas; /* labels may carry a leading ' */
     kn_pool *pool;
     kn_ticker *ticker;
@@ -51,6 +54,7 @@ typedef enum kn_check_state { KN_CHECK_HOLDS, KN_CHECK_BROKEN, KN_CHECK_NOT_MADE
 typedef struct kn_check {
     const char *name; /* a model's ("k-anonymity"), or one of the KN_CHECK_ names below; static */
     kn_check_state state;
+    bool asked;   /* the verdict waits for it: every model, a limit, an order, and what any release must be */
     double worst; /* models: the worst class's value; otherwise NAN */
     char *detail; /* what was found, or why the check was not made: class or line, column, bound */
 } kn_check;
@@ -63,8 +67,14 @@ typedef struct kn_check {
 #define KN_CHECK_COPIES      "copied columns unchanged"
 #define KN_CHECK_VALUES      "values generalize the original"
 
+typedef enum kn_verdict_state {
+    KN_VERDICT_HOLDS,    /* nothing is broken, and everything that was asked for was checked */
+    KN_VERDICT_BROKEN,   /* a check does not hold */
+    KN_VERDICT_UNDECIDED /* nothing is broken, but something that was asked for could not be checked */
+} kn_verdict_state;
+
 typedef struct kn_verdict {
-    bool holds; /* no check is broken */
+    kn_verdict_state state;
     size_t n_checks;
     kn_check *checks;           /* in the order in which they were made */
     uint64_t n_rows, n_classes; /* of the release; rows with * everywhere are one class */
@@ -78,5 +88,14 @@ typedef struct kn_verdict {
  * parameters are wrong. */
 kn_status kn_verify_files(kn_verdict **out, const kn_verify_request *request, kn_error *err);
 void kn_verdict_free(kn_verdict *verdict);
+
+/* verdict.c. The only place where checks become a state: broken before undecided, and no checks at all are undecided.
+ */
+kn_verdict_state kn_verdict_of_checks(const kn_check *checks, size_t n_checks);
+/* KN_OK when it holds. Otherwise KN_NOT_MET, and the first check that is broken or could not be made as a message. */
+kn_status kn_verdict_status(const kn_verdict *verdict, kn_error *err);
+kn_status kn_verdict_text(char **out, const kn_verdict *verdict, kn_error *err);
+/* "holds" is true, false, or null when undecided. */
+kn_status kn_verdict_json(char **out, const kn_verdict *verdict, kn_error *err);
 
 #endif
