@@ -442,7 +442,7 @@ static void feed(kn_dictionary *dictionary, const uint32_t *numbers, uint32_t n,
 {
     static char text[4096 * 16 + KN_CSV_PADDING];
     for (uint32_t first = 0; first < n; first += 4096) {
-        kn_csv_cell cells[256];
+        kn_text_cell cells[256];
         uint32_t lines[256], at = 0;
         for (uint32_t batch = first; batch < first + 4096 && batch < n; batch += 256) {
             uint32_t n_cells = n - batch < 256 ? n - batch : 256;
@@ -450,11 +450,11 @@ static void feed(kn_dictionary *dictionary, const uint32_t *numbers, uint32_t n,
                 /* short cells, and cells longer than a key */
                 const char *format = numbers[batch + i] % 2 == 0 ? "%u" : "odd %08u";
                 uint32_t n_bytes = (uint32_t)sprintf(text + at, format, numbers[batch + i]);
-                cells[i] = (kn_csv_cell){at, n_bytes};
+                cells[i] = (kn_text_cell){at, n_bytes};
                 lines[i] = batch + i;
                 at += n_bytes;
             }
-            assert_ok(kn_dictionary_codes(codes + batch, dictionary, (kn_csv_texts){text, NULL}, cells, lines, 0,
+            assert_ok(kn_dictionary_codes(codes + batch, dictionary, (kn_cell_texts){text, NULL}, cells, lines, 0,
                                           n_cells, err));
         }
         assert_ok(kn_dictionary_adapt(dictionary, n_expected, err));

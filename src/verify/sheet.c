@@ -457,37 +457,43 @@ static kn_status note_problem(kn_sheet *cells, const char *name, uint64_t line, 
     return kn_buffer_finish(&cells->problem, &text, err);
 }
 
+kn_status kn_sheet_pack(kn_sheet_column *column, const uint32_t *codes, const uint64_t *fingerprints, size_t n,
+                        kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (column->n_chunks == column->chunks_capacity) {
+        size_t capacity = column->chunks_capacity * 2 + 8;
+        void *moved = kn_array_resize(column->chunks, capacity, sizeof *column->chunks, err);
+        if (moved == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        column->chunks = moved;
+        moved = kn_array_resize(column->chunk_width, capacity, 1, err);
+        if (moved == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        column->chunk_width = moved;
+        column->chunks_capacity = capacity;
+    }
+    uint8_t width = codes == NULL ? 8 : column->n_texts <= 1u << 8 ? 1 : column->n_texts <= 1u << 16 ? 2 : 4;
+    void *chunk = kn_array_alloc_raw(n, width, err);
+    if (chunk == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (codes == NULL) memcpy(chunk, fingerprints, n * sizeof *fingerprints);
+    for (size_t i = 0; codes != NULL && i < n; i++) switch (width) {
+        case 1: ((uint8_t *)chunk)[i] = (uint8_t)codes[i]; break;
+        case 2: ((uint16_t *)chunk)[i] = (uint16_t)codes[i]; break;
+        default: ((uint32_t *)chunk)[i] = codes[i]; break;
+        }
+    column->chunks[column->n_chunks] = chunk;
+    column->chunk_width[column->n_chunks++] = width;
+done:
+    return status;
+}
+
 static kn_status pack_chunk(table_reader *reader, kn_error *err)
 {
     kn_status status = KN_OK;
     if (reader->n_pending == 0) goto done;
-    for (uint32_t c = 0; c < reader->cells->n_columns; c++) {
-        kn_sheet_column *column = &reader->cells->columns[c];
-        if (!column->stored) continue;
-        if (column->n_chunks == column->chunks_capacity) {
-            size_t capacity = column->chunks_capacity * 2 + 8;
-            void *moved = kn_array_resize(column->chunks, capacity, sizeof *column->chunks, err);
-            if (moved == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-            column->chunks = moved;
-            moved = kn_array_resize(column->chunk_width, capacity, 1, err);
-            if (moved == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-            column->chunk_width = moved;
-            column->chunks_capacity = capacity;
-        }
-        bool hashed = reader->pending[c] == NULL;
-        uint8_t width = hashed ? 8 : column->n_texts <= 1u << 8 ? 1 : column->n_texts <= 1u << 16 ? 2 : 4;
-        void *chunk = kn_array_alloc_raw(reader->n_pending, width, err);
-        if (chunk == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        const uint32_t *codes = reader->pending[c];
-        if (hashed) memcpy(chunk, reader->fingerprints, reader->n_pending * sizeof *reader->fingerprints);
-        for (size_t i = 0; !hashed && i < reader->n_pending; i++) switch (width) {
-            case 1: ((uint8_t *)chunk)[i] = (uint8_t)codes[i]; break;
-            case 2: ((uint16_t *)chunk)[i] = (uint16_t)codes[i]; break;
-            default: ((uint32_t *)chunk)[i] = codes[i]; break;
-            }
-        column->chunks[column->n_chunks] = chunk;
-        column->chunk_width[column->n_chunks++] = width;
-    }
+    for (uint32_t c = 0; c < reader->cells->n_columns; c++)
+        if (reader->cells->columns[c].stored)
+            KN_TRY(kn_sheet_pack(&reader->cells->columns[c], reader->pending[c], reader->fingerprints,
+                                 reader->n_pending, err));
     reader->n_pending = 0;
 done:
     return status;
@@ -830,6 +836,7 @@ kn_status kn_sheet_read(kn_sheet **out, const kn_sheet_options *options, kn_erro
     kn_status status = KN_OK;
     table_reader reader = {.options = options, .in = {.file = -1}};
     *out = NULL;
+    if (options->batches != NULL) return kn_sheet_of_batches(out, options, err);
     KN_NEW(reader.cells, 1);
     KN_TRY(read_table(&reader, err));
     *out = reader.cells;

@@ -1,11 +1,13 @@
-/* A CSV file as verify/ reads it: per column a dictionary of the texts that occur and one narrow code per row.
+/* A table as verify/ reads it: per column a dictionary of the texts that occur and one narrow code per row.
  *
- * This reader knows nothing of types, roles or missing cells and shares no code with source/. It reads blocks with
- * read(), never a mapping: a file that somebody truncates meanwhile ends early, it does not crash us. */
+ * The two readers, of CSV files and of tables in memory (sheet_arrow.c), know nothing of roles and share no code with
+ * source/. Files are read in blocks with read(), never as a mapping: a file that somebody truncates meanwhile ends
+ * early, it does not crash us. */
 #ifndef KN_VERIFY_SHEET_H
 #define KN_VERIFY_SHEET_H
 
 #include "base/tick.h"
+#include "table/batches.h"
 #include "table/table.h"
 
 #define KN_CHUNK_BITS 16 /* rows per chunk of codes: a chunk is as wide as the dictionary was when it was full */
@@ -42,8 +44,11 @@ typedef struct kn_sheet {
 } kn_sheet;
 
 typedef struct kn_sheet_options {
-    const char *path, *name; /* name: for messages */
-    char delimiter;          /* '\0': the one of , ; tab | that gives the expected columns, or most columns */
+    const char *path, *name;   /* name: for messages */
+    const kn_batches *batches; /* a table in memory instead of the file; NULL: the file */
+    const char *null_text;     /* what a null of it stands for; NULL: the empty text */
+    bool only_used;            /* a dictionary of it that holds what no row has is a problem: it would leave, too */
+    char delimiter;            /* '\0': the one of , ; tab | that gives the expected columns, or most columns */
     bool no_header, trim, latin1;
     const char *const *expected; /* names the header should have */
     size_t n_expected;
@@ -62,6 +67,11 @@ typedef struct kn_sheet_options {
 
 /* KN_INPUT when the file cannot be opened or read. A file that is no table is KN_OK with `problem` set and no rows. */
 kn_status kn_sheet_read(kn_sheet **out, const kn_sheet_options *options, kn_error *err);
+/* The same for a table in memory. */
+kn_status kn_sheet_of_batches(kn_sheet **out, const kn_sheet_options *options, kn_error *err);
+/* The next chunk of a column: n codes, or, where `codes` is NULL, fingerprints. */
+kn_status kn_sheet_pack(kn_sheet_column *column, const uint32_t *codes, const uint64_t *fingerprints, size_t n,
+                        kn_error *err);
 void kn_sheet_free(kn_sheet *cells);
 uint32_t kn_sheet_find(const kn_sheet *cells, const char *name); /* column index, or KN_NONE */
 uint64_t kn_sheet_line(const kn_sheet *cells, uint32_t row);     /* line of the file on which a row starts */

@@ -1,7 +1,8 @@
 /* Delimiter detection and column names, the plain way: only the beginning of a file comes here. */
 #include "source/csv/csv_header.h"
 
-#include "base/hash.h"
+#include "source/source.h"
+#include "source/utf8.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,39 +75,11 @@ static kn_status check_name(const char *name, uint32_t column, const char *sourc
     return KN_OK;
 }
 
-typedef struct name_slot {
-    uint32_t column_plus_1;
-} name_slot;
-
-/* Two columns of one name. A hash table: a header may have thousands of columns. */
-static kn_status check_repeats(const kn_csv_header *header, const char *source, kn_error *err)
-{
-    kn_status status = KN_OK;
-    name_slot *slots = NULL;
-    size_t n_slots = 16;
-    while (n_slots < 2 * (size_t)header->n_columns) n_slots *= 2;
-    KN_NEW(slots, n_slots);
-    for (uint32_t i = 0; i < header->n_columns; i++) {
-        const char *name = header->names[i];
-        size_t at = (size_t)kn_hash_bytes(name, strlen(name)) & (n_slots - 1);
-        for (; slots[at].column_plus_1 != 0; at = (at + 1) & (n_slots - 1)) {
-            uint32_t other = slots[at].column_plus_1 - 1;
-            char shown[KN_SHOWN_BYTES];
-            if (strcmp(header->names[other], name) == 0)
-                KN_FAIL(KN_INPUT, "%s:1: columns %u and %u are both called %s; rename one", source, other + 1, i + 1,
-                        kn_value_shown(shown, name, strlen(name), false));
-        }
-        slots[at].column_plus_1 = i + 1;
-    }
-done:
-    kn_free(slots);
-    return status;
-}
-
-static kn_status set_names(kn_csv_header *header, const char *text, const kn_csv_cell *cells, bool no_header,
+static kn_status set_names(kn_csv_header *header, const char *text, const kn_text_cell *cells, bool no_header,
                            const char *source, kn_error *err)
 {
     kn_status status = KN_OK;
+    char where[1024];
     KN_NEW(header->names, header->n_columns);
     for (uint32_t i = 0; i < header->n_columns; i++) {
         char number[32];
@@ -119,15 +92,16 @@ static kn_status set_names(kn_csv_header *header, const char *text, const kn_csv
         if (quoted) header->names[i][kn_csv_unescape(header->names[i], cells[i].n_bytes)] = '\0';
         KN_TRY(check_name(header->names[i], i, source, err));
     }
-    KN_TRY(check_repeats(header, source, err));
+    snprintf(where, sizeof where, "%s:1", source);
+    KN_TRY(kn_names_check(header->names, header->n_columns, where, err));
 done:
     return status;
 }
 
-static kn_status check_bytes(const char *text, size_t n_bytes, const kn_csv_cell *cells, uint32_t n_cells,
+static kn_status check_bytes(const char *text, size_t n_bytes, const kn_text_cell *cells, uint32_t n_cells,
                              const char *source, kn_error *err)
 {
-    size_t bad = kn_csv_bad_byte(text, n_bytes);
+    size_t bad = kn_utf8_bad_byte(text, n_bytes);
     uint32_t column = 0;
     if (bad == n_bytes) return KN_OK;
     while (column + 1 < n_cells && cells[column + 1].at <= bad) column++;
@@ -147,7 +121,7 @@ kn_status kn_csv_header_read(kn_csv_header *out, const char *text, size_t n_byte
 {
     kn_status status = KN_OK;
     kn_csv_fault fault;
-    kn_csv_cell *cells = NULL;
+    kn_text_cell *cells = NULL;
     size_t n_record;
     *out = (kn_csv_header){0};
     (void)redact; /* names are no values, and no cell is shown here */

@@ -16,6 +16,7 @@
 #include "source/csv/csv_header.h"
 #include "source/csv/csv_source.h"
 #include "source/csv/csv_tuning.h"
+#include "source/utf8.h"
 #include "table/infer.h"
 
 #include <assert.h>
@@ -53,7 +54,7 @@ typedef struct block {
 
 typedef struct worker_state {
     kn_dictionary *dictionaries; /* per stored column */
-    kn_csv_cell *cells;          /* n_columns * batch_rows */
+    kn_text_cell *cells;         /* n_columns * batch_rows */
     uint32_t *lines;             /* batch_rows */
     kn_buffer unescaped;
     uint32_t *codes; /* per stored column, rows_capacity each */
@@ -67,7 +68,8 @@ struct kn_csv_reader {
     kn_csv_dialect dialect;
     kn_csv_header header;
     kn_csv_tuning tuning;
-    round_buffer first; /* what kn_csv_open had to read */
+    round_buffer first;   /* what kn_csv_open had to read */
+    const char *line_end; /* that most lines have; NULL before they were read */
 };
 
 struct finishing;
@@ -313,7 +315,7 @@ static kn_status encode_batch(reading *r, worker_state *worker, const char *text
                               uint64_t line_base, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_csv_texts texts = {text, worker->unescaped.bytes};
+    kn_cell_texts texts = {text, worker->unescaped.bytes};
     if (worker->unescaped.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     for (uint32_t i = 0; i < r->n_stored; i++)
         KN_TRY(kn_dictionary_codes(worker->codes + i * worker->rows_capacity + first_row, &worker->dictionaries[i],
@@ -336,7 +338,7 @@ static kn_status parse_block(reading *r, size_t index, const char *text, size_t 
     kn_status status = KN_OK;
     block *b = &r->blocks.items[index];
     uint32_t n_columns = r->reader->header.n_columns;
-    size_t bad = kn_csv_bad_byte(text, n_bytes), n_rows = 0;
+    size_t bad = kn_utf8_bad_byte(text, n_bytes), n_rows = 0;
     if (bad < n_bytes && locate_bad_byte(&b->fault, r, text, n_bytes, bad)) return KN_INPUT;
     kn_csv_walk walk = {.text = text,
                         .unescaped = &worker->unescaped,
@@ -563,29 +565,9 @@ static kn_status finish_column(void *context, size_t job, unsigned pool_worker, 
     kn_inference_free(f->inference);
     f->inference = NULL;
     for (unsigned w = 0; w < r->n_workers; w++) kn_dictionary_free(&r->workers[w].dictionaries[stored]);
-    uint32_t n_spellings = column->n_spellings;
-    column->code_bytes = n_spellings <= 1u << 8 ? 1 : n_spellings <= 1u << 16 ? 2 : 4;
-    column->codes = kn_array_alloc_raw((size_t)r->n_rows, column->code_bytes, err);
-    if (column->codes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_TRY(kn_column_new_codes(column, (size_t)r->n_rows, err));
 done:
     return status;
-}
-
-#define REWRITE(to_type, from_type)                                                                                    \
-    for (uint32_t i = 0; i < n; i++) ((to_type *)to)[i] = (to_type)new_code[((const from_type *)from)[i]]
-#define REWRITE_FROM(from_type)                                                                                        \
-    do {                                                                                                               \
-        if (to_bytes == 1) REWRITE(uint8_t, from_type);                                                                \
-        else if (to_bytes == 2) REWRITE(uint16_t, from_type);                                                          \
-        else REWRITE(uint32_t, from_type);                                                                             \
-    } while (0)
-
-static void rewrite_codes(void *to, unsigned to_bytes, const void *from, unsigned from_bytes, uint32_t n,
-                          const uint32_t *new_code)
-{
-    if (from_bytes == 1) REWRITE_FROM(uint8_t);
-    else if (from_bytes == 2) REWRITE_FROM(uint16_t);
-    else REWRITE_FROM(uint32_t);
 }
 
 /* One block of one column. */
@@ -597,8 +579,8 @@ static kn_status rewrite_block(void *context, size_t job, unsigned pool_worker, 
     block *b = &r->blocks.items[job % r->blocks.n];
     kn_column *column = &r->table->columns[r->stored[stored]];
     KN_TRY(kn_tick(r->ticker, "encoding", -1, err));
-    rewrite_codes((char *)column->codes + b->first_row * column->code_bytes, column->code_bytes, b->codes[stored],
-                  b->code_bytes[stored], b->n_rows, r->finishing[stored].new_codes[b->worker]);
+    kn_codes_rewrite((char *)column->codes + b->first_row * column->code_bytes, column->code_bytes, b->codes[stored],
+                     b->code_bytes[stored], b->n_rows, r->finishing[stored].new_codes[b->worker]);
     kn_free(b->codes[stored]);
     b->codes[stored] = NULL;
 done:
@@ -675,38 +657,6 @@ done:
 
 /* --- The whole --------------------------------------------------------------------------------------------------- */
 
-static bool is_stored(const kn_column_plan *plan)
-{
-    return plan->is_person || (plan->role != KN_ROLE_IDENTIFIER && plan->role != KN_ROLE_DROPPED);
-}
-
-static kn_status new_table(reading *r, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_csv_reader *reader = r->reader;
-    kn_table *table;
-    KN_NEW(r->table, 1);
-    table = r->table;
-    KN_NEW(table->columns, reader->header.n_columns);
-    table->n_columns = reader->header.n_columns;
-    table->source = kn_string_copy(reader->name, strlen(reader->name), err);
-    if (table->source == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    table->person = KN_NONE;
-    table->delimiter = reader->dialect.delimiter;
-    table->has_header = !reader->options.no_header;
-    for (uint32_t i = 0; i < table->n_columns; i++) {
-        kn_column *column = &table->columns[i];
-        const char *name = reader->header.names[i];
-        column->name = kn_string_copy(name, strlen(name), err);
-        if (column->name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        column->role = r->plans[i].role;
-        column->is_person = r->plans[i].is_person;
-        if (column->is_person) table->person = i;
-    }
-done:
-    return status;
-}
-
 static kn_status start_reading(reading *r, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -719,7 +669,7 @@ static kn_status start_reading(reading *r, kn_error *err)
     r->next_line = 1 + r->reader->header.n_lines;
     KN_NEW(r->stored, n_columns);
     for (uint32_t i = 0; i < n_columns; i++)
-        if (is_stored(&r->plans[i])) r->stored[r->n_stored++] = i;
+        if (kn_plan_is_stored(&r->plans[i])) r->stored[r->n_stored++] = i;
     KN_NEW(r->workers, r->n_workers);
     for (unsigned w = 0; w < r->n_workers; w++) {
         KN_NEW(r->workers[w].dictionaries, r->n_stored);
@@ -785,11 +735,14 @@ kn_status kn_csv_read(kn_table **out, kn_csv_reader *reader, const kn_column_pla
     KN_TRY(start_reading(&r, err));
     KN_TRY(read_rounds(&r, pool, err));
     drop_buffers(&r);
-    KN_TRY(new_table(&r, err));
+    KN_TRY(kn_table_new(&r.table, reader->name, reader->header.names, plans, reader->header.n_columns, err));
     r.table->n_rows = (uint32_t)r.n_rows;
     uint64_t n_crlf = 0;
     for (size_t i = 0; i < r.blocks.n; i++) n_crlf += r.blocks.items[i].n_crlf;
-    r.table->line_end = 2 * n_crlf > r.n_rows ? "\r\n" : "\n";
+    reader->line_end = 2 * n_crlf > r.n_rows ? "\r\n" : "\n";
+    r.table->delimiter = reader->dialect.delimiter;
+    r.table->has_header = !reader->options.no_header;
+    r.table->line_end = reader->line_end;
     KN_TRY(finish_columns(&r, pool, err));
     *out = r.table;
     r.table = NULL;
@@ -797,3 +750,24 @@ done:
     free_reading(&r);
     return status;
 }
+
+/* --- As a source ------------------------------------------------------------------------------------------------- */
+
+static uint32_t n_columns_of(const void *reader) { return kn_csv_n_columns(reader); }
+static const char *column_name_of(const void *reader, uint32_t column) { return kn_csv_column_name(reader, column); }
+static void close_reader(void *reader) { kn_csv_close(reader); }
+
+static kn_status read_all(kn_table **out, void *reader, const kn_column_plan *plans, kn_pool *pool, kn_ticker *ticker,
+                          kn_error *err)
+{
+    return kn_csv_read(out, reader, plans, pool, ticker, err);
+}
+
+static kn_text_form form_of(const void *reader)
+{
+    const kn_csv_reader *csv = reader;
+    return (kn_text_form){csv->dialect.delimiter, !csv->options.no_header,
+                          csv->line_end != NULL ? csv->line_end : "\n"};
+}
+
+const kn_source_type kn_source_csv = {n_columns_of, column_name_of, read_all, form_of, close_reader};

@@ -12,9 +12,7 @@
 #ifndef KN_SOURCE_CSV_CSV_READ_H
 #define KN_SOURCE_CSV_CSV_READ_H
 
-#include "base/pool.h"
-#include "base/tick.h"
-#include "table/table.h"
+#include "source/source.h"
 
 typedef enum kn_encoding { KN_ENCODING_UTF8, KN_ENCODING_LATIN1, KN_ENCODING_UTF16 } kn_encoding;
 
@@ -30,12 +28,6 @@ typedef struct kn_csv_options {
     const char *name; /* what messages call the table; NULL: its path */
 } kn_csv_options;
 
-typedef struct kn_column_plan {
-    kn_role role;
-    kn_type type; /* AUTO: infer */
-    bool is_person;
-} kn_column_plan;
-
 typedef struct kn_csv_reader kn_csv_reader;
 
 kn_status kn_csv_open(kn_csv_reader **out, const char *path /* "-": stdin */, const kn_csv_options *options,
@@ -47,5 +39,7 @@ const char *kn_csv_column_name(const kn_csv_reader *reader, uint32_t column);
 /* `plans`: one per column. The table's codes do not depend on the number of threads. */
 kn_status kn_csv_read(kn_table **out, kn_csv_reader *reader, const kn_column_plan *plans, kn_pool *pool,
                       kn_ticker *ticker, kn_error *err);
+
+extern const kn_source_type kn_source_csv; /* its reader is a kn_csv_reader */
 
 #endif

@@ -160,9 +160,9 @@ static size_t closing_quote(const char *text, size_t open, size_t n_bytes)
     return n_bytes;
 }
 
-static void trim_cell(kn_csv_texts texts, kn_csv_cell *cell)
+static void trim_cell(kn_cell_texts texts, kn_text_cell *cell)
 {
-    const char *bytes = kn_csv_cell_bytes(texts, *cell);
+    const char *bytes = kn_text_cell_bytes(texts, *cell);
     while (cell->n_bytes > 0 && is_blank(bytes[cell->n_bytes - 1])) cell->n_bytes--;
     for (; cell->n_bytes > 0 && is_blank(*bytes); bytes++) cell->at++, cell->n_bytes--;
 }
@@ -177,7 +177,7 @@ INLINE size_t opening_quote(const char *text, size_t at, const kn_csv_dialect *d
 }
 
 /* Not in place: another thread may be reading the bytes behind its own block. */
-static void unescape_aside(kn_csv_walk *walk, kn_csv_cell *cell)
+static void unescape_aside(kn_csv_walk *walk, kn_text_cell *cell)
 {
     static const char padding[KN_DICTIONARY_PADDING] = {0};
     kn_buffer *out = walk->unescaped;
@@ -185,12 +185,12 @@ static void unescape_aside(kn_csv_walk *walk, kn_csv_cell *cell)
     kn_buffer_append(out, walk->text + cell->at, cell->n_bytes);
     if (!out->failed) cell->n_bytes = kn_csv_unescape(out->bytes + at, cell->n_bytes);
     kn_buffer_append(out, padding, sizeof padding);
-    cell->at = KN_CSV_UNESCAPED | (uint32_t)at;
+    cell->at = KN_SECOND_TEXT | (uint32_t)at;
 }
 
 /* The cell whose quote is at `open`: sets the cell, returns where it is followed by delimiter or line end; 0 after a
  * fault. Not inlined: the hot loop is about cells without quotes. */
-static __attribute__((noinline)) size_t quoted_cell(kn_csv_walk *walk, size_t open, uint32_t column, kn_csv_cell *cell)
+static __attribute__((noinline)) size_t quoted_cell(kn_csv_walk *walk, size_t open, uint32_t column, kn_text_cell *cell)
 {
     const char *text = walk->text;
     size_t at = open + 1, end = walk->n_bytes;
@@ -250,7 +250,7 @@ static void refuse_short_record(kn_csv_walk *walk, size_t start, size_t end, uin
 
 /* Longer than a screen: the hot loop of reading. `mask` holds the delimiters and line ends of the 64 bytes at `window`
  * that are not behind the walk yet. */
-INLINE uint32_t walk_rows(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines, uint32_t max_rows, mask_fn mask_of)
+INLINE uint32_t walk_rows(kn_csv_walk *walk, kn_text_cell *cells, uint32_t *lines, uint32_t max_rows, mask_fn mask_of)
 {
     const char *text = walk->text;
     const kn_csv_dialect dialect = walk->dialect;
@@ -262,7 +262,7 @@ INLINE uint32_t walk_rows(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines
     while (row < max_rows && at < walk->n_bytes) {
         size_t end, start = at;
         uint32_t start_line = walk->line, column = 0;
-        kn_csv_cell *cell = cells + row;
+        kn_text_cell *cell = cells + row;
         for (;; column++, cell += max_rows) {
             size_t open = opening_quote(text, at, &dialect);
             if (column == n_columns) {
@@ -286,9 +286,9 @@ INLINE uint32_t walk_rows(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines
                 }
                 end = window + (size_t)__builtin_ctzll(mask);
                 mask &= mask - 1;
-                *cell = (kn_csv_cell){(uint32_t)at, (uint32_t)(end - at)};
+                *cell = (kn_text_cell){(uint32_t)at, (uint32_t)(end - at)};
             }
-            if (__builtin_expect(dialect.trim, 0)) trim_cell((kn_csv_texts){text, walk->unescaped->bytes}, cell);
+            if (__builtin_expect(dialect.trim, 0)) trim_cell((kn_cell_texts){text, walk->unescaped->bytes}, cell);
             at = end + 1;
             if (text[end] != dialect.delimiter) break;
         }
@@ -312,25 +312,25 @@ INLINE uint32_t walk_rows(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines
     return row;
 }
 
-static uint32_t walk_rows_scalar(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines, uint32_t max_rows)
+static uint32_t walk_rows_scalar(kn_csv_walk *walk, kn_text_cell *cells, uint32_t *lines, uint32_t max_rows)
 {
     return walk_rows(walk, cells, lines, max_rows, mask_scalar);
 }
 
 #if defined(__x86_64__)
-static uint32_t walk_rows_sse2(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines, uint32_t max_rows)
+static uint32_t walk_rows_sse2(kn_csv_walk *walk, kn_text_cell *cells, uint32_t *lines, uint32_t max_rows)
 {
     return walk_rows(walk, cells, lines, max_rows, mask_sse2);
 }
 
-__attribute__((target("avx2,bmi"))) static uint32_t walk_rows_avx2(kn_csv_walk *walk, kn_csv_cell *cells,
+__attribute__((target("avx2,bmi"))) static uint32_t walk_rows_avx2(kn_csv_walk *walk, kn_text_cell *cells,
                                                                    uint32_t *lines, uint32_t max_rows)
 {
     return walk_rows(walk, cells, lines, max_rows, mask_avx2);
 }
 #endif
 
-uint32_t kn_csv_walk_rows(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines, uint32_t max_rows)
+uint32_t kn_csv_walk_rows(kn_csv_walk *walk, kn_text_cell *cells, uint32_t *lines, uint32_t max_rows)
 {
     assert(walk->n_bytes == 0 || is_line_end(walk->text[walk->n_bytes - 1]));
     if (walk->fault.kind != KN_CSV_FINE) return 0;
@@ -351,12 +351,12 @@ static size_t plain_cell_end(const char *text, size_t at, size_t n, char delimit
 }
 
 /* Like quoted_cell, without changing the text. Returns n when the text ends first. */
-static size_t quoted_cell_end(const char *text, size_t open, size_t n, kn_csv_dialect dialect, kn_csv_cell *cell,
+static size_t quoted_cell_end(const char *text, size_t open, size_t n, kn_csv_dialect dialect, kn_text_cell *cell,
                               kn_csv_fault *fault)
 {
     size_t close = closing_quote(text, open, n);
     if (close + 1 >= n) return n;
-    *cell = (kn_csv_cell){(uint32_t)(open + 1), (uint32_t)(close - open - 1)};
+    *cell = (kn_text_cell){(uint32_t)(open + 1), (uint32_t)(close - open - 1)};
     size_t after = close + 1;
     if (dialect.trim)
         while (after < n && is_blank(text[after]) && text[after] != dialect.delimiter) after++;
@@ -368,7 +368,7 @@ static size_t quoted_cell_end(const char *text, size_t open, size_t n, kn_csv_di
     return after;
 }
 
-uint32_t kn_csv_record(const char *text, size_t n, kn_csv_dialect dialect, kn_csv_cell *cells, uint32_t max_cells,
+uint32_t kn_csv_record(const char *text, size_t n, kn_csv_dialect dialect, kn_text_cell *cells, uint32_t max_cells,
                        size_t *n_bytes, kn_csv_fault *fault)
 {
     size_t at = 0;
@@ -376,7 +376,7 @@ uint32_t kn_csv_record(const char *text, size_t n, kn_csv_dialect dialect, kn_cs
     *n_bytes = 0;
     *fault = (kn_csv_fault){0};
     for (;;) {
-        kn_csv_cell cell = {(uint32_t)at, 0};
+        kn_text_cell cell = {(uint32_t)at, 0};
         size_t open = opening_quote(text, at, &dialect), end;
         fault->column = n_cells;
         if (open != NO_QUOTE && open < n) {
@@ -388,7 +388,7 @@ uint32_t kn_csv_record(const char *text, size_t n, kn_csv_dialect dialect, kn_cs
             cell.n_bytes = (uint32_t)(end - at);
         }
         if (end >= n) return n_cells;
-        if (dialect.trim) trim_cell((kn_csv_texts){text, NULL}, &cell);
+        if (dialect.trim) trim_cell((kn_cell_texts){text, NULL}, &cell);
         if (cells != NULL && n_cells < max_cells) cells[n_cells] = cell;
         n_cells++;
         at = end + 1;
@@ -400,7 +400,7 @@ uint32_t kn_csv_record(const char *text, size_t n, kn_csv_dialect dialect, kn_cs
 
 uint32_t kn_csv_column_at(const char *text, size_t at, kn_csv_dialect dialect)
 {
-    kn_csv_cell cell;
+    kn_text_cell cell;
     kn_csv_fault fault = {0};
     uint32_t column = 0;
     for (size_t start = 0;; column++) {
@@ -488,59 +488,4 @@ size_t kn_csv_split(kn_csv_splitter *splitter, size_t wanted, bool is_last)
         /* A cell that opens before that line end hides it. */
         if (!splitter->inside) return end;
     }
-}
-
-/* --- UTF-8 ---------------------------------------------------------------------------------------------------------
- */
-
-/* Length of the valid character at `text`, or 0. Overlong forms, surrogates and what lies beyond U+10FFFF are not
- * valid (Unicode, Table 3-7). */
-static size_t character_bytes(const unsigned char *text, size_t n_bytes)
-{
-    unsigned first = text[0];
-    if (first < 0x80) return first != 0;
-    if (first < 0xC2 || first > 0xF4) return 0;
-    size_t n = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    if (n > n_bytes) return 0;
-    unsigned low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
-    unsigned high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-    if (text[1] < low || text[1] > high) return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((text[i] & 0xC0) != 0x80) return 0;
-    return n;
-}
-
-static bool is_plain_ascii(const unsigned char *text)
-{
-    unsigned char high = 0, zero = 0;
-    for (int i = 0; i < 64; i++) {
-        high |= text[i];
-        zero |= text[i] == 0;
-    }
-    return high < 0x80 && zero == 0;
-}
-
-size_t kn_csv_bad_byte(const char *text, size_t n_bytes)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    size_t at = 0;
-    while (at < n_bytes) {
-        if (n_bytes - at >= 64 && is_plain_ascii(bytes + at)) {
-            at += 64;
-            continue;
-        }
-        size_t stop = at + 64 < n_bytes ? at + 64 : n_bytes;
-        while (at < stop) {
-            uint64_t word;
-            memcpy(&word, bytes + at, 8); /* the text is padded */
-            if (at + 8 <= n_bytes && ((word | zero_bytes(word)) & HIGH_BITS) == 0) {
-                at += 8;
-                continue;
-            }
-            size_t n = character_bytes(bytes + at, n_bytes - at);
-            if (n == 0) return at;
-            at += n;
-        }
-    }
-    return n_bytes;
 }

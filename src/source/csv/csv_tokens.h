@@ -7,7 +7,7 @@
 #define KN_SOURCE_CSV_CSV_TOKENS_H
 
 #include "base/buffer.h"
-#include "source/csv/dictionary.h"
+#include "source/dictionary.h"
 
 /* Bytes behind the end of every text that must be readable (their content does not matter). */
 #define KN_CSV_PADDING    128
@@ -55,12 +55,12 @@ typedef struct kn_csv_walk {
 
 /* Up to max_rows records: cells[column * max_rows + row], lines[row]. Returns how many; fewer than max_rows at the end
  * of the text or before a fault. */
-uint32_t kn_csv_walk_rows(kn_csv_walk *walk, kn_csv_cell *cells, uint32_t *lines, uint32_t max_rows);
+uint32_t kn_csv_walk_rows(kn_csv_walk *walk, kn_text_cell *cells, uint32_t *lines, uint32_t max_rows);
 
 /* One record of unknown width, for headers and detection. Returns the number of cells; *n_bytes is its length with the
  * line end, 0 when the text ends before the record does. `cells` may be NULL; the text is not changed, so a quoted cell
  * still has its quotes doubled. */
-uint32_t kn_csv_record(const char *text, size_t n, kn_csv_dialect dialect, kn_csv_cell *cells, uint32_t max_cells,
+uint32_t kn_csv_record(const char *text, size_t n, kn_csv_dialect dialect, kn_text_cell *cells, uint32_t max_cells,
                        size_t *n_bytes, kn_csv_fault *fault);
 /* In which cell of the record that starts with `text` its byte `at` lies. */
 uint32_t kn_csv_column_at(const char *text, size_t at, kn_csv_dialect dialect);
@@ -84,8 +84,5 @@ void kn_csv_splitter_start(kn_csv_splitter *splitter, const char *text, size_t n
 /* The first end of a record at or after byte `wanted` (calls go upwards); 0 when there is none in the text. `is_last`:
  * no text follows, so a CR at the very end is a line end. */
 size_t kn_csv_split(kn_csv_splitter *splitter, size_t wanted, bool is_last);
-
-/* First byte that is NUL or not valid UTF-8, or n_bytes. */
-size_t kn_csv_bad_byte(const char *text, size_t n_bytes);
 
 #endif

@@ -1,5 +1,5 @@
 /* Open addressing with linear probing, at most 5/8 full; grown before a batch, never within one. */
-#include "source/csv/dictionary.h"
+#include "source/dictionary.h"
 
 #include "base/hash.h"
 
@@ -134,8 +134,9 @@ static inline kn_dictionary_slot *find_slot(const kn_dictionary *dictionary, siz
     return &slots[at];
 }
 
-static kn_status append_cells(uint32_t *codes, kn_dictionary *dictionary, kn_csv_texts texts, const kn_csv_cell *cells,
-                              const uint32_t *lines, uint64_t line_base, uint32_t n_cells, kn_error *err)
+static kn_status append_cells(uint32_t *codes, kn_dictionary *dictionary, kn_cell_texts texts,
+                              const kn_text_cell *cells, const uint32_t *lines, uint64_t line_base, uint32_t n_cells,
+                              kn_error *err)
 {
     kn_status status = KN_OK;
     size_t n_bytes = 0;
@@ -144,7 +145,7 @@ static kn_status append_cells(uint32_t *codes, kn_dictionary *dictionary, kn_csv
     for (uint32_t i = 0; i < n_cells; i++) n_bytes += cells[i].n_bytes;
     KN_TRY(reserve_entries(dictionary, n_cells, n_bytes, err));
     for (uint32_t i = 0; i < n_cells; i += PROBE_EVERY) {
-        const char *bytes = kn_csv_cell_bytes(texts, cells[i]);
+        const char *bytes = kn_text_cell_bytes(texts, cells[i]);
         uint64_t key = key_of(bytes, cells[i].n_bytes);
         size_t home = home_of(key, cells[i].n_bytes, dictionary->n_slots);
         dictionary->n_found += find_slot(dictionary, home, key, bytes, cells[i].n_bytes)->code != NO_CODE;
@@ -152,14 +153,15 @@ static kn_status append_cells(uint32_t *codes, kn_dictionary *dictionary, kn_csv
     }
     for (uint32_t i = 0; i < n_cells; i++) {
         codes[i] = dictionary->n;
-        push_entry(dictionary, kn_csv_cell_bytes(texts, cells[i]), cells[i].n_bytes, line_base + lines[i]);
+        push_entry(dictionary, kn_text_cell_bytes(texts, cells[i]), cells[i].n_bytes, line_base + lines[i]);
     }
 done:
     return status;
 }
 
-kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, kn_csv_texts texts, const kn_csv_cell *cells,
-                              const uint32_t *lines, uint64_t line_base, uint32_t n_cells, kn_error *err)
+kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, kn_cell_texts texts,
+                              const kn_text_cell *cells, const uint32_t *lines, uint64_t line_base, uint32_t n_cells,
+                              kn_error *err)
 {
     kn_status status = KN_OK;
     uint64_t keys[KN_DICTIONARY_BATCH];
@@ -169,12 +171,12 @@ kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, kn_csv
     if (dictionary->appending) return append_cells(codes, dictionary, texts, cells, lines, line_base, n_cells, err);
     KN_TRY(reserve(dictionary, n_cells, err));
     for (uint32_t i = 0; i < n_cells; i++) {
-        keys[i] = key_of(kn_csv_cell_bytes(texts, cells[i]), cells[i].n_bytes);
+        keys[i] = key_of(kn_text_cell_bytes(texts, cells[i]), cells[i].n_bytes);
         homes[i] = home_of(keys[i], cells[i].n_bytes, dictionary->n_slots);
         __builtin_prefetch(&dictionary->slots[homes[i]]);
     }
     for (uint32_t i = 0; i < n_cells; i++) {
-        const char *bytes = kn_csv_cell_bytes(texts, cells[i]);
+        const char *bytes = kn_text_cell_bytes(texts, cells[i]);
         kn_dictionary_slot *slot = find_slot(dictionary, homes[i], keys[i], bytes, cells[i].n_bytes);
         if (__builtin_expect(slot->code == NO_CODE, 0)) {
             KN_TRY(reserve_entries(dictionary, 1, cells[i].n_bytes, err));

@@ -7,28 +7,28 @@
  * Where nearly every cell is a new one, looking up is a waste: the dictionary then only appends, and who merges the
  * dictionaries of all workers by sorting finds the few repeats at no extra cost. One cell in sixteen is still looked
  * up among the first ones; from how many are found the number of distinct values follows, and the decision with it. */
-#ifndef KN_SOURCE_CSV_DICTIONARY_H
-#define KN_SOURCE_CSV_DICTIONARY_H
+#ifndef KN_SOURCE_DICTIONARY_H
+#define KN_SOURCE_DICTIONARY_H
 
 #include "base/memory.h"
 
 #include <stdint.h>
 
-/* A cell inside a text, or, when it had doubled quotes, in a second text that holds the unescaped ones. Both are
+/* A cell inside a text, or, when it could not stay as it was (doubled quotes), in a second one. Both are
  * padded. */
-typedef struct kn_csv_cell {
+typedef struct kn_text_cell {
     uint32_t at, n_bytes;
-} kn_csv_cell;
+} kn_text_cell;
 
-#define KN_CSV_UNESCAPED ((uint32_t)1 << 31) /* set in `at`: in the second text */
+#define KN_SECOND_TEXT ((uint32_t)1 << 31) /* set in `at`: in the second text */
 
-typedef struct kn_csv_texts {
-    const char *text, *unescaped;
-} kn_csv_texts;
+typedef struct kn_cell_texts {
+    const char *text, *second;
+} kn_cell_texts;
 
-static inline const char *kn_csv_cell_bytes(kn_csv_texts texts, kn_csv_cell cell)
+static inline const char *kn_text_cell_bytes(kn_cell_texts texts, kn_text_cell cell)
 {
-    return (cell.at & KN_CSV_UNESCAPED) != 0 ? texts.unescaped + (cell.at & ~KN_CSV_UNESCAPED) : texts.text + cell.at;
+    return (cell.at & KN_SECOND_TEXT) != 0 ? texts.second + (cell.at & ~KN_SECOND_TEXT) : texts.text + cell.at;
 }
 
 #define KN_DICTIONARY_BATCH   512
@@ -58,6 +58,7 @@ void kn_dictionary_drop_slots(kn_dictionary *dictionary); /* no lookups any more
  * UINT64_MAX: unknown. */
 kn_status kn_dictionary_adapt(kn_dictionary *dictionary, uint64_t n_expected, kn_error *err);
 /* codes[i] = number of cell i; new cells are added with lines[i] + line_base. n_cells <= KN_DICTIONARY_BATCH. */
-kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, kn_csv_texts texts, const kn_csv_cell *cells,
-                              const uint32_t *lines, uint64_t line_base, uint32_t n_cells, kn_error *err);
+kn_status kn_dictionary_codes(uint32_t *codes, kn_dictionary *dictionary, kn_cell_texts texts,
+                              const kn_text_cell *cells, const uint32_t *lines, uint64_t line_base, uint32_t n_cells,
+                              kn_error *err);
 #endif

@@ -1,0 +1,113 @@
+/* kanon_arrow: tables in memory, by the Arrow C data and stream interfaces.
+ *
+ *     kn_settings_set_table(settings, "data", &stream, &err)         instead of a file
+ *     kn_anonymize(&result, settings, &err)
+ *     kn_result_table(result, &released, &err)                       a stream of the released table
+ *
+ * Whatever takes the name of a table file also takes a table in memory, by the name `table:NAME`:
+ *
+ *     kn_settings_set_table(settings, "ages", &stream, &err)
+ *     kn_settings_set(settings, "hierarchy", "age=table:ages", &err)
+ *     kn_settings_set(settings, "model", "k-map:k=5,population=table:town", &err)
+ *
+ * A table whose NAME is an option that takes a table (data, original, release, population, attack) is that option's
+ * value at once. Nothing of such a run touches the disk.
+ *
+ * A table in memory means exactly what a CSV file would mean that has each cell in its canonical spelling:
+ *
+ *   null               missing: the first of the `null` values (by default the empty cell)
+ *   boolean            true, false
+ *   integers           digits: -17, 18446744073709551615
+ *   floats             the shortest digits that read back as the same value of that width: 34, 0.1, -2.5, 1e+300. Plain
+ *                      notation from 1e-5 up to 1e16, otherwise digits with a point after the first, then e, the sign
+ *                      and at least two digits. -0 keeps its sign; NaN is missing; infinities are inf and -inf
+ *   decimals           exact, with as many digits after the point as the scale says: 12.50; a negative scale adds zeros
+ *   dates              2024-01-31; date64 that is no whole day like a timestamp
+ *   timestamps         2024-01-31T10:30:05, then .25 as far as the fraction is not zero, then Z where the type has a
+ *                      time zone: the moment is given in UTC, whatever the zone
+ *   times              10:30:05, 10:30:05.25
+ *   strings, binary    their bytes, which must be UTF-8 without NUL; `trim` applies to them
+ *   dictionaries       their values
+ *
+ * Years outside 0001..9999 are spelled with their sign (+12024-01-31), and make a column text like anything else that
+ * is neither number nor date. Types are found as in a file: strings of digits are numbers, too. All integers, decimals
+ * and moments are kept exact: no two of them are ever taken for one because a double could not tell them apart. Lists,
+ * structs, maps, unions, durations, intervals, fixed-size binary and run-end encoded columns are refused by name:
+ * cast them first, unless the policy leaves the column out. Messages call row n, counted from 1, line n. */
+#ifndef KANON_ARROW_H
+#define KANON_ARROW_H
+
+#include <kanon.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE           2
+#define ARROW_FLAG_MAP_KEYS_SORTED    4
+
+struct ArrowSchema {
+    const char *format;
+    const char *name;
+    const char *metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema **children;
+    struct ArrowSchema *dictionary;
+    void (*release)(struct ArrowSchema *);
+    void *private_data;
+};
+
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void **buffers;
+    struct ArrowArray **children;
+    struct ArrowArray *dictionary;
+    void (*release)(struct ArrowArray *);
+    void *private_data;
+};
+
+#endif
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream *, struct ArrowSchema *out);
+    int (*get_next)(struct ArrowArrayStream *, struct ArrowArray *out);
+    const char *(*get_last_error)(struct ArrowArrayStream *);
+    void (*release)(struct ArrowArrayStream *);
+    void *private_data;
+};
+
+#endif
+
+/* Takes the stream, also when it fails, and reads it to its end: the settings hold its batches until they are freed or
+ * the same name is set again, so one set of settings serves several jobs. KN_INPUT when the stream fails, is no stream
+ * of record batches, or a column's type cannot be read. */
+kn_status kn_settings_set_table(kn_settings *settings, const char *name, struct ArrowArrayStream *stream,
+                                kn_error *err);
+
+/* The released table of kn_anonymize, kept where `data` was a table in memory and no `output` was set, or where
+ * `output` was set to "table:". Every column is a dictionary of strings (utf8, large_utf8 beyond 2 GB), indices as
+ * narrow as they fit; cells that are the missing value as a null of the data is spelled are nulls. The dictionaries
+ * hold what released rows have, nothing else, in the order of their bytes, and share no memory with the data.
+ *
+ * These are the arrays that were verified. They live as long as somebody holds one of them, longer than result and
+ * settings if need be, and may be released on any thread. May be called again: every stream starts at the first row.
+ * KN_USAGE when the result has no table. */
+kn_status kn_result_table(const kn_result *result, struct ArrowArrayStream *out, kn_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

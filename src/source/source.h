@@ -1,0 +1,91 @@
+/* Tables in, whatever they are kept in: names first, then, once roles are decided, per column spellings and codes.
+ *
+ *   kn_source_open(&source, path, options, ...)      a CSV file, or a table in memory (`table:NAME`)
+ *   (look at kn_source_column_name, decide roles and types)
+ *   kn_source_read(&table, source, plans, ...)       once
+ *   kn_source_close(source)
+ *
+ * Behind it: one kn_source_type per kind of table, csv/ and arrow/. How columns get their types and which cells are
+ * missing is the same for all of them: table/infer.h. */
+#ifndef KN_SOURCE_SOURCE_H
+#define KN_SOURCE_SOURCE_H
+
+#include "base/pool.h"
+#include "base/tick.h"
+#include "table/table.h"
+
+typedef struct kn_column_plan {
+    kn_role role;
+    kn_type type; /* AUTO: infer */
+    bool is_person;
+} kn_column_plan;
+
+/* Identifiers and dropped columns are checked, but not kept. */
+static inline bool kn_plan_is_stored(const kn_column_plan *plan)
+{
+    return plan->is_person || (plan->role != KN_ROLE_IDENTIFIER && plan->role != KN_ROLE_DROPPED);
+}
+
+struct kn_csv_options;
+struct kn_tables;
+
+/* Borrowed until kn_source_close. */
+typedef struct kn_source_options {
+    const struct kn_csv_options *csv; /* spellings of missing cells and what else is true of cells count for all */
+    const struct kn_tables *tables;   /* in memory; NULL: none */
+} kn_source_options;
+
+/* How a table looks as a text file; a release is written like the table it comes from. */
+typedef struct kn_text_form {
+    char delimiter;
+    bool has_header;
+    const char *line_end; /* "\n" or "\r\n"; static */
+} kn_text_form;
+
+typedef struct kn_source_type {
+    uint32_t (*n_columns)(const void *reader);
+    const char *(*column_name)(const void *reader, uint32_t column);
+    kn_status (*read)(kn_table **out, void *reader, const kn_column_plan *plans, kn_pool *pool, kn_ticker *ticker,
+                      kn_error *err);
+    kn_text_form (*form)(const void *reader);
+    void (*close)(void *reader);
+} kn_source_type;
+
+typedef struct kn_source {
+    const kn_source_type *type;
+    void *reader;
+} kn_source;
+
+kn_status kn_source_open(kn_source **out, const char *path /* "-": stdin */, const kn_source_options *options,
+                         kn_error *err);
+void kn_source_close(kn_source *source);
+
+static inline uint32_t kn_source_n_columns(const kn_source *source) { return source->type->n_columns(source->reader); }
+
+static inline const char *kn_source_column_name(const kn_source *source, uint32_t column)
+{
+    return source->type->column_name(source->reader, column);
+}
+
+/* `plans`: one per column. The table's codes do not depend on the number of threads. */
+static inline kn_status kn_source_read(kn_table **out, kn_source *source, const kn_column_plan *plans, kn_pool *pool,
+                                       kn_ticker *ticker, kn_error *err)
+{
+    return source->type->read(out, source->reader, plans, pool, ticker, err);
+}
+
+/* After kn_source_read: only then most lines have been seen. */
+static inline kn_text_form kn_source_form(const kn_source *source) { return source->type->form(source->reader); }
+
+/* For the types: two columns of one name are refused; `where` for the message. */
+kn_status kn_names_check(char *const *names, uint32_t n_names, const char *where, kn_error *err);
+/* A table with these columns, none of them filled. */
+kn_status kn_table_new(kn_table **out, const char *source, char *const *names, const kn_column_plan *plans,
+                       uint32_t n_columns, kn_error *err);
+/* column->codes for so many rows, as narrow as its spellings allow; not set. */
+kn_status kn_column_new_codes(kn_column *column, size_t n_rows, kn_error *err);
+/* to[i] = new_code[from[i]]; 1, 2 or 4 bytes each. */
+void kn_codes_rewrite(void *to, unsigned to_bytes, const void *from, unsigned from_bytes, size_t n,
+                      const uint32_t *new_code);
+
+#endif
