@@ -31,6 +31,13 @@
 extern "C" {
 #endif
 
+/* What this header declares is all that the shared library exports. */
+#if defined(__GNUC__)
+#define KN_API __attribute__((visibility("default")))
+#else
+#define KN_API
+#endif
+
 /* The values are the exit codes of the program. */
 typedef enum kn_status {
     KN_OK = 0,
@@ -46,51 +53,51 @@ typedef struct kn_error {
     char message[2048];
 } kn_error;
 
-const char *kn_version(void);
+KN_API const char *kn_version(void);
 
 /* --- Settings: one option at a time, by the name of its command line flag -------------------------------------- */
 
 typedef struct kn_settings kn_settings;
 
-kn_status kn_settings_new(kn_settings **out, kn_error *err);
-void kn_settings_free(kn_settings *settings);
+KN_API kn_status kn_settings_new(kn_settings **out, kn_error *err);
+KN_API void kn_settings_free(kn_settings *settings);
 /* Reads a policy file (YAML). What kn_settings_set sets, before or after, overrides it. */
-kn_status kn_settings_load(kn_settings *settings, const char *policy_path, kn_error *err);
+KN_API kn_status kn_settings_load(kn_settings *settings, const char *policy_path, kn_error *err);
 /* `option` is a flag's long name without dashes ("max-suppressed"), or "data", "release", "what" for what has no flag.
  * Options that may be repeated ("hierarchy", "model", "weight") add up; lists ("qi") are separated by commas. Flags
  * without an argument take "yes". */
-kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err);
+KN_API kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err);
 
 /* Called about ten times a second from any thread, fraction 0..1 or negative when unknown; nonzero asks to stop. */
 typedef int (*kn_progress_fn)(void *user, const char *stage, double fraction);
-void kn_settings_on_progress(kn_settings *settings, kn_progress_fn progress, void *user);
+KN_API void kn_settings_on_progress(kn_settings *settings, kn_progress_fn progress, void *user);
 /* `cancel` is counted up by, say, a signal handler. An anytime search answers the first request with its best release.
  */
-void kn_settings_on_cancel(kn_settings *settings, const volatile int *cancel);
+KN_API void kn_settings_on_cancel(kn_settings *settings, const volatile int *cancel);
 
 /* --- Jobs ------------------------------------------------------------------------------------------------------ */
 
 /* A result may exist beside a status that is not KN_OK: a verification that failed still has its findings. */
 typedef struct kn_result kn_result;
 
-kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *err);
-kn_status kn_verify(kn_result **out, const kn_settings *settings, kn_error *err);
-kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_error *err);
-kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_error *err);
-kn_status kn_risk(kn_result **out, const kn_settings *settings, kn_error *err);
+KN_API kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *err);
+KN_API kn_status kn_verify(kn_result **out, const kn_settings *settings, kn_error *err);
+KN_API kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_error *err);
+KN_API kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_error *err);
+KN_API kn_status kn_risk(kn_result **out, const kn_settings *settings, kn_error *err);
 /* "what": algorithms, measures, models or hierarchies. */
-kn_status kn_list(kn_result **out, const kn_settings *settings, kn_error *err);
+KN_API kn_status kn_list(kn_result **out, const kn_settings *settings, kn_error *err);
 /* "what": make, check, show or rectify; "data": a hierarchy file, or a table together with "hierarchy". */
-kn_status kn_hierarchy(kn_result **out, const kn_settings *settings, kn_error *err);
-kn_status kn_profile(kn_result **out, const kn_settings *settings, kn_error *err);
-kn_status kn_check_policy(kn_result **out, const kn_settings *settings, kn_error *err);
-kn_status kn_compare_runs(kn_result **out, const kn_settings *settings, kn_error *err);
+KN_API kn_status kn_hierarchy(kn_result **out, const kn_settings *settings, kn_error *err);
+KN_API kn_status kn_profile(kn_result **out, const kn_settings *settings, kn_error *err);
+KN_API kn_status kn_check_policy(kn_result **out, const kn_settings *settings, kn_error *err);
+KN_API kn_status kn_compare_runs(kn_result **out, const kn_settings *settings, kn_error *err);
 
-const char *kn_result_json(const kn_result *result); /* one object with stable keys; no raw values */
-const char *kn_result_text(const kn_result *result); /* the summary for a person, no colour */
+KN_API const char *kn_result_json(const kn_result *result); /* one object with stable keys; no raw values */
+KN_API const char *kn_result_text(const kn_result *result); /* the summary for a person, no colour */
 /* Things the user should know, one per line: columns left out, sensitive columns without a model. "" when none. */
-const char *kn_result_warnings(const kn_result *result);
-void kn_result_free(kn_result *result);
+KN_API const char *kn_result_warnings(const kn_result *result);
+KN_API void kn_result_free(kn_result *result);
 
 /* --- What there is: for help, completions, forms --------------------------------------------------------------- */
 
@@ -117,7 +124,7 @@ typedef struct kn_option {
     unsigned commands; /* kn_command bits */
 } kn_option;
 
-const kn_option *kn_options(size_t *n);
+KN_API const kn_option *kn_options(size_t *n);
 
 #ifdef __cplusplus
 }

@@ -94,8 +94,8 @@ struct ArrowArrayStream {
 /* Takes the stream, also when it fails, and reads it to its end: the settings hold its batches until they are freed or
  * the same name is set again, so one set of settings serves several jobs. KN_INPUT when the stream fails, is no stream
  * of record batches, or a column's type cannot be read. */
-kn_status kn_settings_set_table(kn_settings *settings, const char *name, struct ArrowArrayStream *stream,
-                                kn_error *err);
+KN_API kn_status kn_settings_set_table(kn_settings *settings, const char *name, struct ArrowArrayStream *stream,
+                                       kn_error *err);
 
 /* The released table of kn_anonymize, kept where `data` was a table in memory and no `output` was set, or where
  * `output` was set to "table:". Every column is a dictionary of strings (utf8, large_utf8 beyond 2 GB), indices as
@@ -105,7 +105,7 @@ kn_status kn_settings_set_table(kn_settings *settings, const char *name, struct 
  * These are the arrays that were verified. They live as long as somebody holds one of them, longer than result and
  * settings if need be, and may be released on any thread. May be called again: every stream starts at the first row.
  * KN_USAGE when the result has no table. */
-kn_status kn_result_table(const kn_result *result, struct ArrowArrayStream *out, kn_error *err);
+KN_API kn_status kn_result_table(const kn_result *result, struct ArrowArrayStream *out, kn_error *err);
 
 #ifdef __cplusplus
 }
