@@ -1,8 +1,9 @@
 # A thin front on Meson. On a fresh Debian 12 with git and make, each target installs what it needs first.
 BUILD     ?= build
 SANITIZED ?= build-sanitize
+TSAN      ?= build-tsan
 
-.PHONY: all demo test bench format install clean
+.PHONY: all demo test tsan bench format install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -19,6 +20,14 @@ test:
 	@tools/need.sh test
 	@tools/test.sh $(BUILD) $(SANITIZED)
 
+# Data races: two runs at once, the pool, progress and cancelling, under ThreadSanitizer. A few minutes, mostly building.
+tsan:
+	@tools/need.sh test
+	@[ -f $(TSAN)/build.ninja ] || meson setup $(TSAN) -Dtests=enabled -Dbuildtype=debugoptimized -Db_ndebug=false \
+	    -Db_sanitize=thread -Db_lundef=false >/dev/null
+	@ninja -C $(TSAN) --quiet tests/test_library tests/test_base
+	@TSAN_OPTIONS=halt_on_error=1 meson test -C $(TSAN) --no-rebuild --print-errorlogs --timeout-multiplier 5 library base
+
 bench: all
 	@tools/need.sh bench
 	@bench/run.sh $(BUILD)
@@ -31,4 +40,4 @@ install: all
 	@meson install -C $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(SANITIZED)
+	rm -rf $(BUILD) $(SANITIZED) $(TSAN)

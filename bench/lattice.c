@@ -278,8 +278,10 @@ done:
 
 int main(int argc, char **argv)
 {
+    kn_account *account = NULL; /* memory is counted from here on */
+    kn_scope before;
     bench b = {.what = "optimal", .measure = "lm", .models = "", .k = 5, .repeat = 5, .threads = 1};
-    kn_error message = {{0}}, *err = &message;
+    kn_error message = {0}, *err = &message;
     kn_status status = KN_OK;
     double encode_seconds = 0;
     if (argc < 4) {
@@ -290,6 +292,8 @@ int main(int argc, char **argv)
     b.folder = argv[2];
     parse_columns(&b, argv[3]);
     parse_options(&b, argc - 4, argv + 4);
+    KN_TRY(kn_account_new(&account, NULL, err));
+    KN_TRY(kn_scope_enter(&before, account, err));
     KN_TRY(kn_pool_new(&b.pool, b.threads, err));
     KN_TRY(read_data(&b, err));
     if (b.rows > b.table->n_rows) KN_TRY(enlarge(&b, err));

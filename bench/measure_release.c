@@ -162,7 +162,7 @@ done:
 
 int main(int argc, char **argv)
 {
-    kn_error err = {{0}};
+    kn_error err = {0};
     uint32_t n_rows = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000;
     kn_status status = run(n_rows, argc > 2 ? argv[2] : "10", argc > 3 ? (unsigned)atoi(argv[3]) : 2, &err);
     if (status != KN_OK) fprintf(stderr, "%s\n", err.message);

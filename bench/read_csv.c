@@ -45,8 +45,10 @@ static int by_size(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
+    kn_account *account = NULL; /* memory is counted from here on */
+    kn_scope before;
     kn_pool *pool = NULL;
-    kn_error err = {{0}};
+    kn_error err = {0};
     double seconds[100];
     uint32_t n_rows = 0;
     size_t n_encoded = 0;
@@ -56,6 +58,7 @@ int main(int argc, char **argv)
     }
     int n_repeats = atoi(argv[3]);
     if (n_repeats < 1 || n_repeats > 100) return 2;
+    if (kn_account_new(&account, NULL, &err) != KN_OK || kn_scope_enter(&before, account, &err) != KN_OK) return 4;
     if (kn_pool_new(&pool, (unsigned)atoi(argv[2]), &err) != KN_OK) return 4;
     for (int i = 0; i < n_repeats; i++) {
         kn_table *table;

@@ -14,7 +14,7 @@ static int show_progress(void *user, const char *stage, double fraction)
 
 int main(int argc, char **argv)
 {
-    kn_error err = {{0}};
+    kn_error err = {0};
     kn_settings *settings = NULL;
     kn_result *result = NULL;
     if (argc != 3) {

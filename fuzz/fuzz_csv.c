@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char delimiters[] = {'\0', ',', ';', '\t'};
     static kn_pool *pool;
     kn_table *table, *again;
-    kn_error err = {{0}}, err_again = {{0}};
+    kn_error err = {0}, err_again = {0};
     if (size < 2) return 0;
     if (pool == NULL) require(kn_pool_new(&pool, 2, NULL) == KN_OK);
     int file = memfd_create("fuzz", MFD_CLOEXEC);

@@ -35,7 +35,7 @@ static void check_tree(const kn_tree *tree)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     kn_tree *tree, *again;
-    kn_error err = {{0}};
+    kn_error err = {0};
     char *text, *drawn;
     if (kn_tree_parse(&tree, (const char *)data, size, "fuzz.csv", false, &err) != KN_OK) {
         require(tree == NULL && err.message[0] != '\0');

@@ -2,7 +2,7 @@
  *
  * Anonymize a file:
  *
- *     kn_error err = {{0}};
+ *     kn_error err = {0};
  *     kn_settings *settings = NULL;
  *     kn_result *result = NULL;
  *     if (kn_settings_new(&settings, &err) == KN_OK &&
@@ -48,9 +48,16 @@ typedef enum kn_status {
     KN_INTERRUPTED = 130 /* the progress function or the cancel flag asked to stop */
 } kn_status;
 
-/* Zero-initialise it: kn_error err = {{0}}; */
+/* What went wrong. Zero-initialise it: kn_error err = {0}; (in C++: kn_error err = {};). `message` is a sentence for a
+ * person; the rest says for a program what the sentence is about, and is "" or 0 where it is about no such thing. */
 typedef struct kn_error {
     char message[2048];
+    kn_status code;               /* what the function returned */
+    char option[32];              /* the option to correct: "max-suppressed" */
+    char file[1024];              /* the table, hierarchy, policy or output, cut when its name is longer */
+    unsigned long long line;      /* in that file, from 1 */
+    unsigned long long character; /* in that line, from 1: of a policy */
+    char column[256];             /* the table's column, by name */
 } kn_error;
 
 KN_API const char *kn_version(void);
@@ -68,16 +75,22 @@ KN_API kn_status kn_settings_load(kn_settings *settings, const char *policy_path
  * without an argument take "yes". */
 KN_API kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err);
 
-/* Called about ten times a second from any thread, fraction 0..1 or negative when unknown; nonzero asks to stop. */
+/* Called at most ten times a second, always on the thread that called the job: fraction 0..1, or negative when unknown.
+ * Nonzero asks to stop: the job then ends with KN_INTERRUPTED, or, if its search has a release already, with that. */
 typedef int (*kn_progress_fn)(void *user, const char *stage, double fraction);
 KN_API void kn_settings_on_progress(kn_settings *settings, kn_progress_fn progress, void *user);
-/* `cancel` is counted up by, say, a signal handler. An anytime search answers the first request with its best release.
- */
+/* Asks to stop whenever `cancel` was counted up, say by a signal handler; another thread counts with an atomic
+ * operation. It is read on the thread that called the job. An anytime search answers the first request with its best
+ * release. */
 KN_API void kn_settings_on_cancel(kn_settings *settings, const volatile int *cancel);
 
 /* --- Jobs ------------------------------------------------------------------------------------------------------ */
 
-/* A result may exist beside a status that is not KN_OK: a verification that failed still has its findings. */
+/* A job keeps everything to itself: threads, memory and its limit (the option "memory"), progress. So jobs may run at
+ * once in several threads, with the same settings or others, and none sees another. Numbers are read and written in
+ * the same way under every locale of the host.
+ *
+ * A result may exist beside a status that is not KN_OK: a verification that failed still has its findings. */
 typedef struct kn_result kn_result;
 
 KN_API kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *err);
@@ -98,6 +111,20 @@ KN_API const char *kn_result_text(const kn_result *result); /* the summary for a
 /* Things the user should know, one per line: columns left out, sensitive columns without a model. "" when none. */
 KN_API const char *kn_result_warnings(const kn_result *result);
 KN_API void kn_result_free(kn_result *result);
+
+/* --- Memory ---------------------------------------------------------------------------------------------------- */
+
+/* Where all memory of some settings, of the jobs run with them and of their results comes from, in place of malloc,
+ * realloc and free. `allocate` and `resize` return memory aligned like malloc's, or NULL: then the job ends with
+ * KN_RESOURCES. A job calls them from several threads at once, unless the option "threads" is 1. */
+typedef struct kn_allocator {
+    void *(*allocate)(void *user, size_t n_bytes);
+    void *(*resize)(void *user, void *block, size_t n_bytes);
+    void (*release)(void *user, void *block);
+    void *user;
+} kn_allocator;
+/* Like kn_settings_new. The allocator is copied and must work until the settings and all results are freed. */
+KN_API kn_status kn_settings_new_with(kn_settings **out, const kn_allocator *allocator, kn_error *err);
 
 /* --- What there is: for help, completions, forms --------------------------------------------------------------- */
 

@@ -15,13 +15,13 @@
 #include "run/run_schema.h"
 #include "run/input.h"
 #include "run/recheck.h"
+#include "run/jobs.h"
 #include "run/result.h"
 #include "run/targets.h"
 #include "sink/csv_write.h"
 
 #include <math.h>
 #include <string.h>
-#include <sys/resource.h>
 
 typedef struct run {
     kn_input *input;
@@ -73,8 +73,7 @@ static kn_status search(run *r, kn_error *err)
     kn_status status = KN_OK;
     double began = kn_seconds_now();
     KN_TRY(r->algorithm->search(&r->answer, &r->task, err));
-    if (r->answer.stopped == KN_STOPPED_INTERRUPT && r->settings->cancel != NULL)
-        r->input->ticker.cancels_served = *r->settings->cancel;
+    if (r->answer.stopped == KN_STOPPED_INTERRUPT) kn_ticker_serve(&r->input->ticker);
     r->facts.seconds.search = kn_seconds_now() - began;
 done:
     return status;
@@ -136,11 +135,10 @@ static kn_status gather_facts(run *r, kn_error *err)
 
 static void finish_clock(run *r, double began)
 {
-    struct rusage usage;
     r->facts.seconds.read = r->input->seconds_read;
     r->facts.seconds.encode = r->input->seconds_encode;
     r->facts.seconds.total = kn_seconds_now() - began;
-    if (getrusage(RUSAGE_SELF, &usage) == 0) r->facts.peak_bytes = (size_t)usage.ru_maxrss * 1024;
+    r->facts.peak_bytes = kn_memory_peak();
 }
 
 static void clean_up(run *r)
@@ -156,7 +154,7 @@ static void clean_up(run *r)
     kn_input_free(r->input);
 }
 
-kn_status kn_anonymize(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     run r = {.settings = settings};

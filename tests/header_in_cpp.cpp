@@ -3,6 +3,6 @@
 
 int main()
 {
-    kn_error err = {{0}};
+    kn_error err = {};
     return err.message[0];
 }

@@ -5,9 +5,52 @@
 #include "table/number.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- Memory ------------------------------------------------------------------------------------------------------ */
+
+static atomic_size_t n_allocations, failing_allocation;
+
+static bool fails_now(void)
+{
+    size_t nth = atomic_fetch_add(&n_allocations, 1) + 1;
+    return nth == atomic_load(&failing_allocation);
+}
+
+static void *test_allocate(void *user, size_t n_bytes) { return fails_now() ? NULL : malloc(n_bytes); }
+static void *test_resize(void *user, void *block, size_t n_bytes)
+{
+    return fails_now() ? NULL : realloc(block, n_bytes);
+}
+static void test_release(void *user, void *block) { free(block); }
+
+const kn_allocator *test_allocator(void)
+{
+    static const kn_allocator allocator = {test_allocate, test_resize, test_release, NULL};
+    return &allocator;
+}
+
+size_t kn_memory_allocations(void) { return atomic_load(&n_allocations); }
+
+void kn_memory_fail_at(size_t n_th)
+{
+    atomic_store(&n_allocations, 0);
+    atomic_store(&failing_allocation, n_th);
+}
+
+static kn_account *test_account;
+
+__attribute__((constructor)) static void enter_account(void)
+{
+    kn_scope before;
+    if (kn_account_new(&test_account, test_allocator(), NULL) != KN_OK) abort();
+    if (kn_scope_enter(&before, test_account, NULL) != KN_OK) abort();
+}
+
+__attribute__((destructor)) static void leave_account(void) { kn_account_free(test_account); }
 
 static kn_error no_memory; /* tests that make allocations fail do it around the code under test, not here */
 

@@ -9,17 +9,25 @@
 /* after its prerequisites */
 #include <cmocka.h>
 
+#include "base/memory.h"
 #include "base/rng.h"
-#include "base/status.h"
 #include "hierarchy/domain.h"
 
 #define assert_ok(call)                                                                                                \
     do {                                                                                                               \
-        kn_error assert_err_ = {{0}};                                                                                  \
+        kn_error assert_err_ = {0};                                                                                    \
         kn_error *err = &assert_err_;                                                                                  \
         kn_status assert_status_ = (call);                                                                             \
         if (assert_status_ != KN_OK) fail_msg("%s: status %d: %s", #call, assert_status_, err->message);               \
     } while (0)
+
+/* --- Memory ------------------------------------------------------------------------------------------------------
+ *
+ * Every test program works in an account of its own, whose allocator can be told to fail. */
+
+const kn_allocator *test_allocator(void);
+void kn_memory_fail_at(size_t n_th); /* the n-th allocation from now fails; 0: never */
+size_t kn_memory_allocations(void);  /* how many there were since kn_memory_fail_at */
 
 /* --- Small tables, trees and domains made in memory, without io or builders -------------------------------------
  *

@@ -667,7 +667,7 @@ static void assert_broken(kn_batches *batches, const char *word)
 {
     kn_table *table;
     kn_sheet *sheet;
-    kn_error failure = {{0}};
+    kn_error failure = {0};
     assert_int_equal(read_batches(&table, batches, &(kn_csv_options){0}, &failure), KN_INPUT);
     if (strstr(failure.message, word) == NULL) fail_msg("'%s' does not say '%s'", failure.message, word);
     assert_non_null(strstr(failure.message, "'x'"));
@@ -779,7 +779,7 @@ static void broken_arrays_are_refused(void **state)
 static void assert_no_table(struct ArrowArrayStream *stream, const char *word)
 {
     kn_batches *batches;
-    kn_error failure = {{0}};
+    kn_error failure = {0};
     assert_int_not_equal(kn_batches_pull(&batches, stream, "table:data", &failure), KN_OK);
     if (strstr(failure.message, word) == NULL) fail_msg("'%s' does not say '%s'", failure.message, word);
     assert_null(batches);
@@ -818,13 +818,13 @@ static void columns_need_names_of_their_own(void **state)
 {
     struct ArrowArrayStream stream;
     kn_arrow_reader *reader;
-    kn_error failure = {{0}};
+    kn_error failure = {0};
     test_stream_start(&stream, 2, TEXTS{"x", "i", "x", "i"});
     kn_batches *batches = pulled(&stream);
     assert_int_equal(kn_arrow_open(&reader, batches, &(kn_arrow_options){0}, &failure), KN_INPUT);
     assert_non_null(strstr(failure.message, "both called"));
     kn_batches_drop(batches);
-    failure = (kn_error){{0}};
+    failure = (kn_error){0};
     test_stream_start(&stream, 1, TEXTS{" ", "i"});
     batches = pulled(&stream);
     assert_int_equal(kn_arrow_open(&reader, batches, &(kn_arrow_options){0}, &failure), KN_INPUT);

@@ -9,7 +9,9 @@
 #include <jansson.h>
 #include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 static void a_shown_value_is_cut_between_characters(void **state)
 {
@@ -23,7 +25,7 @@ static void a_shown_value_is_cut_between_characters(void **state)
 
 static void the_first_message_wins(void **state)
 {
-    kn_error err = {{0}};
+    kn_error err = {0};
     kn_error_set(&err, KN_INPUT, "first");
     assert_int_equal(kn_error_set(&err, KN_USAGE, "second"), KN_USAGE);
     assert_string_equal(err.message, "first");
@@ -51,7 +53,7 @@ static void parameters_are_checked_against_their_table(void **state)
 
     const char *wrong[] = {"", "l=0", "l=101", "l=2.5", "l=x", "l=3,kind=other", "l=3,m=2", "l"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        kn_error err = {{0}};
+        kn_error err = {0};
         assert_int_equal(parse(&args, wrong[i], &err), KN_USAGE);
         assert_true(strlen(err.message) > 10);
     }
@@ -71,21 +73,101 @@ static void the_pool_runs_every_job_and_reports_a_failure(void **state)
         assert_ok(kn_pool_new(&pool, n_threads, err));
         for (int round = 0; round < 50; round++) assert_ok(kn_pool_run(pool, 1000, square, squares, err));
         for (size_t i = 0; i < 1000; i++) assert_int_equal(squares[i], i * i);
-        kn_error failure = {{0}};
+        kn_error failure = {0};
         assert_int_equal(kn_pool_run(pool, 100000, square, squares, &failure), KN_INPUT);
         assert_string_equal(failure.message, "job 77777");
         kn_pool_free(pool);
     }
 }
 
+typedef struct meeting {
+    kn_ticker ticker;
+    pthread_t caller;
+    atomic_bool worker_came;
+    int n_shown, n_elsewhere;
+    void *block;
+    size_t used_before;
+} meeting;
+
+static int show(void *user, const char *stage, double fraction)
+{
+    meeting *here = user;
+    here->n_elsewhere += !pthread_equal(here->caller, pthread_self());
+    return ++here->n_shown == 3;
+}
+
+/* The caller's thread waits until a worker works, and has nothing to do then; the worker goes on until it is told to
+ * stop, which it can only learn from the caller's thread. */
+static kn_status meet(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    meeting *here = context;
+    double began = kn_seconds_now();
+    if (pthread_equal(here->caller, pthread_self())) {
+        while (!atomic_load(&here->worker_came) && kn_seconds_now() < began + 20) usleep(1000);
+        return KN_OK;
+    }
+    here->block = kn_array_alloc(100000, 1, err);
+    atomic_store(&here->worker_came, true);
+    while (kn_seconds_now() < began + 20) {
+        kn_status status = kn_tick(&here->ticker, "meeting", -1, err);
+        if (status != KN_OK) return status;
+        usleep(1000);
+    }
+    return KN_OK;
+}
+
+static void workers_tick_and_the_callers_thread_tells_it(void **state)
+{
+    meeting here = {.ticker = {.progress = show}, .caller = pthread_self(), .used_before = kn_memory_used()};
+    kn_error failure = {0};
+    kn_pool *pool;
+    here.ticker.user = &here;
+    assert_ok(kn_pool_new(&pool, 2, err));
+    kn_pool_watch(pool, &here.ticker);
+    assert_int_equal(kn_pool_run(pool, 2, meet, &here, &failure), KN_INTERRUPTED);
+    assert_string_equal(failure.message, "interrupted during meeting; nothing was written");
+    assert_int_equal(failure.code, KN_INTERRUPTED);
+    assert_int_equal(here.n_shown, 3);
+    assert_int_equal(here.n_elsewhere, 0);
+    kn_pool_free(pool);
+    assert_true(kn_memory_used() > here.used_before + 100000); /* a worker's memory is the caller's */
+    kn_free(here.block);
+    assert_int_equal(kn_memory_used(), here.used_before);
+}
+
+/* A block is credited where it was counted, whoever frees it, and its account lives as long. */
+static void blocks_outlive_the_scope_they_were_made_in(void **state)
+{
+    kn_account *account;
+    kn_scope before;
+    size_t used = kn_memory_used();
+    assert_ok(kn_account_new(&account, NULL, err));
+    assert_ok(kn_scope_enter(&before, account, err));
+    assert_true(kn_memory_used() < 1000); /* its own, not the one around it */
+    char *block = kn_array_alloc(5000, 1, NULL);
+    float *lanes = kn_array_alloc_aligned(100, sizeof *lanes, NULL);
+    assert_int_equal((uintptr_t)lanes % 64, 0);
+    for (int i = 0; i < 100; i++) assert_true(lanes[i] == 0);
+    block = kn_array_resize(block, 9000, 1, NULL);
+    assert_in_range(kn_memory_used(), 9400, 10000);
+    assert_in_range(kn_memory_peak(), 9400, 15000);
+    kn_free(lanes);
+    kn_scope_leave(&before);
+    kn_account_free(account);
+    assert_int_equal(kn_memory_used(), used);
+    memset(block, 1, 9000);
+    kn_free(block);
+    assert_int_equal(kn_memory_used(), used);
+}
+
 static void memory_has_a_limit_and_a_failing_allocation(void **state)
 {
-    kn_error err = {{0}};
+    kn_error err = {0};
     size_t before = kn_memory_used();
-    kn_memory_set_limit(before + 1000);
+    kn_account_limit(kn_scope_account(), before + 1000);
     assert_null(kn_array_alloc(2000, 1, &err));
     assert_non_null(strstr(err.message, "limit"));
-    kn_memory_set_limit(0);
+    kn_account_limit(kn_scope_account(), 0);
     kn_memory_fail_at(2);
     void *first = kn_array_alloc(1, 1, NULL);
     assert_non_null(first);
@@ -192,7 +274,9 @@ static void json_does_not_depend_on_the_locale(void **state)
     char *text = NULL;
     size_t i = 0;
     while (i < sizeof locales / sizeof *locales && setlocale(LC_NUMERIC, locales[i]) == NULL) i++;
+    kn_scope_to_host();
     kn_json_real(&json, NULL, -1.25e-9);
+    kn_scope_from_host();
     assert_ok(kn_json_finish(&text, &json, err));
     setlocale(LC_NUMERIC, "C");
     assert_string_equal(text, "-1.25e-9\n");
@@ -228,6 +312,8 @@ int main(void)
         cmocka_unit_test(the_first_message_wins),
         cmocka_unit_test(parameters_are_checked_against_their_table),
         cmocka_unit_test(the_pool_runs_every_job_and_reports_a_failure),
+        cmocka_unit_test(workers_tick_and_the_callers_thread_tells_it),
+        cmocka_unit_test(blocks_outlive_the_scope_they_were_made_in),
         cmocka_unit_test(memory_has_a_limit_and_a_failing_allocation),
         cmocka_unit_test(a_json_text_has_a_fixed_form),
         cmocka_unit_test(random_json_has_the_bytes_of_another_writer),

@@ -209,7 +209,7 @@ static void running_out_of_memory_leaks_nothing(void **state)
     kn_domain *domains[] = {test_domain(table, 0, NULL), test_domain(table, 1, NULL)};
     size_t before = kn_memory_used();
     for (size_t n_th = 1;; n_th++) {
-        kn_error err = {{0}};
+        kn_error err = {0};
         kn_tuples *t;
         kn_memory_fail_at(n_th);
         kn_status status = kn_tuples_new(&t, table, domains, 2, NULL, NULL, &err);

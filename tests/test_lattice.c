@@ -71,7 +71,7 @@ static bool try_goal(problem *p, const char *models, const char *measure)
 {
     char *copy = strdup(models), *specs[8];
     size_t n = 0;
-    kn_error err = {{0}};
+    kn_error err = {0};
     for (char *spec = strtok(copy, " "); spec != NULL; spec = strtok(NULL, " ")) specs[n++] = spec;
     kn_models_free(p->models);
     kn_objective_free(p->objective);
@@ -157,7 +157,7 @@ static kn_node recode_node(kn_release **out, problem *p, uint32_t *levels)
     kn_answer answer = {.recoding = KN_RECODING_LEVELS, .levels = levels};
     kn_task task = p->task;
     kn_release *release;
-    kn_error refusal = {{0}};
+    kn_error refusal = {0};
     *out = NULL;
     task.max_suppressed = p->tuples->n_rows;
     kn_status status = kn_recode(&release, &answer, &task, &refusal);
@@ -522,7 +522,7 @@ static void large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads(void 
 static kn_status search(kn_answer *answer, problem *p, const char *name, const char *params)
 {
     const kn_algorithm *algorithm = kn_algorithm_find(name);
-    kn_error err = {{0}};
+    kn_error err = {0};
     assert_non_null(algorithm);
     *answer = (kn_answer){0};
     kn_args_free(&p->args);
@@ -969,7 +969,7 @@ static void the_table_of_nodes_survives_failing_memory(void **state)
         kn_status status = KN_RESOURCES;
         for (size_t nth = 1; status != KN_OK; nth++) {
             kn_lattice_table *table;
-            kn_error err = {{0}};
+            kn_error err = {0};
             assert_true(nth < 100000);
             kn_memory_fail_at(nth);
             status = kn_lattice_table_new(&table, &p.task, (const kn_objective *const *)objectives, n, 100000, &err);
@@ -1013,7 +1013,7 @@ static void the_table_of_nodes_is_the_same_for_any_threads_and_memory(void **sta
         assert_non_null(strstr(texts[0], "height;smallest_class;classes;suppressed_rows;feasible;minimal;lm;tree;"));
         for (int i = 0; i < 3; i++) kn_free(texts[i]);
         kn_lattice_table *refused;
-        kn_error why = {{0}};
+        kn_error why = {0};
         if (kn_lattice_table_new(&refused, &p.task, NULL, 0, 0, &why) != KN_USAGE) fail_msg("no limit of nodes");
         for (size_t m = 0; m < n; m++) kn_objective_free(objectives[m]);
         free_problem(&p);
@@ -1607,7 +1607,7 @@ static void suppressing_cells_costs_no_more_than_suppressing_rows(void **state)
             kn_answer_free(&cells);
         } else if (search(&cells, &p, "cell-suppression", "") == KN_OK) {
             kn_release *release; /* models that merging may break: recoding has the last word, but usually agrees */
-            kn_error refusal = {{0}};
+            kn_error refusal = {0};
             if (kn_recode(&release, &cells, &p.task, &refusal) == KN_OK) kn_release_free(release);
             kn_answer_free(&cells);
         }
@@ -1669,7 +1669,7 @@ static void searches_survive_failing_memory_and_cancelling(void **state)
             kn_status status = KN_RESOURCES;
             for (size_t nth = 1; status != KN_OK; nth++) {
                 const kn_algorithm *algorithm = kn_algorithm_find(all_names[a]);
-                kn_error err = {{0}};
+                kn_error err = {0};
                 assert_true(nth < 100000);
                 kn_memory_fail_at(nth);
                 status = algorithm->search(&answer, &p.task, &err);
@@ -1681,7 +1681,7 @@ static void searches_survive_failing_memory_and_cancelling(void **state)
             status = KN_INTERRUPTED;
             for (size_t nth = 1; status != KN_OK; nth++) {
                 kn_ticker ticker = {0};
-                kn_error err = {{0}};
+                kn_error err = {0};
                 atomic_store(&ticker.fail_at, nth);
                 p.task.ticker = &ticker;
                 status = kn_algorithm_find(all_names[a])->search(&answer, &p.task, &err);
@@ -1698,7 +1698,7 @@ static void searches_survive_failing_memory_and_cancelling(void **state)
 static kn_status search_as_if_huge(problem *p, uint64_t effort)
 {
     kn_status status = KN_OK;
-    kn_error own = {{0}}, *err = &own;
+    kn_error own = {0}, *err = &own;
     kn_full_domain *domain = NULL;
     kn_ranking ranking = {0};
     kn_sweep_result result;

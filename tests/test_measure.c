@@ -707,7 +707,7 @@ static void without_a_sensitive_column_its_measures_are_left_out_or_refused(void
     kn_release *release = test_release(&c, (uint32_t[]){0, 0}, 1);
     kn_measure_report *report;
     kn_objective *objective;
-    kn_error refusal = {{0}};
+    kn_error refusal = {0};
     assert_ok(kn_measure_report_new(&report, release, NULL, err));
     for (size_t i = 0; i < report->n; i++) assert_false(report->items[i].type->needs);
     assert_true(report->n > 10);
@@ -725,7 +725,7 @@ static void wrong_names_and_parameters_are_refused(void **state)
     static const char *const wrong[] = {
         "", "ml", "lm:w=1", "weighted-mi:w=2", "cm:column=nobody", "pmi:column=", "lm2"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        kn_error err = {{0}};
+        kn_error err = {0};
         kn_objective *objective;
         assert_int_equal(kn_objective_new(&objective, wrong[i], c.tuples, &err), KN_USAGE);
         assert_null(objective);
@@ -765,7 +765,7 @@ static void every_failed_allocation_is_reported_and_nothing_leaks(void **state)
     kn_release *release = test_release_random(&rng, &c, true);
     kn_status status = KN_RESOURCES;
     for (size_t n = 1; status != KN_OK; n++) {
-        kn_error err = {{0}};
+        kn_error err = {0};
         kn_measure_report *report;
         size_t before = kn_memory_used();
         kn_memory_fail_at(n);

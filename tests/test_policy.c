@@ -33,7 +33,7 @@ static kn_status load(kn_settings **out, const char *text, kn_error *failure)
 static void refused(const char *text, const char *place, const char *words)
 {
     kn_settings *settings = NULL;
-    kn_error failure = {{0}};
+    kn_error failure = {0};
     assert_int_equal(load(&settings, text, &failure), KN_USAGE);
     char expected[128];
     snprintf(expected, sizeof expected, "%s%s", path, place);
@@ -200,7 +200,7 @@ static void a_value_that_makes_no_sense_is_refused_with_its_place_and_key(void *
 static void bytes_refused(const char *bytes, size_t n_bytes, const char *words)
 {
     kn_settings *settings = NULL;
-    kn_error failure = {{0}};
+    kn_error failure = {0};
     assert_ok(kn_settings_new(&settings, err));
     file_write(bytes, n_bytes);
     assert_int_equal(kn_settings_load(settings, path, &failure), KN_USAGE);
@@ -313,7 +313,7 @@ static void a_level_or_a_weight_is_of_a_quasi_identifier(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kn_settings *settings = NULL;
-        kn_error failure = {{0}};
+        kn_error failure = {0};
         kn_column_choice *choices = NULL;
         assert_ok(load(&settings, cases[i].text, err));
         if (cases[i].flag != NULL) assert_ok(kn_settings_set(settings, "sensitive", cases[i].flag, err));
@@ -328,7 +328,7 @@ static void a_level_or_a_weight_is_of_a_quasi_identifier(void **state)
 static void a_policy_that_is_not_there_is_an_input_error(void **state)
 {
     kn_settings *settings = NULL;
-    kn_error failure = {{0}};
+    kn_error failure = {0};
     assert_ok(kn_settings_new(&settings, err));
     assert_int_equal(kn_settings_load(settings, "/nonexistent/policy.yaml", &failure), KN_INPUT);
     assert_non_null(strstr(failure.message, "/nonexistent/policy.yaml"));
@@ -340,8 +340,8 @@ static void loading_survives_a_lack_of_memory(void **state)
     file_write(whole, sizeof whole - 1);
     for (size_t n_th = 1; n_th < 2000; n_th++) {
         kn_settings *settings = NULL;
-        kn_error failure = {{0}};
-        assert_ok(kn_settings_new(&settings, err));
+        kn_error failure = {0};
+        assert_ok(kn_settings_new_with(&settings, test_allocator(), err));
         kn_memory_fail_at(n_th);
         kn_status status = kn_settings_load(settings, path, &failure);
         kn_memory_fail_at(0);
@@ -366,7 +366,7 @@ static void random_bytes_are_refused_without_a_crash(void **state)
             text[kn_rng_below(&rng, (uint32_t)n)] = "\n :{}[],-#&*!|>'\"%@`\t\0x"[kn_rng_below(&rng, 24)];
         if (kn_rng_below(&rng, 4) == 0) n = kn_rng_below(&rng, (uint32_t)n);
         kn_settings *settings = NULL;
-        kn_error failure = {{0}};
+        kn_error failure = {0};
         assert_ok(kn_settings_new(&settings, err));
         file_write(text, n);
         kn_status status = kn_settings_load(settings, path, &failure);

@@ -25,7 +25,7 @@ static kn_models *models_of(const test_case *c, const char *spec)
 
 static kn_status refusal_of(const test_case *c, const char *spec, char *message)
 {
-    kn_error err = {{0}};
+    kn_error err = {0};
     kn_models *models = NULL;
     kn_status status = kn_models_new(&models, &spec, 1, c->tuples, &err);
     if (status == KN_OK) status = kn_models_possible(models, c->tuples, 0, &err);
@@ -751,7 +751,7 @@ static void findings_are_the_worst_class_for_any_number_of_threads(void **state)
         kn_release *r = test_release_random(&rng, &c, true);
         if (round % 2) r->n_removed = r->n_suppressed;
         kn_models *models = NULL;
-        kn_error ignored = {{0}};
+        kn_error ignored = {0};
         if (kn_models_new(&models, specs, 4, c.tuples, &ignored) == KN_OK) {
             uint32_t n = r->n_classes + (r->n_suppressed > 0 && r->n_removed == 0);
             for (int p = 0; p < 2; p++) {
@@ -826,7 +826,7 @@ static void lanes_say_of_classes_of_any_size_what_lists_say(void **state)
     for (int table = 0; table < 12; table++) {
         test_case c = secrets(&rng, 60, 6);
         for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
-            kn_error ignored = {{0}};
+            kn_error ignored = {0};
             kn_models *models = NULL;
             if (kn_models_new(&models, &specs[i], 1, c.tuples, &ignored) != KN_OK) continue;
             for (uint32_t round = 0; round < 400; round++) {
@@ -904,7 +904,7 @@ static void every_failed_allocation_is_reported_and_nothing_leaks(void **state)
     for (size_t i = 0; i < sizeof monotone_specs / sizeof *monotone_specs; i++) {
         kn_status status = KN_RESOURCES;
         for (size_t n = 1; status == KN_RESOURCES; n++) {
-            kn_error err = {{0}};
+            kn_error err = {0};
             kn_models *models = NULL;
             kn_finding finding;
             size_t before = kn_memory_used();
@@ -1113,7 +1113,7 @@ static void k_map_and_delta_presence_count_people(void **state)
     assert_int_equal(refusal_of(&c, "k-map:k=7,population=build-test-population.csv", message), KN_NOT_MET);
     assert_non_null(strstr(message, "at most 6"));
     specs[1] = "delta-presence:max=0.8,population=other.csv";
-    kn_error err = {{0}};
+    kn_error err = {0};
     assert_int_equal(kn_models_new(&models, specs, 2, c.tuples, &err), KN_USAGE);
     write_text(path, "name,b\nAda,10\n");
     assert_int_equal(refusal_of(&c, "k-map:k=1,population=build-test-population.csv", message), KN_INPUT);

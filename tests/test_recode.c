@@ -47,7 +47,7 @@ static bool set_goals(problem *p, const char *measure)
     char k_spec[40];
     snprintf(k_spec, sizeof k_spec, "k-anonymity:k=%llu", (unsigned long long)p->k);
     const char *specs[] = {k_spec, "l-diversity:l=2"};
-    kn_error refusal = {{0}};
+    kn_error refusal = {0};
     kn_status status = kn_models_new(&p->models, specs, p->l != 0 ? 2 : 1, p->tuples, &refusal);
     if (status == KN_NOT_MET || status == KN_USAGE)
         return false; /* impossible on this table: refused before any search */
@@ -165,7 +165,7 @@ static void every_algorithm_makes_releases_that_satisfy_the_definitions(void **s
                                      round % 3 == 0);
             kn_release *r = NULL;
             kn_answer answer = {0};
-            kn_error reason = {{0}};
+            kn_error reason = {0};
             if (set_goals(&p, "lm")) {
                 kn_status status = solve(&r, &answer, algorithm, &p, NULL, &reason);
                 if (status == KN_OK) {
@@ -260,7 +260,7 @@ static void no_local_recoding_beats_the_best_partition_and_exhaustive_reaches_it
             if (algorithms[a]->recoding != KN_RECODING_LOCAL) continue;
             kn_release *r = NULL;
             kn_answer answer = {0};
-            kn_error reason = {{0}};
+            kn_error reason = {0};
             double loss;
             kn_status status = solve(&r, &answer, algorithms[a], &p, NULL, &reason);
             bool exact = strcmp(algorithms[a]->name, "exhaustive") == 0;
@@ -291,7 +291,7 @@ static void a_failing_allocation_ends_every_algorithm_cleanly(void **state)
         for (size_t n_th = 1;; n_th += 1 + n_th / 16) {
             kn_release *r = NULL;
             kn_answer answer = {0};
-            kn_error reason = {{0}};
+            kn_error reason = {0};
             kn_args args;
             assert_ok(
                 kn_args_parse(&args, algorithms[a]->name, algorithms[a]->params, algorithms[a]->n_params, NULL, err));

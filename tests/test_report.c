@@ -196,7 +196,7 @@ static char *report_with(const option *options, const char *algorithm, const cha
         {"sensitive", "illness"}, {"identifier", "id"}, {"k", "4"}, {"qi", "age,<b>\"&'</b>,town"}};
     kn_settings *settings = NULL;
     kn_result *result = NULL;
-    kn_error failure = {{0}};
+    kn_error failure = {0};
     people_write();
     assert_ok(kn_settings_new(&settings, err));
     for (size_t i = 0; i < sizeof presets / sizeof *presets; i++) {

@@ -520,7 +520,7 @@ static void a_table_that_is_the_population_needs_no_estimate(void **state)
     for (int e = 0; e < KN_N_ESTIMATORS; e++) assert_float_equal(estimate.n_unique[e], 3, 1e-12);
     assert_ok(kn_risk_estimate_uniques(&estimate, none, 2, 0.1, err));
     for (int e = 0; e < KN_N_ESTIMATORS; e++) assert_float_equal(estimate.n_unique[e], 0, 0);
-    kn_error err = {{0}};
+    kn_error err = {0};
     assert_int_equal(kn_risk_estimate_uniques(&estimate, sizes, 5, 0, &err), KN_USAGE);
     assert_int_equal(kn_risk_estimate_uniques(&estimate, sizes, 5, 1.5, NULL), KN_USAGE);
 }

@@ -252,7 +252,7 @@ static void compare_with_oracle(const char *text, size_t n_bytes, size_t n_heade
 {
     oracle o = {.n_columns = n_columns};
     kn_table *table;
-    kn_error err = {{0}};
+    kn_error err = {0};
     oracle_parse(&o, text + n_header, text + n_bytes, options->delimiter, options->trim);
     kn_status status = read_text(&table, text, n_bytes, options, w, &err);
     if (o.fault != NULL) {
@@ -575,7 +575,7 @@ static void every_refusal_names_its_place(void **state)
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
         const refusal *r = &refusals[i];
         for (unsigned threads = 1; threads <= 3; threads += 2) {
-            kn_error err = {{0}};
+            kn_error err = {0};
             kn_table *table;
             kn_csv_options options = {.delimiter = ','};
             way w = {threads, {threads == 1 ? 1000 : 1, 2, kn_csv_best_kernel()}};
@@ -588,7 +588,7 @@ static void every_refusal_names_its_place(void **state)
 
 static void a_redacted_message_shows_no_cell(void **state)
 {
-    kn_error err = {{0}};
+    kn_error err = {0};
     kn_table *table;
     kn_csv_options options = {.delimiter = ',', .redact = true};
     assert_int_equal(read_text(&table, TEXT("a,b\n1,2,secret\n"), &options, plain_way, &err), KN_INPUT);
@@ -600,7 +600,7 @@ static void what_is_no_readable_file_is_refused(void **state)
 {
     kn_csv_reader *reader;
     kn_csv_options options = {0};
-    kn_error err = {{0}}, err_2 = {{0}}, err_3 = {{0}};
+    kn_error err = {0}, err_2 = {0}, err_3 = {0};
     assert_int_equal(kn_csv_open(&reader, path_of("none.csv"), &options, &err), KN_INPUT);
     assert_non_null(strstr(err.message, "none.csv: cannot be opened: No such file"));
     assert_int_equal(kn_csv_open(&reader, folder, &options, &err_2), KN_INPUT);
@@ -829,7 +829,7 @@ static void univocity_files_are_read_or_refused_with_their_place(void **state)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[512];
         kn_table *table;
-        kn_error err = {{0}};
+        kn_error err = {0};
         kn_csv_options options = {.delimiter = ','};
         snprintf(path, sizeof path, "%s/csv/univocity/%s", data, files[i].name);
         kn_status status = read_path(&table, path, &options, KN_ROLE_QUASI, plain_way, NULL, &err);
@@ -889,7 +889,7 @@ static void every_allocation_may_fail(void **state)
         way w = {threads, {20, 1, KN_CSV_SCALAR}};
         for (size_t nth = 1;; nth++) {
             kn_table *table;
-            kn_error err = {{0}};
+            kn_error err = {0};
             size_t before = kn_memory_used();
             kn_memory_fail_at(nth);
             kn_status status = read_path(&table, path, &options, KN_ROLE_QUASI, w, NULL, &err);
@@ -901,7 +901,7 @@ static void every_allocation_may_fail(void **state)
                 break;
             }
             assert_int_equal(status, KN_RESOURCES);
-            assert_string_equal(err.message, "out of memory");
+            assert_memory_equal(err.message, "out of memory", strlen("out of memory")); /* how much, after it */
             assert_null(table);
             assert_int_equal(kn_memory_used(), before);
         }
@@ -916,7 +916,7 @@ static void every_tick_may_cancel(void **state)
     for (unsigned threads = 1; threads <= 3; threads++) {
         for (size_t nth = 1;; nth++) {
             kn_table *table;
-            kn_error err = {{0}};
+            kn_error err = {0};
             kn_ticker ticker = {0};
             atomic_store(&ticker.fail_at, nth);
             kn_status status =
@@ -1022,7 +1022,7 @@ static void devices_are_written_to_and_stay_devices(void **state)
     assert_ok(kn_output_text("/dev/null", "anything", err));
     assert_int_equal(stat("/dev/null", &about), 0);
     assert_true(S_ISCHR(about.st_mode));
-    kn_error err = {{0}};
+    kn_error err = {0};
     if (access("/dev/full", W_OK) != 0) return;
     assert_int_equal(kn_output_text("/dev/full", "anything", &err), KN_INPUT);
     assert_non_null(strstr(err.message, "/dev/full: cannot be written: No space left"));
@@ -1031,7 +1031,7 @@ static void devices_are_written_to_and_stay_devices(void **state)
 static void what_cannot_be_written_is_refused_at_once(void **state)
 {
     kn_output *output;
-    kn_error err = {{0}}, err_2 = {{0}}, err_3 = {{0}};
+    kn_error err = {0}, err_2 = {0}, err_3 = {0};
     assert_int_equal(kn_output_open(&output, path_of("none/out.csv"), &err), KN_INPUT);
     assert_non_null(strstr(err.message, "No such file or directory"));
     assert_int_equal(kn_output_open(&output, folder, &err_2), KN_INPUT);
@@ -1047,7 +1047,7 @@ static void a_full_disk_leaves_the_old_file(void **state)
     pid_t child = fork();
     if (child == 0) {
         kn_output *output;
-        kn_error err = {{0}};
+        kn_error err = {0};
         char block[1000] = {0};
         struct rlimit limit = {300000, 300000};
         signal(SIGXFSZ, SIG_IGN);

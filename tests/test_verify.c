@@ -258,7 +258,7 @@ static void assert_shown(const kn_verdict *verdict, kn_verdict_state expected, c
     static const char *const words[] = {"Holds: ", "BROKEN: ", "Undecided: "};
     static const char *const json[] = {"\"holds\": true,", "\"holds\": false,", "\"holds\": null,"};
     char *text, *document;
-    kn_error message = {{0}};
+    kn_error message = {0};
     if (verdict->state != expected) {
         print_verdict(verdict);
         fail_msg("should be %s", words[expected]);
@@ -596,7 +596,7 @@ static void wrong_files_and_parameters_are_errors(void **state)
     hospital h;
     open_hospital(&h);
     kn_verdict *verdict;
-    kn_error problem = {{0}};
+    kn_error problem = {0};
     h.request.release_path = "no-such-file.csv";
     assert_int_equal(kn_verify_files(&verdict, &h.request, &problem), KN_INPUT);
     assert_null(verdict);
@@ -605,7 +605,7 @@ static void wrong_files_and_parameters_are_errors(void **state)
     char *release = temp_file(RELEASE, strlen(RELEASE)), *original = temp_file("a,b\n1,2\n", 8);
     h.request.release_path = release;
     h.request.original_path = original;
-    problem = (kn_error){{0}};
+    problem = (kn_error){0};
     assert_int_equal(kn_verify_files(&verdict, &h.request, &problem), KN_INPUT);
     assert_non_null(strstr(problem.message, "2 columns where 7 are expected"));
 
@@ -618,7 +618,7 @@ static void wrong_files_and_parameters_are_errors(void **state)
     h.request.original_path = NULL;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         h.models[0] = wrong[i];
-        problem = (kn_error){{0}};
+        problem = (kn_error){0};
         assert_int_equal(kn_verify_files(&verdict, &h.request, &problem), KN_USAGE);
     }
     h.models[0] = (kn_verify_model){"wishful-thinking", ""};
@@ -1615,7 +1615,7 @@ static void it_survives_the_failure_of_every_allocation(void **state)
         h.request.order = with_order ? ORDER : NULL;
         for (size_t n_th = 1;; n_th++) {
             kn_verdict *verdict;
-            kn_error err = {{0}};
+            kn_error err = {0};
             kn_memory_fail_at(n_th);
             kn_status status = kn_verify_files(&verdict, &h.request, &err);
             kn_memory_fail_at(0);
@@ -1640,7 +1640,7 @@ static void it_stops_at_every_tick(void **state)
     for (size_t fail_at = 1;; fail_at++) {
         kn_ticker ticker = {0};
         kn_verdict *verdict;
-        kn_error err = {{0}};
+        kn_error err = {0};
         atomic_store(&ticker.fail_at, fail_at);
         h.request.ticker = &ticker;
         kn_status status = kn_verify_files(&verdict, &h.request, &err);

@@ -1,29 +1,103 @@
-/* The allocator hook. Sizes are asked of the C library (malloc_usable_size), so blocks carry no header of ours and
- * 64-byte alignment costs nothing. Counters are atomics: allocations are few and large. */
+/* Blocks and accounts. In front of each block stand 16 bytes: its account, how many bytes were asked of the allocator,
+ * and how far the block is from their beginning. So a block can be credited to the run that paid for it, whoever frees
+ * it, and 64-byte alignment asks nothing of the allocator. Counters are atomics: allocations are few and large. */
 #include "base/memory.h"
 
-#include <malloc.h>
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static atomic_size_t used_bytes, peak_bytes, limit_bytes, n_allocations, failing_allocation;
+struct kn_account {
+    kn_allocator allocator;
+    bool is_hooked;     /* the allocator is the caller's */
+    atomic_size_t used; /* with the account itself while its owner holds it: at 0 nobody knows it any more */
+    atomic_size_t peak;
+    size_t limit; /* 0: none */
+};
 
-static bool may_allocate(size_t n, size_t item_bytes, kn_error *err)
+typedef struct block_head {
+    kn_account *account; /* NULL: not counted */
+    uint64_t n_bytes : 56, distance : 8;
+} block_head;
+
+enum { HEAD_BYTES = 16, VECTOR_BYTES = 64 };
+_Static_assert(sizeof(block_head) <= HEAD_BYTES, "a block keeps the alignment of malloc");
+
+static block_head *head_of(void *block) { return (block_head *)((char *)block - HEAD_BYTES); }
+
+/* --- Accounts ---------------------------------------------------------------------------------------------------- */
+
+kn_status kn_account_new(kn_account **out, const kn_allocator *allocator, kn_error *err)
 {
-    size_t nth = atomic_fetch_add(&n_allocations, 1) + 1;
-    size_t failing = atomic_load(&failing_allocation);
-    if (failing != 0 && nth == failing) {
-        kn_error_set(err, KN_RESOURCES, "out of memory");
-        return false;
+    kn_account *account =
+        allocator != NULL ? allocator->allocate(allocator->user, sizeof *account) : malloc(sizeof *account);
+    *out = account;
+    if (account == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
+    account->is_hooked = allocator != NULL;
+    if (allocator != NULL) account->allocator = *allocator;
+    account->limit = 0;
+    atomic_init(&account->used, sizeof *account);
+    atomic_init(&account->peak, sizeof *account);
+    return KN_OK;
+}
+
+static void give_back(kn_account *account, void *memory)
+{
+    if (account != NULL && account->is_hooked) account->allocator.release(account->allocator.user, memory);
+    else free(memory);
+}
+
+static void credit(kn_account *account, size_t n_bytes)
+{
+    if (account != NULL && atomic_fetch_sub(&account->used, n_bytes) == n_bytes) give_back(account, account);
+}
+
+void kn_account_free(kn_account *account) { credit(account, sizeof *account); }
+void kn_account_limit(kn_account *account, size_t bytes) { account->limit = bytes; }
+
+const kn_allocator *kn_account_allocator(const kn_account *account)
+{
+    return account != NULL && account->is_hooked ? &account->allocator : NULL;
+}
+
+static void debit(kn_account *account, size_t n_bytes)
+{
+    if (account == NULL) return;
+    size_t now = atomic_fetch_add(&account->used, n_bytes) + n_bytes, peak = atomic_load(&account->peak);
+    while (now > peak && !atomic_compare_exchange_weak(&account->peak, &peak, now)) {
     }
-    if (item_bytes != 0 && n > SIZE_MAX / 2 / item_bytes) {
+}
+
+size_t kn_memory_used(void)
+{
+    kn_account *account = kn_scope_account();
+    return account != NULL ? atomic_load(&account->used) : 0;
+}
+
+size_t kn_memory_peak(void)
+{
+    kn_account *account = kn_scope_account();
+    return account != NULL ? atomic_load(&account->peak) : 0;
+}
+
+void kn_memory_reset_peak(void)
+{
+    kn_account *account = kn_scope_account();
+    if (account != NULL) atomic_store(&account->peak, atomic_load(&account->used));
+}
+
+/* --- Blocks ------------------------------------------------------------------------------------------------------ */
+
+static bool may_allocate(kn_account *account, size_t n, size_t item_bytes, kn_error *err)
+{
+    if (item_bytes != 0 && n > SIZE_MAX / 256 / item_bytes) {
         kn_error_set(err, KN_RESOURCES, "out of memory: %zu items of %zu bytes do not fit an address space", n,
                      item_bytes);
         return false;
     }
-    size_t limit = atomic_load(&limit_bytes), used = atomic_load(&used_bytes);
+    size_t limit = account != NULL ? account->limit : 0, used = limit != 0 ? atomic_load(&account->used) : 0;
     if (limit != 0 && used + n * item_bytes > limit) {
         kn_error_set(err, KN_RESOURCES,
                      "out of memory: %zu bytes in use, %zu more needed, limit %zu; raise --memory or use fewer rows or "
@@ -34,48 +108,70 @@ static bool may_allocate(size_t n, size_t item_bytes, kn_error *err)
     return true;
 }
 
-static void *counted(void *block, size_t n, size_t item_bytes, kn_error *err)
+static void *no_memory(size_t n_bytes, kn_error *err)
 {
-    if (block == NULL) {
-        kn_error_set(err, KN_RESOURCES, "out of memory: the system has no %zu bytes left", n * item_bytes);
-        return NULL;
-    }
-    size_t now = atomic_fetch_add(&used_bytes, malloc_usable_size(block)) + malloc_usable_size(block);
-    size_t peak = atomic_load(&peak_bytes);
-    while (now > peak && !atomic_compare_exchange_weak(&peak_bytes, &peak, now)) {
-    }
+    kn_error_set(err, KN_RESOURCES, "out of memory: the system has no %zu bytes left", n_bytes);
+    return NULL;
+}
+
+/* The C library's zeroes are free for large blocks: their pages come clean from the system. */
+static void *take(kn_account *account, size_t n_bytes, bool zeroed)
+{
+    if (account == NULL || !account->is_hooked) return zeroed ? calloc(1, n_bytes) : malloc(n_bytes);
+    void *memory = account->allocator.allocate(account->allocator.user, n_bytes);
+    if (memory != NULL && zeroed) memset(memory, 0, n_bytes);
+    return memory;
+}
+
+/* A plain block is HEAD_BYTES from where its memory begins; one for vectors is farther. */
+static void *new_block(size_t n_bytes, bool for_vectors, bool zeroed, kn_error *err)
+{
+    kn_account *account = kn_scope_account();
+    size_t total = n_bytes + HEAD_BYTES + (for_vectors ? VECTOR_BYTES : 0);
+    char *memory = take(account, total, zeroed);
+    if (memory == NULL) return no_memory(n_bytes, err);
+    char *block = memory + HEAD_BYTES;
+    if (for_vectors) block += VECTOR_BYTES - (uintptr_t)block % VECTOR_BYTES;
+    *head_of(block) = (block_head){account, total, (uint64_t)(block - memory)};
+    debit(account, total);
     return block;
 }
 
 void *kn_array_alloc(size_t n, size_t item_bytes, kn_error *err)
 {
-    if (!may_allocate(n, item_bytes, err)) return NULL;
-    return counted(calloc(n != 0 ? n : 1, item_bytes != 0 ? item_bytes : 1), n, item_bytes, err);
+    if (!may_allocate(kn_scope_account(), n, item_bytes, err)) return NULL;
+    return new_block(n * item_bytes, false, true, err);
 }
 
 void *kn_array_alloc_raw(size_t n, size_t item_bytes, kn_error *err)
 {
-    if (!may_allocate(n, item_bytes, err)) return NULL;
-    size_t n_bytes = n * item_bytes;
-    return counted(malloc(n_bytes != 0 ? n_bytes : 1), n, item_bytes, err);
+    if (!may_allocate(kn_scope_account(), n, item_bytes, err)) return NULL;
+    return new_block(n * item_bytes, false, false, err);
 }
 
 void *kn_array_alloc_aligned(size_t n, size_t item_bytes, kn_error *err)
 {
-    if (!may_allocate(n, item_bytes, err)) return NULL;
-    size_t n_bytes = (n * item_bytes + 64) & ~(size_t)63;
-    void *block = counted(aligned_alloc(64, n_bytes), n, item_bytes, err);
-    if (block != NULL) memset(block, 0, n_bytes);
-    return block;
+    if (!may_allocate(kn_scope_account(), n, item_bytes, err)) return NULL;
+    return new_block((n * item_bytes + VECTOR_BYTES) & ~(size_t)(VECTOR_BYTES - 1), true, true, err);
 }
 
 void *kn_array_resize(void *block, size_t n, size_t item_bytes, kn_error *err)
 {
-    if (!may_allocate(n, item_bytes, err)) return NULL;
-    size_t n_bytes = n * item_bytes, old_bytes = block != NULL ? malloc_usable_size(block) : 0;
-    void *moved = realloc(block, n_bytes != 0 ? n_bytes : 1);
-    if (moved != NULL) atomic_fetch_sub(&used_bytes, old_bytes);
-    return counted(moved, n, item_bytes, err);
+    if (block == NULL) return kn_array_alloc_raw(n, item_bytes, err);
+    block_head head = *head_of(block);
+    kn_account *account = head.account;
+    assert(head.distance == HEAD_BYTES); /* blocks for vectors do not grow */
+    if (!may_allocate(account, n, item_bytes, err)) return NULL;
+    size_t total = n * item_bytes + HEAD_BYTES;
+    void *old = head_of(block);
+    char *moved = account != NULL && account->is_hooked ? account->allocator.resize(account->allocator.user, old, total)
+                                                        : realloc(old, total);
+    if (moved == NULL) return no_memory(n * item_bytes, err);
+    block = moved + HEAD_BYTES;
+    head_of(block)->n_bytes = total;
+    debit(account, total);
+    credit(account, head.n_bytes);
+    return block;
 }
 
 char *kn_string_copy(const char *bytes, size_t n_bytes, kn_error *err)
@@ -90,18 +186,7 @@ char *kn_string_copy(const char *bytes, size_t n_bytes, kn_error *err)
 void kn_free(void *block)
 {
     if (block == NULL) return;
-    atomic_fetch_sub(&used_bytes, malloc_usable_size(block));
-    free(block);
-}
-
-size_t kn_memory_used(void) { return atomic_load(&used_bytes); }
-size_t kn_memory_peak(void) { return atomic_load(&peak_bytes); }
-void kn_memory_reset_peak(void) { atomic_store(&peak_bytes, atomic_load(&used_bytes)); }
-void kn_memory_set_limit(size_t bytes) { atomic_store(&limit_bytes, bytes); }
-size_t kn_memory_allocations(void) { return atomic_load(&n_allocations); }
-
-void kn_memory_fail_at(size_t n_th)
-{
-    atomic_store(&n_allocations, 0);
-    atomic_store(&failing_allocation, n_th);
+    block_head head = *head_of(block);
+    give_back(head.account, (char *)block - head.distance);
+    credit(head.account, head.n_bytes);
 }

@@ -1,9 +1,9 @@
-/* All memory of kanon: one allocator hook that counts bytes, keeps the peak, and can be told a limit or (in tests)
- * to fail the n-th allocation. */
+/* All memory of kanon. A block is counted in an account, which belongs to a run: what is in use, the most that ever
+ * was, and a limit. An account allocates through the caller's kn_allocator, or the C library where there is none. */
 #ifndef KN_BASE_MEMORY_H
 #define KN_BASE_MEMORY_H
 
-#include "base/status.h"
+#include "base/scope.h"
 
 /* Zeroed memory for n items; NULL with a KN_RESOURCES message when there is none. n may be 0. */
 void *kn_array_alloc(size_t n, size_t item_bytes, kn_error *err);
@@ -55,12 +55,16 @@ void kn_free(void *block);                                              /* NULL 
         (vector)->items[(vector)->n++] = (item);                                                                       \
     } while (0)
 
-/* Process-wide: the allocator is the one mutable global. */
+/* Blocks know their account, so any thread may free them at any time: an account lives until its owner lets go of it
+ * and its last block is gone. */
+kn_status kn_account_new(kn_account **out, const kn_allocator *allocator, kn_error *err); /* allocator is copied */
+void kn_account_free(kn_account *account);
+void kn_account_limit(kn_account *account, size_t bytes); /* 0: none. Beyond it allocations fail with KN_RESOURCES */
+const kn_allocator *kn_account_allocator(const kn_account *account); /* NULL: the C library's */
+
+/* Of the account of the running thread, in bytes; 0 without one. */
 size_t kn_memory_used(void);
 size_t kn_memory_peak(void);
 void kn_memory_reset_peak(void);
-void kn_memory_set_limit(size_t bytes); /* 0: none. Beyond it allocations fail with KN_RESOURCES */
-void kn_memory_fail_at(size_t n_th);    /* tests: the n-th allocation from now fails; 0: never */
-size_t kn_memory_allocations(void);     /* how many there were since kn_memory_fail_at */
 
 #endif

@@ -2,14 +2,18 @@
  * atomic counter. No OpenMP: a libgomp parent that forks hangs its children. */
 #include "base/pool.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <time.h>
 #include <unistd.h>
 
 struct kn_pool {
     unsigned n_threads, n_started;
     pthread_t *threads;
+    kn_account *account; /* of whoever made the pool */
+    kn_ticker *ticker;
     pthread_mutex_t lock;
     pthread_cond_t wake, idle;
     uint64_t batch;     /* number of the current batch; workers wait for it to change */
@@ -34,7 +38,7 @@ static void run_jobs(kn_pool *pool, unsigned worker)
     for (;;) {
         size_t job = atomic_fetch_add(&pool->next_job, 1);
         if (job >= pool->n_jobs) return;
-        kn_error err = {{0}};
+        kn_error err = {0};
         kn_status status = pool->job(pool->context, job, worker, &err);
         if (status == KN_OK) continue;
         pthread_mutex_lock(&pool->lock);
@@ -51,8 +55,9 @@ static void run_jobs(kn_pool *pool, unsigned worker)
 static void *worker_main(void *argument)
 {
     worker_start start = *(worker_start *)argument;
-    kn_free(argument);
     kn_pool *pool = start.pool;
+    kn_free(argument);
+    kn_scope_join(pool->account);
     uint64_t seen = 0;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
@@ -80,8 +85,13 @@ kn_status kn_pool_new(kn_pool **out, unsigned n_threads, kn_error *err)
     KN_NEW(pool, 1);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
-    pthread_cond_init(&pool->idle, NULL);
+    pthread_condattr_t by_monotonic_clock;
+    pthread_condattr_init(&by_monotonic_clock);
+    pthread_condattr_setclock(&by_monotonic_clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->idle, &by_monotonic_clock);
+    pthread_condattr_destroy(&by_monotonic_clock);
     pool->n_threads = n_threads;
+    pool->account = kn_scope_account();
     KN_NEW(pool->threads, n_threads);
     while (pool->n_started + 1 < n_threads) {
         worker_start *start;
@@ -116,7 +126,28 @@ void kn_pool_free(kn_pool *pool)
     kn_free(pool);
 }
 
+void kn_pool_watch(kn_pool *pool, kn_ticker *ticker) { pool->ticker = ticker; }
+
 unsigned kn_pool_threads(const kn_pool *pool) { return pool != NULL ? pool->n_threads : 1; }
+
+/* The caller's thread has nothing left to do but to show progress and to see whether it is asked to stop. */
+static void wait_for_workers(kn_pool *pool)
+{
+    enum { NS_BETWEEN_LOOKS = 50 * 1000 * 1000 };
+    pthread_mutex_lock(&pool->lock);
+    while (pool->n_working != 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += NS_BETWEEN_LOOKS;
+        until.tv_sec += until.tv_nsec / 1000000000;
+        until.tv_nsec %= 1000000000;
+        if (pthread_cond_timedwait(&pool->idle, &pool->lock, &until) != ETIMEDOUT) continue;
+        pthread_mutex_unlock(&pool->lock);
+        kn_ticker_look(pool->ticker);
+        pthread_mutex_lock(&pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
 
 kn_status kn_pool_run(kn_pool *pool, size_t n_jobs, kn_pool_job job, void *context, kn_error *err)
 {
@@ -141,9 +172,7 @@ kn_status kn_pool_run(kn_pool *pool, size_t n_jobs, kn_pool_job job, void *conte
 
     run_jobs(pool, 0);
 
-    pthread_mutex_lock(&pool->lock);
-    while (pool->n_working != 0) pthread_cond_wait(&pool->idle, &pool->lock);
-    pthread_mutex_unlock(&pool->lock);
-    if (pool->failure != KN_OK) return kn_error_set(err, pool->failure, "%s", pool->failure_text.message);
+    wait_for_workers(pool);
+    if (pool->failure != KN_OK) return kn_error_pass(err, pool->failure, &pool->failure_text);
     return KN_OK;
 }

@@ -14,6 +14,31 @@ kn_status kn_error_set(kn_error *err, kn_status code, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(err->message, sizeof err->message, format, arguments);
     va_end(arguments);
+    err->code = code;
+    return code;
+}
+
+static void set_text(char *out, size_t n_bytes, const char *text)
+{
+    if (text != NULL) snprintf(out, n_bytes, "%s", text);
+}
+
+void kn_error_at(kn_error *err, const kn_place *place)
+{
+    if (err == NULL || err->message[0] != '\0') return;
+    set_text(err->option, sizeof err->option, place->option);
+    set_text(err->file, sizeof err->file, place->file);
+    set_text(err->column, sizeof err->column, place->column);
+    err->line = place->line;
+    err->character = place->character;
+}
+
+kn_status kn_error_pass(kn_error *err, kn_status code, const kn_error *from)
+{
+    if (err != NULL && err->message[0] == '\0') {
+        *err = *from;
+        err->code = code;
+    }
     return code;
 }
 

@@ -31,6 +31,17 @@
 /* Writes the message unless `err` is NULL or already holds one; returns `code`. */
 kn_status kn_error_set(kn_error *err, kn_status code, const char *format, ...) KN_PRINTF(3, 4);
 
+/* What a message is about, for the fields of kn_error; any may be NULL or 0. Said right before kn_error_set, and like
+ * the message it counts only when it is the first: KN_AT(err, .file = path, .line = line); */
+typedef struct kn_place {
+    const char *option, *file, *column;
+    unsigned long long line, character;
+} kn_place;
+void kn_error_at(kn_error *err, const kn_place *place);
+#define KN_AT(err, ...) kn_error_at((err), &(kn_place){__VA_ARGS__})
+/* Hands on what another kn_error says, place and all, unless `err` holds a message; returns `code`. */
+kn_status kn_error_pass(kn_error *err, kn_status code, const kn_error *from);
+
 /* How a value of the user's data is shown in a message: at most 40 bytes of it, cut between characters, control
  * characters as escapes, in quotes; "(redacted)" when `redact`. Returns `buffer`. */
 #define KN_SHOWN_BYTES 200

@@ -1,6 +1,8 @@
 /* Progress and cancelling. */
 #include "base/tick.h"
 
+#include "base/scope.h"
+
 #include <time.h>
 
 enum { MS_BETWEEN_CALLS = 100 };
@@ -12,29 +14,54 @@ double kn_seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-bool kn_ticker_cancelled(const kn_ticker *ticker)
+static void count_requests(kn_ticker *ticker)
 {
-    return ticker != NULL && ticker->cancel != NULL && *ticker->cancel > ticker->cancels_served;
+    int cancels = ticker->cancel != NULL ? __atomic_load_n(ticker->cancel, __ATOMIC_RELAXED) : 0;
+    atomic_store(&ticker->n_requests, cancels + ticker->n_refusals);
 }
 
-bool kn_ticker_out_of_time(const kn_ticker *ticker)
+bool kn_ticker_cancelled(kn_ticker *ticker)
+{
+    if (ticker == NULL) return false;
+    if (!kn_scope_is_worker()) count_requests(ticker);
+    return atomic_load(&ticker->n_requests) > ticker->n_served;
+}
+
+void kn_ticker_serve(kn_ticker *ticker) { ticker->n_served = atomic_load(&ticker->n_requests); }
+
+bool kn_ticker_out_of_time(kn_ticker *ticker)
 {
     if (ticker == NULL) return false;
     if (kn_ticker_cancelled(ticker)) return true;
     return ticker->search_deadline > 0 && kn_seconds_now() >= ticker->search_deadline;
 }
 
+static void show_progress(kn_ticker *ticker)
+{
+    uint64_t now_ms = (uint64_t)(kn_seconds_now() * 1000);
+    const char *stage = atomic_load(&ticker->stage);
+    if (ticker->progress == NULL || stage == NULL || now_ms - ticker->last_shown_ms < MS_BETWEEN_CALLS) return;
+    ticker->last_shown_ms = now_ms;
+    kn_scope_to_host();
+    if (ticker->progress(ticker->user, stage, atomic_load(&ticker->fraction)) != 0) ticker->n_refusals++;
+    kn_scope_from_host();
+}
+
+void kn_ticker_look(kn_ticker *ticker)
+{
+    if (ticker == NULL) return;
+    show_progress(ticker);
+    count_requests(ticker);
+}
+
 kn_status kn_tick(kn_ticker *ticker, const char *stage, double fraction, kn_error *err)
 {
     if (ticker == NULL) return KN_OK;
     size_t nth = atomic_fetch_add(&ticker->n_ticks, 1) + 1;
+    atomic_store_explicit(&ticker->stage, stage, memory_order_relaxed);
+    atomic_store_explicit(&ticker->fraction, fraction, memory_order_relaxed);
+    if (!kn_scope_is_worker()) kn_ticker_look(ticker);
     if (kn_ticker_cancelled(ticker) || nth == atomic_load(&ticker->fail_at))
-        return kn_error_set(err, KN_INTERRUPTED, "interrupted during %s; nothing was written", stage);
-    if (ticker->progress == NULL) return KN_OK;
-    uint_fast64_t now_ms = (uint_fast64_t)(kn_seconds_now() * 1000), last_ms = atomic_load(&ticker->last_shown_ms);
-    if (now_ms - last_ms < MS_BETWEEN_CALLS) return KN_OK;
-    if (!atomic_compare_exchange_strong(&ticker->last_shown_ms, &last_ms, now_ms)) return KN_OK;
-    if (ticker->progress(ticker->user, stage, fraction) != 0)
         return kn_error_set(err, KN_INTERRUPTED, "interrupted during %s; nothing was written", stage);
     return KN_OK;
 }

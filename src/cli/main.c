@@ -307,7 +307,7 @@ static int finish(int code)
 
 int main(int argc, char **argv)
 {
-    kn_error err = {{0}};
+    kn_error err = {0};
     open_missing_streams();
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         cli_print_overview(argc < 2 ? stderr : stdout);

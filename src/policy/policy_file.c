@@ -450,7 +450,7 @@ static kn_status append_parameter(kn_buffer *spec, loader *load, const entry *ow
                                   struct fy_node *value, const char *where)
 {
     kn_status status = KN_OK;
-    kn_error *err = load->err, inner = {{0}};
+    kn_error *err = load->err, inner = {0};
     char place[PLACE_BYTES], *text = NULL;
     const kn_param *param = NULL;
     KN_TRY(find_param(&param, load, owner, name, where));
@@ -504,7 +504,7 @@ static kn_status add_entry(loader *load, const char *option, const entry *owner,
                            const char *where)
 {
     kn_status status = KN_OK;
-    kn_error *err = load->err, inner = {{0}};
+    kn_error *err = load->err, inner = {0};
     kn_args args = {0};
     if (spec->failed) KN_FAIL(KN_RESOURCES, "out of memory");
     const char *params = strchr(spec->bytes, ':');

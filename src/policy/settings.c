@@ -162,14 +162,25 @@ done:
     return status;
 }
 
-kn_status kn_settings_new(kn_settings **out, kn_error *err)
+kn_status kn_settings_new_with(kn_settings **out, const kn_allocator *allocator, kn_error *err)
 {
     kn_status status = KN_OK;
+    kn_account *account = NULL;
+    kn_scope before;
     *out = NULL;
-    KN_NEW(*out, 1);
+    KN_TRY(kn_account_new(&account, allocator, err));
+    KN_TRY(kn_scope_enter(&before, account, err));
+    *out = kn_array_alloc(1, sizeof **out, err);
+    kn_scope_leave(&before);
+    if (*out == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    (*out)->account = account;
+    account = NULL;
 done:
+    kn_account_free(account);
     return status;
 }
+
+kn_status kn_settings_new(kn_settings **out, kn_error *err) { return kn_settings_new_with(out, NULL, err); }
 
 void kn_settings_free(kn_settings *settings)
 {
@@ -182,18 +193,30 @@ void kn_settings_free(kn_settings *settings)
     kn_free(settings->items.items);
     kn_free(settings->policy_path);
     kn_free(settings->policy_folder);
+    kn_account *account = settings->account;
     kn_free(settings);
+    kn_account_free(account);
 }
 
 kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err)
 {
+    kn_scope before;
     if (strcmp(option, "policy") == 0) return kn_settings_load(settings, value, err);
-    return kn_settings_add(settings, option, value, NULL, err);
+    kn_status status = kn_scope_enter(&before, settings->account, err);
+    if (status != KN_OK) return status;
+    status = kn_settings_add(settings, option, value, NULL, err);
+    kn_scope_leave(&before);
+    return status;
 }
 
 kn_status kn_settings_load(kn_settings *settings, const char *policy_path, kn_error *err)
 {
-    return kn_policy_load(settings, policy_path, err);
+    kn_scope before;
+    kn_status status = kn_scope_enter(&before, settings->account, err);
+    if (status != KN_OK) return status;
+    status = kn_policy_load(settings, policy_path, err);
+    kn_scope_leave(&before);
+    return status;
 }
 
 void kn_settings_on_progress(kn_settings *settings, kn_progress_fn progress, void *user)

@@ -16,6 +16,7 @@ typedef struct kn_setting {
 } kn_setting;
 
 struct kn_settings {
+    kn_account *account;
     KN_VECTOR(kn_setting) items;
     char *policy_path;   /* NULL without one */
     char *policy_folder; /* file names in the policy are relative to it */

@@ -59,10 +59,10 @@ static kn_status parse_cells(reading *r, uint32_t q, const char *path, bool reda
     for (uint32_t i = 0; i < column->n_spellings; i++) {
         size_t n;
         const char *bytes = kn_column_bytes(column, i, &n);
-        kn_error reason = {{0}};
+        kn_error reason = {0};
         status = kn_cell_parse(&r->cells[q][i], domain, r->release->sets, bytes, n, &reason);
         if (status != KN_OK && r->guard_formulas && n > 1 && bytes[0] == '\'') {
-            reason = (kn_error){{0}};
+            reason = (kn_error){0};
             status = kn_cell_parse(&r->cells[q][i], domain, r->release->sets, bytes + 1, n - 1, &reason);
         }
         if (status != KN_OK) {

@@ -50,7 +50,6 @@ kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *er
     kn_input *input = NULL;
     *out = NULL;
     KN_TRY(kn_targets_check(settings, false, err));
-    kn_memory_set_limit((size_t)kn_settings_number(settings, "memory", 0));
     KN_NEW(input, 1);
     input->settings = settings;
     input->spool = -1;
@@ -60,6 +59,7 @@ kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *er
     input->ticker.cancel = settings->cancel;
     KN_TRY(csv_options(input, err));
     KN_TRY(kn_pool_new(&input->pool, (unsigned)kn_settings_number(settings, "threads", 0), err));
+    kn_pool_watch(input->pool, &input->ticker);
     *out = input;
     input = NULL;
 done:
@@ -84,7 +84,6 @@ void kn_input_free(kn_input *input)
     if (input->spool >= 0) close(input->spool);
     kn_pool_free(input->pool);
     kn_buffer_free(&input->warnings);
-    kn_memory_set_limit(0);
     kn_free(input);
 }
 

@@ -5,6 +5,7 @@
 #include "base/words.h"
 #include "hierarchy/build.h"
 #include "run/input.h"
+#include "run/jobs.h"
 #include "run/result.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ static bool is_finding(checking *about, kn_status *status, kn_error *inner, kn_e
         *status = KN_OK;
         return true;
     }
-    kn_error_set(err, *status, "%s", inner->message);
+    kn_error_pass(err, *status, inner);
     return true;
 }
 
@@ -91,7 +92,7 @@ static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error 
                                         .max_level = choice->max_level,
                                         .redact = input->redact,
                                         .where = choice->hierarchy_where};
-        kn_error inner = {{0}};
+        kn_error inner = {0};
         status = kn_domain_build(&domain, column, input->table->source, input->table->n_rows, &request, &inner);
         bool failed = is_finding(about, &status, &inner, err);
         if (status != KN_OK) goto done;
@@ -112,13 +113,13 @@ static kn_status goals_check(checking *about, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = about->input;
-    kn_error inner = {{0}};
+    kn_error inner = {0};
     kn_models *alone = NULL;
     status = kn_input_model_specs(input, &inner);
     if (is_finding(about, &status, &inner, err)) return status;
     KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
     for (size_t m = 0; m < input->n_models; m++) {
-        kn_error one = {{0}};
+        kn_error one = {0};
         status = kn_models_read(&alone, (const char *const *)&input->model_specs[m], 1, input->tuples, &input->csv,
                                 input->pool, &one);
         is_finding(about, &status, &one, err);
@@ -205,7 +206,7 @@ static kn_status checks_make(checking *about, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = about->input;
-    kn_error inner = {{0}};
+    kn_error inner = {0};
     const char *params, *why, *path = kn_settings_text(about->settings, "data");
     if (path == NULL || strcmp(path, "-") == 0) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file");
     KN_TRY(columns_check(about, path, err));
@@ -225,7 +226,7 @@ done:
     return status;
 }
 
-kn_status kn_check_policy(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_check(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     checking about = {.settings = settings}, redacted = {.settings = settings};

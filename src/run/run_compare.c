@@ -6,6 +6,7 @@
 #include "report/compare.h"
 #include "risk/risk.h"
 #include "run/input.h"
+#include "run/jobs.h"
 #include "run/result.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ static kn_status encode(encoding **out, comparing *all, bool trees, kn_error *er
         one->status = status;
         if (status != KN_OK && err != NULL) one->reason = *err;
     }
-    if (one->status != KN_OK) return kn_error_set(err, one->status, "%s", one->reason.message);
+    if (one->status != KN_OK) return kn_error_pass(err, one->status, &one->reason);
     input->domains = one->domains;
     input->tuples = one->tuples;
     *out = one;
@@ -150,7 +151,7 @@ static kn_status runs_make(comparing *all, kn_error *err)
     for (size_t a = 0; a < all->algorithms.n; a++)
         for (size_t i = 0; i < all->ks.n; i++) {
             kn_compare_row *row = &all->compare.rows[all->compare.n_rows];
-            kn_error inner = {{0}};
+            kn_error inner = {0};
             *row = (kn_compare_row){.k = strtoull(all->ks.items[i], NULL, 10), .loss = NAN};
             row->algorithm = kn_string_copy(all->algorithms.items[a], strlen(all->algorithms.items[a]), err);
             if (row->algorithm == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -158,7 +159,7 @@ static kn_status runs_make(comparing *all, kn_error *err)
             status = run_one(row, all, all->algorithms.items[a], all->ks.items[i], &inner);
             if (status == KN_OK) continue;
             if (status == KN_INTERRUPTED || status == KN_RESOURCES || status == KN_INPUT)
-                KN_FAIL(status, "%s", inner.message);
+                KN_TRY(kn_error_pass(err, status, &inner));
             row->refusal = kn_string_copy(inner.message, strlen(inner.message), err);
             if (row->refusal == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
             status = KN_OK;
@@ -248,7 +249,7 @@ static void clean_up(comparing *all)
     kn_input_free(all->input);
 }
 
-kn_status kn_compare_runs(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_compare(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     comparing all = {.settings = settings};

@@ -9,6 +9,7 @@
 #include "hierarchy/tools.h"
 #include "sink/output_file.h"
 #include "run/input.h"
+#include "run/jobs.h"
 #include "run/result.h"
 
 #include <string.h>
@@ -94,7 +95,7 @@ done:
     return status;
 }
 
-kn_status kn_hierarchy(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_hierarchy(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     tree_run r = {.settings = settings};

@@ -5,6 +5,7 @@
 #include "sink/output_file.h"
 #include "report/report_data.h"
 #include "run/input.h"
+#include "run/jobs.h"
 #include "run/result.h"
 
 #include <string.h>
@@ -161,7 +162,7 @@ done:
     return status;
 }
 
-kn_status kn_lattice_nodes(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_lattice(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = NULL;

@@ -3,6 +3,7 @@
 #include "search/search.h"
 #include "hierarchy/build.h"
 #include "policy/settings.h"
+#include "run/jobs.h"
 #include "run/result.h"
 
 #include <string.h>
@@ -86,7 +87,7 @@ static kn_status list_entries(kn_buffer *text, kn_json *json, const char *what, 
     return KN_OK;
 }
 
-kn_status kn_list(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_list(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_result *result = NULL;

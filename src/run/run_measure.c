@@ -3,6 +3,7 @@
 #include "recode/recode.h"
 #include "report/facts.h"
 #include "run/input.h"
+#include "run/jobs.h"
 #include "run/result.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ done:
     return status;
 }
 
-kn_status kn_measure_files(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_measure(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = NULL;

@@ -8,6 +8,7 @@
 #include "sink/output_file.h"
 #include "risk/risk.h"
 #include "run/input.h"
+#include "run/jobs.h"
 #include "run/result.h"
 
 #include <ctype.h>
@@ -386,7 +387,7 @@ done:
     return status;
 }
 
-kn_status kn_profile(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_profile(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     profile about = {.person = KN_NONE};

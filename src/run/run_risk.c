@@ -8,6 +8,7 @@
 #include "sink/output_file.h"
 #include "report/report_data.h"
 #include "run/input.h"
+#include "run/jobs.h"
 #include "run/result.h"
 
 #include <math.h>
@@ -246,7 +247,7 @@ static void clean_up(risk_run *run)
     kn_input_free(run->input);
 }
 
-kn_status kn_risk(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_risk(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     risk_run run = {.settings = settings};

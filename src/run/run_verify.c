@@ -1,6 +1,7 @@
 /* `kanon verify`: the checks that the files alone can show. With --original also that values generalize, that copied
  * columns are unchanged and that no identifier left; with --order input on both sides row by row. */
 #include "run/recheck.h"
+#include "run/jobs.h"
 #include "run/result.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ done:
     return status;
 }
 
-kn_status kn_verify(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_verify(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = NULL;

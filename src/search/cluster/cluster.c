@@ -307,7 +307,7 @@ static kn_status run_epoch(cluster_run *run, const kn_cluster_job *job, kn_error
     KN_TRY(kn_pool_run(run->task->pool, run->n_blocks, run_block, run, err));
     collect(run);
     KN_TRY(note_loss(run, err));
-    kn_error ignored = {{0}};
+    kn_error ignored = {0};
     double done_part = run->budget > 0 ? (double)run->work / (double)run->budget : -1;
     if (kn_tick(run->task->ticker, "search", done_part < 1 ? done_part : 1, &ignored) != KN_OK)
         atomic_store(&run->stop, true);
@@ -536,7 +536,7 @@ done:
 static kn_stopped why_stopped(cluster_run *run)
 {
     if (!atomic_load(&run->stop)) return KN_STOPPED_BUDGET;
-    const kn_ticker *ticker = run->task->ticker;
+    kn_ticker *ticker = run->task->ticker;
     bool late = ticker->search_deadline > 0 && kn_seconds_now() >= ticker->search_deadline;
     return late && !kn_ticker_cancelled(ticker) ? KN_STOPPED_TIME : KN_STOPPED_INTERRUPT;
 }

@@ -491,12 +491,12 @@ static kn_status read_rounds(reading *r, kn_pool *pool, kn_error *err)
     KN_TRY(cut_round(r, r->current, err));
     for (;;) {
         size_t n_blocks = r->current->cuts.n - 1;
-        kn_error failure = {{0}};
+        kn_error failure = {0};
         KN_RESERVE(&r->blocks, n_blocks);
         for (size_t i = 0; i < n_blocks; i++) r->blocks.items[r->blocks.n++] = (block){0};
         kn_status outcome = kn_pool_run(pool, n_blocks + 1, round_job, r, &failure);
         status = finish_round(r, outcome, err);
-        if (status != KN_OK) kn_error_set(err, status, "%s", failure.message);
+        if (status != KN_OK) kn_error_pass(err, status, &failure);
         if (status != KN_OK || r->current->is_last) break;
         round_buffer *swapped = r->current;
         r->current = r->next;
