@@ -44,7 +44,7 @@ static kn_status visit_blocks(state *s, const kn_blocks *blocks, unsigned w, kn_
     const kn_block_lattice *b = s->domain->blocks;
     worker *own = &s->workers[w];
     const size_t n_measures = s->figures != NULL ? s->figures->n : 0;
-    bool same = blocks->tuples == NULL;
+    bool same = true;
     for (uint32_t d = 0; d < b->n_outer; d++) same = same && blocks->levels[b->outer[d]] == own->levels[b->outer[d]];
     if (!same) {
         KN_TRY(kn_blocks_roll(&own->leaf, blocks, own->levels, kn_evaluator_block_roller(own->evaluator), err));
@@ -114,7 +114,7 @@ static kn_status run_job(void *context, size_t job, unsigned w, kn_error *err)
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) own->levels[q] = b->lattice->columns[q].min_level;
     for (uint32_t d = n_fixed; d-- > 0; rest /= n_levels(s, d))
         own->levels[b->outer[d]] += (uint32_t)(rest % n_levels(s, d));
-    if ((job > 0 || from->tuples != NULL) && may_keep(s, own, 0, from)) {
+    if (job > 0 && may_keep(s, own, 0, from)) {
         KN_TRY(kn_blocks_roll(&own->kept[0][0], from, own->levels, kn_evaluator_block_roller(own->evaluator), err));
         from = &own->kept[0][0];
     }

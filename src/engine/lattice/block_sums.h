@@ -8,8 +8,6 @@
 
 #include "engine/lattice/full_domain.h"
 
-typedef uint32_t kn_lanes4 __attribute__((vector_size(16), may_alias));
-
 /* Rows that are suppressed for one reason. */
 typedef struct kn_suppressed {
     kn_lanes4 *by_value; /* [(combo << n_inner_bits | inner at the combo's levels) * 4 + merged set]: by lane */
@@ -121,18 +119,6 @@ static inline __attribute__((always_inline)) kn_lanes4 kn_sum_lanes(const kn_lan
            (second & (kn_lanes4){0, 0, ~0u, 0}) | (sets[3] & (kn_lanes4){0, 0, 0, ~0u});
 }
 
-static inline bool kn_any_lane(kn_lanes4 x)
-{
-    typedef uint64_t halves __attribute__((vector_size(16), may_alias));
-    return (((halves)x)[0] | ((halves)x)[1]) != 0;
-}
-
-static inline kn_lanes4 kn_lesser(kn_lanes4 a, kn_lanes4 b)
-{
-    kn_lanes4 less = (kn_lanes4)(a < b);
-    return (a & less) | (b & ~less);
-}
-
 /* The bits 4 * merged set + lane of the lanes that are not 0. */
 static inline __attribute__((always_inline)) uint32_t kn_lane_bits(const kn_lanes4 sets[4])
 {
@@ -154,7 +140,7 @@ int64_t kn_price_of_key(const kn_block_sums *sums, uint64_t key);
 
 static inline int64_t kn_block_price(const kn_block_sums *sums, const kn_blocks *blocks, uint32_t block)
 {
-    return blocks->prices != NULL ? blocks->prices[block] : kn_price_of_key(sums, blocks->keys[block]);
+    return kn_price_of_key(sums, blocks->keys[block]);
 }
 
 /* The inner values that a class of combo c becomes, by combo; for c and those that generalize it. */

@@ -441,11 +441,6 @@ static kn_status roll_blocks(const kn_blocks **out, bool *same, kn_evaluator *ev
             KN_TRY(kn_blocks_roll(step, from, at, evaluator->block_roller, err));
         from = step;
     }
-    if (from->tuples != NULL) { /* a flat base: the most specific blocks are made once */
-        kn_blocks *step = &evaluator->block_steps[b->n_outer];
-        if (step->levels == NULL) KN_TRY(kn_blocks_roll(step, from, at, evaluator->block_roller, err));
-        from = step;
-    }
     *same = evaluator->last == from && memcmp(evaluator->last_levels, at, n_qis * sizeof *at) == 0;
     evaluator->last = from;
     memcpy(evaluator->last_levels, at, n_qis * sizeof *at);

@@ -138,8 +138,8 @@ static kn_status block_lattice(kn_full_domain *domain, uint32_t max_combos, kn_e
     bool cells = task->objective->type->price_cell != NULL;
     const uint32_t *least_values = cells || !domain->lattice->has_histograms ? task->models->least_values : NULL;
     while (!cells && max_combos > 1 && kn_block_figures_bytes(domain->lattice, max_combos) > MOST_BYTES) max_combos--;
-    KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, domain->gap,
-                                max_combos, least_values, task->pool, err));
+    KN_TRY(kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, max_combos,
+                                least_values, task->pool, err));
     if (domain->blocks == NULL) goto done;
     if (cells) KN_TRY(inner_gaps(domain, err));
     else KN_TRY(kn_figures_new(&domain->figures, domain, &task->objective, 1, err));

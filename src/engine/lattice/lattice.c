@@ -11,12 +11,11 @@
 #include "engine/lattice/lattice.h"
 
 #include "base/bits.h"
+#include "base/lanes.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef uint32_t lanes4 __attribute__((vector_size(16), may_alias));
 
 struct kn_roller {
     const kn_lattice *lattice;
@@ -343,12 +342,12 @@ static inline __attribute__((always_inline)) void add_counts(uint32_t *to, const
     if (width == 1) {
         *to = (is_new ? 0 : *to) + *from;
     } else if (width == 4) { /* no branch: whether a key is new cannot be predicted */
-        lanes4 keep = {(uint32_t)is_new - 1, (uint32_t)is_new - 1, (uint32_t)is_new - 1, (uint32_t)is_new - 1};
-        *(lanes4 *)to = (*(const lanes4 *)to & keep) + *(const lanes4 *)from;
+        kn_lanes4 keep = {(uint32_t)is_new - 1, (uint32_t)is_new - 1, (uint32_t)is_new - 1, (uint32_t)is_new - 1};
+        *(kn_lanes4 *)to = (*(const kn_lanes4 *)to & keep) + *(const kn_lanes4 *)from;
     } else if (is_new) {
         memcpy(to, from, width * sizeof *to);
     } else if (width % 4 == 0) {
-        for (uint32_t w = 0; w < width; w += 4) *(lanes4 *)(to + w) += *(const lanes4 *)(from + w);
+        for (uint32_t w = 0; w < width; w += 4) *(kn_lanes4 *)(to + w) += *(const kn_lanes4 *)(from + w);
     } else {
         for (uint32_t w = 0; w < width; w++) to[w] += from[w];
     }

@@ -123,7 +123,7 @@ static bool place_outer(kn_block_lattice *b)
         b->outer_bits[d] = kn_bits_for(column->levels[column->min_level].n);
         b->outer_shift[d] = b->n_key_bits;
         b->n_key_bits += b->outer_bits[d];
-        if (b->n_key_bits + b->n_inner_bits + KN_FLAT_LANE_BITS > 63) return false;
+        if (b->n_key_bits + b->n_inner_bits + KN_LANE_BITS > 63) return false;
     }
     return true;
 }
@@ -187,46 +187,38 @@ static kn_status fill_words(void *context, size_t job, unsigned worker, kn_error
     uint32_t end = begin + (rest < TUPLES_PER_JOB ? rest : TUPLES_PER_JOB);
     for (uint32_t t = begin; t < end; t++) {
         jobs->words[t] = 0;
-        jobs->tuples[t] = b->flat_rows ? b->lattice->tuples->rows[t] : t;
+        jobs->tuples[t] = t;
     }
     for (uint32_t d = 0; d < b->n_outer; d++)
-        add_field(jobs->words, b, b->outer[d], begin, end, 1ull << (b->outer_shift[d] + kn_flat_low_bits(b)));
+        add_field(jobs->words, b, b->outer[d], begin, end,
+                  1ull << (b->outer_shift[d] + b->n_inner_bits + KN_LANE_BITS));
     for (uint32_t i = 0; i < b->n_inner; i++)
-        add_field(jobs->words, b, b->inner[i], begin, end, 1ull << (b->inner_shift[i] + KN_FLAT_LANE_BITS));
+        add_field(jobs->words, b, b->inner[i], begin, end, 1ull << (b->inner_shift[i] + KN_LANE_BITS));
     for (uint32_t r = 0; r < b->n_riders; r++) add_field(jobs->words, b, b->riders[r], begin, end, b->rider_stride[r]);
     return KN_OK;
 }
 
-/* Sorted tuples; where they are few, the blocks that they make. */
 static kn_status make_base(kn_block_lattice *b, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t n = b->lattice->tuples->n_tuples;
-    kn_blocks flat = {.n = n, .n_entries = n, .capacity = n};
-    kn_block_roller *roller = NULL;
-    KN_NEW(flat.levels, b->lattice->tuples->n_qis);
-    for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) flat.levels[q] = b->lattice->columns[q].min_level;
-    KN_NEW_RAW(flat.keys, n);
-    KN_NEW_RAW(flat.tuples, n);
-    word_jobs jobs = {b, flat.keys, flat.tuples};
+    uint64_t *words = NULL;
+    uint32_t *tuples = NULL;
+    KN_NEW_RAW(words, n);
+    KN_NEW_RAW(tuples, n);
+    word_jobs jobs = {b, words, tuples};
     KN_TRY(kn_pool_run(pool, ((size_t)n + TUPLES_PER_JOB - 1) / TUPLES_PER_JOB, fill_words, &jobs, err));
-    KN_TRY(kn_radix_sort(flat.keys, flat.tuples, n, b->n_key_bits + kn_flat_low_bits(b), pool, err));
-    if (n <= KN_BLOCKS_SMALL) {
-        KN_TRY(kn_block_roller_new(&roller, b, NULL, err)); /* threads would cost the order */
-        KN_TRY(kn_blocks_roll(&b->base, &flat, flat.levels, roller, err));
-    } else {
-        b->base = flat;
-        flat = (kn_blocks){0};
-    }
+    KN_TRY(kn_radix_sort(words, tuples, n, b->n_key_bits + b->n_inner_bits + KN_LANE_BITS, pool, err));
+    KN_TRY(kn_blocks_of_tuples(&b->base, b, words, tuples, n, err));
 done:
-    kn_block_roller_free(roller);
-    kn_blocks_free(&flat);
+    kn_free(words);
+    kn_free(tuples);
     return status;
 }
 
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order,
-                               uint32_t n_order, int64_t ***prices, uint32_t max_combos, const uint32_t *least_values,
-                               kn_pool *pool, kn_error *err)
+                               uint32_t n_order, uint32_t max_combos, const uint32_t *least_values, kn_pool *pool,
+                               kn_error *err)
 {
     kn_status status = KN_OK;
     kn_block_lattice *b = NULL;
@@ -237,7 +229,6 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
         if (lattice->tuples->sensitive[s].n_values > most_values) goto done;
     KN_NEW(b, 1);
     b->lattice = lattice;
-    if (lattice->tuples->n_tuples <= KN_BLOCKS_SMALL) b->prices = prices;
     b->width = b->n_counts = KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
     KN_NEW(b->outer, (size_t)n_order + 1);
     KN_NEW(b->outer_shift, (size_t)n_order + 1);
@@ -247,7 +238,6 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     if (!place_outer(b)) goto done;
     if (lattice->has_histograms && least_values != NULL) KN_TRY(place_sets(b, least_values, err));
     else if (lattice->has_histograms) KN_TRY(place_values(b, err));
-    b->flat_rows = b->width == KN_LATTICE_LANES && b->n_words == 0;
     KN_TRY(number_combos(b, err));
     KN_TRY(make_base(b, pool, err));
     *out = b;

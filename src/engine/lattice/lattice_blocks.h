@@ -12,27 +12,22 @@
  * Counts are KN_LATTICE_LANES lanes of rows, followed by as many of persons where persons are not rows. Where it
  * matters only which sensitive values a class has, bit sets of them follow, lane by lane, 32 values each; they are
  * united where counts are added. Where the lattice carries histograms and more is asked, an entry also has its
- * sensitive values with their numbers: block_values.h. While blocks fit into the cache they also carry the sum of a
- * price per (column, level, position) over the outer columns; beyond, looking it up for the few that are asked for
- * costs less than moving it. */
+ * sensitive values with their numbers: block_values.h. */
 #ifndef KN_ENGINE_LATTICE_LATTICE_BLOCKS_H
 #define KN_ENGINE_LATTICE_LATTICE_BLOCKS_H
 
+#include "base/lanes.h"
 #include "engine/lattice/lattice.h"
 
 enum { KN_LATTICE_LANES = 4, KN_LATTICE_MAX_RIDERS = 2 };
 enum { KN_BLOCK_MAX_SET_VALUES = 256, KN_BLOCK_SET_VALUES = 32 }; /* values of a set, of a lane */
 enum { KN_BLOCK_MAX_INNER = 8, KN_BLOCK_MAX_COMBOS = 32, KN_BLOCK_MAX_INNER_BITS = 10, KN_BLOCK_MAX_OUTER = 64 };
-enum { KN_BLOCKS_SMALL = 1 << 18 }; /* blocks: what a hash table in the cache can hold */
 
-/* Zero-initialise it; reuse keeps the memory. The base of many tuples is *flat*: as nearly every tuple would be a
- * block, it is the sorted tuples, and can only be rolled up. */
+/* Zero-initialise it; reuse keeps the memory. */
 typedef struct kn_blocks {
     uint32_t n, n_entries;
     uint32_t *levels; /* n_qis; inner columns and riders at their least level */
-    uint64_t *keys;   /* outer key; of a flat base followed by inner value and rider lane */
-    uint32_t *tuples; /* [key of a flat base]: the tuple, or its rows; otherwise NULL, and what follows is there */
-    int64_t *prices;  /* NULL: none are carried */
+    uint64_t *keys;   /* outer columns */
     uint32_t *start;  /* n + 1: entries of a block */
     uint16_t *inner;  /* [entry]: positions of the inner columns, packed */
     uint32_t *counts; /* [entry * width] */
@@ -47,7 +42,6 @@ typedef struct kn_block_lattice {
     const kn_lattice *lattice; /* borrowed; its base is not needed */
     uint32_t n_riders, riders[KN_LATTICE_MAX_RIDERS];
     uint32_t rider_stride[KN_LATTICE_MAX_RIDERS]; /* lane = sum of position * stride */
-    int64_t ***prices;                            /* [q][level][position]; borrowed; NULL: blocks carry none */
     uint32_t n_outer, *outer;                     /* columns, outermost first */
     uint32_t *outer_shift, *outer_bits; /* [index into outer]: field in the block's key, the outermost lowest */
     uint32_t n_key_bits;
@@ -68,7 +62,6 @@ typedef struct kn_block_lattice {
     uint32_t values_lanes; /* numbers per value: one for each rider lane */
     uint32_t values_width; /* numbers per slot */
     uint32_t most_listed;  /* rows that an entry lists instead of having a slot */
-    bool flat_rows;        /* a flat base has numbers of rows, as nothing else is asked of a tuple */
     kn_blocks base;
 } kn_block_lattice;
 
@@ -78,10 +71,6 @@ static inline uint32_t kn_inner_position(const kn_block_lattice *b, uint32_t i, 
     return value >> b->inner_shift[i] & ((1u << b->inner_bits[i]) - 1);
 }
 
-/* A tuple of a flat base in one word: key, inner value, lane of its riders, from high to low bits. */
-enum { KN_FLAT_LANE_BITS = 2 };
-static inline uint32_t kn_flat_low_bits(const kn_block_lattice *b) { return b->n_inner_bits + KN_FLAT_LANE_BITS; }
-
 typedef struct kn_block_roller kn_block_roller;
 
 /* *out is NULL where blocks cannot serve: tuples beyond 63 bits, persons in several tuples, more rows than 31 bits
@@ -89,8 +78,8 @@ typedef struct kn_block_roller kn_block_roller;
  * columns become the inner ones as far as combos and bits allow. `least_values`: NULL, or how many different values of
  * each sensitive column are asked for and nothing else. */
 kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order,
-                               uint32_t n_order, int64_t ***prices, uint32_t max_combos, const uint32_t *least_values,
-                               kn_pool *pool, kn_error *err);
+                               uint32_t n_order, uint32_t max_combos, const uint32_t *least_values, kn_pool *pool,
+                               kn_error *err);
 void kn_block_lattice_free(kn_block_lattice *blocks);
 /* With a pool large roll-ups run on its threads; without one the roller may itself be a thread's. The result is the
  * same. */
@@ -100,7 +89,11 @@ void kn_block_roller_free(kn_block_roller *roller);
 kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *levels, kn_block_roller *roller,
                          kn_error *err);
 void kn_blocks_free(kn_blocks *blocks); /* what it holds, not the struct */
-/* What it takes; of a flat base, what a roll-up of it takes. */
+/* Tuples as blocks. `words`: key, inner value and rider lane of each, from high to low bits, ascending; `tuples`: which
+ * ones they are. */
+enum { KN_LANE_BITS = 2 };
+kn_status kn_blocks_of_tuples(kn_blocks *out, const kn_block_lattice *lattice, const uint64_t *words,
+                              const uint32_t *tuples, uint32_t n, kn_error *err);
 size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks);
 
 #endif

@@ -73,8 +73,6 @@ typedef struct sweep {
     known *nodes;
     bool bounded;      /* penalties bound the loss */
     kn_blocks *blocks; /* [depth] */
-    kn_blocks *chain;  /* [depth * most_levels + level] */
-    uint32_t most_levels;
     kn_groups *groups;
     uint64_t work, effort;
     size_t memory_bytes;
@@ -115,9 +113,6 @@ static kn_status sweep_new(sweep *s, kn_error *err)
     KN_NEW(s->held, ((size_t)s->n_depths + 1) * s->n_qis);
     KN_NEW(s->blocks, (size_t)s->n_depths + 1);
     KN_NEW(s->groups, (size_t)s->n_depths + 1);
-    for (uint32_t q = 0; q < s->n_qis; q++)
-        if (lattice->columns[q].max_level >= s->most_levels) s->most_levels = lattice->columns[q].max_level + 1;
-    KN_NEW(s->chain, ((size_t)s->n_depths + 1) * s->most_levels);
     s->n_nodes = 1;
     for (uint32_t q = 0; q < s->n_qis; q++) {
         s->levels[q] = lattice->columns[q].min_level;
@@ -145,9 +140,6 @@ static void sweep_free(sweep *s)
         if (s->blocks != NULL) kn_blocks_free(&s->blocks[d]);
         if (s->groups != NULL) kn_groups_free(&s->groups[d], s->domain->lattice);
     }
-    for (size_t i = 0; s->chain != NULL && i < ((size_t)s->n_depths + 1) * s->most_levels; i++)
-        kn_blocks_free(&s->chain[i]);
-    kn_free(s->chain);
     kn_evaluator_free(s->evaluator);
     kn_free(s->levels);
     kn_free(s->scan_levels);
@@ -304,7 +296,7 @@ static kn_status roll(sweep *s, uint32_t depth, const kn_blocks **blocks, const 
 {
     kn_status status = KN_OK;
     const uint32_t *at = s->domain->blocks != NULL ? (*blocks)->levels : (*groups)->levels;
-    bool same = *blocks == NULL || (*blocks)->tuples == NULL || depth < s->n_depths; /* a flat base is no leaf */
+    bool same = true;
     for (uint32_t d = 0; d < s->n_depths; d++) same = same && at[s->column[d]] == s->levels[s->column[d]];
     if (same) goto done;
     if (s->domain->blocks != NULL) {
@@ -335,39 +327,6 @@ static bool must_stop(sweep *s)
 
 static kn_status descend(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err);
 
-static bool level_is_open(sweep *s, uint32_t depth, uint32_t level)
-{
-    s->levels[s->column[depth]] = level;
-    return scan(s, depth + 1, ANY_OPEN, NULL);
-}
-
-/* Where many levels of a column are to be visited, each is rolled up from the one below it: from specific to general,
- * to be visited the other way round. Where classes are many their memory would be too much. A search that has prices of
- * cells as bounds closes most levels before it comes to them, and gains nothing. */
-static kn_status roll_chain(bool *rolled, sweep *s, uint32_t depth, const kn_blocks *blocks, kn_error *err)
-{
-    kn_status status = KN_OK;
-    enum { MOST_ENTRIES = 1 << 19 };
-    uint32_t q = s->column[depth];
-    const kn_lattice_column *column = &s->domain->lattice->columns[q];
-    uint32_t n_open = 0;
-    *rolled = false;
-    const bool by_price = s->bounded && s->domain->table_sum != NULL;
-    if (by_price || blocks == NULL || s->memory_bytes > 0 || blocks->n_entries > MOST_ENTRIES) goto done;
-    for (uint32_t l = column->min_level + 1; l < column->max_level; l++) n_open += level_is_open(s, depth, l);
-    if (n_open < 2) goto done;
-    for (uint32_t l = column->min_level + 1; l < column->max_level; l++) {
-        if (!level_is_open(s, depth, l)) continue;
-        kn_blocks *step = &s->chain[(size_t)depth * s->most_levels + l];
-        KN_TRY(kn_blocks_roll(step, blocks, s->levels, kn_evaluator_block_roller(s->evaluator), err));
-        s->work += blocks->n_entries;
-        blocks = step;
-    }
-    *rolled = true;
-done:
-    return status;
-}
-
 /* The levels of one column, most general first. */
 static kn_status descend_levels(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups,
                                 kn_error *err)
@@ -375,16 +334,9 @@ static kn_status descend_levels(sweep *s, uint32_t depth, const kn_blocks *block
     kn_status status = KN_OK;
     uint32_t q = s->column[depth], least = s->levels[q];
     const kn_lattice_column *column = &s->domain->lattice->columns[q];
-    bool chained = false;
     for (uint32_t l = column->max_level + 1; l-- > least;) {
-        const kn_blocks *from = blocks;
-        if (l + 1 == column->max_level) KN_TRY(roll_chain(&chained, s, depth, blocks, err));
         s->levels[q] = l;
-        if (chained && l > column->min_level && l < column->max_level) {
-            if (!level_is_open(s, depth, l)) continue;
-            from = &s->chain[(size_t)depth * s->most_levels + l];
-        }
-        KN_TRY(descend(s, depth + 1, from, groups, err));
+        KN_TRY(descend(s, depth + 1, blocks, groups, err));
     }
     s->levels[q] = least;
 done:
