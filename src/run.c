@@ -95,15 +95,16 @@ static kn_status write_and_verify(run *r, kn_error *err)
     KN_TRY(kn_release_write(&order, &n_written, r->output, r->release, keep_order ? KN_ORDER_INPUT : KN_ORDER_SORTED,
                             kn_settings_flag(r->settings, "guard-formulas"), input->pool, &input->ticker, err));
     KN_TRY(kn_output_flush(r->output, err));
-    r->facts.seconds.write = kn_seconds_now() - began;
-
-    began = kn_seconds_now();
     kn_written written = {.path = kn_output_path(r->output),
                           .name = strcmp(target, "-") == 0 ? "the release" : target,
                           .original_path = input->path,
                           .release = r->release,
                           .order = order,
                           .n_order = n_written};
+    r->facts.seconds.write = kn_seconds_now() - began;
+    if (r->settings->after_write != NULL) r->settings->after_write(r->settings->after_write_user, written.path);
+
+    began = kn_seconds_now();
     KN_TRY(kn_recheck(&r->verdict, input, &written, err));
     KN_TRY(kn_verdict_status(r->verdict, err));
     r->facts.seconds.verify = kn_seconds_now() - began;

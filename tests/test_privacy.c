@@ -778,6 +778,39 @@ static void findings_are_the_worst_class_for_any_number_of_threads(void **state)
     kn_pool_free(pools[1]);
 }
 
+/* What must be less than a bound is not equal to it. */
+static void strict_bounds_are_strict(void **state)
+{
+    static const int cells[] = {0, 0, 0, 0, 0, 1, 0, 2, 0, 0, 0, 1, 0, 2, 0, 2};
+    static const uint32_t classes[] = {0, 0, 0, 0, 1, 1, 1, 1}; /* 2, 1, 1: the largest is 1 times the others */
+    /* value 0: 1/4 of the table, 1/2 of one class and 1/8 of the other: both logarithms are 1 */
+    static const int shares[] = {0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1};
+    static const uint32_t of_shares[] = {0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+    const struct {
+        const int *cells;
+        const uint32_t *classes;
+        uint32_t n_rows;
+        const char *spec;
+        bool holds;
+    } cases[] = {{cells, classes, 8, "l-diversity:kind=recursive,l=2,c=1", false},
+                 {cells, classes, 8, "l-diversity:kind=recursive,l=2,c=1.000001", true},
+                 {shares, of_shares, 12, "delta-disclosure:delta=1", false},
+                 {shares, of_shares, 12, "delta-disclosure:delta=1.000001", true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_case c = test_case_new(test_table(cases[i].n_rows, 2, cases[i].cells), 1);
+        c.domains[0] = test_domain(c.table, 0, NULL);
+        test_case_finish(&c);
+        kn_release *r = test_release(&c, cases[i].classes, 2);
+        for (uint32_t k = 0; k < 2; k++) {
+            bool holds;
+            assert_true(judge(&c, cases[i].spec, r, k, &holds) == 1);
+            if (holds != cases[i].holds) fail_msg("%s: class %u is judged %d", cases[i].spec, k, holds);
+        }
+        kn_release_free(r);
+        test_case_free(&c);
+    }
+}
+
 /* Counts of any size, and such as lie on a limit: the same for all values, or one that has just half of the rows. */
 static uint32_t random_count(kn_rng *rng, uint32_t most, uint32_t round)
 {
@@ -1138,6 +1171,7 @@ int main(void)
         cmocka_unit_test(what_no_release_can_give_is_refused_with_what_is_possible),
         cmocka_unit_test(wrong_requests_are_refused),
         cmocka_unit_test(findings_are_the_worst_class_for_any_number_of_threads),
+        cmocka_unit_test(strict_bounds_are_strict),
         cmocka_unit_test(lanes_say_of_classes_of_any_size_what_lists_say),
         cmocka_unit_test(models_together_say_what_they_need),
         cmocka_unit_test(every_model_has_a_page_that_states_its_properties),

@@ -278,6 +278,62 @@ static void no_local_recoding_beats_the_best_partition_and_exhaustive_reaches_it
     }
 }
 
+/* Rows that the search itself left out, and rows of classes that break a model, count against one limit. */
+static void the_limit_of_suppressed_rows_is_kept_to_the_row(void **state)
+{
+    kn_rng rng = kn_rng_new(13, 0);
+    const kn_algorithm *algorithm = kn_algorithm_find("mondrian");
+    kn_args args;
+    assert_ok(kn_args_parse(&args, algorithm->name, algorithm->params, algorithm->n_params, NULL, err));
+    for (uint32_t n_left_out = 0; n_left_out <= 3; n_left_out++)
+        for (uint32_t n_alone = 0; n_alone <= 3; n_alone++)
+            for (uint32_t limit = 0; limit <= 7; limit++) {
+                problem p = make_problem(&rng, MAX_ROWS, false, false);
+                while (p.table->n_rows < n_left_out + n_alone + 2) {
+                    free_problem(&p);
+                    p = make_problem(&rng, MAX_ROWS, false, false);
+                }
+                uint32_t n_rows = p.table->n_rows;
+                p.k = 2;
+                assert_true(set_goals(&p, "lm"));
+                kn_cell *cells = kn_array_alloc((size_t)(1 + n_alone) * N_QIS, sizeof *cells, NULL);
+                uint32_t *row_class = kn_array_alloc(n_rows, sizeof *row_class, NULL);
+                for (uint32_t c = 0; c <= n_alone; c++) /* class 0 is wide; the others have one row each */
+                    for (uint32_t q = 0; q < N_QIS; q++)
+                        cells[c * N_QIS + q] =
+                            c == 0 ? kn_domain_root(p.domains[q]) : kn_domain_leaf(p.domains[q], code_of(&p, q, c - 1));
+                for (uint32_t row = 0; row < n_rows; row++)
+                    row_class[row] = row < n_alone ? row + 1 : row < n_alone + n_left_out ? KN_NONE : 0;
+                kn_answer answer = {
+                    .recoding = KN_RECODING_LOCAL, .row_class = row_class, .n_classes = 1 + n_alone, .cells = cells};
+                kn_task task = {.tuples = p.tuples,
+                                .models = p.models,
+                                .objective = p.objective,
+                                .args = &args,
+                                .max_suppressed = limit};
+                kn_release *r = NULL;
+                kn_error reason = {0};
+                uint32_t n_equal = 0; /* rows alone that look alike are two, and stay */
+                for (uint32_t a = 0; a < n_alone; a++)
+                    for (uint32_t b = 0; b < n_alone; b++) {
+                        bool same = a != b;
+                        for (uint32_t q = 0; q < N_QIS; q++) same &= code_of(&p, q, a) == code_of(&p, q, b);
+                        if (!same) continue;
+                        n_equal++;
+                        break;
+                    }
+                uint32_t n_suppressed = n_left_out + n_alone - n_equal;
+                kn_status status = kn_recode(&r, &answer, &task, &reason);
+                assert_int_equal(status, n_suppressed > limit ? KN_NOT_MET : KN_OK);
+                if (status == KN_OK) assert_int_equal(r->n_suppressed, n_suppressed);
+                kn_release_free(r);
+                kn_free(cells);
+                kn_free(row_class);
+                free_problem(&p);
+            }
+    kn_args_free(&args);
+}
+
 static void a_failing_allocation_ends_every_algorithm_cleanly(void **state)
 {
     size_t n_algorithms;
@@ -321,6 +377,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_algorithm_makes_releases_that_satisfy_the_definitions),
         cmocka_unit_test(no_local_recoding_beats_the_best_partition_and_exhaustive_reaches_it),
+        cmocka_unit_test(the_limit_of_suppressed_rows_is_kept_to_the_row),
         cmocka_unit_test(a_failing_allocation_ends_every_algorithm_cleanly),
     };
     return cmocka_run_group_tests_name("recode", tests, NULL, NULL);

@@ -1237,6 +1237,27 @@ static void long_numbers_keep_their_order(void **state)
     }
 }
 
+/* What must be less than a bound is not equal to it. */
+static void strict_bounds_are_strict(void **state)
+{
+    static const char counts[] = "q,s\n1,a\n1,a\n1,b\n1,c\n"; /* 2, 1, 1: the largest is 1 times the others */
+    kn_verdict *verdict = verify_classes(counts, KN_TYPE_TEXT, "l-diversity", "kind=recursive,l=2,c=1", NULL);
+    assert_check(verdict, "l-diversity", KN_CHECK_BROKEN, "largest count over the rarest 1, too high");
+    kn_verdict_free(verdict);
+    verdict = verify_classes(counts, KN_TYPE_TEXT, "l-diversity", "kind=recursive,l=2,c=1.000001", NULL);
+    assert_check(verdict, "l-diversity", KN_CHECK_HOLDS, "");
+    kn_verdict_free(verdict);
+    /* a: 1/4 of the table, 1/2 of one class and 1/8 of the other: both logarithms are 1 */
+    static const char shares[] = "q,s\n1,a\n1,a\n1,b\n1,b\n2,a\n2,b\n2,b\n2,b\n2,b\n2,b\n2,b\n2,b\n";
+    verdict = verify_classes(shares, KN_TYPE_TEXT, "delta-disclosure", "delta=1", NULL);
+    assert_check(verdict, "delta-disclosure", KN_CHECK_BROKEN, "log ratio 1, too high");
+    assert_check(verdict, "delta-disclosure", KN_CHECK_BROKEN, "2 classes break it");
+    kn_verdict_free(verdict);
+    verdict = verify_classes(shares, KN_TYPE_TEXT, "delta-disclosure", "delta=1.000001", NULL);
+    assert_check(verdict, "delta-disclosure", KN_CHECK_HOLDS, "");
+    kn_verdict_free(verdict);
+}
+
 static void ordered_text_takes_the_order_of_its_hierarchy(void **state)
 {
     kn_tree *tree = test_tree_from_lines("low;*\nmiddle;*\nhigh;*\n");
@@ -1938,6 +1959,7 @@ int main(void)
         cmocka_unit_test(every_model_agrees_with_a_slow_count_and_refuses_beyond_it),
         cmocka_unit_test(the_papers_figures_come_out),
         cmocka_unit_test(long_numbers_keep_their_order),
+        cmocka_unit_test(strict_bounds_are_strict),
         cmocka_unit_test(ordered_text_takes_the_order_of_its_hierarchy),
         cmocka_unit_test(missing_sensitive_cells_are_one_value),
         cmocka_unit_test(enhanced_beta_likeness_holds_frequent_values_tighter),

@@ -23,6 +23,10 @@ struct kn_settings {
     kn_progress_fn progress;
     void *progress_user;
     const volatile int *cancel;
+    /* Told where the release is after it was written and before it is verified. For tests, which spoil it there: no
+     * function, flag or variable of the environment sets it. */
+    void (*after_write)(void *user, const char *path);
+    void *after_write_user;
 };
 
 /* Checks that the option exists and the value has its form. `where` NULL: a flag. */

@@ -1,0 +1,568 @@
+/* The pipeline from file to file: what was written is read back, and whatever is wrong with it keeps the old file in
+ * its place. The tests spoil the written file before it is verified, in every way they can think of; whether a release
+ * is right is recomputed here from the two files. */
+#include "support.h"
+
+#include "base/buffer.h"
+#include "policy/settings.h"
+#include "privacy/privacy.h"
+#include "run/input.h"
+#include "verify/checks.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- Files ----------------------------------------------------------------------------------------------------- */
+
+static char folder[200], data_path[300], release_path[300];
+
+static int make_folder(void **state)
+{
+    const char *parent = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%s/kanon-run-XXXXXX", parent != NULL ? parent : P_tmpdir);
+    if (mkdtemp(folder) == NULL) return -1;
+    snprintf(data_path, sizeof data_path, "%s/data.csv", folder);
+    snprintf(release_path, sizeof release_path, "%s/release.csv", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    unlink(data_path);
+    unlink(release_path);
+    return rmdir(folder); /* fails when something else was left there */
+}
+
+static void write_file(const char *path, const char *bytes, size_t n_bytes)
+{
+    FILE *file = fopen(path, "w"); /* in place: the name may stand for an open file */
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, n_bytes, file), n_bytes);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Yours to kn_buffer_free; a 0 byte follows. */
+static kn_buffer read_file(const char *path)
+{
+    kn_buffer text = {0};
+    char block[4096];
+    FILE *file = fopen(path, "r");
+    if (file == NULL) fail_msg("%s cannot be read", path);
+    for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;) kn_buffer_append(&text, block, n);
+    fclose(file);
+    kn_buffer_text(&text, "");
+    return text;
+}
+
+static size_t files_in_folder(void)
+{
+    size_t n = 0;
+    DIR *listing = opendir(folder);
+    assert_non_null(listing);
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
+        n += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
+    closedir(listing);
+    return n;
+}
+
+/* --- Runs ------------------------------------------------------------------------------------------------------ */
+
+typedef void (*spoil_fn)(void *user, const char *path);
+
+/* `options` is "name=value" ... NULL. */
+static kn_status anonymize(const char *const *options, spoil_fn spoil, void *user, kn_error *message)
+{
+    kn_settings *settings;
+    kn_result *result = NULL;
+    assert_ok(kn_settings_new(&settings, err));
+    assert_ok(kn_settings_set(settings, "data", data_path, err));
+    assert_ok(kn_settings_set(settings, "output", release_path, err));
+    for (; *options != NULL; options++) {
+        char name[40];
+        const char *equals = strchr(*options, '=');
+        snprintf(name, sizeof name, "%.*s", (int)(equals - *options), *options);
+        assert_ok(kn_settings_set(settings, name, equals + 1, err));
+    }
+    settings->after_write = spoil;
+    settings->after_write_user = user;
+    kn_status status = kn_anonymize(&result, settings, message);
+    assert_true((result != NULL) == (status == KN_OK));
+    kn_result_free(result);
+    kn_settings_free(settings);
+    return status;
+}
+
+static const char PEOPLE[] = "name,age,zip,illness,note\n"
+                             "Ann,31,1301,flu,a\n"
+                             "Bob,34,1302,gout,\"b, c\"\n"
+                             "Cid,38,1301,flu,\n"
+                             "Dan,52,2201,gout,d\n"
+                             "Eve,55,2202,flu,e\n"
+                             "Fay,59,2201,cold,f\n"
+                             "Gus,71,2203,cold,g\n"
+                             "Hal,75,2203,flu,h\n";
+
+static const char *const NAMED[] = {"identifier=name",  "qi=age,zip", "sensitive=illness",
+                                    "insensitive=note", "k=2",        "model=l-diversity:l=2",
+                                    "threads=1",        NULL};
+static const char *const UNNAMED[] = {"identifier=column1",
+                                      "qi=column2,column3",
+                                      "sensitive=column4",
+                                      "insensitive=column5",
+                                      "k=2",
+                                      "no-header=yes",
+                                      "threads=1",
+                                      NULL};
+
+/* --- Spoiling the written file --------------------------------------------------------------------------------- */
+
+/* The written file, taken apart: lines[0] is the header (NULL without one). */
+typedef struct written {
+    char *lines[20];
+    size_t n_lines;
+    bool has_header;
+} written;
+
+typedef struct spoiling {
+    const char *what;
+    /* Changes the lines, or returns bytes to write instead of them. */
+    const char *(*spoil)(written *file, size_t *n_bytes);
+} spoiling;
+
+static char *copy(const char *text, size_t n)
+{
+    char *made = malloc(n + 1);
+    assert_non_null(made);
+    memcpy(made, text, n);
+    made[n] = '\0';
+    return made;
+}
+
+/* Cell `index` of a line without quotes. */
+static char *take_cell(const char *line, int index)
+{
+    for (; index > 0; index--) line = strchr(line, ',') + 1;
+    return copy(line, strcspn(line, ","));
+}
+
+static void put_cell(written *file, size_t line, int index, const char *cell)
+{
+    char *old = file->lines[line], *at = old, *made;
+    for (; index > 0; index--) at = strchr(at, ',') + 1;
+    assert_true(asprintf(&made, "%.*s%s%s", (int)(at - old), old, cell, at + strcspn(at, ",")) >= 0);
+    file->lines[line] = made;
+    free(old);
+}
+
+/* The first and the last data line: they are of different classes. */
+static size_t first_row(const written *file) { return file->has_header; }
+static size_t last_row(const written *file) { return file->n_lines - 1; }
+
+static void exchange(written *file, size_t a, size_t b, int index)
+{
+    char *x = take_cell(file->lines[a], index), *y = take_cell(file->lines[b], index);
+    put_cell(file, a, index, y);
+    put_cell(file, b, index, x);
+    free(x);
+    free(y);
+}
+
+static const char *drop_a_row(written *file, size_t *n)
+{
+    free(file->lines[--file->n_lines]);
+    return NULL;
+}
+static const char *drop_all_rows(written *file, size_t *n)
+{
+    while (file->n_lines > file->has_header) free(file->lines[--file->n_lines]);
+    return NULL;
+}
+static const char *repeat_a_row(written *file, size_t *n)
+{
+    file->lines[file->n_lines] = copy(file->lines[last_row(file)], strlen(file->lines[last_row(file)]));
+    file->n_lines++;
+    return NULL;
+}
+static const char *repeat_one_row_instead_of_another(written *file, size_t *n)
+{
+    size_t first = first_row(file);
+    free(file->lines[first + 1]);
+    file->lines[first + 1] = copy(file->lines[first], strlen(file->lines[first]));
+    return NULL;
+}
+static const char *exchange_two_rows(written *file, size_t *n)
+{
+    char *line = file->lines[first_row(file)];
+    file->lines[first_row(file)] = file->lines[last_row(file)];
+    file->lines[last_row(file)] = line;
+    return NULL;
+}
+static const char *exchange_sensitive_values(written *file, size_t *n)
+{
+    for (size_t a = first_row(file); a < file->n_lines; a++)
+        for (size_t b = a + 1; b < file->n_lines; b++) {
+            char *x = take_cell(file->lines[a], 2), *y = take_cell(file->lines[b], 2);
+            bool differ = strcmp(x, y) != 0;
+            free(x);
+            free(y);
+            if (!differ) continue;
+            exchange(file, a, b, 2);
+            return NULL;
+        }
+    fail_msg("all have one illness");
+    return NULL;
+}
+static const char *exchange_qi_cells(written *file, size_t *n)
+{
+    exchange(file, first_row(file), last_row(file), 0);
+    return NULL;
+}
+static const char *change_a_qi_cell(written *file, size_t *n)
+{
+    put_cell(file, first_row(file), 0, "17");
+    return NULL;
+}
+static const char *widen_a_qi_cell(written *file, size_t *n)
+{
+    put_cell(file, first_row(file), 0, "0..99"); /* true, but another class of one */
+    return NULL;
+}
+static const char *blank_before_a_qi_cell(written *file, size_t *n)
+{
+    char *cell = take_cell(file->lines[first_row(file)], 1), *blank;
+    assert_true(asprintf(&blank, " %s", cell) > 0);
+    put_cell(file, first_row(file), 1, blank);
+    free(cell);
+    free(blank);
+    return NULL;
+}
+static const char *star_in_one_cell(written *file, size_t *n)
+{
+    put_cell(file, first_row(file), 1, "*"); /* true, but a class of one */
+    return NULL;
+}
+static const char *change_a_sensitive_value(written *file, size_t *n)
+{
+    put_cell(file, first_row(file), 2, "plague");
+    return NULL;
+}
+static const char *empty_a_sensitive_value(written *file, size_t *n)
+{
+    put_cell(file, last_row(file), 2, "");
+    return NULL;
+}
+static const char *change_a_copied_value(written *file, size_t *n)
+{
+    put_cell(file, last_row(file), 3, "x");
+    return NULL;
+}
+static const char *blank_after_a_copied_value(written *file, size_t *n)
+{
+    put_cell(file, last_row(file), 3, "h ");
+    return NULL;
+}
+static const char *append_a_column(written *file, size_t *n)
+{
+    for (size_t i = 0; i < file->n_lines; i++) {
+        char *old = file->lines[i];
+        assert_true(asprintf(&file->lines[i], "%s,%s", old, i == 0 && file->has_header ? "name" : "Ann") > 0);
+        free(old);
+    }
+    return NULL;
+}
+static const char *append_a_cell(written *file, size_t *n)
+{
+    char *old = file->lines[last_row(file)];
+    assert_true(asprintf(&file->lines[last_row(file)], "%s,1", old) > 0);
+    free(old);
+    return NULL;
+}
+static const char *name_in_the_note(written *file, size_t *n)
+{
+    static const char *const names[] = {"Ann", "Bob", "Cid", "Dan", "Eve", "Fay", "Gus", "Hal"};
+    for (size_t i = first_row(file); i < file->n_lines; i++) {
+        char *note = strchr(strchr(strchr(file->lines[i], ',') + 1, ',') + 1, ',') + 1, *old = file->lines[i];
+        assert_true(asprintf(&file->lines[i], "%.*s%s", (int)(note - old), old, names[(i - first_row(file)) % 8]) > 0);
+        free(old);
+    }
+    return NULL;
+}
+static const char *quasi_identifiers_as_they_were(written *file, size_t *n)
+{
+    put_cell(file, first_row(file), 0, "31");
+    put_cell(file, first_row(file), 1, "1301");
+    return NULL;
+}
+static const char *rename_a_column(written *file, size_t *n)
+{
+    if (!file->has_header) return drop_a_row(file, n);
+    put_cell(file, 0, 3, "remark");
+    return NULL;
+}
+static const char *identifier_s_name(written *file, size_t *n)
+{
+    if (!file->has_header) return drop_a_row(file, n);
+    put_cell(file, 0, 3, "name");
+    return NULL;
+}
+static const char *names_exchanged(written *file, size_t *n)
+{
+    if (!file->has_header) return drop_a_row(file, n);
+    put_cell(file, 0, 0, "zip");
+    put_cell(file, 0, 1, "age");
+    return NULL;
+}
+static const char *header_lost(written *file, size_t *n)
+{
+    free(file->lines[0]);
+    memmove(file->lines, file->lines + 1, --file->n_lines * sizeof *file->lines);
+    return NULL;
+}
+static const char *nothing_left(written *file, size_t *n)
+{
+    *n = 0;
+    return "";
+}
+static const char *binary(written *file, size_t *n)
+{
+    *n = 12;
+    return "age,zip\0\xff\xfe\n\"";
+}
+static const char *open_quote(written *file, size_t *n)
+{
+    char *old = file->lines[last_row(file)];
+    assert_true(asprintf(&file->lines[last_row(file)], "\"%s", old) > 0);
+    free(old);
+    return NULL;
+}
+static const char *truncated(written *file, size_t *n)
+{
+    char *line = file->lines[last_row(file)];
+    line[strlen(line) / 2] = '\0';
+    return NULL;
+}
+
+#define SPOILING(function)                                                                                             \
+    {                                                                                                                  \
+#function, function                                                                                            \
+    }
+static const spoiling SPOILINGS[] = {
+    SPOILING(drop_a_row),
+    SPOILING(drop_all_rows),
+    SPOILING(repeat_a_row),
+    SPOILING(repeat_one_row_instead_of_another),
+    SPOILING(exchange_two_rows),
+    SPOILING(exchange_sensitive_values),
+    SPOILING(exchange_qi_cells),
+    SPOILING(change_a_qi_cell),
+    SPOILING(widen_a_qi_cell),
+    SPOILING(blank_before_a_qi_cell),
+    SPOILING(star_in_one_cell),
+    SPOILING(change_a_sensitive_value),
+    SPOILING(empty_a_sensitive_value),
+    SPOILING(change_a_copied_value),
+    SPOILING(blank_after_a_copied_value),
+    SPOILING(append_a_column),
+    SPOILING(append_a_cell),
+    SPOILING(name_in_the_note),
+    SPOILING(quasi_identifiers_as_they_were),
+    SPOILING(rename_a_column),
+    SPOILING(identifier_s_name),
+    SPOILING(names_exchanged),
+    SPOILING(header_lost),
+    SPOILING(nothing_left),
+    SPOILING(binary),
+    SPOILING(open_quote),
+    SPOILING(truncated),
+};
+enum { N_SPOILINGS = sizeof SPOILINGS / sizeof *SPOILINGS };
+
+typedef struct spoiler {
+    const spoiling *how;
+    bool has_header, called;
+} spoiler;
+
+static void spoil_file(void *user, const char *path)
+{
+    spoiler *with = user;
+    written file = {.has_header = with->has_header};
+    kn_buffer text = read_file(path), changed = {0};
+    size_t n_bytes = 0;
+    with->called = true;
+    for (char *line = text.bytes; *line != '\0'; line += strcspn(line, "\n") + 1)
+        file.lines[file.n_lines++] = copy(line, strcspn(line, "\n"));
+    const char *instead = with->how->spoil(&file, &n_bytes);
+    for (size_t i = 0; i < file.n_lines; i++) {
+        kn_buffer_printf(&changed, "%s\n", file.lines[i]);
+        free(file.lines[i]);
+    }
+    if (instead == NULL && changed.n == text.n && memcmp(changed.bytes, text.bytes, text.n) == 0)
+        fail_msg("%s changed nothing", with->how->what);
+    write_file(path, instead != NULL ? instead : changed.bytes, instead != NULL ? n_bytes : changed.n);
+    kn_buffer_free(&text);
+    kn_buffer_free(&changed);
+}
+
+static void look_only(void *user, const char *path) { ((spoiler *)user)->called = true; }
+
+static void a_file_that_was_spoiled_after_writing_does_not_take_its_place(void **state)
+{
+    static const char OLD[] = "the old release\n";
+    for (int named = 0; named <= 1; named++) {
+        const char *const *options = named ? NAMED : UNNAMED;
+        const char *data = named ? PEOPLE : strchr(PEOPLE, '\n') + 1;
+        write_file(data_path, data, strlen(data));
+        for (size_t i = 0; i < N_SPOILINGS; i++) {
+            spoiler with = {&SPOILINGS[i], named, false};
+            kn_error message = {0};
+            write_file(release_path, OLD, strlen(OLD));
+            kn_status status = anonymize(options, spoil_file, &with, &message);
+            assert_true(with.called);
+            if (status != KN_NOT_MET || message.message[0] == '\0')
+                fail_msg("%s: status %d: %s", SPOILINGS[i].what, status, message.message);
+            kn_buffer left = read_file(release_path);
+            assert_string_equal(left.bytes, OLD);
+            kn_buffer_free(&left);
+            assert_int_equal(files_in_folder(), 2); /* nothing temporary */
+        }
+        spoiler none = {NULL, named, false};
+        assert_ok(anonymize(options, look_only, &none, err));
+        assert_true(none.called);
+        kn_buffer made = read_file(release_path);
+        assert_string_not_equal(made.bytes, OLD);
+        kn_buffer_free(&made);
+    }
+}
+
+/* --- What verification can count ------------------------------------------------------------------------------- */
+
+static void every_model_of_the_registry_can_be_recounted(void **state)
+{
+    size_t n;
+    const kn_privacy *const *models = kn_privacy_all(&n);
+    for (size_t i = 0; i < n; i++) {
+        kn_verify_model model = {models[i]->name, ""};
+        assert_string_equal(kn_recount_model_name(&model), models[i]->name);
+    }
+}
+
+/* --- Limits ---------------------------------------------------------------------------------------------------- */
+
+static void a_percentage_of_rows_is_never_rounded_up(void **state)
+{
+    for (uint32_t n_rows = 0; n_rows <= 130; n_rows++)
+        for (int tenths = 0; tenths <= 1000; tenths += 5) {
+            char text[20];
+            kn_settings *settings;
+            kn_table table = {.n_rows = n_rows};
+            snprintf(text, sizeof text, "%d.%d%%", tenths / 10, tenths % 10);
+            assert_ok(kn_settings_new(&settings, err));
+            assert_ok(kn_settings_set(settings, "max-suppressed", text, err));
+            kn_input input = {.settings = settings, .table = &table};
+            kn_input_suppression(&input);
+            assert_int_equal(input.max_suppressed, (uint64_t)tenths * n_rows / 1000);
+            kn_settings_free(settings);
+        }
+}
+
+static void one_row_more_than_the_limit_is_not_released(void **state)
+{
+    /* 25 rows, 3 of which nobody can be hidden with at the levels allowed */
+    kn_buffer data = {0};
+    kn_buffer_text(&data, "q,s\n");
+    for (int i = 0; i < 22; i++) kn_buffer_text(&data, "a,x\n");
+    kn_buffer_text(&data, "b,x\nc,x\nd,x\n");
+    write_file(data_path, data.bytes, data.n);
+    kn_buffer_free(&data);
+    static const struct {
+        const char *limit;
+        kn_status expected;
+    } cases[] = {{"max-suppressed=2", KN_NOT_MET},  {"max-suppressed=3", KN_OK},   {"max-suppressed=11.9%", KN_NOT_MET},
+                 {"max-suppressed=8%", KN_NOT_MET}, {"max-suppressed=12%", KN_OK}, {"max-suppressed=15.9%", KN_OK}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *options[] = {
+            "qi=q",         "sensitive=s", "k=2", "hierarchy=q=suppress", "level=q=0..0", "algorithm=optimal",
+            cases[i].limit, "threads=1",   NULL};
+        kn_error message = {0};
+        unlink(release_path);
+        kn_status status = anonymize(options, NULL, NULL, &message);
+        if (status != cases[i].expected) fail_msg("%s: status %d: %s", cases[i].limit, status, message.message);
+        assert_int_equal(access(release_path, F_OK) == 0, status == KN_OK);
+    }
+}
+
+/* --- Order and quotes ------------------------------------------------------------------------------------------ */
+
+/* Many columns, so that a row's ranks are longer than a word. */
+static void the_order_of_the_input_does_not_leave(void **state)
+{
+    enum { N_COLUMNS = 150, N_ROWS = 40 };
+    kn_rng rng = kn_rng_new(3, 0);
+    char rows[N_ROWS][2 * N_COLUMNS + 1];
+    uint32_t order[N_ROWS];
+    for (int i = 0; i < N_ROWS; i++) {
+        order[i] = (uint32_t)i;
+        for (int c = 0; c < N_COLUMNS; c++) {
+            /* most columns are alike: what is first in a line has to decide, and what is last, too */
+            bool varies = c < 4 || c >= N_COLUMNS - 3;
+            int digit = c == 0 ? 0 : varies ? (int)kn_rng_below(&rng, 3) : c % 2 + (i % 8 == 0);
+            rows[i][2 * c] = (char)('0' + digit);
+            rows[i][2 * c + 1] = c + 1 < N_COLUMNS ? ',' : '\n';
+        }
+        rows[i][2 * N_COLUMNS] = '\0';
+    }
+    const char *options[] = {"qi=c0", "unlisted=insensitive", "k=2", "threads=1", NULL};
+    kn_buffer expected = {0};
+    for (int round = 0; round < 4; round++) {
+        kn_buffer data = {0};
+        for (int c = 0; c < N_COLUMNS; c++) kn_buffer_printf(&data, "c%d%c", c, c + 1 < N_COLUMNS ? ',' : '\n');
+        for (int i = 0; i < N_ROWS; i++) kn_buffer_text(&data, rows[order[i]]);
+        write_file(data_path, data.bytes, data.n);
+        kn_buffer_free(&data);
+        assert_ok(anonymize(options, NULL, NULL, err));
+        kn_buffer made = read_file(release_path);
+        const char *line = strchr(made.bytes, '\n') + 1; /* sorted by bytes, whatever came in */
+        for (const char *next = strchr(line, '\n') + 1; *next != '\0'; line = next, next = strchr(next, '\n') + 1)
+            assert_true(strncmp(line, next, 2 * N_COLUMNS) <= 0);
+        if (round == 0) kn_buffer_append(&expected, made.bytes, made.n);
+        assert_int_equal(made.n, expected.n);
+        assert_memory_equal(made.bytes, expected.bytes, made.n);
+        kn_buffer_free(&made);
+        for (int i = N_ROWS - 1; i > 0; i--) {
+            uint32_t j = kn_rng_below(&rng, (uint32_t)i + 1), row = order[i];
+            order[i] = order[j];
+            order[j] = row;
+        }
+    }
+    kn_buffer_free(&expected);
+}
+
+static void cells_that_a_reader_would_split_are_quoted(void **state)
+{
+    static const char data[] =
+        "q,s\n1,\"a\rb\"\n1,\"\r\"\n1,\"a\nb\"\n1,\"a,b\"\n1,\"a\"\"b\"\n1,\"\"\"\"\n1,plain\n1, a b \n1,a;b\n";
+    static const char released[] =
+        "q,s\n1, a b \n1,\"\r\"\n1,\"\"\"\"\n1,\"a\nb\"\n1,\"a\rb\"\n1,\"a\"\"b\"\n1,\"a,b\"\n1,a;b\n1,plain\n";
+    static const char *const options[] = {"qi=q", "sensitive=s", "k=2", "threads=1", NULL};
+    write_file(data_path, data, sizeof data - 1);
+    assert_ok(anonymize(options, NULL, NULL, err));
+    kn_buffer made = read_file(release_path);
+    assert_string_equal(made.bytes, released);
+    kn_buffer_free(&made);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_that_was_spoiled_after_writing_does_not_take_its_place),
+        cmocka_unit_test(every_model_of_the_registry_can_be_recounted),
+        cmocka_unit_test(a_percentage_of_rows_is_never_rounded_up),
+        cmocka_unit_test(one_row_more_than_the_limit_is_not_released),
+        cmocka_unit_test(the_order_of_the_input_does_not_leave),
+        cmocka_unit_test(cells_that_a_reader_would_split_are_quoted),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
