@@ -7,8 +7,8 @@
  *   kn_recode         classes and their generalized values                        recode/
  *   kn_release_write  the file, beside its target, not yet in its place   sink/
  *   kn_recheck        the written file counted again by other code                verify/
- *   kn_output_commit  only now the release takes its place
- *   kn_facts_*        JSON and summary                                            report/ */
+ *   kn_facts_*        JSON and summary                                            report/
+ *   kn_targets_commit only now JSON, report, schema and release take their places sink/ */
 #include "recode/recode.h"
 #include "report/facts.h"
 #include "run/run_report.h"
@@ -17,7 +17,6 @@
 #include "run/recheck.h"
 #include "run/jobs.h"
 #include "run/result.h"
-#include "run/targets.h"
 #include "sink/csv_write.h"
 
 #include <math.h>
@@ -33,7 +32,7 @@ typedef struct run {
     kn_task task;
     kn_answer answer;
     kn_release *release;
-    kn_output *output;
+    kn_output *output; /* borrowed */
     kn_verdict *verdict;
     kn_facts facts;
 } run;
@@ -91,7 +90,7 @@ static kn_status write_and_verify(run *r, kn_error *err)
     if (keep_order)
         kn_buffer_text(&input->warnings,
                        "--order input: the rows stand as in the input, and that order may tell who is who\n");
-    KN_TRY(kn_output_open(&r->output, target, err));
+    r->output = kn_targets_output(input->targets, "output");
     KN_TRY(kn_release_write(&order, &n_written, r->output, r->release, keep_order ? KN_ORDER_INPUT : KN_ORDER_SORTED,
                             kn_settings_flag(r->settings, "guard-formulas"), input->pool, &input->ticker, err));
     KN_TRY(kn_output_flush(r->output, err));
@@ -146,7 +145,6 @@ static void clean_up(run *r)
 {
     kn_facts_free(&r->facts);
     kn_verdict_free(r->verdict);
-    kn_output_discard(r->output);
     kn_release_free(r->release);
     kn_answer_free(&r->answer);
     kn_args_free(&r->args);
@@ -160,12 +158,11 @@ kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_erro
     kn_status status = KN_OK;
     run r = {.settings = settings};
     kn_result *result = NULL;
-    char *report = NULL;
+    char *report = NULL, *schema = NULL;
     double began = kn_seconds_now();
     *out = NULL;
-    KN_TRY(kn_targets_check(settings, true, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, NULL, err));
-    KN_TRY(kn_input_new(&r.input, settings, err));
+    KN_TRY(kn_input_new(&r.input, settings, true, err));
     KN_TRY(kn_input_read(r.input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, kn_algorithm_has_levels(r.algorithm), err));
@@ -179,15 +176,16 @@ kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_erro
     KN_TRY(gather_facts(&r, err));
     finish_clock(&r, began);
     KN_TRY(kn_run_report(&report, r.input, &r.facts, kn_output_path(r.output), err));
-    KN_TRY(kn_output_commit(r.output, err));
+    KN_TRY(kn_run_schema(&schema, r.release, settings, err));
     finish_clock(&r, began);
-    KN_TRY(kn_run_report_save(report, settings, err));
-    KN_TRY(kn_run_schema(r.release, settings, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));
-    KN_TRY(kn_result_save_json(result, settings, err));
     KN_TRY(kn_buffer_finish(&result->warnings, &r.input->warnings, err));
+    if (report != NULL) KN_TRY(kn_targets_text(r.input->targets, "report", report, err));
+    if (schema != NULL) KN_TRY(kn_targets_text(r.input->targets, "schema", schema, err));
+    KN_TRY(kn_targets_text(r.input->targets, "json", result->json, err));
+    KN_TRY(kn_targets_commit(r.input->targets, &r.input->ticker, err));
     *out = result;
     result = NULL;
     if (r.answer.stopped == KN_STOPPED_INTERRUPT)
@@ -195,6 +193,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_erro
 done:
     kn_result_free(result);
     kn_free(report);
+    kn_free(schema);
     clean_up(&r);
     return status;
 }

@@ -1,16 +1,24 @@
-/* base/: messages, parameters, the pool, JSON. */
+/* base/: messages, parameters, the pool, JSON, files. */
 #include "support.h"
 
 #include "base/buffer.h"
+#include "base/files.h"
 #include "base/json_writer.h"
 #include "base/param.h"
 #include "base/pool.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <locale.h>
 #include <math.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void a_shown_value_is_cut_between_characters(void **state)
@@ -305,8 +313,217 @@ static void a_failed_allocation_of_json_is_not_forgotten(void **state)
     }
 }
 
+/* --- Files ----------------------------------------------------------------------------------------------------- */
+
+static char folder[64];
+
+static int make_folder(void **state)
+{
+    strcpy(folder, "/tmp/kanon-base-XXXXXX");
+    return mkdtemp(folder) == NULL ? -1 : 0;
+}
+
+static int remove_folder(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static const char *path_of(const char *name)
+{
+    static char paths[8][256];
+    static unsigned next;
+    char *path = paths[next++ % 8];
+    snprintf(path, 256, "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void assert_reads(kn_files *files, const char *path, const char *expected)
+{
+    char bytes[4096];
+    size_t n = 0;
+    int file;
+    assert_ok(kn_files_open(&file, files, path, err));
+    assert_true(file >= 0);
+    for (ssize_t got; (got = read(file, bytes + n, sizeof bytes - 1 - n)) > 0;) n += (size_t)got;
+    bytes[n] = '\0';
+    close(file);
+    assert_string_equal(bytes, expected);
+}
+
+static void a_target_that_is_read_is_refused_by_any_name(void **state)
+{
+    static const char *const names[] = {"in.csv", "./in.csv", "link.csv", "hard.csv", "sub/../in.csv", "loop/in.csv"};
+    int file;
+    write_file(path_of("in.csv"), "x");
+    write_file(path_of("other.csv"), "x");
+    mkdir(path_of("sub"), 0700);
+    assert_int_equal(symlink("in.csv", path_of("link.csv")), 0);
+    assert_int_equal(symlink(".", path_of("loop")), 0);
+    assert_int_equal(link(path_of("in.csv"), path_of("hard.csv")), 0);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        kn_files *files = NULL;
+        kn_error refusal = {0}, later = {0};
+        char expected[512];
+        assert_ok(kn_files_new(&files, NULL, NULL));
+        assert_ok(kn_files_guard(files, "output", path_of(names[i]), NULL));
+        assert_reads(files, path_of("other.csv"), "x");
+        assert_ok(kn_files_check(files, NULL));
+        assert_int_equal(kn_files_open(&file, files, path_of("in.csv"), &refusal), KN_USAGE);
+        assert_int_equal(file, -1);
+        snprintf(expected, sizeof expected, "--output %s is an input; choose another name", path_of(names[i]));
+        assert_string_equal(refusal.message, expected);
+        assert_int_equal(kn_files_check(files, &later), KN_USAGE); /* whoever made light of it is stopped in the end */
+        assert_string_equal(later.message, expected);
+        kn_files_free(files);
+    }
+}
+
+static void a_file_read_before_the_run_is_an_input_too(void **state)
+{
+    kn_files *files = NULL;
+    kn_file_id id;
+    write_file(path_of("policy.yaml"), "x");
+    int file = open(path_of("policy.yaml"), O_RDONLY);
+    assert_true(kn_file_identify(&id, file));
+    close(file);
+    assert_ok(kn_files_new(&files, NULL, NULL));
+    assert_ok(kn_files_add(files, id, NULL));
+    assert_ok(kn_files_check(files, NULL));
+    assert_ok(kn_files_guard(files, "json", path_of("policy.yaml"), NULL));
+    assert_int_equal(kn_files_check(files, NULL), KN_USAGE);
+    kn_files_free(files);
+    file = open("/dev/null", O_RDONLY);
+    assert_false(kn_file_identify(&id, file));
+    close(file);
+}
+
+static void two_targets_in_one_place_are_refused_whether_it_exists_or_not(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {{"new", "./new", true},       {"new", "sub/../new", true}, {"new", "loop/new", true},
+                 {"new", "new2", false},       {"new", "sub/new", false},   {"new", "other.csv", false},
+                 {"in.csv", "hard.csv", true}, {"fifo", "loop/fifo", true}, {"in.csv", "other.csv", false}};
+    mkfifo(path_of("fifo"), 0600);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_files *files = NULL;
+        kn_error refusal = {0};
+        assert_ok(kn_files_new(&files, NULL, NULL));
+        assert_ok(kn_files_guard(files, "output", path_of(cases[i].a), NULL));
+        assert_int_equal(kn_files_guard(files, "json", path_of(cases[i].b), &refusal),
+                         cases[i].same ? KN_USAGE : KN_OK);
+        if (cases[i].same) assert_non_null(strstr(refusal.message, "--output and --json both go to /tmp/"));
+        kn_files_free(files);
+    }
+    kn_files *files = NULL;
+    assert_ok(kn_files_new(&files, NULL, NULL));
+    assert_ok(kn_files_guard(files, "output", "/dev/null", NULL));
+    assert_int_equal(kn_files_guard(files, "json", "/dev/null", NULL), KN_USAGE); /* one name twice is a slip */
+    assert_ok(kn_files_guard(files, "json", "/dev/../dev/null", NULL));
+    kn_files_free(files);
+}
+
+static pid_t write_pipe(const char *path, const char *text)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        int file = open(path, O_WRONLY);
+        size_t n = strlen(text);
+        for (size_t i = 0; i < n; i++)
+            if (write(file, text + i, 1) != 1) _exit(1);
+        _exit(0);
+    }
+    return child;
+}
+
+static void a_pipe_can_be_read_as_often_as_a_file(void **state)
+{
+    kn_files *files = NULL;
+    assert_ok(kn_files_new(&files, NULL, NULL));
+    mkfifo(path_of("fifo"), 0600);
+    pid_t child = write_pipe(path_of("fifo"), "once,upon\na,time\n");
+    for (int i = 0; i < 3; i++) assert_reads(files, path_of("fifo"), "once,upon\na,time\n");
+    assert_reads(files, path_of("loop/fifo"), "once,upon\na,time\n"); /* the same pipe */
+    assert_reads(files, "/dev/null", "");
+    waitpid(child, NULL, 0);
+    kn_files_free(files);
+}
+
+static void standard_input_is_kept_and_known(void **state)
+{
+    kn_files *files = NULL;
+    int old = dup(STDIN_FILENO), file = open(path_of("in.csv"), O_RDONLY), ignored;
+    dup2(file, STDIN_FILENO);
+    close(file);
+    assert_ok(kn_files_new(&files, NULL, NULL));
+    assert_reads(files, "-", "x");
+    assert_reads(files, "-", "x");
+    assert_ok(kn_files_guard(files, "output", path_of("in.csv"), NULL));
+    assert_int_equal(kn_files_check(files, NULL), KN_USAGE);
+    kn_files_free(files);
+    lseek(STDIN_FILENO, 0, SEEK_SET);
+    assert_ok(kn_files_new(&files, NULL, NULL));
+    assert_ok(kn_files_guard(files, "output", path_of("in.csv"), NULL));
+    assert_int_equal(kn_files_open(&ignored, files, "-", NULL), KN_USAGE);
+    kn_files_free(files);
+    dup2(old, STDIN_FILENO);
+    close(old);
+}
+
+static void what_cannot_be_opened_says_why(void **state)
+{
+    kn_files *files = NULL;
+    int file;
+    assert_ok(kn_files_new(&files, NULL, NULL));
+    assert_ok(kn_files_open(&file, files, path_of("none.csv"), NULL));
+    assert_int_equal(file, -1);
+    assert_int_equal(errno, ENOENT);
+    kn_files_free(files);
+}
+
+static void every_allocation_for_a_pipe_may_fail(void **state)
+{
+    size_t before = kn_memory_used();
+    for (size_t n_th = 1;; n_th++) {
+        kn_files *files = NULL;
+        int file = -1;
+        pid_t child = write_pipe(path_of("fifo"), "some text");
+        kn_memory_fail_at(n_th);
+        kn_status status = kn_files_new(&files, NULL, NULL);
+        if (status == KN_OK) status = kn_files_guard(files, "output", path_of("out"), NULL);
+        if (status == KN_OK) status = kn_files_open(&file, files, path_of("fifo"), NULL);
+        bool over = kn_memory_allocations() < n_th;
+        kn_memory_fail_at(0);
+        if (!over) { /* let the writer go */
+            int rest = open(path_of("fifo"), O_RDONLY | O_NONBLOCK);
+            waitpid(child, NULL, WNOHANG);
+            usleep(20000);
+            close(rest);
+        }
+        if (file >= 0) close(file);
+        kn_files_free(files);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        assert_int_equal(kn_memory_used(), before);
+        assert_int_equal(status, over ? KN_OK : KN_RESOURCES);
+        if (over) break;
+    }
+}
+
 int main(void)
 {
+    signal(SIGPIPE, SIG_IGN);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_shown_value_is_cut_between_characters),
         cmocka_unit_test(the_first_message_wins),
@@ -319,6 +536,13 @@ int main(void)
         cmocka_unit_test(random_json_has_the_bytes_of_another_writer),
         cmocka_unit_test(json_does_not_depend_on_the_locale),
         cmocka_unit_test(a_failed_allocation_of_json_is_not_forgotten),
+        cmocka_unit_test(a_target_that_is_read_is_refused_by_any_name),
+        cmocka_unit_test(a_file_read_before_the_run_is_an_input_too),
+        cmocka_unit_test(two_targets_in_one_place_are_refused_whether_it_exists_or_not),
+        cmocka_unit_test(a_pipe_can_be_read_as_often_as_a_file),
+        cmocka_unit_test(standard_input_is_kept_and_known),
+        cmocka_unit_test(what_cannot_be_opened_says_why),
+        cmocka_unit_test(every_allocation_for_a_pipe_may_fail),
     };
-    return cmocka_run_group_tests_name("base", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("base", tests, make_folder, remove_folder);
 }

@@ -322,10 +322,10 @@ static void a_wrong_file_is_refused_with_both_places(void **state)
     assert_non_null(strstr(err.message, "(redacted)"));
     assert_null(strchr(err.message, '\''));
     err.message[0] = '\0';
-    assert_int_equal(kn_tree_read(&tree, "no/such/file.csv", false, &err), KN_INPUT);
+    assert_int_equal(kn_tree_read(&tree, "no/such/file.csv", false, NULL, &err), KN_INPUT);
     assert_string_equal(err.message, "no/such/file.csv: cannot open the hierarchy: No such file or directory");
     err.message[0] = '\0';
-    assert_int_equal(kn_tree_read(&tree, ".", false, &err), KN_INPUT);
+    assert_int_equal(kn_tree_read(&tree, ".", false, NULL, &err), KN_INPUT);
     assert_string_equal(err.message, ".: cannot read the hierarchy: it is a folder");
 }
 
@@ -1195,7 +1195,7 @@ static void hierarchies_of_real_tables_are_read_or_refused(void **state)
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         char *text;
         snprintf(path, sizeof path, "%s/%s", folder, good[i]);
-        assert_ok(kn_tree_read(&tree, path, false, err));
+        assert_ok(kn_tree_read(&tree, path, false, NULL, err));
         assert_ok(kn_tree_to_text(&text, tree, err));
         assert_ok(parse_text(&again, text, err));
         assert_same_tree(tree, again);
@@ -1206,7 +1206,7 @@ static void hierarchies_of_real_tables_are_read_or_refused(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         kn_error err = {0};
         snprintf(path, sizeof path, "%s/%s", folder, wrong[i][0]);
-        assert_int_equal(kn_tree_read(&tree, path, false, &err), KN_INPUT);
+        assert_int_equal(kn_tree_read(&tree, path, false, NULL, &err), KN_INPUT);
         const char *here = strstr(err.message, ", line "),
                    *there = here != NULL ? strstr(here + 1, "but in line ") : NULL;
         if (there == NULL) fail_msg("both places should be named: %s", err.message);

@@ -7,7 +7,6 @@
 #include "source/csv/csv_header.h"
 #include "source/csv/csv_read.h"
 #include "source/csv/csv_tuning.h"
-#include "sink/output_file.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -54,17 +53,6 @@ static void write_file(const char *path, const char *bytes, size_t n_bytes)
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, n_bytes, file), n_bytes);
     fclose(file);
-}
-
-static void assert_file_holds(const char *path, const char *text)
-{
-    char bytes[4096];
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t n = fread(bytes, 1, sizeof bytes - 1, file);
-    bytes[n] = '\0';
-    fclose(file);
-    assert_string_equal(bytes, text);
 }
 
 /* --- Reading with every cut of the work -------------------------------------------------------------------------- */
@@ -932,173 +920,6 @@ static void every_tick_may_cancel(void **state)
     }
 }
 
-/* --- Output
- * -------------------------------------------------------------------------------------------------------------- */
-
-static unsigned mode_of(const char *path)
-{
-    struct stat about;
-    assert_int_equal(stat(path, &about), 0);
-    return about.st_mode & 07777;
-}
-
-static void an_output_appears_whole_or_not_at_all(void **state)
-{
-    kn_output *output;
-    const char *path = path_of("out.csv");
-    mode_t old_mask = umask(027);
-    write_file(path, TEXT("old"));
-    assert_ok(kn_output_open(&output, path, err));
-    assert_ok(kn_output_write(output, "new ", 4, err));
-    assert_ok(kn_output_write(output, "text", 4, err));
-    assert_ok(kn_output_flush(output, err));
-    assert_file_holds(path, "old");
-    assert_file_holds(kn_output_path(output), "new text");
-    assert_int_equal(mode_of(kn_output_path(output)), 0600);
-    assert_ok(kn_output_commit(output, err));
-    kn_output_discard(output);
-    assert_file_holds(path, "new text");
-    assert_int_equal(mode_of(path), 0640);
-    umask(old_mask);
-
-    char temporary[256];
-    assert_ok(kn_output_open(&output, path, err));
-    assert_ok(kn_output_write(output, "unwanted", 8, err));
-    assert_ok(kn_output_flush(output, err));
-    strcpy(temporary, kn_output_path(output));
-    kn_output_discard(output);
-    assert_file_holds(path, "new text");
-    assert_int_not_equal(access(temporary, F_OK), 0);
-}
-
-static void a_replaced_file_stays_as_closed_as_it_was(void **state)
-{
-    const struct {
-        mode_t umask, before;
-        unsigned after;
-    } cases[] = {{022, 0600, 0600}, {022, 0640, 0640}, {022, 0666, 0644}, {077, 0644, 0600}, {022, 0755, 0644}};
-    const char *path = path_of("closed.csv");
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        write_file(path, TEXT("old"));
-        assert_int_equal(chmod(path, cases[i].before), 0);
-        mode_t old_mask = umask(cases[i].umask);
-        assert_ok(kn_output_text(path, "new", err));
-        umask(old_mask);
-        assert_int_equal(mode_of(path), cases[i].after);
-    }
-}
-
-static void large_writes_arrive(void **state)
-{
-    kn_output *output;
-    const char *path = path_of("large.csv");
-    char *block = malloc(1 << 20);
-    memset(block, 'x', 1 << 20);
-    assert_ok(kn_output_open(&output, path, err));
-    for (size_t n = 1; n <= 1 << 20; n *= 2) assert_ok(kn_output_write(output, block, n, err));
-    assert_ok(kn_output_commit(output, err));
-    kn_output_discard(output);
-    struct stat about;
-    assert_int_equal(stat(path, &about), 0);
-    assert_int_equal(about.st_size, (1 << 21) - 1);
-    free(block);
-}
-
-static void a_link_stays_and_its_file_is_replaced(void **state)
-{
-    struct stat about;
-    const char *path = path_of("real.csv"), *link_path = path_of("link.csv");
-    write_file(path, TEXT("old"));
-    assert_int_equal(symlink(path, link_path), 0);
-    assert_ok(kn_output_text(link_path, "new", err));
-    assert_file_holds(path, "new");
-    assert_int_equal(lstat(link_path, &about), 0);
-    assert_true(S_ISLNK(about.st_mode));
-}
-
-static void devices_are_written_to_and_stay_devices(void **state)
-{
-    struct stat about;
-    assert_ok(kn_output_text("/dev/null", "anything", err));
-    assert_int_equal(stat("/dev/null", &about), 0);
-    assert_true(S_ISCHR(about.st_mode));
-    kn_error err = {0};
-    if (access("/dev/full", W_OK) != 0) return;
-    assert_int_equal(kn_output_text("/dev/full", "anything", &err), KN_INPUT);
-    assert_non_null(strstr(err.message, "/dev/full: cannot be written: No space left"));
-}
-
-static void what_cannot_be_written_is_refused_at_once(void **state)
-{
-    kn_output *output;
-    kn_error err = {0}, err_2 = {0}, err_3 = {0};
-    assert_int_equal(kn_output_open(&output, path_of("none/out.csv"), &err), KN_INPUT);
-    assert_non_null(strstr(err.message, "No such file or directory"));
-    assert_int_equal(kn_output_open(&output, folder, &err_2), KN_INPUT);
-    assert_non_null(strstr(err_2.message, "is a folder"));
-    assert_int_equal(kn_output_open(&output, "", &err_3), KN_USAGE);
-}
-
-static void a_full_disk_leaves_the_old_file(void **state)
-{
-    /* In a child: a limit on the size of files stands in for the disk. */
-    const char *path = path_of("limited.csv");
-    write_file(path, TEXT("old"));
-    pid_t child = fork();
-    if (child == 0) {
-        kn_output *output;
-        kn_error err = {0};
-        char block[1000] = {0};
-        struct rlimit limit = {300000, 300000};
-        signal(SIGXFSZ, SIG_IGN);
-        setrlimit(RLIMIT_FSIZE, &limit);
-        if (kn_output_open(&output, path, &err) != KN_OK) _exit(1);
-        kn_status status = KN_OK;
-        for (int i = 0; i < 1000 && status == KN_OK; i++) status = kn_output_write(output, block, sizeof block, &err);
-        bool told = strstr(err.message, "File too large") != NULL && strstr(err.message, "nothing was changed") != NULL;
-        kn_output_discard(output);
-        _exit(status == KN_INPUT && told ? 0 : 2);
-    }
-    int result;
-    waitpid(child, &result, 0);
-    assert_int_equal(result, 0);
-    assert_file_holds(path, "old");
-}
-
-static void stdout_is_spooled_until_commit(void **state)
-{
-    kn_output *output;
-    const char *path = path_of("stdout.txt");
-    fflush(stdout);
-    int old_stdout = dup(STDOUT_FILENO), file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    dup2(file, STDOUT_FILENO);
-    assert_ok(kn_output_open(&output, "-", err));
-    assert_ok(kn_output_write(output, "spooled", 7, err));
-    assert_ok(kn_output_flush(output, err));
-    assert_file_holds(path, "");
-    assert_file_holds(kn_output_path(output), "spooled");
-    assert_ok(kn_output_commit(output, err));
-    kn_output_discard(output);
-    dup2(old_stdout, STDOUT_FILENO);
-    close(old_stdout);
-    close(file);
-    assert_file_holds(path, "spooled");
-}
-
-static void two_names_of_one_file_are_seen(void **state)
-{
-    const char *path = path_of("one.csv"), *other = path_of("other.csv");
-    char dotted[256];
-    write_file(path, TEXT("x"));
-    write_file(other, TEXT("x"));
-    snprintf(dotted, sizeof dotted, "%s/./one.csv", folder);
-    assert_true(kn_same_file(path, dotted));
-    assert_false(kn_same_file(path, other));
-    assert_false(kn_same_file(path, path_of("none.csv")));
-    assert_false(kn_same_file("-", "-"));
-    assert_false(kn_same_file("/dev/null", "/dev/null"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1122,15 +943,6 @@ int main(void)
         cmocka_unit_test(real_tables_have_their_rows),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_tick_may_cancel),
-        cmocka_unit_test(an_output_appears_whole_or_not_at_all),
-        cmocka_unit_test(a_replaced_file_stays_as_closed_as_it_was),
-        cmocka_unit_test(large_writes_arrive),
-        cmocka_unit_test(a_link_stays_and_its_file_is_replaced),
-        cmocka_unit_test(devices_are_written_to_and_stay_devices),
-        cmocka_unit_test(what_cannot_be_written_is_refused_at_once),
-        cmocka_unit_test(a_full_disk_leaves_the_old_file),
-        cmocka_unit_test(stdout_is_spooled_until_commit),
-        cmocka_unit_test(two_names_of_one_file_are_seen),
     };
     return cmocka_run_group_tests_name("io", tests, make_folder, remove_folder);
 }

@@ -263,6 +263,7 @@ static int run_command(cli_words *words, kn_error *err)
     /* While files are written a closed pipe is an error of write(), reported like a full disk. Text for a reader who
      * has seen enough, as in `| head`, ends quietly as everywhere else. */
     if (words->command->id != KN_COMMAND_GENERATE) signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* so is a file that grows beyond the limit of `ulimit -f` */
     kn_settings_on_cancel(words->settings, &cancel_requests);
     if (words->progress == CLI_ALWAYS || (words->progress == CLI_AUTO && !words->quiet && isatty(STDERR_FILENO)))
         kn_settings_on_progress(words->settings, cli_show_progress, &progress);

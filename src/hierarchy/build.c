@@ -381,13 +381,13 @@ done:
     return status;
 }
 
-kn_status kn_tree_read(kn_tree **out, const char *path, bool redact, kn_error *err)
+kn_status kn_tree_read(kn_tree **out, const char *path, bool redact, kn_files *files, kn_error *err)
 {
     kn_status status = KN_OK;
     char *text = NULL;
     size_t n_bytes;
     *out = NULL;
-    KN_TRY(kn_paths_read_file(&text, &n_bytes, path, err));
+    KN_TRY(kn_paths_read_file(&text, &n_bytes, path, files, err));
     KN_TRY(kn_tree_parse(out, text, n_bytes, path, redact, err));
 done:
     kn_free(text);

@@ -2,6 +2,7 @@
 #ifndef KN_HIERARCHY_BUILD_H
 #define KN_HIERARCHY_BUILD_H
 
+#include "base/files.h"
 #include "hierarchy/domain.h"
 
 typedef struct kn_hierarchy_request {
@@ -14,6 +15,7 @@ typedef struct kn_hierarchy_request {
     bool redact;                   /* no values in messages */
     bool missing_is_wildcard;      /* see kn_domain */
     const char *where;             /* "policy.yaml:12:5", for what is wrong with the SPEC; NULL: it was no policy's */
+    kn_files *files;               /* of the run; may be NULL */
 } kn_hierarchy_request;
 
 /* The SPECs, for help and `kanon list hierarchies`. */
@@ -32,7 +34,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
 kn_status kn_tree_to_text(char **out, const kn_tree *tree, kn_error *err);
 /* The text of a hierarchy file; `name` for messages. */
 kn_status kn_tree_parse(kn_tree **out, const char *text, size_t n_bytes, const char *name, bool redact, kn_error *err);
-/* Reads a hierarchy file without data (`kanon hierarchy check|show`). */
-kn_status kn_tree_read(kn_tree **out, const char *path, bool redact, kn_error *err);
+/* Reads a hierarchy file without data (`kanon hierarchy check|show`). `files` may be NULL. */
+kn_status kn_tree_read(kn_tree **out, const char *path, bool redact, kn_files *files, kn_error *err);
 
 #endif

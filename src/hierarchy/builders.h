@@ -94,8 +94,8 @@ void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *sp
 
 /* The file's lines as paths. */
 kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
-/* All bytes of a file, with a closing NUL; `what` for messages ("hierarchy"). */
-kn_status kn_paths_read_file(char **bytes, size_t *n_bytes, const char *path, kn_error *err);
+/* All bytes of a file, with a closing NUL; `files` may be NULL. */
+kn_status kn_paths_read_file(char **bytes, size_t *n_bytes, const char *path, kn_files *files, kn_error *err);
 /* Reads the file and finds the values of the data among its leaves; label_of_value stays KN_NONE for the others. */
 kn_status kn_build_match_file(kn_build *build, const char *path, kn_error *err);
 /* The same, and every value must be found. */

@@ -22,14 +22,15 @@
 
 /* --- Bytes ----------------------------------------------------------------------------------------------------- */
 
-kn_status kn_paths_read_file(char **bytes, size_t *n_bytes, const char *path, kn_error *err)
+kn_status kn_paths_read_file(char **bytes, size_t *n_bytes, const char *path, kn_files *files, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_VECTOR(char) text = {0};
     struct stat info;
     *bytes = NULL;
     *n_bytes = 0;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = -1;
+    KN_TRY(kn_files_open(&file, files, path, err));
     if (file < 0) KN_FAIL(KN_INPUT, "%s: cannot open the hierarchy: %s", path, strerror(errno));
     if (fstat(file, &info) == 0 && S_ISDIR(info.st_mode))
         KN_FAIL(KN_INPUT, "%s: cannot read the hierarchy: it is a folder", path);
@@ -382,7 +383,7 @@ static kn_status match_file(kn_build *build, const char *path, bool must_find_al
     numbered_label *leaves = NULL;
     size_t n_bytes, n_leaves;
     build->paths.name = path;
-    KN_TRY(kn_paths_read_file(&text, &n_bytes, path, err));
+    KN_TRY(kn_paths_read_file(&text, &n_bytes, path, build->request->files, err));
     KN_TRY(kn_paths_parse(&build->paths, text, n_bytes, err));
     KN_TRY(kn_paths_check(&build->paths, err)); /* a wrong file comes before what it lacks */
     KN_TRY(mark_leaves(&is_leaf, &build->paths, err));

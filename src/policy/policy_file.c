@@ -635,17 +635,22 @@ static const key policy_keys[] = {
 
 /* --- The file ----------------------------------------------------------------------------------------------------- */
 
-static kn_status file_text(char **out, size_t *n_bytes, const char *path, kn_error *err)
+static kn_status file_text(char **out, size_t *n_bytes, kn_settings *settings, const char *path, kn_error *err)
 {
     kn_status status = KN_OK;
     char *bytes = NULL;
-    FILE *file = fopen(path, "rb");
+    kn_sha256 hash;
+    FILE *file = fopen(path, "rbe");
     *out = NULL;
     if (file == NULL) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
+    settings->policy_is_file = kn_file_identify(&settings->policy_id, fileno(file));
     KN_NEW(bytes, MAX_POLICY_BYTES + 1);
     *n_bytes = fread(bytes, 1, MAX_POLICY_BYTES, file);
     if (ferror(file)) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
     if (*n_bytes == MAX_POLICY_BYTES) KN_FAIL(KN_USAGE, "%.1000s: a policy has less than 1 MB", path);
+    kn_sha256_begin(&hash); /* of what is obeyed: the file may change, and a pipe is read once */
+    kn_sha256_add(&hash, bytes, *n_bytes);
+    kn_sha256_end(settings->policy_hash, &hash);
     *out = bytes;
     bytes = NULL;
 done:
@@ -732,7 +737,7 @@ kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err)
     struct fy_diag_cfg diag_options;
     if (settings->policy_path != NULL)
         KN_FAIL(KN_USAGE, "a policy was read already (%.500s); give one", settings->policy_path);
-    KN_TRY(file_text(&text, &n_bytes, path, err));
+    KN_TRY(file_text(&text, &n_bytes, settings, path, err));
     KN_TRY(check_bytes(path, text, n_bytes, err));
     fy_diag_cfg_default(&diag_options);
     diag_options.fp = NULL;

@@ -7,6 +7,8 @@
 #define KN_POLICY_SETTINGS_H
 
 #include "base/buffer.h"
+#include "base/files.h"
+#include "base/sha256.h"
 #include "base/tick.h"
 #include "table/table.h"
 
@@ -20,6 +22,9 @@ struct kn_settings {
     KN_VECTOR(kn_setting) items;
     char *policy_path;   /* NULL without one */
     char *policy_folder; /* file names in the policy are relative to it */
+    char policy_hash[KN_SHA256_HEX];
+    bool policy_is_file; /* and no pipe */
+    kn_file_id policy_id;
     kn_progress_fn progress;
     void *progress_user;
     const volatile int *cancel;

@@ -3,14 +3,11 @@
 
 #include "hierarchy/build.h"
 #include "hierarchy/builders.h"
-#include "run/targets.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --- options of the run and of the table format --------------------------------------------------------------- */
 
@@ -44,19 +41,22 @@ done:
     return status;
 }
 
-kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *err)
+/* `first` NULL: the run has files of its own. */
+static kn_status input_new(kn_input **out, const kn_settings *settings, const kn_input *first, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = NULL;
     *out = NULL;
-    KN_TRY(kn_targets_check(settings, false, err));
     KN_NEW(input, 1);
     input->settings = settings;
-    input->spool = -1;
     input->redact = kn_settings_flag(settings, "redact");
     input->ticker.progress = settings->progress;
     input->ticker.user = settings->progress_user;
     input->ticker.cancel = settings->cancel;
+    input->shares_files = first != NULL;
+    if (first != NULL) input->files = first->files;
+    else KN_TRY(kn_files_new(&input->files, &input->ticker, err));
+    input->csv.files = input->files;
     KN_TRY(csv_options(input, err));
     KN_TRY(kn_pool_new(&input->pool, (unsigned)kn_settings_number(settings, "threads", 0), err));
     kn_pool_watch(input->pool, &input->ticker);
@@ -65,6 +65,25 @@ kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *er
 done:
     kn_input_free(input);
     return status;
+}
+
+kn_status kn_input_new(kn_input **out, const kn_settings *settings, bool output_by_default, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_TRY(input_new(out, settings, NULL, err));
+    KN_TRY(kn_targets_new(&(*out)->targets, settings, (*out)->files, output_by_default, err));
+    if (settings->policy_is_file) KN_TRY(kn_files_add((*out)->files, settings->policy_id, err));
+done:
+    if (status != KN_OK) {
+        kn_input_free(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+kn_status kn_input_new_beside(kn_input **out, const kn_input *first, kn_error *err)
+{
+    return input_new(out, first->settings, first, err);
 }
 
 void kn_input_free(kn_input *input)
@@ -80,46 +99,14 @@ void kn_input_free(kn_input *input)
     kn_free(input->domains);
     kn_free(input->choices);
     kn_table_free(input->table);
-    kn_free(input->path);
-    if (input->spool >= 0) close(input->spool);
+    kn_targets_free(input->targets);
+    if (!input->shares_files) kn_files_free(input->files);
     kn_pool_free(input->pool);
     kn_buffer_free(&input->warnings);
     kn_free(input);
 }
 
 /* --- read ------------------------------------------------------------------------------------------------------ */
-
-/* Standard input comes once, but verification reads the table again: it is kept in a file that has no name. */
-static kn_status spool_stdin(kn_input *input, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const char *folder = getenv("TMPDIR");
-    char name[4096], *block = NULL;
-    enum { BLOCK_BYTES = 1 << 20 };
-    snprintf(name, sizeof name, "%s/kanon-XXXXXX", folder != NULL && *folder != '\0' ? folder : P_tmpdir);
-    input->spool = mkstemp(name); /* mode 0600 */
-    if (input->spool < 0) KN_FAIL(KN_INPUT, "standard input cannot be kept in %s: %s", name, strerror(errno));
-    unlink(name);
-    KN_NEW_RAW(block, BLOCK_BYTES);
-    for (;;) {
-        ssize_t n = read(STDIN_FILENO, block, BLOCK_BYTES);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) KN_FAIL(KN_INPUT, "standard input: %s", strerror(errno));
-        if (n == 0) break;
-        for (ssize_t at = 0; at < n;) {
-            ssize_t put = write(input->spool, block + at, (size_t)(n - at));
-            if (put < 0 && errno != EINTR) KN_FAIL(KN_INPUT, "standard input cannot be kept: %s", strerror(errno));
-            if (put > 0) at += put;
-        }
-        KN_TRY(kn_tick(&input->ticker, "reading", -1, err));
-    }
-    snprintf(name, sizeof name, "/dev/fd/%d", input->spool);
-    input->path = kn_string_copy(name, strlen(name), err);
-    if (input->path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-done:
-    kn_free(block);
-    return status;
-}
 
 static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_columns_mode mode, kn_error *err)
 {
@@ -194,13 +181,8 @@ kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mod
     double began = kn_seconds_now();
     const char *path = kn_settings_text(input->settings, option);
     if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
-    if (strcmp(path, "-") == 0) {
-        input->csv.name = "standard input";
-        KN_TRY(spool_stdin(input, err));
-    } else {
-        input->path = kn_string_copy(path, strlen(path), err);
-        if (input->path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    }
+    input->path = path;
+    if (strcmp(path, "-") == 0) input->csv.name = "standard input";
     KN_TRY(kn_csv_open(&reader, input->path, &input->csv, err));
     KN_TRY(read_table(input, reader, mode, err));
     if (mode == KN_COLUMNS_OF_DATA) {
@@ -251,6 +233,7 @@ static kn_status sensitive_trees(kn_input *input, kn_error *err)
             .weight = 1,
             .max_level = KN_NONE,
             .redact = input->redact,
+            .files = input->files,
         };
         KN_TRY(kn_domain_build(&domain, sensitive->column, input->table->source, input->table->n_rows, &request, err));
         KN_NEW(sensitive->leaf_of_value, sensitive->n_values);
@@ -286,6 +269,7 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
             .max_level = choice->max_level,
             .redact = input->redact,
             .missing_is_wildcard = wildcard,
+            .files = input->files,
         };
         KN_TRY(kn_domain_build(&input->domains[q], &input->table->columns[quasi[q]], input->table->source,
                                input->table->n_rows, &request, err));

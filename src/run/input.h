@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "source/csv/csv_read.h"
 #include "policy/settings.h"
+#include "run/targets.h"
 
 #define KN_UNLIMITED UINT64_MAX /* max_suppressed that nobody checks */
 
@@ -17,9 +18,11 @@ typedef struct kn_input {
     kn_ticker ticker;
     kn_buffer warnings; /* one per line */
     bool redact;
+    kn_files *files;
+    kn_targets *targets;
+    bool shares_files;
     /* kn_input_read */
-    char *path; /* where the table can be read again; stdin is spooled to an unlinked file */
-    int spool;  /* descriptor of that file, or -1 */
+    const char *path; /* of the table, which can be read again even if it is a pipe; borrowed */
     kn_csv_options csv;
     kn_words null_values; /* behind csv.null_values */
     kn_table *table;
@@ -37,8 +40,10 @@ typedef struct kn_input {
     double seconds_read, seconds_encode;
 } kn_input;
 
-/* Threads, memory limit, progress. */
-kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_error *err);
+/* Threads, memory limit, progress, and the targets. `output_by_default`: see kn_targets_new. */
+kn_status kn_input_new(kn_input **out, const kn_settings *settings, bool output_by_default, kn_error *err);
+/* Another one that reads the same files; it writes nothing. `first` outlives it. */
+kn_status kn_input_new_beside(kn_input **out, const kn_input *first, kn_error *err);
 void kn_input_free(kn_input *input);
 /* `option` names the setting that holds the path: "data", "original" or "release". */
 kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, kn_error *err);

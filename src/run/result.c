@@ -1,9 +1,6 @@
 /* Results and the version. */
 #include "run/result.h"
 
-#include "sink/output_file.h"
-#include "policy/settings.h"
-
 const char *kn_version(void) { return KN_VERSION; }
 
 kn_status kn_result_new(kn_result **out, kn_error *err)
@@ -27,10 +24,3 @@ void kn_result_free(kn_result *result)
 const char *kn_result_json(const kn_result *result) { return result->json != NULL ? result->json : "{}\n"; }
 const char *kn_result_text(const kn_result *result) { return result->text != NULL ? result->text : ""; }
 const char *kn_result_warnings(const kn_result *result) { return result->warnings != NULL ? result->warnings : ""; }
-
-kn_status kn_result_save_json(const kn_result *result, const kn_settings *settings, kn_error *err)
-{
-    const char *target = kn_settings_text(settings, "json");
-    if (target == NULL) return KN_OK;
-    return kn_output_text(target, kn_result_json(result), err);
-}

@@ -9,7 +9,5 @@ struct kn_result {
 };
 
 kn_status kn_result_new(kn_result **out, kn_error *err);
-/* Writes the JSON where the settings ask for it, as atomically as everything else. */
-kn_status kn_result_save_json(const kn_result *result, const kn_settings *settings, kn_error *err);
 
 #endif

@@ -91,6 +91,7 @@ static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error 
                                         .min_level = choice->min_level,
                                         .max_level = choice->max_level,
                                         .redact = input->redact,
+                                        .files = input->files,
                                         .where = choice->hierarchy_where};
         kn_error inner = {0};
         status = kn_domain_build(&domain, column, input->table->source, input->table->n_rows, &request, &inner);
@@ -192,8 +193,9 @@ static kn_status result_make(kn_result **out, checking *about, const kn_buffer *
     kn_json_end(&json);
     KN_TRY(kn_json_finish(&result->json, &json, err));
     KN_TRY(kn_buffer_finish(&result->text, &text, err));
-    KN_TRY(kn_result_save_json(result, about->settings, err));
     KN_TRY(kn_buffer_finish(&result->warnings, &about->input->warnings, err));
+    KN_TRY(kn_targets_text(about->input->targets, "json", result->json, err));
+    KN_TRY(kn_targets_commit(about->input->targets, &about->input->ticker, err));
     *out = result;
     result = NULL;
 done:
@@ -208,7 +210,7 @@ static kn_status checks_make(checking *about, kn_error *err)
     kn_input *input = about->input;
     kn_error inner = {0};
     const char *params, *why, *path = kn_settings_text(about->settings, "data");
-    if (path == NULL || strcmp(path, "-") == 0) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file");
+    if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
     KN_TRY(columns_check(about, path, err));
     if (about->n_findings > 0) return KN_OK; /* the roles must be right before anything else means something */
     status = kn_input_algorithm(&about->algorithm, &params, &why, about->settings, NULL, &inner);
@@ -231,11 +233,11 @@ kn_status kn_job_check(kn_result **out, const kn_settings *settings, kn_error *e
     kn_status status = KN_OK;
     checking about = {.settings = settings}, redacted = {.settings = settings};
     *out = NULL;
-    KN_TRY(kn_input_new(&about.input, settings, err));
+    KN_TRY(kn_input_new(&about.input, settings, false, err));
     KN_TRY(checks_make(&about, err));
     /* JSON carries no values of the data: the same checks again, saying less. */
     if (about.n_findings > 0 && kn_settings_text(settings, "json") != NULL) {
-        KN_TRY(kn_input_new(&redacted.input, settings, err));
+        KN_TRY(kn_input_new_beside(&redacted.input, about.input, err));
         redacted.input->redact = redacted.input->csv.redact = true;
         KN_TRY(checks_make(&redacted, err));
     }
@@ -244,7 +246,7 @@ kn_status kn_job_check(kn_result **out, const kn_settings *settings, kn_error *e
 done:
     kn_buffer_free(&about.findings);
     kn_buffer_free(&redacted.findings);
-    kn_input_free(about.input);
     kn_input_free(redacted.input);
+    kn_input_free(about.input);
     return status;
 }

@@ -204,20 +204,21 @@ static kn_status results_make(kn_result **out, comparing *all, kn_error *err)
     kn_status status = KN_OK;
     kn_result *result = NULL;
     char *csv = NULL, *html = NULL;
-    const char *target = kn_settings_text(all->settings, "output"), *page = kn_settings_text(all->settings, "report");
+    kn_targets *targets = all->input->targets;
     const char *name = kn_settings_text(all->settings, "language");
     kn_language language = name != NULL ? kn_language_find(name) : KN_LANGUAGE_EN;
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_compare_text(&result->text, &all->compare, err));
     KN_TRY(kn_compare_json(&result->json, &all->compare, err));
     KN_TRY(kn_compare_csv(&csv, &all->compare, err));
-    if (target != NULL) KN_TRY(kn_output_text(target, csv, err));
-    if (page != NULL) {
+    KN_TRY(kn_targets_text(targets, "output", csv, err));
+    if (kn_settings_text(all->settings, "report") != NULL) {
         KN_TRY(kn_compare_html(&html, &all->compare, language < KN_N_LANGUAGES ? language : KN_LANGUAGE_EN, err));
-        KN_TRY(kn_output_text(page, html, err));
+        KN_TRY(kn_targets_text(targets, "report", html, err));
     }
-    KN_TRY(kn_result_save_json(result, all->settings, err));
+    KN_TRY(kn_targets_text(targets, "json", result->json, err));
     KN_TRY(kn_buffer_finish(&result->warnings, &all->input->warnings, err));
+    KN_TRY(kn_targets_commit(targets, &all->input->ticker, err));
     *out = result;
     result = NULL;
 done:
@@ -254,7 +255,7 @@ kn_status kn_job_compare(kn_result **out, const kn_settings *settings, kn_error 
     kn_status status = KN_OK;
     comparing all = {.settings = settings};
     *out = NULL;
-    KN_TRY(kn_input_new(&all.input, settings, err));
+    KN_TRY(kn_input_new(&all.input, settings, false, err));
     KN_TRY(kn_input_read(all.input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(request_read(&all, err));
     all.compare.data_name = all.input->table->source;

@@ -7,7 +7,6 @@
  *   show DATA --hierarchy COL=SPEC      with the rows of the data at each node
  *   rectify DATA --hierarchy COL=FILE   without the nodes that keep the entropy measure from being monotone */
 #include "hierarchy/tools.h"
-#include "sink/output_file.h"
 #include "run/input.h"
 #include "run/jobs.h"
 #include "run/result.h"
@@ -30,11 +29,11 @@ static kn_status read_column(tree_run *r, kn_error *err)
                                         .must_be_tree = true,
                                         .weight = 1,
                                         .max_level = KN_NONE,
-                                        .redact = kn_settings_flag(r->settings, "redact")};
+                                        .redact = kn_settings_flag(r->settings, "redact"),
+                                        .files = r->input->files};
     if (setting == NULL) goto done;
     if (kn_settings_nth(r->settings, "hierarchy", 1) != NULL)
         KN_FAIL(KN_USAGE, "one --hierarchy COL=... at a time, please");
-    KN_TRY(kn_input_new(&r->input, r->settings, err));
     KN_TRY(kn_input_read(r->input, "data", KN_COLUMNS_OF_HIERARCHY, err));
     for (uint32_t c = 0; c < r->input->table->n_columns; c++)
         if (r->input->choices[c].hierarchy != NULL) {
@@ -68,7 +67,7 @@ static kn_status show(char **text, tree_run *r, kn_error *err)
         KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->request, err));
         KN_TRY(kn_hierarchy_show(text, domain->tree, domain, &options, err));
     } else {
-        KN_TRY(kn_tree_read(&tree, r->request.spec, r->request.redact, err));
+        KN_TRY(kn_tree_read(&tree, r->request.spec, r->request.redact, r->input->files, err));
         KN_TRY(kn_hierarchy_show(text, tree, NULL, &options, err));
     }
 done:
@@ -101,21 +100,23 @@ kn_status kn_job_hierarchy(kn_result **out, const kn_settings *settings, kn_erro
     tree_run r = {.settings = settings};
     kn_result *result = NULL;
     uint32_t n_lacking = 0;
-    const char *what = kn_settings_text(settings, "what"), *target = kn_settings_text(settings, "output");
+    const char *what = kn_settings_text(settings, "what");
     *out = NULL;
     KN_TRY(kn_result_new(&result, err));
+    KN_TRY(kn_input_new(&r.input, settings, false, err));
     KN_TRY(read_column(&r, err));
     if (strcmp(what, "make") == 0) KN_TRY(make(&result->text, &r, err));
     else if (strcmp(what, "check") == 0) KN_TRY(check(&result->text, &r, &n_lacking, err));
     else if (strcmp(what, "show") == 0) KN_TRY(show(&result->text, &r, err));
     else if (strcmp(what, "rectify") == 0) KN_TRY(rectify(&result->text, &r, err));
     else KN_FAIL(KN_USAGE, "hierarchy make, check, show or rectify, not '%.40s'", what);
-    if (target != NULL) {
-        KN_TRY(kn_output_text(target, result->text, err));
+    KN_TRY(kn_buffer_finish(&result->warnings, &r.input->warnings, err));
+    KN_TRY(kn_targets_text(r.input->targets, "output", result->text, err));
+    KN_TRY(kn_targets_commit(r.input->targets, &r.input->ticker, err));
+    if (kn_settings_text(settings, "output") != NULL) {
         kn_free(result->text);
         result->text = NULL;
     }
-    if (r.input != NULL) KN_TRY(kn_buffer_finish(&result->warnings, &r.input->warnings, err));
     if (n_lacking != 0) status = KN_NOT_MET;
     *out = result;
     result = NULL;

@@ -2,7 +2,6 @@
  * as CSV; the feasible, the minimal and the best nodes counted in the summary. */
 #include "base/json_writer.h"
 #include "engine/lattice/lattice_table.h"
-#include "sink/output_file.h"
 #include "report/report_data.h"
 #include "run/input.h"
 #include "run/jobs.h"
@@ -34,30 +33,16 @@ static kn_status put_text(void *context, const char *bytes, size_t n_bytes, kn_e
     return kn_output_write(context, bytes, n_bytes, err);
 }
 
-static kn_status write_table(const kn_lattice_table *table, const kn_input *input, kn_error *err)
-{
-    kn_status status = KN_OK;
-    kn_output *output = NULL;
-    const char *target = kn_settings_text(input->settings, "output");
-    KN_TRY(kn_output_open(&output, target != NULL ? target : "-", err));
-    KN_TRY(kn_lattice_table_csv(table, input->table->delimiter, put_text, output, err));
-    KN_TRY(kn_output_commit(output, err));
-done:
-    kn_output_discard(output);
-    return status;
-}
-
 static kn_status write_page(const kn_lattice_table *table, const kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *target = kn_settings_text(input->settings, "report"),
-               *name = kn_settings_text(input->settings, "language");
+    const char *name = kn_settings_text(input->settings, "language");
     kn_language language = name != NULL ? kn_language_find(name) : KN_LANGUAGE_EN;
     char *html = NULL;
-    if (target == NULL) return KN_OK;
+    if (kn_settings_text(input->settings, "report") == NULL) return KN_OK;
     KN_TRY(kn_report_lattice_html(&html, table, input->table->source,
                                   language < KN_N_LANGUAGES ? language : KN_LANGUAGE_EN, err));
-    KN_TRY(kn_output_text(target, html, err));
+    KN_TRY(kn_targets_text(input->targets, "report", html, err));
 done:
     kn_free(html);
     return status;
@@ -135,7 +120,6 @@ static void put_best(kn_json *json, const kn_lattice_table *table)
 static kn_status put_json(kn_result *result, const kn_lattice_table *table, const kn_input *input,
                           const kn_seconds *seconds, kn_error *err)
 {
-    kn_status status = KN_OK;
     kn_json json = {0};
     counts found = count_nodes(table);
     kn_json_object(&json, NULL);
@@ -156,10 +140,7 @@ static kn_status put_json(kn_result *result, const kn_lattice_table *table, cons
     kn_json_end(&json);
     kn_json_count(&json, "peak_bytes", kn_memory_peak());
     kn_json_end(&json);
-    KN_TRY(kn_json_finish(&result->json, &json, err));
-    KN_TRY(kn_result_save_json(result, input->settings, err));
-done:
-    return status;
+    return kn_json_finish(&result->json, &json, err);
 }
 
 kn_status kn_job_lattice(kn_result **out, const kn_settings *settings, kn_error *err)
@@ -174,7 +155,7 @@ kn_status kn_job_lattice(kn_result **out, const kn_settings *settings, kn_error 
     double began = kn_seconds_now(), memory_bytes = kn_settings_number(settings, "memory", 0);
     kn_seconds seconds = {0};
     *out = NULL;
-    KN_TRY(kn_input_new(&input, settings, err));
+    KN_TRY(kn_input_new(&input, settings, true, err));
     KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_encode(input, true, err));
     KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
@@ -192,7 +173,8 @@ kn_status kn_job_lattice(kn_result **out, const kn_settings *settings, kn_error 
     double searched = kn_seconds_now();
     KN_TRY(kn_lattice_table_new(&table, &task, (const kn_objective *const *)objectives, n_objectives, MAX_NODES, err));
     double listed = kn_seconds_now();
-    KN_TRY(write_table(table, input, err));
+    KN_TRY(kn_lattice_table_csv(table, input->table->delimiter, put_text, kn_targets_output(input->targets, "output"),
+                                err));
     KN_TRY(write_page(table, input, err));
     seconds = (kn_seconds){.read = input->seconds_read,
                            .encode = input->seconds_encode,
@@ -203,6 +185,8 @@ kn_status kn_job_lattice(kn_result **out, const kn_settings *settings, kn_error 
     KN_TRY(put_json(result, table, input, &seconds, err));
     KN_TRY(summarize(result, table, input->objective, err));
     KN_TRY(kn_buffer_finish(&result->warnings, &input->warnings, err));
+    KN_TRY(kn_targets_text(input->targets, "json", result->json, err));
+    KN_TRY(kn_targets_commit(input->targets, &input->ticker, err));
     *out = result;
     result = NULL;
 done:

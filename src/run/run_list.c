@@ -5,6 +5,7 @@
 #include "policy/settings.h"
 #include "run/jobs.h"
 #include "run/result.h"
+#include "run/targets.h"
 
 #include <string.h>
 
@@ -91,6 +92,8 @@ kn_status kn_job_list(kn_result **out, const kn_settings *settings, kn_error *er
 {
     kn_status status = KN_OK;
     kn_result *result = NULL;
+    kn_files *files = NULL;
+    kn_targets *targets = NULL;
     kn_buffer text = {0};
     kn_json json = {0};
     const char *what = kn_settings_text(settings, "what");
@@ -104,12 +107,17 @@ kn_status kn_job_list(kn_result **out, const kn_settings *settings, kn_error *er
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_json_finish(&result->json, &json, err));
     KN_TRY(kn_buffer_finish(&result->text, &text, err));
-    KN_TRY(kn_result_save_json(result, settings, err));
+    KN_TRY(kn_files_new(&files, NULL, err));
+    KN_TRY(kn_targets_new(&targets, settings, files, false, err));
+    KN_TRY(kn_targets_text(targets, "json", result->json, err));
+    KN_TRY(kn_targets_commit(targets, NULL, err));
     *out = result;
     result = NULL;
 done:
     kn_buffer_free(&text);
     kn_buffer_free(&json.out);
+    kn_targets_free(targets);
+    kn_files_free(files);
     kn_result_free(result);
     return status;
 }

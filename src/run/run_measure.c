@@ -45,7 +45,7 @@ kn_status kn_job_measure(kn_result **out, const kn_settings *settings, kn_error 
     const char *path = kn_settings_text(settings, "release");
     *out = NULL;
     if (path == NULL) KN_FAIL(KN_USAGE, "which release? Give DATA and RELEASE");
-    KN_TRY(kn_input_new(&input, settings, err));
+    KN_TRY(kn_input_new(&input, settings, false, err));
     KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_encode(input, false, err));
     kn_input_suppression(input);
@@ -56,8 +56,9 @@ kn_status kn_job_measure(kn_result **out, const kn_settings *settings, kn_error 
     KN_TRY(kn_facts_losses(&facts, input->pool, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(losses_text(result, &facts, err));
-    KN_TRY(kn_result_save_json(result, settings, err));
     KN_TRY(kn_buffer_finish(&result->warnings, &input->warnings, err));
+    KN_TRY(kn_targets_text(input->targets, "json", result->json, err));
+    KN_TRY(kn_targets_commit(input->targets, &input->ticker, err));
     *out = result;
     result = NULL;
 done:

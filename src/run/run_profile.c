@@ -5,7 +5,6 @@
  * quasi-identifier, because a column that an attacker may know and nobody generalized is the usual mistake. */
 #include "base/json_writer.h"
 #include "hierarchy/build.h"
-#include "sink/output_file.h"
 #include "risk/risk.h"
 #include "run/input.h"
 #include "run/jobs.h"
@@ -393,9 +392,8 @@ kn_status kn_job_profile(kn_result **out, const kn_settings *settings, kn_error 
     profile about = {.person = KN_NONE};
     kn_result *result = NULL;
     char *policy = NULL;
-    const char *target = kn_settings_text(settings, "output");
     *out = NULL;
-    KN_TRY(kn_input_new(&about.input, settings, err));
+    KN_TRY(kn_input_new(&about.input, settings, true, err));
     KN_TRY(table_read(about.input, err));
     KN_TRY(guesses_make(&about, err));
     KN_TRY(sets_count(&about, err));
@@ -403,9 +401,10 @@ kn_status kn_job_profile(kn_result **out, const kn_settings *settings, kn_error 
     KN_TRY(text_make(&result->text, &about, err));
     KN_TRY(json_make(&result->json, &about, err));
     KN_TRY(policy_make(&policy, &about, err));
-    KN_TRY(kn_output_text(target != NULL ? target : "-", policy, err));
-    KN_TRY(kn_result_save_json(result, settings, err));
     KN_TRY(kn_buffer_finish(&result->warnings, &about.input->warnings, err));
+    KN_TRY(kn_targets_text(about.input->targets, "output", policy, err));
+    KN_TRY(kn_targets_text(about.input->targets, "json", result->json, err));
+    KN_TRY(kn_targets_commit(about.input->targets, &about.input->ticker, err));
     *out = result;
     result = NULL;
 done:

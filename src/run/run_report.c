@@ -2,7 +2,6 @@
 #include "run/run_report.h"
 
 #include "base/sha256.h"
-#include "sink/output_file.h"
 #include "report/report_data.h"
 
 #include <stdio.h>
@@ -61,7 +60,7 @@ kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, cons
     report.threshold = kn_settings_number(settings, "threshold", KN_RISK_THRESHOLD);
     KN_TRY(list_settings(&list, &report.n_settings, settings, err));
     report.settings = list;
-    if (settings->policy_path != NULL) KN_TRY(kn_sha256_file(report.policy_hash, settings->policy_path, err));
+    if (settings->policy_path != NULL) strcpy(report.policy_hash, settings->policy_hash);
     KN_TRY(kn_sha256_file(report.release_hash, release_path, err));
     for (uint32_t s = 0; s < input->tuples->n_sensitive; s++)
         if (input->tuples->sensitive[s].start == NULL) {
@@ -74,9 +73,4 @@ done:
     kn_report_free(&report);
     kn_free(list);
     return status;
-}
-
-kn_status kn_run_report_save(const char *html, const kn_settings *settings, kn_error *err)
-{
-    return html != NULL ? kn_output_text(kn_settings_text(settings, "report"), html, err) : KN_OK;
 }

@@ -5,7 +5,6 @@
 #include "base/param.h"
 #include "privacy/population.h"
 #include "hierarchy/build.h"
-#include "sink/output_file.h"
 #include "report/report_data.h"
 #include "run/input.h"
 #include "run/jobs.h"
@@ -130,10 +129,11 @@ static bool is_spec(const char *hierarchy)
 }
 
 /* The hierarchy file of a column, as published with a release. The labels of SPECs speak for themselves. */
-static kn_status tree_read(kn_tree **out, const kn_settings *settings, const char *column, bool redact, kn_error *err)
+static kn_status tree_read(kn_tree **out, const kn_input *input, const char *column, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_buffer path = {0};
+    const kn_settings *settings = input->settings;
     const kn_setting *setting;
     *out = NULL;
     for (size_t i = 0; i < settings->items.n && *out == NULL; i++) {
@@ -147,7 +147,7 @@ static kn_status tree_read(kn_tree **out, const kn_settings *settings, const cha
         if (setting->where != NULL && file[0] != '/') kn_buffer_printf(&path, "%s/", settings->policy_folder);
         kn_buffer_text(&path, file);
         if (path.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-        KN_TRY(kn_tree_read(out, path.bytes, redact, err));
+        KN_TRY(kn_tree_read(out, path.bytes, input->redact, input->files, err));
     }
 done:
     kn_buffer_free(&path);
@@ -172,7 +172,7 @@ static kn_status known_read(risk_run *run, const char *path, kn_error *err)
         plans[c] = (kn_column_plan){known ? KN_ROLE_QUASI : KN_ROLE_DROPPED, KN_TYPE_TEXT, false};
         if (!known) continue;
         kn_tree **tree = &run->trees[run->n_columns];
-        KN_TRY(tree_read(tree, run->settings, table->columns[release].name, run->input->redact, err));
+        KN_TRY(tree_read(tree, run->input, table->columns[release].name, err));
         run->columns[run->n_columns++] = (kn_attack_column){release, c, *tree};
     }
     if (run->n_columns == 0)
@@ -212,19 +212,20 @@ static kn_status results_make(kn_result **out, risk_run *run, kn_error *err)
     kn_status status = KN_OK;
     kn_result *result = NULL;
     char *html = NULL;
-    const char *target = kn_settings_text(run->settings, "report"),
-               *language = kn_settings_text(run->settings, "language");
+    const char *language = kn_settings_text(run->settings, "language");
+    kn_targets *targets = run->input->targets;
     if (language != NULL && kn_language_find(language) < KN_N_LANGUAGES)
         run->report.language = kn_language_find(language);
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_report_risk_text(&result->text, &run->report, err));
     KN_TRY(kn_report_risk_json(&result->json, &run->report, err));
-    if (target != NULL) {
+    if (kn_settings_text(run->settings, "report") != NULL) {
         KN_TRY(kn_report_risk_html(&html, &run->report, err));
-        KN_TRY(kn_output_text(target, html, err));
+        KN_TRY(kn_targets_text(targets, "report", html, err));
     }
-    KN_TRY(kn_result_save_json(result, run->settings, err));
+    KN_TRY(kn_targets_text(targets, "json", result->json, err));
     KN_TRY(kn_buffer_finish(&result->warnings, &run->input->warnings, err));
+    KN_TRY(kn_targets_commit(targets, &run->input->ticker, err));
     *out = result;
     result = NULL;
 done:
@@ -252,7 +253,7 @@ kn_status kn_job_risk(kn_result **out, const kn_settings *settings, kn_error *er
     kn_status status = KN_OK;
     risk_run run = {.settings = settings};
     *out = NULL;
-    KN_TRY(kn_input_new(&run.input, settings, err));
+    KN_TRY(kn_input_new(&run.input, settings, false, err));
     KN_TRY(table_read(run.input, err));
     KN_TRY(kn_input_encode(run.input, false, err));
     if (run.input->n_qis == 0) KN_FAIL(KN_USAGE, "which columns could an attacker know? Name them with --qi");

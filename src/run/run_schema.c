@@ -8,7 +8,6 @@
 #include "run/run_schema.h"
 
 #include "base/json_writer.h"
-#include "sink/output_file.h"
 
 static void put_label(kn_json *json, const kn_domain *domain, uint32_t node)
 {
@@ -111,14 +110,13 @@ done:
     return status;
 }
 
-kn_status kn_run_schema(const kn_release *release, const kn_settings *settings, kn_error *err)
+kn_status kn_run_schema(char **out, const kn_release *release, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *target = kn_settings_text(settings, "schema");
     const kn_table *table = release->tuples->table;
     kn_json json = {0};
-    char *text = NULL;
-    if (target == NULL) return KN_OK;
+    *out = NULL;
+    if (kn_settings_text(settings, "schema") == NULL) return KN_OK;
     kn_json_object(&json, NULL);
     kn_json_text(&json, "version", kn_version());
     kn_json_bytes(&json, "delimiter", &table->delimiter, 1);
@@ -132,10 +130,8 @@ kn_status kn_run_schema(const kn_release *release, const kn_settings *settings, 
     }
     kn_json_end(&json);
     kn_json_end(&json);
-    KN_TRY(kn_json_finish(&text, &json, err));
-    KN_TRY(kn_output_text(target, text, err));
+    KN_TRY(kn_json_finish(out, &json, err));
 done:
     kn_buffer_free(&json.out);
-    kn_free(text);
     return status;
 }

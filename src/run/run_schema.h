@@ -5,7 +5,7 @@
 #include "classes/release.h"
 #include "policy/settings.h"
 
-/* Does nothing unless the settings ask for it. */
-kn_status kn_run_schema(const kn_release *release, const kn_settings *settings, kn_error *err);
+/* Yours to kn_free; NULL when the settings do not ask for it. */
+kn_status kn_run_schema(char **out, const kn_release *release, const kn_settings *settings, kn_error *err);
 
 #endif

@@ -43,8 +43,7 @@ kn_status kn_job_verify(kn_result **out, const kn_settings *settings, kn_error *
     const char *order_text = kn_settings_text(settings, "order");
     *out = NULL;
     if (release == NULL) KN_FAIL(KN_USAGE, "which release? Give the name of a CSV file");
-    KN_TRY(kn_input_new(&input, settings, err));
-    if (strcmp(release, "-") == 0) KN_FAIL(KN_USAGE, "the release is read twice and cannot be standard input");
+    KN_TRY(kn_input_new(&input, settings, false, err));
     KN_TRY(read_columns(input, release, original != NULL, err));
     bool same_order = order_text != NULL && strcmp(order_text, "input") == 0;
     if (same_order && original != NULL) {
@@ -52,7 +51,7 @@ kn_status kn_job_verify(kn_result **out, const kn_settings *settings, kn_error *
         for (uint32_t row = 0; row < input->table->n_rows; row++) order[row] = row;
     }
     kn_written written = {.path = release,
-                          .name = release,
+                          .name = strcmp(release, "-") == 0 ? "standard input" : release,
                           .original_path = original != NULL ? input->path : NULL,
                           .order = order,
                           .n_order = input->table->n_rows,
@@ -61,8 +60,9 @@ kn_status kn_job_verify(kn_result **out, const kn_settings *settings, kn_error *
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_verdict_text(&result->text, verdict, err));
     KN_TRY(kn_verdict_json(&result->json, verdict, err));
-    KN_TRY(kn_result_save_json(result, settings, err));
     KN_TRY(kn_buffer_finish(&result->warnings, &input->warnings, err));
+    KN_TRY(kn_targets_text(input->targets, "json", result->json, err));
+    KN_TRY(kn_targets_commit(input->targets, &input->ticker, err));
     *out = result;
     result = NULL;
     KN_TRY(kn_verdict_status(verdict, err));

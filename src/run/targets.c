@@ -1,61 +1,67 @@
-/* Losing an input to an output, or a finished search to a folder that does not exist, is found out here. */
+/* Losing an input to an output, a finished search to a folder that does not exist, or a release to a report that did
+ * not fit on the disk, is prevented here. */
 #include "run/targets.h"
-
-#include "sink/output_file.h"
 
 #include <string.h>
 
-static const char *const target_options[] = {"output", "report", "json", "schema"};
-static const char *const source_options[] = {"data", "release", "original", "attack", "population"};
-enum { N_TARGETS = sizeof target_options / sizeof *target_options };
+/* In the order in which they take their places: whoever sees a new release finds all that belongs to it. */
+static const char *const options[] = {"schema", "json", "report", "output"};
+enum { N_TARGETS = sizeof options / sizeof *options };
 
-static bool is_stdio(const char *path) { return strcmp(path, "-") == 0; }
+struct kn_targets {
+    kn_files *files;
+    kn_output *outputs[N_TARGETS]; /* NULL: nobody asked for it */
+    bool used[N_TARGETS];
+};
 
-static kn_status is_source(const char *option, const char *target, const char *source, kn_error *err)
-{
-    if (source == NULL || is_stdio(source) || !kn_same_file(target, source)) return KN_OK;
-    return kn_error_set(err, KN_USAGE, "--%s %s is an input; choose another name", option, target);
-}
-
-static kn_status check_against_sources(const char *option, const char *target, const kn_settings *settings,
-                                       kn_error *err)
+kn_status kn_targets_new(kn_targets **out, const kn_settings *settings, kn_files *files, bool output_by_default,
+                         kn_error *err)
 {
     kn_status status = KN_OK;
-    for (size_t i = 0; i < sizeof source_options / sizeof *source_options; i++)
-        KN_TRY(is_source(option, target, kn_settings_text(settings, source_options[i]), err));
-    KN_TRY(is_source(option, target, settings->policy_path, err));
-    for (size_t i = 0; i < settings->items.n; i++) {
-        const kn_setting *item = &settings->items.items[i];
-        if (strcmp(item->option, "hierarchy") != 0) continue;
-        for (const char *equals = strchr(item->value, '='); equals != NULL; equals = strchr(equals + 1, '='))
-            KN_TRY(is_source(option, target, equals + 1, err));
+    const char *paths[N_TARGETS];
+    KN_NEW(*out, 1);
+    (*out)->files = files;
+    for (size_t i = N_TARGETS; i-- > 0;) {
+        paths[i] = kn_settings_text(settings, options[i]);
+        if (paths[i] == NULL && output_by_default && strcmp(options[i], "output") == 0) paths[i] = "-";
+        if (paths[i] != NULL) KN_TRY(kn_files_guard(files, options[i], paths[i], err));
     }
+    for (size_t i = N_TARGETS; i-- > 0;)
+        if (paths[i] != NULL) KN_TRY(kn_output_open(&(*out)->outputs[i], paths[i], err));
 done:
     return status;
 }
 
-kn_status kn_targets_check(const kn_settings *settings, bool output_by_default, kn_error *err)
+void kn_targets_free(kn_targets *targets)
+{
+    if (targets == NULL) return;
+    for (size_t i = 0; i < N_TARGETS; i++) kn_output_discard(targets->outputs[i]);
+    kn_free(targets);
+}
+
+kn_output *kn_targets_output(kn_targets *targets, const char *option)
+{
+    size_t i = 0;
+    while (strcmp(options[i], option) != 0) i++;
+    targets->used[i] = true;
+    return targets->outputs[i];
+}
+
+kn_status kn_targets_text(kn_targets *targets, const char *option, const char *text, kn_error *err)
+{
+    kn_output *output = kn_targets_output(targets, option);
+    return output != NULL ? kn_output_write(output, text, strlen(text), err) : KN_OK;
+}
+
+kn_status kn_targets_commit(kn_targets *targets, kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_output *probe = NULL;
-    const char *targets[N_TARGETS];
-    for (size_t i = 0; i < N_TARGETS; i++) {
-        targets[i] = kn_settings_text(settings, target_options[i]);
-        if (targets[i] == NULL && i == 0 && output_by_default) targets[i] = "-";
-        if (targets[i] == NULL) continue;
-        for (size_t other = 0; other < i; other++)
-            if (targets[other] != NULL &&
-                (strcmp(targets[i], targets[other]) == 0 ||
-                 (!is_stdio(targets[i]) && !is_stdio(targets[other]) && kn_same_file(targets[i], targets[other]))))
-                KN_FAIL(KN_USAGE, "--%s and --%s both go to %s; choose two places", target_options[other],
-                        target_options[i], is_stdio(targets[i]) ? "standard output" : targets[i]);
-        if (is_stdio(targets[i])) continue;
-        KN_TRY(check_against_sources(target_options[i], targets[i], settings, err));
-        KN_TRY(kn_output_open(&probe, targets[i], err));
-        kn_output_discard(probe);
-        probe = NULL;
-    }
+    kn_output *ready[N_TARGETS];
+    size_t n = 0;
+    KN_TRY(kn_files_check(targets->files, err));
+    for (size_t i = 0; i < N_TARGETS; i++)
+        if (targets->used[i] && targets->outputs[i] != NULL) ready[n++] = targets->outputs[i];
+    KN_TRY(kn_outputs_commit(ready, n, ticker, err));
 done:
-    kn_output_discard(probe);
     return status;
 }

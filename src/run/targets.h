@@ -1,11 +1,24 @@
-/* Where results go, looked at before any work is done. */
+/* Where a job's results go: opened before any work is done, all complete before the first takes its place. */
 #ifndef KN_RUN_TARGETS_H
 #define KN_RUN_TARGETS_H
 
+#include "base/files.h"
 #include "policy/settings.h"
+#include "sink/output_file.h"
 
-/* Refuses targets that are one of the inputs, targets that are one another, two of them on standard output, and targets
- * that cannot be written. `output_by_default`: the job's result goes to standard output when --output is not given. */
-kn_status kn_targets_check(const kn_settings *settings, bool output_by_default, kn_error *err);
+typedef struct kn_targets kn_targets;
+
+/* Opens what --output, --report, --json and --schema name and guards it in `files`. Refuses targets that are one
+ * another, two of them on standard output, and targets that cannot be written. `output_by_default`: the job's result
+ * goes to standard output when --output is not given. */
+kn_status kn_targets_new(kn_targets **out, const kn_settings *settings, kn_files *files, bool output_by_default,
+                         kn_error *err);
+void kn_targets_free(kn_targets *targets); /* what was not committed never was */
+/* To be written by the job; borrowed. NULL when nobody asked for it. */
+kn_output *kn_targets_output(kn_targets *targets, const char *option);
+/* All of `text` to --`option`, if anybody asked for it. */
+kn_status kn_targets_text(kn_targets *targets, const char *option, const char *text, kn_error *err);
+/* Everything that was written takes its place, --output last. None of it may be a file that was read. */
+kn_status kn_targets_commit(kn_targets *targets, kn_ticker *ticker, kn_error *err);
 
 #endif

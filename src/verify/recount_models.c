@@ -616,6 +616,7 @@ static kn_status read_population(population *people, const counting *c, const ch
                                 .latin1 = request->latin1,
                                 .wants = is_qi_name,
                                 .context = recount,
+                                .files = request->files,
                                 .ticker = request->ticker};
     kn_meaning_options how = {request->trim, request->guard_formulas};
     uint32_t *columns = NULL;

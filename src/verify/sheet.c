@@ -289,7 +289,7 @@ static kn_status open_source(source *in, const kn_sheet_options *options, kn_err
 {
     kn_status status = KN_OK;
     *in = (source){.file = -1, .name = options->name, .line = 1, .trim = options->trim, .capacity = 2 * BLOCK_BYTES};
-    in->file = open(options->path, O_RDONLY | O_CLOEXEC);
+    KN_TRY(kn_files_open(&in->file, options->files, options->path, err));
     if (in->file < 0) KN_FAIL(KN_INPUT, "cannot open %s: %s", options->name, strerror(errno));
     KN_NEW(in->buffer, in->capacity + SHORT);
     while (!in->at_end && in->n < 4) KN_TRY(refill(in, err));

@@ -6,6 +6,7 @@
 #ifndef KN_VERIFY_SHEET_H
 #define KN_VERIFY_SHEET_H
 
+#include "base/files.h"
 #include "base/tick.h"
 #include "table/batches.h"
 #include "table/table.h"
@@ -62,6 +63,7 @@ typedef struct kn_sheet_options {
     uint32_t fingerprint_column;
     uint64_t (*fingerprint)(const void *context, const char *bytes, size_t n_bytes);
     const void *context;
+    kn_files *files; /* of the run; may be NULL */
     kn_ticker *ticker;
 } kn_sheet_options;
 

@@ -550,6 +550,7 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
                                 .trim = request->trim,
                                 .fingerprint_column = KN_NONE,
                                 .context = request,
+                                .files = request->files,
                                 .ticker = request->ticker};
     if (job == 0) {
         options.path = request->release_path;
@@ -566,7 +567,8 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
         }
         if (files->recount->release->problem == NULL) KN_TRY(make_classes(files->recount, err));
     } else {
-        options.path = options.name = request->original_path;
+        options.path = request->original_path;
+        options.name = strcmp(options.path, "-") == 0 ? "standard input" : options.path;
         options.latin1 = request->latin1;
         options.wants = wants_original;
         options.fingerprint_column = person_column(request);

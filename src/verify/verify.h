@@ -4,6 +4,7 @@
 #ifndef KN_VERIFY_VERIFY_H
 #define KN_VERIFY_VERIFY_H
 
+#include "base/files.h"
 #include "base/pool.h"
 #include "base/tick.h"
 #include "hierarchy/domain.h"
@@ -45,6 +46,7 @@ typedef struct kn_verify_request {
                             there is no original. With rows removed, which ones is found by fitting them */
     bool counts_persons; /* k is about persons, whether or not a column says who: rows enough prove nothing then */
     bool guard_formulas; /* labels may carry a leading ' */
+    kn_files *files;     /* of the run; may be NULL */
     kn_pool *pool;
     kn_ticker *ticker;
 } kn_verify_request;

@@ -175,7 +175,7 @@ kn_status kn_csv_open(kn_csv_reader **out, const char *path, const kn_csv_option
     const char *name = options->name != NULL ? options->name : strcmp(path, "-") == 0 ? "stdin" : path;
     reader->name = kn_string_copy(name, strlen(name), err);
     if (reader->name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_TRY(kn_csv_source_open(&reader->source, path, options->encoding, err));
+    KN_TRY(kn_csv_source_open(&reader->source, path, options->encoding, options->files, err));
     reader->source.name = reader->name;
     KN_TRY(read_header(reader, err));
     *out = reader;

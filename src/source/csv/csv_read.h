@@ -12,6 +12,7 @@
 #ifndef KN_SOURCE_CSV_CSV_READ_H
 #define KN_SOURCE_CSV_CSV_READ_H
 
+#include "base/files.h"
 #include "source/source.h"
 
 typedef enum kn_encoding { KN_ENCODING_UTF8, KN_ENCODING_LATIN1, KN_ENCODING_UTF16 } kn_encoding;
@@ -26,6 +27,7 @@ typedef struct kn_csv_options {
     size_t n_null_values;
     bool redact;
     const char *name; /* what messages call the table; NULL: its path */
+    kn_files *files;  /* of the run; may be NULL */
 } kn_csv_options;
 
 typedef struct kn_csv_reader kn_csv_reader;

@@ -58,17 +58,17 @@ static void detect_encoding(kn_csv_source *source, kn_encoding encoding)
     memmove(source->raw, source->raw + source->bom_bytes, source->n_raw);
 }
 
-kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding encoding, kn_error *err)
+kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding encoding, kn_files *files, kn_error *err)
 {
     kn_status status = KN_OK;
     struct stat about;
     bool is_stdin = strcmp(path, "-") == 0;
-    *out = (kn_csv_source){.name = is_stdin ? "stdin" : path, .file = STDIN_FILENO, .raw_capacity = RAW_BYTES};
-    if (!is_stdin) out->file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    *out = (kn_csv_source){.name = is_stdin ? "stdin" : path, .file = -1, .raw_capacity = RAW_BYTES};
+    KN_TRY(kn_files_open(&out->file, files, path, err));
     if (out->file < 0) KN_FAIL(KN_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
     if (fstat(out->file, &about) == 0 && S_ISDIR(about.st_mode)) KN_FAIL(KN_INPUT, "%s: is a folder, not a file", path);
     if (fstat(out->file, &about) == 0 && S_ISREG(about.st_mode)) out->size_bytes = (uint64_t)about.st_size;
-    if (!is_stdin) posix_fadvise(out->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    posix_fadvise(out->file, 0, 0, POSIX_FADV_SEQUENTIAL);
     KN_NEW_RAW(out->raw, out->raw_capacity);
     KN_TRY(read_file(out, out->raw, 4, &out->n_raw, NULL, err));
     detect_encoding(out, encoding);
@@ -79,7 +79,7 @@ done:
 
 void kn_csv_source_close(kn_csv_source *source)
 {
-    if (source->file > STDIN_FILENO) close(source->file);
+    if (source->file >= 0) close(source->file);
     source->file = -1;
     kn_free(source->raw);
     source->raw = NULL;

@@ -18,8 +18,9 @@ typedef struct kn_csv_source {
     unsigned bom_bytes;
 } kn_csv_source;
 
-/* `path` "-" is stdin. A byte order mark decides the encoding, whatever was asked. */
-kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding encoding, kn_error *err);
+/* `path` "-" is stdin; `files` may be NULL. A byte order mark decides the encoding, whatever was asked. */
+kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding encoding, kn_files *files,
+                             kn_error *err);
 void kn_csv_source_close(kn_csv_source *source);
 /* Fills `out` with up to `capacity` (at least 32) bytes of UTF-8; less only at the end of the file, which gets a line
  * feed if its last line has none. What cannot be decoded from UTF-16 becomes bytes that are not valid UTF-8, so that
