@@ -1,6 +1,8 @@
 /* base/: messages, parameters, the pool, JSON, files. */
 #include "support.h"
 
+#include "base/formula.h"
+
 #include "base/buffer.h"
 #include "base/files.h"
 #include "base/json_writer.h"
@@ -313,6 +315,32 @@ static void a_failed_allocation_of_json_is_not_forgotten(void **state)
     }
 }
 
+static void a_guard_keeps_texts_apart_and_can_be_undone(void **state)
+{
+    static const struct {
+        const char *text;
+        bool formula;
+    } cases[] = {{"=1+1", true}, {"@x", true},     {"-a", true},   {"+a", true},     {"\tx", true},
+                 {"\r=x", true}, {"'=x", true},    {"''-x", true}, {"-5..-1", true}, {"-1-1", true},
+                 {"-5e", true},  {"+.", true},     {"-5", false},  {"+5.25", false}, {"-.5", false},
+                 {"-5.", false}, {"-1e+5", false}, {"'-5", false}, {"-", false},     {"=", false},
+                 {"a=b", false}, {"'a", false},    {"", false},    {"'", false},     {"*", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (kn_is_formula(cases[i].text, strlen(cases[i].text)) != cases[i].formula) fail_msg("%s", cases[i].text);
+    kn_rng rng = kn_rng_new(4, 4);
+    for (int round = 0; round < 20000; round++) {
+        char text[8], guarded[9];
+        size_t n = kn_rng_below(&rng, 7), n_guarded = 0;
+        for (size_t i = 0; i < n; i++) text[i] = "'=-+5.ea"[kn_rng_below(&rng, 8)];
+        if (kn_is_formula(text, n)) guarded[n_guarded++] = '\'';
+        memcpy(guarded + n_guarded, text, n);
+        n_guarded += n;
+        assert_true(n_guarded < 2 || strchr("=+-", guarded[0]) == NULL || !kn_is_formula(guarded, n_guarded));
+        const char *back = kn_formula_unguard(guarded, &n_guarded);
+        assert_true(n_guarded == n && memcmp(back, text, n) == 0);
+    }
+}
+
 /* --- Files ----------------------------------------------------------------------------------------------------- */
 
 static char folder[64];
@@ -543,6 +571,7 @@ int main(void)
         cmocka_unit_test(standard_input_is_kept_and_known),
         cmocka_unit_test(what_cannot_be_opened_says_why),
         cmocka_unit_test(every_allocation_for_a_pipe_may_fail),
+        cmocka_unit_test(a_guard_keeps_texts_apart_and_can_be_undone),
     };
     return cmocka_run_group_tests_name("base", tests, make_folder, remove_folder);
 }

@@ -4,6 +4,7 @@
 #include "base/param.h"
 #include "base/words.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -20,6 +21,7 @@ typedef struct header {
     const char *const *names;
     uint32_t n;
     kn_columns_mode mode;
+    const kn_settings *settings;
 } header;
 
 static uint32_t find_name(const header *head, const char *name, size_t n_bytes)
@@ -29,13 +31,33 @@ static uint32_t find_name(const header *head, const char *name, size_t n_bytes)
     return KN_NONE;
 }
 
+bool kn_settings_name_column(const kn_settings *settings, const char *name)
+{
+    const char *person = kn_settings_text(settings, "person");
+    if (person != NULL && strcmp(person, name) == 0) return true;
+    for (size_t i = 0; i < settings->items.n; i++)
+        for (size_t r = 0; r < sizeof role_options / sizeof *role_options; r++)
+            if (strcmp(settings->items.items[i].option, role_options[r].option) == 0 &&
+                kn_words_hold(settings->items.items[i].value, name))
+                return true;
+    return false;
+}
+
+const char *kn_settings_column_shown(char *buffer, const kn_settings *settings, const char *name, uint32_t index)
+{
+    if (!kn_settings_flag(settings, "redact") || kn_settings_name_column(settings, name)) return name;
+    snprintf(buffer, KN_SHOWN_BYTES, "#%u", index + 1);
+    return buffer;
+}
+
 static kn_status unknown_column(const header *head, const kn_setting *setting, const char *name, size_t n_bytes,
                                 kn_error *err)
 {
     kn_buffer list = {0};
+    char place[KN_SHOWN_BYTES], shown[KN_SHOWN_BYTES];
     for (uint32_t i = 0; i < head->n && list.n < 600; i++)
-        kn_buffer_printf(&list, "%s%s", i != 0 ? ", " : "", head->names[i]);
-    char place[KN_SHOWN_BYTES];
+        kn_buffer_printf(&list, "%s%s", i != 0 ? ", " : "",
+                         kn_settings_column_shown(shown, head->settings, head->names[i], i));
     kn_status status =
         kn_error_set(err, KN_USAGE, "%s: the data has no column '%.*s'; it has %s", kn_setting_place(place, setting),
                      (int)(n_bytes < 80 ? n_bytes : 80), name, list.bytes != NULL ? list.bytes : "none");
@@ -175,6 +197,7 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
     if (how == NULL) how = settings->policy_path != NULL ? "error" : "drop";
     uint32_t n_dropped = 0;
     kn_buffer names = {0};
+    char shown[KN_SHOWN_BYTES];
     for (uint32_t i = 0; i < head->n; i++) {
         if (given_by[i] != NULL) continue;
         if (strcmp(how, "insensitive") == 0) {
@@ -182,7 +205,8 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
             continue;
         }
         choices[i].role = KN_ROLE_DROPPED;
-        kn_buffer_printf(&names, "%s%s", n_dropped++ != 0 ? ", " : "", head->names[i]);
+        kn_buffer_printf(&names, "%s%s", n_dropped++ != 0 ? ", " : "",
+                         kn_settings_column_shown(shown, settings, head->names[i], i));
     }
     kn_status status = KN_OK;
     if (head->mode != KN_COLUMNS_OF_DATA) n_dropped = 0;
@@ -203,7 +227,7 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     kn_status status = KN_OK;
     kn_column_choice *choices = NULL;
     const kn_setting **given_by = NULL;
-    header head = {names, n_names, mode};
+    header head = {names, n_names, mode, settings};
     char place[KN_SHOWN_BYTES];
     uint32_t n_mentions = 0;
     *out = NULL;

@@ -35,7 +35,8 @@ static const kn_option options[] = {
     {"schema", 0, "FILE", IN_OUT, "also write the released columns, types and labels as JSON", A},
     {"original", 0, "FILE", IN_OUT, "the table the release was made from", V},
     {"order", 0, "sorted|input", IN_OUT, "order of the released rows; input keeps the original's", A | V},
-    {"guard-formulas", 0, NULL, IN_OUT, "put ' before released labels that a spreadsheet would execute", A | V | M},
+    {"guard-formulas", 0, NULL, IN_OUT, "put ' before released cells and names that a spreadsheet would execute",
+     A | V | M},
     {"language", 0, "en|de", IN_OUT, "language of the report", A | L | R | C},
 
     {"qi", 0, "a,b", COLUMNS, "quasi-identifiers: generalized", ASK | H},
@@ -78,7 +79,8 @@ static const kn_option options[] = {
 
     {"color", 0, "auto|always|never", TERMINAL, "colour (default auto; NO_COLOR is honoured)", ALL},
     {"progress", 0, "auto|always|never", TERMINAL, "progress of long work (default auto)", ALL},
-    {"redact", 0, NULL, TERMINAL, "no value of the data in any message", ALL},
+    {"redact", 0, NULL, TERMINAL, "no value of the data in any message; columns that you do not name are #1, #2, ...",
+     ALL},
     {"quiet", 'q', NULL, TERMINAL, "errors only", ALL},
     {"verbose", 'v', NULL, TERMINAL, "more detail", ALL},
     {"help", 'h', NULL, TERMINAL, "this help", ALL},

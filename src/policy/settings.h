@@ -86,6 +86,12 @@ typedef enum kn_columns_mode {
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
                               uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_error *err);
 
+/* What messages call a column of a file: its name. Under --redact `#3`, unless the user named it: where there is no
+ * header after all, the names are the first person's data. `buffer` as large as KN_SHOWN_BYTES. */
+const char *kn_settings_column_shown(char *buffer, const kn_settings *settings, const char *name, uint32_t index);
+/* Whether some setting gives the column a role. */
+bool kn_settings_name_column(const kn_settings *settings, const char *name);
+
 /* Translates a policy file into settings (policy_file.c). */
 kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err);
 

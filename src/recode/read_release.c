@@ -5,6 +5,7 @@
  * were removed. No row is matched with its original: every measure follows from classes, cells and histograms. */
 #include "recode/recode.h"
 
+#include "base/formula.h"
 #include "hierarchy/build.h"
 #include "classes/histogram.h"
 #include "recode/cells.h"
@@ -60,11 +61,8 @@ static kn_status parse_cells(reading *r, uint32_t q, const char *path, bool reda
         size_t n;
         const char *bytes = kn_column_bytes(column, i, &n);
         kn_error reason = {0};
+        if (r->guard_formulas) bytes = kn_formula_unguard(bytes, &n);
         status = kn_cell_parse(&r->cells[q][i], domain, r->release->sets, bytes, n, &reason);
-        if (status != KN_OK && r->guard_formulas && n > 1 && bytes[0] == '\'') {
-            reason = (kn_error){0};
-            status = kn_cell_parse(&r->cells[q][i], domain, r->release->sets, bytes + 1, n - 1, &reason);
-        }
         if (status != KN_OK) {
             char shown[KN_SHOWN_BYTES];
             KN_FAIL(status, "%s:%llu: column '%s': %s is no generalization of the column's values: %s", path,
@@ -145,7 +143,7 @@ static int compare_spellings(const void *a, const void *b)
 
 /* For each spelling of the released sensitive column the original's value. */
 static kn_status match_values(uint32_t **out, const kn_column *released, const kn_column *original, const char *path,
-                              bool redact, kn_error *err)
+                              bool guard_formulas, bool redact, kn_error *err)
 {
     kn_status status = KN_OK;
     spelling_key *keys = NULL;
@@ -159,6 +157,7 @@ static kn_status match_values(uint32_t **out, const kn_column *released, const k
     for (uint32_t i = 0; i < released->n_spellings; i++) {
         spelling_key key = {0};
         key.bytes = kn_column_bytes(released, i, &key.n_bytes);
+        if (guard_formulas) key.bytes = kn_formula_unguard(key.bytes, &key.n_bytes);
         spelling_key *found = bsearch(&key, keys, original->n_spellings, sizeof *keys, compare_spellings);
         char shown[KN_SHOWN_BYTES];
         if (found == NULL)
@@ -209,7 +208,7 @@ static kn_status count_histograms(reading *r, const uint32_t *row_class, const c
         struct kn_class_histograms *h = &r->release->histograms[s];
         const kn_column *original = t->sensitive[s].column;
         kn_column released = r->table->columns[kn_table_find(r->table, original->name)];
-        KN_TRY(match_values(&values, &released, original, path, redact, err));
+        KN_TRY(match_values(&values, &released, original, path, r->guard_formulas, redact, err));
         released.spelling_value = values; /* counted in the original's values */
         released.n_values = t->sensitive[s].n_values;
         KN_TRY(kn_histograms(&h->start, &h->values, &h->counts, &released, row_class, r->table->n_rows,
@@ -232,6 +231,7 @@ static kn_status read_file(reading *r, const char *path, const kn_csv_options *o
     kn_csv_options released_options = *options;
     released_options.name = NULL;
     released_options.delimiter = r->tuples->table->delimiter;
+    released_options.guarded_names = r->guard_formulas;
     released_options.encoding = KN_ENCODING_UTF8; /* what we write, whatever the table was */
     KN_TRY(kn_csv_open(&reader, path, &released_options, err));
     KN_TRY(plan_columns(&plans, reader, r->tuples, path, err));

@@ -138,17 +138,19 @@ static void warn_of_copied_columns(kn_input *input)
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const kn_column *column = &table->columns[c];
         if (column->role != KN_ROLE_SENSITIVE && column->role != KN_ROLE_INSENSITIVE) continue;
+        char shown[KN_SHOWN_BYTES];
         if (table->n_rows >= FEW_ROWS && column->n_values > 0.9 * table->n_rows)
             kn_buffer_printf(&input->warnings,
                              "column '%s' is copied, but %u of %u rows have a value of their own there: it may "
                              "identify people\n",
-                             column->name, column->n_values, table->n_rows);
+                             kn_settings_column_shown(shown, input->settings, column->name, c), column->n_values,
+                             table->n_rows);
     }
 }
 
-static bool missing_is_wildcard(const kn_settings *settings)
+bool kn_input_missing_is_wildcard(const kn_input *input)
 {
-    const char *missing = kn_settings_text(settings, "missing");
+    const char *missing = kn_settings_text(input->settings, "missing");
     return missing != NULL && strcmp(missing, "wildcard") == 0;
 }
 
@@ -163,7 +165,7 @@ static kn_status refuse_stars(const kn_input *input, kn_error *err)
         uint32_t star = column->role == KN_ROLE_QUASI ? kn_column_find_text(column, "*", 1) : KN_NONE;
         if (star == KN_NONE) continue;
         bool is_missing = column->has_missing && kn_column_value(column, star) == column->n_values - 1;
-        if (is_missing && missing_is_wildcard(input->settings)) continue;
+        if (is_missing && kn_input_missing_is_wildcard(input)) continue;
         return kn_error_set(
             err, KN_INPUT,
             "%s, line %llu, column %s: the value %s would be ambiguous, because in a release * means any value; "
@@ -254,7 +256,7 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     kn_status status = KN_OK;
     uint32_t *quasi = NULL;
     double began = kn_seconds_now();
-    bool wildcard = missing_is_wildcard(input->settings);
+    bool wildcard = kn_input_missing_is_wildcard(input);
     KN_TRY(list_quasi(&quasi, &input->n_qis, input, err));
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {

@@ -51,6 +51,8 @@ kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mod
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
 kn_status kn_input_goals(kn_input *input, kn_error *err);
 
+/* --missing wildcard: a missing cell may be any value. */
+bool kn_input_missing_is_wildcard(const kn_input *input);
 /* The models asked for, without data: -k and --model, flags before policy. Fills model_specs. */
 kn_status kn_input_model_specs(kn_input *input, kn_error *err);
 /* --max-suppressed in rows. */

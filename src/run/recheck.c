@@ -10,8 +10,11 @@ static kn_status list_columns(kn_verify_column **out, const kn_input *input, kn_
     KN_NEW(*out, table->n_columns);
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const kn_column *column = &table->columns[c];
-        (*out)[c] = (kn_verify_column){
-            .name = column->name, .role = column->role, .type = column->type, .is_person = column->is_person};
+        (*out)[c] = (kn_verify_column){.name = column->name,
+                                       .role = column->role,
+                                       .type = column->type,
+                                       .is_person = column->is_person,
+                                       .hide_name = !kn_settings_name_column(input->settings, column->name)};
         for (uint32_t q = 0; q < input->n_qis; q++)
             if (input->domains[q]->column == column) (*out)[c].domain = input->domains[q];
         for (uint32_t s = 0; input->tuples != NULL && s < input->tuples->n_sensitive; s++)

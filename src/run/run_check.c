@@ -2,7 +2,6 @@
  * new or gone, hierarchies that do not fit, models that no release can meet, an algorithm that cannot serve them; then
  * how large the search is, and roughly what it will cost. */
 #include "base/json_writer.h"
-#include "base/words.h"
 #include "hierarchy/build.h"
 #include "run/input.h"
 #include "run/jobs.h"
@@ -42,19 +41,6 @@ static bool is_finding(checking *about, kn_status *status, kn_error *inner, kn_e
     return true;
 }
 
-static bool is_named(const kn_settings *settings, const char *name)
-{
-    static const char *const roles[] = {"qi", "sensitive", "identifier", "insensitive"};
-    const char *person = kn_settings_text(settings, "person");
-    if (person != NULL && strcmp(person, name) == 0) return true;
-    for (size_t i = 0; i < settings->items.n; i++)
-        for (size_t r = 0; r < sizeof roles / sizeof *roles; r++)
-            if (strcmp(settings->items.items[i].option, roles[r]) == 0 &&
-                kn_words_hold(settings->items.items[i].value, name))
-                return true;
-    return false;
-}
-
 /* Columns of the table that the policy does not name. Names that the table lacks are reported by the reading itself. */
 static kn_status columns_check(checking *about, const char *path, kn_error *err)
 {
@@ -65,8 +51,10 @@ static kn_status columns_check(checking *about, const char *path, kn_error *err)
     bool is_error = how != NULL ? strcmp(how, "error") == 0 : about->settings->policy_path != NULL;
     for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++) {
         const char *name = kn_csv_column_name(reader, c);
-        if (is_error && !is_named(about->settings, name))
-            finding(about, "column '%s' is in the table, but has no role", name);
+        char shown[KN_SHOWN_BYTES];
+        if (is_error && !kn_settings_name_column(about->settings, name))
+            finding(about, "column '%s' is in the table, but has no role",
+                    kn_settings_column_shown(shown, about->settings, name, c));
     }
 done:
     kn_csv_close(reader);
@@ -92,6 +80,7 @@ static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error 
                                         .max_level = choice->max_level,
                                         .redact = input->redact,
                                         .files = input->files,
+                                        .missing_is_wildcard = kn_input_missing_is_wildcard(input),
                                         .where = choice->hierarchy_where};
         kn_error inner = {0};
         status = kn_domain_build(&domain, column, input->table->source, input->table->n_rows, &request, &inner);

@@ -4,11 +4,13 @@
  * Roles are guessed from names (English and German) and from contents; what nothing speaks for becomes a
  * quasi-identifier, because a column that an attacker may know and nobody generalized is the usual mistake. */
 #include "base/json_writer.h"
-#include "hierarchy/build.h"
+#include "hierarchy/builders.h"
 #include "risk/risk.h"
 #include "run/input.h"
 #include "run/jobs.h"
 #include "run/result.h"
+#include "table/dates.h"
+#include "table/number.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -386,6 +388,33 @@ done:
     return status;
 }
 
+/* A number, a date, or what another row has in the same column. */
+static bool looks_like_data(const kn_column *column)
+{
+    kn_decimal decimal;
+    size_t n = strlen(column->name);
+    return kn_decimal_parse(&decimal, column->name, n, true) != KN_NUMBER_NONE ||
+           kn_date_forms(column->name, n, ~0u) != 0 || kn_column_find_text(column, column->name, n) != KN_NONE;
+}
+
+/* The suggested policy is made of names. Where there is no header they are somebody's data. */
+static kn_status header_check(kn_input *input, kn_error *err)
+{
+    for (uint32_t c = 0; c < input->table->n_columns && input->table->has_header; c++) {
+        if (!looks_like_data(&input->table->columns[c])) continue;
+        if (input->redact)
+            return kn_error_set(err, KN_USAGE,
+                                "%s: the first line looks like data (column %u), and --redact shows none; say "
+                                "--no-header, or give the columns names",
+                                input->table->source, c + 1);
+        kn_buffer_printf(&input->warnings,
+                         "the first line looks like data (column %u); if the file has no header, say --no-header\n",
+                         c + 1);
+        break;
+    }
+    return KN_OK;
+}
+
 kn_status kn_job_profile(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -395,6 +424,7 @@ kn_status kn_job_profile(kn_result **out, const kn_settings *settings, kn_error 
     *out = NULL;
     KN_TRY(kn_input_new(&about.input, settings, true, err));
     KN_TRY(table_read(about.input, err));
+    KN_TRY(header_check(about.input, err));
     KN_TRY(guesses_make(&about, err));
     KN_TRY(sets_count(&about, err));
     KN_TRY(kn_result_new(&result, err));

@@ -20,7 +20,10 @@ static void find_encoding(kn_input *input, const char *release)
 static kn_status read_columns(kn_input *input, const char *release, bool has_original, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (!has_original) find_encoding(input, release);
+    if (!has_original) {
+        input->csv.guarded_names = kn_settings_flag(input->settings, "guard-formulas");
+        find_encoding(input, release);
+    }
     KN_TRY(kn_input_read(input, has_original ? "original" : "release",
                          has_original ? KN_COLUMNS_OF_ORIGINAL : KN_COLUMNS_OF_RELEASE, err));
     if (has_original) KN_TRY(kn_input_encode(input, false, err));

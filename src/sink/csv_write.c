@@ -11,6 +11,7 @@
 #include "sink/csv_write.h"
 
 #include "base/bits.h"
+#include "base/formula.h"
 #include "base/radix_sort.h"
 #include "recode/cells.h"
 
@@ -110,9 +111,19 @@ done:
     return status;
 }
 
+/* Whatever is written passes here: cells, generalized or not, and names. */
 static void append_item(const writer *w, kn_buffer *texts, bool last_column, const char *bytes, size_t n)
 {
-    append_cell(texts, bytes, n, w->delimiter, w->n_columns == 1);
+    if (w->guard_formulas && kn_is_formula(bytes, n)) {
+        kn_buffer guarded = {0};
+        kn_buffer_char(&guarded, '\'');
+        kn_buffer_append(&guarded, bytes, n);
+        append_cell(texts, guarded.bytes != NULL ? guarded.bytes : "", guarded.n, w->delimiter, w->n_columns == 1);
+        texts->failed |= guarded.failed;
+        kn_buffer_free(&guarded);
+    } else {
+        append_cell(texts, bytes, n, w->delimiter, w->n_columns == 1);
+    }
     if (last_column) kn_buffer_text(texts, w->table->line_end);
     else kn_buffer_char(texts, w->delimiter);
 }
@@ -156,9 +167,6 @@ done:
     return status;
 }
 
-/* A generalized label that a spreadsheet would take for a formula. Original values are left alone: they were there. */
-static bool is_formula(const kn_buffer *text) { return text->n > 1 && strchr("=+-@", text->bytes[0]) != NULL; }
-
 static kn_status cell_text(kn_buffer *text, const writer *w, uint32_t q, const kn_cell *cell, uint32_t spelling,
                            kn_error *err)
 {
@@ -173,13 +181,8 @@ static kn_status cell_text(kn_buffer *text, const writer *w, uint32_t q, const k
             return text->failed ? kn_error_set(err, KN_RESOURCES, "out of memory") : KN_OK;
         }
     }
-    kn_buffer label = {0};
-    kn_cell_text(&label, cell, domain, w->release->sets);
-    if (w->guard_formulas && is_formula(&label)) kn_buffer_char(text, '\'');
-    kn_buffer_append(text, label.bytes != NULL ? label.bytes : "", label.n);
-    bool failed = text->failed || label.failed;
-    kn_buffer_free(&label);
-    return failed ? kn_error_set(err, KN_RESOURCES, "out of memory") : KN_OK;
+    kn_cell_text(text, cell, domain, w->release->sets);
+    return text->failed ? kn_error_set(err, KN_RESOURCES, "out of memory") : KN_OK;
 }
 
 /* Distinct (cell, spelling) pairs of the classes are the items; one more is the suppressed rows' star. */

@@ -41,7 +41,7 @@ void kn_source_close(kn_source *source)
 }
 
 /* A hash table: a header may have thousands of columns. */
-kn_status kn_names_check(char *const *names, uint32_t n_names, const char *where, kn_error *err)
+kn_status kn_names_check(char *const *names, uint32_t n_names, const char *where, bool redact, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *slots = NULL; /* column + 1; 0: free */
@@ -55,7 +55,7 @@ kn_status kn_names_check(char *const *names, uint32_t n_names, const char *where
             char shown[KN_SHOWN_BYTES];
             if (strcmp(names[other], names[i]) == 0)
                 KN_FAIL(KN_INPUT, "%s: columns %u and %u are both called %s; rename one", where, other + 1, i + 1,
-                        kn_value_shown(shown, names[i], strlen(names[i]), false));
+                        kn_value_shown(shown, names[i], strlen(names[i]), redact));
         }
         slots[at] = i + 1;
     }

@@ -78,7 +78,7 @@ static inline kn_status kn_source_read(kn_table **out, kn_source *source, const 
 static inline kn_text_form kn_source_form(const kn_source *source) { return source->type->form(source->reader); }
 
 /* For the types: two columns of one name are refused; `where` for the message. */
-kn_status kn_names_check(char *const *names, uint32_t n_names, const char *where, kn_error *err);
+kn_status kn_names_check(char *const *names, uint32_t n_names, const char *where, bool redact, kn_error *err);
 /* A table with these columns, none of them filled. */
 kn_status kn_table_new(kn_table **out, const char *source, char *const *names, const kn_column_plan *plans,
                        uint32_t n_columns, kn_error *err);

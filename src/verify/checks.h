@@ -50,6 +50,8 @@ kn_status kn_recount_note(kn_recount *recount, size_t slot, kn_check_state state
 
 /* "class age='30..39', sex='M' (4 rows, the first on line 17)". */
 void kn_recount_show_class(kn_buffer *out, const kn_recount *recount, uint32_t class_index);
+/* What messages call a column of the request. */
+const char *kn_recount_column_shown(char buffer[KN_SHOWN_BYTES], const kn_recount *recount, uint32_t column);
 /* A cell of a file, quoted, at most 40 bytes, or "(redacted)". */
 void kn_recount_show_text(kn_buffer *out, const kn_recount *recount, const kn_sheet_column *column, uint32_t code);
 

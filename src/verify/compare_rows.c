@@ -194,9 +194,10 @@ done:
 
 static void show_wrong(kn_buffer *out, const kn_recount *recount, const column_job *job)
 {
+    char shown[KN_SHOWN_BYTES];
     uint32_t row = job->first_wrong, from = recount->order[row];
     kn_buffer_printf(out, "line %llu, column '%.40s': ", (unsigned long long)kn_sheet_line(recount->release, row),
-                     recount->request->columns[job->column].name);
+                     kn_recount_column_shown(shown, recount, job->column));
     kn_recount_show_text(out, recount, released(recount, job->column),
                          kn_sheet_code(released(recount, job->column), row));
     kn_buffer_text(out, job->meaning != NULL ? " does not generalize the original " : " is not the original ");
@@ -428,8 +429,9 @@ static void show_crowded(kn_buffer *out, const kn_recount *recount, const crowde
 
 static void show_misfit(kn_buffer *out, const kn_recount *recount, uint32_t row, uint32_t column)
 {
+    char shown[KN_SHOWN_BYTES];
     kn_buffer_printf(out, "line %llu, column '%.40s': ", (unsigned long long)kn_sheet_line(recount->release, row),
-                     recount->request->columns[column].name);
+                     kn_recount_column_shown(shown, recount, column));
     kn_recount_show_text(out, recount, released(recount, column), kn_sheet_code(released(recount, column), row));
     kn_buffer_text(out, " is left over: the released cells of this column cannot be the original's values generalized, "
                         "in whatever order");

@@ -18,6 +18,8 @@
  * parsed here. */
 #include "verify/meaning.h"
 
+#include "base/formula.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -396,7 +398,7 @@ static kn_status read_released(kn_meaning *meaning, kn_released_text *text, cons
                                const char *bytes, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
-    *text = (kn_released_text){.low = NAN, .high = NAN, .number = NAN};
+    *text = (kn_released_text){.bytes = bytes, .n_bytes = n_bytes, .low = NAN, .high = NAN, .number = NAN};
     text->same = kn_text_find(meaning->original_column, bytes, n_bytes);
     text->everything = n_bytes == 1 && bytes[0] == '*';
     text->missing = read_text(&text->number, meaning, bytes, n_bytes) == KN_TEXT_MISSING;
@@ -437,10 +439,13 @@ static kn_status read_releaseds(kn_meaning *meaning, const label_index *index, c
         const char *bytes = kn_text(column, i, &n_bytes);
         kn_released_text *text = &meaning->releaseds[i];
         if (options->trim) trim_blanks(&bytes, &n_bytes);
-        KN_TRY(read_released(meaning, text, index, scratch, bytes, n_bytes, err));
-        if (options->guard_formulas && says_nothing(text) && n_bytes >= 2 && bytes[0] == '\'' &&
-            memchr("=+-@", bytes[1], 4) != NULL)
-            KN_TRY(read_released(meaning, text, index, scratch, bytes + 1, n_bytes - 1, err));
+        size_t n_plain = n_bytes;
+        const char *plain = options->guard_formulas ? kn_formula_unguard(bytes, &n_plain) : bytes;
+        KN_TRY(read_released(meaning, text, index, scratch, plain, n_plain, err));
+        /* others guard negative numbers too */
+        if (options->guard_formulas && says_nothing(text) && n_plain >= 2 && plain[0] == '\'' &&
+            memchr("=+-@", plain[1], 4) != NULL)
+            KN_TRY(read_released(meaning, text, index, scratch, plain + 1, n_plain - 1, err));
     }
 done:
     kn_free(scratch);
@@ -484,20 +489,19 @@ void kn_meaning_free(kn_meaning *meaning)
 
 static bool is_same_number(const kn_meaning *meaning, uint32_t original, uint32_t released)
 {
-    size_t n_a, n_b;
-    const char *a = kn_text(meaning->original_column, original, &n_a);
-    const char *b = kn_text(meaning->released_column, released, &n_b);
-    if (n_b > 0 && b[0] == '\'') b++, n_b--;
-    return same_number(&meaning->reading, a, n_a, b, n_b);
+    size_t n;
+    const char *bytes = kn_text(meaning->original_column, original, &n);
+    const kn_released_text *text = &meaning->releaseds[released];
+    return same_number(&meaning->reading, bytes, n, text->bytes, text->n_bytes);
 }
 
 /* As many bytes, each the same or hidden behind a star, the stars at one end. */
 static bool mask_covers(const kn_meaning *meaning, uint32_t original, uint32_t released)
 {
-    size_t n, n_mask, at = 0;
+    size_t n, at = 0;
     const char *bytes = kn_text(meaning->original_column, original, &n);
-    const char *mask = kn_text(meaning->released_column, released, &n_mask);
-    if (n != n_mask) return false;
+    const char *mask = meaning->releaseds[released].bytes;
+    if (n != meaning->releaseds[released].n_bytes) return false;
     while (at < n && mask[at] == '*') at++;
     if (at > 0) return memcmp(bytes + at, mask + at, n - at) == 0;
     while (at < n && mask[n - 1 - at] == '*') at++;

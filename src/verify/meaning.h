@@ -16,6 +16,8 @@ typedef struct kn_original_text {
 
 /* A released text: everything that it can stand for. */
 typedef struct kn_released_text {
+    const char *bytes; /* without guard, and without blanks where those do not count */
+    size_t n_bytes;
     bool everything;                  /* * */
     bool missing;                     /* the missing value, or a set that holds it */
     bool masked;                      /* 130** */
@@ -41,7 +43,7 @@ typedef struct kn_meaning {
 
 typedef struct kn_meaning_options {
     bool trim;           /* blanks around labels and released texts are not part of them */
-    bool guard_formulas; /* a released ' before = + - @ is not part of the text */
+    bool guard_formulas; /* a released ' before a formula is not part of the text */
 } kn_meaning_options;
 
 /* What is passed must outlive the result. */

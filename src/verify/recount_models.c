@@ -27,6 +27,7 @@
 // clang-format on
 #include "verify/checks.h"
 
+#include "base/formula.h"
 #include "base/param.h"
 #include "base/words.h"
 #include "verify/inside.h"
@@ -497,6 +498,7 @@ static bool protect(counting *c, const char *name, size_t n_bytes)
     for (uint32_t i = 0; i < texts->n_texts; i++) {
         size_t n;
         const char *bytes = kn_text(texts, i, &n);
+        if (c->recount->original == NULL && c->recount->request->guard_formulas) bytes = kn_formula_unguard(bytes, &n);
         bool same = n == n_bytes && memcmp(bytes, name, n) == 0;
         if (!same && is_number && kn_text_read(&number, canonical, reading, bytes, n) == KN_TEXT_NUMBER)
             same = strcmp(canonical, wanted) == 0;

@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "base/buffer.h"
+#include "base/formula.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -694,7 +695,10 @@ static kn_status read_first_line(first_line *line, source *in, const kn_sheet_op
         line->problem = found.problem;
         if (found.problem != NULL) goto done;
         KN_RESERVE(&line->names, 1);
-        char *name = kn_string_copy(found.bytes, found.n_bytes, err);
+        size_t n_name = found.n_bytes;
+        bool guarded = options->guarded_names && !options->no_header;
+        const char *bytes = guarded ? kn_formula_unguard(found.bytes, &n_name) : found.bytes;
+        char *name = kn_string_copy(bytes, n_name, err);
         if (name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         line->names.items[line->names.n++] = name;
         line->n_lines += found.n_line_ends;

@@ -51,6 +51,7 @@ typedef struct kn_sheet_options {
     bool only_used;            /* a dictionary of it that holds what no row has is a problem: it would leave, too */
     char delimiter;            /* '\0': the one of , ; tab | that gives the expected columns, or most columns */
     bool no_header, trim, latin1;
+    bool guarded_names;          /* a ' before a name that would be a formula is not part of it */
     const char *const *expected; /* names the header should have */
     size_t n_expected;
     /* Is this column's text needed? */

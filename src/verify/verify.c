@@ -15,6 +15,7 @@
  * Reading takes one job per file; see sheet.c for cost and memory. */
 #include "verify/checks.h"
 
+#include "base/formula.h"
 #include "base/hash.h"
 
 #include <assert.h>
@@ -204,30 +205,46 @@ static bool has_no_role(const kn_verify_request *request, const char *name)
     return false;
 }
 
+static const char *number_shown(char buffer[KN_SHOWN_BYTES], uint32_t column)
+{
+    snprintf(buffer, KN_SHOWN_BYTES, "#%u", column + 1);
+    return buffer;
+}
+
+const char *kn_recount_column_shown(char buffer[KN_SHOWN_BYTES], const kn_recount *recount, uint32_t column)
+{
+    const kn_verify_column *about = &recount->request->columns[column];
+    return recount->request->redact && about->hide_name ? number_shown(buffer, column) : about->name;
+}
+
 /* What is wrong with the released columns, or nothing. Their order is known only with the original. */
 static void describe_columns(kn_buffer *problem, const kn_recount *recount)
 {
     const kn_verify_request *request = recount->request;
     const kn_sheet *release = recount->release;
     uint32_t n_expected = 0, last = KN_NONE;
+    char shown[KN_SHOWN_BYTES];
     for (uint32_t c = 0; c < request->n_columns; c++) {
         if (!is_released(request->columns[c].role)) continue;
         n_expected++;
         uint32_t at = recount->in_release[c];
         if (at == KN_NONE) {
-            kn_buffer_printf(problem, "column '%.40s' is missing; ", request->columns[c].name);
+            kn_buffer_printf(problem, "column '%.40s' is missing; ", kn_recount_column_shown(shown, recount, c));
             continue;
         }
         if (recount->original != NULL && last != KN_NONE && at < last)
-            kn_buffer_printf(problem, "column '%.40s' is not where the original has it; ", request->columns[c].name);
+            kn_buffer_printf(problem, "column '%.40s' is not where the original has it; ",
+                             kn_recount_column_shown(shown, recount, c));
         last = at;
     }
     for (uint32_t at = 0; at < release->n_columns && !request->no_header; at++) {
         const char *name = release->columns[at].name;
+        const char *calls = request->redact ? number_shown(shown, at) : name; /* the header may be a line of data */
         if (!wants_release(request, at, name))
-            kn_buffer_printf(problem, "column '%.40s' %sshould not be there; ", name,
+            kn_buffer_printf(problem, "column '%.40s' %sshould not be there; ", calls,
                              has_no_role(request, name) ? "has no role and " : "");
-        else if (kn_sheet_find(release, name) != at) kn_buffer_printf(problem, "column '%.40s' is there twice; ", name);
+        else if (kn_sheet_find(release, name) != at)
+            kn_buffer_printf(problem, "column '%.40s' is there twice; ", calls);
     }
     if (problem->n == 0 && release->n_columns != n_expected)
         kn_buffer_printf(problem, "%u columns where %u are expected; ", release->n_columns, n_expected);
@@ -279,12 +296,13 @@ static kn_status check_identifiers(kn_recount *recount, kn_error *err)
     kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
     const char *found = NULL;
+    char shown[KN_SHOWN_BYTES];
     kn_role role = KN_ROLE_IDENTIFIER;
     if (request->no_header) return check_unnamed_identifiers(recount, err);
     for (size_t c = 0; c < request->n_columns; c++) {
         if (is_released(request->columns[c].role)) continue;
         if (kn_sheet_find(recount->release, request->columns[c].name) == KN_NONE) continue;
-        found = request->columns[c].name;
+        found = kn_recount_column_shown(shown, recount, (uint32_t)c);
         role = request->columns[c].role;
         break;
     }
@@ -321,6 +339,7 @@ static kn_status match_dictionary(void *context, size_t job, unsigned worker, kn
     for (uint32_t i = 0; i < from->n_texts; i++) {
         size_t n_bytes;
         const char *bytes = kn_text(from, i, &n_bytes);
+        if (request->guard_formulas) bytes = kn_formula_unguard(bytes, &n_bytes);
         if (request->columns[c].role == KN_ROLE_SENSITIVE)
             KN_TRY(kn_text_add(&recount->to_original[c][i], to, bytes, n_bytes, err));
         else recount->to_original[c][i] = kn_text_find(to, bytes, n_bytes);
@@ -557,6 +576,7 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
         options.name = request->release_name != NULL ? request->release_name : request->release_path;
         options.wants = wants_release;
         options.keeps_blanks = keeps_blanks;
+        options.guarded_names = request->guard_formulas;
         options.expected = files->released_names;
         options.n_expected = files->n_released;
         KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
@@ -586,6 +606,7 @@ static kn_status check_original(const kn_recount *recount, kn_error *err)
     kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
     const kn_sheet *original = recount->original;
+    char shown[KN_SHOWN_BYTES];
     if (original->problem != NULL) KN_FAIL(KN_INPUT, "%s", original->problem);
     if (original->n_columns != request->n_columns)
         KN_FAIL(KN_INPUT, "%s has %u columns where %zu are expected", request->original_path, original->n_columns,
@@ -593,7 +614,8 @@ static kn_status check_original(const kn_recount *recount, kn_error *err)
     for (uint32_t c = 0; c < request->n_columns; c++)
         if (strcmp(original->columns[c].name, request->columns[c].name) != 0)
             KN_FAIL(KN_INPUT, "%s: column %u is '%.40s', expected '%.40s'", request->original_path, c + 1,
-                    original->columns[c].name, request->columns[c].name);
+                    request->redact ? "(redacted)" : original->columns[c].name,
+                    kn_recount_column_shown(shown, recount, c));
 done:
     return status;
 }

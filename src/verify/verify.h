@@ -14,6 +14,7 @@ typedef struct kn_verify_column {
     kn_role role;
     kn_type type;
     bool is_person;
+    bool hide_name;          /* with `redact`: nobody named the column, so its name may be data; it is shown as #3 */
     const kn_domain *domain; /* QIs; NULL: only classes can be recounted, not that values generalize */
     const kn_tree *tree;     /* sensitive columns: the hierarchy for t-closeness with distance=hierarchical, or ordered
                                 on text; NULL: none (the domain's is taken where a domain is given) */
@@ -45,7 +46,7 @@ typedef struct kn_verify_request {
     bool order_is_input; /* the user says that the rows stand as in the original: `order` is 0, 1, ..., or NULL where
                             there is no original. With rows removed, which ones is found by fitting them */
     bool counts_persons; /* k is about persons, whether or not a column says who: rows enough prove nothing then */
-    bool guard_formulas; /* labels may carry a leading ' */
+    bool guard_formulas; /* formulas in the release (base/formula.h) carry a leading ' */
     kn_files *files;     /* of the run; may be NULL */
     kn_pool *pool;
     kn_ticker *ticker;

@@ -58,7 +58,7 @@ kn_status kn_arrow_open(kn_arrow_reader **out, const kn_batches *batches, const 
         if (kn_utf8_bad_byte(reader->names[c], strlen(name)) < strlen(name))
             KN_FAIL(KN_INPUT, "%s: the name of column %u is not valid UTF-8", reader->name, c + 1);
     }
-    KN_TRY(kn_names_check(reader->names, reader->n_columns, reader->name, err));
+    KN_TRY(kn_names_check(reader->names, reader->n_columns, reader->name, false, err));
     *out = reader;
     reader = NULL;
 done:

@@ -1,6 +1,7 @@
 /* Delimiter detection and column names, the plain way: only the beginning of a file comes here. */
 #include "source/csv/csv_header.h"
 
+#include "base/formula.h"
 #include "source/source.h"
 #include "source/utf8.h"
 
@@ -75,10 +76,18 @@ static kn_status check_name(const char *name, uint32_t column, const char *sourc
     return KN_OK;
 }
 
-static kn_status set_names(kn_csv_header *header, const char *text, const kn_text_cell *cells, bool no_header,
-                           const char *source, kn_error *err)
+static void unguard(char *name)
+{
+    size_t n_bytes = strlen(name);
+    const char *bytes = kn_formula_unguard(name, &n_bytes);
+    memmove(name, bytes, n_bytes + 1);
+}
+
+static kn_status set_names(kn_csv_header *header, const char *text, const kn_text_cell *cells,
+                           const kn_csv_options *options, const char *source, kn_error *err)
 {
     kn_status status = KN_OK;
+    bool no_header = options->no_header;
     char where[1024];
     KN_NEW(header->names, header->n_columns);
     for (uint32_t i = 0; i < header->n_columns; i++) {
@@ -90,10 +99,11 @@ static kn_status set_names(kn_csv_header *header, const char *text, const kn_tex
         if (no_header) continue;
         bool quoted = cells[i].at > 0 && text[cells[i].at - 1] == '"';
         if (quoted) header->names[i][kn_csv_unescape(header->names[i], cells[i].n_bytes)] = '\0';
+        if (options->guarded_names) unguard(header->names[i]);
         KN_TRY(check_name(header->names[i], i, source, err));
     }
     snprintf(where, sizeof where, "%s:1", source);
-    KN_TRY(kn_names_check(header->names, header->n_columns, where, err));
+    KN_TRY(kn_names_check(header->names, header->n_columns, where, options->redact, err));
 done:
     return status;
 }
@@ -117,14 +127,13 @@ static kn_status check_bytes(const char *text, size_t n_bytes, const kn_text_cel
 }
 
 kn_status kn_csv_header_read(kn_csv_header *out, const char *text, size_t n_bytes, kn_csv_dialect dialect,
-                             bool no_header, const char *source, bool redact, kn_error *err)
+                             const kn_csv_options *options, const char *source, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_csv_fault fault;
     kn_text_cell *cells = NULL;
     size_t n_record;
     *out = (kn_csv_header){0};
-    (void)redact; /* names are no values, and no cell is shown here */
     if (n_bytes == 0) KN_FAIL(KN_INPUT, "%s: the file is empty; a table needs at least a header line", source);
     uint32_t n_cells = kn_csv_record(text, n_bytes, dialect, NULL, 0, &n_record, &fault);
     if (fault.kind != KN_CSV_FINE || n_record == 0) KN_TRY(refuse_record(&fault, text, source, err));
@@ -132,8 +141,8 @@ kn_status kn_csv_header_read(kn_csv_header *out, const char *text, size_t n_byte
     kn_csv_record(text, n_bytes, dialect, cells, n_cells, &n_record, &fault);
     KN_TRY(check_bytes(text, n_record, cells, n_cells, source, err));
     out->n_columns = n_cells;
-    KN_TRY(set_names(out, text, cells, no_header, source, err));
-    if (!no_header) {
+    KN_TRY(set_names(out, text, cells, options, source, err));
+    if (!options->no_header) {
         out->n_bytes = n_record;
         for (size_t i = 0; i < n_record; i++)
             out->n_lines += text[i] == '\n' || (text[i] == '\r' && (i + 1 == n_record || text[i + 1] != '\n'));

@@ -2,6 +2,7 @@
 #ifndef KN_SOURCE_CSV_CSV_HEADER_H
 #define KN_SOURCE_CSV_CSV_HEADER_H
 
+#include "source/csv/csv_read.h"
 #include "source/csv/csv_tokens.h"
 
 /* The candidate (, ; tab |) that cuts most records into as many cells as the first one, which needs at least two; among
@@ -18,7 +19,7 @@ typedef struct kn_csv_header {
 
 /* `text` holds the first record whole, or all of the file. `source` is for messages. */
 kn_status kn_csv_header_read(kn_csv_header *out, const char *text, size_t n_bytes, kn_csv_dialect dialect,
-                             bool no_header, const char *source, bool redact, kn_error *err);
+                             const kn_csv_options *options, const char *source, kn_error *err);
 void kn_csv_header_free(kn_csv_header *header);
 
 #endif

@@ -20,6 +20,7 @@
 #include "table/infer.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -153,8 +154,8 @@ static kn_status read_header(kn_csv_reader *reader, kn_error *err)
             reader->dialect.delimiter = kn_csv_detect_delimiter(round->text, round->n_bytes, options->trim);
         if (round->is_last || capacity >= KN_CSV_MAX_RECORD || holds_a_record(reader, round)) break;
     }
-    KN_TRY(kn_csv_header_read(&reader->header, round->text, round->n_bytes, reader->dialect, options->no_header,
-                              reader->name, options->redact, err));
+    KN_TRY(
+        kn_csv_header_read(&reader->header, round->text, round->n_bytes, reader->dialect, options, reader->name, err));
     round->start = reader->header.n_bytes;
 done:
     return status;
@@ -382,14 +383,21 @@ done:
 
 /* --- Faults ------------------------------------------------------------------------------------------------------ */
 
+/* The name in quotes; when values are not to be shown the number, because a header may be a line of data. */
+static void column_shown(char buffer[KN_SHOWN_BYTES], const kn_csv_reader *reader, uint32_t column)
+{
+    const char *name = column < reader->header.n_columns ? reader->header.names[column] : "?";
+    if (reader->options.redact) snprintf(buffer, KN_SHOWN_BYTES, "%u", column + 1);
+    else kn_value_shown(buffer, name, strlen(name), false);
+}
+
 static kn_status refuse_bad_byte(const reading *r, const kn_csv_fault *fault, const char *text, uint64_t line,
                                  uint64_t file_at, kn_error *err)
 {
     char name[KN_SHOWN_BYTES];
     const kn_csv_reader *reader = r->reader;
-    const char *column = fault->column < reader->header.n_columns ? reader->header.names[fault->column] : "?";
     unsigned byte = (unsigned char)text[fault->at];
-    kn_value_shown(name, column, strlen(column), false);
+    column_shown(name, reader, fault->column);
     if (byte == 0)
         return kn_error_set(
             err, KN_INPUT,
@@ -422,9 +430,8 @@ static kn_status refuse_fault(const reading *r, const kn_csv_fault *fault, const
     uint32_t n_columns = reader->header.n_columns;
     unsigned long long line = first_line + fault->line;
     const char *wanted = reader->options.no_header ? "the first line" : "the header";
-    char shown[KN_SHOWN_BYTES], name[KN_SHOWN_BYTES] = "";
-    if (fault->column < n_columns)
-        kn_value_shown(name, reader->header.names[fault->column], strlen(reader->header.names[fault->column]), false);
+    char shown[KN_SHOWN_BYTES], name[KN_SHOWN_BYTES];
+    column_shown(name, reader, fault->column);
     switch (fault->kind) {
     case KN_CSV_BAD_BYTE: return refuse_bad_byte(r, fault, text, line, file_at, err);
     case KN_CSV_AFTER_QUOTE:
