@@ -809,6 +809,44 @@ static void a_missing_value_stands_below_the_root_of_every_spec(void **state)
     }
 }
 
+/* Wherever a file lists its spelling, a missing cell that may be any value stands below the root: the domain is the one
+ * of the file without that line. */
+static void a_missing_cell_that_may_be_any_value_stands_below_the_root(void **state)
+{
+    const char *cells[] = {"a", "b", "c", NULL, "a"};
+    static const char *const files[] = {"a;A;*\nb;A;*\nc;C;*\n", "?;A;*\na;A;*\nb;A;*\nc;C;*\n",
+                                        "a;A;*\nb;A;*\n?;A;*\nc;C;*\n", "a;A;*\nb;A;*\nc;C;*\n?;?;*\n"};
+    kn_table *table = test_text_table(5, 1, cells);
+    kn_column *column = &table->columns[0];
+    uint64_t *offset = column->offset; /* spell the missing cell " ?" */
+    char bytes[] = "abc ?";
+    char *plain = column->bytes;
+    column->bytes = bytes;
+    offset[4] = 5;
+    kn_domain *expected = NULL;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = temporary_file(files[i]);
+        kn_hierarchy_request request = {.spec = path, .weight = 1, .max_level = KN_NONE, .missing_is_wildcard = true};
+        kn_domain *domain;
+        assert_ok(kn_domain_build(&domain, column, "test.csv", 5, &request, err));
+        unlink(path);
+        kn_cell cell;
+        const uint32_t codes[] = {domain->code_of_spelling[0], domain->code_of_spelling[1], domain->missing};
+        for (uint32_t from = 0; from < 3; from++) { /* a and the missing one, in any order: * */
+            const uint32_t turned[] = {codes[from], codes[(from + 1) % 3], codes[(from + 2) % 3]};
+            assert_ok(kn_domain_closure(&cell, domain, NULL, turned, 3, err));
+            assert_int_equal(cell.id, domain->tree->root);
+        }
+        assert_int_equal(domain->tree->parent[domain->missing], domain->tree->root);
+        if (expected == NULL) expected = domain;
+        else assert_same_domain(domain, expected);
+        if (domain != expected) kn_domain_free(domain);
+    }
+    kn_domain_free(expected);
+    column->bytes = plain;
+    test_table_free(table);
+}
+
 static void a_slip_in_a_spec_is_no_missing_file(void **state)
 {
     assert_spec_fails(
@@ -1396,6 +1434,7 @@ int main(void)
         cmocka_unit_test(automatic_trees_suit_the_data),
         cmocka_unit_test(automatic_intervals_hold_enough_rows),
         cmocka_unit_test(a_missing_value_stands_below_the_root_of_every_spec),
+        cmocka_unit_test(a_missing_cell_that_may_be_any_value_stands_below_the_root),
         cmocka_unit_test(a_slip_in_a_spec_is_no_missing_file),
         cmocka_unit_test(what_is_written_is_read_back),
         cmocka_unit_test(a_text_that_is_no_generalization_is_refused),

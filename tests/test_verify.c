@@ -795,6 +795,39 @@ static void labels_mean_the_leaves_below_them(void **state)
     test_table_free(table);
 }
 
+/* --missing wildcard: only * says "any value". */
+static void a_missing_cell_that_may_be_any_value_is_released_as_a_star(void **state)
+{
+    const int numbers[] = {1, 5, TEST_MISSING};
+    const char *const words[] = {"a", "b", NULL};
+    kn_table *table = test_table(3, 1, numbers), *texts = test_text_table(3, 1, words);
+    kn_domain *domains[] = {test_domain(table, 0, NULL), test_domain(texts, 0, NULL),
+                            test_domain(texts, 0, "a;A;all\nb;A;all\n")};
+    for (int i = 0; i < 3; i++) domains[i]->missing_is_wildcard = true;
+    ASSERT_PAIRS(domains[0], KN_TYPE_INT, false, {"", "*", true}, {"", "", false}, {"", "NA", false},
+                 {"NA", "NA", false}, {"", "1..5", false}, {"1", "1..5", true}, {"1", "", false});
+    ASSERT_PAIRS(domains[1], KN_TYPE_TEXT, false, {"", "*", true}, {"", "", false}, {"NA", "{a|NA}", false},
+                 {"a", "{a|NA}", true}, {"", "{|a}", false});
+    ASSERT_PAIRS(domains[2], KN_TYPE_TEXT, false, {"", "*", true}, {"", "all", true}, {"", "", false}, {"", "A", false},
+                 {"NA", "NA", false}, {"a", "A", true});
+    /* without the order of rows */
+    for (int i = 0; i < 3; i++) {
+        kn_type type = i == 0 ? KN_TYPE_INT : KN_TYPE_TEXT;
+        kn_verify_column column = {.name = "a", .role = KN_ROLE_QUASI, .type = type, .domain = domains[i]};
+        kn_verify_request request = {.columns = &column, .n_columns = 1, .max_suppressed = -1, .delimiter = ','};
+        const char *original = i == 0 ? "a\n1\n\"\"\n" : "a\na\n\"\"\n";
+        kn_verdict *verdict = verify_texts(&request, i == 0 ? "a\n1\n*\n" : "a\na\n*\n", original);
+        assert_int_equal(verdict->state, KN_VERDICT_HOLDS);
+        kn_verdict_free(verdict);
+        verdict = verify_texts(&request, original, original);
+        assert_check(verdict, "values generalize the original", KN_CHECK_BROKEN, "");
+        kn_verdict_free(verdict);
+        kn_domain_free(domains[i]);
+    }
+    test_table_free(table);
+    test_table_free(texts);
+}
+
 static void a_tree_over_numbers_takes_other_spellings_of_its_leaves(void **state)
 {
     const int cells[] = {1, 2, 10};
@@ -1952,6 +1985,7 @@ int main(void)
         cmocka_unit_test(text_means_itself_or_a_set),
         cmocka_unit_test(ordered_text_means_an_interval_of_its_order),
         cmocka_unit_test(labels_mean_the_leaves_below_them),
+        cmocka_unit_test(a_missing_cell_that_may_be_any_value_is_released_as_a_star),
         cmocka_unit_test(a_tree_over_numbers_takes_other_spellings_of_its_leaves),
         cmocka_unit_test(the_reader_takes_quotes_line_ends_and_encodings),
         cmocka_unit_test(the_reader_names_the_line_of_a_malformed_file),

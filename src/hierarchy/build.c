@@ -109,6 +109,42 @@ done:
     return status;
 }
 
+/* `label` is a spelling of the missing value, blanks around it ignored. */
+static bool spells_missing(const kn_build *build, uint32_t label)
+{
+    const kn_column *column = build->column;
+    size_t n_label;
+    const char *wanted = kn_paths_bytes(&build->paths, label, &n_label);
+    for (uint32_t s = column->n_spellings; s-- > 0 && kn_column_value(column, s) == build->n_present;) {
+        size_t n;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        while (n > 0 && (bytes[n - 1] == ' ' || bytes[n - 1] == '\t')) n--;
+        while (n > 0 && (*bytes == ' ' || *bytes == '\t')) bytes++, n--;
+        if (n == n_label && memcmp(bytes, wanted, n) == 0) return true;
+    }
+    return false;
+}
+
+/* A missing cell that may be any value is below the root and nowhere else: joined with whatever, it gives *. A file may
+ * list its spelling below some other label; with that a class of both would be the label or *, whichever came first. So
+ * such lines are taken out, as if the file did not have them. */
+static void take_missing_out(kn_build *build)
+{
+    kn_paths *paths = &build->paths;
+    uint32_t n_rows = kn_paths_rows(paths), n_levels = paths->n_levels, n_kept = 0;
+    if (!build->column->has_missing) return;
+    build->label_of_value[build->n_present] = KN_NONE;
+    for (uint32_t row = 0; row < n_rows; row++) {
+        uint32_t *cells = paths->cells.items + (size_t)row * n_levels;
+        if (spells_missing(build, cells[0])) continue;
+        memmove(paths->cells.items + (size_t)n_kept * n_levels, cells, n_levels * sizeof *cells);
+        if (paths->lines.n > 0) paths->lines.items[n_kept] = paths->lines.items[row];
+        n_kept++;
+    }
+    paths->cells.n = (size_t)n_kept * n_levels;
+    if (paths->lines.n > 0) paths->lines.n = n_kept;
+}
+
 /* --- Codes ----------------------------------------------------------------------------------------------------- */
 
 /* Everything that follows from code_of_value: spellings, rows, the missing code. */
@@ -354,6 +390,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
         }
     }
     bool is_tree = spec != NULL && build.code_of_value == NULL;
+    if (is_tree && request->missing_is_wildcard) take_missing_out(&build);
     domain->origin = build.origin;
     KN_TRY(is_tree ? finish_tree(domain, &build, err) : finish_plain(domain, &build, err));
     KN_TRY(check_levels(domain, request, err));

@@ -26,7 +26,8 @@ const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n);
 
 /* The domain of `column` as a quasi-identifier. Fails with KN_INPUT naming file, line and value when the file is
  * wrong or the data has a value that is not in it (the data's line too). A missing value that the file does not know
- * becomes a leaf of its own directly below the root. */
+ * becomes a leaf of its own directly below the root; where it may be any value it stands there whatever the file
+ * says. */
 kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *data_name, uint32_t n_rows,
                           const kn_hierarchy_request *request, kn_error *err);
 

@@ -61,8 +61,7 @@ void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, 
 {
     const kn_column *column = domain->column;
     size_t n;
-    if (cell->first == cell->last && (domain->kind != KN_DOMAIN_TREE || cell->id == cell->first) &&
-        domain->spelling_of_code[cell->first] != KN_NONE) {
+    if (kn_cell_is_value(cell, domain) && domain->spelling_of_code[cell->first] != KN_NONE) {
         const char *bytes = kn_column_bytes(column, domain->spelling_of_code[cell->first], &n);
         kn_buffer_append(out, bytes, n);
     } else if (domain->kind == KN_DOMAIN_TREE) {

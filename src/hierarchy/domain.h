@@ -75,6 +75,12 @@ static inline bool kn_cell_equal(const kn_cell *a, const kn_cell *b)
 {
     return a->first == b->first && a->last == b->last && a->id == b->id;
 }
+/* A single value, written as the data spells it. A missing cell that may be any value never is one. */
+static inline bool kn_cell_is_value(const kn_cell *cell, const kn_domain *domain)
+{
+    return cell->first == cell->last && (domain->kind != KN_DOMAIN_TREE || cell->id < domain->n_codes) &&
+           !(cell->first == domain->missing && domain->missing_is_wildcard);
+}
 /* The released text: a label, `30..39`, `{a|b}` or `*`. A single value is its main spelling, as it stands. Inside an
  * interval or a set the characters '|', '{', '}', '\\' and the dots of ".." are escaped with '\'. Where the text of an
  * interval or a set happens to be a value of the column ("1..3" in a column of text), further characters are escaped

@@ -172,7 +172,7 @@ static kn_status cell_text(kn_buffer *text, const writer *w, uint32_t q, const k
 {
     const kn_domain *domain = w->release->tuples->domains[q];
     kn_buffer_clear(text);
-    if (cell->first == cell->last && (domain->kind != KN_DOMAIN_TREE || cell->id < domain->n_codes)) {
+    if (kn_cell_is_value(cell, domain)) {
         if (spelling == KN_NONE) spelling = domain->spelling_of_code[cell->first];
         if (spelling != KN_NONE) {
             size_t n;

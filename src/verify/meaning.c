@@ -10,9 +10,9 @@
  *   [a,b)      an interval without its upper end
  *   130**      a mask: codes of the same length that agree outside the stars
  * In intervals and sets '\' takes the next character literally. A missing cell is a value of its own: it is never
- * inside an interval. With a tree, labels decide; only a text that is no label at all is read as an interval (of
- * leaves in tree order, or of numbers) or a set. Without one, a text that an original cell has is that value and
- * nothing else.
+ * inside an interval; where it may be any value, only * and the root stand for it. With a tree, labels decide; only a
+ * text that is no label at all is read as an interval (of leaves in tree order, or of numbers) or a set. Without one, a
+ * text that an original cell has is that value and nothing else.
  *
  * The tree, and the order that the domain gives to texts, are taken as definitions; numbers, dates and the syntax are
  * parsed here. */
@@ -368,7 +368,8 @@ static kn_status read_set(kn_meaning *meaning, kn_released_text *text, char *scr
             goto done;
         }
         uint32_t code = kn_text_find(meaning->original_column, scratch, n);
-        if (code != KN_NONE) KN_PUSH(&meaning->members, code);
+        bool any_value = code != KN_NONE && meaning->originals[code].missing && meaning->domain->missing_is_wildcard;
+        if (code != KN_NONE && !any_value) KN_PUSH(&meaning->members, code);
         if (kn_text_read(&number, NULL, &meaning->reading, scratch, n) == KN_TEXT_MISSING) missing = true;
         if (*at++ == '}') break;
     }
@@ -388,7 +389,8 @@ static kn_status read_labels(kn_meaning *meaning, kn_released_text *text, const 
     text->first_node = (uint32_t)meaning->nodes.n;
     for (uint32_t at = find_label(index, bytes, n_bytes);
          at < index->n_labels && compare_labels(&index->labels[at], &wanted) == 0; at++)
-        KN_PUSH(&meaning->nodes, index->labels[at].node);
+        if (!meaning->domain->missing_is_wildcard || index->labels[at].node != meaning->domain->missing)
+            KN_PUSH(&meaning->nodes, index->labels[at].node);
     text->n_nodes = (uint32_t)meaning->nodes.n - text->first_node;
 done:
     return status;
@@ -446,6 +448,9 @@ static kn_status read_releaseds(kn_meaning *meaning, const label_index *index, c
         if (options->guard_formulas && says_nothing(text) && n_plain >= 2 && plain[0] == '\'' &&
             memchr("=+-@", plain[1], 4) != NULL)
             KN_TRY(read_released(meaning, text, index, scratch, plain + 1, n_plain - 1, err));
+        if (!meaning->domain->missing_is_wildcard) continue; /* otherwise * alone stands for a missing cell */
+        text->missing = false;
+        if (text->same != KN_NONE && meaning->originals[text->same].missing) text->same = KN_NONE;
     }
 done:
     kn_free(scratch);
@@ -518,7 +523,7 @@ bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t re
         uint32_t node = meaning->nodes.items[general->first_node + i];
         if (node == tree->root || (tree->first[node] <= value->leaf && value->leaf <= tree->last[node])) return true;
     }
-    if (value->missing) return general->missing;
+    if (value->missing) return general->missing && !meaning->domain->missing_is_wildcard;
     if (general->low <= value->position && value->position <= general->high) return true;
     if (general->masked && mask_covers(meaning, original, released)) return true;
     if (general->number == value->number && is_same_number(meaning, original, released)) return true;

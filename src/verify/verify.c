@@ -343,6 +343,9 @@ static kn_status match_dictionary(void *context, size_t job, unsigned worker, kn
         if (request->columns[c].role == KN_ROLE_SENSITIVE)
             KN_TRY(kn_text_add(&recount->to_original[c][i], to, bytes, n_bytes, err));
         else recount->to_original[c][i] = kn_text_find(to, bytes, n_bytes);
+        const kn_domain *domain = request->columns[c].domain; /* a missing cell that may be any value is no copy */
+        if (domain != NULL && domain->missing_is_wildcard && kn_text_is_missing(&recount->readings[c], bytes, n_bytes))
+            recount->to_original[c][i] = KN_NONE;
     }
 done:
     return status;

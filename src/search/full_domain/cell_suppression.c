@@ -148,19 +148,16 @@ static kn_status release_set(outcome *out, size_t *cells_capacity, search_state 
     KN_NEW(cells, (size_t)n_qis + 1);
     for (uint32_t q = 0; q < n_qis; q++) {
         const kn_tree *tree = tuples->domains[q]->tree;
-        for (uint32_t i = 0; i < o->n; i++)
-            o->keys[q][i] =
-                set->columns >> q & 1 ? tree->root : kn_groups_node(s->domain->lattice, o->groups, o->items[i], q);
+        for (uint32_t i = 0; i < o->n; i++) { /* a missing cell that may be any value is the root already */
+            uint32_t node = kn_groups_node(s->domain->lattice, o->groups, o->items[i], q);
+            o->keys[q][i] = set->columns >> q & 1 ? tree->root : kn_domain_node_cell(tuples->domains[q], node).id;
+        }
         columns[q] = (kn_group_column){o->keys[q], 4, NULL, tree->n_nodes};
     }
     KN_TRY(kn_group(o->group_of, &n_groups, &first, o->n, columns, n_qis, NULL, s->task->ticker, err));
     KN_TRY(kn_group_members(&start, &members, o->group_of, o->n, n_groups, err));
     for (uint32_t g = 0; g < n_groups; g++) {
-        for (uint32_t q = 0; q < n_qis; q++) {
-            const kn_tree *tree = tuples->domains[q]->tree;
-            uint32_t node = o->keys[q][first[g]];
-            cells[q] = (kn_cell){tree->first[node], tree->last[node], node};
-        }
+        for (uint32_t q = 0; q < n_qis; q++) cells[q] = kn_domain_node_cell(tuples->domains[q], o->keys[q][first[g]]);
         if (!class_of_items_holds(s, o, members + start[g], start[g + 1] - start[g], cells, sums, entries, histograms))
             continue;
         for (uint32_t i = start[g]; i < start[g + 1]; i++) o->class_of[o->items[members[i]]] = out->n_classes;
