@@ -3,7 +3,9 @@
 
 #include "base/suggest.h"
 #include "policy/settings.h"
+#include "policy/yaml.h"
 
+#include <libfyaml.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +145,8 @@ static void what_the_schema_does_not_know_is_refused_with_its_place(void **state
     refused("version: 1\ninput: {null_values: NA}\n", ":2:9:", "is a list");
     refused("version: 1\nperson:\n", ":2", "needs a value");
     refused("version: 1\nperson: [a]\n", ":2:1:", "takes one value");
-    refused("version: 1\nperson: &x a\nmissing: *x\n", ":3:1:", "aliases");
+    refused("version: 1\nperson: &x a\nmissing: *x\n", ":2:9:", "anchors");
+    refused("version: 1\nmissing: *x\n", ":2:10:", "aliases");
     refused("version: 1\nversion: 1\n", ":2:1:", "the key 'version' stands here for the second time");
     refused("version: 1\ncolumns:\n  a: quasi\n  a: sensitive\n", ":4:3:", "'a'");
     refused("version: [1\n", ":", "");
@@ -388,6 +391,249 @@ static void a_slip_of_the_finger_finds_its_word(void **state)
     assert_null(kn_suggest("", words, 4));
 }
 
+/* --- YAML -------------------------------------------------------------------------------------------------------- */
+
+static void yaml_refused(const char *text, const char *place, const char *words)
+{
+    kn_yaml *root = NULL;
+    kn_error failure = {0};
+    char expected[64];
+    assert_int_equal(kn_yaml_parse(&root, text, strlen(text), "p", &failure), KN_USAGE);
+    assert_null(root);
+    snprintf(expected, sizeof expected, "p%s ", place);
+    if (strncmp(failure.message, expected, strlen(expected)) != 0) fail_msg("not at %s: %s", expected, failure.message);
+    if (strstr(failure.message, words) == NULL) fail_msg("does not say '%s': %s", words, failure.message);
+}
+
+static void what_yaml_hides_is_refused_with_its_place(void **state)
+{
+    yaml_refused("a: &x b\n", ":1:4:", "anchors");
+    yaml_refused("a: [b, *x]\n", ":1:8:", "aliases");
+    yaml_refused("a: !!str b\n", ":1:4:", "tags");
+    yaml_refused("a: |\n  b\n", ":1:4:", "blocks of text");
+    yaml_refused("- >-\n  b\n", ":1:3:", "blocks of text");
+    yaml_refused("%YAML 1.2\n---\na: b\n", ":1:1:", "directives");
+    yaml_refused("? a\n: b\n", ":1:1:", "keys with ?");
+    yaml_refused("a: b\n---\n", ":2:1:", "second YAML document");
+    yaml_refused("---\na: b\n...\nc: d\n", ":4:1:", "second YAML document");
+    yaml_refused("a: 1\nb: 2\na: 3\nb: 4\n", ":3:1:", "the key 'a' stands here for the second time");
+    yaml_refused("{a: 1, 'a': 2}", ":1:9:", "second time");
+    yaml_refused("a:\n\tb: c\n", ":2:1:", "a tab cannot indent");
+    yaml_refused("a:\n  b: c\n d: e\n", ":3:2:", "indent");
+    yaml_refused("a:\n    b: c\n  d: e\n", ":3:3:", "indent");
+    yaml_refused("a: b\n  c: d\n", ":2:3:", "indented deeper");
+    yaml_refused("a: b\n  c\n", ":2:3:", "a value stands on one line");
+    yaml_refused("a: 'b\n  c'\n", ":1:4:", "not closed on its line");
+    yaml_refused("a: \"b\n", ":1:4:", "not closed on its line");
+    yaml_refused("a: [b,\n  c\n", ":1:4:", "not closed");
+    yaml_refused("a:\n  b: [c,\n  d]\n", ":3:3:", "indented deeper");
+    yaml_refused("a:\n  -\nb: c\n", ":2:4:", "an item without a value");
+    yaml_refused("a: [b c}\n", ":1:8:", "',' or ']' is missing");
+    yaml_refused("a: {b: c]\n", ":1:9:", "',' or '}' is missing");
+    yaml_refused("a: b: c\n", ":1:5:", "second ':'");
+    yaml_refused("a: 'b' c\n", ":1:8:", "text behind a value");
+    yaml_refused("a: 'b'c\n", ":1:7:", "behind a closing quote");
+    yaml_refused("a: - b\n", ":1:4:", "a list starts on a line of its own");
+    yaml_refused("a: b\n- c\n", ":2:1:", "an item of a list among the keys");
+    yaml_refused("- a\nb: c\n", ":2:1:", "does not belong");
+    yaml_refused("a: b\nc\n", ":2:1:", "needs ': '");
+    yaml_refused("a: b\nc:d\n", ":2:1:", "needs ': '");
+    yaml_refused("[a]: b\n", ":1:1:", "cannot be a key");
+    yaml_refused("{[a]: b}\n", ":1:5:", "cannot be a key");
+    yaml_refused(": b\n", ":1:1:", "the key before this ':' is missing");
+    yaml_refused("a: \"\\q\"\n", ":1:5:", "no such escape");
+    yaml_refused("a: \"\\xZ0\"\n", ":1:5:", "no such escape");
+    yaml_refused("a: \"\\uD800\"\n", ":1:5:", "no such escape");
+    yaml_refused("\xC3\xA4: \xC3\n", ":1:4:", "not UTF-8");
+    yaml_refused("a: \xED\xA0\x80\n", ":1:4:", "not UTF-8");
+    yaml_refused("a: b\x01\n", ":1:5:", "control character");
+    yaml_refused("a: %b\n", ":1:4:", "needs quotes");
+    yaml_refused("a: [b,#c\n]\n", ":1:7:", "needs quotes");
+    char deep[200] = {0};
+    memset(deep, '[', 100);
+    memset(deep + 100, ']', 99);
+    yaml_refused(deep, ":1:40:", "too many");
+}
+
+static void put_ours(kn_buffer *out, const kn_yaml *node)
+{
+    if (kn_yaml_is_nothing(node)) {
+        kn_buffer_text(out, "nothing");
+    } else if (node->kind == KN_YAML_SCALAR) {
+        kn_buffer_printf(out, "<%zu ", node->n_bytes);
+        kn_buffer_append(out, node->text, node->n_bytes);
+        kn_buffer_char(out, '>');
+    } else {
+        kn_buffer_char(out, node->kind == KN_YAML_LIST ? '[' : '{');
+        for (const kn_yaml *item = node->first; item != NULL; item = item->next) {
+            put_ours(out, item);
+            if (node->kind == KN_YAML_MAPPING) put_ours(out, item->value);
+        }
+        kn_buffer_char(out, node->kind == KN_YAML_LIST ? ']' : '}');
+    }
+}
+
+static void put_theirs(kn_buffer *out, struct fy_node *node)
+{
+    size_t n = 0;
+    void *at = NULL;
+    struct fy_node *item;
+    struct fy_node_pair *pair;
+    const char *text = node != NULL && fy_node_is_scalar(node) ? fy_node_get_scalar(node, &n) : NULL;
+    if (node == NULL || (fy_node_is_scalar(node) && n == 0 && fy_node_get_style(node) == FYNS_PLAIN)) {
+        kn_buffer_text(out, "nothing");
+    } else if (fy_node_is_scalar(node)) {
+        kn_buffer_printf(out, "<%zu ", n);
+        kn_buffer_append(out, text, n);
+        kn_buffer_char(out, '>');
+    } else if (fy_node_is_sequence(node)) {
+        kn_buffer_char(out, '[');
+        while ((item = fy_node_sequence_iterate(node, &at)) != NULL) put_theirs(out, item);
+        kn_buffer_char(out, ']');
+    } else {
+        kn_buffer_char(out, '{');
+        while ((pair = fy_node_mapping_iterate(node, &at)) != NULL) {
+            put_theirs(out, fy_node_pair_key(pair));
+            put_theirs(out, fy_node_pair_value(pair));
+        }
+        kn_buffer_char(out, '}');
+    }
+}
+
+static bool read_theirs(kn_buffer *out, const char *text, size_t n)
+{
+    struct fy_diag_cfg quiet;
+    fy_diag_cfg_default(&quiet);
+    quiet.fp = NULL;
+    struct fy_diag *diag = fy_diag_create(&quiet);
+    fy_diag_set_collect_errors(diag, true);
+    struct fy_parse_cfg options = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_JSON_NONE, .diag = diag};
+    struct fy_document *document = fy_document_build_from_string(&options, text, n);
+    bool good = document != NULL;
+    if (good) put_theirs(out, fy_document_root(document));
+    fy_document_destroy(document);
+    fy_diag_destroy(diag);
+    return good;
+}
+
+/* Whatever we accept means what another reader of YAML says it means; that reader refuses a tab on an empty line. */
+static void compare_readers(const char *text, size_t n, unsigned *n_accepted)
+{
+    kn_yaml *root = NULL;
+    kn_error failure = {0};
+    kn_buffer ours = {0}, theirs = {0};
+    if (kn_yaml_parse(&root, text, n, "p", &failure) == KN_OK && root != NULL) {
+        put_ours(&ours, root);
+        bool agrees = read_theirs(&theirs, text, n);
+        if (!agrees && memchr(text, '\t', n) == NULL) fail_msg("libfyaml refuses:\n%.*s", (int)n, text);
+        if (agrees && strcmp(ours.bytes, theirs.bytes) != 0)
+            fail_msg("%.*s\nours   %s\ntheirs %s", (int)n, text, ours.bytes, theirs.bytes);
+        *n_accepted += 1;
+    } else if (failure.message[0] != '\0' && strncmp(failure.message, "p:", 2) != 0) {
+        fail_msg("no place: %s", failure.message);
+    }
+    kn_yaml_free(root);
+    kn_buffer_free(&ours);
+    kn_buffer_free(&theirs);
+}
+
+static void random_yaml_means_what_another_reader_says(void **state)
+{
+    static const char *const parts[] = {"a",   "b: ",    "c: d\n",   "- ",     "-",      "\n",   "\n  ",     "\n    ",
+                                        "  ",  "[",      "]",        "{",      "}",      ", ",   ",",        ": ",
+                                        ":",   "'x''y'", "\"z\\n\"", "# note", " # n\n", "\r\n", "e f",      "\xC3\xA4",
+                                        "1.5", "---\n",  "...\n",    "\"k\":", "'q': ",  "\t",   "- g: h\n", "\n- ",
+                                        "x#y", "p:q",    "''",       "~"};
+    unsigned n_accepted = 0;
+    for (unsigned seed = 0; seed < 60000; seed++) {
+        kn_rng rng = kn_rng_new(seed, 0);
+        char text[512] = "";
+        unsigned n_parts = 1 + kn_rng_below(&rng, 14);
+        for (unsigned i = 0; i < n_parts; i++) strcat(text, parts[kn_rng_below(&rng, sizeof parts / sizeof *parts)]);
+        compare_readers(text, strlen(text), &n_accepted);
+    }
+    assert_true(n_accepted > 5000);
+}
+
+/* A tree of our own, written in one of the many ways to write it; no flow inside blocks that it cannot hold. */
+static void write_flow(kn_buffer *out, kn_rng *rng, unsigned depth);
+
+static void write_scalar(kn_buffer *out, kn_rng *rng)
+{
+    static const char *const scalars[] = {"plain", "two words", "'it''s'", "\"tab\\t\\u20AC\"", "-1", "a:b",
+                                          "x#y",   "\"\"",      "NO"};
+    kn_buffer_text(out, scalars[kn_rng_below(rng, sizeof scalars / sizeof *scalars)]);
+}
+
+static void write_flow(kn_buffer *out, kn_rng *rng, unsigned depth)
+{
+    unsigned kind = depth < 4 ? kn_rng_below(rng, 3) : 0, n = kn_rng_below(rng, 4);
+    if (kind == 0) {
+        write_scalar(out, rng);
+        return;
+    }
+    kn_buffer_char(out, kind == 1 ? '[' : '{');
+    for (unsigned i = 0; i < n; i++) {
+        kn_buffer_text(out, i == 0                      ? ""
+                            : kn_rng_below(rng, 4) == 0 ? ",\n      # note\n                              "
+                                                        : ", ");
+        if (kind == 2) kn_buffer_printf(out, "k%u: ", i);
+        write_flow(out, rng, depth + 1);
+    }
+    kn_buffer_char(out, kind == 1 ? ']' : '}');
+}
+
+static void write_block(kn_buffer *out, kn_rng *rng, unsigned indent, unsigned depth)
+{
+    unsigned n = 1 + kn_rng_below(rng, 3);
+    bool is_list = kn_rng_below(rng, 2) == 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (i > 0) kn_buffer_printf(out, "%*s", (int)indent, "");
+        if (is_list) kn_buffer_text(out, "- ");
+        else kn_buffer_printf(out, "%skey %u%s:", i % 2 == 0 ? "\"" : "", i, i % 2 == 0 ? "\"" : "");
+        unsigned dice = kn_rng_below(rng, depth < 4 ? 4 : 2);
+        if (dice >= 2 && is_list) {
+            write_block(out, rng, indent + 2, depth + 1);
+        } else if (dice >= 2) {
+            unsigned deeper = indent + 1 + kn_rng_below(rng, 4);
+            kn_buffer_printf(out, "%s\n\n%*s", dice == 2 ? "  # note" : "", (int)deeper, "");
+            write_block(out, rng, deeper, depth + 1);
+        } else {
+            if (!is_list) kn_buffer_char(out, ' ');
+            if (dice == 0) write_scalar(out, rng);
+            else write_flow(out, rng, 1);
+            kn_buffer_text(out, kn_rng_below(rng, 3) == 0 ? " # note\n" : "\n");
+        }
+    }
+}
+
+static void every_way_to_write_a_tree_is_read(void **state)
+{
+    unsigned n_accepted = 0;
+    for (unsigned seed = 0; seed < 5000; seed++) {
+        kn_rng rng = kn_rng_new(seed, 1);
+        kn_buffer text = {0};
+        write_block(&text, &rng, 0, 0);
+        compare_readers(text.bytes, text.n, &n_accepted);
+        if (n_accepted != seed + 1) fail_msg("refused:\n%s", text.bytes);
+        kn_buffer_free(&text);
+    }
+}
+
+static void a_long_line_is_read_in_no_time(void **state)
+{
+    kn_buffer text = {0};
+    kn_yaml *root = NULL;
+    kn_buffer_char(&text, '[');
+    for (int i = 0; i < 150000; i++) kn_buffer_text(&text, "'a', ");
+    kn_buffer_text(&text, "{");
+    for (int i = 0; i < 20000; i++) kn_buffer_printf(&text, "%d: x, ", i);
+    kn_buffer_text(&text, "}]");
+    assert_ok(kn_yaml_parse(&root, text.bytes, text.n, "p", err));
+    kn_yaml_free(root);
+    kn_buffer_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -406,6 +652,10 @@ int main(void)
         cmocka_unit_test(loading_survives_a_lack_of_memory),
         cmocka_unit_test(random_bytes_are_refused_without_a_crash),
         cmocka_unit_test(a_slip_of_the_finger_finds_its_word),
+        cmocka_unit_test(what_yaml_hides_is_refused_with_its_place),
+        cmocka_unit_test(random_yaml_means_what_another_reader_says),
+        cmocka_unit_test(every_way_to_write_a_tree_is_read),
+        cmocka_unit_test(a_long_line_is_read_in_no_time),
     };
     return cmocka_run_group_tests_name("policy", tests, NULL, NULL);
 }

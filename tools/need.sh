@@ -3,10 +3,10 @@
 #   tools/need.sh build|test|demo|bench|format
 set -eu
 
-build="gcc g++ meson ninja-build pkg-config libfyaml-dev liblemon-dev"
+build="gcc g++ meson ninja-build pkg-config liblemon-dev"
 case "${1:-build}" in
 build | demo) packages="$build" ;;
-test) packages="$build libcmocka-dev libjansson-dev python3 chromium zsh fish" ;;
+test) packages="$build libcmocka-dev libjansson-dev libfyaml-dev python3 chromium zsh fish" ;;
 bench) packages="$build python3 python3-venv" ;;
 format) packages="clang-format" ;;
 *) echo "need.sh: build, test, demo, bench or format?" >&2; exit 2 ;;

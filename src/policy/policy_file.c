@@ -3,16 +3,16 @@
  * Every key of the schema below leads to options of options.c, so the policy and the flags speak one language and the
  * later stages know nothing of YAML. Scalars are text until our own schema reads them: the country code NO stays NO,
  * 01234 keeps its zero. What the schema does not know is an error at its line and column, with the nearest known word.
- * Anchors and aliases are refused: a policy is to be read from top to bottom by whoever signs for it. */
+ * yaml.c refuses what hides something: a policy is to be read from top to bottom by whoever signs for it. */
 #include "policy/settings.h"
 
 #include "base/buffer.h"
 #include "base/param.h"
 #include "base/suggest.h"
+#include "policy/yaml.h"
 #include "search/search.h"
 
 #include <errno.h>
-#include <libfyaml.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,24 +29,23 @@ typedef struct loader {
 typedef struct key key;
 struct key {
     const char *name;
-    kn_status (*read)(loader *load, const key *field, struct fy_node *value, const char *where, void *context);
+    kn_status (*read)(loader *load, const key *field, const kn_yaml *value, const char *where, void *context);
     const char *option;
 };
 
 /* --- Nodes and their places --------------------------------------------------------------------------------------- */
 
-/* "policy.yaml:12:5" of a scalar; other nodes have no mark of their own, so their key's place stands for them. */
-static const char *place_of(char buffer[PLACE_BYTES], const loader *load, struct fy_node *node, const char *otherwise)
+/* "policy.yaml:12:5" of a scalar; for lists and mappings their key's place stands. */
+static const char *place_of(char buffer[PLACE_BYTES], const loader *load, const kn_yaml *node, const char *otherwise)
 {
-    struct fy_token *token = fy_node_is_scalar(node) ? fy_node_get_scalar_token(node) : NULL;
-    const struct fy_mark *mark = token != NULL ? fy_token_start_mark(token) : NULL;
-    if (mark != NULL) snprintf(buffer, PLACE_BYTES, "%.150s:%d:%d", load->path, mark->line + 1, mark->column + 1);
+    if (node != NULL && node->kind == KN_YAML_SCALAR)
+        snprintf(buffer, PLACE_BYTES, "%.150s:%u:%u", load->path, node->line, node->column);
     else snprintf(buffer, PLACE_BYTES, "%s", otherwise);
     return buffer;
 }
 
 /* The same with the key, for settings that are checked where nobody sees the key any more: "policy.yaml:12:5: seed". */
-static const char *place_of_key(char buffer[PLACE_BYTES], const loader *load, const char *name, struct fy_node *node,
+static const char *place_of_key(char buffer[PLACE_BYTES], const loader *load, const char *name, const kn_yaml *node,
                                 const char *otherwise)
 {
     char place[PLACE_BYTES];
@@ -55,22 +54,17 @@ static const char *place_of_key(char buffer[PLACE_BYTES], const loader *load, co
 }
 
 /* The text of a scalar, yours to kn_free; an error for anything else. */
-static kn_status text_of(char **out, loader *load, const char *name, struct fy_node *node, const char *where)
+static kn_status text_of(char **out, loader *load, const char *name, const kn_yaml *node, const char *where)
 {
     char place[PLACE_BYTES];
     *out = NULL;
-    if (node != NULL && fy_node_is_alias(node))
-        return kn_error_set(load->err, KN_USAGE, "%s: aliases (*name) are not allowed in a policy; write it out",
-                            where);
-    if (node == NULL || !fy_node_is_scalar(node))
+    if (node == NULL || node->kind != KN_YAML_SCALAR)
         return kn_error_set(load->err, KN_USAGE, "%s: '%s' takes one value, not a list or a mapping", where, name);
-    size_t n_bytes = 0;
-    const char *bytes = fy_node_get_scalar(node, &n_bytes);
-    if (bytes == NULL || (n_bytes == 0 && fy_node_get_style(node) == FYNS_PLAIN))
+    if (kn_yaml_is_nothing(node))
         return kn_error_set(load->err, KN_USAGE, "%s: '%s' needs a value", place_of(place, load, node, where), name);
-    if (memchr(bytes, '\0', n_bytes) != NULL)
+    if (memchr(node->text, '\0', node->n_bytes) != NULL)
         return kn_error_set(load->err, KN_USAGE, "%s: a NUL byte in '%s'", place_of(place, load, node, where), name);
-    *out = kn_string_copy(bytes, n_bytes, load->err);
+    *out = kn_string_copy(node->text, node->n_bytes, load->err);
     return *out != NULL ? KN_OK : KN_RESOURCES;
 }
 
@@ -94,25 +88,22 @@ static kn_status unknown_key(loader *load, const char *name, const char *inside,
 }
 
 /* Walks a mapping; each key is read by its row of the table. */
-static kn_status read_mapping(loader *load, struct fy_node *node, const char *inside, const key *keys, size_t n_keys,
+static kn_status read_mapping(loader *load, const kn_yaml *node, const char *inside, const key *keys, size_t n_keys,
                               const char *where, void *context)
 {
     kn_status status = KN_OK;
     char place[PLACE_BYTES], *name = NULL;
     kn_error *err = load->err;
-    if (node == NULL || !fy_node_is_mapping(node))
+    if (node == NULL || node->kind != KN_YAML_MAPPING)
         KN_FAIL(KN_USAGE, "%s: %s must be a mapping of keys and values", where, inside);
-    if (fy_node_mapping_is_empty(node)) KN_FAIL(KN_USAGE, "%s: %s is empty; fill it in or leave it out", where, inside);
-    struct fy_node_pair *pair;
-    for (void *at = NULL; (pair = fy_node_mapping_iterate(node, &at)) != NULL;) {
-        struct fy_node *key_node = fy_node_pair_key(pair);
-        if (key_node == NULL) KN_FAIL(KN_USAGE, "%s: %s has a key that is empty", where, inside);
+    if (node->first == NULL) KN_FAIL(KN_USAGE, "%s: %s is empty; fill it in or leave it out", where, inside);
+    for (const kn_yaml *key_node = node->first; key_node != NULL; key_node = key_node->next) {
         place_of(place, load, key_node, where);
         KN_TRY(text_of(&name, load, inside, key_node, where));
         size_t i = 0;
         while (i < n_keys && strcmp(keys[i].name, name) != 0) i++;
         if (i == n_keys) KN_TRY(unknown_key(load, name, inside, keys, n_keys, place));
-        KN_TRY(keys[i].read(load, &keys[i], fy_node_pair_value(pair), place, context));
+        KN_TRY(keys[i].read(load, &keys[i], key_node->value, place, context));
         kn_free(name);
         name = NULL;
     }
@@ -121,7 +112,7 @@ done:
     return status;
 }
 
-static kn_status read_option(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_option(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     kn_status status = KN_OK;
     char place[PLACE_BYTES], *text = NULL;
@@ -137,7 +128,7 @@ static bool is_yes(const char *text) { return strcmp(text, "yes") == 0 || strcmp
 static bool is_no(const char *text) { return strcmp(text, "no") == 0 || strcmp(text, "false") == 0; }
 
 /* yes, no, true or false. The option for `header` says the opposite of the key: no-header. */
-static kn_status read_switch(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_switch(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err;
@@ -162,7 +153,7 @@ static void append_escaped(kn_buffer *out, const char *text, char also)
     }
 }
 
-static kn_status read_null_values(loader *load, const key *field, struct fy_node *value, const char *where,
+static kn_status read_null_values(loader *load, const key *field, const kn_yaml *value, const char *where,
                                   void *context)
 {
     kn_status status = KN_OK;
@@ -170,11 +161,10 @@ static kn_status read_null_values(loader *load, const key *field, struct fy_node
     kn_buffer list = {0};
     char *text = NULL;
     size_t n = 0;
-    if (value == NULL || !fy_node_is_sequence(value)) KN_FAIL(KN_USAGE, "%s: null_values is a list: [\"\", NA]", where);
-    if (fy_node_sequence_is_empty(value))
+    if (value == NULL || value->kind != KN_YAML_LIST) KN_FAIL(KN_USAGE, "%s: null_values is a list: [\"\", NA]", where);
+    if (value->first == NULL)
         KN_FAIL(KN_USAGE, "%s: null_values is empty; leave it out: then the empty cell is missing", where);
-    struct fy_node *item;
-    for (void *at = NULL; (item = fy_node_sequence_iterate(value, &at)) != NULL;) {
+    for (const kn_yaml *item = value->first; item != NULL; item = item->next) {
         KN_TRY(text_of(&text, load, field->name, item, where));
         if (n++ > 0) kn_buffer_char(&list, ',');
         append_escaped(&list, text, 0);
@@ -195,7 +185,7 @@ static const key input_keys[] = {
     {"trim", read_switch, "trim"},
 };
 
-static kn_status read_input(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_input(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     return read_mapping(load, value, "input", input_keys, sizeof input_keys / sizeof *input_keys, where, NULL);
 }
@@ -212,7 +202,7 @@ typedef struct column {
 static const char *const role_words[] = {"identifier", "quasi", "sensitive", "insensitive"};
 static const char *const role_options[] = {"identifier", "qi", "sensitive", "insensitive"};
 
-static kn_status read_role(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_role(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err;
@@ -252,7 +242,7 @@ done:
     return status;
 }
 
-static kn_status read_detail(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_detail(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     kn_status status = KN_OK;
     char place[PLACE_BYTES], *text = NULL;
@@ -263,7 +253,7 @@ done:
     return status;
 }
 
-static kn_status read_file(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_file(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     kn_status status = KN_OK;
     char place[PLACE_BYTES], *text = NULL;
@@ -283,14 +273,14 @@ done:
 static const key hierarchy_keys[] = {{"file", read_file, "hierarchy"}};
 
 /* hierarchy: "intervals(5,10)" or hierarchy: {file: country.csv} */
-static kn_status read_hierarchy(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_hierarchy(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
-    if (value != NULL && fy_node_is_mapping(value))
+    if (value != NULL && value->kind == KN_YAML_MAPPING)
         return read_mapping(load, value, "hierarchy", hierarchy_keys, 1, where, context);
     return read_detail(load, field, value, where, context);
 }
 
-static kn_status read_level(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_level(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err;
@@ -312,14 +302,14 @@ static const key column_keys[] = {
     {"weight", read_detail, "weight"}, {"min_level", read_level, "level"}, {"max_level", read_level, "level"},
 };
 
-static kn_status read_column(loader *load, column *about, struct fy_node *value, const char *where)
+static kn_status read_column(loader *load, column *about, const kn_yaml *value, const char *where)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err;
     kn_buffer levels = {0};
     char inside[KN_SHOWN_BYTES + 16], shown[KN_SHOWN_BYTES];
     snprintf(inside, sizeof inside, "column %s", kn_value_shown(shown, about->name, strlen(about->name), false));
-    if (value != NULL && fy_node_is_scalar(value) && !fy_node_is_null(value)) { /* age: quasi */
+    if (!kn_yaml_is_nothing(value) && value->kind == KN_YAML_SCALAR) { /* age: quasi */
         KN_TRY(read_role(load, &column_keys[0], value, where, about));
         goto done;
     }
@@ -339,22 +329,19 @@ done:
     return status;
 }
 
-static kn_status read_columns(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_columns(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err;
     char place[PLACE_BYTES], *name = NULL;
-    if (value == NULL || !fy_node_is_mapping(value))
+    if (value == NULL || value->kind != KN_YAML_MAPPING)
         KN_FAIL(KN_USAGE, "%s: columns is a mapping, one key per column", where);
-    if (fy_node_mapping_is_empty(value)) KN_FAIL(KN_USAGE, "%s: columns is empty; give every column a role", where);
-    struct fy_node_pair *pair;
-    for (void *at = NULL; (pair = fy_node_mapping_iterate(value, &at)) != NULL;) {
-        struct fy_node *key_node = fy_node_pair_key(pair);
-        if (key_node == NULL) KN_FAIL(KN_USAGE, "%s: columns has a key that is empty", where);
+    if (value->first == NULL) KN_FAIL(KN_USAGE, "%s: columns is empty; give every column a role", where);
+    for (const kn_yaml *key_node = value->first; key_node != NULL; key_node = key_node->next) {
         place_of(place, load, key_node, where);
         KN_TRY(text_of(&name, load, "columns", key_node, where));
         column about = {.name = name};
-        KN_TRY(read_column(load, &about, fy_node_pair_value(pair), place));
+        KN_TRY(read_column(load, &about, key_node->value, place));
         kn_free(name);
         name = NULL;
     }
@@ -423,16 +410,14 @@ static kn_status find_param(const kn_param **out, loader *load, const entry *own
 }
 
 /* ["a", "b|c"] as a|b\|c */
-static kn_status append_list(kn_buffer *spec, loader *load, const char *name, struct fy_node *list, const char *where)
+static kn_status append_list(kn_buffer *spec, loader *load, const char *name, const kn_yaml *list, const char *where)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err;
     char *text = NULL;
     size_t n = 0;
-    struct fy_node *item;
-    if (fy_node_sequence_is_empty(list))
-        KN_FAIL(KN_USAGE, "%s: '%s' is an empty list; fill it in or leave it out", where, name);
-    for (void *at = NULL; (item = fy_node_sequence_iterate(list, &at)) != NULL;) {
+    if (list->first == NULL) KN_FAIL(KN_USAGE, "%s: '%s' is an empty list; fill it in or leave it out", where, name);
+    for (const kn_yaml *item = list->first; item != NULL; item = item->next) {
         KN_TRY(text_of(&text, load, name, item, where));
         if (n++ > 0) kn_buffer_char(spec, '|');
         append_escaped(spec, text, '|');
@@ -447,14 +432,14 @@ done:
 /* One value, or a list where the parameter takes one. Names of files are relative to the policy. The registry's entry
  * knows what is allowed; a mistake is reported here, where the place is known. */
 static kn_status append_parameter(kn_buffer *spec, loader *load, const entry *owner, const char *name,
-                                  struct fy_node *value, const char *where)
+                                  const kn_yaml *value, const char *where)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err, inner = {0};
     char place[PLACE_BYTES], *text = NULL;
     const kn_param *param = NULL;
     KN_TRY(find_param(&param, load, owner, name, where));
-    if (param->is_list && value != NULL && fy_node_is_sequence(value)) {
+    if (param->is_list && value != NULL && value->kind == KN_YAML_LIST) {
         KN_TRY(append_list(spec, load, name, value, where));
         goto done;
     }
@@ -472,24 +457,21 @@ done:
 }
 
 /* {k: 11, ...} appended as ":k=11,..." */
-static kn_status append_parameters(kn_buffer *spec, loader *load, struct fy_node *node, const entry *owner,
+static kn_status append_parameters(kn_buffer *spec, loader *load, const kn_yaml *node, const entry *owner,
                                    const char *where, const char *except)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err;
     char place[PLACE_BYTES], *name = NULL;
     size_t n = 0;
-    if (node == NULL || !fy_node_is_mapping(node))
+    if (node == NULL || node->kind != KN_YAML_MAPPING)
         KN_FAIL(KN_USAGE, "%s: %s takes a mapping of its parameters", where, owner->name);
-    struct fy_node_pair *pair;
-    for (void *at = NULL; (pair = fy_node_mapping_iterate(node, &at)) != NULL;) {
-        struct fy_node *key_node = fy_node_pair_key(pair);
-        if (key_node == NULL) KN_FAIL(KN_USAGE, "%s: %s has a key that is empty", where, owner->name);
+    for (const kn_yaml *key_node = node->first; key_node != NULL; key_node = key_node->next) {
         place_of(place, load, key_node, where);
         KN_TRY(text_of(&name, load, owner->name, key_node, where));
         if (except == NULL || strcmp(name, except) != 0) {
             kn_buffer_printf(spec, "%c%s=", n++ == 0 ? ':' : ',', name);
-            KN_TRY(append_parameter(spec, load, owner, name, fy_node_pair_value(pair), place));
+            KN_TRY(append_parameter(spec, load, owner, name, key_node->value, place));
         }
         kn_free(name);
         name = NULL;
@@ -518,31 +500,29 @@ done:
 }
 
 /* One model: a name, or {name: {parameters}}. */
-static kn_status read_model(loader *load, struct fy_node *item, const char *where)
+static kn_status read_model(loader *load, const kn_yaml *item, const char *where)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err;
     char place[PLACE_BYTES], *name = NULL;
     kn_buffer spec = {0};
     entry model;
-    if (fy_node_is_scalar(item)) {
+    if (item->kind == KN_YAML_SCALAR) {
         KN_TRY(text_of(&name, load, "models", item, where));
         place_of(place, load, item, where);
         KN_TRY(find_entry(&model, load, "model", name, place));
         kn_buffer_text(&spec, name);
     } else {
-        void *at = NULL;
-        struct fy_node_pair *pair = fy_node_is_mapping(item) ? fy_node_mapping_iterate(item, &at) : NULL;
-        if (pair == NULL || fy_node_pair_key(pair) == NULL)
-            KN_FAIL(KN_USAGE, "%s: a model is a name or {name: {parameters}}", where);
-        place_of(place, load, fy_node_pair_key(pair), where);
-        KN_TRY(text_of(&name, load, "models", fy_node_pair_key(pair), where));
-        if (fy_node_mapping_iterate(item, &at) != NULL)
+        const kn_yaml *key_node = item->kind == KN_YAML_MAPPING ? item->first : NULL;
+        if (key_node == NULL) KN_FAIL(KN_USAGE, "%s: a model is a name or {name: {parameters}}", where);
+        place_of(place, load, key_node, where);
+        KN_TRY(text_of(&name, load, "models", key_node, where));
+        if (key_node->next != NULL)
             KN_FAIL(KN_USAGE, "%s: one model per item; start the next one with a '-' of its own, and indent parameters",
                     place);
         KN_TRY(find_entry(&model, load, "model", name, place));
         kn_buffer_text(&spec, model.name);
-        KN_TRY(append_parameters(&spec, load, fy_node_pair_value(pair), &model, place, NULL));
+        KN_TRY(append_parameters(&spec, load, key_node->value, &model, place, NULL));
     }
     KN_TRY(add_entry(load, "model", &model, &spec, place));
 done:
@@ -551,29 +531,28 @@ done:
     return status;
 }
 
-static kn_status read_models(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_models(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err;
-    if (value == NULL || !fy_node_is_sequence(value))
+    if (value == NULL || value->kind != KN_YAML_LIST)
         KN_FAIL(KN_USAGE, "%s: models is a list: '- k-anonymity: {k: 11}'", where);
-    if (fy_node_sequence_is_empty(value)) KN_FAIL(KN_USAGE, "%s: models is empty; name one or leave it out", where);
-    struct fy_node *item;
-    for (void *at = NULL; (item = fy_node_sequence_iterate(value, &at)) != NULL;) KN_TRY(read_model(load, item, where));
+    if (value->first == NULL) KN_FAIL(KN_USAGE, "%s: models is empty; name one or leave it out", where);
+    for (const kn_yaml *item = value->first; item != NULL; item = item->next) KN_TRY(read_model(load, item, where));
 done:
     return status;
 }
 
 /* A name, or {name: NAME, parameter: value}. */
-static kn_status read_entry(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_entry(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     kn_status status = KN_OK;
     kn_error *err = load->err;
     char place[PLACE_BYTES], *name = NULL;
     kn_buffer spec = {0};
     entry found;
-    bool is_mapping = value != NULL && fy_node_is_mapping(value);
-    struct fy_node *name_node = is_mapping ? fy_node_mapping_lookup_by_string(value, "name", 4) : value;
+    bool is_mapping = value != NULL && value->kind == KN_YAML_MAPPING;
+    const kn_yaml *name_node = is_mapping ? kn_yaml_find(value, "name") : value;
     if (name_node == NULL) KN_FAIL(KN_USAGE, "%s: %s needs a 'name'", where, field->name);
     KN_TRY(text_of(&name, load, field->name, name_node, where));
     place_of(place, load, name_node, where);
@@ -590,18 +569,18 @@ done:
 static const key suppression_keys[] = {{"max", read_option, "max-suppressed"}};
 static const key risk_keys[] = {{"threshold", read_option, "threshold"}};
 
-static kn_status read_suppression(loader *load, const key *field, struct fy_node *value, const char *where,
+static kn_status read_suppression(loader *load, const key *field, const kn_yaml *value, const char *where,
                                   void *context)
 {
     return read_mapping(load, value, "suppression", suppression_keys, 1, where, NULL);
 }
 
-static kn_status read_risk(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_risk(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     return read_mapping(load, value, "risk", risk_keys, 1, where, NULL);
 }
 
-static kn_status read_version(loader *load, const key *field, struct fy_node *value, const char *where, void *context)
+static kn_status read_version(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
 {
     char *text = NULL;
     kn_status status = text_of(&text, load, "version", value, where);
@@ -659,8 +638,7 @@ done:
     return status;
 }
 
-/* libfyaml stops at a NUL byte as if the file ended there, and whatever stands behind it, a model perhaps, would be
- * lost without a word. Wide characters are full of them. */
+/* A NUL byte, which some editors show as the end of the file; wide characters are full of them. */
 static kn_status check_bytes(const char *path, const char *text, size_t n_bytes, kn_error *err)
 {
     bool is_marked = n_bytes >= 2 && (memcmp(text, "\xFF\xFE", 2) == 0 || memcmp(text, "\xFE\xFF", 2) == 0);
@@ -685,33 +663,6 @@ static kn_status check_bytes(const char *path, const char *text, size_t n_bytes,
                         path, line, character);
 }
 
-/* The parser's first complaint, with its place. */
-static kn_status syntax_error(const char *path, const char *text, struct fy_diag *diag, kn_error *err)
-{
-    void *at = NULL;
-    struct fy_diag_error *first = fy_diag_errors_iterate(diag, &at);
-    if (first == NULL) return kn_error_set(err, KN_USAGE, "%.1000s: this is not YAML", path);
-    if (strcmp(first->msg, "duplicate key") == 0) {
-        for (int line = 1; line < first->line && strchr(text, '\n') != NULL; line++) text = strchr(text, '\n') + 1;
-        for (int skipped = 1; skipped < first->column && *text != '\0' && *text != '\n'; skipped++) text++;
-        return kn_error_set(
-            err, KN_USAGE, "%.1000s:%d:%d: the key '%.*s' stands here for the second time; keep one of the two", path,
-            first->line, first->column, (int)(strcspn(text, ":\n") < 40 ? strcspn(text, ":\n") : 40), text);
-    }
-    return kn_error_set(err, KN_USAGE, "%.1000s:%d:%d: %.500s", path, first->line, first->column, first->msg);
-}
-
-/* The first document would be obeyed and the second one ignored. */
-static kn_status second_document(loader *load, struct fy_document *second)
-{
-    struct fy_document_state *about = fy_document_get_document_state(second);
-    const struct fy_mark *mark = about != NULL ? fy_document_state_start_mark(about) : NULL;
-    return kn_error_set(load->err, KN_USAGE,
-                        "%.1000s:%d:1: a second YAML document starts here; a policy is one document, "
-                        "so join the two and remove the '---' between them",
-                        load->path, mark != NULL ? mark->line + 1 : 1);
-}
-
 static kn_status remember_path(kn_settings *settings, const char *path, kn_error *err)
 {
     const char *slash = strrchr(path, '/');
@@ -730,40 +681,20 @@ kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err)
     char *text = NULL;
     size_t n_bytes = 0;
     bool has_version = false;
-    struct fy_parser *parser = NULL;
-    struct fy_document *document = NULL, *second = NULL;
-    struct fy_diag *diag = NULL;
+    kn_yaml *root = NULL;
     loader load = {settings, path, err};
-    struct fy_diag_cfg diag_options;
     if (settings->policy_path != NULL)
         KN_FAIL(KN_USAGE, "a policy was read already (%.500s); give one", settings->policy_path);
     KN_TRY(file_text(&text, &n_bytes, settings, path, err));
     KN_TRY(check_bytes(path, text, n_bytes, err));
-    fy_diag_cfg_default(&diag_options);
-    diag_options.fp = NULL;
-    diag = fy_diag_create(&diag_options);
-    if (diag == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    fy_diag_set_collect_errors(diag, true);
-    struct fy_parse_cfg options = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_DISABLE_MMAP_OPT | FYPCF_JSON_NONE,
-                                   .diag = diag};
-    parser = fy_parser_create(&options);
-    if (parser == NULL || fy_parser_set_string(parser, text, n_bytes) != 0) KN_FAIL(KN_RESOURCES, "out of memory");
-    document = fy_parse_load_document(parser);
-    if (document != NULL) second = fy_parse_load_document(parser);
-    if (fy_diag_got_error(diag)) KN_TRY(syntax_error(path, text, diag, err));
-    if (document == NULL) KN_FAIL(KN_USAGE, "%.1000s: the policy is empty", path);
-    if (second != NULL) KN_TRY(second_document(&load, second));
+    KN_TRY(kn_yaml_parse(&root, text, n_bytes, path, err));
     KN_TRY(remember_path(settings, path, err));
-    struct fy_node *root = fy_document_root(document);
     if (root == NULL) KN_FAIL(KN_USAGE, "%.1000s: the policy is empty", path);
     KN_TRY(read_mapping(&load, root, "the policy", policy_keys, sizeof policy_keys / sizeof *policy_keys, path,
                         &has_version));
     if (!has_version) KN_FAIL(KN_USAGE, "%.1000s: the policy must say 'version: 1'", path);
 done:
-    fy_document_destroy(document);
-    fy_document_destroy(second);
-    fy_parser_destroy(parser);
-    fy_diag_destroy(diag);
+    kn_yaml_free(root);
     kn_free(text);
     return status;
 }
