@@ -265,6 +265,51 @@ static void threads_and_instruction_sets_give_the_same_bytes(void **state)
     }
 }
 
+/* Twenty looks per row for the start, then as much as it takes to see that nothing moves: a tenth of the budget. */
+static void few_classes_take_little_work(void **state)
+{
+    kn_rng rng = kn_rng_new(27, 0);
+    for (int equal = 0; equal < 2; equal++) {
+        uint32_t n_rows = 12000, k = equal ? n_rows : 1000;
+        test_case c = larger_case(&rng, n_rows, 3, equal ? 1 : 40, false);
+        goals g;
+        assert_true(set_goals_k(&g, &c, "lm", k));
+        kn_answer answer;
+        solve(&answer, &g);
+        checked_loss(&c, &g, &answer);
+        assert_int_equal(answer.stopped, KN_STOPPED_STILL);
+        assert_true(answer.n_nodes < 40ull * n_rows);
+        assert_true(answer.n_classes == 1 || !equal);
+        kn_answer_free(&answer);
+        free_goals(&g);
+        test_case_free(&c);
+    }
+}
+
+/* Left to itself it stops once more work gains next to nothing; asked for more it works on, and gains next to nothing.
+ */
+static void a_search_that_stands_still_ends(void **state)
+{
+    kn_rng rng = kn_rng_new(28, 0);
+    test_case c = larger_case(&rng, 1000, 3, 30, false);
+    goals g;
+    assert_true(set_goals_k(&g, &c, "lm", 5));
+    kn_answer answer;
+    solve(&answer, &g);
+    double loss = checked_loss(&c, &g, &answer);
+    uint64_t work = answer.n_nodes;
+    assert_int_equal(answer.stopped, KN_STOPPED_STILL);
+    kn_answer_free(&answer);
+    g.task.effort = 2 * work;
+    solve(&answer, &g);
+    assert_int_equal(answer.stopped, KN_STOPPED_BUDGET);
+    assert_true(answer.n_nodes > work + work / 2 && answer.n_nodes < 2 * work + work / 4);
+    assert_true(checked_loss(&c, &g, &answer) > loss * 0.98);
+    kn_answer_free(&answer);
+    free_goals(&g);
+    test_case_free(&c);
+}
+
 static void expect_models_to_hold(uint32_t n_rows, const char *const *models, size_t n_models)
 {
     kn_rng rng = kn_rng_new(25, 0);
@@ -441,6 +486,8 @@ int main(void)
         cmocka_unit_test(the_best_partition_is_found_with_suppressed_rows),
         cmocka_unit_test(the_best_partition_is_found_under_every_model),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
+        cmocka_unit_test(few_classes_take_little_work),
+        cmocka_unit_test(a_search_that_stands_still_ends),
         cmocka_unit_test(every_model_holds_on_larger_tables),
         cmocka_unit_test(strict_models_hold_on_larger_tables),
         cmocka_unit_test(an_interrupted_search_still_answers),

@@ -65,7 +65,7 @@ static const kn_option options[] = {
     {"recoding", 0, "local|global", METHOD, "what auto may choose from (default local)", ASK},
     {"measure", 0, "NAME", METHOD, "what to minimize (default lm; kanon list measures)", ASK},
     {"explain", 0, NULL, METHOD, "tell what the algorithm did", A},
-    {"effort", 0, "N", METHOD, "work units of the search (default by size)", SEARCH},
+    {"effort", 0, "N", METHOD, "work units of the search (default: until it stands still, or by size)", SEARCH},
     {"time-limit", 0, "S", METHOD, "seconds after which the search returns its best", SEARCH},
     {"seed", 0, "N", METHOD, "seed of everything random (default 1)", SEARCH},
     {"threads", 0, "N", METHOD, "threads (default: all cores); the result does not depend on it", DATA},

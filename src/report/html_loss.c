@@ -206,7 +206,7 @@ done:
 kn_status part_optimum(page *to, const kn_report *report, kn_error *err)
 {
     static const kn_text stopped[] = {KN_TEXT_STOPPED_DONE, KN_TEXT_STOPPED_BUDGET, KN_TEXT_STOPPED_TIME,
-                                      KN_TEXT_STOPPED_INTERRUPT};
+                                      KN_TEXT_STOPPED_INTERRUPT, KN_TEXT_STOPPED_STILL};
     kn_status status = KN_OK;
     const kn_facts *facts = report->facts;
     page_section(to, "optimum", KN_TEXT_OPTIMUM);

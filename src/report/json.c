@@ -171,7 +171,7 @@ static void put_seconds(kn_json *json, const kn_seconds *s)
 
 kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err)
 {
-    static const char *const stopped[] = {"done", "budget", "time", "interrupt"};
+    static const char *const stopped[] = {"done", "budget", "time", "interrupt", "still"};
     kn_json json = {0};
     kn_json_object(&json, NULL);
     kn_json_text(&json, "version", kn_version());

@@ -76,7 +76,7 @@ static void verdict_lines(kn_buffer *out, const kn_verdict *verdict)
 kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
 {
     static const char *const stopped[] = {"", ", stopped by its work budget", ", stopped by the time limit",
-                                          ", interrupted"};
+                                          ", interrupted", ", stopped when it stood still"};
     kn_buffer text = {0};
     const kn_release *r = facts->release;
     char a[32], b[32], c[32];

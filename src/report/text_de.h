@@ -79,6 +79,8 @@
     [KN_TEXT_STOPPED_TIME] = "Die Suche wurde durch das Zeitlimit beendet; ein neuer Lauf kann eine andere Freigabe "
                              "ergeben.",
     [KN_TEXT_STOPPED_INTERRUPT] = "Die Suche wurde unterbrochen; ein neuer Lauf kann eine andere Freigabe ergeben.",
+    [KN_TEXT_STOPPED_STILL] = "Die Suche endete, weil weitere Arbeit kaum noch etwas brachte; dieselben Einstellungen "
+                              "ergeben wieder dieselbe Freigabe.",
     [KN_TEXT_LATTICE_TITLE] = "Der Verband der Verallgemeinerungen",
     [KN_TEXT_LATTICE_DESC] =
         "Ein Punkt je Kombination von Stufen, von keiner Verallgemeinerung unten bis zu voller oben. "

@@ -68,6 +68,8 @@
     [KN_TEXT_STOPPED_BUDGET] = "The search used up its work budget; the same settings give the same release again.",
     [KN_TEXT_STOPPED_TIME] = "The search was ended by the time limit; another run may give another release.",
     [KN_TEXT_STOPPED_INTERRUPT] = "The search was interrupted; another run may give another release.",
+    [KN_TEXT_STOPPED_STILL] =
+        "The search ended because more work gained next to nothing; the same settings give the same release again.",
     [KN_TEXT_LATTICE_TITLE] = "The lattice of generalizations",
     [KN_TEXT_LATTICE_DESC] =
         "One point per combination of levels, from no generalization at the bottom to everything at "

@@ -39,7 +39,13 @@ typedef struct kn_task {
     kn_trace *trace; /* may be NULL */
 } kn_task;
 
-typedef enum kn_stopped { KN_STOPPED_DONE, KN_STOPPED_BUDGET, KN_STOPPED_TIME, KN_STOPPED_INTERRUPT } kn_stopped;
+typedef enum kn_stopped {
+    KN_STOPPED_DONE,
+    KN_STOPPED_BUDGET,
+    KN_STOPPED_TIME,
+    KN_STOPPED_INTERRUPT,
+    KN_STOPPED_STILL /* more work gained next to nothing */
+} kn_stopped;
 
 /* One of the best nodes of a lattice. */
 typedef struct kn_good_node {

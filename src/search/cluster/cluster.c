@@ -16,9 +16,11 @@
  * from its epoch and number.
  *
  * A release exists whenever the whole table as one class satisfies the models: repair merges until everything holds.
- * Work is counted in looks of one record at the classes of its block; the default budget is a few seconds for
- * ordinary tables. A time limit that is too short for the budget shortens the annealing, so that all phases fit; where
- * it is very short, mondrian's classes come first, and what is not ready in time is given up for them. */
+ * Work is counted in looks of one record at the classes of its block. Left to itself the search ends when it stands
+ * still (is_still), or after so many looks as take a few seconds for ordinary tables; with `effort` it takes what it
+ * is given, unless there is nothing left to lose. A time limit that is too short for the budget shortens the annealing,
+ * so that all phases fit; where it is very short, mondrian's classes come first, and what is not ready in time is given
+ * up for them. */
 #include "search/cluster/cluster_lanes.h"
 #include "base/radix_sort.h"
 
@@ -32,8 +34,11 @@ enum {
     CLASSES_PER_BLOCK = 64, /* at least so many of them */
     GREEDY_SWEEPS = 2,
     MAX_EPOCH_SWEEPS = 4,
-    MAX_SWEEPS = 60, /* up to k = 10; then as much less as k is larger */
+    /* Sweeps of annealing at most: up to k = 10, then as much less as k is larger, and no more than fit into so many
+     * looks. Repair undoes much of what more of them gain, and rebuilding makes better use of the time. */
+    MAX_SWEEPS = 60,
     LEAST_SWEEPS = 8,
+    ANNEAL_LOOKS = 300000,
     CUT_RECORDS = 200000, /* beyond this many, mondrian's classes are there first */
 };
 /* Temperatures in mean prices of a row after the greedy sweeps; HOT is for k = 10 and rises with the size of the
@@ -43,8 +48,12 @@ static const double ANNEAL_SHARE = 0.4; /* of the budget */
 static const double REPAIR_SWEEPS = 2;  /* repair takes less time than so many sweeps */
 static const double CUT_SECONDS =
     2e-5; /* per record: with less time than that, too, mondrian's classes are there first */
-static const double TRIES_PER_CLASS = 40; /* rebuilding, per epoch */
-static const double NEAR_NOISE = 1.8;     /* mean prices of a row: brings in other neighbours than the very nearest */
+static const double TRIES_PER_CLASS = 20; /* rebuilding, per epoch */
+/* Rebuilding stands still when the second half of its work gained less than this part of the loss. What is left to gain
+ * falls with every doubling, so a budget several times as large would gain about twice that. */
+static const double STILL = 0.003;
+static const double LEAST_REBUILD = 20000, LEAST_PER_RECORD = 2; /* looks before it may stand still: their sum */
+static const double NEAR_NOISE = 1.8; /* mean prices of a row: brings in other neighbours than the very nearest */
 
 typedef struct block_result {
     uint32_t n_classes, n_suppressed;
@@ -52,6 +61,12 @@ typedef struct block_result {
     uint64_t work;
     int64_t exact; /* sum over rows */
 } block_result;
+
+/* Where the rebuilding stood after an epoch. */
+typedef struct standing {
+    uint64_t work;
+    int64_t exact;
+} standing;
 
 typedef struct cluster_run {
     const kn_task *task;
@@ -72,6 +87,9 @@ typedef struct cluster_run {
     uint32_t epoch;
     uint64_t work, budget;
     bool by_time; /* the time limit is shorter than the budget */
+    KN_VECTOR(standing) standings;
+    size_t half; /* the last of them up to which half of the rebuilding was done */
+    bool is_still;
     bool feasible;
     bool has_saved; /* a feasible state is put by, of this price; what comes next may be given up */
     int64_t saved_exact;
@@ -266,12 +284,19 @@ static void collect(cluster_run *run)
     }
 }
 
+/* Over all rows, after the last epoch. */
+static int64_t exact_sum(const cluster_run *run)
+{
+    int64_t exact = 0;
+    for (uint32_t b = 0; b < run->n_blocks; b++) exact += run->results[b].exact;
+    return exact;
+}
+
 /* A point of the loss over time. */
 static kn_status note_loss(cluster_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
-    int64_t exact = 0;
-    for (uint32_t b = 0; b < run->n_blocks; b++) exact += run->results[b].exact;
+    int64_t exact = exact_sum(run);
     if (run->has_saved && exact > run->saved_exact) exact = run->saved_exact;
     kn_trace_point point = {kn_seconds_now() - run->began, (double)exact * run->unit_loss + run->fixed_loss};
     if (run->feasible && run->task->trace != NULL) KN_PUSH(&run->task->trace->points, point);
@@ -325,9 +350,7 @@ static double column_units(const cluster_run *run)
 /* What a row costs on average after the last epoch. */
 static double row_units(const cluster_run *run)
 {
-    double exact = 0;
-    for (uint32_t b = 0; b < run->n_blocks; b++) exact += (double)run->results[b].exact;
-    double units = exact / run->problem->n_records * run->problem->root_units * 0x1p-30;
+    double units = (double)exact_sum(run) / run->problem->n_records * run->problem->root_units * 0x1p-30;
     return units > 1 ? units : 1;
 }
 
@@ -464,7 +487,25 @@ static kn_status repair(cluster_run *run, kn_error *err)
     run->feasible = true;
     KN_TRY(note_loss(run, err));
 done:
+    for (uint32_t b = run->n_blocks; b < n_blocks; b++) run->results[b] = (block_result){0};
     run->n_blocks = n_blocks;
+    return status;
+}
+
+/* Has the rebuilding come to a stand? Asked before its first epoch and after each. Where nothing is lost there is
+ * nothing to gain. */
+static kn_status look_for_stillness(cluster_run *run, kn_error *err)
+{
+    kn_status status = KN_OK;
+    standing now = {run->work, exact_sum(run)};
+    KN_PUSH(&run->standings, now);
+    const standing *all = run->standings.items;
+    uint64_t done = now.work - all[0].work;
+    while (run->half + 1 < run->standings.n && all[run->half + 1].work - all[0].work <= done / 2) run->half++;
+    run->is_still = now.exact == 0;
+    if (run->task->effort == 0 && (double)done >= LEAST_REBUILD + LEAST_PER_RECORD * run->problem->n_records)
+        run->is_still |= (double)(all[run->half].exact - now.exact) < STILL * (double)now.exact;
+done:
     return status;
 }
 
@@ -472,8 +513,9 @@ static kn_status rebuild(cluster_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n_epochs = 0;
+    KN_TRY(look_for_stillness(run, err));
     if (kn_ticker_out_of_time(run->task->ticker)) atomic_store(&run->stop, true);
-    while (!atomic_load(&run->stop) && (run->by_time || run->work < run->budget)) {
+    while (!atomic_load(&run->stop) && !run->is_still && (run->by_time || run->work < run->budget)) {
         kn_cluster_job job = {
             .op = KN_CLUSTER_REBUILD, .tries_per_class = TRIES_PER_CLASS, .near_noise = NEAR_NOISE * row_units(run)};
         /* A try costs about two looks and one more per eight records. */
@@ -481,6 +523,7 @@ static kn_status rebuild(cluster_run *run, kn_error *err)
         if (!run->by_time && tries < job.tries_per_class) job.tries_per_class = tries;
         if (n_epochs++ > 0 && job.tries_per_class < 1) break; /* less than it costs to load the blocks */
         KN_TRY(run_epoch(run, &job, err));
+        KN_TRY(look_for_stillness(run, err));
     }
 done:
     return status;
@@ -488,7 +531,7 @@ done:
 
 static void set_budget(cluster_run *run)
 {
-    double n = run->problem->n_records, per_record = 3e6 / n;
+    double n = run->problem->n_records, per_record = 2e6 / n;
     per_record = per_record < 12 ? 12 : per_record > 2000 ? 2000 : per_record;
     run->budget = run->task->effort > 0 ? run->task->effort : (uint64_t)(n * per_record);
 }
@@ -506,10 +549,9 @@ static uint32_t plan(cluster_run *run)
             budget = affordable > 0 ? affordable : 0;
         }
     }
-    /* One record that leaves a class of many changes little, so large classes hardly gain by annealing. */
     double sweeps = fmin(ANNEAL_SHARE * budget / n, budget / n - REPAIR_SWEEPS);
-    double most = fmax(fmin(10.0 / run->problem->k, 1) * MAX_SWEEPS, LEAST_SWEEPS);
-    return (uint32_t)fmax(fmin(sweeps, most), 0);
+    double most = fmin(fmin(10.0 / run->problem->k, 1) * MAX_SWEEPS, ANNEAL_LOOKS / n);
+    return (uint32_t)fmax(fmin(sweeps, fmax(most, LEAST_SWEEPS)), 0);
 }
 
 /* --- From records to rows --------------------------------------------------------------------------------------- */
@@ -535,7 +577,7 @@ done:
 
 static kn_stopped why_stopped(cluster_run *run)
 {
-    if (!atomic_load(&run->stop)) return KN_STOPPED_BUDGET;
+    if (!atomic_load(&run->stop)) return run->is_still ? KN_STOPPED_STILL : KN_STOPPED_BUDGET;
     kn_ticker *ticker = run->task->ticker;
     bool late = ticker->search_deadline > 0 && kn_seconds_now() >= ticker->search_deadline;
     return late && !kn_ticker_cancelled(ticker) ? KN_STOPPED_TIME : KN_STOPPED_INTERRUPT;
@@ -606,6 +648,7 @@ static void run_free(cluster_run *run)
     kn_free(run->results);
     kn_free(run->kept);
     kn_free(run->lane_share);
+    kn_free(run->standings.items);
     kn_cluster_problem_free(run->problem);
 }
 
@@ -627,13 +670,6 @@ static kn_status answer_tuples(kn_answer *answer, const kn_task *task, kn_error 
     answer->optimal = task->objective->type->monotone;
 done:
     return status;
-}
-
-static int64_t exact_sum(const cluster_run *run)
-{
-    int64_t exact = 0;
-    for (uint32_t b = 0; b < run->n_blocks; b++) exact += run->results[b].exact;
-    return exact;
 }
 
 static void copy_solution(kn_cluster_solution *to, const kn_cluster_solution *from, uint32_t n_records)

@@ -71,7 +71,7 @@ static void anneal_step(kn_cluster_block *block, uint32_t record)
     int64_t gain = (int64_t) class->size * class->price + missing_persons_penalty(block, class->persons, class->size);
     if (class->size > 1) {
         uint32_t witness = class_members(block, from)[class_members(block, from)[0] == record];
-        class_join(block, from, record, block->pattern_b);
+        block->work += class_join_without(block, from, record, block->pattern_b) / JOINS_PER_LOOK;
         int32_t n_persons = class->persons - block->person[record];
         gain -= (int64_t)(class->size - 1) * lanes_price(block, block->pattern_b, witness) +
                 missing_persons_penalty(block, n_persons, class->size - 1);
@@ -87,11 +87,7 @@ static void anneal_step(kn_cluster_block *block, uint32_t record)
     } else {
         class_refresh(block, from);
     }
-    class_get_pattern(block, best.class_index, block->pattern_b);
-    lanes_join(block, block->pattern_b, block->pattern_b, record_lanes(block, record));
-    class_add(block, best.class_index, record);
-    class_put_pattern(block, best.class_index, block->pattern_b, record);
-    class_set_gate(block, best.class_index);
+    class_take(block, best.class_index, record);
 }
 
 KN_INLINE bool engine_should_stop(kn_cluster_block *block, uint64_t step)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LOADS_PER_LOOK = 32 }; /* records that are loaded and stored again in the time of a look */
 enum { LANE_STARRED, LANE_KEPT, LANE_ACTIVE };
 enum { N_PAIR_RECORDS = 16, N_PAIR_CLASSES = 64 }; /* a sample for the order of the lanes */
 
@@ -318,7 +319,7 @@ void kn_cluster_block_load(kn_cluster_block *block, const kn_cluster_solution *s
     }
     block->n_suppressed = n_suppressed;
     block->n_records = n;
-    block->work = 0;
+    block->work = n / LOADS_PER_LOOK;
     for (block->noise_mask = 63; block->noise_mask < 2 * n && block->noise_mask + 1 < KN_NOISE;)
         block->noise_mask = 2 * block->noise_mask + 1;
     load_records(block);

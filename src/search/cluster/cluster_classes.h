@@ -5,6 +5,8 @@
 
 #include "search/cluster/cluster_lanes.h"
 
+enum { JOINS_PER_LOOK = 64 }; /* records that are joined in the time of a look */
+
 KN_INLINE uint32_t *class_members(const kn_cluster_block *block, uint32_t h)
 {
     return block->arena + block->classes[h].first;
@@ -44,20 +46,34 @@ KN_INLINE void class_put_pattern(kn_cluster_block *block, uint32_t h, const kn_l
     block->classes[h].price = lanes_price(block, pattern, record);
 }
 
-/* The join of its members but one (KN_NONE: of all); there must be one left. */
-KN_INLINE void class_join(const kn_cluster_block *block, uint32_t h, uint32_t except, kn_lanes *pattern)
+/* The join of all members; there must be one. */
+KN_INLINE void class_join(const kn_cluster_block *block, uint32_t h, kn_lanes *pattern)
 {
     const uint32_t *members = class_members(block, h);
-    int32_t size = block->classes[h].size, x = members[0] == except ? 1 : 0;
+    lanes_copy(block, pattern, record_lanes(block, members[0]));
+    for (int32_t x = 1; x < block->classes[h].size; x++)
+        lanes_join(block, pattern, pattern, record_lanes(block, members[x]));
+}
+
+/* The join of all members but one; there must be another. In a large class a few others mostly make the whole pattern
+ * again, so that is asked for now and then. Uses pattern_a. Returns how many were joined. */
+KN_INLINE uint32_t class_join_without(kn_cluster_block *block, uint32_t h, uint32_t except, kn_lanes *pattern)
+{
+    const uint32_t *members = class_members(block, h);
+    uint32_t size = (uint32_t)block->classes[h].size, x = members[0] == except ? 1 : 0;
     lanes_copy(block, pattern, record_lanes(block, members[x]));
-    for (x++; x < size; x++)
+    for (x++; x < size; x++) {
+        if (x == JOINS_PER_LOOK) class_get_pattern(block, h, block->pattern_a);
+        if (x % JOINS_PER_LOOK == 0 && lanes_same(block, pattern, block->pattern_a)) return x;
         if (members[x] != except) lanes_join(block, pattern, pattern, record_lanes(block, members[x]));
+    }
+    return size;
 }
 
 KN_INLINE void class_refresh(kn_cluster_block *block, uint32_t h)
 {
     if (block->classes[h].size > 0) {
-        class_join(block, h, KN_NONE, block->pattern_a);
+        class_join(block, h, block->pattern_a);
         class_put_pattern(block, h, block->pattern_a, class_members(block, h)[0]);
     } else {
         block->classes[h].price = 0;
@@ -104,6 +120,16 @@ KN_INLINE void class_add(kn_cluster_block *block, uint32_t h, uint32_t record)
     block->class_of[record] = h;
     block->place[record] = (uint32_t) class->size++;
     class->persons += block->person[record];
+}
+
+/* The same with pattern, price and gate. Uses pattern_b. */
+KN_INLINE void class_take(kn_cluster_block *block, uint32_t h, uint32_t record)
+{
+    class_get_pattern(block, h, block->pattern_b);
+    lanes_join(block, block->pattern_b, block->pattern_b, record_lanes(block, record));
+    class_add(block, h, record);
+    class_put_pattern(block, h, block->pattern_b, record);
+    class_set_gate(block, h);
 }
 
 KN_INLINE void class_remove(kn_cluster_block *block, uint32_t record)

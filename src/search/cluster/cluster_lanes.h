@@ -49,6 +49,11 @@ KN_INLINE void lanes_copy(const kn_cluster_block *block, kn_lanes *out, const kn
     for (uint32_t v = 0; v < block->n_vectors; v++) out[v] = from[v];
 }
 
+KN_INLINE bool lanes_same(const kn_cluster_block *block, const kn_lanes *a, const kn_lanes *b)
+{
+    return memcmp(a, b, block->n_vectors * sizeof *a) == 0;
+}
+
 KN_INLINE kn_lanes lanes_least(kn_lanes a, kn_lanes b)
 {
     kn_lanes less = (kn_lanes)(a < b);

@@ -100,10 +100,7 @@ static bool remove_small_class(kn_cluster_block *block, uint32_t h)
     }
     memcpy(block->scratch, class_members(block, h), n * sizeof *block->scratch);
     block->classes[h].size = block->classes[h].persons = 0;
-    for (uint32_t x = 0; x < n; x++) {
-        class_add(block, block->targets[x], block->scratch[x]);
-        class_refresh(block, block->targets[x]);
-    }
+    for (uint32_t x = 0; x < n; x++) class_take(block, block->targets[x], block->scratch[x]);
     class_refresh(block, h);
     return true;
 }
