@@ -62,7 +62,7 @@ static kn_status make_table(kn_table **out, uint32_t n_rows, kn_error *err)
     kn_status status = KN_OK;
     kn_rng rng = kn_rng_new(1, 0);
     KN_NEW(*out, 1);
-    **out = (kn_table){.n_rows = n_rows, .n_columns = N_COLUMNS, .person = KN_NONE, .delimiter = ',', .line_end = "\n"};
+    **out = (kn_table){.n_rows = n_rows, .n_columns = N_COLUMNS, .person = KN_NONE};
     (*out)->source = kn_string_copy("bench", 5, err);
     KN_NEW((*out)->columns, N_COLUMNS);
     for (uint32_t c = 0; c < N_COLUMNS; c++) KN_TRY(make_column(&(*out)->columns[c], c, n_rows, &rng, err));

@@ -16,8 +16,8 @@ static void require(bool holds)
     if (!holds) abort();
 }
 
-static kn_status read_table(kn_table **out, int file, const kn_csv_options *options, const kn_csv_tuning *tuning,
-                            kn_pool *pool, kn_error *err)
+static kn_status read_table(kn_table **out, kn_text_form *form, int file, const kn_csv_options *options,
+                            const kn_csv_tuning *tuning, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_csv_reader *reader = NULL;
@@ -30,6 +30,7 @@ static kn_status read_table(kn_table **out, int file, const kn_csv_options *opti
     KN_NEW(plans, kn_csv_n_columns(reader));
     for (uint32_t i = 0; i < kn_csv_n_columns(reader); i++) plans[i].role = KN_ROLE_QUASI;
     KN_TRY(kn_csv_read(out, reader, plans, pool, NULL, err));
+    *form = kn_csv_form(reader);
 done:
     kn_free(plans);
     kn_csv_close(reader);
@@ -53,7 +54,7 @@ static void check_column(const kn_column *column, uint32_t n_rows)
 
 static void check_same(const kn_table *a, const kn_table *b)
 {
-    require(a->n_rows == b->n_rows && a->n_columns == b->n_columns && strcmp(a->line_end, b->line_end) == 0);
+    require(a->n_rows == b->n_rows && a->n_columns == b->n_columns);
     for (uint32_t i = 0; i < a->n_columns; i++) {
         const kn_column *x = &a->columns[i], *y = &b->columns[i];
         check_column(x, a->n_rows);
@@ -70,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char delimiters[] = {'\0', ',', ';', '\t'};
     static kn_pool *pool;
     kn_table *table, *again;
+    kn_text_form form = {0}, form_again = {0};
     kn_error err = {0}, err_again = {0};
     if (size < 2) return 0;
     if (pool == NULL) require(kn_pool_new(&pool, 2, NULL) == KN_OK);
@@ -81,11 +83,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                               .encoding = (kn_encoding)((data[0] >> 4) % 3),
                               .name = "fuzz.csv"};
     kn_csv_tuning whole = {1 << 20, 1, KN_CSV_SCALAR}, pieces = {1 + data[1] % 50, 2, kn_csv_best_kernel()};
-    kn_status status = read_table(&table, file, &options, &whole, NULL, &err);
-    require(read_table(&again, file, &options, &pieces, pool, &err_again) == status);
+    kn_status status = read_table(&table, &form, file, &options, &whole, NULL, &err);
+    require(read_table(&again, &form_again, file, &options, &pieces, pool, &err_again) == status);
     require(strcmp(err.message, err_again.message) == 0);
-    if (status == KN_OK) check_same(table, again);
-    else require(table == NULL && err.message[0] != '\0');
+    if (status == KN_OK) {
+        check_same(table, again);
+        require(form.delimiter == form_again.delimiter && strcmp(form.line_end, form_again.line_end) == 0);
+    } else require(table == NULL && err.message[0] != '\0');
     kn_table_free(table);
     kn_table_free(again);
     close(file);

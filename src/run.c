@@ -5,7 +5,7 @@
  *   kn_input_goals    models and measure                                          privacy/, measure/
  *   search            the algorithm's answer                                      search/
  *   kn_recode         classes and their generalized values                        recode/
- *   kn_release_write  the file, beside its target, not yet in its place   sink/
+ *   kn_release_write  the file, beside its target, not yet in its place; or kn_release_arrays in memory   sink/
  *   kn_recheck        the written file counted again by other code                verify/
  *   kn_facts_*        JSON and summary                                            report/
  *   kn_targets_commit only now JSON, report, schema and release take their places sink/ */
@@ -17,6 +17,7 @@
 #include "run/recheck.h"
 #include "run/jobs.h"
 #include "run/result.h"
+#include "sink/arrow_write.h"
 #include "sink/csv_write.h"
 
 #include <math.h>
@@ -32,7 +33,8 @@ typedef struct run {
     kn_task task;
     kn_answer answer;
     kn_release *release;
-    kn_output *output; /* borrowed */
+    kn_output *output;   /* borrowed; NULL where the release stays in memory */
+    kn_batches *batches; /* NULL where it goes to a file */
     kn_verdict *verdict;
     kn_facts facts;
 } run;
@@ -78,30 +80,50 @@ done:
     return status;
 }
 
+/* To a file beside its target, or to arrays in memory. */
+static kn_status write_release(uint32_t **order, uint32_t *n_written, run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_input *input = r->input;
+    const char *order_text = kn_settings_text(r->settings, "order");
+    bool keep_order = order_text != NULL && strcmp(order_text, "input") == 0;
+    bool guard_formulas = kn_settings_flag(r->settings, "guard-formulas");
+    kn_row_order row_order = keep_order ? KN_ORDER_INPUT : KN_ORDER_SORTED;
+    if (keep_order)
+        kn_buffer_text(&input->warnings,
+                       "--order input: the rows stand as in the input, and that order may tell who is who\n");
+    r->output = kn_targets_output(input->targets, "output");
+    if (r->output == NULL) {
+        const char *null_text = input->csv.n_null_values > 0 ? input->csv.null_values[0] : "";
+        KN_TRY(kn_release_arrays(&r->batches, order, n_written, r->release, null_text, row_order, guard_formulas,
+                                 input->pool, &input->ticker, err));
+    } else {
+        KN_TRY(kn_release_write(order, n_written, r->output, r->release, &input->form, row_order, guard_formulas,
+                                input->pool, &input->ticker, err));
+        KN_TRY(kn_output_flush(r->output, err));
+    }
+done:
+    return status;
+}
+
 static kn_status write_and_verify(run *r, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = r->input;
     uint32_t *order = NULL, n_written;
-    const char *target = kn_settings_text(r->settings, "output"), *order_text = kn_settings_text(r->settings, "order");
-    bool keep_order = order_text != NULL && strcmp(order_text, "input") == 0;
+    const char *target = kn_settings_text(r->settings, "output");
     double began = kn_seconds_now();
-    if (target == NULL) target = "-";
-    if (keep_order)
-        kn_buffer_text(&input->warnings,
-                       "--order input: the rows stand as in the input, and that order may tell who is who\n");
-    r->output = kn_targets_output(input->targets, "output");
-    KN_TRY(kn_release_write(&order, &n_written, r->output, r->release, keep_order ? KN_ORDER_INPUT : KN_ORDER_SORTED,
-                            kn_settings_flag(r->settings, "guard-formulas"), input->pool, &input->ticker, err));
-    KN_TRY(kn_output_flush(r->output, err));
-    kn_written written = {.path = kn_output_path(r->output),
-                          .name = strcmp(target, "-") == 0 ? "the release" : target,
+    KN_TRY(write_release(&order, &n_written, r, err));
+    kn_written written = {.path = r->output != NULL ? kn_output_path(r->output) : NULL,
+                          .batches = r->batches,
+                          .name = target == NULL || strcmp(target, "-") == 0 ? "the release" : target,
                           .original_path = input->path,
                           .release = r->release,
                           .order = order,
                           .n_order = n_written};
     r->facts.seconds.write = kn_seconds_now() - began;
-    if (r->settings->after_write != NULL) r->settings->after_write(r->settings->after_write_user, written.path);
+    if (r->settings->after_write != NULL)
+        r->settings->after_write(r->settings->after_write_user, written.path, written.batches);
 
     began = kn_seconds_now();
     KN_TRY(kn_recheck(&r->verdict, input, &written, err));
@@ -145,6 +167,7 @@ static void clean_up(run *r)
 {
     kn_facts_free(&r->facts);
     kn_verdict_free(r->verdict);
+    kn_batches_drop(r->batches);
     kn_release_free(r->release);
     kn_answer_free(&r->answer);
     kn_args_free(&r->args);
@@ -162,7 +185,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_erro
     double began = kn_seconds_now();
     *out = NULL;
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, NULL, err));
-    KN_TRY(kn_input_new(&r.input, settings, true, err));
+    KN_TRY(kn_input_new(&r.input, settings, KN_OUTPUT_RELEASE, err));
     KN_TRY(kn_input_read(r.input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, kn_algorithm_has_levels(r.algorithm), err));
@@ -175,8 +198,8 @@ kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_erro
     KN_TRY(write_and_verify(&r, err));
     KN_TRY(gather_facts(&r, err));
     finish_clock(&r, began);
-    KN_TRY(kn_run_report(&report, r.input, &r.facts, kn_output_path(r.output), err));
-    KN_TRY(kn_run_schema(&schema, r.release, settings, err));
+    KN_TRY(kn_run_report(&report, r.input, &r.facts, r.output != NULL ? kn_output_path(r.output) : NULL, err));
+    KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, settings, err));
     finish_clock(&r, began);
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
@@ -186,6 +209,8 @@ kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_erro
     if (schema != NULL) KN_TRY(kn_targets_text(r.input->targets, "schema", schema, err));
     KN_TRY(kn_targets_text(r.input->targets, "json", result->json, err));
     KN_TRY(kn_targets_commit(r.input->targets, &r.input->ticker, err));
+    result->batches = r.batches;
+    r.batches = NULL;
     *out = result;
     result = NULL;
     if (r.answer.stopped == KN_STOPPED_INTERRUPT)

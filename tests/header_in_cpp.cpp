@@ -1,5 +1,5 @@
-// The public header is clean C++ too.
-#include <kanon.h>
+// The public headers are clean C++ too.
+#include <kanon_arrow.h>
 
 int main()
 {

@@ -153,10 +153,7 @@ static kn_table *make_table(uint32_t n_rows, uint32_t n_columns, kn_type type, c
                         .n_rows = n_rows,
                         .n_columns = n_columns,
                         .columns = MAKE(n_columns, kn_column),
-                        .person = KN_NONE,
-                        .delimiter = ',',
-                        .has_header = true,
-                        .line_end = "\n"};
+                        .person = KN_NONE};
     for (uint32_t c = 0; c < n_columns; c++) fill_column(&table->columns[c], c, type, n_rows, cells, n_columns);
     return table;
 }

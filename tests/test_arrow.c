@@ -41,7 +41,7 @@ static kn_status read_batches(kn_table **out, const kn_batches *batches, const k
     kn_status status = KN_OK;
     kn_arrow_reader *reader = NULL;
     kn_column_plan *plans = NULL;
-    kn_arrow_options options = {csv->null_values, csv->n_null_values, csv->trim, csv->redact, csv->name};
+    kn_arrow_options options = {csv->null_values, csv->n_null_values, csv->trim, csv->redact, false, csv->name};
     *out = NULL;
     KN_NEW(plans, (size_t)batches->schema.n_children);
     for (int64_t i = 0; i < batches->schema.n_children; i++) plans[i].role = KN_ROLE_QUASI;

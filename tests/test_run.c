@@ -70,7 +70,7 @@ static size_t files_in_folder(void)
 
 /* --- Runs ------------------------------------------------------------------------------------------------------ */
 
-typedef void (*spoil_fn)(void *user, const char *path);
+typedef void (*spoil_fn)(void *user, const char *path, const kn_batches *batches);
 
 /* `options` is "name=value" ... NULL. */
 static kn_status anonymize(const char *const *options, spoil_fn spoil, void *user, kn_error *message)
@@ -385,7 +385,7 @@ typedef struct spoiler {
     bool has_header, called;
 } spoiler;
 
-static void spoil_file(void *user, const char *path)
+static void spoil_file(void *user, const char *path, const kn_batches *batches)
 {
     spoiler *with = user;
     written file = {.has_header = with->has_header};
@@ -406,7 +406,7 @@ static void spoil_file(void *user, const char *path)
     kn_buffer_free(&changed);
 }
 
-static void look_only(void *user, const char *path) { ((spoiler *)user)->called = true; }
+static void look_only(void *user, const char *path, const kn_batches *batches) { ((spoiler *)user)->called = true; }
 
 static void a_file_that_was_spoiled_after_writing_does_not_take_its_place(void **state)
 {

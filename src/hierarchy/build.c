@@ -275,7 +275,7 @@ kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn
 {
     kn_buffer path = {0};
     const char *folder = request->base_folder, *spec = request->spec;
-    if (folder != NULL && folder[0] != '\0' && strcmp(folder, ".") != 0 && spec[0] != '/') {
+    if (request->text == NULL && folder != NULL && folder[0] != '\0' && strcmp(folder, ".") != 0 && spec[0] != '/') {
         if (spec[0] == '.' && spec[1] == '/') spec += 2;
         kn_buffer_printf(&path, "%s/", folder);
     }
@@ -381,11 +381,11 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     domain->missing_is_wildcard = request->missing_is_wildcard;
     KN_TRY(kn_build_start(&build, err));
     if (spec != NULL) {
-        bool is_spec;
-        KN_TRY(run_spec(&is_spec, &build, spec, err));
+        bool is_spec = false;
+        if (request->text == NULL) KN_TRY(run_spec(&is_spec, &build, spec, err));
         if (!is_spec) {
             KN_TRY(kn_build_file_name(&path, request, err));
-            KN_TRY(check_file_name(spec, path, err));
+            if (request->text == NULL) KN_TRY(check_file_name(spec, path, err));
             KN_TRY(kn_build_file(&build, path, err));
         }
     }

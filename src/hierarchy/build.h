@@ -6,8 +6,10 @@
 #include "hierarchy/domain.h"
 
 typedef struct kn_hierarchy_request {
-    const char *spec;              /* NULL: none given. "suppress", "intervals(5,10,20)", "mask(right)", "mask(left)",
-                                      "date(month,quarter,year)", "order(a<b<c)", "auto"; otherwise a file name */
+    const char *spec; /* NULL: none given. "suppress", "intervals(5,10,20)", "mask(right)", "mask(left)",
+                         "date(month,quarter,year)", "order(a<b<c)", "auto"; otherwise a file name */
+    const char *text; /* the lines of the file where `spec` only names it; NULL: the file is read */
+    size_t n_text_bytes;
     const char *base_folder;       /* file names in a policy are relative to it; NULL: the current folder */
     bool must_be_tree;             /* full-domain algorithms: a column without a hierarchy gets the automatic tree */
     double weight;                 /* 1 */

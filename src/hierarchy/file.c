@@ -383,8 +383,10 @@ static kn_status match_file(kn_build *build, const char *path, bool must_find_al
     numbered_label *leaves = NULL;
     size_t n_bytes, n_leaves;
     build->paths.name = path;
-    KN_TRY(kn_paths_read_file(&text, &n_bytes, path, build->request->files, err));
-    KN_TRY(kn_paths_parse(&build->paths, text, n_bytes, err));
+    const char *lines = build->request->text;
+    if (lines == NULL) KN_TRY(kn_paths_read_file(&text, &n_bytes, path, build->request->files, err));
+    else n_bytes = build->request->n_text_bytes;
+    KN_TRY(kn_paths_parse(&build->paths, lines != NULL ? lines : text, n_bytes, err));
     KN_TRY(kn_paths_check(&build->paths, err)); /* a wrong file comes before what it lacks */
     KN_TRY(mark_leaves(&is_leaf, &build->paths, err));
     match_bytes(build, is_leaf);

@@ -155,7 +155,9 @@ kn_status kn_hierarchy_check(char **text, uint32_t *n_lacking, const kn_column *
         KN_TRY(kn_build_match_file(&build, path, err));
         KN_TRY(kn_tree_from_paths(&tree, &build.paths, err));
     } else {
-        KN_TRY(kn_tree_read(&tree, path, request->redact, request->files, err));
+        KN_TRY(request->text != NULL
+                   ? kn_tree_parse(&tree, request->text, request->n_text_bytes, path, request->redact, err)
+                   : kn_tree_read(&tree, path, request->redact, request->files, err));
     }
     kn_buffer_printf(&out, "%s: %u %s, %u node%s, %u level%s\n", path, tree->n_leaves,
                      tree->n_leaves == 1 ? "leaf" : "leaves", tree->n_nodes, plural(tree->n_nodes), tree->n_levels,

@@ -9,6 +9,8 @@
 
 /* Arguments without a flag. */
 static const char *const bare_options[] = {"data", "release", "what"};
+/* Options whose value is a table. */
+static const char table_options[] = "data|release|original|attack|population";
 
 static const kn_option *find_option(const char *name)
 {
@@ -191,6 +193,7 @@ void kn_settings_free(kn_settings *settings)
         kn_free(settings->items.items[i].where);
     }
     kn_free(settings->items.items);
+    kn_tables_free(&settings->tables);
     kn_free(settings->policy_path);
     kn_free(settings->policy_folder);
     kn_account *account = settings->account;
@@ -205,6 +208,34 @@ kn_status kn_settings_set(kn_settings *settings, const char *option, const char 
     kn_status status = kn_scope_enter(&before, settings->account, err);
     if (status != KN_OK) return status;
     status = kn_settings_add(settings, option, value, NULL, err);
+    kn_scope_leave(&before);
+    return status;
+}
+
+static kn_status take_table(kn_settings *settings, const char *name, struct ArrowArrayStream *stream, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_batches *batches = NULL;
+    kn_buffer path = {0};
+    kn_buffer_printf(&path, KN_TABLE_PREFIX "%s", name);
+    KN_TRY(kn_batches_pull(&batches, stream, path.failed ? KN_TABLE_PREFIX : path.bytes, err));
+    if (path.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (is_one_of(table_options, name)) KN_TRY(kn_settings_add(settings, name, path.bytes, NULL, err));
+    kn_batches *taken = batches;
+    batches = NULL;
+    KN_TRY(kn_tables_put(&settings->tables, taken, err));
+done:
+    kn_batches_drop(batches);
+    kn_buffer_free(&path);
+    return status;
+}
+
+kn_status kn_settings_set_table(kn_settings *settings, const char *name, struct ArrowArrayStream *stream, kn_error *err)
+{
+    kn_scope before;
+    kn_status status = kn_scope_enter(&before, settings->account, err);
+    if (status != KN_OK) return status;
+    status = take_table(settings, name, stream, err);
     kn_scope_leave(&before);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "base/sha256.h"
 #include "base/tick.h"
+#include "table/batches.h"
 #include "table/table.h"
 
 typedef struct kn_setting {
@@ -20,6 +21,7 @@ typedef struct kn_setting {
 struct kn_settings {
     kn_account *account;
     KN_VECTOR(kn_setting) items;
+    kn_tables tables;    /* in memory; values name them `table:NAME` */
     char *policy_path;   /* NULL without one */
     char *policy_folder; /* file names in the policy are relative to it */
     char policy_hash[KN_SHA256_HEX];
@@ -28,9 +30,9 @@ struct kn_settings {
     kn_progress_fn progress;
     void *progress_user;
     const volatile int *cancel;
-    /* Told where the release is after it was written and before it is verified. For tests, which spoil it there: no
-     * function, flag or variable of the environment sets it. */
-    void (*after_write)(void *user, const char *path);
+    /* Told where the release is after it was written and before it is verified: its path, or its arrays in memory. For
+     * tests, which spoil it there: no function, flag or variable of the environment sets it. */
+    void (*after_write)(void *user, const char *path, const kn_batches *batches);
     void *after_write_user;
 };
 

@@ -3,7 +3,6 @@
  * Cost: reading the file, one sort; a class is then one question to the tree. */
 #include "privacy/population.h"
 
-#include "source/csv/csv_read.h"
 #include "table/number.h"
 
 #include <string.h>
@@ -179,34 +178,31 @@ done:
 }
 
 /* Only the quasi-identifiers are read, with the types that the table's columns have. */
-static void plan_columns(kn_column_plan *plans, const kn_csv_reader *reader, const kn_tuples *tuples)
+static void plan_columns(kn_column_plan *plans, const kn_source *source, const kn_tuples *tuples)
 {
-    for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++) {
+    for (uint32_t c = 0; c < kn_source_n_columns(source); c++) {
         plans[c] = (kn_column_plan){KN_ROLE_DROPPED, KN_TYPE_AUTO, false};
         for (uint32_t q = 0; q < tuples->n_qis; q++)
-            if (strcmp(kn_csv_column_name(reader, c), tuples->domains[q]->name) == 0)
+            if (strcmp(kn_source_column_name(source, c), tuples->domains[q]->name) == 0)
                 plans[c] = (kn_column_plan){KN_ROLE_QUASI, tuples->domains[q]->column->type, false};
     }
 }
 
-kn_status kn_population_read(kn_population **out, const char *path, const kn_csv_options *options,
+kn_status kn_population_read(kn_population **out, const char *path, const kn_source_options *sources,
                              const kn_tuples *tuples, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_csv_reader *reader = NULL;
+    kn_source *source = NULL;
     kn_column_plan *plans = NULL;
     kn_table *people = NULL;
     *out = NULL;
-    kn_csv_options own = options != NULL ? *options : (kn_csv_options){0};
-    own.name = NULL;      /* messages name this file */
-    own.delimiter = '\0'; /* and it may have its own */
-    KN_TRY(kn_csv_open(&reader, path, &own, err));
-    KN_NEW(plans, kn_csv_n_columns(reader));
-    plan_columns(plans, reader, tuples);
-    KN_TRY(kn_csv_read(&people, reader, plans, pool, NULL, err));
+    KN_TRY(kn_source_open(&source, path, sources, err));
+    KN_NEW(plans, kn_source_n_columns(source));
+    plan_columns(plans, source, tuples);
+    KN_TRY(kn_source_read(&people, source, plans, pool, NULL, err));
     KN_TRY(kn_population_new(out, people, tuples, err));
 done:
-    kn_csv_close(reader);
+    kn_source_close(source);
     kn_free(plans);
     kn_table_free(people);
     return status;

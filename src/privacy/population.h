@@ -10,14 +10,14 @@
 #ifndef KN_PRIVACY_POPULATION_H
 #define KN_PRIVACY_POPULATION_H
 
-#include "source/csv/csv_read.h"
+#include "source/source.h"
 #include "classes/box_tree.h"
 #include "classes/tuples.h"
 
 typedef struct kn_population kn_population;
 
-/* `options` as the table was read with; NULL: none. */
-kn_status kn_population_read(kn_population **out, const char *path, const kn_csv_options *options,
+/* `sources`: where tables are and how they are spelled; NULL: a plain file. */
+kn_status kn_population_read(kn_population **out, const char *path, const kn_source_options *sources,
                              const kn_tuples *tuples, kn_pool *pool, kn_error *err);
 /* The same from a table that is in memory: a column for each QI, found by name. */
 kn_status kn_population_new(kn_population **out, const kn_table *people, const kn_tuples *tuples, kn_error *err);

@@ -43,7 +43,7 @@ static kn_status unknown_model(const char *spec, int n_bytes, kn_error *err)
 
 /* One population serves all models of a run, because a class has one number of people around it. */
 static kn_status open_population(kn_models *models, const kn_model *model, const kn_tuples *tuples,
-                                 const kn_csv_options *options, kn_pool *pool, kn_error *err)
+                                 const kn_source_options *sources, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     const char *path = kn_args_text(&model->args, "population");
@@ -51,7 +51,7 @@ static kn_status open_population(kn_models *models, const kn_model *model, const
         if ((other->type->needs & KN_NEEDS_POPULATION) && strcmp(kn_args_text(&other->args, "population"), path) != 0)
             KN_FAIL(KN_USAGE, "%s and %s name different population files; one run has one population",
                     other->type->name, model->type->name);
-    if (models->population == NULL) KN_TRY(kn_population_read(&models->population, path, options, tuples, pool, err));
+    if (models->population == NULL) KN_TRY(kn_population_read(&models->population, path, sources, tuples, pool, err));
 done:
     return status;
 }
@@ -99,7 +99,7 @@ kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_spec
 }
 
 kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
-                         const kn_csv_options *population_options, kn_pool *pool, kn_error *err)
+                         const kn_source_options *sources, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_models *models = NULL;
@@ -112,8 +112,7 @@ kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_spe
         kn_model *model = &models->items[models->n++];
         KN_TRY(model_open(model, specs[i], tuples, err));
         const kn_privacy *type = model->type;
-        if (type->needs & KN_NEEDS_POPULATION)
-            KN_TRY(open_population(models, model, tuples, population_options, pool, err));
+        if (type->needs & KN_NEEDS_POPULATION) KN_TRY(open_population(models, model, tuples, sources, pool, err));
         models->needs |= type->needs;
         models->monotone = models->monotone && type->monotone;
         models->counts_only = models->counts_only && type->counts_only;

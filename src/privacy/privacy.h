@@ -85,9 +85,9 @@ const kn_privacy *kn_privacy_find(const char *name);
  * is one sensitive column. */
 kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
                         kn_error *err);
-/* The same; population files are read with these options, on this pool. Both may be NULL. */
+/* The same; populations are found and read so, on this pool. Both may be NULL. */
 kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
-                         const struct kn_csv_options *population_options, kn_pool *pool, kn_error *err);
+                         const struct kn_source_options *sources, kn_pool *pool, kn_error *err);
 void kn_models_free(kn_models *models);
 /* Whether a class may be released. For models that need a population `counts->n_population` must be set. */
 bool kn_models_hold(const kn_models *models, const kn_class_counts *counts);

@@ -21,17 +21,17 @@ typedef struct reading {
     uint32_t **same_cell; /* [q][spelling]: number of its cell; equal cells, equal numbers */
     uint32_t *n_cells;    /* [q] */
     kn_release *release;
-    bool guard_formulas, may_suppress;
+    const kn_release_options *options;
 } reading;
 
-static kn_status plan_columns(kn_column_plan **plans, const kn_csv_reader *reader, const kn_tuples *tuples,
+static kn_status plan_columns(kn_column_plan **plans, const kn_source *source, const kn_tuples *tuples,
                               const char *path, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n = kn_csv_n_columns(reader), n_found = 0;
+    uint32_t n = kn_source_n_columns(source), n_found = 0;
     KN_NEW(*plans, n);
     for (uint32_t c = 0; c < n; c++) {
-        const char *name = kn_csv_column_name(reader, c);
+        const char *name = kn_source_column_name(source, c);
         uint32_t original = kn_table_find(tuples->table, name);
         kn_role role = original == KN_NONE ? KN_ROLE_DROPPED : tuples->table->columns[original].role;
         if (role == KN_ROLE_INSENSITIVE || role == KN_ROLE_IDENTIFIER) role = KN_ROLE_DROPPED;
@@ -43,14 +43,14 @@ static kn_status plan_columns(kn_column_plan **plans, const kn_csv_reader *reade
             const kn_column *column = &tuples->table->columns[c];
             if (column->role != KN_ROLE_QUASI && column->role != KN_ROLE_SENSITIVE) continue;
             bool found = false;
-            for (uint32_t i = 0; i < n; i++) found |= strcmp(kn_csv_column_name(reader, i), column->name) == 0;
+            for (uint32_t i = 0; i < n; i++) found |= strcmp(kn_source_column_name(source, i), column->name) == 0;
             if (!found) KN_FAIL(KN_INPUT, "%s: the release has no column '%s'", path, column->name);
         }
 done:
     return status;
 }
 
-static kn_status parse_cells(reading *r, uint32_t q, const char *path, bool redact, kn_error *err)
+static kn_status parse_cells(reading *r, uint32_t q, const char *path, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_domain *domain = r->tuples->domains[q];
@@ -61,13 +61,13 @@ static kn_status parse_cells(reading *r, uint32_t q, const char *path, bool reda
         size_t n;
         const char *bytes = kn_column_bytes(column, i, &n);
         kn_error reason = {0};
-        if (r->guard_formulas) bytes = kn_formula_unguard(bytes, &n);
+        if (r->options->guard_formulas) bytes = kn_formula_unguard(bytes, &n);
         status = kn_cell_parse(&r->cells[q][i], domain, r->release->sets, bytes, n, &reason);
         if (status != KN_OK) {
             char shown[KN_SHOWN_BYTES];
             KN_FAIL(status, "%s:%llu: column '%s': %s is no generalization of the column's values: %s", path,
-                    (unsigned long long)column->first_line[i], column->name, kn_value_shown(shown, bytes, n, redact),
-                    reason.message);
+                    (unsigned long long)column->first_line[i], column->name,
+                    kn_value_shown(shown, bytes, n, r->options->redact), reason.message);
         }
     }
     KN_TRY(kn_cells_group(r->same_cell[q], &r->n_cells[q], NULL, r->cells[q], column->n_spellings, 1, 1, NULL, NULL,
@@ -98,7 +98,7 @@ static kn_status classify(reading *r, uint32_t *row_class, kn_pool *pool, kn_tic
         columns[q] = (kn_group_column){column->codes, column->code_bytes, r->same_cell[q], r->n_cells[q]};
     }
     KN_TRY(kn_group(row_class, &n_groups, &first, n_rows, columns, n_qis, pool, ticker, err));
-    for (uint32_t g = 0; g < n_groups && r->may_suppress && n_qis > 0; g++) {
+    for (uint32_t g = 0; g < n_groups && r->options->may_suppress && n_qis > 0; g++) {
         uint32_t q = 0;
         while (q < n_qis && is_star(r, q, first[g])) q++;
         if (q == n_qis) star = g;
@@ -198,7 +198,7 @@ done:
     return status;
 }
 
-static kn_status count_histograms(reading *r, const uint32_t *row_class, const char *path, bool redact, kn_error *err)
+static kn_status count_histograms(reading *r, const uint32_t *row_class, const char *path, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *values = NULL;
@@ -208,7 +208,7 @@ static kn_status count_histograms(reading *r, const uint32_t *row_class, const c
         struct kn_class_histograms *h = &r->release->histograms[s];
         const kn_column *original = t->sensitive[s].column;
         kn_column released = r->table->columns[kn_table_find(r->table, original->name)];
-        KN_TRY(match_values(&values, &released, original, path, r->guard_formulas, redact, err));
+        KN_TRY(match_values(&values, &released, original, path, r->options->guard_formulas, r->options->redact, err));
         released.spelling_value = values; /* counted in the original's values */
         released.n_values = t->sensitive[s].n_values;
         KN_TRY(kn_histograms(&h->start, &h->values, &h->counts, &released, row_class, r->table->n_rows,
@@ -222,36 +222,28 @@ done:
     return status;
 }
 
-static kn_status read_file(reading *r, const char *path, const kn_csv_options *options, kn_pool *pool,
-                           kn_ticker *ticker, kn_error *err)
+static kn_status read_table(reading *r, kn_source *source, const char *name, kn_pool *pool, kn_ticker *ticker,
+                            kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_csv_reader *reader = NULL;
     kn_column_plan *plans = NULL;
-    kn_csv_options released_options = *options;
-    released_options.name = NULL;
-    released_options.delimiter = r->tuples->table->delimiter;
-    released_options.guarded_names = r->guard_formulas;
-    released_options.encoding = KN_ENCODING_UTF8; /* what we write, whatever the table was */
-    KN_TRY(kn_csv_open(&reader, path, &released_options, err));
-    KN_TRY(plan_columns(&plans, reader, r->tuples, path, err));
-    KN_TRY(kn_csv_read(&r->table, reader, plans, pool, ticker, err));
+    KN_TRY(plan_columns(&plans, source, r->tuples, name, err));
+    KN_TRY(kn_source_read(&r->table, source, plans, pool, ticker, err));
     if (r->table->n_rows > r->tuples->n_rows)
-        KN_FAIL(KN_INPUT, "%s has %u rows, the original only %u", path, r->table->n_rows, r->tuples->n_rows);
+        KN_FAIL(KN_INPUT, "%s has %u rows, the original only %u", name, r->table->n_rows, r->tuples->n_rows);
 done:
-    kn_csv_close(reader);
     kn_free(plans);
     return status;
 }
 
-kn_status kn_release_read(kn_release **out, const char *path, const kn_csv_options *options, const kn_tuples *tuples,
-                          bool guard_formulas, bool may_suppress, kn_pool *pool, kn_ticker *ticker, kn_error *err)
+kn_status kn_release_read(kn_release **out, kn_source *source, const char *name, const kn_tuples *tuples,
+                          const kn_release_options *options, kn_pool *pool, kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
-    reading r = {.tuples = tuples, .guard_formulas = guard_formulas, .may_suppress = may_suppress};
+    reading r = {.tuples = tuples, .options = options};
     uint32_t *row_class = NULL;
     *out = NULL;
-    KN_TRY(read_file(&r, path, options, pool, ticker, err));
+    KN_TRY(read_table(&r, source, name, pool, ticker, err));
     KN_NEW(r.release, 1);
     r.release->tuples = tuples;
     KN_TRY(kn_set_pool_new(&r.release->sets, err));
@@ -261,11 +253,11 @@ kn_status kn_release_read(kn_release **out, const char *path, const kn_csv_optio
     KN_NEW(r.n_cells, tuples->n_qis);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         r.column_of[q] = kn_table_find(r.table, tuples->domains[q]->name);
-        KN_TRY(parse_cells(&r, q, path, options->redact, err));
+        KN_TRY(parse_cells(&r, q, name, err));
     }
     KN_NEW_RAW(row_class, r.table->n_rows);
     KN_TRY(classify(&r, row_class, pool, ticker, err));
-    KN_TRY(count_histograms(&r, row_class, path, options->redact, err));
+    KN_TRY(count_histograms(&r, row_class, name, err));
     *out = r.release;
     r.release = NULL;
 done:

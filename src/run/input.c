@@ -3,6 +3,7 @@
 
 #include "hierarchy/build.h"
 #include "hierarchy/builders.h"
+#include "run/hierarchy_table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,6 +59,10 @@ static kn_status input_new(kn_input **out, const kn_settings *settings, const kn
     else KN_TRY(kn_files_new(&input->files, &input->ticker, err));
     input->csv.files = input->files;
     KN_TRY(csv_options(input, err));
+    input->other_csv = input->csv;
+    input->other_csv.delimiter = '\0';
+    input->sources = (kn_source_options){&input->csv, &settings->tables};
+    input->other_sources = (kn_source_options){&input->other_csv, &settings->tables};
     KN_TRY(kn_pool_new(&input->pool, (unsigned)kn_settings_number(settings, "threads", 0), err));
     kn_pool_watch(input->pool, &input->ticker);
     *out = input;
@@ -67,11 +72,11 @@ done:
     return status;
 }
 
-kn_status kn_input_new(kn_input **out, const kn_settings *settings, bool output_by_default, kn_error *err)
+kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_output_use use, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_TRY(input_new(out, settings, NULL, err));
-    KN_TRY(kn_targets_new(&(*out)->targets, settings, (*out)->files, output_by_default, err));
+    KN_TRY(kn_targets_new(&(*out)->targets, settings, (*out)->files, use, err));
     if (settings->policy_is_file) KN_TRY(kn_files_add((*out)->files, settings->policy_id, err));
 done:
     if (status != KN_OK) {
@@ -108,22 +113,27 @@ void kn_input_free(kn_input *input)
 
 /* --- read ------------------------------------------------------------------------------------------------------ */
 
-static kn_status read_table(kn_input *input, kn_csv_reader *reader, kn_columns_mode mode, kn_error *err)
+static kn_status read_table(kn_input *input, kn_source *source, kn_columns_mode mode, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n = kn_csv_n_columns(reader);
+    uint32_t n = kn_source_n_columns(source);
     const char **names = NULL;
     kn_column_plan *plans = NULL;
     KN_NEW(names, n);
     KN_NEW(plans, n);
-    for (uint32_t i = 0; i < n; i++) names[i] = kn_csv_column_name(reader, i);
+    for (uint32_t i = 0; i < n; i++) names[i] = kn_source_column_name(source, i);
     KN_TRY(kn_settings_columns(&input->choices, input->settings, names, n, mode, &input->warnings, err));
     if (mode == KN_COLUMNS_OF_RELEASE) /* intervals and labels are no numbers, whatever the original's type was */
         for (uint32_t i = 0; i < n; i++)
             if (input->choices[i].role == KN_ROLE_QUASI) input->choices[i].type = KN_TYPE_TEXT;
     for (uint32_t i = 0; i < n; i++)
         plans[i] = (kn_column_plan){input->choices[i].role, input->choices[i].type, input->choices[i].is_person};
-    KN_TRY(kn_csv_read(&input->table, reader, plans, input->pool, &input->ticker, err));
+    KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
+    input->form = kn_source_form(source);
+    if (kn_is_table_name(input->path)) {
+        if (input->csv.delimiter != '\0') input->form.delimiter = input->csv.delimiter;
+        input->form.has_header = !input->csv.no_header;
+    }
 done:
     kn_free(names);
     kn_free(plans);
@@ -179,21 +189,21 @@ static kn_status refuse_stars(const kn_input *input, kn_error *err)
 kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_csv_reader *reader = NULL;
+    kn_source *source = NULL;
     double began = kn_seconds_now();
     const char *path = kn_settings_text(input->settings, option);
     if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
     input->path = path;
     if (strcmp(path, "-") == 0) input->csv.name = "standard input";
-    KN_TRY(kn_csv_open(&reader, input->path, &input->csv, err));
-    KN_TRY(read_table(input, reader, mode, err));
+    KN_TRY(kn_source_open(&source, input->path, &input->sources, err));
+    KN_TRY(read_table(input, source, mode, err));
     if (mode == KN_COLUMNS_OF_DATA) {
         KN_TRY(refuse_stars(input, err));
         warn_of_copied_columns(input);
     }
     input->seconds_read = kn_seconds_now() - began;
 done:
-    kn_csv_close(reader);
+    kn_source_close(source);
     return status;
 }
 
@@ -237,7 +247,7 @@ static kn_status sensitive_trees(kn_input *input, kn_error *err)
             .redact = input->redact,
             .files = input->files,
         };
-        KN_TRY(kn_domain_build(&domain, sensitive->column, input->table->source, input->table->n_rows, &request, err));
+        KN_TRY(kn_input_domain(&domain, input, sensitive->column, request, err));
         KN_NEW(sensitive->leaf_of_value, sensitive->n_values);
         for (uint32_t i = 0; i < sensitive->column->n_spellings; i++)
             sensitive->leaf_of_value[kn_column_value(sensitive->column, i)] = domain->code_of_spelling[i];
@@ -273,8 +283,7 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
             .missing_is_wildcard = wildcard,
             .files = input->files,
         };
-        KN_TRY(kn_domain_build(&input->domains[q], &input->table->columns[quasi[q]], input->table->source,
-                               input->table->n_rows, &request, err));
+        KN_TRY(kn_input_domain(&input->domains[q], input, &input->table->columns[quasi[q]], request, err));
         KN_TRY(kn_tick(&input->ticker, "encoding", (double)q / input->n_qis, err));
     }
     KN_TRY(kn_tuples_new(&input->tuples, input->table, input->domains, input->n_qis, input->pool, &input->ticker, err));
@@ -351,7 +360,7 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     const char *measure = kn_settings_text(input->settings, "measure");
     KN_TRY(kn_input_model_specs(input, err));
     KN_TRY(kn_models_read(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples,
-                          &input->csv, input->pool, err));
+                          &input->other_sources, input->pool, err));
     KN_TRY(kn_objective_new(&input->objective, measure != NULL ? measure : "lm", input->tuples, err));
     kn_input_suppression(input);
     if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)

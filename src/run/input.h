@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/words.h"
 #include "source/csv/csv_read.h"
+#include "table/batches.h"
 #include "policy/settings.h"
 #include "run/targets.h"
 
@@ -22,9 +23,11 @@ typedef struct kn_input {
     kn_targets *targets;
     bool shares_files;
     /* kn_input_read */
-    const char *path; /* of the table, which can be read again even if it is a pipe; borrowed */
-    kn_csv_options csv;
-    kn_words null_values; /* behind csv.null_values */
+    const char *path;                         /* of the table, which can be read again even if it is a pipe; borrowed */
+    kn_csv_options csv, other_csv;            /* of the table; of others, which may have their own delimiter */
+    kn_source_options sources, other_sources; /* the same, for kn_source_open */
+    kn_words null_values;                     /* behind csv.null_values */
+    kn_text_form form;                        /* of the table; a release is written like it */
     kn_table *table;
     kn_column_choice *choices; /* one per column */
     /* kn_input_encode */
@@ -40,8 +43,8 @@ typedef struct kn_input {
     double seconds_read, seconds_encode;
 } kn_input;
 
-/* Threads, memory limit, progress, and the targets. `output_by_default`: see kn_targets_new. */
-kn_status kn_input_new(kn_input **out, const kn_settings *settings, bool output_by_default, kn_error *err);
+/* Threads, memory limit, progress, and the targets. `use`: of --output. */
+kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_output_use use, kn_error *err);
 /* Another one that reads the same files; it writes nothing. `first` outlives it. */
 kn_status kn_input_new_beside(kn_input **out, const kn_input *first, kn_error *err);
 void kn_input_free(kn_input *input);

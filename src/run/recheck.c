@@ -41,11 +41,20 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *writte
         if (names[i] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         models[i] = (kn_verify_model){names[i], spec[n] == ':' ? spec + n + 1 : ""};
     }
+    const kn_tables *tables = &input->settings->tables;
+    const kn_batches *release = written->batches, *original = NULL;
+    if (release == NULL) KN_TRY(kn_tables_find(&release, tables, written->path, err));
+    if (written->original_path != NULL) KN_TRY(kn_tables_find(&original, tables, written->original_path, err));
+    /* Somebody's file beside a table in memory may have any delimiter. */
+    bool as_written = written->release != NULL || original == NULL;
     kn_verify_request request = {
         .release_path = written->path,
+        .release_batches = release,
+        .original_batches = original,
+        .tables = tables,
         .release_name = written->name,
         .original_path = written->original_path,
-        .delimiter = input->table->delimiter,
+        .delimiter = as_written ? input->form.delimiter : input->csv.delimiter,
         .no_header = input->csv.no_header,
         .trim = input->csv.trim,
         .redact = input->redact,

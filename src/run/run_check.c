@@ -3,6 +3,7 @@
  * how large the search is, and roughly what it will cost. */
 #include "base/json_writer.h"
 #include "hierarchy/build.h"
+#include "run/hierarchy_table.h"
 #include "run/input.h"
 #include "run/jobs.h"
 #include "run/result.h"
@@ -45,19 +46,19 @@ static bool is_finding(checking *about, kn_status *status, kn_error *inner, kn_e
 static kn_status columns_check(checking *about, const char *path, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_csv_reader *reader = NULL;
+    kn_source *source = NULL;
     const char *how = kn_settings_text(about->settings, "unlisted");
-    KN_TRY(kn_csv_open(&reader, path, &about->input->csv, err));
+    KN_TRY(kn_source_open(&source, path, &about->input->sources, err));
     bool is_error = how != NULL ? strcmp(how, "error") == 0 : about->settings->policy_path != NULL;
-    for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++) {
-        const char *name = kn_csv_column_name(reader, c);
+    for (uint32_t c = 0; c < kn_source_n_columns(source); c++) {
+        const char *name = kn_source_column_name(source, c);
         char shown[KN_SHOWN_BYTES];
         if (is_error && !kn_settings_name_column(about->settings, name))
             finding(about, "column '%s' is in the table, but has no role",
                     kn_settings_column_shown(shown, about->settings, name, c));
     }
 done:
-    kn_csv_close(reader);
+    kn_source_close(source);
     return status;
 }
 
@@ -83,7 +84,7 @@ static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error 
                                         .missing_is_wildcard = kn_input_missing_is_wildcard(input),
                                         .where = choice->hierarchy_where};
         kn_error inner = {0};
-        status = kn_domain_build(&domain, column, input->table->source, input->table->n_rows, &request, &inner);
+        status = kn_input_domain(&domain, input, column, request, &inner);
         bool failed = is_finding(about, &status, &inner, err);
         if (status != KN_OK) goto done;
         if (!failed && domain->tree != NULL && column->role == KN_ROLE_QUASI) {
@@ -110,8 +111,8 @@ static kn_status goals_check(checking *about, kn_error *err)
     KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
     for (size_t m = 0; m < input->n_models; m++) {
         kn_error one = {0};
-        status = kn_models_read(&alone, (const char *const *)&input->model_specs[m], 1, input->tuples, &input->csv,
-                                input->pool, &one);
+        status = kn_models_read(&alone, (const char *const *)&input->model_specs[m], 1, input->tuples,
+                                &input->other_sources, input->pool, &one);
         is_finding(about, &status, &one, err);
         kn_models_free(alone);
         alone = NULL;
@@ -222,7 +223,7 @@ kn_status kn_job_check(kn_result **out, const kn_settings *settings, kn_error *e
     kn_status status = KN_OK;
     checking about = {.settings = settings}, redacted = {.settings = settings};
     *out = NULL;
-    KN_TRY(kn_input_new(&about.input, settings, false, err));
+    KN_TRY(kn_input_new(&about.input, settings, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(checks_make(&about, err));
     /* JSON carries no values of the data: the same checks again, saying less. */
     if (about.n_findings > 0 && kn_settings_text(settings, "json") != NULL) {

@@ -73,7 +73,7 @@ static kn_status models_make(kn_models **out, const comparing *all, const char *
             strncmp(setting->value, "k-anonymity", 11) != 0)
             specs[n++] = setting->value;
     }
-    KN_TRY(kn_models_read(out, specs, n, tuples, &all->input->csv, all->input->pool, err));
+    KN_TRY(kn_models_read(out, specs, n, tuples, &all->input->other_sources, all->input->pool, err));
 done:
     kn_free(specs);
     return status;
@@ -255,7 +255,7 @@ kn_status kn_job_compare(kn_result **out, const kn_settings *settings, kn_error 
     kn_status status = KN_OK;
     comparing all = {.settings = settings};
     *out = NULL;
-    KN_TRY(kn_input_new(&all.input, settings, false, err));
+    KN_TRY(kn_input_new(&all.input, settings, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(kn_input_read(all.input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(request_read(&all, err));
     all.compare.data_name = all.input->table->source;

@@ -7,7 +7,7 @@
  *   show DATA --hierarchy COL=SPEC      with the rows of the data at each node
  *   rectify DATA --hierarchy COL=FILE   without the nodes that keep the entropy measure from being monotone */
 #include "hierarchy/tools.h"
-#include "run/input.h"
+#include "run/hierarchy_table.h"
 #include "run/jobs.h"
 #include "run/result.h"
 
@@ -18,6 +18,7 @@ typedef struct tree_run {
     kn_input *input;
     const kn_column *column; /* NULL: a hierarchy file alone */
     kn_hierarchy_request request;
+    char *lines; /* of the hierarchy where it is a table in memory */
 } tree_run;
 
 /* With --hierarchy the argument is a table, and its one column with a hierarchy is meant. */
@@ -67,7 +68,7 @@ static kn_status show(char **text, tree_run *r, kn_error *err)
         KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->request, err));
         KN_TRY(kn_hierarchy_show(text, domain->tree, domain, &options, err));
     } else {
-        KN_TRY(kn_tree_read(&tree, r->request.spec, r->request.redact, r->input->files, err));
+        KN_TRY(kn_input_tree(&tree, r->input, r->request.spec, err));
         KN_TRY(kn_hierarchy_show(text, tree, NULL, &options, err));
     }
 done:
@@ -103,8 +104,10 @@ kn_status kn_job_hierarchy(kn_result **out, const kn_settings *settings, kn_erro
     const char *what = kn_settings_text(settings, "what");
     *out = NULL;
     KN_TRY(kn_result_new(&result, err));
-    KN_TRY(kn_input_new(&r.input, settings, false, err));
+    KN_TRY(kn_input_new(&r.input, settings, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(read_column(&r, err));
+    KN_TRY(kn_hierarchy_table(&r.lines, &r.request.n_text_bytes, r.input, r.request.spec, err));
+    r.request.text = r.lines;
     if (strcmp(what, "make") == 0) KN_TRY(make(&result->text, &r, err));
     else if (strcmp(what, "check") == 0) KN_TRY(check(&result->text, &r, &n_lacking, err));
     else if (strcmp(what, "show") == 0) KN_TRY(show(&result->text, &r, err));
@@ -122,6 +125,7 @@ kn_status kn_job_hierarchy(kn_result **out, const kn_settings *settings, kn_erro
     result = NULL;
 done:
     kn_result_free(result);
+    kn_free(r.lines);
     kn_input_free(r.input);
     return status;
 }

@@ -155,7 +155,7 @@ kn_status kn_job_lattice(kn_result **out, const kn_settings *settings, kn_error 
     double began = kn_seconds_now(), memory_bytes = kn_settings_number(settings, "memory", 0);
     kn_seconds seconds = {0};
     *out = NULL;
-    KN_TRY(kn_input_new(&input, settings, true, err));
+    KN_TRY(kn_input_new(&input, settings, KN_OUTPUT_STDOUT, err));
     KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_encode(input, true, err));
     KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
@@ -173,8 +173,8 @@ kn_status kn_job_lattice(kn_result **out, const kn_settings *settings, kn_error 
     double searched = kn_seconds_now();
     KN_TRY(kn_lattice_table_new(&table, &task, (const kn_objective *const *)objectives, n_objectives, MAX_NODES, err));
     double listed = kn_seconds_now();
-    KN_TRY(kn_lattice_table_csv(table, input->table->delimiter, put_text, kn_targets_output(input->targets, "output"),
-                                err));
+    KN_TRY(
+        kn_lattice_table_csv(table, input->form.delimiter, put_text, kn_targets_output(input->targets, "output"), err));
     KN_TRY(write_page(table, input, err));
     seconds = (kn_seconds){.read = input->seconds_read,
                            .encode = input->seconds_encode,

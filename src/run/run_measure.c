@@ -35,6 +35,26 @@ done:
     return status;
 }
 
+/* A release of ours is UTF-8, and looks otherwise like the table. */
+static kn_status read_release(kn_release **out, kn_input *input, const char *path, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_source *source = NULL;
+    kn_csv_options csv = input->csv;
+    csv.name = NULL;
+    csv.encoding = KN_ENCODING_UTF8;
+    csv.guarded_names = kn_settings_flag(input->settings, "guard-formulas");
+    if (!kn_is_table_name(input->path)) csv.delimiter = input->form.delimiter;
+    kn_release_options options = {.guard_formulas = kn_settings_flag(input->settings, "guard-formulas"),
+                                  .may_suppress = input->max_suppressed > 0,
+                                  .redact = input->redact};
+    KN_TRY(kn_source_open(&source, path, &(kn_source_options){&csv, input->sources.tables}, err));
+    KN_TRY(kn_release_read(out, source, path, input->tuples, &options, input->pool, &input->ticker, err));
+done:
+    kn_source_close(source);
+    return status;
+}
+
 kn_status kn_job_measure(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -45,12 +65,11 @@ kn_status kn_job_measure(kn_result **out, const kn_settings *settings, kn_error 
     const char *path = kn_settings_text(settings, "release");
     *out = NULL;
     if (path == NULL) KN_FAIL(KN_USAGE, "which release? Give DATA and RELEASE");
-    KN_TRY(kn_input_new(&input, settings, false, err));
+    KN_TRY(kn_input_new(&input, settings, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_encode(input, false, err));
     kn_input_suppression(input);
-    KN_TRY(kn_release_read(&release, path, &input->csv, input->tuples, kn_settings_flag(settings, "guard-formulas"),
-                           input->max_suppressed > 0, input->pool, &input->ticker, err));
+    KN_TRY(read_release(&release, input, path, err));
     facts.tuples = input->tuples;
     facts.release = release;
     KN_TRY(kn_facts_losses(&facts, input->pool, err));

@@ -373,17 +373,17 @@ static kn_status json_make(char **out, const profile *about, kn_error *err)
 static kn_status table_read(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_csv_reader *reader = NULL;
+    kn_source *source = NULL;
     kn_column_plan *plans = NULL;
     const char *path = kn_settings_text(input->settings, "data");
     if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
-    KN_TRY(kn_csv_open(&reader, path, &input->csv, err));
-    uint32_t n = kn_csv_n_columns(reader);
+    KN_TRY(kn_source_open(&source, path, &input->sources, err));
+    uint32_t n = kn_source_n_columns(source);
     KN_NEW(plans, n + 1);
     for (uint32_t c = 0; c < n; c++) plans[c] = (kn_column_plan){KN_ROLE_QUASI, KN_TYPE_AUTO, false};
-    KN_TRY(kn_csv_read(&input->table, reader, plans, input->pool, &input->ticker, err));
+    KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
 done:
-    kn_csv_close(reader);
+    kn_source_close(source);
     kn_free(plans);
     return status;
 }
@@ -400,7 +400,8 @@ static bool looks_like_data(const kn_column *column)
 /* The suggested policy is made of names. Where there is no header they are somebody's data. */
 static kn_status header_check(kn_input *input, kn_error *err)
 {
-    for (uint32_t c = 0; c < input->table->n_columns && input->table->has_header; c++) {
+    const bool has_header = !input->csv.no_header && !kn_is_table_name(kn_settings_text(input->settings, "data"));
+    for (uint32_t c = 0; c < input->table->n_columns && has_header; c++) {
         if (!looks_like_data(&input->table->columns[c])) continue;
         if (input->redact)
             return kn_error_set(err, KN_USAGE,
@@ -422,7 +423,7 @@ kn_status kn_job_profile(kn_result **out, const kn_settings *settings, kn_error 
     kn_result *result = NULL;
     char *policy = NULL;
     *out = NULL;
-    KN_TRY(kn_input_new(&about.input, settings, true, err));
+    KN_TRY(kn_input_new(&about.input, settings, KN_OUTPUT_STDOUT, err));
     KN_TRY(table_read(about.input, err));
     KN_TRY(header_check(about.input, err));
     KN_TRY(guesses_make(&about, err));

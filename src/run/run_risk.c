@@ -6,6 +6,7 @@
 #include "privacy/population.h"
 #include "hierarchy/build.h"
 #include "report/report_data.h"
+#include "run/hierarchy_table.h"
 #include "run/input.h"
 #include "run/jobs.h"
 #include "run/result.h"
@@ -31,8 +32,7 @@ typedef struct risk_run {
 } risk_run;
 
 /* Every name of a list such as --qi must be there: a slip of the finger would make the risk look small. */
-static kn_status names_check(const kn_settings *settings, const char *option, const kn_csv_reader *reader,
-                             kn_error *err)
+static kn_status names_check(const kn_settings *settings, const char *option, const kn_source *source, kn_error *err)
 {
     kn_status status = KN_OK;
     char *name = NULL, place[KN_SHOWN_BYTES];
@@ -42,8 +42,8 @@ static kn_status names_check(const kn_settings *settings, const char *option, co
         KN_NEW(name, strlen(setting->value) + 1);
         for (const char *from = setting->value; kn_words_next(name, &from);) {
             bool found = false;
-            for (uint32_t c = 0; c < kn_csv_n_columns(reader); c++)
-                found |= strcmp(kn_csv_column_name(reader, c), name) == 0;
+            for (uint32_t c = 0; c < kn_source_n_columns(source); c++)
+                found |= strcmp(kn_source_column_name(source, c), name) == 0;
             if (!found)
                 KN_FAIL(KN_USAGE, "%s: the table has no column '%.80s'", kn_setting_place(place, setting), name);
         }
@@ -58,26 +58,26 @@ done:
 static kn_status table_read(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_csv_reader *reader = NULL;
+    kn_source *source = NULL;
     const char **names = NULL, *path = kn_settings_text(input->settings, "data");
     kn_column_plan *plans = NULL;
     if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
-    KN_TRY(kn_csv_open(&reader, path, &input->csv, err));
-    KN_TRY(names_check(input->settings, "qi", reader, err));
-    KN_TRY(names_check(input->settings, "sensitive", reader, err));
-    uint32_t n = kn_csv_n_columns(reader);
+    KN_TRY(kn_source_open(&source, path, &input->sources, err));
+    KN_TRY(names_check(input->settings, "qi", source, err));
+    KN_TRY(names_check(input->settings, "sensitive", source, err));
+    uint32_t n = kn_source_n_columns(source);
     KN_NEW(names, n);
     KN_NEW(plans, n);
-    for (uint32_t c = 0; c < n; c++) names[c] = kn_csv_column_name(reader, c);
+    for (uint32_t c = 0; c < n; c++) names[c] = kn_source_column_name(source, c);
     KN_TRY(
         kn_settings_columns(&input->choices, input->settings, names, n, KN_COLUMNS_OF_RELEASE, &input->warnings, err));
     for (uint32_t c = 0; c < n; c++) {
         plans[c] = (kn_column_plan){input->choices[c].role, KN_TYPE_AUTO, input->choices[c].is_person};
         input->choices[c].hierarchy = NULL; /* equal or not is all that counts here */
     }
-    KN_TRY(kn_csv_read(&input->table, reader, plans, input->pool, &input->ticker, err));
+    KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
 done:
-    kn_csv_close(reader);
+    kn_source_close(source);
     kn_free(names);
     kn_free(plans);
     return status;
@@ -100,7 +100,7 @@ static kn_status population_read(risk_run *run, kn_error *err)
         run->report.fraction = fraction;
         return KN_OK;
     }
-    KN_TRY(kn_population_read(&run->population, text, &run->input->csv, tuples, run->input->pool, err));
+    KN_TRY(kn_population_read(&run->population, text, &run->input->other_sources, tuples, run->input->pool, err));
     KN_NEW(run->populations, tuples->n_tuples + 1);
     KN_NEW(cells, tuples->n_qis + 1);
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
@@ -129,7 +129,7 @@ static bool is_spec(const char *hierarchy)
 }
 
 /* The hierarchy file of a column, as published with a release. The labels of SPECs speak for themselves. */
-static kn_status tree_read(kn_tree **out, const kn_input *input, const char *column, kn_error *err)
+static kn_status tree_read(kn_tree **out, kn_input *input, const char *column, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_buffer path = {0};
@@ -144,10 +144,11 @@ static kn_status tree_read(kn_tree **out, const kn_input *input, const char *col
             continue;
         const char *file = setting->value + n + 1;
         kn_buffer_clear(&path);
-        if (setting->where != NULL && file[0] != '/') kn_buffer_printf(&path, "%s/", settings->policy_folder);
+        if (setting->where != NULL && file[0] != '/' && !kn_is_table_name(file))
+            kn_buffer_printf(&path, "%s/", settings->policy_folder);
         kn_buffer_text(&path, file);
         if (path.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-        KN_TRY(kn_tree_read(out, path.bytes, input->redact, input->files, err));
+        KN_TRY(kn_input_tree(out, input, path.bytes, err));
     }
 done:
     kn_buffer_free(&path);
@@ -158,16 +159,16 @@ done:
 static kn_status known_read(risk_run *run, const char *path, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_csv_reader *reader = NULL;
+    kn_source *source = NULL;
     kn_column_plan *plans = NULL;
     const kn_table *table = run->input->table;
-    KN_TRY(kn_csv_open(&reader, path, &run->input->csv, err));
-    uint32_t n = kn_csv_n_columns(reader);
+    KN_TRY(kn_source_open(&source, path, &run->input->sources, err));
+    uint32_t n = kn_source_n_columns(source);
     KN_NEW(plans, n);
     KN_NEW(run->columns, table->n_columns + 1);
     KN_NEW(run->trees, table->n_columns + 1);
     for (uint32_t c = 0; c < n; c++) {
-        uint32_t release = kn_table_find(table, kn_csv_column_name(reader, c));
+        uint32_t release = kn_table_find(table, kn_source_column_name(source, c));
         bool known = release != KN_NONE && table->columns[release].role == KN_ROLE_QUASI;
         plans[c] = (kn_column_plan){known ? KN_ROLE_QUASI : KN_ROLE_DROPPED, KN_TYPE_TEXT, false};
         if (!known) continue;
@@ -177,9 +178,9 @@ static kn_status known_read(risk_run *run, const char *path, kn_error *err)
     }
     if (run->n_columns == 0)
         KN_FAIL(KN_USAGE, "--attack %.500s: it has none of the quasi-identifiers as a column", path);
-    KN_TRY(kn_csv_read(&run->known, reader, plans, run->input->pool, &run->input->ticker, err));
+    KN_TRY(kn_source_read(&run->known, source, plans, run->input->pool, &run->input->ticker, err));
 done:
-    kn_csv_close(reader);
+    kn_source_close(source);
     kn_free(plans);
     return status;
 }
@@ -253,7 +254,7 @@ kn_status kn_job_risk(kn_result **out, const kn_settings *settings, kn_error *er
     kn_status status = KN_OK;
     risk_run run = {.settings = settings};
     *out = NULL;
-    KN_TRY(kn_input_new(&run.input, settings, false, err));
+    KN_TRY(kn_input_new(&run.input, settings, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(table_read(run.input, err));
     KN_TRY(kn_input_encode(run.input, false, err));
     if (run.input->n_qis == 0) KN_FAIL(KN_USAGE, "which columns could an attacker know? Name them with --qi");

@@ -110,7 +110,8 @@ done:
     return status;
 }
 
-kn_status kn_run_schema(char **out, const kn_release *release, const kn_settings *settings, kn_error *err)
+kn_status kn_run_schema(char **out, const kn_release *release, const kn_text_form *form, const kn_settings *settings,
+                        kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_table *table = release->tuples->table;
@@ -119,8 +120,8 @@ kn_status kn_run_schema(char **out, const kn_release *release, const kn_settings
     if (kn_settings_text(settings, "schema") == NULL) return KN_OK;
     kn_json_object(&json, NULL);
     kn_json_text(&json, "version", kn_version());
-    kn_json_bytes(&json, "delimiter", &table->delimiter, 1);
-    kn_json_bool(&json, "header", table->has_header);
+    kn_json_bytes(&json, "delimiter", &form->delimiter, 1);
+    kn_json_bool(&json, "header", form->has_header);
     kn_json_text(&json, "suppressed", "*");
     kn_json_array(&json, "columns");
     for (uint32_t c = 0; c < table->n_columns; c++) {

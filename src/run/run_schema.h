@@ -4,8 +4,10 @@
 
 #include "classes/release.h"
 #include "policy/settings.h"
+#include "table/text_form.h"
 
 /* Yours to kn_free; NULL when the settings do not ask for it. */
-kn_status kn_run_schema(char **out, const kn_release *release, const kn_settings *settings, kn_error *err);
+kn_status kn_run_schema(char **out, const kn_release *release, const kn_text_form *form, const kn_settings *settings,
+                        kn_error *err);
 
 #endif

@@ -11,6 +11,7 @@ static void find_encoding(kn_input *input, const char *release)
 {
     kn_csv_reader *reader = NULL;
     kn_csv_options utf8 = input->csv;
+    if (kn_is_table_name(release)) return;
     utf8.encoding = KN_ENCODING_UTF8;
     if (kn_csv_open(&reader, release, &utf8, NULL) == KN_OK) input->csv.encoding = KN_ENCODING_UTF8;
     kn_csv_close(reader);
@@ -46,7 +47,7 @@ kn_status kn_job_verify(kn_result **out, const kn_settings *settings, kn_error *
     const char *order_text = kn_settings_text(settings, "order");
     *out = NULL;
     if (release == NULL) KN_FAIL(KN_USAGE, "which release? Give the name of a CSV file");
-    KN_TRY(kn_input_new(&input, settings, false, err));
+    KN_TRY(kn_input_new(&input, settings, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(read_columns(input, release, original != NULL, err));
     bool same_order = order_text != NULL && strcmp(order_text, "input") == 0;
     if (same_order && original != NULL) {

@@ -14,7 +14,15 @@ struct kn_targets {
     bool used[N_TARGETS];
 };
 
-kn_status kn_targets_new(kn_targets **out, const kn_settings *settings, kn_files *files, bool output_by_default,
+/* Where the release goes: memory when it was asked for, or when the data is there and nobody said otherwise. */
+static const char *release_target(const kn_settings *settings)
+{
+    const char *target = kn_settings_text(settings, "output"), *data = kn_settings_text(settings, "data");
+    if (target != NULL) return kn_is_table_name(target) ? NULL : target;
+    return data != NULL && kn_is_table_name(data) ? NULL : "-";
+}
+
+kn_status kn_targets_new(kn_targets **out, const kn_settings *settings, kn_files *files, kn_output_use use,
                          kn_error *err)
 {
     kn_status status = KN_OK;
@@ -23,9 +31,12 @@ kn_status kn_targets_new(kn_targets **out, const kn_settings *settings, kn_files
     (*out)->files = files;
     for (size_t i = N_TARGETS; i-- > 0;) {
         paths[i] = kn_settings_text(settings, options[i]);
-        if (paths[i] == NULL && output_by_default && strcmp(options[i], "output") == 0) paths[i] = "-";
-        if (paths[i] != NULL) KN_TRY(kn_files_guard(files, options[i], paths[i], err));
+        if (strcmp(options[i], "output") != 0) continue;
+        if (use == KN_OUTPUT_RELEASE) paths[i] = release_target(settings);
+        else if (use == KN_OUTPUT_STDOUT && paths[i] == NULL) paths[i] = "-";
     }
+    for (size_t i = N_TARGETS; i-- > 0;)
+        if (paths[i] != NULL) KN_TRY(kn_files_guard(files, options[i], paths[i], err));
     for (size_t i = N_TARGETS; i-- > 0;)
         if (paths[i] != NULL) KN_TRY(kn_output_open(&(*out)->outputs[i], paths[i], err));
 done:

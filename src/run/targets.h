@@ -8,10 +8,16 @@
 
 typedef struct kn_targets kn_targets;
 
+/* What --output is to a job. */
+typedef enum kn_output_use {
+    KN_OUTPUT_IF_ASKED,
+    KN_OUTPUT_STDOUT, /* standard output without it */
+    KN_OUTPUT_RELEASE /* the same, but `table:`, or a table in memory as the data, keeps it in memory: no target then */
+} kn_output_use;
+
 /* Opens what --output, --report, --json and --schema name and guards it in `files`. Refuses targets that are one
- * another, two of them on standard output, and targets that cannot be written. `output_by_default`: the job's result
- * goes to standard output when --output is not given. */
-kn_status kn_targets_new(kn_targets **out, const kn_settings *settings, kn_files *files, bool output_by_default,
+ * another, two of them on standard output, and targets that cannot be written. */
+kn_status kn_targets_new(kn_targets **out, const kn_settings *settings, kn_files *files, kn_output_use use,
                          kn_error *err);
 void kn_targets_free(kn_targets *targets); /* what was not committed never was */
 /* To be written by the job; borrowed. NULL when nobody asked for it. */

@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/files.h"
+#include "table/batches.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -217,6 +218,9 @@ static kn_status open_output(kn_output **out, const char *target, bool named, kn
     kn_status status = KN_OK;
     kn_output *output = NULL;
     *out = NULL;
+    if (kn_is_table_name(target))
+        KN_FAIL(KN_USAGE, "%.80s: only the release of kn_anonymize can stay in memory; a file of that name is ./%.80s",
+                target, target);
     KN_NEW(output, 1);
     output->file = output->copy_to = -1;
     output->name = kn_string_copy(target, strlen(target), err);

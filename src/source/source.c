@@ -16,14 +16,16 @@ kn_status kn_source_open(kn_source **out, const char *path, const kn_source_opti
     kn_arrow_reader *arrow = NULL;
     *out = NULL;
     KN_NEW(source, 1);
-    KN_TRY(kn_tables_find(&batches, options->tables, path, err));
+    static const kn_csv_options plain_csv = {0};
+    const kn_csv_options *cells = options != NULL ? options->csv : &plain_csv;
+    KN_TRY(kn_tables_find(&batches, options != NULL ? options->tables : NULL, path, err));
     if (batches != NULL) {
-        const kn_csv_options *cells = options->csv;
-        kn_arrow_options how = {cells->null_values, cells->n_null_values, cells->trim, cells->redact, cells->name};
+        kn_arrow_options how = {cells->null_values, cells->n_null_values, cells->trim,
+                                cells->redact,      cells->guarded_names, cells->name};
         KN_TRY(kn_arrow_open(&arrow, batches, &how, err));
         *source = (kn_source){&kn_source_arrow, arrow};
     } else {
-        KN_TRY(kn_csv_open(&csv, path, options->csv, err));
+        KN_TRY(kn_csv_open(&csv, path, cells, err));
         *source = (kn_source){&kn_source_csv, csv};
     }
     *out = source;

@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "base/tick.h"
 #include "table/table.h"
+#include "table/text_form.h"
 
 typedef struct kn_column_plan {
     kn_role role;
@@ -35,13 +36,6 @@ typedef struct kn_source_options {
     const struct kn_tables *tables;   /* in memory; NULL: none */
 } kn_source_options;
 
-/* How a table looks as a text file; a release is written like the table it comes from. */
-typedef struct kn_text_form {
-    char delimiter;
-    bool has_header;
-    const char *line_end; /* "\n" or "\r\n"; static */
-} kn_text_form;
-
 typedef struct kn_source_type {
     uint32_t (*n_columns)(const void *reader);
     const char *(*column_name)(const void *reader, uint32_t column);
@@ -56,6 +50,7 @@ typedef struct kn_source {
     void *reader;
 } kn_source;
 
+/* `options` NULL: a plain file. */
 kn_status kn_source_open(kn_source **out, const char *path /* "-": stdin */, const kn_source_options *options,
                          kn_error *err);
 void kn_source_close(kn_source *source);

@@ -4,6 +4,8 @@
  * out of its batch and keep only that, so every node holds the batches by itself. */
 #include "table/batches.h"
 
+#include "base/scope.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
@@ -101,7 +103,9 @@ kn_status kn_batches_pull(kn_batches **out, struct ArrowArrayStream *stream, con
     if (stream == NULL || stream->release == NULL)
         KN_FAIL(KN_USAGE, "%s: the stream is released already; a stream can be given away once", name);
     KN_TRY(new_batches(&batches, name, err));
+    kn_scope_to_host(); /* the stream is the caller's own code */
     int code = stream->get_schema(stream, &batches->schema);
+    kn_scope_from_host();
     if (code != 0) {
         batches->schema.release = NULL;
         KN_TRY(refuse_stream(stream, code, name, err));
@@ -109,7 +113,9 @@ kn_status kn_batches_pull(kn_batches **out, struct ArrowArrayStream *stream, con
     KN_TRY(check_schema(&batches->schema, name, err));
     for (;;) {
         struct ArrowArray array = {.release = NULL};
+        kn_scope_to_host();
         code = stream->get_next(stream, &array);
+        kn_scope_from_host();
         if (code != 0) KN_TRY(refuse_stream(stream, code, name, err));
         if (array.release == NULL) break; /* the end */
         KN_TRY(add_batch(batches, &array, err));

@@ -43,13 +43,10 @@ typedef struct kn_column {
 } kn_column;
 
 typedef struct kn_table {
-    char *source; /* file name for messages */
+    char *source; /* file name, or table:NAME, for messages */
     uint32_t n_rows, n_columns;
     kn_column *columns;
     uint32_t person; /* index of the person column, or KN_NONE */
-    char delimiter;  /* as read or detected; the release is written with it */
-    bool has_header;
-    const char *line_end; /* "\n" or "\r\n", as most lines of the input had it */
 } kn_table;
 
 void kn_table_free(kn_table *table);

@@ -614,6 +614,7 @@ static kn_status read_population(population *people, const counting *c, const ch
     const char *path = kn_args_text(&c->args, "population");
     kn_sheet_options options = {.path = path,
                                 .name = path,
+                                .null_text = request->n_null_values > 0 ? request->null_values[0] : NULL,
                                 .trim = request->trim,
                                 .latin1 = request->latin1,
                                 .wants = is_qi_name,
@@ -625,6 +626,7 @@ static kn_status read_population(population *people, const counting *c, const ch
     *people = (population){.n_qis = recount->n_qis};
     KN_NEW(columns, recount->n_qis);
     KN_NEW(people->meanings, recount->n_qis);
+    KN_TRY(kn_tables_find(&options.batches, request->tables, path, err));
     KN_TRY(kn_sheet_read(&people->cells, &options, err));
     if (people->cells->problem != NULL) KN_FAIL(KN_INPUT, "%s", people->cells->problem);
     for (size_t q = 0; q < recount->n_qis; q++) {

@@ -10,6 +10,7 @@
 #include "verify/sheet.h"
 
 #include "base/buffer.h"
+#include "base/formula.h"
 #include "base/hash.h"
 
 #include <math.h>
@@ -41,6 +42,7 @@ typedef struct decoder {
     kn_sheet_column *column;
     layout values, indices; /* indices.family 0: plain values */
     bool hashed;            /* fingerprints instead of codes */
+    bool trims;
     uint32_t *codes;
     uint64_t *prints;
     size_t n_pending;
@@ -381,8 +383,8 @@ static bool bit_at(const void *bits, int64_t i) { return (((const unsigned char 
 
 static kn_status found_string(uint64_t *found, decoder *d, const char *bytes, int64_t n_bytes, kn_error *err)
 {
-    for (; d->options->trim && n_bytes > 0 && (bytes[0] == ' ' || bytes[0] == '\t'); n_bytes--) bytes++;
-    while (d->options->trim && n_bytes > 0 && (bytes[n_bytes - 1] == ' ' || bytes[n_bytes - 1] == '\t')) n_bytes--;
+    for (; d->trims && n_bytes > 0 && (bytes[0] == ' ' || bytes[0] == '\t'); n_bytes--) bytes++;
+    while (d->trims && n_bytes > 0 && (bytes[n_bytes - 1] == ' ' || bytes[n_bytes - 1] == '\t')) n_bytes--;
     return found_text(found, d, bytes, (size_t)n_bytes, err);
 }
 
@@ -525,6 +527,8 @@ static kn_status decode_column(kn_sheet *sheet, uint32_t c, const kn_sheet_optio
     d->sheet = sheet;
     d->column = &sheet->columns[c];
     d->hashed = options->fingerprint != NULL && options->fingerprint_column == c;
+    d->trims = options->trim &&
+               (options->keeps_blanks == NULL || !options->keeps_blanks(options->context, c, d->column->name));
     d->values = layout_of(schema->dictionary != NULL ? schema->dictionary->format : schema->format);
     if (schema->dictionary != NULL) d->indices = layout_of(schema->format);
     bool readable = d->values.family != 0;
@@ -558,7 +562,9 @@ kn_status kn_sheet_of_batches(kn_sheet **out, const kn_sheet_options *options, k
     for (uint32_t c = 0; c < sheet->n_columns; c++) {
         const char *name = batches->schema.children[c]->name;
         kn_sheet_column *column = &sheet->columns[c];
-        column->name = kn_string_copy(name != NULL ? name : "", name != NULL ? strlen(name) : 0, err);
+        size_t n_name = name != NULL ? strlen(name) : 0;
+        if (options->guarded_names && name != NULL) name = kn_formula_unguard(name, &n_name);
+        column->name = kn_string_copy(name != NULL ? name : "", n_name, err);
         if (column->name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         column->stored = options->wants == NULL || options->wants(options->context, c, column->name);
     }

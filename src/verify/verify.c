@@ -148,6 +148,11 @@ static uint64_t person_fingerprint(const void *context, const char *bytes, size_
     return kn_hash_bytes(bytes, n_bytes);
 }
 
+static bool is_unnamed(const kn_verify_request *request)
+{
+    return request->no_header && request->release_batches == NULL;
+}
+
 /* The column of the request that a released one is, or KN_NONE: by name; in a file without a header by its place among
  * those that are released, or, where the release itself says which columns there are, among all. */
 static uint32_t column_of_released(const kn_verify_request *request, uint32_t index, const char *name)
@@ -155,7 +160,7 @@ static uint32_t column_of_released(const kn_verify_request *request, uint32_t in
     uint32_t place = 0;
     for (uint32_t c = 0; c < request->n_columns; c++) {
         bool there = is_released(request->columns[c].role);
-        if (there && (request->no_header ? place == index : strcmp(request->columns[c].name, name) == 0)) return c;
+        if (there && (is_unnamed(request) ? place == index : strcmp(request->columns[c].name, name) == 0)) return c;
         place += there || request->original_path == NULL;
     }
     return KN_NONE;
@@ -237,7 +242,7 @@ static void describe_columns(kn_buffer *problem, const kn_recount *recount)
                              kn_recount_column_shown(shown, recount, c));
         last = at;
     }
-    for (uint32_t at = 0; at < release->n_columns && !request->no_header; at++) {
+    for (uint32_t at = 0; at < release->n_columns && !is_unnamed(request); at++) {
         const char *name = release->columns[at].name;
         const char *calls = request->redact ? number_shown(shown, at) : name; /* the header may be a line of data */
         if (!wants_release(request, at, name))
@@ -262,9 +267,9 @@ static kn_status check_columns(kn_recount *recount, kn_error *err)
     else
         KN_TRY(kn_recount_note(recount, KN_SLOT_COLUMNS, KN_CHECK_HOLDS, NAN, err, "%u columns%s",
                                recount->release->n_columns,
-                               recount->request->no_header ? "; only their number is checked, the file has no header"
-                               : recount->original == NULL ? "; their order is not checked without the original"
-                                                           : ", in the original's order"));
+                               is_unnamed(recount->request) ? "; only their number is checked, the file has no header"
+                               : recount->original == NULL  ? "; their order is not checked without the original"
+                                                            : ", in the original's order"));
 done:
     kn_buffer_free(&problem);
     return status;
@@ -298,7 +303,7 @@ static kn_status check_identifiers(kn_recount *recount, kn_error *err)
     const char *found = NULL;
     char shown[KN_SHOWN_BYTES];
     kn_role role = KN_ROLE_IDENTIFIER;
-    if (request->no_header) return check_unnamed_identifiers(recount, err);
+    if (is_unnamed(request)) return check_unnamed_identifiers(recount, err);
     for (size_t c = 0; c < request->n_columns; c++) {
         if (is_released(request->columns[c].role)) continue;
         if (kn_sheet_find(recount->release, request->columns[c].name) == KN_NONE) continue;
@@ -570,12 +575,15 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
     kn_sheet_options options = {.delimiter = request->delimiter,
                                 .no_header = request->no_header,
                                 .trim = request->trim,
+                                .null_text = request->n_null_values > 0 ? request->null_values[0] : NULL,
                                 .fingerprint_column = KN_NONE,
                                 .context = request,
                                 .files = request->files,
                                 .ticker = request->ticker};
     if (job == 0) {
         options.path = request->release_path;
+        options.batches = request->release_batches;
+        options.only_used = true;
         options.name = request->release_name != NULL ? request->release_name : request->release_path;
         options.wants = wants_release;
         options.keeps_blanks = keeps_blanks;
@@ -583,7 +591,8 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
         options.expected = files->released_names;
         options.n_expected = files->n_released;
         KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
-        if (request->latin1 && !all_utf8(files->recount->release)) { /* not ours: in the original's encoding */
+        if (request->latin1 && options.batches == NULL &&
+            !all_utf8(files->recount->release)) { /* not ours: in the original's encoding */
             kn_sheet_free(files->recount->release);
             options.latin1 = true;
             KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
@@ -592,6 +601,7 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
     } else {
         options.path = request->original_path;
         options.name = strcmp(options.path, "-") == 0 ? "standard input" : options.path;
+        options.batches = request->original_batches;
         options.latin1 = request->latin1;
         options.wants = wants_original;
         options.fingerprint_column = person_column(request);

@@ -26,10 +26,13 @@ typedef struct kn_verify_model {
 } kn_verify_model;
 
 typedef struct kn_verify_request {
-    const char *release_path, *release_name; /* where the bytes are, and what messages call them */
-    const char *original_path;               /* NULL: checks that need it are not made */
-    char delimiter;                          /* of both files; '\0': detect */
-    bool no_header, trim, redact;
+    const char *release_path, *release_name;                     /* where the bytes are, and what messages call them */
+    const char *original_path;                                   /* NULL: checks that need it are not made */
+    const struct kn_batches *release_batches, *original_batches; /* in memory, instead of files; NULL: files */
+    const struct kn_tables *tables;                              /* what `table:NAME` means; NULL: nothing */
+    char delimiter;                                              /* of both files; '\0': detect */
+    bool no_header;                                              /* the files; tables in memory have names */
+    bool trim, redact;
     bool latin1; /* the original (and a population file); a release is UTF-8 unless it cannot be */
     const char *const *null_values;
     size_t n_null_values;

@@ -13,6 +13,7 @@
 #include "source/arrow/arrow_read.h"
 
 #include "base/buffer.h"
+#include "base/formula.h"
 #include "source/arrow/arrow_type.h"
 #include "source/arrow/spell.h"
 #include "source/dictionary.h"
@@ -54,7 +55,9 @@ kn_status kn_arrow_open(kn_arrow_reader **out, const kn_batches *batches, const 
             KN_FAIL(KN_INPUT, "%s: column %u has no name; give it one", reader->name, c + 1);
         reader->names[c] = kn_array_alloc(strlen(name) + sizeof padded, 1, err); /* the check reads on behind it */
         if (reader->names[c] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        memcpy(reader->names[c], name, strlen(name));
+        size_t n_name = strlen(name);
+        if (options->guarded_names) name = kn_formula_unguard(name, &n_name);
+        memcpy(reader->names[c], name, n_name);
         if (kn_utf8_bad_byte(reader->names[c], strlen(name)) < strlen(name))
             KN_FAIL(KN_INPUT, "%s: the name of column %u is not valid UTF-8", reader->name, c + 1);
     }
@@ -480,9 +483,6 @@ kn_status kn_arrow_read(kn_table **out, kn_arrow_reader *reader, const kn_column
     *out = NULL;
     KN_TRY(kn_table_new(&r.table, reader->name, reader->names, plans, reader->n_columns, err));
     r.table->n_rows = reader->batches->n_rows;
-    r.table->delimiter = ',';
-    r.table->has_header = true;
-    r.table->line_end = "\n";
     KN_TRY(kn_pool_run(pool, reader->n_columns, read_column, &r, err));
     *out = r.table;
     r.table = NULL;

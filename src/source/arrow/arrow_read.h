@@ -11,7 +11,8 @@ typedef struct kn_arrow_options {
     size_t n_null_values;
     bool trim; /* strings */
     bool redact;
-    const char *name; /* what messages call the table; NULL: the batches' name */
+    bool guarded_names; /* a release with --guard-formulas: the ' before a name is not part of it */
+    const char *name;   /* what messages call the table; NULL: the batches' name */
 } kn_arrow_options;
 
 typedef struct kn_arrow_reader kn_arrow_reader;

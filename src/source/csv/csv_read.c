@@ -747,9 +747,6 @@ kn_status kn_csv_read(kn_table **out, kn_csv_reader *reader, const kn_column_pla
     uint64_t n_crlf = 0;
     for (size_t i = 0; i < r.blocks.n; i++) n_crlf += r.blocks.items[i].n_crlf;
     reader->line_end = 2 * n_crlf > r.n_rows ? "\r\n" : "\n";
-    r.table->delimiter = reader->dialect.delimiter;
-    r.table->has_header = !reader->options.no_header;
-    r.table->line_end = reader->line_end;
     KN_TRY(finish_columns(&r, pool, err));
     *out = r.table;
     r.table = NULL;
@@ -770,11 +767,12 @@ static kn_status read_all(kn_table **out, void *reader, const kn_column_plan *pl
     return kn_csv_read(out, reader, plans, pool, ticker, err);
 }
 
-static kn_text_form form_of(const void *reader)
+kn_text_form kn_csv_form(const kn_csv_reader *reader)
 {
-    const kn_csv_reader *csv = reader;
-    return (kn_text_form){csv->dialect.delimiter, !csv->options.no_header,
-                          csv->line_end != NULL ? csv->line_end : "\n"};
+    return (kn_text_form){reader->dialect.delimiter, !reader->options.no_header,
+                          reader->line_end != NULL ? reader->line_end : "\n"};
 }
+
+static kn_text_form form_of(const void *reader) { return kn_csv_form(reader); }
 
 const kn_source_type kn_source_csv = {n_columns_of, column_name_of, read_all, form_of, close_reader};

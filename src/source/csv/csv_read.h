@@ -43,6 +43,9 @@ const char *kn_csv_column_name(const kn_csv_reader *reader, uint32_t column);
 kn_status kn_csv_read(kn_table **out, kn_csv_reader *reader, const kn_column_plan *plans, kn_pool *pool,
                       kn_ticker *ticker, kn_error *err);
 
+/* As detected; the line end is that of most lines, once they were read. */
+kn_text_form kn_csv_form(const kn_csv_reader *reader);
+
 extern const kn_source_type kn_source_csv; /* its reader is a kn_csv_reader */
 
 #endif

@@ -1,0 +1,73 @@
+/* The table is read like any other and written down as the lines of a hierarchy file, every label in quotes. */
+#include "run/hierarchy_table.h"
+
+static void put_label(kn_buffer *lines, const kn_column *column, uint32_t row)
+{
+    size_t n;
+    const char *bytes = kn_column_bytes(column, kn_column_code(column, row), &n);
+    if (n == 0) return; /* an empty label is refused with its line and column */
+    kn_buffer_char(lines, '"');
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] == '"') kn_buffer_char(lines, '"');
+        kn_buffer_char(lines, bytes[i]);
+    }
+    kn_buffer_char(lines, '"');
+}
+
+kn_status kn_hierarchy_table(char **text, size_t *n_bytes, kn_input *input, const char *path, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_source *source = NULL;
+    kn_column_plan *plans = NULL;
+    kn_table *table = NULL;
+    kn_buffer lines = {0};
+    *text = NULL;
+    *n_bytes = 0;
+    if (path == NULL || !kn_is_table_name(path)) return KN_OK;
+    KN_TRY(kn_source_open(&source, path, &input->other_sources, err));
+    uint32_t n_columns = kn_source_n_columns(source);
+    KN_NEW(plans, n_columns);
+    for (uint32_t c = 0; c < n_columns; c++) plans[c] = (kn_column_plan){KN_ROLE_INSENSITIVE, KN_TYPE_TEXT, false};
+    KN_TRY(kn_source_read(&table, source, plans, input->pool, &input->ticker, err));
+    for (uint32_t row = 0; row < table->n_rows; row++)
+        for (uint32_t c = 0; c < n_columns; c++) {
+            put_label(&lines, &table->columns[c], row);
+            kn_buffer_char(&lines, c + 1 < n_columns ? ';' : '\n');
+        }
+    *n_bytes = lines.n;
+    KN_TRY(kn_buffer_finish(text, &lines, err));
+done:
+    kn_buffer_free(&lines);
+    kn_table_free(table);
+    kn_free(plans);
+    kn_source_close(source);
+    return status;
+}
+
+kn_status kn_input_domain(kn_domain **out, kn_input *input, const kn_column *column, kn_hierarchy_request request,
+                          kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *text = NULL;
+    *out = NULL;
+    KN_TRY(kn_hierarchy_table(&text, &request.n_text_bytes, input, request.spec, err));
+    request.text = text;
+    KN_TRY(kn_domain_build(out, column, input->table->source, input->table->n_rows, &request, err));
+done:
+    kn_free(text);
+    return status;
+}
+
+kn_status kn_input_tree(kn_tree **out, kn_input *input, const char *path, kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *text = NULL;
+    size_t n_bytes;
+    *out = NULL;
+    KN_TRY(kn_hierarchy_table(&text, &n_bytes, input, path, err));
+    if (text != NULL) KN_TRY(kn_tree_parse(out, text, n_bytes, path, input->redact, err));
+    else KN_TRY(kn_tree_read(out, path, input->redact, input->files, err));
+done:
+    kn_free(text);
+    return status;
+}

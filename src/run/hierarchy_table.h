@@ -1,0 +1,17 @@
+/* Hierarchies that are tables in memory: a row per leaf, a column per level, leaf first, as in a hierarchy file. */
+#ifndef KN_RUN_HIERARCHY_TABLE_H
+#define KN_RUN_HIERARCHY_TABLE_H
+
+#include "hierarchy/build.h"
+#include "run/input.h"
+
+/* The lines of the table that `path` names, as a hierarchy file would have them; *text stays NULL when it names a file.
+ * kn_free it. */
+kn_status kn_hierarchy_table(char **text, size_t *n_bytes, kn_input *input, const char *path, kn_error *err);
+/* kn_domain_build of a column of the input's table; `spec` may name a table in memory. */
+kn_status kn_input_domain(kn_domain **out, kn_input *input, const kn_column *column, kn_hierarchy_request request,
+                          kn_error *err);
+/* kn_tree_read of a file or a table in memory. */
+kn_status kn_input_tree(kn_tree **out, kn_input *input, const char *path, kn_error *err);
+
+#endif

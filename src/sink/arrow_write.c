@@ -1,0 +1,247 @@
+/* A release as dictionary arrays.
+ *
+ * The texts of a column that some released row has are its dictionary, in the order of their bytes; rows are indices,
+ * in one, two, four or eight bytes. All memory is new and belongs to the batch: nothing of the data is reached from it.
+ *
+ * Cost: two passes over the rows of each column, one job per column. */
+#include "sink/arrow_write.h"
+
+#include <string.h>
+
+/* What hangs on one column. */
+typedef struct column_memory {
+    struct ArrowSchema schema, value_schema;
+    struct ArrowArray array, values;
+    const void *buffers[2], *value_buffers[3];
+    char *name;
+    void *indices, *offsets;
+    uint8_t *valid;
+    char *bytes;
+} column_memory;
+
+/* The schema and the array of the batch come and go together; who releases the last one frees the memory. */
+typedef struct batch_memory {
+    uint32_t n_columns;
+    unsigned n_holders;
+    column_memory *columns;
+    struct ArrowSchema **schemas;
+    struct ArrowArray **arrays;
+    const void *no_buffer[1];
+} batch_memory;
+
+/* Parts go with their batch. */
+static void release_part_schema(struct ArrowSchema *schema) { schema->release = NULL; }
+static void release_part_array(struct ArrowArray *array) { array->release = NULL; }
+
+static void let_go(batch_memory *memory)
+{
+    if (memory == NULL || --memory->n_holders > 0) return;
+    for (uint32_t c = 0; memory->columns != NULL && c < memory->n_columns; c++) {
+        column_memory *column = &memory->columns[c];
+        kn_free(column->name);
+        kn_free(column->indices);
+        kn_free(column->offsets);
+        kn_free(column->valid);
+        kn_free(column->bytes);
+    }
+    kn_free(memory->columns);
+    kn_free(memory->schemas);
+    kn_free(memory->arrays);
+    kn_free(memory);
+}
+
+static void release_schema(struct ArrowSchema *schema)
+{
+    let_go(schema->private_data);
+    schema->release = NULL;
+}
+
+static void release_array(struct ArrowArray *array)
+{
+    let_go(array->private_data);
+    array->release = NULL;
+}
+
+/* --- Columns ----------------------------------------------------------------------------------------------------- */
+
+typedef struct writing {
+    const kn_released *released;
+    const kn_spelling *spelling;
+    const char *null_text;
+    batch_memory *memory;
+    kn_ticker *ticker;
+} writing;
+
+/* *index_of[text]: its place among the texts that released rows have, KN_NONE for the others and for null. */
+static kn_status number_texts(uint32_t **index_of, uint32_t *n_used, uint64_t *n_bytes, bool *has_null,
+                              const writing *w, const kn_released_column *out, kn_error *err)
+{
+    kn_status status = KN_OK;
+    size_t n_null = strlen(w->null_text);
+    *n_used = 0;
+    *n_bytes = 0;
+    *has_null = false;
+    KN_NEW(*index_of, out->n_texts);
+    for (uint32_t i = 0; i < w->released->n_rows; i++)
+        (*index_of)[kn_released_text(w->released, out, w->released->order[i])] = 1;
+    for (uint32_t t = 0; t < out->n_texts; t++) {
+        uint64_t n = out->offset[t + 1] - out->offset[t];
+        bool used = (*index_of)[t] != 0,
+             is_null = n == n_null && memcmp(out->bytes + out->offset[t], w->null_text, n) == 0;
+        *has_null |= used && is_null;
+        (*index_of)[t] = used && !is_null ? (*n_used)++ : KN_NONE;
+        if (used && !is_null) *n_bytes += n;
+    }
+done:
+    return status;
+}
+
+static kn_status fill_dictionary(column_memory *memory, const kn_released_column *out, const uint32_t *index_of,
+                                 uint32_t n_used, uint64_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    bool large = n_bytes > INT32_MAX;
+    int32_t *narrow = NULL;
+    int64_t *wide = NULL;
+    if (large) KN_NEW_ALIGNED(wide, (size_t)n_used + 1);
+    else KN_NEW_ALIGNED(narrow, (size_t)n_used + 1);
+    memory->offsets = large ? (void *)wide : narrow;
+    KN_NEW_ALIGNED(memory->bytes, (size_t)n_bytes);
+    uint64_t at = 0;
+    for (uint32_t t = 0, next = 0; t < out->n_texts; t++) {
+        if (index_of[t] == KN_NONE) continue;
+        size_t n = (size_t)(out->offset[t + 1] - out->offset[t]);
+        memcpy(memory->bytes + at, out->bytes + out->offset[t], n);
+        at += n;
+        next++;
+        if (large) wide[next] = (int64_t)at;
+        else narrow[next] = (int32_t)at;
+    }
+    memory->value_buffers[1] = memory->offsets;
+    memory->value_buffers[2] = memory->bytes;
+    memory->values = (struct ArrowArray){
+        .length = n_used, .n_buffers = 3, .buffers = memory->value_buffers, .release = release_part_array};
+    memory->value_schema = (struct ArrowSchema){
+        .format = large ? "U" : "u", .name = "", .flags = ARROW_FLAG_NULLABLE, .release = release_part_schema};
+done:
+    return status;
+}
+
+#define PUT_INDICES(type)                                                                                              \
+    for (uint32_t i = 0; i < n_rows; i++) {                                                                            \
+        uint32_t index = index_of[kn_released_text(w->released, out, order[i])];                                       \
+        ((type *)memory->indices)[i] = index != KN_NONE ? (type)index : 0;                                             \
+        if (index == KN_NONE) n_null++;                                                                                \
+        else if (memory->valid != NULL) memory->valid[i / 8] |= (uint8_t)(1 << i % 8);                                 \
+    }
+
+static kn_status fill_indices(column_memory *memory, const writing *w, const kn_released_column *out,
+                              const uint32_t *index_of, uint32_t n_used, bool has_null, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n_rows = w->released->n_rows, *order = w->released->order;
+    size_t width = n_used <= 1u << 7 ? 1 : n_used <= 1u << 15 ? 2 : n_used <= 1u << 31 ? 4 : 8;
+    int64_t n_null = 0;
+    memory->indices = kn_array_alloc_aligned(n_rows, width, err);
+    if (memory->indices == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (has_null) KN_NEW_ALIGNED(memory->valid, (size_t)n_rows / 8 + 1);
+    switch (width) {
+    case 1: PUT_INDICES(int8_t); break;
+    case 2: PUT_INDICES(int16_t); break;
+    case 4: PUT_INDICES(int32_t); break;
+    default: PUT_INDICES(int64_t); break;
+    }
+    memory->buffers[0] = memory->valid;
+    memory->buffers[1] = memory->indices;
+    memory->array = (struct ArrowArray){.length = n_rows,
+                                        .null_count = n_null,
+                                        .n_buffers = 2,
+                                        .buffers = memory->buffers,
+                                        .dictionary = &memory->values,
+                                        .release = release_part_array};
+    memory->schema = (struct ArrowSchema){.format = width == 1   ? "c"
+                                                    : width == 2 ? "s"
+                                                    : width == 4 ? "i"
+                                                                 : "l",
+                                          .name = memory->name,
+                                          .flags = ARROW_FLAG_NULLABLE,
+                                          .dictionary = &memory->value_schema,
+                                          .release = release_part_schema};
+done:
+    return status;
+}
+
+static kn_status write_column(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const writing *w = context;
+    const kn_released_column *out = &w->released->columns[job];
+    column_memory *memory = &w->memory->columns[job];
+    uint32_t *index_of = NULL, n_used;
+    uint64_t n_bytes;
+    bool has_null;
+    KN_TRY(kn_tick(w->ticker, "writing", -1, err));
+    kn_buffer name = {0};
+    kn_spell(&name, w->spelling, out->column->name, strlen(out->column->name), true);
+    KN_TRY(kn_buffer_finish(&memory->name, &name, err));
+    KN_TRY(number_texts(&index_of, &n_used, &n_bytes, &has_null, w, out, err));
+    KN_TRY(fill_dictionary(memory, out, index_of, n_used, n_bytes, err));
+    KN_TRY(fill_indices(memory, w, out, index_of, n_used, has_null, err));
+    w->memory->schemas[job] = &memory->schema;
+    w->memory->arrays[job] = &memory->array;
+done:
+    kn_free(index_of);
+    return status;
+}
+
+/* --- The batch --------------------------------------------------------------------------------------------------- */
+
+static void put_plain(kn_buffer *out, const void *context, const char *bytes, size_t n_bytes, bool last_column)
+{
+    kn_buffer_append(out, bytes, n_bytes);
+}
+
+kn_status kn_release_arrays(kn_batches **out, uint32_t **order, uint32_t *n_written, const kn_release *release,
+                            const char *null_text, kn_row_order row_order, bool guard_formulas, kn_pool *pool,
+                            kn_ticker *ticker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_released *released = NULL;
+    batch_memory *memory = NULL;
+    *out = NULL;
+    *order = NULL;
+    *n_written = 0;
+    const kn_spelling spelling = {put_plain, NULL, guard_formulas};
+    KN_TRY(kn_released_new(&released, release, row_order, &spelling, pool, ticker, err));
+    KN_NEW(memory, 1);
+    memory->n_holders = 1;
+    KN_NEW(memory->columns, released->n_columns);
+    memory->n_columns = released->n_columns;
+    KN_NEW(memory->schemas, released->n_columns);
+    KN_NEW(memory->arrays, released->n_columns);
+    writing w = {released, &spelling, null_text, memory, ticker};
+    KN_TRY(kn_pool_run(pool, released->n_columns, write_column, &w, err));
+    struct ArrowSchema schema = {.format = "+s",
+                                 .name = "",
+                                 .n_children = released->n_columns,
+                                 .children = memory->schemas,
+                                 .release = release_schema,
+                                 .private_data = memory};
+    struct ArrowArray array = {.length = released->n_rows,
+                               .n_buffers = 1,
+                               .buffers = memory->no_buffer,
+                               .n_children = released->n_columns,
+                               .children = memory->arrays,
+                               .release = release_array,
+                               .private_data = memory};
+    memory->n_holders = 2;
+    memory = NULL;
+    KN_TRY(kn_batches_of_array(out, &schema, &array, "the release", err));
+    *order = released->order;
+    *n_written = released->n_rows;
+    released->order = NULL;
+done:
+    let_go(memory);
+    kn_released_free(released);
+    return status;
+}

@@ -1,0 +1,57 @@
+/* Tables out, whatever they are written to: per released column the distinct texts, and for every released row which of
+ * them it has. csv_write.c makes lines of it, arrow_write.c dictionary arrays.
+ *
+ * Cells that are not generalized keep the bytes they were read with. Where one class spells a value in several ways
+ * ("1", "1.0"), its rows get the most frequent spelling of the table: a class must look the same. */
+#ifndef KN_SINK_SINK_H
+#define KN_SINK_SINK_H
+
+#include "base/buffer.h"
+#include "classes/release.h"
+
+typedef enum kn_row_order { KN_ORDER_SORTED, KN_ORDER_INPUT } kn_row_order;
+
+/* How a sink spells a cell: `put` appends it to `out`. Sorted rows stand in the order of these texts, column by column.
+ */
+typedef struct kn_spelling {
+    void (*put)(kn_buffer *out, const void *context, const char *bytes, size_t n_bytes, bool last_column);
+    const void *context;
+    bool guard_formulas;
+} kn_spelling;
+
+/* Whatever leaves passes here: cells, generalized or not, and names. */
+void kn_spell(kn_buffer *out, const kn_spelling *spelling, const char *bytes, size_t n_bytes, bool last_column);
+
+typedef struct kn_released_column {
+    const kn_column *column;
+    uint32_t n_texts; /* in the order of their bytes; a removed row's may be among them */
+    char *bytes;
+    uint64_t *offset;     /* n_texts + 1 */
+    uint32_t q;           /* number of the QI, or KN_NONE for a copied column */
+    uint32_t n_items;     /* spellings (copied columns) or cells */
+    uint32_t *rank;       /* [item]: its text */
+    uint32_t *class_item; /* QIs: [class], class n_classes is the suppressed rows */
+} kn_released_column;
+
+typedef struct kn_released {
+    const kn_release *release; /* borrowed, with its table */
+    uint32_t n_columns;
+    kn_released_column *columns; /* in the table's order */
+    uint32_t n_rows;
+    uint32_t *order; /* the table's row of each released row */
+} kn_released;
+
+uint32_t kn_released_n_columns(const kn_table *table);
+kn_status kn_released_new(kn_released **out, const kn_release *release, kn_row_order row_order,
+                          const kn_spelling *spelling, kn_pool *pool, kn_ticker *ticker, kn_error *err);
+void kn_released_free(kn_released *released);
+
+/* Which text a row of the table has in a column. */
+static inline uint32_t kn_released_text(const kn_released *released, const kn_released_column *out, uint32_t row)
+{
+    if (out->q == KN_NONE) return out->rank[kn_column_code(out->column, row)];
+    uint32_t c = released->release->row_class[row];
+    return out->rank[out->class_item[c == KN_NONE ? released->release->n_classes : c]];
+}
+
+#endif
