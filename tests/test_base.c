@@ -8,6 +8,7 @@
 #include "base/json_writer.h"
 #include "base/param.h"
 #include "base/pool.h"
+#include "base/words.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -185,6 +186,23 @@ static void memory_has_a_limit_and_a_failing_allocation(void **state)
     kn_memory_fail_at(0);
     kn_free(first);
     assert_int_equal(kn_memory_used(), before);
+}
+
+static void a_list_holds_what_its_items_say(void **state)
+{
+    static const char letters[] = "ab,\\";
+    for (unsigned seed = 0; seed < 20000; seed++) {
+        kn_rng rng = kn_rng_new(seed, 2);
+        char list[8] = "", word[4] = "";
+        kn_words items;
+        bool found = false;
+        for (unsigned i = 0, n = kn_rng_below(&rng, 8); i < n; i++) list[i] = letters[kn_rng_below(&rng, 4)];
+        for (unsigned i = 0, n = kn_rng_below(&rng, 4); i < n; i++) word[i] = letters[kn_rng_below(&rng, 4)];
+        assert_ok(kn_words_parse(&items, list, err));
+        for (size_t i = 0; i < items.n; i++) found |= strcmp(items.items[i], word) == 0;
+        if (kn_words_hold(list, word) != found) fail_msg("'%s' in '%s'", word, list);
+        kn_words_free(&items);
+    }
 }
 
 /* --- JSON ------------------------------------------------------------------------------------------------------ */
@@ -560,6 +578,7 @@ int main(void)
         cmocka_unit_test(workers_tick_and_the_callers_thread_tells_it),
         cmocka_unit_test(blocks_outlive_the_scope_they_were_made_in),
         cmocka_unit_test(memory_has_a_limit_and_a_failing_allocation),
+        cmocka_unit_test(a_list_holds_what_its_items_say),
         cmocka_unit_test(a_json_text_has_a_fixed_form),
         cmocka_unit_test(random_json_has_the_bytes_of_another_writer),
         cmocka_unit_test(json_does_not_depend_on_the_locale),

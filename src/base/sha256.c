@@ -2,8 +2,10 @@
 #include "base/sha256.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const uint32_t round_constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -77,15 +79,16 @@ kn_status kn_sha256_file(char hex[KN_SHA256_HEX], const char *path, kn_error *er
     kn_status status = KN_OK;
     kn_sha256 hash;
     char block[1 << 16];
-    size_t n;
-    FILE *file = fopen(path, "rb");
+    int file = open(path, O_RDONLY | O_CLOEXEC);
     hex[0] = '\0';
-    if (file == NULL) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
+    if (file < 0) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
     kn_sha256_begin(&hash);
-    while ((n = fread(block, 1, sizeof block, file)) > 0) kn_sha256_add(&hash, block, n);
-    if (ferror(file)) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
+    for (ssize_t n; (n = read(file, block, sizeof block)) != 0;) {
+        if (n < 0 && errno != EINTR) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
+        if (n > 0) kn_sha256_add(&hash, block, (size_t)n);
+    }
     kn_sha256_end(hex, &hash);
 done:
-    if (file != NULL) fclose(file);
+    if (file >= 0) close(file);
     return status;
 }

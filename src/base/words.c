@@ -19,11 +19,17 @@ bool kn_words_next(char *item, const char **from)
 
 bool kn_words_hold(const char *list, const char *word)
 {
-    char *item = kn_array_alloc(strlen(list) + 1, 1, NULL);
-    bool found = false;
-    while (item != NULL && !found && kn_words_next(item, &list)) found = strcmp(item, word) == 0;
-    kn_free(item);
-    return found;
+    for (const char *at = list;; at++) {
+        const char *rest = word;
+        bool same = true;
+        for (; *at != '\0' && *at != ','; at++) {
+            if (at[0] == '\\' && at[1] == ',') at++;
+            same = same && *rest == *at;
+            if (same) rest++;
+        }
+        if (same && *rest == '\0') return true;
+        if (*at == '\0') return false;
+    }
 }
 
 kn_status kn_words_parse(kn_words *out, const char *text, kn_error *err)

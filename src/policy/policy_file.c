@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_POLICY_BYTES (1 << 20)
 #define PLACE_BYTES      (KN_SHOWN_BYTES)
@@ -219,7 +220,8 @@ static kn_status read_role(loader *load, const key *field, const kn_yaml *value,
                 near != NULL ? " (did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?)" : "");
     }
     append_escaped(&name, about->name, 0);
-    if (name.failed || name.n == 0) KN_FAIL(KN_USAGE, "%s: a column without a name", place);
+    if (name.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (name.n == 0) KN_FAIL(KN_USAGE, "%s: a column without a name", place);
     KN_TRY(kn_settings_add(load->settings, role_options[i], name.bytes, place, err));
     about->has_role = true;
 done:
@@ -614,18 +616,23 @@ static const key policy_keys[] = {
 
 /* --- The file ----------------------------------------------------------------------------------------------------- */
 
+/* By read(), which needs no memory of the C library's. */
 static kn_status file_text(char **out, size_t *n_bytes, kn_settings *settings, const char *path, kn_error *err)
 {
     kn_status status = KN_OK;
     char *bytes = NULL;
     kn_sha256 hash;
-    FILE *file = fopen(path, "rbe");
+    int file = -1;
+    ssize_t n = 1;
     *out = NULL;
-    if (file == NULL) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
-    settings->policy_is_file = kn_file_identify(&settings->policy_id, fileno(file));
+    KN_TRY(kn_files_open(&file, NULL, path, err));
+    if (file < 0) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
+    settings->policy_is_file = kn_file_identify(&settings->policy_id, file);
     KN_NEW(bytes, MAX_POLICY_BYTES + 1);
-    *n_bytes = fread(bytes, 1, MAX_POLICY_BYTES, file);
-    if (ferror(file)) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
+    for (*n_bytes = 0; n != 0 && *n_bytes < MAX_POLICY_BYTES; *n_bytes += (size_t)n) {
+        n = read(file, bytes + *n_bytes, MAX_POLICY_BYTES - *n_bytes);
+        if (n < 0) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
+    }
     if (*n_bytes == MAX_POLICY_BYTES) KN_FAIL(KN_USAGE, "%.1000s: a policy has less than 1 MB", path);
     kn_sha256_begin(&hash); /* of what is obeyed: the file may change, and a pipe is read once */
     kn_sha256_add(&hash, bytes, *n_bytes);
@@ -633,7 +640,7 @@ static kn_status file_text(char **out, size_t *n_bytes, kn_settings *settings, c
     *out = bytes;
     bytes = NULL;
 done:
-    if (file != NULL) fclose(file);
+    if (file >= 0) close(file);
     kn_free(bytes);
     return status;
 }

@@ -37,11 +37,11 @@ struct kn_output {
     char *name;   /* as the user gave it, for messages */
     char *target; /* links followed; NULL: spooled */
     char *folder; /* of the target */
-    char *hidden; /* path of the file until commit, NULL while it has no name */
+    char *hidden; /* path of the file while it has a hidden name; room for it is there from the start */
     char path[KN_FILE_PATH_BYTES];
     int file;
     int copy_to; /* spooled: where commit copies to; -1: the pipe is opened when it has a reader */
-    bool owns_copy_to, spooled, committed;
+    bool owns_copy_to, spooled, is_hidden, committed;
     char *buffer;
     size_t n_buffered;
     bool syncing; /* a thread of its own waits for the disk, and leaves here what the system says */
@@ -72,16 +72,13 @@ static bool is_hidden_name(const char *name)
            strcmp(name + n_prefix + HIDDEN_DIGITS, HIDDEN_SUFFIX) == 0;
 }
 
-static kn_status hide(kn_output *output, kn_error *err)
+static size_t hidden_bytes(const kn_output *output) { return strlen(output->folder) + 32; }
+
+static void choose_hidden(kn_output *output)
 {
-    kn_status status = KN_OK;
     uint32_t number = 0;
-    size_t n_bytes = strlen(output->folder) + 32;
-    if (output->hidden == NULL) KN_NEW(output->hidden, n_bytes);
     if (getrandom(&number, sizeof number, 0) != sizeof number) number = (uint32_t)getpid();
-    snprintf(output->hidden, n_bytes, "%s/" HIDDEN_PREFIX "%08x" HIDDEN_SUFFIX, output->folder, number);
-done:
-    return status;
+    snprintf(output->hidden, hidden_bytes(output), "%s/" HIDDEN_PREFIX "%08x" HIDDEN_SUFFIX, output->folder, number);
 }
 
 /* What a killed run left in this folder: ours by name and owner, and locked by nobody. */
@@ -108,25 +105,21 @@ static void remove_leftovers(const char *folder)
 static kn_status open_hidden(kn_output *output, kn_error *err)
 {
     enum { ATTEMPTS = 100 };
-    kn_status status = KN_OK;
-    for (int i = 0; i < ATTEMPTS && output->file < 0; i++) {
+    for (int i = 0; i < ATTEMPTS && !output->is_hidden; i++) {
         struct stat about;
-        KN_TRY(hide(output, err));
+        choose_hidden(output);
         output->file = open(output->hidden, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
         if (output->file < 0 && errno != EEXIST) break;
         if (output->file < 0) continue;
         flock(output->file, LOCK_EX);
-        if (fstat(output->file, &about) == 0 && about.st_nlink > 0) break;
+        output->is_hidden = fstat(output->file, &about) == 0 && about.st_nlink > 0;
+        if (output->is_hidden) break;
         close(output->file);
         output->file = -1;
     }
-    if (output->file >= 0) goto done;
-    status = kn_error_set(err, KN_INPUT, "%s: cannot be written: no file can be made in %s: %s", output->name,
-                          output->folder, strerror(errno));
-    kn_free(output->hidden);
-    output->hidden = NULL;
-done:
-    return status;
+    if (output->is_hidden) return KN_OK;
+    return kn_error_set(err, KN_INPUT, "%s: cannot be written: no file can be made in %s: %s", output->name,
+                        output->folder, strerror(errno));
 }
 
 static kn_status open_beside_target(kn_output *output, bool named, kn_error *err)
@@ -138,6 +131,7 @@ static kn_status open_beside_target(kn_output *output, bool named, kn_error *err
     if (output->folder == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     const char *base = slash == NULL ? output->target : slash + 1;
     if (base[0] == '\0') KN_FAIL(KN_INPUT, "%s: is a folder, not a file", output->name);
+    KN_NEW(output->hidden, hidden_bytes(output));
     remove_leftovers(output->folder);
     output->file = named ? -1 : kn_file_unnamed(output->folder);
     if (output->file < 0) KN_TRY(open_hidden(output, err));
@@ -205,6 +199,7 @@ static kn_status resolve_target(kn_output *output, kn_error *err)
     if (exists && access(output->name, W_OK) != 0)
         KN_FAIL(KN_INPUT, "%s: cannot be written: %s", output->name, strerror(errno));
     resolved = realpath(output->name, NULL);
+    if (resolved == NULL && errno == ENOMEM) KN_FAIL(KN_RESOURCES, "out of memory");
     const char *target = resolved != NULL ? resolved : output->name;
     output->target = kn_string_copy(target, strlen(target), err);
     if (output->target == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -314,7 +309,7 @@ done:
     return status;
 }
 
-const char *kn_output_path(const kn_output *output) { return output->hidden != NULL ? output->hidden : output->path; }
+const char *kn_output_path(const kn_output *output) { return output->is_hidden ? output->hidden : output->path; }
 
 /* --- Committing --------------------------------------------------------------------------------------------------- */
 
@@ -413,29 +408,26 @@ done:
 /* The umask can only be read by setting it, which other threads would notice; Linux tells it in /proc. */
 static mode_t user_umask(void)
 {
-    unsigned mask = 022;
-    char line[256];
-    FILE *file = fopen("/proc/self/status", "re");
-    if (file == NULL) return 077;
-    while (fgets(line, sizeof line, file) != NULL)
-        if (sscanf(line, "Umask: %o", &mask) == 1) break;
-    fclose(file);
-    return (mode_t)mask;
+    unsigned mask;
+    char text[4096];
+    int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    ssize_t n = file >= 0 ? read(file, text, sizeof text - 1) : -1;
+    if (file >= 0) close(file);
+    text[n > 0 ? n : 0] = '\0';
+    const char *line = strstr(text, "\nUmask:");
+    return line != NULL && sscanf(line, "\nUmask: %o", &mask) == 1 ? (mode_t)mask : 077;
 }
 
 /* Gives the file a hidden name, if it has none yet; returns 0, or what the system says. */
 static int name_hidden(kn_output *output)
 {
     enum { ATTEMPTS = 100 };
-    for (int i = 0; i < ATTEMPTS && output->hidden == NULL; i++) {
-        if (hide(output, NULL) != KN_OK) return ENOMEM;
-        if (linkat(AT_FDCWD, output->path, AT_FDCWD, output->hidden, AT_SYMLINK_FOLLOW) == 0) break;
-        int reason = errno;
-        kn_free(output->hidden);
-        output->hidden = NULL;
-        if (reason != EEXIST) return reason;
+    for (int i = 0; i < ATTEMPTS && !output->is_hidden; i++) {
+        choose_hidden(output);
+        output->is_hidden = linkat(AT_FDCWD, output->path, AT_FDCWD, output->hidden, AT_SYMLINK_FOLLOW) == 0;
+        if (!output->is_hidden && errno != EEXIST) return errno;
     }
-    return output->hidden != NULL ? 0 : EEXIST;
+    return output->is_hidden ? 0 : EEXIST;
 }
 
 /* 0, or what the system says. The mode is what the umask allows to a new file. A file that is replaced was perhaps
@@ -445,7 +437,7 @@ static int take_place(kn_output *output)
     struct stat old;
     mode_t mode = 0666 & ~user_umask();
     if (stat(output->target, &old) == 0) mode &= old.st_mode;
-    else if (output->hidden == NULL) {
+    else if (!output->is_hidden) {
         if (fchmod(output->file, mode) != 0) return errno;
         if (linkat(AT_FDCWD, output->path, AT_FDCWD, output->target, AT_SYMLINK_FOLLOW) == 0) return 0;
         if (errno != EEXIST) return errno;
@@ -487,7 +479,7 @@ void kn_output_discard(kn_output *output)
 {
     if (output == NULL) return;
     wait_for_sync(output);
-    if (output->hidden != NULL && !output->committed) unlink(output->hidden);
+    if (output->is_hidden && !output->committed) unlink(output->hidden);
     if (output->file >= 0) close(output->file);
     close_stream(output);
     kn_free(output->name);

@@ -774,6 +774,7 @@ static void describe_value(finding *found, const counting *c, const judgement *j
 static void describe_asked(kn_buffer *detail, const counting *c, const char *params)
 {
     char *item = kn_array_alloc(strlen(params) + 1, 1, NULL);
+    if (item == NULL) detail->failed = true;
     kn_buffer_text(detail, " (asked: ");
     for (bool first = true; item != NULL && kn_words_next(item, &params); first = false) {
         size_t n_name = strcspn(item, "=");
