@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- Files and findings ---------------------------------------------------------------------------------------- */
@@ -212,6 +213,26 @@ static void without_the_order_it_checks_what_any_order_must_satisfy(void **state
     assert_check(verdict, KN_CHECK_COPIES, KN_CHECK_HOLDS, "without the order");
     assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_HOLDS, "without the order");
     kn_verdict_free(verdict);
+    close_hospital(&h);
+}
+
+static void too_many_candidates_are_no_finding_against_a_release(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.request.order = NULL;
+    int n_given_up = 0, n_held = 0;
+    for (uint64_t work = 1; work < 400; work += 3) {
+        h.request.max_candidate_work = work;
+        kn_verdict *verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+        const kn_check *check = find_check(verdict, KN_CHECK_VALUES);
+        if (check->state == KN_CHECK_NOT_MADE) assert_non_null(strstr(check->detail, "too many candidates"));
+        assert_int_not_equal(check->state, KN_CHECK_BROKEN);
+        n_given_up += check->state == KN_CHECK_NOT_MADE;
+        n_held += check->state == KN_CHECK_HOLDS;
+        kn_verdict_free(verdict);
+    }
+    assert_true(n_given_up > 0 && n_held > 0);
     close_hospital(&h);
 }
 
@@ -746,6 +767,55 @@ static void dates_mean_themselves_or_an_interval(void **state)
                  {"20240131", "20240101..20240201", true}, {"", "2024-02-01..2024-03-01", false}, {"", "*", true});
     kn_domain_free(domain);
     test_table_free(table);
+}
+
+static void period(const char *text, int64_t day, int64_t first, int64_t last)
+{
+    double start, end;
+    if (!kn_period_read(&start, &end, text, strlen(text))) fail_msg("%s is no period", text);
+    if (start != (double)first || end != (double)(last + 1) || day < first || day > last)
+        fail_msg("%s: days %g to %g instead of %lld to %lld", text, start, end - 1, (long long)first, (long long)last);
+}
+
+static int64_t day_of(int year, int month, int day)
+{
+    struct tm date = {.tm_year = year - 1900, .tm_mon = month - 1, .tm_mday = day};
+    return (int64_t)timegm(&date) / 86400;
+}
+
+static void periods_are_those_of_the_c_library_s_calendar(void **state)
+{
+    for (int64_t day = day_of(1899, 1, 1); day < day_of(2102, 1, 1); day++) {
+        time_t seconds = (time_t)(day * 86400);
+        struct tm date;
+        char text[40];
+        gmtime_r(&seconds, &date);
+        int year = date.tm_year + 1900, month = date.tm_mon, weekday = (date.tm_wday + 6) % 7;
+        if (date.tm_mday == 1 || date.tm_mday > 27) { /* ends of everything but weeks */
+            strftime(text, sizeof text, "%Y-%m-%d", &date);
+            period(text, day, day, day);
+            strftime(text, sizeof text, "%Y-%m", &date);
+            period(text, day, day_of(year, month + 1, 1), day_of(year, month + 2, 1) - 1);
+            strftime(text, sizeof text, "%Y", &date);
+            period(text, day, day_of(year, 1, 1), day_of(year, 12, 31));
+            snprintf(text, sizeof text, "%d-Q%d", year, month / 3 + 1);
+            period(text, day, day_of(year, month / 3 * 3 + 1, 1), day_of(year, month / 3 * 3 + 4, 1) - 1);
+            snprintf(text, sizeof text, "%d-H%d", year, month / 6 + 1);
+            period(text, day, day_of(year, month / 6 * 6 + 1, 1), day_of(year, month / 6 * 6 + 7, 1) - 1);
+        }
+        if (weekday == 0 || weekday == 6) {
+            strftime(text, sizeof text, "%G-W%V", &date);
+            period(text, day, day - weekday, day - weekday + 6);
+        }
+    }
+    static const char *const none[] = {
+        "2024-W00",   "2024-W54",   "2024-W1",    "2024-13",    "2024-00",         "2024-1",  "2024-Q0",
+        "2024-Q5",    "2024-H0",    "2024-H3",    "2024-X1",    "2024-",           "202",     "20245",
+        "2024-Q",     "2024-W053",  "2024-02-30", "2023-02-29", "2024-Q1x",        "2024/01", "x",
+        "2024-04-31", "2024-00-10", "",           "2100-02-29", "2024-01-31T12:00"};
+    double start, end;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (kn_period_read(&start, &end, none[i], strlen(none[i]))) fail_msg("'%s' is read as a period", none[i]);
 }
 
 static void text_means_itself_or_a_set(void **state)
@@ -1967,7 +2037,9 @@ int main(void)
         cmocka_unit_test(a_right_release_passes_every_check),
         cmocka_unit_test(without_the_original_it_says_what_it_did_not_check),
         cmocka_unit_test(without_the_order_it_checks_what_any_order_must_satisfy),
+        cmocka_unit_test(too_many_candidates_are_no_finding_against_a_release),
         cmocka_unit_test(a_column_without_a_domain_is_named),
+        cmocka_unit_test(periods_are_those_of_the_c_library_s_calendar),
         cmocka_unit_test(a_verdict_holds_only_when_nothing_asked_for_is_open),
         cmocka_unit_test(what_was_asked_for_and_not_checked_is_undecided),
         cmocka_unit_test(after_a_run_no_check_may_be_left_out),

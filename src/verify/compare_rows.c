@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Steps after which the count of candidates gives up and says so: some ten seconds. */
+/* Some ten seconds. */
 static const uint64_t MAX_CANDIDATE_WORK = 400000000;
 
 static bool is_copied(const kn_verify_column *column)
@@ -450,7 +450,8 @@ static kn_status check_candidates(kn_recount *recount, const copied_tuples *copi
     KN_TRY(collect_qis(&qis, recount, all, err));
     KN_TRY(kn_inside_make(&inside, recount->original, qis.columns, qis.meanings, qis.n, copied->groups->row_group,
                           copied->groups->n_groups, err));
-    inside->max_work = MAX_CANDIDATE_WORK;
+    inside->max_work = recount->request->max_candidate_work;
+    if (inside->max_work == 0) inside->max_work = MAX_CANDIDATE_WORK;
     KN_TRY(find_crowded(&found, recount, copied, inside, qis.qis, qis.n, err));
     if (found.row == KN_NONE) KN_TRY(find_misfit(&misfit, &column, recount, copied, all, err));
     if (found.row != KN_NONE) {

@@ -51,6 +51,7 @@ typedef struct kn_verify_request {
     bool counts_persons; /* k is about persons, whether or not a column says who: rows enough prove nothing then */
     bool guard_formulas; /* formulas in the release (base/formula.h) carry a leading ' */
     kn_files *files;     /* of the run; may be NULL */
+    uint64_t max_candidate_work; /* steps after which comparing without the order gives up; 0: some ten seconds' */
     kn_pool *pool;
     kn_ticker *ticker;
 } kn_verify_request;
