@@ -2031,6 +2031,490 @@ static void labels_with_blanks_mean_the_same_where_cells_are_trimmed(void **stat
     test_table_free(table);
 }
 
+/* --- Texts against slow readings of them -------------------------------------------------------------------------- */
+
+enum { WHOLE_DIGITS = 40, ALL_DIGITS = 80 };
+
+/* A number as sign and digits with the point in the middle: two are equal or ordered as their bytes are. */
+typedef struct fixed {
+    bool negative, zero;
+    char digits[ALL_DIGITS + 1];
+} fixed;
+
+static int compare_fixed(const fixed *a, const fixed *b)
+{
+    int sign_a = a->zero ? 0 : a->negative ? -1 : 1, sign_b = b->zero ? 0 : b->negative ? -1 : 1;
+    if (sign_a != sign_b) return sign_a < sign_b ? -1 : 1;
+    int order = strcmp(a->digits, b->digits);
+    return (order > 0) - (order < 0) == 0 ? 0 : ((order > 0) - (order < 0)) * (sign_a < 0 ? -1 : 1);
+}
+
+/* A random number of few digits, so that equal ones meet, and one of its spellings. */
+static void random_number(kn_rng *rng, fixed *number, char *text)
+{
+    uint32_t n = 1 + kn_rng_below(rng, kn_rng_below(rng, 8) == 0 ? 22 : 3), shift = kn_rng_below(rng, 10);
+    char digits[24] = "";
+    memset(number->digits, '0', ALL_DIGITS);
+    number->digits[ALL_DIGITS] = '\0';
+    number->zero = true;
+    for (uint32_t i = 0; i < n; i++) {
+        digits[i] = (char)('0' + (kn_rng_below(rng, 3) == 0 ? 0 : kn_rng_below(rng, 10)));
+        number->digits[WHOLE_DIGITS - n + i + 5 - shift] =
+            digits[i]; /* digits * 10^(5 - shift), say: moved to the left */
+        number->zero &= digits[i] == '0';
+    }
+    /* as placed above, the last digit stands for 10^(shift - 6) */
+    int power = (int)shift - 6;
+    number->negative = kn_rng_below(rng, 2) == 0;
+    uint32_t point = kn_rng_below(rng, n + 1); /* digits before the point */
+    int exponent = power + (int)(n - point);
+    char *at = text;
+    for (uint32_t blanks = kn_rng_below(rng, 3); blanks > 0; blanks--) *at++ = blanks % 2 ? ' ' : '\t';
+    if (number->negative) *at++ = '-';
+    else if (kn_rng_below(rng, 3) == 0) *at++ = '+';
+    for (uint32_t zeros = kn_rng_below(rng, 3); zeros > 0; zeros--) *at++ = '0';
+    at += sprintf(at, "%.*s", (int)point, digits);
+    if (point < n || kn_rng_below(rng, 2) == 0) *at++ = '.';
+    at += sprintf(at, "%s", digits + point);
+    if (exponent != 0 || kn_rng_below(rng, 4) == 0)
+        at += sprintf(at, "%c%s%d", kn_rng_below(rng, 2) ? 'e' : 'E', exponent >= 0 && kn_rng_below(rng, 2) ? "+" : "",
+                      exponent);
+    for (uint32_t blanks = kn_rng_below(rng, 2); blanks > 0; blanks--) *at++ = ' ';
+    *at = '\0';
+}
+
+static void numbers_are_equal_and_ordered_as_their_digits_are(void **state)
+{
+    kn_rng rng = kn_rng_new(41, 0);
+    kn_reading reading = {.type = KN_TYPE_DECIMAL};
+    int n_equal = 0;
+    for (int round = 0; round < 40000; round++) {
+        fixed x, y;
+        char text_x[120], text_y[120], canonical_x[KN_CANONICAL_BYTES], canonical_y[KN_CANONICAL_BYTES];
+        double number_x, number_y;
+        random_number(&rng, &x, text_x);
+        random_number(&rng, &y, text_y);
+        if (round % 3 == 0) y.negative = x.negative;
+        if (kn_text_read(&number_x, canonical_x, &reading, text_x, strlen(text_x)) != KN_TEXT_NUMBER)
+            fail_msg("'%s' is no number", text_x);
+        random_number(&rng, &y, text_y);
+        assert_int_equal(kn_text_read(&number_y, canonical_y, &reading, text_y, strlen(text_y)), KN_TEXT_NUMBER);
+        assert_true(number_x == strtod(text_x, NULL));
+        int order = kn_canonical_compare(canonical_x, strlen(canonical_x), canonical_y, strlen(canonical_y));
+        int expected = compare_fixed(&x, &y);
+        if ((order > 0) - (order < 0) != expected || (strcmp(canonical_x, canonical_y) == 0) != (expected == 0))
+            fail_msg("'%s' and '%s': %d instead of %d", text_x, text_y, order, expected);
+        n_equal += expected == 0;
+    }
+    assert_true(n_equal > 50);
+}
+
+static void what_is_no_number_is_its_bytes(void **state)
+{
+    static const char *const none[] = {"+",     "-",      ".",       "e5",    "1e",     "1e+",   "1e5x",
+                                       "1x",    "x1",     "1.2.3",   "--1",   "+-1",    "1 2",   "0x10",
+                                       "1,5",   "1e1.5",  "1e--1",   "-.",    "1e1e1",  "inf",   "nan",
+                                       "1_000", "1e0001", "1e-0001", "1e301", "1e-302", "10e300"};
+    kn_reading reading = {.type = KN_TYPE_DECIMAL};
+    char canonical[KN_CANONICAL_BYTES], text[420];
+    double number;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (kn_text_read(&number, canonical, &reading, none[i], strlen(none[i])) != KN_TEXT_BYTES || !isnan(number))
+            fail_msg("'%s' is read as a number", none[i]);
+    static const char *const some[] = {"1e299", "1e-301", "0e999", "-0",   ".5",
+                                       "5.",    "1e+02",  "1e-2",  " 1\t", "0.1e300"};
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        if (kn_text_read(&number, canonical, &reading, some[i], strlen(some[i])) != KN_TEXT_NUMBER)
+            fail_msg("'%s' is no number", some[i]);
+    memset(text, '1', sizeof text);
+    text[3] = '.';
+    assert_int_equal(kn_text_read(&number, canonical, &reading, text, 400), KN_TEXT_NUMBER);
+    assert_int_equal(kn_text_read(&number, canonical, &reading, text, 401), KN_TEXT_BYTES);
+    assert_int_equal(kn_text_read(&number, canonical, &reading, "   ", 3), KN_TEXT_MISSING);
+    reading.type = KN_TYPE_TEXT;
+    assert_int_equal(kn_text_read(&number, canonical, &reading, "1", 1), KN_TEXT_BYTES);
+}
+
+/* The day as one column's form writes it. */
+static void write_day(char *text, kn_day_order order, int year, int month, int day, bool padded, bool other)
+{
+    const char *two = padded ? "%02d" : "%d";
+    char first[16], second[16];
+    switch (order) {
+    case KN_DAY_ISO: sprintf(text, "%04d%c%02d%c%02d", year, other ? '/' : '-', month, other ? '/' : '-', day); return;
+    case KN_DAY_COMPACT: sprintf(text, "%04d%02d%02d", year, month, day); return;
+    default: break;
+    }
+    sprintf(first, two, order == KN_DAY_SECOND ? month : day);
+    sprintf(second, two, order == KN_DAY_SECOND ? day : month);
+    char mark = order == KN_DAY_DOTS ? '.' : other ? '-' : '/';
+    sprintf(text, "%s%c%s%c%04d", first, mark, second, mark, year);
+}
+
+static void dates_are_the_moments_that_the_c_library_names(void **state)
+{
+    kn_rng rng = kn_rng_new(42, 0);
+    for (int round = 0; round < 20000; round++) {
+        kn_reading reading = {.type = KN_TYPE_DATE, .day_order = (kn_day_order)(round % 5)};
+        int year = 1800 + (int)kn_rng_below(&rng, 400), month = 1 + (int)kn_rng_below(&rng, 12);
+        int day = 1 + (int)kn_rng_below(&rng, 31), hour = 0, minute = 0, second = 0, zone = 0;
+        int64_t fraction = 0, days = day_of(year, month, day), nanoseconds;
+        struct tm back;
+        time_t seconds = (time_t)(days * 86400);
+        char text[80], canonical[KN_CANONICAL_BYTES] = "", expected[80];
+        double number;
+        gmtime_r(&seconds, &back);
+        write_day(text, reading.day_order, year, month, day, kn_rng_below(&rng, 2) == 0, kn_rng_below(&rng, 4) == 0);
+        bool exists = back.tm_mday == day;
+        if (reading.day_order == KN_DAY_ISO && kn_rng_below(&rng, 4) != 0) {
+            char *at = text + strlen(text);
+            hour = (int)kn_rng_below(&rng, 25);
+            minute = (int)kn_rng_below(&rng, 61);
+            at += sprintf(at, "%c%02d:%02d", kn_rng_below(&rng, 2) ? 'T' : ' ', hour, minute);
+            if (kn_rng_below(&rng, 3) != 0) {
+                second = (int)kn_rng_below(&rng, 62);
+                at += sprintf(at, ":%02d", second);
+                uint32_t n_digits = kn_rng_below(&rng, 12);
+                if (n_digits > 0) *at++ = '.';
+                for (uint32_t i = 0; i < n_digits; i++) {
+                    *at = (char)('0' + kn_rng_below(&rng, 10));
+                    if (i < 9) fraction = fraction * 10 + (*at - '0');
+                    at++;
+                }
+                for (uint32_t i = n_digits; i < 9 && n_digits > 0; i++) fraction *= 10;
+                *at = '\0';
+            }
+            exists &= minute < 60 && second <= 60;
+            int zone_minutes = (int)kn_rng_below(&rng, 60), zone_hours = (int)kn_rng_below(&rng, 14);
+            switch (kn_rng_below(&rng, 5)) {
+            case 0: strcpy(at, "Z"); break;
+            case 1: sprintf(at, "+%02d:%02d", zone_hours, zone_minutes), zone = zone_hours * 60 + zone_minutes; break;
+            case 2: sprintf(at, "-%02d%02d", zone_hours, zone_minutes), zone = -zone_hours * 60 - zone_minutes; break;
+            case 3: sprintf(at, "-%02d", zone_hours), zone = -zone_hours * 60; break;
+            default: break;
+            }
+        }
+        nanoseconds = ((int64_t)hour * 3600 + minute * 60 + second - zone * 60) * 1000000000 + fraction;
+        const int64_t per_day = (int64_t)86400 * 1000000000;
+        days += nanoseconds >= 0 ? nanoseconds / per_day : -((per_day - 1 - nanoseconds) / per_day);
+        nanoseconds = (nanoseconds % per_day + per_day) % per_day;
+        snprintf(expected, sizeof expected, "%lld:%lld", (long long)days, (long long)nanoseconds);
+        kn_text_kind kind = kn_text_read(&number, canonical, &reading, text, strlen(text));
+        if ((kind == KN_TEXT_NUMBER) != exists)
+            fail_msg("'%s' %s a date", text, exists ? "is not read as" : "is read as");
+        if (!exists) continue;
+        if (strcmp(canonical, expected) != 0) fail_msg("'%s' is %s instead of %s", text, canonical, expected);
+        assert_true(floor(number) == (double)days);
+        assert_true(fabs(number - (double)days - (double)nanoseconds / (double)per_day) < 1e-9);
+    }
+    static const char *const none[] = {"2024-01-31T",
+                                       "2024-01-31T10",
+                                       "2024-01-31T10:0",
+                                       "2024-01-31T1:00",
+                                       "2024-01-31x10:00",
+                                       "2024-01-31T10:00:",
+                                       "2024-01-31T10:00:0",
+                                       "2024-01-31T10:00:00.",
+                                       "2024-01-31T25:00",
+                                       "2024-01-31T10:00+2",
+                                       "2024-01-31T10:00+02:",
+                                       "2024-01-31T10:00+02:0",
+                                       "2024-01-31T10:00ZZ",
+                                       "2024-01-31T10:00+020",
+                                       "2024-01-31 ",
+                                       "2024-0-31",
+                                       "2024-1-0",
+                                       "0000-01-01",
+                                       "24-01-31",
+                                       "2024--31",
+                                       "2024-01-31T10:00:00.5x",
+                                       "2024-01/31",
+                                       "02024-01-31"};
+    kn_reading reading = {.type = KN_TYPE_DATE, .day_order = KN_DAY_ISO};
+    double number;
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        bool blank = strcmp(none[i], "2024-01-31 ") == 0; /* blanks around a date are nothing */
+        if ((kn_text_read(&number, NULL, &reading, none[i], strlen(none[i])) == KN_TEXT_NUMBER) != blank)
+            fail_msg("'%s' is read as a date", none[i]);
+    }
+}
+
+static void moments_stand_in_their_order(void **state)
+{
+    static const char *const moments[] = {
+        "-12:0", "-12:5", "-3:86399999999999", "-1:0", "0:0", "0:1", "0:86399999999999", "1:0", "11:3", "11:20"};
+    for (size_t i = 0; i < sizeof moments / sizeof *moments; i++)
+        for (size_t j = 0; j < sizeof moments / sizeof *moments; j++) {
+            int order = kn_canonical_compare(moments[i], strlen(moments[i]), moments[j], strlen(moments[j]));
+            assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
+        }
+}
+
+/* --- Files written here and read back -------------------------------------------------------------------------- */
+
+/* How a file is written. */
+typedef struct spelled_form {
+    char delimiter;
+    const char *line_end;
+    bool no_header, trim, bom;
+    int encoding; /* 0: UTF-8, 1: Latin-1, 2 and 3: UTF-16 */
+} spelled_form;
+
+static void put_point(kn_buffer *out, uint32_t point, int encoding)
+{
+    if (encoding == 0 || encoding == 1) {
+        if (encoding == 1 || point < 0x80) kn_buffer_char(out, (char)point);
+        else if (point < 0x800) kn_buffer_printf(out, "%c%c", 0xc0 | point >> 6, 0x80 | (point & 63));
+        else if (point < 0x10000)
+            kn_buffer_printf(out, "%c%c%c", 0xe0 | point >> 12, 0x80 | (point >> 6 & 63), 0x80 | (point & 63));
+        else
+            kn_buffer_printf(out, "%c%c%c%c", 0xf0 | point >> 18, 0x80 | (point >> 12 & 63), 0x80 | (point >> 6 & 63),
+                             0x80 | (point & 63));
+        return;
+    }
+    uint32_t units[2] = {point, 0}, n = 1;
+    if (point >= 0x10000)
+        units[0] = 0xd800 + ((point - 0x10000) >> 10), units[1] = 0xdc00 + ((point - 0x10000) & 0x3ff), n = 2;
+    for (uint32_t i = 0; i < n; i++) {
+        char high = (char)(units[i] >> 8), low = (char)units[i];
+        char bytes[2] = {encoding == 2 ? low : high, encoding == 2 ? high : low};
+        kn_buffer_append(out, bytes, 2);
+    }
+}
+
+typedef struct points {
+    uint32_t point[40], n;
+} points;
+
+/* Few different ones, of lengths around 8 and 16; most of them share their beginning. */
+static points random_cell(kn_rng *rng, const spelled_form *form)
+{
+    static const uint32_t odd[] = {' ',  '\t',  '"',   ',',    ';',     '\n',     '\r',   0xe9,   0xff,    '|',
+                                   0x80, 0x7ff, 0x800, 0xffff, 0x10000, 0x10ffff, 0xd7ff, 0xe000, 0x103ff, 0x10400};
+    points cell = {.n = kn_rng_below(rng, 3) == 0   ? 7 + kn_rng_below(rng, 4)
+                        : kn_rng_below(rng, 2) == 0 ? 15 + kn_rng_below(rng, 4)
+                                                    : kn_rng_below(rng, 4)};
+    for (uint32_t i = 0; i < cell.n; i++) cell.point[i] = 'a' + i % 3;
+    for (uint32_t changed = kn_rng_below(rng, 3); changed > 0 && cell.n > 0; changed--) {
+        uint32_t at = kn_rng_below(rng, 2) == 0 ? cell.n - 1 : kn_rng_below(rng, cell.n);
+        uint32_t some = odd[kn_rng_below(rng, form->encoding == 1 ? 11 : 20)];
+        cell.point[at] = kn_rng_below(rng, 2) == 0 ? 'x' : some;
+    }
+    return cell;
+}
+
+static void put_cell(kn_buffer *file, const points *cell, const spelled_form *form, kn_rng *rng, bool alone)
+{
+    bool quoted = kn_rng_below(rng, 4) == 0, empty = true;
+    for (uint32_t i = 0; i < cell->n; i++) empty &= form->trim && (cell->point[i] == ' ' || cell->point[i] == '\t');
+    quoted |= empty && alone; /* otherwise it would be an empty line */
+    for (uint32_t i = 0; i < cell->n; i++)
+        quoted |= cell->point[i] == (uint32_t)form->delimiter || cell->point[i] == '\n' || cell->point[i] == '\r' ||
+                  (cell->point[i] == '"' && (i == 0 || form->trim));
+    uint32_t before = form->trim ? kn_rng_below(rng, 3) : 0, after = form->trim ? kn_rng_below(rng, 3) : 0;
+    char blank = form->delimiter == '\t' || kn_rng_below(rng, 2) == 0 ? ' ' : '\t';
+    for (uint32_t i = 0; i < before; i++) put_point(file, (uint32_t)blank, form->encoding);
+    if (quoted) put_point(file, '"', form->encoding);
+    for (uint32_t i = 0; i < cell->n; i++) {
+        if (quoted && cell->point[i] == '"') put_point(file, '"', form->encoding);
+        put_point(file, cell->point[i], form->encoding);
+    }
+    if (quoted) put_point(file, '"', form->encoding);
+    for (uint32_t i = 0; i < after; i++) put_point(file, (uint32_t)blank, form->encoding);
+}
+
+/* What a reader should see. */
+static kn_buffer expected_cell(const points *cell, const spelled_form *form)
+{
+    kn_buffer text = {0};
+    uint32_t begin = 0, end = cell->n;
+    while (form->trim && begin < end && (cell->point[begin] == ' ' || cell->point[begin] == '\t')) begin++;
+    while (form->trim && begin < end && (cell->point[end - 1] == ' ' || cell->point[end - 1] == '\t')) end--;
+    for (uint32_t i = begin; i < end; i++) put_point(&text, cell->point[i], 0);
+    kn_buffer_text(&text, "");
+    return text;
+}
+
+static uint64_t lines_in(const points *cell)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < cell->n; i++)
+        n += cell->point[i] == '\n' || (cell->point[i] == '\r' && (i + 1 == cell->n || cell->point[i + 1] != '\n'));
+    return n;
+}
+
+static void files_are_read_as_they_were_written(void **state)
+{
+    enum { N_ROWS = 6, N_COLUMNS = 4 };
+    static const char *const ends[] = {"\n", "\r\n", "\r"};
+    kn_rng rng = kn_rng_new(43, 0);
+    for (int round = 0; round < 6000; round++) {
+        spelled_form form = {.delimiter = ",;\t|"[kn_rng_below(&rng, 4)],
+                             .line_end = ends[kn_rng_below(&rng, 3)],
+                             .no_header = kn_rng_below(&rng, 2) == 0,
+                             .trim = kn_rng_below(&rng, 2) == 0,
+                             .encoding = (int)kn_rng_below(&rng, 4),
+                             .bom = kn_rng_below(&rng, 2) == 0};
+        uint32_t n_columns = 1 + kn_rng_below(&rng, N_COLUMNS), n_rows = kn_rng_below(&rng, N_ROWS) + form.no_header;
+        points cells[N_ROWS][N_COLUMNS];
+        kn_buffer file = {0};
+        if (form.encoding >= 2) put_point(&file, 0xfeff, form.encoding);
+        else if (form.encoding == 0 && form.bom) kn_buffer_text(&file, "\xef\xbb\xbf");
+        for (uint32_t c = 0; c < n_columns && !form.no_header; c++) {
+            put_point(&file, 'A' + c, form.encoding);
+            if (c + 1 < n_columns) put_point(&file, (uint32_t)form.delimiter, form.encoding);
+        }
+        for (const char *end = form.line_end; *end != '\0' && !form.no_header; end++)
+            put_point(&file, (uint32_t)*end, form.encoding);
+        bool closed = n_rows == 0 || kn_rng_below(&rng, 2) == 0;
+        for (uint32_t r = 0; r < n_rows; r++) {
+            for (uint32_t c = 0; c < n_columns; c++) {
+                do cells[r][c] = random_cell(&rng, &form);
+                while (r == 0 && c == 0 && form.no_header && cells[r][c].n > 0 &&
+                       cells[r][c].point[0] > 0x7f); /* a mark? */
+                put_cell(&file, &cells[r][c], &form, &rng, n_columns == 1);
+                if (c + 1 < n_columns) put_point(&file, (uint32_t)form.delimiter, form.encoding);
+            }
+            for (const char *end = form.line_end; *end != '\0' && (closed || r + 1 < n_rows); end++)
+                put_point(&file, (uint32_t)*end, form.encoding);
+        }
+        kn_sheet *sheet = read_sheet(file.bytes, file.n,
+                                     (kn_sheet_options){.delimiter = form.delimiter,
+                                                        .no_header = form.no_header,
+                                                        .trim = form.trim,
+                                                        .latin1 = form.encoding == 1});
+        if (sheet->problem != NULL) fail_msg("round %d: %s: %.*s", round, sheet->problem, (int)file.n, file.bytes);
+        assert_int_equal(sheet->n_columns, n_columns);
+        assert_int_equal(sheet->n_rows, n_rows);
+        uint64_t line = form.no_header ? 1 : 2;
+        for (uint32_t r = 0; r < n_rows; r++) {
+            assert_int_equal(kn_sheet_line(sheet, r), line++);
+            for (uint32_t c = 0; c < n_columns; c++) {
+                kn_buffer text = expected_cell(&cells[r][c], &form);
+                size_t n_bytes;
+                const char *bytes = kn_text(&sheet->columns[c], kn_sheet_code(&sheet->columns[c], r), &n_bytes);
+                if (n_bytes != text.n || memcmp(bytes, text.bytes, n_bytes) != 0)
+                    fail_msg("round %d, row %u, column %u: '%.*s' instead of '%s'", round, r, c, (int)n_bytes, bytes,
+                             text.bytes);
+                assert_int_equal(kn_text_find(&sheet->columns[c], text.bytes, text.n),
+                                 kn_sheet_code(&sheet->columns[c], r));
+                kn_buffer_char(&text, '\x01');
+                assert_int_equal(kn_text_find(&sheet->columns[c], text.bytes, text.n), KN_NONE);
+                kn_buffer_free(&text);
+                line += lines_in(&cells[r][c]);
+            }
+        }
+        kn_sheet_free(sheet);
+        kn_buffer_free(&file);
+    }
+}
+
+/* A release is UTF-8 where it can be; otherwise it is in the original's encoding. */
+static void a_release_is_read_as_utf_8_exactly_when_it_is(void **state)
+{
+    static const struct {
+        const char *bytes;
+        bool is_utf8;
+    } cases[] = {{"plain", true},
+                 {"\xc3\xa9", true},
+                 {"\xe2\x82\xac", true},
+                 {"\xf0\x9f\x98\x80", true},
+                 {"\xf4\x8f\xbf\xbf", true},
+                 {"\xdf\xbf", true},
+                 {"\xc2\x80", true},
+                 {"\xef\xbf\xbf", true},
+                 {"\xe9", false},
+                 {"\xc3", false},
+                 {"\xc3x", false},
+                 {"x\xa9", false},
+                 {"\x80", false},
+                 {"\xbf", false},
+                 {"\xc1\xa9", false},
+                 {"\xc0\x80", false},
+                 {"\xe2\x82", false},
+                 {"\xe2\x82x", false},
+                 {"\xe2x\xac", false},
+                 {"\xf0\x9f\x98", false},
+                 {"\xf0\x9f\x98x", false},
+                 {"\xf5\x80\x80\x80", false},
+                 {"\xff", false},
+                 {"\xf8\x88\x80\x80\x80", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        /* the name \xc3\xa9 is one letter in UTF-8, and the original's column then; two letters in Latin-1 */
+        char release[60];
+        snprintf(release, sizeof release, "\xc3\xa9,s\nx,%s\n", cases[i].bytes);
+        kn_verify_column columns[] = {{.name = "\xc3\xa9", .role = KN_ROLE_QUASI, .type = KN_TYPE_TEXT},
+                                      {.name = "s", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_TEXT}};
+        kn_verify_model model = {"k-anonymity", "k=1"};
+        kn_verify_request request = {.columns = columns,
+                                     .n_columns = 2,
+                                     .models = &model,
+                                     .n_models = 1,
+                                     .max_suppressed = -1,
+                                     .latin1 = true,
+                                     .delimiter = ','};
+        kn_verdict *verdict = verify_texts(&request, release, "\xe9,s\nx,y\n");
+        if ((find_check(verdict, KN_CHECK_COLUMNS)->state == KN_CHECK_HOLDS) != cases[i].is_utf8)
+            fail_msg("case %zu is %s as UTF-8", i, cases[i].is_utf8 ? "not read" : "read");
+        kn_verdict_free(verdict);
+    }
+    kn_verify_column column = {.name = "\xc3\xa9", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_TEXT};
+    kn_verify_request request = {.columns = &column, .n_columns = 1, .max_suppressed = -1, .latin1 = true};
+    kn_verdict *verdict = verify_texts(&request, "\xe9\nx\n", "\xe9\nx\n"); /* only the name tells */
+    assert_check(verdict, KN_CHECK_COLUMNS, KN_CHECK_HOLDS, "");
+    kn_verdict_free(verdict);
+}
+
+static void a_model_without_what_it_needs_is_an_error(void **state)
+{
+    static const struct {
+        const char *model, *params;
+    } cases[] = {{"k-anonymity", ""},
+                 {"l-diversity", ""},
+                 {"l-diversity", "kind=recursive,l=2"},
+                 {"p-sensitive", ""},
+                 {"alpha-k", ""},
+                 {"t-closeness", ""},
+                 {"beta-likeness", ""},
+                 {"delta-disclosure", ""},
+                 {"delta-presence", "max=1"},
+                 {"delta-presence", "population=x.csv"},
+                 {"k-map", "k=2"},
+                 {"k-map", "population=x.csv"},
+                 {"k-anonymity", "k=0"},
+                 {"l-diversity", "l=0"},
+                 {"p-sensitive", "p=0"},
+                 {"alpha-k", "alpha=1.5"},
+                 {"t-closeness", "t=1.1"},
+                 {"t-closeness", "t=-0.1"},
+                 {"beta-likeness", "beta=-1"},
+                 {"delta-disclosure", "delta=-1"},
+                 {"delta-presence", "max=1.1,population=x.csv"},
+                 {"delta-presence", "max=1,min=-1,population=x.csv"},
+                 {"k-map", "k=0,population=x.csv"},
+                 {"alpha-k", "alpha=0.5,k=0"},
+                 {"k-anonymity", "k=1.5"},
+                 {"l-diversity", "l=2,column=nobody"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_verify_column columns[] = {{.name = "q", .role = KN_ROLE_QUASI, .type = KN_TYPE_TEXT},
+                                      {.name = "s", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_TEXT}};
+        kn_verify_model model = {cases[i].model, cases[i].params};
+        char *path = temp_file("q,s\n1,2\n", 8);
+        kn_verify_request request = {.release_path = path,
+                                     .columns = columns,
+                                     .n_columns = 2,
+                                     .models = &model,
+                                     .n_models = 1,
+                                     .max_suppressed = -1};
+        kn_verdict *verdict;
+        kn_error problem = {0};
+        if (kn_verify_files(&verdict, &request, &problem) != KN_USAGE)
+            fail_msg("%s:%s is accepted", cases[i].model, cases[i].params);
+        assert_null(verdict);
+        remove_file(path);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -2082,6 +2566,13 @@ int main(void)
         cmocka_unit_test(persons_that_are_not_known_are_as_few_as_they_can_be),
         cmocka_unit_test(classes_that_differ_by_blanks_are_two_also_where_cells_are_trimmed),
         cmocka_unit_test(labels_with_blanks_mean_the_same_where_cells_are_trimmed),
+        cmocka_unit_test(numbers_are_equal_and_ordered_as_their_digits_are),
+        cmocka_unit_test(what_is_no_number_is_its_bytes),
+        cmocka_unit_test(dates_are_the_moments_that_the_c_library_names),
+        cmocka_unit_test(moments_stand_in_their_order),
+        cmocka_unit_test(files_are_read_as_they_were_written),
+        cmocka_unit_test(a_release_is_read_as_utf_8_exactly_when_it_is),
+        cmocka_unit_test(a_model_without_what_it_needs_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

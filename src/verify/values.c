@@ -209,8 +209,8 @@ static bool read_time(int64_t *nanoseconds, const char *at, const char *end)
     if (at < end && (*at == '+' || *at == '-')) {
         int sign = *at++ == '-' ? 1 : -1, zone_hour, zone_minute = 0; /* back to UTC */
         if (!take_digits(&at, end, 2, 2, &zone_hour)) return false;
-        take(&at, end, ':');
-        if (at < end && !take_digits(&at, end, 2, 2, &zone_minute)) return false;
+        bool colon = take(&at, end, ':');
+        if ((colon || at < end) && !take_digits(&at, end, 2, 2, &zone_minute)) return false;
         seconds += sign * (zone_hour * 3600 + zone_minute * 60);
     } else {
         take(&at, end, 'Z');
