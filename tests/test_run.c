@@ -10,6 +10,8 @@
 #include "verify/checks.h"
 
 #include <dirent.h>
+#include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -554,6 +556,252 @@ static void cells_that_a_reader_would_split_are_quoted(void **state)
     kn_buffer_free(&made);
 }
 
+/* --- Jobs that must agree -------------------------------------------------------------------------------------- */
+
+typedef kn_status (*job_fn)(kn_result **out, const kn_settings *settings, kn_error *err);
+
+/* The JSON of a job, yours to json_decref; NULL when no release meets the models. */
+static json_t *job(job_fn run, const char *const *options)
+{
+    kn_settings *settings;
+    kn_result *result = NULL;
+    kn_error message = {0};
+    assert_ok(kn_settings_new(&settings, err));
+    assert_ok(kn_settings_set(settings, "data", data_path, err));
+    for (; *options != NULL; options++) {
+        char name[40];
+        const char *equals = strchr(*options, '=');
+        snprintf(name, sizeof name, "%.*s", (int)(equals - *options), *options);
+        assert_ok(kn_settings_set(settings, name, equals + 1, err));
+    }
+    kn_status status = run(&result, settings, &message);
+    if (status != KN_OK && status != KN_NOT_MET) fail_msg("status %d: %s", status, message.message);
+    json_t *json = status == KN_OK ? json_loads(kn_result_json(result), 0, NULL) : NULL;
+    assert_true((json != NULL) == (status == KN_OK));
+    kn_result_free(result);
+    kn_settings_free(settings);
+    return json;
+}
+
+static double number_at(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (value == NULL) fail_msg("the JSON has no '%s'", key);
+    return json_is_null(value) ? NAN : json_number_value(value);
+}
+
+static bool near(double a, double b) { return (isnan(a) && isnan(b)) || fabs(a - b) <= 1e-9 * (1 + fabs(a)); }
+
+/* Two quasi-identifiers whose top is not *, and two sensitive columns. */
+static void write_random_people(kn_rng *rng, uint32_t n_rows)
+{
+    static const char *const towns[] = {"Aachen", "Bonn", "Celle", "Dachau", "Essen"};
+    kn_buffer data = {0};
+    kn_buffer_text(&data, "age,town,ill,pay\n");
+    for (uint32_t row = 0; row < n_rows; row++) {
+        if (kn_rng_below(rng, 9) != 0) kn_buffer_printf(&data, "%u", 20 + kn_rng_below(rng, 8));
+        kn_buffer_printf(&data, ",%s,%c,%u\n", towns[kn_rng_below(rng, 1 + kn_rng_below(rng, 5))],
+                         'a' + (char)kn_rng_below(rng, 3), kn_rng_below(rng, 4));
+    }
+    write_file(data_path, data.bytes, data.n);
+    kn_buffer_free(&data);
+    char towns_path[300];
+    snprintf(towns_path, sizeof towns_path, "%s/towns.csv", folder);
+    static const char tree[] = "Aachen;west;all\nBonn;west;all\nCelle;north;all\nDachau;south;all\nEssen;west;all\n";
+    write_file(towns_path, tree, sizeof tree - 1);
+}
+
+static void a_release_measured_from_its_files_costs_what_its_run_says(void **state)
+{
+    static const char *const algorithms[] = {"algorithm=mondrian", "algorithm=optimal", "algorithm=cluster",
+                                             "algorithm=hilbert"};
+    kn_rng rng = kn_rng_new(5, 0);
+    int n_released = 0, n_suppressed = 0, n_removed = 0;
+    char towns[320], output[320], release[320];
+    snprintf(towns, sizeof towns, "hierarchy=town=%s/towns.csv", folder);
+    snprintf(output, sizeof output, "output=%s", release_path);
+    snprintf(release, sizeof release, "release=%s", release_path);
+    for (int round = 0; round < 80; round++) {
+        char limit[40], k[10];
+        uint32_t n_rows = 5 + kn_rng_below(&rng, 60);
+        write_random_people(&rng, n_rows);
+        snprintf(limit, sizeof limit, "max-suppressed=%u",
+                 kn_rng_below(&rng, 3) == 0 ? 0 : 1 + kn_rng_below(&rng, n_rows));
+        snprintf(k, sizeof k, "k=%u", 2 + kn_rng_below(&rng, 4));
+        const char *algorithm = algorithms[round % 4];
+        bool levels = round % 4 == 1;
+        const char *options[] = {"qi=age,town", "sensitive=ill,pay",
+                                 "threads=1",   towns,
+                                 limit,         levels ? "hierarchy=age=intervals(2,4)" : "missing=value",
+                                 output,        k,
+                                 algorithm,     round % 3 == 0 ? "model=l-diversity:column=ill,l=2" : "seed=1",
+                                 NULL};
+        json_t *run = job(kn_anonymize, options);
+        if (run == NULL) continue;
+        const char *again[] = {"qi=age,town", "sensitive=ill,pay", "threads=1", towns,
+                               limit,         options[5],          release,     NULL};
+        json_t *measured = job(kn_measure_files, again);
+        const json_t *suppressed = json_object_get(run, "suppressed");
+        const json_t *losses = json_object_get(run, "loss"), *found = json_object_get(measured, "loss");
+        assert_int_equal(json_object_size(losses), json_object_size(found));
+        const char *name;
+        json_t *value;
+        json_object_foreach((json_t *)losses, name, value)
+        {
+            if (!near(number_at(losses, name), number_at(found, name)))
+                fail_msg("round %d: %s is %.12g in the run, %.12g in the files", round, name, number_at(losses, name),
+                         number_at(found, name));
+        }
+        assert_true(number_at(json_object_get(run, "classes"), "count") == number_at(measured, "classes"));
+        n_released++;
+        n_suppressed += number_at(suppressed, "rows") > number_at(suppressed, "removed");
+        n_removed += number_at(suppressed, "removed") > 0;
+        json_decref(run);
+        json_decref(measured);
+    }
+    assert_true(n_released > 40 && n_suppressed > 3 && n_removed > 3);
+    char towns_path[300];
+    snprintf(towns_path, sizeof towns_path, "%s/towns.csv", folder);
+    unlink(towns_path);
+}
+
+/* --- Profile --------------------------------------------------------------------------------------------------- */
+
+/* What is said of a column of which each row has `cell(row)`. */
+static void assert_guess(const char *name, const char *(*cell)(uint32_t row), uint32_t n_rows, const char *role,
+                         const char *hierarchy)
+{
+    kn_buffer data = {0};
+    kn_buffer_printf(&data, "%s,other\n", name);
+    for (uint32_t row = 0; row < n_rows; row++) kn_buffer_printf(&data, "%s,%u\n", cell(row), row % 2);
+    write_file(data_path, data.bytes, data.n);
+    kn_buffer_free(&data);
+    char output[320];
+    snprintf(output, sizeof output, "output=%s", release_path);
+    const char *options[] = {"threads=1", output, NULL};
+    json_t *json = job(kn_profile, options);
+    const json_t *column = json_array_get(json_object_get(json, "columns"), 0);
+    const char *said = json_string_value(json_object_get(column, "role")),
+               *spec = json_string_value(json_object_get(column, "hierarchy"));
+    if (strcmp(said, role) != 0 || strcmp(spec, hierarchy) != 0)
+        fail_msg("%s, %u rows: %s, '%s' instead of %s, '%s'", name, n_rows, said, spec, role, hierarchy);
+    json_decref(json);
+}
+
+static char cell_text[60];
+static uint32_t spread; /* of number_cell */
+static const char *few_cell(uint32_t row) { return row % 2 == 0 ? "x" : "y"; }
+static const char *same_cell(uint32_t row) { return "x"; }
+static const char *text_cell(uint32_t row) { return snprintf(cell_text, sizeof cell_text, "v%u v", row), cell_text; }
+static const char *twice_cell(uint32_t row) { return text_cell(row / 2); }
+static const char *decimal_cell(uint32_t row) { return snprintf(cell_text, sizeof cell_text, "%u.5", row), cell_text; }
+static const char *code_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "A%03u", row % 25), cell_text;
+}
+static const char *code_or_nothing(uint32_t row) { return row % 5 == 0 ? "" : code_cell(row); }
+static const char *dashed_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "A-%02u", row % 25), cell_text;
+}
+static const char *ragged_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "A%u", 95 + row % 25), cell_text;
+}
+static const char *short_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "%c%c", 'a' + row % 5, 'a' + row / 5 % 5), cell_text;
+}
+static const char *long_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "A%012u", row % 25), cell_text;
+}
+static const char *twelve_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "A%011u", row % 25), cell_text;
+}
+static const char *nineteen_codes(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "A%03u", row % 19), cell_text;
+}
+static const char *date_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "2024-01-%02u", 1 + row % 20), cell_text;
+}
+static const char *number_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "%u", row % 11 * spread / 10), cell_text;
+}
+static const char *number_or_nothing(uint32_t row) { return row % 12 == 11 ? "" : number_cell(row); }
+static const char *ten_numbers(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "%u", row % 10 * 100), cell_text;
+}
+
+static void roles_are_guessed_from_names_and_contents(void **state)
+{
+    static const struct {
+        const char *name, *role;
+    } names[] = {{"id", "identifier"},
+                 {"ID", "identifier"},
+                 {"Nr", "identifier"},
+                 {"uuid", "identifier"},
+                 {"case_id", "identifier"},
+                 {"case_NR", "identifier"},
+                 {"caseId", "identifier"},
+                 {"caseID", "identifier"},
+                 {"paid", "quasi"},
+                 {"_id", "quasi"},
+                 {"Id", "identifier"},
+                 {"diagnosis", "sensitive"},
+                 {"main_diagnosis", "sensitive"},
+                 {"maindiagnosis", "sensitive"},
+                 {"hiv", "sensitive"},
+                 {"shiva", "quasi"},
+                 {"hiv_test", "sensitive"},
+                 {"my-hiv", "sensitive"},
+                 {"surname", "identifier"},
+                 {"E-Mail", "identifier"},
+                 {"age", "quasi"},
+                 {"damage", "quasi"},
+                 {"zip", "quasi"},
+                 {"party", "sensitive"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_guess(names[i].name, few_cell, 30, names[i].role, "");
+    assert_guess("thing", few_cell, 30, "quasi", "");
+    assert_guess("thing", same_cell, 30, "insensitive", "");
+    assert_guess("thing", text_cell, 20, "identifier", "");
+    assert_guess("thing", text_cell, 19, "quasi", "");
+    assert_guess("thing", twice_cell, 40, "quasi", "");
+    assert_guess("thing", decimal_cell, 40, "quasi", "");
+    assert_guess("thing", code_cell, 50, "quasi", "mask(right)");
+    assert_guess("thing", code_or_nothing, 50, "quasi", "mask(right)");
+    assert_guess("thing", dashed_cell, 50, "quasi", "");
+    assert_guess("thing", ragged_cell, 50, "quasi", "");
+    assert_guess("thing", short_cell, 50, "quasi", "");
+    assert_guess("thing", long_cell, 50, "quasi", "");
+    assert_guess("thing", twelve_cell, 50, "quasi", "mask(right)");
+    assert_guess("thing", nineteen_codes, 50, "quasi", "");
+    assert_guess("thing", date_cell, 60, "quasi", "date(month,quarter,year)");
+    assert_guess("thing", ten_numbers, 60, "quasi", "");
+}
+
+static void intervals_are_guessed_from_the_range(void **state)
+{
+    static const struct {
+        uint32_t range;
+        const char *spec;
+    } ranges[] = {{10, "intervals(1,2,4)"},     {30, "intervals(1,2,4)"},       {40, "intervals(2,4,8)"},
+                  {70, "intervals(2,4,8)"},     {80, "intervals(5,10,20)"},     {140, "intervals(5,10,20)"},
+                  {150, "intervals(10,20,40)"}, {300, "intervals(10,20,40)"},   {310, "intervals(20,40,80)"},
+                  {750, "intervals(20,40,80)"}, {760, "intervals(50,100,200)"}, {15000, "intervals(1000,2000,4000)"}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        spread = ranges[i].range;
+        assert_guess("thing", number_cell, 66, "quasi", ranges[i].spec);
+        assert_guess("thing", number_or_nothing, 72, "quasi", ranges[i].spec);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -563,6 +811,9 @@ int main(void)
         cmocka_unit_test(one_row_more_than_the_limit_is_not_released),
         cmocka_unit_test(the_order_of_the_input_does_not_leave),
         cmocka_unit_test(cells_that_a_reader_would_split_are_quoted),
+        cmocka_unit_test(a_release_measured_from_its_files_costs_what_its_run_says),
+        cmocka_unit_test(roles_are_guessed_from_names_and_contents),
+        cmocka_unit_test(intervals_are_guessed_from_the_range),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
