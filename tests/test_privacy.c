@@ -1031,6 +1031,48 @@ static void a_population_follows_the_order_that_the_user_gave(void **state)
     test_case_free(&c);
 }
 
+/* Numbers in several spellings, some that the table has and some between, below and above. */
+static void populations_of_numbers_agree_with_a_slow_count(void **state)
+{
+    static const char *const spellings[] = {"1", "1.0", "1.00", "2",    "2.5", "2.50", "3",  "4.0",
+                                            "4", "5.5", "-1",   "-1.0", "0",   "7",    "7.0"};
+    kn_rng rng = kn_rng_new(30, 0);
+    for (int round = 0; round < 600; round++) {
+        const char *rows[12], *cells[20];
+        uint32_t n_rows = 2 + kn_rng_below(&rng, 10), n_people = 1 + kn_rng_below(&rng, 19);
+        for (uint32_t i = 0; i < n_rows; i++)
+            rows[i] = kn_rng_below(&rng, 8) == 0 ? NULL : spellings[kn_rng_below(&rng, 15)];
+        for (uint32_t i = 0; i < n_people; i++)
+            cells[i] = kn_rng_below(&rng, 8) == 0 ? NULL : spellings[kn_rng_below(&rng, 15)];
+        rows[0] = "2"; /* numbers at least */
+        test_case c = test_case_new(test_typed_table(KN_TYPE_DECIMAL, n_rows, 1, rows), 0);
+        kn_hierarchy_request request = {.weight = 1, .max_level = KN_NONE};
+        assert_ok(kn_domain_build(&c.domains[0], &c.table->columns[0], "test.csv", n_rows, &request, err));
+        test_case_finish(&c);
+        const kn_domain *domain = c.domains[0];
+        kn_table *people = test_typed_table(KN_TYPE_DECIMAL, n_people, 1, cells);
+        kn_population *population;
+        assert_ok(kn_population_new(&population, people, c.tuples, err));
+        for (uint32_t first = 0; first < domain->n_codes; first++)
+            for (uint32_t last = first; last < domain->n_codes; last++) {
+                if (first != last && (first == domain->missing || last == domain->missing)) continue;
+                bool whole = last - first + 1 == domain->n_codes && domain->n_codes > 1;
+                double low = c.table->columns[0].number[first], high = c.table->columns[0].number[last];
+                unsigned expected = 0;
+                for (uint32_t i = 0; i < n_people; i++) {
+                    double number = cells[i] != NULL ? strtod(cells[i], NULL) : NAN;
+                    bool inside = first == domain->missing ? cells[i] == NULL : low <= number && number <= high;
+                    expected += whole || inside;
+                }
+                kn_cell cell = {first, last, KN_NONE};
+                assert_int_equal(kn_population_count(population, &cell, NULL), expected);
+            }
+        kn_population_free(population);
+        test_table_free(people);
+        test_case_free(&c);
+    }
+}
+
 static void populations_agree_with_a_slow_count(void **state)
 {
     kn_rng rng = kn_rng_new(29, 0);
@@ -1179,6 +1221,7 @@ int main(void)
         cmocka_unit_test(a_population_is_counted_inside_the_cells),
         cmocka_unit_test(a_population_of_long_numbers_is_counted_by_their_digits),
         cmocka_unit_test(a_population_follows_the_order_that_the_user_gave),
+        cmocka_unit_test(populations_of_numbers_agree_with_a_slow_count),
         cmocka_unit_test(populations_agree_with_a_slow_count),
         cmocka_unit_test(a_box_tree_counts_and_adds_what_a_scan_does),
         cmocka_unit_test(k_map_and_delta_presence_count_people),

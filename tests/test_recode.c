@@ -334,6 +334,107 @@ static void the_limit_of_suppressed_rows_is_kept_to_the_row(void **state)
     kn_args_free(&args);
 }
 
+/* Does a set of rows, as one class, satisfy k (in persons where they are known) and l? */
+static bool rows_hold(const problem *p, const bool *chosen)
+{
+    uint32_t n_persons = 0, n_values = 0;
+    bool persons[64] = {false}, values[16] = {false};
+    for (uint32_t row = 0; row < p->table->n_rows; row++) {
+        if (!chosen[row]) continue;
+        uint32_t person = p->tuples->row_person != NULL ? p->tuples->row_person[row] : row;
+        uint32_t value = kn_column_code(&p->table->columns[N_QIS], row);
+        n_persons += !persons[person];
+        n_values += !values[value];
+        persons[person] = values[value] = true;
+    }
+    return n_persons >= p->k && n_values >= p->l;
+}
+
+/* Where * is every top, whoever reads the release sees the suppressed rows and the class of everything as one. */
+static void suppressed_rows_stay_exactly_when_the_class_that_a_reader_sees_is_safe(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 0);
+    int n_stay[2] = {0}, n_go[2] = {0};
+    const kn_algorithm *algorithm = kn_algorithm_find("mondrian");
+    kn_args args;
+    assert_ok(kn_args_parse(&args, algorithm->name, algorithm->params, algorithm->n_params, NULL, err));
+    for (int round = 0; round < 3000; round++) {
+        enum { N_CLASSES = 3 };
+        problem p = {.k = 1 + kn_rng_below(&rng, 4), .l = kn_rng_below(&rng, 2) * 2};
+        uint32_t n_rows = 4 + kn_rng_below(&rng, 12);
+        p.table = test_random_table(&rng, n_rows, N_QIS + 2, 3);
+        p.table->columns[N_QIS].role = KN_ROLE_SENSITIVE;
+        p.table->columns[N_QIS + 1].role = KN_ROLE_IDENTIFIER;
+        if (round % 2 == 0) {
+            p.table->columns[N_QIS + 1].is_person = true;
+            p.table->person = N_QIS + 1;
+        }
+        bool stars = round % 3 != 0;
+        for (uint32_t q = 0; q < N_QIS; q++)
+            p.domains[q] = stars || q > 0 ? test_suppress_domain(p.table, q) : test_domain(p.table, q, NULL);
+        assert_ok(kn_tuples_new(&p.tuples, p.table, p.domains, N_QIS, NULL, NULL, err));
+        assert_ok(kn_tuples_histograms(p.tuples, NULL, err));
+        if (!set_goals(&p, "lm")) {
+            free_problem(&p);
+            continue;
+        }
+        /* class 0 is everything; 1 and 2 differ in one column */
+        uint32_t row_class[16];
+        kn_cell cells[N_CLASSES * N_QIS];
+        bool is_in[N_CLASSES][16] = {{false}}, suppressed[16], seen[16];
+        for (uint32_t row = 0; row < n_rows; row++) {
+            row_class[row] = kn_rng_below(&rng, N_CLASSES + 1);
+            if (row_class[row] == N_CLASSES) row_class[row] = KN_NONE;
+            else is_in[row_class[row]][row] = true;
+        }
+        for (uint32_t c = 0; c < N_CLASSES; c++)
+            for (uint32_t q = 0; q < N_QIS; q++)
+                cells[c * N_QIS + q] =
+                    c == 0 || q != c ? kn_domain_root(p.domains[q]) : kn_domain_leaf(p.domains[q], 0);
+        bool top_stays = rows_hold(&p, is_in[0]), any = false, kept = false;
+        for (uint32_t row = 0; row < n_rows; row++) {
+            suppressed[row] = row_class[row] == KN_NONE || !rows_hold(&p, is_in[row_class[row]]);
+            seen[row] = suppressed[row] || (stars && top_stays && is_in[0][row]);
+            any |= suppressed[row];
+            kept |= !suppressed[row];
+        }
+        bool has_root = p.domains[1]->n_codes > 1 && p.domains[2]->n_codes > 1 && p.domains[0]->n_codes > 1;
+        kn_answer answer = {
+            .recoding = KN_RECODING_LOCAL, .row_class = row_class, .n_classes = N_CLASSES, .cells = cells};
+        kn_task task = {
+            .tuples = p.tuples, .models = p.models, .objective = p.objective, .args = &args, .max_suppressed = n_rows};
+        kn_release *r = NULL;
+        kn_error reason = {0};
+        kn_status status = has_root ? kn_recode(&r, &answer, &task, &reason) : KN_NOT_MET;
+        bool stay = !any || rows_hold(&p, seen);
+        if (has_root) assert_int_equal(status, kept || stay ? KN_OK : KN_NOT_MET);
+        if (status == KN_OK) {
+            uint32_t n_suppressed = 0, n_persons = 0;
+            bool persons[64] = {false};
+            for (uint32_t row = 0; row < n_rows; row++) {
+                assert_int_equal(r->row_class[row] == KN_NONE, suppressed[row]);
+                if (!suppressed[row]) continue;
+                uint32_t person = p.tuples->row_person != NULL ? p.tuples->row_person[row] : row;
+                n_suppressed++;
+                n_persons += !persons[person];
+                persons[person] = true;
+            }
+            assert_int_equal(r->n_suppressed, n_suppressed);
+            assert_int_equal(r->n_suppressed_persons, n_persons);
+            assert_int_equal(r->n_removed, stay ? 0 : n_suppressed);
+            bool has_top = false;
+            for (uint32_t row = 0; row < n_rows; row++) has_top |= is_in[0][row];
+            assert_int_equal(r->suppressed_joined, any && stay && stars && has_top && top_stays);
+            n_stay[stars] += any && stay;
+            n_go[stars] += any && !stay;
+        }
+        kn_release_free(r);
+        free_problem(&p);
+    }
+    assert_true(n_stay[0] > 20 && n_stay[1] > 20 && n_go[0] > 20 && n_go[1] > 20);
+    kn_args_free(&args);
+}
+
 static void a_failing_allocation_ends_every_algorithm_cleanly(void **state)
 {
     size_t n_algorithms;
@@ -378,6 +479,7 @@ int main(void)
         cmocka_unit_test(every_algorithm_makes_releases_that_satisfy_the_definitions),
         cmocka_unit_test(no_local_recoding_beats_the_best_partition_and_exhaustive_reaches_it),
         cmocka_unit_test(the_limit_of_suppressed_rows_is_kept_to_the_row),
+        cmocka_unit_test(suppressed_rows_stay_exactly_when_the_class_that_a_reader_sees_is_safe),
         cmocka_unit_test(a_failing_allocation_ends_every_algorithm_cleanly),
     };
     return cmocka_run_group_tests_name("recode", tests, NULL, NULL);
