@@ -59,16 +59,18 @@ static kn_buffer read_file(const char *path)
     return text;
 }
 
-static size_t files_in_folder(void)
+static size_t files_in(const char *path)
 {
     size_t n = 0;
-    DIR *listing = opendir(folder);
+    DIR *listing = opendir(path);
     assert_non_null(listing);
     for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
         n += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
     closedir(listing);
     return n;
 }
+
+static size_t open_files(void) { return files_in("/proc/self/fd"); }
 
 /* --- Runs ------------------------------------------------------------------------------------------------------ */
 
@@ -90,7 +92,9 @@ static kn_status anonymize(const char *const *options, spoil_fn spoil, void *use
     }
     settings->after_write = spoil;
     settings->after_write_user = user;
+    size_t n_open = open_files();
     kn_status status = kn_anonymize(&result, settings, message);
+    assert_int_equal(open_files(), n_open);
     assert_true((result != NULL) == (status == KN_OK));
     kn_result_free(result);
     kn_settings_free(settings);
@@ -428,7 +432,7 @@ static void a_file_that_was_spoiled_after_writing_does_not_take_its_place(void *
             kn_buffer left = read_file(release_path);
             assert_string_equal(left.bytes, OLD);
             kn_buffer_free(&left);
-            assert_int_equal(files_in_folder(), 2); /* nothing temporary */
+            assert_int_equal(files_in(folder), 2); /* nothing temporary */
         }
         spoiler none = {NULL, named, false};
         assert_ok(anonymize(options, look_only, &none, err));
@@ -802,6 +806,128 @@ static void intervals_are_guessed_from_the_range(void **state)
     }
 }
 
+/* --- What travels with a release ------------------------------------------------------------------------------- */
+
+static const char *const COLUMNS[] = {"age", "town", "ill", "pay"};
+
+/* Cells of one column of a file without quotes: `visit` gets each of them. */
+static void each_cell(const char *path, int column, void (*visit)(void *user, const char *cell), void *user)
+{
+    kn_buffer text = read_file(path);
+    for (char *line = strchr(text.bytes, '\n') + 1, *end; *line != '\0'; line = end + 1) {
+        end = strchr(line, '\n');
+        *end = '\0';
+        for (int c = 0; c < column; c++) line = strchr(line, ',') + 1;
+        line[strcspn(line, ",")] = '\0';
+        visit(user, line);
+    }
+    kn_buffer_free(&text);
+}
+
+typedef struct cell_set {
+    char cells[100][40];
+    size_t n;
+} cell_set;
+
+static bool has_cell(const cell_set *set, const char *cell)
+{
+    for (size_t i = 0; i < set->n; i++)
+        if (strcmp(set->cells[i], cell) == 0) return true;
+    return false;
+}
+
+static void add_cell(void *user, const char *cell)
+{
+    cell_set *set = user;
+    if (has_cell(set, cell)) return;
+    assert_true(set->n < 100);
+    snprintf(set->cells[set->n++], sizeof set->cells[0], "%s", cell);
+}
+
+static void the_schema_says_of_the_release_what_its_cells_say(void **state)
+{
+    static const struct {
+        const char *label;
+        int level, values;
+    } towns_tree[] = {{"west", 1, 3}, {"north", 1, 1}, {"south", 1, 1}, {"all", 2, 5}};
+    static const char *const roles[] = {"quasi", "quasi", "sensitive", "insensitive"};
+    kn_rng rng = kn_rng_new(6, 0);
+    char towns[320], output[320], schema[320], schema_path[300];
+    int n_nullable = 0, n_generalized = 0, n_plain = 0, n_labels = 0;
+    snprintf(towns, sizeof towns, "hierarchy=town=%s/towns.csv", folder);
+    snprintf(output, sizeof output, "output=%s", release_path);
+    snprintf(schema_path, sizeof schema_path, "%s/schema.json", folder);
+    snprintf(schema, sizeof schema, "schema=%s", schema_path);
+    for (int round = 0; round < 60; round++) {
+        char k[10], limit[40];
+        uint32_t n_rows = 4 + kn_rng_below(&rng, 30);
+        write_random_people(&rng, n_rows);
+        snprintf(k, sizeof k, "k=%u", 1 + kn_rng_below(&rng, 3));
+        snprintf(limit, sizeof limit, "max-suppressed=%u", kn_rng_below(&rng, 6));
+        bool levels = round % 2 == 0;
+        const char *options[] = {"qi=age,town",
+                                 "sensitive=ill",
+                                 "insensitive=pay",
+                                 "threads=1",
+                                 towns,
+                                 output,
+                                 schema,
+                                 k,
+                                 limit,
+                                 levels ? "algorithm=optimal" : "algorithm=mondrian",
+                                 levels ? "hierarchy=age=intervals(2,4)" : "seed=1",
+                                 NULL};
+        json_t *run = job(kn_anonymize, options);
+        if (run == NULL) continue;
+        json_decref(run);
+        json_t *said = json_load_file(schema_path, 0, NULL);
+        const json_t *columns = json_object_get(said, "columns");
+        assert_int_equal(json_array_size(columns), 4);
+        for (int c = 0; c < 4; c++) {
+            cell_set before = {.n = 0}, after = {.n = 0};
+            const json_t *column = json_array_get(columns, (size_t)c);
+            each_cell(data_path, c, add_cell, &before);
+            each_cell(release_path, c, add_cell, &after);
+            bool generalized = false;
+            for (size_t i = 0; i < after.n; i++) generalized |= !has_cell(&before, after.cells[i]);
+            assert_string_equal(json_string_value(json_object_get(column, "name")), COLUMNS[c]);
+            assert_string_equal(json_string_value(json_object_get(column, "role")), roles[c]);
+            assert_int_equal(json_is_true(json_object_get(column, "nullable")), has_cell(&after, ""));
+            bool number = c == 0 || c == 3;
+            assert_string_equal(json_string_value(json_object_get(column, "type")),
+                                number && !generalized ? "int" : "text");
+            n_nullable += has_cell(&after, "");
+            if (c > 1) continue;
+            assert_int_equal(json_is_true(json_object_get(column, "generalized")), generalized);
+            assert_string_equal(json_string_value(json_object_get(column, "original_type")), number ? "int" : "text");
+            n_generalized += generalized;
+            n_plain += !generalized;
+            if (c == 0) continue;
+            const json_t *labels = json_object_get(column, "labels");
+            size_t n_seen = 0;
+            for (size_t i = 0; i < sizeof towns_tree / sizeof *towns_tree; i++)
+                n_seen += has_cell(&after, towns_tree[i].label);
+            assert_int_equal(json_array_size(labels), n_seen);
+            for (size_t i = 0; i < n_seen; i++) {
+                const json_t *label = json_array_get(labels, i);
+                const char *name = json_string_value(json_object_get(label, "label"));
+                size_t at = 0;
+                while (strcmp(towns_tree[at].label, name) != 0) at++;
+                assert_true(has_cell(&after, name));
+                assert_true(number_at(label, "level") == towns_tree[at].level);
+                assert_true(number_at(label, "values") == towns_tree[at].values);
+                n_labels++;
+            }
+        }
+        json_decref(said);
+    }
+    assert_true(n_nullable > 5 && n_generalized > 5 && n_plain > 5 && n_labels > 5);
+    unlink(schema_path);
+    char towns_path[300];
+    snprintf(towns_path, sizeof towns_path, "%s/towns.csv", folder);
+    unlink(towns_path);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -812,6 +938,7 @@ int main(void)
         cmocka_unit_test(the_order_of_the_input_does_not_leave),
         cmocka_unit_test(cells_that_a_reader_would_split_are_quoted),
         cmocka_unit_test(a_release_measured_from_its_files_costs_what_its_run_says),
+        cmocka_unit_test(the_schema_says_of_the_release_what_its_cells_say),
         cmocka_unit_test(roles_are_guessed_from_names_and_contents),
         cmocka_unit_test(intervals_are_guessed_from_the_range),
     };
