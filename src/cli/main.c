@@ -188,6 +188,11 @@ static kn_status apply(cli_words *words, const kn_option *option, const char *va
         printf("kanon %s\n", kn_version());
         exit(0);
     }
+    if (strcmp(option->name, "output") == 0 && strncmp(value, "table:", strlen("table:")) == 0) {
+        snprintf(err->message, sizeof err->message,
+                 "--output %.80s: the program has no tables in memory; a file of that name is ./%.80s", value, value);
+        return KN_USAGE;
+    }
     return kn_settings_set(words->settings, option->name, value, err);
 }
 

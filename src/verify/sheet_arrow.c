@@ -558,7 +558,8 @@ kn_status kn_sheet_of_batches(kn_sheet **out, const kn_sheet_options *options, k
     KN_NEW(sheet, 1);
     KN_NEW(sheet->columns, (size_t)batches->schema.n_children);
     sheet->n_columns = (uint32_t)batches->schema.n_children;
-    sheet->n_rows = batches->n_rows;
+    /* What was added up when the batches came is not believed: these arrays are what leaves. */
+    for (size_t b = 0; b < batches->arrays.n; b++) sheet->n_rows += (uint32_t)batches->arrays.items[b].length;
     for (uint32_t c = 0; c < sheet->n_columns; c++) {
         const char *name = batches->schema.children[c]->name;
         kn_sheet_column *column = &sheet->columns[c];
