@@ -7,7 +7,7 @@
  *   kn_recode         classes and their generalized values                        recode/
  *   kn_release_write  the file, beside its target, not yet in its place; or kn_release_arrays in memory   sink/
  *   kn_recheck        the written file counted again by other code                verify/
- *   kn_facts_*        JSON and summary                                            report/
+ *   kn_facts_*        measures, JSON and summary                                  measure/, report/
  *   kn_targets_commit only now JSON, report, schema and release take their places sink/ */
 #include "recode/recode.h"
 #include "report/facts.h"
@@ -37,7 +37,17 @@ typedef struct run {
     kn_batches *batches; /* NULL where it goes to a file */
     kn_verdict *verdict;
     kn_facts facts;
+    double began, mark; /* of the run; of the stage under way */
 } run;
+
+/* A stage ends here, and the next one begins: so the stages add up to the total. */
+static void end_stage(run *r, double *seconds)
+{
+    double now = kn_seconds_now();
+    *seconds = now - r->mark;
+    r->mark = now;
+    r->facts.seconds.total = now - r->began;
+}
 
 static kn_status prepare_task(run *r, kn_error *err)
 {
@@ -72,10 +82,9 @@ done:
 static kn_status search(run *r, kn_error *err)
 {
     kn_status status = KN_OK;
-    double began = kn_seconds_now();
     KN_TRY(r->algorithm->search(&r->answer, &r->task, err));
     if (r->answer.stopped == KN_STOPPED_INTERRUPT) kn_ticker_serve(&r->input->ticker);
-    r->facts.seconds.search = kn_seconds_now() - began;
+    end_stage(r, &r->facts.seconds.search);
 done:
     return status;
 }
@@ -112,7 +121,6 @@ static kn_status write_and_verify(run *r, kn_error *err)
     kn_input *input = r->input;
     uint32_t *order = NULL, n_written;
     const char *target = kn_settings_text(r->settings, "output");
-    double began = kn_seconds_now();
     KN_TRY(write_release(&order, &n_written, r, err));
     kn_written written = {.path = r->output != NULL ? kn_output_path(r->output) : NULL,
                           .batches = r->batches,
@@ -121,14 +129,13 @@ static kn_status write_and_verify(run *r, kn_error *err)
                           .release = r->release,
                           .order = order,
                           .n_order = n_written};
-    r->facts.seconds.write = kn_seconds_now() - began;
+    end_stage(r, &r->facts.seconds.write);
     if (r->settings->after_write != NULL)
         r->settings->after_write(r->settings->after_write_user, written.path, written.batches);
 
-    began = kn_seconds_now();
     KN_TRY(kn_recheck(&r->verdict, input, &written, err));
     KN_TRY(kn_verdict_status(r->verdict, err));
-    r->facts.seconds.verify = kn_seconds_now() - began;
+    end_stage(r, &r->facts.seconds.verify);
 done:
     kn_free(order);
     return status;
@@ -155,14 +162,6 @@ static kn_status gather_facts(run *r, kn_error *err)
     return status;
 }
 
-static void finish_clock(run *r, double began)
-{
-    r->facts.seconds.read = r->input->seconds_read;
-    r->facts.seconds.encode = r->input->seconds_encode;
-    r->facts.seconds.total = kn_seconds_now() - began;
-    r->facts.peak_bytes = kn_memory_peak();
-}
-
 static void clean_up(run *r)
 {
     kn_facts_free(&r->facts);
@@ -179,28 +178,32 @@ static void clean_up(run *r)
 kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
-    run r = {.settings = settings};
+    run r = {.settings = settings, .began = kn_seconds_now()};
+    kn_seconds *seconds = &r.facts.seconds;
     kn_result *result = NULL;
     char *report = NULL, *schema = NULL;
-    double began = kn_seconds_now();
+    r.mark = r.began;
     *out = NULL;
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, NULL, err));
     KN_TRY(kn_input_new(&r.input, settings, KN_OUTPUT_RELEASE, err));
     KN_TRY(kn_input_read(r.input, "data", KN_COLUMNS_OF_DATA, err));
+    end_stage(&r, &seconds->read);
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, kn_algorithm_has_levels(r.algorithm), err));
     KN_TRY(kn_input_goals(r.input, err));
     KN_TRY(prepare_task(&r, err));
+    end_stage(&r, &seconds->encode);
     KN_TRY(search(&r, err));
-    double recode_began = kn_seconds_now();
     KN_TRY(kn_recode(&r.release, &r.answer, &r.task, err));
-    r.facts.seconds.recode = kn_seconds_now() - recode_began;
+    end_stage(&r, &seconds->recode);
     KN_TRY(write_and_verify(&r, err));
     KN_TRY(gather_facts(&r, err));
-    finish_clock(&r, began);
+    r.facts.peak_bytes = kn_memory_peak();
+    end_stage(&r, &seconds->measure);
     KN_TRY(kn_run_report(&report, r.input, &r.facts, r.output != NULL ? kn_output_path(r.output) : NULL, err));
     KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, settings, err));
-    finish_clock(&r, began);
+    r.facts.peak_bytes = kn_memory_peak();
+    end_stage(&r, &seconds->report);
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));

@@ -18,6 +18,7 @@ typedef struct search {
     const kn_release *release;
     const kn_box_tree *tree; /* a place is a class */
     const uint32_t *reach;   /* [(part * n_qis + q) * 2]: lowest first and highest last code of its boxes */
+    const uint32_t *boxes;   /* [(place * n_qis + q) * 2]: first and last code; in the order in which they are asked */
     atomic_bool found;
 } search;
 
@@ -51,40 +52,43 @@ static bool cells_meet(const kn_domain *domain, const kn_set_pool *sets, const k
     return true; /* one is the whole domain */
 }
 
-static bool classes_meet(const search *s, const kn_cell *a, const kn_cell *b)
+/* Two boxes of first and last codes. */
+static bool boxes_meet(const uint32_t *a, const uint32_t *b, uint32_t n_qis)
 {
-    const kn_tuples *tuples = s->release->tuples;
-    for (uint32_t q = 0; q < tuples->n_qis; q++)
-        if (!cells_meet(tuples->domains[q], s->release->sets, &a[q], &b[q])) return false;
+    for (uint32_t q = 0; q < n_qis; q++)
+        if (a[2 * q] > b[2 * q + 1] || a[2 * q + 1] < b[2 * q]) return false;
     return true;
 }
 
-static bool reaches(const search *s, uint32_t part, const kn_cell *box)
+static bool classes_meet(const search *s, uint32_t place, uint32_t other)
 {
-    uint32_t n_qis = s->release->tuples->n_qis;
-    const uint32_t *reach = &s->reach[(size_t)part * n_qis * 2];
-    for (uint32_t q = 0; q < n_qis; q++)
-        if (reach[2 * q] > box[q].last || reach[2 * q + 1] < box[q].first) return false;
+    const kn_tuples *tuples = s->release->tuples;
+    size_t width = (size_t)tuples->n_qis * 2;
+    if (!boxes_meet(&s->boxes[place * width], &s->boxes[other * width], tuples->n_qis)) return false;
+    const kn_cell *a = cells_at(s, place), *b = cells_at(s, other);
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        if (!cells_meet(tuples->domains[q], s->release->sets, &a[q], &b[q])) return false;
     return true;
 }
 
 /* Whether the class at `place` meets one at a later place. */
 static bool meets_later(const search *s, uint32_t place)
 {
-    const kn_cell *box = cells_at(s, place);
+    uint32_t n_qis = s->release->tuples->n_qis;
+    size_t width = (size_t)n_qis * 2;
     uint32_t stack[MAX_DEPTH], n = 0;
     stack[n++] = 0;
     while (n > 0) {
         uint32_t i = stack[--n];
         const kn_box_part *part = &s->tree->parts.items[i];
-        if (part->end <= place + 1 || !reaches(s, i, box)) continue;
+        if (part->end <= place + 1 || !boxes_meet(&s->reach[i * width], &s->boxes[place * width], n_qis)) continue;
         if (part->child != 0) {
             stack[n++] = part->child;
             stack[n++] = part->child + 1;
             continue;
         }
         for (uint32_t other = part->begin > place ? part->begin : place + 1; other < part->end; other++)
-            if (classes_meet(s, box, cells_at(s, other))) return true;
+            if (classes_meet(s, place, other)) return true;
     }
     return false;
 }
@@ -114,9 +118,9 @@ static void find_reach(uint32_t *reach, const search *s)
                 if (below[1] > high) high = below[1];
             }
             for (uint32_t place = part->begin; part->child == 0 && place < part->end; place++) {
-                const kn_cell *cell = &cells_at(s, place)[q];
-                if (cell->first < low) low = cell->first;
-                if (cell->last > high) high = cell->last;
+                const uint32_t *box = &s->boxes[((size_t)place * n_qis + q) * 2];
+                if (box[0] < low) low = box[0];
+                if (box[1] > high) high = box[1];
             }
             reach[(i * n_qis + q) * 2] = low;
             reach[(i * n_qis + q) * 2 + 1] = high;
@@ -147,13 +151,20 @@ kn_status kn_release_overlaps(bool *out, const kn_release *release, kn_pool *poo
 {
     kn_status status = KN_OK;
     kn_box_tree *tree = NULL;
-    uint32_t *reach = NULL;
+    uint32_t *reach = NULL, *boxes = NULL, n_qis = release->tuples->n_qis;
     search s = {.release = release};
     *out = false;
     if (release->levels != NULL || release->n_classes < 2) return KN_OK;
     KN_TRY(centre_tree(&tree, release, err));
-    KN_NEW_RAW(reach, tree->parts.n * release->tuples->n_qis * 2);
+    KN_NEW_RAW(reach, tree->parts.n * n_qis * 2);
+    KN_NEW_RAW(boxes, (size_t)release->n_classes * n_qis * 2);
     s.tree = tree;
+    for (uint32_t place = 0; place < release->n_classes; place++)
+        for (uint32_t q = 0; q < n_qis; q++) {
+            boxes[((size_t)place * n_qis + q) * 2] = cells_at(&s, place)[q].first;
+            boxes[((size_t)place * n_qis + q) * 2 + 1] = cells_at(&s, place)[q].last;
+        }
+    s.boxes = boxes;
     find_reach(reach, &s);
     s.reach = reach;
     KN_TRY(
@@ -161,6 +172,7 @@ kn_status kn_release_overlaps(bool *out, const kn_release *release, kn_pool *poo
     *out = atomic_load(&s.found);
 done:
     kn_free(reach);
+    kn_free(boxes);
     kn_box_tree_free(tree);
     return status;
 }

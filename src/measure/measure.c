@@ -3,6 +3,8 @@
  * A suppressed row pays the price of the whole domain in every column, whether it stays in the file or was removed. */
 #include "measure/measure.h"
 
+#include "base/hash.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -131,6 +133,25 @@ void kn_objective_free(kn_objective *objective)
 
 /* --- Loss of a release ----------------------------------------------------------------------------------------- */
 
+/* Cells that were priced last, by a hash of the cell: the classes of a release share few cells of a column, and the
+ * price of a range or set takes a look at all its values. */
+enum { N_PRICED = 1024 };
+typedef struct priced {
+    kn_cell cell;
+    bool known;
+    double price;
+} priced;
+
+static double price_again(priced *all, const kn_objective *objective, const kn_set_pool *sets, uint32_t q,
+                          const kn_cell *cell)
+{
+    uint64_t hash = kn_hash_combine(kn_hash_combine(cell->first, cell->last), cell->id);
+    priced *slot = &all[hash % N_PRICED];
+    if (!slot->known || !kn_cell_equal(&slot->cell, cell))
+        *slot = (priced){*cell, true, kn_objective_price(objective, sets, q, cell)};
+    return slot->price;
+}
+
 /* Sum over the rows of the weighted price of column q, discounts included. Where a row keeps its value, price and
  * discount cancel exactly: a release without generalization costs 0, not 1e-16. */
 static kn_status column_sum(double *sum, const kn_objective *objective, const kn_release *release, uint32_t q,
@@ -141,6 +162,7 @@ static kn_status column_sum(double *sum, const kn_objective *objective, const kn
     const kn_tuples *tuples = objective->tuples;
     const kn_domain *domain = tuples->domains[q];
     uint64_t *kept = NULL; /* rows that keep each value */
+    priced all[N_PRICED] = {0};
     if (type->value_discount != NULL) KN_NEW(kept, domain->n_codes);
     *sum = objective->root_price[q] * release->n_suppressed;
     for (uint32_t c = 0; c < release->n_classes; c++) {
@@ -148,7 +170,7 @@ static kn_status column_sum(double *sum, const kn_objective *objective, const kn
         if (kept != NULL && cell->first == cell->last) {
             kept[cell->first] += release->class_rows[c];
         } else {
-            *sum += kn_objective_price(objective, release->sets, q, cell) * release->class_rows[c];
+            *sum += price_again(all, objective, release->sets, q, cell) * release->class_rows[c];
         }
     }
     for (uint32_t code = 0; kept != NULL && code < domain->n_codes; code++) {

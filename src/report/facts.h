@@ -19,7 +19,9 @@ typedef struct kn_model_fact {
 } kn_model_fact;
 
 typedef struct kn_seconds {
-    double read, encode, search, bound, recode, write, verify, total;
+    /* The stages of a run, one after the other, and their sum. `measure`: what the release costs, `report`: the page
+     * and the schema. */
+    double read, encode, search, bound, recode, write, verify, measure, report, total;
 } kn_seconds;
 
 typedef struct kn_facts {

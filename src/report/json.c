@@ -165,6 +165,8 @@ static void put_seconds(kn_json *json, const kn_seconds *s)
     kn_json_real(json, "recode", s->recode);
     kn_json_real(json, "write", s->write);
     kn_json_real(json, "verify", s->verify);
+    kn_json_real(json, "measure", s->measure);
+    kn_json_real(json, "report", s->report);
     kn_json_real(json, "total", s->total);
     kn_json_end(json);
 }
