@@ -287,6 +287,9 @@ static void nothing_touches_the_disk(void **state)
         setrlimit(RLIMIT_NOFILE, &(struct rlimit){0, 0});
         kn_status status = kn_anonymize(&result, settings, &failure);
         if (status == KN_OK) status = kn_result_table(result, &stream, &failure);
+        if (status == KN_OK) stream.release(&stream);
+        kn_result_free(result);
+        kn_settings_free(settings);
         _exit(status);
     }
     int how;
