@@ -620,6 +620,22 @@ static void every_way_to_write_a_tree_is_read(void **state)
     }
 }
 
+static void the_ways_of_the_documents_are_read(void **state)
+{
+    static const char *const texts[] = {
+        "models:\n- a\n- b: {k: 3}\nseed: 1\n", /* a list as deep as its key */
+        "- - a\n  - b\n-\n  c: d\n  e:\n",
+        "---\na: b # c\n...\n",
+        "\xEF\xBB\xBF# c\n\na : 'b: c'\n\"d\" :\n  - {e: f, \"g\":h, i, }\n",
+        "a:\r\n  b: [c,\r\n    d]\r\ne: \"\\x41\\u00e4\\U0001F600 \\\\\"\r\n",
+        "a: b c#d\nhttp://x: y:z\n-1: ?x\n",
+    };
+    for (unsigned i = 0, n_accepted = 0; i < sizeof texts / sizeof *texts; i++) {
+        compare_readers(texts[i], strlen(texts[i]), &n_accepted);
+        if (n_accepted != i + 1) fail_msg("refused:\n%s", texts[i]);
+    }
+}
+
 static void a_long_line_is_read_in_no_time(void **state)
 {
     kn_buffer text = {0};
@@ -655,6 +671,7 @@ int main(void)
         cmocka_unit_test(what_yaml_hides_is_refused_with_its_place),
         cmocka_unit_test(random_yaml_means_what_another_reader_says),
         cmocka_unit_test(every_way_to_write_a_tree_is_read),
+        cmocka_unit_test(the_ways_of_the_documents_are_read),
         cmocka_unit_test(a_long_line_is_read_in_no_time),
     };
     return cmocka_run_group_tests_name("policy", tests, NULL, NULL);

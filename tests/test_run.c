@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- Files ----------------------------------------------------------------------------------------------------- */
@@ -928,6 +929,64 @@ static void the_schema_says_of_the_release_what_its_cells_say(void **state)
     unlink(towns_path);
 }
 
+/* Each target in turn becomes a folder before it could take its place. Who finds a new release finds all that belongs
+ * to it: the release is the last. */
+static void outputs_take_their_places_in_order_and_the_release_last(void **state)
+{
+    static const char *const order[] = {"schema", "json", "report", "output"};
+    char paths[4][300], expected[2048];
+    for (size_t i = 0; i < 4; i++) snprintf(paths[i], sizeof paths[i], "%s/%s", folder, order[i]);
+    for (size_t failing = 0; failing < 4; failing++) {
+        kn_settings *settings = NULL;
+        kn_files *files = NULL;
+        kn_targets *targets = NULL;
+        kn_error failure = {0};
+        assert_ok(kn_settings_new(&settings, err));
+        for (size_t i = 0; i < 4; i++) assert_ok(kn_settings_set(settings, order[i], paths[i], err));
+        assert_ok(kn_files_new(&files, NULL, err));
+        assert_ok(kn_targets_new(&targets, settings, files, true, err));
+        for (size_t i = 4; i-- > 0;) assert_ok(kn_targets_text(targets, order[i], "new", err));
+        assert_int_equal(mkdir(paths[failing], 0700), 0);
+        assert_int_equal(kn_targets_commit(targets, NULL, &failure), KN_INPUT);
+        size_t n = (size_t)snprintf(expected, sizeof expected, "%s: cannot be replaced: Is a directory; %s",
+                                    paths[failing], failing == 0 ? "nothing was changed" : "written already:");
+        for (size_t i = 0; failing > 0 && i < 4; i++)
+            n += (size_t)snprintf(expected + n, sizeof expected - n, "%s %s",
+                                  i == failing ? "; as it was:"
+                                  : i == 0     ? ""
+                                               : ",",
+                                  paths[i]);
+        assert_string_equal(failure.message, expected);
+        for (size_t i = 0; i < 4; i++) {
+            if (i == failing) assert_int_equal(rmdir(paths[i]), 0);
+            else assert_int_equal(unlink(paths[i]), i < failing ? 0 : -1);
+        }
+        kn_targets_free(targets);
+        kn_files_free(files);
+        kn_settings_free(settings);
+    }
+}
+
+/* A job that makes no report must not replace one, whoever asked for it. */
+static void a_target_that_nobody_wrote_is_left_alone(void **state)
+{
+    kn_settings *settings = NULL;
+    kn_result *result = NULL;
+    write_file(data_path, "old", 3);
+    assert_ok(kn_settings_new(&settings, err));
+    assert_ok(kn_settings_set(settings, "what", "models", err));
+    assert_ok(kn_settings_set(settings, "output", data_path, err));
+    assert_ok(kn_settings_set(settings, "json", release_path, err));
+    assert_ok(kn_list(&result, settings, err));
+    kn_buffer left = read_file(data_path), json = read_file(release_path);
+    assert_string_equal(left.bytes, "old");
+    assert_int_equal(strncmp(json.bytes, "{\n  \"models\": [", 15), 0);
+    kn_buffer_free(&left);
+    kn_buffer_free(&json);
+    kn_result_free(result);
+    kn_settings_free(settings);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -941,6 +1000,8 @@ int main(void)
         cmocka_unit_test(the_schema_says_of_the_release_what_its_cells_say),
         cmocka_unit_test(roles_are_guessed_from_names_and_contents),
         cmocka_unit_test(intervals_are_guessed_from_the_range),
+        cmocka_unit_test(outputs_take_their_places_in_order_and_the_release_last),
+        cmocka_unit_test(a_target_that_nobody_wrote_is_left_alone),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
