@@ -55,8 +55,9 @@ static kn_status prepare_task(run *r, kn_error *err)
     kn_input *input = r->input;
     double limit_seconds = kn_settings_number(r->settings, "time-limit", 0);
     double memory_bytes = kn_settings_number(r->settings, "memory", 0);
-    KN_TRY(kn_args_parse(&r->args, r->algorithm->name, r->algorithm->params, r->algorithm->n_params,
-                         r->algorithm_params, err));
+    status = kn_args_parse(&r->args, r->algorithm->name, r->algorithm->params, r->algorithm->n_params,
+                           r->algorithm_params, err);
+    KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "algorithm")));
     r->trace.explain = kn_settings_flag(r->settings, "explain");
     size_t used_bytes = kn_memory_used();
     r->task = (kn_task){
@@ -73,7 +74,7 @@ static kn_status prepare_task(run *r, kn_error *err)
         .trace = &r->trace,
     };
     if (limit_seconds > 0) input->ticker.search_deadline = kn_seconds_now() + limit_seconds;
-    KN_TRY(kn_algorithm_fits(r->algorithm, &r->task, err));
+    KN_TRY(kn_error_about(err, kn_algorithm_fits(r->algorithm, &r->task, err), KN_PLACE(.option = "algorithm")));
 done:
     return status;
 }

@@ -446,6 +446,110 @@ static void another_thread_can_cancel_a_job(void **state)
     kn_result_free(result);
 }
 
+/* --- Errors ------------------------------------------------------------------------------------------------------ */
+
+static void write_file(const char *name, const char *text)
+{
+    char path[256];
+    FILE *file = fopen(in_folder(path, name), "wb");
+    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0) fail_msg("%s: cannot be written", path);
+}
+
+/* What a message names for people its fields name for programs. */
+static void errors_say_what_they_are_about(void **state)
+{
+    static const struct {
+        const char *policy, *data; /* NULL: none, and the table of people */
+        const char *pairs[9];
+        kn_status code;
+        const char *option, *file, *column, *words;
+        unsigned long long line, character;
+    } cases[] = {
+        {NULL, NULL, {"seed", "x"}, KN_USAGE, "seed", "", "", "'x'", 0, 0},
+        {NULL, NULL, {"sed", "1"}, KN_USAGE, "sed", "", "", "no option", 0, 0},
+        {NULL, NULL, {"qi", "age,size", "k", "2"}, KN_USAGE, "qi", "", "", "size", 0, 0},
+        {NULL, NULL, {"qi", "age", "weight", "age=x", "k", "2"}, KN_USAGE, "weight", "", "age", "'x'", 0, 0},
+        {NULL, NULL, {"qi", "age"}, KN_USAGE, "k", "", "", "-k N", 0, 0},
+        {NULL, NULL, {"qi", "age", "k", "2", "model", "k-map:q=1"}, KN_USAGE, "model", "", "", "k-map", 0, 0},
+        {NULL, NULL, {"qi", "age", "k", "2", "algorithm", "best"}, KN_USAGE, "algorithm", "", "", "best", 0, 0},
+        {NULL, NULL, {"qi", "age", "k", "2", "algorithm", "optimal:x=1"}, KN_USAGE, "algorithm", "", "", "x", 0, 0},
+        {NULL,
+         NULL,
+         {"qi", "age", "k", "2", "hierarchy", "age=intervals(x)"},
+         KN_USAGE,
+         "hierarchy",
+         "",
+         "age",
+         "x",
+         0,
+         0},
+        {NULL,
+         NULL,
+         {"qi", "age", "k", "2", "output", "/nonexistent/r.csv"},
+         KN_INPUT,
+         "output",
+         "/nonexistent/r.csv",
+         "",
+         "r.csv",
+         0,
+         0},
+        {NULL, "a,b\n1,2\n3\n", {"qi", "a", "k", "2"}, KN_INPUT, "", "@bad.csv", "b", "missing", 3, 0},
+        {NULL, "a,b\n1,\xFF\n", {"qi", "a", "k", "2"}, KN_INPUT, "encoding", "@bad.csv", "b", "0xFF", 2, 0},
+        {NULL, "a,b\n1,2\n*,3\n", {"qi", "a", "k", "2"}, KN_INPUT, "", "@bad.csv", "a", "'*'", 3, 0},
+        {NULL,
+         "a,b\n1,2\nx,3\n",
+         {"qi", "a", "k", "2", "type", "a=int"},
+         KN_INPUT,
+         "type",
+         "@bad.csv",
+         "a",
+         "'x'",
+         3,
+         0},
+        {NULL, "a,a\n1,2\n", {"qi", "a", "k", "2"}, KN_INPUT, "", "@bad.csv", "a", "both called", 1, 0},
+        {"version: 1\nseed: x\n", NULL, {NULL}, KN_USAGE, "seed", "@policy.yaml", "", "'x'", 2, 7},
+        {"version: 1\ncolunms: {}\n", NULL, {NULL}, KN_USAGE, "", "@policy.yaml", "", "columns", 2, 1},
+        {"version: 1\na: [\n", NULL, {NULL}, KN_USAGE, "", "@policy.yaml", "", "not closed", 2, 4},
+        {"version: 1\ncolumns:\n  size: quasi\n", NULL, {"k", "2"}, KN_USAGE, "qi", "@policy.yaml", "", "size", 3, 9},
+        {"version: 1\ncolumns:\n  age: {role: quasi, hierarchy: intervals}\nunlisted_columns: drop\n",
+         NULL,
+         {"k", "2"},
+         KN_USAGE,
+         "hierarchy",
+         "@policy.yaml",
+         "age",
+         "intervals",
+         3,
+         33},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char data[256], path[256];
+        kn_settings *settings = NULL;
+        kn_result *result = NULL;
+        kn_error err = {0};
+        if (cases[i].data != NULL) write_file("bad.csv", cases[i].data);
+        in_folder(data, cases[i].data != NULL ? "bad.csv" : "people.csv");
+        assert_int_equal(kn_settings_new(&settings, &err), KN_OK);
+        kn_status status = kn_settings_set(settings, "data", data, &err);
+        if (cases[i].policy != NULL) {
+            write_file("policy.yaml", cases[i].policy);
+            status = kn_settings_load(settings, in_folder(path, "policy.yaml"), &err);
+        }
+        for (size_t p = 0; status == KN_OK && cases[i].pairs[p] != NULL; p += 2)
+            status = kn_settings_set(settings, cases[i].pairs[p], cases[i].pairs[p + 1], &err);
+        if (status == KN_OK) status = kn_anonymize(&result, settings, &err);
+        const char *file = cases[i].file[0] == '@' ? in_folder(path, cases[i].file + 1) : cases[i].file;
+        if (status != cases[i].code || err.code != status || strcmp(err.option, cases[i].option) != 0 ||
+            strcmp(err.file, file) != 0 || strcmp(err.column, cases[i].column != NULL ? cases[i].column : "") != 0 ||
+            err.line != cases[i].line || err.character != cases[i].character ||
+            (cases[i].words != NULL && strstr(err.message, cases[i].words) == NULL))
+            fail_msg("case %zu: %d option '%s' file '%s' column '%s' %llu:%llu '%s'", i, err.code, err.option, err.file,
+                     err.column, err.line, err.character, err.message);
+        kn_settings_free(settings);
+        kn_result_free(result);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -457,6 +561,7 @@ int main(void)
         cmocka_unit_test(progress_is_told_on_the_callers_thread),
         cmocka_unit_test(progress_can_stop_a_job),
         cmocka_unit_test(another_thread_can_cancel_a_job),
+        cmocka_unit_test(errors_say_what_they_are_about),
     };
     return cmocka_run_group_tests_name("library", tests, make_folder, remove_folder);
 }

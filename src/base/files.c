@@ -166,9 +166,9 @@ kn_status kn_files_guard(kn_files *files, const char *option, const char *path, 
     target added = {0};
     for (size_t i = 0; i < files->targets.n; i++)
         if (same_place(files->targets.items[i].path, path)) {
-            KN_AT(err, .option = option, .file = path);
-            KN_FAIL(KN_USAGE, "--%s and --%s both go to %.1000s; choose two places", files->targets.items[i].option,
-                    option, shown(path));
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = option, .file = path),
+                       "--%s and --%s both go to %.1000s; choose two places", files->targets.items[i].option, option,
+                       shown(path));
         }
     added.option = kn_string_copy(option, strlen(option), err);
     added.path = kn_string_copy(path, strlen(path), err);
@@ -187,9 +187,8 @@ static kn_status check_read(const kn_files *files, kn_file_id id, kn_error *err)
     for (size_t i = 0; i < files->targets.n; i++) {
         const target *to = &files->targets.items[i];
         if (!find_place(&at, to->path) || !S_ISREG(at.type) || !same_id(at.id, id)) continue;
-        KN_AT(err, .option = to->option, .file = to->path);
-        return kn_error_set(err, KN_USAGE, "--%s %.1000s is an input; choose another name", to->option,
-                            shown(to->path));
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = to->option, .file = to->path),
+                               "--%s %.1000s is an input; choose another name", to->option, shown(to->path));
     }
     return KN_OK;
 }
@@ -237,8 +236,7 @@ static kn_status copy_all(int to, int from, const char *path, kn_ticker *ticker,
     for (;;) {
         ssize_t n = read(from, block, BLOCK_BYTES);
         if (n < 0 && errno != EINTR) {
-            KN_AT(err, .file = name);
-            KN_FAIL(KN_INPUT, "%.1000s: cannot be read: %s", name, strerror(errno));
+            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = name), "%.1000s: cannot be read: %s", name, strerror(errno));
         }
         if (n == 0) break;
         for (ssize_t at = 0; at < n;) {

@@ -99,8 +99,8 @@ kn_status kn_pool_new(kn_pool **out, unsigned n_threads, kn_error *err)
         *start = (worker_start){pool, pool->n_started + 1};
         if (pthread_create(&pool->threads[pool->n_started], NULL, worker_main, start) != 0) {
             kn_free(start);
-            KN_FAIL(KN_RESOURCES, "the system refused thread %u of %u; use fewer --threads", pool->n_started + 2,
-                    n_threads);
+            KN_FAIL_AT(KN_RESOURCES, KN_PLACE(.option = "threads"),
+                       "the system refused thread %u of %u; use fewer --threads", pool->n_started + 2, n_threads);
         }
         pool->n_started++;
     }

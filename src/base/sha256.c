@@ -81,10 +81,10 @@ kn_status kn_sha256_file(char hex[KN_SHA256_HEX], const char *path, kn_error *er
     char block[1 << 16];
     int file = open(path, O_RDONLY | O_CLOEXEC);
     hex[0] = '\0';
-    if (file < 0) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
+    if (file < 0) KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%.1000s: %s", path, strerror(errno));
     kn_sha256_begin(&hash);
     for (ssize_t n; (n = read(file, block, sizeof block)) != 0;) {
-        if (n < 0 && errno != EINTR) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
+        if (n < 0 && errno != EINTR) KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%.1000s: %s", path, strerror(errno));
         if (n > 0) kn_sha256_add(&hash, block, (size_t)n);
     }
     kn_sha256_end(hex, &hash);

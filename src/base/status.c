@@ -3,34 +3,71 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_VALUE_BYTES = 40 };
+
+static void set_message(kn_error *err, kn_status code, const char *format, va_list arguments)
+{
+    vsnprintf(err->message, sizeof err->message, format, arguments);
+    err->code = code;
+}
 
 kn_status kn_error_set(kn_error *err, kn_status code, const char *format, ...)
 {
     if (err == NULL || err->message[0] != '\0') return code;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(err->message, sizeof err->message, format, arguments);
+    set_message(err, code, format, arguments);
     va_end(arguments);
-    err->code = code;
     return code;
 }
 
 static void set_text(char *out, size_t n_bytes, const char *text)
 {
-    if (text != NULL) snprintf(out, n_bytes, "%s", text);
+    snprintf(out, n_bytes, "%s", text != NULL ? text : "");
 }
 
-void kn_error_at(kn_error *err, const kn_place *place)
+kn_status kn_error_set_at(kn_error *err, kn_status code, const kn_place *place, const char *format, ...)
 {
-    if (err == NULL || err->message[0] != '\0') return;
+    if (err == NULL || err->message[0] != '\0') return code;
+    va_list arguments;
+    va_start(arguments, format);
+    set_message(err, code, format, arguments);
+    va_end(arguments);
     set_text(err->option, sizeof err->option, place->option);
     set_text(err->file, sizeof err->file, place->file);
     set_text(err->column, sizeof err->column, place->column);
     err->line = place->line;
     err->character = place->character;
+    return code;
+}
+
+kn_status kn_error_about(kn_error *err, kn_status status, const kn_place *place)
+{
+    if (err == NULL || (status != KN_USAGE && status != KN_INPUT)) return status;
+    if (err->option[0] == '\0') set_text(err->option, sizeof err->option, place->option);
+    if (err->column[0] == '\0') set_text(err->column, sizeof err->column, place->column);
+    if (err->file[0] == '\0') {
+        set_text(err->file, sizeof err->file, place->file);
+        err->line = place->line;
+        err->character = place->character;
+    }
+    return status;
+}
+
+void kn_place_split(kn_place *out, char file[KN_FILE_BYTES], const char *text)
+{
+    *out = (kn_place){0};
+    for (const char *at = text != NULL ? strchr(text, ':') : NULL; at != NULL; at = strchr(at + 1, ':')) {
+        char *end;
+        unsigned long long line = strtoull(at + 1, &end, 10), character = *end == ':' ? strtoull(end + 1, &end, 10) : 0;
+        if (line == 0 || character == 0 || (*end != '\0' && *end != ':')) continue;
+        snprintf(file, KN_FILE_BYTES, "%.*s", (int)(at - text), text);
+        *out = (kn_place){.file = file, .line = line, .character = character};
+        return;
+    }
 }
 
 kn_status kn_error_pass(kn_error *err, kn_status code, const kn_error *from)

@@ -31,14 +31,26 @@
 /* Writes the message unless `err` is NULL or already holds one; returns `code`. */
 kn_status kn_error_set(kn_error *err, kn_status code, const char *format, ...) KN_PRINTF(3, 4);
 
-/* What a message is about, for the fields of kn_error; any may be NULL or 0. Said right before kn_error_set, and like
- * the message it counts only when it is the first: KN_AT(err, .file = path, .line = line); */
+/* The same with what the message is about, for the fields of kn_error; any may be NULL or 0. The message is whole
+ * without it. KN_PLACE(.file = path, .line = 12) makes one. */
 typedef struct kn_place {
     const char *option, *file, *column;
     unsigned long long line, character;
 } kn_place;
-void kn_error_at(kn_error *err, const kn_place *place);
-#define KN_AT(err, ...) kn_error_at((err), &(kn_place){__VA_ARGS__})
+#define KN_FILE_BYTES 1024
+#define KN_PLACE(...) (&(const kn_place){__VA_ARGS__})
+kn_status kn_error_set_at(kn_error *err, kn_status code, const kn_place *place, const char *format, ...)
+    KN_PRINTF(4, 5);
+#define KN_FAIL_AT(code, place, ...)                                                                                   \
+    do {                                                                                                               \
+        status = kn_error_set_at(err, (code), place, __VA_ARGS__);                                                     \
+        goto done;                                                                                                     \
+    } while (0)
+/* Adds what is known about the message one level up, where it does not say so itself; returns `status`. */
+kn_status kn_error_about(kn_error *err, kn_status status, const kn_place *place);
+/* The place in "FILE:LINE:CHARACTER" or "FILE:LINE:CHARACTER: more", as messages about policies begin; nothing in other
+ * texts and NULL. `file` gets the name. */
+void kn_place_split(kn_place *out, char file[KN_FILE_BYTES], const char *text);
 /* Hands on what another kn_error says, place and all, unless `err` holds a message; returns `code`. */
 kn_status kn_error_pass(kn_error *err, kn_status code, const kn_error *from);
 

@@ -176,15 +176,17 @@ static kn_status check_levels(kn_domain *domain, const kn_hierarchy_request *req
     domain->max_level = request->max_level != KN_NONE ? request->max_level : top;
     if (!limited) return KN_OK;
     if (domain->kind != KN_DOMAIN_TREE)
-        return kn_error_set(err, KN_USAGE, "column %s: min_level and max_level need a hierarchy with levels",
-                            domain->name);
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "level", .column = domain->name),
+                               "column %s: min_level and max_level need a hierarchy with levels", domain->name);
     if (domain->max_level > top)
-        return kn_error_set(err, KN_USAGE, "column %s: max_level is %u, but its hierarchy has levels 0 to %u",
-                            domain->name, domain->max_level, top);
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "level", .column = domain->name),
+                               "column %s: max_level is %u, but its hierarchy has levels 0 to %u", domain->name,
+                               domain->max_level, top);
     if (domain->min_level > domain->max_level)
-        return kn_error_set(err, KN_USAGE, "column %s: min_level is %u, above %s %u", domain->name, domain->min_level,
-                            request->max_level != KN_NONE ? "max_level" : "the hierarchy's highest level",
-                            domain->max_level);
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "level", .column = domain->name),
+                               "column %s: min_level is %u, above %s %u", domain->name, domain->min_level,
+                               request->max_level != KN_NONE ? "max_level" : "the hierarchy's highest level",
+                               domain->max_level);
     return KN_OK;
 }
 
@@ -285,8 +287,9 @@ kn_status kn_build_file_name(char **out, const kn_hierarchy_request *request, kn
 
 static kn_status spec_usage(const char *spec, size_t index, kn_error *err)
 {
-    return kn_error_set(err, KN_USAGE, "hierarchy %s: the SPEC is written %s; a file of that name is written ./%s",
-                        spec, specs[index].syntax, spec);
+    return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy"),
+                           "hierarchy %s: the SPEC is written %s; a file of that name is written ./%s", spec,
+                           specs[index].syntax, spec);
 }
 
 /* A word with parentheses that is neither a SPEC nor a file is a SPEC with a slip. */
@@ -296,8 +299,9 @@ static kn_status check_file_name(const char *spec, const char *path, kn_error *e
     if (strchr(spec, '(') == NULL || spec[n - 1] != ')' || access(path, F_OK) == 0) return KN_OK;
     kn_buffer list = {0};
     for (size_t i = 0; i < N_BUILDERS; i++) kn_buffer_printf(&list, "%s%s", i > 0 ? ", " : "", specs[i].syntax);
-    kn_status status = kn_error_set(err, KN_USAGE, "hierarchy %s: no such SPEC, and no file of that name; there are %s",
-                                    spec, list.bytes != NULL ? list.bytes : "none");
+    kn_status status = kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy"),
+                                       "hierarchy %s: no such SPEC, and no file of that name; there are %s", spec,
+                                       list.bytes != NULL ? list.bytes : "none");
     kn_buffer_free(&list);
     return status;
 }
@@ -398,6 +402,14 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     domain = NULL;
 done:
     if (status == KN_USAGE && request->where != NULL) say_where(err, request->where, column->name);
+    if (status == KN_USAGE) {
+        char file[KN_FILE_BYTES];
+        kn_place place;
+        kn_place_split(&place, file, request->where);
+        place.option = "hierarchy";
+        place.column = column->name;
+        kn_error_about(err, status, &place);
+    }
     kn_domain_free(domain);
     kn_build_end(&build);
     kn_free(path);

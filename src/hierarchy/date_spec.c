@@ -85,16 +85,17 @@ static kn_status parse_units(kn_date_unit *units, uint32_t *n_units, const char 
         while (found < N_UNITS && (strlen(unit_names[found]) != n_word || memcmp(unit_names[found], at, n_word) != 0))
             found++;
         if (found == N_UNITS)
-            KN_FAIL(KN_USAGE,
-                    "hierarchy %s: '%.*s' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
-                    "century",
-                    spec, (int)(n_word < 40 ? n_word : 40), at);
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"),
+                       "hierarchy %s: '%.*s' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
+                       "century",
+                       spec, (int)(n_word < 40 ? n_word : 40), at);
         kn_date_unit unit = (kn_date_unit)found;
         if (*n_units > 0 && (unit <= units[*n_units - 1] || units[*n_units - 1] == KN_WEEK))
-            KN_FAIL(KN_USAGE,
-                    "hierarchy %s: a %s does not lie inside one %s; name units from small to large, week last or not "
-                    "at all",
-                    spec, unit_names[units[*n_units - 1]], unit_names[unit]);
+            KN_FAIL_AT(
+                KN_USAGE, KN_PLACE(.option = "hierarchy"),
+                "hierarchy %s: a %s does not lie inside one %s; name units from small to large, week last or not "
+                "at all",
+                spec, unit_names[units[*n_units - 1]], unit_names[unit]);
         units[(*n_units)++] = unit;
         at += n;
         if (*at == '\0') break;
@@ -116,17 +117,18 @@ static kn_status not_dates(const kn_build *build, kn_error *err)
         if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
     }
     if (first == KN_NONE)
-        return kn_error_set(err, KN_USAGE,
-                            "column %s: %s needs dates, but the column's type is %s; declare its type date",
-                            column->name, build->paths.name, kn_type_name(column->type));
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy", .column = build->column->name),
+                               "column %s: %s needs dates, but the column's type is %s; declare its type date",
+                               column->name, build->paths.name, kn_type_name(column->type));
     char shown[KN_SHOWN_BYTES];
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    return kn_error_set(err, KN_INPUT,
-                        "%s, line %llu, column %s: %s is no date, but %s needs dates; correct the data, or name "
-                        "such values with --null",
-                        build->data_name, (unsigned long long)column->first_line[first], column->name,
-                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
+    return kn_error_set_at(
+        err, KN_INPUT, KN_PLACE(.file = build->data_name, .line = column->first_line[first], .column = column->name),
+        "%s, line %llu, column %s: %s is no date, but %s needs dates; correct the data, or name "
+        "such values with --null",
+        build->data_name, (unsigned long long)column->first_line[first], column->name,
+        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
 }
 
 kn_status kn_build_date(kn_build *build, const char *arguments, kn_error *err)

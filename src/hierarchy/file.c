@@ -31,14 +31,16 @@ kn_status kn_paths_read_file(char **bytes, size_t *n_bytes, const char *path, kn
     *n_bytes = 0;
     int file = -1;
     KN_TRY(kn_files_open(&file, files, path, err));
-    if (file < 0) KN_FAIL(KN_INPUT, "%s: cannot open the hierarchy: %s", path, strerror(errno));
+    if (file < 0)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot open the hierarchy: %s", path, strerror(errno));
     if (fstat(file, &info) == 0 && S_ISDIR(info.st_mode))
-        KN_FAIL(KN_INPUT, "%s: cannot read the hierarchy: it is a folder", path);
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot read the hierarchy: it is a folder", path);
     for (;;) {
         KN_RESERVE(&text, 65536);
         ssize_t n = read(file, text.items + text.n, 65535);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) KN_FAIL(KN_INPUT, "%s: cannot read the hierarchy: %s", path, strerror(errno));
+        if (n < 0)
+            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot read the hierarchy: %s", path, strerror(errno));
         if (n == 0) break;
         text.n += (size_t)n;
     }
@@ -111,17 +113,20 @@ static kn_status check_text(const kn_paths *paths, const char *bytes, size_t n_b
 {
     uint64_t line = 1, character = 1;
     if (n_bytes >= 2 && (memcmp(bytes, "\xFF\xFE", 2) == 0 || memcmp(bytes, "\xFE\xFF", 2) == 0))
-        return kn_error_set(err, KN_INPUT, "%s: the hierarchy is UTF-16; save it as UTF-8", paths->name);
+        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = paths->name),
+                               "%s: the hierarchy is UTF-16; save it as UTF-8", paths->name);
     for (size_t i = 0; i < n_bytes; character++) {
         size_t n = character_bytes((const unsigned char *)bytes + i, n_bytes - i);
         if (n == 0)
-            return kn_error_set(err, KN_INPUT, "%s, line %llu: byte 0x%02X is not UTF-8; save the hierarchy as UTF-8",
-                                paths->name, (unsigned long long)line, (unsigned)(unsigned char)bytes[i]);
+            return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = paths->name, .line = line),
+                                   "%s, line %llu: byte 0x%02X is not UTF-8; save the hierarchy as UTF-8", paths->name,
+                                   (unsigned long long)line, (unsigned)(unsigned char)bytes[i]);
         if (bytes[i] == '\0')
-            return kn_error_set(err, KN_INPUT,
-                                "%s, line %llu, character %llu: a NUL byte; this is no text file, or UTF-16: save the "
-                                "hierarchy as UTF-8",
-                                paths->name, (unsigned long long)line, (unsigned long long)character);
+            return kn_error_set_at(
+                err, KN_INPUT, KN_PLACE(.file = paths->name, .line = line, .character = character),
+                "%s, line %llu, character %llu: a NUL byte; this is no text file, or UTF-16: save the "
+                "hierarchy as UTF-8",
+                paths->name, (unsigned long long)line, (unsigned long long)character);
         if (bytes[i] == '\n' || (bytes[i] == '\r' && (i + 1 == n_bytes || bytes[i + 1] != '\n'))) {
             line++;
             character = 0;
@@ -137,8 +142,9 @@ static kn_status read_quoted(reader *in, const kn_paths *paths, kn_error *err)
     uint64_t start = in->line;
     for (;;) {
         if (in->at == in->n)
-            return kn_error_set(err, KN_INPUT, "%s, line %llu: a quoted label is never closed; add the missing \"",
-                                paths->name, (unsigned long long)start);
+            return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = paths->name, .line = start),
+                                   "%s, line %llu: a quoted label is never closed; add the missing \"", paths->name,
+                                   (unsigned long long)start);
         char c = in->bytes[in->at];
         if (c == '"' && in->at + 1 < in->n && in->bytes[in->at + 1] == '"') {
             kn_buffer_char(&in->label, '"');
@@ -156,10 +162,10 @@ static kn_status read_quoted(reader *in, const kn_paths *paths, kn_error *err)
         }
     }
     if (in->at < in->n && in->bytes[in->at] != in->delimiter && !is_line_end(in->bytes[in->at]))
-        return kn_error_set(err, KN_INPUT,
-                            "%s, line %llu: text after a closing quote; a quote inside a quoted label is "
-                            "written twice",
-                            paths->name, (unsigned long long)in->line);
+        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = paths->name, .line = in->line),
+                               "%s, line %llu: text after a closing quote; a quote inside a quoted label is "
+                               "written twice",
+                               paths->name, (unsigned long long)in->line);
     return KN_OK;
 }
 
@@ -181,10 +187,10 @@ static kn_status read_label(reader *in, kn_paths *paths, uint64_t line, uint32_t
         n = (size_t)(in->bytes + in->at - label);
     }
     if (n == 0)
-        KN_FAIL(KN_INPUT,
-                "%s, line %llu: label %u is empty; every line needs a label for each level, without a '%c' at its "
-                "end",
-                paths->name, (unsigned long long)line, column, in->delimiter);
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = paths->name, .line = line),
+                   "%s, line %llu: label %u is empty; every line needs a label for each level, without a '%c' at its "
+                   "end",
+                   paths->name, (unsigned long long)line, column, in->delimiter);
     KN_TRY(kn_paths_push_label(paths, label, n, err));
 done:
     return status;
@@ -197,7 +203,8 @@ static kn_status read_line(reader *in, kn_paths *paths, kn_error *err)
     uint32_t n_labels = 0;
     for (;;) {
         if (n_labels == MAX_LEVELS)
-            KN_FAIL(KN_INPUT, "%s, line %llu: more than %d labels", paths->name, (unsigned long long)line, MAX_LEVELS);
+            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = paths->name, .line = line), "%s, line %llu: more than %d labels",
+                       paths->name, (unsigned long long)line, MAX_LEVELS);
         KN_TRY(read_label(in, paths, line, ++n_labels, err));
         if (in->at == in->n || is_line_end(in->bytes[in->at])) break;
         in->at++; /* the delimiter */
@@ -205,11 +212,12 @@ static kn_status read_line(reader *in, kn_paths *paths, kn_error *err)
     if (in->at < in->n) skip_line_end(in);
     if (paths->n_levels == 0) paths->n_levels = n_labels;
     if (n_labels != paths->n_levels)
-        KN_FAIL(KN_INPUT,
-                "%s, line %llu: %u label%s, but line %llu has %u; all lines must have the same number: repeat a label "
-                "where a branch is shorter",
-                paths->name, (unsigned long long)line, n_labels, n_labels == 1 ? "" : "s",
-                (unsigned long long)paths->lines.items[0], paths->n_levels);
+        KN_FAIL_AT(
+            KN_INPUT, KN_PLACE(.file = paths->name, .line = line),
+            "%s, line %llu: %u label%s, but line %llu has %u; all lines must have the same number: repeat a label "
+            "where a branch is shorter",
+            paths->name, (unsigned long long)line, n_labels, n_labels == 1 ? "" : "s",
+            (unsigned long long)paths->lines.items[0], paths->n_levels);
     KN_PUSH(&paths->lines, line);
 done:
     return status;
@@ -368,11 +376,13 @@ static kn_status report_missing(const kn_build *build, const bool *is_leaf, kn_e
     if (first == KN_NONE) return KN_OK;
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is not in the hierarchy %s%s; %s",
-                        build->data_name, (unsigned long long)column->first_line[first], column->name,
-                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name, more,
-                        matches_trimmed(build, is_leaf, bytes, n) ? "without the blanks around it, it is: use --trim"
-                                                                  : "add a line for it there, or correct the data");
+    return kn_error_set_at(
+        err, KN_INPUT, KN_PLACE(.file = build->data_name, .line = column->first_line[first], .column = column->name),
+        "%s, line %llu, column %s: %s is not in the hierarchy %s%s; %s", build->data_name,
+        (unsigned long long)column->first_line[first], column->name,
+        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name, more,
+        matches_trimmed(build, is_leaf, bytes, n) ? "without the blanks around it, it is: use --trim"
+                                                  : "add a line for it there, or correct the data");
 }
 
 static kn_status match_file(kn_build *build, const char *path, bool must_find_all, kn_error *err)

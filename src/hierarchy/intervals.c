@@ -108,11 +108,13 @@ static kn_status check_range(const kn_build *build, const kn_widths *widths, kn_
         size_t n;
         uint32_t spelling = build->main_spelling[value];
         const char *bytes = kn_column_bytes(build->column, spelling, &n);
-        return kn_error_set(err, KN_INPUT,
-                            "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g",
-                            build->data_name, (unsigned long long)build->column->first_line[spelling],
-                            build->column->name, kn_value_shown(shown, bytes, n, build->request->redact),
-                            build->paths.name, MAX_UNITS / (double)power_of_ten(widths->scale));
+        return kn_error_set_at(err, KN_INPUT,
+                               KN_PLACE(.file = build->data_name, .line = build->column->first_line[spelling],
+                                        .column = build->column->name),
+                               "%s, line %llu, column %s: %s is too large for %s; numbers must stay below %g",
+                               build->data_name, (unsigned long long)build->column->first_line[spelling],
+                               build->column->name, kn_value_shown(shown, bytes, n, build->request->redact),
+                               build->paths.name, MAX_UNITS / (double)power_of_ten(widths->scale));
     }
     return KN_OK;
 }
@@ -147,13 +149,14 @@ static kn_status align_widths(kn_widths *widths, const uint32_t *n_decimals, con
         double factor = (double)power_of_ten(widths->scale - n_decimals[i]);
         print_units(text, sizeof text, widths->units[i], n_decimals[i]);
         if ((double)widths->units[i] * factor > MAX_UNITS / 4)
-            return kn_error_set(err, KN_USAGE, "hierarchy %s: width %s is too large", spec, text);
+            return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy"),
+                                   "hierarchy %s: width %s is too large", spec, text);
         widths->units[i] *= (int64_t)factor;
         if (i > 0 && (widths->units[i] % widths->units[i - 1] != 0 || widths->units[i] == widths->units[i - 1]))
-            return kn_error_set(err, KN_USAGE,
-                                "hierarchy %s: width %s is no multiple of the one before; intervals nest only "
-                                "when each width is a multiple of the one before, as in intervals(5,10,20)",
-                                spec, text);
+            return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy"),
+                                   "hierarchy %s: width %s is no multiple of the one before; intervals nest only "
+                                   "when each width is a multiple of the one before, as in intervals(5,10,20)",
+                                   spec, text);
     }
     return KN_OK;
 }
@@ -167,10 +170,13 @@ kn_status kn_widths_parse(kn_widths *out, const char *spec, const char *argument
         while (*at == ' ') at++;
         size_t n_all = strcspn(at, ","), n = n_all;
         while (n > 0 && at[n - 1] == ' ') n--;
-        if (out->n == KN_MAX_WIDTHS) KN_FAIL(KN_USAGE, "hierarchy %s: more than %d widths", spec, KN_MAX_WIDTHS);
+        if (out->n == KN_MAX_WIDTHS)
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"), "hierarchy %s: more than %d widths", spec,
+                       KN_MAX_WIDTHS);
         if (!parse_width(&out->units[out->n], &n_decimals[out->n], at, n))
-            KN_FAIL(KN_USAGE, "hierarchy %s: '%.*s' is no width; a width is a number above 0 such as 5 or 0.25", spec,
-                    (int)(n < 40 ? n : 40), at);
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"),
+                       "hierarchy %s: '%.*s' is no width; a width is a number above 0 such as 5 or 0.25", spec,
+                       (int)(n < 40 ? n : 40), at);
         out->n++;
         at += n_all;
         if (*at == '\0') break;
@@ -186,10 +192,10 @@ static kn_status not_numbers(const kn_build *build, kn_error *err)
     const kn_column *column = build->column;
     uint32_t first = KN_NONE;
     if (column->type == KN_TYPE_DATE)
-        return kn_error_set(err, KN_USAGE,
-                            "column %s: %s needs numbers, but the column holds dates; use "
-                            "date(month,quarter,year)",
-                            column->name, build->paths.name);
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy", .column = build->column->name),
+                               "column %s: %s needs numbers, but the column holds dates; use "
+                               "date(month,quarter,year)",
+                               column->name, build->paths.name);
     for (uint32_t s = 0; s < column->n_spellings; s++) {
         size_t n;
         kn_decimal decimal;
@@ -199,18 +205,19 @@ static kn_status not_numbers(const kn_build *build, kn_error *err)
         if (first == KN_NONE || column->first_line[s] < column->first_line[first]) first = s;
     }
     if (first == KN_NONE)
-        return kn_error_set(err, KN_USAGE,
-                            "column %s: %s needs numbers, but the column is text; declare its type int or "
-                            "decimal",
-                            column->name, build->paths.name);
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy", .column = build->column->name),
+                               "column %s: %s needs numbers, but the column is text; declare its type int or "
+                               "decimal",
+                               column->name, build->paths.name);
     char shown[KN_SHOWN_BYTES];
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    return kn_error_set(err, KN_INPUT,
-                        "%s, line %llu, column %s: %s is no number, but %s needs numbers; correct the data, or "
-                        "name such values with --null",
-                        build->data_name, (unsigned long long)column->first_line[first], column->name,
-                        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
+    return kn_error_set_at(
+        err, KN_INPUT, KN_PLACE(.file = build->data_name, .line = column->first_line[first], .column = column->name),
+        "%s, line %llu, column %s: %s is no number, but %s needs numbers; correct the data, or "
+        "name such values with --null",
+        build->data_name, (unsigned long long)column->first_line[first], column->name,
+        kn_value_shown(shown, bytes, n, build->request->redact), build->paths.name);
 }
 
 kn_status kn_build_intervals(kn_build *build, const char *arguments, kn_error *err)

@@ -54,7 +54,8 @@ kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err)
     bool right = strcmp(arguments, "right") == 0;
     uint32_t longest = 1;
     if (!right && strcmp(arguments, "left") != 0)
-        KN_FAIL(KN_USAGE, "hierarchy %s: write mask(right) or mask(left)", build->paths.name);
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"), "hierarchy %s: write mask(right) or mask(left)",
+                   build->paths.name);
     for (uint32_t value = 0; value < build->n_present; value++) {
         size_t n;
         const char *bytes = kn_build_value(build, value, &n);
@@ -62,10 +63,10 @@ kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err)
         if (n_characters > longest) longest = n_characters;
     }
     if (longest > MAX_CHARACTERS)
-        KN_FAIL(KN_INPUT,
-                "column %s: %s makes a level per character, but the longest value has %u, more than %d; use a "
-                "hierarchy file",
-                build->column->name, build->paths.name, longest, MAX_CHARACTERS);
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.option = "hierarchy", .column = build->column->name),
+                   "column %s: %s makes a level per character, but the longest value has %u, more than %d; use a "
+                   "hierarchy file",
+                   build->column->name, build->paths.name, longest, MAX_CHARACTERS);
     build->paths.n_levels = longest + 1;
     for (uint32_t value = 0; value < build->n_present; value++) {
         KN_TRY(kn_build_leaf(build, value, err));

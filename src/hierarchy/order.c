@@ -27,10 +27,12 @@ static kn_status parse_list(kn_paths *list, const char *arguments, kn_error *err
             if (escaped || *at != ' ') n_kept = item.n;
         }
         if (item.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-        if (n_kept == 0) KN_FAIL(KN_USAGE, "hierarchy %s: an empty value; write order(low<medium<high)", list->name);
+        if (n_kept == 0)
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"),
+                       "hierarchy %s: an empty value; write order(low<medium<high)", list->name);
         if (kn_paths_find(list, item.bytes, n_kept) != KN_NONE)
-            KN_FAIL(KN_USAGE, "hierarchy %s: %s is listed twice", list->name,
-                    kn_value_shown(shown, item.bytes, n_kept, list->redact));
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"), "hierarchy %s: %s is listed twice", list->name,
+                       kn_value_shown(shown, item.bytes, n_kept, list->redact));
         uint32_t id;
         KN_TRY(kn_paths_label(&id, list, item.bytes, n_kept, err));
         if (*at == '\0') break;
@@ -56,9 +58,11 @@ static kn_status rank_values(uint32_t *rank, const kn_build *build, const kn_pat
     if (first == KN_NONE) return KN_OK;
     size_t n;
     const char *bytes = kn_column_bytes(column, first, &n);
-    return kn_error_set(err, KN_INPUT, "%s, line %llu, column %s: %s is not in %s%s; list every value of the data",
-                        build->data_name, (unsigned long long)column->first_line[first], column->name,
-                        kn_value_shown(shown, bytes, n, build->request->redact), list->name, more);
+    return kn_error_set_at(
+        err, KN_INPUT, KN_PLACE(.file = build->data_name, .line = column->first_line[first], .column = column->name),
+        "%s, line %llu, column %s: %s is not in %s%s; list every value of the data", build->data_name,
+        (unsigned long long)column->first_line[first], column->name,
+        kn_value_shown(shown, bytes, n, build->request->redact), list->name, more);
 }
 
 /* order[i]: the i-th value of the data in the list's order. */

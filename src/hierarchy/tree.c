@@ -81,10 +81,17 @@ static const char *shown_label(char buffer[KN_SHOWN_BYTES], const kn_paths *path
 
 enum { PLACE_BYTES = 40 };
 
+/* 0 for computed paths. */
+static uint64_t line_of(const kn_paths *paths, uint32_t row)
+{
+    return paths->lines.n > row ? paths->lines.items[row] : 0;
+}
+
 /* "line 12", or "row 3" of computed paths. */
 static const char *place(char buffer[PLACE_BYTES], const kn_paths *paths, uint32_t row)
 {
-    if (paths->lines.n > row) snprintf(buffer, PLACE_BYTES, "line %llu", (unsigned long long)paths->lines.items[row]);
+    unsigned long long line = line_of(paths, row);
+    if (line > 0) snprintf(buffer, PLACE_BYTES, "line %llu", line);
     else snprintf(buffer, PLACE_BYTES, "row %u", row + 1);
     return buffer;
 }
@@ -98,10 +105,10 @@ static kn_status two_parents(const kn_paths *paths, uint32_t row, uint32_t earli
     shown_label(there, paths, label_at(paths, earlier, level + 1));
     place(place_here, paths, row);
     place(place_there, paths, earlier);
-    return kn_error_set(err, KN_INPUT,
-                        "%s, %s, column %u: %s has the parent %s, but in %s it has the parent %s; a label can stand "
-                        "below one parent only: rename one of the two or give them the same parent",
-                        paths->name, place_here, level + 1, label, here, place_there, there);
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = paths->name, .line = line_of(paths, row)),
+                           "%s, %s, column %u: %s has the parent %s, but in %s it has the parent %s; a label can stand "
+                           "below one parent only: rename one of the two or give them the same parent",
+                           paths->name, place_here, level + 1, label, here, place_there, there);
 }
 
 static kn_status check_root(const kn_paths *paths, kn_error *err)
@@ -112,8 +119,8 @@ static kn_status check_root(const kn_paths *paths, kn_error *err)
     /* the first line alone differs: column names, most likely */
     bool header = row == 1 && kn_paths_rows(paths) > 2 && label_at(paths, 2, top) == label_at(paths, 1, top);
     char here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES], place_here[PLACE_BYTES], place_there[PLACE_BYTES];
-    return kn_error_set(
-        err, KN_INPUT,
+    return kn_error_set_at(
+        err, KN_INPUT, KN_PLACE(.file = paths->name, .line = line_of(paths, row)),
         header ? "%s, %s: the root is %s, but in %s it is %s; every line must end with the same label, and "
                  "there is no header line: remove it if that is one"
                : "%s, %s: the root is %s, but in %s it is %s; every line must end with the same label: "
@@ -126,7 +133,8 @@ kn_status kn_paths_check(const kn_paths *paths, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n_rows = kn_paths_rows(paths), *first_row = NULL;
-    if (paths->cells.n == 0) KN_FAIL(KN_INPUT, "%s: the hierarchy is empty", paths->name);
+    if (paths->cells.n == 0)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = paths->name), "%s: the hierarchy is empty", paths->name);
     assert(paths->cells.n % paths->n_levels == 0);
     KN_TRY(check_root(paths, err));
     KN_NEW_RAW(first_row, paths->ends.n);
@@ -313,11 +321,11 @@ done:
 static kn_status two_places(const kn_paths *paths, const draft *d, uint32_t a, uint32_t b, kn_error *err)
 {
     char label[KN_SHOWN_BYTES], place_a[PLACE_BYTES], place_b[PLACE_BYTES];
-    return kn_error_set(err, KN_INPUT,
-                        "%s, %s: %s stands for something else than in %s; a label may repeat only along one path "
-                        "from leaf to root: rename one of the two",
-                        paths->name, place(place_b, paths, d->row[b]), shown_label(label, paths, d->label[a]),
-                        place(place_a, paths, d->row[a]));
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = paths->name, .line = line_of(paths, d->row[b])),
+                           "%s, %s: %s stands for something else than in %s; a label may repeat only along one path "
+                           "from leaf to root: rename one of the two",
+                           paths->name, place(place_b, paths, d->row[b]), shown_label(label, paths, d->label[a]),
+                           place(place_a, paths, d->row[a]));
 }
 
 static kn_status index_labels(kn_tree *tree, const draft *d, const kn_paths *paths, const uint32_t *draft_of,

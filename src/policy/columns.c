@@ -62,7 +62,7 @@ static kn_status unknown_column(const header *head, const kn_setting *setting, c
         kn_error_set(err, KN_USAGE, "%s: the data has no column '%.*s'; it has %s", kn_setting_place(place, setting),
                      (int)(n_bytes < 80 ? n_bytes : 80), name, list.bytes != NULL ? list.bytes : "none");
     kn_buffer_free(&list);
-    return status;
+    return kn_setting_about(err, status, setting, NULL);
 }
 
 /* A role from a flag replaces one from the policy; two roles from one source are a contradiction. */
@@ -96,7 +96,8 @@ static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_b
             (head->mode == KN_COLUMNS_OF_RELEASE && role != KN_ROLE_QUASI && role != KN_ROLE_SENSITIVE);
         if (column == KN_NONE && may_be_missing) continue;
         if (column == KN_NONE) KN_TRY(unknown_column(head, setting, name, strlen(name), err));
-        KN_TRY(set_role(&choices[column], &given_by[column], n_mentions, role, setting, head->names[column], err));
+        status = set_role(&choices[column], &given_by[column], n_mentions, role, setting, head->names[column], err);
+        KN_TRY(kn_setting_about(err, status, setting, head->names[column]));
     }
 done:
     kn_free(name);
@@ -185,7 +186,7 @@ static kn_status set_details(kn_column_choice *choices, const kn_setting *const 
         bool overridden = role != NULL && role->where == NULL && setting->where != NULL;
         if (status == KN_OK && head->mode == KN_COLUMNS_OF_DATA && !overridden)
             status = serves_role(&choices[column], setting, head->names[column], err);
-        if (status != KN_OK) return status;
+        if (status != KN_OK) return kn_setting_about(err, status, setting, head->names[column]);
     }
     return KN_OK;
 }
@@ -211,9 +212,9 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
     kn_status status = KN_OK;
     if (head->mode != KN_COLUMNS_OF_DATA) n_dropped = 0;
     if (n_dropped != 0 && strcmp(how, "error") == 0)
-        status = kn_error_set(err, KN_USAGE,
-                              "no role for column%s %.900s; give each a role, or say --unlisted drop or insensitive",
-                              n_dropped == 1 ? "" : "s", names.bytes);
+        status = kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "unlisted"),
+                                 "no role for column%s %.900s; give each a role, or say --unlisted drop or insensitive",
+                                 n_dropped == 1 ? "" : "s", names.bytes);
     else if (n_dropped != 0 && warnings != NULL)
         kn_buffer_printf(warnings, "left out, because no role was given: %.600s%s\n", names.bytes,
                          names.n > 600 ? "... (cut)" : "");
@@ -248,8 +249,11 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
             KN_TRY(unknown_column(&head, person, person->value, strlen(person->value), err));
         if (column == KN_NONE) goto details;
         if (given_by[column] != NULL && choices[column].role != KN_ROLE_IDENTIFIER)
-            KN_FAIL(KN_USAGE, "%s: the person column '%.80s' is an identifier and cannot be %s too",
-                    kn_setting_place(place, person), person->value, kn_role_name(choices[column].role));
+            KN_TRY(kn_setting_about(
+                err,
+                kn_error_set(err, KN_USAGE, "%s: the person column '%.80s' is an identifier and cannot be %s too",
+                             kn_setting_place(place, person), person->value, kn_role_name(choices[column].role)),
+                person, person->value));
         choices[column].role = KN_ROLE_IDENTIFIER;
         choices[column].is_person = true;
         given_by[column] = person;

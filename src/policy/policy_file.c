@@ -701,6 +701,13 @@ kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err)
                         &has_version));
     if (!has_version) KN_FAIL(KN_USAGE, "%.1000s: the policy must say 'version: 1'", path);
 done:
+    if (status != KN_OK && err != NULL) { /* every message begins with its place */
+        char file[KN_FILE_BYTES];
+        kn_place place;
+        kn_place_split(&place, file, err->message);
+        place.file = path;
+        kn_error_about(err, status, &place);
+    }
     kn_yaml_free(root);
     kn_free(text);
     return status;

@@ -137,6 +137,17 @@ const char *kn_setting_place(char *buffer, const kn_setting *setting)
     return buffer;
 }
 
+kn_status kn_setting_about(kn_error *err, kn_status status, const kn_setting *setting, const char *column)
+{
+    char file[KN_FILE_BYTES];
+    kn_place place;
+    if (status == KN_OK) return status;
+    kn_place_split(&place, file, setting->where);
+    place.option = setting->option;
+    place.column = column;
+    return kn_error_about(err, status, &place);
+}
+
 kn_status kn_settings_add(kn_settings *settings, const char *option, const char *value, const char *where,
                           kn_error *err)
 {
@@ -145,7 +156,7 @@ kn_status kn_settings_add(kn_settings *settings, const char *option, const char 
     if (value == NULL) value = "yes";
     const kn_option *known = find_option(option);
     if (known == NULL && !is_bare_option(option))
-        KN_FAIL(KN_USAGE, "there is no option '%.40s'; --help lists them", option);
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = option), "there is no option '%.40s'; --help lists them", option);
     item.option = kn_string_copy(option, strlen(option), err);
     item.value = kn_string_copy(value, strlen(value), err);
     if (item.option == NULL || item.value == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -153,7 +164,7 @@ kn_status kn_settings_add(kn_settings *settings, const char *option, const char 
         KN_FAIL(KN_RESOURCES, "out of memory");
     if (known != NULL) {
         char place[KN_SHOWN_BYTES];
-        KN_TRY(check_value(known, value, kn_setting_place(place, &item), err));
+        KN_TRY(kn_setting_about(err, check_value(known, value, kn_setting_place(place, &item), err), &item, NULL));
     }
     KN_PUSH(&settings->items, item);
     item = (kn_setting){0};

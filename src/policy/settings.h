@@ -62,6 +62,9 @@ void kn_setting_model(kn_buffer *spec, const kn_setting *setting);
 /* What messages call the place of a setting: "--qi", or "policy.yaml:12:5". `buffer` as large as KN_SHOWN_BYTES. */
 const char *kn_setting_place(char *buffer, const kn_setting *setting);
 
+/* Adds option and place of a setting to a message about it, and the column where one is named; returns `status`. */
+kn_status kn_setting_about(kn_error *err, kn_status status, const kn_setting *setting, const char *column);
+
 /* The settings of one column of the data, resolved. */
 typedef struct kn_column_choice {
     kn_role role;

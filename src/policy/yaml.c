@@ -33,8 +33,8 @@ static unsigned column_of(reader *in, const char *at)
 
 static kn_status refuse(reader *in, unsigned line, unsigned column, const char *why)
 {
-    KN_AT(in->err, .file = in->path, .line = line, .character = column);
-    return kn_error_set(in->err, KN_USAGE, "%.1000s:%u:%u: %s", in->path, line, column, why);
+    return kn_error_set_at(in->err, KN_USAGE, KN_PLACE(.file = in->path, .line = line, .character = column),
+                           "%.1000s:%u:%u: %s", in->path, line, column, why);
 }
 
 static kn_status refuse_here(reader *in, const char *why) { return refuse(in, in->line, column_of(in, in->at), why); }
@@ -173,9 +173,9 @@ static kn_status refuse_repeats(reader *in, const kn_yaml *mapping)
         if (is_earlier) second = keys[i];
     }
     if (second != NULL) {
-        KN_AT(err, .file = in->path, .line = second->line, .character = second->column);
-        KN_FAIL(KN_USAGE, "%.1000s:%u:%u: the key '%.40s' stands here for the second time; keep one of the two",
-                in->path, second->line, second->column, second->text);
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.file = in->path, .line = second->line, .character = second->column),
+                   "%.1000s:%u:%u: the key '%.40s' stands here for the second time; keep one of the two", in->path,
+                   second->line, second->column, second->text);
     }
 done:
     kn_free(keys);

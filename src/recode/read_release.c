@@ -44,7 +44,9 @@ static kn_status plan_columns(kn_column_plan **plans, const kn_source *source, c
             if (column->role != KN_ROLE_QUASI && column->role != KN_ROLE_SENSITIVE) continue;
             bool found = false;
             for (uint32_t i = 0; i < n; i++) found |= strcmp(kn_source_column_name(source, i), column->name) == 0;
-            if (!found) KN_FAIL(KN_INPUT, "%s: the release has no column '%s'", path, column->name);
+            if (!found)
+                KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path, .column = column->name),
+                           "%s: the release has no column '%s'", path, column->name);
         }
 done:
     return status;
@@ -65,9 +67,10 @@ static kn_status parse_cells(reading *r, uint32_t q, const char *path, kn_error 
         status = kn_cell_parse(&r->cells[q][i], domain, r->release->sets, bytes, n, &reason);
         if (status != KN_OK) {
             char shown[KN_SHOWN_BYTES];
-            KN_FAIL(status, "%s:%llu: column '%s': %s is no generalization of the column's values: %s", path,
-                    (unsigned long long)column->first_line[i], column->name,
-                    kn_value_shown(shown, bytes, n, r->options->redact), reason.message);
+            KN_FAIL_AT(status, KN_PLACE(.file = path, .line = column->first_line[i], .column = column->name),
+                       "%s:%llu: column '%s': %s is no generalization of the column's values: %s", path,
+                       (unsigned long long)column->first_line[i], column->name,
+                       kn_value_shown(shown, bytes, n, r->options->redact), reason.message);
         }
     }
     KN_TRY(kn_cells_group(r->same_cell[q], &r->n_cells[q], NULL, r->cells[q], column->n_spellings, 1, 1, NULL, NULL,

@@ -176,8 +176,9 @@ static kn_status refuse_stars(const kn_input *input, kn_error *err)
         if (star == KN_NONE) continue;
         bool is_missing = column->has_missing && kn_column_value(column, star) == column->n_values - 1;
         if (is_missing && kn_input_missing_is_wildcard(input)) continue;
-        return kn_error_set(
+        return kn_error_set_at(
             err, KN_INPUT,
+            KN_PLACE(.file = input->table->source, .line = column->first_line[star], .column = column->name),
             "%s, line %llu, column %s: the value %s would be ambiguous, because in a release * means any value; "
             "rename it in the data, or, if it stands for something unknown, say --null '*' --missing wildcard",
             input->table->source, (unsigned long long)column->first_line[star], column->name,
@@ -192,7 +193,9 @@ kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mod
     kn_source *source = NULL;
     double began = kn_seconds_now();
     const char *path = kn_settings_text(input->settings, option);
-    if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
+    if (path == NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
+                   "which table? Give the name of a CSV file, or - for standard input");
     input->path = path;
     if (strcmp(path, "-") == 0) input->csv.name = "standard input";
     KN_TRY(kn_source_open(&source, input->path, &input->sources, err));
@@ -314,7 +317,9 @@ kn_status kn_input_model_specs(kn_input *input, kn_error *err)
         KN_TRY(kn_buffer_finish(&input->model_specs[input->n_models], &spec, err));
         has_k |= strncmp(input->model_specs[input->n_models++], "k-anonymity", strlen("k-anonymity")) == 0;
     }
-    if (!has_k) KN_FAIL(KN_USAGE, "how many people must look alike? Give -k N (1 asks for nothing)");
+    if (!has_k)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "k"),
+                   "how many people must look alike? Give -k N (1 asks for nothing)");
 done:
     kn_buffer_free(&spec);
     return status;
@@ -359,9 +364,11 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     kn_status status = KN_OK;
     const char *measure = kn_settings_text(input->settings, "measure");
     KN_TRY(kn_input_model_specs(input, err));
-    KN_TRY(kn_models_read(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples,
-                          &input->other_sources, input->pool, err));
-    KN_TRY(kn_objective_new(&input->objective, measure != NULL ? measure : "lm", input->tuples, err));
+    status = kn_models_read(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples,
+                            &input->other_sources, input->pool, err);
+    KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "model")));
+    status = kn_objective_new(&input->objective, measure != NULL ? measure : "lm", input->tuples, err);
+    KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "measure")));
     kn_input_suppression(input);
     if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)
         KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
@@ -413,10 +420,13 @@ kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, cons
     size_t n = strcspn(spec, ":");
     snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), spec);
     *out = kn_algorithm_find(name);
-    if (*out == NULL) KN_FAIL(KN_USAGE, "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
+    if (*out == NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "algorithm"),
+                   "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
     if (spec[n] == ':') *params = spec + n + 1;
     if (recoding != NULL && strcmp(recoding, "global") == 0 && (*out)->recoding == KN_RECODING_LOCAL)
-        KN_FAIL(KN_USAGE, "%s recodes locally, and --recoding global was asked for", name);
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "recoding"), "%s recodes locally, and --recoding global was asked for",
+                   name);
 done:
     return status;
 }

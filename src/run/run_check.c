@@ -200,7 +200,9 @@ static kn_status checks_make(checking *about, kn_error *err)
     kn_input *input = about->input;
     kn_error inner = {0};
     const char *params, *why, *path = kn_settings_text(about->settings, "data");
-    if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
+    if (path == NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
+                   "which table? Give the name of a CSV file, or - for standard input");
     KN_TRY(columns_check(about, path, err));
     if (about->n_findings > 0) return KN_OK; /* the roles must be right before anything else means something */
     status = kn_input_algorithm(&about->algorithm, &params, &why, about->settings, NULL, &inner);

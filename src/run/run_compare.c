@@ -178,11 +178,12 @@ static kn_status request_read(comparing *all, kn_error *err)
     const kn_algorithm *chosen;
     all->measure = kn_settings_text(all->settings, "measure");
     if (all->measure == NULL) all->measure = "lm";
-    if (k == NULL) KN_FAIL(KN_USAGE, "how many people must look alike? Give a list: -k 2,5,10");
+    if (k == NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "k"), "how many people must look alike? Give a list: -k 2,5,10");
     KN_TRY(kn_words_parse(&all->ks, k, err));
     for (size_t i = 0; i < all->ks.n; i++)
         if (strspn(all->ks.items[i], "0123456789") != strlen(all->ks.items[i]))
-            KN_FAIL(KN_USAGE, "--k: '%.40s' is not a number", all->ks.items[i]);
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "k"), "--k: '%.40s' is not a number", all->ks.items[i]);
     if (list == NULL) {
         KN_TRY(kn_input_algorithm(&chosen, &params, &why, all->settings, all->input->table, err));
         const char *asked = kn_settings_text(all->settings, "algorithm");
@@ -193,7 +194,8 @@ static kn_status request_read(comparing *all, kn_error *err)
         size_t n = strcspn(all->algorithms.items[i], ":");
         snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), all->algorithms.items[i]);
         if (kn_algorithm_find(name) == NULL)
-            KN_FAIL(KN_USAGE, "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "algorithms"),
+                       "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
     }
 done:
     return status;

@@ -34,7 +34,7 @@ static kn_status read_column(tree_run *r, kn_error *err)
                                         .files = r->input->files};
     if (setting == NULL) goto done;
     if (kn_settings_nth(r->settings, "hierarchy", 1) != NULL)
-        KN_FAIL(KN_USAGE, "one --hierarchy COL=... at a time, please");
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"), "one --hierarchy COL=... at a time, please");
     KN_TRY(kn_input_read(r->input, "data", KN_COLUMNS_OF_HIERARCHY, err));
     for (uint32_t c = 0; c < r->input->table->n_columns; c++)
         if (r->input->choices[c].hierarchy != NULL) {
@@ -48,7 +48,8 @@ done:
 static kn_status make(char **text, tree_run *r, kn_error *err)
 {
     if (r->column == NULL)
-        return kn_error_set(err, KN_USAGE, "make needs a table and --hierarchy COL=SPEC, say 'age=intervals(5,10)'");
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy"),
+                               "make needs a table and --hierarchy COL=SPEC, say 'age=intervals(5,10)'");
     return kn_hierarchy_make(text, r->column, r->input->table->source, r->input->table->n_rows, &r->request, err);
 }
 
@@ -83,7 +84,8 @@ static kn_status rectify(char **text, tree_run *r, kn_error *err)
     kn_domain *domain = NULL;
     kn_tree *tree = NULL;
     uint32_t n_removed;
-    if (r->column == NULL) KN_FAIL(KN_USAGE, "rectify needs the data too: DATA --hierarchy COL=FILE");
+    if (r->column == NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"), "rectify needs the data too: DATA --hierarchy COL=FILE");
     KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->request, err));
     KN_TRY(kn_hierarchy_rectify(&tree, &n_removed, domain, err));
     kn_buffer_printf(&r->input->warnings, "%u node%s left out to make the entropy measure monotone\n", n_removed,
@@ -112,7 +114,7 @@ kn_status kn_job_hierarchy(kn_result **out, const kn_settings *settings, kn_erro
     else if (strcmp(what, "check") == 0) KN_TRY(check(&result->text, &r, &n_lacking, err));
     else if (strcmp(what, "show") == 0) KN_TRY(show(&result->text, &r, err));
     else if (strcmp(what, "rectify") == 0) KN_TRY(rectify(&result->text, &r, err));
-    else KN_FAIL(KN_USAGE, "hierarchy make, check, show or rectify, not '%.40s'", what);
+    else KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "what"), "hierarchy make, check, show or rectify, not '%.40s'", what);
     KN_TRY(kn_buffer_finish(&result->warnings, &r.input->warnings, err));
     KN_TRY(kn_targets_text(r.input->targets, "output", result->text, err));
     KN_TRY(kn_targets_commit(r.input->targets, &r.input->ticker, err));

@@ -83,7 +83,8 @@ static kn_status list_entries(kn_buffer *text, kn_json *json, const char *what, 
         add_entry(text, json,
                   &(entry){.name = "FILE", .summary = "one line per value: value first, root last, separated by ;"});
     } else {
-        return kn_error_set(err, KN_USAGE, "list what? algorithms, measures, models or hierarchies, not '%.40s'", what);
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "what"),
+                               "list what? algorithms, measures, models or hierarchies, not '%.40s'", what);
     }
     return KN_OK;
 }
@@ -98,7 +99,8 @@ kn_status kn_job_list(kn_result **out, const kn_settings *settings, kn_error *er
     kn_json json = {0};
     const char *what = kn_settings_text(settings, "what");
     *out = NULL;
-    if (what == NULL) KN_FAIL(KN_USAGE, "list what? algorithms, measures, models or hierarchies");
+    if (what == NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "what"), "list what? algorithms, measures, models or hierarchies");
     kn_json_object(&json, NULL);
     kn_json_array(&json, what);
     KN_TRY(list_entries(&text, &json, what, err));

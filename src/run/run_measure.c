@@ -64,7 +64,7 @@ kn_status kn_job_measure(kn_result **out, const kn_settings *settings, kn_error 
     kn_facts facts = {0};
     const char *path = kn_settings_text(settings, "release");
     *out = NULL;
-    if (path == NULL) KN_FAIL(KN_USAGE, "which release? Give DATA and RELEASE");
+    if (path == NULL) KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "release"), "which release? Give DATA and RELEASE");
     KN_TRY(kn_input_new(&input, settings, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_encode(input, false, err));

@@ -376,7 +376,9 @@ static kn_status table_read(kn_input *input, kn_error *err)
     kn_source *source = NULL;
     kn_column_plan *plans = NULL;
     const char *path = kn_settings_text(input->settings, "data");
-    if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
+    if (path == NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
+                   "which table? Give the name of a CSV file, or - for standard input");
     KN_TRY(kn_source_open(&source, path, &input->sources, err));
     uint32_t n = kn_source_n_columns(source);
     KN_NEW(plans, n + 1);

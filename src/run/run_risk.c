@@ -45,7 +45,10 @@ static kn_status names_check(const kn_settings *settings, const char *option, co
             for (uint32_t c = 0; c < kn_source_n_columns(source); c++)
                 found |= strcmp(kn_source_column_name(source, c), name) == 0;
             if (!found)
-                KN_FAIL(KN_USAGE, "%s: the table has no column '%.80s'", kn_setting_place(place, setting), name);
+                KN_TRY(kn_setting_about(err,
+                                        kn_error_set(err, KN_USAGE, "%s: the table has no column '%.80s'",
+                                                     kn_setting_place(place, setting), name),
+                                        setting, name));
         }
         kn_free(name);
         name = NULL;
@@ -61,7 +64,9 @@ static kn_status table_read(kn_input *input, kn_error *err)
     kn_source *source = NULL;
     const char **names = NULL, *path = kn_settings_text(input->settings, "data");
     kn_column_plan *plans = NULL;
-    if (path == NULL) KN_FAIL(KN_USAGE, "which table? Give the name of a CSV file, or - for standard input");
+    if (path == NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
+                   "which table? Give the name of a CSV file, or - for standard input");
     KN_TRY(kn_source_open(&source, path, &input->sources, err));
     KN_TRY(names_check(input->settings, "qi", source, err));
     KN_TRY(names_check(input->settings, "sensitive", source, err));
@@ -96,7 +101,8 @@ static kn_status population_read(risk_run *run, kn_error *err)
     double fraction = strtod(text, &end);
     if (end != text && *end == '\0') {
         if (!(fraction > 0 && fraction <= 1))
-            KN_FAIL(KN_USAGE, "--population: '%.40s' is neither a fraction above 0 and at most 1 nor a file", text);
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "population"),
+                       "--population: '%.40s' is neither a fraction above 0 and at most 1 nor a file", text);
         run->report.fraction = fraction;
         return KN_OK;
     }
@@ -177,7 +183,8 @@ static kn_status known_read(risk_run *run, const char *path, kn_error *err)
         run->columns[run->n_columns++] = (kn_attack_column){release, c, *tree};
     }
     if (run->n_columns == 0)
-        KN_FAIL(KN_USAGE, "--attack %.500s: it has none of the quasi-identifiers as a column", path);
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "attack"),
+                   "--attack %.500s: it has none of the quasi-identifiers as a column", path);
     KN_TRY(kn_source_read(&run->known, source, plans, run->input->pool, &run->input->ticker, err));
 done:
     kn_source_close(source);
@@ -194,7 +201,7 @@ static kn_status attack_make(risk_run *run, kn_error *err)
     double k = 2;
     if (path == NULL) return KN_OK;
     if (k_text != NULL && (!kn_param_number(&k, k_text) || k < 1 || k > 1e9 || k != floor(k)))
-        KN_FAIL(KN_USAGE, "-k: '%.40s' is not a whole number from 1 to 1e+09", k_text);
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "k"), "-k: '%.40s' is not a whole number from 1 to 1e+09", k_text);
     KN_TRY(known_read(run, path, err));
     KN_NEW(run->sensitive, table->n_columns + 1);
     for (uint32_t c = 0; c < table->n_columns; c++)
@@ -257,7 +264,8 @@ kn_status kn_job_risk(kn_result **out, const kn_settings *settings, kn_error *er
     KN_TRY(kn_input_new(&run.input, settings, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(table_read(run.input, err));
     KN_TRY(kn_input_encode(run.input, false, err));
-    if (run.input->n_qis == 0) KN_FAIL(KN_USAGE, "which columns could an attacker know? Name them with --qi");
+    if (run.input->n_qis == 0)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "qi"), "which columns could an attacker know? Name them with --qi");
     KN_TRY(kn_tuples_histograms(run.input->tuples, run.input->pool, err));
     run.report.threshold = kn_settings_number(settings, "threshold", KN_RISK_THRESHOLD);
     run.facts.table = run.input->table;

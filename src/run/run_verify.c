@@ -46,7 +46,8 @@ kn_status kn_job_verify(kn_result **out, const kn_settings *settings, kn_error *
     const char *release = kn_settings_text(settings, "release"), *original = kn_settings_text(settings, "original");
     const char *order_text = kn_settings_text(settings, "order");
     *out = NULL;
-    if (release == NULL) KN_FAIL(KN_USAGE, "which release? Give the name of a CSV file");
+    if (release == NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "release"), "which release? Give the name of a CSV file");
     KN_TRY(kn_input_new(&input, settings, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(read_columns(input, release, original != NULL, err));
     bool same_order = order_text != NULL && strcmp(order_text, "input") == 0;

@@ -36,9 +36,13 @@ kn_status kn_targets_new(kn_targets **out, const kn_settings *settings, kn_files
         else if (use == KN_OUTPUT_STDOUT && paths[i] == NULL) paths[i] = "-";
     }
     for (size_t i = N_TARGETS; i-- > 0;)
-        if (paths[i] != NULL) KN_TRY(kn_files_guard(files, options[i], paths[i], err));
+        if (paths[i] != NULL)
+            KN_TRY(kn_error_about(err, kn_files_guard(files, options[i], paths[i], err),
+                                  KN_PLACE(.option = options[i], .file = paths[i])));
     for (size_t i = N_TARGETS; i-- > 0;)
-        if (paths[i] != NULL) KN_TRY(kn_output_open(&(*out)->outputs[i], paths[i], err));
+        if (paths[i] != NULL)
+            KN_TRY(kn_error_about(err, kn_output_open(&(*out)->outputs[i], paths[i], err),
+                                  KN_PLACE(.option = options[i], .file = paths[i])));
 done:
     return status;
 }

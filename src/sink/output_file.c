@@ -247,9 +247,8 @@ static const char *shown(const kn_output *output) { return strcmp(output->name, 
 
 static kn_status cannot_write(const kn_output *output, int reason, kn_error *err)
 {
-    KN_AT(err, .file = shown(output));
-    return kn_error_set(err, KN_INPUT, "%.1000s: cannot be written: %s; nothing was changed", shown(output),
-                        strerror(reason));
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = shown(output)),
+                           "%.1000s: cannot be written: %s; nothing was changed", shown(output), strerror(reason));
 }
 
 static kn_status write_buffered(kn_output *output, kn_error *err)
@@ -328,16 +327,16 @@ static kn_status cannot_commit(kn_output *const *outputs, size_t n, size_t faile
 {
     kn_buffer left = {0};
     size_t n_committed = 0;
-    KN_AT(err, .file = shown(outputs[failed]));
     for (size_t i = 0; i < n; i++) n_committed += outputs[i]->committed;
     if (n_committed > 0) {
         list_outputs(&left, "written already:", outputs, n, true);
         list_outputs(&left, "; as it was:", outputs, n, false);
     }
-    kn_status status = kn_error_set(err, KN_INPUT, "%.500s: %s: %s; %s", shown(outputs[failed]), how, why,
-                                    left.bytes != NULL         ? left.bytes
-                                    : outputs[failed]->spooled ? "no file was changed"
-                                                               : "nothing was changed");
+    kn_status status = kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = shown(outputs[failed])), "%.500s: %s: %s; %s",
+                                       shown(outputs[failed]), how, why,
+                                       left.bytes != NULL         ? left.bytes
+                                       : outputs[failed]->spooled ? "no file was changed"
+                                                                  : "nothing was changed");
     kn_buffer_free(&left);
     return status;
 }

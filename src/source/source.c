@@ -56,8 +56,9 @@ kn_status kn_names_check(char *const *names, uint32_t n_names, const char *where
             uint32_t other = slots[at] - 1;
             char shown[KN_SHOWN_BYTES];
             if (strcmp(names[other], names[i]) == 0)
-                KN_FAIL(KN_INPUT, "%s: columns %u and %u are both called %s; rename one", where, other + 1, i + 1,
-                        kn_value_shown(shown, names[i], strlen(names[i]), redact));
+                KN_FAIL_AT(KN_INPUT, KN_PLACE(.column = redact ? NULL : names[i]),
+                           "%s: columns %u and %u are both called %s; rename one", where, other + 1, i + 1,
+                           kn_value_shown(shown, names[i], strlen(names[i]), redact));
         }
         slots[at] = i + 1;
     }

@@ -374,19 +374,21 @@ static kn_status refuse_misfit(kn_inference *o, kn_error *err)
     size_t n_bytes;
     char shown[KN_SHOWN_BYTES];
     if (o->options->type == KN_TYPE_DATE && o->exchangeable)
-        return kn_error_set(
-            err, KN_INPUT,
+        return kn_error_set_at(
+            err, KN_INPUT, KN_PLACE(.file = o->options->source, .column = o->column_name, .option = "type"),
             "%s: column '%s': day and month could be exchanged in every date; write them as 2024-01-31, "
             "or give the column the type text",
             o->options->source, o->column_name);
     item misfit = first_misfit(o);
     const char *bytes = bytes_of(o, &misfit, &n_bytes);
-    return kn_error_set(err, KN_INPUT,
-                        "%s:%llu: column '%s': %s is not %s; give the column another type, or name the value with "
-                        "--null if it means a missing one",
-                        o->options->source, (unsigned long long)o->lists[misfit.list].first_line[misfit.spelling],
-                        o->column_name, kn_value_shown(shown, bytes, n_bytes, o->options->redact),
-                        wanted[o->options->type]);
+    return kn_error_set_at(
+        err, KN_INPUT,
+        KN_PLACE(.file = o->options->source, .line = o->lists[misfit.list].first_line[misfit.spelling],
+                 .column = o->column_name, .option = "type"),
+        "%s:%llu: column '%s': %s is not %s; give the column another type, or name the value with "
+        "--null if it means a missing one",
+        o->options->source, (unsigned long long)o->lists[misfit.list].first_line[misfit.spelling], o->column_name,
+        kn_value_shown(shown, bytes, n_bytes, o->options->redact), wanted[o->options->type]);
 }
 
 kn_status kn_inference_decide(kn_inference *o, kn_error *err)

@@ -52,16 +52,19 @@ kn_status kn_arrow_open(kn_arrow_reader **out, const kn_batches *batches, const 
         const char *name = batches->schema.children[c]->name;
         char padded[8] = {0};
         if (name == NULL || name[strspn(name, " \t")] == '\0')
-            KN_FAIL(KN_INPUT, "%s: column %u has no name; give it one", reader->name, c + 1);
+            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = reader->name), "%s: column %u has no name; give it one", reader->name,
+                       c + 1);
         reader->names[c] = kn_array_alloc(strlen(name) + sizeof padded, 1, err); /* the check reads on behind it */
         if (reader->names[c] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         size_t n_name = strlen(name);
         if (options->guarded_names) name = kn_formula_unguard(name, &n_name);
         memcpy(reader->names[c], name, n_name);
         if (kn_utf8_bad_byte(reader->names[c], strlen(name)) < strlen(name))
-            KN_FAIL(KN_INPUT, "%s: the name of column %u is not valid UTF-8", reader->name, c + 1);
+            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = reader->name), "%s: the name of column %u is not valid UTF-8",
+                       reader->name, c + 1);
     }
-    KN_TRY(kn_names_check(reader->names, reader->n_columns, reader->name, false, err));
+    KN_TRY(kn_error_about(err, kn_names_check(reader->names, reader->n_columns, reader->name, false, err),
+                          KN_PLACE(.file = reader->name)));
     *out = reader;
     reader = NULL;
 done:
@@ -106,8 +109,9 @@ typedef struct values {
 
 static kn_status refuse(const column_reader *c, kn_error *err, const char *what, long long number)
 {
-    return kn_error_set(err, KN_INPUT, "%s, column '%.80s': %s (%lld); the Arrow array is broken", c->reader->name,
-                        c->name, what, number);
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = c->reader->name, .column = c->name),
+                           "%s, column '%.80s': %s (%lld); the Arrow array is broken", c->reader->name, c->name, what,
+                           number);
 }
 
 static int64_t buffers_of(const kn_arrow_type *type)
@@ -208,8 +212,9 @@ static kn_status string_cells(const char **base, column_reader *c, const values 
         if (end < begin || end > readable)
             KN_TRY(refuse(c, err, "offsets that do not ascend, at value", (long long)(first + i)));
         if ((uint64_t)(end - begin) > MAX_STRING_BYTES)
-            KN_FAIL(KN_INPUT, "%s, line %llu, column '%.80s': a string longer than %llu MB", c->reader->name,
-                    (unsigned long long)c->row + i + 1, c->name, (unsigned long long)(MAX_STRING_BYTES >> 20));
+            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = c->reader->name, .line = c->row + i + 1, .column = c->name),
+                       "%s, line %llu, column '%.80s': a string longer than %llu MB", c->reader->name,
+                       (unsigned long long)c->row + i + 1, c->name, (unsigned long long)(MAX_STRING_BYTES >> 20));
         last = end;
         if (!is_valid(v, first + i)) {
             c->cells[i] = null_cell(c);
@@ -374,9 +379,10 @@ static kn_status check_text(const column_reader *c, const char *bytes, size_t n_
 {
     size_t bad = kn_utf8_bad_byte(bytes, n_bytes);
     if (bad == n_bytes) return KN_OK;
-    return kn_error_set(err, KN_INPUT, "%s, line %llu, column '%.80s': byte %zu of the %s is %s", c->reader->name,
-                        (unsigned long long)row, c->name, bad + 1, c->type.is_binary ? "binary value" : "string",
-                        bytes[bad] == '\0' ? "NUL, which no text has" : "not valid UTF-8");
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = c->reader->name, .line = row, .column = c->name),
+                           "%s, line %llu, column '%.80s': byte %zu of the %s is %s", c->reader->name,
+                           (unsigned long long)row, c->name, bad + 1, c->type.is_binary ? "binary value" : "string",
+                           bytes[bad] == '\0' ? "NUL, which no text has" : "not valid UTF-8");
 }
 
 /* The dictionary's raw values as text, in the same order; strings are text already. */
@@ -399,8 +405,10 @@ static kn_status spell_values(kn_buffer *bytes, uint64_t *offset, const column_r
         } else {
             n = kn_arrow_spell(bytes->bytes + bytes->n, &c->type, raw);
             if (n == 0)
-                KN_FAIL(KN_INPUT, "%s, line %llu, column '%.80s': a time of day below 0 or from 24 hours on",
-                        c->reader->name, (unsigned long long)d->first_line.items[i], c->name);
+                KN_FAIL_AT(KN_INPUT,
+                           KN_PLACE(.file = c->reader->name, .line = d->first_line.items[i], .column = c->name),
+                           "%s, line %llu, column '%.80s': a time of day below 0 or from 24 hours on", c->reader->name,
+                           (unsigned long long)d->first_line.items[i], c->name);
             bytes->n += n;
         }
         offset[i + 1] = bytes->n;

@@ -103,9 +103,10 @@ static kn_status refuse(const char *format, const char *where, const char *name,
     for (size_t i = 0; i < sizeof refused_types / sizeof *refused_types; i++)
         if (strncmp(refused_types[i].prefix, format, strlen(refused_types[i].prefix)) == 0)
             called = refused_types[i].name;
-    return kn_error_set(err, KN_INPUT,
-                        "%s: column '%.80s' is %s (Arrow format '%.20s'); cast it to text or numbers, or leave it out",
-                        where, name, called, format);
+    return kn_error_set_at(
+        err, KN_INPUT, KN_PLACE(.file = where, .column = name),
+        "%s: column '%.80s' is %s (Arrow format '%.20s'); cast it to text or numbers, or leave it out", where, name,
+        called, format);
 }
 
 kn_status kn_arrow_type_read(kn_arrow_type *out, const struct ArrowSchema *schema, const char *where, const char *name,
@@ -118,13 +119,14 @@ kn_status kn_arrow_type_read(kn_arrow_type *out, const struct ArrowSchema *schem
     if (schema->dictionary == NULL) goto done;
     index = *out;
     if (index.kind != KN_ARROW_INT && index.kind != KN_ARROW_UINT)
-        KN_FAIL(KN_INPUT,
-                "%s: column '%.80s' is a dictionary with indices of Arrow format '%.20s'; they must be integers", where,
-                name, schema->format);
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = where, .column = name),
+                   "%s: column '%.80s' is a dictionary with indices of Arrow format '%.20s'; they must be integers",
+                   where, name, schema->format);
     const struct ArrowSchema *values = schema->dictionary;
     if (values->format == NULL || values->dictionary != NULL)
-        KN_FAIL(KN_INPUT, "%s: column '%.80s' is a dictionary of %s; cast it to text", where, name,
-                values->format == NULL ? "no type" : "dictionaries");
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = where, .column = name),
+                   "%s: column '%.80s' is a dictionary of %s; cast it to text", where, name,
+                   values->format == NULL ? "no type" : "dictionaries");
     if (!read_format(out, values->format)) KN_TRY(refuse(values->format, where, name, err));
     out->is_dictionary = true;
     out->index_width = index.width;

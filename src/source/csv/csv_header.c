@@ -58,11 +58,12 @@ static kn_status refuse_record(const kn_csv_fault *fault, const char *text, cons
     uint32_t line = 1;
     for (size_t i = 0; i < fault->at; i++) line += text[i] == '\n' || (text[i] == '\r' && text[i + 1] != '\n');
     if (fault->kind == KN_CSV_AFTER_QUOTE)
-        return kn_error_set(err, KN_INPUT,
-                            "%s:%u: column %u: text after a closing quote; write quotes inside a quoted cell twice",
-                            source, line, fault->column + 1);
-    return kn_error_set(err, KN_INPUT, "%s:%u: column %u: the quote that opens here is never closed", source, line,
-                        fault->column + 1);
+        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = source, .line = line),
+                               "%s:%u: column %u: text after a closing quote; write quotes inside a quoted cell twice",
+                               source, line, fault->column + 1);
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = source, .line = line),
+                           "%s:%u: column %u: the quote that opens here is never closed", source, line,
+                           fault->column + 1);
 }
 
 static kn_status check_name(const char *name, uint32_t column, const char *source, kn_error *err)
@@ -70,9 +71,9 @@ static kn_status check_name(const char *name, uint32_t column, const char *sourc
     size_t n_bytes = strlen(name);
     bool blank = strspn(name, " \t") == n_bytes;
     if (blank)
-        return kn_error_set(err, KN_INPUT,
-                            "%s:1: column %u has no name; give it one, or use --no-header if the first line is data",
-                            source, column + 1);
+        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = source, .line = 1),
+                               "%s:1: column %u has no name; give it one, or use --no-header if the first line is data",
+                               source, column + 1);
     return KN_OK;
 }
 
@@ -103,7 +104,8 @@ static kn_status set_names(kn_csv_header *header, const char *text, const kn_tex
         KN_TRY(check_name(header->names[i], i, source, err));
     }
     snprintf(where, sizeof where, "%s:1", source);
-    KN_TRY(kn_names_check(header->names, header->n_columns, where, options->redact, err));
+    KN_TRY(kn_error_about(err, kn_names_check(header->names, header->n_columns, where, options->redact, err),
+                          KN_PLACE(.file = source, .line = 1)));
 done:
     return status;
 }
@@ -116,14 +118,15 @@ static kn_status check_bytes(const char *text, size_t n_bytes, const kn_text_cel
     if (bad == n_bytes) return KN_OK;
     while (column + 1 < n_cells && cells[column + 1].at <= bad) column++;
     if (text[bad] == '\0')
-        return kn_error_set(
-            err, KN_INPUT,
+        return kn_error_set_at(
+            err, KN_INPUT, KN_PLACE(.file = source, .line = 1),
             "%s:1: column %u: a NUL byte; this is no text file, or UTF-16 without a byte order mark (then "
             "use --encoding utf-16)",
             source, column + 1);
-    return kn_error_set(err, KN_INPUT,
-                        "%s:1: column %u: byte 0x%02X is not valid UTF-8; convert the file, or use --encoding latin-1",
-                        source, column + 1, (unsigned)(unsigned char)text[bad]);
+    return kn_error_set_at(
+        err, KN_INPUT, KN_PLACE(.file = source, .line = 1, .option = "encoding"),
+        "%s:1: column %u: byte 0x%02X is not valid UTF-8; convert the file, or use --encoding latin-1", source,
+        column + 1, (unsigned)(unsigned char)text[bad]);
 }
 
 kn_status kn_csv_header_read(kn_csv_header *out, const char *text, size_t n_bytes, kn_csv_dialect dialect,
@@ -134,7 +137,9 @@ kn_status kn_csv_header_read(kn_csv_header *out, const char *text, size_t n_byte
     kn_text_cell *cells = NULL;
     size_t n_record;
     *out = (kn_csv_header){0};
-    if (n_bytes == 0) KN_FAIL(KN_INPUT, "%s: the file is empty; a table needs at least a header line", source);
+    if (n_bytes == 0)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = source), "%s: the file is empty; a table needs at least a header line",
+                   source);
     uint32_t n_cells = kn_csv_record(text, n_bytes, dialect, NULL, 0, &n_record, &fault);
     if (fault.kind != KN_CSV_FINE || n_record == 0) KN_TRY(refuse_record(&fault, text, source, err));
     KN_NEW(cells, n_cells);

@@ -168,7 +168,8 @@ kn_status kn_csv_open(kn_csv_reader **out, const char *path, const kn_csv_option
     *out = NULL;
     char delimiter = options->delimiter;
     if (delimiter == '"' || delimiter == '\n' || delimiter == '\r' || (unsigned char)delimiter >= 0x80)
-        KN_FAIL(KN_USAGE, "the delimiter must be one ASCII character other than a quote or a line end");
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "delimiter"),
+                   "the delimiter must be one ASCII character other than a quote or a line end");
     KN_NEW(reader, 1);
     reader->source.file = -1;
     reader->options = *options;
@@ -391,24 +392,32 @@ static void column_shown(char buffer[KN_SHOWN_BYTES], const kn_csv_reader *reade
     else kn_value_shown(buffer, name, strlen(name), false);
 }
 
+/* The same for programs; nothing where the name may be somebody's data. */
+static const char *column_told(const kn_csv_reader *reader, uint32_t column)
+{
+    return column < reader->header.n_columns && !reader->options.redact ? reader->header.names[column] : NULL;
+}
+
 static kn_status refuse_bad_byte(const reading *r, const kn_csv_fault *fault, const char *text, uint64_t line,
                                  uint64_t file_at, kn_error *err)
 {
     char name[KN_SHOWN_BYTES];
     const kn_csv_reader *reader = r->reader;
+    const char *column = column_told(reader, fault->column);
     unsigned byte = (unsigned char)text[fault->at];
     column_shown(name, reader, fault->column);
     if (byte == 0)
-        return kn_error_set(
-            err, KN_INPUT,
+        return kn_error_set_at(
+            err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
             "%s:%llu: column %s: a NUL byte (byte %llu); this is no text file, or UTF-16 without a byte order "
             "mark (then use --encoding utf-16)",
             reader->name, (unsigned long long)line, name, (unsigned long long)file_at);
     if (reader->source.bytes == KN_BYTES_UTF16_LE || reader->source.bytes == KN_BYTES_UTF16_BE)
-        return kn_error_set(err, KN_INPUT, "%s:%llu: column %s: half a character; this is not valid UTF-16",
-                            reader->name, (unsigned long long)line, name);
-    return kn_error_set(
-        err, KN_INPUT,
+        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
+                               "%s:%llu: column %s: half a character; this is not valid UTF-16", reader->name,
+                               (unsigned long long)line, name);
+    return kn_error_set_at(
+        err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column, .option = "encoding"),
         "%s:%llu: column %s: byte 0x%02X (byte %llu of the file) is not valid UTF-8; convert the file, or use "
         "--encoding latin-1",
         reader->name, (unsigned long long)line, name, byte, (unsigned long long)file_at);
@@ -432,28 +441,32 @@ static kn_status refuse_fault(const reading *r, const kn_csv_fault *fault, const
     const char *wanted = reader->options.no_header ? "the first line" : "the header";
     char shown[KN_SHOWN_BYTES], name[KN_SHOWN_BYTES];
     column_shown(name, reader, fault->column);
+    const char *column = column_told(reader, fault->column);
     switch (fault->kind) {
     case KN_CSV_BAD_BYTE: return refuse_bad_byte(r, fault, text, line, file_at, err);
     case KN_CSV_AFTER_QUOTE:
-        return kn_error_set(err, KN_INPUT,
-                            "%s:%llu: column %s: %s after a closing quote; write quotes inside a quoted cell twice",
-                            reader->name, line, name, shown_rest(shown, r, text, fault->at));
+        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
+                               "%s:%llu: column %s: %s after a closing quote; write quotes inside a quoted cell twice",
+                               reader->name, line, name, shown_rest(shown, r, text, fault->at));
     case KN_CSV_OPEN_QUOTE:
-        return kn_error_set(err, KN_INPUT, "%s:%llu: column %s: the quote that opens here is never closed",
-                            reader->name, line, name);
+        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
+                               "%s:%llu: column %s: the quote that opens here is never closed", reader->name, line,
+                               name);
     case KN_CSV_TOO_MANY:
-        return kn_error_set(
-            err, KN_INPUT,
+        return kn_error_set_at(
+            err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line),
             "%s:%llu: column %u: %s is one cell more than %s has (%u); quote cells that contain the delimiter",
             reader->name, line, fault->column + 1, shown_rest(shown, r, text, fault->at), wanted, n_columns);
     case KN_CSV_TOO_FEW:
         if (fault->column == 0) break;
-        return kn_error_set(err, KN_INPUT, "%s:%llu: %u cell%s where %s has %u; the first one missing is column %s",
-                            reader->name, line, fault->column, fault->column == 1 ? "" : "s", wanted, n_columns, name);
+        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line, .column = column),
+                               "%s:%llu: %u cell%s where %s has %u; the first one missing is column %s", reader->name,
+                               line, fault->column, fault->column == 1 ? "" : "s", wanted, n_columns, name);
     default: break;
     }
-    return kn_error_set(err, KN_INPUT, "%s:%llu: a blank line inside the table; only the end of the file may have them",
-                        reader->name, line);
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = reader->name, .line = line),
+                           "%s:%llu: a blank line inside the table; only the end of the file may have them",
+                           reader->name, line);
 }
 
 /* The round is parsed, or failed: number its lines, and put the first fault into words. */
@@ -481,9 +494,11 @@ static kn_status finish_round(reading *r, kn_status outcome, kn_error *err)
     }
     if (outcome != KN_OK) return outcome;
     if (r->next->too_long)
-        KN_FAIL(KN_INPUT, "%s:%llu: this record is longer than %zu MB; is a quote opened and never closed?",
-                r->reader->name, (unsigned long long)r->next_line, KN_CSV_MAX_RECORD >> 20);
-    if (r->n_rows >= UINT32_MAX) KN_FAIL(KN_INPUT, "%s: more than four billion rows", r->reader->name);
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = r->reader->name, .line = r->next_line),
+                   "%s:%llu: this record is longer than %zu MB; is a quote opened and never closed?", r->reader->name,
+                   (unsigned long long)r->next_line, KN_CSV_MAX_RECORD >> 20);
+    if (r->n_rows >= UINT32_MAX)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = r->reader->name), "%s: more than four billion rows", r->reader->name);
     r->n_done = r->blocks.n;
 done:
     return status;

@@ -19,7 +19,8 @@ static kn_status read_file(kn_csv_source *source, void *out, size_t capacity, si
         if (n < 0 && errno == EINTR) {
             KN_TRY(kn_tick(ticker, "reading", kn_csv_source_fraction(source), err));
         } else if (n < 0) {
-            KN_FAIL(KN_INPUT, "%s: cannot be read: %s", source->name, strerror(errno));
+            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = source->name), "%s: cannot be read: %s", source->name,
+                       strerror(errno));
         } else if (n == 0) {
             source->at_end = true;
         } else {
@@ -65,8 +66,9 @@ kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding e
     bool is_stdin = strcmp(path, "-") == 0;
     *out = (kn_csv_source){.name = is_stdin ? "stdin" : path, .file = -1, .raw_capacity = RAW_BYTES};
     KN_TRY(kn_files_open(&out->file, files, path, err));
-    if (out->file < 0) KN_FAIL(KN_INPUT, "%s: cannot be opened: %s", path, strerror(errno));
-    if (fstat(out->file, &about) == 0 && S_ISDIR(about.st_mode)) KN_FAIL(KN_INPUT, "%s: is a folder, not a file", path);
+    if (out->file < 0) KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot be opened: %s", path, strerror(errno));
+    if (fstat(out->file, &about) == 0 && S_ISDIR(about.st_mode))
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: is a folder, not a file", path);
     if (fstat(out->file, &about) == 0 && S_ISREG(about.st_mode)) out->size_bytes = (uint64_t)about.st_size;
     posix_fadvise(out->file, 0, 0, POSIX_FADV_SEQUENTIAL);
     KN_NEW_RAW(out->raw, out->raw_capacity);
