@@ -10,7 +10,6 @@
 #include "base/param.h"
 #include "base/suggest.h"
 #include "policy/yaml.h"
-#include "search/search.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -22,6 +21,7 @@
 
 typedef struct loader {
     kn_settings *settings;
+    kn_entries_fn *entries;
     const char *path;
     kn_error *err;
 } loader;
@@ -354,35 +354,12 @@ done:
 
 /* --- Models, algorithm, measure ----------------------------------------------------------------------------------- */
 
-/* What the registries of models, algorithms and measures have in common. */
-typedef struct entry {
-    const char *name;
-    const kn_param *params;
-    size_t n_params;
-} entry;
-
-enum { MAX_ENTRIES = 64 };
-
-#define LIST_ENTRIES(entries, n_entries, type, all_of)                                                                 \
-    do {                                                                                                               \
-        size_t n_all;                                                                                                  \
-        const type *const *all = all_of(&n_all);                                                                       \
-        for (size_t a = 0; a < n_all && n_entries < MAX_ENTRIES; a++)                                                  \
-            entries[n_entries++] = (entry){all[a]->name, all[a]->params, all[a]->n_params};                            \
-    } while (0)
-
 /* `what`: model, algorithm or measure. The name ends at a ':' at the latest. */
-static kn_status find_entry(entry *out, loader *load, const char *what, const char *name, const char *where)
+static kn_status find_entry(kn_entry *out, loader *load, const char *what, const char *name, const char *where)
 {
-    entry entries[MAX_ENTRIES];
-    const char *names[MAX_ENTRIES];
-    size_t n = 0, n_bytes = strcspn(name, ":");
-    if (strcmp(what, "model") == 0) LIST_ENTRIES(entries, n, kn_privacy, kn_privacy_all);
-    if (strcmp(what, "measure") == 0) LIST_ENTRIES(entries, n, kn_measure, kn_measure_all);
-    if (strcmp(what, "algorithm") == 0) {
-        entries[n++] = (entry){"auto", NULL, 0};
-        LIST_ENTRIES(entries, n, kn_algorithm, kn_algorithm_all);
-    }
+    kn_entry entries[KN_MAX_ENTRIES];
+    const char *names[KN_MAX_ENTRIES];
+    size_t n = load->entries(entries, what), n_bytes = strcspn(name, ":");
     for (size_t i = 0; i < n; i++) {
         names[i] = entries[i].name;
         if (strlen(names[i]) != n_bytes || memcmp(names[i], name, n_bytes) != 0) continue;
@@ -395,7 +372,8 @@ static kn_status find_entry(entry *out, loader *load, const char *what, const ch
                         near != NULL ? near : "", near != NULL ? "'?)" : "", what);
 }
 
-static kn_status find_param(const kn_param **out, loader *load, const entry *owner, const char *name, const char *where)
+static kn_status find_param(const kn_param **out, loader *load, const kn_entry *owner, const char *name,
+                            const char *where)
 {
     kn_buffer list = {0};
     for (size_t i = 0; i < owner->n_params; i++) {
@@ -433,7 +411,7 @@ done:
 
 /* One value, or a list where the parameter takes one. Names of files are relative to the policy. The registry's entry
  * knows what is allowed; a mistake is reported here, where the place is known. */
-static kn_status append_parameter(kn_buffer *spec, loader *load, const entry *owner, const char *name,
+static kn_status append_parameter(kn_buffer *spec, loader *load, const kn_entry *owner, const char *name,
                                   const kn_yaml *value, const char *where)
 {
     kn_status status = KN_OK;
@@ -459,7 +437,7 @@ done:
 }
 
 /* {k: 11, ...} appended as ":k=11,..." */
-static kn_status append_parameters(kn_buffer *spec, loader *load, const kn_yaml *node, const entry *owner,
+static kn_status append_parameters(kn_buffer *spec, loader *load, const kn_yaml *node, const kn_entry *owner,
                                    const char *where, const char *except)
 {
     kn_status status = KN_OK;
@@ -484,7 +462,7 @@ done:
 }
 
 /* The whole entry: also what is missing, and parameters written behind the name. */
-static kn_status add_entry(loader *load, const char *option, const entry *owner, const kn_buffer *spec,
+static kn_status add_entry(loader *load, const char *option, const kn_entry *owner, const kn_buffer *spec,
                            const char *where)
 {
     kn_status status = KN_OK;
@@ -508,7 +486,7 @@ static kn_status read_model(loader *load, const kn_yaml *item, const char *where
     kn_error *err = load->err;
     char place[PLACE_BYTES], *name = NULL;
     kn_buffer spec = {0};
-    entry model;
+    kn_entry model;
     if (item->kind == KN_YAML_SCALAR) {
         KN_TRY(text_of(&name, load, "models", item, where));
         place_of(place, load, item, where);
@@ -552,7 +530,7 @@ static kn_status read_entry(loader *load, const key *field, const kn_yaml *value
     kn_error *err = load->err;
     char place[PLACE_BYTES], *name = NULL;
     kn_buffer spec = {0};
-    entry found;
+    kn_entry found;
     bool is_mapping = value != NULL && value->kind == KN_YAML_MAPPING;
     const kn_yaml *name_node = is_mapping ? kn_yaml_find(value, "name") : value;
     if (name_node == NULL) KN_FAIL(KN_USAGE, "%s: %s needs a 'name'", where, field->name);
@@ -682,14 +660,14 @@ static kn_status remember_path(kn_settings *settings, const char *path, kn_error
     return KN_OK;
 }
 
-kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err)
+kn_status kn_policy_load(kn_settings *settings, const char *path, kn_entries_fn *entries, kn_error *err)
 {
     kn_status status = KN_OK;
     char *text = NULL;
     size_t n_bytes = 0;
     bool has_version = false;
     kn_yaml *root = NULL;
-    loader load = {settings, path, err};
+    loader load = {settings, entries, path, err};
     if (settings->policy_path != NULL)
         KN_FAIL(KN_USAGE, "a policy was read already (%.500s); give one", settings->policy_path);
     KN_TRY(file_text(&text, &n_bytes, settings, path, err));

@@ -212,17 +212,6 @@ void kn_settings_free(kn_settings *settings)
     kn_account_free(account);
 }
 
-kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err)
-{
-    kn_scope before;
-    if (strcmp(option, "policy") == 0) return kn_settings_load(settings, value, err);
-    kn_status status = kn_scope_enter(&before, settings->account, err);
-    if (status != KN_OK) return status;
-    status = kn_settings_add(settings, option, value, NULL, err);
-    kn_scope_leave(&before);
-    return status;
-}
-
 static kn_status take_table(kn_settings *settings, const char *name, struct ArrowArrayStream *stream, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -247,16 +236,6 @@ kn_status kn_settings_set_table(kn_settings *settings, const char *name, struct 
     kn_status status = kn_scope_enter(&before, settings->account, err);
     if (status != KN_OK) return status;
     status = take_table(settings, name, stream, err);
-    kn_scope_leave(&before);
-    return status;
-}
-
-kn_status kn_settings_load(kn_settings *settings, const char *policy_path, kn_error *err)
-{
-    kn_scope before;
-    kn_status status = kn_scope_enter(&before, settings->account, err);
-    if (status != KN_OK) return status;
-    status = kn_policy_load(settings, policy_path, err);
     kn_scope_leave(&before);
     return status;
 }

@@ -7,6 +7,7 @@
 #define KN_POLICY_SETTINGS_H
 
 #include "base/buffer.h"
+#include "base/param.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "base/tick.h"
@@ -97,7 +98,18 @@ const char *kn_settings_column_shown(char *buffer, const kn_settings *settings, 
 /* Whether some setting gives the column a role. */
 bool kn_settings_name_column(const kn_settings *settings, const char *name);
 
+/* A model, measure or algorithm that a policy may name. Their registries are no business of policy/: run/ lists them.
+ */
+typedef struct kn_entry {
+    const char *name;
+    const kn_param *params;
+    size_t n_params;
+} kn_entry;
+#define KN_MAX_ENTRIES 64
+/* `what` is "model", "measure" or "algorithm"; returns how many there are. */
+typedef size_t kn_entries_fn(kn_entry out[KN_MAX_ENTRIES], const char *what);
+
 /* Translates a policy file into settings (policy_file.c). */
-kn_status kn_policy_load(kn_settings *settings, const char *path, kn_error *err);
+kn_status kn_policy_load(kn_settings *settings, const char *path, kn_entries_fn *entries, kn_error *err);
 
 #endif
