@@ -4,6 +4,7 @@
 
 #include "hierarchy/build.h"
 #include "privacy/privacy.h"
+#include "run/people.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ static kn_status refusal_of(const test_case *c, const char *spec, char *message)
 {
     kn_error err = {0};
     kn_models *models = NULL;
-    kn_status status = kn_models_new(&models, &spec, 1, c->tuples, &err);
+    kn_status status = kn_models_read(&models, &spec, 1, c->tuples, NULL, NULL, &err);
     if (status == KN_OK) status = kn_models_possible(models, c->tuples, 0, &err);
     kn_models_free(models);
     strcpy(message, err.message);
@@ -1169,7 +1170,7 @@ static void k_map_and_delta_presence_count_people(void **state)
                            "delta-presence:min=0.9,max=1,population=build-test-population.csv"};
     kn_models *models;
     kn_finding findings[3];
-    assert_ok(kn_models_new(&models, specs, 3, c.tuples, err));
+    assert_ok(kn_models_read(&models, specs, 3, c.tuples, NULL, NULL, err));
     assert_true(models->needs == KN_NEEDS_POPULATION && !models->monotone && !models->counts_only);
     assert_ok(kn_models_findings(findings, models, r, NULL, err));
     assert_true(findings[0].worst == 1 && !findings[0].holds && findings[0].worst_class == 1);

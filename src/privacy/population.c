@@ -1,6 +1,6 @@
 /* The population as points over the quasi-identifiers' domains, in a box tree.
  *
- * Cost: reading the file, one sort; a class is then one question to the tree. */
+ * Cost: one sort; a class is then one question to the tree. */
 #include "privacy/population.h"
 
 #include "table/number.h"
@@ -174,37 +174,6 @@ done:
     for (uint32_t q = 0; places != NULL && q < tuples->n_qis; q++) kn_free(places[q]);
     kn_free(places);
     kn_population_free(population);
-    return status;
-}
-
-/* Only the quasi-identifiers are read, with the types that the table's columns have. */
-static void plan_columns(kn_column_plan *plans, const kn_source *source, const kn_tuples *tuples)
-{
-    for (uint32_t c = 0; c < kn_source_n_columns(source); c++) {
-        plans[c] = (kn_column_plan){KN_ROLE_DROPPED, KN_TYPE_AUTO, false};
-        for (uint32_t q = 0; q < tuples->n_qis; q++)
-            if (strcmp(kn_source_column_name(source, c), tuples->domains[q]->name) == 0)
-                plans[c] = (kn_column_plan){KN_ROLE_QUASI, tuples->domains[q]->column->type, false};
-    }
-}
-
-kn_status kn_population_read(kn_population **out, const char *path, const kn_source_options *sources,
-                             const kn_tuples *tuples, kn_pool *pool, kn_error *err)
-{
-    kn_status status = KN_OK;
-    kn_source *source = NULL;
-    kn_column_plan *plans = NULL;
-    kn_table *people = NULL;
-    *out = NULL;
-    KN_TRY(kn_source_open(&source, path, sources, err));
-    KN_NEW(plans, kn_source_n_columns(source));
-    plan_columns(plans, source, tuples);
-    KN_TRY(kn_source_read(&people, source, plans, pool, NULL, err));
-    KN_TRY(kn_population_new(out, people, tuples, err));
-done:
-    kn_source_close(source);
-    kn_free(plans);
-    kn_table_free(people);
     return status;
 }
 

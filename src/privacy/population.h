@@ -1,6 +1,6 @@
 /* A population: the people among whom those of the table hide (k-map, delta-presence).
  *
- * A CSV file with a column of the same name for every quasi-identifier and a row per person. A person lies inside a
+ * A table with a column of the same name for every quasi-identifier and a row per person. A person lies inside a
  * class's cells when each cell covers the person's value:
  *   trees    the value must be a leaf; one that the hierarchy does not know lies inside the root only
  *   ranges   by number or time, so a value that the table lacks lies inside the intervals around it; where order()
@@ -10,16 +10,11 @@
 #ifndef KN_PRIVACY_POPULATION_H
 #define KN_PRIVACY_POPULATION_H
 
-#include "source/source.h"
 #include "classes/box_tree.h"
 #include "classes/tuples.h"
 
 typedef struct kn_population kn_population;
 
-/* `sources`: where tables are and how they are spelled; NULL: a plain file. */
-kn_status kn_population_read(kn_population **out, const char *path, const kn_source_options *sources,
-                             const kn_tuples *tuples, kn_pool *pool, kn_error *err);
-/* The same from a table that is in memory: a column for each QI, found by name. */
 kn_status kn_population_new(kn_population **out, const kn_table *people, const kn_tuples *tuples, kn_error *err);
 void kn_population_free(kn_population *population);
 uint64_t kn_population_size(const kn_population *population);

@@ -41,19 +41,32 @@ static kn_status unknown_model(const char *spec, int n_bytes, kn_error *err)
     return status;
 }
 
+static bool needs_population(const kn_model *model) { return (model->type->needs & KN_NEEDS_POPULATION) != 0; }
+
 /* One population serves all models of a run, because a class has one number of people around it. */
-static kn_status open_population(kn_models *models, const kn_model *model, const kn_tuples *tuples,
-                                 const kn_source_options *sources, kn_pool *pool, kn_error *err)
+static kn_status check_population(const kn_models *models, const kn_model *model, kn_error *err)
 {
     kn_status status = KN_OK;
     const char *path = kn_args_text(&model->args, "population");
     for (const kn_model *other = models->items; other < model; other++)
-        if ((other->type->needs & KN_NEEDS_POPULATION) && strcmp(kn_args_text(&other->args, "population"), path) != 0)
+        if (needs_population(other) && strcmp(kn_args_text(&other->args, "population"), path) != 0)
             KN_FAIL(KN_USAGE, "%s and %s name different population files; one run has one population",
                     other->type->name, model->type->name);
-    if (models->population == NULL) KN_TRY(kn_population_read(&models->population, path, sources, tuples, pool, err));
 done:
     return status;
+}
+
+const char *kn_models_population(const kn_models *models)
+{
+    for (size_t m = 0; m < models->n; m++)
+        if (needs_population(&models->items[m])) return kn_args_text(&models->items[m].args, "population");
+    return NULL;
+}
+
+kn_status kn_models_set_population(kn_models *models, const kn_table *people, const kn_tuples *tuples, kn_error *err)
+{
+    kn_population_free(models->population);
+    return kn_population_new(&models->population, people, tuples, err);
 }
 
 static kn_status model_open(kn_model *model, const char *spec, const kn_tuples *tuples, kn_error *err)
@@ -95,12 +108,6 @@ done:
 kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
                         kn_error *err)
 {
-    return kn_models_read(out, specs, n_specs, tuples, NULL, NULL, err);
-}
-
-kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
-                         const kn_source_options *sources, kn_pool *pool, kn_error *err)
-{
     kn_status status = KN_OK;
     kn_models *models = NULL;
     *out = NULL;
@@ -112,7 +119,7 @@ kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_spe
         kn_model *model = &models->items[models->n++];
         KN_TRY(model_open(model, specs[i], tuples, err));
         const kn_privacy *type = model->type;
-        if (type->needs & KN_NEEDS_POPULATION) KN_TRY(open_population(models, model, tuples, sources, pool, err));
+        if (needs_population(model)) KN_TRY(check_population(models, model, err));
         models->needs |= type->needs;
         models->monotone = models->monotone && type->monotone;
         models->counts_only = models->counts_only && type->counts_only;

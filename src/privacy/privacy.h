@@ -85,9 +85,10 @@ const kn_privacy *kn_privacy_find(const char *name);
  * is one sensitive column. */
 kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
                         kn_error *err);
-/* The same; populations are found and read so, on this pool. Both may be NULL. */
-kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
-                         const struct kn_source_options *sources, kn_pool *pool, kn_error *err);
+/* The name of the population that the models need, as their parameters say it; NULL: none. Whoever reads tables hands
+ * it over before the models are asked anything. */
+const char *kn_models_population(const kn_models *models);
+kn_status kn_models_set_population(kn_models *models, const kn_table *people, const kn_tuples *tuples, kn_error *err);
 void kn_models_free(kn_models *models);
 /* Whether a class may be released. For models that need a population `counts->n_population` must be set. */
 bool kn_models_hold(const kn_models *models, const kn_class_counts *counts);

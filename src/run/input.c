@@ -3,6 +3,7 @@
 
 #include "hierarchy/build.h"
 #include "hierarchy/builders.h"
+#include "run/people.h"
 #include "run/hierarchy_table.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
  * how large the search is, and roughly what it will cost. */
 #include "base/json_writer.h"
 #include "hierarchy/build.h"
+#include "run/people.h"
 #include "run/hierarchy_table.h"
 #include "run/input.h"
 #include "run/jobs.h"

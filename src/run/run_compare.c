@@ -6,6 +6,7 @@
 #include "report/compare.h"
 #include "risk/risk.h"
 #include "run/input.h"
+#include "run/people.h"
 #include "run/jobs.h"
 #include "run/result.h"
 

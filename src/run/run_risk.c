@@ -3,9 +3,9 @@
  * A release has intervals, sets and labels where the original has values, and no identifiers: so the columns are taken
  * by name, types are whatever the cells look like, and hierarchies serve the attack only. */
 #include "base/param.h"
-#include "privacy/population.h"
 #include "hierarchy/build.h"
 #include "report/report_data.h"
+#include "run/people.h"
 #include "run/hierarchy_table.h"
 #include "run/input.h"
 #include "run/jobs.h"
