@@ -7,7 +7,7 @@
  *
  * One JSON line per run: fastest and median search seconds, wall and CPU (from the tuples to the answer), encode
  * seconds, nodes looked at, the loss reached, the bound, peak bytes of the search. */
-#include "engine/lattice/all_nodes.h"
+#include "engine/lattice/walk.h"
 #include "base/rng.h"
 #include "hierarchy/build.h"
 #include "source/csv/csv_read.h"
@@ -159,8 +159,8 @@ static kn_status look_at_all(kn_answer *answer, const kn_task *task, kn_error *e
     kn_full_domain *domain = NULL;
     seen s = {{0}, {0}};
     for (int i = 0; i < 64; i++) s.least[i] = INFINITY;
-    KN_TRY(kn_full_domain_new(&domain, task, 9, err));
-    KN_TRY(kn_all_nodes(domain, NULL, look, &s, err));
+    KN_TRY(kn_full_domain_new(&domain, task, KN_MOST_COMBOS, err));
+    KN_TRY(kn_each_node(domain, false, look, &s, err));
     answer->bound = INFINITY;
     for (int i = 0; i < 64; i++) {
         answer->n_nodes += s.n[i];

@@ -267,8 +267,7 @@ static void assert_sure_below(const kn_block_lattice *b, const kn_node *nodes, u
     for (uint32_t c = 0; c <= combo; c++)
         for (uint32_t v = 0; v <= variant; v++)
             if ((b->above[c] >> combo & 1) && (v & ~variant) == 0)
-                assert_true(nodes[combo * KN_LATTICE_LANES + variant].n_sure <=
-                            nodes[c * KN_LATTICE_LANES + v].n_suppressed);
+                assert_true(nodes[combo << b->n_riders | variant].n_sure <= nodes[c << b->n_riders | v].n_suppressed);
 }
 
 /* Every set of blocks, rolled up from the base, in both manners; then the same from the blocks one step below. */
@@ -276,14 +275,12 @@ static void check_every_block(problem *p, uint32_t max_combos)
 {
     kn_full_domain *domain;
     kn_evaluator *evaluator;
-    kn_block_roller *roller;
-    kn_blocks blocks = {0}, again = {0};
+    kn_batch blocks = {0}, again = {0};
     uint32_t levels[16], n_nodes = 0;
     assert_ok(kn_full_domain_new(&domain, &p->task, max_combos, err));
     assert_true(domain->blocks != NULL || p->tuples->n_repeats > 0);
     if (domain->blocks == NULL) goto done;
     assert_ok(kn_evaluator_new(&evaluator, domain, NULL, err));
-    assert_ok(kn_block_roller_new(&roller, domain->blocks, NULL, err));
     least_levels(levels, domain->lattice);
     do {
         bool first = true; /* of the nodes that share the outer levels */
@@ -299,17 +296,17 @@ static void check_every_block(problem *p, uint32_t max_combos)
         for (uint32_t d = 0; d < domain->blocks->n_outer; d++)
             lower[domain->blocks->outer[d]] -=
                 lower[domain->blocks->outer[d]] > domain->lattice->columns[domain->blocks->outer[d]].min_level;
-        assert_ok(kn_blocks_roll(&again, &domain->blocks->base, lower, roller, err));
-        assert_ok(kn_blocks_roll(&blocks, &again, levels, roller, err));
-        kn_evaluate_blocks(stepped, evaluator, &blocks, false);
-        assert_ok(kn_blocks_roll(&blocks, &domain->blocks->base, levels, roller, err));
-        kn_evaluate_blocks(plain, evaluator, &blocks, false);
-        kn_evaluate_blocks(full, evaluator, &blocks, true);
+        assert_ok(kn_batch_roll(&again, &domain->base, lower, evaluator, err));
+        assert_ok(kn_batch_roll(&blocks, &again, levels, evaluator, err));
+        assert_ok(kn_evaluate(stepped, NULL, evaluator, &blocks, false, err));
+        assert_ok(kn_batch_roll(&blocks, &domain->base, levels, evaluator, err));
+        assert_ok(kn_evaluate(plain, NULL, evaluator, &blocks, false, err));
+        assert_ok(kn_evaluate(full, NULL, evaluator, &blocks, true, err));
         for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
             for (uint32_t v = 0; v < 1u << domain->blocks->n_riders; v++, n_nodes++) {
-                uint32_t at[16], i = c * KN_LATTICE_LANES + v;
+                uint32_t at[16], i = c << domain->blocks->n_riders | v;
                 bool released;
-                kn_block_levels(at, domain->blocks, &blocks, c, v);
+                kn_batch_node_levels(at, domain, &blocks, i);
                 kn_node expected = recount(p, at, &released);
                 assert_same_node(&full[i], &expected, released);
                 assert_true(plain[i].loss == full[i].loss && plain[i].n_suppressed == full[i].n_suppressed);
@@ -319,9 +316,8 @@ static void check_every_block(problem *p, uint32_t max_combos)
             }
     } while (next_levels(domain->lattice, levels));
     assert_true(n_nodes == domain->lattice->n_nodes);
-    kn_blocks_free(&blocks);
-    kn_blocks_free(&again);
-    kn_block_roller_free(roller);
+    kn_batch_free(&blocks, domain);
+    kn_batch_free(&again, domain);
     kn_evaluator_free(evaluator);
 done:
     kn_full_domain_free(domain);
@@ -451,19 +447,19 @@ static void blocks_carry_several_sensitive_columns(void **state)
 }
 
 /* Rolls up column after column, the outermost first, as searches do. */
-static void roll_stepwise(kn_node *nodes, kn_blocks steps[2], const kn_full_domain *domain, const uint32_t *levels,
+static void roll_stepwise(kn_node *nodes, kn_batch steps[2], const kn_full_domain *domain, const uint32_t *levels,
                           kn_evaluator *evaluator)
 {
     uint32_t at[16], last = 0;
-    const kn_blocks *from = &domain->blocks->base;
+    const kn_batch *from = &domain->base;
     least_levels(at, domain->lattice);
     for (uint32_t d = 0; d < domain->blocks->n_outer; d++) {
         at[domain->blocks->outer[d]] = levels[domain->blocks->outer[d]];
-        assert_ok(kn_blocks_roll(&steps[last], from, at, kn_evaluator_block_roller(evaluator), err));
+        assert_ok(kn_batch_roll(&steps[last], from, at, evaluator, err));
         from = &steps[last];
         last = 1 - last;
     }
-    kn_evaluate_blocks(nodes, evaluator, from, false);
+    assert_ok(kn_evaluate(nodes, NULL, evaluator, from, false, err));
 }
 
 static void large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads(void **state)
@@ -479,7 +475,7 @@ static void large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads(void 
         p.task.pool = pool;
         kn_full_domain *domain;
         kn_evaluator *alone, *together;
-        kn_blocks steps[2] = {{0}};
+        kn_batch steps[2] = {0};
         uint32_t levels[16];
         assert_ok(kn_full_domain_new(&domain, &p.task, 4, err));
         assert_non_null(domain->blocks);
@@ -494,21 +490,18 @@ static void large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads(void 
             }
             roll_stepwise(serial, steps, domain, levels, alone);
             roll_stepwise(threads, steps, domain, levels, together);
-            for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
-                for (uint32_t v = 0; v < 1u << domain->blocks->n_riders; v++) {
-                    const kn_node *a = &serial[c * KN_LATTICE_LANES + v], *b = &threads[c * KN_LATTICE_LANES + v];
-                    assert_true(a->units == b->units && a->n_suppressed == b->n_suppressed && a->loss == b->loss);
-                }
+            for (uint32_t i = 0; i < kn_batch_nodes(domain); i++) {
+                const kn_node *a = &serial[i], *b = &threads[i];
+                assert_true(a->units == b->units && a->n_suppressed == b->n_suppressed && a->loss == b->loss);
+            }
             assert_ok(kn_evaluate_levels(&node, try % 2 == 0 ? alone : together, levels, err));
             bool found = false;
-            for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
-                for (uint32_t v = 0; v < 1u << domain->blocks->n_riders; v++)
-                    found = found || (serial[c * KN_LATTICE_LANES + v].units == node.units &&
-                                      serial[c * KN_LATTICE_LANES + v].n_suppressed == node.n_suppressed);
+            for (uint32_t i = 0; i < kn_batch_nodes(domain); i++)
+                found = found || (serial[i].units == node.units && serial[i].n_suppressed == node.n_suppressed);
             assert_true(found);
         }
-        kn_blocks_free(&steps[0]);
-        kn_blocks_free(&steps[1]);
+        kn_batch_free(&steps[0], domain);
+        kn_batch_free(&steps[1], domain);
         kn_evaluator_free(alone);
         kn_evaluator_free(together);
         kn_full_domain_free(domain);
@@ -882,7 +875,7 @@ static void the_table_of_nodes_prices_sensitive_values_of_any_number(void **stat
         static const char *const models[] = {"k-anonymity:k=3", "k-anonymity:k=9 l-diversity:l=2",
                                              "k-anonymity:k=2 t-closeness:t=0.4,distance=equal"};
         set_goal(&p, models[i % 3], "pmi");
-        assert_true(kn_figures_by_blocks(p.objective) == cases[i / 3].listed);
+        assert_true(kn_prices_by_blocks(p.objective) == cases[i / 3].listed);
         check_losses(&p);
         free_problem(&p);
     }
@@ -908,7 +901,7 @@ static void under_models_of_sensitive_values_the_table_of_nodes_takes_one_pass(v
     assert_ok(kn_objective_new(&lm, "lm", p.tuples, err));
     assert_ok(kn_full_domain_new(&domain, &p.task, 9, err));
     ticker.n_ticks = 0;
-    assert_ok(kn_all_nodes(domain, NULL, ignore_node, NULL, err));
+    assert_ok(kn_each_node(domain, false, ignore_node, NULL, err));
     size_t n_ticks = ticker.n_ticks;
     ticker.n_ticks = 0;
     assert_ok(kn_lattice_table_new(&table, &p.task, (const kn_objective *const *)&lm, 1, 100000, err));
@@ -920,38 +913,64 @@ static void under_models_of_sensitive_values_the_table_of_nodes_takes_one_pass(v
     free_problem(&p);
 }
 
-static void wide_vectors_give_the_same_figures(void **state)
+/* Nodes and losses of all measures, by level vector, the first column counting fastest. */
+typedef struct all_figures {
+    const kn_full_domain *domain;
+    kn_node *nodes;
+    double *losses;
+} all_figures;
+
+static kn_status keep_node(void *context, const kn_node *node, const double *losses, const uint32_t *levels,
+                           unsigned worker, kn_error *err)
+{
+    all_figures *all = context;
+    const kn_full_domain *domain = all->domain;
+    size_t at = 0, stride = 1;
+    for (uint32_t q = 0; q < domain->task->tuples->n_qis; q++) {
+        const kn_lattice_column *column = &domain->lattice->columns[q];
+        at += (levels[q] - column->min_level) * stride;
+        stride *= column->max_level - column->min_level + 1;
+    }
+    all->nodes[at] = *node;
+    memcpy(all->losses + at * domain->n_prices, losses, domain->n_prices * sizeof *losses);
+    return KN_OK;
+}
+
+static void batches_of_many_nodes_give_the_same_figures_as_batches_of_one(void **state)
 {
     kn_rng rng = kn_rng_new(19, 0);
     for (int round = 0; round < 60; round++) {
         problem p;
         kn_objective *objectives[64], *by_blocks[64];
-        kn_full_domain *domain;
-        kn_figures *figures;
-        kn_block_figures *scan;
-        kn_node nodes[2][KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
-        double losses[2][KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES * 64];
+        all_figures all[2];
         random_problem(&p, &rng, 1 + kn_rng_below(&rng, 300), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4),
                        round % 3 == 0 ? LOCAL_PERSONS : NO_PERSONS, round % 2 == 0);
         static const char *const models[] = {"k-anonymity:k=1", "k-anonymity:k=2 l-diversity:l=2", "k-anonymity:k=3"};
         if (!try_goal(&p, models[round % 3], "cm")) set_goal(&p, "k-anonymity:k=2", "cm");
         size_t n = all_objectives(objectives, &p), n_by_blocks = 0;
         for (size_t m = 0; m < n; m++)
-            if (kn_figures_by_blocks(objectives[m])) by_blocks[n_by_blocks++] = objectives[m];
-        assert_ok(kn_full_domain_new(&domain, &p.task, 1 + kn_rng_below(&rng, 12), err));
-        assert_ok(kn_figures_new(&figures, domain, (const kn_objective *const *)by_blocks, n_by_blocks, err));
-        assert_ok(kn_block_figures_new(&scan, figures, err));
-        memset(nodes, 0, sizeof nodes);
-        memset(losses, 0, sizeof losses);
-        for (int vectors = 0; vectors < 2; vectors++) {
-            kn_block_figures_use_vectors(scan, vectors);
-            kn_figures_of_blocks(nodes[vectors], losses[vectors], scan, &domain->blocks->base);
+            if (kn_prices_by_blocks(objectives[m])) by_blocks[n_by_blocks++] = objectives[m];
+        for (uint32_t i = 0; i < 2; i++) {
+            kn_full_domain *domain;
+            assert_ok(kn_full_domain_new_for(&domain, &p.task, (const kn_objective *const *)by_blocks, n_by_blocks,
+                                             i * (1 + kn_rng_below(&rng, 12)), err));
+            assert_true((domain->blocks != NULL) == (i == 1));
+            all[i] = (all_figures){domain, calloc((size_t)domain->lattice->n_nodes, sizeof(kn_node)),
+                                   calloc((size_t)domain->lattice->n_nodes * n_by_blocks, sizeof(double))};
+            assert_ok(kn_each_node(domain, true, keep_node, &all[i], err));
         }
-        assert_memory_equal(nodes[0], nodes[1], sizeof nodes[0]);
-        assert_memory_equal(losses[0], losses[1], sizeof losses[0]);
-        kn_block_figures_free(scan);
-        kn_figures_free(figures);
-        kn_full_domain_free(domain);
+        for (size_t node = 0; node < (size_t)all[0].domain->lattice->n_nodes; node++) {
+            assert_same_node(&all[1].nodes[node], &all[0].nodes[node], true);
+            assert_true(all[1].nodes[node].n_sure >= all[0].nodes[node].n_sure);
+            for (size_t m = 0; m < n_by_blocks; m++)
+                assert_same_loss(by_blocks[m]->type->name, all[1].losses[node * n_by_blocks + m],
+                                 all[0].losses[node * n_by_blocks + m]);
+        }
+        for (int i = 0; i < 2; i++) {
+            kn_full_domain_free((kn_full_domain *)all[i].domain);
+            free(all[i].nodes);
+            free(all[i].losses);
+        }
         for (size_t m = 0; m < n; m++) kn_objective_free(objectives[m]);
         free_problem(&p);
     }
@@ -1920,7 +1939,7 @@ int main(void)
         cmocka_unit_test(columns_of_many_values_are_priced_by_sensitive_value_too),
         cmocka_unit_test(the_table_of_nodes_prices_wildcards_as_they_are_released),
         cmocka_unit_test(under_models_of_sensitive_values_the_table_of_nodes_takes_one_pass),
-        cmocka_unit_test(wide_vectors_give_the_same_figures),
+        cmocka_unit_test(batches_of_many_nodes_give_the_same_figures_as_batches_of_one),
         cmocka_unit_test(the_table_of_nodes_survives_failing_memory),
         cmocka_unit_test(the_table_of_nodes_is_the_same_for_any_threads_and_memory),
         cmocka_unit_test(the_best_nodes_are_listed_and_an_early_end_has_a_true_bound),

@@ -4,16 +4,16 @@
  * row could be anything. Monotone, uniform in a class. */
 #include "measure/measure.h"
 
-static double cell_factor(const kn_domain *domain, const kn_cell *cell, const kn_set_pool *sets)
+static double price_row(const void *state, const kn_tuples *tuples, uint32_t q, const kn_cell *cell, uint32_t value)
 {
-    return kn_cell_size(cell, domain, sets);
+    return kn_cell_size(cell, tuples->domains[q], NULL);
 }
 
 static double price_class(const void *state, const kn_tuples *tuples, const kn_class_counts *counts,
                           const kn_cell *cells, const kn_set_pool *sets, bool suppressed)
 {
     double product = 1;
-    for (uint32_t q = 0; q < tuples->n_qis; q++) product *= cell_factor(tuples->domains[q], &cells[q], sets);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) product *= kn_cell_size(&cells[q], tuples->domains[q], sets);
     return product * (double)counts->n_rows;
 }
 
@@ -29,6 +29,7 @@ const kn_measure kn_measure_am = {
     .monotone = true,
     .uniform = true,
     .price_class = price_class,
-    .cell_factor = cell_factor,
+    .price_row = price_row,
+    .product = true,
     .finish = finish,
 };

@@ -79,8 +79,6 @@ static void price_values(double *prices, const void *opaque, const kn_value_lane
     else entropies(prices, opaque, classes);
 }
 
-static uint32_t column_of(const void *opaque) { return ((const state *)opaque)->column; }
-
 static double finish(const void *opaque, const kn_release *release, double sum)
 {
     uint32_t n_classes = release->n_classes + (release->n_suppressed > 0);
@@ -100,7 +98,6 @@ const kn_measure kn_measure_average_diversity = {
     .prepare = prepare,
     .discard = discard,
     .price_class = price_class,
-    .column = column_of,
     .price_values = price_values,
     .finish = finish,
 };

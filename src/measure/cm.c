@@ -48,10 +48,6 @@ static void price_values(double *prices, const void *state, const kn_value_lanes
     }
 }
 
-static uint32_t column_of(const void *state) { return *(const uint32_t *)state; }
-
-static double suppression_bound(const kn_tuples *tuples, uint64_t n_rows) { return (double)n_rows; }
-
 static const kn_param params[] = {KN_CLASS_COLUMN_PARAM};
 
 const kn_measure kn_measure_cm = {
@@ -65,7 +61,6 @@ const kn_measure kn_measure_cm = {
     .prepare = prepare,
     .discard = kn_free,
     .price_class = price_class,
-    .column = column_of,
     .price_values = price_values,
-    .suppression_bound = suppression_bound,
+    .suppression_bounds = true,
 };

@@ -10,13 +10,6 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
     return (double)counts->n_rows * (suppressed ? (double)tuples->n_rows : (double)counts->n_rows);
 }
 
-static double price_sizes(uint64_t n_classes, uint64_t squares) { return (double)squares; }
-
-static double suppression_bound(const kn_tuples *tuples, uint64_t n_rows)
-{
-    return (double)n_rows * (double)tuples->n_rows;
-}
-
 const kn_measure kn_measure_dm = {
     .name = "dm",
     .summary = "sum over classes of rows squared, plus n for a suppressed row",
@@ -24,6 +17,6 @@ const kn_measure kn_measure_dm = {
     .monotone = true,
     .uniform = true,
     .price_class = price_class,
-    .price_sizes = price_sizes,
-    .suppression_bound = suppression_bound,
+    .by_size = (const double[]){0, 1},
+    .suppression_bounds = true,
 };

@@ -1,7 +1,7 @@
 /* The registry of measures; a measure made ready for one table; the loss of a finished release.
  *
  * A suppressed row pays the price of the whole domain in every column, whether it stays in the file or was removed. */
-#include "measure/measure.h"
+#include "measure/class_column.h"
 
 #include "base/hash.h"
 
@@ -106,6 +106,8 @@ kn_status kn_objective_new(kn_objective **out, const char *spec, const kn_tuples
                          spec[n_bytes] == ':' ? spec + n_bytes + 1 : "", err));
     if ((type->needs & KN_MEASURE_NEEDS_CLASS_COLUMN) && tuples->n_sensitive == 0)
         KN_FAIL(KN_USAGE, "measure %s needs a sensitive column, and the table has none", type->name);
+    if (type->needs & KN_MEASURE_NEEDS_CLASS_COLUMN)
+        KN_TRY(kn_class_column(&objective->column, tuples, &objective->args, err));
     if (type->prepare != NULL) KN_TRY(type->prepare(&objective->state, tuples, &objective->args, err));
     if (type->per_cell) {
         double cells = kn_tuples_weight(tuples) * tuples->n_rows;

@@ -58,23 +58,21 @@ typedef struct kn_measure {
     /* Price of a class (all its rows together); `cells` its n_qis cells. `suppressed`: the class of suppressed rows. */
     double (*price_class)(const void *state, const kn_tuples *tuples, const kn_class_counts *counts,
                           const kn_cell *cells, const kn_set_pool *sets, bool suppressed);
-    /* Class measures that look at the sizes of classes only: the sum of price_class over n_classes classes whose rows
-     * squared add up to `squares`. NULL: there is more to them. */
-    double (*price_sizes)(uint64_t n_classes, uint64_t squares);
-    /* Class measures that are a class's rows times a product over the columns: the factor of one cell. NULL: they are
-     * not. */
-    double (*cell_factor)(const kn_domain *domain, const kn_cell *cell, const kn_set_pool *sets);
-    /* Class measures that look at one sensitive column: its number among tuples->sensitive. Those that look at nothing
-     * else but its values in the class have price_values, those that are a sum over rows and columns price_value. */
-    uint32_t (*column)(const void *state);
-    /* price_class of classes that are released, given as kn_value_lanes: prices[class] of those asked for. */
+    /* Class measures that look at the sizes of classes only: what a released class costs, and each of its rows squared.
+     * NULL: there is more to them. */
+    const double *by_size;
+    /* Class measures: every release loses at least the price of its suppressed rows, which depends on their number
+     * only. */
+    bool suppression_bounds;
+    /* Two ways in which engines that price millions of classes ask class measures, where they can answer; otherwise
+     * NULL. Those that look at nothing but the values of objective->column in the class: price_class of classes that
+     * are released, given as kn_value_lanes: prices[class] of those asked for. */
     void (*price_values)(double *prices, const void *state, const kn_value_lanes *classes);
-    /* The price of one row with this sensitive value in this cell of QI q, the column's weight included, not below
-     * zero; suppressed rows have the whole domain. */
-    double (*price_value)(const void *state, const kn_tuples *tuples, uint32_t q, const kn_cell *cell, uint32_t value);
-    /* Class measures: what every release loses at least that suppresses at least n_rows rows. NULL: nothing is known.
-     */
-    double (*suppression_bound)(const kn_tuples *tuples, uint64_t n_rows);
+    /* Those that are a sum over rows and columns: the price of one row with this value of objective->column in this
+     * cell of QI q, the column's weight included, not below zero; suppressed rows have the whole domain. With `product`
+     * a row costs the product over the columns instead, whatever its value. */
+    double (*price_row)(const void *state, const kn_tuples *tuples, uint32_t q, const kn_cell *cell, uint32_t value);
+    bool product;
     kn_status (*price_release)(double *loss, const void *state, const kn_release *release, kn_pool *pool,
                                kn_error *err);
     /* class measures: what turns the sum into the reported figure (NULL: the sum itself) */
@@ -99,6 +97,7 @@ typedef struct kn_objective {
     double discount;     /* sum of the value discounts of all rows, weighted */
     double **node_price; /* cell measures: [q][node] for TREE domains, weight included; NULL for the others */
     double *root_price;  /* cell measures: [q] price of the whole domain, weight included: what a suppressed row pays */
+    uint32_t column;     /* the one that a measure looks at which needs a class column, among tuples->sensitive */
 } kn_objective;
 
 const kn_measure *const *kn_measure_all(size_t *n);

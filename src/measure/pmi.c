@@ -19,12 +19,10 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
     return kn_private_information_class(state, tuples, counts, cells, sets);
 }
 
-static double price_value(const void *state, const kn_tuples *tuples, uint32_t q, const kn_cell *cell, uint32_t value)
+static double price_row(const void *state, const kn_tuples *tuples, uint32_t q, const kn_cell *cell, uint32_t value)
 {
     return tuples->domains[q]->weight * kn_private_information_value(state, tuples, q, cell, value);
 }
-
-static uint32_t column_of(const void *state) { return ((const kn_private_information *)state)->column; }
 
 static double finish(const void *state, const kn_release *release, double sum)
 {
@@ -44,7 +42,6 @@ const kn_measure kn_measure_pmi = {
     .prepare = prepare,
     .discard = discard,
     .price_class = price_class,
-    .column = column_of,
-    .price_value = price_value,
+    .price_row = price_row,
     .finish = finish,
 };

@@ -7,10 +7,6 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
     return suppressed ? (double)counts->n_rows : 0;
 }
 
-static double price_sizes(uint64_t n_classes, uint64_t squares) { return 0; }
-
-static double suppression_bound(const kn_tuples *tuples, uint64_t n_rows) { return (double)n_rows; }
-
 const kn_measure kn_measure_suppressed_rows = {
     .name = "suppressed-rows",
     .summary = "rows suppressed or removed",
@@ -18,6 +14,6 @@ const kn_measure kn_measure_suppressed_rows = {
     .monotone = true,
     .uniform = true,
     .price_class = price_class,
-    .price_sizes = price_sizes,
-    .suppression_bound = suppression_bound,
+    .by_size = (const double[]){0, 0},
+    .suppression_bounds = true,
 };

@@ -1,20 +1,14 @@
-/* What the full-domain searches share: the lattice of a task with its prices. What a node is worth: evaluator.h.
- *
- * Loss. Under a cell measure a node costs the sum, over columns, of the table's price at that level, plus what the
- * suppressed rows pay more: the root's price less the price of their cells. The first part is a table lookup, the
- * second touches suppressed classes only. Prices are whole multiples of a small unit (kn_full_domain.unit), so sums do
- * not depend on the order of the classes: the same node has the same loss on any path, thread count and memory, and
- * "best" means best in these units (about 1e-11 of a cell's price or finer). Class measures are summed over the
- * classes; whole measures get the release that recoding would make.
+/* What the full-domain searches share: the lattice of a task with the prices of its measures. What nodes are worth:
+ * evaluator.h.
  *
  * Order. A node is better than another with a smaller loss; then with fewer suppressed rows; then with the
  * lexicographically smaller level vector, in QI order. */
 #ifndef KN_ENGINE_LATTICE_FULL_DOMAIN_H
 #define KN_ENGINE_LATTICE_FULL_DOMAIN_H
 
-#include "search/search.h"
 #include "engine/lattice/lattice_blocks.h"
-#include "engine/lattice/lattice_walk.h"
+#include "engine/lattice/prices.h"
+#include "search/search.h"
 
 /* What one node is worth. */
 typedef struct kn_node {
@@ -29,49 +23,60 @@ typedef struct kn_node {
     double loss;        /* as reported; NAN for an infeasible node under a whole measure */
 } kn_node;
 
+/* What one roll-up gives: the classes of a node, or, in blocks, those of all nodes that share the levels of the outer
+ * columns. Zero-initialise it; reuse keeps the memory. */
+typedef struct kn_batch {
+    kn_groups groups; /* of a domain without blocks ... */
+    kn_blocks blocks; /* ... and of one with them */
+} kn_batch;
+
 typedef struct kn_full_domain {
     const kn_task *task;
     kn_lattice *lattice;
-    const kn_objective *objective; /* whose prices these are; NULL: not a cell measure */
-    uint32_t *order, n_order;      /* all columns, outermost first */
-    kn_cell *root;                 /* [q]: what a suppressed row has there */
-    double unit;  /* cell measures: prices are multiples of it. Class measures: losses are rounded to it */
+    uint32_t *order, n_order; /* all columns, outermost first */
+    kn_cell *root;            /* [q]: what a suppressed row has there */
+    uint32_t n_prices;        /* measures that nodes are priced by; the first one is the loss of a node */
+    kn_prices *prices;
+    kn_block_lattice *blocks;    /* NULL where blocks cannot serve */
+    kn_batch base;               /* the most specific node; borrowed from lattice or blocks */
+    uint32_t n_outer, *outer;    /* the columns whose levels a batch has; what is rolled up, outermost first */
+    bool upward_closed;          /* what generalizes a feasible node is feasible */
+    int64_t **table_sum, ***gap; /* of the first measure where it is a sum over cells; otherwise NULL */
+    bool monotone_prices;        /* of it */
     bool bounded; /* a feasible node loses at least the table's price (class measures: 0) plus least_more plus, where
                      prices are monotone, the sure_units of any node above it */
-    int64_t least_more;   /* where they are not: suppressed rows pay at least this more than their cells, in all; not
-                             above 0 */
-    int64_t **table_sum;  /* [q][level]: price of the whole table at that level, in units */
-    int64_t ***gap;       /* [q][level][position]: root's price less the position's */
-    int64_t root_sum;     /* price of a suppressed row */
-    bool monotone_prices; /* cell measures: no value gets cheaper by generalizing it */
-    bool upward_closed;   /* what generalizes a feasible node is feasible */
-    kn_block_lattice *blocks;   /* NULL where blocks cannot serve */
-    int64_t *inner_gap;         /* blocks: [combo << n_inner_bits | inner at the combo's levels]; cell measures only */
-    struct kn_figures *figures; /* blocks under a class measure: node_figures.h */
+    int64_t least_more; /* where they are not: suppressed rows pay at least this more than their cells, in all; not
+                           above 0 */
 } kn_full_domain;
 
-/* `max_combos`: 0: no blocks, the lattice has its base. Otherwise blocks where models and measure allow it, with at
- * most that many combos; the lattice has its base only where they do not. */
+/* Blocks where models and measures allow it, with at most so many combos; 0: none, a batch is one node. */
+enum { KN_MOST_COMBOS = 9 };
+/* Under the task's objective. */
 kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t max_combos, kn_error *err);
-/* The prices of another cell measure: levels, table_sum, gap, unit and root_sum only. */
-kn_status kn_full_domain_new_prices(kn_full_domain **out, const kn_task *task, const kn_objective *objective,
-                                    kn_error *err);
+/* Under these measures instead; without any, nodes have no loss. */
+kn_status kn_full_domain_new_for(kn_full_domain **out, const kn_task *task, const kn_objective *const *objectives,
+                                 size_t n_objectives, uint32_t max_combos, kn_error *err);
 void kn_full_domain_free(kn_full_domain *domain);
 
-/* The level vector of a node that blocks answer for: see kn_evaluate_blocks. */
-void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,
-                     uint32_t variant);
+/* Nodes of a batch, each with its level vector; whose levels of the outer columns are batch_levels. */
+uint32_t kn_batch_nodes(const kn_full_domain *domain);
+void kn_batch_node_levels(uint32_t *levels, const kn_full_domain *domain, const kn_batch *batch, uint32_t node);
+const uint32_t *kn_batch_levels(const kn_full_domain *domain, const kn_batch *batch);
+uint32_t kn_batch_size(const kn_full_domain *domain, const kn_batch *batch); /* classes, or entries of blocks */
+size_t kn_batch_bytes(const kn_full_domain *domain, const kn_batch *batch);
+void kn_batch_free(kn_batch *batch, const kn_full_domain *domain); /* what it holds, not the struct */
 /* The columns as they are rolled up, the first one first. */
 void kn_full_domain_roll_order(uint32_t *columns, const kn_full_domain *domain);
+/* Class measures: the loss in units, and what the surely suppressed rows cost at least. */
+void kn_full_domain_class_units(kn_node *node, const kn_full_domain *domain);
 
 /* Negative when (a, a_levels) is better. */
 int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b, const uint32_t *b_levels,
                     uint32_t n_qis);
-
 /* The most units that may come to the same loss as these, because a loss has 53 bits: nodes within them are ranked as
  * equal. */
 static inline int64_t kn_units_tied(int64_t units) { return units + (units > 0 ? units >> 51 : 0); }
-/* Reported loss of a sum in units (cell measures). */
+/* Reported loss of a sum in units under the first measure. */
 double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum);
 /* The answer for a level vector. */
 kn_status kn_full_domain_answer(kn_answer *answer, const kn_full_domain *domain, const uint32_t *levels, kn_error *err);

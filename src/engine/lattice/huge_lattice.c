@@ -29,7 +29,7 @@ typedef struct huge {
     kn_sweep_result *result;
     uint32_t n_qis;
     uint32_t *levels, *trial;
-    kn_groups rolled;
+    kn_batch rolled;
     uint64_t work, effort;
     kn_rng rng;
     uint32_t *columns; /* scratch, and ... */
@@ -66,11 +66,10 @@ static kn_status tick(huge *h, kn_error *err)
 static kn_status look_at(kn_node *node, huge *h, const uint32_t *levels, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_groups *base = &h->lattice->base;
     KN_TRY(tick(h, err));
-    KN_TRY(kn_groups_roll(&h->rolled, base, levels, kn_evaluator_roller(h->evaluator), err));
-    KN_TRY(kn_evaluate(node, h->evaluator, &h->rolled, err));
-    h->work += ROLL_WORK * (uint64_t)base->n;
+    KN_TRY(kn_batch_roll(&h->rolled, &h->domain->base, levels, h->evaluator, err));
+    KN_TRY(kn_evaluate(node, NULL, h->evaluator, &h->rolled, false, err));
+    h->work += ROLL_WORK * (uint64_t)h->lattice->base.n;
     h->result->n_nodes++;
     kn_ranking_offer(h->ranking, node, levels);
 done:
@@ -457,7 +456,7 @@ done:
     kn_free(h.near_columns);
     kn_free(h.near_least);
     kn_free(h.least);
-    kn_groups_free(&h.rolled, domain->lattice);
+    kn_batch_free(&h.rolled, domain);
     kn_evaluator_free(h.evaluator);
     kn_free(h.columns);
     kn_free(h.levels);

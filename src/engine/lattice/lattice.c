@@ -14,6 +14,7 @@
 #include "base/lanes.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,7 +235,7 @@ done:
     return status;
 }
 
-static kn_status make_base(kn_lattice *lattice, kn_error *err)
+kn_status kn_lattice_add_base(kn_lattice *lattice, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_groups raw = {0};
@@ -264,7 +265,7 @@ kn_status kn_lattice_new(kn_lattice **out, const kn_tuples *tuples, unsigned fla
     }
     KN_TRY(place_fields(lattice, flags & KN_LATTICE_WIDE, err));
     KN_TRY(place_counts(lattice, flags & KN_LATTICE_HISTOGRAMS, flags & KN_LATTICE_SPARSE, err));
-    if (!(flags & KN_LATTICE_NO_BASE)) KN_TRY(make_base(lattice, err));
+    if (!(flags & KN_LATTICE_NO_BASE)) KN_TRY(kn_lattice_add_base(lattice, err));
     *out = lattice;
     lattice = NULL;
 done:
@@ -288,6 +289,30 @@ void kn_lattice_free(kn_lattice *lattice)
     kn_free(lattice->columns);
     kn_free(lattice->dense_at);
     kn_free(lattice);
+}
+
+kn_status kn_lattice_order(uint32_t **order, uint32_t *n_order, const kn_lattice *lattice, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = lattice->tuples;
+    double *entropy = NULL;
+    *n_order = 0;
+    *order = NULL;
+    KN_NEW(*order, (size_t)tuples->n_qis + 1);
+    KN_NEW(entropy, tuples->n_qis);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        const kn_domain *domain = tuples->domains[q];
+        for (uint32_t code = 0; code < domain->n_codes; code++) {
+            double share = (double)kn_domain_code_rows(domain, code) / (tuples->n_rows > 0 ? tuples->n_rows : 1);
+            if (share > 0) entropy[q] -= share * log2(share);
+        }
+        uint32_t at = (*n_order)++;
+        for (; at > 0 && entropy[(*order)[at - 1]] < entropy[q]; at--) (*order)[at] = (*order)[at - 1];
+        (*order)[at] = q;
+    }
+done:
+    kn_free(entropy);
+    return status;
 }
 
 /* --- Roll-up --------------------------------------------------------------------------------------------------- */

@@ -5,10 +5,10 @@
  * one hash insert per group. Codes stand in pre-order of their tree, each column has a fixed field of bits in the key,
  * and the field holds the position of the tree's node among the nodes of its level that cover a value of the data.
  *
- *     kn_lattice *lattice;                       kn_lattice_new(&lattice, tuples, 0, err)
- *     kn_roller *roller;                         kn_roller_new(&roller, lattice, err)       one per thread
- *     kn_groups groups = {0};                    kn_groups_roll(&groups, &lattice->base, levels, roller, err)
- *     for (g...) kn_groups_rows(&groups, g), kn_groups_cell(lattice, &groups, g, q)
+ *     kn_lattice *lattice;          kn_lattice_new(&lattice, tuples, 0, err)
+ *     kn_roller *roller;            kn_roller_new(&roller, lattice, err)                          one per thread
+ *     kn_groups groups = {0};       kn_groups_roll(&groups, &lattice->base, levels, roller, err)
+ *     for g < groups.n              kn_groups_rows(lattice, &groups, g), kn_groups_node(lattice, &groups, g, q)
  *
  * Persons are counted exactly: a person with rows in several groups is carried in a list, and the merged group loses
  * what it would count twice. Histograms of the sensitive columns are carried on request (KN_LATTICE_HISTOGRAMS): as
@@ -78,7 +78,12 @@ typedef struct kn_roller kn_roller;
 
 /* All domains must be trees. Fails with KN_RESOURCES only. */
 kn_status kn_lattice_new(kn_lattice **out, const kn_tuples *tuples, unsigned flags, kn_error *err);
+/* Makes the base after all. */
+kn_status kn_lattice_add_base(kn_lattice *lattice, kn_error *err);
 void kn_lattice_free(kn_lattice *lattice);
+/* The columns, those whose generalization merges most first: by entropy of the column. *order has n_qis entries, yours
+ * to kn_free. */
+kn_status kn_lattice_order(uint32_t **order, uint32_t *n_order, const kn_lattice *lattice, kn_error *err);
 kn_status kn_roller_new(kn_roller **out, const kn_lattice *lattice, kn_error *err);
 void kn_roller_free(kn_roller *roller);
 

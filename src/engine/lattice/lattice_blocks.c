@@ -260,3 +260,13 @@ void kn_block_lattice_free(kn_block_lattice *blocks)
     kn_free(blocks->values_at);
     kn_free(blocks);
 }
+
+void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,
+                     uint32_t variant)
+{
+    const kn_lattice *plain = lattice->lattice;
+    memcpy(levels, blocks->levels, plain->tuples->n_qis * sizeof *levels);
+    for (uint32_t i = 0; i < lattice->n_inner; i++) levels[lattice->inner[i]] = lattice->combo_level[combo][i];
+    for (uint32_t r = 0; r < lattice->n_riders; r++)
+        levels[lattice->riders[r]] = plain->columns[lattice->riders[r]].min_level + (variant >> r & 1);
+}

@@ -85,6 +85,9 @@ void kn_block_lattice_free(kn_block_lattice *blocks);
  * same. */
 kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_pool *pool, kn_error *err);
 void kn_block_roller_free(kn_block_roller *roller);
+/* The level vector of a node that blocks answer for: one of the combos, with the riders in `variant` generalized. */
+void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,
+                     uint32_t variant);
 /* Only levels of outer columns are looked at. `out` is not `from`. */
 kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *levels, kn_block_roller *roller,
                          kn_error *err);

@@ -1,7 +1,6 @@
 /* The table of all nodes; see the header. One pass, over blocks where they serve, for all measures but those of whole
  * releases, which take a pass each. */
 #include "engine/lattice/lattice_table.h"
-#include "engine/lattice/value_figures.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,7 +44,7 @@ static kn_status visit(void *context, const kn_node *node, const double *losses,
         memcpy(table->levels + at * table->tuples->n_qis, levels, table->tuples->n_qis * sizeof *levels);
         for (uint32_t q = 0; q < table->tuples->n_qis; q++) entry->height += levels[q];
     }
-    for (size_t m = 0; m < f->n_measures; m++) put_loss(f, at, f->column[m], losses != NULL ? losses[m] : node->loss);
+    for (size_t m = 0; m < f->n_measures; m++) put_loss(f, at, f->column[m], losses[m]);
     return KN_OK;
 }
 
@@ -62,53 +61,16 @@ static void choose_measures(filling *f, const kn_objective *const *objectives, b
     }
 }
 
-static size_t figures_bytes(const filling *f, uint32_t n_combos)
-{
-    bool by_value = false;
-    for (size_t m = 0; m < f->n_measures; m++) by_value = by_value || f->objectives[m]->type->price_value != NULL;
-    return kn_block_figures_bytes(f->lattice, n_combos) + (by_value ? kn_value_figures_bytes(f->lattice, n_combos) : 0);
-}
-
-/* How many combos blocks may have so that their figures fit; 0: there is a measure that they cannot price, or no memory
- * to. */
-static uint32_t most_combos(const filling *f)
-{
-    enum { MOST_COMBOS = 9, MOST_BYTES = 1 << 26 };
-    uint32_t n = MOST_COMBOS;
-    size_t most = MOST_BYTES;
-    for (size_t m = 0; m < f->n_measures; m++)
-        if (!kn_figures_by_blocks(f->objectives[m])) return 0;
-    if (f->task->memory_bytes > 0 && f->task->memory_bytes / 4 < most) most = f->task->memory_bytes / 4;
-    while (n > 1 && figures_bytes(f, n) > most) n--;
-    return f->task->memory_bytes > 0 && figures_bytes(f, n) > most ? 0 : n;
-}
-
-/* What the domain of the pass is made for: something that brings along what all measures need. */
-static kn_status carrier(kn_objective **out, const filling *f, kn_error *err)
-{
-    bool values = (f->task->models->needs & KN_NEEDS_HISTOGRAM) != 0;
-    for (size_t m = 0; m < f->n_measures; m++) values = values || f->objectives[m]->type->needs != 0;
-    return kn_objective_new(out, values ? "cm" : "lm", f->task->tuples, err);
-}
-
 static kn_status fill(filling *f, const kn_objective *const *objectives, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_task own = *f->task;
     kn_full_domain *domain = NULL;
-    kn_figures *figures = NULL;
-    kn_objective *carried = NULL;
     choose_measures(f, objectives, false);
-    KN_TRY(carrier(&carried, f, err));
-    own.objective = carried;
-    KN_TRY(kn_full_domain_new(&domain, &own, most_combos(f), err));
-    KN_TRY(kn_figures_new(&figures, domain, f->objectives, f->n_measures, err));
-    KN_TRY(kn_all_nodes(domain, figures, visit, f, err));
+    KN_TRY(kn_full_domain_new_for(&domain, f->task, f->objectives, f->n_measures, KN_MOST_COMBOS, err));
+    KN_TRY(kn_each_node(domain, true, visit, f, err));
     f->entries = false;
 done:
-    kn_figures_free(figures);
     kn_full_domain_free(domain);
-    kn_objective_free(carried);
     return status;
 }
 
@@ -130,7 +92,7 @@ static kn_status fill_whole(filling *f, const kn_objective *const *objectives, k
         if (listed && (double)f->table->n * own.tuples->n_rows > MOST_WORK) continue;
         f->column[0] = f->column[m];
         KN_TRY(kn_full_domain_new(&domain, &own, 0, err));
-        KN_TRY(kn_all_nodes(domain, NULL, visit, f, err));
+        KN_TRY(kn_each_node(domain, false, visit, f, err));
         kn_full_domain_free(domain);
         domain = NULL;
     }

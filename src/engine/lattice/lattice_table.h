@@ -2,7 +2,7 @@
 #ifndef KN_ENGINE_LATTICE_LATTICE_TABLE_H
 #define KN_ENGINE_LATTICE_LATTICE_TABLE_H
 
-#include "engine/lattice/all_nodes.h"
+#include "engine/lattice/walk.h"
 
 typedef struct kn_lattice_entry {
     kn_node node;    /* its loss is under the task's objective */

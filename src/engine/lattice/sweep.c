@@ -72,8 +72,8 @@ typedef struct sweep {
     size_t n_nodes;
     known *nodes;
     bool bounded;      /* penalties bound the loss */
-    kn_blocks *blocks; /* [depth] */
-    kn_groups *groups;
+    kn_batch *batches; /* [depth] */
+    kn_node *leaf;     /* what a batch is worth */
     uint64_t work, effort;
     size_t memory_bytes;
 } sweep;
@@ -98,8 +98,8 @@ static kn_status sweep_new(sweep *s, kn_error *err)
     const kn_full_domain *domain = s->domain;
     const kn_lattice *lattice = domain->lattice;
     s->n_qis = lattice->tuples->n_qis;
-    s->n_depths = domain->blocks != NULL ? domain->blocks->n_outer : domain->n_order;
-    s->column = domain->blocks != NULL ? domain->blocks->outer : domain->order;
+    s->n_depths = domain->n_outer;
+    s->column = domain->outer;
     s->bounded = domain->bounded && s->ranking != NULL;
     s->memory_bytes = domain->task->memory_bytes;
     KN_NEW(s->levels, s->n_qis);
@@ -111,8 +111,8 @@ static kn_status sweep_new(sweep *s, kn_error *err)
     KN_NEW(s->low, ((size_t)s->n_depths + 1) * s->n_qis);
     KN_NEW(s->high, ((size_t)s->n_depths + 1) * s->n_qis);
     KN_NEW(s->held, ((size_t)s->n_depths + 1) * s->n_qis);
-    KN_NEW(s->blocks, (size_t)s->n_depths + 1);
-    KN_NEW(s->groups, (size_t)s->n_depths + 1);
+    KN_NEW(s->batches, (size_t)s->n_depths + 1);
+    KN_NEW(s->leaf, kn_batch_nodes(domain));
     s->n_nodes = 1;
     for (uint32_t q = 0; q < s->n_qis; q++) {
         s->levels[q] = lattice->columns[q].min_level;
@@ -136,10 +136,7 @@ done:
 
 static void sweep_free(sweep *s)
 {
-    for (uint32_t d = 0; d <= s->n_depths; d++) {
-        if (s->blocks != NULL) kn_blocks_free(&s->blocks[d]);
-        if (s->groups != NULL) kn_groups_free(&s->groups[d], s->domain->lattice);
-    }
+    for (uint32_t d = 0; s->batches != NULL && d <= s->n_depths; d++) kn_batch_free(&s->batches[d], s->domain);
     kn_evaluator_free(s->evaluator);
     kn_free(s->levels);
     kn_free(s->scan_levels);
@@ -150,8 +147,8 @@ static void sweep_free(sweep *s)
     kn_free(s->low);
     kn_free(s->high);
     kn_free(s->held);
-    kn_free(s->blocks);
-    kn_free(s->groups);
+    kn_free(s->batches);
+    kn_free(s->leaf);
     kn_free(s->nodes);
 }
 
@@ -259,24 +256,15 @@ static void settle(sweep *s, const kn_node *node, const uint32_t *levels)
     else kn_ranking_offer(s->ranking, node, levels);
 }
 
-static kn_status evaluate_leaf(sweep *s, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
+static kn_status evaluate_leaf(sweep *s, const kn_batch *batch, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_block_lattice *b = s->domain->blocks;
-    kn_node nodes[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
-    if (b == NULL) {
-        KN_TRY(kn_evaluate(nodes, s->evaluator, groups, err));
-        settle(s, nodes, groups->levels);
-        s->work += groups->n;
-        return KN_OK;
+    KN_TRY(kn_evaluate(s->leaf, NULL, s->evaluator, batch, false, err));
+    s->work += kn_batch_size(s->domain, batch);
+    for (uint32_t i = 0; i < kn_batch_nodes(s->domain); i++) {
+        kn_batch_node_levels(s->scan_levels, s->domain, batch, i);
+        settle(s, &s->leaf[i], s->scan_levels);
     }
-    kn_evaluate_blocks(nodes, s->evaluator, blocks, false);
-    s->work += blocks->n_entries;
-    for (uint32_t c = 0; c < b->n_combos; c++)
-        for (uint32_t v = 0; v < 1u << b->n_riders; v++) {
-            kn_block_levels(s->scan_levels, b, blocks, c, v);
-            settle(s, &nodes[c * KN_LATTICE_LANES + v], s->scan_levels);
-        }
 done:
     return status;
 }
@@ -286,30 +274,20 @@ static bool may_keep(const sweep *s, uint32_t depth, uint32_t n)
 {
     if (s->memory_bytes == 0 || depth == s->n_depths) return true;
     size_t sum = s->n_nodes * sizeof *s->nodes;
-    for (uint32_t d = 0; d < depth; d++)
-        sum += s->domain->blocks != NULL ? kn_blocks_bytes(s->domain->blocks, &s->blocks[d])
-                                         : kn_groups_bytes(s->domain->lattice, s->groups[d].capacity);
+    for (uint32_t d = 0; d < depth; d++) sum += kn_batch_bytes(s->domain, &s->batches[d]);
     return sum + kn_groups_bytes(s->domain->lattice, n) * 3 <= s->memory_bytes;
 }
 
-static kn_status roll(sweep *s, uint32_t depth, const kn_blocks **blocks, const kn_groups **groups, kn_error *err)
+static kn_status roll(sweep *s, uint32_t depth, const kn_batch **batch, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t *at = s->domain->blocks != NULL ? (*blocks)->levels : (*groups)->levels;
+    const uint32_t *at = kn_batch_levels(s->domain, *batch), n = kn_batch_size(s->domain, *batch);
     bool same = true;
     for (uint32_t d = 0; d < s->n_depths; d++) same = same && at[s->column[d]] == s->levels[s->column[d]];
-    if (same) goto done;
-    if (s->domain->blocks != NULL) {
-        if (!may_keep(s, depth, (*blocks)->n_entries)) goto done;
-        KN_TRY(kn_blocks_roll(&s->blocks[depth], *blocks, s->levels, kn_evaluator_block_roller(s->evaluator), err));
-        s->work += (*blocks)->n_entries;
-        *blocks = &s->blocks[depth];
-    } else {
-        if (!may_keep(s, depth, (*groups)->n)) goto done;
-        KN_TRY(kn_groups_roll(&s->groups[depth], *groups, s->levels, kn_evaluator_roller(s->evaluator), err));
-        s->work += (*groups)->n;
-        *groups = &s->groups[depth];
-    }
+    if (same || !may_keep(s, depth, n)) goto done;
+    KN_TRY(kn_batch_roll(&s->batches[depth], *batch, s->levels, s->evaluator, err));
+    s->work += n;
+    *batch = &s->batches[depth];
 done:
     return status;
 }
@@ -325,18 +303,17 @@ static bool must_stop(sweep *s)
     return s->result->stopped != KN_STOPPED_DONE;
 }
 
-static kn_status descend(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err);
+static kn_status descend(sweep *s, uint32_t depth, const kn_batch *batch, kn_error *err);
 
 /* The levels of one column, most general first. */
-static kn_status descend_levels(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups,
-                                kn_error *err)
+static kn_status descend_levels(sweep *s, uint32_t depth, const kn_batch *batch, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t q = s->column[depth], least = s->levels[q];
     const kn_lattice_column *column = &s->domain->lattice->columns[q];
     for (uint32_t l = column->max_level + 1; l-- > least;) {
         s->levels[q] = l;
-        KN_TRY(descend(s, depth + 1, blocks, groups, err));
+        KN_TRY(descend(s, depth + 1, batch, err));
     }
     s->levels[q] = least;
 done:
@@ -344,10 +321,10 @@ done:
 }
 
 /* Where classes are many and nodes few, it pays to look at all the nodes first. */
-static bool surveys(const sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups)
+static bool surveys(const sweep *s, uint32_t depth, const kn_batch *batch)
 {
     enum { LEAST_CLASSES = 1 << 15 };
-    uint32_t n = blocks != NULL ? blocks->n_entries : groups->n;
+    const uint32_t n = kn_batch_size(s->domain, batch);
     return n >= LEAST_CLASSES && n / 4 >= s->n_under[depth];
 }
 
@@ -360,7 +337,7 @@ static void lift(sweep *s, uint32_t depth)
 
 /* All open nodes may suppress too much. The least node above them is of no interest itself, but if it suppresses too
  * much it closes them all, and it has fewer classes than any of them. */
-static kn_status probe(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
+static kn_status probe(sweep *s, uint32_t depth, const kn_batch *batch, kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t *high = s->high + (size_t)depth * s->n_qis;
@@ -377,75 +354,50 @@ static kn_status probe(sweep *s, uint32_t depth, const kn_blocks *blocks, const 
     if (most_suppressed <= (double)task->max_suppressed || s->nodes[at].settled) return KN_OK;
     if (is_open(s, &s->nodes[at], price, units_to_beat(s))) return KN_OK; /* it is visited first anyway */
     for (uint32_t d = depth; d < s->n_depths; d++) s->levels[s->column[d]] = high[s->column[d]];
-    KN_TRY(roll(s, s->n_depths, &blocks, &groups, err));
-    KN_TRY(evaluate_leaf(s, blocks, groups, err));
+    KN_TRY(roll(s, s->n_depths, &batch, err));
+    KN_TRY(evaluate_leaf(s, batch, err));
 done:
     lift(s, depth);
     return status;
 }
 
-static kn_status descend(sweep *s, uint32_t depth, const kn_blocks *blocks, const kn_groups *groups, kn_error *err)
+static kn_status descend(sweep *s, uint32_t depth, const kn_batch *batch, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *held = s->held + (size_t)depth * s->n_qis;
-    bool survey = depth < s->n_depths && surveys(s, depth, blocks, groups);
+    bool survey = depth < s->n_depths && surveys(s, depth, batch);
     if (must_stop(s) || !scan(s, depth, survey ? LEVELS : ANY_OPEN, NULL)) return KN_OK;
     KN_TRY(kn_tick(s->domain->task->ticker, "search", -1, err));
     memcpy(held, s->levels, s->n_qis * sizeof *held);
     if (survey) lift(s, depth);
-    KN_TRY(roll(s, depth, &blocks, &groups, err));
-    if (depth == s->n_depths) return evaluate_leaf(s, blocks, groups, err);
-    if (survey) KN_TRY(probe(s, depth, blocks, groups, err));
-    KN_TRY(descend_levels(s, depth, blocks, groups, err));
+    KN_TRY(roll(s, depth, &batch, err));
+    if (depth == s->n_depths) return evaluate_leaf(s, batch, err);
+    if (survey) KN_TRY(probe(s, depth, batch, err));
+    KN_TRY(descend_levels(s, depth, batch, err));
     memcpy(s->levels, held, s->n_qis * sizeof *held);
 done:
     return status;
 }
 
-static kn_status sweep_all(sweep *s, kn_error *err)
-{
-    const kn_full_domain *domain = s->domain;
-    return descend(s, 0, domain->blocks != NULL ? &domain->blocks->base : NULL,
-                   domain->blocks != NULL ? NULL : &domain->lattice->base, err);
-}
-
-static kn_status find_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_full_domain *domain, kn_error *err)
+kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_sweep_result result = {0};
-    sweep s = {.domain = domain, .result = &result};
+    kn_full_domain *domain = NULL;
+    sweep s = {.result = &result};
+    *feasible = NULL;
+    KN_TRY(kn_full_domain_new_for(&domain, task, NULL, 0, KN_MOST_COMBOS, err));
+    s.domain = domain;
     KN_TRY(sweep_new(&s, err));
     KN_NEW(s.feasible, s.n_nodes);
-    KN_TRY(sweep_all(&s, err));
+    KN_TRY(descend(&s, 0, &domain->base, err));
     *feasible = s.feasible;
     s.feasible = NULL;
     *n_evaluated = result.n_nodes;
 done:
     kn_free(s.feasible);
     sweep_free(&s);
-    return status;
-}
-
-/* Any measure will do. One that looks at classes or at whole releases would be asked about every feasible node, and
- * blocks may not serve it: then prices of cells take its place. */
-kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_full_domain *domain, kn_error *err)
-{
-    kn_status status = KN_OK;
-    enum { MOST_COMBOS = 9 };
-    kn_task own = *domain->task;
-    kn_objective *cells = NULL;
-    kn_full_domain *other = NULL;
-    *feasible = NULL;
-    if (own.objective->type->price_cell == NULL) {
-        KN_TRY(kn_objective_new(&cells, "lm", own.tuples, err));
-        own.objective = cells;
-        KN_TRY(kn_full_domain_new(&other, &own, MOST_COMBOS, err));
-        domain = other;
-    }
-    KN_TRY(find_feasible(feasible, n_evaluated, domain, err));
-done:
-    kn_full_domain_free(other);
-    kn_objective_free(cells);
+    kn_full_domain_free(domain);
     return status;
 }
 
@@ -456,7 +408,7 @@ kn_status kn_sweep(kn_sweep_result *result, kn_ranking *ranking, const kn_full_d
     sweep s = {.domain = domain, .ranking = ranking, .result = result, .effort = effort};
     *result = (kn_sweep_result){.bound = NAN};
     KN_TRY(sweep_new(&s, err));
-    KN_TRY(sweep_all(&s, err));
+    KN_TRY(descend(&s, 0, &domain->base, err));
     result->complete = result->stopped == KN_STOPPED_DONE;
     if (ranking->n == 0) goto done;
     result->bound = ranking->items[0].node.loss;

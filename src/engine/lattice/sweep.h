@@ -50,6 +50,6 @@ kn_status kn_sweep(kn_sweep_result *result, kn_ranking *ranking, const kn_full_d
 /* Which nodes are feasible: (*feasible)[sum of (level - min_level) * stride], the first column counting fastest; yours
  * to kn_free. The same sweep without prices: what lies below a node that suppresses too much is not looked at. An
  * interrupted one fails. */
-kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_full_domain *domain, kn_error *err);
+kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_task *task, kn_error *err);
 
 #endif

@@ -55,7 +55,7 @@ static double column_price(const search_state *s, uint32_t q, uint32_t level)
     const kn_full_domain *domain = s->domain;
     if (domain->table_sum == NULL) return s->task->tuples->domains[q]->weight;
     double root = s->task->objective->root_price[q] * s->task->tuples->n_rows;
-    return (root - (double)domain->table_sum[q][level] * domain->unit) / (s->task->tuples->n_rows + 1.0);
+    return (root - (double)domain->table_sum[q][level] * domain->prices[0].unit) / (s->task->tuples->n_rows + 1.0);
 }
 
 /* All sets of the columns that can still lose something; of many columns, the small sets only. */
@@ -266,12 +266,11 @@ done:
 static kn_status find_candidates(search_state *s, uint64_t max_suppressed, size_t n, kn_error *err)
 {
     kn_status status = KN_OK;
-    enum { MOST_COMBOS = 9 };
     kn_task task = *s->task;
     kn_full_domain *domain = NULL;
     kn_sweep_result result;
     task.max_suppressed = max_suppressed;
-    KN_TRY(kn_full_domain_new(&domain, &task, MOST_COMBOS, err));
+    KN_TRY(kn_full_domain_new(&domain, &task, KN_MOST_COMBOS, err));
     kn_ranking_free(&s->candidates);
     KN_TRY(kn_ranking_new(&s->candidates, n, task.tuples->n_qis, err));
     KN_TRY(kn_sweep(&result, &s->candidates, domain, s->task->effort, err));

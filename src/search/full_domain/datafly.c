@@ -45,31 +45,30 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     kn_status status = KN_OK;
     kn_full_domain *domain = NULL;
     kn_evaluator *evaluator = NULL;
-    kn_groups groups[2] = {{0}};
+    kn_batch batches[2] = {0};
     uint32_t *levels = NULL, column = KN_NONE;
     kn_node node;
     KN_TRY(kn_full_domain_new(&domain, task, 0, err));
     KN_TRY(kn_evaluator_new(&evaluator, domain, domain->task->pool, err));
     KN_NEW(levels, task->tuples->n_qis);
     memcpy(levels, domain->lattice->base.levels, task->tuples->n_qis * sizeof *levels);
-    const kn_groups *at = &domain->lattice->base;
+    const kn_batch *at = &domain->base;
     for (;;) {
         KN_TRY(kn_tick(task->ticker, "search", -1, err));
-        KN_TRY(kn_evaluate(&node, evaluator, at, err));
+        KN_TRY(kn_evaluate(&node, NULL, evaluator, at, false, err));
         answer->n_nodes++;
         explain(task->trace, domain, &node, levels, column);
         if (node.feasible) break;
         column = widest_column(domain->lattice, levels);
         if (column == KN_NONE) KN_TRY(kn_full_domain_refuse(domain, err));
         levels[column]++;
-        kn_groups *next = &groups[at == &groups[0]];
-        KN_TRY(kn_groups_roll(next, at, levels, kn_evaluator_roller(evaluator), err));
+        kn_batch *next = &batches[at == &batches[0]];
+        KN_TRY(kn_batch_roll(next, at, levels, evaluator, err));
         at = next;
     }
     KN_TRY(kn_full_domain_answer(answer, domain, levels, err));
 done:
-    if (domain != NULL)
-        for (int i = 0; i < 2; i++) kn_groups_free(&groups[i], domain->lattice);
+    for (int i = 0; domain != NULL && i < 2; i++) kn_batch_free(&batches[i], domain);
     kn_free(levels);
     kn_evaluator_free(evaluator);
     kn_full_domain_free(domain);

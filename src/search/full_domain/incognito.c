@@ -213,17 +213,16 @@ done:
 static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
-    enum { MOST_COMBOS = 9 };
     search_state s = {.task = task, .n_qis = task->tuples->n_qis};
     size_t chosen;
-    KN_TRY(kn_full_domain_new(&s.domain, task, MOST_COMBOS, err));
+    KN_TRY(kn_full_domain_new(&s.domain, task, KN_MOST_COMBOS, err));
     KN_TRY(refuse_large(&s, err));
     KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, s.domain->task->pool, err));
     KN_NEW(s.levels, (size_t)s.n_qis + 1);
     if (s.n_qis == 0) {
         KN_TRY(kn_level_list_add(&s.minimal, s.levels, 0, err));
     } else {
-        KN_TRY(kn_sweep_feasible(&s.feasible, &s.n_nodes, s.domain, err));
+        KN_TRY(kn_sweep_feasible(&s.feasible, &s.n_nodes, task, err));
         KN_TRY(iterate(&s, err));
         KN_TRY(collect_minimal(&s, err));
     }

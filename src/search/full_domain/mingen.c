@@ -3,7 +3,7 @@
  * Sweeney's exhaustive search, [SV] 3.2 and [Bayardo, Agrawal 2005] section 2, with the task's measure as preference.
  * In: tuples, models, measure. Out: the best feasible node, ties as in full_domain.h. Relies on nothing: no bound, no
  * monotonicity. Cost: one roll-up and one evaluation per node, so lattices beyond `max_nodes` are refused. */
-#include "engine/lattice/evaluator.h"
+#include "engine/lattice/walk.h"
 
 #include <string.h>
 
@@ -11,38 +11,27 @@
 typedef struct best_node {
     bool found;
     kn_node node;
-    uint32_t *levels;
+    uint32_t *levels, n_qis;
     uint64_t n_nodes;
 } best_node;
 
-typedef struct exhaustive {
-    const kn_full_domain *domain;
-    kn_evaluator **evaluators;
-    best_node *best;
-} exhaustive;
-
-static kn_status visit(void *context, const kn_groups *groups, unsigned worker, kn_error *err)
+static kn_status visit(void *context, const kn_node *node, const double *losses, const uint32_t *levels,
+                       unsigned worker, kn_error *err)
 {
-    kn_status status = KN_OK;
-    exhaustive *search = context;
-    best_node *best = &search->best[worker];
-    uint32_t n_qis = search->domain->task->tuples->n_qis;
-    kn_node node;
-    KN_TRY(kn_evaluate(&node, search->evaluators[worker], groups, err));
+    best_node *best = (best_node *)context + worker;
     best->n_nodes++;
-    if (!node.feasible) goto done;
-    if (best->found && kn_node_compare(&node, groups->levels, &best->node, best->levels, n_qis) >= 0) goto done;
+    if (!node->feasible) return KN_OK;
+    if (best->found && kn_node_compare(node, levels, &best->node, best->levels, best->n_qis) >= 0) return KN_OK;
     best->found = true;
-    best->node = node;
-    memcpy(best->levels, groups->levels, n_qis * sizeof *best->levels);
-done:
-    return status;
+    best->node = *node;
+    memcpy(best->levels, levels, best->n_qis * sizeof *levels);
+    return KN_OK;
 }
 
 static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
-    exhaustive all = {0};
+    best_node *all = NULL, *best = NULL;
     kn_full_domain *domain = NULL;
     uint32_t n_workers = kn_pool_threads(task->pool), n_qis = task->tuples->n_qis;
     KN_TRY(kn_full_domain_new(&domain, task, 0, err));
@@ -51,26 +40,13 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
         KN_FAIL(KN_USAGE,
                 "mingen looks at every node and the lattice has %.0f, more than max-nodes=%.0f; choose optimal",
                 domain->lattice->n_nodes, max_nodes);
-    all.domain = domain;
-    KN_NEW(all.evaluators, n_workers);
-    KN_NEW(all.best, n_workers);
+    KN_NEW(all, n_workers);
     for (uint32_t w = 0; w < n_workers; w++) {
-        KN_TRY(kn_evaluator_new(&all.evaluators[w], domain, NULL, err));
-        KN_NEW(all.best[w].levels, n_qis);
+        all[w].n_qis = n_qis;
+        KN_NEW(all[w].levels, n_qis);
     }
-    kn_lattice_walk walk = {.lattice = domain->lattice,
-                            .order = domain->order,
-                            .n_order = domain->n_order,
-                            .memory_bytes = task->memory_bytes,
-                            .pool = task->pool,
-                            .ticker = task->ticker,
-                            .stage = "search",
-                            .context = &all,
-                            .visit = visit};
-    KN_TRY(kn_lattice_walk_run(&walk, err));
-    best_node *best = NULL;
-    for (uint32_t w = 0; w < n_workers; w++) {
-        best_node *own = &all.best[w];
+    KN_TRY(kn_each_node(domain, false, visit, all, err));
+    for (best_node *own = all; own < all + n_workers; own++) {
         answer->n_nodes += own->n_nodes;
         if (own->found &&
             (best == NULL || kn_node_compare(&own->node, own->levels, &best->node, best->levels, n_qis) < 0))
@@ -81,10 +57,8 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     answer->optimal = true;
     answer->bound = best->node.loss;
 done:
-    for (uint32_t w = 0; all.best != NULL && w < n_workers; w++) kn_free(all.best[w].levels);
-    for (uint32_t w = 0; all.evaluators != NULL && w < n_workers; w++) kn_evaluator_free(all.evaluators[w]);
-    kn_free(all.evaluators);
-    kn_free(all.best);
+    for (uint32_t w = 0; all != NULL && w < n_workers; w++) kn_free(all[w].levels);
+    kn_free(all);
     kn_full_domain_free(domain);
     return status;
 }

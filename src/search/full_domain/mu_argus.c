@@ -25,7 +25,7 @@ typedef struct search_state {
     const kn_task *task;
     kn_full_domain *domain;
     kn_evaluator *evaluator;
-    kn_groups current, large, small;
+    kn_batch current, large, small;
     KN_VECTOR(combination) combinations;
     uint32_t *levels, *combination_levels;
     uint64_t *unsafe; /* per column */
@@ -33,16 +33,15 @@ typedef struct search_state {
 } search_state;
 
 /* Rolls `from` up to a combination of columns, the others at their most general level, and counts its unsafe rows. */
-static kn_status count_combination(kn_groups *out, const kn_groups *from, combination *c, search_state *s,
-                                   kn_error *err)
+static kn_status count_combination(kn_batch *out, const kn_batch *from, combination *c, search_state *s, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_lattice *lattice = s->domain->lattice;
     kn_node node;
     for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) s->combination_levels[q] = lattice->columns[q].max_level;
     for (uint32_t i = 0; i < c->n; i++) s->combination_levels[c->columns[i]] = s->levels[c->columns[i]];
-    KN_TRY(kn_groups_roll(out, from, s->combination_levels, kn_evaluator_roller(s->evaluator), err));
-    KN_TRY(kn_evaluate(&node, s->evaluator, out, err));
+    KN_TRY(kn_batch_roll(out, from, s->combination_levels, s->evaluator, err));
+    KN_TRY(kn_evaluate(&node, NULL, s->evaluator, out, false, err));
     s->n_nodes++;
     c->n_unsafe = node.n_suppressed;
     c->counted = true;
@@ -103,7 +102,7 @@ done:
 static kn_status generalize(search_state *s, uint32_t column, const char *why, uint64_t n_rows, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_groups next = {0};
+    kn_batch next = {0};
     kn_trace *trace = s->task->trace;
     s->levels[column]++;
     for (size_t i = 0; i < s->combinations.n; i++)
@@ -115,12 +114,12 @@ static kn_status generalize(search_state *s, uint32_t column, const char *why, u
         kn_levels_text(&trace->explanation, s->levels, s->task->tuples->n_qis);
         kn_buffer_char(&trace->explanation, '\n');
     }
-    KN_TRY(kn_groups_roll(&next, &s->current, s->levels, kn_evaluator_roller(s->evaluator), err));
-    kn_groups_free(&s->current, s->domain->lattice);
+    KN_TRY(kn_batch_roll(&next, &s->current, s->levels, s->evaluator, err));
+    kn_batch_free(&s->current, s->domain);
     s->current = next;
-    next = (kn_groups){0};
+    next = (kn_batch){0};
 done:
-    kn_groups_free(&next, s->domain->lattice);
+    kn_batch_free(&next, s->domain);
     return status;
 }
 
@@ -152,7 +151,7 @@ static kn_status finish(search_state *s, kn_error *err)
     for (;;) {
         kn_node node;
         uint32_t column = KN_NONE, most = 0;
-        KN_TRY(kn_evaluate(&node, s->evaluator, &s->current, err));
+        KN_TRY(kn_evaluate(&node, NULL, s->evaluator, &s->current, false, err));
         s->n_nodes++;
         if (node.feasible) break;
         if (!kn_args_is(s->task->args, "finish", "yes"))
@@ -186,7 +185,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     KN_NEW(s.combination_levels, n_qis);
     KN_NEW(s.unsafe, n_qis);
     for (uint32_t q = 0; q < n_qis; q++) s.levels[q] = s.domain->lattice->columns[q].min_level;
-    KN_TRY(kn_groups_roll(&s.current, &s.domain->lattice->base, s.levels, kn_evaluator_roller(s.evaluator), err));
+    KN_TRY(kn_batch_roll(&s.current, &s.domain->base, s.levels, s.evaluator, err));
     KN_TRY(list_combinations(&s, err));
     KN_TRY(make_combinations_safe(&s, err));
     KN_TRY(finish(&s, err));
@@ -194,9 +193,9 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     KN_TRY(kn_full_domain_answer(answer, s.domain, s.levels, err));
 done:
     if (s.domain != NULL) {
-        kn_groups_free(&s.current, s.domain->lattice);
-        kn_groups_free(&s.large, s.domain->lattice);
-        kn_groups_free(&s.small, s.domain->lattice);
+        kn_batch_free(&s.current, s.domain);
+        kn_batch_free(&s.large, s.domain);
+        kn_batch_free(&s.small, s.domain);
     }
     kn_free(s.levels);
     kn_free(s.combination_levels);

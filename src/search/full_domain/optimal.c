@@ -55,7 +55,6 @@ done:
 static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
-    enum { MOST_COMBOS = 9 };
     const double most_nodes = kn_sweep_most_nodes(task->memory_bytes);
     kn_narrowed narrowed = {0};
     kn_full_domain *domain = NULL;
@@ -63,7 +62,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     kn_sweep_result result;
     KN_TRY(kn_narrow(&narrowed, task, err));
     KN_TRY(kn_ranking_new(&ranking, (size_t)kn_args_number(task->args, "top"), task->tuples->n_qis, err));
-    KN_TRY(kn_full_domain_new(&domain, &narrowed.task, narrowed.n_nodes_left <= most_nodes ? MOST_COMBOS : 0, err));
+    KN_TRY(kn_full_domain_new(&domain, &narrowed.task, narrowed.n_nodes_left <= most_nodes ? KN_MOST_COMBOS : 0, err));
     if (narrowed.n_nodes_left <= most_nodes) KN_TRY(kn_sweep(&result, &ranking, domain, task->effort, err));
     else KN_TRY(kn_huge_lattice(&result, &ranking, domain, task->effort, err));
     explain(task->trace, narrowed.n_nodes, &ranking, &result);

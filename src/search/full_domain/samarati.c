@@ -182,10 +182,9 @@ done:
 static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
-    enum { MOST_COMBOS = 9 };
     search_state s = {.task = task};
     size_t chosen;
-    KN_TRY(kn_full_domain_new(&s.domain, task, MOST_COMBOS, err));
+    KN_TRY(kn_full_domain_new(&s.domain, task, KN_MOST_COMBOS, err));
     KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, s.domain->task->pool, err));
     KN_NEW(s.levels, task->tuples->n_qis);
     KN_NEW(s.order, task->tuples->n_qis);
@@ -193,7 +192,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     for (uint32_t q = 0; shows_nodes(&s) && q < task->tuples->n_qis; q++) s.order[q] = q;
     explain_distances(task);
     if (!shows_nodes(&s) && s.domain->lattice->n_nodes <= kn_sweep_most_nodes(task->memory_bytes))
-        KN_TRY(kn_sweep_feasible(&s.feasible_nodes, &s.n_nodes, s.domain, err));
+        KN_TRY(kn_sweep_feasible(&s.feasible_nodes, &s.n_nodes, task, err));
     KN_TRY(least_height(&s, err));
     answer->n_nodes = s.n_nodes;
     if (s.feasible.n == 0) KN_TRY(kn_full_domain_refuse(s.domain, err));

@@ -1,0 +1,25 @@
+/* What the nodes that blocks answer for are worth: one pass over the blocks for all combos and sets of generalized
+ * riders, under all measures of the domain. The part of the evaluator (evaluator.h) that serves batches of many. */
+#ifndef KN_ENGINE_LATTICE_BLOCK_NODES_H
+#define KN_ENGINE_LATTICE_BLOCK_NODES_H
+
+#include "engine/lattice/full_domain.h"
+
+/* What a pass has added up, and its scratch; of one thread. */
+typedef struct kn_block_nodes kn_block_nodes;
+kn_status kn_block_nodes_new(kn_block_nodes **out, const kn_full_domain *domain, kn_error *err);
+void kn_block_nodes_free(kn_block_nodes *pass);
+/* About what it takes besides, beyond some fixed amount. */
+size_t kn_block_nodes_bytes(const kn_lattice *lattice, const kn_objective *const *objectives, size_t n,
+                            uint32_t n_combos);
+/* Adds up the blocks [begin, end). Without `details` nodes have neither classes nor a smallest class, which is faster.
+ */
+void kn_block_nodes_scan(kn_block_nodes *pass, const kn_blocks *blocks, uint32_t begin, uint32_t end, bool details);
+/* Shares of the blocks, each added up by a pass of its own, are put together in one of them, where the measures allow
+ * it. */
+bool kn_block_nodes_may_split(const kn_block_nodes *pass);
+void kn_block_nodes_add(kn_block_nodes *pass, const kn_block_nodes *more);
+/* nodes[combo << n_riders | variant], losses[that * n_objectives + objective]; NULL: only node->loss, of the first. */
+void kn_block_nodes_finish(kn_node *nodes, double *losses, kn_block_nodes *pass, const kn_blocks *blocks);
+
+#endif
