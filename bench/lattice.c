@@ -178,7 +178,7 @@ static kn_status node_loss(double *loss, const kn_task *task, const uint32_t *le
     kn_evaluator *evaluator = NULL;
     kn_node node;
     KN_TRY(kn_full_domain_new(&domain, task, 0, err));
-    KN_TRY(kn_evaluator_new(&evaluator, domain, NULL, err));
+    KN_TRY(kn_evaluator_new(&evaluator, domain, err));
     KN_TRY(kn_evaluate_levels(&node, evaluator, levels, err));
     *loss = node.loss;
 done:

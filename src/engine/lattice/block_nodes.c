@@ -457,10 +457,10 @@ KN_INLINE bool all_small(const kn_blocks *blocks, uint32_t block, const kind *k)
     return (uint64_t)all[0] + all[1] + all[2] + all[3] < k->threshold[0];
 }
 
-KN_INLINE void scan_blocks(kn_block_nodes *pass, const kn_blocks *blocks, uint32_t begin, uint32_t end, kind k)
+KN_INLINE void scan_blocks(kn_block_nodes *pass, const kn_blocks *blocks, kind k)
 {
     double *factors = pass->factors;
-    for (uint32_t block = begin; block < end; block++) {
+    for (uint32_t block = 0; block < blocks->n; block++) {
         const bool single = blocks->start[block + 1] - blocks->start[block] == 1;
         const bool small = !single && all_small(blocks, block, &k);
         if (k.details) look_up_factors(factors, pass, blocks->keys[block]);
@@ -475,7 +475,7 @@ KN_INLINE void scan_blocks(kn_block_nodes *pass, const kn_blocks *blocks, uint32
     }
 }
 
-void kn_block_nodes_scan(kn_block_nodes *pass, const kn_blocks *blocks, uint32_t begin, uint32_t end, bool details)
+static void scan(kn_block_nodes *pass, const kn_blocks *blocks, bool details)
 {
     const kn_block_lattice *b = pass->b;
     const kn_models *models = pass->domain->task->models;
@@ -494,7 +494,7 @@ void kn_block_nodes_scan(kn_block_nodes *pass, const kn_blocks *blocks, uint32_t
 #define WITH(riders, sets, v, d)                                                                                       \
     if (k.n_riders == (riders) && k.n_sets == (sets) && k.values == (v) && k.details == (d) && !k.has_persons) {       \
         k.n_riders = (riders), k.n_sets = (sets), k.values = (v), k.details = (d), k.has_persons = false;              \
-        scan_blocks(pass, blocks, begin, end, k);                                                                      \
+        scan_blocks(pass, blocks, k);                                                                                  \
         return;                                                                                                        \
     }
     WITH(2, 0, false, false)
@@ -507,33 +507,7 @@ void kn_block_nodes_scan(kn_block_nodes *pass, const kn_blocks *blocks, uint32_t
     WITH(2, 0, true, false)
     WITH(2, 0, true, true)
 #undef WITH
-    scan_blocks(pass, blocks, begin, end, k);
-}
-
-bool kn_block_nodes_may_split(const kn_block_nodes *pass)
-{
-    return pass->n_products == 0 && (pass->values == NULL || kn_value_sums_may_split(pass->values));
-}
-
-void kn_block_nodes_add(kn_block_nodes *pass, const kn_block_nodes *more)
-{
-    const kn_block_lattice *b = pass->b;
-    for (uint32_t c = 0; c <= b->n_combos; c++)
-        for (int m = 0; m < 4; m++) {
-            set_sums *to = &pass->sums[c][m];
-            const set_sums *from = &more->sums[c][m];
-            to->classes += from->classes;
-            to->smallest = kn_lesser(to->smallest, from->smallest);
-            to->must_go += from->must_go;
-            to->squares += from->squares;
-        }
-    for (uint32_t r = 0; r < pass->n_reasons; r++) {
-        for (size_t i = 0; i < (size_t)(b->n_combos + 1) << b->n_inner_bits; i++)
-            for (size_t m = 0; m < 4; m++) pass->gone[r][i * 4 + m] += more->gone[r][i * 4 + m];
-        for (size_t i = 0; i < (size_t)pass->n_cells * (b->n_combos + 1); i++)
-            for (int m = 0; m < 4; m++) pass->units[r][i][m] += more->units[r][i][m];
-    }
-    if (pass->values != NULL) kn_value_sums_add(pass->values, more->values);
+    scan_blocks(pass, blocks, k);
 }
 
 /* --- Nodes ----------------------------------------------------------------------------------------------------- */
@@ -694,11 +668,13 @@ static void finish_combo(kn_node *nodes, double *losses, kn_block_nodes *pass, c
     }
 }
 
-void kn_block_nodes_finish(kn_node *nodes, double *losses, kn_block_nodes *pass, const kn_blocks *blocks)
+void kn_block_nodes_evaluate(kn_node *nodes, double *losses, kn_block_nodes *pass, const kn_blocks *blocks,
+                             bool details)
 {
     const kn_full_domain *domain = pass->domain;
     const kn_block_lattice *b = pass->b;
     const uint32_t n = domain->n_prices;
+    scan(pass, blocks, details);
     if (pass->values != NULL) kn_value_sums_price(pass->values);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         const size_t first = (size_t)c << b->n_riders;

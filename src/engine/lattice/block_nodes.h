@@ -12,14 +12,9 @@ void kn_block_nodes_free(kn_block_nodes *pass);
 /* About what it takes besides, beyond some fixed amount. */
 size_t kn_block_nodes_bytes(const kn_lattice *lattice, const kn_objective *const *objectives, size_t n,
                             uint32_t n_combos);
-/* Adds up the blocks [begin, end). Without `details` nodes have neither classes nor a smallest class, which is faster.
- */
-void kn_block_nodes_scan(kn_block_nodes *pass, const kn_blocks *blocks, uint32_t begin, uint32_t end, bool details);
-/* Shares of the blocks, each added up by a pass of its own, are put together in one of them, where the measures allow
- * it. */
-bool kn_block_nodes_may_split(const kn_block_nodes *pass);
-void kn_block_nodes_add(kn_block_nodes *pass, const kn_block_nodes *more);
-/* nodes[combo << n_riders | variant], losses[that * n_objectives + objective]; NULL: only node->loss, of the first. */
-void kn_block_nodes_finish(kn_node *nodes, double *losses, kn_block_nodes *pass, const kn_blocks *blocks);
+/* nodes[combo << n_riders | variant], losses[that * n_prices + measure]; NULL: only node->loss, of the first. Without
+ * `details` nodes have neither classes nor a smallest class, which is faster. */
+void kn_block_nodes_evaluate(kn_node *nodes, double *losses, kn_block_nodes *pass, const kn_blocks *blocks,
+                             bool details);
 
 #endif

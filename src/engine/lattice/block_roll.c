@@ -3,9 +3,7 @@
  *
  * The base is sorted by key, and the fields of the outer columns stand in the key from low to high bits. So as long as
  * columns are rolled up from the outermost inwards, what can meet stands together in a *run* of blocks that agree in
- * all columns further in. Each run has a hash table of its own, which stays in the cache however large the table is. On
- * the pool each thread takes the blocks whose new key hashes to it, which shares the work evenly and costs the order.
- */
+ * all columns further in. Each run has a hash table of its own, which stays in the cache however large the table is. */
 #include "engine/lattice/block_values.h"
 
 #include "base/bits.h"
@@ -13,24 +11,15 @@
 #include <assert.h>
 #include <string.h>
 
-enum { LEAST_PART = 1 << 15 }; /* entries */
-
-/* What one thread needs to roll up a run. */
-typedef struct run_scratch {
+struct kn_block_roller {
+    const kn_block_lattice *lattice;
+    uint64_t **table; /* [index into outer][position] */
+    /* Of a run: */
     uint32_t *slots;        /* of a hash table; KN_NONE: free */
     uint32_t *next;         /* [block of the run]: the next one with the same result */
     uint32_t *first, *last; /* [block of the result, counted in the run]: ends of its chain */
     size_t capacity;        /* blocks of a run */
     uint32_t *where;        /* [inner]: entry of the result that may hold this inner value */
-} run_scratch;
-
-struct kn_block_roller {
-    const kn_block_lattice *lattice;
-    kn_pool *pool;
-    run_scratch *scratch; /* per thread */
-    uint32_t n_threads;
-    kn_blocks *parts; /* per thread; the first one rolls into the result itself */
-    uint64_t **table; /* [index into outer][position] */
 };
 
 /* --- Memory ------------------------------------------------------------------------------------------------------ */
@@ -210,19 +199,14 @@ done:
 
 /* --- The roller -------------------------------------------------------------------------------------------------- */
 
-kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_pool *pool, kn_error *err)
+kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_block_roller *roller = NULL;
     *out = NULL;
     KN_NEW(roller, 1);
     roller->lattice = blocks;
-    roller->pool = pool;
-    roller->n_threads = kn_pool_threads(pool);
-    KN_NEW(roller->scratch, roller->n_threads);
-    KN_NEW(roller->parts, roller->n_threads);
-    for (uint32_t i = 0; i < roller->n_threads; i++)
-        KN_NEW(roller->scratch[i].where, (size_t)1 << blocks->n_inner_bits);
+    KN_NEW(roller->where, (size_t)1 << blocks->n_inner_bits);
     KN_NEW(roller->table, (size_t)blocks->n_outer + 1);
     for (uint32_t d = 0; d < blocks->n_outer; d++) {
         const kn_lattice_column *column = &blocks->lattice->columns[blocks->outer[d]];
@@ -235,42 +219,37 @@ done:
     return status;
 }
 
-static void scratch_free(run_scratch *scratch)
+static void run_free(kn_block_roller *roller)
 {
-    kn_free(scratch->slots);
-    kn_free(scratch->next);
-    kn_free(scratch->first);
-    kn_free(scratch->last);
-    scratch->slots = scratch->next = scratch->first = scratch->last = NULL;
-    scratch->capacity = 0;
+    kn_free(roller->slots);
+    kn_free(roller->next);
+    kn_free(roller->first);
+    kn_free(roller->last);
+    roller->slots = roller->next = roller->first = roller->last = NULL;
+    roller->capacity = 0;
 }
 
 void kn_block_roller_free(kn_block_roller *roller)
 {
     if (roller == NULL) return;
     for (uint32_t d = 0; roller->table != NULL && d < roller->lattice->n_outer; d++) kn_free(roller->table[d]);
-    for (uint32_t i = 0; roller->scratch != NULL && i < roller->n_threads; i++) {
-        scratch_free(&roller->scratch[i]);
-        kn_free(roller->scratch[i].where);
-    }
-    for (uint32_t i = 0; roller->parts != NULL && i < roller->n_threads; i++) kn_blocks_free(&roller->parts[i]);
-    kn_free(roller->parts);
-    kn_free(roller->scratch);
+    run_free(roller);
+    kn_free(roller->where);
     kn_free(roller->table);
     kn_free(roller);
 }
 
-static kn_status scratch_reserve(run_scratch *scratch, size_t n, kn_error *err)
+static kn_status run_reserve(kn_block_roller *roller, size_t n, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (n <= scratch->capacity) return KN_OK;
+    if (n <= roller->capacity) return KN_OK;
     n += n / 2;
-    scratch_free(scratch);
-    KN_NEW_RAW(scratch->slots, (size_t)1 << kn_bits_for((uint32_t)(2 * n)));
-    KN_NEW_RAW(scratch->next, n);
-    KN_NEW_RAW(scratch->first, n);
-    KN_NEW_RAW(scratch->last, n);
-    scratch->capacity = n;
+    run_free(roller);
+    KN_NEW_RAW(roller->slots, (size_t)1 << kn_bits_for((uint32_t)(2 * n)));
+    KN_NEW_RAW(roller->next, n);
+    KN_NEW_RAW(roller->first, n);
+    KN_NEW_RAW(roller->last, n);
+    roller->capacity = n;
 done:
     return status;
 }
@@ -284,15 +263,13 @@ typedef struct step {
     uint32_t shift;
 } step;
 
-/* One roll-up, the same for all threads. */
+/* One roll-up. */
 typedef struct roll_up {
     const kn_blocks *from;
-    kn_blocks *out;
     kn_block_roller *roller;
     step steps[KN_BLOCK_MAX_OUTER];
     uint32_t n_steps;
     uint32_t run_shift; /* blocks of a run agree in the bits of the key from here on; 64: all are one run */
-    uint32_t n_parts;   /* shares of the new keys: the first part is the result, the others are the roller's */
 } roll_up;
 
 static void make_steps(roll_up *r, const uint32_t *levels)
@@ -312,22 +289,14 @@ static void make_steps(roll_up *r, const uint32_t *levels)
 
 static inline uint64_t run_of(const roll_up *r, uint64_t key) { return r->run_shift < 64 ? key >> r->run_shift : 0; }
 
-/* Slots come from the high bits of the hash: what is left of it must be mixed again. */
-static inline uint32_t share_of(uint64_t hash, uint32_t n_shares)
-{
-    return (uint32_t)((((hash ^ hash >> 32) * 0xd6e8feb86659fd93u >> 32) * n_shares) >> 32);
-}
-
-/* Keys of what the run [begin, end) becomes, from out->n on, and which blocks meet in it; with shares only what hashes
- * to this one. Returns how many. */
-static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, run_scratch *scratch,
-                                                                uint32_t begin, uint32_t end, uint32_t n_shares,
-                                                                uint32_t share, uint32_t n_steps)
+/* Keys of what the run [begin, end) becomes, from out->n on, and which blocks meet in it. Returns how many. */
+static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, uint32_t begin,
+                                                                uint32_t end, uint32_t n_steps)
 {
     const uint64_t *from_keys = r->from->keys;
     uint64_t *restrict keys = out->keys + out->n;
-    uint32_t *restrict slots = scratch->slots, *restrict next = scratch->next, *restrict first = scratch->first,
-                       *restrict last = scratch->last;
+    uint32_t *restrict slots = r->roller->slots, *restrict next = r->roller->next, *restrict first = r->roller->first,
+                       *restrict last = r->roller->last;
     const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
     const uint32_t slot_bits = kn_bits_for(2 * (end - begin)), last_slot = (1u << slot_bits) - 1;
     uint32_t n = 0;
@@ -338,7 +307,6 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
             key = (key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[key >> steps[j].shift & steps[j].mask];
         const uint64_t hash = key * 0x9e3779b97f4a7c15u;
         next[i - begin] = KN_NONE;
-        if (n_shares > 1 && share_of(hash, n_shares) != share) continue;
         uint32_t slot = (uint32_t)(hash >> (64 - slot_bits)), block;
         while ((block = slots[slot]) != KN_NONE && keys[block] != key) slot = (slot + 1) & last_slot;
         if (block == KN_NONE) {
@@ -354,15 +322,14 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
 }
 
 /* The entries of the next n_blocks blocks, which come from the run that begins at `begin`. */
-static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *out, const roll_up *r,
-                                                                    run_scratch *scratch, uint32_t begin,
+static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *out, const roll_up *r, uint32_t begin,
                                                                     uint32_t n_blocks, uint32_t width,
                                                                     uint32_t n_counts, uint32_t n_words, kn_error *err)
 {
     const uint16_t *from_inner = r->from->inner;
     const uint32_t *from_start = r->from->start, *from_counts = r->from->counts;
-    const uint32_t *first = scratch->first, *next = scratch->next;
-    uint32_t *restrict where = scratch->where, *restrict start = out->start + out->n, *restrict counts = out->counts;
+    const uint32_t *first = r->roller->first, *next = r->roller->next;
+    uint32_t *restrict where = r->roller->where, *restrict start = out->start + out->n, *restrict counts = out->counts;
     uint16_t *restrict inner = out->inner;
     uint32_t n = out->n_entries;
     for (uint32_t block = 0; block < n_blocks; block++) {
@@ -391,68 +358,20 @@ static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *o
 }
 
 /* One run; constant arguments make loops of their own. */
-static kn_status roll_run(kn_blocks *out, const roll_up *r, run_scratch *scratch, uint32_t begin, uint32_t end,
-                          uint32_t share, kn_error *err)
+static kn_status roll_run(kn_blocks *out, const roll_up *r, uint32_t begin, uint32_t end, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_block_lattice *b = r->roller->lattice;
     uint32_t n = 0;
-    if (r->n_steps == 1 && r->n_parts == 1) n = chain_run(out, r, scratch, begin, end, 1, 0, 1);
-    else n = chain_run(out, r, scratch, begin, end, r->n_parts, share, r->n_steps);
-    if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, r, scratch, begin, n, 4, 4, 0, err));
-    else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, r, scratch, begin, n, 4, 4, 1, err));
-    else if (b->width == 8 && b->n_counts == 4) KN_TRY(join_entries(out, r, scratch, begin, n, 8, 4, 0, err));
-    else KN_TRY(join_entries(out, r, scratch, begin, n, b->width, b->n_counts, b->n_words, err));
+    if (r->n_steps == 1) n = chain_run(out, r, begin, end, 1);
+    else n = chain_run(out, r, begin, end, r->n_steps);
+    if (b->width == 4 && b->n_words == 0) KN_TRY(join_entries(out, r, begin, n, 4, 4, 0, err));
+    else if (b->width == 4 && b->n_words == 1) KN_TRY(join_entries(out, r, begin, n, 4, 4, 1, err));
+    else if (b->width == 8 && b->n_counts == 4) KN_TRY(join_entries(out, r, begin, n, 8, 4, 0, err));
+    else KN_TRY(join_entries(out, r, begin, n, b->width, b->n_counts, b->n_words, err));
     out->n += n;
 done:
     return status;
-}
-
-/* Rolls up what belongs to one share. */
-static kn_status roll_part(void *context, size_t job, unsigned worker, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const roll_up *r = context;
-    const kn_blocks *from = r->from;
-    kn_blocks *out = job == 0 ? r->out : &r->roller->parts[job];
-    run_scratch *scratch = &r->roller->scratch[worker];
-    out->n = out->n_entries = out->n_slots = 0;
-    KN_TRY(blocks_grow(out, r->roller->lattice, from->n / 8 + 16, from->n_entries / 8 + 16, err));
-    for (uint32_t begin = 0, end; begin < from->n; begin = end) {
-        uint64_t run = run_of(r, from->keys[begin]);
-        for (end = begin + 1; end < from->n && run_of(r, from->keys[end]) == run;) end++;
-        size_t n = (size_t)out->n + (end - begin);
-        size_t n_entries = (size_t)out->n_entries + (from->start[end] - from->start[begin]);
-        if (n > out->capacity || n_entries > out->entries_capacity)
-            KN_TRY(blocks_grow(out, r->roller->lattice, n > out->capacity ? n + n / 2 : n,
-                               n_entries > out->entries_capacity ? n_entries + n_entries / 2 : n_entries, err));
-        KN_TRY(scratch_reserve(scratch, end - begin, err));
-        KN_TRY(roll_run(out, r, scratch, begin, end, (uint32_t)job, err));
-    }
-    out->start[out->n] = out->n_entries;
-done:
-    return status;
-}
-
-/* Behind what is there. */
-static void append(kn_blocks *out, const kn_blocks *part, const kn_block_lattice *b)
-{
-    for (size_t i = 0; i < (size_t)part->n_entries * b->n_words; i++) {
-        uint64_t word = part->words[i];
-        out->words[(size_t)out->n_entries * b->n_words + i] =
-            word + (kn_values_n(word) == KN_VALUES_LANES ? out->n_slots : 0);
-    }
-    if (part->n_slots > 0)
-        memcpy(out->values + (size_t)out->n_slots * b->values_width, part->values,
-               (size_t)part->n_slots * b->values_width * sizeof *part->values);
-    out->n_slots += part->n_slots;
-    memcpy(out->keys + out->n, part->keys, part->n * sizeof *part->keys);
-    for (uint32_t i = 0; i <= part->n; i++) out->start[out->n + i] = out->n_entries + part->start[i];
-    memcpy(out->inner + out->n_entries, part->inner, part->n_entries * sizeof *part->inner);
-    memcpy(out->counts + (size_t)out->n_entries * b->width, part->counts,
-           (size_t)part->n_entries * b->width * sizeof *part->counts);
-    out->n += part->n;
-    out->n_entries += part->n_entries;
 }
 
 kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *levels, kn_block_roller *roller,
@@ -460,25 +379,26 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
 {
     kn_status status = KN_OK;
     const kn_block_lattice *b = roller->lattice;
-    roll_up r = {.from = from, .out = out, .roller = roller, .run_shift = 64, .n_parts = from->n_entries / LEAST_PART};
+    roll_up r = {.from = from, .roller = roller, .run_shift = 64};
     uint32_t innermost = from->together;
     for (uint32_t d = 0; d < b->n_outer; d++)
         if (levels[b->outer[d]] != from->levels[b->outer[d]] && innermost < d + 1) innermost = d + 1;
-    if (r.n_parts > roller->n_threads) r.n_parts = roller->n_threads;
-    if (r.n_parts < 1) r.n_parts = 1;
-    if (r.n_parts > 1) innermost = b->n_outer;
     if (innermost < b->n_outer) r.run_shift = b->outer_shift[innermost];
     make_steps(&r, levels);
-    KN_TRY(kn_pool_run(r.n_parts > 1 ? roller->pool : NULL, r.n_parts, roll_part, &r, err));
-    size_t n = out->n, n_entries = out->n_entries, n_slots = out->n_slots;
-    for (uint32_t i = 1; i < r.n_parts; i++) {
-        n += roller->parts[i].n;
-        n_entries += roller->parts[i].n_entries;
-        n_slots += roller->parts[i].n_slots;
+    out->n = out->n_entries = out->n_slots = 0;
+    KN_TRY(blocks_grow(out, b, from->n / 8 + 16, from->n_entries / 8 + 16, err));
+    for (uint32_t begin = 0, end; begin < from->n; begin = end) {
+        uint64_t run = run_of(&r, from->keys[begin]);
+        for (end = begin + 1; end < from->n && run_of(&r, from->keys[end]) == run;) end++;
+        size_t n = (size_t)out->n + (end - begin);
+        size_t n_entries = (size_t)out->n_entries + (from->start[end] - from->start[begin]);
+        if (n > out->capacity || n_entries > out->entries_capacity)
+            KN_TRY(blocks_grow(out, b, n > out->capacity ? n + n / 2 : n,
+                               n_entries > out->entries_capacity ? n_entries + n_entries / 2 : n_entries, err));
+        KN_TRY(run_reserve(roller, end - begin, err));
+        KN_TRY(roll_run(out, &r, begin, end, err));
     }
-    KN_TRY(slots_grow(out, b, n_slots, err));
-    KN_TRY(blocks_grow(out, b, n, n_entries, err));
-    for (uint32_t i = 1; i < r.n_parts; i++) append(out, &roller->parts[i], b);
+    out->start[out->n] = out->n_entries;
     out->together = innermost;
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) out->levels[q] = from->levels[q];
     for (uint32_t d = 0; d < b->n_outer; d++) out->levels[b->outer[d]] = levels[b->outer[d]];

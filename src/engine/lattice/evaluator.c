@@ -9,27 +9,19 @@
 
 struct kn_evaluator {
     const kn_full_domain *domain;
-    kn_pool *pool;
     kn_roller *roller;
     kn_block_roller *block_roller;
-    kn_block_nodes **passes; /* per thread */
-    uint32_t n_passes;
+    kn_block_nodes *pass;
     /* kn_evaluate_levels: the last node, rolled up column by column: the next one may share its beginning. */
     kn_batch *steps, far; /* far: where memory does not allow to keep steps */
     const kn_batch *last;
     uint32_t *levels, *last_levels;
     kn_node *nodes; /* what the last batch is worth */
-    /* The class at hand, and the class of suppressed rows. */
-    kn_histogram *histograms, *suppressed_histograms;
-    uint32_t *entries, *suppressed_entries;
-    uint32_t **suppressed_sums; /* per sensitive column, by value */
+    /* The class at hand. */
+    kn_histogram *histograms;
     kn_cell *cells;
     bool has_classes; /* some measure looks at classes */
-    struct field { /* [measure * n_qis + q]: where a group's key tells what suppressing it costs there, at this node */
-        const int64_t *gap;
-        uint32_t word, shift, mask;
-    } * fields;
-    struct sums { /* [measure]: of the node at hand */
+    struct sums {     /* [measure]: of the node at hand */
         int64_t units;
         long double classes;
         kn_value_sum values;
@@ -38,21 +30,7 @@ struct kn_evaluator {
 
 /* --- Evaluator ------------------------------------------------------------------------------------------------- */
 
-static kn_status passes_new(kn_evaluator *evaluator, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const uint32_t n_threads = kn_pool_threads(evaluator->pool);
-    KN_TRY(kn_block_roller_new(&evaluator->block_roller, evaluator->domain->blocks, evaluator->pool, err));
-    KN_NEW(evaluator->passes, n_threads);
-    do {
-        KN_TRY(kn_block_nodes_new(&evaluator->passes[evaluator->n_passes], evaluator->domain, err));
-        evaluator->n_passes++;
-    } while (evaluator->n_passes < n_threads && kn_block_nodes_may_split(evaluator->passes[0]));
-done:
-    return status;
-}
-
-kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_pool *pool, kn_error *err)
+kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_evaluator *evaluator = NULL;
@@ -60,25 +38,20 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     *out = NULL;
     KN_NEW(evaluator, 1);
     evaluator->domain = domain;
-    evaluator->pool = pool;
     KN_TRY(kn_roller_new(&evaluator->roller, domain->lattice, err));
     KN_NEW(evaluator->histograms, tuples->n_sensitive);
-    KN_NEW(evaluator->suppressed_histograms, tuples->n_sensitive);
-    KN_NEW(evaluator->entries, kn_lattice_entries(domain->lattice));
-    KN_NEW(evaluator->suppressed_entries, kn_lattice_entries(domain->lattice));
-    KN_NEW(evaluator->suppressed_sums, tuples->n_sensitive);
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
-        KN_NEW(evaluator->suppressed_sums[s], tuples->sensitive[s].n_values);
     KN_NEW(evaluator->cells, tuples->n_qis);
     KN_NEW(evaluator->steps, (size_t)domain->n_outer + 1);
     KN_NEW(evaluator->levels, tuples->n_qis);
     KN_NEW(evaluator->last_levels, tuples->n_qis);
     KN_NEW(evaluator->nodes, kn_batch_nodes(domain));
-    KN_NEW(evaluator->fields, (size_t)tuples->n_qis * domain->n_prices + 1);
     KN_NEW(evaluator->sums, (size_t)domain->n_prices + 1);
     for (uint32_t m = 0; m < domain->n_prices; m++)
         evaluator->has_classes = evaluator->has_classes || domain->prices[m].objective->type->price_class != NULL;
-    if (domain->blocks != NULL) KN_TRY(passes_new(evaluator, err));
+    if (domain->blocks != NULL) {
+        KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, err));
+        KN_TRY(kn_block_nodes_new(&evaluator->pass, domain, err));
+    }
     *out = evaluator;
     evaluator = NULL;
 done:
@@ -90,27 +63,14 @@ void kn_evaluator_free(kn_evaluator *evaluator)
 {
     if (evaluator == NULL) return;
     const kn_full_domain *domain = evaluator->domain;
-    for (uint32_t s = 0; evaluator->suppressed_sums != NULL && s < domain->task->tuples->n_sensitive; s++)
-        kn_free(evaluator->suppressed_sums[s]);
     for (uint32_t d = 0; evaluator->steps != NULL && d <= domain->n_outer; d++)
         kn_batch_free(&evaluator->steps[d], domain);
     kn_batch_free(&evaluator->far, domain);
-    for (uint32_t i = 0; i < evaluator->n_passes; i++) kn_block_nodes_free(evaluator->passes[i]);
+    kn_block_nodes_free(evaluator->pass);
     kn_roller_free(evaluator->roller);
     kn_block_roller_free(evaluator->block_roller);
-    void *const owned[] = {evaluator->suppressed_sums,
-                           evaluator->steps,
-                           evaluator->levels,
-                           evaluator->last_levels,
-                           evaluator->nodes,
-                           evaluator->histograms,
-                           evaluator->suppressed_histograms,
-                           evaluator->entries,
-                           evaluator->suppressed_entries,
-                           evaluator->cells,
-                           evaluator->fields,
-                           evaluator->sums,
-                           evaluator->passes};
+    void *const owned[] = {evaluator->steps,      evaluator->levels, evaluator->last_levels, evaluator->nodes,
+                           evaluator->histograms, evaluator->cells,  evaluator->sums};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
     kn_free(evaluator);
 }
@@ -127,35 +87,12 @@ kn_status kn_batch_roll(kn_batch *out, const kn_batch *from, const uint32_t *lev
 
 /* --- Classes one by one ---------------------------------------------------------------------------------------- */
 
-static void fill_fields(kn_evaluator *evaluator, const uint32_t *levels)
-{
-    const kn_full_domain *domain = evaluator->domain;
-    struct field *field = evaluator->fields;
-    for (uint32_t m = 0; m < domain->n_prices; m++)
-        for (uint32_t q = 0; q < domain->task->tuples->n_qis; q++, field++) {
-            const kn_lattice_column *column = &domain->lattice->columns[q];
-            if (domain->prices[m].gap != NULL)
-                *field = (struct field){domain->prices[m].gap[q][levels[q]], column->word, column->shift,
-                                        (uint32_t)((1ull << column->n_bits) - 1)};
-        }
-}
-
 /* What a suppressed row of group g pays, in units, more than its cells at this node. */
-static inline int64_t gap_of(const kn_evaluator *evaluator, const kn_groups *groups, uint32_t g, uint32_t m)
+static int64_t gap_of(const kn_prices *prices, const kn_lattice *lattice, const kn_groups *groups, uint32_t g)
 {
-    const kn_lattice *lattice = evaluator->domain->lattice;
-    const uint32_t n_qis = lattice->tuples->n_qis;
-    const struct field *fields = evaluator->fields + (size_t)m * n_qis;
     int64_t sum = 0;
-    if (lattice->n_words == 1) {
-        uint64_t key =
-            lattice->word_bytes == 4 ? ((const uint32_t *)groups->keys)[g] : ((const uint64_t *)groups->keys)[g];
-        for (uint32_t q = 0; q < n_qis; q++) sum += fields[q].gap[(key >> fields[q].shift) & fields[q].mask];
-        return sum;
-    }
-    const uint64_t *key = (const uint64_t *)groups->keys + (size_t)g * lattice->n_words;
-    for (uint32_t q = 0; q < n_qis; q++)
-        sum += fields[q].gap[(key[fields[q].word] >> fields[q].shift) & fields[q].mask];
+    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++)
+        sum += prices->gap[q][groups->levels[q]][kn_groups_position(lattice, groups, g, q)];
     return sum;
 }
 
@@ -177,7 +114,7 @@ static bool class_holds(kn_class_counts *counts, kn_evaluator *evaluator, const 
                                 .n_persons = kn_groups_persons(lattice, groups, g)};
     const bool enough = counts->n_persons >= models->min_persons;
     if ((enough && !models->counts_only) || evaluator->has_classes)
-        *counts = kn_groups_class(lattice, groups, g, evaluator->histograms, evaluator->entries);
+        *counts = kn_groups_class(lattice, groups, g, evaluator->histograms);
     if (enough && (population || evaluator->has_classes)) fill_cells(evaluator->cells, evaluator, groups, g);
     if (!enough || models->counts_only) return enough;
     return population ? kn_models_hold_class(models, counts, evaluator->cells, NULL) : kn_models_hold(models, counts);
@@ -209,6 +146,13 @@ static void add_values(kn_value_sum *sum, const kn_prices *prices, const kn_latt
     kn_value_sum_carry(sum);
 }
 
+/* A sum over rows that has no tables: what rows pay once they are suppressed is asked group by group. */
+static bool sums_rows(const kn_prices *prices)
+{
+    const kn_measure *measure = prices->objective->type;
+    return measure->price_row != NULL && !measure->product && prices->value_prices == NULL;
+}
+
 static void add_suppressed(kn_node *node, kn_evaluator *evaluator, const kn_groups *groups, uint32_t g,
                            const kn_class_counts *counts)
 {
@@ -222,37 +166,14 @@ static void add_suppressed(kn_node *node, kn_evaluator *evaluator, const kn_grou
         if (prices->value_prices != NULL)
             add_values(&evaluator->sums[m].values, prices, domain->lattice, groups, g,
                        &counts->sensitive[prices->column]);
+        else if (sums_rows(prices))
+            evaluator->sums[m].classes += prices->objective->type->price_class(
+                prices->objective->state, prices->objective->tuples, counts, domain->root, NULL, true);
         if (prices->gap == NULL) continue;
-        const int64_t more = (int64_t)counts->n_rows * gap_of(evaluator, groups, g, m);
+        const int64_t more = (int64_t)counts->n_rows * gap_of(prices, domain->lattice, groups, g);
         evaluator->sums[m].units += more;
         if (m == 0 && sure) node->sure_units += more;
     }
-    for (uint32_t s = 0; evaluator->has_classes && counts->sensitive != NULL && s < domain->task->tuples->n_sensitive;
-         s++)
-        for (uint32_t i = 0; i < counts->sensitive[s].n; i++)
-            evaluator->suppressed_sums[s][counts->sensitive[s].values[i]] += counts->sensitive[s].counts[i];
-}
-
-/* The suppressed rows as a class; the next node starts anew. */
-static kn_class_counts suppressed_class(kn_evaluator *evaluator, uint64_t n_rows, uint64_t n_persons)
-{
-    const kn_tuples *tuples = evaluator->domain->task->tuples;
-    kn_class_counts counts = {.n_rows = n_rows, .n_persons = n_persons};
-    uint32_t *values = evaluator->suppressed_entries;
-    if (!evaluator->domain->lattice->has_histograms) return counts;
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
-        uint32_t n = 0, n_values = tuples->sensitive[s].n_values, *sums = evaluator->suppressed_sums[s];
-        for (uint32_t v = 0; v < n_values; v++) {
-            values[n] = v;
-            values[n_values + n] = sums[v];
-            n += sums[v] > 0;
-            sums[v] = 0;
-        }
-        evaluator->suppressed_histograms[s] = (kn_histogram){n, values, values + n_values};
-        values += 2 * (size_t)n_values;
-    }
-    counts.sensitive = evaluator->suppressed_histograms;
-    return counts;
 }
 
 /* --- Whole measures -------------------------------------------------------------------------------------------- */
@@ -316,10 +237,11 @@ done:
 /* --- Nodes ----------------------------------------------------------------------------------------------------- */
 
 static kn_status price_node(kn_node *node, double *losses, kn_evaluator *evaluator, const kn_groups *groups,
-                            const kn_class_counts *suppressed, kn_error *err)
+                            kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_full_domain *domain = evaluator->domain;
+    const kn_class_counts suppressed = {.n_rows = node->n_suppressed};
     for (uint32_t m = 0; m < domain->n_prices; m++) {
         const kn_prices *prices = &domain->prices[m];
         struct sums *sums = &evaluator->sums[m];
@@ -333,8 +255,8 @@ static kn_status price_node(kn_node *node, double *losses, kn_evaluator *evaluat
             sums->classes = kn_prices_value_sum(prices, groups->levels, &sums->values);
             loss = kn_prices_class_loss(prices, sums->classes, node->n_classes, node->n_suppressed, NULL, NULL);
         } else if (measure->price_class != NULL) {
-            loss = kn_prices_class_loss(prices, sums->classes, node->n_classes, node->n_suppressed, suppressed,
-                                        domain->root);
+            loss = kn_prices_class_loss(prices, sums->classes, node->n_classes, node->n_suppressed,
+                                        sums_rows(prices) ? NULL : &suppressed, domain->root);
         } else if (node->feasible) {
             KN_TRY(whole_loss(&loss, evaluator, prices->objective, groups->levels, err));
         }
@@ -351,10 +273,8 @@ static kn_status evaluate_groups(kn_node *node, double *losses, kn_evaluator *ev
                                  kn_error *err)
 {
     const kn_full_domain *domain = evaluator->domain;
-    uint64_t n_persons = 0;
     *node = (kn_node){.smallest = groups->n > 0 ? UINT64_MAX : 0};
     memset(evaluator->sums, 0, domain->n_prices * sizeof *evaluator->sums);
-    fill_fields(evaluator, groups->levels);
     for (uint32_t g = 0; g < groups->n; g++) {
         kn_class_counts counts;
         const bool holds = class_holds(&counts, evaluator, groups, g);
@@ -363,43 +283,18 @@ static kn_status evaluate_groups(kn_node *node, double *losses, kn_evaluator *ev
             node->n_classes++;
             add_held(evaluator, &counts);
         } else {
-            n_persons += counts.n_persons;
             add_suppressed(node, evaluator, groups, g, &counts);
         }
     }
     node->feasible = node->n_suppressed <= domain->task->max_suppressed;
-    const kn_class_counts suppressed = suppressed_class(evaluator, node->n_suppressed, n_persons);
-    return price_node(node, losses, evaluator, groups, &suppressed, err);
-}
-
-/* A share of the blocks. Each job has a pass of its own. */
-typedef struct pass_jobs {
-    kn_evaluator *evaluator;
-    const kn_blocks *blocks;
-    uint32_t n_jobs;
-    bool details;
-} pass_jobs;
-
-static kn_status pass_job(void *context, size_t job, unsigned worker, kn_error *err)
-{
-    const pass_jobs *jobs = context;
-    const uint64_t n = jobs->blocks->n;
-    kn_block_nodes_scan(jobs->evaluator->passes[job], jobs->blocks, (uint32_t)(n * job / jobs->n_jobs),
-                        (uint32_t)(n * (job + 1) / jobs->n_jobs), jobs->details);
-    return KN_OK;
+    return price_node(node, losses, evaluator, groups, err);
 }
 
 kn_status kn_evaluate(kn_node *nodes, double *losses, kn_evaluator *evaluator, const kn_batch *batch, bool details,
                       kn_error *err)
 {
-    enum { LEAST_SHARE = 1 << 14 };
     if (evaluator->domain->blocks == NULL) return evaluate_groups(nodes, losses, evaluator, &batch->groups, err);
-    pass_jobs jobs = {evaluator, &batch->blocks, batch->blocks.n_entries / LEAST_SHARE, details};
-    if (jobs.n_jobs > evaluator->n_passes) jobs.n_jobs = evaluator->n_passes;
-    if (jobs.n_jobs < 1) jobs.n_jobs = 1;
-    kn_pool_run(jobs.n_jobs > 1 ? evaluator->pool : NULL, jobs.n_jobs, pass_job, &jobs, NULL); /* cannot fail */
-    for (uint32_t i = 1; i < jobs.n_jobs; i++) kn_block_nodes_add(evaluator->passes[0], evaluator->passes[i]);
-    kn_block_nodes_finish(nodes, losses, evaluator->passes[0], &batch->blocks);
+    kn_block_nodes_evaluate(nodes, losses, evaluator->pass, &batch->blocks, details);
     return KN_OK;
 }
 

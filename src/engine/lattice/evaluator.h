@@ -1,7 +1,7 @@
 /* What nodes of the lattice are worth under the task's models and the domain's measures: batch by batch, or by levels.
  *
  *     kn_full_domain *domain;          kn_full_domain_new(&domain, task, KN_MOST_COMBOS, err)
- *     kn_evaluator *evaluator;         kn_evaluator_new(&evaluator, domain, NULL, err)            one per thread
+ *     kn_evaluator *evaluator;         kn_evaluator_new(&evaluator, domain, err)            one per thread
  *     kn_batch batch = {0};            kn_batch_roll(&batch, &domain->base, levels, evaluator, err)
  *     kn_node nodes[kn_batch_nodes(domain)]   kn_evaluate(nodes, NULL, evaluator, &batch, false, err)
  *
@@ -12,9 +12,9 @@
 
 #include "engine/lattice/full_domain.h"
 
-/* Scratch. With a pool large batches are shared out among its threads; a thread's own evaluator has none. */
+/* Scratch of one thread. */
 typedef struct kn_evaluator kn_evaluator;
-kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_pool *pool, kn_error *err);
+kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_error *err);
 void kn_evaluator_free(kn_evaluator *evaluator);
 kn_roller *kn_evaluator_roller(kn_evaluator *evaluator);
 

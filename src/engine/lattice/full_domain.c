@@ -198,7 +198,7 @@ kn_status kn_full_domain_refuse(const kn_full_domain *domain, kn_error *err)
     kn_evaluator *evaluator = NULL;
     uint32_t n_qis = domain->task->tuples->n_qis, *levels = NULL;
     kn_node top;
-    KN_TRY(kn_evaluator_new(&evaluator, domain, domain->task->pool, err));
+    KN_TRY(kn_evaluator_new(&evaluator, domain, err));
     KN_NEW(levels, n_qis);
     for (uint32_t q = 0; q < n_qis; q++) levels[q] = domain->lattice->columns[q].max_level;
     KN_TRY(kn_evaluate_levels(&top, evaluator, levels, err));

@@ -431,7 +431,7 @@ kn_status kn_huge_lattice(kn_sweep_result *result, kn_ranking *ranking, const kn
     h.effort = effort > 0     ? effort
                : has_deadline ? UINT64_MAX
                               : (uint64_t)DEFAULT_PASSES * (domain->lattice->base.n + 1);
-    KN_TRY(kn_evaluator_new(&h.evaluator, domain, domain->task->pool, err));
+    KN_TRY(kn_evaluator_new(&h.evaluator, domain, err));
     KN_NEW(h.levels, h.n_qis);
     KN_NEW(h.trial, h.n_qis);
     KN_NEW(h.columns, h.n_qis);

@@ -1,17 +1,20 @@
 /* The lattice engine: layout of the keys, the base groups, and the roll-up.
  *
- * In: distinct tuples with counts, all domains trees. Out: the groups of any node, from the groups of any more specific
- * one. A roll-up rewrites the fields of the changed columns through a small table and merges equal keys by open
- * addressing; the table of slots is sized to the source, so it stays in cache for all but the most specific nodes.
- * Groups stand in the order in which their keys first occur in the source: the order depends on the data and the path
- * of roll-ups only. Keys are one 32-bit word, one 64-bit word or several; the loops are one function compiled for each.
+ * In: distinct tuples with counts, all domains trees. Out: the groups of any
+ * node, from the groups of any more specific one. A roll-up rewrites the fields
+ * of the changed columns through a small table and merges equal keys by open
+ * addressing; the table of slots is sized to the source, so it stays in cache
+ * for all but the most specific nodes. Groups stand in the order in which their
+ * keys first occur in the source: the order depends on the data and the path of
+ * roll-ups only. Keys are one word of 64 bits or several; the loop is one
+ * function compiled for each.
  *
- * Property relied on: all groups that merge agree in every unchanged column, so counts add up, and persons add up but
- * for those who stand in several of the merged groups, who are listed. */
+ * Property relied on: all groups that merge agree in every unchanged column, so
+ * counts add up, and persons add up but for those who stand in several of the
+ * merged groups, who are listed. */
 #include "engine/lattice/lattice.h"
 
 #include "base/bits.h"
-#include "base/lanes.h"
 
 #include <assert.h>
 #include <math.h>
@@ -22,11 +25,13 @@ struct kn_roller {
     const kn_lattice *lattice;
     uint32_t *slots;
     size_t n_slots;
-    uint32_t *map; /* [group of the source]: group of the result; only where somebody needs it */
+    uint32_t *map; /* [group of the source]: group of the result; only where
+                      somebody needs it */
     size_t n_map;
-    uint64_t **tables;        /* [q]: position at the source's level -> shifted position at the new one */
-    uint32_t *sums, *touched; /* sparse histograms: by value */
-    uint32_t *order, *first;  /* sparse histograms: groups of the source by group of the result */
+    uint64_t **tables;        /* [q]: position at the source's level -> shifted position
+                                 at the new one */
+    uint32_t *sums, *touched; /* histograms: by value */
+    uint32_t *order, *first;  /* histograms: groups of the source by group of the result */
     size_t n_order;
 };
 
@@ -37,7 +42,9 @@ typedef struct step {
     uint32_t word, shift;
 } step;
 
-/* --- Layout ---------------------------------------------------------------------------------------------------- */
+/* --- Layout
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 static kn_status level_new(kn_lattice_level *level, const kn_domain *domain, uint32_t at, kn_error *err)
 {
@@ -77,89 +84,83 @@ done:
 static kn_status place_fields(kn_lattice *lattice, bool wide, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n_qis = lattice->tuples->n_qis, total = 0, *used = NULL;
+    const uint32_t n_qis = lattice->tuples->n_qis, room = wide ? 32 : 64;
+    uint32_t *used = NULL;
     KN_NEW(used, (size_t)n_qis + 1);
-    for (uint32_t q = 0; q < n_qis; q++) {
-        kn_lattice_column *column = &lattice->columns[q];
-        column->n_bits = kn_bits_for(column->levels[column->min_level].n);
-        total += column->n_bits;
-    }
-    lattice->word_bytes = total <= 32 && !wide ? 4 : 8;
-    uint32_t room = wide ? 32 : 8 * lattice->word_bytes;
     lattice->n_words = wide ? 2 : 1;
     for (uint32_t q = 0; q < n_qis; q++) {
         kn_lattice_column *column = &lattice->columns[q];
-        uint32_t word = 0;
-        while (used[word] + column->n_bits > room) word++;
-        column->word = word;
-        column->shift = used[word];
-        if (column->n_bits == 0 && column->shift == room) column->shift = 0;
-        used[word] += column->n_bits;
-        if (word + 1 > lattice->n_words) lattice->n_words = word + 1;
+        column->n_bits = kn_bits_for(column->levels[column->min_level].n);
+        while (used[column->word] + column->n_bits > room) column->word++;
+        column->shift = column->n_bits > 0 ? used[column->word] : 0;
+        used[column->word] += column->n_bits;
+        if (column->word + 1 > lattice->n_words) lattice->n_words = column->word + 1;
     }
 done:
     kn_free(used);
     return status;
 }
 
-/* Where the counts of a group stand. */
-static kn_status place_counts(kn_lattice *lattice, bool histograms, bool sparse, kn_error *err)
-{
-    enum { MOST_DENSE_VALUES = 32 };
-    kn_status status = KN_OK;
-    const kn_tuples *tuples = lattice->tuples;
-    lattice->width = lattice->has_persons ? 2 : 1;
-    lattice->has_histograms = histograms && tuples->n_sensitive > 0 && tuples->sensitive[0].start != NULL;
-    if (!lattice->has_histograms) goto done;
-    KN_NEW(lattice->dense_at, tuples->n_sensitive);
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
-        bool dense = tuples->sensitive[s].n_values <= MOST_DENSE_VALUES && !sparse;
-        lattice->dense_at[s] = dense ? lattice->width : KN_NONE;
-        if (dense) lattice->width += tuples->sensitive[s].n_values;
-    }
-    if (lattice->width > 2) lattice->width = (lattice->width + 3) / 4 * 4; /* whole vectors */
-done:
-    return status;
-}
-
-/* --- Base groups ----------------------------------------------------------------------------------------------- */
+/* --- Base groups
+ * -----------------------------------------------------------------------------------------------
+ */
 
 size_t kn_groups_bytes(const kn_lattice *lattice, uint32_t n)
 {
-    size_t per_group = (size_t)lattice->n_words * lattice->word_bytes + 4 * (size_t)lattice->width;
-    for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
-        if (lattice->dense_at[s] == KN_NONE) per_group += 24;
-    return per_group * n;
+    const size_t histograms = lattice->has_histograms ? 24 * (size_t)lattice->tuples->n_sensitive : 0;
+    return (8 * (size_t)lattice->n_words + 4 * (size_t)lattice->width + histograms) * n;
 }
 
 static kn_status groups_reserve(kn_groups *groups, const kn_lattice *lattice, uint32_t n, kn_error *err)
 {
     kn_status status = KN_OK;
     if (groups->levels == NULL) KN_NEW(groups->levels, lattice->tuples->n_qis);
-    if (lattice->has_histograms && groups->sparse == NULL) KN_NEW(groups->sparse, lattice->tuples->n_sensitive);
+    if (lattice->has_histograms && groups->histograms == NULL) KN_NEW(groups->histograms, lattice->tuples->n_sensitive);
     if (n <= groups->capacity) goto done;
     kn_free(groups->keys);
     kn_free(groups->counts);
     groups->keys = NULL;
     groups->counts = NULL;
     groups->capacity = 0;
-    /* one vector more: loops may write a slot ahead */
-    groups->counts = kn_array_alloc_aligned((size_t)n * lattice->width + 8, sizeof *groups->counts, err);
-    groups->keys = kn_array_alloc_aligned((size_t)n + 1, (size_t)lattice->n_words * lattice->word_bytes, err);
-    if (groups->counts == NULL || groups->keys == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_NEW(groups->counts, ((size_t)n + 1) * lattice->width); /* one more: loops write ahead */
+    KN_NEW(groups->keys, ((size_t)n + 1) * lattice->n_words);
     groups->capacity = n;
+done:
+    return status;
+}
+
+static void histograms_free(struct kn_group_histograms *histograms)
+{
+    kn_free(histograms->start);
+    kn_free(histograms->values);
+    kn_free(histograms->counts);
+    *histograms = (struct kn_group_histograms){0};
+}
+
+/* Room for so many groups and entries; what was there is lost. */
+static kn_status histograms_reserve(struct kn_group_histograms *out, uint32_t n, size_t n_entries, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_free(out->start);
+    out->start = NULL;
+    KN_NEW_RAW(out->start, (size_t)n + 1);
+    if (n_entries <= out->capacity && out->values != NULL) goto done;
+    kn_free(out->values);
+    kn_free(out->counts);
+    out->values = out->counts = NULL;
+    out->capacity = 0;
+    KN_NEW_RAW(out->values, n_entries);
+    KN_NEW_RAW(out->counts, n_entries);
+    out->capacity = n_entries;
 done:
     return status;
 }
 
 void kn_groups_free(kn_groups *groups, const kn_lattice *lattice)
 {
-    for (uint32_t s = 0; groups->sparse != NULL && s < lattice->tuples->n_sensitive; s++) {
-        kn_free(groups->sparse[s].start);
-        kn_free(groups->sparse[s].values);
-        kn_free(groups->sparse[s].counts);
-    }
-    kn_free(groups->sparse);
+    for (uint32_t s = 0; groups->histograms != NULL && s < lattice->tuples->n_sensitive; s++)
+        histograms_free(&groups->histograms[s]);
+    kn_free(groups->histograms);
     kn_free(groups->levels);
     kn_free(groups->keys);
     kn_free(groups->counts);
@@ -172,16 +173,10 @@ static void tuple_keys(kn_groups *groups, const kn_lattice *lattice)
     const kn_tuples *tuples = lattice->tuples;
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         const kn_lattice_column *column = &lattice->columns[q];
-        if (column->n_bits == 0) continue;
         const uint32_t *of_code = column->levels[column->min_level].of_code, *codes = tuples->codes[q];
-        if (lattice->word_bytes == 4) {
-            uint32_t *keys = groups->keys;
-            for (uint32_t t = 0; t < tuples->n_tuples; t++) keys[t] |= of_code[codes[t]] << column->shift;
-        } else {
-            uint64_t *keys = (uint64_t *)groups->keys + column->word;
-            for (uint32_t t = 0; t < tuples->n_tuples; t++)
-                keys[(size_t)t * lattice->n_words] |= (uint64_t)of_code[codes[t]] << column->shift;
-        }
+        uint64_t *keys = groups->keys + column->word;
+        for (uint32_t t = 0; column->n_bits > 0 && t < tuples->n_tuples; t++)
+            keys[(size_t)t * lattice->n_words] |= (uint64_t)of_code[codes[t]] << column->shift;
     }
 }
 
@@ -190,22 +185,13 @@ static kn_status tuple_histograms(kn_groups *groups, const kn_lattice *lattice, 
     kn_status status = KN_OK;
     const kn_tuples *tuples = lattice->tuples;
     for (uint32_t s = 0; lattice->has_histograms && s < tuples->n_sensitive; s++) {
-        const kn_sensitive *sensitive = &tuples->sensitive[s];
-        uint32_t at = lattice->dense_at[s], n_entries = sensitive->start[tuples->n_tuples];
-        if (at != KN_NONE) {
-            for (uint32_t t = 0; t < tuples->n_tuples; t++)
-                for (uint32_t e = sensitive->start[t]; e < sensitive->start[t + 1]; e++)
-                    groups->counts[(size_t)t * lattice->width + at + sensitive->values[e]] = sensitive->counts[e];
-            continue;
-        }
-        struct kn_sparse_counts *sparse = &groups->sparse[s];
-        KN_NEW_RAW(sparse->start, (size_t)tuples->n_tuples + 1);
-        KN_NEW_RAW(sparse->values, n_entries);
-        KN_NEW_RAW(sparse->counts, n_entries);
-        sparse->capacity = n_entries;
-        memcpy(sparse->start, sensitive->start, ((size_t)tuples->n_tuples + 1) * sizeof *sparse->start);
-        if (n_entries > 0) memcpy(sparse->values, sensitive->values, n_entries * sizeof *sparse->values);
-        if (n_entries > 0) memcpy(sparse->counts, sensitive->counts, n_entries * sizeof *sparse->counts);
+        const kn_sensitive *from = &tuples->sensitive[s];
+        struct kn_group_histograms *to = &groups->histograms[s];
+        const uint32_t n_entries = from->start[tuples->n_tuples];
+        KN_TRY(histograms_reserve(to, tuples->n_tuples, n_entries, err));
+        memcpy(to->start, from->start, ((size_t)tuples->n_tuples + 1) * sizeof *to->start);
+        if (n_entries > 0) memcpy(to->values, from->values, n_entries * sizeof *to->values);
+        if (n_entries > 0) memcpy(to->counts, from->counts, n_entries * sizeof *to->counts);
     }
 done:
     return status;
@@ -264,7 +250,9 @@ kn_status kn_lattice_new(kn_lattice **out, const kn_tuples *tuples, unsigned fla
         lattice->n_nodes *= lattice->columns[q].max_level - lattice->columns[q].min_level + 1;
     }
     KN_TRY(place_fields(lattice, flags & KN_LATTICE_WIDE, err));
-    KN_TRY(place_counts(lattice, flags & KN_LATTICE_HISTOGRAMS, flags & KN_LATTICE_SPARSE, err));
+    lattice->width = lattice->has_persons ? 2 : 1;
+    lattice->has_histograms =
+        (flags & KN_LATTICE_HISTOGRAMS) && tuples->n_sensitive > 0 && tuples->sensitive[0].start != NULL;
     if (!(flags & KN_LATTICE_NO_BASE)) KN_TRY(kn_lattice_add_base(lattice, err));
     *out = lattice;
     lattice = NULL;
@@ -287,7 +275,6 @@ void kn_lattice_free(kn_lattice *lattice)
         kn_free(column->levels);
     }
     kn_free(lattice->columns);
-    kn_free(lattice->dense_at);
     kn_free(lattice);
 }
 
@@ -315,7 +302,9 @@ done:
     return status;
 }
 
-/* --- Roll-up --------------------------------------------------------------------------------------------------- */
+/* --- Roll-up
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 kn_status kn_roller_new(kn_roller **out, const kn_lattice *lattice, kn_error *err)
 {
@@ -354,87 +343,39 @@ void kn_roller_free(kn_roller *roller)
     kn_free(roller);
 }
 
-enum { KEY_32, KEY_64, KEY_WORDS };
-
-static inline __attribute__((always_inline)) uint64_t load_key(const void *keys, size_t at, int kind)
+/* The hot loop. Constant arguments make it one loop per number of words, steps
+ * and counts. */
+static inline __attribute__((always_inline)) uint32_t roll_keys(kn_groups *out, const kn_groups *from,
+                                                                const step *steps, uint32_t n_steps, uint32_t *slots,
+                                                                uint32_t slot_bits, uint32_t n_words, uint32_t width,
+                                                                uint32_t *map)
 {
-    return kind == KEY_32 ? ((const uint32_t *)keys)[at] : ((const uint64_t *)keys)[at];
-}
-
-static inline __attribute__((always_inline)) void add_counts(uint32_t *to, const uint32_t *from, bool is_new,
-                                                             uint32_t width)
-{
-    if (width == 1) {
-        *to = (is_new ? 0 : *to) + *from;
-    } else if (width == 4) { /* no branch: whether a key is new cannot be predicted */
-        kn_lanes4 keep = {(uint32_t)is_new - 1, (uint32_t)is_new - 1, (uint32_t)is_new - 1, (uint32_t)is_new - 1};
-        *(kn_lanes4 *)to = (*(const kn_lanes4 *)to & keep) + *(const kn_lanes4 *)from;
-    } else if (is_new) {
-        memcpy(to, from, width * sizeof *to);
-    } else if (width % 4 == 0) {
-        for (uint32_t w = 0; w < width; w += 4) *(kn_lanes4 *)(to + w) += *(const kn_lanes4 *)(from + w);
-    } else {
-        for (uint32_t w = 0; w < width; w++) to[w] += from[w];
-    }
-}
-
-/* The hot loop, for keys of one word. Constant arguments make it one loop per kind of key and width. */
-static inline __attribute__((always_inline)) uint32_t roll_word(kn_groups *out, const kn_groups *from,
-                                                                const step *steps, uint32_t n_steps,
-                                                                uint32_t *restrict slots, uint32_t slot_bits, int kind,
-                                                                uint32_t width, uint32_t *map)
-{
-    const void *from_keys = from->keys;
-    void *keys = out->keys;
-    const uint32_t *from_counts = from->counts;
-    uint32_t *counts = out->counts, n = 0, last_slot = (uint32_t)((1ull << slot_bits) - 1);
-    for (uint32_t i = 0; i < from->n; i++) {
-        uint64_t key = load_key(from_keys, i, kind);
-        for (uint32_t j = 0; j < n_steps; j++) {
-            uint64_t position = (key >> steps[j].shift) & steps[j].mask;
-            key = (key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
-        }
-        uint32_t slot = kind == KEY_32 ? ((uint32_t)key * 0x9e3779b1u) >> (32 - slot_bits)
-                                       : (uint32_t)((key * 0x9e3779b97f4a7c15u) >> (64 - slot_bits));
-        uint32_t group;
-        while ((group = slots[slot]) != KN_NONE && load_key(keys, group, kind) != key) slot = (slot + 1) & last_slot;
-        bool is_new = group == KN_NONE;
-        group = is_new ? n : group;
-        slots[slot] = group;
-        if (kind == KEY_32) ((uint32_t *)keys)[group] = (uint32_t)key;
-        else ((uint64_t *)keys)[group] = key;
-        add_counts(counts + (size_t)group * width, from_counts + (size_t)i * width, is_new, width);
-        if (map != NULL) map[i] = group;
-        n += is_new;
-    }
-    return n;
-}
-
-static uint32_t roll_words(kn_groups *out, const kn_groups *from, const step *steps, uint32_t n_steps,
-                           const kn_lattice *lattice, uint32_t *slots, uint32_t slot_bits, uint32_t *map)
-{
-    uint32_t n_words = lattice->n_words, width = lattice->width, n = 0;
-    uint32_t last_slot = (uint32_t)((1ull << slot_bits) - 1);
+    const uint32_t last_slot = (uint32_t)((1ull << slot_bits) - 1), *from_counts = from->counts;
+    const uint64_t *from_keys = from->keys;
     uint64_t *keys = out->keys;
+    uint32_t *counts = out->counts, n = 0;
     for (uint32_t i = 0; i < from->n; i++) {
-        uint64_t *key = keys + (size_t)n * n_words; /* made where it would stand if new */
-        memcpy(key, (const uint64_t *)from->keys + (size_t)i * n_words, n_words * sizeof *key);
+        uint64_t *key = keys + (size_t)n * n_words, hash = 0; /* made where it would stand if new */
+        for (uint32_t w = 0; w < n_words; w++) key[w] = from_keys[(size_t)i * n_words + w];
         for (uint32_t j = 0; j < n_steps; j++) {
-            uint64_t *word = &key[steps[j].word], position = (*word >> steps[j].shift) & steps[j].mask;
+            uint64_t *word = &key[n_words > 1 ? steps[j].word : 0],
+                     position = (*word >> steps[j].shift) & steps[j].mask;
             *word = (*word & ~(steps[j].mask << steps[j].shift)) | steps[j].table[position];
         }
-        uint64_t hash = 0;
         for (uint32_t w = 0; w < n_words; w++) {
+            if (w > 0) hash ^= hash >> 29;
             hash = (hash ^ key[w]) * 0x9e3779b97f4a7c15u;
-            hash ^= hash >> 29;
         }
-        uint32_t slot = (uint32_t)((hash * 0x9e3779b97f4a7c15u) >> (64 - slot_bits)), group;
-        while ((group = slots[slot]) != KN_NONE &&
-               memcmp(keys + (size_t)group * n_words, key, n_words * sizeof *key) != 0)
+        uint32_t slot = (uint32_t)(hash >> (64 - slot_bits)), group;
+        while ((group = slots[slot]) != KN_NONE && memcmp(keys + (size_t)group * n_words, key, n_words * 8) != 0)
             slot = (slot + 1) & last_slot;
-        bool is_new = group == KN_NONE;
-        if (is_new) slots[slot] = group = n;
-        add_counts(out->counts + (size_t)group * width, from->counts + (size_t)i * width, is_new, width);
+        const uint32_t is_new = group == KN_NONE; /* no branch: it cannot be predicted */
+        group = is_new ? n : group;
+        slots[slot] = group;
+        for (uint32_t w = 0; w < width; w++) {
+            uint32_t *to = &counts[(size_t)group * width + w];
+            *to = (*to & (is_new - 1)) + from_counts[(size_t)i * width + w];
+        }
         if (map != NULL) map[i] = group;
         n += is_new;
     }
@@ -444,20 +385,11 @@ static uint32_t roll_words(kn_groups *out, const kn_groups *from, const step *st
 static uint32_t roll_any(kn_groups *out, const kn_groups *from, const step *steps, uint32_t n_steps,
                          const kn_lattice *lattice, uint32_t *slots, uint32_t bits, uint32_t *map)
 {
-    uint32_t width = lattice->width;
-    if (lattice->n_words > 1) return roll_words(out, from, steps, n_steps, lattice, slots, bits, map);
-    if (lattice->word_bytes == 4 && map == NULL) {
-        if (width == 4 && n_steps == 1) return roll_word(out, from, steps, 1, slots, bits, KEY_32, 4, NULL);
-        if (width == 1 && n_steps == 1) return roll_word(out, from, steps, 1, slots, bits, KEY_32, 1, NULL);
-        if (width == 4) return roll_word(out, from, steps, n_steps, slots, bits, KEY_32, 4, NULL);
-        if (width == 16 && n_steps == 1) return roll_word(out, from, steps, 1, slots, bits, KEY_32, 16, NULL);
-    }
-    if (lattice->word_bytes == 8 && map == NULL) {
-        if (width == 4 && n_steps == 1) return roll_word(out, from, steps, 1, slots, bits, KEY_64, 4, NULL);
-        if (width == 1 && n_steps == 1) return roll_word(out, from, steps, 1, slots, bits, KEY_64, 1, NULL);
-    }
-    if (lattice->word_bytes == 4) return roll_word(out, from, steps, n_steps, slots, bits, KEY_32, width, map);
-    return roll_word(out, from, steps, n_steps, slots, bits, KEY_64, width, map);
+    const uint32_t n_words = lattice->n_words, width = lattice->width;
+    if (n_words == 1 && width == 1 && n_steps == 1 && map == NULL)
+        return roll_keys(out, from, steps, 1, slots, bits, 1, 1, NULL);
+    if (n_words == 1) return roll_keys(out, from, steps, n_steps, slots, bits, 1, width, map);
+    return roll_keys(out, from, steps, n_steps, slots, bits, n_words, width, map);
 }
 
 static int compare_groups(const void *a, const void *b)
@@ -495,7 +427,8 @@ done:
     return status;
 }
 
-/* Groups of the source by group of the result: order[first[g]] .. order[first[g+1]-1]. */
+/* Groups of the source by group of the result: order[first[g]] ..
+ * order[first[g+1]-1]. */
 static kn_status sort_by_result(kn_roller *roller, const kn_groups *out, const kn_groups *from, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -523,23 +456,13 @@ static int compare_values(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static kn_status roll_sparse(struct kn_sparse_counts *out, uint32_t n_out, const struct kn_sparse_counts *from,
-                             uint32_t n_from, kn_roller *roller, kn_error *err)
+static kn_status roll_histograms(struct kn_group_histograms *out, uint32_t n_out,
+                                 const struct kn_group_histograms *from, uint32_t n_from, kn_roller *roller,
+                                 kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n_entries = from->start[n_from], n = 0;
-    kn_free(out->start);
-    out->start = NULL;
-    KN_NEW_RAW(out->start, (size_t)n_out + 1);
-    if (n_entries > out->capacity || out->values == NULL) {
-        kn_free(out->values);
-        kn_free(out->counts);
-        out->values = out->counts = NULL;
-        out->capacity = 0;
-        KN_NEW_RAW(out->values, n_entries);
-        KN_NEW_RAW(out->counts, n_entries);
-        out->capacity = n_entries;
-    }
+    uint32_t n = 0;
+    KN_TRY(histograms_reserve(out, n_out, from->start[n_from], err));
     for (uint32_t g = 0; g < n_out; g++) {
         uint32_t n_touched = 0;
         out->start[g] = n;
@@ -562,13 +485,6 @@ static kn_status roll_sparse(struct kn_sparse_counts *out, uint32_t n_out, const
     out->start[n_out] = n;
 done:
     return status;
-}
-
-static bool has_sparse(const kn_lattice *lattice)
-{
-    for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
-        if (lattice->dense_at[s] == KN_NONE) return true;
-    return false;
 }
 
 /* The tables of the changed columns; returns how many there are. */
@@ -617,8 +533,7 @@ static kn_status roll(kn_groups *out, const kn_groups *from, const uint32_t *lev
     const kn_lattice *lattice = roller->lattice;
     const kn_tuples *tuples = lattice->tuples;
     step on_stack[MOST_COLUMNS_ON_STACK], *steps = on_stack;
-    bool sparse = has_sparse(lattice);
-    map = map || sparse || from->n_repeats > 0;
+    map = map || lattice->has_histograms || from->n_repeats > 0;
     if (tuples->n_qis > MOST_COLUMNS_ON_STACK) KN_NEW_RAW(steps, tuples->n_qis);
     uint32_t n_steps = make_steps(steps, from, levels, roller);
     uint32_t slot_bits = kn_bits_for(from->n > 8 ? 2 * from->n : 16);
@@ -629,10 +544,9 @@ static kn_status roll(kn_groups *out, const kn_groups *from, const uint32_t *lev
     for (uint32_t q = 0; q < tuples->n_qis; q++) out->levels[q] = levels[q];
     out->n_repeats = 0;
     if (from->n_repeats > 0) KN_TRY(roll_repeats(out, from, roller, err));
-    if (sparse) KN_TRY(sort_by_result(roller, out, from, err));
-    for (uint32_t s = 0; sparse && s < tuples->n_sensitive; s++)
-        if (lattice->dense_at[s] == KN_NONE)
-            KN_TRY(roll_sparse(&out->sparse[s], out->n, &from->sparse[s], from->n, roller, err));
+    if (lattice->has_histograms) KN_TRY(sort_by_result(roller, out, from, err));
+    for (uint32_t s = 0; lattice->has_histograms && s < tuples->n_sensitive; s++)
+        KN_TRY(roll_histograms(&out->histograms[s], out->n, &from->histograms[s], from->n, roller, err));
 done:
     if (steps != on_stack) kn_free(steps);
     return status;
@@ -660,7 +574,9 @@ done:
     return status;
 }
 
-/* --- What a group holds ---------------------------------------------------------------------------------------- */
+/* --- What a group holds
+ * ----------------------------------------------------------------------------------------
+ */
 
 size_t kn_lattice_entries(const kn_lattice *lattice)
 {
@@ -669,42 +585,14 @@ size_t kn_lattice_entries(const kn_lattice *lattice)
     return n;
 }
 
-static kn_histogram lanes_of(const kn_lattice *lattice, const uint32_t *counts, uint32_t sensitive, uint32_t *entries)
+kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, kn_histogram *buffer)
 {
-    uint32_t n = 0, n_values = lattice->tuples->sensitive[sensitive].n_values, *value_counts = entries + n_values;
-    const uint32_t *lanes = counts + lattice->dense_at[sensitive];
-    for (uint32_t v = 0; v < n_values; v++) {
-        entries[n] = v;
-        value_counts[n] = lanes[v];
-        n += lanes[v] > 0;
-    }
-    return (kn_histogram){n, entries, value_counts};
-}
-
-/* What is in lanes. */
-static kn_class_counts class_of_lanes(const kn_lattice *lattice, const uint32_t *counts, kn_histogram *buffer,
-                                      uint32_t *entries)
-{
-    kn_class_counts class_counts = {.n_rows = counts[0], .n_persons = counts[lattice->has_persons]};
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++) {
-        if (lattice->dense_at[s] == KN_NONE) continue;
-        buffer[s] = lanes_of(lattice, counts, s, entries);
-        entries += 2 * (size_t)lattice->tuples->sensitive[s].n_values;
+        const struct kn_group_histograms *own = &groups->histograms[s];
+        buffer[s] =
+            (kn_histogram){own->start[g + 1] - own->start[g], own->values + own->start[g], own->counts + own->start[g]};
     }
-    if (lattice->has_histograms) class_counts.sensitive = buffer;
-    return class_counts;
-}
-
-kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, kn_histogram *buffer,
-                                uint32_t *entries)
-{
-    kn_class_counts class_counts =
-        class_of_lanes(lattice, &groups->counts[(size_t)g * lattice->width], buffer, entries);
-    for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++) {
-        const struct kn_sparse_counts *sparse = &groups->sparse[s];
-        if (lattice->dense_at[s] == KN_NONE)
-            buffer[s] = (kn_histogram){sparse->start[g + 1] - sparse->start[g], sparse->values + sparse->start[g],
-                                       sparse->counts + sparse->start[g]};
-    }
-    return class_counts;
+    return (kn_class_counts){.n_rows = kn_groups_rows(lattice, groups, g),
+                             .n_persons = kn_groups_persons(lattice, groups, g),
+                             .sensitive = lattice->has_histograms ? buffer : NULL};
 }

@@ -1,21 +1,28 @@
-/* The lattice of full-domain generalizations: the classes of any level vector, by roll-up.
+/* The lattice of full-domain generalizations: the classes of any level vector,
+ * by roll-up.
  *
- * A node of the lattice is one level per quasi-identifier; its classes are the groups of rows that become equal. The
- * classes of a node come from those of any more specific node, never from the rows: one lookup per changed column and
- * one hash insert per group. Codes stand in pre-order of their tree, each column has a fixed field of bits in the key,
- * and the field holds the position of the tree's node among the nodes of its level that cover a value of the data.
+ * A node of the lattice is one level per quasi-identifier; its classes are the
+ * groups of rows that become equal. The classes of a node come from those of
+ * any more specific node, never from the rows: one lookup per changed column
+ * and one hash insert per group. Codes stand in pre-order of their tree, each
+ * column has a fixed field of bits in the key, and the field holds the position
+ * of the tree's node among the nodes of its level that cover a value of the
+ * data.
  *
  *     kn_lattice *lattice;          kn_lattice_new(&lattice, tuples, 0, err)
- *     kn_roller *roller;            kn_roller_new(&roller, lattice, err)                          one per thread
- *     kn_groups groups = {0};       kn_groups_roll(&groups, &lattice->base, levels, roller, err)
- *     for g < groups.n              kn_groups_rows(lattice, &groups, g), kn_groups_node(lattice, &groups, g, q)
+ *     kn_roller *roller;            kn_roller_new(&roller, lattice, err) one
+ * per thread kn_groups groups = {0};       kn_groups_roll(&groups,
+ * &lattice->base, levels, roller, err) for g < groups.n kn_groups_rows(lattice,
+ * &groups, g), kn_groups_node(lattice, &groups, g, q)
  *
- * Persons are counted exactly: a person with rows in several groups is carried in a list, and the merged group loses
- * what it would count twice. Histograms of the sensitive columns are carried on request (KN_LATTICE_HISTOGRAMS): as
- * lanes for columns of few values, as (value, count) lists for the others.
+ * Persons are counted exactly: a person with rows in several groups is carried
+ * in a list, and the merged group loses what it would count twice. Histograms
+ * of the sensitive columns are carried on request (KN_LATTICE_HISTOGRAMS), as
+ * (value, count) lists.
  *
- * Cost of a roll-up: about 5 ns per group of the source; memory: 4 or 8 bytes of key (more when a key does not fit into
- * 64 bits) and 4 to 16 bytes of counts per group. */
+ * Cost of a roll-up: about 5 ns per group of the source; memory: 8 bytes of key
+ * (more when a key does not fit into 64 bits) and 4 or 8 bytes of counts per
+ * group. */
 #ifndef KN_ENGINE_LATTICE_LATTICE_H
 #define KN_ENGINE_LATTICE_LATTICE_H
 
@@ -25,11 +32,10 @@ enum {
     KN_LATTICE_HISTOGRAMS = 1, /* carry the histograms of the sensitive columns */
     KN_LATTICE_NO_BASE = 2,    /* levels and positions only: `base` stays empty */
     KN_LATTICE_WIDE = 4,       /* tests: keys of several words even where one would do */
-    KN_LATTICE_SPARSE = 8,     /* tests: lists instead of lanes for the histograms of columns of few values */
 };
 
-/* One level of one column. A position numbers the tree's nodes at this level that cover a value of the data, in
- * pre-order. */
+/* One level of one column. A position numbers the tree's nodes at this level
+ * that cover a value of the data, in pre-order. */
 typedef struct kn_lattice_level {
     uint32_t n;           /* positions */
     uint32_t *node;       /* [position]: node of the tree */
@@ -47,30 +53,29 @@ typedef struct kn_lattice_column {
 typedef struct kn_groups {
     uint32_t n;
     uint32_t *levels; /* n_qis */
-    void *keys;       /* n * n_words words of 4 or 8 bytes */
-    uint32_t *counts; /* n * width: rows, persons where they are not rows, dense histograms */
-    /* Persons with several groups, ascending by person: what later roll-ups subtract. */
+    uint64_t *keys;   /* n * n_words */
+    uint32_t *counts; /* n * width: rows, and persons where they are not rows */
+    /* Persons with several groups, ascending by person: what later roll-ups
+     * subtract. */
     uint32_t n_repeats;
-    kn_person_tuple *repeats; /* `tuple` is a group here */
-    struct kn_sparse_counts { /* per sensitive column that has no lanes */
-        uint32_t *start;      /* n + 1 */
+    kn_person_tuple *repeats;    /* `tuple` is a group here */
+    struct kn_group_histograms { /* per sensitive column */
+        uint32_t *start;         /* n + 1 */
         uint32_t *values, *counts;
         size_t capacity;
-    } * sparse;
+    } * histograms;
     uint32_t capacity, repeats_capacity;
 } kn_groups;
 
 typedef struct kn_lattice {
     const kn_tuples *tuples; /* borrowed */
     kn_lattice_column *columns;
-    uint32_t n_words;    /* per key */
-    uint32_t word_bytes; /* 4 or 8 */
-    bool has_persons;    /* persons are not rows */
+    uint32_t n_words; /* per key */
+    bool has_persons; /* persons are not rows */
     bool has_histograms;
-    uint32_t *dense_at; /* per sensitive column: where its lanes begin in a group's counts; KN_NONE: sparse */
-    uint32_t width;     /* counts per group */
-    double n_nodes;     /* of the lattice, may be huge */
-    kn_groups base;     /* the most specific allowed node */
+    uint32_t width; /* counts per group */
+    double n_nodes; /* of the lattice, may be huge */
+    kn_groups base; /* the most specific allowed node */
 } kn_lattice;
 
 /* Scratch of one thread. */
@@ -81,13 +86,14 @@ kn_status kn_lattice_new(kn_lattice **out, const kn_tuples *tuples, unsigned fla
 /* Makes the base after all. */
 kn_status kn_lattice_add_base(kn_lattice *lattice, kn_error *err);
 void kn_lattice_free(kn_lattice *lattice);
-/* The columns, those whose generalization merges most first: by entropy of the column. *order has n_qis entries, yours
- * to kn_free. */
+/* The columns, those whose generalization merges most first: by entropy of the
+ * column. *order has n_qis entries, yours to kn_free. */
 kn_status kn_lattice_order(uint32_t **order, uint32_t *n_order, const kn_lattice *lattice, kn_error *err);
 kn_status kn_roller_new(kn_roller **out, const kn_lattice *lattice, kn_error *err);
 void kn_roller_free(kn_roller *roller);
 
-/* The classes at `levels`, each at least from->levels and at most the column's max_level. `out` is not `from`. */
+/* The classes at `levels`, each at least from->levels and at most the column's
+ * max_level. `out` is not `from`. */
 kn_status kn_groups_roll(kn_groups *out, const kn_groups *from, const uint32_t *levels, kn_roller *roller,
                          kn_error *err);
 void kn_groups_free(kn_groups *groups, const kn_lattice *lattice); /* what it holds, not the struct */
@@ -98,9 +104,7 @@ size_t kn_groups_bytes(const kn_lattice *lattice, uint32_t n);
 static inline uint32_t kn_groups_position(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, uint32_t q)
 {
     const kn_lattice_column *column = &lattice->columns[q];
-    size_t at = (size_t)g * lattice->n_words + column->word;
-    uint64_t word =
-        lattice->word_bytes == 4 ? ((const uint32_t *)groups->keys)[at] : ((const uint64_t *)groups->keys)[at];
+    const uint64_t word = groups->keys[(size_t)g * lattice->n_words + column->word];
     return (uint32_t)(word >> column->shift) & (uint32_t)((1ull << column->n_bits) - 1);
 }
 
@@ -120,14 +124,14 @@ static inline uint32_t kn_groups_persons(const kn_lattice *lattice, const kn_gro
     return groups->counts[(size_t)g * lattice->width + lattice->has_persons];
 }
 
-/* Group g as models see it. `buffer` has room for n_sensitive histograms, `entries` for two entries per
- * value of all sensitive columns (kn_lattice_entries). */
+/* Group g as models see it. `buffer` has room for n_sensitive histograms. */
+kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, kn_histogram *buffer);
+/* Two entries per value of all sensitive columns. */
 size_t kn_lattice_entries(const kn_lattice *lattice);
-kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, kn_histogram *buffer,
-                                uint32_t *entries);
 
-/* The classes at `levels` straight from the tuples, for whoever must know who is where: *tuple_group has n_tuples
- * entries, yours to kn_free. Groups are numbered by their first tuple. */
+/* The classes at `levels` straight from the tuples, for whoever must know who
+ * is where: *tuple_group has n_tuples entries, yours to kn_free. Groups are
+ * numbered by their first tuple. */
 kn_status kn_groups_of_tuples(kn_groups *out, uint32_t **tuple_group, const uint32_t *levels, kn_roller *roller,
                               kn_error *err);
 

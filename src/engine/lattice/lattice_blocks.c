@@ -104,12 +104,6 @@ static kn_status number_combos(kn_block_lattice *b, kn_error *err)
             b->at_combo[at] = b->raised[(((size_t)c * b->n_inner + i) << b->n_inner_bits) + low];
         }
     }
-    for (uint32_t c = 0; c < b->n_combos; c++)
-        for (uint32_t other = c; other < b->n_combos; other++) {
-            bool above = true;
-            for (uint32_t i = 0; i < b->n_inner; i++) above = above && b->combo_level[other][i] >= b->combo_level[c][i];
-            if (above) b->above[c] |= 1u << other;
-        }
 done:
     return status;
 }

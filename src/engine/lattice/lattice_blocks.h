@@ -49,7 +49,6 @@ typedef struct kn_block_lattice {
     uint32_t inner_shift[KN_BLOCK_MAX_INNER], inner_bits[KN_BLOCK_MAX_INNER], n_inner_bits;
     uint32_t n_combos; /* numbered so that a combo comes before its generalizations */
     uint32_t combo_level[KN_BLOCK_MAX_COMBOS][KN_BLOCK_MAX_INNER];
-    uint32_t above[KN_BLOCK_MAX_COMBOS]; /* bit set of the combos that generalize this one, itself included */
     uint32_t below[KN_BLOCK_MAX_COMBOS][KN_BLOCK_MAX_INNER]; /* combo one level lower in that column; KN_NONE: none */
     uint16_t *raised;   /* [(combo * n_inner + column) << n_inner_bits | inner at the levels of that lower combo]:
                            the inner value at the combo's levels */
@@ -81,9 +80,8 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
                                uint32_t n_order, uint32_t max_combos, const uint32_t *least_values, kn_pool *pool,
                                kn_error *err);
 void kn_block_lattice_free(kn_block_lattice *blocks);
-/* With a pool large roll-ups run on its threads; without one the roller may itself be a thread's. The result is the
- * same. */
-kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_pool *pool, kn_error *err);
+/* Scratch of one thread. */
+kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_error *err);
 void kn_block_roller_free(kn_block_roller *roller);
 /* The level vector of a node that blocks answer for: one of the combos, with the riders in `variant` generalized. */
 void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,

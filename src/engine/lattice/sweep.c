@@ -129,7 +129,7 @@ static kn_status sweep_new(sweep *s, kn_error *err)
         }
     }
     KN_NEW(s->nodes, s->n_nodes);
-    KN_TRY(kn_evaluator_new(&s->evaluator, domain, domain->task->pool, err));
+    KN_TRY(kn_evaluator_new(&s->evaluator, domain, err));
 done:
     return status;
 }

@@ -394,17 +394,6 @@ void kn_value_sums_price(kn_value_sums *values)
         }
 }
 
-bool kn_value_sums_may_split(const kn_value_sums *values) { return values->n_counted == 0; }
-
-void kn_value_sums_add(kn_value_sums *values, const kn_value_sums *more)
-{
-    for (size_t i = 0; i < (size_t)values->n_classes * values->n_slots; i++)
-        for (int m = 0; m < 4; m++) {
-            values->held[i].high[m] += more->held[i].high[m];
-            values->held[i].low[m] += more->held[i].low[m];
-        }
-}
-
 void kn_value_sums_node(long double *class_sums, kn_value_sum *value_more, const kn_value_sums *values, uint32_t combo,
                         uint32_t set)
 {

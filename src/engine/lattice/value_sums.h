@@ -24,9 +24,6 @@ void kn_value_sums_gone(kn_value_sums *values, uint32_t to, uint32_t inner_value
 /* The suppressed rows of a block: as told for its classes at every combo; for its only class; all of them. */
 typedef enum kn_block_shape { KN_BLOCK_MIXED, KN_BLOCK_SINGLE, KN_BLOCK_SMALL } kn_block_shape;
 void kn_value_sums_block(kn_value_sums *values, const kn_blocks *blocks, uint32_t block, kn_block_shape shape);
-/* Whether what was added up of shares of the blocks can be put together: where rows are not counted. */
-bool kn_value_sums_may_split(const kn_value_sums *values);
-void kn_value_sums_add(kn_value_sums *values, const kn_value_sums *more);
 /* Once all blocks are in ... */
 void kn_value_sums_price(kn_value_sums *values);
 /* ... the sums of one node, [measure]: over the classes that hold, and what suppressed rows pay more. */

@@ -98,7 +98,7 @@ kn_status kn_each_batch(const kn_full_domain *domain, kn_batch_visitor visit, vo
     w.memory_each = task->memory_bytes / w.n_workers + (task->memory_bytes > 0);
     KN_NEW(w.walkers, w.n_workers);
     for (uint32_t i = 0; i < w.n_workers; i++) {
-        KN_TRY(kn_evaluator_new(&w.walkers[i].evaluator, domain, NULL, err));
+        KN_TRY(kn_evaluator_new(&w.walkers[i].evaluator, domain, err));
         KN_NEW(w.walkers[i].kept, (size_t)domain->n_outer + 1);
         KN_NEW(w.walkers[i].levels, task->tuples->n_qis);
     }

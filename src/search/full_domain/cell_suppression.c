@@ -106,10 +106,9 @@ static bool class_of_items_holds(search_state *s, const outliers *o, const uint3
     const kn_tuples *tuples = s->task->tuples;
     kn_class_counts counts = {0};
     kn_histogram *buffer = histograms + tuples->n_sensitive;
-    uint32_t *scratch = entries + kn_lattice_entries(s->domain->lattice);
     size_t at = 0;
     for (uint32_t i = 0; i < n; i++) {
-        kn_class_counts one = kn_groups_class(s->domain->lattice, o->groups, o->items[members[i]], buffer, scratch);
+        kn_class_counts one = kn_groups_class(s->domain->lattice, o->groups, o->items[members[i]], buffer);
         counts.n_rows += one.n_rows;
         counts.n_persons += one.n_persons;
         at = 0;
@@ -228,7 +227,7 @@ static kn_status try_levels(outcome *out, search_state *s, const uint32_t *level
     KN_NEW(o.keys, (size_t)tuples->n_qis + 1);
     for (uint32_t q = 0; q < tuples->n_qis; q++) KN_NEW(o.keys[q], (size_t)groups.n + 1);
     KN_NEW(sums, n_values + 1);
-    KN_NEW(entries, 2 * n_values + 1);
+    KN_NEW(entries, n_values + 1);
     KN_NEW(histograms, 2 * (size_t)tuples->n_sensitive + 1);
     for (o.n = 0; o.n < groups.n; o.n++) {
         o.items[o.n] = o.n;
@@ -317,7 +316,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     if (s.domain->lattice->n_nodes > kn_sweep_most_nodes(task->memory_bytes))
         KN_FAIL(KN_USAGE, "the lattice has %.0f nodes, too many for cell-suppression; limit levels or columns",
                 s.domain->lattice->n_nodes);
-    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, s.domain->task->pool, err));
+    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, err));
     KN_TRY(find_candidates(&s, task->tuples->n_rows, (size_t)kn_args_number(task->args, "candidates"), err));
     KN_TRY(try_candidates(&best, &s, err));
     KN_TRY(find_candidates(&s, task->max_suppressed, 1, err));

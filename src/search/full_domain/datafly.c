@@ -49,7 +49,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     uint32_t *levels = NULL, column = KN_NONE;
     kn_node node;
     KN_TRY(kn_full_domain_new(&domain, task, 0, err));
-    KN_TRY(kn_evaluator_new(&evaluator, domain, domain->task->pool, err));
+    KN_TRY(kn_evaluator_new(&evaluator, domain, err));
     KN_NEW(levels, task->tuples->n_qis);
     memcpy(levels, domain->lattice->base.levels, task->tuples->n_qis * sizeof *levels);
     const kn_batch *at = &domain->base;

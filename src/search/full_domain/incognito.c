@@ -217,7 +217,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     size_t chosen;
     KN_TRY(kn_full_domain_new(&s.domain, task, KN_MOST_COMBOS, err));
     KN_TRY(refuse_large(&s, err));
-    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, s.domain->task->pool, err));
+    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, err));
     KN_NEW(s.levels, (size_t)s.n_qis + 1);
     if (s.n_qis == 0) {
         KN_TRY(kn_level_list_add(&s.minimal, s.levels, 0, err));

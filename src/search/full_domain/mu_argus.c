@@ -180,7 +180,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     search_state s = {.task = task};
     uint32_t n_qis = task->tuples->n_qis;
     KN_TRY(kn_full_domain_new(&s.domain, task, 0, err));
-    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, s.domain->task->pool, err));
+    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, err));
     KN_NEW(s.levels, n_qis);
     KN_NEW(s.combination_levels, n_qis);
     KN_NEW(s.unsafe, n_qis);

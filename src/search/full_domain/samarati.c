@@ -185,7 +185,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     search_state s = {.task = task};
     size_t chosen;
     KN_TRY(kn_full_domain_new(&s.domain, task, KN_MOST_COMBOS, err));
-    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, s.domain->task->pool, err));
+    KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, err));
     KN_NEW(s.levels, task->tuples->n_qis);
     KN_NEW(s.order, task->tuples->n_qis);
     kn_full_domain_roll_order(s.order, s.domain);
