@@ -13,6 +13,7 @@
 #include "report/facts.h"
 #include "run/run_report.h"
 #include "run/run_schema.h"
+#include "run/copies.h"
 #include "run/input.h"
 #include "run/recheck.h"
 #include "run/jobs.h"
@@ -188,6 +189,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_erro
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, NULL, err));
     KN_TRY(kn_input_new(&r.input, settings, KN_OUTPUT_RELEASE, err));
     KN_TRY(kn_input_read(r.input, "data", KN_COLUMNS_OF_DATA, err));
+    KN_TRY(kn_copies_check(r.input, err));
     end_stage(&r, &seconds->read);
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, kn_algorithm_has_levels(r.algorithm), err));

@@ -9,7 +9,7 @@ import re
 import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
-sources = ["src/run.c", "src/run/input.c", "src/policy/columns.c"]  # what feeds the warnings of a report
+sources = ["src/run.c", "src/run/input.c", "src/run/copies.c", "src/policy/columns.c"]  # what feeds the warnings of a report
 literals = r'((?:"(?:[^"\\]|\\.)*"\s*)+)'
 call = re.compile(r"kn_buffer_(?:printf|text)\(&?[\w>.-]*warnings,\s*" + literals)
 

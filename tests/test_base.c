@@ -4,6 +4,7 @@
 #include "base/formula.h"
 
 #include "base/buffer.h"
+#include "base/fold.h"
 #include "base/files.h"
 #include "base/json_writer.h"
 #include "base/param.h"
@@ -567,6 +568,56 @@ static void every_allocation_for_a_pipe_may_fail(void **state)
     }
 }
 
+static void words_are_one_whatever_their_case_and_the_blanks_around_them(void **state)
+{
+    static const char *const same[][2] = {
+        {"HIV", "hiv"},
+        {" HIV\t", "hiv"},
+        {"HIV\r\n", "hiv"},
+        {"\u00A0Flu \u00A0", "flu"},
+        {"GRÖSSE", "grösse"},
+        {"Größe", "GRÖẞE"},
+        {"ÀÉÎÕÜÞ", "àéîõüþ"},
+        {"ŁÓDŹ", "łódź"},
+        {"ŠKODA ŽĎÁR", "škoda žďár"},
+        {"ŐŰ", "őű"},
+        {"ÅSE", "åse"},
+        {"Ÿ", "ÿ"},
+        {"ΣΊΣΥΦΟΣ", "σίσυφος"},
+        {"ΆΈΉΊΌΎΏΪΫ", "άέήίόύώϊϋ"},
+        {"МОСКВА Ё", "москва ё"},
+        {"ЇЄҐЎЏ", "їєґўџ"},
+        {"ԵՐԵՎԱՆ", "երեվան"},
+        {"ƏLİ", "əlİ"},
+        {"ĐẶNG ƠƯ", "đặng ơư"},
+        {"ſ\u212A\u212B\u00B5", "skåμ"},
+        {"", "  "},
+        {"\xFF\xC3", "\xFF\xC3"},
+        {"a\xE9", "A\xE9"},
+    };
+    static const char *const different[][2] = {{"HIV", "HI V"}, {"a b", "a  b"}, {"ss", "ß"}, {"I", "ı"},
+                                               {"×", "÷"},      {"", "x"},       {"a", "á"},  {"\xC3\x89", "\xC3"}};
+    char a[64], b[64];
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        size_t n_a = kn_fold(a, same[i][0], strlen(same[i][0])), n_b = kn_fold(b, same[i][1], strlen(same[i][1]));
+        if (n_a != n_b || memcmp(a, b, n_a) != 0) fail_msg("%s and %s", same[i][0], same[i][1]);
+        assert_true(kn_fold_equal(same[i][0], strlen(same[i][0]), same[i][1], strlen(same[i][1])));
+        assert_true(n_a <= strlen(same[i][0]) && n_b <= strlen(same[i][1]));
+    }
+    for (size_t i = 0; i < sizeof different / sizeof *different; i++)
+        assert_false(kn_fold_equal(different[i][0], strlen(different[i][0]), different[i][1], strlen(different[i][1])));
+    kn_rng rng = kn_rng_new(8, 8);
+    for (int round = 0; round < 20000; round++) { /* any bytes: never longer, once is enough */
+        char text[12], folded[12], again[12];
+        size_t n = kn_rng_below(&rng, 12);
+        for (size_t i = 0; i < n; i++)
+            text[i] = (char)(kn_rng_below(&rng, 2) ? 0x80 + kn_rng_below(&rng, 128) : kn_rng_below(&rng, 128));
+        size_t n_folded = kn_fold(folded, text, n), n_again = kn_fold(again, folded, n_folded);
+        assert_true(n_folded <= n && n_again == n_folded && memcmp(folded, again, n_again) == 0);
+        assert_true(kn_fold_equal(text, n, folded, n_folded));
+    }
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -591,6 +642,7 @@ int main(void)
         cmocka_unit_test(what_cannot_be_opened_says_why),
         cmocka_unit_test(every_allocation_for_a_pipe_may_fail),
         cmocka_unit_test(a_guard_keeps_texts_apart_and_can_be_undone),
+        cmocka_unit_test(words_are_one_whatever_their_case_and_the_blanks_around_them),
     };
     return cmocka_run_group_tests_name("base", tests, make_folder, remove_folder);
 }

@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "policy/settings.h"
 #include "privacy/privacy.h"
+#include "run/copies.h"
 #include "run/input.h"
 #include "verify/checks.h"
 
@@ -987,6 +988,111 @@ static void a_target_that_nobody_wrote_is_left_alone(void **state)
     kn_settings_free(settings);
 }
 
+/* --- Copied columns ---------------------------------------------------------------------------------------------- */
+
+/* The definition, row by row. */
+static kn_copy slow_compare(const kn_column *copied, const kn_column *quasi, uint32_t n_rows)
+{
+    kn_copy copy = {.one_to_one = quasi->n_values > 1};
+    uint32_t c[40], q[40], n = 0, most = 0;
+    bool repeats = false, equal = true;
+    for (uint32_t i = 0; i < n_rows; i++) {
+        c[i] = kn_column_value(copied, kn_column_code(copied, i));
+        q[i] = kn_column_value(quasi, kn_column_code(quasi, i));
+    }
+    for (uint32_t i = 0; i < n_rows; i++) {
+        uint32_t others[40] = {0}, largest = 0, n_largest = 0;
+        equal = equal && copied->offset[c[i] + 1] - copied->offset[c[i]] == 1 &&
+                quasi->offset[q[i] + 1] - quasi->offset[q[i]] == 1 &&
+                copied->bytes[copied->offset[c[i]]] == quasi->bytes[quasi->offset[q[i]]];
+        for (uint32_t j = 0; j < n_rows; j++) {
+            copy.one_to_one = copy.one_to_one && (c[i] == c[j]) == (q[i] == q[j]);
+            repeats = repeats || (i != j && q[i] == q[j]);
+            if (i != j && c[i] == c[j]) others[q[j]]++;
+        }
+        for (uint32_t v = 0; v < quasi->n_values; v++) {
+            if (others[v] > largest) largest = others[v], n_largest = 0;
+            n_largest += others[v] == largest;
+        }
+        if (largest == 0) continue; /* alone */
+        n++;
+        if (others[q[i]] == largest) copy.told += n_largest == 1 ? 1 : 0.5;
+    }
+    for (uint32_t v = 0; v < quasi->n_values; v++) {
+        uint32_t rows = 0;
+        for (uint32_t i = 0; i < n_rows; i++)
+            for (uint32_t j = 0; j < n_rows && q[i] == v; j++)
+                if (i != j && c[i] == c[j]) {
+                    rows++;
+                    break;
+                }
+        if (rows > most) most = rows;
+    }
+    copy.one_to_one = copy.one_to_one && (repeats || equal);
+    bool enough = n >= 20 && quasi->n_values > 1 && copied->n_values > 1;
+    copy.told = enough ? copy.told / n : 0;
+    copy.guessed = enough ? (double)most / n : 0;
+    return copy;
+}
+
+static void what_a_copied_column_tells_is_what_a_count_says(void **state)
+{
+    kn_rng rng = kn_rng_new(9, 1);
+    int n_one_to_one = 0, n_told = 0;
+    for (int round = 0; round < 3000; round++) {
+        int cells[80];
+        uint32_t n_rows = 2 + kn_rng_below(&rng, 39), n_values = 2 + kn_rng_below(&rng, 8),
+                 kind = kn_rng_below(&rng, 5);
+        for (uint32_t r = 0; r < n_rows; r++) {
+            int q = (int)kn_rng_below(&rng, n_values);
+            cells[2 * r + 1] = q;
+            cells[2 * r] = kind == 0                   ? q                                   /* the same */
+                           : kind == 1                 ? 9 - q                               /* one-to-one */
+                           : kind == 2                 ? (int)kn_rng_below(&rng, 8)          /* nothing to do with it */
+                           : kind == 3                 ? 10 * q + (int)kn_rng_below(&rng, 2) /* finer */
+                           : kn_rng_below(&rng, 4) > 0 ? q
+                                                       : (int)kn_rng_below(&rng, n_values); /* nearly */
+        }
+        kn_table *table = test_table(n_rows, 2, cells);
+        kn_copy copy, expected = slow_compare(&table->columns[0], &table->columns[1], n_rows);
+        assert_ok(kn_copy_compare(&copy, &table->columns[0], &table->columns[1], n_rows, err));
+        assert_int_equal(copy.one_to_one, expected.one_to_one);
+        assert_float_equal(copy.told, expected.told, 1e-12);
+        assert_float_equal(copy.guessed, expected.guessed, 1e-12);
+        n_one_to_one += copy.one_to_one;
+        n_told += kn_copy_tells(&copy);
+        test_table_free(table);
+    }
+    assert_true(n_one_to_one > 300 && n_one_to_one < 2000 && n_told > 300 && n_told < 2500);
+}
+
+static void copies_of_a_large_table_are_judged_from_some_of_its_values(void **state)
+{
+    enum { ROWS = 400000, VALUES = ROWS / 3 + 1, QUASI = 1000 };
+    uint32_t *codes = kn_array_alloc(ROWS, 4, NULL), *quasi_codes = kn_array_alloc(ROWS, 4, NULL);
+    kn_rng rng = kn_rng_new(5, 5);
+    kn_column copied = {.n_spellings = VALUES, .n_values = VALUES, .code_bytes = 4, .codes = codes};
+    kn_column quasi = {.n_spellings = QUASI, .n_values = QUASI, .code_bytes = 4, .codes = quasi_codes};
+    for (int part = 0; part < 3; part++) { /* in tenths how often the value of c, seen three times, decides */
+        const uint32_t decides[] = {0, 6, 10};
+        kn_copy copy;
+        for (uint32_t r = 0; r < ROWS; r++) {
+            codes[r] = (r * 7) % ROWS / 3;
+            bool follows = kn_rng_below(&rng, 10) < decides[part];
+            quasi_codes[r] = follows ? codes[r] * 31 % QUASI : kn_rng_below(&rng, QUASI);
+        }
+        assert_ok(kn_copy_compare(&copy, &copied, &quasi, ROWS, err));
+        assert_false(copy.one_to_one);
+        assert_true(copy.guessed < 0.01);
+        /* of three rows: right when it follows and the other two are not both astray; half where they differ */
+        double p = decides[part] / 10.0, right = p * (p * p + p * (1 - p));
+        assert_true(fabs(copy.told - right) < 0.02);
+        assert_int_equal(kn_copy_tells(&copy), part == 2);
+    }
+    kn_free(codes);
+    kn_free(quasi_codes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1002,6 +1108,8 @@ int main(void)
         cmocka_unit_test(intervals_are_guessed_from_the_range),
         cmocka_unit_test(outputs_take_their_places_in_order_and_the_release_last),
         cmocka_unit_test(a_target_that_nobody_wrote_is_left_alone),
+        cmocka_unit_test(what_a_copied_column_tells_is_what_a_count_says),
+        cmocka_unit_test(copies_of_a_large_table_are_judged_from_some_of_its_values),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

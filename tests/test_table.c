@@ -2,7 +2,9 @@
 #include "support.h"
 
 #include "base/buffer.h"
+#include "base/fold.h"
 #include "table/dates.h"
+#include "table/fold_column.h"
 #include "table/infer.h"
 #include "table/number.h"
 #include "table/table.h"
@@ -383,6 +385,54 @@ static void large_dictionaries_are_sorted(void **state)
     built_free(&b);
 }
 
+static void folded_values_are_one_and_every_cell_keeps_its_spelling(void **state)
+{
+    static const char *const words[] = {"HIV",  "hiv", " HIV", "Hiv ", "flu", "FLU",
+                                        "cold", "Zz",  "aA",   "AA",   "b",   NULL};
+    kn_rng rng = kn_rng_new(21, 0);
+    for (int round = 0; round < 300; round++) {
+        const char *cells[30];
+        uint32_t n_rows = 1 + kn_rng_below(&rng, 30), n_fewer;
+        for (uint32_t r = 0; r < n_rows; r++) cells[r] = words[kn_rng_below(&rng, 12)];
+        kn_table *table = test_text_table(n_rows, 1, cells);
+        kn_column *column = &table->columns[0];
+        uint32_t n_before = column->n_values;
+        assert_ok(kn_column_count_folds(&n_fewer, column, err));
+        assert_ok(kn_column_fold(column, n_rows, err));
+        assert_int_equal(column->n_values, n_before - n_fewer);
+        for (uint32_t r = 0; r < n_rows; r++) {
+            size_t n;
+            const char *bytes = kn_column_bytes(column, kn_column_code(column, r), &n);
+            assert_true(n == (cells[r] != NULL ? strlen(cells[r]) : 0) && (n == 0 || memcmp(bytes, cells[r], n) == 0));
+            assert_int_equal(column->first_line[kn_column_code(column, r)] <= r + 2, 1);
+            for (uint32_t other = 0; other < r; other++) {
+                bool missing = cells[r] == NULL || cells[other] == NULL;
+                bool same = missing ? cells[r] == cells[other]
+                                    : kn_fold_equal(cells[r], strlen(cells[r]), cells[other], strlen(cells[other]));
+                assert_int_equal(kn_column_value(column, kn_column_code(column, r)) ==
+                                     kn_column_value(column, kn_column_code(column, other)),
+                                 same);
+            }
+            if (cells[r] == NULL)
+                assert_int_equal(kn_column_value(column, kn_column_code(column, r)), column->n_values - 1);
+        }
+        for (uint32_t s = 1; s < column->n_spellings; s++) {
+            size_t n_a, n_b;
+            const char *a = kn_column_bytes(column, s - 1, &n_a), *b = kn_column_bytes(column, s, &n_b);
+            int order = memcmp(a, b, n_a < n_b ? n_a : n_b);
+            bool same = kn_column_value(column, s - 1) == kn_column_value(column, s);
+            assert_true(kn_column_value(column, s - 1) <= kn_column_value(column, s));
+            assert_true(!same || order < 0 || (order == 0 && n_a < n_b));
+        }
+        test_table_free(table);
+    }
+    kn_table *numbers = test_table(2, 1, (const int[]){1, 2});
+    uint32_t n_fewer = 9;
+    assert_ok(kn_column_count_folds(&n_fewer, &numbers->columns[0], err));
+    assert_int_equal(n_fewer, 0);
+    test_table_free(numbers);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +446,7 @@ int main(void)
         cmocka_unit_test(dates_are_dates_when_the_whole_column_agrees),
         cmocka_unit_test(a_declared_type_that_does_not_fit_is_refused_at_its_first_line),
         cmocka_unit_test(large_dictionaries_are_sorted),
+        cmocka_unit_test(folded_values_are_one_and_every_cell_keeps_its_spelling),
     };
     return cmocka_run_group_tests_name("table", tests, NULL, NULL);
 }

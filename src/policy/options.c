@@ -55,6 +55,9 @@ static const kn_option options[] = {
 
     {"k", 'k', "N", PROTECT, "short for --model k-anonymity:k=N", ASK},
     {"model", 0, "NAME[:param=v,...]", PROTECT, "privacy model; may be repeated (kanon list models)", ASK},
+    {"fold-sensitive", 0, NULL, PROTECT, "sensitive values that differ by case or blanks around them count as one",
+     ASK},
+    {"allow-copy", 0, NULL, PROTECT, "copy a column although it stands one-to-one with a quasi-identifier", A | K},
     {"max-suppressed", 0, "N|P%", PROTECT, "rows that may be suppressed (default 0)", ASK},
     {"population", 0, "FRACTION|FILE", PROTECT, "sampling fraction, or a file of the whole population", R},
     {"attack", 0, "FILE", PROTECT, "a file with names to link to the release", R},

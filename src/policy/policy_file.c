@@ -581,6 +581,8 @@ static const key policy_keys[] = {
     {"models", read_models, NULL},
     {"suppression", read_suppression, NULL},
     {"missing", read_option, "missing"},
+    {"fold_sensitive", read_switch, "fold-sensitive"},
+    {"allow_copy", read_switch, "allow-copy"},
     {"algorithm", read_entry, "algorithm"},
     {"measure", read_entry, "measure"},
     {"recoding", read_option, "recoding"},

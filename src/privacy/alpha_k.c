@@ -5,6 +5,8 @@
  * its own. The value reported is the largest share. Monotone: a merged class's share lies between the two. */
 #include "privacy/sensitive.h"
 
+#include "base/fold.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +42,9 @@ static kn_status protect(state *self, const kn_column *column, const char *name,
     for (uint32_t spelling = 0; spelling < column->n_spellings; spelling++) {
         size_t n;
         const char *bytes = kn_column_bytes(column, spelling, &n);
-        if (n != n_bytes || memcmp(bytes, name, n) != 0) continue;
+        bool same =
+            column->is_folded ? kn_fold_equal(bytes, n, name, n_bytes) : n == n_bytes && memcmp(bytes, name, n) == 0;
+        if (!same) continue;
         self->is_protected[kn_column_value(column, spelling)] = true;
         return KN_OK;
     }

@@ -50,6 +50,27 @@
      "l-diversity)",
      "Die Spalte „%1“ ist sensibel, aber kein Modell schützt sie: Haben alle in einer Klasse denselben Wert, so ist er "
      "damit bekannt (siehe --model l-diversity)"},
+    {"column '%s' has %n values, but only %n when case and blanks around them do not count: a class may look more "
+     "diverse "
+     "than it is (see --fold-sensitive)",
+     "Die Spalte „%1“ hat %2 Werte, aber nur %3, wenn Groß- und Kleinschreibung und Leerzeichen am Rand nicht zählen: "
+     "Eine Klasse kann vielfältiger scheinen, als sie ist (siehe --fold-sensitive)"},
+    {"column '%s' is sensitive and stands one-to-one with the quasi-identifier '%s': whoever reads it knows '%s', "
+     "however "
+     "that is generalized",
+     "Die Spalte „%1“ ist sensibel und entspricht Wert für Wert dem Quasi-Identifikator „%2“: Wer sie liest, kennt "
+     "„%3“, "
+     "wie sehr das auch verallgemeinert ist"},
+    {"column '%s' is copied and stands one-to-one with the quasi-identifier '%s': whoever reads it knows '%s', however "
+     "that is generalized",
+     "Die Spalte „%1“ wird unverändert übernommen und entspricht Wert für Wert dem Quasi-Identifikator „%2“: Wer sie "
+     "liest, kennt „%3“, wie sehr das auch verallgemeinert ist"},
+    {"column '%s' is copied and tells the quasi-identifier '%s' for a share of %n of the rows whose value there "
+     "repeats, "
+     "where a guess is right for %n: it undoes much of the generalization",
+     "Die Spalte „%1“ wird unverändert übernommen und verrät den Quasi-Identifikator „%2“ für einen Anteil von %3 der "
+     "Zeilen, deren Wert dort mehrfach vorkommt, wo Raten in %4 der Fälle richtig ist: Sie macht viel von der "
+     "Verallgemeinerung zunichte"},
     {"--order input: the rows stand as in the input, and that order may tell who is who",
      "--order input: Die Zeilen stehen in der Reihenfolge der Eingabe, und diese kann verraten, wer wer ist"},
 

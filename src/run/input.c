@@ -5,6 +5,7 @@
 #include "hierarchy/builders.h"
 #include "run/people.h"
 #include "run/hierarchy_table.h"
+#include "table/fold_column.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -141,6 +142,25 @@ done:
     return status;
 }
 
+kn_status kn_input_fold(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    bool fold = kn_settings_flag(input->settings, "fold-sensitive");
+    for (uint32_t c = 0; c < input->table->n_columns; c++) {
+        kn_column *column = &input->table->columns[c];
+        uint32_t n_fewer;
+        if (column->role != KN_ROLE_SENSITIVE) continue;
+        KN_TRY(fold ? kn_column_fold(column, input->table->n_rows, err) : kn_column_count_folds(&n_fewer, column, err));
+        if (!fold && n_fewer > 0)
+            kn_buffer_printf(&input->warnings,
+                             "column '%s' has %u values, but only %u when case and blanks around them do not count: "
+                             "a class may look more diverse than it is (see --fold-sensitive)\n",
+                             column->name, column->n_values, column->n_values - n_fewer);
+    }
+done:
+    return status;
+}
+
 /* A copied column in which nearly everybody has a value of their own gives the person away by itself. */
 static void warn_of_copied_columns(kn_input *input)
 {
@@ -201,6 +221,7 @@ kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mod
     if (strcmp(path, "-") == 0) input->csv.name = "standard input";
     KN_TRY(kn_source_open(&source, input->path, &input->sources, err));
     KN_TRY(read_table(input, source, mode, err));
+    KN_TRY(kn_input_fold(input, err));
     if (mode == KN_COLUMNS_OF_DATA) {
         KN_TRY(refuse_stars(input, err));
         warn_of_copied_columns(input);
@@ -232,6 +253,24 @@ done:
     return status;
 }
 
+/* Folded spellings are one value, so a hierarchy cannot place them differently. */
+static kn_status check_folded_leaves(const kn_domain *domain, const kn_input *input, kn_error *err)
+{
+    const kn_column *column = domain->column;
+    char shown[KN_SHOWN_BYTES];
+    for (uint32_t s = 0; column->is_folded && s < column->n_spellings; s++) {
+        size_t n;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        uint32_t leaf = kn_tree_find_leaf(domain->tree, bytes, n);
+        if (leaf == KN_NONE || leaf == domain->code_of_spelling[s]) continue;
+        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.column = column->name),
+                               "column '%s': the hierarchy lists %s and another spelling of it, which --fold-sensitive "
+                               "takes as one value; list one of them",
+                               column->name, kn_value_shown(shown, bytes, n, input->redact));
+    }
+    return KN_OK;
+}
+
 /* A hierarchy given for a sensitive column serves t-closeness with the hierarchical distance. */
 static kn_status sensitive_trees(kn_input *input, kn_error *err)
 {
@@ -252,6 +291,7 @@ static kn_status sensitive_trees(kn_input *input, kn_error *err)
             .files = input->files,
         };
         KN_TRY(kn_input_domain(&domain, input, sensitive->column, request, err));
+        KN_TRY(check_folded_leaves(domain, input, err));
         KN_NEW(sensitive->leaf_of_value, sensitive->n_values);
         for (uint32_t i = 0; i < sensitive->column->n_spellings; i++)
             sensitive->leaf_of_value[kn_column_value(sensitive->column, i)] = domain->code_of_spelling[i];

@@ -54,6 +54,9 @@ kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mod
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
 kn_status kn_input_goals(kn_input *input, kn_error *err);
 
+/* --fold-sensitive: sensitive values that differ by case or blanks become one; without it, a warning where there are
+ * such values. After kn_input_read, which does it itself, or another reading. */
+kn_status kn_input_fold(kn_input *input, kn_error *err);
 /* --missing wildcard: a missing cell may be any value. */
 bool kn_input_missing_is_wildcard(const kn_input *input);
 /* The models asked for, without data: -k and --model, flags before policy. Fills model_specs. */

@@ -72,6 +72,7 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *writte
         .n_order = written->n_order,
         .order_is_input = written->order_is_input,
         .counts_persons = kn_settings_text(input->settings, "person") != NULL,
+        .fold_sensitive = kn_settings_flag(input->settings, "fold-sensitive"),
         .guard_formulas = kn_settings_flag(input->settings, "guard-formulas"),
         .files = input->files,
         .pool = input->pool,

@@ -3,6 +3,7 @@
  * how large the search is, and roughly what it will cost. */
 #include "base/json_writer.h"
 #include "hierarchy/build.h"
+#include "run/copies.h"
 #include "run/people.h"
 #include "run/hierarchy_table.h"
 #include "run/input.h"
@@ -210,6 +211,9 @@ static kn_status checks_make(checking *about, kn_error *err)
     if (is_finding(about, &status, &inner, err)) return status;
     status = kn_input_read(input, "data", KN_COLUMNS_OF_DATA, &inner);
     if (is_finding(about, &status, &inner, err)) return status;
+    status = kn_copies_check(input, &inner);
+    is_finding(about, &status, &inner, err);
+    if (status != KN_OK) return status;
     bool levels = kn_algorithm_has_levels(about->algorithm);
     about->n_nodes = 1;
     KN_TRY(hierarchies_check(about, levels, err));

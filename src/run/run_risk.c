@@ -81,6 +81,7 @@ static kn_status table_read(kn_input *input, kn_error *err)
         input->choices[c].hierarchy = NULL; /* equal or not is all that counts here */
     }
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
+    KN_TRY(kn_input_fold(input, err));
 done:
     kn_source_close(source);
     kn_free(names);

@@ -37,6 +37,7 @@ typedef struct kn_column {
     uint32_t *spelling_value; /* n_spellings, non-decreasing; NULL when spelling i is value i */
     uint32_t n_values;        /* the missing value included */
     bool has_missing;         /* then it is value n_values-1 */
+    bool is_folded;           /* text whose values do not differ by case or blanks (fold_column.h); sorted by that */
     double *number;           /* n_values; INT, DECIMAL: the number; DATE: days since 1970-01-01; the missing one NAN */
     uint8_t code_bytes;       /* 1, 2 or 4 */
     void *codes;              /* n_rows spelling codes */

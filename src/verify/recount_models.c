@@ -27,6 +27,7 @@
 // clang-format on
 #include "verify/checks.h"
 
+#include "base/fold.h"
 #include "base/formula.h"
 #include "base/param.h"
 #include "base/words.h"
@@ -422,6 +423,18 @@ static int by_leaf(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
+/* A value is the leaf that one of its texts is: with folding the tree need not list them all. */
+static kn_status find_leaves(uint32_t **out, const counting *c, const uint32_t *leaf_of_text, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW_RAW(*out, c->values->n_values);
+    for (uint32_t v = 0; v < c->values->n_values; v++) (*out)[v] = KN_NONE;
+    for (uint32_t i = 0; i < dictionary(c)->n_texts; i++)
+        if (leaf_of_text[i] != KN_NONE) (*out)[c->values->of_text[i]] = leaf_of_text[i];
+done:
+    return status;
+}
+
 /* Text has no order of its own: the ordered distance takes the leaves of the hierarchy, where there is one. The missing
  * value stays the last. */
 static kn_status order_by_tree(counting *c, kn_error *err)
@@ -429,14 +442,15 @@ static kn_status order_by_tree(counting *c, kn_error *err)
     kn_status status = KN_OK;
     const kn_verify_column *column = &c->recount->request->columns[c->column];
     const kn_reading *reading = &c->recount->readings[c->column];
-    uint32_t n_values = c->values->n_values, *leaf_of_text = NULL, *rank = NULL;
+    uint32_t n_values = c->values->n_values, *leaf_of_text = NULL, *leaf_of_value = NULL, *rank = NULL;
     placed *places = NULL;
     if (tree_of(column) == NULL || (reading->type != KN_TYPE_TEXT && reading->type != KN_TYPE_AUTO)) goto done;
     KN_TRY(kn_leaves_of_texts(&leaf_of_text, dictionary(c), tree_of(column), reading, c->recount->request->trim, err));
     KN_NEW(places, n_values);
     KN_NEW(rank, n_values);
+    KN_TRY(find_leaves(&leaf_of_value, c, leaf_of_text, err));
     for (uint32_t v = 0; v < n_values; v++)
-        places[v] = (placed){v, v == c->values->missing ? KN_NONE : leaf_of_text[c->values->text_of_value[v]]};
+        places[v] = (placed){v, v == c->values->missing ? KN_NONE : leaf_of_value[v]};
     qsort(places, n_values, sizeof *places, by_leaf);
     for (uint32_t i = 0; i < n_values; i++) rank[places[i].value] = i;
     for (uint32_t i = 0; i < dictionary(c)->n_texts; i++) {
@@ -446,6 +460,7 @@ static kn_status order_by_tree(counting *c, kn_error *err)
     if (c->values->missing != KN_NONE) c->values->missing = rank[c->values->missing];
 done:
     kn_free(leaf_of_text);
+    kn_free(leaf_of_value);
     kn_free(rank);
     kn_free(places);
     return status;
@@ -466,12 +481,11 @@ static kn_status prepare_tree(counting *c, const char **reason, kn_error *err)
     KN_NEW(c->node_count, c->tree->n_nodes);
     KN_NEW(c->node_hands, c->tree->n_nodes);
     KN_NEW(c->touched, c->tree->n_nodes);
-    KN_NEW(c->leaf_of_value, c->values->n_values);
     KN_TRY(kn_leaves_of_texts(&leaf_of_text, dictionary(c), c->tree, &c->recount->readings[c->column],
                               c->recount->request->trim, err));
+    KN_TRY(find_leaves(&c->leaf_of_value, c, leaf_of_text, err));
     for (uint32_t v = 0; v < c->values->n_values; v++) {
-        uint32_t leaf = leaf_of_text[c->values->text_of_value[v]];
-        c->leaf_of_value[v] = leaf;
+        uint32_t leaf = c->leaf_of_value[v];
         if (leaf == KN_NONE) {
             *reason = "a sensitive value is not in the hierarchy";
             goto done;
@@ -499,7 +513,8 @@ static bool protect(counting *c, const char *name, size_t n_bytes)
         size_t n;
         const char *bytes = kn_text(texts, i, &n);
         if (c->recount->original == NULL && c->recount->request->guard_formulas) bytes = kn_formula_unguard(bytes, &n);
-        bool same = n == n_bytes && memcmp(bytes, name, n) == 0;
+        bool same =
+            reading->fold ? kn_fold_equal(bytes, n, name, n_bytes) : n == n_bytes && memcmp(bytes, name, n) == 0;
         if (!same && is_number && kn_text_read(&number, canonical, reading, bytes, n) == KN_TEXT_NUMBER)
             same = strcmp(canonical, wanted) == 0;
         if (same) c->is_protected[c->values->of_text[i]] = true;

@@ -6,6 +6,8 @@
  * around it ignored. */
 #include "verify/values.h"
 
+#include "base/fold.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -370,7 +372,9 @@ static kn_status find_values(kn_values *values, kn_sheet_column *distinct, const
         kn_text_kind kind = kn_text_read(&number, key + 1, reading, bytes, n_bytes);
         key[0] = (char)('0' + kind);
         if (kind == KN_TEXT_NUMBER) n_key += strlen(key + 1);
-        if (kind == KN_TEXT_BYTES) {
+        if (kind == KN_TEXT_BYTES && reading->fold) {
+            n_key += kn_fold(key + 1, bytes, n_bytes);
+        } else if (kind == KN_TEXT_BYTES) {
             memcpy(key + 1, bytes, n_bytes);
             n_key += n_bytes;
         }

@@ -11,6 +11,7 @@ typedef enum kn_day_order { KN_DAY_ISO, KN_DAY_DOTS, KN_DAY_FIRST, KN_DAY_SECOND
 typedef struct kn_reading {
     kn_type type;           /* AUTO: text */
     kn_day_order day_order; /* dates: the one form that all texts of the original column have */
+    bool fold;              /* texts that differ by case or blanks are one value (base/fold.h) */
     const char *const *null_values;
     size_t n_null_values; /* 0: the empty text */
 } kn_reading;

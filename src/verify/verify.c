@@ -337,6 +337,7 @@ static kn_status match_dictionary(void *context, size_t job, unsigned worker, kn
     if (at == KN_NONE) goto done;
     recount->readings[c] =
         kn_reading_of(request->columns[c].type, &dates->columns[at], request->null_values, request->n_null_values);
+    recount->readings[c].fold = request->fold_sensitive && request->columns[c].role == KN_ROLE_SENSITIVE;
     if (recount->original == NULL || recount->in_release[c] == KN_NONE) goto done;
     const kn_sheet_column *from = &recount->release->columns[recount->in_release[c]];
     kn_sheet_column *to = &recount->original->columns[at];

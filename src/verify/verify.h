@@ -49,6 +49,7 @@ typedef struct kn_verify_request {
     bool order_is_input; /* the user says that the rows stand as in the original: `order` is 0, 1, ..., or NULL where
                             there is no original. With rows removed, which ones is found by fitting them */
     bool counts_persons; /* k is about persons, whether or not a column says who: rows enough prove nothing then */
+    bool fold_sensitive; /* sensitive texts that differ by case or blanks count as one value */
     bool guard_formulas; /* formulas in the release (base/formula.h) carry a leading ' */
     kn_files *files;     /* of the run; may be NULL */
     uint64_t max_candidate_work; /* steps after which comparing without the order gives up; 0: some ten seconds' */
