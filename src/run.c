@@ -198,6 +198,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_erro
     end_stage(&r, &seconds->encode);
     KN_TRY(search(&r, err));
     KN_TRY(kn_recode(&r.release, &r.answer, &r.task, err));
+    kn_answer_reconsider(&r.answer, &r.task);
     end_stage(&r, &seconds->recode);
     KN_TRY(write_and_verify(&r, err));
     KN_TRY(gather_facts(&r, err));

@@ -4,6 +4,7 @@
  * the loss as recomputed cell by cell, and the same release for any number of threads. */
 #include "support.h"
 
+#include "hierarchy/build.h"
 #include "search/search.h"
 #include "recode/recode.h"
 
@@ -435,6 +436,128 @@ static void suppressed_rows_stay_exactly_when_the_class_that_a_reader_sees_is_sa
     kn_args_free(&args);
 }
 
+/* --- Labels made from the data --------------------------------------------------------------------------------- */
+
+static const struct labelled_kind {
+    const char *spec;
+    kn_type type;
+    const char *values[12];
+} labelled_kinds[] = {
+    {"auto", KN_TYPE_TEXT, {"cook", "nurse", "pilot", "mason", "smith", "baker", "a|b", "{x}", "u..v", "y", "z", "w"}},
+    {"mask(right)", KN_TYPE_TEXT, {"1", "12", "123", "1234", "2", "21", "213", "13", "131", "1312", "22", "222"}},
+    {"mask(left)", KN_TYPE_TEXT, {"1", "12", "123", "1234", "2", "21", "213", "13", "131", "1312", "22", "222"}},
+    {"order(a<c<b<e<d<f<g<h<i<j<k<l)", KN_TYPE_TEXT, {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"}},
+    {"auto", KN_TYPE_INT, {"1", "2", "3", "17", "18", "19", "40", "44", "60", "77", "90", "97"}},
+    {"auto", KN_TYPE_DECIMAL, {"0.1", "0.2", "0.35", "1.7", "1.8", "1.9", "4", "4.4", "6", "7.75", "9", "9.5"}},
+};
+
+/* Classes of rows with neighbouring values, each under some node above them. */
+static void random_cells(kn_answer *answer, kn_rng *rng, const kn_tuples *t)
+{
+    const kn_tree *tree = t->domains[0]->tree;
+    const uint32_t span = 1 + kn_rng_below(rng, 4); /* codes side by side that meet in a class */
+    answer->n_classes = 2 * (tree->n_leaves / span + 1);
+    answer->row_class = kn_array_alloc(t->n_rows, sizeof *answer->row_class, NULL);
+    answer->cells = kn_array_alloc(answer->n_classes, sizeof *answer->cells, NULL);
+    for (uint32_t c = 0; c < answer->n_classes; c++) answer->cells[c].id = KN_NONE;
+    for (uint32_t row = 0; row < t->n_rows; row++) {
+        uint32_t code = t->codes[0][t->row_tuple[row]], c = code / span * 2 + kn_rng_below(rng, 2);
+        bool left_out = kn_rng_below(rng, 6) == 0;
+        answer->row_class[row] = left_out ? KN_NONE : c;
+        if (left_out) continue;
+        uint32_t node = answer->cells[c].id == KN_NONE ? code : kn_tree_join(tree, answer->cells[c].id, code);
+        answer->cells[c].id = node;
+    }
+    for (uint32_t c = 0; c < answer->n_classes; c++) {
+        uint32_t node = answer->cells[c].id != KN_NONE ? answer->cells[c].id : 0;
+        while (kn_rng_below(rng, 2) == 0 && node != tree->root) node = tree->parent[node];
+        answer->cells[c] = (kn_cell){tree->first[node], tree->last[node], node};
+    }
+}
+
+/* What the label of class c may name, from the rows alone. */
+static void check_label(const kn_release *r, uint32_t c, const kn_buffer *text)
+{
+    const kn_tuples *t = r->tuples;
+    const kn_domain *domain = t->domains[0];
+    const kn_cell *cell = &r->cells[c];
+    bool seen[16] = {false};
+    uint32_t n_seen = 0, first = UINT32_MAX, last = 0;
+    for (uint32_t row = 0; row < t->n_rows; row++) {
+        uint32_t code = t->codes[0][t->row_tuple[row]];
+        if (r->row_class[row] != c) continue;
+        assert_true(kn_cell_covers(cell, domain, r->sets, code));
+        n_seen += !seen[code];
+        seen[code] = true;
+        if (code < first) first = code;
+        if (code > last) last = code;
+    }
+    if (text->n == 1 && text->bytes[0] == '*') return;
+    if (domain->naming == KN_NAMES_SET) assert_int_equal(kn_cell_size(cell, domain, r->sets), n_seen);
+    if (domain->naming == KN_NAMES_ENDS) assert_true(cell->first == first && cell->last == last);
+    kn_cell again; /* read back it means the same */
+    assert_ok(kn_cell_parse(&again, domain, r->sets, text->bytes, text->n, err));
+    assert_int_equal(kn_cell_size(&again, domain, r->sets), kn_cell_size(cell, domain, r->sets));
+    assert_true(again.first == cell->first && again.last == cell->last);
+}
+
+static void labels_made_from_the_data_name_what_released_rows_have(void **state)
+{
+    kn_rng rng = kn_rng_new(21, 0);
+    uint32_t n_narrowed = 0, n_merged = 0;
+    for (int round = 0; round < 1200; round++) {
+        const struct labelled_kind *kind = &labelled_kinds[round % (sizeof labelled_kinds / sizeof *labelled_kinds)];
+        const char *cells[60];
+        uint32_t n_rows = 6 + kn_rng_below(&rng, 54), n_values = 4 + kn_rng_below(&rng, 9);
+        for (uint32_t i = 0; i < n_rows; i++)
+            cells[i] = kind->values[kn_rng_below(&rng, 1 + kn_rng_below(&rng, n_values))];
+        kn_table *table = test_typed_table(kind->type, n_rows, 1, cells);
+        kn_hierarchy_request request = {.spec = kind->spec, .must_be_tree = true, .weight = 1, .max_level = KN_NONE};
+        kn_domain *domain;
+        kn_tuples *tuples;
+        kn_models *models;
+        kn_objective *objective;
+        kn_release *r;
+        kn_answer answer = {.recoding = KN_RECODING_LOCAL};
+        kn_error refusal = {0};
+        const char *k = "k-anonymity:k=2";
+        assert_ok(kn_domain_build(&domain, &table->columns[0], "test", n_rows, &request, err));
+        assert_ok(kn_tuples_new(&tuples, table, &domain, 1, NULL, NULL, err));
+        assert_ok(kn_models_new(&models, &k, 1, tuples, err));
+        assert_ok(kn_objective_new(&objective, "lm", tuples, err));
+        random_cells(&answer, &rng, tuples);
+        kn_task task = {.tuples = tuples, .models = models, .objective = objective, .max_suppressed = n_rows};
+        kn_status status = kn_recode(&r, &answer, &task, &refusal);
+        assert_true(status == KN_OK || status == KN_NOT_MET);
+        kn_buffer texts[32] = {{0}};
+        uint32_t n_nodes = domain->tree->n_nodes;
+        for (uint32_t c = 0; status == KN_OK && c < r->n_classes; c++) {
+            n_narrowed += r->cells[c].id >= n_nodes;
+            kn_cell_text(&texts[c], &r->cells[c], domain, r->sets);
+            check_label(r, c, &texts[c]);
+            for (uint32_t other = 0; other < c; other++) /* what looks alike is one class */
+                assert_false(texts[c].n == texts[other].n &&
+                             memcmp(texts[c].bytes, texts[other].bytes, texts[c].n) == 0);
+        }
+        for (uint32_t a = 0; status == KN_OK && a < answer.n_classes; a++)
+            for (uint32_t b = 0; b < a; b++)
+                for (uint32_t x = 0; x < n_rows; x++)
+                    for (uint32_t y = 0; y < n_rows; y++)
+                        n_merged += answer.row_class[x] == a && answer.row_class[y] == b &&
+                                    answer.cells[a].id != answer.cells[b].id && r->row_class[x] != KN_NONE &&
+                                    r->row_class[x] == r->row_class[y];
+        for (uint32_t c = 0; c < 32; c++) kn_buffer_free(&texts[c]);
+        kn_release_free(r);
+        kn_answer_free(&answer);
+        kn_objective_free(objective);
+        kn_models_free(models);
+        kn_tuples_free(tuples);
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+    assert_true(n_narrowed > 300 && n_merged > 300);
+}
+
 static void a_failing_allocation_ends_every_algorithm_cleanly(void **state)
 {
     size_t n_algorithms;
@@ -480,6 +603,7 @@ int main(void)
         cmocka_unit_test(no_local_recoding_beats_the_best_partition_and_exhaustive_reaches_it),
         cmocka_unit_test(the_limit_of_suppressed_rows_is_kept_to_the_row),
         cmocka_unit_test(suppressed_rows_stay_exactly_when_the_class_that_a_reader_sees_is_safe),
+        cmocka_unit_test(labels_made_from_the_data_name_what_released_rows_have),
         cmocka_unit_test(a_failing_allocation_ends_every_algorithm_cleanly),
     };
     return cmocka_run_group_tests_name("recode", tests, NULL, NULL);

@@ -162,9 +162,8 @@ void kn_box_tree_free(kn_box_tree *tree)
 kn_box_side kn_cell_side(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
 {
     kn_box_side side = {cell->first, cell->last, NULL, 0, 0};
-    if (domain->kind != KN_DOMAIN_SETS || cell->id == KN_NONE) return side;
-    side.codes = kn_set_pool_get(sets, cell->id, &side.n_codes);
-    if (side.last < 64)
+    side.codes = kn_cell_members(cell, domain, sets, &side.n_codes);
+    if (side.codes != NULL && side.last < 64)
         for (uint32_t i = 0; i < side.n_codes; i++) side.mask |= (uint64_t)1 << side.codes[i];
     return side;
 }

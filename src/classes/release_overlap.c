@@ -27,10 +27,20 @@ static const kn_cell *cells_at(const search *s, uint32_t place)
     return &s->release->cells[(size_t)s->tree->order[place] * s->release->tuples->n_qis];
 }
 
-static bool sets_meet(const kn_set_pool *sets, uint32_t a, uint32_t b)
+static bool cells_meet(const kn_domain *domain, const kn_set_pool *sets, const kn_cell *a, const kn_cell *b)
 {
     uint32_t n_a, n_b, i = 0, j = 0;
-    const uint32_t *x = kn_set_pool_get(sets, a, &n_a), *y = kn_set_pool_get(sets, b, &n_b);
+    if (a->last < b->first || b->last < a->first) return false;
+    if (kn_cell_equal(a, b)) return true;
+    const uint32_t *x = kn_cell_members(a, domain, sets, &n_a), *y = kn_cell_members(b, domain, sets, &n_b);
+    if (x == NULL && y == NULL) return true;
+    if (x == NULL || y == NULL) {
+        const kn_cell *range = x == NULL ? a : b, *gaps = x == NULL ? b : a;
+        const uint32_t *codes = x == NULL ? y : x, n = x == NULL ? n_b : n_a;
+        if (range->first == range->last) return kn_cell_covers(gaps, domain, sets, range->first);
+        while (i < n && codes[i] < range->first) i++;
+        return i < n && codes[i] <= range->last;
+    }
     while (i < n_a && j < n_b) {
         if (x[i] == y[j]) return true;
         if (x[i] < y[j]) {
@@ -40,16 +50,6 @@ static bool sets_meet(const kn_set_pool *sets, uint32_t a, uint32_t b)
         }
     }
     return false;
-}
-
-static bool cells_meet(const kn_domain *domain, const kn_set_pool *sets, const kn_cell *a, const kn_cell *b)
-{
-    if (a->last < b->first || b->last < a->first) return false;
-    if (domain->kind != KN_DOMAIN_SETS) return true;
-    if (a->id != KN_NONE && b->id != KN_NONE) return a->id == b->id || sets_meet(sets, a->id, b->id);
-    if (a->first == a->last) return kn_cell_covers(b, domain, sets, a->first);
-    if (b->first == b->last) return kn_cell_covers(a, domain, sets, b->first);
-    return true; /* one is the whole domain */
 }
 
 /* Two boxes of first and last codes. */

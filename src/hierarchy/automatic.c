@@ -130,6 +130,7 @@ static kn_status build_pools(kn_build *build, kn_error *err)
         if (labels[n_pools].failed) KN_FAIL(KN_RESOURCES, "out of memory");
         n_kept[n_pools++] = kept;
     }
+    build->naming = KN_NAMES_SET;
     build->paths.n_levels = n_pools + 2;
     for (uint32_t i = 0; i < build->n_present; i++) {
         size_t n;

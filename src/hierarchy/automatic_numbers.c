@@ -44,9 +44,15 @@ static bool choose_widths(kn_widths *out, const kn_build *build, double low, dou
            kn_widths_fit(out, build->column->number[build->n_present - 1]);
 }
 
+void kn_grid_free(kn_grid *grid)
+{
+    if (grid != NULL) kn_free(grid->interval);
+    kn_free(grid);
+}
+
 typedef struct cuts {
     const kn_widths *widths;
-    int64_t *interval; /* per value: which smallest width it lies in */
+    int64_t *interval; /* per value: which smallest width it lies in; the grid's */
     int64_t *at;       /* per value: the end before it, where there is one */
     int8_t *level;     /* per value: the coarsest level of that end, NO_CUT: none */
     uint32_t n_of_level[KN_MAX_WIDTHS];
@@ -105,8 +111,12 @@ static kn_status push_rows(kn_build *build, const cuts *c, kn_error *err)
 {
     kn_status status = KN_OK;
     span spans[KN_MAX_WIDTHS] = {{0}};
-    build->paths.n_levels = 2;
-    for (uint32_t level = 0; level < c->widths->n; level++) build->paths.n_levels += c->n_of_level[level] > 0;
+    uint32_t n_levels = 1;
+    build->naming = KN_NAMES_GRID;
+    build->grid->widths = *c->widths;
+    for (uint32_t level = 0; level < c->widths->n; level++)
+        if (c->n_of_level[level] > 0) build->grid->times[n_levels++] = c->widths->units[level] / c->widths->units[0];
+    build->paths.n_levels = n_levels + 1;
     for (uint32_t value = 0; value < build->n_present; value++) {
         KN_TRY(kn_build_leaf(build, value, err));
         for (uint32_t level = 0; level < c->widths->n; level++) {
@@ -131,7 +141,9 @@ kn_status kn_build_auto_numbers(kn_build *build, kn_error *err)
         KN_TRY(kn_build_suppress(build, "", err));
         goto done;
     }
-    KN_NEW_RAW(c.interval, build->n_present);
+    KN_NEW(build->grid, 1);
+    KN_NEW_RAW(build->grid->interval, build->n_present);
+    c.interval = build->grid->interval;
     KN_NEW_RAW(c.at, build->n_present);
     KN_NEW_RAW(c.level, build->n_present);
     memset(c.level, NO_CUT, build->n_present);
@@ -140,7 +152,6 @@ kn_status kn_build_auto_numbers(kn_build *build, kn_error *err)
     divide_levels(&c, build);
     KN_TRY(push_rows(build, &c, err));
 done:
-    kn_free(c.interval);
     kn_free(c.at);
     kn_free(c.level);
     return status;

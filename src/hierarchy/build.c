@@ -357,6 +357,7 @@ void kn_build_end(kn_build *build)
     kn_free(build->value_rows);
     kn_free(build->label_of_value);
     kn_free(build->code_of_value);
+    kn_grid_free(build->grid);
 }
 
 /* A slip in the SPEC of a policy is found at its line, not only by its text. */
@@ -396,6 +397,9 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     bool is_tree = spec != NULL && build.code_of_value == NULL;
     if (is_tree && request->missing_is_wildcard) take_missing_out(&build);
     domain->origin = build.origin;
+    domain->naming = build.naming;
+    domain->grid = build.grid;
+    build.grid = NULL;
     KN_TRY(is_tree ? finish_tree(domain, &build, err) : finish_plain(domain, &build, err));
     KN_TRY(check_levels(domain, request, err));
     *out = domain;

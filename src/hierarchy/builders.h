@@ -18,7 +18,9 @@ typedef struct kn_build {
     uint64_t *value_rows;    /* n_values */
     uint32_t n_present;      /* values other than the missing one: 0 .. n_present-1 */
     kn_paths paths;
-    kn_origin origin;         /* KN_FROM_FILE unless a SPEC says otherwise */
+    kn_origin origin; /* KN_FROM_FILE unless a SPEC says otherwise */
+    kn_naming naming; /* KN_NAMES_FIXED unless the builder says otherwise */
+    struct kn_grid *grid;
     uint32_t *label_of_value; /* n_values; KN_NONE: not placed yet */
     uint32_t *code_of_value;  /* order(): n_values, set instead of paths when the domain is no tree */
 } kn_build;
@@ -62,10 +64,22 @@ kn_status kn_widths_parse(kn_widths *out, const char *spec, const char *argument
 kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *err);
 /* Which interval of the smallest width a value of the column lies in, counted from 0. */
 int64_t kn_widths_interval(const kn_widths *widths, const kn_build *build, uint32_t value);
+enum { KN_INTERVAL_BYTES = 72 };
+/* The label of the intervals from .. to-1 of the smallest width, in a column of this type; returns its length. */
+size_t kn_interval_text(char label[KN_INTERVAL_BYTES], const kn_widths *widths, kn_type type, int64_t from, int64_t to);
 /* Pushes the label of the intervals from .. to-1 of the smallest width. */
 kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err);
 /* Whether the column's numbers are small enough to be counted in these units. */
 bool kn_widths_fit(const kn_widths *widths, double number);
+
+/* What the intervals of `auto` are made of: the widths, and of each level of the tree above the leaves how many of the
+ * smallest its width is. */
+typedef struct kn_grid {
+    kn_widths widths;
+    int64_t times[KN_MAX_WIDTHS + 1];
+    int64_t *interval; /* per value, in order: which smallest width it lies in */
+} kn_grid;
+void kn_grid_free(kn_grid *grid);
 
 typedef enum kn_date_unit {
     KN_DAY,
@@ -91,6 +105,9 @@ uint32_t kn_build_first_missing(char more[64], const kn_build *build, const uint
  * spelled spelling_of[m]. */
 void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *spelling_of, const uint32_t *members,
                      uint32_t n_members, bool is_set);
+
+/* Characters of UTF-8. */
+uint32_t kn_count_characters(const char *bytes, size_t n_bytes);
 
 /* The file's lines as paths. */
 kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);

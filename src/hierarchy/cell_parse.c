@@ -5,6 +5,7 @@
 #include "table/dates.h"
 #include "table/number.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */
@@ -195,12 +196,57 @@ done:
     return status;
 }
 
-static kn_status parse_set(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes, size_t n_bytes,
-                           kn_error *err)
+/* [a,b): from a up to but without b, as `auto` writes intervals of decimals. */
+static kn_status parse_half_open(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes,
+                                 kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *comma = memchr(bytes, ',', n_bytes);
+    kn_buffer low = {0}, high = {0};
+    uint32_t first, past;
+    if (comma == NULL || bytes[n_bytes - 1] != ')') KN_FAIL(KN_INPUT, "neither a value of the column nor an interval");
+    kn_buffer_append(&low, bytes + 1, (size_t)(comma - bytes) - 1);
+    kn_buffer_append(&high, comma + 1, (size_t)(bytes + n_bytes - comma) - 2);
+    if (low.failed || high.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_TRY(find_end(&first, domain, &low, true, err));
+    past = find_code(domain, high.n > 0 ? high.bytes : "", high.n);
+    if (past == KN_NONE && !place_end(&past, domain->column, &high))
+        KN_FAIL(KN_INPUT, "the right end of that interval is no value of the column");
+    if (first >= past) KN_FAIL(KN_INPUT, "no value of the data lies in that interval");
+    *out = (kn_cell){first, past - 1, KN_NONE};
+done:
+    kn_buffer_free(&low);
+    kn_buffer_free(&high);
+    return status;
+}
+
+typedef KN_VECTOR(uint32_t) code_list;
+
+/* 12**, **12: the values that begin (end) with what is not masked and have no more characters. */
+static kn_status read_mask(code_list *codes, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    bool suffix = domain->naming == KN_NAMES_SUFFIX;
+    size_t n_kept = n_bytes, n_text = kn_count_characters(bytes, n_bytes);
+    while (n_kept > 0 && bytes[suffix ? n_bytes - n_kept : n_kept - 1] == '*') n_kept--;
+    const char *kept = suffix ? bytes + n_bytes - n_kept : bytes;
+    for (uint32_t code = 0; code < domain->n_codes && n_kept < n_bytes; code++) {
+        size_t n;
+        if (code == domain->missing) continue;
+        const char *value = kn_column_bytes(domain->column, domain->spelling_of_code[code], &n);
+        if (n >= n_kept && memcmp(suffix ? value + n - n_kept : value, kept, n_kept) == 0 &&
+            kn_count_characters(value, n) <= n_text)
+            KN_PUSH(codes, code);
+    }
+    if (codes->n == 0) KN_FAIL(KN_INPUT, "neither a value of the column nor a mask that covers one");
+done:
+    return status;
+}
+
+static kn_status read_set(code_list *codes, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_buffer text = {0};
-    KN_VECTOR(uint32_t) codes = {0};
     if (n_bytes < 3 || bytes[0] != '{') KN_FAIL(KN_INPUT, "neither a value of the column nor a set");
     size_t at = 1, end = 1;
     read_member(&text, bytes, n_bytes, &end, "}");
@@ -210,24 +256,70 @@ static kn_status parse_set(kn_cell *out, const kn_domain *domain, kn_set_pool *s
         if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
         more = at < end;
         uint32_t code = find_code(domain, text.n > 0 ? text.bytes : "", text.n);
-        if (code == KN_NONE) KN_FAIL(KN_INPUT, "member %zu of that set is no value of the column", codes.n + 1);
-        KN_PUSH(&codes, code);
+        if (code == KN_NONE) KN_FAIL(KN_INPUT, "member %zu of that set is no value of the column", codes->n + 1);
+        KN_PUSH(codes, code);
     }
-    KN_TRY(kn_domain_closure(out, domain, sets, codes.items, codes.n, err));
 done:
     kn_buffer_free(&text);
+    return status;
+}
+
+static kn_status parse_set(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes, size_t n_bytes,
+                           kn_error *err)
+{
+    kn_status status = KN_OK;
+    code_list codes = {0};
+    KN_TRY(read_set(&codes, domain, bytes, n_bytes, err));
+    KN_TRY(kn_domain_closure(out, domain, sets, codes.items, codes.n, err));
+done:
+    kn_free(codes.items);
+    return status;
+}
+
+static int by_code(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A label made from the data and written for the rows of a release (written_label.c) is none of the tree's. */
+static kn_status parse_written(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes,
+                               size_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    code_list codes = {0};
+    bool half_open = n_bytes > 0 && bytes[0] == '[';
+    switch (domain->naming) {
+    case KN_NAMES_FIXED: KN_FAIL(KN_INPUT, "neither a value of the column nor a label of its hierarchy");
+    case KN_NAMES_SET: KN_TRY(read_set(&codes, domain, bytes, n_bytes, err)); break;
+    case KN_NAMES_ENDS: KN_TRY(parse_interval(out, domain, bytes, n_bytes, err)); break;
+    case KN_NAMES_GRID: KN_TRY((half_open ? parse_half_open : parse_interval)(out, domain, bytes, n_bytes, err)); break;
+    case KN_NAMES_PREFIX:
+    case KN_NAMES_SUFFIX: KN_TRY(read_mask(&codes, domain, bytes, n_bytes, err)); break;
+    }
+    if (codes.n > 0) {
+        uint32_t n = 0;
+        qsort(codes.items, codes.n, sizeof *codes.items, by_code);
+        for (size_t i = 0; i < codes.n; i++)
+            if (n == 0 || codes.items[n - 1] != codes.items[i]) codes.items[n++] = codes.items[i];
+        *out = (kn_cell){codes.items[0], codes.items[n - 1], KN_NONE};
+        codes.n = n < out->last - out->first + 1 ? n : 0;
+    }
+    KN_TRY(kn_set_pool_add_label(&out->id, sets, codes.items, (uint32_t)codes.n, bytes, n_bytes, err));
+    out->id += domain->tree->n_nodes;
+done:
     kn_free(codes.items);
     return status;
 }
 
 /* A label names the widest node that carries it. A leaf is written as the data spells it, which need not be its label.
  */
-static kn_status parse_label(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
+static kn_status parse_label(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes,
+                             size_t n_bytes, kn_error *err)
 {
     const kn_tree *tree = domain->tree;
     uint32_t code = find_code(domain, bytes, n_bytes), node = kn_tree_find(tree, bytes, n_bytes);
-    if (code == KN_NONE && node == KN_NONE)
-        return kn_error_set(err, KN_INPUT, "neither a value of the column nor a label of its hierarchy");
+    if (code == KN_NONE && node == KN_NONE) return parse_written(out, domain, sets, bytes, n_bytes, err);
     if (node == KN_NONE || (code != KN_NONE && (code < tree->first[node] || code > tree->last[node]))) node = code;
     *out = (kn_cell){tree->first[node], tree->last[node], node};
     return KN_OK;
@@ -242,12 +334,13 @@ kn_status kn_cell_parse(kn_cell *out, const kn_domain *domain, kn_set_pool *sets
         *out = kn_domain_root(domain);
         return KN_OK;
     }
-    if (domain->kind == KN_DOMAIN_TREE) return parse_label(out, domain, bytes, n_bytes, err);
+    if (domain->kind == KN_DOMAIN_TREE) return parse_label(out, domain, sets, bytes, n_bytes, err);
     uint32_t code = find_code(domain, bytes, n_bytes);
     if (code != KN_NONE) {
         *out = kn_domain_leaf(domain, code);
         return KN_OK;
     }
-    return domain->kind == KN_DOMAIN_RANGES ? parse_interval(out, domain, bytes, n_bytes, err)
-                                            : parse_set(out, domain, sets, bytes, n_bytes, err);
+    if (domain->kind == KN_DOMAIN_SETS) return parse_set(out, domain, sets, bytes, n_bytes, err);
+    bool half_open = n_bytes > 0 && bytes[0] == '[' && domain->naming != KN_NAMES_ENDS;
+    return (half_open ? parse_half_open : parse_interval)(out, domain, bytes, n_bytes, err);
 }

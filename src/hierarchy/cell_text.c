@@ -65,7 +65,9 @@ void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, 
         const char *bytes = kn_column_bytes(column, domain->spelling_of_code[cell->first], &n);
         kn_buffer_append(out, bytes, n);
     } else if (domain->kind == KN_DOMAIN_TREE) {
-        const char *label = kn_tree_label(domain->tree, cell->id, &n);
+        const uint32_t n_nodes = domain->tree->n_nodes;
+        const char *label = cell->id < n_nodes ? kn_tree_label(domain->tree, cell->id, &n)
+                                               : kn_set_pool_text(sets, cell->id - n_nodes, &n);
         kn_buffer_append(out, label, n);
     } else if (is_star(cell, domain)) {
         kn_buffer_char(out, '*');

@@ -1,6 +1,6 @@
 /* Generalized values of one quasi-identifier: closure, size, coverage. How they are written and read back is in
  * cell_text.c. */
-#include "hierarchy/domain.h"
+#include "hierarchy/builders.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@ void kn_domain_free(kn_domain *domain)
     kn_free(domain->spelling_of_code);
     kn_tree_free(domain->tree);
     kn_free(domain->rows_before);
+    kn_grid_free(domain->grid);
     kn_free(domain);
 }
 
@@ -94,25 +95,27 @@ kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *
     return KN_OK;
 }
 
-/* A cell of SETS with members in the pool. */
-static bool is_set(const kn_cell *cell, const kn_domain *domain)
+const uint32_t *kn_cell_members(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets,
+                                uint32_t *n_codes)
 {
-    return domain->kind == KN_DOMAIN_SETS && cell->id != KN_NONE;
+    const uint32_t n_nodes = domain->kind == KN_DOMAIN_TREE ? domain->tree->n_nodes : 0;
+    *n_codes = 0;
+    if (domain->kind == KN_DOMAIN_RANGES || cell->id == KN_NONE || cell->id < n_nodes) return NULL;
+    const uint32_t *codes = kn_set_pool_get(sets, cell->id - n_nodes, n_codes);
+    return *n_codes > 0 ? codes : NULL;
 }
 
 uint32_t kn_cell_size(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
 {
-    if (!is_set(cell, domain)) return cell->last - cell->first + 1;
     uint32_t n;
-    kn_set_pool_get(sets, cell->id, &n);
-    return n;
+    return kn_cell_members(cell, domain, sets, &n) != NULL ? n : cell->last - cell->first + 1;
 }
 
 uint64_t kn_cell_rows(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
 {
-    if (!is_set(cell, domain)) return domain->rows_before[cell->last + 1] - domain->rows_before[cell->first];
     uint32_t n;
-    const uint32_t *codes = kn_set_pool_get(sets, cell->id, &n);
+    const uint32_t *codes = kn_cell_members(cell, domain, sets, &n);
+    if (codes == NULL) return domain->rows_before[cell->last + 1] - domain->rows_before[cell->first];
     uint64_t rows = 0;
     for (uint32_t i = 0; i < n; i++) rows += kn_domain_code_rows(domain, codes[i]);
     return rows;
@@ -121,8 +124,7 @@ uint64_t kn_cell_rows(const kn_cell *cell, const kn_domain *domain, const kn_set
 bool kn_cell_covers(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets, uint32_t code)
 {
     if (code < cell->first || code > cell->last) return false;
-    if (!is_set(cell, domain)) return true;
     uint32_t n;
-    const uint32_t *codes = kn_set_pool_get(sets, cell->id, &n);
-    return bsearch(&code, codes, n, sizeof *codes, by_code) != NULL;
+    const uint32_t *codes = kn_cell_members(cell, domain, sets, &n);
+    return codes == NULL || bsearch(&code, codes, n, sizeof *codes, by_code) != NULL;
 }

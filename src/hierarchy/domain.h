@@ -20,6 +20,17 @@ typedef enum kn_domain_kind { KN_DOMAIN_TREE, KN_DOMAIN_RANGES, KN_DOMAIN_SETS }
  * suppress) fix the levels, but the leaves are the data's; of the others (auto, mask, order) the levels are too. */
 typedef enum kn_origin { KN_FROM_FILE, KN_FROM_SPEC, KN_FROM_DATA } kn_origin;
 
+/* How labels name the values that they cover. A tree's label that follows from the values is written for those that
+ * released rows under it have: see kn_cell_narrow. */
+typedef enum kn_naming {
+    KN_NAMES_FIXED,  /* by a file or a unit that does not depend on the data: a year, intervals(5), * */
+    KN_NAMES_SET,    /* {a|b} */
+    KN_NAMES_ENDS,   /* a..b in the order of the codes */
+    KN_NAMES_GRID,   /* 20..39, [2.5,5): multiples of the level's width around the values */
+    KN_NAMES_PREFIX, /* 12**: as many characters as the longest value */
+    KN_NAMES_SUFFIX  /* **12 */
+} kn_naming;
+
 typedef struct kn_domain {
     const char *name;        /* the column's; borrowed */
     const kn_column *column; /* borrowed */
@@ -32,13 +43,16 @@ typedef struct kn_domain {
     uint32_t *spelling_of_code; /* n_codes: main spelling, KN_NONE where the data has no such value (TREE) */
     kn_tree *tree;              /* owned; TREE: always; otherwise NULL */
     kn_origin origin;           /* of the tree */
+    kn_naming naming;           /* of its labels; KN_NAMES_ENDS also for order() without a tree */
+    struct kn_grid *grid;       /* KN_NAMES_GRID; owned */
     uint64_t *rows_before;      /* n_codes + 1: rows of the data with a smaller code */
     double weight;              /* of the column in sums over columns; 1 by default */
     uint32_t min_level, max_level; /* full-domain searches stay inside (TREE) */
 } kn_domain;
 
 /* One generalized value: codes first..last, both included.
- * `id`: TREE the node; SETS the member of the set pool, KN_NONE for a single value; RANGES KN_NONE. The whole domain
+ * `id`: TREE the node, or n_nodes + the member of the set pool for a narrowed label; SETS the member of the set pool,
+ * KN_NONE for a single value; RANGES KN_NONE. The whole domain
  * is first=0, last=n_codes-1 (TREE: id=root), and is released as the root's label; without a tree as the interval of
  * all values (RANGES) or *: for SETS, and for RANGES with a missing value, which no interval holds. */
 typedef struct kn_cell {
@@ -51,7 +65,12 @@ kn_status kn_set_pool_new(kn_set_pool **out, kn_error *err);
 void kn_set_pool_free(kn_set_pool *pool);
 /* `codes` ascending, without repeats, at least two. */
 kn_status kn_set_pool_add(uint32_t *id, kn_set_pool *pool, const uint32_t *codes, uint32_t n_codes, kn_error *err);
+/* The same with a text of its own; equal texts must mean equal codes. No codes: those from a cell's first to its last.
+ */
+kn_status kn_set_pool_add_label(uint32_t *id, kn_set_pool *pool, const uint32_t *codes, uint32_t n_codes,
+                                const char *text, size_t n_bytes, kn_error *err);
 const uint32_t *kn_set_pool_get(const kn_set_pool *pool, uint32_t id, uint32_t *n_codes);
+const char *kn_set_pool_text(const kn_set_pool *pool, uint32_t id, size_t *n_bytes);
 
 void kn_domain_free(kn_domain *domain);
 
@@ -67,6 +86,9 @@ kn_cell kn_domain_at_level(const kn_domain *domain, uint32_t code, uint32_t leve
 /* Smallest allowed cell that holds the given codes (any order, repeats are fine, at least one). */
 kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes,
                             size_t n_codes, kn_error *err);
+/* The codes of a cell with gaps, ascending; NULL for one that is all of first..last. */
+const uint32_t *kn_cell_members(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets,
+                                uint32_t *n_codes);
 uint32_t kn_cell_size(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets); /* values it covers */
 uint64_t kn_cell_rows(const kn_cell *cell, const kn_domain *domain,
                       const kn_set_pool *sets); /* rows of the data whose value it covers */
@@ -81,6 +103,21 @@ static inline bool kn_cell_is_value(const kn_cell *cell, const kn_domain *domain
     return cell->first == cell->last && (domain->kind != KN_DOMAIN_TREE || cell->id < domain->n_codes) &&
            !(cell->first == domain->missing && domain->missing_is_wildcard);
 }
+
+/* What released rows in one cell of a column have. */
+typedef struct kn_rows_below {
+    uint32_t first, last; /* smallest and largest code */
+    const bool *codes;    /* [code]: whether a row has it; KN_NAMES_SET only */
+    uint32_t n_longest;   /* characters of the longest value in any masked cell; KN_NAMES_PREFIX and _SUFFIX only */
+} kn_rows_below;
+
+/* A label made from the data, as it is written: for the values that released rows under it have, so that it tells of
+ * nobody who was removed or whose value stands elsewhere. `node` is an inner node below the root. A cell of a tree
+ * whose labels are fixed stays. The cell covers what the written label covers of the data's values. */
+kn_status kn_cell_narrow(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, uint32_t node,
+                         const kn_rows_below *released, kn_error *err);
+uint32_t kn_domain_characters(const kn_domain *domain, uint32_t code); /* of a value's main spelling */
+
 /* The released text: a label, `30..39`, `{a|b}` or `*`. A single value is its main spelling, as it stands. Inside an
  * interval or a set the characters '|', '{', '}', '\\' and the dots of ".." are escaped with '\'. Where the text of an
  * interval or a set happens to be a value of the column ("1..3" in a column of text), further characters are escaped

@@ -83,16 +83,22 @@ int64_t kn_widths_interval(const kn_widths *widths, const kn_build *build, uint3
     return interval;
 }
 
-kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err)
+size_t kn_interval_text(char label[KN_INTERVAL_BYTES], const kn_widths *widths, kn_type type, int64_t from, int64_t to)
 {
-    char low[32], high[32], label[72];
-    bool whole = build->column->type == KN_TYPE_INT && widths->scale == 0;
+    char low[32], high[32];
+    bool whole = type == KN_TYPE_INT && widths->scale == 0;
     print_units(low, sizeof low, from * widths->units[0], widths->scale);
     print_units(high, sizeof high, to * widths->units[0] - (whole ? 1 : 0), widths->scale);
     bool single = whole && (to - from) * widths->units[0] == 1;
-    int n = single ? snprintf(label, sizeof label, "%s", low)
-                   : snprintf(label, sizeof label, whole ? "%s..%s" : "[%s,%s)", low, high);
-    return kn_build_label(build, label, (size_t)n, err);
+    return (size_t)(single ? snprintf(label, KN_INTERVAL_BYTES, "%s", low)
+                           : snprintf(label, KN_INTERVAL_BYTES, whole ? "%s..%s" : "[%s,%s)", low, high));
+}
+
+kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err)
+{
+    char label[KN_INTERVAL_BYTES];
+    size_t n = kn_interval_text(label, widths, build->column->type, from, to);
+    return kn_build_label(build, label, n, err);
 }
 
 bool kn_widths_fit(const kn_widths *widths, double number)

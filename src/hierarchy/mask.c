@@ -12,7 +12,7 @@ enum { MAX_CHARACTERS = 64 }; /* each is a level */
 
 static bool starts_character(char byte) { return ((unsigned char)byte & 0xC0) != 0x80; }
 
-static uint32_t count_characters(const char *bytes, size_t n)
+uint32_t kn_count_characters(const char *bytes, size_t n)
 {
     uint32_t n_characters = 0;
     for (size_t i = 0; i < n; i++) n_characters += starts_character(bytes[i]);
@@ -35,7 +35,7 @@ static kn_status push_masked(kn_build *build, uint32_t value, uint32_t n_kept, u
     kn_buffer label = {0};
     size_t n;
     const char *bytes = kn_build_value(build, value, &n);
-    uint32_t n_characters = count_characters(bytes, n);
+    uint32_t n_characters = kn_count_characters(bytes, n);
     if (n_characters < n_kept) return kn_build_label(build, bytes, n, err);
     memset(stars, '*', n_masked);
     size_t split = prefix_bytes(bytes, n, right ? n_kept : n_characters - n_kept);
@@ -59,7 +59,7 @@ kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err)
     for (uint32_t value = 0; value < build->n_present; value++) {
         size_t n;
         const char *bytes = kn_build_value(build, value, &n);
-        uint32_t n_characters = count_characters(bytes, n);
+        uint32_t n_characters = kn_count_characters(bytes, n);
         if (n_characters > longest) longest = n_characters;
     }
     if (longest > MAX_CHARACTERS)
@@ -67,6 +67,7 @@ kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err)
                    "column %s: %s makes a level per character, but the longest value has %u, more than %d; use a "
                    "hierarchy file",
                    build->column->name, build->paths.name, longest, MAX_CHARACTERS);
+    build->naming = right ? KN_NAMES_PREFIX : KN_NAMES_SUFFIX;
     build->paths.n_levels = longest + 1;
     for (uint32_t value = 0; value < build->n_present; value++) {
         KN_TRY(kn_build_leaf(build, value, err));

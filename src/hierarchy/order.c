@@ -129,6 +129,7 @@ kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err)
     KN_NEW_RAW(order, build->n_present);
     KN_TRY(rank_values(rank, build, &list, err));
     KN_TRY(sort_values(order, build, rank, (uint32_t)list.ends.n, err));
+    build->naming = KN_NAMES_ENDS;
     if (build->request->must_be_tree) {
         KN_TRY(build_tree(build, order, err));
     } else {

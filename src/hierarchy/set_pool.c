@@ -1,4 +1,4 @@
-/* Sets of codes, each stored once: an open hash table over one long array of members. */
+/* Sets of codes, each stored once with its text: an open hash table over long arrays of members and bytes. */
 #include "hierarchy/domain.h"
 
 #include "base/hash.h"
@@ -8,7 +8,9 @@
 
 struct kn_set_pool {
     KN_VECTOR(uint32_t) members;
+    KN_VECTOR(char) texts;    /* of labels; a plain set has none */
     KN_VECTOR(uint64_t) ends; /* per set: where its members end */
+    KN_VECTOR(uint64_t) text_ends;
     uint32_t *slots, n_slots;
 };
 
@@ -26,6 +28,8 @@ void kn_set_pool_free(kn_set_pool *pool)
     if (pool == NULL) return;
     kn_free(pool->members.items);
     kn_free(pool->ends.items);
+    kn_free(pool->texts.items);
+    kn_free(pool->text_ends.items);
     kn_free(pool->slots);
     kn_free(pool);
 }
@@ -38,13 +42,41 @@ const uint32_t *kn_set_pool_get(const kn_set_pool *pool, uint32_t id, uint32_t *
     return pool->members.items + start;
 }
 
-static uint32_t find_slot(const kn_set_pool *pool, const uint32_t *codes, uint32_t n_codes)
+const char *kn_set_pool_text(const kn_set_pool *pool, uint32_t id, size_t *n_bytes)
 {
-    uint32_t mask = pool->n_slots - 1, slot = (uint32_t)kn_hash_bytes(codes, n_codes * sizeof *codes) & mask;
+    assert(id < pool->ends.n);
+    uint64_t start = id > 0 ? pool->text_ends.items[id - 1] : 0;
+    *n_bytes = (size_t)(pool->text_ends.items[id] - start);
+    return pool->texts.items + start;
+}
+
+/* What is looked for or added. */
+typedef struct entry {
+    const uint32_t *codes;
+    uint32_t n_codes;
+    const char *text;
+    size_t n_bytes;
+} entry;
+
+static entry entry_of(const kn_set_pool *pool, uint32_t id)
+{
+    entry set;
+    set.codes = kn_set_pool_get(pool, id, &set.n_codes);
+    set.text = kn_set_pool_text(pool, id, &set.n_bytes);
+    return set;
+}
+
+static uint32_t find_slot(const kn_set_pool *pool, const entry *set)
+{
+    uint64_t hash = kn_hash_bytes(set->codes, set->n_codes * sizeof *set->codes);
+    if (set->n_bytes > 0) hash = kn_hash_combine(hash, kn_hash_bytes(set->text, set->n_bytes));
+    uint32_t mask = pool->n_slots - 1, slot = (uint32_t)hash & mask;
     for (; pool->slots[slot] != KN_NONE; slot = (slot + 1) & mask) {
-        uint32_t n;
-        const uint32_t *there = kn_set_pool_get(pool, pool->slots[slot], &n);
-        if (n == n_codes && memcmp(there, codes, n * sizeof *codes) == 0) break;
+        entry there = entry_of(pool, pool->slots[slot]);
+        if (there.n_codes == set->n_codes && there.n_bytes == set->n_bytes &&
+            (set->n_codes == 0 || memcmp(there.codes, set->codes, set->n_codes * sizeof *set->codes) == 0) &&
+            (set->n_bytes == 0 || memcmp(there.text, set->text, set->n_bytes) == 0))
+            break;
     }
     return slot;
 }
@@ -58,35 +90,46 @@ static kn_status grow_slots(kn_set_pool *pool, kn_error *err)
     pool->slots = grown;
     pool->n_slots = n_grown;
     for (uint32_t id = 0; id < pool->ends.n; id++) {
-        uint32_t n;
-        const uint32_t *codes = kn_set_pool_get(pool, id, &n);
-        grown[find_slot(pool, codes, n)] = id;
+        entry set = entry_of(pool, id);
+        grown[find_slot(pool, &set)] = id;
     }
     kn_free(old);
 done:
     return status;
 }
 
-kn_status kn_set_pool_add(uint32_t *id, kn_set_pool *pool, const uint32_t *codes, uint32_t n_codes, kn_error *err)
+kn_status kn_set_pool_add_label(uint32_t *id, kn_set_pool *pool, const uint32_t *codes, uint32_t n_codes,
+                                const char *text, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
+    const entry set = {codes, n_codes, text, n_bytes};
     *id = KN_NONE;
-    assert(n_codes >= 2);
     for (uint32_t i = 1; i < n_codes; i++) assert(codes[i - 1] < codes[i]);
     if (pool->ends.n * 2 >= pool->n_slots) {
         if (pool->n_slots >= UINT32_C(1) << 31) KN_FAIL(KN_RESOURCES, "more than 2^30 different sets of values");
         KN_TRY(grow_slots(pool, err));
     }
-    uint32_t slot = find_slot(pool, codes, n_codes);
+    uint32_t slot = find_slot(pool, &set);
     if (pool->slots[slot] == KN_NONE) {
         KN_RESERVE(&pool->members, n_codes);
+        KN_RESERVE(&pool->texts, n_bytes);
         KN_RESERVE(&pool->ends, 1);
-        memcpy(pool->members.items + pool->members.n, codes, n_codes * sizeof *codes);
+        KN_RESERVE(&pool->text_ends, 1);
+        if (n_codes > 0) memcpy(pool->members.items + pool->members.n, codes, n_codes * sizeof *codes);
+        if (n_bytes > 0) memcpy(pool->texts.items + pool->texts.n, text, n_bytes);
         pool->members.n += n_codes;
+        pool->texts.n += n_bytes;
         pool->slots[slot] = (uint32_t)pool->ends.n;
         pool->ends.items[pool->ends.n++] = pool->members.n;
+        pool->text_ends.items[pool->text_ends.n++] = pool->texts.n;
     }
     *id = pool->slots[slot];
 done:
     return status;
+}
+
+kn_status kn_set_pool_add(uint32_t *id, kn_set_pool *pool, const uint32_t *codes, uint32_t n_codes, kn_error *err)
+{
+    assert(n_codes >= 2);
+    return kn_set_pool_add_label(id, pool, codes, n_codes, "", 0, err);
 }

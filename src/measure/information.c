@@ -49,9 +49,9 @@ double kn_information_entropy(const kn_information *information, const kn_tuples
     if (cell->first == cell->last) return 0;
     double rows = (double)kn_cell_rows(cell, domain, sets), n_log_n = 0;
     if (rows == 0) return 0;
-    if (domain->kind == KN_DOMAIN_SETS && cell->id != KN_NONE) {
-        uint32_t n_codes;
-        const uint32_t *codes = kn_set_pool_get(sets, cell->id, &n_codes);
+    uint32_t n_codes;
+    const uint32_t *codes = kn_cell_members(cell, domain, sets, &n_codes);
+    if (codes != NULL) {
         for (uint32_t i = 0; i < n_codes; i++) n_log_n += before[codes[i] + 1] - before[codes[i]];
     } else {
         n_log_n = before[cell->last + 1] - before[cell->first];

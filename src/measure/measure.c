@@ -55,8 +55,9 @@ static double column_weight(const kn_objective *objective, uint32_t q)
 
 double kn_objective_price(const kn_objective *objective, const kn_set_pool *sets, uint32_t q, const kn_cell *cell)
 {
-    /* A cut point may join leaves of a tree that are no node: then there is no id. */
-    if (objective->node_price[q] != NULL && cell->id != KN_NONE) return objective->node_price[q][cell->id];
+    /* A cut point may join leaves of a tree that are no node, and a narrowed label is none. */
+    if (objective->node_price[q] != NULL && cell->id < objective->tuples->domains[q]->tree->n_nodes)
+        return objective->node_price[q][cell->id];
     return column_weight(objective, q) *
            objective->type->price_cell(objective->state, objective->tuples, sets, q, cell);
 }

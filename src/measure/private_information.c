@@ -179,10 +179,10 @@ static uint32_t rows_inside(const kn_private_information *information, const kn_
 {
     const kn_joint_counts *joint = &information->joint[q];
     uint32_t n_values = information->n_values;
-    if (domain->kind != KN_DOMAIN_SETS || cell->id == KN_NONE)
-        return rows_below(joint, n_values, value, cell->last + 1) - rows_below(joint, n_values, value, cell->first);
     uint32_t n_codes, rows = 0;
-    const uint32_t *codes = kn_set_pool_get(sets, cell->id, &n_codes);
+    const uint32_t *codes = kn_cell_members(cell, domain, sets, &n_codes);
+    if (codes == NULL)
+        return rows_below(joint, n_values, value, cell->last + 1) - rows_below(joint, n_values, value, cell->first);
     for (uint32_t i = 0; i < n_codes; i++)
         rows += rows_below(joint, n_values, value, codes[i] + 1) - rows_below(joint, n_values, value, codes[i]);
     return rows;

@@ -3,7 +3,7 @@
  * [AF] 2: a cell at level i of a hierarchy with levels 0..h costs i/h; the loss is the mean over all cells, 0 to 1. The
  * paper's trees are balanced; in an unbalanced one a node's level is the lowest at which it stands, and the root costs
  * 1. A column without a hierarchy has two levels, the value and everything above it: there the measure counts the
- * generalized cells. A range of leaves that is no node (cut points) costs what the lowest node above it costs.
+ * generalized cells. Leaves that are no node (cut points, narrowed labels) cost what the lowest node above them costs.
  * Monotone, uniform in a class. */
 #include "measure/measure.h"
 
@@ -13,7 +13,7 @@ static double price_cell(const void *state, const kn_tuples *tuples, const kn_se
     const kn_domain *domain = tuples->domains[q];
     if (domain->kind != KN_DOMAIN_TREE) return cell->first != cell->last;
     const kn_tree *tree = domain->tree;
-    uint32_t node = cell->id != KN_NONE ? cell->id : kn_tree_join(tree, cell->first, cell->last);
+    uint32_t node = cell->id < tree->n_nodes ? cell->id : kn_tree_join(tree, cell->first, cell->last);
     uint32_t height = tree->level[tree->root];
     return height > 0 ? (double)tree->level[node] / height : 0;
 }

@@ -1,8 +1,10 @@
 /* From a search's answer to a release in codes.
  *
  * In: levels, cut points or classes of rows. Out: classes of rows with equal released cells, the cells, counts per
- * class, and the suppressed rows. Three steps: cells of the answer's classes (classify_*), classes with equal cells
- * become one (merge_equal), classes that break a model are suppressed (settle_suppressed).
+ * class, and the suppressed rows. Four steps: cells of the answer's classes (classify_*), classes with equal cells
+ * become one (merge_equal), classes that break a model are suppressed (settle_suppressed), labels made from the data
+ * are written for the rows that are left (narrow_labels.c). Narrower labels may be equal or cover fewer people of a
+ * population, so the last three go round until nothing changes.
  *
  * Relies on leaves in pre-order: the closure of a class in a tree or an ordered domain follows from its smallest and
  * largest code alone. Cost: a few passes over rows times quasi-identifiers. */
@@ -396,8 +398,12 @@ kn_status kn_recode(kn_release **out, const kn_answer *answer, const kn_task *ta
     case KN_RECODING_CUTS: KN_TRY(classify_by_cuts(r, answer, task, err)); break;
     case KN_RECODING_LOCAL: KN_TRY(classify_by_rows(r, answer, err)); break;
     }
-    KN_TRY(merge_equal(r, task, err));
-    KN_TRY(settle_suppressed(r, task, err));
+    for (bool again = true; again;) {
+        KN_TRY(merge_equal(r, task, err));
+        KN_TRY(settle_suppressed(r, task, err));
+        KN_TRY(kn_release_narrow(&again, r, task, err));
+        if (r->levels != NULL && (task->models->needs & KN_NEEDS_POPULATION) == 0) break; /* one label per node */
+    }
     *out = r;
     r = NULL;
 done:

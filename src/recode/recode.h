@@ -10,6 +10,13 @@
  * suppressed than the task allows, or no row is left of a table that had some. */
 kn_status kn_recode(kn_release **out, const kn_answer *answer, const kn_task *task, kn_error *err);
 
+/* Labels made from the data are written for the values that released rows have; *changed: some cell now covers less,
+ * or is only written differently. */
+kn_status kn_release_narrow(bool *changed, kn_release *release, const kn_task *task, kn_error *err);
+/* A search prices the labels that its trees have. Where a release may have narrower ones, another answer could have
+ * cost less than the search knew: then the answer claims neither to be optimal nor a bound nor a ratio. */
+void kn_answer_reconsider(kn_answer *answer, const kn_task *task);
+
 typedef struct kn_release_options {
     bool guard_formulas; /* labels may carry a leading ' */
     bool may_suppress;   /* rows with * in every QI are taken as suppressed, otherwise as a class like any other */

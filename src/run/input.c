@@ -471,3 +471,14 @@ kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, cons
 done:
     return status;
 }
+
+kn_status kn_input_encode_again(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_algorithm *algorithm;
+    const char *params, *why;
+    KN_TRY(kn_input_algorithm(&algorithm, &params, &why, input->settings, input->table, err));
+    KN_TRY(kn_input_encode(input, kn_algorithm_has_levels(algorithm), err));
+done:
+    return status;
+}

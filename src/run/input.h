@@ -52,6 +52,8 @@ void kn_input_free(kn_input *input);
 kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, kn_error *err);
 /* `must_be_tree`: full-domain algorithms; columns without a hierarchy get the automatic tree. */
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
+/* The same with the domains that `anonymize` had under these settings: a release is read back as it was written. */
+kn_status kn_input_encode_again(kn_input *input, kn_error *err);
 kn_status kn_input_goals(kn_input *input, kn_error *err);
 
 /* --fold-sensitive: sensitive values that differ by case or blanks become one; without it, a warning where there are

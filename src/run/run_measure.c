@@ -67,7 +67,7 @@ kn_status kn_job_measure(kn_result **out, const kn_settings *settings, kn_error 
     if (path == NULL) KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "release"), "which release? Give DATA and RELEASE");
     KN_TRY(kn_input_new(&input, settings, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, err));
-    KN_TRY(kn_input_encode(input, false, err));
+    KN_TRY(kn_input_encode_again(input, err));
     kn_input_suppression(input);
     KN_TRY(read_release(&release, input, path, err));
     facts.tuples = input->tuples;

@@ -9,11 +9,12 @@
 
 #include "base/json_writer.h"
 
-static void put_label(kn_json *json, const kn_domain *domain, uint32_t node)
+static void put_label(kn_json *json, const kn_release *release, const kn_domain *domain, uint32_t node)
 {
     const kn_tree *tree = domain->tree;
     size_t n;
-    const char *label = kn_tree_label(tree, node, &n);
+    const char *label = node < tree->n_nodes ? kn_tree_label(tree, node, &n)
+                                             : kn_set_pool_text(release->sets, node - tree->n_nodes, &n);
     kn_json_object(json, NULL);
     kn_json_bytes(json, "label", label, n);
     if (domain->origin != KN_FROM_DATA) kn_json_count(json, "level", tree->level[node]);
@@ -28,15 +29,21 @@ static kn_status put_labels(kn_json *json, const kn_release *release, uint32_t q
     const kn_domain *domain = release->tuples->domains[q];
     const kn_tree *tree = domain->tree;
     bool *occurs = NULL;
-    KN_NEW(occurs, tree->n_nodes);
+    uint32_t n_labels = tree->n_nodes;
     for (uint32_t c = 0; c < release->n_classes; c++) {
+        uint32_t id = release->cells[(size_t)c * release->tuples->n_qis + q].id;
+        if (id >= n_labels) n_labels = id + 1;
+    }
+    KN_NEW(occurs, n_labels);
+    for (uint32_t c = 0; c < release->n_classes; c++) {
+        uint32_t id = release->cells[(size_t)c * release->tuples->n_qis + q].id;
         size_t n;
-        const char *label = kn_tree_label(tree, release->cells[(size_t)c * release->tuples->n_qis + q].id, &n);
-        occurs[kn_tree_find(tree, label, n)] = true; /* of several nodes the one that the label means */
+        const char *label = id < tree->n_nodes ? kn_tree_label(tree, id, &n) : NULL;
+        occurs[label != NULL ? kn_tree_find(tree, label, n) : id] = true; /* of several nodes the one it means */
     }
     kn_json_array(json, "labels");
-    for (uint32_t node = tree->n_leaves; node < tree->n_nodes; node++)
-        if (occurs[node]) put_label(json, domain, node);
+    for (uint32_t id = tree->n_leaves; id < n_labels; id++)
+        if (occurs[id]) put_label(json, release, domain, id);
     kn_json_end(json);
 done:
     kn_free(occurs);

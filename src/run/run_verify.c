@@ -27,7 +27,7 @@ static kn_status read_columns(kn_input *input, const char *release, bool has_ori
     }
     KN_TRY(kn_input_read(input, has_original ? "original" : "release",
                          has_original ? KN_COLUMNS_OF_ORIGINAL : KN_COLUMNS_OF_RELEASE, err));
-    if (has_original) KN_TRY(kn_input_encode(input, false, err));
+    if (has_original) KN_TRY(kn_input_encode_again(input, err));
     KN_TRY(kn_input_model_specs(input, err));
     /* A limit is checked only where one is given: the default of 0 is the search's, not the reader's. */
     kn_input_suppression(input);

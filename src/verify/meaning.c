@@ -5,10 +5,10 @@
  *   a label    with a tree: every node of that label; a node stands for the leaves below it
  *   a..b       an interval, both ends included, of numbers, dates, or the order that the domain gives to texts
  *   {a|b}      the values a and b
- * and, for columns without a tree, what automatic trees write, so that a release can be checked without them:
+ * and what automatic trees write for the rows of a release, which need be no label of the tree itself:
  *   2024-Q1    a period of the calendar, alone or as the end of an interval
  *   [a,b)      an interval without its upper end
- *   130**      a mask: codes of the same length that agree outside the stars
+ *   130**      a mask: values that agree outside the stars and are no longer
  * In intervals and sets '\' takes the next character literally. A missing cell is a value of its own: it is never
  * inside an interval; where it may be any value, only * and the root stand for it. With a tree, labels decide; only a
  * text that is no label at all is read as an interval (of leaves in tree order, or of numbers) or a set. Without one, a
@@ -130,8 +130,14 @@ static uint32_t find_label(const label_index *index, const char *bytes, size_t n
 static uint32_t find_leaf(const label_index *index, const kn_tree *tree, const char *bytes, size_t n_bytes,
                           double number)
 {
-    uint32_t at = find_label(index, bytes, n_bytes); /* leaves come before inner nodes, so a leaf stands first */
-    if (at < index->n_labels && index->labels[at].node < tree->n_leaves) return index->labels[at].node;
+    const label wanted = {bytes, n_bytes, 0};
+    uint32_t first = find_label(index, bytes, n_bytes); /* leaves come before inner nodes, so a leaf stands first */
+    for (uint32_t at = first; at < index->n_labels && compare_labels(&index->labels[at], &wanted) == 0; at++) {
+        size_t n; /* of several that are equal but for blanks, the one without them */
+        kn_tree_label(tree, index->labels[at].node, &n);
+        if (index->labels[at].node < tree->n_leaves && n == n_bytes) return index->labels[at].node;
+    }
+    if (first < index->n_labels && index->labels[first].node < tree->n_leaves) return index->labels[first].node;
     if (isnan(number)) return KN_NONE;
     uint32_t low = 0, high = index->n_numbers;
     while (low < high) {
@@ -194,10 +200,11 @@ static double domain_position(const kn_domain *domain, const char *bytes, size_t
     return NAN;
 }
 
-static bool is_ordered_text(const kn_meaning *meaning)
+/* order(), and text in an order of its own: the domain says which value follows which, whatever the numbers are. */
+static bool is_ordered(const kn_meaning *meaning)
 {
-    return meaning->domain->kind == KN_DOMAIN_RANGES &&
-           (meaning->reading.type == KN_TYPE_TEXT || meaning->reading.type == KN_TYPE_AUTO);
+    bool is_text = meaning->reading.type == KN_TYPE_TEXT || meaning->reading.type == KN_TYPE_AUTO;
+    return meaning->domain->naming == KN_NAMES_ENDS || (meaning->domain->kind == KN_DOMAIN_RANGES && is_text);
 }
 
 static kn_status rank_long_numbers(kn_meaning *meaning, kn_error *err)
@@ -263,8 +270,9 @@ static kn_status read_originals(kn_meaning *meaning, const label_index *index, k
         if (meaning->ranks != NULL && !isnan(text->number)) text->number = meaning->ranks->of_text[i];
         text->position = text->number;
         if (domain->kind == KN_DOMAIN_TREE) {
-            if (isnan(text->position) && text->leaf != KN_NONE) text->position = (double)text->leaf;
-        } else if (is_ordered_text(meaning)) {
+            if (isnan(text->position) || is_ordered(meaning))
+                text->position = text->leaf != KN_NONE ? (double)text->leaf : (double)NAN;
+        } else if (is_ordered(meaning)) {
             text->position = domain_position(domain, bytes, n_bytes);
         }
         if (text->missing) text->position = NAN;
@@ -293,10 +301,11 @@ static const char *take_member(char *to, size_t *n_to, const char *at, const cha
 static double end_position(const kn_meaning *meaning, const label_index *index, const char *bytes, size_t n_bytes)
 {
     double number;
+    bool is_tree = meaning->domain->kind == KN_DOMAIN_TREE;
     if (read_text(&number, meaning, bytes, n_bytes) == KN_TEXT_MISSING) return NAN;
-    if (!isnan(number)) return number;
-    if (is_ordered_text(meaning)) return domain_position(meaning->domain, bytes, n_bytes);
-    if (meaning->domain->kind != KN_DOMAIN_TREE) return NAN;
+    if (is_ordered(meaning) && !is_tree) return domain_position(meaning->domain, bytes, n_bytes);
+    if (!isnan(number) && !is_ordered(meaning)) return number;
+    if (!is_tree) return NAN;
     uint32_t leaf = find_leaf(index, meaning->domain->tree, bytes, n_bytes, NAN);
     return leaf == KN_NONE ? (double)NAN : (double)leaf;
 }
@@ -331,11 +340,11 @@ static void read_interval(kn_meaning *meaning, kn_released_text *text, const lab
     size_t n;
     const char *end = bytes + n_bytes, *stop = take_member(scratch, &n, bytes, end, false);
     if (stop == end) {
-        if (!isnan(text->number) || read_half_open(meaning, text, index, bytes, n_bytes)) return;
-        double start = interval_end(meaning, index, bytes, n_bytes, false);
-        if (meaning->reading.type != KN_TYPE_DATE || isnan(start)) return;
-        text->low = start;
-        text->high = interval_end(meaning, index, bytes, n_bytes, true);
+        double low, past;
+        if (read_half_open(meaning, text, index, bytes, n_bytes)) return;
+        if (meaning->reading.type != KN_TYPE_DATE || !kn_period_read(&low, &past, bytes, n_bytes)) return;
+        text->low = low; /* a day, too, where no original cell is written so */
+        text->high = nextafter(past, low);
         return;
     }
     double low = interval_end(meaning, index, scratch, n, false);
@@ -411,7 +420,7 @@ static kn_status read_released(kn_meaning *meaning, kn_released_text *text, cons
     if (text->same != KN_NONE || text->everything || text->missing) goto done;
     if (n_bytes >= 2 && bytes[0] == '{') KN_TRY(read_set(meaning, text, scratch, bytes, n_bytes, err));
     else read_interval(meaning, text, index, scratch, bytes, n_bytes);
-    text->masked = meaning->domain->kind == KN_DOMAIN_SETS && text->n_members == 0 && n_bytes > 1 &&
+    text->masked = meaning->domain->kind != KN_DOMAIN_RANGES && text->n_members == 0 && n_bytes > 1 &&
                    (bytes[0] == '*' || bytes[n_bytes - 1] == '*');
 done:
     return status;
@@ -445,7 +454,7 @@ static kn_status read_releaseds(kn_meaning *meaning, const label_index *index, c
         const char *plain = options->guard_formulas ? kn_formula_unguard(bytes, &n_plain) : bytes;
         KN_TRY(read_released(meaning, text, index, scratch, plain, n_plain, err));
         /* others guard negative numbers too */
-        if (options->guard_formulas && says_nothing(text) && n_plain >= 2 && plain[0] == '\'' &&
+        if (options->guard_formulas && (says_nothing(text) || text->masked) && n_plain >= 2 && plain[0] == '\'' &&
             memchr("=+-@", plain[1], 4) != NULL)
             KN_TRY(read_released(meaning, text, index, scratch, plain + 1, n_plain - 1, err));
         if (!meaning->domain->missing_is_wildcard) continue; /* otherwise * alone stands for a missing cell */
@@ -500,17 +509,26 @@ static bool is_same_number(const kn_meaning *meaning, uint32_t original, uint32_
     return same_number(&meaning->reading, bytes, n, text->bytes, text->n_bytes);
 }
 
-/* As many bytes, each the same or hidden behind a star, the stars at one end. */
+static size_t count_characters(const char *bytes, size_t n_bytes)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < n_bytes; i++) n += ((unsigned char)bytes[i] & 0xC0) != 0x80;
+    return n;
+}
+
+/* What is not masked begins (ends) the value, and the stars are at least as many as the characters of the rest. */
 static bool mask_covers(const kn_meaning *meaning, uint32_t original, uint32_t released)
 {
-    size_t n, at = 0;
+    size_t n, n_mask = meaning->releaseds[released].n_bytes, n_before = 0, n_after = 0;
     const char *bytes = kn_text(meaning->original_column, original, &n);
     const char *mask = meaning->releaseds[released].bytes;
-    if (n != meaning->releaseds[released].n_bytes) return false;
-    while (at < n && mask[at] == '*') at++;
-    if (at > 0) return memcmp(bytes + at, mask + at, n - at) == 0;
-    while (at < n && mask[n - 1 - at] == '*') at++;
-    return memcmp(bytes, mask, n - at) == 0;
+    while (n_before < n_mask && mask[n_before] == '*') n_before++;
+    while (n_after < n_mask && mask[n_mask - 1 - n_after] == '*') n_after++;
+    size_t n_end = n_mask - n_before, n_start = n_mask - n_after; /* what is left of it on the other side */
+    return (n_before > 0 && n >= n_end && memcmp(bytes + n - n_end, mask + n_before, n_end) == 0 &&
+            count_characters(bytes, n - n_end) <= n_before) ||
+           (n_after > 0 && n >= n_start && memcmp(bytes, mask, n_start) == 0 &&
+            count_characters(bytes + n_start, n - n_start) <= n_after);
 }
 
 bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t released)
@@ -524,6 +542,7 @@ bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t re
         if (node == tree->root || (tree->first[node] <= value->leaf && value->leaf <= tree->last[node])) return true;
     }
     if (value->missing) return general->missing && !meaning->domain->missing_is_wildcard;
+    if (meaning->domain->kind == KN_DOMAIN_TREE && value->leaf == KN_NONE) return false;
     if (general->low <= value->position && value->position <= general->high) return true;
     if (general->masked && mask_covers(meaning, original, released)) return true;
     if (general->number == value->number && is_same_number(meaning, original, released)) return true;
