@@ -6,7 +6,7 @@
  * skipped; blanks belong to the label. Out: paths, to be checked by kn_tree_from_paths.
  *
  * A value of the data belongs to the leaf with its bytes. Values of number and date columns that are not found so are
- * looked for by value: 1.0 finds the leaf 1. All spellings of a value have one leaf. */
+ * looked for by value: 1.0 finds the leaf 1. All spellings of a value have one leaf, those in the file too. */
 #include "hierarchy/builders.h"
 
 #include "table/dates.h"
@@ -309,6 +309,70 @@ static bool same_number(const kn_build *build, uint32_t value, uint32_t label)
             kn_decimal_parse(&b, bytes_b, n_b, true) != KN_NUMBER_NONE && kn_decimal_compare(&a, &b) == 0);
 }
 
+/* Which row a leaf's label stands in first. */
+static kn_status leaf_rows(uint32_t **out, const kn_paths *paths, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW_RAW(*out, paths->ends.n);
+    for (uint32_t r = kn_paths_rows(paths); r-- > 0;) (*out)[paths->cells.items[(size_t)r * paths->n_levels]] = r;
+done:
+    return status;
+}
+
+static bool labels_are_one_number(const kn_build *build, uint32_t a, uint32_t b)
+{
+    kn_decimal x, y;
+    size_t n_a, n_b;
+    const char *bytes_a = kn_paths_bytes(&build->paths, a, &n_a), *bytes_b = kn_paths_bytes(&build->paths, b, &n_b);
+    if (build->column->type == KN_TYPE_DATE) return true;
+    kn_decimal_parse(&x, bytes_a, n_a, true);
+    kn_decimal_parse(&y, bytes_b, n_b, true);
+    return kn_decimal_compare(&x, &y) == 0;
+}
+
+/* One number is one leaf, however it is spelled: rows with a spelling that comes later go, if they say the same. */
+static kn_status merge_spellings(kn_build *build, const numbered_label *leaves, size_t n_leaves, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_paths *paths = &build->paths;
+    const size_t n_levels = paths->n_levels;
+    uint32_t *row = NULL, n_kept = 0;
+    bool *goes = NULL;
+    KN_TRY(leaf_rows(&row, paths, err));
+    KN_NEW(goes, paths->ends.n);
+    for (size_t i = 1; i < n_leaves; i++)
+        for (size_t j = i; j-- > 0 && leaves[j].number == leaves[i].number;) {
+            uint32_t first = leaves[j].label, again = leaves[i].label;
+            if (first == again || goes[first] || !labels_are_one_number(build, first, again)) continue;
+            const uint32_t *above = &paths->cells.items[row[first] * n_levels + 1];
+            const uint32_t *other = &paths->cells.items[row[again] * n_levels + 1];
+            char here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES];
+            size_t n_here, n_there;
+            const char *bytes = kn_paths_bytes(paths, again, &n_here), *known = kn_paths_bytes(paths, first, &n_there);
+            if (memcmp(above, other, (n_levels - 1) * sizeof *above) != 0)
+                KN_FAIL(KN_INPUT,
+                        "%s, line %llu: %s is the same as %s in line %llu, but below another label; one value of "
+                        "column %s has one place",
+                        paths->name, (unsigned long long)paths->lines.items[row[again]],
+                        kn_value_shown(here, bytes, n_here, paths->redact),
+                        kn_value_shown(there, known, n_there, paths->redact),
+                        (unsigned long long)paths->lines.items[row[first]], build->column->name);
+            goes[again] = true;
+        }
+    for (uint32_t r = 0; r < kn_paths_rows(paths); r++) {
+        if (goes[paths->cells.items[r * n_levels]]) continue;
+        memmove(&paths->cells.items[n_kept * n_levels], &paths->cells.items[r * n_levels],
+                n_levels * sizeof *paths->cells.items);
+        paths->lines.items[n_kept++] = paths->lines.items[r];
+    }
+    paths->cells.n = n_kept * n_levels;
+    paths->lines.n = n_kept;
+done:
+    kn_free(row);
+    kn_free(goes);
+    return status;
+}
+
 static uint32_t find_number(const numbered_label *leaves, size_t n_leaves, const kn_build *build, uint32_t value)
 {
     double number = build->column->number[value];
@@ -398,9 +462,10 @@ static kn_status match_file(kn_build *build, const char *path, bool must_find_al
     else n_bytes = build->request->n_text_bytes;
     KN_TRY(kn_paths_parse(&build->paths, lines != NULL ? lines : text, n_bytes, err));
     KN_TRY(kn_paths_check(&build->paths, err)); /* a wrong file comes before what it lacks */
+    KN_TRY(number_leaves(&leaves, &n_leaves, build, err));
+    if (n_leaves > 0) KN_TRY(merge_spellings(build, leaves, n_leaves, err));
     KN_TRY(mark_leaves(&is_leaf, &build->paths, err));
     match_bytes(build, is_leaf);
-    KN_TRY(number_leaves(&leaves, &n_leaves, build, err));
     for (uint32_t value = 0; value < build->n_present; value++)
         if (build->label_of_value[value] == KN_NONE && n_leaves > 0)
             build->label_of_value[value] = find_number(leaves, n_leaves, build, value);

@@ -129,6 +129,24 @@ static kn_status check_root(const kn_paths *paths, kn_error *err)
         place(place_there, paths, 0), shown_label(there, paths, root));
 }
 
+/* Whoever reads * in a release takes it for any value, so nothing narrower may be called so. A leaf may: data that has
+ * it is refused by itself, unless it stands for the missing value. */
+static kn_status check_stars(const kn_paths *paths, kn_error *err)
+{
+    const uint32_t star = kn_paths_find(paths, "*", 1), top = paths->n_levels - 1;
+    char here[PLACE_BYTES], root[KN_SHOWN_BYTES];
+    if (star == KN_NONE || label_at(paths, 0, top) == star) return KN_OK;
+    for (uint32_t row = 0; row < kn_paths_rows(paths); row++)
+        for (uint32_t l = 1; l < top; l++)
+            if (label_at(paths, row, l) == star && label_at(paths, row, 0) != star)
+                return kn_error_set(err, KN_INPUT,
+                                    "%s, %s, column %u: the label '*' below the root %s would be ambiguous, because in "
+                                    "a release * means any value; rename it",
+                                    paths->name, place(here, paths, row), l + 1,
+                                    shown_label(root, paths, label_at(paths, 0, top)));
+    return KN_OK;
+}
+
 kn_status kn_paths_check(const kn_paths *paths, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -137,6 +155,7 @@ kn_status kn_paths_check(const kn_paths *paths, kn_error *err)
         KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = paths->name), "%s: the hierarchy is empty", paths->name);
     assert(paths->cells.n % paths->n_levels == 0);
     KN_TRY(check_root(paths, err));
+    KN_TRY(check_stars(paths, err));
     KN_NEW_RAW(first_row, paths->ends.n);
     for (uint32_t l = 0; l + 1 < paths->n_levels; l++) {
         memset(first_row, 0xFF, paths->ends.n * sizeof *first_row);

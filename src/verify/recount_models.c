@@ -630,6 +630,7 @@ static kn_status read_population(population *people, const counting *c, const ch
     kn_sheet_options options = {.path = path,
                                 .name = path,
                                 .null_text = request->n_null_values > 0 ? request->null_values[0] : NULL,
+                                .no_header = request->no_header,
                                 .trim = request->trim,
                                 .latin1 = request->latin1,
                                 .wants = is_qi_name,
