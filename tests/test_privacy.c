@@ -820,49 +820,50 @@ static uint32_t random_count(kn_rng *rng, uint32_t most, uint32_t round)
     return round % 3 == 0 ? kn_rng_below(rng, most + 1) : round % 3 == 1 ? unit : unit * (1 + kn_rng_below(rng, 4));
 }
 
+static const char *const LANE_SPECS[] = {"t-closeness:t=0",
+                                         "t-closeness:t=0.1",
+                                         "t-closeness:t=0.25",
+                                         "t-closeness:t=0.5",
+                                         "t-closeness:t=1",
+                                         "t-closeness:t=0.1,distance=ordered",
+                                         "t-closeness:t=0.25,distance=ordered",
+                                         "l-diversity:l=1,kind=entropy",
+                                         "l-diversity:l=2,kind=entropy",
+                                         "l-diversity:l=3,kind=entropy",
+                                         "l-diversity:l=3.7,kind=entropy",
+                                         "l-diversity:l=4,kind=entropy",
+                                         "l-diversity:l=1,kind=frequency",
+                                         "l-diversity:l=2,kind=frequency",
+                                         "l-diversity:l=3,kind=frequency",
+                                         "l-diversity:l=2.5,kind=frequency",
+                                         "l-diversity:l=1,kind=recursive,c=1",
+                                         "l-diversity:l=2,kind=recursive,c=1",
+                                         "l-diversity:l=3,kind=recursive,c=2",
+                                         "l-diversity:l=4,kind=recursive,c=0.5",
+                                         "l-diversity:l=3",
+                                         "p-sensitive:p=4",
+                                         "alpha-k:alpha=0.25",
+                                         "alpha-k:alpha=0.5",
+                                         "alpha-k:alpha=0.3333333333333333",
+                                         "alpha-k:alpha=1",
+                                         "beta-likeness:beta=0.5",
+                                         "beta-likeness:beta=1",
+                                         "beta-likeness:beta=3,enhanced=yes",
+                                         "delta-disclosure:delta=1",
+                                         "delta-disclosure:delta=2",
+                                         "delta-disclosure:delta=0.3"};
+
 static void lanes_say_of_classes_of_any_size_what_lists_say(void **state)
 {
-    static const char *const specs[] = {"t-closeness:t=0",
-                                        "t-closeness:t=0.1",
-                                        "t-closeness:t=0.25",
-                                        "t-closeness:t=0.5",
-                                        "t-closeness:t=1",
-                                        "t-closeness:t=0.1,distance=ordered",
-                                        "t-closeness:t=0.25,distance=ordered",
-                                        "l-diversity:l=1,kind=entropy",
-                                        "l-diversity:l=2,kind=entropy",
-                                        "l-diversity:l=3,kind=entropy",
-                                        "l-diversity:l=3.7,kind=entropy",
-                                        "l-diversity:l=4,kind=entropy",
-                                        "l-diversity:l=1,kind=frequency",
-                                        "l-diversity:l=2,kind=frequency",
-                                        "l-diversity:l=3,kind=frequency",
-                                        "l-diversity:l=2.5,kind=frequency",
-                                        "l-diversity:l=1,kind=recursive,c=1",
-                                        "l-diversity:l=2,kind=recursive,c=1",
-                                        "l-diversity:l=3,kind=recursive,c=2",
-                                        "l-diversity:l=4,kind=recursive,c=0.5",
-                                        "l-diversity:l=3",
-                                        "p-sensitive:p=4",
-                                        "alpha-k:alpha=0.25",
-                                        "alpha-k:alpha=0.5",
-                                        "alpha-k:alpha=0.3333333333333333",
-                                        "alpha-k:alpha=1",
-                                        "beta-likeness:beta=0.5",
-                                        "beta-likeness:beta=1",
-                                        "beta-likeness:beta=3,enhanced=yes",
-                                        "delta-disclosure:delta=1",
-                                        "delta-disclosure:delta=2",
-                                        "delta-disclosure:delta=0.3"};
     kn_rng rng = kn_rng_new(31, 0);
     size_t before[3];
     memcpy(before, n_judgements, sizeof before);
     for (int table = 0; table < 12; table++) {
         test_case c = secrets(&rng, 60, 6);
-        for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        for (size_t i = 0; i < sizeof LANE_SPECS / sizeof *LANE_SPECS; i++) {
             kn_error ignored = {0};
             kn_models *models = NULL;
-            if (kn_models_new(&models, &specs[i], 1, c.tuples, &ignored) != KN_OK) continue;
+            if (kn_models_new(&models, &LANE_SPECS[i], 1, c.tuples, &ignored) != KN_OK) continue;
             for (uint32_t round = 0; round < 400; round++) {
                 uint32_t values[8], numbers[8], most = (uint32_t)(10 << kn_rng_below(&rng, 10));
                 kn_histogram histogram = {0, values, numbers};
@@ -887,6 +888,50 @@ static void lanes_say_of_classes_of_any_size_what_lists_say(void **state)
     }
     assert_true(n_judgements[0] - before[0] > 10000 && n_judgements[1] - before[1] > 10000);
     assert_true(n_judgements[2] - before[2] < (n_judgements[0] + n_judgements[1]) / 10); /* an answer, nearly always */
+}
+
+/* All ways to split `left` rows into values from v on, counts of at most `most`. */
+static void every_split(const kn_models *models, const test_case *c, uint32_t *numbers, uint32_t v, uint32_t left,
+                        uint32_t most)
+{
+    static const uint32_t values[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+    if (left == 0) {
+        kn_histogram histogram = {v, values, numbers};
+        kn_class_counts class = {.sensitive = &histogram};
+        for (uint32_t i = 0; i < v; i++) class.n_rows += numbers[i];
+        class.n_persons = class.n_rows;
+        check_lanes(models, c, &class, models->items[0].type->holds(models->items[0].state, &class));
+        return;
+    }
+    if (v == 8 || v == c->tuples->sensitive[0].n_values) return;
+    for (uint32_t count = left < most ? left : most; count > 0; count--) {
+        numbers[v] = count;
+        every_split(models, c, numbers, v + 1, left - count, count);
+    }
+}
+
+static void lanes_say_of_every_small_class_what_lists_say(void **state)
+{
+    static const char *const more[] = {"l-diversity:l=1.2,kind=entropy", "l-diversity:l=1.7,kind=entropy",
+                                       "l-diversity:l=2.2,kind=entropy", "l-diversity:l=2.6,kind=entropy",
+                                       "l-diversity:l=3.3,kind=entropy", "l-diversity:l=4.4,kind=entropy",
+                                       "l-diversity:l=2.9,kind=entropy", "l-diversity:l=1.9,kind=entropy"};
+    const size_t n_specs = sizeof LANE_SPECS / sizeof *LANE_SPECS, n_more = sizeof more / sizeof *more;
+    static const int cells[] = {0, 0, 0, 1, 0, 1, 0, 2, 0, 2, 0, 2, 0, 3, 0, 4, 0, 5, 0, 5};
+    test_case c = test_case_new(test_table(10, 2, cells), 1);
+    c.domains[0] = test_domain(c.table, 0, NULL);
+    test_case_finish(&c);
+    for (size_t i = 0; i < n_specs + n_more; i++) {
+        const char *spec = i < n_specs ? LANE_SPECS[i] : more[i - n_specs];
+        kn_models *models = NULL;
+        assert_ok(kn_models_new(&models, &spec, 1, c.tuples, err));
+        for (uint32_t n = 1; n <= (i < n_specs ? 12u : 26u); n++) {
+            uint32_t numbers[8];
+            every_split(models, &c, numbers, 0, n, n);
+        }
+        kn_models_free(models);
+    }
+    test_case_free(&c);
 }
 
 static void models_together_say_what_they_need(void **state)
@@ -1216,6 +1261,7 @@ int main(void)
         cmocka_unit_test(findings_are_the_worst_class_for_any_number_of_threads),
         cmocka_unit_test(strict_bounds_are_strict),
         cmocka_unit_test(lanes_say_of_classes_of_any_size_what_lists_say),
+        cmocka_unit_test(lanes_say_of_every_small_class_what_lists_say),
         cmocka_unit_test(models_together_say_what_they_need),
         cmocka_unit_test(every_model_has_a_page_that_states_its_properties),
         cmocka_unit_test(every_failed_allocation_is_reported_and_nothing_leaks),

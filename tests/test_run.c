@@ -792,6 +792,53 @@ static void roles_are_guessed_from_names_and_contents(void **state)
     assert_guess("thing", ten_numbers, 60, "quasi", "");
 }
 
+/* Rows that nobody shares in the columns of a set, counted by comparing all pairs. */
+static void the_profile_counts_whom_a_set_of_columns_singles_out(void **state)
+{
+    kn_rng rng = kn_rng_new(8, 0);
+    char output[320];
+    snprintf(output, sizeof output, "output=%s", release_path);
+    const char *options[] = {"threads=1", output, NULL};
+    for (int round = 0; round < 10; round++) {
+        enum { N_COLUMNS = 4, N_ROWS = 18 };
+        int cells[N_ROWS][N_COLUMNS];
+        kn_buffer data = {0};
+        kn_buffer_text(&data, "a1,b2,c3,d4\n");
+        for (int row = 0; row < N_ROWS; row++)
+            for (int c = 0; c < N_COLUMNS; c++) {
+                cells[row][c] = (int)kn_rng_below(&rng, 2 + (uint32_t)c);
+                kn_buffer_printf(&data, "%d%c", cells[row][c], c + 1 < N_COLUMNS ? ',' : '\n');
+            }
+        write_file(data_path, data.bytes, data.n);
+        kn_buffer_free(&data);
+        json_t *json = job(kn_profile, options);
+        const json_t *sets = json_object_get(json, "column_sets");
+        assert_int_equal(json_array_size(sets), 14); /* one, two or three of four */
+        unsigned seen = 0;
+        for (size_t s = 0; s < json_array_size(sets); s++) {
+            const json_t *names = json_object_get(json_array_get(sets, s), "columns");
+            unsigned chosen = 0, n_unique = 0;
+            for (size_t i = 0; i < json_array_size(names); i++)
+                chosen |= 1u << (json_string_value(json_array_get(names, i))[0] - 'a');
+            assert_int_equal((size_t)__builtin_popcount(chosen), json_array_size(names));
+            assert_false(seen >> chosen & 1);
+            seen |= 1u << chosen;
+            for (int a = 0; a < N_ROWS; a++) {
+                bool alone = true;
+                for (int b = 0; b < N_ROWS; b++) {
+                    bool same = a != b;
+                    for (int c = 0; c < N_COLUMNS; c++)
+                        if ((chosen >> c & 1) != 0) same &= cells[a][c] == cells[b][c];
+                    alone &= !same;
+                }
+                n_unique += alone;
+            }
+            assert_true(number_at(json_array_get(sets, s), "unique") == n_unique);
+        }
+        json_decref(json);
+    }
+}
+
 static void intervals_are_guessed_from_the_range(void **state)
 {
     static const struct {
@@ -1105,6 +1152,7 @@ int main(void)
         cmocka_unit_test(a_release_measured_from_its_files_costs_what_its_run_says),
         cmocka_unit_test(the_schema_says_of_the_release_what_its_cells_say),
         cmocka_unit_test(roles_are_guessed_from_names_and_contents),
+        cmocka_unit_test(the_profile_counts_whom_a_set_of_columns_singles_out),
         cmocka_unit_test(intervals_are_guessed_from_the_range),
         cmocka_unit_test(outputs_take_their_places_in_order_and_the_release_last),
         cmocka_unit_test(a_target_that_nobody_wrote_is_left_alone),
