@@ -3,7 +3,7 @@ BUILD     ?= build
 SANITIZED ?= build-sanitize
 TSAN      ?= build-tsan
 
-.PHONY: all demo test tsan bench format install clean
+.PHONY: all demo test mutate tsan bench format install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -27,6 +27,11 @@ tsan:
 	    -Db_sanitize=thread -Db_lundef=false >/dev/null
 	@ninja -C $(TSAN) --quiet tests/test_library tests/test_base
 	@TSAN_OPTIONS=halt_on_error=1 meson test -C $(TSAN) --no-rebuild --print-errorlogs --timeout-multiplier 5 library base
+
+# Small changes to the source that some test must refuse; takes an hour or two, see docs/testing.md.
+mutate:
+	@tools/need.sh test
+	@tools/mutate.py $(MUTATE)
 
 bench: all
 	@tools/need.sh bench
