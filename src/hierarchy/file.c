@@ -350,13 +350,13 @@ static kn_status merge_spellings(kn_build *build, const numbered_label *leaves, 
             size_t n_here, n_there;
             const char *bytes = kn_paths_bytes(paths, again, &n_here), *known = kn_paths_bytes(paths, first, &n_there);
             if (memcmp(above, other, (n_levels - 1) * sizeof *above) != 0)
-                KN_FAIL(KN_INPUT,
-                        "%s, line %llu: %s is the same as %s in line %llu, but below another label; one value of "
-                        "column %s has one place",
-                        paths->name, (unsigned long long)paths->lines.items[row[again]],
-                        kn_value_shown(here, bytes, n_here, paths->redact),
-                        kn_value_shown(there, known, n_there, paths->redact),
-                        (unsigned long long)paths->lines.items[row[first]], build->column->name);
+                KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = paths->name, .line = paths->lines.items[row[again]]),
+                           "%s, line %llu: %s is the same as %s in line %llu, but below another label; one value of "
+                           "column %s has one place",
+                           paths->name, (unsigned long long)paths->lines.items[row[again]],
+                           kn_value_shown(here, bytes, n_here, paths->redact),
+                           kn_value_shown(there, known, n_there, paths->redact),
+                           (unsigned long long)paths->lines.items[row[first]], build->column->name);
             goes[again] = true;
         }
     for (uint32_t r = 0; r < kn_paths_rows(paths); r++) {

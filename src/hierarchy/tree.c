@@ -139,11 +139,11 @@ static kn_status check_stars(const kn_paths *paths, kn_error *err)
     for (uint32_t row = 0; row < kn_paths_rows(paths); row++)
         for (uint32_t l = 1; l < top; l++)
             if (label_at(paths, row, l) == star && label_at(paths, row, 0) != star)
-                return kn_error_set(err, KN_INPUT,
-                                    "%s, %s, column %u: the label '*' below the root %s would be ambiguous, because in "
-                                    "a release * means any value; rename it",
-                                    paths->name, place(here, paths, row), l + 1,
-                                    shown_label(root, paths, label_at(paths, 0, top)));
+                return kn_error_set_at(
+                    err, KN_INPUT, KN_PLACE(.file = paths->name, .line = line_of(paths, row)),
+                    "%s, %s, column %u: the label '*' below the root %s would be ambiguous, because in "
+                    "a release * means any value; rename it",
+                    paths->name, place(here, paths, row), l + 1, shown_label(root, paths, label_at(paths, 0, top)));
     return KN_OK;
 }
 
