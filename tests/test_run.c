@@ -44,7 +44,7 @@ static void write_file(const char *path, const char *bytes, size_t n_bytes)
 {
     FILE *file = fopen(path, "w"); /* in place: the name may stand for an open file */
     assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, n_bytes, file), n_bytes);
+    if (n_bytes != 0) assert_int_equal(fwrite(bytes, 1, n_bytes, file), n_bytes);
     assert_int_equal(fclose(file), 0);
 }
 

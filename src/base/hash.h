@@ -30,7 +30,7 @@ static inline uint64_t kn_hash_bytes(const void *data, size_t n_bytes)
         hash ^= hash >> 32;
     }
     word = 0;
-    memcpy(&word, bytes, n_bytes);
+    if (n_bytes != 0) memcpy(&word, bytes, n_bytes); /* an empty text may have no address */
     return kn_hash_u64((hash ^ word) * 0xc4ceb9fe1a85ec53u);
 }
 
