@@ -283,7 +283,8 @@ static void show_copied(kn_buffer *out, const kn_recount *recount, uint32_t row)
     bool first = true;
     for (uint32_t c = 0; c < request->n_columns; c++) {
         if (!is_copied(&request->columns[c]) || recount->in_release[c] == KN_NONE) continue;
-        kn_buffer_printf(out, "%s%.40s=", first ? "" : ", ", request->columns[c].name);
+        char shown[KN_SHOWN_BYTES];
+        kn_buffer_printf(out, "%s%.40s=", first ? "" : ", ", kn_recount_column_shown(shown, recount, c));
         kn_recount_show_text(out, recount, released(recount, c), kn_sheet_code(released(recount, c), row));
         first = false;
     }
