@@ -825,6 +825,9 @@ static void text_means_itself_or_a_set(void **state)
                  {"a", "{a|b}x", false}, {"a", "a..b", false}, {"x\\y", "{x\\\\y|z}", true}, {"a", "\\a", false},
                  {"1301", "130*", true}, {"1301", "13**", true}, {"1301", "131*", false}, {"1301", "13*", false},
                  {"1301", "**01", true}, {"1301", "**02", false}, {"1301", "1*01", false}, {"a*", "a*", true});
+    ASSERT_PAIRS(domain, KN_TYPE_TEXT, true, {"=ab", "'=ab", true}, {"'=ab", "''=ab", true}, {"'=ab", "'=ab", false},
+                 {"=ab", "'=a*", true}, {"'=ab", "''=a*", true}, {"'=ab", "'=a*", false}, {"=ab", "''=a*", false},
+                 {"-5", "-5", true}, {"'-5", "'-5", true}, {"a", "'a", false});
     kn_domain_free(domain);
     test_table_free(table);
 }

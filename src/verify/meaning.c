@@ -454,8 +454,9 @@ static kn_status read_releaseds(kn_meaning *meaning, const label_index *index, c
         const char *plain = options->guard_formulas ? kn_formula_unguard(bytes, &n_plain) : bytes;
         KN_TRY(read_released(meaning, text, index, scratch, plain, n_plain, err));
         /* others guard negative numbers too */
-        if (options->guard_formulas && (says_nothing(text) || text->masked) && n_plain >= 2 && plain[0] == '\'' &&
-            memchr("=+-@", plain[1], 4) != NULL)
+        bool unguarded = plain > bytes;
+        if (options->guard_formulas && !unguarded && (says_nothing(text) || text->masked) && n_plain >= 2 &&
+            plain[0] == '\'' && memchr("=+-@", plain[1], 4) != NULL)
             KN_TRY(read_released(meaning, text, index, scratch, plain + 1, n_plain - 1, err));
         if (!meaning->domain->missing_is_wildcard) continue; /* otherwise * alone stands for a missing cell */
         text->missing = false;
