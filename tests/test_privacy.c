@@ -1060,6 +1060,17 @@ static void a_population_follows_the_order_that_the_user_gave(void **state)
     kn_population_free(population);
     test_table_free(people);
     test_case_free(&c);
+    /* a column in which nobody has a value */
+    const char *nothing[] = {NULL, NULL}, *someone[] = {NULL, "low", NULL};
+    c = test_case_new(test_text_table(2, 1, nothing), 0);
+    c.domains[0] = test_domain(c.table, 0, NULL);
+    test_case_finish(&c);
+    people = test_text_table(3, 1, someone);
+    assert_ok(kn_population_new(&population, people, c.tuples, err));
+    assert_int_equal(kn_population_count(population, &(kn_cell){0, 0, KN_NONE}, NULL), 2);
+    kn_population_free(population);
+    test_table_free(people);
+    test_case_free(&c);
     /* numbers in an order that is not theirs: what lies between two of them nobody knows */
     const int numbers[] = {1, 2, 3}, people_numbers[] = {1, 2, 3, 3, 4};
     c = test_case_new(test_table(3, 1, numbers), 0);

@@ -953,6 +953,12 @@ static void the_reader_takes_quotes_line_ends_and_encodings(void **state)
     assert_cell(sheet, 0, 0, "\xc3\xa4");
     assert_cell(sheet, 0, 1, "\xf0\x9f\x98\x80");
     kn_sheet_free(sheet);
+    static const char half[] = "\xff\xfe"
+                               "a\0\n\0x\0y"; /* ends within a character */
+    sheet = read_sheet(half, sizeof half - 1, (kn_sheet_options){0});
+    assert_int_equal(sheet->n_rows, 1);
+    assert_cell(sheet, 0, 0, "x");
+    kn_sheet_free(sheet);
     sheet = read_sheet("\xef\xbb\xbf"
                        "a,b\n\xe4, x ",
                        12, (kn_sheet_options){.latin1 = true, .trim = true});

@@ -37,10 +37,10 @@ PAGES = ["docs/concepts.md", "docs/cookbook.md", "docs/report.md", "docs/policy.
 TESTS = {
     "src/privacy": ["privacy", "recode", "run", "local", "lattice", "tests/cli/errors.md"],
     "src/verify": ["verify", "run", "tests/cli/verify.md"],
-    "src/verify/sheet_arrow.c": ["arrow"],
+    "src/verify/sheet_arrow.c": ["arrow", "tables"],
     "src/recode": ["recode", "run", "measure", *SESSIONS],
-    "src/sink": ["run", "source", "arrow", *SESSIONS],
-    "src/run": ["run", *SESSIONS, "report", "policy", *PAGES],
+    "src/sink": ["sink", "run", "arrow", "tables", *SESSIONS],
+    "src/run": ["run", *SESSIONS, "report", "policy", "tables", *PAGES],
 }
 
 def program_of(test):
