@@ -151,15 +151,22 @@ static kn_status gather_facts(run *r, kn_error *err)
     f->table = r->input->table;
     f->tuples = r->input->tuples;
     f->release = r->release;
-    f->task = &r->task;
-    f->answer = &r->answer;
+    f->objective = r->task.objective;
     f->verdict = r->verdict;
-    f->algorithm = r->algorithm;
+    f->algorithm = r->algorithm->name;
     f->algorithm_params = r->algorithm_params;
     f->why = r->why;
-    f->trace = &r->trace;
+    f->seed = r->task.seed;
+    f->stopped = r->answer.stopped;
+    f->optimal = r->answer.optimal;
     f->bound = r->answer.bound;
-    kn_status status = kn_facts_measure(f, r->input->models, err);
+    f->guarantee = r->answer.guarantee;
+    f->top = r->answer.top;
+    f->n_top = r->answer.n_top;
+    f->n_nodes = r->answer.n_nodes;
+    f->n_blocks = r->answer.n_blocks;
+    f->trace = &r->trace;
+    kn_status status = kn_facts_measure(f, r->input->models, r->input->pool, err);
     if (r->answer.optimal && status == KN_OK) f->bound = f->loss;
     return status;
 }
@@ -204,7 +211,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_erro
     KN_TRY(gather_facts(&r, err));
     r.facts.peak_bytes = kn_memory_peak();
     end_stage(&r, &seconds->measure);
-    KN_TRY(kn_run_report(&report, r.input, &r.facts, r.output != NULL ? kn_output_path(r.output) : NULL, err));
+    KN_TRY(kn_run_report(&report, r.input, &r.facts, &r.task, r.output != NULL ? kn_output_path(r.output) : NULL, err));
     KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, settings, err));
     r.facts.peak_bytes = kn_memory_peak();
     end_stage(&r, &seconds->report);

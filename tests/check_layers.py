@@ -49,6 +49,7 @@ for path in sorted((root / "src").rglob("*")):
 
 # The check must be able to fail.
 assert list(failures_of("verify", "x.c", '#include "privacy/privacy.h"\n'))
+assert list(failures_of("report", "x.c", '#include "search/search.h"\n'))
 assert list(failures_of("cli", "x.c", '#include "run/input.h"\n'))
 assert list(failures_of("base", "x.c", "exit(1);"))
 assert list(failures_of("nowhere", "x.c", ""))

@@ -9,6 +9,7 @@
 #include "hierarchy/build.h"
 #include "source/csv/csv_read.h"
 #include "recode/recode.h"
+#include "run/run_lattice.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -1029,7 +1030,17 @@ static void the_table_of_nodes_is_the_same_for_any_threads_and_memory(void **sta
             p.task.memory_bytes = i == 2 ? 100 : 0;
             assert_ok(kn_pool_new(&p.task.pool, i == 1 ? 3 : 1, err));
             assert_ok(kn_lattice_table_new(&table, &p.task, (const kn_objective *const *)objectives, n, 100000, err));
-            assert_ok(kn_lattice_table_csv(table, ';', append, &text, err));
+            kn_report_node *nodes;
+            assert_ok(kn_run_nodes(&nodes, table, NULL, err));
+            kn_lattice_facts lattice = {.tuples = p.tuples,
+                                        .nodes = nodes,
+                                        .n = table->n,
+                                        .levels = table->levels,
+                                        .measures = table->measures,
+                                        .n_measures = n,
+                                        .losses = table->losses};
+            assert_ok(kn_lattice_facts_csv(&lattice, ';', append, &text, err));
+            kn_free(nodes);
             assert_ok(kn_buffer_finish(&texts[i], &text, err));
             kn_lattice_table_free(table);
             kn_pool_free(p.task.pool);

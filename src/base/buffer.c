@@ -45,6 +45,25 @@ void kn_buffer_printf(kn_buffer *buffer, const char *format, ...)
     buffer->n += (size_t)n;
 }
 
+void kn_buffer_quoted(kn_buffer *buffer, const char *bytes, size_t n_bytes)
+{
+    kn_buffer_char(buffer, '"');
+    for (size_t i = 0; i < n_bytes; i++) {
+        if (bytes[i] == '"') kn_buffer_char(buffer, '"');
+        kn_buffer_char(buffer, bytes[i]);
+    }
+    kn_buffer_char(buffer, '"');
+}
+
+void kn_buffer_cell(kn_buffer *buffer, const char *bytes, size_t n_bytes, char delimiter)
+{
+    bool quote = false;
+    for (size_t i = 0; i < n_bytes && !quote; i++)
+        quote = bytes[i] == delimiter || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r';
+    if (quote) kn_buffer_quoted(buffer, bytes, n_bytes);
+    else kn_buffer_append(buffer, bytes, n_bytes);
+}
+
 void kn_buffer_clear(kn_buffer *buffer)
 {
     buffer->n = 0;

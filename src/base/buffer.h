@@ -18,6 +18,10 @@ void kn_buffer_append(kn_buffer *buffer, const char *bytes, size_t n_bytes);
 void kn_buffer_text(kn_buffer *buffer, const char *text);
 void kn_buffer_char(kn_buffer *buffer, char c);
 void kn_buffer_printf(kn_buffer *buffer, const char *format, ...) KN_PRINTF(2, 3);
+/* In double quotes, those inside it doubled; as a cell of a CSV file, in quotes only where a reader needs them. All CSV
+ * of kanon is written with these. */
+void kn_buffer_quoted(kn_buffer *buffer, const char *bytes, size_t n_bytes);
+void kn_buffer_cell(kn_buffer *buffer, const char *bytes, size_t n_bytes, char delimiter);
 void kn_buffer_clear(kn_buffer *buffer); /* keeps the memory */
 void kn_buffer_free(kn_buffer *buffer);
 /* Hands the text over to *out (kn_free it) and empties the buffer; KN_RESOURCES when an append had failed. */

@@ -452,16 +452,8 @@ static void append_label(kn_buffer *out, const char *label, size_t n)
 {
     bool quote = n > 0 && (unsigned char)label[0] == 0xEF;
     for (size_t i = 0; i < n; i++) quote = quote || strchr(";,\"\n\r", label[i]) != NULL;
-    if (!quote) {
-        kn_buffer_append(out, label, n);
-        return;
-    }
-    kn_buffer_char(out, '"');
-    for (size_t i = 0; i < n; i++) {
-        if (label[i] == '"') kn_buffer_char(out, '"');
-        kn_buffer_char(out, label[i]);
-    }
-    kn_buffer_char(out, '"');
+    if (quote) kn_buffer_quoted(out, label, n);
+    else kn_buffer_append(out, label, n);
 }
 
 kn_status kn_tree_to_text(char **out, const kn_tree *tree, kn_error *err)

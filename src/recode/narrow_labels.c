@@ -159,5 +159,5 @@ void kn_answer_reconsider(kn_answer *answer, const kn_task *task)
     if (!may_cost_less || task->objective->type->by_size != NULL) return;
     answer->optimal = false;
     answer->bound = NAN;
-    answer->theorem = NULL;
+    answer->guarantee = (kn_guarantee){0};
 }

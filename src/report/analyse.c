@@ -1,5 +1,5 @@
-/* What the report shows beyond the facts: risk before and after, what became of each column, example classes, and the
- * lattice of a full-domain search. One pass over the classes per column; column sets within their own budget. */
+/* What the report shows beyond the facts: risk before and after, what became of each column, example classes. One pass
+ * over the classes per column; column sets within their own budget. */
 #include "report/report_data.h"
 
 #include "base/hash.h"
@@ -11,8 +11,6 @@
 #define COSTLY_SHARE      0.01 /* less of a column's loss explains nothing */
 #define EXAMPLES_PER_KIND 4
 #define SET_SIZE          3
-#define LATTICE_BUDGET    60000000u /* nodes times tuples */
-#define LATTICE_NODES     5000u
 
 /* --- Columns ------------------------------------------------------------------------------------------------------ */
 
@@ -26,7 +24,7 @@ typedef struct cell_group {
 
 static double cell_loss(const kn_report *report, uint32_t q, const kn_cell *cell)
 {
-    const kn_objective *objective = report->facts->task->objective;
+    const kn_objective *objective = report->facts->objective;
     const kn_release *release = report->facts->release;
     const kn_domain *domain = release->tuples->domains[q];
     if (objective->type->price_cell != NULL) return kn_objective_price(objective, release->sets, q, cell);
@@ -204,46 +202,6 @@ done:
     return status;
 }
 
-/* --- The lattice -------------------------------------------------------------------------------------------------- */
-
-kn_status kn_report_nodes(kn_report_node **out, const kn_lattice_table *table, const uint32_t *chosen, kn_error *err)
-{
-    kn_status status = KN_OK;
-    uint32_t n_qis = table->tuples->n_qis;
-    kn_report_node *nodes = NULL;
-    KN_NEW(nodes, table->n + 1);
-    for (size_t i = 0; i < table->n; i++) {
-        const kn_lattice_entry *entry = &table->entries[i];
-        bool is_chosen = chosen != NULL ? true : i == table->best;
-        for (uint32_t q = 0; q < n_qis && chosen != NULL; q++) is_chosen &= table->levels[i * n_qis + q] == chosen[q];
-        nodes[i] = (kn_report_node){entry->height, entry->node.feasible, is_chosen, entry->node.loss};
-    }
-done:
-    *out = nodes;
-    return status;
-}
-
-/* Only where the table's search was one over levels, and the lattice is small enough to be looked at. */
-static kn_status lattice_sweep(kn_report *report, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_facts *facts = report->facts;
-    kn_lattice_table *table = NULL;
-    double n_nodes = 1;
-    if (facts->release->levels == NULL) return KN_OK;
-    for (uint32_t q = 0; q < facts->tuples->n_qis; q++) {
-        if (facts->tuples->domains[q]->tree == NULL) return KN_OK;
-        n_nodes *= facts->tuples->domains[q]->tree->n_levels;
-    }
-    if (n_nodes > LATTICE_NODES || n_nodes * facts->tuples->n_tuples > LATTICE_BUDGET) return KN_OK;
-    KN_TRY(kn_lattice_table_new(&table, facts->task, NULL, 0, LATTICE_NODES, err));
-    KN_TRY(kn_report_nodes(&report->nodes, table, facts->release->levels, err));
-    report->n_nodes = table->n;
-done:
-    kn_lattice_table_free(table);
-    return status;
-}
-
 kn_status kn_report_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -251,7 +209,6 @@ kn_status kn_report_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticker,
     if (report->facts->release == NULL) goto done;
     KN_TRY(columns_analyse(report, err));
     examples_pick(report);
-    KN_TRY(lattice_sweep(report, err));
 done:
     if (status != KN_OK) kn_report_free(report);
     return status;
@@ -264,11 +221,9 @@ void kn_report_free(kn_report *report)
     kn_column_risk_free(report->sets);
     kn_free(report->columns);
     kn_free(report->costly);
-    kn_free(report->nodes);
     report->disclosure_before = report->disclosure_after = NULL;
     report->sets = NULL;
     report->columns = NULL;
     report->costly = NULL;
-    report->nodes = NULL;
-    report->n_nodes = report->n_costly = report->n_examples = 0;
+    report->n_costly = report->n_examples = 0;
 }

@@ -48,20 +48,6 @@ kn_status kn_compare_text(char **out, const kn_compare *compare, kn_error *err)
     return kn_buffer_finish(out, &text, err);
 }
 
-static void csv_cell(kn_buffer *out, const char *text)
-{
-    if (strpbrk(text, ",\"\n\r") == NULL) {
-        kn_buffer_text(out, text);
-        return;
-    }
-    kn_buffer_char(out, '"');
-    for (; *text != '\0'; text++) {
-        if (*text == '"') kn_buffer_char(out, '"');
-        kn_buffer_char(out, *text);
-    }
-    kn_buffer_char(out, '"');
-}
-
 kn_status kn_compare_csv(char **out, const kn_compare *compare, kn_error *err)
 {
     kn_buffer text = {0};
@@ -69,14 +55,14 @@ kn_status kn_compare_csv(char **out, const kn_compare *compare, kn_error *err)
                    "algorithm,k,measure,loss,average_risk,highest_risk,classes,suppressed,seconds,frontier,refusal\n");
     for (size_t i = 0; i < compare->n_rows; i++) {
         const kn_compare_row *row = &compare->rows[i];
-        csv_cell(&text, row->algorithm);
+        kn_buffer_cell(&text, row->algorithm, strlen(row->algorithm), ',');
         kn_buffer_printf(&text, ",%llu,%s,", (unsigned long long)row->k, compare->measure);
         if (row->refusal == NULL)
             kn_buffer_printf(&text, "%.15g,%.15g,%.15g,%llu,%llu,%.3f,%s,", row->loss, row->average_risk,
                              row->highest_risk, (unsigned long long)row->n_classes,
                              (unsigned long long)row->n_suppressed, row->seconds, row->on_frontier ? "yes" : "no");
         else kn_buffer_text(&text, ",,,,,,,");
-        csv_cell(&text, row->refusal != NULL ? row->refusal : "");
+        if (row->refusal != NULL) kn_buffer_cell(&text, row->refusal, strlen(row->refusal), ',');
         kn_buffer_char(&text, '\n');
     }
     return kn_buffer_finish(out, &text, err);

@@ -27,6 +27,13 @@ static kn_status params_text(char **out, const kn_args *args, bool is_public, kn
     return kn_buffer_finish(out, &text, err);
 }
 
+static const char *column_of(const kn_args *args)
+{
+    for (size_t i = 0; i < args->n; i++)
+        if (strcmp(args->params[i].name, "column") == 0 && args->values[i].given) return args->values[i].text;
+    return NULL;
+}
+
 static kn_status judge_models(kn_facts *facts, const kn_models *models, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -37,7 +44,11 @@ static kn_status judge_models(kn_facts *facts, const kn_models *models, kn_pool 
     for (size_t m = 0; m < models->n; m++) {
         const kn_model *model = &models->items[m];
         kn_model_fact *fact = &facts->models[facts->n_models++];
-        *fact = (kn_model_fact){.name = model->type->name, .holds = findings[m].holds, .worst = findings[m].worst};
+        *fact = (kn_model_fact){.name = model->type->name,
+                                .holds = findings[m].holds,
+                                .worst = findings[m].worst,
+                                .protects_values = (model->type->needs & KN_NEEDS_HISTOGRAM) != 0,
+                                .column = column_of(&model->args)};
         KN_TRY(params_text(&fact->params, &model->args, false, err));
         KN_TRY(params_text(&fact->public_params, &model->args, true, err));
     }
@@ -46,16 +57,15 @@ done:
     return status;
 }
 
-kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_error *err)
+kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_objective *objective = facts->task->objective;
-    KN_TRY(kn_facts_losses(facts, facts->task->pool, err));
-    KN_TRY(judge_models(facts, models, facts->task->pool, err));
-    KN_TRY(kn_objective_loss(&facts->loss, objective, facts->release, err));
+    KN_TRY(kn_facts_losses(facts, pool, err));
+    KN_TRY(judge_models(facts, models, pool, err));
+    KN_TRY(kn_objective_loss(&facts->loss, facts->objective, facts->release, err));
     KN_NEW(facts->column_loss, facts->tuples->n_qis);
     for (uint32_t q = 0; q < facts->tuples->n_qis; q++)
-        facts->column_loss[q] = kn_objective_column_loss(objective, facts->release, q);
+        facts->column_loss[q] = kn_objective_column_loss(facts->objective, facts->release, q);
 done:
     return status;
 }

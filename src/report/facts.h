@@ -1,8 +1,12 @@
-/* What a finished run has to tell: one struct, filled by run/, read by the JSON, the summary and the HTML report. */
+/* What a finished run has to tell: one struct, filled by run/, read by the JSON, the summary and the HTML report. It
+ * knows the table and the release, but not how the release was found: what a search tells of itself is plain data
+ * (base/account.h). */
 #ifndef KN_REPORT_FACTS_H
 #define KN_REPORT_FACTS_H
 
-#include "search/search.h"
+#include "base/account.h"
+#include "measure/measure.h"
+#include "privacy/privacy.h"
 #include "verify/verify.h"
 
 typedef struct kn_loss {
@@ -15,7 +19,9 @@ typedef struct kn_model_fact {
     char *params;        /* "k=5", as asked */
     char *public_params; /* the same without values of the data, for JSON and reports */
     bool holds;
-    double worst; /* of all classes, the suppressed rows that stay included; NAN without classes */
+    double worst;         /* of all classes, the suppressed rows that stay included; NAN without classes */
+    bool protects_values; /* says something of a sensitive column, more than a head count ... */
+    const char *column;   /* ... namely of this one; NULL: of the only one */
 } kn_model_fact;
 
 typedef struct kn_seconds {
@@ -29,13 +35,20 @@ typedef struct kn_facts {
     const kn_table *table;
     const kn_tuples *tuples;
     const kn_release *release;
-    const kn_task *task;
-    const kn_answer *answer;
+    const kn_objective *objective;
     const kn_verdict *verdict;
-    const kn_algorithm *algorithm;
+    const char *algorithm;
     const char *algorithm_params; /* text, may be NULL */
     const char *why;              /* why auto chose it; NULL when the user did */
-    const kn_trace *trace;
+    uint64_t seed;
+    kn_stopped stopped;
+    bool optimal;
+    kn_guarantee guarantee;
+    const kn_good_node *top; /* best first */
+    size_t n_top;
+    uint64_t n_nodes;
+    uint32_t n_blocks;
+    const kn_trace *trace; /* NULL: none */
     kn_loss *losses;
     size_t n_losses;
     kn_model_fact *models;
@@ -50,7 +63,7 @@ typedef struct kn_facts {
 /* Losses under every registered measure that applies; needs `tuples` and `release`. */
 kn_status kn_facts_losses(kn_facts *facts, kn_pool *pool, kn_error *err);
 /* That, the value of every model, and the objective's loss. The pointers to borrowed things are set by the caller. */
-kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_error *err);
+kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_pool *pool, kn_error *err);
 void kn_facts_free(kn_facts *facts); /* what it owns, not the struct */
 
 kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err);

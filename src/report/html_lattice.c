@@ -106,14 +106,14 @@ done:
 /* --- `kanon lattice --report` --------------------------------------------------------------------------------------
  */
 
-static void levels_cell(page *to, const kn_lattice_table *table, size_t node)
+static void levels_cell(page *to, const kn_lattice_facts *lattice, size_t node)
 {
-    uint32_t n_qis = table->tuples->n_qis;
+    uint32_t n_qis = lattice->tuples->n_qis;
     page_raw(to, "<th scope=\"row\">");
     for (uint32_t q = 0; q < n_qis; q++) {
         if (q > 0) page_raw(to, ", ");
-        page_escaped(to, table->tuples->domains[q]->name);
-        kn_buffer_printf(&to->out, " %u", table->levels[node * n_qis + q]);
+        page_escaped(to, lattice->tuples->domains[q]->name);
+        kn_buffer_printf(&to->out, " %u", lattice->levels[node * n_qis + q]);
     }
     page_raw(to, "</th>");
 }
@@ -133,27 +133,27 @@ static int by_loss(const void *a, const void *b)
 }
 
 /* The best node and those that generalize no more than needed, at most a hundred of them. */
-static kn_status minimal_table(page *to, const kn_lattice_table *table, kn_error *err)
+static kn_status minimal_table(page *to, const kn_lattice_facts *lattice, kn_error *err)
 {
     kn_status status = KN_OK;
     enum { MOST = 101 };
     static const kn_text headings[] = {KN_TEXT_LEVELS, KN_TEXT_HEIGHT, KN_TEXT_LOSS, KN_TEXT_ROWS_SUPPRESSED};
     listed_node *listed = NULL;
     size_t n = 0;
-    KN_NEW(listed, table->n);
-    for (size_t i = 0; i < table->n; i++)
-        if (table->entries[i].minimal || i == table->best)
-            listed[n++] = (listed_node){i, i == table->best ? -INFINITY : table->entries[i].node.loss};
+    KN_NEW(listed, lattice->n);
+    for (size_t i = 0; i < lattice->n; i++)
+        if (lattice->nodes[i].minimal || i == lattice->best)
+            listed[n++] = (listed_node){i, i == lattice->best ? -INFINITY : lattice->nodes[i].loss};
     qsort(listed, n, sizeof *listed, by_loss);
     page_table(to, n <= MOST ? KN_TEXT_MINIMAL_NODES : KN_TEXT_MINIMAL_NODES_FIRST, NULL, NULL);
     page_head(to, headings, 4, 1);
     for (size_t i = 0; i < n && i < MOST; i++) {
-        const kn_lattice_entry *entry = &table->entries[listed[i].node];
+        const kn_report_node *node = &lattice->nodes[listed[i].node];
         page_row(to);
-        levels_cell(to, table, listed[i].node);
-        page_td_figure(to, page_count(to, entry->height).text);
-        page_td_figure(to, page_number(to, entry->node.loss).text);
-        page_td_figure(to, page_count(to, entry->node.n_suppressed).text);
+        levels_cell(to, lattice, listed[i].node);
+        page_td_figure(to, page_count(to, node->height).text);
+        page_td_figure(to, page_number(to, node->loss).text);
+        page_td_figure(to, page_count(to, node->n_suppressed).text);
         page_row_end(to);
     }
     page_table_end(to);
@@ -162,23 +162,19 @@ done:
     return status;
 }
 
-kn_status kn_report_lattice_html(char **out, const kn_lattice_table *table, const char *data_name, kn_language language,
-                                 kn_error *err)
+kn_status kn_lattice_facts_html(char **out, const kn_lattice_facts *lattice, kn_language language, kn_error *err)
 {
     kn_status status = KN_OK;
     page to = {.language = language};
-    kn_report_node *nodes = NULL;
     *out = NULL;
-    KN_TRY(kn_report_nodes(&nodes, table, NULL, err));
-    page_open(&to, KN_TEXT_LATTICE_TITLE, KN_TEXT_LATTICE_SUBTITLE, data_name);
+    page_open(&to, KN_TEXT_LATTICE_TITLE, KN_TEXT_LATTICE_SUBTITLE, lattice->data_name);
     page_section(&to, "lattice", KN_TEXT_NODES);
-    KN_TRY(part_lattice(&to, nodes, table->n, err));
-    KN_TRY(minimal_table(&to, table, err));
+    KN_TRY(part_lattice(&to, lattice->nodes, lattice->n, err));
+    KN_TRY(minimal_table(&to, lattice, err));
     page_section_end(&to);
     page_close(&to);
     KN_TRY(kn_buffer_finish(out, &to.out, err));
 done:
-    kn_free(nodes);
     kn_buffer_free(&to.out);
     return status;
 }

@@ -99,7 +99,7 @@ kn_status part_lost(page *to, const kn_report *report, kn_error *err)
     KN_NEW(shown, tuples->n_qis + 1);
     page_section(to, "lost", KN_TEXT_LOST);
     bool by_column = tuples->n_qis > 0 && isfinite(facts->column_loss[0]);
-    page_say(to, "p", by_column ? KN_TEXT_LOST_TEXT : KN_TEXT_LOST_NO_COLUMNS, facts->task->objective->type->name, NULL,
+    page_say(to, "p", by_column ? KN_TEXT_LOST_TEXT : KN_TEXT_LOST_NO_COLUMNS, facts->objective->type->name, NULL,
              NULL);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         labels[q] = tuples->domains[q]->name;
@@ -149,10 +149,11 @@ static void bound_picture(page *to, const kn_facts *facts)
 /* The two figures of the picture are in the sentence above it. */
 static void bound_text(page *to, const kn_facts *facts)
 {
-    if (facts->answer->optimal) page_say(to, "p", KN_TEXT_OPTIMAL, NULL, NULL, NULL);
-    if (facts->answer->theorem != NULL)
-        page_say(to, "p", KN_TEXT_THEOREM, facts->answer->theorem, page_number(to, facts->answer->ratio).text, NULL);
-    if (facts->answer->optimal) return;
+    if (facts->optimal) page_say(to, "p", KN_TEXT_OPTIMAL, NULL, NULL, NULL);
+    if (facts->guarantee.holds)
+        page_say(to, "p", KN_TEXT_THEOREM, facts->guarantee.theorem, page_number(to, facts->guarantee.ratio).text,
+                 NULL);
+    if (facts->optimal) return;
     if (!isfinite(facts->bound)) {
         page_say(to, "p", KN_TEXT_NO_BOUND, NULL, NULL, NULL);
         return;
@@ -211,7 +212,7 @@ kn_status part_optimum(page *to, const kn_report *report, kn_error *err)
     const kn_facts *facts = report->facts;
     page_section(to, "optimum", KN_TEXT_OPTIMUM);
     bound_text(to, facts);
-    page_say(to, "p", stopped[facts->answer->stopped], NULL, NULL, NULL);
+    page_say(to, "p", stopped[facts->stopped], NULL, NULL, NULL);
     if (facts->trace != NULL && facts->trace->points.n > 1) KN_TRY(time_picture(to, facts->trace, err));
     if (report->n_nodes > 1) KN_TRY(part_lattice(to, report->nodes, report->n_nodes, err));
     page_section_end(to);

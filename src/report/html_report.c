@@ -20,14 +20,9 @@ bool report_is_protected(const kn_report *report, uint32_t sensitive)
 {
     const kn_facts *facts = report->facts;
     const char *name = facts->tuples->sensitive[sensitive].column->name;
-    for (size_t m = 0; facts->task != NULL && m < facts->task->models->n; m++) {
-        const kn_model *model = &facts->task->models->items[m];
-        if (!(model->type->needs & KN_NEEDS_HISTOGRAM)) continue;
-        const char *column = NULL;
-        for (size_t i = 0; i < model->args.n; i++)
-            if (strcmp(model->args.params[i].name, "column") == 0 && model->args.values[i].given)
-                column = model->args.values[i].text;
-        if (column == NULL || strcmp(column, name) == 0) return true;
+    for (size_t m = 0; m < facts->n_models; m++) {
+        const kn_model_fact *model = &facts->models[m];
+        if (model->protects_values && (model->column == NULL || strcmp(model->column, name) == 0)) return true;
     }
     return false;
 }
@@ -169,7 +164,7 @@ static void part_short(page *to, const kn_report *report)
              page_count(to, facts->table->n_rows).text, page_count(to, release->n_suppressed).text);
     page_say(to, "li", KN_TEXT_SHORT_RISK, page_percent(to, report->before.prosecutor.highest).text,
              page_percent(to, report->after.prosecutor.highest).text, NULL);
-    page_say(to, "li", KN_TEXT_SHORT_LOSS, page_number(to, facts->loss).text, facts->task->objective->type->name, NULL);
+    page_say(to, "li", KN_TEXT_SHORT_LOSS, page_number(to, facts->loss).text, facts->objective->type->name, NULL);
     page_raw(to, "</ul>\n");
     warnings_list(to, report->warnings);
     page_section_end(to);

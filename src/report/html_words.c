@@ -8,8 +8,8 @@
 static void names_list(kn_buffer *out, const kn_report *report, bool models)
 {
     const kn_facts *facts = report->facts;
-    for (size_t m = 0; models && m < facts->task->models->n; m++)
-        if (facts->task->models->items[m].type->needs & KN_NEEDS_HISTOGRAM)
+    for (size_t m = 0; models && m < facts->n_models; m++)
+        if (facts->models[m].protects_values)
             kn_buffer_printf(out, "%s%s (%s)", out->n > 0 ? ", " : "", facts->models[m].name,
                              facts->models[m].public_params);
     for (uint32_t s = 0; !models && s < facts->tuples->n_sensitive; s++)
@@ -91,8 +91,7 @@ static void run_table(page *to, const kn_report *report)
     const kn_facts *facts = report->facts;
     char algorithm[400], seconds[200], memory[80];
     words total = page_number(to, facts->seconds.total), search = page_number(to, facts->seconds.search);
-    snprintf(algorithm, sizeof algorithm, "%s%s%.300s", facts->algorithm->name,
-             facts->algorithm_params != NULL ? ":" : "",
+    snprintf(algorithm, sizeof algorithm, "%s%s%.300s", facts->algorithm, facts->algorithm_params != NULL ? ":" : "",
              facts->algorithm_params != NULL ? facts->algorithm_params : "");
     snprintf(seconds, sizeof seconds, page_text(to, KN_TEXT_TIME_VALUE), total.text, search.text);
     snprintf(memory, sizeof memory, "%.0f MB", (double)facts->peak_bytes / 1e6);
@@ -101,8 +100,8 @@ static void run_table(page *to, const kn_report *report)
     fact_row(to, KN_TEXT_VERSION, "kanon " KN_VERSION);
     fact_row(to, KN_TEXT_DATE, report->date);
     fact_row(to, KN_TEXT_ALGORITHM, algorithm);
-    fact_row(to, KN_TEXT_MEASURE, facts->task->objective->type->name);
-    fact_row(to, KN_TEXT_SEED, page_count(to, facts->task->seed).text);
+    fact_row(to, KN_TEXT_MEASURE, facts->objective->type->name);
+    fact_row(to, KN_TEXT_SEED, page_count(to, facts->seed).text);
     fact_row(to, KN_TEXT_POLICY, report->policy_path);
     fact_row(to, KN_TEXT_POLICY_HASH, report->policy_hash);
     fact_row(to, KN_TEXT_RELEASE_FILE, facts->output_name);

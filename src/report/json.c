@@ -59,7 +59,7 @@ static void put_bound(kn_json *json, const kn_facts *facts)
     }
     double gap = facts->loss > 0 ? (facts->loss - facts->bound) / facts->loss : 0;
     kn_json_object(json, "bound");
-    kn_json_text(json, "measure", facts->task->objective->type->name);
+    kn_json_text(json, "measure", facts->objective->type->name);
     kn_json_real(json, "value", facts->bound);
     kn_json_real(json, "gap", gap > 0 ? gap : 0);
     kn_json_end(json);
@@ -67,14 +67,14 @@ static void put_bound(kn_json *json, const kn_facts *facts)
 
 static void put_guarantee(kn_json *json, const kn_facts *facts)
 {
-    if (facts->answer->theorem == NULL) {
+    if (facts->guarantee.theorem == NULL) {
         kn_json_null(json, "guarantee");
         return;
     }
     kn_json_object(json, "guarantee");
-    kn_json_text(json, "theorem", facts->answer->theorem);
-    kn_json_real(json, "ratio", facts->answer->ratio);
-    kn_json_bool(json, "holds", true);
+    kn_json_text(json, "theorem", facts->guarantee.theorem);
+    kn_json_real(json, "ratio", facts->guarantee.ratio);
+    kn_json_bool(json, "holds", facts->guarantee.holds);
     kn_json_end(json);
 }
 
@@ -130,10 +130,10 @@ static void put_levels(kn_json *json, const uint32_t *levels, const kn_facts *fa
 
 static void put_top(kn_json *json, const kn_facts *facts)
 {
-    if (facts->answer->n_top == 0) return;
+    if (facts->n_top == 0) return;
     kn_json_array(json, "top");
-    for (size_t i = 0; i < facts->answer->n_top; i++) {
-        const kn_good_node *node = &facts->answer->top[i];
+    for (size_t i = 0; i < facts->n_top; i++) {
+        const kn_good_node *node = &facts->top[i];
         kn_json_object(json, NULL);
         put_levels(json, node->levels, facts);
         kn_json_real(json, "loss", node->loss);
@@ -178,15 +178,15 @@ kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err)
     kn_json_object(&json, NULL);
     kn_json_text(&json, "version", kn_version());
     put_input(&json, facts);
-    kn_json_text(&json, "algorithm", facts->algorithm->name);
-    kn_json_text(&json, "measure", facts->task->objective->type->name);
-    kn_json_count(&json, "seed", facts->task->seed);
-    kn_json_text(&json, "stopped", stopped[facts->answer->stopped]);
+    kn_json_text(&json, "algorithm", facts->algorithm);
+    kn_json_text(&json, "measure", facts->objective->type->name);
+    kn_json_count(&json, "seed", facts->seed);
+    kn_json_text(&json, "stopped", stopped[facts->stopped]);
     put_models(&json, facts);
     put_losses(&json, facts);
     put_bound(&json, facts);
     put_guarantee(&json, facts);
-    kn_json_bool(&json, "optimal", facts->answer->optimal);
+    kn_json_bool(&json, "optimal", facts->optimal);
     put_counts(&json, facts);
     put_columns(&json, facts);
     put_levels(&json, facts->release->levels, facts);
@@ -194,8 +194,8 @@ kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err)
     put_progress(&json, facts);
     put_seconds(&json, &facts->seconds);
     kn_json_count(&json, "peak_bytes", facts->peak_bytes);
-    kn_json_count(&json, "blocks", facts->answer->n_blocks > 1 ? facts->answer->n_blocks : 1);
-    kn_json_count(&json, "nodes", facts->answer->n_nodes);
+    kn_json_count(&json, "blocks", facts->n_blocks > 1 ? facts->n_blocks : 1);
+    kn_json_count(&json, "nodes", facts->n_nodes);
     kn_json_end(&json);
     return kn_json_finish(out, &json, err);
 }

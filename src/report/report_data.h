@@ -3,9 +3,7 @@
 #ifndef KN_REPORT_REPORT_DATA_H
 #define KN_REPORT_REPORT_DATA_H
 
-#include "engine/lattice/lattice_table.h"
-#include "report/facts.h"
-#include "report/text.h"
+#include "report/lattice_facts.h"
 #include "risk/risk.h"
 
 typedef struct kn_report_setting {
@@ -34,13 +32,6 @@ typedef struct kn_report_example {
     kn_example_kind kind;
 } kn_report_example;
 
-/* One combination of levels of a full-domain search. */
-typedef struct kn_report_node {
-    uint32_t height;
-    bool allowed, chosen;
-    double loss; /* NAN: not priced */
-} kn_report_node;
-
 #define KN_MAX_EXAMPLES 12
 
 typedef struct kn_report {
@@ -60,6 +51,8 @@ typedef struct kn_report {
     const kn_attack_result *attack; /* NULL: none was made */
     const char *attack_name;        /* the file with names */
     uint64_t attack_k;
+    const kn_report_node *nodes; /* the lattice of the search; NULL: none, or too large to look at */
+    size_t n_nodes;
 
     /* worked out by kn_report_analyse */
     kn_risk_sizes before, after;
@@ -72,8 +65,6 @@ typedef struct kn_report {
     size_t n_costly;
     kn_report_example examples[KN_MAX_EXAMPLES];
     size_t n_examples;
-    kn_report_node *nodes; /* NULL: no lattice, or too large to look at */
-    size_t n_nodes;
 } kn_report;
 
 /* Sensitive columns are compared before and after only where the tuples' histograms were counted. */
@@ -81,12 +72,6 @@ kn_status kn_report_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticker,
 void kn_report_free(kn_report *report); /* what kn_report_analyse made, not the struct */
 
 kn_status kn_report_html(char **out, const kn_report *report, kn_error *err);
-
-/* `kanon lattice`: the picture and the minimal nodes of a whole lattice. `chosen` is the node to ring, by its levels;
- * NULL: the best one. *nodes is yours to kn_free. */
-kn_status kn_report_nodes(kn_report_node **nodes, const kn_lattice_table *table, const uint32_t *chosen, kn_error *err);
-kn_status kn_report_lattice_html(char **out, const kn_lattice_table *table, const char *data_name, kn_language language,
-                                 kn_error *err);
 
 /* `kanon risk`: the same risk figures for a table as it is; facts has the table, the tuples and the data's name only.
  */

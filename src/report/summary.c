@@ -35,8 +35,8 @@ static void model_lines(kn_buffer *out, const kn_facts *facts)
 static void loss_lines(kn_buffer *out, const kn_facts *facts)
 {
     line(out, "loss");
-    kn_buffer_printf(out, "%s %.6g", facts->task->objective->type->name, facts->loss);
-    if (facts->answer->optimal) kn_buffer_text(out, ", proven optimal for this recoding");
+    kn_buffer_printf(out, "%s %.6g", facts->objective->type->name, facts->loss);
+    if (facts->optimal) kn_buffer_text(out, ", proven optimal for this recoding");
     else if (isfinite(facts->bound) && facts->loss > 0)
         kn_buffer_printf(out, "; proven: none below %.4g, a gap of %.3g %%", facts->bound,
                          100 * (facts->loss - facts->bound) / facts->loss);
@@ -92,8 +92,8 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
                                            : ", kept with * in every QI");
     }
     line(&text, "algorithm");
-    kn_buffer_printf(&text, "%s%s%s%s\n", facts->algorithm->name, facts->algorithm_params != NULL ? ":" : "",
-                     facts->algorithm_params != NULL ? facts->algorithm_params : "", stopped[facts->answer->stopped]);
+    kn_buffer_printf(&text, "%s%s%s%s\n", facts->algorithm, facts->algorithm_params != NULL ? ":" : "",
+                     facts->algorithm_params != NULL ? facts->algorithm_params : "", stopped[facts->stopped]);
     if (facts->why != NULL) {
         line(&text, "");
         kn_buffer_printf(&text, "%s\n", facts->why);

@@ -5,13 +5,7 @@ static void put_label(kn_buffer *lines, const kn_column *column, uint32_t row)
 {
     size_t n;
     const char *bytes = kn_column_bytes(column, kn_column_code(column, row), &n);
-    if (n == 0) return; /* an empty label is refused with its line and column */
-    kn_buffer_char(lines, '"');
-    for (size_t i = 0; i < n; i++) {
-        if (bytes[i] == '"') kn_buffer_char(lines, '"');
-        kn_buffer_char(lines, bytes[i]);
-    }
-    kn_buffer_char(lines, '"');
+    if (n != 0) kn_buffer_quoted(lines, bytes, n); /* an empty label is refused with its line and column */
 }
 
 kn_status kn_hierarchy_table(char **text, size_t *n_bytes, kn_input *input, const char *path, kn_error *err)

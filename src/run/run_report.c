@@ -3,6 +3,7 @@
 
 #include "base/sha256.h"
 #include "report/report_data.h"
+#include "run/run_lattice.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,11 +43,35 @@ done:
     return status;
 }
 
-kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, const char *release_path, kn_error *err)
+/* Only where the search was one over levels, and the lattice is small enough to be looked at. */
+static kn_status list_nodes(kn_report_node **out, size_t *n, const kn_task *task, const uint32_t *levels, kn_error *err)
+{
+    enum { MOST_NODES = 5000, MOST_WORK = 60000000 }; /* nodes times tuples */
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = task->tuples;
+    kn_lattice_table *table = NULL;
+    double n_nodes = 1;
+    if (levels == NULL) return KN_OK;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        if (tuples->domains[q]->tree == NULL) return KN_OK;
+        n_nodes *= tuples->domains[q]->tree->n_levels;
+    }
+    if (n_nodes > MOST_NODES || n_nodes * tuples->n_tuples > MOST_WORK) return KN_OK;
+    KN_TRY(kn_lattice_table_new(&table, task, NULL, 0, MOST_NODES, err));
+    KN_TRY(kn_run_nodes(out, table, levels, err));
+    *n = table->n;
+done:
+    kn_lattice_table_free(table);
+    return status;
+}
+
+kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, const kn_task *task,
+                        const char *release_path, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_settings *settings = input->settings;
     kn_report_setting *list = NULL;
+    kn_report_node *nodes = NULL;
     char date[40];
     kn_report report = {.facts = facts,
                         .language = language_of(settings),
@@ -67,10 +92,13 @@ kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, cons
             KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
             break;
         }
+    KN_TRY(list_nodes(&nodes, &report.n_nodes, task, facts->release->levels, err));
+    report.nodes = nodes;
     KN_TRY(kn_report_analyse(&report, input->pool, &input->ticker, err));
     KN_TRY(kn_report_html(out, &report, err));
 done:
     kn_report_free(&report);
+    kn_free(nodes);
     kn_free(list);
     return status;
 }

@@ -4,9 +4,11 @@
 
 #include "report/facts.h"
 #include "run/input.h"
+#include "search/search.h"
 
-/* The page as text, yours to kn_free; NULL when --report was not asked for. `release_path` is where the released bytes
- * are now. */
-kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, const char *release_path, kn_error *err);
+/* `task`: what the search was given, for a picture of its lattice. The page as text, yours to kn_free; NULL when
+ * --report was not asked for. `release_path` is where the released bytes are now. */
+kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, const kn_task *task,
+                        const char *release_path, kn_error *err);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef KN_SEARCH_SEARCH_H
 #define KN_SEARCH_SEARCH_H
 
+#include "base/account.h"
 #include "base/pool.h"
 #include "base/tick.h"
 #include "measure/measure.h"
@@ -12,17 +13,6 @@ typedef enum kn_recoding {
     KN_RECODING_CUTS,   /* global: cut points per column, over the order of the codes */
     KN_RECODING_LOCAL   /* classes of rows, each released as its closure */
 } kn_recoding;
-
-/* Progress of the loss, for reports: (seconds since the search began, loss of the best release so far). */
-typedef struct kn_trace_point {
-    double seconds, loss;
-} kn_trace_point;
-
-typedef struct kn_trace {
-    KN_VECTOR(kn_trace_point) points;
-    kn_buffer explanation; /* --explain: plain text lines, generalized values and column names only */
-    bool explain;          /* wanted */
-} kn_trace;
 
 /* What a search is given. Everything is borrowed. */
 typedef struct kn_task {
@@ -38,21 +28,6 @@ typedef struct kn_task {
     kn_ticker *ticker;
     kn_trace *trace; /* may be NULL */
 } kn_task;
-
-typedef enum kn_stopped {
-    KN_STOPPED_DONE,
-    KN_STOPPED_BUDGET,
-    KN_STOPPED_TIME,
-    KN_STOPPED_INTERRUPT,
-    KN_STOPPED_STILL /* more work gained next to nothing */
-} kn_stopped;
-
-/* One of the best nodes of a lattice. */
-typedef struct kn_good_node {
-    uint32_t *levels; /* n_qis */
-    double loss;
-    uint64_t n_suppressed;
-} kn_good_node;
 
 // clang-format off
 /* What a search returns. recode/ makes the release from it.
@@ -70,10 +45,9 @@ typedef struct kn_answer {
     kn_cell *cells;      /* [class * n_qis + q]; usually NULL */
     kn_set_pool *sets;
     kn_stopped stopped;
-    bool optimal;        /* proven best of what this recoding can express, under the task's objective */
-    double bound;        /* proven lower bound of the reported loss, NAN: none */
-    const char *theorem; /* NULL, or the guarantee that this run carries ... */
-    double ratio;        /* ... and its ratio */
+    bool optimal; /* proven best of what this recoding can express, under the task's objective */
+    double bound; /* proven lower bound of the reported loss, NAN: none */
+    kn_guarantee guarantee;
     uint32_t n_blocks; /* parts of the table that were searched each by itself; 0 and 1: the table was searched whole */
     size_t n_top;      /* the best nodes, best first, where several were asked for */
     kn_good_node *top;

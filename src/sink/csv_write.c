@@ -29,29 +29,12 @@ typedef struct writer {
 
 enum { ROWS_PER_JOB = 1 << 14, JOBS_PER_ROUND = 8 };
 
-/* Quotes where the reader would need it: delimiter, quote, line end, or nothing at all in a one-column table (an empty
- * line). */
-static void append_cell(kn_buffer *out, const char *bytes, size_t n, char delimiter, bool alone)
-{
-    bool quote = n == 0 ? alone : bytes[0] == '"';
-    for (size_t i = 0; i < n && !quote; i++)
-        quote = bytes[i] == delimiter || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r';
-    if (!quote) {
-        kn_buffer_append(out, bytes, n);
-        return;
-    }
-    kn_buffer_char(out, '"');
-    for (size_t i = 0; i < n; i++) {
-        if (bytes[i] == '"') kn_buffer_char(out, '"');
-        kn_buffer_char(out, bytes[i]);
-    }
-    kn_buffer_char(out, '"');
-}
-
+/* An empty cell is quoted where a reader would take it for an empty line. */
 static void put_cell(kn_buffer *out, const void *context, const char *bytes, size_t n_bytes, bool last_column)
 {
     const quoting *q = context;
-    append_cell(out, bytes, n_bytes, q->form->delimiter, q->alone);
+    if (n_bytes == 0 && q->alone) kn_buffer_quoted(out, bytes, n_bytes);
+    else kn_buffer_cell(out, bytes, n_bytes, q->form->delimiter);
     if (last_column) kn_buffer_text(out, q->form->line_end);
     else kn_buffer_char(out, q->form->delimiter);
 }

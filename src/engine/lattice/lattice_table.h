@@ -28,10 +28,4 @@ kn_status kn_lattice_table_new(kn_lattice_table **out, const kn_task *task, cons
                                size_t n_objectives, size_t max_nodes, kn_error *err);
 void kn_lattice_table_free(kn_lattice_table *table);
 
-/* CSV, header first, handed over in pieces: the levels by column name, height, smallest class, classes, suppressed
- * rows, feasible and minimal (yes|no), then the measures by name; an empty cell where a measure was not computed. */
-typedef kn_status (*kn_text_sink)(void *context, const char *bytes, size_t n_bytes, kn_error *err);
-kn_status kn_lattice_table_csv(const kn_lattice_table *table, char delimiter, kn_text_sink sink, void *context,
-                               kn_error *err);
-
 #endif
