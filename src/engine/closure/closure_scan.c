@@ -1,18 +1,16 @@
-/* Vector scans over closures; see scan.h. */
+/* Vector scans over closures; see closure_scan.h. */
 #include "engine/closure/closure_scan.h"
+#include "base/lanes.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define HAVE_AVX2 1
+#if defined(__x86_64__)
 #define WITH_AVX2 __attribute__((target("avx2")))
 #else
-#define HAVE_AVX2 0
 #define WITH_AVX2
 #endif
-#define INLINE static inline __attribute__((always_inline))
 
 enum {
     STAR = 0xFFFF,       /* no node of this level holds the slot */
@@ -66,12 +64,12 @@ struct kn_probe {
 
 /* --- The kernel ------------------------------------------------------------------------------------------------ */
 
-INLINE uint16_t scaled(uint16_t width, uint16_t scale, uint16_t factor)
+KN_INLINE uint16_t scaled(uint16_t width, uint16_t scale, uint16_t factor)
 {
     return (uint16_t)(((uint32_t)(uint16_t)(width * scale) * factor) >> 16);
 }
 
-INLINE uint16_t count_bits(uint16_t x)
+KN_INLINE uint16_t count_bits(uint16_t x)
 {
     x = (uint16_t)(x - ((x >> 1) & 0x5555));
     x = (uint16_t)((x & 0x3333) + ((x >> 2) & 0x3333));
@@ -79,7 +77,7 @@ INLINE uint16_t count_bits(uint16_t x)
     return (uint16_t)((x + (x >> 8)) & 0x001F);
 }
 
-INLINE void run_step(const step *s, uint32_t begin, uint32_t n, uint16_t *restrict sums, uint16_t *restrict common)
+KN_INLINE void run_step(const step *s, uint32_t begin, uint32_t n, uint16_t *restrict sums, uint16_t *restrict common)
 {
     n &= ~(CHUNK - 1u); /* it is a multiple; the compiler shall know */
     const uint16_t *restrict lane = s->lane + begin;
@@ -110,7 +108,7 @@ INLINE void run_step(const step *s, uint32_t begin, uint32_t n, uint16_t *restri
 }
 
 /* Four SAME steps at once: the sums are loaded and stored once. */
-INLINE void run_four(const step *s, uint32_t begin, uint32_t n, uint16_t *restrict sums)
+KN_INLINE void run_four(const step *s, uint32_t begin, uint32_t n, uint16_t *restrict sums)
 {
     n &= ~(CHUNK - 1u);
     const uint16_t *restrict a = s[0].lane + begin, *restrict b = s[1].lane + begin;
@@ -125,8 +123,8 @@ INLINE void run_four(const step *s, uint32_t begin, uint32_t n, uint16_t *restri
 }
 
 /* Slots begin .. begin + n - 1, n a multiple of CHUNK up to BLOCK; returns the least delta. */
-INLINE int32_t run_block(const kn_scan *scan, const step *steps, uint32_t n_steps, uint16_t start, int32_t n_rows,
-                         uint32_t begin, uint32_t n, int32_t *restrict deltas)
+KN_INLINE int32_t run_block(const kn_scan *scan, const step *steps, uint32_t n_steps, uint16_t start, int32_t n_rows,
+                            uint32_t begin, uint32_t n, int32_t *restrict deltas)
 {
     uint16_t sums[BLOCK], common[BLOCK];
     const int32_t *restrict rows = scan->rows + begin, *restrict closed = scan->closed + begin;
@@ -151,7 +149,7 @@ INLINE int32_t run_block(const kn_scan *scan, const step *steps, uint32_t n_step
     return least;
 }
 
-INLINE void run_all(const kn_scan *scan, kn_probe *probe, uint16_t start, int32_t n_rows)
+KN_INLINE void run_all(const kn_scan *scan, kn_probe *probe, uint16_t start, int32_t n_rows)
 {
     for (uint32_t begin = probe->begin, b = 0; begin < probe->n; begin += BLOCK, b++) {
         uint32_t n = probe->n - begin < BLOCK ? (probe->n - begin + CHUNK - 1) / CHUNK * CHUNK : BLOCK;
@@ -170,7 +168,7 @@ WITH_AVX2 static void run_blocks_avx2(const kn_scan *scan, kn_probe *probe, uint
     run_all(scan, probe, start, n_rows);
 }
 
-INLINE int32_t least_value(const int32_t *values, uint32_t n)
+KN_INLINE int32_t least_value(const int32_t *values, uint32_t n)
 {
     int32_t least = INT32_MAX;
     for (uint32_t i = 0; i < n; i++) least = values[i] < least ? values[i] : least;
@@ -179,18 +177,9 @@ INLINE int32_t least_value(const int32_t *values, uint32_t n)
 
 WITH_AVX2 static int32_t least_value_avx2(const int32_t *values, uint32_t n) { return least_value(values, n); }
 
-static bool has_avx2(void)
-{
-#if HAVE_AVX2
-    return __builtin_cpu_supports("avx2") != 0;
-#else
-    return false;
-#endif
-}
-
 uint32_t kn_least(const int32_t *values, uint32_t n)
 {
-    int32_t least = has_avx2() ? least_value_avx2(values, n) : least_value(values, n);
+    int32_t least = kn_has_avx2() ? least_value_avx2(values, n) : least_value(values, n);
     uint32_t i = 0;
     while (values[i] != least) i++;
     return i;
@@ -317,7 +306,7 @@ kn_status kn_scan_new(kn_scan **out, const kn_pricer *pricer, const kn_tuples *t
     scan->tuples = tuples;
     scan->n_qis = tuples->n_qis;
     scan->n_slots = (n_slots + BLOCK - 1) / BLOCK * BLOCK;
-    scan->vectors = has_avx2();
+    scan->vectors = kn_has_avx2();
     if (max_rows > MAX_DELTA / 4096) max_rows = MAX_DELTA / 4096;
     if (max_rows < MAX_DELTA / 2 / MAX_PRICE) max_rows = MAX_DELTA / 2 / MAX_PRICE; /* prices lose nothing by it */
     scan->max_rows = (int32_t)max_rows;
@@ -339,7 +328,7 @@ done:
     return status;
 }
 
-void kn_scan_use_vectors(kn_scan *scan, bool yes) { scan->vectors = yes && has_avx2(); }
+void kn_scan_use_vectors(kn_scan *scan, bool yes) { scan->vectors = yes && kn_has_avx2(); }
 
 void kn_scan_close(kn_scan *scan, uint32_t slot)
 {
@@ -602,5 +591,5 @@ void kn_probe_strike(kn_probe *probe, uint32_t slot)
     uint32_t n = probe->n - begin < BLOCK ? probe->n - begin : BLOCK;
     probe->deltas[slot] = INT32_MAX;
     probe->leasts[block] =
-        has_avx2() ? least_value_avx2(probe->deltas + begin, n) : least_value(probe->deltas + begin, n);
+        kn_has_avx2() ? least_value_avx2(probe->deltas + begin, n) : least_value(probe->deltas + begin, n);
 }

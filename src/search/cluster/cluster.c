@@ -71,7 +71,7 @@ typedef struct standing {
 typedef struct cluster_run {
     const kn_task *task;
     kn_cluster_problem *problem;
-    const kn_cluster_engine *engine;
+    kn_cluster_engine *engine;
     kn_cluster_solution now, next; /* next.start holds sizes, block by block, while an epoch runs */
     uint32_t n_blocks, n_workers, max_block_records;
     kn_cluster_block **blocks; /* per worker */
@@ -246,7 +246,7 @@ static kn_status run_block(void *context, size_t number, unsigned worker, kn_err
     kn_cluster_block_load(block, &run->now, run->order + first, run->first_class[number + 1] - first,
                           run->now.members + run->now.start[run->now.n] + run->first_suppressed[number],
                           run->first_suppressed[number + 1] - run->first_suppressed[number]);
-    run->engine->run(block, run->job);
+    run->engine(block, run->job);
     store_block(run, block, (uint32_t)number);
     return KN_OK;
 }
@@ -652,12 +652,12 @@ static void run_free(cluster_run *run)
     kn_cluster_problem_free(run->problem);
 }
 
-static const kn_cluster_engine *choose_engine(const char *name)
+static kn_cluster_engine *choose_engine(const char *name)
 {
 #if defined(__x86_64__)
-    if (kn_cluster_engine_avx2.usable() && strcmp(name, "plain") != 0) return &kn_cluster_engine_avx2;
+    if (kn_has_avx2() && strcmp(name, "plain") != 0) return kn_cluster_run_avx2;
 #endif
-    return &kn_cluster_engine_plain;
+    return kn_cluster_run_plain;
 }
 
 /* Without a limit worth the name, or without quasi-identifiers, every tuple is a class of its own. */

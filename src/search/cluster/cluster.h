@@ -18,6 +18,7 @@
 
 #include "search/search.h"
 #include "engine/closure/closure.h"
+#include "base/lanes.h"
 #include "base/rng.h"
 
 #define KN_STAR    0xFFFFu /* an equal lane on which a class disagrees */
@@ -27,14 +28,14 @@ enum {
     KN_CHUNK = 32, /* classes that a scan looks at together */
     KN_UNITS_ROOT = 30000,
     KN_SET_LANES = 8,
-    KN_NOISE = 1 << 14,    /* numbers of noise at most */
-    KN_SUB_RECORDS = 2048, /* largest neighbourhood that is rebuilt */
-    KN_SUB_GROUPS = 32,
-    KN_SUB_HOMES = 4096,   /* classes, at most, in which its records may be guests */
-    KN_SUB_SEED_WORDS = 16 /* seeds are searched exactly in neighbourhoods of up to 16 * 64 records */
+    KN_NOISE = 1 << 14,     /* numbers of noise at most */
+    KN_SITE_RECORDS = 2048, /* largest neighbourhood that is rebuilt */
+    KN_SITE_GROUPS = 32,
+    KN_SITE_HOMES = 4096,   /* classes, at most, in which its records may be guests */
+    KN_SITE_SEED_WORDS = 16 /* seeds are searched exactly in neighbourhoods of up to 16 * 64 records */
 };
 
-typedef uint16_t kn_lanes __attribute__((vector_size(32), aligned(32)));
+typedef kn_lanes16_u16 kn_lanes;
 
 /* --- The problem: the whole table, read only once it is made (cluster_problem.c) ------------------------------- */
 
@@ -112,7 +113,7 @@ typedef struct kn_cluster_class {
     uint32_t capacity;
 } kn_cluster_class;
 
-typedef struct kn_cluster_sub {
+typedef struct kn_cluster_site {
     uint32_t n;               /* records */
     uint32_t *record;         /* of the block */
     kn_lanes *lanes;          /* n * n_vectors */
@@ -133,15 +134,15 @@ typedef struct kn_cluster_sub {
     int64_t outside_total;  /* of all that are outside */
     uint32_t n_suppressed;  /* of those outside that are no donors */
     uint32_t n_groups;
-    int32_t size[KN_SUB_GROUPS + 1], persons[KN_SUB_GROUPS + 1], price[KN_SUB_GROUPS + 1];
-    uint32_t *members[KN_SUB_GROUPS + 1]; /* the last one holds those outside */
-    kn_lanes *pattern;                    /* groups * n_vectors */
-    uint32_t *left, *matches;             /* scratch: records */
+    int32_t size[KN_SITE_GROUPS + 1], persons[KN_SITE_GROUPS + 1], price[KN_SITE_GROUPS + 1];
+    uint32_t *members[KN_SITE_GROUPS + 1]; /* the last one holds those outside */
+    kn_lanes *pattern;                     /* groups * n_vectors */
+    uint32_t *left, *matches;              /* scratch: records */
     uint8_t *taken;
     uint64_t *bits;  /* lanes * words */
     uint32_t *order; /* scratch: lanes */
     int64_t *key;
-} kn_cluster_sub;
+} kn_cluster_site;
 
 typedef struct kn_cluster_block {
     const kn_cluster_problem *problem;
@@ -184,7 +185,7 @@ typedef struct kn_cluster_block {
     uint32_t *scratch, *targets; /* record_capacity each */
     uint32_t *value_number;      /* scratch of the loader, by value; all 0 between uses */
     uint16_t *columns;           /* scratch of the loader: lane by lane */
-    kn_cluster_sub sub;
+    kn_cluster_site site;
 
     uint32_t *sensitive; /* [column * record_capacity + record], where models ask for histograms */
     uint32_t *histogram_values, *histogram_counts; /* as many as `sensitive` */
@@ -246,15 +247,9 @@ void kn_cluster_cool(kn_cluster_block *block, const kn_cluster_job *job, double 
 
 /* --- The engine, compiled once per instruction set (cluster_engine.h) -------------------------------------------- */
 
-typedef struct kn_cluster_engine {
-    const char *name;
-    bool (*usable)(void);
-    void (*run)(kn_cluster_block *block, const kn_cluster_job *job);
-} kn_cluster_engine;
+typedef void kn_cluster_engine(kn_cluster_block *block, const kn_cluster_job *job);
 
-extern const kn_cluster_engine kn_cluster_engine_plain;
-#if defined(__x86_64__)
-extern const kn_cluster_engine kn_cluster_engine_avx2;
-#endif
+kn_cluster_engine kn_cluster_run_plain; /* for any machine; the reference for the others */
+kn_cluster_engine kn_cluster_run_avx2;  /* on x86-64 only */
 
 #endif

@@ -15,34 +15,34 @@ enum { N_PAIR_RECORDS = 16, N_PAIR_CLASSES = 64 }; /* a sample for the order of 
 
 /* --- Memory ----------------------------------------------------------------------------------------------------- */
 
-static void sub_free(kn_cluster_sub *sub)
+static void site_free(kn_cluster_site *site)
 {
-    kn_free(sub->record);
-    kn_free(sub->lanes);
-    kn_free(sub->without);
-    kn_free(sub->tail);
-    kn_free(sub->without_price);
-    kn_free(sub->joined_price);
-    kn_free(sub->outside_price);
-    kn_free(sub->home);
-    kn_free(sub->home_known);
-    kn_free(sub->home_class);
-    kn_free(sub->home_lane);
-    kn_free(sub->home_centre);
-    for (int g = 0; g <= KN_SUB_GROUPS; g++) kn_free(sub->members[g]);
-    kn_free(sub->pattern);
-    kn_free(sub->left);
-    kn_free(sub->matches);
-    kn_free(sub->taken);
-    kn_free(sub->bits);
-    kn_free(sub->order);
-    kn_free(sub->key);
+    kn_free(site->record);
+    kn_free(site->lanes);
+    kn_free(site->without);
+    kn_free(site->tail);
+    kn_free(site->without_price);
+    kn_free(site->joined_price);
+    kn_free(site->outside_price);
+    kn_free(site->home);
+    kn_free(site->home_known);
+    kn_free(site->home_class);
+    kn_free(site->home_lane);
+    kn_free(site->home_centre);
+    for (int g = 0; g <= KN_SITE_GROUPS; g++) kn_free(site->members[g]);
+    kn_free(site->pattern);
+    kn_free(site->left);
+    kn_free(site->matches);
+    kn_free(site->taken);
+    kn_free(site->bits);
+    kn_free(site->order);
+    kn_free(site->key);
 }
 
 void kn_cluster_block_free(kn_cluster_block *block)
 {
     if (block == NULL) return;
-    sub_free(&block->sub);
+    site_free(&block->site);
     kn_free(block->global);
     kn_free(block->lanes);
     kn_free(block->weight);
@@ -81,29 +81,30 @@ void kn_cluster_block_free(kn_cluster_block *block)
     kn_free(block);
 }
 
-static kn_status sub_new(kn_cluster_sub *sub, size_t n, size_t n_vectors, size_t n_equal, size_t n_homes, kn_error *err)
+static kn_status site_new(kn_cluster_site *site, size_t n, size_t n_vectors, size_t n_equal, size_t n_homes,
+                          kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_NEW(sub->home_class, n_homes);
-    KN_NEW(sub->home_lane, n_vectors * KN_LANES);
-    KN_NEW_ALIGNED(sub->home_centre, (n_homes + KN_CHUNK) * n_vectors * KN_LANES);
-    KN_NEW(sub->record, n);
-    KN_NEW_ALIGNED(sub->lanes, n * n_vectors);
-    KN_NEW_ALIGNED(sub->without, n * n_vectors);
-    KN_NEW_ALIGNED(sub->tail, n * n_vectors);
-    KN_NEW_ALIGNED(sub->pattern, (KN_SUB_GROUPS + 1) * n_vectors);
-    KN_NEW(sub->without_price, n);
-    KN_NEW(sub->joined_price, n);
-    KN_NEW(sub->outside_price, n);
-    KN_NEW(sub->home, n);
-    KN_NEW(sub->home_known, n);
-    for (int g = 0; g <= KN_SUB_GROUPS; g++) KN_NEW(sub->members[g], n);
-    KN_NEW(sub->left, n);
-    KN_NEW(sub->matches, n);
-    KN_NEW(sub->taken, n);
-    KN_NEW(sub->bits, 2 * n_equal * KN_SUB_SEED_WORDS);
-    KN_NEW(sub->order, n_equal);
-    KN_NEW(sub->key, n_equal);
+    KN_NEW(site->home_class, n_homes);
+    KN_NEW(site->home_lane, n_vectors * KN_LANES);
+    KN_NEW_ALIGNED(site->home_centre, (n_homes + KN_CHUNK) * n_vectors * KN_LANES);
+    KN_NEW(site->record, n);
+    KN_NEW_ALIGNED(site->lanes, n * n_vectors);
+    KN_NEW_ALIGNED(site->without, n * n_vectors);
+    KN_NEW_ALIGNED(site->tail, n * n_vectors);
+    KN_NEW_ALIGNED(site->pattern, (KN_SITE_GROUPS + 1) * n_vectors);
+    KN_NEW(site->without_price, n);
+    KN_NEW(site->joined_price, n);
+    KN_NEW(site->outside_price, n);
+    KN_NEW(site->home, n);
+    KN_NEW(site->home_known, n);
+    for (int g = 0; g <= KN_SITE_GROUPS; g++) KN_NEW(site->members[g], n);
+    KN_NEW(site->left, n);
+    KN_NEW(site->matches, n);
+    KN_NEW(site->taken, n);
+    KN_NEW(site->bits, 2 * n_equal * KN_SITE_SEED_WORDS);
+    KN_NEW(site->order, n_equal);
+    KN_NEW(site->key, n_equal);
 done:
     return status;
 }
@@ -113,7 +114,7 @@ static uint32_t vectors(uint32_t n_lanes) { return (n_lanes + KN_LANES - 1) / KN
 static kn_status class_memory(kn_cluster_block *block, uint32_t n_lanes, kn_error *err)
 {
     kn_status status = KN_OK;
-    size_t n = block->record_capacity, capacity = block->class_capacity = (uint32_t)(n + KN_SUB_GROUPS);
+    size_t n = block->record_capacity, capacity = block->class_capacity = (uint32_t)(n + KN_SITE_GROUPS);
     size_t n_padded = (capacity + 2 * KN_CHUNK) / KN_CHUNK * KN_CHUNK;
     KN_NEW(block->classes, n_padded);
     KN_NEW_ALIGNED(block->centre, n_padded * n_lanes);
@@ -180,8 +181,8 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
         KN_NEW(block->value_counts, most_sensitive_values(problem->tuples));
     }
     KN_TRY(class_memory(block, n_lanes, err));
-    KN_TRY(sub_new(&block->sub, n < KN_SUB_RECORDS ? n : KN_SUB_RECORDS, n_vectors, problem->n_equal,
-                   n < KN_SUB_HOMES ? n : KN_SUB_HOMES, err));
+    KN_TRY(site_new(&block->site, n < KN_SITE_RECORDS ? n : KN_SITE_RECORDS, n_vectors, problem->n_equal,
+                    n < KN_SITE_HOMES ? n : KN_SITE_HOMES, err));
     *out = block;
     block = NULL;
 done:

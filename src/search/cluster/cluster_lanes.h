@@ -12,13 +12,6 @@
 #include <immintrin.h>
 #endif
 
-/* Every function that passes vectors by value is inlined, so no calling convention is at stake. */
-#pragma GCC diagnostic ignored "-Wpsabi"
-
-#define KN_INLINE static inline __attribute__((always_inline))
-
-typedef int16_t kn_lanes_signed __attribute__((vector_size(32), aligned(32)));
-
 KN_INLINE const kn_lanes *record_lanes(const kn_cluster_block *block, uint32_t record)
 {
     return block->lanes + (size_t)record * block->n_vectors;

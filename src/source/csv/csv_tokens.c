@@ -5,6 +5,7 @@
  *
  * Splitting a text at record ends visits only its quotes, so that blocks can be cut before anybody has parsed them. */
 #include "source/csv/csv_tokens.h"
+#include "base/lanes.h"
 
 #include <assert.h>
 #include <string.h>
@@ -12,8 +13,6 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
-
-#define INLINE static inline __attribute__((always_inline))
 
 static inline bool is_blank(char c) { return c == ' ' || c == '\t'; }
 static inline bool is_line_end(char c) { return c == '\n' || c == '\r'; }
@@ -25,10 +24,10 @@ static inline bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 #define HIGH_BITS       EACH_BYTE(0x80)
 
 /* The high bit of every zero byte, exact up to the lowest one. */
-INLINE uint64_t zero_bytes(uint64_t word) { return (word - EACH_BYTE(1)) & ~word & HIGH_BITS; }
+KN_INLINE uint64_t zero_bytes(uint64_t word) { return (word - EACH_BYTE(1)) & ~word & HIGH_BITS; }
 
 /* Little endian, so that the first byte is the lowest. */
-INLINE uint64_t load_word(const char *text)
+KN_INLINE uint64_t load_word(const char *text)
 {
     uint64_t word;
     memcpy(&word, text, 8);
@@ -43,13 +42,13 @@ INLINE uint64_t load_word(const char *text)
 typedef uint64_t (*mask_fn)(const char *text, char delimiter);
 
 /* Exact for every byte: bytes are compared with their high bits taken out of the carries. */
-INLINE uint64_t equal_bytes(uint64_t word, char byte)
+KN_INLINE uint64_t equal_bytes(uint64_t word, char byte)
 {
     uint64_t difference = word ^ EACH_BYTE(byte);
     return ~(((difference & ~HIGH_BITS) + ~HIGH_BITS) | difference) & HIGH_BITS;
 }
 
-INLINE uint64_t mask_scalar(const char *text, char delimiter)
+KN_INLINE uint64_t mask_scalar(const char *text, char delimiter)
 {
     uint64_t mask = 0;
     for (int i = 0; i < 8; i++) {
@@ -60,7 +59,7 @@ INLINE uint64_t mask_scalar(const char *text, char delimiter)
     return mask;
 }
 
-INLINE uint64_t quotes_scalar(const char *text)
+KN_INLINE uint64_t quotes_scalar(const char *text)
 {
     uint64_t mask = 0;
     for (int i = 0; i < 8; i++)
@@ -69,7 +68,7 @@ INLINE uint64_t quotes_scalar(const char *text)
 }
 
 #if defined(__x86_64__)
-INLINE uint64_t mask_sse2(const char *text, char delimiter)
+KN_INLINE uint64_t mask_sse2(const char *text, char delimiter)
 {
     uint64_t mask = 0;
     const __m128i delimiters = _mm_set1_epi8(delimiter), lf = _mm_set1_epi8('\n'), cr = _mm_set1_epi8('\r');
@@ -82,7 +81,7 @@ INLINE uint64_t mask_sse2(const char *text, char delimiter)
     return mask;
 }
 
-INLINE uint64_t quotes_sse2(const char *text)
+KN_INLINE uint64_t quotes_sse2(const char *text)
 {
     uint64_t mask = 0;
     const __m128i quotes = _mm_set1_epi8('"');
@@ -93,7 +92,7 @@ INLINE uint64_t quotes_sse2(const char *text)
     return mask;
 }
 
-__attribute__((target("avx2,bmi"))) INLINE uint64_t mask_avx2(const char *text, char delimiter)
+__attribute__((target("avx2,bmi"))) KN_INLINE uint64_t mask_avx2(const char *text, char delimiter)
 {
     uint64_t mask = 0;
     const __m256i delimiters = _mm256_set1_epi8(delimiter), lf = _mm256_set1_epi8('\n'), cr = _mm256_set1_epi8('\r');
@@ -108,7 +107,7 @@ __attribute__((target("avx2,bmi"))) INLINE uint64_t mask_avx2(const char *text, 
 }
 #endif
 
-INLINE uint64_t quotes_of(const char *text, kn_csv_kernel kernel)
+KN_INLINE uint64_t quotes_of(const char *text, kn_csv_kernel kernel)
 {
 #if defined(__x86_64__)
     if (kernel != KN_CSV_SCALAR) return quotes_sse2(text);
@@ -119,8 +118,7 @@ INLINE uint64_t quotes_of(const char *text, kn_csv_kernel kernel)
 kn_csv_kernel kn_csv_best_kernel(void)
 {
 #if defined(__x86_64__)
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") ? KN_CSV_AVX2 : KN_CSV_SSE2;
+    return kn_has_avx2() ? KN_CSV_AVX2 : KN_CSV_SSE2;
 #else
     return KN_CSV_SCALAR;
 #endif
@@ -169,7 +167,7 @@ static void trim_cell(kn_cell_texts texts, kn_text_cell *cell)
 
 /* Where a quoted cell that starts at `at` has its quote; NO_QUOTE when the cell is not quoted. */
 #define NO_QUOTE SIZE_MAX
-INLINE size_t opening_quote(const char *text, size_t at, const kn_csv_dialect *dialect)
+KN_INLINE size_t opening_quote(const char *text, size_t at, const kn_csv_dialect *dialect)
 {
     if (__builtin_expect(dialect->trim, 0))
         while (is_blank(text[at]) && text[at] != dialect->delimiter) at++;
@@ -250,7 +248,8 @@ static void refuse_short_record(kn_csv_walk *walk, size_t start, size_t end, uin
 
 /* Longer than a screen: the hot loop of reading. `mask` holds the delimiters and line ends of the 64 bytes at `window`
  * that are not behind the walk yet. */
-INLINE uint32_t walk_rows(kn_csv_walk *walk, kn_text_cell *cells, uint32_t *lines, uint32_t max_rows, mask_fn mask_of)
+KN_INLINE uint32_t walk_rows(kn_csv_walk *walk, kn_text_cell *cells, uint32_t *lines, uint32_t max_rows,
+                             mask_fn mask_of)
 {
     const char *text = walk->text;
     const kn_csv_dialect dialect = walk->dialect;

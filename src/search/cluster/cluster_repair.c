@@ -1,11 +1,7 @@
 /* Repair: make every class hold. The smallest class first: its records go one by one where they cost least, or it is
  * merged with the class that makes the cheapest union, whichever is cheaper. Ends because every step leaves one
- * class less; at the worst one class is left. Where another state is at hand it may give up.
- * Part of the engine (cluster_engine.h). */
-#ifndef KN_SEARCH_CLUSTER_CLUSTER_REPAIR_H
-#define KN_SEARCH_CLUSTER_CLUSTER_REPAIR_H
-
-#include "search/cluster/cluster_anneal.h"
+ * class less; at the worst one class is left. Where another state is at hand it may give up. */
+#include "search/cluster/cluster_classes.h"
 
 /* What it costs to send the records of h elsewhere, each on its own; block->targets gets their classes. */
 static int64_t cost_of_dissolving(kn_cluster_block *block, uint32_t h)
@@ -14,7 +10,7 @@ static int64_t cost_of_dissolving(kn_cluster_block *block, uint32_t h)
     int64_t cost = -(int64_t) class->size * class->price;
     for (int32_t x = 0; x < class->size; x++) {
         scan_result best = {INT64_MAX / 4, KN_NONE};
-        scan_for_best(block, class_members(block, h)[x], h, &best);
+        kn_class_find_best(block, class_members(block, h)[x], h, &best);
         if (best.class_index == KN_NONE) return INT64_MAX / 4;
         block->targets[x] = best.class_index;
         cost += best.least;
@@ -60,8 +56,8 @@ static void merge_classes(kn_cluster_block *block, uint32_t from, uint32_t into)
     memcpy(block->scratch, class_members(block, from), n * sizeof *block->scratch);
     block->classes[from].size = block->classes[from].persons = 0;
     for (uint32_t x = 0; x < n; x++) class_add(block, into, block->scratch[x]);
-    class_refresh(block, into);
-    class_refresh(block, from);
+    kn_class_refresh(block, into);
+    kn_class_refresh(block, from);
 }
 
 /* True when the union of the two would hold. */
@@ -100,8 +96,8 @@ static bool remove_small_class(kn_cluster_block *block, uint32_t h)
     }
     memcpy(block->scratch, class_members(block, h), n * sizeof *block->scratch);
     block->classes[h].size = block->classes[h].persons = 0;
-    for (uint32_t x = 0; x < n; x++) class_take(block, block->targets[x], block->scratch[x]);
-    class_refresh(block, h);
+    for (uint32_t x = 0; x < n; x++) kn_class_take(block, block->targets[x], block->scratch[x]);
+    kn_class_refresh(block, h);
     return true;
 }
 
@@ -126,27 +122,25 @@ static void repair_sizes(kn_cluster_block *block, bool may_give_up)
 static void repair_models(kn_cluster_block *block, bool may_give_up)
 {
     for (uint32_t h = 0; h < block->n_classes && block->n_classes > 1;) {
-        if (class_is_good(block, h)) {
+        if (kn_class_is_good(block, h)) {
             h++;
             continue;
         }
         if (may_give_up && engine_should_stop(block, 0)) return;
         uint32_t grown = merge_with_a_partner(block, h);
         if (grown == KN_NONE) return;
-        class_delete(block, h); /* the last class now stands here */
+        kn_class_delete(block, h); /* the last class now stands here */
         if (grown < h) h = grown;
     }
 }
 
-static void repair(kn_cluster_block *block, const kn_cluster_job *job)
+void kn_cluster_repair(kn_cluster_block *block, const kn_cluster_job *job)
 {
     block->penalty = 1;
     kn_cluster_noise(block, 0);
     for (uint32_t h = 0; h < block->n_classes; h++) class_set_gate(block, h);
     repair_sizes(block, job->may_give_up);
-    classes_drop_empty(block);
+    kn_classes_drop_empty(block);
     repair_models(block, job->may_give_up);
-    if (block->problem->counts_only) classes_split(block);
+    if (block->problem->counts_only) kn_classes_split(block);
 }
-
-#endif

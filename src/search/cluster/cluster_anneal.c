@@ -2,17 +2,9 @@
  *
  * With noise T * ln(-ln u) per candidate (negated Gumbel) the least sum is a draw from the Boltzmann distribution
  * over all classes of the block at temperature T ("heat bath"), so one scan gives one fair move. Classes below k
- * persons pay a linear penalty. A scan looks at every class of the block: about nl vector steps per 16 classes; the
- * gate leaves a handful for which the exact sum is worked out. Part of the engine (cluster_engine.h). */
-#ifndef KN_SEARCH_CLUSTER_CLUSTER_ANNEAL_H
-#define KN_SEARCH_CLUSTER_CLUSTER_ANNEAL_H
-
+ * persons pay a linear penalty. A scan looks at every class of the block: about n_lanes vector steps per 16 classes;
+ * the gate (cluster_classes.h) leaves a handful for which the exact sum is worked out. */
 #include "search/cluster/cluster_classes.h"
-
-typedef struct scan_result {
-    int64_t least; /* in: only what is below counts */
-    uint32_t class_index;
-} scan_result;
 
 KN_INLINE int64_t joining_costs(const kn_cluster_block *block, uint32_t h, int32_t price, int32_t n_persons)
 {
@@ -36,8 +28,7 @@ KN_INLINE uint32_t scan_gate(const kn_cluster_block *block, uint32_t first, cons
     return lanes_not_above(&cost, &most);
 }
 
-/* The class that the record joins at the least cost below result->least, other than `self`; noise included. */
-static void scan_for_best(kn_cluster_block *block, uint32_t record, uint32_t self, scan_result *result)
+void kn_class_find_best(kn_cluster_block *block, uint32_t record, uint32_t self, scan_result *result)
 {
     uint32_t offset = (uint32_t)kn_rng_next(&block->rng) & block->noise_mask;
     int32_t n_persons = block->person[record], base = block->base[record];
@@ -71,36 +62,29 @@ static void anneal_step(kn_cluster_block *block, uint32_t record)
     int64_t gain = (int64_t) class->size * class->price + missing_persons_penalty(block, class->persons, class->size);
     if (class->size > 1) {
         uint32_t witness = class_members(block, from)[class_members(block, from)[0] == record];
-        block->work += class_join_without(block, from, record, block->pattern_b) / JOINS_PER_LOOK;
+        block->work += kn_class_join_without(block, from, record, block->pattern_b) / JOINS_PER_LOOK;
         int32_t n_persons = class->persons - block->person[record];
         gain -= (int64_t)(class->size - 1) * lanes_price(block, block->pattern_b, witness) +
                 missing_persons_penalty(block, n_persons, class->size - 1);
     }
     gain += block->noise[kn_rng_next(&block->rng) & block->noise_mask];
     scan_result best = {gain, KN_NONE};
-    scan_for_best(block, record, from, &best);
+    kn_class_find_best(block, record, from, &best);
     if (best.class_index == KN_NONE) return;
     class_remove(block, record);
     if (class->size > 0) {
         class_put_pattern(block, from, block->pattern_b, class_members(block, from)[0]);
         class_set_gate(block, from);
     } else {
-        class_refresh(block, from);
+        kn_class_refresh(block, from);
     }
-    class_take(block, best.class_index, record);
+    kn_class_take(block, best.class_index, record);
 }
 
-KN_INLINE bool engine_should_stop(kn_cluster_block *block, uint64_t step)
-{
-    if (step % 256 == 0) kn_cluster_poll(block);
-    return atomic_load_explicit(block->stop, memory_order_relaxed);
-}
-
-/* Temperature falls geometrically, the penalty rises linearly. Greedy sweeps take the records in turn. */
-static void anneal(kn_cluster_block *block, const kn_cluster_job *job)
+void kn_cluster_anneal(kn_cluster_block *block, const kn_cluster_job *job)
 {
     uint32_t n = block->n_records;
-    classes_split(block);
+    kn_classes_split(block);
     for (uint32_t sweep = 0; sweep < job->n_sweeps && !atomic_load(block->stop); sweep++) {
         double part = job->n_sweeps > 1 ? (double)sweep / (job->n_sweeps - 1) : 0;
         kn_cluster_cool(block, job, part);
@@ -109,9 +93,7 @@ static void anneal(kn_cluster_block *block, const kn_cluster_job *job)
             uint32_t record = job->op == KN_CLUSTER_GREEDY ? x : kn_rng_below(&block->rng, n);
             if (block->class_of[record] != KN_NONE) anneal_step(block, record);
         }
-        classes_drop_empty(block);
-        classes_split(block);
+        kn_classes_drop_empty(block);
+        kn_classes_split(block);
     }
 }
-
-#endif

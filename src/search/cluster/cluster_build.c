@@ -1,0 +1,202 @@
+/* Building groups from a site's records: a random record, with its best pattern (cluster_seed.c) or alone, then what
+ * raises the price least until the group holds; the next group from what is left, and the leftovers where they cost
+ * least. Much of it is left to dice: not doing the same every time is what matters. */
+#include "search/cluster/cluster_site.h"
+
+#include <assert.h>
+
+/* Each of these happens once in so many times. */
+enum {
+    TAKE_ALL_FREE = 8,   /* a group takes whatever it can have for nothing */
+    TAKE_ANY_RECORD = 8, /* under models that look at sensitive values */
+    ALL_GUESTS = 4       /* no more groups: the rest becomes guests where it can */
+};
+
+/* What each record left would make of the group's price, into joined_price; returns the place of the least, the first
+ * of them from a random place on. Prices only rise while a group grows (`monotone`), so the last known one is a lower
+ * bound, and most records need no second look. */
+static uint32_t price_left(kn_cluster_block *block, uint32_t g, uint32_t n_left, uint32_t from, int32_t spread)
+{
+    kn_cluster_site *site = &block->site;
+    bool monotone = block->problem->monotone;
+    int32_t least = INT32_MAX;
+    uint32_t best = from;
+    for (uint32_t step = 0, y = from; step < n_left; step++, y = y + 1 == n_left ? 0 : y + 1) {
+        uint32_t x = site->left[y];
+        if (monotone && site->joined_price[x] >= least) continue;
+        int32_t price = price_joined(block, site_pattern(block, g), x);
+        if (spread > 0) price += spread * (int32_t)kn_cluster_counted_like(block, site->record[x]);
+        site->joined_price[x] = price;
+        if (price >= least) continue;
+        least = price;
+        best = y;
+    }
+    return best;
+}
+
+/* Takes records that leave the group's price as it is, up to k persons or (`all`) every one of them. */
+static void take_free(kn_cluster_block *block, uint32_t g, uint32_t *n_left, uint32_t from, bool all)
+{
+    kn_cluster_site *site = &block->site;
+    uint32_t n = *n_left, n_kept = 0;
+    int32_t price = site->price[g], k = (int32_t)block->problem->k;
+    for (uint32_t step = 0, y = from; step < n; step++, y = y + 1 == n ? 0 : y + 1) {
+        uint32_t x = site->left[y];
+        if (site->joined_price[x] > price || !(all || site->persons[g] < k)) continue;
+        site->joined_price[x] = price_joined(block, site_pattern(block, g), x);
+        if (site->joined_price[x] > price) continue;
+        kn_site_group_add(block, g, x);
+        site->left[y] = KN_NONE;
+    }
+    for (uint32_t y = 0; y < n; y++)
+        if (site->left[y] != KN_NONE) site->left[n_kept++] = site->left[y];
+    *n_left = n_kept;
+}
+
+/* What raises the price least until the group holds or no record is left; now and then also all that the group can
+ * have for nothing. Under models that look at sensitive values, `spread` sets a price on values that the group has,
+ * and sometimes any record is taken. */
+static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, int32_t spread)
+{
+    kn_cluster_site *site = &block->site;
+    bool counts_only = block->problem->counts_only, all = kn_rng_next(&block->rng) % TAKE_ALL_FREE == 0, holds;
+    for (uint32_t y = 0; y < *n_left; y++) site->joined_price[site->left[y]] = INT32_MIN;
+    kn_site_group_count(block, g);
+    while (*n_left > 0 && (!(holds = kn_site_group_counted_holds(block, g)) || all)) {
+        uint32_t from = kn_rng_below(&block->rng, *n_left), best = from;
+        if (holds || counts_only || kn_rng_below(&block->rng, TAKE_ANY_RECORD) > 0) {
+            best = price_left(block, g, *n_left, from, spread);
+            bool is_free = site->joined_price[site->left[best]] <= site->price[g];
+            if (holds && !is_free) return;
+            if (is_free && counts_only) {
+                take_free(block, g, n_left, from, all);
+                continue;
+            }
+        }
+        kn_site_group_add(block, g, site->left[best]);
+        if (!counts_only) kn_cluster_count_one(block, site->record[site->left[best]]);
+        site->left[best] = site->left[--*n_left];
+    }
+    assert(counts_only ||
+           kn_site_group_counted_holds(block, g) == kn_site_group_holds(block, g)); /* which counts anew */
+}
+
+/* Records left over go where they cost least: into a group, or outside, donors always and others while there is room.
+ */
+static void place_leftovers(kn_cluster_block *block, uint32_t n_left, uint32_t max_suppressed)
+{
+    kn_cluster_site *site = &block->site;
+    while (n_left > 0) {
+        uint32_t x = site->left[--n_left], best = 0;
+        int64_t least = INT64_MAX;
+        for (uint32_t g = 0; g < site->n_groups; g++) {
+            int64_t cost = (int64_t)(site->size[g] + 1) * price_joined(block, site_pattern(block, g), x) -
+                           (int64_t)site->size[g] * site->price[g];
+            if (cost >= least) continue;
+            least = cost;
+            best = g;
+        }
+        bool outside = kn_site_may_go_outside(block, x, max_suppressed) && least > site->outside_price[x];
+        kn_site_group_add(block, outside ? OUTSIDE : best, x);
+    }
+}
+
+void kn_site_start(kn_cluster_block *block)
+{
+    kn_cluster_site *site = &block->site;
+    site->n_groups = 0;
+    site->size[OUTSIDE] = 0;
+    site->n_suppressed = 0;
+    site->outside_total = 0;
+    for (uint32_t x = site->first_donor; x < site->n; x++) site->outside_total += site->outside_price[x];
+}
+
+/* Groups are for records that have no class to stay in. Now and then they all become guests instead; fewer than k of
+ * them get one more group, with donors, as often as they come near to k. */
+static bool wants_group(kn_cluster_block *block, uint32_t n_left)
+{
+    const kn_cluster_site *site = &block->site;
+    uint32_t n_persons = 0, n_homeless = 0;
+    for (uint32_t y = 0; y < n_left; y++) {
+        if (site->left[y] >= site->first_donor) continue;
+        n_persons += site_person(block, site->left[y]);
+        n_homeless++;
+    }
+    if (n_persons >= block->problem->k) {
+        if (site->n_groups == 0 || kn_rng_below(&block->rng, ALL_GUESTS) > 0) return true;
+        for (uint32_t y = 0; y < n_left; y++)
+            if (kn_site_home(block, site->left[y]) == KN_NONE) return true;
+        return false;
+    }
+    return n_homeless > 0 && site->first_donor < site->n && kn_rng_below(&block->rng, block->problem->k) < n_persons;
+}
+
+bool kn_site_build(kn_cluster_block *block, uint32_t max_suppressed, int64_t most)
+{
+    kn_cluster_site *site = &block->site;
+    const kn_cluster_problem *problem = block->problem;
+    uint32_t n_left = site->n, n_persons = 0;
+    bool by_seed = (n_left + 63) / 64 <= KN_SITE_SEED_WORDS && toss_coin(block) &&
+                   (problem->n_ranges + problem->n_sets == 0 || toss_coin(block));
+    kn_site_start(block);
+    for (uint32_t x = 0; x < site->n; x++) {
+        site->left[x] = x;
+        n_persons += site_person(block, x);
+    }
+    int32_t spread = 0;
+    if (!problem->counts_only && problem->tuples->n_sensitive > 0 && toss_coin(block))
+        spread = problem->root_units / (int32_t)problem->tuples->n_qis;
+    while (n_persons >= problem->k && site->n_groups < KN_SITE_GROUPS && wants_group(block, n_left)) {
+        uint32_t place = kn_rng_below(&block->rng, n_left), g = site->n_groups;
+        while (site->left[place] >= site->first_donor) place = place + 1 == n_left ? 0 : place + 1;
+        if (by_seed) {
+            kn_site_seed_group(block, place, &n_left);
+        } else {
+            kn_site_group_new(block, site->left[place]);
+            site->left[place] = site->left[--n_left];
+        }
+        grow_group(block, g, &n_left, spread);
+        n_persons -= (uint32_t)site->persons[g];
+        if (site_total(block) > most) return false;
+    }
+    if (site->n_groups == 0) return false;
+    place_leftovers(block, n_left, max_suppressed);
+    return true;
+}
+
+bool kn_site_mend(kn_cluster_block *block)
+{
+    kn_cluster_site *site = &block->site;
+    for (uint32_t g = 0; g < site->n_groups;) {
+        if (kn_site_group_holds(block, g)) {
+            g++;
+            continue;
+        }
+        int64_t least = INT64_MAX;
+        uint32_t best = KN_NONE;
+        for (uint32_t b = 0; b < site->n_groups; b++) {
+            if (b == g) continue;
+            lanes_join(block, block->pattern_a, site_pattern(block, g), site_pattern(block, b));
+            int64_t cost =
+                (int64_t)(site->size[g] + site->size[b]) * site_price(block, block->pattern_a, site->members[g][0]) -
+                (int64_t)site->size[b] * site->price[b];
+            if (cost >= least) continue;
+            least = cost;
+            best = b;
+        }
+        if (best == KN_NONE) return false;
+        for (int32_t x = 0; x < site->size[g]; x++) kn_site_group_add(block, best, site->members[g][x]);
+        uint32_t last = --site->n_groups;
+        if (g != last) {
+            uint32_t *emptied = site->members[g];
+            site->members[g] = site->members[last];
+            site->members[last] = emptied;
+            site->size[g] = site->size[last];
+            site->persons[g] = site->persons[last];
+            site->price[g] = site->price[last];
+            lanes_copy(block, site_pattern(block, g), site_pattern(block, last));
+        }
+        if (best < g) g = best;
+    }
+    return true;
+}
