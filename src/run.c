@@ -26,7 +26,7 @@
 
 typedef struct run {
     kn_input *input;
-    const kn_settings *settings;
+    const kn_request *request;
     const kn_algorithm *algorithm;
     const char *algorithm_params, *why;
     kn_args args;
@@ -54,12 +54,11 @@ static kn_status prepare_task(run *r, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = r->input;
-    double limit_seconds = kn_settings_number(r->settings, "time-limit", 0);
-    double memory_bytes = kn_settings_number(r->settings, "memory", 0);
+    const kn_request *request = r->request;
     status = kn_args_parse(&r->args, r->algorithm->name, r->algorithm->params, r->algorithm->n_params,
                            r->algorithm_params, err);
     KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "algorithm")));
-    r->trace.explain = kn_settings_flag(r->settings, "explain");
+    r->trace.explain = request->explain;
     size_t used_bytes = kn_memory_used();
     r->task = (kn_task){
         .tuples = input->tuples,
@@ -67,14 +66,14 @@ static kn_status prepare_task(run *r, kn_error *err)
         .objective = input->objective,
         .args = &r->args,
         .max_suppressed = input->max_suppressed,
-        .seed = (uint64_t)kn_settings_number(r->settings, "seed", 1),
-        .effort = (uint64_t)kn_settings_number(r->settings, "effort", 0),
-        .memory_bytes = memory_bytes > (double)used_bytes ? (size_t)memory_bytes - used_bytes : 0,
+        .seed = request->seed,
+        .effort = request->effort,
+        .memory_bytes = request->memory > used_bytes ? request->memory - used_bytes : 0,
         .pool = input->pool,
         .ticker = &input->ticker,
         .trace = &r->trace,
     };
-    if (limit_seconds > 0) input->ticker.search_deadline = kn_seconds_now() + limit_seconds;
+    if (request->time_limit > 0) input->ticker.search_deadline = kn_seconds_now() + request->time_limit;
     KN_TRY(kn_error_about(err, kn_algorithm_fits(r->algorithm, &r->task, err), KN_PLACE(.option = "algorithm")));
 done:
     return status;
@@ -96,21 +95,18 @@ static kn_status write_release(uint32_t **order, uint32_t *n_written, run *r, kn
 {
     kn_status status = KN_OK;
     kn_input *input = r->input;
-    const char *order_text = kn_settings_text(r->settings, "order");
-    bool keep_order = order_text != NULL && strcmp(order_text, "input") == 0;
-    bool guard_formulas = kn_settings_flag(r->settings, "guard-formulas");
-    kn_row_order row_order = keep_order ? KN_ORDER_INPUT : KN_ORDER_SORTED;
-    if (keep_order)
+    const kn_request *request = r->request;
+    if (request->order == KN_ORDER_INPUT)
         kn_buffer_text(&input->warnings,
                        "--order input: the rows stand as in the input, and that order may tell who is who\n");
     r->output = kn_targets_output(input->targets, "output");
     if (r->output == NULL) {
         const char *null_text = input->csv.n_null_values > 0 ? input->csv.null_values[0] : "";
-        KN_TRY(kn_release_arrays(&r->batches, order, n_written, r->release, null_text, row_order, guard_formulas,
-                                 input->pool, &input->ticker, err));
+        KN_TRY(kn_release_arrays(&r->batches, order, n_written, r->release, null_text, request->order,
+                                 request->guard_formulas, input->pool, &input->ticker, err));
     } else {
-        KN_TRY(kn_release_write(order, n_written, r->output, r->release, &input->form, row_order, guard_formulas,
-                                input->pool, &input->ticker, err));
+        KN_TRY(kn_release_write(order, n_written, r->output, r->release, &input->form, request->order,
+                                request->guard_formulas, input->pool, &input->ticker, err));
         KN_TRY(kn_output_flush(r->output, err));
     }
 done:
@@ -122,7 +118,7 @@ static kn_status write_and_verify(run *r, kn_error *err)
     kn_status status = KN_OK;
     kn_input *input = r->input;
     uint32_t *order = NULL, n_written;
-    const char *target = kn_settings_text(r->settings, "output");
+    const char *target = r->request->output;
     KN_TRY(write_release(&order, &n_written, r, err));
     kn_written written = {.path = r->output != NULL ? kn_output_path(r->output) : NULL,
                           .batches = r->batches,
@@ -132,8 +128,8 @@ static kn_status write_and_verify(run *r, kn_error *err)
                           .order = order,
                           .n_order = n_written};
     end_stage(r, &r->facts.seconds.write);
-    if (r->settings->after_write != NULL)
-        r->settings->after_write(r->settings->after_write_user, written.path, written.batches);
+    if (r->request->after_write != NULL)
+        r->request->after_write(r->request->after_write_user, written.path, written.batches);
 
     KN_TRY(kn_recheck(&r->verdict, input, &written, err));
     KN_TRY(kn_verdict_status(r->verdict, err));
@@ -147,7 +143,7 @@ static kn_status gather_facts(run *r, kn_error *err)
 {
     kn_facts *f = &r->facts;
     f->data_name = r->input->table->source;
-    f->output_name = kn_settings_text(r->settings, "output");
+    f->output_name = r->request->output;
     f->table = r->input->table;
     f->tuples = r->input->tuples;
     f->release = r->release;
@@ -184,21 +180,21 @@ static void clean_up(run *r)
     kn_input_free(r->input);
 }
 
-kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
-    run r = {.settings = settings, .began = kn_seconds_now()};
+    run r = {.request = request, .began = kn_seconds_now()};
     kn_seconds *seconds = &r.facts.seconds;
     kn_result *result = NULL;
     char *report = NULL, *schema = NULL;
     r.mark = r.began;
     *out = NULL;
-    KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, NULL, err));
-    KN_TRY(kn_input_new(&r.input, settings, KN_OUTPUT_RELEASE, err));
-    KN_TRY(kn_input_read(r.input, "data", KN_COLUMNS_OF_DATA, err));
+    KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, request, NULL, err));
+    KN_TRY(kn_input_new(&r.input, request, KN_OUTPUT_RELEASE, err));
+    KN_TRY(kn_input_read(r.input, request->data, KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_copies_check(r.input, err));
     end_stage(&r, &seconds->read);
-    KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, settings, r.input->table, err));
+    KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, request, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, kn_algorithm_has_levels(r.algorithm), err));
     KN_TRY(kn_input_goals(r.input, err));
     KN_TRY(prepare_task(&r, err));
@@ -212,7 +208,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_settings *settings, kn_erro
     r.facts.peak_bytes = kn_memory_peak();
     end_stage(&r, &seconds->measure);
     KN_TRY(kn_run_report(&report, r.input, &r.facts, &r.task, r.output != NULL ? kn_output_path(r.output) : NULL, err));
-    KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, settings, err));
+    KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, request, err));
     r.facts.peak_bytes = kn_memory_peak();
     end_stage(&r, &seconds->report);
     KN_TRY(kn_result_new(&result, err));

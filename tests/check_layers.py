@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """A folder of src/ includes only those that the table `may_include` in meson.build gives it, and cli/ sees kanon.h
-only. Also: file names are unique, nothing outside cli/ prints or exits, and files are opened where somebody keeps track
+only. policy/ alone looks at settings; all others see a kn_request. Also: file names are unique, nothing outside cli/ prints or exits, and files are opened where somebody keeps track
 of them, so that no output can replace a file that was read."""
 import ast
 import pathlib
@@ -10,6 +10,7 @@ import sys
 root = pathlib.Path(__file__).resolve().parent.parent
 table = re.search(r"^may_include = (\{.*?^\})", (root / "meson.build").read_text(), re.S | re.M).group(1)
 may_include = ast.literal_eval(table)
+private_headers = ["policy/settings.h", "policy/yaml.h", "policy/options.def"]
 opens_files = ["files.c", "output_file.c", "sha256.c"]  # the last one reads the release that was just written
 
 
@@ -27,8 +28,13 @@ def failures_of(folder, name, text):
             yield f'{name}: #include "{included}" does not name its folder'
         elif target != folder and target not in may_include[folder]:
             yield f"{name}: {folder}/ may not include {included}"
+        elif target != folder and included in private_headers:
+            yield f"{name}: {included} is private to {target}/"
+    code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    if folder != "policy":
+        for word in re.findall(r"\bkn_settings?_(?:text|flag|number|find|nth|in_force)\b|\bsettings->items\b", code):
+            yield f"{name}: {word}: settings are read by policy/ alone; the others have fields of kn_request"
     if folder != "cli":
-        code = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
         for word in re.findall(r"\b(printf|puts|fputs|perror|exit|abort)\s*\(", code):
             yield f"{name}: {word}() belongs to cli/"
         if pathlib.Path(name).name not in opens_files and re.search(r"\b(f?open|openat|freopen|mmap)\s*\(", code):
@@ -52,6 +58,9 @@ assert list(failures_of("verify", "x.c", '#include "privacy/privacy.h"\n'))
 assert list(failures_of("report", "x.c", '#include "search/search.h"\n'))
 assert list(failures_of("cli", "x.c", '#include "run/input.h"\n'))
 assert list(failures_of("base", "x.c", "exit(1);"))
+assert list(failures_of("run", "x.c", '#include "policy/settings.h"\n'))
+assert list(failures_of("run", "x.c", 'seed = kn_settings_text(settings, "seed");'))
+assert not list(failures_of("policy", "x.c", '#include "policy/settings.h"\nkn_settings_text(settings, "seed");'))
 assert list(failures_of("nowhere", "x.c", ""))
 assert list(failures_of("hierarchy", "x.c", "int file = open(path, O_RDONLY);"))
 assert not list(failures_of("base", "files.c", "int file = open(path, O_RDONLY);"))

@@ -4,8 +4,10 @@
 #include "base/suggest.h"
 #include "policy/settings.h"
 #include "policy/yaml.h"
+#include "risk/risk.h"
 
 #include <libfyaml.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,6 +107,141 @@ static void a_flag_overrides_the_policy_before_and_after(void **state)
     assert_ok(kn_settings_set(settings, "model", "k-anonymity:k=3", err));
     assert_string_equal(kn_settings_text(settings, "measure"), "dm");
     assert_string_equal(kn_settings_nth(settings, "model", 0)->value, "k-anonymity:k=3");
+    kn_settings_free(settings);
+}
+
+static void a_policy_and_flags_become_fields(void **state)
+{
+    kn_settings *settings = NULL;
+    kn_request *request = NULL;
+    assert_ok(load(&settings, whole, err));
+    const char *const flags[][2] = {{"seed", "7"},
+                                    {"memory", "1.5M"},
+                                    {"delimiter", "tab"},
+                                    {"order", "input"},
+                                    {"language", "de"},
+                                    {"encoding", "utf-16"},
+                                    {"missing", "wildcard"},
+                                    {"population", ".25"},
+                                    {"algorithms", "datafly,mondrian"},
+                                    {"trim", "no"},
+                                    {"k", "3"},
+                                    {"k", "4"},
+                                    {"level", "zip=1..2"},
+                                    {"level", "age=..2"},
+                                    {"data", "table:people"}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        assert_ok(kn_settings_set(settings, flags[i][0], flags[i][1], err));
+    assert_ok(kn_request_new(&request, settings, err));
+    assert_string_equal(request->person, "patient_id");
+    assert_int_equal(request->unlisted, KN_UNLISTED_ERROR);
+    assert_int_equal(request->null.n, 3);
+    assert_string_equal(request->null.items[2], "a,b");
+    assert_true(request->no_header && !request->trim);
+    assert_true(request->max_suppressed.given && request->max_suppressed.is_percent);
+    assert_float_equal(request->max_suppressed.amount, 2, 0);
+    assert_int_equal(request->seed, 7);
+    assert_int_equal(request->memory, 3 << 19);
+    assert_int_equal(request->delimiter, '\t');
+    assert_int_equal(request->order, KN_ORDER_INPUT);
+    assert_int_equal(request->language, KN_LANGUAGE_DE);
+    assert_int_equal(request->encoding, KN_ENCODING_UTF16);
+    assert_int_equal(request->missing, KN_MISSING_WILDCARD);
+    assert_float_equal(request->population.fraction, .25, 0);
+    assert_null(request->population.file);
+    assert_int_equal(request->algorithms.n, 2);
+    assert_int_equal(request->models.n, 1); /* the last -k in place of the policy's */
+    assert_string_equal(request->models.items[0], "k-anonymity:k=4");
+    assert_int_equal(request->n_levels, 2);
+    assert_int_equal(request->n_hierarchies, 3);
+    assert_string_equal(request->data, "table:people");
+    for (size_t i = 0; i < request->n_listed; i++) assert_string_not_equal(request->listed[i]->option, "model");
+    kn_request_free(request);
+    kn_settings_free(settings);
+}
+
+static void what_nobody_set_has_its_default(void **state)
+{
+    kn_settings *settings = NULL;
+    kn_request *request = NULL;
+    assert_ok(kn_settings_new(&settings, err));
+    assert_ok(kn_request_new(&request, settings, err));
+    kn_request expected;
+    memset(&expected, 0, sizeof expected);
+    expected.settings = settings;
+    expected.tables = &settings->tables;
+    expected.unlisted = KN_UNLISTED_DROP;
+    expected.threshold = KN_RISK_THRESHOLD;
+    expected.algorithm = request->algorithm;
+    expected.measure = request->measure;
+    expected.seed = 1;
+    expected.models = request->models;
+    expected.listed = request->listed;
+    expected.policy_hash = settings->policy_hash;
+    assert_string_equal(request->algorithm, "auto");
+    assert_string_equal(request->measure, "lm");
+    assert_int_equal(request->models.n, 0);
+    assert_memory_equal(request, &expected, sizeof expected);
+    kn_request_free(request);
+    kn_settings_free(settings);
+}
+
+/* Every word of every choice is another value, and every number is refused on both sides of its bounds. */
+static void every_option_takes_what_it_says(void **state)
+{
+    size_t n, n_choices = 0, n_numbers = 0;
+    const kn_field *fields = kn_fields(&n);
+    for (const kn_field *field = fields; field < fields + n; field++) {
+        kn_settings *settings = NULL;
+        kn_request *request = NULL;
+        kn_error failure = {0};
+        char text[64], expected[40];
+        assert_ok(kn_settings_new(&settings, err));
+        unsigned index = 0;
+        for (const char *word = field->argument; field->kind == KN_FIELD_CHOICE; index++) {
+            snprintf(text, sizeof text, "%.*s", (int)strcspn(word, "|"), word);
+            assert_ok(kn_settings_set(settings, field->option, text, err));
+            assert_ok(kn_request_new(&request, settings, err));
+            assert_memory_equal((char *)request + field->offset, &index, sizeof index);
+            kn_request_free(request);
+            n_choices++;
+            if (*(word += strcspn(word, "|")) == '\0') break;
+            word++;
+        }
+        bool is_number = field->kind >= KN_FIELD_NUMBER && field->kind <= KN_FIELD_BYTES;
+        for (int side = -1; is_number && side <= 1; side += 2) {
+            double bound = side < 0 ? field->min : field->max;
+            snprintf(text, sizeof text, "%.17g", bound);
+            assert_ok(kn_settings_set(settings, field->option, text, err));
+            snprintf(text, sizeof text, "%.17g", bound + side * (bound == 0 ? 1 : fabs(bound) * 1e-3));
+            assert_int_equal(kn_settings_set(settings, field->option, text, &failure), KN_USAGE);
+            assert_string_equal(failure.option, field->option);
+            snprintf(expected, sizeof expected, "--%s: '", field->option);
+            assert_memory_equal(failure.message, expected, strlen(expected));
+            n_numbers++;
+        }
+        kn_settings_free(settings);
+    }
+    assert_true(n_choices >= 14 && n_numbers >= 12);
+}
+
+static void a_request_survives_a_lack_of_memory(void **state)
+{
+    kn_settings *settings = NULL;
+    kn_request *request = NULL;
+    kn_status status;
+    assert_ok(load(&settings, whole, err));
+    for (size_t n = 1; n < 1000; n++) {
+        kn_error failure = {0};
+        kn_memory_fail_at(n);
+        status = kn_request_new(&request, settings, &failure);
+        kn_memory_fail_at(0);
+        kn_request_free(request);
+        if (status == KN_OK) break;
+        assert_int_equal(status, KN_RESOURCES);
+        assert_null(request);
+    }
+    assert_int_equal(status, KN_OK);
     kn_settings_free(settings);
 }
 
@@ -655,6 +792,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_design_s_policy_becomes_settings),
         cmocka_unit_test(a_flag_overrides_the_policy_before_and_after),
+        cmocka_unit_test(a_policy_and_flags_become_fields),
+        cmocka_unit_test(what_nobody_set_has_its_default),
+        cmocka_unit_test(every_option_takes_what_it_says),
+        cmocka_unit_test(a_request_survives_a_lack_of_memory),
         cmocka_unit_test(scalars_are_not_guessed),
         cmocka_unit_test(what_the_schema_does_not_know_is_refused_with_its_place),
         cmocka_unit_test(a_value_that_makes_no_sense_is_refused_with_its_place_and_key),

@@ -465,13 +465,16 @@ static void a_percentage_of_rows_is_never_rounded_up(void **state)
         for (int tenths = 0; tenths <= 1000; tenths += 5) {
             char text[20];
             kn_settings *settings;
+            kn_request *request;
             kn_table table = {.n_rows = n_rows};
             snprintf(text, sizeof text, "%d.%d%%", tenths / 10, tenths % 10);
             assert_ok(kn_settings_new(&settings, err));
             assert_ok(kn_settings_set(settings, "max-suppressed", text, err));
-            kn_input input = {.settings = settings, .table = &table};
+            assert_ok(kn_request_new(&request, settings, err));
+            kn_input input = {.request = request, .table = &table};
             kn_input_suppression(&input);
             assert_int_equal(input.max_suppressed, (uint64_t)tenths * n_rows / 1000);
+            kn_request_free(request);
             kn_settings_free(settings);
         }
 }
@@ -1000,13 +1003,15 @@ static void outputs_take_their_places_in_order_and_the_release_last(void **state
     for (size_t i = 0; i < 4; i++) snprintf(paths[i], sizeof paths[i], "%s/%s", folder, order[i]);
     for (size_t failing = 0; failing < 4; failing++) {
         kn_settings *settings = NULL;
+        kn_request *request = NULL;
         kn_files *files = NULL;
         kn_targets *targets = NULL;
         kn_error failure = {0};
         assert_ok(kn_settings_new(&settings, err));
         for (size_t i = 0; i < 4; i++) assert_ok(kn_settings_set(settings, order[i], paths[i], err));
         assert_ok(kn_files_new(&files, NULL, err));
-        assert_ok(kn_targets_new(&targets, settings, files, true, err));
+        assert_ok(kn_request_new(&request, settings, err));
+        assert_ok(kn_targets_new(&targets, request, files, KN_OUTPUT_STDOUT, err));
         for (size_t i = 4; i-- > 0;) assert_ok(kn_targets_text(targets, order[i], "new", err));
         assert_int_equal(mkdir(paths[failing], 0700), 0);
         assert_int_equal(kn_targets_commit(targets, NULL, &failure), KN_INPUT);
@@ -1025,6 +1030,7 @@ static void outputs_take_their_places_in_order_and_the_release_last(void **state
         }
         kn_targets_free(targets);
         kn_files_free(files);
+        kn_request_free(request);
         kn_settings_free(settings);
     }
 }

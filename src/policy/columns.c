@@ -7,16 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-    const char *option;
-    kn_role role;
-} role_options[] = {
-    {"qi", KN_ROLE_QUASI},
-    {"sensitive", KN_ROLE_SENSITIVE},
-    {"identifier", KN_ROLE_IDENTIFIER},
-    {"insensitive", KN_ROLE_INSENSITIVE},
-};
-
 typedef struct header {
     const char *const *names;
     uint32_t n;
@@ -36,10 +26,9 @@ bool kn_settings_name_column(const kn_settings *settings, const char *name)
     const char *person = kn_settings_text(settings, "person");
     if (person != NULL && strcmp(person, name) == 0) return true;
     for (size_t i = 0; i < settings->items.n; i++)
-        for (size_t r = 0; r < sizeof role_options / sizeof *role_options; r++)
-            if (strcmp(settings->items.items[i].option, role_options[r].option) == 0 &&
-                kn_words_hold(settings->items.items[i].value, name))
-                return true;
+        if (settings->items.items[i].field->kind == KN_FIELD_ROLE &&
+            kn_words_hold(settings->items.items[i].value, name))
+            return true;
     return false;
 }
 
@@ -163,13 +152,9 @@ static kn_status serves_role(const kn_column_choice *choice, const kn_setting *s
 static kn_status set_details(kn_column_choice *choices, const kn_setting *const *given_by, const kn_settings *settings,
                              const header *head, bool flags, kn_error *err)
 {
-    static const char *const detail_options[] = {"type", "level", "hierarchy", "weight"};
     for (size_t i = 0; i < settings->items.n; i++) {
         const kn_setting *setting = &settings->items.items[i];
-        bool is_detail = false;
-        for (size_t d = 0; d < sizeof detail_options / sizeof *detail_options; d++)
-            is_detail |= strcmp(setting->option, detail_options[d]) == 0;
-        if (!is_detail || (setting->where == NULL) != flags) continue;
+        if (setting->field->kind != KN_FIELD_DETAIL || (setting->where == NULL) != flags) continue;
         /* A column name may hold '=': the longest name that fits counts. */
         uint32_t column = KN_NONE;
         const char *value = NULL;
@@ -237,11 +222,11 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     for (uint32_t i = 0; i < n_names; i++)
         choices[i] = (kn_column_choice){.role = KN_ROLE_DROPPED, .weight = 1, .max_level = KN_NONE};
 
-    for (size_t i = 0; i < settings->items.n; i++)
-        for (size_t r = 0; r < sizeof role_options / sizeof *role_options; r++)
-            if (strcmp(settings->items.items[i].option, role_options[r].option) == 0)
-                KN_TRY(set_roles(choices, given_by, &n_mentions, &head, role_options[r].role, &settings->items.items[i],
-                                 err));
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *setting = &settings->items.items[i];
+        if (setting->field->kind == KN_FIELD_ROLE)
+            KN_TRY(set_roles(choices, given_by, &n_mentions, &head, setting->field->role, setting, err));
+    }
     const kn_setting *person = kn_settings_find(settings, "person");
     if (person != NULL) {
         uint32_t column = find_name(&head, person->value, strlen(person->value));

@@ -1,6 +1,6 @@
 /* The policy file: YAML in, settings out.
  *
- * Every key of the schema below leads to options of options.c, so the policy and the flags speak one language and the
+ * Every key of the schema below leads to options of options.def, so the policy and the flags speak one language and the
  * later stages know nothing of YAML. Scalars are text until our own schema reads them: the country code NO stays NO,
  * 01234 keeps its zero. What the schema does not know is an error at its line and column, with the nearest known word.
  * yaml.c refuses what hides something: a policy is to be read from top to bottom by whoever signs for it. */

@@ -1,89 +1,8 @@
 /* The list of settings: adding, checking, looking up. */
 #include "policy/settings.h"
 
-#include "base/param.h"
-
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Arguments without a flag. */
-static const char *const bare_options[] = {"data", "release", "what"};
-/* Options whose value is a table. */
-static const char table_options[] = "data|release|original|attack|population";
-
-static const kn_option *find_option(const char *name)
-{
-    size_t n;
-    const kn_option *all = kn_options(&n);
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(all[i].name, name) == 0) return &all[i];
-    return NULL;
-}
-
-static bool is_bare_option(const char *name)
-{
-    for (size_t i = 0; i < sizeof bare_options / sizeof *bare_options; i++)
-        if (strcmp(bare_options[i], name) == 0) return true;
-    return false;
-}
-
-static bool is_one_of(const char *words, const char *value)
-{
-    size_t n_bytes = strlen(value);
-    for (const char *word = words;; word++) {
-        size_t n = strcspn(word, "|");
-        if (n == n_bytes && memcmp(word, value, n) == 0) return true;
-        word += n;
-        if (*word == '\0') return false;
-    }
-}
-
-/* An argument of the form "a|b|c" in lower case is a choice; the table says so itself. */
-static bool is_choice(const char *argument)
-{
-    return argument != NULL && strchr(argument, '|') != NULL &&
-           strspn(argument, "abcdefghijklmnopqrstuvwxyz0123456789-|") == strlen(argument);
-}
-
-/* Options that are numbers, with their bounds. -k is not among them: it may be a list, and its model checks it. */
-static const struct range {
-    const char *option;
-    double min, max;
-    bool whole;
-} ranges[] = {
-    {"threshold", 0, 1, false},    {"effort", 0, 1e18, true},
-    {"time-limit", 0, 1e9, false}, {"seed", 0, 9007199254740992.0, true},
-    {"threads", 1, 1024, true},    {"memory", 1 << 20, 1e15, false},
-};
-
-/* A number; for --memory with K, M, G or T behind it. */
-static bool read_number(double *out, const char *option, const char *text)
-{
-    const char *const units = "KMGT";
-    char digits[64];
-    size_t n = strlen(text);
-    const char *unit = n > 0 && strcmp(option, "memory") == 0 ? strchr(units, text[n - 1]) : NULL;
-    if (unit == NULL) return kn_param_number(out, text);
-    if (n > sizeof digits) return false;
-    memcpy(digits, text, n - 1);
-    digits[n - 1] = '\0';
-    bool is_number = kn_param_number(out, digits);
-    *out *= pow(1024, (double)(unit - units + 1));
-    return is_number;
-}
-
-static bool read_suppression(double *out, bool *is_percent, const char *text)
-{
-    char digits[64];
-    size_t n = strlen(text);
-    *is_percent = n > 0 && text[n - 1] == '%';
-    if (*is_percent) n--;
-    if (n >= sizeof digits) return false;
-    memcpy(digits, text, n);
-    digits[n] = '\0';
-    return kn_param_number(out, digits) && *out >= 0 && (*is_percent ? *out <= 100 : *out == floor(*out));
-}
 
 bool kn_level_read(uint32_t *out, const char *text, size_t n_bytes)
 {
@@ -95,44 +14,12 @@ bool kn_level_read(uint32_t *out, const char *text, size_t n_bytes)
     return n_bytes > 0;
 }
 
-static kn_status check_number(const kn_option *option, const char *value, const char *place, kn_error *err)
-{
-    double number;
-    bool is_percent;
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        const struct range *range = &ranges[i];
-        if (strcmp(range->option, option->name) != 0) continue;
-        if (!read_number(&number, option->name, value) || number < range->min || number > range->max ||
-            (range->whole && number != floor(number)))
-            return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not a %snumber from %g to %g", place, value,
-                                range->whole ? "whole " : "", range->min, range->max);
-    }
-    if (strcmp(option->name, "max-suppressed") == 0 && !read_suppression(&number, &is_percent, value))
-        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is neither a number of rows nor a percentage from 0%% to 100%%",
-                            place, value);
-    return KN_OK;
-}
-
-static kn_status check_value(const kn_option *option, const char *value, const char *place, kn_error *err)
-{
-    if (option->argument == NULL) {
-        if (is_one_of("yes|no", value)) return KN_OK;
-        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is neither yes nor no", place, value);
-    }
-    if (*value == '\0') return kn_error_set(err, KN_USAGE, "%s needs a value: %s", place, option->argument);
-    if (is_choice(option->argument) && !is_one_of(option->argument, value))
-        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is none of %s", place, value, option->argument);
-    if (strncmp(option->argument, "COL=", 4) == 0 && strchr(value, '=') == NULL)
-        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not of the form %s", place, value, option->argument);
-    return check_number(option, value, place, err);
-}
-
 const char *kn_setting_place(char *buffer, const kn_setting *setting)
 {
     if (setting->where != NULL) {
         snprintf(buffer, KN_SHOWN_BYTES, "%s", setting->where);
     } else {
-        snprintf(buffer, KN_SHOWN_BYTES, "%s%s", is_bare_option(setting->option) ? "" : "--", setting->option);
+        snprintf(buffer, KN_SHOWN_BYTES, "%s%s", setting->field->is_bare ? "" : "--", setting->option);
     }
     return buffer;
 }
@@ -153,19 +40,19 @@ kn_status kn_settings_add(kn_settings *settings, const char *option, const char 
 {
     kn_status status = KN_OK;
     kn_setting item = {0};
+    char place[KN_SHOWN_BYTES];
     if (value == NULL) value = "yes";
-    const kn_option *known = find_option(option);
-    if (known == NULL && !is_bare_option(option))
+    const kn_field *field = kn_field_find(option);
+    if (field == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = option), "there is no option '%.40s'; --help lists them", option);
+    item.field = field;
     item.option = kn_string_copy(option, strlen(option), err);
     item.value = kn_string_copy(value, strlen(value), err);
     if (item.option == NULL || item.value == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     if (where != NULL && (item.where = kn_string_copy(where, strlen(where), err)) == NULL)
         KN_FAIL(KN_RESOURCES, "out of memory");
-    if (known != NULL) {
-        char place[KN_SHOWN_BYTES];
-        KN_TRY(kn_setting_about(err, check_value(known, value, kn_setting_place(place, &item), err), &item, NULL));
-    }
+    kn_setting_place(place, &item);
+    KN_TRY(kn_setting_about(err, kn_field_check(field, value, place, err), &item, NULL));
     KN_PUSH(&settings->items, item);
     item = (kn_setting){0};
 done:
@@ -192,6 +79,8 @@ done:
     kn_account_free(account);
     return status;
 }
+
+kn_account *kn_settings_account(const kn_settings *settings) { return settings->account; }
 
 kn_status kn_settings_new(kn_settings **out, kn_error *err) { return kn_settings_new_with(out, NULL, err); }
 
@@ -220,7 +109,8 @@ static kn_status take_table(kn_settings *settings, const char *name, struct Arro
     kn_buffer_printf(&path, KN_TABLE_PREFIX "%s", name);
     KN_TRY(kn_batches_pull(&batches, stream, path.failed ? KN_TABLE_PREFIX : path.bytes, err));
     if (path.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    if (is_one_of(table_options, name)) KN_TRY(kn_settings_add(settings, name, path.bytes, NULL, err));
+    const kn_field *field = kn_field_find(name);
+    if (field != NULL && field->is_table) KN_TRY(kn_settings_add(settings, name, path.bytes, NULL, err));
     kn_batches *taken = batches;
     batches = NULL;
     KN_TRY(kn_tables_put(&settings->tables, taken, err));
@@ -271,29 +161,10 @@ bool kn_settings_flag(const kn_settings *settings, const char *option)
     return text != NULL && strcmp(text, "yes") == 0;
 }
 
-double kn_settings_number(const kn_settings *settings, const char *option, double preset)
-{
-    const char *text = kn_settings_text(settings, option);
-    double number = preset;
-    if (text != NULL) read_number(&number, option, text);
-    return number;
-}
-
-double kn_settings_suppression(const kn_settings *settings, bool *is_percent)
-{
-    const char *text = kn_settings_text(settings, "max-suppressed");
-    double number = 0;
-    *is_percent = false;
-    if (text != NULL) read_suppression(&number, is_percent, text);
-    return number;
-}
-
 typedef struct slice {
     const char *bytes;
     size_t n;
 } slice;
-
-static bool is_role(const char *option) { return is_one_of("qi|sensitive|identifier|insensitive", option); }
 
 static bool same_until(const char *a, const char *b, char end)
 {
@@ -328,7 +199,7 @@ static bool role_is_overridden(const kn_settings *settings, const kn_setting *ro
 {
     for (size_t i = 0; role->where != NULL && i < settings->items.n; i++) {
         const kn_setting *flag = &settings->items.items[i];
-        if (flag->where == NULL && is_role(flag->option) &&
+        if (flag->where == NULL && flag->field->kind == KN_FIELD_ROLE &&
             list_holds(flag->value, (slice){role->value, strlen(role->value)}))
             return true;
     }
@@ -366,32 +237,25 @@ static slice model_column(const kn_settings *settings, const char *spec)
 /* Both are of options that may be repeated; `flag` is a flag. */
 static bool flag_overrides(const kn_settings *settings, const kn_setting *flag, const kn_setting *setting)
 {
-    const kn_option *option = find_option(setting->option);
     if (strcmp(setting->option, "model") == 0 && strcmp(flag->option, "k") == 0)
         return same_until(setting->value, "k-anonymity", ':');
     if (strcmp(flag->option, setting->option) != 0) return false;
     if (strcmp(setting->option, "model") == 0)
         return same_until(flag->value, setting->value, ':') &&
                same_slice(model_column(settings, flag->value), model_column(settings, setting->value));
-    if (option != NULL && option->argument != NULL && strncmp(option->argument, "COL=", 4) == 0)
-        return same_until(flag->value, setting->value, '=');
+    if (setting->field->kind == KN_FIELD_DETAIL) return same_until(flag->value, setting->value, '=');
     return true;
 }
 
 bool kn_setting_in_force(const kn_settings *settings, const kn_setting *setting)
 {
     if (setting->where == NULL) return true;
-    if (is_role(setting->option)) return !role_is_overridden(settings, setting);
+    if (setting->field->kind == KN_FIELD_ROLE) return !role_is_overridden(settings, setting);
     for (size_t i = 0; i < settings->items.n; i++) {
         const kn_setting *flag = &settings->items.items[i];
         if (flag->where == NULL && flag_overrides(settings, flag, setting)) return false;
     }
     return true;
-}
-
-void kn_setting_model(kn_buffer *spec, const kn_setting *setting)
-{
-    kn_buffer_printf(spec, "%s%s", strcmp(setting->option, "k") == 0 ? "k-anonymity:k=" : "", setting->value);
 }
 
 const kn_setting *kn_settings_nth(const kn_settings *settings, const char *option, size_t n)

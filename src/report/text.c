@@ -1,8 +1,6 @@
 /* The texts of the reports, by language. */
 #include "report/text.h"
 
-#include <string.h>
-
 static const char *const texts[KN_N_LANGUAGES][KN_N_TEXTS] = {
     [KN_LANGUAGE_EN] =
         {
@@ -15,10 +13,3 @@ static const char *const texts[KN_N_LANGUAGES][KN_N_TEXTS] = {
 };
 
 const char *kn_text_get(kn_language language, kn_text text) { return texts[language][text]; }
-
-kn_language kn_language_find(const char *name)
-{
-    int language = 0;
-    while (language < KN_N_LANGUAGES && strcmp(texts[language][KN_TEXT_LANGUAGE], name) != 0) language++;
-    return (kn_language)language;
-}

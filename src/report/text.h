@@ -3,6 +3,8 @@
 #ifndef KN_REPORT_TEXT_H
 #define KN_REPORT_TEXT_H
 
+#include "base/language.h"
+
 typedef enum kn_text {
     KN_TEXT_LANGUAGE,
     KN_TEXT_TITLE,
@@ -228,10 +230,6 @@ typedef enum kn_text {
     KN_N_TEXTS
 } kn_text;
 
-typedef enum kn_language { KN_LANGUAGE_EN, KN_LANGUAGE_DE, KN_N_LANGUAGES } kn_language;
-
 const char *kn_text_get(kn_language language, kn_text text);
-/* "en", "de"; KN_N_LANGUAGES when there is none of that name. */
-kn_language kn_language_find(const char *name);
 
 #endif

@@ -197,9 +197,9 @@ static kn_status report_pair(kn_input *input, const pair *one, kn_error *err)
 {
     const kn_column *copied = &input->table->columns[one->copied], *quasi = &input->table->columns[one->quasi];
     char shown[KN_SHOWN_BYTES];
-    const char *name = kn_settings_column_shown(shown, input->settings, copied->name, one->copied);
+    const char *name = kn_settings_column_shown(shown, input->request->settings, copied->name, one->copied);
     bool is_sensitive = copied->role == KN_ROLE_SENSITIVE;
-    if (one->copy.one_to_one && !is_sensitive && !kn_settings_flag(input->settings, "allow-copy"))
+    if (one->copy.one_to_one && !is_sensitive && !input->request->allow_copy)
         return kn_error_set_at(
             err, KN_USAGE, KN_PLACE(.option = "allow-copy", .column = name),
             "column '%.80s' is copied and stands one-to-one with the quasi-identifier '%.80s': whoever "

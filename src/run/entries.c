@@ -1,5 +1,5 @@
 /* Settings by name and by policy: what a policy may name is in the registries, which policy/ does not know. */
-#include "policy/settings.h"
+#include "policy/request.h"
 #include "search/search.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static size_t list_entries(kn_entry out[KN_MAX_ENTRIES], const char *what)
 kn_status kn_settings_load(kn_settings *settings, const char *policy_path, kn_error *err)
 {
     kn_scope before;
-    kn_status status = kn_scope_enter(&before, settings->account, err);
+    kn_status status = kn_scope_enter(&before, kn_settings_account(settings), err);
     if (status != KN_OK) return status;
     status = kn_policy_load(settings, policy_path, list_entries, err);
     kn_scope_leave(&before);
@@ -38,7 +38,7 @@ kn_status kn_settings_set(kn_settings *settings, const char *option, const char 
 {
     kn_scope before;
     if (strcmp(option, "policy") == 0) return kn_settings_load(settings, value, err);
-    kn_status status = kn_scope_enter(&before, settings->account, err);
+    kn_status status = kn_scope_enter(&before, kn_settings_account(settings), err);
     if (status != KN_OK) return status;
     status = kn_settings_add(settings, option, value, NULL, err);
     kn_scope_leave(&before);

@@ -1,4 +1,4 @@
-/* Settings to tuples, models and objective. */
+/* A request to tuples, models and objective. */
 #include "run/input.h"
 
 #include "hierarchy/build.h"
@@ -14,58 +14,40 @@
 
 /* --- options of the run and of the table format --------------------------------------------------------------- */
 
-static kn_status csv_options(kn_input *input, kn_error *err)
+static kn_csv_options csv_options(const kn_request *request, kn_files *files)
 {
-    kn_status status = KN_OK;
-    const kn_settings *s = input->settings;
-    char place[KN_SHOWN_BYTES];
-    const char *delimiter = kn_settings_text(s, "delimiter"), *encoding = kn_settings_text(s, "encoding");
-    if (delimiter != NULL) {
-        if (strcmp(delimiter, "\\t") == 0 || strcmp(delimiter, "tab") == 0) delimiter = "\t";
-        if (strlen(delimiter) != 1 || strchr("\"\r\n", delimiter[0]) != NULL || (delimiter[0] & 0x80) != 0)
-            KN_FAIL(KN_USAGE, "%s: '%.40s' is not one character; for a tab write '\\t'",
-                    kn_setting_place(place, kn_settings_find(s, "delimiter")), delimiter);
-        input->csv.delimiter = delimiter[0];
-    }
-    if (encoding != NULL)
-        input->csv.encoding = strcmp(encoding, "latin-1") == 0  ? KN_ENCODING_LATIN1
-                              : strcmp(encoding, "utf-16") == 0 ? KN_ENCODING_UTF16
-                                                                : KN_ENCODING_UTF8;
-    input->csv.no_header = kn_settings_flag(s, "no-header");
-    input->csv.trim = kn_settings_flag(s, "trim");
-    input->csv.redact = input->redact;
-    const char *nulls = kn_settings_text(s, "null");
-    if (nulls != NULL) {
-        KN_TRY(kn_words_parse(&input->null_values, nulls, err));
-        input->csv.null_values = (const char *const *)input->null_values.items;
-        input->csv.n_null_values = input->null_values.n;
-    }
-done:
-    return status;
+    return (kn_csv_options){
+        .delimiter = request->delimiter,
+        .no_header = request->no_header,
+        .trim = request->trim,
+        .encoding = request->encoding,
+        .null_values = (const char *const *)request->null.items,
+        .n_null_values = request->null.n,
+        .redact = request->redact,
+        .files = files,
+    };
 }
 
 /* `first` NULL: the run has files of its own. */
-static kn_status input_new(kn_input **out, const kn_settings *settings, const kn_input *first, kn_error *err)
+static kn_status input_new(kn_input **out, const kn_request *request, const kn_input *first, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = NULL;
     *out = NULL;
     KN_NEW(input, 1);
-    input->settings = settings;
-    input->redact = kn_settings_flag(settings, "redact");
-    input->ticker.progress = settings->progress;
-    input->ticker.user = settings->progress_user;
-    input->ticker.cancel = settings->cancel;
+    input->request = request;
+    input->redact = request->redact;
+    input->ticker.progress = request->progress;
+    input->ticker.user = request->progress_user;
+    input->ticker.cancel = request->cancel;
     input->shares_files = first != NULL;
     if (first != NULL) input->files = first->files;
     else KN_TRY(kn_files_new(&input->files, &input->ticker, err));
-    input->csv.files = input->files;
-    KN_TRY(csv_options(input, err));
-    input->other_csv = input->csv;
+    input->csv = input->other_csv = csv_options(request, input->files);
     input->other_csv.delimiter = '\0';
-    input->sources = (kn_source_options){&input->csv, &settings->tables};
-    input->other_sources = (kn_source_options){&input->other_csv, &settings->tables};
-    KN_TRY(kn_pool_new(&input->pool, (unsigned)kn_settings_number(settings, "threads", 0), err));
+    input->sources = (kn_source_options){&input->csv, request->tables};
+    input->other_sources = (kn_source_options){&input->other_csv, request->tables};
+    KN_TRY(kn_pool_new(&input->pool, (unsigned)request->threads, err));
     kn_pool_watch(input->pool, &input->ticker);
     *out = input;
     input = NULL;
@@ -74,12 +56,12 @@ done:
     return status;
 }
 
-kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_output_use use, kn_error *err)
+kn_status kn_input_new(kn_input **out, const kn_request *request, kn_output_use use, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_TRY(input_new(out, settings, NULL, err));
-    KN_TRY(kn_targets_new(&(*out)->targets, settings, (*out)->files, use, err));
-    if (settings->policy_is_file) KN_TRY(kn_files_add((*out)->files, settings->policy_id, err));
+    KN_TRY(input_new(out, request, NULL, err));
+    KN_TRY(kn_targets_new(&(*out)->targets, request, (*out)->files, use, err));
+    if (request->policy_id != NULL) KN_TRY(kn_files_add((*out)->files, *request->policy_id, err));
 done:
     if (status != KN_OK) {
         kn_input_free(*out);
@@ -90,7 +72,7 @@ done:
 
 kn_status kn_input_new_beside(kn_input **out, const kn_input *first, kn_error *err)
 {
-    return input_new(out, first->settings, first, err);
+    return input_new(out, first->request, first, err);
 }
 
 void kn_input_free(kn_input *input)
@@ -100,9 +82,6 @@ void kn_input_free(kn_input *input)
     kn_objective_free(input->objective);
     kn_tuples_free(input->tuples);
     for (uint32_t q = 0; input->domains != NULL && q < input->n_qis; q++) kn_domain_free(input->domains[q]);
-    for (size_t i = 0; input->model_specs != NULL && i < input->n_models; i++) kn_free(input->model_specs[i]);
-    kn_words_free(&input->null_values);
-    kn_free(input->model_specs);
     kn_free(input->domains);
     kn_free(input->choices);
     kn_table_free(input->table);
@@ -124,7 +103,7 @@ static kn_status read_table(kn_input *input, kn_source *source, kn_columns_mode 
     KN_NEW(names, n);
     KN_NEW(plans, n);
     for (uint32_t i = 0; i < n; i++) names[i] = kn_source_column_name(source, i);
-    KN_TRY(kn_settings_columns(&input->choices, input->settings, names, n, mode, &input->warnings, err));
+    KN_TRY(kn_settings_columns(&input->choices, input->request->settings, names, n, mode, &input->warnings, err));
     if (mode == KN_COLUMNS_OF_RELEASE) /* intervals and labels are no numbers, whatever the original's type was */
         for (uint32_t i = 0; i < n; i++)
             if (input->choices[i].role == KN_ROLE_QUASI) input->choices[i].type = KN_TYPE_TEXT;
@@ -145,7 +124,7 @@ done:
 kn_status kn_input_fold(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
-    bool fold = kn_settings_flag(input->settings, "fold-sensitive");
+    bool fold = input->request->fold_sensitive;
     for (uint32_t c = 0; c < input->table->n_columns; c++) {
         kn_column *column = &input->table->columns[c];
         uint32_t n_fewer;
@@ -174,15 +153,9 @@ static void warn_of_copied_columns(kn_input *input)
             kn_buffer_printf(&input->warnings,
                              "column '%s' is copied, but %u of %u rows have a value of their own there: it may "
                              "identify people\n",
-                             kn_settings_column_shown(shown, input->settings, column->name, c), column->n_values,
-                             table->n_rows);
+                             kn_settings_column_shown(shown, input->request->settings, column->name, c),
+                             column->n_values, table->n_rows);
     }
-}
-
-bool kn_input_missing_is_wildcard(const kn_input *input)
-{
-    const char *missing = kn_settings_text(input->settings, "missing");
-    return missing != NULL && strcmp(missing, "wildcard") == 0;
 }
 
 /* In a release * means "anything". The value * of the data, copied, could not be told from it, and whoever reads the
@@ -196,7 +169,7 @@ static kn_status refuse_stars(const kn_input *input, kn_error *err)
         uint32_t star = column->role == KN_ROLE_QUASI ? kn_column_find_text(column, "*", 1) : KN_NONE;
         if (star == KN_NONE) continue;
         bool is_missing = column->has_missing && kn_column_value(column, star) == column->n_values - 1;
-        if (is_missing && kn_input_missing_is_wildcard(input)) continue;
+        if (is_missing && input->request->missing == KN_MISSING_WILDCARD) continue;
         return kn_error_set_at(
             err, KN_INPUT,
             KN_PLACE(.file = input->table->source, .line = column->first_line[star], .column = column->name),
@@ -208,12 +181,11 @@ static kn_status refuse_stars(const kn_input *input, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, kn_error *err)
+kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_source *source = NULL;
     double began = kn_seconds_now();
-    const char *path = kn_settings_text(input->settings, option);
     if (path == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
                    "which table? Give the name of a CSV file, or - for standard input");
@@ -310,7 +282,7 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     kn_status status = KN_OK;
     uint32_t *quasi = NULL;
     double began = kn_seconds_now();
-    bool wildcard = kn_input_missing_is_wildcard(input);
+    bool wildcard = input->request->missing == KN_MISSING_WILDCARD;
     KN_TRY(list_quasi(&quasi, &input->n_qis, input, err));
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {
@@ -340,39 +312,20 @@ done:
 
 /* --- goals ----------------------------------------------------------------------------------------------------- */
 
-kn_status kn_input_model_specs(kn_input *input, kn_error *err)
+kn_status kn_input_need_k(const kn_request *request, kn_error *err)
 {
-    kn_status status = KN_OK;
-    const kn_settings *s = input->settings;
-    const kn_setting *k = kn_settings_find(s, "k");
-    kn_buffer spec = {0};
-    bool has_k = false;
-    if (input->model_specs != NULL) return KN_OK; /* asked before */
-    KN_NEW(input->model_specs, s->items.n);
-    for (size_t i = 0; i < s->items.n; i++) {
-        const kn_setting *item = &s->items.items[i];
-        bool is_k = strcmp(item->option, "k") == 0;
-        if ((!is_k && strcmp(item->option, "model") != 0) || (is_k && item != k) || !kn_setting_in_force(s, item))
-            continue;
-        kn_setting_model(&spec, item);
-        KN_TRY(kn_buffer_finish(&input->model_specs[input->n_models], &spec, err));
-        has_k |= strncmp(input->model_specs[input->n_models++], "k-anonymity", strlen("k-anonymity")) == 0;
-    }
-    if (!has_k)
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "k"),
-                   "how many people must look alike? Give -k N (1 asks for nothing)");
-done:
-    kn_buffer_free(&spec);
-    return status;
+    for (size_t i = 0; i < request->models.n; i++)
+        if (strncmp(request->models.items[i], "k-anonymity", strlen("k-anonymity")) == 0) return KN_OK;
+    return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "k"),
+                           "how many people must look alike? Give -k N (1 asks for nothing)");
 }
 
 /* At most as many rows as there are. */
 void kn_input_suppression(kn_input *input)
 {
-    bool is_percent;
-    double limit = kn_settings_suppression(input->settings, &is_percent);
+    double limit = input->request->max_suppressed.amount;
     uint32_t n_rows = input->table->n_rows;
-    if (is_percent) limit = floor(limit * n_rows / 100 + 1e-9);
+    if (input->request->max_suppressed.is_percent) limit = floor(limit * n_rows / 100 + 1e-9);
     input->max_suppressed = limit < n_rows ? (uint64_t)limit : n_rows;
 }
 
@@ -403,12 +356,12 @@ static void warn_of_unprotected(kn_input *input)
 kn_status kn_input_goals(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *measure = kn_settings_text(input->settings, "measure");
-    KN_TRY(kn_input_model_specs(input, err));
-    status = kn_models_read(&input->models, (const char *const *)input->model_specs, input->n_models, input->tuples,
-                            &input->other_sources, input->pool, err);
+    const kn_request *request = input->request;
+    KN_TRY(kn_input_need_k(request, err));
+    status = kn_models_read(&input->models, (const char *const *)request->models.items, request->models.n,
+                            input->tuples, &input->other_sources, input->pool, err);
     KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "model")));
-    status = kn_objective_new(&input->objective, measure != NULL ? measure : "lm", input->tuples, err);
+    status = kn_objective_new(&input->objective, request->measure, input->tuples, err);
     KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "measure")));
     kn_input_suppression(input);
     if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)
@@ -420,19 +373,17 @@ done:
 }
 
 /* Exact when the table is tiny and the measure a sum over cells; otherwise what loses least. */
-static const kn_algorithm *choose_algorithm(const char **why, const kn_settings *settings, const kn_table *table)
+static const kn_algorithm *choose_algorithm(const char **why, const kn_request *request, const kn_table *table)
 {
     enum { TINY_ROWS = 12 };
-    const char *recoding = kn_settings_text(settings, "recoding"), *measure = kn_settings_text(settings, "measure");
     char name[64];
-    snprintf(name, sizeof name, "%.*s", measure != NULL ? (int)strcspn(measure, ":") : 2,
-             measure != NULL ? measure : "lm");
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(request->measure, ":"), request->measure);
     const kn_measure *type = kn_measure_find(name);
-    if (recoding != NULL && strcmp(recoding, "global") == 0) {
+    if (request->recoding == KN_ASKED_GLOBAL) {
         *why = "auto: the best full-domain recoding, because --recoding global was asked for";
         return kn_algorithm_find("optimal");
     }
-    if (kn_settings_find(settings, "level") != NULL) {
+    if (request->n_levels > 0) {
         *why = "auto: the best full-domain recoding, because levels were limited";
         return kn_algorithm_find("optimal");
     }
@@ -445,16 +396,16 @@ static const kn_algorithm *choose_algorithm(const char **why, const kn_settings 
     return cluster != NULL ? cluster : kn_algorithm_find("mondrian");
 }
 
-kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why,
-                             const kn_settings *settings, const kn_table *table, kn_error *err)
+kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why, const kn_request *request,
+                             const kn_table *table, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *spec = kn_settings_text(settings, "algorithm"), *recoding = kn_settings_text(settings, "recoding");
+    const char *spec = request->algorithm;
     *why = NULL;
     *out = NULL;
     *params = NULL;
-    if (spec == NULL || strcmp(spec, "auto") == 0) {
-        *out = choose_algorithm(why, settings, table);
+    if (strcmp(spec, "auto") == 0) {
+        *out = choose_algorithm(why, request, table);
         goto done;
     }
     char name[64];
@@ -465,7 +416,7 @@ kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, cons
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "algorithm"),
                    "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
     if (spec[n] == ':') *params = spec + n + 1;
-    if (recoding != NULL && strcmp(recoding, "global") == 0 && (*out)->recoding == KN_RECODING_LOCAL)
+    if (request->recoding == KN_ASKED_GLOBAL && (*out)->recoding == KN_RECODING_LOCAL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "recoding"), "%s recodes locally, and --recoding global was asked for",
                    name);
 done:
@@ -477,7 +428,7 @@ kn_status kn_input_encode_again(kn_input *input, kn_error *err)
     kn_status status = KN_OK;
     const kn_algorithm *algorithm;
     const char *params, *why;
-    KN_TRY(kn_input_algorithm(&algorithm, &params, &why, input->settings, input->table, err));
+    KN_TRY(kn_input_algorithm(&algorithm, &params, &why, input->request, input->table, err));
     KN_TRY(kn_input_encode(input, kn_algorithm_has_levels(algorithm), err));
 done:
     return status;

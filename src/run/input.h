@@ -1,20 +1,19 @@
-/* The first stages, shared by every job: from settings to a table, its domains, its distinct tuples, and the models and
- * the objective on them. Each step fills its part of the kn_input; later steps need the earlier ones. */
+/* The first stages, shared by every job: from a request to a table, its domains, its distinct tuples, and the models
+ * and the objective on them. Each step fills its part of the kn_input; later steps need the earlier ones. */
 #ifndef KN_RUN_INPUT_H
 #define KN_RUN_INPUT_H
 
 #include "search/search.h"
 #include "base/buffer.h"
-#include "base/words.h"
 #include "source/csv/csv_read.h"
 #include "table/batches.h"
-#include "policy/settings.h"
+#include "policy/request.h"
 #include "run/targets.h"
 
 #define KN_UNLIMITED UINT64_MAX /* max_suppressed that nobody checks */
 
 typedef struct kn_input {
-    const kn_settings *settings;
+    const kn_request *request;
     kn_pool *pool;
     kn_ticker ticker;
     kn_buffer warnings; /* one per line */
@@ -26,7 +25,6 @@ typedef struct kn_input {
     const char *path;                         /* of the table, which can be read again even if it is a pipe; borrowed */
     kn_csv_options csv, other_csv;            /* of the table; of others, which may have their own delimiter */
     kn_source_options sources, other_sources; /* the same, for kn_source_open */
-    kn_words null_values;                     /* behind csv.null_values */
     kn_text_form form;                        /* of the table; a release is written like it */
     kn_table *table;
     kn_column_choice *choices; /* one per column */
@@ -35,8 +33,6 @@ typedef struct kn_input {
     kn_domain **domains;
     kn_tuples *tuples;
     /* kn_input_goals */
-    char **model_specs; /* "k-anonymity:k=5", ... */
-    size_t n_models;
     kn_models *models;
     kn_objective *objective;
     uint64_t max_suppressed;
@@ -44,30 +40,28 @@ typedef struct kn_input {
 } kn_input;
 
 /* Threads, memory limit, progress, and the targets. `use`: of --output. */
-kn_status kn_input_new(kn_input **out, const kn_settings *settings, kn_output_use use, kn_error *err);
+kn_status kn_input_new(kn_input **out, const kn_request *request, kn_output_use use, kn_error *err);
 /* Another one that reads the same files; it writes nothing. `first` outlives it. */
 kn_status kn_input_new_beside(kn_input **out, const kn_input *first, kn_error *err);
 void kn_input_free(kn_input *input);
-/* `option` names the setting that holds the path: "data", "original" or "release". */
-kn_status kn_input_read(kn_input *input, const char *option, kn_columns_mode mode, kn_error *err);
+/* `path`: what the request names as data, original or release; NULL is an error. */
+kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode, kn_error *err);
 /* `must_be_tree`: full-domain algorithms; columns without a hierarchy get the automatic tree. */
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
-/* The same with the domains that `anonymize` had under these settings: a release is read back as it was written. */
+/* The same with the domains that `anonymize` had for this request: a release is read back as it was written. */
 kn_status kn_input_encode_again(kn_input *input, kn_error *err);
 kn_status kn_input_goals(kn_input *input, kn_error *err);
 
 /* --fold-sensitive: sensitive values that differ by case or blanks become one; without it, a warning where there are
  * such values. After kn_input_read, which does it itself, or another reading. */
 kn_status kn_input_fold(kn_input *input, kn_error *err);
-/* --missing wildcard: a missing cell may be any value. */
-bool kn_input_missing_is_wildcard(const kn_input *input);
-/* The models asked for, without data: -k and --model, flags before policy. Fills model_specs. */
-kn_status kn_input_model_specs(kn_input *input, kn_error *err);
+/* KN_USAGE when no model of the request says how many people must look alike. */
+kn_status kn_input_need_k(const kn_request *request, kn_error *err);
 /* --max-suppressed in rows. */
 void kn_input_suppression(kn_input *input);
 /* The algorithm in force, its parameters' text (NULL: none), and why `auto` chose it (NULL: the user did). `table` may
  * be NULL while it is not read yet: then only the request is checked. */
-kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why,
-                             const kn_settings *settings, const kn_table *table, kn_error *err);
+kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why, const kn_request *request,
+                             const kn_table *table, kn_error *err);
 
 #endif

@@ -1,19 +1,22 @@
-/* The public jobs. A run gets an account of its own, with its limit, and the locale in which kanon thinks; its pool's
- * threads inherit both, and the result takes its memory along. */
+/* The public jobs. The settings are resolved once, here. A run gets an account of its own, with its limit, and the
+ * locale in which kanon thinks; its pool's threads inherit both, and the result takes its memory along. */
 #include "run/jobs.h"
-
-#include "policy/settings.h"
 
 static kn_status run_job(kn_result **out, const kn_settings *settings, kn_job *job, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_account *account = NULL;
+    kn_request *request = NULL;
     kn_scope before;
     *out = NULL;
-    KN_TRY(kn_account_new(&account, kn_account_allocator(settings->account), err));
+    KN_TRY(kn_account_new(&account, kn_account_allocator(kn_settings_account(settings)), err));
     KN_TRY(kn_scope_enter(&before, account, err));
-    kn_account_limit(account, (size_t)kn_settings_number(settings, "memory", 0));
-    status = job(out, settings, err);
+    status = kn_request_new(&request, settings, err);
+    if (status == KN_OK) {
+        kn_account_limit(account, request->memory);
+        status = job(out, request, err);
+    }
+    kn_request_free(request);
     kn_scope_leave(&before);
 done:
     kn_account_free(account);

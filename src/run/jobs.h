@@ -3,9 +3,9 @@
 #ifndef KN_RUN_JOBS_H
 #define KN_RUN_JOBS_H
 
-#include "base/status.h"
+#include "policy/request.h"
 
-typedef kn_status kn_job(kn_result **out, const kn_settings *settings, kn_error *err);
+typedef kn_status kn_job(kn_result **out, const kn_request *request, kn_error *err);
 
 kn_job kn_job_anonymize;
 kn_job kn_job_verify;

@@ -14,7 +14,7 @@ static kn_status list_columns(kn_verify_column **out, const kn_input *input, kn_
                                        .role = column->role,
                                        .type = column->type,
                                        .is_person = column->is_person,
-                                       .hide_name = !kn_settings_name_column(input->settings, column->name)};
+                                       .hide_name = !kn_settings_name_column(input->request->settings, column->name)};
         for (uint32_t q = 0; q < input->n_qis; q++)
             if (input->domains[q]->column == column) (*out)[c].domain = input->domains[q];
         for (uint32_t s = 0; input->tuples != NULL && s < input->tuples->n_sensitive; s++)
@@ -28,26 +28,28 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *writte
 {
     kn_status status = KN_OK;
     kn_verify_column *columns = NULL;
+    const kn_request *request = input->request;
+    const kn_words *specs = &request->models;
     kn_verify_model *models = NULL;
     char **names = NULL;
     *out = NULL;
     KN_TRY(list_columns(&columns, input, err));
-    KN_NEW(models, input->n_models);
-    KN_NEW(names, input->n_models);
-    for (size_t i = 0; i < input->n_models; i++) {
-        const char *spec = input->model_specs[i];
+    KN_NEW(models, specs->n);
+    KN_NEW(names, specs->n);
+    for (size_t i = 0; i < specs->n; i++) {
+        const char *spec = specs->items[i];
         size_t n = strcspn(spec, ":");
         names[i] = kn_string_copy(spec, n, err);
         if (names[i] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         models[i] = (kn_verify_model){names[i], spec[n] == ':' ? spec + n + 1 : ""};
     }
-    const kn_tables *tables = &input->settings->tables;
+    const kn_tables *tables = request->tables;
     const kn_batches *release = written->batches, *original = NULL;
     if (release == NULL) KN_TRY(kn_tables_find(&release, tables, written->path, err));
     if (written->original_path != NULL) KN_TRY(kn_tables_find(&original, tables, written->original_path, err));
     /* Somebody's file beside a table in memory may have any delimiter. */
     bool as_written = written->release != NULL || original == NULL;
-    kn_verify_request request = {
+    kn_verify_request asked = {
         .release_path = written->path,
         .release_batches = release,
         .original_batches = original,
@@ -64,23 +66,23 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *writte
         .columns = columns,
         .n_columns = input->table->n_columns,
         .models = models,
-        .n_models = input->n_models,
+        .n_models = specs->n,
         .max_suppressed = input->max_suppressed == KN_UNLIMITED ? -1 : (int64_t)input->max_suppressed,
         .n_suppressed = written->release != NULL ? written->release->n_suppressed : 0,
         .every_check = written->release != NULL,
         .order = written->order,
         .n_order = written->n_order,
         .order_is_input = written->order_is_input,
-        .counts_persons = kn_settings_text(input->settings, "person") != NULL,
-        .fold_sensitive = kn_settings_flag(input->settings, "fold-sensitive"),
-        .guard_formulas = kn_settings_flag(input->settings, "guard-formulas"),
+        .counts_persons = request->person != NULL,
+        .fold_sensitive = request->fold_sensitive,
+        .guard_formulas = request->guard_formulas,
         .files = input->files,
         .pool = input->pool,
         .ticker = &input->ticker,
     };
-    KN_TRY(kn_verify_files(out, &request, err));
+    KN_TRY(kn_verify_files(out, &asked, err));
 done:
-    for (size_t i = 0; names != NULL && i < input->n_models; i++) kn_free(names[i]);
+    for (size_t i = 0; names != NULL && i < specs->n; i++) kn_free(names[i]);
     kn_free(names);
     kn_free(models);
     kn_free(columns);

@@ -16,7 +16,7 @@
 #include <string.h>
 
 typedef struct checking {
-    const kn_settings *settings;
+    const kn_request *request;
     kn_input *input;
     const kn_algorithm *algorithm;
     kn_buffer findings; /* one per line */
@@ -49,15 +49,14 @@ static kn_status columns_check(checking *about, const char *path, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_source *source = NULL;
-    const char *how = kn_settings_text(about->settings, "unlisted");
     KN_TRY(kn_source_open(&source, path, &about->input->sources, err));
-    bool is_error = how != NULL ? strcmp(how, "error") == 0 : about->settings->policy_path != NULL;
+    bool is_error = about->request->unlisted == KN_UNLISTED_ERROR;
     for (uint32_t c = 0; c < kn_source_n_columns(source); c++) {
         const char *name = kn_source_column_name(source, c);
         char shown[KN_SHOWN_BYTES];
-        if (is_error && !kn_settings_name_column(about->settings, name))
+        if (is_error && !kn_settings_name_column(about->request->settings, name))
             finding(about, "column '%s' is in the table, but has no role",
-                    kn_settings_column_shown(shown, about->settings, name, c));
+                    kn_settings_column_shown(shown, about->request->settings, name, c));
     }
 done:
     kn_source_close(source);
@@ -83,7 +82,7 @@ static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error 
                                         .max_level = choice->max_level,
                                         .redact = input->redact,
                                         .files = input->files,
-                                        .missing_is_wildcard = kn_input_missing_is_wildcard(input),
+                                        .missing_is_wildcard = about->request->missing == KN_MISSING_WILDCARD,
                                         .where = choice->hierarchy_where};
         kn_error inner = {0};
         status = kn_input_domain(&domain, input, column, request, &inner);
@@ -108,12 +107,12 @@ static kn_status goals_check(checking *about, kn_error *err)
     kn_input *input = about->input;
     kn_error inner = {0};
     kn_models *alone = NULL;
-    status = kn_input_model_specs(input, &inner);
+    status = kn_input_need_k(about->request, &inner);
     if (is_finding(about, &status, &inner, err)) return status;
     KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
-    for (size_t m = 0; m < input->n_models; m++) {
+    for (size_t m = 0; m < about->request->models.n; m++) {
         kn_error one = {0};
-        status = kn_models_read(&alone, (const char *const *)&input->model_specs[m], 1, input->tuples,
+        status = kn_models_read(&alone, (const char *const *)&about->request->models.items[m], 1, input->tuples,
                                 &input->other_sources, input->pool, &one);
         is_finding(about, &status, &one, err);
         kn_models_free(alone);
@@ -201,15 +200,15 @@ static kn_status checks_make(checking *about, kn_error *err)
     kn_status status = KN_OK;
     kn_input *input = about->input;
     kn_error inner = {0};
-    const char *params, *why, *path = kn_settings_text(about->settings, "data");
+    const char *params, *why, *path = about->request->data;
     if (path == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
                    "which table? Give the name of a CSV file, or - for standard input");
     KN_TRY(columns_check(about, path, err));
     if (about->n_findings > 0) return KN_OK; /* the roles must be right before anything else means something */
-    status = kn_input_algorithm(&about->algorithm, &params, &why, about->settings, NULL, &inner);
+    status = kn_input_algorithm(&about->algorithm, &params, &why, about->request, NULL, &inner);
     if (is_finding(about, &status, &inner, err)) return status;
-    status = kn_input_read(input, "data", KN_COLUMNS_OF_DATA, &inner);
+    status = kn_input_read(input, path, KN_COLUMNS_OF_DATA, &inner);
     if (is_finding(about, &status, &inner, err)) return status;
     status = kn_copies_check(input, &inner);
     is_finding(about, &status, &inner, err);
@@ -225,15 +224,15 @@ done:
     return status;
 }
 
-kn_status kn_job_check(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_check(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
-    checking about = {.settings = settings}, redacted = {.settings = settings};
+    checking about = {.request = request}, redacted = {.request = request};
     *out = NULL;
-    KN_TRY(kn_input_new(&about.input, settings, KN_OUTPUT_IF_ASKED, err));
+    KN_TRY(kn_input_new(&about.input, request, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(checks_make(&about, err));
     /* JSON carries no values of the data: the same checks again, saying less. */
-    if (about.n_findings > 0 && kn_settings_text(settings, "json") != NULL) {
+    if (about.n_findings > 0 && request->json != NULL) {
         KN_TRY(kn_input_new_beside(&redacted.input, about.input, err));
         redacted.input->redact = redacted.input->csv.redact = true;
         KN_TRY(checks_make(&redacted, err));

@@ -25,13 +25,13 @@ typedef struct encoding {
 } encoding;
 
 typedef struct comparing {
-    const kn_settings *settings;
+    const kn_request *request;
     kn_input *input;
     encoding encodings[2]; /* trees everywhere: 1 */
     uint32_t n_qis;
-    kn_words algorithms, ks;
+    const kn_words *algorithms; /* those asked for, or the one in force */
+    kn_words in_force, ks;
     kn_compare compare;
-    const char *measure;
 } comparing;
 
 static kn_status encode(encoding **out, comparing *all, bool trees, kn_error *err)
@@ -65,14 +65,12 @@ static kn_status models_make(kn_models **out, const comparing *all, const char *
     char first[64];
     const char **specs = NULL;
     size_t n = 1;
-    KN_NEW(specs, all->settings->items.n + 1);
+    KN_NEW(specs, all->request->models.n + 1);
     snprintf(first, sizeof first, "k-anonymity:k=%.40s", k);
     specs[0] = first;
-    for (size_t i = 0; i < all->settings->items.n; i++) {
-        const kn_setting *setting = &all->settings->items.items[i];
-        if (strcmp(setting->option, "model") == 0 && kn_setting_in_force(all->settings, setting) &&
-            strncmp(setting->value, "k-anonymity", 11) != 0)
-            specs[n++] = setting->value;
+    for (size_t i = 0; i < all->request->models.n; i++) {
+        const char *spec = all->request->models.items[i];
+        if (strncmp(spec, "k-anonymity", strlen("k-anonymity")) != 0) specs[n++] = spec;
     }
     KN_TRY(kn_models_read(out, specs, n, tuples, &all->input->other_sources, all->input->pool, err));
 done:
@@ -116,7 +114,7 @@ static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, 
     kn_models *models = NULL;
     kn_objective *objective = NULL;
     encoding *one = NULL;
-    double limit_seconds = kn_settings_number(all->settings, "time-limit", 0);
+    const kn_request *request = all->request;
     char name[64];
     size_t n = strcspn(spec, ":");
     snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), spec);
@@ -125,16 +123,16 @@ static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, 
         kn_args_parse(&args, name, algorithm->params, algorithm->n_params, spec[n] == ':' ? spec + n + 1 : NULL, err));
     KN_TRY(encode(&one, all, kn_algorithm_has_levels(algorithm), err));
     KN_TRY(models_make(&models, all, k, one->tuples, err));
-    KN_TRY(kn_objective_new(&objective, all->measure, one->tuples, err));
+    KN_TRY(kn_objective_new(&objective, request->measure, one->tuples, err));
     kn_input_suppression(all->input);
-    all->input->ticker.search_deadline = limit_seconds > 0 ? kn_seconds_now() + limit_seconds : 0;
+    all->input->ticker.search_deadline = request->time_limit > 0 ? kn_seconds_now() + request->time_limit : 0;
     kn_task task = {.tuples = one->tuples,
                     .models = models,
                     .objective = objective,
                     .args = &args,
                     .max_suppressed = all->input->max_suppressed,
-                    .seed = (uint64_t)kn_settings_number(all->settings, "seed", 1),
-                    .effort = (uint64_t)kn_settings_number(all->settings, "effort", 0),
+                    .seed = request->seed,
+                    .effort = request->effort,
                     .pool = all->input->pool,
                     .ticker = &all->input->ticker};
     KN_TRY(search_and_count(row, algorithm, &task, err));
@@ -148,16 +146,16 @@ done:
 static kn_status runs_make(comparing *all, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_NEW(all->compare.rows, all->algorithms.n * all->ks.n + 1);
-    for (size_t a = 0; a < all->algorithms.n; a++)
+    KN_NEW(all->compare.rows, all->algorithms->n * all->ks.n + 1);
+    for (size_t a = 0; a < all->algorithms->n; a++)
         for (size_t i = 0; i < all->ks.n; i++) {
             kn_compare_row *row = &all->compare.rows[all->compare.n_rows];
             kn_error inner = {0};
             *row = (kn_compare_row){.k = strtoull(all->ks.items[i], NULL, 10), .loss = NAN};
-            row->algorithm = kn_string_copy(all->algorithms.items[a], strlen(all->algorithms.items[a]), err);
+            row->algorithm = kn_string_copy(all->algorithms->items[a], strlen(all->algorithms->items[a]), err);
             if (row->algorithm == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
             all->compare.n_rows++;
-            status = run_one(row, all, all->algorithms.items[a], all->ks.items[i], &inner);
+            status = run_one(row, all, all->algorithms->items[a], all->ks.items[i], &inner);
             if (status == KN_OK) continue;
             if (status == KN_INTERRUPTED || status == KN_RESOURCES || status == KN_INPUT)
                 KN_TRY(kn_error_pass(err, status, &inner));
@@ -173,27 +171,26 @@ done:
 static kn_status request_read(comparing *all, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *k = kn_settings_text(all->settings, "k"), *list = kn_settings_text(all->settings, "algorithms");
+    const kn_request *request = all->request;
     const char *params, *why;
     char name[64];
     const kn_algorithm *chosen;
-    all->measure = kn_settings_text(all->settings, "measure");
-    if (all->measure == NULL) all->measure = "lm";
-    if (k == NULL)
+    if (request->k == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "k"), "how many people must look alike? Give a list: -k 2,5,10");
-    KN_TRY(kn_words_parse(&all->ks, k, err));
+    KN_TRY(kn_words_parse(&all->ks, request->k, err));
     for (size_t i = 0; i < all->ks.n; i++)
         if (strspn(all->ks.items[i], "0123456789") != strlen(all->ks.items[i]))
             KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "k"), "--k: '%.40s' is not a number", all->ks.items[i]);
-    if (list == NULL) {
-        KN_TRY(kn_input_algorithm(&chosen, &params, &why, all->settings, all->input->table, err));
-        const char *asked = kn_settings_text(all->settings, "algorithm");
-        list = asked != NULL && strcmp(asked, "auto") != 0 ? asked : chosen->name;
+    all->algorithms = &request->algorithms;
+    if (request->algorithms.n == 0) {
+        KN_TRY(kn_input_algorithm(&chosen, &params, &why, request, all->input->table, err));
+        const char *list = strcmp(request->algorithm, "auto") != 0 ? request->algorithm : chosen->name;
+        KN_TRY(kn_words_parse(&all->in_force, list, err));
+        all->algorithms = &all->in_force;
     }
-    KN_TRY(kn_words_parse(&all->algorithms, list, err));
-    for (size_t i = 0; i < all->algorithms.n; i++) { /* a name that does not exist is a slip, not a result */
-        size_t n = strcspn(all->algorithms.items[i], ":");
-        snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), all->algorithms.items[i]);
+    for (size_t i = 0; i < all->algorithms->n; i++) { /* a name that does not exist is a slip, not a result */
+        size_t n = strcspn(all->algorithms->items[i], ":");
+        snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), all->algorithms->items[i]);
         if (kn_algorithm_find(name) == NULL)
             KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "algorithms"),
                        "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
@@ -208,15 +205,13 @@ static kn_status results_make(kn_result **out, comparing *all, kn_error *err)
     kn_result *result = NULL;
     char *csv = NULL, *html = NULL;
     kn_targets *targets = all->input->targets;
-    const char *name = kn_settings_text(all->settings, "language");
-    kn_language language = name != NULL ? kn_language_find(name) : KN_LANGUAGE_EN;
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_compare_text(&result->text, &all->compare, err));
     KN_TRY(kn_compare_json(&result->json, &all->compare, err));
     KN_TRY(kn_compare_csv(&csv, &all->compare, err));
     KN_TRY(kn_targets_text(targets, "output", csv, err));
-    if (kn_settings_text(all->settings, "report") != NULL) {
-        KN_TRY(kn_compare_html(&html, &all->compare, language < KN_N_LANGUAGES ? language : KN_LANGUAGE_EN, err));
+    if (all->request->report != NULL) {
+        KN_TRY(kn_compare_html(&html, &all->compare, all->request->language, err));
         KN_TRY(kn_targets_text(targets, "report", html, err));
     }
     KN_TRY(kn_targets_text(targets, "json", result->json, err));
@@ -244,7 +239,7 @@ static void clean_up(comparing *all)
         kn_free(all->compare.rows[i].refusal);
     }
     kn_free(all->compare.rows);
-    kn_words_free(&all->algorithms);
+    kn_words_free(&all->in_force);
     kn_words_free(&all->ks);
     if (all->input != NULL) {
         all->input->domains = NULL;
@@ -253,16 +248,16 @@ static void clean_up(comparing *all)
     kn_input_free(all->input);
 }
 
-kn_status kn_job_compare(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_compare(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
-    comparing all = {.settings = settings};
+    comparing all = {.request = request};
     *out = NULL;
-    KN_TRY(kn_input_new(&all.input, settings, KN_OUTPUT_IF_ASKED, err));
-    KN_TRY(kn_input_read(all.input, "data", KN_COLUMNS_OF_DATA, err));
+    KN_TRY(kn_input_new(&all.input, request, KN_OUTPUT_IF_ASKED, err));
+    KN_TRY(kn_input_read(all.input, request->data, KN_COLUMNS_OF_DATA, err));
     KN_TRY(request_read(&all, err));
     all.compare.data_name = all.input->table->source;
-    all.compare.measure = all.measure;
+    all.compare.measure = request->measure;
     KN_TRY(runs_make(&all, err));
     KN_TRY(results_make(out, &all, err));
 done:

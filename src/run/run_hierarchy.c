@@ -14,10 +14,10 @@
 #include <string.h>
 
 typedef struct tree_run {
-    const kn_settings *settings;
+    const kn_request *request;
     kn_input *input;
     const kn_column *column; /* NULL: a hierarchy file alone */
-    kn_hierarchy_request request;
+    kn_hierarchy_request tree;
     char *lines; /* of the hierarchy where it is a table in memory */
 } tree_run;
 
@@ -25,21 +25,20 @@ typedef struct tree_run {
 static kn_status read_column(tree_run *r, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_setting *setting = kn_settings_nth(r->settings, "hierarchy", 0);
-    r->request = (kn_hierarchy_request){.spec = kn_settings_text(r->settings, "data"),
-                                        .must_be_tree = true,
-                                        .weight = 1,
-                                        .max_level = KN_NONE,
-                                        .redact = kn_settings_flag(r->settings, "redact"),
-                                        .files = r->input->files};
-    if (setting == NULL) goto done;
-    if (kn_settings_nth(r->settings, "hierarchy", 1) != NULL)
+    r->tree = (kn_hierarchy_request){.spec = r->request->data,
+                                     .must_be_tree = true,
+                                     .weight = 1,
+                                     .max_level = KN_NONE,
+                                     .redact = r->request->redact,
+                                     .files = r->input->files};
+    if (r->request->n_hierarchies == 0) goto done;
+    if (r->request->n_hierarchies > 1)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"), "one --hierarchy COL=... at a time, please");
-    KN_TRY(kn_input_read(r->input, "data", KN_COLUMNS_OF_HIERARCHY, err));
+    KN_TRY(kn_input_read(r->input, r->request->data, KN_COLUMNS_OF_HIERARCHY, err));
     for (uint32_t c = 0; c < r->input->table->n_columns; c++)
         if (r->input->choices[c].hierarchy != NULL) {
             r->column = &r->input->table->columns[c];
-            r->request.spec = r->input->choices[c].hierarchy;
+            r->tree.spec = r->input->choices[c].hierarchy;
         }
 done:
     return status;
@@ -50,13 +49,13 @@ static kn_status make(char **text, tree_run *r, kn_error *err)
     if (r->column == NULL)
         return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "hierarchy"),
                                "make needs a table and --hierarchy COL=SPEC, say 'age=intervals(5,10)'");
-    return kn_hierarchy_make(text, r->column, r->input->table->source, r->input->table->n_rows, &r->request, err);
+    return kn_hierarchy_make(text, r->column, r->input->table->source, r->input->table->n_rows, &r->tree, err);
 }
 
 static kn_status check(char **text, tree_run *r, uint32_t *n_lacking, kn_error *err)
 {
     return kn_hierarchy_check(text, n_lacking, r->column, r->column != NULL ? r->input->table->source : NULL,
-                              r->column != NULL ? r->input->table->n_rows : 0, &r->request, err);
+                              r->column != NULL ? r->input->table->n_rows : 0, &r->tree, err);
 }
 
 static kn_status show(char **text, tree_run *r, kn_error *err)
@@ -64,12 +63,12 @@ static kn_status show(char **text, tree_run *r, kn_error *err)
     kn_status status = KN_OK;
     kn_domain *domain = NULL;
     kn_tree *tree = NULL;
-    kn_show_options options = {.width = 100, .max_lines = kn_settings_flag(r->settings, "verbose") ? 0 : 60};
+    kn_show_options options = {.width = 100, .max_lines = r->request->verbose ? 0 : 60};
     if (r->column != NULL) {
-        KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->request, err));
+        KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->tree, err));
         KN_TRY(kn_hierarchy_show(text, domain->tree, domain, &options, err));
     } else {
-        KN_TRY(kn_input_tree(&tree, r->input, r->request.spec, err));
+        KN_TRY(kn_input_tree(&tree, r->input, r->tree.spec, err));
         KN_TRY(kn_hierarchy_show(text, tree, NULL, &options, err));
     }
 done:
@@ -86,7 +85,7 @@ static kn_status rectify(char **text, tree_run *r, kn_error *err)
     uint32_t n_removed;
     if (r->column == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"), "rectify needs the data too: DATA --hierarchy COL=FILE");
-    KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->request, err));
+    KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->tree, err));
     KN_TRY(kn_hierarchy_rectify(&tree, &n_removed, domain, err));
     kn_buffer_printf(&r->input->warnings, "%u node%s left out to make the entropy measure monotone\n", n_removed,
                      n_removed == 1 ? " was" : "s were");
@@ -97,19 +96,19 @@ done:
     return status;
 }
 
-kn_status kn_job_hierarchy(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_hierarchy(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
-    tree_run r = {.settings = settings};
+    tree_run r = {.request = request};
     kn_result *result = NULL;
     uint32_t n_lacking = 0;
-    const char *what = kn_settings_text(settings, "what");
+    const char *what = request->what;
     *out = NULL;
     KN_TRY(kn_result_new(&result, err));
-    KN_TRY(kn_input_new(&r.input, settings, KN_OUTPUT_IF_ASKED, err));
+    KN_TRY(kn_input_new(&r.input, request, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(read_column(&r, err));
-    KN_TRY(kn_hierarchy_table(&r.lines, &r.request.n_text_bytes, r.input, r.request.spec, err));
-    r.request.text = r.lines;
+    KN_TRY(kn_hierarchy_table(&r.lines, &r.tree.n_text_bytes, r.input, r.tree.spec, err));
+    r.tree.text = r.lines;
     if (strcmp(what, "make") == 0) KN_TRY(make(&result->text, &r, err));
     else if (strcmp(what, "check") == 0) KN_TRY(check(&result->text, &r, &n_lacking, err));
     else if (strcmp(what, "show") == 0) KN_TRY(show(&result->text, &r, err));
@@ -118,7 +117,7 @@ kn_status kn_job_hierarchy(kn_result **out, const kn_settings *settings, kn_erro
     KN_TRY(kn_buffer_finish(&result->warnings, &r.input->warnings, err));
     KN_TRY(kn_targets_text(r.input->targets, "output", result->text, err));
     KN_TRY(kn_targets_commit(r.input->targets, &r.input->ticker, err));
-    if (kn_settings_text(settings, "output") != NULL) {
+    if (request->output != NULL) {
         kn_free(result->text);
         result->text = NULL;
     }

@@ -34,11 +34,9 @@ static kn_status put_text(void *context, const char *bytes, size_t n_bytes, kn_e
 static kn_status write_page(const kn_lattice_facts *lattice, const kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *name = kn_settings_text(input->settings, "language");
-    kn_language language = name != NULL ? kn_language_find(name) : KN_LANGUAGE_EN;
     char *html = NULL;
-    if (kn_settings_text(input->settings, "report") == NULL) return KN_OK;
-    KN_TRY(kn_lattice_facts_html(&html, lattice, language < KN_N_LANGUAGES ? language : KN_LANGUAGE_EN, err));
+    if (input->request->report == NULL) return KN_OK;
+    KN_TRY(kn_lattice_facts_html(&html, lattice, input->request->language, err));
     KN_TRY(kn_targets_text(input->targets, "report", html, err));
 done:
     kn_free(html);
@@ -69,7 +67,7 @@ done:
     return status;
 }
 
-kn_status kn_job_lattice(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_lattice(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = NULL;
@@ -79,11 +77,11 @@ kn_status kn_job_lattice(kn_result **out, const kn_settings *settings, kn_error 
     kn_report_node *nodes = NULL;
     kn_result *result = NULL;
     kn_args no_args = {0};
-    double began = kn_seconds_now(), memory_bytes = kn_settings_number(settings, "memory", 0);
+    double began = kn_seconds_now();
     kn_lattice_facts lattice;
     *out = NULL;
-    KN_TRY(kn_input_new(&input, settings, KN_OUTPUT_STDOUT, err));
-    KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, err));
+    KN_TRY(kn_input_new(&input, request, KN_OUTPUT_STDOUT, err));
+    KN_TRY(kn_input_read(input, request->data, KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_encode(input, true, err));
     KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
     KN_TRY(kn_input_goals(input, err));
@@ -96,7 +94,7 @@ kn_status kn_job_lattice(kn_result **out, const kn_settings *settings, kn_error 
                     .max_suppressed = input->max_suppressed,
                     .pool = input->pool,
                     .ticker = &input->ticker,
-                    .memory_bytes = memory_bytes > (double)used_bytes ? (size_t)memory_bytes - used_bytes : 0};
+                    .memory_bytes = request->memory > used_bytes ? request->memory - used_bytes : 0};
     double searched = kn_seconds_now();
     KN_TRY(kn_lattice_table_new(&table, &task, (const kn_objective *const *)objectives, n_objectives, MAX_NODES, err));
     double listed = kn_seconds_now();

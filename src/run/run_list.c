@@ -2,7 +2,6 @@
 #include "base/json_writer.h"
 #include "search/search.h"
 #include "hierarchy/build.h"
-#include "policy/settings.h"
 #include "run/jobs.h"
 #include "run/result.h"
 #include "run/targets.h"
@@ -89,7 +88,7 @@ static kn_status list_entries(kn_buffer *text, kn_json *json, const char *what, 
     return KN_OK;
 }
 
-kn_status kn_job_list(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_list(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_result *result = NULL;
@@ -97,7 +96,7 @@ kn_status kn_job_list(kn_result **out, const kn_settings *settings, kn_error *er
     kn_targets *targets = NULL;
     kn_buffer text = {0};
     kn_json json = {0};
-    const char *what = kn_settings_text(settings, "what");
+    const char *what = request->what;
     *out = NULL;
     if (what == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "what"), "list what? algorithms, measures, models or hierarchies");
@@ -110,7 +109,7 @@ kn_status kn_job_list(kn_result **out, const kn_settings *settings, kn_error *er
     KN_TRY(kn_json_finish(&result->json, &json, err));
     KN_TRY(kn_buffer_finish(&result->text, &text, err));
     KN_TRY(kn_files_new(&files, NULL, err));
-    KN_TRY(kn_targets_new(&targets, settings, files, false, err));
+    KN_TRY(kn_targets_new(&targets, request, files, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(kn_targets_text(targets, "json", result->json, err));
     KN_TRY(kn_targets_commit(targets, NULL, err));
     *out = result;

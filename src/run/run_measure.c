@@ -43,9 +43,9 @@ static kn_status read_release(kn_release **out, kn_input *input, const char *pat
     kn_csv_options csv = input->csv;
     csv.name = NULL;
     csv.encoding = KN_ENCODING_UTF8;
-    csv.guarded_names = kn_settings_flag(input->settings, "guard-formulas");
+    csv.guarded_names = input->request->guard_formulas;
     if (!kn_is_table_name(input->path)) csv.delimiter = input->form.delimiter;
-    kn_release_options options = {.guard_formulas = kn_settings_flag(input->settings, "guard-formulas"),
+    kn_release_options options = {.guard_formulas = input->request->guard_formulas,
                                   .may_suppress = input->max_suppressed > 0,
                                   .redact = input->redact};
     KN_TRY(kn_source_open(&source, path, &(kn_source_options){&csv, input->sources.tables}, err));
@@ -55,21 +55,21 @@ done:
     return status;
 }
 
-kn_status kn_job_measure(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_measure(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = NULL;
     kn_release *release = NULL;
     kn_result *result = NULL;
     kn_facts facts = {0};
-    const char *path = kn_settings_text(settings, "release");
     *out = NULL;
-    if (path == NULL) KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "release"), "which release? Give DATA and RELEASE");
-    KN_TRY(kn_input_new(&input, settings, KN_OUTPUT_IF_ASKED, err));
-    KN_TRY(kn_input_read(input, "data", KN_COLUMNS_OF_DATA, err));
+    if (request->release == NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "release"), "which release? Give DATA and RELEASE");
+    KN_TRY(kn_input_new(&input, request, KN_OUTPUT_IF_ASKED, err));
+    KN_TRY(kn_input_read(input, request->data, KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_encode_again(input, err));
     kn_input_suppression(input);
-    KN_TRY(read_release(&release, input, path, err));
+    KN_TRY(read_release(&release, input, request->release, err));
     facts.tuples = input->tuples;
     facts.release = release;
     KN_TRY(kn_facts_losses(&facts, input->pool, err));

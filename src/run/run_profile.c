@@ -277,7 +277,7 @@ static void policy_columns(kn_buffer *out, const profile *about)
 static void policy_input(kn_buffer *out, const profile *about)
 {
     const kn_csv_options *csv = &about->input->csv;
-    const char *encoding = kn_settings_text(about->input->settings, "encoding");
+    static const char *const encodings[] = {"utf-8", "latin-1", "utf-16"};
     kn_buffer keys = {0};
     if (csv->n_null_values > 0) kn_buffer_text(&keys, ", null_values: [");
     for (size_t i = 0; i < csv->n_null_values; i++) {
@@ -285,7 +285,7 @@ static void policy_input(kn_buffer *out, const profile *about)
         yaml_key(&keys, csv->null_values[i]);
     }
     if (csv->n_null_values > 0) kn_buffer_char(&keys, ']');
-    if (encoding != NULL) kn_buffer_printf(&keys, ", encoding: %s", encoding);
+    if (csv->encoding != KN_ENCODING_UTF8) kn_buffer_printf(&keys, ", encoding: %s", encodings[csv->encoding]);
     if (csv->delimiter == '\t') kn_buffer_text(&keys, ", delimiter: tab");
     else if (csv->delimiter != '\0') kn_buffer_printf(&keys, ", delimiter: \"%c\"", csv->delimiter);
     if (csv->no_header) kn_buffer_text(&keys, ", header: no");
@@ -375,7 +375,7 @@ static kn_status table_read(kn_input *input, kn_error *err)
     kn_status status = KN_OK;
     kn_source *source = NULL;
     kn_column_plan *plans = NULL;
-    const char *path = kn_settings_text(input->settings, "data");
+    const char *path = input->request->data;
     if (path == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
                    "which table? Give the name of a CSV file, or - for standard input");
@@ -402,7 +402,7 @@ static bool looks_like_data(const kn_column *column)
 /* The suggested policy is made of names. Where there is no header they are somebody's data. */
 static kn_status header_check(kn_input *input, kn_error *err)
 {
-    const bool has_header = !input->csv.no_header && !kn_is_table_name(kn_settings_text(input->settings, "data"));
+    const bool has_header = !input->csv.no_header && !kn_is_table_name(input->request->data);
     for (uint32_t c = 0; c < input->table->n_columns && has_header; c++) {
         if (!looks_like_data(&input->table->columns[c])) continue;
         if (input->redact)
@@ -418,14 +418,14 @@ static kn_status header_check(kn_input *input, kn_error *err)
     return KN_OK;
 }
 
-kn_status kn_job_profile(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
     profile about = {.person = KN_NONE};
     kn_result *result = NULL;
     char *policy = NULL;
     *out = NULL;
-    KN_TRY(kn_input_new(&about.input, settings, KN_OUTPUT_STDOUT, err));
+    KN_TRY(kn_input_new(&about.input, request, KN_OUTPUT_STDOUT, err));
     KN_TRY(table_read(about.input, err));
     KN_TRY(header_check(about.input, err));
     KN_TRY(guesses_make(&about, err));

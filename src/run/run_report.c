@@ -19,25 +19,16 @@ static void date_text(char *out, size_t n_bytes)
     if (gmtime_r(&now, &parts) == NULL || strftime(out, n_bytes, "%Y-%m-%d %H:%M UTC", &parts) == 0) out[0] = '\0';
 }
 
-static kn_language language_of(const kn_settings *settings)
-{
-    const char *name = kn_settings_text(settings, "language");
-    kn_language language = name != NULL ? kn_language_find(name) : KN_LANGUAGE_EN;
-    return language < KN_N_LANGUAGES ? language : KN_LANGUAGE_EN;
-}
-
 /* Only what is in force: what a flag overrides in the policy is left out. Models stand in a table of their own, without
  * the values of the data that some of them name. */
-static kn_status list_settings(kn_report_setting **out, size_t *n, const kn_settings *settings, kn_error *err)
+static kn_status list_settings(kn_report_setting **out, size_t *n, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
-    *n = 0;
-    KN_NEW(*out, settings->items.n + 1);
-    for (size_t i = 0; i < settings->items.n; i++) {
-        const kn_setting *item = &settings->items.items[i];
-        bool is_model = strcmp(item->option, "model") == 0;
-        if (!is_model && kn_setting_in_force(settings, item))
-            (*out)[(*n)++] = (kn_report_setting){item->option, item->value, item->where};
+    *n = request->n_listed;
+    KN_NEW(*out, *n + 1);
+    for (size_t i = 0; i < *n; i++) {
+        const kn_setting *item = request->listed[i];
+        (*out)[i] = (kn_report_setting){item->option, item->value, item->where};
     }
 done:
     return status;
@@ -69,23 +60,23 @@ kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, cons
                         const char *release_path, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_settings *settings = input->settings;
+    const kn_request *request = input->request;
     kn_report_setting *list = NULL;
     kn_report_node *nodes = NULL;
     char date[40];
     kn_report report = {.facts = facts,
-                        .language = language_of(settings),
-                        .policy_path = settings->policy_path,
+                        .language = request->language,
+                        .policy_path = request->policy_path,
                         .warnings = input->warnings.bytes,
                         .redact = input->redact,
                         .date = date};
     *out = NULL;
-    if (kn_settings_text(settings, "report") == NULL) return KN_OK;
+    if (request->report == NULL) return KN_OK;
     date_text(date, sizeof date);
-    report.threshold = kn_settings_number(settings, "threshold", KN_RISK_THRESHOLD);
-    KN_TRY(list_settings(&list, &report.n_settings, settings, err));
+    report.threshold = request->threshold;
+    KN_TRY(list_settings(&list, &report.n_settings, request, err));
     report.settings = list;
-    if (settings->policy_path != NULL) strcpy(report.policy_hash, settings->policy_hash);
+    if (request->policy_path != NULL) strcpy(report.policy_hash, request->policy_hash);
     if (release_path != NULL) KN_TRY(kn_sha256_file(report.release_hash, release_path, err));
     for (uint32_t s = 0; s < input->tuples->n_sensitive; s++)
         if (input->tuples->sensitive[s].start == NULL) {

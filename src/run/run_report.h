@@ -1,4 +1,4 @@
-/* The HTML report of a run: what the settings and the files add to its facts. */
+/* The HTML report of a run: what the request and the files add to its facts. */
 #ifndef KN_RUN_RUN_REPORT_H
 #define KN_RUN_RUN_REPORT_H
 

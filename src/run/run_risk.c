@@ -16,8 +16,9 @@
 #include <string.h>
 
 typedef struct risk_run {
-    const kn_settings *settings;
+    const kn_request *request;
     kn_input *input;
+    kn_column_choice *asked; /* per column, with the hierarchies that serve the attack */
     kn_facts facts;
     kn_report report;
     kn_population *population;
@@ -31,53 +32,27 @@ typedef struct risk_run {
     kn_attack_result *attack;
 } risk_run;
 
-/* Every name of a list such as --qi must be there: a slip of the finger would make the risk look small. */
-static kn_status names_check(const kn_settings *settings, const char *option, const kn_source *source, kn_error *err)
+static kn_status table_read(risk_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
-    char *name = NULL, place[KN_SHOWN_BYTES];
-    for (size_t i = 0; i < settings->items.n; i++) {
-        const kn_setting *setting = &settings->items.items[i];
-        if (strcmp(setting->option, option) != 0) continue;
-        KN_NEW(name, strlen(setting->value) + 1);
-        for (const char *from = setting->value; kn_words_next(name, &from);) {
-            bool found = false;
-            for (uint32_t c = 0; c < kn_source_n_columns(source); c++)
-                found |= strcmp(kn_source_column_name(source, c), name) == 0;
-            if (!found)
-                KN_TRY(kn_setting_about(err,
-                                        kn_error_set(err, KN_USAGE, "%s: the table has no column '%.80s'",
-                                                     kn_setting_place(place, setting), name),
-                                        setting, name));
-        }
-        kn_free(name);
-        name = NULL;
-    }
-done:
-    kn_free(name);
-    return status;
-}
-
-static kn_status table_read(kn_input *input, kn_error *err)
-{
-    kn_status status = KN_OK;
+    kn_input *input = run->input;
     kn_source *source = NULL;
-    const char **names = NULL, *path = kn_settings_text(input->settings, "data");
+    const char **names = NULL, *path = run->request->data;
     kn_column_plan *plans = NULL;
     if (path == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
                    "which table? Give the name of a CSV file, or - for standard input");
     KN_TRY(kn_source_open(&source, path, &input->sources, err));
-    KN_TRY(names_check(input->settings, "qi", source, err));
-    KN_TRY(names_check(input->settings, "sensitive", source, err));
     uint32_t n = kn_source_n_columns(source);
     KN_NEW(names, n);
     KN_NEW(plans, n);
     for (uint32_t c = 0; c < n; c++) names[c] = kn_source_column_name(source, c);
-    KN_TRY(
-        kn_settings_columns(&input->choices, input->settings, names, n, KN_COLUMNS_OF_RELEASE, &input->warnings, err));
+    KN_TRY(kn_settings_columns(&input->choices, run->request->settings, names, n, KN_COLUMNS_OF_RELEASE,
+                               &input->warnings, err));
+    KN_NEW(run->asked, n + 1);
     for (uint32_t c = 0; c < n; c++) {
         plans[c] = (kn_column_plan){input->choices[c].role, KN_TYPE_AUTO, input->choices[c].is_person};
+        run->asked[c] = input->choices[c];
         input->choices[c].hierarchy = NULL; /* equal or not is all that counts here */
     }
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
@@ -94,20 +69,13 @@ done:
 static kn_status population_read(risk_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *text = kn_settings_text(run->settings, "population");
+    const kn_population_asked *asked = &run->request->population;
     const kn_tuples *tuples = run->input->tuples;
     kn_cell *cells = NULL;
-    char *end;
-    if (text == NULL) return KN_OK;
-    double fraction = strtod(text, &end);
-    if (end != text && *end == '\0') {
-        if (!(fraction > 0 && fraction <= 1))
-            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "population"),
-                       "--population: '%.40s' is neither a fraction above 0 and at most 1 nor a file", text);
-        run->report.fraction = fraction;
-        return KN_OK;
-    }
-    KN_TRY(kn_population_read(&run->population, text, &run->input->other_sources, tuples, run->input->pool, err));
+    run->report.fraction = asked->fraction;
+    if (asked->file == NULL) return KN_OK;
+    KN_TRY(
+        kn_population_read(&run->population, asked->file, &run->input->other_sources, tuples, run->input->pool, err));
     KN_NEW(run->populations, tuples->n_tuples + 1);
     KN_NEW(cells, tuples->n_qis + 1);
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
@@ -136,27 +104,18 @@ static bool is_spec(const char *hierarchy)
 }
 
 /* The hierarchy file of a column, as published with a release. The labels of SPECs speak for themselves. */
-static kn_status tree_read(kn_tree **out, kn_input *input, const char *column, kn_error *err)
+static kn_status tree_read(kn_tree **out, kn_input *input, const kn_column_choice *asked, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_buffer path = {0};
-    const kn_settings *settings = input->settings;
-    const kn_setting *setting;
+    const char *file = asked->hierarchy;
     *out = NULL;
-    for (size_t i = 0; i < settings->items.n && *out == NULL; i++) {
-        setting = &settings->items.items[i];
-        if (strcmp(setting->option, "hierarchy") != 0 || !kn_setting_in_force(settings, setting)) continue;
-        size_t n = strlen(column);
-        if (strncmp(setting->value, column, n) != 0 || setting->value[n] != '=' || is_spec(setting->value + n + 1))
-            continue;
-        const char *file = setting->value + n + 1;
-        kn_buffer_clear(&path);
-        if (setting->where != NULL && file[0] != '/' && !kn_is_table_name(file))
-            kn_buffer_printf(&path, "%s/", settings->policy_folder);
-        kn_buffer_text(&path, file);
-        if (path.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-        KN_TRY(kn_input_tree(out, input, path.bytes, err));
-    }
+    if (file == NULL || is_spec(file)) return KN_OK;
+    if (asked->hierarchy_folder != NULL && file[0] != '/' && !kn_is_table_name(file))
+        kn_buffer_printf(&path, "%s/", asked->hierarchy_folder);
+    kn_buffer_text(&path, file);
+    if (path.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_TRY(kn_input_tree(out, input, path.bytes, err));
 done:
     kn_buffer_free(&path);
     return status;
@@ -180,7 +139,7 @@ static kn_status known_read(risk_run *run, const char *path, kn_error *err)
         plans[c] = (kn_column_plan){known ? KN_ROLE_QUASI : KN_ROLE_DROPPED, KN_TYPE_TEXT, false};
         if (!known) continue;
         kn_tree **tree = &run->trees[run->n_columns];
-        KN_TRY(tree_read(tree, run->input, table->columns[release].name, err));
+        KN_TRY(tree_read(tree, run->input, &run->asked[release], err));
         run->columns[run->n_columns++] = (kn_attack_column){release, c, *tree};
     }
     if (run->n_columns == 0)
@@ -196,9 +155,8 @@ done:
 static kn_status attack_make(risk_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *path = kn_settings_text(run->settings, "attack");
+    const char *path = run->request->attack, *k_text = run->request->k;
     const kn_table *table = run->input->table;
-    const char *k_text = kn_settings_text(run->settings, "k");
     double k = 2;
     if (path == NULL) return KN_OK;
     if (k_text != NULL && (!kn_param_number(&k, k_text) || k < 1 || k > 1e9 || k != floor(k)))
@@ -221,14 +179,12 @@ static kn_status results_make(kn_result **out, risk_run *run, kn_error *err)
     kn_status status = KN_OK;
     kn_result *result = NULL;
     char *html = NULL;
-    const char *language = kn_settings_text(run->settings, "language");
     kn_targets *targets = run->input->targets;
-    if (language != NULL && kn_language_find(language) < KN_N_LANGUAGES)
-        run->report.language = kn_language_find(language);
+    run->report.language = run->request->language;
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_report_risk_text(&result->text, &run->report, err));
     KN_TRY(kn_report_risk_json(&result->json, &run->report, err));
-    if (kn_settings_text(run->settings, "report") != NULL) {
+    if (run->request->report != NULL) {
         KN_TRY(kn_report_risk_html(&html, &run->report, err));
         KN_TRY(kn_targets_text(targets, "report", html, err));
     }
@@ -249,6 +205,7 @@ static void clean_up(risk_run *run)
     kn_attack_result_free(run->attack);
     for (size_t i = 0; i < run->n_columns; i++) kn_tree_free(run->trees[i]);
     kn_free(run->trees);
+    kn_free(run->asked);
     kn_free(run->columns);
     kn_free(run->sensitive);
     kn_table_free(run->known);
@@ -257,18 +214,18 @@ static void clean_up(risk_run *run)
     kn_input_free(run->input);
 }
 
-kn_status kn_job_risk(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_risk(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
-    risk_run run = {.settings = settings};
+    risk_run run = {.request = request};
     *out = NULL;
-    KN_TRY(kn_input_new(&run.input, settings, KN_OUTPUT_IF_ASKED, err));
-    KN_TRY(table_read(run.input, err));
+    KN_TRY(kn_input_new(&run.input, request, KN_OUTPUT_IF_ASKED, err));
+    KN_TRY(table_read(&run, err));
     KN_TRY(kn_input_encode(run.input, false, err));
     if (run.input->n_qis == 0)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "qi"), "which columns could an attacker know? Name them with --qi");
     KN_TRY(kn_tuples_histograms(run.input->tuples, run.input->pool, err));
-    run.report.threshold = kn_settings_number(settings, "threshold", KN_RISK_THRESHOLD);
+    run.report.threshold = request->threshold;
     run.facts.table = run.input->table;
     run.facts.tuples = run.input->tuples;
     run.facts.data_name = run.input->table->source;
@@ -279,7 +236,7 @@ kn_status kn_job_risk(kn_result **out, const kn_settings *settings, kn_error *er
     KN_TRY(kn_report_analyse(&run.report, run.input->pool, &run.input->ticker, err));
     KN_TRY(results_make(out, &run, err));
     /* A release in which somebody fits fewer than the k rows that were promised does not keep the promise. */
-    if (run.attack != NULL && run.attack->n_fewer_than_k > 0 && kn_settings_text(settings, "k") != NULL)
+    if (run.attack != NULL && run.attack->n_fewer_than_k > 0 && request->k != NULL)
         KN_FAIL(KN_NOT_MET, "%llu named persons fit fewer than %llu rows",
                 (unsigned long long)run.attack->n_fewer_than_k, (unsigned long long)run.report.attack_k);
 done:

@@ -117,14 +117,14 @@ done:
     return status;
 }
 
-kn_status kn_run_schema(char **out, const kn_release *release, const kn_text_form *form, const kn_settings *settings,
+kn_status kn_run_schema(char **out, const kn_release *release, const kn_text_form *form, const kn_request *request,
                         kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_table *table = release->tuples->table;
     kn_json json = {0};
     *out = NULL;
-    if (kn_settings_text(settings, "schema") == NULL) return KN_OK;
+    if (request->schema == NULL) return KN_OK;
     kn_json_object(&json, NULL);
     kn_json_text(&json, "version", kn_version());
     kn_json_bytes(&json, "delimiter", &form->delimiter, 1);

@@ -3,11 +3,11 @@
 #define KN_RUN_RUN_SCHEMA_H
 
 #include "classes/release.h"
-#include "policy/settings.h"
+#include "policy/request.h"
 #include "table/text_form.h"
 
-/* Yours to kn_free; NULL when the settings do not ask for it. */
-kn_status kn_run_schema(char **out, const kn_release *release, const kn_text_form *form, const kn_settings *settings,
+/* Yours to kn_free; NULL when the request does not ask for it. */
+kn_status kn_run_schema(char **out, const kn_release *release, const kn_text_form *form, const kn_request *request,
                         kn_error *err);
 
 #endif

@@ -18,39 +18,40 @@ static void find_encoding(kn_input *input, const char *release)
 }
 
 /* Without the original the release itself says which columns there are. */
-static kn_status read_columns(kn_input *input, const char *release, bool has_original, kn_error *err)
+static kn_status read_columns(kn_input *input, kn_error *err)
 {
+    const kn_request *request = input->request;
+    const bool has_original = request->original != NULL;
     kn_status status = KN_OK;
     if (!has_original) {
-        input->csv.guarded_names = kn_settings_flag(input->settings, "guard-formulas");
-        find_encoding(input, release);
+        input->csv.guarded_names = input->request->guard_formulas;
+        find_encoding(input, request->release);
     }
-    KN_TRY(kn_input_read(input, has_original ? "original" : "release",
+    KN_TRY(kn_input_read(input, has_original ? request->original : request->release,
                          has_original ? KN_COLUMNS_OF_ORIGINAL : KN_COLUMNS_OF_RELEASE, err));
     if (has_original) KN_TRY(kn_input_encode_again(input, err));
-    KN_TRY(kn_input_model_specs(input, err));
+    KN_TRY(kn_input_need_k(request, err));
     /* A limit is checked only where one is given: the default of 0 is the search's, not the reader's. */
     kn_input_suppression(input);
-    if (kn_settings_text(input->settings, "max-suppressed") == NULL) input->max_suppressed = KN_UNLIMITED;
+    if (!request->max_suppressed.given) input->max_suppressed = KN_UNLIMITED;
 done:
     return status;
 }
 
-kn_status kn_job_verify(kn_result **out, const kn_settings *settings, kn_error *err)
+kn_status kn_job_verify(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = NULL;
     kn_verdict *verdict = NULL;
     kn_result *result = NULL;
     uint32_t *order = NULL;
-    const char *release = kn_settings_text(settings, "release"), *original = kn_settings_text(settings, "original");
-    const char *order_text = kn_settings_text(settings, "order");
+    const char *release = request->release, *original = request->original;
     *out = NULL;
     if (release == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "release"), "which release? Give the name of a CSV file");
-    KN_TRY(kn_input_new(&input, settings, KN_OUTPUT_IF_ASKED, err));
-    KN_TRY(read_columns(input, release, original != NULL, err));
-    bool same_order = order_text != NULL && strcmp(order_text, "input") == 0;
+    KN_TRY(kn_input_new(&input, request, KN_OUTPUT_IF_ASKED, err));
+    KN_TRY(read_columns(input, err));
+    bool same_order = request->order == KN_ORDER_INPUT;
     if (same_order && original != NULL) {
         KN_NEW_RAW(order, input->table->n_rows);
         for (uint32_t row = 0; row < input->table->n_rows; row++) order[row] = row;

@@ -15,26 +15,21 @@ struct kn_targets {
 };
 
 /* Where the release goes: memory when it was asked for, or when the data is there and nobody said otherwise. */
-static const char *release_target(const kn_settings *settings)
+static const char *release_target(const kn_request *request)
 {
-    const char *target = kn_settings_text(settings, "output"), *data = kn_settings_text(settings, "data");
-    if (target != NULL) return kn_is_table_name(target) ? NULL : target;
-    return data != NULL && kn_is_table_name(data) ? NULL : "-";
+    if (request->output != NULL) return kn_is_table_name(request->output) ? NULL : request->output;
+    return request->data != NULL && kn_is_table_name(request->data) ? NULL : "-";
 }
 
-kn_status kn_targets_new(kn_targets **out, const kn_settings *settings, kn_files *files, kn_output_use use,
-                         kn_error *err)
+kn_status kn_targets_new(kn_targets **out, const kn_request *request, kn_files *files, kn_output_use use, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *paths[N_TARGETS];
+    const char *paths[N_TARGETS] = {request->schema, request->json, request->report, request->output};
+    const char **output = &paths[N_TARGETS - 1];
     KN_NEW(*out, 1);
     (*out)->files = files;
-    for (size_t i = N_TARGETS; i-- > 0;) {
-        paths[i] = kn_settings_text(settings, options[i]);
-        if (strcmp(options[i], "output") != 0) continue;
-        if (use == KN_OUTPUT_RELEASE) paths[i] = release_target(settings);
-        else if (use == KN_OUTPUT_STDOUT && paths[i] == NULL) paths[i] = "-";
-    }
+    if (use == KN_OUTPUT_RELEASE) *output = release_target(request);
+    else if (use == KN_OUTPUT_STDOUT && *output == NULL) *output = "-";
     for (size_t i = N_TARGETS; i-- > 0;)
         if (paths[i] != NULL)
             KN_TRY(kn_error_about(err, kn_files_guard(files, options[i], paths[i], err),

@@ -3,7 +3,7 @@
 #define KN_RUN_TARGETS_H
 
 #include "base/files.h"
-#include "policy/settings.h"
+#include "policy/request.h"
 #include "sink/output_file.h"
 
 typedef struct kn_targets kn_targets;
@@ -17,7 +17,7 @@ typedef enum kn_output_use {
 
 /* Opens what --output, --report, --json and --schema name and guards it in `files`. Refuses targets that are one
  * another, two of them on standard output, and targets that cannot be written. */
-kn_status kn_targets_new(kn_targets **out, const kn_settings *settings, kn_files *files, kn_output_use use,
+kn_status kn_targets_new(kn_targets **out, const kn_request *request, kn_files *files, kn_output_use use,
                          kn_error *err);
 void kn_targets_free(kn_targets *targets); /* what was not committed never was */
 /* To be written by the job; borrowed. NULL when nobody asked for it. */

@@ -8,8 +8,7 @@
 
 #include "base/buffer.h"
 #include "classes/release.h"
-
-typedef enum kn_row_order { KN_ORDER_SORTED, KN_ORDER_INPUT } kn_row_order;
+#include "table/text_form.h"
 
 /* How a sink spells a cell: `put` appends it to `out`. Sorted rows stand in the order of these texts, column by column.
  */

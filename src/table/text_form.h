@@ -4,6 +4,10 @@
 
 #include <stdbool.h>
 
+typedef enum kn_encoding { KN_ENCODING_UTF8, KN_ENCODING_LATIN1, KN_ENCODING_UTF16 } kn_encoding;
+/* Of a release: sorted tells nothing of the input's order. */
+typedef enum kn_row_order { KN_ORDER_SORTED, KN_ORDER_INPUT } kn_row_order;
+
 typedef struct kn_text_form {
     char delimiter;
     bool has_header;

@@ -15,8 +15,6 @@
 #include "base/files.h"
 #include "source/source.h"
 
-typedef enum kn_encoding { KN_ENCODING_UTF8, KN_ENCODING_LATIN1, KN_ENCODING_UTF16 } kn_encoding;
-
 /* Strings are borrowed until kn_csv_close. */
 typedef struct kn_csv_options {
     char delimiter;       /* '\0': detect among , ; tab | */

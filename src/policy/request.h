@@ -1,0 +1,152 @@
+/* What a run was asked for: every option resolved once, defaults applied, as fields with types. Behind it is the list
+ * of settings that flags and the policy file made (settings.h), which nobody outside policy/ reads.
+ *
+ * options.def says which option fills which field. Texts are borrowed from the settings. */
+#ifndef KN_POLICY_REQUEST_H
+#define KN_POLICY_REQUEST_H
+
+#include "base/buffer.h"
+#include "base/files.h"
+#include "base/language.h"
+#include "base/param.h"
+#include "base/sha256.h"
+#include "base/words.h"
+#include "table/batches.h"
+#include "table/table.h"
+#include "table/text_form.h"
+
+/* The values of the choices, in the order of their words. */
+typedef enum kn_unlisted { KN_UNLISTED_ERROR, KN_UNLISTED_DROP, KN_UNLISTED_INSENSITIVE } kn_unlisted;
+typedef enum kn_missing { KN_MISSING_VALUE, KN_MISSING_WILDCARD } kn_missing;
+typedef enum kn_recoding_asked { KN_ASKED_LOCAL, KN_ASKED_GLOBAL } kn_recoding_asked;
+
+/* "5" rows or "2%" of them. */
+typedef struct kn_row_limit {
+    bool given, is_percent;
+    double amount;
+} kn_row_limit;
+
+/* "0.1" of the population, or a file of it; neither when nobody set it. */
+typedef struct kn_population_asked {
+    double fraction;
+    const char *file;
+} kn_population_asked;
+
+typedef struct kn_setting {
+    const struct kn_field *field; /* policy/'s own */
+    char *option, *value;
+    char *where; /* "policy.yaml:12:5", with ": key" where the key says more; NULL: a flag */
+} kn_setting;
+
+typedef struct kn_request {
+    const kn_settings *settings; /* for what depends on the columns of a table: kn_settings_columns */
+    const kn_tables *tables;     /* in memory */
+
+    const char *data, *release, *original, *what;
+    const char *output, *report, *json, *schema;
+    kn_row_order order;
+    bool guard_formulas;
+    kn_language language;
+
+    kn_unlisted unlisted; /* by default an error with a policy, dropped without */
+    const char *person;
+    size_t n_hierarchies, n_levels; /* of --hierarchy and --level */
+    kn_missing missing;
+
+    const char *k;   /* as written: a number, or for comparisons a list */
+    kn_words models; /* in force, -k among them: "k-anonymity:k=5", ... */
+    bool fold_sensitive, allow_copy;
+    kn_row_limit max_suppressed;
+    kn_population_asked population;
+    const char *attack;
+    double threshold;
+
+    const char *algorithm, *measure; /* with their parameters */
+    kn_words algorithms;
+    kn_recoding_asked recoding;
+    bool explain;
+    uint64_t effort, seed, threads; /* 0 threads: as many as there are cores */
+    double time_limit;              /* in seconds; 0: none */
+    size_t memory;                  /* in bytes; 0: no limit */
+
+    char delimiter; /* '\0': to be detected */
+    bool no_header, trim;
+    kn_words null;
+    kn_encoding encoding;
+
+    bool redact, verbose;
+
+    /* All settings in force but the models, in their order, for the report. */
+    const kn_setting **listed;
+    size_t n_listed;
+    const char *policy_path; /* NULL without one */
+    const char *policy_hash;
+    const kn_file_id *policy_id; /* NULL where it is no file */
+    kn_progress_fn progress;
+    void *progress_user;
+    const volatile int *cancel;
+    /* Told where the release is after it was written and before it is verified: its path, or its arrays in memory. For
+     * tests, which spoil it there: no function, flag or variable of the environment sets it. */
+    void (*after_write)(void *user, const char *path, const kn_batches *batches);
+    void *after_write_user;
+} kn_request;
+
+/* The settings must stay as they are while the request lives. */
+kn_status kn_request_new(kn_request **out, const kn_settings *settings, kn_error *err);
+void kn_request_free(kn_request *request);
+
+/* The settings of one column of the data, resolved. */
+typedef struct kn_column_choice {
+    kn_role role;
+    uint32_t mention; /* 0, 1, ...: in which order roles were given; quasi-identifiers are reported in it */
+    kn_type type;
+    bool is_person;
+    const char *hierarchy;        /* SPEC or file; NULL: none. Borrowed from the settings */
+    const char *hierarchy_folder; /* NULL: the current folder */
+    const char *hierarchy_where;  /* in the policy; NULL: a flag */
+    double weight;
+    uint32_t min_level, max_level; /* KN_NONE: no upper limit */
+} kn_column_choice;
+
+typedef enum kn_columns_mode {
+    KN_COLUMNS_OF_DATA,     /* every name in the settings must be there; unlisted columns as the user says */
+    KN_COLUMNS_OF_ORIGINAL, /* behind a release: every name must be there, unlisted columns are just not listed */
+    KN_COLUMNS_OF_RELEASE,  /* a released file: identifiers may be missing, unlisted columns are just not listed */
+    KN_COLUMNS_OF_HIERARCHY /* a table of which only the columns with a hierarchy matter: they are quasi-identifiers */
+} kn_columns_mode;
+
+/* One choice per column name of the data. Names that the data does not have, two roles for one column, unlisted
+ * columns under `error`: KN_USAGE. Columns left out because nobody mentioned them are appended to `warnings`, one
+ * line. *out is yours to kn_free. */
+kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
+                              uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_error *err);
+
+/* What messages call a column of a file: its name. Under --redact `#3`, unless the user named it: where there is no
+ * header after all, the names are the first person's data. `buffer` as large as KN_SHOWN_BYTES. */
+const char *kn_settings_column_shown(char *buffer, const kn_settings *settings, const char *name, uint32_t index);
+/* Whether some setting gives the column a role. */
+bool kn_settings_name_column(const kn_settings *settings, const char *name);
+
+/* --- Making settings --------------------------------------------------------------------------------------------- */
+
+/* Checks that the option exists and the value has its form. `where` NULL: a flag. */
+kn_status kn_settings_add(kn_settings *settings, const char *option, const char *value, const char *where,
+                          kn_error *err);
+/* Of the settings and, by its allocator, of the runs made with them. */
+kn_account *kn_settings_account(const kn_settings *settings);
+
+/* A model, measure or algorithm that a policy may name. Their registries are no business of policy/: run/ lists them.
+ */
+typedef struct kn_entry {
+    const char *name;
+    const kn_param *params;
+    size_t n_params;
+} kn_entry;
+#define KN_MAX_ENTRIES 64
+/* `what` is "model", "measure" or "algorithm"; returns how many there are. */
+typedef size_t kn_entries_fn(kn_entry out[KN_MAX_ENTRIES], const char *what);
+
+/* Translates a policy file into settings (policy_file.c). */
+kn_status kn_policy_load(kn_settings *settings, const char *path, kn_entries_fn *entries, kn_error *err);
+
+#endif
