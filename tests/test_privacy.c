@@ -1024,6 +1024,24 @@ static void a_population_is_counted_inside_the_cells(void **state)
     test_case_free(&c);
 }
 
+/* A column without a value: there is no place among its values where one of the population could stand. */
+static void a_population_of_a_column_without_values_is_counted(void **state)
+{
+    const char *rows[] = {NULL, NULL}, *people_cells[] = {"5", NULL, "7"};
+    test_case c = test_case_new(test_typed_table(KN_TYPE_INT, 2, 1, rows), 0);
+    c.domains[0] = test_domain(c.table, 0, NULL);
+    test_case_finish(&c);
+    kn_table *people = test_typed_table(KN_TYPE_INT, 3, 1, people_cells);
+    kn_population *population;
+    assert_ok(kn_population_new(&population, people, c.tuples, err));
+    kn_cell missing = {0, 0, KN_NONE};
+    assert_int_equal(kn_population_count(population, &missing, NULL), 1);
+    assert_int_equal(kn_population_count(population, NULL, NULL), 3);
+    kn_population_free(population);
+    test_table_free(people);
+    test_case_free(&c);
+}
+
 static void a_population_of_long_numbers_is_counted_by_their_digits(void **state)
 {
 #define LONG "10000000000000000"
@@ -1278,6 +1296,7 @@ int main(void)
         cmocka_unit_test(every_failed_allocation_is_reported_and_nothing_leaks),
         cmocka_unit_test(a_population_is_counted_inside_the_cells),
         cmocka_unit_test(a_population_of_long_numbers_is_counted_by_their_digits),
+        cmocka_unit_test(a_population_of_a_column_without_values_is_counted),
         cmocka_unit_test(a_population_follows_the_order_that_the_user_gave),
         cmocka_unit_test(populations_of_numbers_agree_with_a_slow_count),
         cmocka_unit_test(populations_agree_with_a_slow_count),

@@ -558,6 +558,47 @@ static void labels_made_from_the_data_name_what_released_rows_have(void **state)
     assert_true(n_narrowed > 300 && n_merged > 300);
 }
 
+/* A mask tells the length of the longest value under it: once the rows with the longest values of all can be
+ * suppressed, labels may become narrower than the ones that were priced, and nothing is proven. */
+static void a_full_domain_optimum_under_masks_is_claimed_only_where_no_label_can_narrow(void **state)
+{
+    static const char *const values[] = {"1", "11", "111", "112", "12", "121", "122", "2", "21"};
+    kn_rng rng = kn_rng_new(22, 0);
+    uint32_t n_kept = 0, n_dropped = 0;
+    for (int round = 0; round < 300; round++) {
+        const char *cells[20];
+        const uint32_t n_rows = 2 + kn_rng_below(&rng, 19), max_suppressed = kn_rng_below(&rng, 6);
+        uint32_t rows_of_length[4] = {0};
+        for (uint32_t i = 0; i < n_rows; i++) {
+            cells[i] = values[kn_rng_below(&rng, 9)];
+            rows_of_length[strlen(cells[i])]++;
+        }
+        uint32_t longest = 3, shortest = 1;
+        while (rows_of_length[longest] == 0) longest--;
+        while (rows_of_length[shortest] == 0) shortest++;
+        const bool may_narrow = shortest < longest && rows_of_length[longest] <= max_suppressed;
+        kn_table *table = test_typed_table(KN_TYPE_TEXT, n_rows, 1, cells);
+        kn_hierarchy_request request = {.spec = "mask(right)", .must_be_tree = true, .weight = 1, .max_level = KN_NONE};
+        kn_domain *domain;
+        kn_tuples *tuples;
+        kn_objective *objective;
+        assert_ok(kn_domain_build(&domain, &table->columns[0], "test", n_rows, &request, err));
+        assert_ok(kn_tuples_new(&tuples, table, &domain, 1, NULL, NULL, err));
+        assert_ok(kn_objective_new(&objective, "lm", tuples, err));
+        kn_task task = {.tuples = tuples, .objective = objective, .max_suppressed = max_suppressed};
+        kn_answer answer = {.recoding = KN_RECODING_LEVELS, .optimal = true};
+        kn_answer_reconsider(&answer, &task);
+        assert_int_equal(answer.optimal, !may_narrow);
+        n_kept += !may_narrow;
+        n_dropped += may_narrow;
+        kn_objective_free(objective);
+        kn_tuples_free(tuples);
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+    assert_true(n_kept > 50 && n_dropped > 50);
+}
+
 static void a_failing_allocation_ends_every_algorithm_cleanly(void **state)
 {
     size_t n_algorithms;
@@ -604,6 +645,7 @@ int main(void)
         cmocka_unit_test(the_limit_of_suppressed_rows_is_kept_to_the_row),
         cmocka_unit_test(suppressed_rows_stay_exactly_when_the_class_that_a_reader_sees_is_safe),
         cmocka_unit_test(labels_made_from_the_data_name_what_released_rows_have),
+        cmocka_unit_test(a_full_domain_optimum_under_masks_is_claimed_only_where_no_label_can_narrow),
         cmocka_unit_test(a_failing_allocation_ends_every_algorithm_cleanly),
     };
     return cmocka_run_group_tests_name("recode", tests, NULL, NULL);

@@ -511,6 +511,29 @@ static void hierarchies_and_populations_may_be_tables(void **state)
     free(texts[1]);
 }
 
+/* A null of the population is a missing cell, however the table's own are spelt. */
+static void nulls_of_a_population_match_missing_cells(void **state)
+{
+    static const char *const people[] = {"3000", NULL}, *const town[] = {"3000", "3000", NULL, NULL};
+    kn_settings *settings;
+    kn_result *result;
+    assert_ok(kn_settings_new(&settings, err));
+    struct ArrowArrayStream stream = text_table(1, (const char *const[]){"zip"}, 2, people);
+    assert_ok(kn_settings_set_table(settings, "data", &stream, err));
+    stream = text_table(1, (const char *const[]){"zip"}, 4, town);
+    assert_ok(kn_settings_set_table(settings, "town", &stream, err));
+    set_all(settings,
+            (const char *const[]){"qi=zip", "k=1", "null=NA", "algorithm=optimal", "hierarchy=zip=mask(right)",
+                                  "model=k-map:k=2,population=table:town", NULL});
+    assert_ok(kn_settings_set(settings, "output", path_of("release.csv"), err));
+    assert_ok(kn_anonymize(&result, settings, err));
+    char *text = read_file(path_of("release.csv"));
+    assert_string_equal(text, "zip\n3000\nNA\n");
+    free(text);
+    kn_result_free(result);
+    kn_settings_free(settings);
+}
+
 static void a_table_that_is_not_there_is_named(void **state)
 {
     kn_settings *settings;
@@ -596,6 +619,7 @@ int main(void)
         LEAVES_NOTHING(verify_measure_and_risk_take_tables),
         LEAVES_NOTHING(verify_refuses_a_table_that_does_not_keep_its_promise),
         LEAVES_NOTHING(hierarchies_and_populations_may_be_tables),
+        LEAVES_NOTHING(nulls_of_a_population_match_missing_cells),
         LEAVES_NOTHING(a_table_that_is_not_there_is_named),
         LEAVES_NOTHING(arrays_outlive_run_and_settings_on_any_thread),
         LEAVES_NOTHING(memory_may_run_out_anywhere),

@@ -90,7 +90,6 @@ static void take_count(largest_counts *of, uint64_t count)
 static void add_value(tally *sum, const largest_counts *of)
 {
     sum->n_rows += of->n;
-    if (of->first == 0) return;
     if (of->first - 1 > of->second) sum->n_told += (double)of->first;
     else if (of->first - 1 == of->second) sum->n_told += (double)of->first / 2;
 }
