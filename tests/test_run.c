@@ -761,6 +761,63 @@ static const char *ten_numbers(uint32_t row)
     return snprintf(cell_text, sizeof cell_text, "%u", row % 10 * 100), cell_text;
 }
 
+static const char *nine_in_ten(uint32_t row) { return text_cell(row < 6 ? 0 : row); }
+static const char *nearly_nine_in_ten(uint32_t row) { return text_cell(row < 8 ? 0 : row); }
+static const char *birth_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "%u", 19640101 + row % 28 + row / 28 * 100), cell_text;
+}
+static const char *postcode_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "0%u", 1067 + row), cell_text;
+}
+static const char *counted_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "%u", 17 + row), cell_text;
+}
+static const char *squared_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "%u", row * row), cell_text;
+}
+
+static const char *pattern; /* of pattern_cell: printf's, with one number */
+static const char *pattern_cell(uint32_t row)
+{
+    static char text[200];
+    return snprintf(text, sizeof text, pattern, 10 + row % 40), text;
+}
+
+static void cells_that_point_at_people_are_known_by_their_form(void **state)
+{
+    static const struct {
+        const char *pattern, *role;
+    } forms[] = {{"anna%u@mail.example", "identifier"},
+                 {"anna%u at mail.example", "quasi"},
+                 {"https://example.org/%u", "identifier"},
+                 {"192.168.0.%u", "identifier"},
+                 {"fe80::1:2:3:4:%x", "identifier"},
+                 {"1.2.%u", "quasi"},
+                 {"+49 89 1234%u", "identifier"},
+                 {"(089) 1234%u", "identifier"},
+                 {"555-867-53%u", "identifier"},
+                 {"10%u-2000", "quasi"},
+                 {"999-76-68%u", "identifier"},
+                 {"3f2504e0-4f89-11d3-9a0c-0305e82c33%u", "identifier"},
+                 {"RSSMRA80A01H5%uZ", "identifier"},
+                 {"\"48.13%u, 11.57\"", "identifier"},
+                 {"%u.5", "quasi"},
+                 {"Seen on the ward with a cough by the nurse %u and sent home", "identifier"},
+                 {"a longer label of some class %u", "quasi"}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        pattern = forms[i].pattern;
+        assert_guess("thing", pattern_cell, 120, forms[i].role, "");
+    }
+    pattern = "DE893704004405320130%u"; /* of 40 such numbers one has the right check digits */
+    assert_guess("thing", pattern_cell, 120, "quasi", "");
+    pattern = "DE89370400440532013000";
+    assert_guess("thing", pattern_cell, 1, "identifier", "");
+}
+
 static void roles_are_guessed_from_names_and_contents(void **state)
 {
     static const struct {
@@ -788,13 +845,48 @@ static void roles_are_guessed_from_names_and_contents(void **state)
                  {"age", "quasi"},
                  {"damage", "quasi"},
                  {"zip", "quasi"},
-                 {"party", "sensitive"}};
+                 {"party", "sensitive"},
+                 {"FIRST", "identifier"},
+                 {"LAST", "identifier"},
+                 {"first_visit", "quasi"},
+                 {"MAIDEN", "identifier"},
+                 {"DRIVERS", "identifier"},
+                 {"MRN", "identifier"},
+                 {"nom", "identifier"},
+                 {"denominator", "quasi"},
+                 {"pr\xc3\xa9nom", "identifier"},
+                 {"Pr\xc3\x89NOM", "identifier"},
+                 {"cognome", "identifier"},
+                 {"apellidos", "identifier"},
+                 {"Nachname", "identifier"},
+                 {"Stra\xc3\x9f"
+                  "e",
+                  "identifier"},
+                 {"customerName", "identifier"},
+                 {"country_name", "quasi"},
+                 {"drug_name", "sensitive"},
+                 {"ip", "identifier"},
+                 {"ship", "quasi"},
+                 {"lat", "identifier"},
+                 {"lng", "identifier"},
+                 {"LON", "identifier"},
+                 {"plate", "identifier"},
+                 {"medical_record_number", "identifier"},
+                 {"edad", "quasi"},
+                 {"comments", "identifier"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_guess(names[i].name, few_cell, 30, names[i].role, "");
     assert_guess("thing", few_cell, 30, "quasi", "");
     assert_guess("thing", same_cell, 30, "insensitive", "");
-    assert_guess("thing", text_cell, 20, "identifier", "");
-    assert_guess("thing", text_cell, 19, "quasi", "");
+    assert_guess("thing", text_cell, 50, "identifier", "");
+    assert_guess("thing", text_cell, 49, "quasi", "");
+    assert_guess("thing", nine_in_ten, 60, "identifier", ""); /* 54 of 60 */
+    assert_guess("thing", nearly_nine_in_ten, 60, "quasi", "");
+    assert_guess("telephone", few_cell, 50, "quasi", ""); /* has one or not */
+    assert_guess("thing", birth_cell, 60, "quasi", "intervals(10,20,40)");
+    assert_guess("thing", postcode_cell, 60, "quasi", "mask(right)");
+    assert_guess("thing", counted_cell, 60, "identifier", "");
+    assert_guess("thing", squared_cell, 60, "quasi", "intervals(200,400,800)");
     assert_guess("thing", twice_cell, 40, "quasi", "");
     assert_guess("thing", decimal_cell, 40, "quasi", "");
     assert_guess("thing", code_cell, 50, "quasi", "mask(right)");
@@ -1173,6 +1265,7 @@ int main(void)
         cmocka_unit_test(a_release_measured_from_its_files_costs_what_its_run_says),
         cmocka_unit_test(the_schema_says_of_the_release_what_its_cells_say),
         cmocka_unit_test(roles_are_guessed_from_names_and_contents),
+        cmocka_unit_test(cells_that_point_at_people_are_known_by_their_form),
         cmocka_unit_test(the_profile_counts_whom_a_set_of_columns_singles_out),
         cmocka_unit_test(intervals_are_guessed_from_the_range),
         cmocka_unit_test(outputs_take_their_places_in_order_and_the_release_last),

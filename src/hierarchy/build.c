@@ -270,6 +270,33 @@ done:
     return status;
 }
 
+/* Two leaves below *, and every row at the one that may be anything: whatever class it is in, its cell is *, and costs
+ * what * costs. No value of the column is in the tree. */
+static kn_status finish_withheld(kn_domain *domain, kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    static const char *const leaves[] = {"shown", "withheld"};
+    build->paths.n_levels = 2;
+    for (size_t i = 0; i < 2; i++) {
+        KN_TRY(kn_build_label(build, leaves[i], strlen(leaves[i]), err));
+        KN_TRY(kn_build_label(build, "*", 1, err));
+    }
+    KN_TRY(kn_tree_from_paths(&domain->tree, &build->paths, err));
+    domain->kind = KN_DOMAIN_TREE;
+    domain->origin = KN_FROM_SPEC;
+    domain->n_codes = 2;
+    domain->missing = 1;
+    domain->missing_is_wildcard = true;
+    KN_NEW_RAW(domain->code_of_spelling, build->column->n_spellings);
+    KN_NEW_RAW(domain->spelling_of_code, 2);
+    KN_NEW(domain->rows_before, 3);
+    for (uint32_t s = 0; s < build->column->n_spellings; s++) domain->code_of_spelling[s] = 1;
+    domain->spelling_of_code[0] = domain->spelling_of_code[1] = KN_NONE;
+    domain->rows_before[2] = build->n_rows;
+done:
+    return status;
+}
+
 /* --- Which builder --------------------------------------------------------------------------------------------- */
 
 /* base_folder/spec, unless spec is absolute or there is no folder. */
@@ -375,7 +402,10 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
 {
     kn_status status = KN_OK;
     kn_build build = {.column = column, .data_name = data_name, .n_rows = n_rows, .request = request};
-    const char *spec = request->spec != NULL ? request->spec : request->must_be_tree ? "auto" : NULL;
+    const char *spec = request->withheld       ? NULL
+                       : request->spec != NULL ? request->spec
+                       : request->must_be_tree ? "auto"
+                                               : NULL;
     kn_domain *domain = NULL;
     char *path = NULL;
     *out = NULL;
@@ -400,7 +430,8 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     domain->naming = build.naming;
     domain->grid = build.grid;
     build.grid = NULL;
-    KN_TRY(is_tree ? finish_tree(domain, &build, err) : finish_plain(domain, &build, err));
+    if (request->withheld) KN_TRY(finish_withheld(domain, &build, err));
+    else KN_TRY(is_tree ? finish_tree(domain, &build, err) : finish_plain(domain, &build, err));
     KN_TRY(check_levels(domain, request, err));
     *out = domain;
     domain = NULL;

@@ -133,6 +133,11 @@ static kn_status set_detail(kn_column_choice *choice, const kn_settings *setting
         choice->hierarchy_where = setting->where;
         return KN_OK;
     }
+    if (strcmp(setting->option, "release-values") == 0) {
+        choice->release_values = strcmp(value, "yes") == 0;
+        if (choice->release_values || strcmp(value, "no") == 0) return KN_OK;
+        return kn_error_set(err, KN_USAGE, "%s: '%.40s' is neither yes nor no", place, value);
+    }
     if (!kn_param_number(&choice->weight, value) || choice->weight < 0)
         return kn_error_set(err, KN_USAGE, "%s: '%.40s' is not a number of at least 0", place, value);
     return KN_OK;
@@ -142,8 +147,8 @@ static kn_status set_detail(kn_column_choice *choice, const kn_settings *setting
 static kn_status serves_role(const kn_column_choice *choice, const kn_setting *setting, const char *name, kn_error *err)
 {
     char place[KN_SHOWN_BYTES];
-    bool for_quasi = strcmp(setting->option, "level") == 0 || strcmp(setting->option, "weight") == 0;
-    if (!for_quasi || choice->role == KN_ROLE_QUASI) return KN_OK;
+    bool for_all = strcmp(setting->option, "type") == 0 || strcmp(setting->option, "hierarchy") == 0;
+    if (for_all || choice->role == KN_ROLE_QUASI) return KN_OK;
     return kn_error_set(err, KN_USAGE, "%s: column '%.80s' is %s, and only a quasi-identifier has a %s; remove it",
                         kn_setting_place(place, setting), name, kn_role_name(choice->role), setting->option);
 }

@@ -300,8 +300,13 @@ done:
 }
 
 static const key column_keys[] = {
-    {"role", read_role, NULL},         {"type", read_detail, "type"},      {"hierarchy", read_hierarchy, "hierarchy"},
-    {"weight", read_detail, "weight"}, {"min_level", read_level, "level"}, {"max_level", read_level, "level"},
+    {"role", read_role, NULL},
+    {"type", read_detail, "type"},
+    {"hierarchy", read_hierarchy, "hierarchy"},
+    {"weight", read_detail, "weight"},
+    {"min_level", read_level, "level"},
+    {"max_level", read_level, "level"},
+    {"release_values", read_detail, "release-values"},
 };
 
 static kn_status read_column(loader *load, column *about, const kn_yaml *value, const char *where)

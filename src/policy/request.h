@@ -106,6 +106,7 @@ typedef struct kn_column_choice {
     const char *hierarchy_where;  /* in the policy; NULL: a flag */
     double weight;
     uint32_t min_level, max_level; /* KN_NONE: no upper limit */
+    bool release_values;           /* although the column looks like one that identifies people */
 } kn_column_choice;
 
 typedef enum kn_columns_mode {

@@ -3,6 +3,7 @@
 
 #include "hierarchy/build.h"
 #include "hierarchy/builders.h"
+#include "run/column_looks.h"
 #include "run/people.h"
 #include "run/hierarchy_table.h"
 #include "table/fold_column.h"
@@ -84,6 +85,7 @@ void kn_input_free(kn_input *input)
     for (uint32_t q = 0; input->domains != NULL && q < input->n_qis; q++) kn_domain_free(input->domains[q]);
     kn_free(input->domains);
     kn_free(input->choices);
+    kn_free(input->withheld);
     kn_table_free(input->table);
     kn_targets_free(input->targets);
     if (!input->shares_files) kn_files_free(input->files);
@@ -141,8 +143,9 @@ done:
 }
 
 /* A copied column in which nearly everybody has a value of their own gives the person away by itself. */
-static void warn_of_copied_columns(kn_input *input)
+static kn_status warn_of_copied_columns(kn_input *input, kn_error *err)
 {
+    kn_status status = KN_OK;
     enum { FEW_ROWS = 20 };
     const kn_table *table = input->table;
     for (uint32_t c = 0; c < table->n_columns; c++) {
@@ -155,7 +158,43 @@ static void warn_of_copied_columns(kn_input *input)
                              "identify people\n",
                              kn_settings_column_shown(shown, input->request->settings, column->name, c),
                              column->n_values, table->n_rows);
+        else {
+            kn_looks looks;
+            KN_TRY(kn_column_looks(&looks, column, table->n_rows, err));
+            if (looks.look != KN_LOOKS_PLAIN)
+                kn_buffer_printf(&input->warnings, "column '%s' is copied, and may identify people: %s\n",
+                                 kn_settings_column_shown(shown, input->request->settings, column->name, c),
+                                 looks.reason);
+        }
     }
+done:
+    return status;
+}
+
+/* A name or a number of people that somebody calls a quasi-identifier would be released as sets of names. Without a
+ * hierarchy that says what else could be told, nothing is. */
+static kn_status withhold_personal(kn_input *input, bool warn, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_table *table = input->table;
+    KN_NEW(input->withheld, table->n_columns);
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const kn_column *column = &table->columns[c];
+        char shown[KN_SHOWN_BYTES];
+        kn_looks looks;
+        if (column->role != KN_ROLE_QUASI || input->choices[c].hierarchy != NULL || input->choices[c].release_values)
+            continue;
+        KN_TRY(kn_column_looks(&looks, column, table->n_rows, err));
+        if (looks.look == KN_LOOKS_PLAIN) continue;
+        input->withheld[c] = true;
+        if (warn)
+            kn_buffer_printf(&input->warnings,
+                             "column '%s' is released as *: %s; give it a hierarchy, make it an identifier, or say "
+                             "release_values: yes\n",
+                             kn_settings_column_shown(shown, input->request->settings, column->name, c), looks.reason);
+    }
+done:
+    return status;
 }
 
 /* In a release * means "anything". The value * of the data, copied, could not be told from it, and whoever reads the
@@ -194,9 +233,11 @@ kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode,
     KN_TRY(kn_source_open(&source, input->path, &input->sources, err));
     KN_TRY(read_table(input, source, mode, err));
     KN_TRY(kn_input_fold(input, err));
+    if (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_ORIGINAL)
+        KN_TRY(withhold_personal(input, mode == KN_COLUMNS_OF_DATA, err));
     if (mode == KN_COLUMNS_OF_DATA) {
         KN_TRY(refuse_stars(input, err));
-        warn_of_copied_columns(input);
+        KN_TRY(warn_of_copied_columns(input, err));
     }
     input->seconds_read = kn_seconds_now() - began;
 done:
@@ -297,6 +338,7 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
             .max_level = choice->max_level,
             .redact = input->redact,
             .missing_is_wildcard = wildcard,
+            .withheld = input->withheld != NULL && input->withheld[quasi[q]],
             .files = input->files,
         };
         KN_TRY(kn_input_domain(&input->domains[q], input, &input->table->columns[quasi[q]], request, err));

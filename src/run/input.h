@@ -28,6 +28,7 @@ typedef struct kn_input {
     kn_text_form form;                        /* of the table; a release is written like it */
     kn_table *table;
     kn_column_choice *choices; /* one per column */
+    bool *withheld;            /* per column: a quasi-identifier that looks like it identifies people; NULL: none is */
     /* kn_input_encode */
     uint32_t n_qis;
     kn_domain **domains;

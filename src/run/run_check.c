@@ -82,6 +82,7 @@ static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error 
                                         .max_level = choice->max_level,
                                         .redact = input->redact,
                                         .files = input->files,
+                                        .withheld = input->withheld != NULL && input->withheld[c],
                                         .missing_is_wildcard = about->request->missing == KN_MISSING_WILDCARD,
                                         .where = choice->hierarchy_where};
         kn_error inner = {0};

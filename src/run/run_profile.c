@@ -1,11 +1,12 @@
 /* `kanon profile`: a first look at a table. Types, how many values, which role each column probably has and why, which
  * columns single people out together, and a commented policy to edit.
  *
- * Roles are guessed from names (English and German) and from contents; what nothing speaks for becomes a
- * quasi-identifier, because a column that an attacker may know and nobody generalized is the usual mistake. */
+ * Roles are guessed from names and from contents (column_looks.c); what nothing speaks for becomes a quasi-identifier,
+ * because a column that an attacker may know and nobody generalized is the usual mistake. */
 #include "base/json_writer.h"
 #include "hierarchy/builders.h"
 #include "risk/risk.h"
+#include "run/column_looks.h"
 #include "run/input.h"
 #include "run/jobs.h"
 #include "run/result.h"
@@ -18,14 +19,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEARLY_ALL 0.95
-#define FEW_ROWS   20
 #define SET_SIZE   3
 #define SHOWN_SETS 8
 
 typedef struct guess {
     kn_role role;
     const char *reason;
+    kn_look look;
     char hierarchy[64]; /* "" : none */
     uint64_t n_missing;
 } guess;
@@ -41,74 +41,49 @@ typedef struct profile {
 
 static const struct {
     kn_role role;
-    const char *reason, *words; /* parts of a column's name, lower case */
+    const char *reason, *words; /* see kn_name_says */
 } name_hints[] = {
     {KN_ROLE_SENSITIVE, "the name speaks of health, money or law",
-     "diagnos|disease|illness|icd|krankh|hiv|medic|drug|therap|treatment|symptom|income|salary|wage|gehalt|einkommen|"
-     "lohn|"
-     "debt|credit|schuld|offence|crime|straf|religion|politic|party|sexual|result|befund|cause_of_death|todesursache"},
-    {KN_ROLE_IDENTIFIER, "the name speaks of a person's name, number or address",
-     "name|surname|vorname|nachname|email|e-mail|mail|phone|telefon|mobile|ssn|passport|ausweis|iban|account|konto|"
-     "street|"
-     "strasse|straße|address|adresse|patient_id|person_id|user_id|customer_id|insurance_no|versicherten|license|plate|"
-     "url|ip_address"},
+     "diagnos|disease|illness|icd|krankh|maladie|malattia|enfermedad|hiv|medic|drug|therap|treatment|symptom|income|"
+     "salary|wage|gehalt|einkommen|lohn|salaire|revenu|stipendio|reddito|salario|ingreso|debt|credit|schuld|offence|"
+     "crime|straf|religion|politic|party|sexual|result|befund|cause_of_death|todesursache"},
     {KN_ROLE_QUASI, "the name speaks of something that neighbours or colleagues know",
-     "age|alter|birth|geburt|dob|sex|gender|geschlecht|zip|postal|postcode|plz|city|town|stadt|ort|region|county|state|"
-     "country|nation|land|race|ethnic|marital|famil|education|school|bildung|occupation|job|profession|beruf|employer|"
-     "work|language|sprache|admi|discharge|aufnahme|entlass|date|datum|year|jahr|height|weight|groesse|gewicht|"
-     "children|kinder"},
+     "age|alter|eta.|edad|birth|geburt|naissance|nascita|nacimiento|dob|sex|gender|geschlecht|genre.|sesso|sexo|zip|"
+     "postal|postcode|plz|cap.|city|town|stadt|ort|ville|citta|ciudad|comune|region|county|state|country|nation|land|"
+     "pays|paese|pais.|race|ethnic|marital|famil|stato_civile|estado_civil|education|school|bildung|scuola|studi|"
+     "occupation|job|profession|beruf|metier|lavoro|trabajo|employer|work|language|sprache|langue|lingua|idioma|admi|"
+     "discharge|aufnahme|entlass|date|datum|data.|fecha|year|jahr|annee|anno.|ano.|height|weight|groesse|gewicht|"
+     "taille|peso|children|kinder|enfants|figli|hijos"},
 };
 
-/* Is one of the words a part of the name, at the beginning of one of its parts? */
-static bool name_says(const char *name, const char *words)
+static bool has_hint(guess *out, const char *name)
 {
-    char lower[128], word[40];
-    size_t n = 0;
-    for (; name[n] != '\0' && n + 1 < sizeof lower; n++) lower[n] = (char)tolower((unsigned char)name[n]);
-    lower[n] = '\0';
-    for (const char *at = words; *at != '\0';) {
-        size_t length = strcspn(at, "|");
-        snprintf(word, sizeof word, "%.*s", (int)length, at);
-        for (const char *found = lower; (found = strstr(found, word)) != NULL; found++) {
-            bool begins = found == lower || !isalnum((unsigned char)found[-1]);
-            if (begins || length >= 5) return true;
+    for (size_t i = 0; i < sizeof name_hints / sizeof *name_hints; i++)
+        if (kn_name_says(name, name_hints[i].words)) {
+            out->role = name_hints[i].role;
+            out->reason = name_hints[i].reason;
+            return true;
         }
-        at += length + (at[length] == '|');
-    }
     return false;
 }
 
-static bool is_id_name(const char *name)
+static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows, kn_error *err)
 {
-    size_t n = strlen(name);
-    return strcasecmp(name, "id") == 0 || strcasecmp(name, "nr") == 0 || strcasecmp(name, "uuid") == 0 ||
-           (n > 3 && (strcasecmp(name + n - 3, "_id") == 0 || strcasecmp(name + n - 3, "_nr") == 0)) ||
-           (n > 2 && strcmp(name + n - 2, "Id") == 0) || (n > 2 && strcmp(name + n - 2, "ID") == 0);
-}
-
-static void role_guess(guess *out, const kn_column *column, uint32_t n_rows)
-{
-    double share = n_rows > 0 ? (double)column->n_values / n_rows : 0;
+    kn_status status = KN_OK;
+    kn_looks looks;
     out->role = KN_ROLE_QUASI;
     out->reason = "nothing speaks for another role; make it insensitive only if no outsider can know it";
-    if (is_id_name(column->name)) {
+    KN_TRY(kn_column_looks(&looks, column, n_rows, err));
+    out->look = looks.look;
+    if (looks.look != KN_LOOKS_PLAIN) {
         out->role = KN_ROLE_IDENTIFIER;
-        out->reason = "the name is that of a number given to persons or cases";
-        return;
-    }
-    for (size_t i = 0; i < sizeof name_hints / sizeof *name_hints; i++)
-        if (name_says(column->name, name_hints[i].words)) {
-            out->role = name_hints[i].role;
-            out->reason = name_hints[i].reason;
-            return;
-        }
-    if (n_rows >= FEW_ROWS && share > NEARLY_ALL && column->type != KN_TYPE_DECIMAL) {
-        out->role = KN_ROLE_IDENTIFIER;
-        out->reason = "nearly every row has a value of its own";
-    } else if (column->n_values <= 1) {
+        out->reason = looks.reason;
+    } else if (!has_hint(out, column->name) && column->n_values <= 1) {
         out->role = KN_ROLE_INSENSITIVE;
         out->reason = "every row has the same value";
     }
+done:
+    return status;
 }
 
 /* All values digits and letters of one length, as postal codes are. */
@@ -154,14 +129,20 @@ static kn_status guesses_make(profile *about, kn_error *err)
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const kn_column *column = &table->columns[c];
         guess *out = &about->guesses[c];
-        role_guess(out, column, table->n_rows);
+        KN_TRY(role_guess(out, column, table->n_rows, err));
         if (out->role == KN_ROLE_QUASI) hierarchy_guess(out, column);
+        if (out->look == KN_LOOKS_FREE_TEXT)
+            kn_buffer_printf(&about->input->warnings,
+                             "column '%s' is free text: no role makes it safe but identifier, because nobody knows "
+                             "what it tells\n",
+                             column->name);
         KN_TRY(kn_column_spelling_rows(&rows, column, table->n_rows, err));
         for (uint32_t s = 0; s < column->n_spellings && column->has_missing; s++)
             if (kn_column_value(column, s) == column->n_values - 1) out->n_missing += rows[s];
         kn_free(rows);
         rows = NULL;
-        bool repeats = out->role == KN_ROLE_IDENTIFIER && is_id_name(column->name) && column->n_values < table->n_rows;
+        bool repeats =
+            out->role == KN_ROLE_IDENTIFIER && kn_name_is_id(column->name) && column->n_values < table->n_rows;
         if (repeats && column->n_values > 1 && about->person == KN_NONE) about->person = c;
     }
 done:

@@ -1,0 +1,406 @@
+/* Does a column point at persons by itself? Asked by `profile`, which suggests roles, and before every run, because a
+ * surname that somebody calls a quasi-identifier would be released in sets of surnames.
+ *
+ * In: a column with its spellings. Out: what it looks like, and why. First the name, in five languages, then the cells:
+ * nine in ten of the different ones have the form of an e-mail address, a phone number, ...; then how many cells have a
+ * value of their own. Birth dates, incomes and postal codes are often unique too, and no identifiers: only text counts,
+ * and whole numbers that are dealt out like numbers of files. Cost: a pass over the distinct spellings. */
+#include "run/column_looks.h"
+
+#include "table/dates.h"
+#include "table/number.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#define NEARLY_ALL 0.9
+#define MANY_CELLS 50 /* fewer prove nothing about uniqueness */
+#define FEW_VALUES 10
+
+enum { MAX_NAME_BYTES = 128, LONG_WORD = 5 };
+
+/* --- Names -------------------------------------------------------------------------------------------------------- */
+
+/* Lower case, without the accents of western Europe; a part of a camelCase name begins after a blank. */
+static size_t plain_name(char out[MAX_NAME_BYTES], const char *name)
+{
+    static const char letters[] = "aaaaaaaceeeeiiiidnooooo/ouuuuyts"; /* U+00E0 .. U+00FF */
+    size_t n = 0;
+    for (size_t i = 0; name[i] != '\0' && n + 3 < MAX_NAME_BYTES; i++) {
+        unsigned char byte = (unsigned char)name[i], next = (unsigned char)name[i + 1];
+        if (byte == 0xC3 && (next & 0xC0) == 0x80) {
+            if (next == 0x9F) out[n++] = 's'; /* the sharp s */
+            out[n++] = next == 0x9F ? 's' : letters[next & 0x1F];
+            i++;
+            continue;
+        }
+        bool hump = i > 0 && isupper(byte) && islower((unsigned char)name[i - 1]);
+        if (hump) out[n++] = ' ';
+        out[n++] = (char)tolower(byte);
+    }
+    out[n] = '\0';
+    return n;
+}
+
+static bool is_letter(char c) { return isalnum((unsigned char)c) || (c & 0x80) != 0; }
+
+static bool word_found(const char *name, const char *word, size_t n, bool whole_part)
+{
+    for (const char *at = name; (at = strstr(at, word)) != NULL; at++) {
+        bool begins = at == name || !is_letter(at[-1]), ends = !is_letter(at[n]);
+        if (whole_part ? begins && ends : begins || n >= LONG_WORD) return true;
+    }
+    return false;
+}
+
+bool kn_name_says(const char *name, const char *words)
+{
+    char plain[MAX_NAME_BYTES], word[40];
+    plain_name(plain, name);
+    for (const char *at = words; *at != '\0';) {
+        size_t length = strcspn(at, "|"), n = length < sizeof word ? length : sizeof word - 1;
+        memcpy(word, at, n);
+        word[n] = '\0';
+        bool whole_part = n > 0 && word[n - 1] == '.';
+        if (whole_part) word[--n] = '\0';
+        if (word[0] == '=' ? strcmp(plain, word + 1) == 0 : word_found(plain, word, n, whole_part)) return true;
+        at += length + (at[length] == '|');
+    }
+    return false;
+}
+
+bool kn_name_is_id(const char *name)
+{
+    static const char *const ends[] = {"_id", "_nr", "-id", " id", " nr", "Id", "ID"};
+    size_t n = strlen(name);
+    if (kn_name_says(name, "=id|=nr|=key|uuid.|guid.|=pk|=rowid")) return true;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n_end = strlen(ends[i]);
+        bool exact = ends[i][0] == 'I';
+        if (n > n_end && (exact ? strcmp : strcasecmp)(name + n - n_end, ends[i]) == 0) return true;
+    }
+    return false;
+}
+
+static const struct {
+    kn_look look;
+    const char *reason, *words;
+} name_looks[] = {
+    {KN_LOOKS_PERSONAL, "the name is that of a person's name",
+     "surname|firstname|lastname|fullname|givenname|middlename|forename|maiden|nickname|username|first name|last name|"
+     "given name|middle name|family name|first_name|last_name|given_name|middle_name|family_name|full_name|user_name|"
+     "=first|=last|=middle|=fname|=lname|initials.|signature|"
+     "vorname|nachname|familienname|geburtsname|rufname|unterschrift|"
+     "prenom|nom de|nom_de|nomdefamille|nom.|"
+     "cognome|nominativo|nome e|=nome|nome_|"
+     "apellido|nombre."},
+    {KN_LOOKS_PERSONAL, "the name is that of a number given to persons",
+     "mrn.|medical record|medical_record|record number|record_number|ssn.|sin.|social security|social_security|soc_sec|"
+     "socsec|passport|drivers.|driver_lic|driver lic|drivers_lic|licence|license|patient_no|patient no|insurance_no|"
+     "policy_no|policy number|policy_number|nhs.|imei.|vin.|barcode|"
+     "ausweis|reisepass|versichertennummer|versicherten|versicherungsnummer|personalnummer|kundennummer|fallnummer|"
+     "patientennummer|steuernummer|steuer_id|kennnummer|aktenzeichen|kennzeichen|fuhrerschein|fuehrerschein|"
+     "passeport|matricule|nir.|nss.|numero de securite|securite sociale|securite_sociale|identifiant|permis|"
+     "passaporto|codice fiscale|codice_fiscale|codicefiscale|tessera|matricola|targa.|patente|identificativo|"
+     "pasaporte|dni.|nie.|nif.|cedula|curp.|rfc.|seguridad social|seguridad_social|matricula|identificador"},
+    {KN_LOOKS_PERSONAL, "the name is that of an address or of a way to reach somebody",
+     "email|e-mail|mail.|phone|telephone|tel.|mobile|cell.|cellphone|fax.|address|street|house_number|house_no|"
+     "telefon|handy.|anschrift|adresse|strasse|hausnummer|"
+     "courriel|portable.|rue.|"
+     "telefono|cellulare|indirizzo|=via|posta elettronica|pec.|"
+     "correo|movil.|direccion|domicilio|calle.|"
+     "url.|website|homepage|twitter|facebook|instagram|=ip|ip_addr|ip addr|ipaddr|ip.|ipv4|ipv6|mac_addr|mac addr"},
+    {KN_LOOKS_PERSONAL, "the name is that of an account",
+     "iban.|bic.|account|credit_card|credit card|creditcard_no|card_number|card number|license_plate|login|"
+     "plate.|numberplate|konto|kreditkarte|compte.|carte bancaire|conto.|cuenta|tarjeta"},
+    {KN_LOOKS_FREE_TEXT, "the name is that of free text",
+     "=notes|=note|comment|remark|free_text|freetext|free text|=description|bemerkung|kommentar|anmerkung|freitext|"
+     "commentaire|remarque|commento|osservazioni|comentario|observaciones"},
+    {KN_LOOKS_COORDINATE, "the name is that of a coordinate",
+     "lat.|lon.|lng.|long.|latitude|longitude|gps.|coord|koordinate|breitengrad|laengengrad|langengrad|latitudine|"
+     "longitudine|latitud|longitud|geohash"},
+};
+
+/* `name` alone may be that of a person; the name of a town, a school or a medicine is not. */
+static bool names_a_person(const char *name)
+{
+    return kn_name_says(name, "name.|names.|=names") &&
+           !kn_name_says(name, "city|town|state|country|county|region|school|hospital|product|drug|medic|company|"
+                               "employer|brand|ward|clinic|department|device|test|file|stadt|land|ort.|firma|class|"
+                               "type|category|event|study|column|table|variable");
+}
+
+/* --- Forms of cells ----------------------------------------------------------------------------------------------- */
+
+typedef bool form_fn(const char *text, size_t n);
+
+/* A form in which d is a digit, a a letter, x either, everything else itself. */
+static bool has_form(const char *text, size_t n, const char *form)
+{
+    if (n != strlen(form)) return false;
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[i];
+        bool fits = form[i] == 'd'   ? isdigit(c) != 0
+                    : form[i] == 'a' ? isalpha(c) != 0
+                    : form[i] == 'x' ? isalnum(c) != 0
+                                     : (char)c == form[i];
+        if (!fits) return false;
+    }
+    return true;
+}
+
+static bool is_email(const char *text, size_t n)
+{
+    const char *at = memchr(text, '@', n);
+    if (at == NULL || at == text || memchr(text, ' ', n) != NULL) return false;
+    const char *dot = memchr(at, '.', (size_t)(text + n - at));
+    return dot != NULL && dot > at + 1 && dot + 2 < text + n &&
+           memchr(at + 1, '@', (size_t)(text + n - at - 1)) == NULL;
+}
+
+static bool is_url(const char *text, size_t n)
+{
+    static const char *const starts[] = {"http://", "https://", "ftp://", "www."};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (n > strlen(starts[i]) && strncasecmp(text, starts[i], strlen(starts[i])) == 0) return true;
+    return false;
+}
+
+static bool is_ip(const char *text, size_t n)
+{
+    size_t n_dots = 0, n_colons = 0, n_here = 0;
+    int value = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '.' || text[i] == ':') {
+            if (text[i] == '.' && (n_here == 0 || n_here > 3 || value > 255)) return false;
+            n_dots += text[i] == '.';
+            n_colons += text[i] == ':';
+            n_here = 0;
+            value = 0;
+        } else if (isxdigit((unsigned char)text[i])) {
+            n_here++;
+            value = isdigit((unsigned char)text[i]) && value < 1000 ? value * 10 + (text[i] - '0') : 1000;
+        } else {
+            return false;
+        }
+    }
+    if (n_colons == 0) return n_dots == 3 && n_here > 0 && n_here <= 3 && value <= 255;
+    return n_dots == 0 && n_colons >= 5 && n_here <= 4; /* IPv6, and addresses of network cards */
+}
+
+static bool is_iban(const char *text, size_t n)
+{
+    size_t n_signs = 0;
+    if (n < 15 || !isupper((unsigned char)text[0]) || !isupper((unsigned char)text[1])) return false;
+    if (!isdigit((unsigned char)text[2]) || !isdigit((unsigned char)text[3])) return false;
+    unsigned rest = 0; /* the four first signs move to the end; the whole is 1 modulo 97 */
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)text[(i + 4) % n];
+        if (c == ' ') continue;
+        if (!isdigit(c) && !isupper(c)) return false;
+        rest = isdigit(c) ? (rest * 10 + (unsigned)(c - '0')) % 97 : (rest * 100 + (unsigned)(c - 'A' + 10)) % 97;
+        n_signs++;
+    }
+    return n_signs >= 15 && n_signs <= 34 && rest == 1;
+}
+
+/* Digits in groups. A number is none, a date is none; one group needs a + before it. */
+static bool is_phone(const char *text, size_t n)
+{
+    size_t n_digits = 0, n_gaps = 0;
+    bool was_digit = false;
+    if (n < 7 || n > 24 || kn_date_forms(text, n, ~0u) != 0) return false;
+    for (size_t i = 0; i < n; i++) {
+        bool digit = isdigit((unsigned char)text[i]) != 0;
+        if (!digit && strchr("+-() /.", text[i]) == NULL) return false;
+        n_digits += digit;
+        n_gaps += !digit && was_digit && i + 1 < n;
+        was_digit = digit;
+    }
+    bool marked = text[0] == '+' || text[0] == '(' || (text[0] == '0' && n_gaps > 0);
+    return n_digits >= 7 && n_digits <= 15 && (marked || n_gaps >= 2);
+}
+
+static bool is_uuid(const char *text, size_t n) { return has_form(text, n, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx"); }
+
+/* The United States, the United Kingdom, Spain, Italy, Switzerland, France. */
+static bool is_national(const char *text, size_t n)
+{
+    static const char dni[] = "TRWAGMYFPDXBNJZSQVHLCKE";
+    if (has_form(text, n, "ddd-dd-dddd") || has_form(text, n, "aaddddddda") || has_form(text, n, "aadddddda"))
+        return true;
+    if (has_form(text, n, "aaaaaaddaddaddda") || has_form(text, n, "756.dddd.dddd.dd")) return true;
+    if (has_form(text, n, "dddddddda")) {
+        unsigned number = 0;
+        for (size_t i = 0; i < 8; i++) number = number * 10 + (unsigned)(text[i] - '0');
+        return dni[number % 23] == toupper((unsigned char)text[8]);
+    }
+    bool french = has_form(text, n, "ddddddddddddddd") || has_form(text, n, "d dd dd dd ddd ddd dd");
+    return french && (text[0] == '1' || text[0] == '2');
+}
+
+/* 48.137,11.575 */
+static bool is_coordinates(const char *text, size_t n)
+{
+    const char *comma = memchr(text, ',', n);
+    if (comma == NULL) comma = memchr(text, ' ', n);
+    if (n > 6 && strncasecmp(text, "POINT", 5) == 0) return true;
+    if (comma == NULL) return false;
+    double a, b;
+    size_t n_first = (size_t)(comma - text), n_second = n - n_first - 1;
+    return memchr(text, '.', n_first) != NULL && memchr(comma, '.', n_second + 1) != NULL &&
+           kn_number_read(&a, text, n_first, false) == KN_NUMBER_DECIMAL &&
+           kn_number_read(&b, comma + 1, n_second, false) == KN_NUMBER_DECIMAL && a >= -180 && a <= 180 && b >= -180 &&
+           b <= 180;
+}
+
+/* 19640229 */
+static bool is_compact_date(const char *text, size_t n) { return kn_date_forms(text, n, KN_DATE_COMPACT) != 0; }
+
+static bool is_postcode(const char *text, size_t n)
+{
+    static const char *const forms[] = {"dddd",    "ddddd",   "dddddd",  "ddddd-dddd", "ada dad",  "adadad",  "ad daa",
+                                        "add daa", "aad daa", "ada daa", "aadd daa",   "aada daa", "dddd aa", "ddd dd"};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (has_form(text, n, forms[i])) return true;
+    return false;
+}
+
+static const struct {
+    form_fn *form;
+    kn_look look;
+    const char *reason;
+} form_looks[] = {
+    {is_email, KN_LOOKS_PERSONAL, "the cells are e-mail addresses"},
+    {is_url, KN_LOOKS_PERSONAL, "the cells are web addresses"},
+    {is_ip, KN_LOOKS_PERSONAL, "the cells are addresses of computers"},
+    {is_iban, KN_LOOKS_PERSONAL, "the cells are bank accounts"},
+    {is_uuid, KN_LOOKS_PERSONAL, "the cells are numbers that a program dealt out"},
+    {is_national, KN_LOOKS_PERSONAL, "the cells have the form of national identity numbers"},
+    {is_phone, KN_LOOKS_PERSONAL, "the cells have the form of phone numbers"},
+    {is_coordinates, KN_LOOKS_COORDINATE, "the cells are coordinates"},
+};
+
+static bool is_missing(const kn_column *column, uint32_t spelling)
+{
+    return column->has_missing && kn_column_value(column, spelling) == column->n_values - 1;
+}
+
+static const char *trimmed(const kn_column *column, uint32_t spelling, size_t *n)
+{
+    const char *bytes = kn_column_bytes(column, spelling, n);
+    while (*n > 0 && *bytes == ' ') bytes++, --*n;
+    while (*n > 0 && bytes[*n - 1] == ' ') --*n;
+    return bytes;
+}
+
+/* Nine in ten of the different cells. */
+static bool cells_have(const kn_column *column, form_fn *form)
+{
+    uint32_t n_cells = 0, n_fit = 0;
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        if (is_missing(column, s)) continue;
+        const char *text = trimmed(column, s, &n);
+        n_cells++;
+        n_fit += form(text, n);
+        if (n_cells == 200 && n_fit < 100) return false; /* far from nine in ten: need not be looked at to the end */
+    }
+    return n_cells > 0 && n_fit >= NEARLY_ALL * n_cells;
+}
+
+bool kn_column_is_postcode(const kn_column *column)
+{
+    return kn_name_says(column->name, "zip|postal|postcode|post_code|plz.|postleit|code_post|cap.|cp.|codigo_post") ||
+           cells_have(column, is_postcode);
+}
+
+/* --- How many cells have a value of their own
+ * ------------------------------------------------------------------------- */
+
+static bool is_free_text(const kn_column *column)
+{
+    enum { LONG_BYTES = 40, MANY_BLANKS = 5 };
+    uint64_t n_cells = 0, n_bytes = 0, n_blanks = 0;
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        if (is_missing(column, s)) continue;
+        const char *text = trimmed(column, s, &n);
+        n_cells++;
+        n_bytes += n;
+        for (size_t i = 0; i < n; i++) n_blanks += text[i] == ' ';
+    }
+    return n_cells > 2 && n_bytes >= n_cells * LONG_BYTES && n_blanks >= n_cells * MANY_BLANKS;
+}
+
+/* Numbers of one length, or counted through without gaps, as files are numbered. Sums of money are neither. */
+static bool is_dealt_out(const kn_column *column, uint32_t n_present)
+{
+    enum { LONG_DIGITS = 6 };
+    double first = column->number[0], last = column->number[n_present - 1];
+    if (first < 0) return false;
+    if (last - first + 1 <= 1.1 * n_present) return true;
+    double power = 1;
+    size_t n_digits = 1;
+    while (power * 10 <= first) power *= 10, n_digits++;
+    return n_digits >= LONG_DIGITS && last < power * 10;
+}
+
+/* Cells that are not missing. */
+static kn_status count_cells(uint64_t *out, const kn_column *column, uint32_t n_rows, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *rows = NULL;
+    *out = 0;
+    if (column->codes == NULL) goto done; /* nobody read them */
+    KN_TRY(kn_column_spelling_rows(&rows, column, n_rows, err));
+    for (uint32_t s = 0; s < column->n_spellings; s++) *out += is_missing(column, s) ? 0 : rows[s];
+done:
+    kn_free(rows);
+    return status;
+}
+
+static kn_looks look_at_uniqueness(const kn_column *column, uint32_t n_present, uint64_t n_cells)
+{
+    const kn_looks plain = {KN_LOOKS_PLAIN, NULL};
+    if (column->type != KN_TYPE_TEXT && column->type != KN_TYPE_INT) return plain;
+    if (n_cells < MANY_CELLS || n_present < NEARLY_ALL * (double)n_cells) return plain;
+    if (kn_column_is_postcode(column) || cells_have(column, is_compact_date)) return plain; /* often unique, too */
+    if (column->type == KN_TYPE_TEXT) return (kn_looks){KN_LOOKS_UNIQUE, "nearly every row has a value of its own"};
+    if (!is_dealt_out(column, n_present)) return plain;
+    return (kn_looks){KN_LOOKS_PERSONAL, "nearly every row has a number of its own, dealt out like numbers of files"};
+}
+
+static kn_looks look_at_cells(const kn_column *column, uint32_t n_present, uint64_t n_cells)
+{
+    for (size_t i = 0; i < sizeof form_looks / sizeof *form_looks; i++)
+        if (cells_have(column, form_looks[i].form)) return (kn_looks){form_looks[i].look, form_looks[i].reason};
+    if (column->type == KN_TYPE_TEXT && is_free_text(column))
+        return (kn_looks){KN_LOOKS_FREE_TEXT, "the cells are long free text, which may name people"};
+    return look_at_uniqueness(column, n_present, n_cells);
+}
+
+static kn_looks look_at_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof name_looks / sizeof *name_looks; i++)
+        if (kn_name_says(name, name_looks[i].words)) return (kn_looks){name_looks[i].look, name_looks[i].reason};
+    if (names_a_person(name)) return (kn_looks){KN_LOOKS_PERSONAL, name_looks[0].reason};
+    return (kn_looks){KN_LOOKS_PLAIN, NULL};
+}
+
+kn_status kn_column_looks(kn_looks *out, const kn_column *column, uint32_t n_rows, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_present = column->n_values - (column->has_missing ? 1 : 0);
+    uint64_t n_cells;
+    *out = (kn_looks){KN_LOOKS_PLAIN, NULL};
+    KN_TRY(count_cells(&n_cells, column, n_rows, err));
+    bool few_values = n_cells >= MANY_CELLS && n_present <= FEW_VALUES; /* "telephone: yes, no" is no phone number */
+    if (kn_name_is_id(column->name))
+        *out = (kn_looks){KN_LOOKS_PERSONAL, "the name is that of a number given to persons or cases"};
+    else if (!few_values) *out = look_at_name(column->name);
+    if (out->look == KN_LOOKS_PLAIN && n_cells > 0) *out = look_at_cells(column, n_present, n_cells);
+done:
+    return status;
+}
