@@ -3,7 +3,7 @@
 #include "release_support.h"
 
 #include "search/search.h"
-#include "search/cluster/cluster.h"
+#include "search/cluster/polish.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -479,6 +479,125 @@ static void frequent_tuples_are_split_by_count(void **state)
     test_case_free(&c);
 }
 
+/* --- From given classes ------------------------------------------------------------------------------------------- */
+
+/* Random classes that hold: of k to 2k - 1 rows where that is enough, joined until the models hold, some rows
+ * suppressed. Returns how many classes there are; 0: there are none that hold. */
+static uint32_t random_classes(uint32_t *row_class, kn_rng *rng, const test_case *c, const goals *g)
+{
+    uint32_t n_rows = c->table->n_rows, k = (uint32_t)g->models->min_persons;
+    uint32_t n_classes = n_rows / (k + kn_rng_below(rng, k)), *order = kn_array_alloc(n_rows, sizeof *order, NULL);
+    if (n_classes == 0) n_classes = 1;
+    for (uint32_t i = 0; i < n_rows; i++) {
+        uint32_t x = kn_rng_below(rng, i + 1);
+        order[i] = order[x];
+        order[x] = i;
+    }
+    for (;; n_classes /= 2) {
+        for (uint32_t i = 0; i < n_rows; i++) row_class[order[i]] = i % n_classes;
+        if (all_hold(c, g, row_class, n_classes) || n_classes == 1) break;
+    }
+    bool hold = all_hold(c, g, row_class, n_classes);
+    for (uint32_t i = 0; i < g->task.max_suppressed && hold; i++) {
+        uint32_t row = order[i], own = row_class[row];
+        row_class[row] = KN_NONE;
+        if (!all_hold(c, g, row_class, n_classes)) row_class[row] = own;
+    }
+    kn_free(order);
+    return hold ? n_classes : 0;
+}
+
+/* Never worse; the given classes themselves unless it is less. Returns whether it is. */
+static bool polish(kn_answer *answer, const test_case *c, const goals *g, const uint32_t *row_class, uint32_t n_classes)
+{
+    bool better;
+    double given = loss_of(c, g, row_class, n_classes);
+    assert_ok(kn_cluster_polish(answer, &better, &g->task, row_class, n_classes, err));
+    double loss = checked_loss(c, g, answer);
+    if (better) {
+        assert_true(loss < given);
+        return true;
+    }
+    assert_int_equal(answer->n_classes, n_classes);
+    assert_memory_equal(answer->row_class, row_class, c->table->n_rows * sizeof *row_class);
+    return false;
+}
+
+static void polishing_starts_from_given_classes_and_is_never_worse(void **state)
+{
+    static const char *const measures[] = {"lm", "tree", "entropy", "non-uniform-entropy"};
+    uint32_t n_better = 0, n_given = 0, row_class[64];
+    for (uint32_t round = 0; round < 300; round++) {
+        kn_rng rng = kn_rng_new(31, round);
+        test_case c = test_case_random(&rng, 4 + kn_rng_below(&rng, 30));
+        const char *specs[] = {"k-anonymity:k=2", model_specs[round % (sizeof model_specs / sizeof *model_specs)]};
+        goals g;
+        if (set_goals(&g, &c, measures[round % 4], specs, 1 + round % 2)) {
+            g.task.max_suppressed = round % 3;
+            uint32_t n_classes = random_classes(row_class, &rng, &c, &g);
+            kn_answer answer, again;
+            if (n_classes > 0) {
+                g.task.effort = round % 5 == 0 ? 0 : 500;
+                n_better += polish(&answer, &c, &g, row_class, n_classes);
+                n_given += !polish(&again, &c, &g, answer.row_class, answer.n_classes);
+                kn_answer_free(&answer);
+                kn_answer_free(&again);
+            }
+        }
+        free_goals(&g);
+        test_case_free(&c);
+    }
+    assert_true(n_better > 150 && n_given > 50);
+}
+
+static void mondrians_classes_can_be_polished(void **state)
+{
+    kn_rng rng = kn_rng_new(32, 0);
+    test_case c = larger_case(&rng, 7000, 3, 12, false);
+    goals g;
+    assert_true(set_goals_k(&g, &c, "lm", 4));
+    const kn_algorithm *mondrian = kn_algorithm_find("mondrian");
+    kn_answer cuts, answer;
+    kn_args args;
+    assert_ok(kn_args_parse(&args, "mondrian", mondrian->params, mondrian->n_params, NULL, err));
+    g.task.args = &args; /* of another search: polishing does not look at them */
+    assert_ok(mondrian->search(&cuts, &g.task, err));
+    g.task.effort = 60000;
+    assert_true(polish(&answer, &c, &g, cuts.row_class, cuts.n_classes));
+    assert_true(loss_of(&c, &g, answer.row_class, answer.n_classes) <
+                0.9 * loss_of(&c, &g, cuts.row_class, cuts.n_classes));
+    kn_answer_free(&answer);
+    kn_answer_free(&cuts);
+    kn_args_free(&args);
+    g.task.args = &g.args;
+    free_goals(&g);
+    test_case_free(&c);
+}
+
+/* One class of everybody has all to gain; with nothing to spend it comes back as it is. */
+static void without_a_budget_given_classes_come_back(void **state)
+{
+    kn_rng rng = kn_rng_new(33, 0);
+    test_case c = larger_case(&rng, 400, 3, 12, false);
+    goals g;
+    assert_true(set_goals_k(&g, &c, "lm", 4));
+    uint32_t row_class[400] = {0};
+    kn_answer answer;
+    g.task.ticker = &g.ticker;
+    assert_true(polish(&answer, &c, &g, row_class, 1));
+    kn_answer_free(&answer);
+    g.ticker = (kn_ticker){.search_deadline = kn_seconds_now() - 1};
+    assert_false(polish(&answer, &c, &g, row_class, 1));
+    assert_int_equal(answer.stopped, KN_STOPPED_TIME);
+    kn_answer_free(&answer);
+    g.ticker = (kn_ticker){0};
+    g.task.effort = 1;
+    assert_false(polish(&answer, &c, &g, row_class, 1));
+    kn_answer_free(&answer);
+    free_goals(&g);
+    test_case_free(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +613,9 @@ int main(void)
         cmocka_unit_test(what_is_not_ready_in_time_is_given_up),
         cmocka_unit_test(persons_are_counted_once),
         cmocka_unit_test(frequent_tuples_are_split_by_count),
+        cmocka_unit_test(polishing_starts_from_given_classes_and_is_never_worse),
+        cmocka_unit_test(mondrians_classes_can_be_polished),
+        cmocka_unit_test(without_a_budget_given_classes_come_back),
     };
     return cmocka_run_group_tests_name("cluster", tests, NULL, NULL);
 }

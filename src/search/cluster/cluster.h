@@ -92,7 +92,8 @@ typedef struct kn_cluster_problem {
     int64_t exact_root;     /* of all columns */
 } kn_cluster_problem;
 
-kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, kn_error *err);
+/* may_set_aside: rows of frequent tuples may become classes of their own that are not searched. */
+kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, bool may_set_aside, kn_error *err);
 void kn_cluster_problem_free(kn_cluster_problem *problem);
 
 /* --- A solution: all classes ------------------------------------------------------------------------------------ */

@@ -2,7 +2,7 @@
  *
  * A record is one row. Rows of a tuple that occurs more than three times as often as a class needs are not all
  * searched: two classes' worth take part, the others are a class of their own that costs nothing ("reserved"). Models
- * that look at more than counts see all rows.
+ * that look at more than counts see all rows, and so does a search that starts from given classes.
  *
  * With a person column every person counts at its first row only, so the persons of a class are never overcounted,
  * however the rows of a tuple are spread. */
@@ -43,11 +43,11 @@ void kn_cluster_problem_free(kn_cluster_problem *problem)
 
 /* The rows of one tuple, those that count as a person first. */
 static kn_status add_tuple(kn_cluster_problem *problem, uint32_t tuple, const uint32_t *rows, uint32_t n_rows,
-                           uint32_t n_persons, kn_error *err)
+                           uint32_t n_persons, bool may_set_aside, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n_searched = n_rows, k = problem->k;
-    if (problem->counts_only && n_persons / 3 > k) {
+    if (may_set_aside && problem->counts_only && n_persons / 3 > k) {
         n_searched = 2 * k;
         KN_PUSH(&problem->reserved_start, (uint32_t)problem->reserved_rows.n);
         for (uint32_t i = n_searched; i < n_rows; i++) KN_PUSH(&problem->reserved_rows, rows[i]);
@@ -63,7 +63,7 @@ done:
     return status;
 }
 
-static kn_status make_records(kn_cluster_problem *problem, kn_error *err)
+static kn_status make_records(kn_cluster_problem *problem, bool may_set_aside, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = problem->tuples;
@@ -89,7 +89,7 @@ static kn_status make_records(kn_cluster_problem *problem, kn_error *err)
             }
             for (uint32_t i = 0; i < n_others; i++) rows[start[t] + n_first + i] = others[i];
         }
-        KN_TRY(add_tuple(problem, t, rows + start[t], n, n_first, err));
+        KN_TRY(add_tuple(problem, t, rows + start[t], n, n_first, may_set_aside, err));
     }
     KN_PUSH(&problem->reserved_start, (uint32_t)problem->reserved_rows.n);
 done:
@@ -327,7 +327,7 @@ static void find_uniform(kn_cluster_problem *problem)
     if (!problem->uniform) problem->unit = 0;
 }
 
-kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, kn_error *err)
+kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, bool may_set_aside, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_cluster_problem *problem = NULL;
@@ -339,7 +339,7 @@ kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, 
     problem->counts_only = task->models->counts_only;
     problem->monotone = task->objective->type->monotone || task->objective->type->price_cell == NULL;
     KN_TRY(kn_pricer_new(&problem->pricer, task->objective, err));
-    KN_TRY(make_records(problem, err));
+    KN_TRY(make_records(problem, may_set_aside, err));
     KN_TRY(make_lanes(problem, err));
     find_uniform(problem);
     *out = problem;

@@ -1,0 +1,66 @@
+/* A search of `cluster` from its first classes to its last: all classes of the table, the blocks that they are cut
+ * into, and what has been done. */
+#ifndef KN_SEARCH_CLUSTER_CLUSTER_EPOCHS_H
+#define KN_SEARCH_CLUSTER_CLUSTER_EPOCHS_H
+
+#include "search/cluster/cluster.h"
+
+typedef struct kn_cluster_block_result {
+    uint32_t n_classes, n_suppressed;
+    uint32_t n_bad; /* classes that break a model, after repair */
+    uint64_t work;
+    int64_t exact; /* sum over rows */
+} kn_cluster_block_result;
+
+/* Where the rebuilding stood after an epoch. */
+typedef struct kn_cluster_standing {
+    uint64_t work;
+    int64_t exact;
+} kn_cluster_standing;
+
+typedef struct kn_cluster_search {
+    const kn_task *task;
+    kn_cluster_problem *problem;
+    kn_cluster_engine *engine;
+    kn_cluster_solution now, next; /* next.start holds sizes, block by block, while an epoch runs */
+    uint32_t n_blocks, n_workers, max_block_records;
+    kn_cluster_block **blocks; /* per worker */
+    const kn_cluster_job *job;
+    uint64_t *keys;
+    uint32_t *order;                                         /* classes, block by block */
+    uint32_t *first_class, *first_record, *first_suppressed; /* n_blocks + 1 each */
+    uint32_t *may_suppress;                                  /* per block: rows at most */
+    kn_cluster_block_result *results;
+    uint64_t *kept;     /* [block][lane]: records whose class keeps the lane */
+    double *lane_share; /* of all records, after the last epoch */
+    kn_rng rng;
+    uint32_t epoch;
+    uint64_t work, budget;
+    bool by_time; /* the time limit is shorter than the budget */
+    KN_VECTOR(kn_cluster_standing) standings;
+    size_t half; /* the last of them up to which half of the rebuilding was done */
+    bool is_still;
+    bool feasible;
+    bool has_saved; /* a feasible state is put by, of this price; what comes next may be given up */
+    int64_t saved_exact;
+    atomic_bool stop;
+    double began, began_sweeps;
+    double unit_loss, fixed_loss; /* loss = exact sum * unit_loss + fixed_loss */
+} kn_cluster_search;
+
+/* Makes the problem and all memory for `run->task`. may_set_aside: rows of frequent tuples may be classes of their own
+ * that take no part. */
+kn_status kn_cluster_search_begin(kn_cluster_search *run, bool may_set_aside, kn_error *err);
+void kn_cluster_search_free(kn_cluster_search *run); /* what it holds, not the struct */
+/* One job on all blocks, which then make up the present state. */
+kn_status kn_cluster_epoch(kn_cluster_search *run, const kn_cluster_job *job, kn_error *err);
+/* The exact price of all records after the last epoch. */
+int64_t kn_cluster_exact_sum(const kn_cluster_search *run);
+/* A point of the loss over time. */
+kn_status kn_cluster_note_loss(kn_cluster_search *run, kn_error *err);
+/* Time is up, and the state that was put by will be the answer. */
+bool kn_cluster_given_up(kn_cluster_search *run);
+/* What records are sorted by: as many lanes as fit, then as many bits of ranges and sets as are left. */
+uint64_t kn_cluster_record_key(const kn_cluster_search *run, uint32_t record, const uint32_t *lanes);
+
+#endif
