@@ -96,9 +96,7 @@ static kn_status write_release(uint32_t **order, uint32_t *n_written, run *r, kn
     kn_status status = KN_OK;
     kn_input *input = r->input;
     const kn_request *request = r->request;
-    if (request->order == KN_ORDER_INPUT)
-        kn_buffer_text(&input->warnings,
-                       "--order input: the rows stand as in the input, and that order may tell who is who\n");
+    if (request->order == KN_ORDER_INPUT) kn_sentences_add(&input->warnings, kn_said(KN_SAY_ORDER_INPUT));
     r->output = kn_targets_output(input->targets, "output");
     if (r->output == NULL) {
         const char *null_text = input->csv.n_null_values > 0 ? input->csv.null_values[0] : "";
@@ -214,7 +212,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));
-    KN_TRY(kn_buffer_finish(&result->warnings, &r.input->warnings, err));
+    KN_TRY(kn_sentences_finish(&result->warnings, &r.input->warnings, err));
     if (report != NULL) KN_TRY(kn_targets_text(r.input->targets, "report", report, err));
     if (schema != NULL) KN_TRY(kn_targets_text(r.input->targets, "schema", schema, err));
     KN_TRY(kn_targets_text(r.input->targets, "json", result->json, err));

@@ -7,7 +7,6 @@
 #include "measure/measure.h"
 #include "privacy/privacy.h"
 #include "report/page.h"
-#include "report/phrases.h"
 #include "report/text.h"
 #include "verify/verify.h"
 
@@ -45,69 +44,94 @@ static void every_language_has_every_text_with_the_same_arguments(void **state)
     assert_string_equal(kn_text_get(KN_LANGUAGE_DE, KN_TEXT_LANGUAGE), "de");
 }
 
-/* What other parts of the program say: every placeholder comes back exactly once, and the sentences that never change
- * are all there. */
-static void every_phrase_keeps_what_it_speaks_of(void **state)
+/* What other parts of the program say: every id has a text in every language, and each argument stands in it once. */
+static void every_sentence_has_its_arguments_in_every_language(void **state)
 {
-    for (int language = 0; language < KN_N_LANGUAGES; language++) {
-        size_t n;
-        const kn_phrase *phrases = kn_phrases((kn_language)language, &n);
-        assert_true(language == KN_LANGUAGE_EN || n > 0);
-        for (size_t i = 0; i < n; i++) {
-            size_t n_places = count_of(phrases[i].english, "%");
-            for (size_t place = 1; place <= n_places; place++) {
-                const char name[] = {'%', (char)('0' + place), '\0'};
-                if (count_of(phrases[i].other, name) != 1) fail_msg("%s: '%s'", name, phrases[i].other);
+    for (int id = KN_SAY_NOTHING + 1; id < KN_N_SENTENCES; id++) {
+        const char *english = kn_sentence_english((kn_say)id);
+        size_t n_pieces = count_of(english, "%");
+        if (count_of(english, "%n") + count_of(english, "%s") + count_of(english, "%p") != n_pieces || n_pieces > 8)
+            fail_msg("not n, s or p, or too many: '%s'", english);
+        for (int language = KN_LANGUAGE_EN + 1; language < KN_N_LANGUAGES; language++) {
+            const char *other = kn_language_sentences((kn_language)language)->texts[id];
+            if (other == NULL || *other == '\0') fail_msg("language %d lacks '%s'", language, english);
+            for (size_t piece = 1; piece <= n_pieces; piece++) {
+                const char name[] = {'%', (char)('0' + piece), '\0'};
+                if (count_of(other, name) != 1) fail_msg("%s: '%s'", name, other);
             }
-            assert_int_equal(count_of(phrases[i].other, "%"), n_places);
+            if (count_of(other, "%") != n_pieces) fail_msg("arguments of '%s' in '%s'", english, other);
+            if (strlen(english) > 12 && strcmp(english, other) == 0) fail_msg("not translated: '%s'", english);
         }
     }
+    assert_null(kn_language_sentences(KN_LANGUAGE_EN));
 }
 
-static void translates(const char *english, const char *expected)
-{
-    for (int language = KN_LANGUAGE_EN + 1; language < KN_N_LANGUAGES; language++) {
-        kn_buffer out = {0};
-        if (!kn_phrase_say(&out, (kn_language)language, english, strlen(english)))
-            fail_msg("no translation: '%s'", english);
-        if (expected != NULL) assert_string_equal(out.bytes, expected);
-        kn_buffer_free(&out);
-    }
-}
-
-static void measures_checks_and_types_are_translated(void **state)
+static void measures_and_checks_are_translated(void **state)
 {
     size_t n;
     const kn_measure *const *measures = kn_measure_all(&n);
-    for (size_t i = 0; i < n; i++) translates(measures[i]->summary, NULL);
-    for (kn_type type = KN_TYPE_INT; type <= KN_TYPE_TEXT; type++) translates(kn_type_name(type), NULL);
-    static const char *const checks[] = {KN_CHECK_TABLE,      KN_CHECK_COLUMNS, KN_CHECK_IDENTIFIERS, KN_CHECK_ROWS,
-                                         KN_CHECK_SUPPRESSED, KN_CHECK_COPIES,  KN_CHECK_VALUES};
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) translates(checks[i], NULL);
-    translates("the file has no header; every column was compared with the original's in its place", NULL);
-    translates("9 rows with * everywhere and 0 removed, at most 5 allowed; * is the most general value of every "
-               "quasi-identifier, and 5 rows are suppressed",
-               NULL);
+    for (size_t i = 0; i < n; i++) {
+        assert_string_equal(kn_measure_text(KN_LANGUAGE_EN, measures[i]), measures[i]->summary);
+        if (strcmp(kn_measure_text(KN_LANGUAGE_DE, measures[i]), measures[i]->summary) == 0)
+            fail_msg("no German for %s: '%s'", measures[i]->name, measures[i]->summary);
+    }
+    static const char *const checks[KN_SLOT_MODELS] = {
+        [KN_SLOT_TABLE] = KN_CHECK_TABLE,   [KN_SLOT_COLUMNS] = KN_CHECK_COLUMNS,
+        [KN_SLOT_ROWS] = KN_CHECK_ROWS,     [KN_SLOT_IDENTIFIERS] = KN_CHECK_IDENTIFIERS,
+        [KN_SLOT_COPIES] = KN_CHECK_COPIES, [KN_SLOT_SUPPRESSED] = KN_CHECK_SUPPRESSED,
+        [KN_SLOT_VALUES] = KN_CHECK_VALUES};
+    for (int slot = 0; slot < KN_SLOT_MODELS; slot++)
+        assert_string_equal(kn_text_get(KN_LANGUAGE_EN, (kn_text)(KN_TEXT_CHECK_TABLE + slot)), checks[slot]);
 }
 
-static void a_sentence_is_translated_around_the_user_s_words(void **state)
+static void says(const kn_buffer *list, size_t which, kn_language language, const char *expected)
 {
-    translates(
-        "distance 0.25 at worst (asked: t=0.3): class age='30..39', a (b='x' (4 rows, 3 persons, first on line 17)",
-        "Abstand schlimmstenfalls 0,25 (gefordert: t=0.3): Klasse age='30..39', a (b='x' (4 Zeilen, 3 Personen, "
-        "zuerst in Zeile 17)");
-    translates("left out, because no role was given: a: b, %1",
-               "Weggelassen, weil keine Rolle angegeben wurde: a: b, %1");
     kn_buffer out = {0};
-    static const char strange[] = "nobody says this", half[] = "12 rows, x columns";
-    assert_false(kn_phrase_say(&out, KN_LANGUAGE_DE, strange, sizeof strange - 1));
-    assert_false(kn_phrase_say(&out, KN_LANGUAGE_DE, half, sizeof half - 1));
-    assert_false(kn_phrase_say(&out, KN_LANGUAGE_EN, "columns", 7));
-    assert_int_equal(out.n, 0);
-    char hostile[4000] = "x (asked: "; /* thousands of places where the pattern might go on */
-    for (size_t i = 10; i < sizeof hostile - 9; i += 8) memcpy(hostile + i, "): (asked", 9);
-    assert_false(kn_phrase_say(&out, KN_LANGUAGE_DE, hostile, strlen(hostile)));
+    const char *at = list->bytes;
+    for (size_t i = 0; i <= which; i++) {
+        kn_buffer_clear(&out);
+        at = kn_sentence_text(&out, at, kn_language_sentences(language));
+    }
+    assert_string_equal(out.bytes, expected);
+    assert_true(at <= list->bytes + list->n);
     kn_buffer_free(&out);
+}
+
+static void a_sentence_is_said_around_the_user_s_words(void **state)
+{
+    kn_buffer value = KN_SAID(KN_SAY_AT_WORST, kn_piece_part(kn_said(KN_SAY_DISTANCE)), kn_piece_number("%.9g", 0.25));
+    kn_buffer class =
+        KN_SAID(KN_SAY_CLASS, kn_piece_text("age='30..39', a (b='%1 row'"),
+                kn_piece_part(KN_SAID(KN_SAY_LIST, kn_piece_part(KN_SAID(KN_SAY_ROWS, kn_piece_number("%u", 4u))),
+                                      kn_piece_part(KN_SAID(KN_SAY_PERSON, kn_piece_number("%u", 1u))))),
+                kn_piece_number("%u", 17u));
+    kn_buffer list = {0}, joined = {0};
+    kn_sentences_add(&list, KN_SAID(KN_SAY_NAMELY,
+                                    kn_piece_part(KN_SAID(KN_SAY_ASKED, kn_piece_part(value), kn_piece_text("t=0.3"))),
+                                    kn_piece_part(class)));
+    kn_sentences_add(&list, KN_SAID(KN_SAY_LEFT_OUT, kn_piece_text("a: b, %1; rows")));
+    kn_sentence_join(&joined, kn_said(KN_SAY_NO_ROWS));
+    kn_sentence_join(&joined,
+                     KN_SAID(KN_SAY_COLUMN_TWICE, kn_piece_name("1234567890123456789012345678901234567890 and more")));
+    kn_sentences_add(&list, joined);
+    says(&list, 0, KN_LANGUAGE_EN,
+         "distance 0.25 at worst (asked: t=0.3): class age='30..39', a (b='%1 row' (4 rows, 1 person, first on line "
+         "17)");
+    says(&list, 0, KN_LANGUAGE_DE,
+         "Abstand schlimmstenfalls 0,25 (gefordert: t=0.3): Klasse age='30..39', a (b='%1 row' (4 Zeilen, 1 Person, "
+         "zuerst in Zeile 17)");
+    says(&list, 1, KN_LANGUAGE_EN, "left out, because no role was given: a: b, %1; rows");
+    says(&list, 1, KN_LANGUAGE_DE, "Weggelassen, weil keine Rolle angegeben wurde: a: b, %1; rows");
+    says(&list, 2, KN_LANGUAGE_EN,
+         "the release has no rows; column '1234567890123456789012345678901234567890' is there twice");
+    char *text;
+    assert_ok(kn_sentences_finish(&text, &list, err));
+    assert_int_equal(count_of(text, "\n"), 3);
+    assert_int_equal(list.n, 0);
+    kn_free(text);
+    assert_ok(kn_sentences_finish(&text, &list, err));
+    assert_string_equal(text, "");
+    kn_free(text);
 }
 
 static void numbers_are_written_as_the_language_writes_them(void **state)
@@ -298,7 +322,37 @@ static void a_report_is_sound_in_every_language(void **state)
     assert_non_null(strstr(html, "Bericht zur Anonymisierung"));
 }
 
-/* A sentence without a translation is marked as English: no run has one, whatever its models and warnings. */
+/* No stretch of an English text, or of what its arguments stand between, is in a page of another language. */
+static void has_none_of(const char *html, const char *english, const char *other)
+{
+    enum { LEAST = 12 };
+    char stretch[600];
+    for (const char *at = english; *at != '\0'; at++) {
+        size_t n = strcspn(at, "%'\"&<>");
+        if (n >= LEAST && n < sizeof stretch) {
+            snprintf(stretch, sizeof stretch, "%.*s", (int)n, at);
+            if (memchr(at, ' ', n) != NULL && strstr(other, stretch) == NULL && strstr(html, stretch) != NULL)
+                fail_msg("still English: '%s'", stretch);
+        }
+        if (at[n] == '\0') break;
+        at += n + (at[n] == '%' && at[n + 1] != '\0');
+    }
+}
+
+static void no_english_is_left(const char *html)
+{
+    size_t n_measures;
+    const kn_measure *const *measures = kn_measure_all(&n_measures);
+    assert_null(strstr(html, "lang=\"en\""));
+    for (int id = KN_SAY_NOTHING + 1; id < KN_N_SENTENCES; id++)
+        has_none_of(html, kn_sentence_english((kn_say)id), kn_language_sentences(KN_LANGUAGE_DE)->texts[id]);
+    for (int text = 0; text < KN_N_TEXTS; text++)
+        has_none_of(html, kn_text_get(KN_LANGUAGE_EN, (kn_text)text), kn_text_get(KN_LANGUAGE_DE, (kn_text)text));
+    for (size_t i = 0; i < n_measures; i++)
+        has_none_of(html, measures[i]->summary, kn_measure_text(KN_LANGUAGE_DE, measures[i]));
+}
+
+/* No run leaves anything in English, whatever its models and warnings. */
 static void a_report_speaks_one_language(void **state)
 {
     char k_map[160], presence[160];
@@ -326,8 +380,7 @@ static void a_report_speaks_one_language(void **state)
     }
     for (size_t m = 0; m < n_models; m++) {
         const option options[] = {{"model", models[m]}, {"max-suppressed", "100%"}, {NULL, NULL}};
-        const char *untranslated = strstr(report_with(options, "optimal", "de", KN_OK), "lang=\"en\"");
-        if (untranslated != NULL) fail_msg("%s: %.200s", models[m], untranslated);
+        no_english_is_left(report_with(options, "optimal", "de", KN_OK));
     }
     static const option settings[][4] = {
         {{"order", "input"}, {NULL, NULL}},           /* a warning; without a model for illness another one */
@@ -341,8 +394,7 @@ static void a_report_speaks_one_language(void **state)
     };
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         const char *html = report_with(settings[i], "mondrian", "de", KN_OK);
-        const char *untranslated = strstr(html, "lang=\"en\"");
-        if (untranslated != NULL) fail_msg("%.200s", untranslated);
+        no_english_is_left(html);
         assert_non_null(strstr(html, "kein Modell schützt sie"));
         if (i == 0) assert_non_null(strstr(html, "wer wer ist"));
         if (i == 2) assert_non_null(strstr(html, "Weggelassen, weil"));
@@ -369,9 +421,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_language_has_every_text_with_the_same_arguments),
-        cmocka_unit_test(every_phrase_keeps_what_it_speaks_of),
-        cmocka_unit_test(measures_checks_and_types_are_translated),
-        cmocka_unit_test(a_sentence_is_translated_around_the_user_s_words),
+        cmocka_unit_test(every_sentence_has_its_arguments_in_every_language),
+        cmocka_unit_test(measures_and_checks_are_translated),
+        cmocka_unit_test(a_sentence_is_said_around_the_user_s_words),
         cmocka_unit_test(numbers_are_written_as_the_language_writes_them),
         cmocka_unit_test(the_hash_is_sha_256),
         cmocka_unit_test(a_report_is_sound_in_every_language),

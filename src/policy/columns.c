@@ -205,9 +205,13 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
         status = kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "unlisted"),
                                  "no role for column%s %.900s; give each a role, or say --unlisted drop or insensitive",
                                  n_dropped == 1 ? "" : "s", names.bytes);
-    else if (n_dropped != 0 && warnings != NULL)
-        kn_buffer_printf(warnings, "left out, because no role was given: %.600s%s\n", names.bytes,
-                         names.n > 600 ? "... (cut)" : "");
+    else if (n_dropped != 0 && warnings != NULL) {
+        enum { MOST_BYTES = 600 };
+        kn_say how_many = names.n > MOST_BYTES ? KN_SAY_LEFT_OUT_MANY : KN_SAY_LEFT_OUT;
+        if (names.n > MOST_BYTES) names.bytes[MOST_BYTES] = '\0';
+        kn_sentences_add(warnings, KN_SAID(how_many, kn_piece_text(names.failed ? "" : names.bytes)));
+        warnings->failed |= names.failed;
+    }
     kn_buffer_free(&names);
     return status;
 }

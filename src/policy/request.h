@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/language.h"
 #include "base/param.h"
+#include "base/sentence.h"
 #include "base/sha256.h"
 #include "base/words.h"
 #include "table/batches.h"
@@ -117,8 +118,8 @@ typedef enum kn_columns_mode {
 } kn_columns_mode;
 
 /* One choice per column name of the data. Names that the data does not have, two roles for one column, unlisted
- * columns under `error`: KN_USAGE. Columns left out because nobody mentioned them are appended to `warnings`, one
- * line. *out is yours to kn_free. */
+ * columns under `error`: KN_USAGE. Columns left out because nobody mentioned them are appended to `warnings`, as a
+ * sentence. *out is yours to kn_free. */
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
                               uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_error *err);
 

@@ -174,7 +174,7 @@ static void rows_table(page *to, const kn_compare *compare)
         page_row(to);
         page_th(to, row->algorithm);
         page_td(to, page_text(to, row->on_frontier ? KN_TEXT_YES : KN_TEXT_NO));
-        page_phrase(to, "td", none ? row->refusal : "", none ? strlen(row->refusal) : 0);
+        page_td_english(to, none ? row->refusal : "");
         page_td_figure(to, page_count(to, row->k).text);
         page_td_figure(to, page_number(to, none ? NAN : row->loss).text);
         page_td_figure(to, page_percent(to, none ? NAN : row->average_risk).text);

@@ -81,7 +81,7 @@ static void measures_table(page *to, const kn_facts *facts)
         const kn_measure *measure = kn_measure_find(facts->losses[i].name);
         page_row(to);
         page_th(to, facts->losses[i].name);
-        page_phrase(to, "td", measure->summary, strlen(measure->summary));
+        page_td(to, kn_measure_text(to->language, measure));
         page_td_figure(to, page_number(to, facts->losses[i].value).text);
         page_row_end(to);
     }

@@ -1,6 +1,5 @@
 /* The page around a report, its tables and its texts. No script, no network: style and pictures are inside the file. */
 #include "report/page.h"
-#include "report/phrases.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -218,16 +217,9 @@ void page_th(page *to, const char *text) { cell(to, "<th scope=\"row\">", text, 
 void page_td(page *to, const char *text) { cell(to, "<td>", text, "</td>"); }
 void page_td_figure(page *to, const char *text) { cell(to, "<td class=\"n\">", text, "</td>"); }
 
-void page_phrase(page *to, const char *element, const char *text, size_t n_bytes)
+void page_td_english(page *to, const char *text)
 {
-    kn_buffer translated = {0};
-    bool is_english = to->language == KN_LANGUAGE_EN || n_bytes == 0,
-         is_known = kn_phrase_say(&translated, to->language, text, n_bytes);
-    kn_buffer_printf(&to->out, "<%s%s>", element, is_english || is_known ? "" : " lang=\"en\"");
-    if (translated.failed) to->out.failed = true;
-    page_escape(to, is_known ? translated.bytes : text, is_known ? translated.n : n_bytes);
-    kn_buffer_printf(&to->out, "</%.*s>", (int)strcspn(element, " "), element);
-    kn_buffer_free(&translated);
+    cell(to, to->language == KN_LANGUAGE_EN || *text == '\0' ? "<td>" : "<td lang=\"en\">", text, "</td>");
 }
 
 void page_details(page *to)

@@ -15,6 +15,16 @@ static kn_text role_text(kn_role role)
     }
 }
 
+static kn_text type_text(kn_type type)
+{
+    switch (type) {
+    case KN_TYPE_INT: return KN_TEXT_TYPE_INT;
+    case KN_TYPE_DECIMAL: return KN_TEXT_TYPE_DECIMAL;
+    case KN_TYPE_DATE: return KN_TEXT_TYPE_DATE;
+    default: return KN_TEXT_TYPE_TEXT;
+    }
+}
+
 /* A model names its column, or there is only one to name. Models that only count persons protect no value. */
 bool report_is_protected(const kn_report *report, uint32_t sensitive)
 {
@@ -76,9 +86,7 @@ void part_asked(page *to, const kn_report *report)
         page_row(to);
         page_th(to, column->name);
         page_td(to, page_text(to, role_text(column->role)));
-        if (column->codes != NULL)
-            page_phrase(to, "td", kn_type_name(column->type), strlen(kn_type_name(column->type)));
-        else page_td(to, "–");
+        page_td(to, column->codes != NULL ? page_text(to, type_text(column->type)) : "–");
         technique(to, report, column);
         page_row_end(to);
     }
@@ -108,6 +116,7 @@ void part_guaranteed(page *to, const kn_report *report)
     static const kn_text headings[] = {KN_TEXT_CHECK, KN_TEXT_RESULT, KN_TEXT_FINDING};
     static const kn_text states[] = {KN_TEXT_STATE_HOLDS, KN_TEXT_STATE_BROKEN, KN_TEXT_STATE_NOT_MADE};
     const kn_verdict *verdict = report->facts->verdict;
+    kn_buffer detail = {0};
     page_section(to, "guaranteed", KN_TEXT_GUARANTEED);
     page_say(to, "p", KN_TEXT_GUARANTEED_TEXT, NULL, NULL, NULL);
     models_table(to, report->facts);
@@ -122,29 +131,36 @@ void part_guaranteed(page *to, const kn_report *report)
     for (size_t i = 0; i < verdict->n_checks; i++) {
         const kn_check *check = &verdict->checks[i];
         page_row(to);
-        if (kn_privacy_find(check->name) != NULL) /* called as the user calls it */
-            page_th(to, check->name);
-        else page_phrase(to, "th scope=\"row\"", check->name, strlen(check->name));
+        /* models are called as the user calls them */
+        page_th(to, i < KN_SLOT_MODELS ? page_text(to, (kn_text)(KN_TEXT_CHECK_TABLE + i)) : check->name);
         page_td(to, page_text(to, states[check->state]));
-        page_phrase(to, "td", check->detail, strlen(check->detail));
+        kn_buffer_clear(&detail);
+        kn_check_detail(&detail, check, kn_language_sentences(to->language));
+        if (detail.failed) to->out.failed = true;
+        else page_td(to, detail.bytes);
         page_row_end(to);
     }
     page_table_end(to);
     page_section_end(to);
+    kn_buffer_free(&detail);
 }
 
-static void warnings_list(page *to, const char *warnings)
+static void warnings_list(page *to, const kn_buffer *warnings)
 {
-    if (warnings == NULL || *warnings == '\0') return;
+    kn_buffer text = {0};
+    if (warnings == NULL || warnings->n == 0) return;
     page_say(to, "h3", KN_TEXT_WARNINGS, NULL, NULL, NULL);
     page_raw(to, "<ul>\n");
-    while (*warnings != '\0') {
-        size_t n = strcspn(warnings, "\n");
-        page_phrase(to, "li", warnings, n);
-        page_raw(to, "\n");
-        warnings += n + (warnings[n] != '\0');
+    for (const char *at = warnings->bytes; !warnings->failed && !text.failed && at < warnings->bytes + warnings->n;) {
+        kn_buffer_clear(&text);
+        at = kn_sentence_text(&text, at, kn_language_sentences(to->language));
+        page_raw(to, "<li>");
+        page_escape(to, text.bytes, text.n);
+        page_raw(to, "</li>\n");
     }
     page_raw(to, "</ul>\n");
+    to->out.failed |= text.failed;
+    kn_buffer_free(&text);
 }
 
 static void part_short(page *to, const kn_report *report)

@@ -44,8 +44,8 @@ void page_row_end(page *to);
 void page_th(page *to, const char *text);        /* heading of a row */
 void page_td(page *to, const char *text);        /* text */
 void page_td_figure(page *to, const char *text); /* a figure, aligned right */
-/* A sentence of another part of the program, as the content of an element ("td", "li"). */
-void page_phrase(page *to, const char *element, const char *text, size_t n_bytes);
+/* What is only there in English, such as an error: marked as such in other languages. */
+void page_td_english(page *to, const char *text);
 
 /* --- Pictures: inline SVG with a title and a description; the caller puts the table behind it --------------------- */
 

@@ -41,7 +41,7 @@ typedef struct kn_report {
     const char *policy_path;                /* NULL without one */
     char policy_hash[65], release_hash[65]; /* "" where there is none */
     const char *date;                       /* "2026-11-15 22:15 UTC" */
-    const char *warnings;                   /* one per line; NULL: none */
+    const kn_buffer *warnings;              /* sentences; NULL: none */
     const kn_report_setting *settings;
     size_t n_settings;
     double threshold;               /* of risk; 0: the default */

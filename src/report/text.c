@@ -1,6 +1,10 @@
 /* The texts of the reports, by language. */
 #include "report/text.h"
 
+#include "verify/verify.h"
+
+#include <string.h>
+
 static const char *const texts[KN_N_LANGUAGES][KN_N_TEXTS] = {
     [KN_LANGUAGE_EN] =
         {
@@ -12,4 +16,29 @@ static const char *const texts[KN_N_LANGUAGES][KN_N_TEXTS] = {
         },
 };
 
+static const char *const german_sentences[KN_N_SENTENCES] = {
+#define KN_SENTENCE(id, text) [KN_SAY_##id] = text,
+#include "report/sentences_de.def"
+#undef KN_SENTENCE
+};
+
+static const struct {
+    const char *name, *text;
+} german_measures[] = {
+#include "report/measures_de.h"
+};
+
 const char *kn_text_get(kn_language language, kn_text text) { return texts[language][text]; }
+
+const kn_catalogue *kn_language_sentences(kn_language language)
+{
+    static const kn_catalogue german = {german_sentences, ','};
+    return language == KN_LANGUAGE_DE ? &german : NULL;
+}
+
+const char *kn_measure_text(kn_language language, const kn_measure *measure)
+{
+    for (size_t i = 0; language == KN_LANGUAGE_DE && i < sizeof german_measures / sizeof *german_measures; i++)
+        if (strcmp(german_measures[i].name, measure->name) == 0) return german_measures[i].text;
+    return measure->summary;
+}

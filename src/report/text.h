@@ -1,9 +1,14 @@
 /* Every word of the HTML reports, by name. One file per language: text_en.h and text_de.h; another language is another
- * file and one line in text.c. A test checks that each has every text and the same %s in the same order. */
+ * file and one line in text.c. A test checks that each has every text and the same %s in the same order.
+ *
+ * What other parts of the program say (findings, warnings: base/sentence.h) is looked up by the ids of their sentences,
+ * in sentences_de.def; what measures are about by their names. Errors stay English. */
 #ifndef KN_REPORT_TEXT_H
 #define KN_REPORT_TEXT_H
 
 #include "base/language.h"
+#include "base/sentence.h"
+#include "measure/measure.h"
 
 typedef enum kn_text {
     KN_TEXT_LANGUAGE,
@@ -227,9 +232,24 @@ typedef enum kn_text {
     KN_TEXT_CLASSES,
     KN_TEXT_K_ASKED,
     KN_TEXT_ROWS_SUPPRESSED,
+    KN_TEXT_TYPE_INT,
+    KN_TEXT_TYPE_DECIMAL,
+    KN_TEXT_TYPE_DATE,
+    KN_TEXT_TYPE_TEXT,
+    KN_TEXT_CHECK_TABLE, /* by slot, see verify.h */
+    KN_TEXT_CHECK_COLUMNS,
+    KN_TEXT_CHECK_IDENTIFIERS,
+    KN_TEXT_CHECK_ROWS,
+    KN_TEXT_CHECK_COPIES,
+    KN_TEXT_CHECK_VALUES,
+    KN_TEXT_CHECK_SUPPRESSED,
     KN_N_TEXTS
 } kn_text;
 
 const char *kn_text_get(kn_language language, kn_text text);
+/* What a language has for the sentences of other parts; NULL for English. */
+const kn_catalogue *kn_language_sentences(kn_language language);
+/* What a measure is about: its summary, or what the language has for it. */
+const char *kn_measure_text(kn_language language, const kn_measure *measure);
 
 #endif

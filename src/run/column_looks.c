@@ -85,9 +85,10 @@ bool kn_name_is_id(const char *name)
 
 static const struct {
     kn_look look;
-    const char *reason, *words;
+    kn_say reason;
+    const char *words;
 } name_looks[] = {
-    {KN_LOOKS_PERSONAL, "the name is that of a person's name",
+    {KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_PERSON,
      "surname|firstname|lastname|fullname|givenname|middlename|forename|maiden|nickname|username|first name|last name|"
      "given name|middle name|family name|first_name|last_name|given_name|middle_name|family_name|full_name|user_name|"
      "=first|=last|=middle|=fname|=lname|initials.|signature|"
@@ -95,7 +96,7 @@ static const struct {
      "prenom|nom de|nom_de|nomdefamille|nom.|"
      "cognome|nominativo|nome e|=nome|nome_|"
      "apellido|nombre."},
-    {KN_LOOKS_PERSONAL, "the name is that of a number given to persons",
+    {KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_NUMBER,
      "mrn.|medical record|medical_record|record number|record_number|ssn.|sin.|social security|social_security|soc_sec|"
      "socsec|passport|drivers.|driver_lic|driver lic|drivers_lic|licence|license|patient_no|patient no|insurance_no|"
      "policy_no|policy number|policy_number|nhs.|imei.|vin.|barcode|"
@@ -104,20 +105,20 @@ static const struct {
      "passeport|matricule|nir.|nss.|numero de securite|securite sociale|securite_sociale|identifiant|permis|"
      "passaporto|codice fiscale|codice_fiscale|codicefiscale|tessera|matricola|targa.|patente|identificativo|"
      "pasaporte|dni.|nie.|nif.|cedula|curp.|rfc.|seguridad social|seguridad_social|matricula|identificador"},
-    {KN_LOOKS_PERSONAL, "the name is that of an address or of a way to reach somebody",
+    {KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_ADDRESS,
      "email|e-mail|mail.|phone|telephone|tel.|mobile|cell.|cellphone|fax.|address|street|house_number|house_no|"
      "telefon|handy.|anschrift|adresse|strasse|hausnummer|"
      "courriel|portable.|rue.|"
      "telefono|cellulare|indirizzo|=via|posta elettronica|pec.|"
      "correo|movil.|direccion|domicilio|calle.|"
      "url.|website|homepage|twitter|facebook|instagram|=ip|ip_addr|ip addr|ipaddr|ip.|ipv4|ipv6|mac_addr|mac addr"},
-    {KN_LOOKS_PERSONAL, "the name is that of an account",
+    {KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_ACCOUNT,
      "iban.|bic.|account|credit_card|credit card|creditcard_no|card_number|card number|license_plate|login|"
      "plate.|numberplate|konto|kreditkarte|compte.|carte bancaire|conto.|cuenta|tarjeta"},
-    {KN_LOOKS_FREE_TEXT, "the name is that of free text",
+    {KN_LOOKS_FREE_TEXT, KN_SAY_NAME_OF_FREE_TEXT,
      "=notes|=note|comment|remark|free_text|freetext|free text|=description|bemerkung|kommentar|anmerkung|freitext|"
      "commentaire|remarque|commento|osservazioni|comentario|observaciones"},
-    {KN_LOOKS_COORDINATE, "the name is that of a coordinate",
+    {KN_LOOKS_COORDINATE, KN_SAY_NAME_OF_COORDINATE,
      "lat.|lon.|lng.|long.|latitude|longitude|gps.|coord|koordinate|breitengrad|laengengrad|langengrad|latitudine|"
      "longitudine|latitud|longitud|geohash"},
 };
@@ -270,16 +271,16 @@ static bool is_postcode(const char *text, size_t n)
 static const struct {
     form_fn *form;
     kn_look look;
-    const char *reason;
+    kn_say reason;
 } form_looks[] = {
-    {is_email, KN_LOOKS_PERSONAL, "the cells are e-mail addresses"},
-    {is_url, KN_LOOKS_PERSONAL, "the cells are web addresses"},
-    {is_ip, KN_LOOKS_PERSONAL, "the cells are addresses of computers"},
-    {is_iban, KN_LOOKS_PERSONAL, "the cells are bank accounts"},
-    {is_uuid, KN_LOOKS_PERSONAL, "the cells are numbers that a program dealt out"},
-    {is_national, KN_LOOKS_PERSONAL, "the cells have the form of national identity numbers"},
-    {is_phone, KN_LOOKS_PERSONAL, "the cells have the form of phone numbers"},
-    {is_coordinates, KN_LOOKS_COORDINATE, "the cells are coordinates"},
+    {is_email, KN_LOOKS_PERSONAL, KN_SAY_CELLS_ARE_EMAIL},
+    {is_url, KN_LOOKS_PERSONAL, KN_SAY_CELLS_ARE_WEB},
+    {is_ip, KN_LOOKS_PERSONAL, KN_SAY_CELLS_ARE_COMPUTERS},
+    {is_iban, KN_LOOKS_PERSONAL, KN_SAY_CELLS_ARE_BANK},
+    {is_uuid, KN_LOOKS_PERSONAL, KN_SAY_CELLS_ARE_DEALT},
+    {is_national, KN_LOOKS_PERSONAL, KN_SAY_CELLS_ARE_NATIONAL},
+    {is_phone, KN_LOOKS_PERSONAL, KN_SAY_CELLS_ARE_PHONE},
+    {is_coordinates, KN_LOOKS_COORDINATE, KN_SAY_CELLS_ARE_COORDINATES},
 };
 
 static bool is_missing(const kn_column *column, uint32_t spelling)
@@ -363,13 +364,13 @@ done:
 
 static kn_looks look_at_uniqueness(const kn_column *column, uint32_t n_present, uint64_t n_cells)
 {
-    const kn_looks plain = {KN_LOOKS_PLAIN, NULL};
+    const kn_looks plain = {KN_LOOKS_PLAIN, KN_SAY_NOTHING};
     if (column->type != KN_TYPE_TEXT && column->type != KN_TYPE_INT) return plain;
     if (n_cells < MANY_CELLS || n_present < NEARLY_ALL * (double)n_cells) return plain;
     if (kn_column_is_postcode(column) || cells_have(column, is_compact_date)) return plain; /* often unique, too */
-    if (column->type == KN_TYPE_TEXT) return (kn_looks){KN_LOOKS_UNIQUE, "nearly every row has a value of its own"};
+    if (column->type == KN_TYPE_TEXT) return (kn_looks){KN_LOOKS_UNIQUE, KN_SAY_ROWS_HAVE_OWN_VALUE};
     if (!is_dealt_out(column, n_present)) return plain;
-    return (kn_looks){KN_LOOKS_PERSONAL, "nearly every row has a number of its own, dealt out like numbers of files"};
+    return (kn_looks){KN_LOOKS_PERSONAL, KN_SAY_ROWS_HAVE_OWN_NUMBER};
 }
 
 static kn_looks look_at_cells(const kn_column *column, uint32_t n_present, uint64_t n_cells)
@@ -377,7 +378,7 @@ static kn_looks look_at_cells(const kn_column *column, uint32_t n_present, uint6
     for (size_t i = 0; i < sizeof form_looks / sizeof *form_looks; i++)
         if (cells_have(column, form_looks[i].form)) return (kn_looks){form_looks[i].look, form_looks[i].reason};
     if (column->type == KN_TYPE_TEXT && is_free_text(column))
-        return (kn_looks){KN_LOOKS_FREE_TEXT, "the cells are long free text, which may name people"};
+        return (kn_looks){KN_LOOKS_FREE_TEXT, KN_SAY_CELLS_ARE_FREE_TEXT};
     return look_at_uniqueness(column, n_present, n_cells);
 }
 
@@ -386,7 +387,7 @@ static kn_looks look_at_name(const char *name)
     for (size_t i = 0; i < sizeof name_looks / sizeof *name_looks; i++)
         if (kn_name_says(name, name_looks[i].words)) return (kn_looks){name_looks[i].look, name_looks[i].reason};
     if (names_a_person(name)) return (kn_looks){KN_LOOKS_PERSONAL, name_looks[0].reason};
-    return (kn_looks){KN_LOOKS_PLAIN, NULL};
+    return (kn_looks){KN_LOOKS_PLAIN, KN_SAY_NOTHING};
 }
 
 kn_status kn_column_looks(kn_looks *out, const kn_column *column, uint32_t n_rows, kn_error *err)
@@ -394,11 +395,10 @@ kn_status kn_column_looks(kn_looks *out, const kn_column *column, uint32_t n_row
     kn_status status = KN_OK;
     uint32_t n_present = column->n_values - (column->has_missing ? 1 : 0);
     uint64_t n_cells;
-    *out = (kn_looks){KN_LOOKS_PLAIN, NULL};
+    *out = (kn_looks){KN_LOOKS_PLAIN, KN_SAY_NOTHING};
     KN_TRY(count_cells(&n_cells, column, n_rows, err));
     bool few_values = n_cells >= MANY_CELLS && n_present <= FEW_VALUES; /* "telephone: yes, no" is no phone number */
-    if (kn_name_is_id(column->name))
-        *out = (kn_looks){KN_LOOKS_PERSONAL, "the name is that of a number given to persons or cases"};
+    if (kn_name_is_id(column->name)) *out = (kn_looks){KN_LOOKS_PERSONAL, KN_SAY_NAME_OF_CASES};
     else if (!few_values) *out = look_at_name(column->name);
     if (out->look == KN_LOOKS_PLAIN && n_cells > 0) *out = look_at_cells(column, n_present, n_cells);
 done:

@@ -2,6 +2,7 @@
 #ifndef KN_RUN_COLUMN_LOOKS_H
 #define KN_RUN_COLUMN_LOOKS_H
 
+#include "base/sentence.h"
 #include "table/table.h"
 
 typedef enum kn_look {
@@ -14,7 +15,7 @@ typedef enum kn_look {
 
 typedef struct kn_looks {
     kn_look look;
-    const char *reason; /* static; NULL for KN_LOOKS_PLAIN */
+    kn_say reason; /* KN_SAY_NOTHING for KN_LOOKS_PLAIN */
 } kn_looks;
 
 /* Names count in English, German, French, Italian and Spanish, upper and lower case, with or without accents. */

@@ -205,22 +205,14 @@ static kn_status report_pair(kn_input *input, const pair *one, kn_error *err)
             "reads it knows '%.80s', however that is generalized; make it a quasi-identifier or leave "
             "it out, or say --allow-copy",
             name, quasi->name, quasi->name);
-    if (one->copy.one_to_one && is_sensitive)
-        kn_buffer_printf(&input->warnings,
-                         "column '%s' is sensitive and stands one-to-one with the quasi-identifier '%s': whoever reads "
-                         "it knows '%s', however that is generalized\n",
-                         name, quasi->name, quasi->name);
-    else if (one->copy.one_to_one)
-        kn_buffer_printf(&input->warnings,
-                         "column '%s' is copied and stands one-to-one with the quasi-identifier '%s': whoever reads it "
-                         "knows '%s', however that is generalized\n",
-                         name, quasi->name, quasi->name);
+    if (one->copy.one_to_one)
+        kn_sentences_add(&input->warnings,
+                         KN_SAID(is_sensitive ? KN_SAY_SENSITIVE_TELLS : KN_SAY_COPY_TELLS, kn_piece_text(name),
+                                 kn_piece_text(quasi->name), kn_piece_text(quasi->name)));
     else if (!is_sensitive && kn_copy_tells(&one->copy))
-        kn_buffer_printf(&input->warnings,
-                         "column '%s' is copied and tells the quasi-identifier '%s' for a share of %.2f of the rows "
-                         "whose value there repeats, where a guess is right for %.2f: it undoes much of the "
-                         "generalization\n",
-                         name, quasi->name, one->copy.told, one->copy.guessed);
+        kn_sentences_add(&input->warnings,
+                         KN_SAID(KN_SAY_COPY_TELLS_SHARE, kn_piece_text(name), kn_piece_text(quasi->name),
+                                 kn_piece_number("%.2f", one->copy.told), kn_piece_number("%.2f", one->copy.guessed)));
     return KN_OK;
 }
 

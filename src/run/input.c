@@ -133,10 +133,9 @@ kn_status kn_input_fold(kn_input *input, kn_error *err)
         if (column->role != KN_ROLE_SENSITIVE) continue;
         KN_TRY(fold ? kn_column_fold(column, input->table->n_rows, err) : kn_column_count_folds(&n_fewer, column, err));
         if (!fold && n_fewer > 0)
-            kn_buffer_printf(&input->warnings,
-                             "column '%s' has %u values, but only %u when case and blanks around them do not count: "
-                             "a class may look more diverse than it is (see --fold-sensitive)\n",
-                             column->name, column->n_values, column->n_values - n_fewer);
+            kn_sentences_add(&input->warnings,
+                             KN_SAID(KN_SAY_FOLDS, kn_piece_text(column->name), kn_piece_number("%u", column->n_values),
+                                     kn_piece_number("%u", column->n_values - n_fewer)));
     }
 done:
     return status;
@@ -153,18 +152,20 @@ static kn_status warn_of_copied_columns(kn_input *input, kn_error *err)
         if (column->role != KN_ROLE_SENSITIVE && column->role != KN_ROLE_INSENSITIVE) continue;
         char shown[KN_SHOWN_BYTES];
         if (table->n_rows >= FEW_ROWS && column->n_values > 0.9 * table->n_rows)
-            kn_buffer_printf(&input->warnings,
-                             "column '%s' is copied, but %u of %u rows have a value of their own there: it may "
-                             "identify people\n",
-                             kn_settings_column_shown(shown, input->request->settings, column->name, c),
-                             column->n_values, table->n_rows);
+            kn_sentences_add(
+                &input->warnings,
+                KN_SAID(KN_SAY_COPY_IDENTIFIES,
+                        kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c)),
+                        kn_piece_number("%u", column->n_values), kn_piece_number("%u", table->n_rows)));
         else {
             kn_looks looks;
             KN_TRY(kn_column_looks(&looks, column, table->n_rows, err));
             if (looks.look != KN_LOOKS_PLAIN)
-                kn_buffer_printf(&input->warnings, "column '%s' is copied, and may identify people: %s\n",
-                                 kn_settings_column_shown(shown, input->request->settings, column->name, c),
-                                 looks.reason);
+                kn_sentences_add(
+                    &input->warnings,
+                    KN_SAID(KN_SAY_COPY_LOOKS_PERSONAL,
+                            kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c)),
+                            kn_piece_part(kn_said(looks.reason))));
         }
     }
 done:
@@ -188,10 +189,11 @@ static kn_status withhold_personal(kn_input *input, bool warn, kn_error *err)
         if (looks.look == KN_LOOKS_PLAIN) continue;
         input->withheld[c] = true;
         if (warn)
-            kn_buffer_printf(&input->warnings,
-                             "column '%s' is released as *: %s; give it a hierarchy, make it an identifier, or say "
-                             "release_values: yes\n",
-                             kn_settings_column_shown(shown, input->request->settings, column->name, c), looks.reason);
+            kn_sentences_add(
+                &input->warnings,
+                KN_SAID(KN_SAY_WITHHELD,
+                        kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c)),
+                        kn_piece_part(kn_said(looks.reason))));
     }
 done:
     return status;
@@ -388,10 +390,7 @@ static void warn_of_unprotected(kn_input *input)
     for (uint32_t s = 0; s < input->tuples->n_sensitive; s++) {
         const char *name = input->tuples->sensitive[s].column->name;
         if (!is_protected(input, name))
-            kn_buffer_printf(&input->warnings,
-                             "column '%s' is sensitive, but no model protects it: a class whose members share one "
-                             "value gives it away (see --model l-diversity)\n",
-                             name);
+            kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_UNPROTECTED, kn_piece_text(name)));
     }
 }
 

@@ -16,7 +16,7 @@ typedef struct kn_input {
     const kn_request *request;
     kn_pool *pool;
     kn_ticker ticker;
-    kn_buffer warnings; /* one per line */
+    kn_buffer warnings; /* sentences */
     bool redact;
     kn_files *files;
     kn_targets *targets;

@@ -185,7 +185,7 @@ static kn_status result_make(kn_result **out, checking *about, const kn_buffer *
     kn_json_end(&json);
     KN_TRY(kn_json_finish(&result->json, &json, err));
     KN_TRY(kn_buffer_finish(&result->text, &text, err));
-    KN_TRY(kn_buffer_finish(&result->warnings, &about->input->warnings, err));
+    KN_TRY(kn_sentences_finish(&result->warnings, &about->input->warnings, err));
     KN_TRY(kn_targets_text(about->input->targets, "json", result->json, err));
     KN_TRY(kn_targets_commit(about->input->targets, &about->input->ticker, err));
     *out = result;

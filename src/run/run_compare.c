@@ -215,7 +215,7 @@ static kn_status results_make(kn_result **out, comparing *all, kn_error *err)
         KN_TRY(kn_targets_text(targets, "report", html, err));
     }
     KN_TRY(kn_targets_text(targets, "json", result->json, err));
-    KN_TRY(kn_buffer_finish(&result->warnings, &all->input->warnings, err));
+    KN_TRY(kn_sentences_finish(&result->warnings, &all->input->warnings, err));
     KN_TRY(kn_targets_commit(targets, &all->input->ticker, err));
     *out = result;
     result = NULL;

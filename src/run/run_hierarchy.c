@@ -87,8 +87,8 @@ static kn_status rectify(char **text, tree_run *r, kn_error *err)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"), "rectify needs the data too: DATA --hierarchy COL=FILE");
     KN_TRY(kn_domain_build(&domain, r->column, r->input->table->source, r->input->table->n_rows, &r->tree, err));
     KN_TRY(kn_hierarchy_rectify(&tree, &n_removed, domain, err));
-    kn_buffer_printf(&r->input->warnings, "%u node%s left out to make the entropy measure monotone\n", n_removed,
-                     n_removed == 1 ? " was" : "s were");
+    kn_sentences_add(&r->input->warnings, KN_SAID(n_removed == 1 ? KN_SAY_NODE_LEFT_OUT : KN_SAY_NODES_LEFT_OUT,
+                                                  kn_piece_number("%u", n_removed)));
     KN_TRY(kn_tree_to_text(text, tree, err));
 done:
     kn_domain_free(domain);
@@ -114,7 +114,7 @@ kn_status kn_job_hierarchy(kn_result **out, const kn_request *request, kn_error 
     else if (strcmp(what, "show") == 0) KN_TRY(show(&result->text, &r, err));
     else if (strcmp(what, "rectify") == 0) KN_TRY(rectify(&result->text, &r, err));
     else KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "what"), "hierarchy make, check, show or rectify, not '%.40s'", what);
-    KN_TRY(kn_buffer_finish(&result->warnings, &r.input->warnings, err));
+    KN_TRY(kn_sentences_finish(&result->warnings, &r.input->warnings, err));
     KN_TRY(kn_targets_text(r.input->targets, "output", result->text, err));
     KN_TRY(kn_targets_commit(r.input->targets, &r.input->ticker, err));
     if (request->output != NULL) {

@@ -77,7 +77,7 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
     out->look = looks.look;
     if (looks.look != KN_LOOKS_PLAIN) {
         out->role = KN_ROLE_IDENTIFIER;
-        out->reason = looks.reason;
+        out->reason = kn_sentence_english(looks.reason);
     } else if (!has_hint(out, column->name) && column->n_values <= 1) {
         out->role = KN_ROLE_INSENSITIVE;
         out->reason = "every row has the same value";
@@ -132,10 +132,7 @@ static kn_status guesses_make(profile *about, kn_error *err)
         KN_TRY(role_guess(out, column, table->n_rows, err));
         if (out->role == KN_ROLE_QUASI) hierarchy_guess(out, column);
         if (out->look == KN_LOOKS_FREE_TEXT)
-            kn_buffer_printf(&about->input->warnings,
-                             "column '%s' is free text: no role makes it safe but identifier, because nobody knows "
-                             "what it tells\n",
-                             column->name);
+            kn_sentences_add(&about->input->warnings, KN_SAID(KN_SAY_FREE_TEXT, kn_piece_text(column->name)));
         KN_TRY(kn_column_spelling_rows(&rows, column, table->n_rows, err));
         for (uint32_t s = 0; s < column->n_spellings && column->has_missing; s++)
             if (kn_column_value(column, s) == column->n_values - 1) out->n_missing += rows[s];
@@ -391,9 +388,7 @@ static kn_status header_check(kn_input *input, kn_error *err)
                                 "%s: the first line looks like data (column %u), and --redact shows none; say "
                                 "--no-header, or give the columns names",
                                 input->table->source, c + 1);
-        kn_buffer_printf(&input->warnings,
-                         "the first line looks like data (column %u); if the file has no header, say --no-header\n",
-                         c + 1);
+        kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_FIRST_LINE_IS_DATA, kn_piece_number("%u", c + 1)));
         break;
     }
     return KN_OK;
@@ -415,7 +410,7 @@ kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *e
     KN_TRY(text_make(&result->text, &about, err));
     KN_TRY(json_make(&result->json, &about, err));
     KN_TRY(policy_make(&policy, &about, err));
-    KN_TRY(kn_buffer_finish(&result->warnings, &about.input->warnings, err));
+    KN_TRY(kn_sentences_finish(&result->warnings, &about.input->warnings, err));
     KN_TRY(kn_targets_text(about.input->targets, "output", policy, err));
     KN_TRY(kn_targets_text(about.input->targets, "json", result->json, err));
     KN_TRY(kn_targets_commit(about.input->targets, &about.input->ticker, err));

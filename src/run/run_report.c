@@ -67,7 +67,7 @@ kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, cons
     kn_report report = {.facts = facts,
                         .language = request->language,
                         .policy_path = request->policy_path,
-                        .warnings = input->warnings.bytes,
+                        .warnings = &input->warnings,
                         .redact = input->redact,
                         .date = date};
     *out = NULL;

@@ -21,39 +21,27 @@ typedef struct kn_recount {
     kn_key_column *keys;    /* of the classes */
     kn_row_groups *classes; /* rows of the release with equal QI cells */
     uint32_t *class_start, *class_rows;
-    uint32_t suppressed_class;  /* the one with * everywhere, or KN_NONE */
-    const uint32_t *order;      /* NULL when unknown or found wrong */
-    uint32_t *found_order;      /* behind `order` where it was found by fitting rows; otherwise NULL */
-    bool asks_for_persons;      /* somebody says that a person may have several rows */
-    uint32_t *class_persons;    /* NULL: not known, or nobody asks */
-    uint32_t *fewest_persons;   /* where they are not known but have a bound */
-    const char *persons_reason; /* why they are not known */
-    kn_check *checks;           /* one for each that is due, by kn_check_slot; not made until somebody notes it */
+    uint32_t suppressed_class; /* the one with * everywhere, or KN_NONE */
+    const uint32_t *order;     /* NULL when unknown or found wrong */
+    uint32_t *found_order;     /* behind `order` where it was found by fitting rows; otherwise NULL */
+    bool asks_for_persons;     /* somebody says that a person may have several rows */
+    uint32_t *class_persons;   /* NULL: not known, or nobody asks */
+    uint32_t *fewest_persons;  /* where they are not known but have a bound */
+    kn_say persons_reason;     /* why they are not known */
+    kn_check *checks;          /* one for each that is due, by slot; not made until somebody notes it */
     size_t n_checks;
 } kn_recount;
 
-/* Places in `checks`. */
-typedef enum kn_check_slot {
-    KN_SLOT_TABLE,
-    KN_SLOT_COLUMNS,
-    KN_SLOT_IDENTIFIERS,
-    KN_SLOT_ROWS,
-    KN_SLOT_COPIES,
-    KN_SLOT_VALUES,
-    KN_SLOT_SUPPRESSED,
-    KN_SLOT_MODELS /* the first one's; the others follow */
-} kn_check_slot;
+/* Records a finding, once for each slot; the sentence is given away. */
+kn_status kn_recount_note(kn_recount *recount, size_t slot, kn_check_state state, kn_buffer detail, kn_error *err);
 
-/* Records a finding, once for each slot; `format` makes the detail. */
-kn_status kn_recount_note(kn_recount *recount, size_t slot, kn_check_state state, double worst, kn_error *err,
-                          const char *format, ...) KN_PRINTF(6, 7);
-
-/* "class age='30..39', sex='M' (4 rows, the first on line 17)". */
-void kn_recount_show_class(kn_buffer *out, const kn_recount *recount, uint32_t class_index);
+/* "class age='30..39', sex='M' (4 rows, first on line 17)", as a sentence. */
+kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index);
 /* What messages call a column of the request. */
 const char *kn_recount_column_shown(char buffer[KN_SHOWN_BYTES], const kn_recount *recount, uint32_t column);
 /* A cell of a file, quoted, at most 40 bytes, or "(redacted)". */
-void kn_recount_show_text(kn_buffer *out, const kn_recount *recount, const kn_sheet_column *column, uint32_t code);
+const char *kn_recount_cell_shown(char buffer[KN_SHOWN_BYTES], const kn_recount *recount, const kn_sheet_column *column,
+                                  uint32_t code);
 
 /* recount_models.c: one finding per model of the request. */
 const char *kn_recount_model_name(const kn_verify_model *model); /* static; "unknown model" for one that has no count */

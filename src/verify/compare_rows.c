@@ -37,6 +37,11 @@ static const kn_sheet_column *original(const kn_recount *recount, uint32_t c)
     return &recount->original->columns[recount->in_original[c]];
 }
 
+static kn_piece line_of(const kn_sheet *sheet, uint32_t row)
+{
+    return kn_piece_number("%llu", (unsigned long long)kn_sheet_line(sheet, row));
+}
+
 typedef struct column_job {
     uint32_t column;     /* of the request */
     kn_meaning *meaning; /* QIs; NULL for copied columns */
@@ -61,17 +66,16 @@ static kn_status check_order(kn_recount *recount, kn_buffer *problem, kn_error *
     if (request->order == NULL) goto done;
     if (request->order_is_input && request->n_order != recount->release->n_rows) goto done; /* see fit_rows */
     if (request->n_order != recount->release->n_rows) {
-        kn_buffer_printf(problem, "the release has %u rows, but %u were written", recount->release->n_rows,
-                         request->n_order);
+        *problem = KN_SAID(KN_SAY_ROWS_WRITTEN, kn_piece_number("%u", recount->release->n_rows),
+                           kn_piece_number("%u", request->n_order));
         goto done;
     }
     KN_NEW(seen, recount->original->n_rows / 8 + (size_t)1);
     for (uint32_t i = 0; i < request->n_order; i++) {
         uint32_t row = request->order[i];
         if (row >= recount->original->n_rows || (seen[row / 8] >> row % 8 & 1) != 0) {
-            kn_buffer_printf(problem, "released line %llu is said to be original row %u, which %s",
-                             (unsigned long long)kn_sheet_line(recount->release, i), row + 1,
-                             row >= recount->original->n_rows ? "does not exist" : "another line is already");
+            *problem = KN_SAID(row >= recount->original->n_rows ? KN_SAY_ROW_NOT_THERE : KN_SAY_ROW_TAKEN,
+                               line_of(recount->release, i), kn_piece_number("%u", row + 1));
             goto done;
         }
         seen[row / 8] |= (uint8_t)(1 << row % 8);
@@ -108,8 +112,7 @@ static kn_status fit_rows(comparison *all, kn_buffer *problem, kn_error *err)
     for (uint32_t row = 0; row < n_rows; row++) {
         while (from < recount->original->n_rows && !row_fits(all, row, from)) from++;
         if (from == recount->original->n_rows) {
-            kn_buffer_printf(problem, "line %llu is not in the original's order: no row there is left for it",
-                             (unsigned long long)kn_sheet_line(recount->release, row));
+            *problem = KN_SAID(KN_SAY_ROW_NOT_IN_ORDER, line_of(recount->release, row));
             goto done;
         }
         first[row] = from++;
@@ -133,23 +136,23 @@ static kn_status check_rows(comparison *all, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_recount *recount = all->recount;
-    kn_buffer problem = {0};
+    kn_buffer problem = {0}; /* or what was found */
     uint32_t n_release = recount->release->n_rows, n_original = recount->original->n_rows;
     bool fits = recount->request->order_is_input && n_release < n_original;
     KN_TRY(check_order(recount, &problem, err));
     if (fits) KN_TRY(fit_rows(all, &problem, err));
-    if (problem.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    if (problem.n > 0) KN_TRY(kn_recount_note(recount, KN_SLOT_ROWS, KN_CHECK_BROKEN, NAN, err, "%s", problem.bytes));
-    else if (n_release > n_original)
-        KN_TRY(kn_recount_note(recount, KN_SLOT_ROWS, KN_CHECK_BROKEN, NAN, err,
-                               "the release has %u rows, the original only %u", n_release, n_original));
-    else
-        KN_TRY(kn_recount_note(recount, KN_SLOT_ROWS, KN_CHECK_HOLDS, NAN, err,
-                               "%u of the original's %u rows, %u removed%s", n_release, n_original,
-                               n_original - n_release,
-                               recount->order != NULL ? ""
-                               : fits ? ", the others in the original's order; more than one choice fits"
-                                      : "; only their number is checked, the order is not known"));
+    kn_piece released_rows = kn_piece_number("%u", n_release), original_rows = kn_piece_number("%u", n_original);
+    kn_check_state state = KN_CHECK_BROKEN;
+    if (problem.n == 0 && !problem.failed && n_release > n_original) {
+        problem = KN_SAID(KN_SAY_ROWS_TOO_MANY, released_rows, original_rows);
+    } else if (problem.n == 0 && !problem.failed) {
+        state = KN_CHECK_HOLDS;
+        problem = KN_SAID(recount->order != NULL ? KN_SAY_ROWS_FOUND
+                          : fits                 ? KN_SAY_ROWS_FOUND_FITTING
+                                                 : KN_SAY_ROWS_FOUND_COUNTED,
+                          released_rows, original_rows, kn_piece_number("%u", n_original - n_release));
+    }
+    return kn_recount_note(recount, KN_SLOT_ROWS, state, problem, err);
 done:
     kn_buffer_free(&problem);
     return status;
@@ -192,30 +195,27 @@ done:
     return status;
 }
 
-static void show_wrong(kn_buffer *out, const kn_recount *recount, const column_job *job)
+static kn_buffer say_wrong(const kn_recount *recount, const column_job *job)
 {
-    char shown[KN_SHOWN_BYTES];
+    char name[KN_SHOWN_BYTES], wrong[KN_SHOWN_BYTES], right[KN_SHOWN_BYTES];
     uint32_t row = job->first_wrong, from = recount->order[row];
-    kn_buffer_printf(out, "line %llu, column '%.40s': ", (unsigned long long)kn_sheet_line(recount->release, row),
-                     kn_recount_column_shown(shown, recount, job->column));
-    kn_recount_show_text(out, recount, released(recount, job->column),
-                         kn_sheet_code(released(recount, job->column), row));
-    kn_buffer_text(out, job->meaning != NULL ? " does not generalize the original " : " is not the original ");
-    kn_recount_show_text(out, recount, original(recount, job->column),
-                         kn_sheet_code(original(recount, job->column), from));
-    kn_buffer_printf(out, " (line %llu of the original)", (unsigned long long)kn_sheet_line(recount->original, from));
+    const kn_sheet_column *here = released(recount, job->column), *there = original(recount, job->column);
+    return KN_SAID(job->meaning != NULL ? KN_SAY_CELL_NOT_COVERED : KN_SAY_CELL_NOT_COPIED,
+                   line_of(recount->release, row), kn_piece_name(kn_recount_column_shown(name, recount, job->column)),
+                   kn_piece_text(kn_recount_cell_shown(wrong, recount, here, kn_sheet_code(here, row))),
+                   kn_piece_text(kn_recount_cell_shown(right, recount, there, kn_sheet_code(there, from))),
+                   line_of(recount->original, from));
 }
 
+/* `unknown`: names of columns, or nothing. */
 static void add_unknown(kn_buffer *detail, const char *unknown)
 {
-    if (detail->n > 0 && unknown[0] != '\0') kn_buffer_text(detail, "; ");
-    kn_buffer_text(detail, unknown);
+    if (unknown[0] != '\0') kn_sentence_join(detail, KN_SAID(KN_SAY_DOMAIN_UNKNOWN, kn_piece_text(unknown)));
 }
 
 /* One finding for the copied columns or for the QIs: the first wrong cell, and how many there are. */
 static kn_status report_jobs(comparison *all, bool copied, const char *unknown, kn_error *err)
 {
-    kn_status status = KN_OK;
     kn_recount *recount = all->recount;
     kn_buffer detail = {0};
     uint64_t n_wrong = 0;
@@ -228,17 +228,15 @@ static kn_status report_jobs(comparison *all, bool copied, const char *unknown, 
         n_wrong += job->n_wrong;
         if (job->n_wrong > 0 && (first == NULL || job->first_wrong < first->first_wrong)) first = job;
     }
-    if (first != NULL) show_wrong(&detail, recount, first);
-    if (n_wrong > 1) kn_buffer_printf(&detail, "; %llu cells are wrong", (unsigned long long)n_wrong);
+    if (first != NULL) detail = say_wrong(recount, first);
+    if (n_wrong > 1)
+        kn_sentence_join(&detail, KN_SAID(KN_SAY_CELLS_WRONG, kn_piece_number("%llu", (unsigned long long)n_wrong)));
     if (first == NULL && (n_columns > 0 || unknown[0] == '\0'))
-        kn_buffer_printf(&detail, "%zu column%s compared row by row", n_columns, n_columns == 1 ? "" : "s");
+        detail = KN_SAID(n_columns == 1 ? KN_SAY_COLUMN_COMPARED : KN_SAY_COLUMNS_COMPARED,
+                         kn_piece_number("%zu", n_columns));
     add_unknown(&detail, unknown);
-    if (detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     kn_check_state state = first != NULL ? KN_CHECK_BROKEN : unknown[0] != '\0' ? KN_CHECK_NOT_MADE : KN_CHECK_HOLDS;
-    KN_TRY(kn_recount_note(recount, copied ? KN_SLOT_COPIES : KN_SLOT_VALUES, state, NAN, err, "%s", detail.bytes));
-done:
-    kn_buffer_free(&detail);
-    return status;
+    return kn_recount_note(recount, copied ? KN_SLOT_COPIES : KN_SLOT_VALUES, state, detail, err);
 }
 
 /* --- In any order ---------------------------------------------------------------------------------------------- */
@@ -276,18 +274,27 @@ done:
     return status;
 }
 
-static void show_copied(kn_buffer *out, const kn_recount *recount, uint32_t row)
+/* The copied cells of a released row that occur `n_rows` times in the original, too few. */
+static kn_buffer say_copied(const kn_recount *recount, uint32_t row, uint32_t n_rows)
 {
     const kn_verify_request *request = recount->request;
-    kn_buffer_printf(out, "line %llu: ", (unsigned long long)kn_sheet_line(recount->release, row));
-    bool first = true;
+    kn_piece line = line_of(recount->release, row);
+    kn_buffer cells = {0}, said = {0};
     for (uint32_t c = 0; c < request->n_columns; c++) {
         if (!is_copied(&request->columns[c]) || recount->in_release[c] == KN_NONE) continue;
-        char shown[KN_SHOWN_BYTES];
-        kn_buffer_printf(out, "%s%.40s=", first ? "" : ", ", kn_recount_column_shown(shown, recount, c));
-        kn_recount_show_text(out, recount, released(recount, c), kn_sheet_code(released(recount, c), row));
-        first = false;
+        char name[KN_SHOWN_BYTES], cell[KN_SHOWN_BYTES];
+        kn_buffer_printf(
+            &cells, "%s%.40s=%s", cells.n == 0 ? "" : ", ", kn_recount_column_shown(name, recount, c),
+            kn_recount_cell_shown(cell, recount, released(recount, c), kn_sheet_code(released(recount, c), row)));
     }
+    const char *text = cells.n > 0 ? cells.bytes : "";
+    if (n_rows == 0) said = KN_SAID(KN_SAY_COPY_NOWHERE, line, kn_piece_text(text));
+    else
+        said = KN_SAID(n_rows == 1 ? KN_SAY_COPY_IN_ROW : KN_SAY_COPY_IN_ROWS, line, kn_piece_text(text),
+                       kn_piece_number("%u", n_rows));
+    said.failed |= cells.failed;
+    kn_buffer_free(&cells);
+    return said;
 }
 
 /* The copied cells of the release are among those of the original, and not more often. */
@@ -300,23 +307,12 @@ static kn_status check_copied(kn_recount *recount, const copied_tuples *copied, 
     KN_NEW_RAW(left, groups->n_groups);
     memcpy(left, groups->group_rows, groups->n_groups * sizeof *left);
     while (row < n_rows && copied->match[row] != KN_NONE && left[copied->match[row]] > 0) left[copied->match[row++]]--;
-    if (row == n_rows) {
-        kn_buffer_printf(&detail,
-                         "the cells of %zu copied column%s occur in the original at least as often; compared "
-                         "without the order, which is not known",
-                         copied->n_keys, copied->n_keys == 1 ? "" : "s");
-    } else {
-        show_copied(&detail, recount, row);
-        if (copied->match[row] == KN_NONE) kn_buffer_text(&detail, " is in no row of the original");
-        else
-            kn_buffer_printf(&detail, " is in only %u row%s of the original", groups->group_rows[copied->match[row]],
-                             groups->group_rows[copied->match[row]] == 1 ? "" : "s");
-    }
-    if (detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_TRY(kn_recount_note(recount, KN_SLOT_COPIES, row == n_rows ? KN_CHECK_HOLDS : KN_CHECK_BROKEN, NAN, err, "%s",
-                           detail.bytes));
+    if (row == n_rows)
+        detail = KN_SAID(copied->n_keys == 1 ? KN_SAY_COPY_OCCURS : KN_SAY_COPIES_OCCUR,
+                         kn_piece_number("%zu", copied->n_keys));
+    else detail = say_copied(recount, row, copied->match[row] == KN_NONE ? 0 : groups->group_rows[copied->match[row]]);
+    KN_TRY(kn_recount_note(recount, KN_SLOT_COPIES, row == n_rows ? KN_CHECK_HOLDS : KN_CHECK_BROKEN, detail, err));
 done:
-    kn_buffer_free(&detail);
     kn_free(left);
     return status;
 }
@@ -416,26 +412,24 @@ done:
     return status;
 }
 
-static void show_crowded(kn_buffer *out, const kn_recount *recount, const crowded *found)
+static kn_buffer say_crowded(const kn_recount *recount, const crowded *found)
 {
-    kn_buffer_printf(out, "line %llu: ", (unsigned long long)kn_sheet_line(recount->release, found->row));
-    kn_recount_show_class(out, recount, recount->classes->row_group[found->row]);
-    kn_buffer_printf(
-        out,
-        ": %llu released row%s of it with the same copied cells, but %llu row%s of the original that could "
-        "be generalized to it",
-        (unsigned long long)found->n_released, found->n_released == 1 ? "" : "s",
-        (unsigned long long)found->n_candidates, found->n_candidates == 1 ? "" : "s");
+    unsigned long long n_released = found->n_released, n_candidates = found->n_candidates;
+    return KN_SAID(
+        KN_SAY_CANDIDATES_TOO_FEW, line_of(recount->release, found->row),
+        kn_piece_part(kn_recount_say_class(recount, recount->classes->row_group[found->row])),
+        kn_piece_part(
+            KN_SAID(n_released == 1 ? KN_SAY_RELEASED_ROW : KN_SAY_RELEASED_ROWS, kn_piece_number("%llu", n_released))),
+        kn_piece_part(KN_SAID(n_candidates == 1 ? KN_SAY_ROW : KN_SAY_ROWS, kn_piece_number("%llu", n_candidates))));
 }
 
-static void show_misfit(kn_buffer *out, const kn_recount *recount, uint32_t row, uint32_t column)
+static kn_buffer say_misfit(const kn_recount *recount, uint32_t row, uint32_t column)
 {
-    char shown[KN_SHOWN_BYTES];
-    kn_buffer_printf(out, "line %llu, column '%.40s': ", (unsigned long long)kn_sheet_line(recount->release, row),
-                     kn_recount_column_shown(shown, recount, column));
-    kn_recount_show_text(out, recount, released(recount, column), kn_sheet_code(released(recount, column), row));
-    kn_buffer_text(out, " is left over: the released cells of this column cannot be the original's values generalized, "
-                        "in whatever order");
+    char name[KN_SHOWN_BYTES], cell[KN_SHOWN_BYTES];
+    uint32_t code = kn_sheet_code(released(recount, column), row);
+    return KN_SAID(KN_SAY_CELL_LEFT_OVER, line_of(recount->release, row),
+                   kn_piece_name(kn_recount_column_shown(name, recount, column)),
+                   kn_piece_text(kn_recount_cell_shown(cell, recount, released(recount, column), code)));
 }
 
 static kn_status check_candidates(kn_recount *recount, const copied_tuples *copied, const comparison *all,
@@ -456,26 +450,22 @@ static kn_status check_candidates(kn_recount *recount, const copied_tuples *copi
     KN_TRY(find_crowded(&found, recount, copied, inside, qis.qis, qis.n, err));
     if (found.row == KN_NONE) KN_TRY(find_misfit(&misfit, &column, recount, copied, all, err));
     if (found.row != KN_NONE) {
-        show_crowded(&detail, recount, &found);
+        detail = say_crowded(recount, &found);
     } else if (misfit != KN_NONE) {
-        show_misfit(&detail, recount, misfit, column);
+        detail = say_misfit(recount, misfit, column);
     } else if (qis.n == 0 && unknown[0] != '\0') {
         state = KN_CHECK_NOT_MADE;
     } else if (kn_inside_gave_up(inside)) {
         state = KN_CHECK_NOT_MADE;
-        kn_buffer_text(&detail, "without the row order too many candidates would have to be counted; each column by "
-                                "itself can be matched");
+        detail = kn_said(KN_SAY_CANDIDATES_TOO_MANY);
     } else {
         state = unknown[0] != '\0' ? KN_CHECK_NOT_MADE : KN_CHECK_HOLDS;
-        kn_buffer_text(&detail, "every released row has enough candidates in the original, and each column can be "
-                                "matched with it; compared without the order, which is not known");
+        detail = kn_said(KN_SAY_CANDIDATES_ENOUGH);
     }
     add_unknown(&detail, unknown);
-    if (detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, state, NAN, err, "%s", detail.bytes));
+    KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, state, detail, err));
 done:
     kn_inside_free(inside);
-    kn_buffer_free(&detail);
     kn_free(qis.qis);
     kn_free(qis.columns);
     kn_free(qis.meanings);
@@ -491,14 +481,12 @@ static kn_status make_jobs(comparison *all, kn_buffer *unknown, kn_error *err)
     kn_recount *recount = all->recount;
     const kn_verify_request *request = recount->request;
     kn_meaning_options how = {request->trim, request->guard_formulas};
-    size_t n_unknown = 0;
     KN_NEW(all->jobs, request->n_columns);
     for (uint32_t c = 0; c < request->n_columns; c++) {
         const kn_verify_column *column = &request->columns[c];
         if (recount->in_release[c] == KN_NONE || recount->in_original[c] == KN_NONE) continue;
         if (column->role == KN_ROLE_QUASI && column->domain == NULL) {
-            kn_buffer_printf(unknown, "%s'%.40s'", n_unknown++ == 0 ? "not checked, the domain is not known: " : ", ",
-                             column->name);
+            kn_buffer_printf(unknown, "%s'%.40s'", unknown->n == 0 ? "" : ", ", column->name);
             continue;
         }
         if (column->role != KN_ROLE_QUASI && !is_copied(column)) continue;
@@ -532,9 +520,7 @@ kn_status kn_recount_compare(kn_recount *recount, kn_error *err)
         KN_TRY(group_copied(&copied, recount, err));
         KN_TRY(check_copied(recount, &copied, err));
         if (recount->has_all_qis) KN_TRY(check_candidates(recount, &copied, &all, text, err));
-        else
-            KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, KN_CHECK_NOT_MADE, NAN, err,
-                                   "a quasi-identifier is not in the release"));
+        else KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_QI), err));
     }
 done:
     for (size_t i = 0; i < all.n_jobs; i++) kn_meaning_free(all.jobs[i].meaning);

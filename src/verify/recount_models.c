@@ -92,7 +92,7 @@ typedef struct model_kind {
     size_t n_params;
     bool sensitive, reference, population, persons; /* what it is counted from, besides rows */
     judgement (*judge)(const struct counting *counting);
-    const char *unit; /* of the value, for the finding */
+    kn_say unit; /* of the value, for the finding */
 } model_kind;
 
 /* One class's values and counts, and what they are compared with. */
@@ -323,15 +323,15 @@ static judgement judge_map(const counting *c)
 static const model_kind KINDS[] = {
     // clang-format off
     /*                                         sensitive  reference  population  persons */
-    {"k-anonymity",      PARAMS(K_PARAMS),        false,     false,     false,     true,  judge_k, "persons"},
-    {"l-diversity",      PARAMS(L_PARAMS),        true,      false,     false,     false, judge_l, "diversity"},
-    {"p-sensitive",      PARAMS(P_PARAMS),        true,      false,     false,     false, judge_p, "distinct values"},
-    {"alpha-k",          PARAMS(ALPHA_PARAMS),    true,      false,     false,     true,  judge_alpha, "share of one value"},
-    {"t-closeness",      PARAMS(T_PARAMS),        true,      true,      false,     false, judge_t, "distance"},
-    {"beta-likeness",    PARAMS(BETA_PARAMS),     true,      true,      false,     false, judge_beta, "relative gain"},
-    {"delta-disclosure", PARAMS(DELTA_PARAMS),    true,      true,      false,     false, judge_disclosure, "log ratio"},
-    {"delta-presence",   PARAMS(PRESENCE_PARAMS), false,     false,     true,      true,  judge_presence, "share of the population"},
-    {"k-map",            PARAMS(MAP_PARAMS),      false,     false,     true,      false, judge_map, "persons of the population"},
+    {"k-anonymity",      PARAMS(K_PARAMS),        false,     false,     false,     true,  judge_k, KN_SAY_OF_PERSONS},
+    {"l-diversity",      PARAMS(L_PARAMS),        true,      false,     false,     false, judge_l, KN_SAY_DIVERSITY},
+    {"p-sensitive",      PARAMS(P_PARAMS),        true,      false,     false,     false, judge_p, KN_SAY_OF_VALUES},
+    {"alpha-k",          PARAMS(ALPHA_PARAMS),    true,      false,     false,     true,  judge_alpha, KN_SAY_SHARE_OF_VALUE},
+    {"t-closeness",      PARAMS(T_PARAMS),        true,      true,      false,     false, judge_t, KN_SAY_DISTANCE},
+    {"beta-likeness",    PARAMS(BETA_PARAMS),     true,      true,      false,     false, judge_beta, KN_SAY_RELATIVE_GAIN},
+    {"delta-disclosure", PARAMS(DELTA_PARAMS),    true,      true,      false,     false, judge_disclosure, KN_SAY_LOG_RATIO},
+    {"delta-presence",   PARAMS(PRESENCE_PARAMS), false,     false,     true,      true,  judge_presence, KN_SAY_SHARE_OF_POPULATION},
+    {"k-map",            PARAMS(MAP_PARAMS),      false,     false,     true,      false, judge_map, KN_SAY_OF_POPULATION},
     // clang-format on
 };
 
@@ -467,14 +467,14 @@ done:
 }
 
 /* *reason is set when the values cannot be placed in a tree. */
-static kn_status prepare_tree(counting *c, const char **reason, kn_error *err)
+static kn_status prepare_tree(counting *c, kn_say *reason, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_verify_column *column = &c->recount->request->columns[c->column];
     uint32_t *leaf_of_text = NULL;
     c->tree = tree_of(column);
     if (c->tree == NULL) {
-        *reason = "the sensitive column's hierarchy is not known";
+        *reason = KN_SAY_NO_HIERARCHY;
         goto done;
     }
     KN_NEW(c->node_reference, c->tree->n_nodes);
@@ -487,7 +487,7 @@ static kn_status prepare_tree(counting *c, const char **reason, kn_error *err)
     for (uint32_t v = 0; v < c->values->n_values; v++) {
         uint32_t leaf = c->leaf_of_value[v];
         if (leaf == KN_NONE) {
-            *reason = "a sensitive value is not in the hierarchy";
+            *reason = KN_SAY_VALUE_NOT_IN_HIERARCHY;
             goto done;
         }
         for (uint32_t node = leaf;; node = c->tree->parent[node]) {
@@ -524,7 +524,7 @@ static bool protect(counting *c, const char *name, size_t n_bytes)
 }
 
 /* values=a|b, with "\\|" for a '|'. When no row has any of them, it is a slip of the pen: the check is not made. */
-static kn_status mark_protected(counting *c, const char **reason, kn_error *err)
+static kn_status mark_protected(counting *c, kn_say *reason, kn_error *err)
 {
     kn_status status = KN_OK;
     bool any = false;
@@ -544,22 +544,22 @@ static kn_status mark_protected(counting *c, const char **reason, kn_error *err)
             if (*list == '\0') break;
         }
     }
-    if (!any) *reason = "no row has any of the protected values";
+    if (!any) *reason = KN_SAY_NO_PROTECTED_VALUE;
 done:
     kn_free(name);
     return status;
 }
 
-static kn_status prepare_sensitive(counting *c, const char **reason, kn_error *err)
+static kn_status prepare_sensitive(counting *c, kn_say *reason, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_TRY(find_sensitive(c, err));
     if (c->recount->in_release[c->column] == KN_NONE) {
-        *reason = "its sensitive column is not in the release";
+        *reason = KN_SAY_NO_SENSITIVE;
         goto done;
     }
     if (c->kind->reference && c->recount->original == NULL) {
-        *reason = "it compares with the whole original column, and the original is not given";
+        *reason = KN_SAY_NO_REFERENCE;
         goto done;
     }
     KN_TRY(kn_values_make(&c->values, dictionary(c), &c->recount->readings[c->column], err));
@@ -621,7 +621,7 @@ static void population_free(population *people)
     kn_sheet_free(people->cells);
 }
 
-static kn_status read_population(population *people, const counting *c, const char **reason, kn_error *err)
+static kn_status read_population(population *people, const counting *c, kn_say *reason, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_recount *recount = c->recount;
@@ -648,7 +648,7 @@ static kn_status read_population(population *people, const counting *c, const ch
     for (size_t q = 0; q < recount->n_qis; q++) {
         const kn_verify_column *column = &request->columns[recount->qis[q]];
         if (column->domain == NULL) {
-            *reason = "a quasi-identifier's domain is not known, so nobody can say whom its values match";
+            *reason = KN_SAY_NO_DOMAIN;
             goto done;
         }
         columns[q] = kn_sheet_find(people->cells, column->name);
@@ -769,62 +769,57 @@ done:
 }
 
 /* "only 4 persons", "diversity 1.5, too low", "distance 0.4, too high"; or what the worst class reaches. */
-static void describe_value(finding *found, const counting *c, const judgement *judged)
+static kn_buffer say_value(const finding *found, const counting *c, const judgement *judged)
 {
     bool counts = c->kind->judge == judge_k || c->kind->judge == judge_map || c->kind->judge == judge_p;
     bool has_persons = c->recount->class_persons != NULL || (c->persons_open && c->recount->fewest_persons != NULL);
-    const char *unit = c->kind->judge == judge_k && !has_persons ? "rows" : c->kind->unit;
     bool broken = found->state == KN_CHECK_BROKEN;
-    if (c->kind->judge == judge_l && kn_args_is(&c->args, "kind", "recursive")) unit = "largest count over the rarest";
-    if (counts) {
-        kn_buffer_printf(&found->detail, "%s %.9g %s", broken ? "only" : "at least", judged->value, unit);
-    } else {
-        kn_buffer_printf(&found->detail, "%s %.9g%s", unit, judged->value,
-                         !broken              ? " at worst"
-                         : too_low(c, judged) ? ", too low"
-                                              : ", too high");
-    }
+    kn_say id = c->kind->judge == judge_k && !has_persons ? KN_SAY_OF_ROWS : c->kind->unit;
+    if (c->kind->judge == judge_l && kn_args_is(&c->args, "kind", "recursive")) id = KN_SAY_LARGEST_OVER_RAREST;
+    kn_piece unit = kn_piece_part(kn_said(id)), value = kn_piece_number("%.9g", judged->value);
+    if (counts) return KN_SAID(broken ? KN_SAY_ONLY : KN_SAY_AT_LEAST, value, unit);
+    return KN_SAID(!broken ? KN_SAY_AT_WORST : too_low(c, judged) ? KN_SAY_TOO_LOW : KN_SAY_TOO_HIGH, unit, value);
 }
 
 /* What was asked, as it was asked, but without values of the data: details go into reports. */
-static void describe_asked(kn_buffer *detail, const counting *c, const char *params)
+static kn_buffer say_asked(kn_buffer value, const counting *c, const char *params)
 {
+    kn_buffer asked = {0};
     char *item = kn_array_alloc(strlen(params) + 1, 1, NULL);
-    if (item == NULL) detail->failed = true;
-    kn_buffer_text(detail, " (asked: ");
-    for (bool first = true; item != NULL && kn_words_next(item, &params); first = false) {
+    if (item == NULL) asked.failed = true;
+    while (item != NULL && kn_words_next(item, &params)) {
         size_t n_name = strcspn(item, "=");
         bool is_data = false;
         for (size_t i = 0; i < c->kind->n_params; i++)
             is_data |= c->kind->params[i].is_data && strlen(c->kind->params[i].name) == n_name &&
                        memcmp(c->kind->params[i].name, item, n_name) == 0;
-        kn_buffer_printf(detail, "%s%.*s%s", first ? "" : ",", is_data ? (int)n_name : (int)strlen(item), item,
+        kn_buffer_printf(&asked, "%s%.*s%s", asked.n == 0 ? "" : ",", is_data ? (int)n_name : (int)strlen(item), item,
                          is_data ? "=(given)" : "");
     }
-    kn_buffer_char(detail, ')');
     kn_free(item);
+    value = KN_SAID(KN_SAY_ASKED, kn_piece_part(value), kn_piece_text(asked.n > 0 ? asked.bytes : ""));
+    value.failed |= asked.failed;
+    kn_buffer_free(&asked);
+    return value;
 }
 
 /* A class is named where it holds or breaks the model, not where nobody can say: such details are free of values. */
-static void describe(finding *found, const counting *c, const worst_class *worst, const char *params)
+static kn_buffer describe(const finding *found, const counting *c, const worst_class *worst, const char *params)
 {
     const kn_recount *recount = c->recount;
-    if (worst->class_index == KN_NONE) {
-        kn_buffer_text(&found->detail, "the release has no rows");
-        return;
+    if (worst->class_index == KN_NONE) return kn_said(KN_SAY_NO_ROWS);
+    kn_buffer said = say_asked(say_value(found, c, &worst->judged), c, params != NULL ? params : "");
+    if (found->state != KN_CHECK_NOT_MADE)
+        said = KN_SAID(KN_SAY_NAMELY, kn_piece_part(said),
+                       kn_piece_part(kn_recount_say_class(recount, worst->class_index)));
+    if (worst->n_broken > 1)
+        kn_sentence_join(&said, KN_SAID(KN_SAY_CLASSES_BREAK, kn_piece_number("%u", worst->n_broken)));
+    if (c->persons_open && found->state != KN_CHECK_BROKEN) {
+        kn_say counted = recount->fewest_persons != NULL ? KN_SAY_FEWEST_PERSONS : KN_SAY_ROWS_NOT_PERSONS;
+        kn_sentence_join(&said, KN_SAID(KN_SAY_NAMELY, kn_piece_part(kn_said(counted)),
+                                        kn_piece_part(kn_said(recount->persons_reason))));
     }
-    describe_value(found, c, &worst->judged);
-    describe_asked(&found->detail, c, params != NULL ? params : "");
-    if (found->state != KN_CHECK_NOT_MADE) {
-        kn_buffer_text(&found->detail, ": ");
-        kn_recount_show_class(&found->detail, recount, worst->class_index);
-    }
-    if (worst->n_broken > 1) kn_buffer_printf(&found->detail, "; %u classes break it", worst->n_broken);
-    if (c->persons_open && found->state != KN_CHECK_BROKEN)
-        kn_buffer_printf(&found->detail, "; %s: %s",
-                         recount->fewest_persons != NULL ? "the fewest persons whose rows these can be"
-                                                         : "rows are counted, not persons",
-                         recount->persons_reason);
+    return said;
 }
 
 static kn_status recount_model(finding *found, kn_recount *recount, const kn_verify_model *model, kn_error *err)
@@ -833,20 +828,20 @@ static kn_status recount_model(finding *found, kn_recount *recount, const kn_ver
     counting c = {.recount = recount, .kind = find_kind(model->name)};
     population people = {0};
     worst_class worst = {.class_index = KN_NONE};
-    const char *reason = NULL;
+    kn_say reason = KN_SAY_NOTHING;
     *found = (finding){.state = KN_CHECK_NOT_MADE, .worst = NAN};
     if (c.kind == NULL) {
-        kn_buffer_printf(&found->detail, "'%.40s' is no model that can be recounted", model->name);
+        found->detail = KN_SAID(KN_SAY_NO_SUCH_MODEL, kn_piece_name(model->name));
         goto done;
     }
     KN_TRY(kn_args_parse(&c.args, model->name, c.kind->params, c.kind->n_params, model->params, err));
     if (c.kind->judge == judge_l && kn_args_is(&c.args, "kind", "recursive") && kn_args_text(&c.args, "c") == NULL)
         KN_FAIL(KN_USAGE, "l-diversity needs c= for kind=recursive");
-    if (!recount->has_all_qis) reason = "a quasi-identifier is not in the release";
-    if (reason == NULL && c.kind->sensitive) KN_TRY(prepare_sensitive(&c, &reason, err));
-    if (reason == NULL && c.kind->population) KN_TRY(read_population(&people, &c, &reason, err));
-    if (reason != NULL) {
-        kn_buffer_text(&found->detail, reason);
+    if (!recount->has_all_qis) reason = KN_SAY_NO_QI;
+    if (reason == KN_SAY_NOTHING && c.kind->sensitive) KN_TRY(prepare_sensitive(&c, &reason, err));
+    if (reason == KN_SAY_NOTHING && c.kind->population) KN_TRY(read_population(&people, &c, &reason, err));
+    if (reason != KN_SAY_NOTHING) {
+        found->detail = kn_said(reason);
         goto done;
     }
     c.persons_open = c.kind->persons && recount->asks_for_persons && recount->class_persons == NULL &&
@@ -854,7 +849,7 @@ static kn_status recount_model(finding *found, kn_recount *recount, const kn_ver
     KN_TRY(judge_classes(&worst, &c, &people, err));
     found->state = worst.n_broken > 0 ? KN_CHECK_BROKEN : worst.n_open > 0 ? KN_CHECK_NOT_MADE : KN_CHECK_HOLDS;
     if (worst.class_index != KN_NONE) found->worst = worst.judged.value;
-    describe(found, &c, &worst, model->params);
+    found->detail = describe(found, &c, &worst, model->params);
 done:
     discard(&c);
     population_free(&people);
@@ -881,9 +876,10 @@ kn_status kn_recount_models(kn_recount *recount, kn_error *err)
     KN_TRY(kn_pool_run(request->pool, request->n_models, run_model, &models, err));
     for (size_t i = 0; i < request->n_models; i++) {
         finding *found = &models.findings[i];
-        if (found->detail.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-        KN_TRY(
-            kn_recount_note(recount, KN_SLOT_MODELS + i, found->state, found->worst, err, "%s", found->detail.bytes));
+        recount->checks[KN_SLOT_MODELS + i].worst = found->worst;
+        kn_buffer detail = found->detail;
+        found->detail = (kn_buffer){0};
+        KN_TRY(kn_recount_note(recount, KN_SLOT_MODELS + i, found->state, detail, err));
     }
 done:
     for (size_t i = 0; models.findings != NULL && i < request->n_models; i++)

@@ -19,27 +19,37 @@ kn_verdict_state kn_verdict_of_checks(const kn_check *checks, size_t n_checks)
 void kn_verdict_free(kn_verdict *verdict)
 {
     if (verdict == NULL) return;
-    for (size_t i = 0; i < verdict->n_checks; i++) kn_free(verdict->checks[i].detail);
+    for (size_t i = 0; i < verdict->n_checks; i++) kn_buffer_free(&verdict->checks[i].detail);
     kn_free(verdict->checks);
     kn_free(verdict);
 }
 
-static const char *detail_of(const kn_check *check)
+void kn_check_detail(kn_buffer *out, const kn_check *check, const kn_catalogue *catalogue)
 {
-    return check->detail != NULL ? check->detail : "nobody made this check";
+    kn_buffer nothing = {0};
+    if (check->detail.n == 0) nothing = kn_said(KN_SAY_NOT_MADE);
+    if (nothing.failed) out->failed = true;
+    else kn_sentence_text(out, nothing.n > 0 ? nothing.bytes : check->detail.bytes, catalogue);
+    kn_buffer_free(&nothing);
 }
 
 kn_status kn_verdict_status(const kn_verdict *verdict, kn_error *err)
 {
+    kn_status status = KN_OK;
+    kn_buffer detail = {0};
     if (verdict->state == KN_VERDICT_HOLDS) return KN_OK;
     bool is_broken = verdict->state == KN_VERDICT_BROKEN;
     for (size_t i = 0; i < verdict->n_checks; i++) {
         const kn_check *check = &verdict->checks[i];
-        if (is_broken ? check->state == KN_CHECK_BROKEN : is_left_open(check))
-            return kn_error_set(err, KN_NOT_MET, "%s %s: %s", check->name,
-                                is_broken ? "does not hold" : "could not be checked", detail_of(check));
+        if (!(is_broken ? check->state == KN_CHECK_BROKEN : is_left_open(check))) continue;
+        kn_check_detail(&detail, check, NULL);
+        KN_FAIL(KN_NOT_MET, "%s %s: %s", check->name, is_broken ? "does not hold" : "could not be checked",
+                detail.failed ? "out of memory" : detail.bytes);
     }
-    return kn_error_set(err, KN_NOT_MET, "nothing was checked");
+    KN_FAIL(KN_NOT_MET, "nothing was checked");
+done:
+    kn_buffer_free(&detail);
+    return status;
 }
 
 /* "undecided" is what the verdict waits for, "not made" what nobody asked for. */
@@ -59,8 +69,10 @@ kn_status kn_verdict_text(char **out, const kn_verdict *verdict, kn_error *err)
                      (unsigned long long)verdict->smallest_class);
     for (size_t i = 0; i < verdict->n_checks; i++) {
         const kn_check *check = &verdict->checks[i];
-        kn_buffer_printf(&text, "  %-9s %s: %s\n", check->state == KN_CHECK_BROKEN ? "BROKEN" : state_name(check),
-                         check->name, detail_of(check));
+        kn_buffer_printf(&text, "  %-9s %s: ", check->state == KN_CHECK_BROKEN ? "BROKEN" : state_name(check),
+                         check->name);
+        kn_check_detail(&text, check, NULL);
+        kn_buffer_char(&text, '\n');
     }
     return kn_buffer_finish(out, &text, err);
 }
@@ -68,6 +80,7 @@ kn_status kn_verdict_text(char **out, const kn_verdict *verdict, kn_error *err)
 kn_status kn_verdict_json(char **out, const kn_verdict *verdict, kn_error *err)
 {
     kn_json json = {0};
+    kn_buffer detail = {0};
     kn_json_object(&json, NULL);
     if (verdict->state == KN_VERDICT_UNDECIDED) kn_json_null(&json, "holds");
     else kn_json_bool(&json, "holds", verdict->state == KN_VERDICT_HOLDS);
@@ -83,10 +96,14 @@ kn_status kn_verdict_json(char **out, const kn_verdict *verdict, kn_error *err)
         kn_json_text(&json, "state", state_name(check));
         kn_json_real(&json, "worst", check->worst);
         /* Details name classes and cells; only the reason why a check was not made is free of values. */
-        kn_json_text(&json, "detail", check->state == KN_CHECK_NOT_MADE ? detail_of(check) : "");
+        kn_buffer_clear(&detail);
+        if (check->state == KN_CHECK_NOT_MADE) kn_check_detail(&detail, check, NULL);
+        kn_json_bytes(&json, "detail", detail.bytes, detail.n);
+        json.out.failed |= detail.failed;
         kn_json_end(&json);
     }
     kn_json_end(&json);
     kn_json_end(&json);
+    kn_buffer_free(&detail);
     return kn_json_finish(out, &json, err);
 }

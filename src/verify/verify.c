@@ -20,7 +20,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,48 +56,45 @@ done:
     return status;
 }
 
-kn_status kn_recount_note(kn_recount *recount, size_t slot, kn_check_state state, double worst, kn_error *err,
-                          const char *format, ...)
+kn_status kn_recount_note(kn_recount *recount, size_t slot, kn_check_state state, kn_buffer detail, kn_error *err)
 {
-    kn_status status = KN_OK;
     kn_check *check = &recount->checks[slot];
-    va_list arguments, again;
-    assert(slot < recount->n_checks && check->detail == NULL);
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    size_t n_bytes = (size_t)vsnprintf(NULL, 0, format, arguments) + 1;
-    KN_NEW(check->detail, n_bytes);
-    vsnprintf(check->detail, n_bytes, format, again);
+    assert(slot < recount->n_checks && check->detail.n == 0);
+    check->detail = detail;
     check->state = state;
-    check->worst = worst;
-done:
-    va_end(arguments);
-    va_end(again);
-    return status;
+    return detail.failed ? kn_error_set(err, KN_RESOURCES, "out of memory") : KN_OK;
 }
 
-void kn_recount_show_text(kn_buffer *out, const kn_recount *recount, const kn_sheet_column *column, uint32_t code)
+const char *kn_recount_cell_shown(char buffer[KN_SHOWN_BYTES], const kn_recount *recount, const kn_sheet_column *column,
+                                  uint32_t code)
 {
-    char shown[KN_SHOWN_BYTES];
     size_t n_bytes;
     const char *bytes = kn_text(column, code, &n_bytes);
-    kn_buffer_text(out, kn_value_shown(shown, bytes, n_bytes, recount->request->redact));
+    return kn_value_shown(buffer, bytes, n_bytes, recount->request->redact);
 }
 
-void kn_recount_show_class(kn_buffer *out, const kn_recount *recount, uint32_t class_index)
+kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index)
 {
     uint32_t row = recount->classes->first_row[class_index], n_rows = recount->classes->group_rows[class_index];
-    kn_buffer_text(out, "class");
+    kn_piece line = kn_piece_number("%llu", (unsigned long long)kn_sheet_line(recount->release, row));
+    kn_buffer cells = {0}, size = KN_SAID(n_rows == 1 ? KN_SAY_ROW : KN_SAY_ROWS, kn_piece_number("%u", n_rows)), said;
+    char shown[KN_SHOWN_BYTES];
     for (size_t q = 0; q < recount->n_qis; q++) {
         const kn_sheet_column *column = &recount->release->columns[recount->in_release[recount->qis[q]]];
-        kn_buffer_printf(out, "%s %.40s=", q > 0 ? "," : "", recount->request->columns[recount->qis[q]].name);
-        kn_recount_show_text(out, recount, column, kn_sheet_code(column, row));
+        kn_buffer_printf(&cells, "%s%.40s=%s", q > 0 ? ", " : "", recount->request->columns[recount->qis[q]].name,
+                         kn_recount_cell_shown(shown, recount, column, kn_sheet_code(column, row)));
     }
-    kn_buffer_printf(out, " (%u row%s, ", n_rows, n_rows == 1 ? "" : "s");
-    if (recount->class_persons != NULL)
-        kn_buffer_printf(out, "%u person%s, ", recount->class_persons[class_index],
-                         recount->class_persons[class_index] == 1 ? "" : "s");
-    kn_buffer_printf(out, "first on line %llu)", (unsigned long long)kn_sheet_line(recount->release, row));
+    if (recount->class_persons != NULL) {
+        uint32_t n_persons = recount->class_persons[class_index];
+        size = KN_SAID(
+            KN_SAY_LIST, kn_piece_part(size),
+            kn_piece_part(KN_SAID(n_persons == 1 ? KN_SAY_PERSON : KN_SAY_PERSONS, kn_piece_number("%u", n_persons))));
+    }
+    if (cells.n == 0) said = KN_SAID(KN_SAY_CLASS_ALONE, kn_piece_part(size), line);
+    else said = KN_SAID(KN_SAY_CLASS, kn_piece_text(cells.bytes), kn_piece_part(size), line);
+    said.failed |= cells.failed;
+    kn_buffer_free(&cells);
+    return said;
 }
 
 /* --- Reading --------------------------------------------------------------------------------------------------- */
@@ -223,56 +219,53 @@ const char *kn_recount_column_shown(char buffer[KN_SHOWN_BYTES], const kn_recoun
 }
 
 /* What is wrong with the released columns, or nothing. Their order is known only with the original. */
-static void describe_columns(kn_buffer *problem, const kn_recount *recount)
+static kn_buffer describe_columns(const kn_recount *recount)
 {
     const kn_verify_request *request = recount->request;
     const kn_sheet *release = recount->release;
     uint32_t n_expected = 0, last = KN_NONE;
     char shown[KN_SHOWN_BYTES];
+    kn_buffer problem = {0};
     for (uint32_t c = 0; c < request->n_columns; c++) {
         if (!is_released(request->columns[c].role)) continue;
         n_expected++;
         uint32_t at = recount->in_release[c];
         if (at == KN_NONE) {
-            kn_buffer_printf(problem, "column '%.40s' is missing; ", kn_recount_column_shown(shown, recount, c));
+            kn_sentence_join(&problem,
+                             KN_SAID(KN_SAY_COLUMN_MISSING, kn_piece_name(kn_recount_column_shown(shown, recount, c))));
             continue;
         }
         if (recount->original != NULL && last != KN_NONE && at < last)
-            kn_buffer_printf(problem, "column '%.40s' is not where the original has it; ",
-                             kn_recount_column_shown(shown, recount, c));
+            kn_sentence_join(&problem,
+                             KN_SAID(KN_SAY_COLUMN_MOVED, kn_piece_name(kn_recount_column_shown(shown, recount, c))));
         last = at;
     }
     for (uint32_t at = 0; at < release->n_columns && !is_unnamed(request); at++) {
         const char *name = release->columns[at].name;
         const char *calls = request->redact ? number_shown(shown, at) : name; /* the header may be a line of data */
         if (!wants_release(request, at, name))
-            kn_buffer_printf(problem, "column '%.40s' %sshould not be there; ", calls,
-                             has_no_role(request, name) ? "has no role and " : "");
+            kn_sentence_join(&problem,
+                             KN_SAID(has_no_role(request, name) ? KN_SAY_COLUMN_NO_ROLE : KN_SAY_COLUMN_TOO_MANY,
+                                     kn_piece_name(calls)));
         else if (kn_sheet_find(release, name) != at)
-            kn_buffer_printf(problem, "column '%.40s' is there twice; ", calls);
+            kn_sentence_join(&problem, KN_SAID(KN_SAY_COLUMN_TWICE, kn_piece_name(calls)));
     }
-    if (problem->n == 0 && release->n_columns != n_expected)
-        kn_buffer_printf(problem, "%u columns where %u are expected; ", release->n_columns, n_expected);
-    if (problem->n >= 2 && !problem->failed) problem->bytes[problem->n -= 2] = '\0';
+    if (problem.n == 0 && release->n_columns != n_expected)
+        problem = KN_SAID(KN_SAY_COLUMNS_EXPECTED, kn_piece_number("%u", release->n_columns),
+                          kn_piece_number("%u", n_expected));
+    return problem;
 }
 
 static kn_status check_columns(kn_recount *recount, kn_error *err)
 {
-    kn_status status = KN_OK;
-    kn_buffer problem = {0};
-    describe_columns(&problem, recount);
-    if (problem.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    if (problem.n > 0)
-        KN_TRY(kn_recount_note(recount, KN_SLOT_COLUMNS, KN_CHECK_BROKEN, NAN, err, "%s", problem.bytes));
-    else
-        KN_TRY(kn_recount_note(recount, KN_SLOT_COLUMNS, KN_CHECK_HOLDS, NAN, err, "%u columns%s",
-                               recount->release->n_columns,
-                               is_unnamed(recount->request) ? "; only their number is checked, the file has no header"
-                               : recount->original == NULL  ? "; their order is not checked without the original"
-                                                            : ", in the original's order"));
-done:
-    kn_buffer_free(&problem);
-    return status;
+    kn_buffer problem = describe_columns(recount);
+    if (problem.n > 0 || problem.failed)
+        return kn_recount_note(recount, KN_SLOT_COLUMNS, KN_CHECK_BROKEN, problem, err);
+    kn_say found = is_unnamed(recount->request) ? KN_SAY_COLUMNS_COUNTED
+                   : recount->original == NULL  ? KN_SAY_COLUMNS_NO_ORIGINAL
+                                                : KN_SAY_COLUMNS_IN_ORDER;
+    return kn_recount_note(recount, KN_SLOT_COLUMNS, KN_CHECK_HOLDS,
+                           KN_SAID(found, kn_piece_number("%u", recount->release->n_columns)), err);
 }
 
 /* Without names a column is what its cells are: an identifier in the place of another column is no copy of it, and does
@@ -283,43 +276,33 @@ static kn_status check_unnamed_identifiers(kn_recount *recount, kn_error *err)
     for (uint32_t c = 0; c < recount->request->n_columns; c++)
         n_expected += is_released(recount->request->columns[c].role);
     if (n_columns > n_expected)
-        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_BROKEN, NAN, err,
-                               "%u columns, and only %u are to be released", n_columns, n_expected);
+        return kn_recount_note(
+            recount, KN_SLOT_IDENTIFIERS, KN_CHECK_BROKEN,
+            KN_SAID(KN_SAY_UNNAMED_TOO_MANY, kn_piece_number("%u", n_columns), kn_piece_number("%u", n_expected)), err);
     if (recount->original == NULL)
-        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_NOT_MADE, NAN, err,
-                               "the file has no header, and the original is not given");
+        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_NOT_MADE, kn_said(KN_SAY_UNNAMED_NO_ORIGINAL),
+                               err);
     if (n_columns == n_expected && recount->checks[KN_SLOT_COPIES].state == KN_CHECK_HOLDS &&
         recount->checks[KN_SLOT_VALUES].state == KN_CHECK_HOLDS)
-        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_HOLDS, NAN, err,
-                               "the file has no header; every column was compared with the original's in its place");
-    return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_NOT_MADE, NAN, err,
-                           "the file has no header, and not every column is shown to be the original's in its place");
+        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_HOLDS, kn_said(KN_SAY_UNNAMED_COMPARED), err);
+    return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_NOT_MADE, kn_said(KN_SAY_UNNAMED_NOT_COMPARED), err);
 }
 
 static kn_status check_identifiers(kn_recount *recount, kn_error *err)
 {
-    kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
-    const char *found = NULL;
     char shown[KN_SHOWN_BYTES];
-    kn_role role = KN_ROLE_IDENTIFIER;
     if (is_unnamed(request)) return check_unnamed_identifiers(recount, err);
-    for (size_t c = 0; c < request->n_columns; c++) {
+    for (uint32_t c = 0; c < request->n_columns; c++) {
         if (is_released(request->columns[c].role)) continue;
         if (kn_sheet_find(recount->release, request->columns[c].name) == KN_NONE) continue;
-        found = kn_recount_column_shown(shown, recount, (uint32_t)c);
-        role = request->columns[c].role;
-        break;
+        bool is_identifier = request->columns[c].role == KN_ROLE_IDENTIFIER;
+        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_BROKEN,
+                               KN_SAID(is_identifier ? KN_SAY_IDENTIFIER_LEFT : KN_SAY_DROPPED_LEFT,
+                                       kn_piece_name(kn_recount_column_shown(shown, recount, c))),
+                               err);
     }
-    if (found != NULL)
-        KN_TRY(kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_BROKEN, NAN, err,
-                               "column '%.40s' is %s and must not be in the release", found,
-                               role == KN_ROLE_IDENTIFIER ? "an identifier" : "not to be released"));
-    else
-        KN_TRY(kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_HOLDS, NAN, err,
-                               "no column of the release has the name of an identifier or of a dropped column"));
-done:
-    return status;
+    return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_HOLDS, kn_said(KN_SAY_NO_IDENTIFIER), err);
 }
 
 /* --- Dictionaries ---------------------------------------------------------------------------------------------- */
@@ -438,8 +421,8 @@ static kn_status count_persons(kn_recount *recount, kn_error *err)
     uint32_t largest = 0, person = person_column(recount->request);
     const kn_row_groups *classes = recount->classes;
     recount->asks_for_persons = person != KN_NONE || recount->request->counts_persons;
-    if (recount->original == NULL) recount->persons_reason = "the original is not given";
-    else if (recount->order == NULL) recount->persons_reason = "which original row a released row was is not known";
+    if (recount->original == NULL) recount->persons_reason = KN_SAY_NO_ORIGINAL;
+    else if (recount->order == NULL) recount->persons_reason = KN_SAY_NO_ORDER;
     if (person == KN_NONE || classes == NULL || recount->original == NULL) goto done;
     if (recount->order == NULL) {
         KN_TRY(bound_persons(recount, person, err));
@@ -500,34 +483,32 @@ static kn_status check_suppressed(kn_recount *recount, kn_error *err)
     const kn_verify_request *request = recount->request;
     const bool has_original = recount->original != NULL;
     unsigned long long stars = rows_suppressed(recount), removed = rows_removed(recount);
-    const char *without = has_original ? "" : "; removed rows cannot be counted without the original";
-    if (request->max_suppressed < 0)
-        return kn_recount_note(recount, KN_SLOT_SUPPRESSED, KN_CHECK_NOT_MADE, NAN, err,
-                               "no limit is given; %llu rows have * everywhere, %llu are removed%s", stars, removed,
-                               without);
-    unsigned long long limit = (unsigned long long)request->max_suppressed, said = request->n_suppressed;
-    bool is_known, may_be_top = star_is_a_root(&is_known, recount) && stars + removed > limit;
-    unsigned long long least = removed, most = removed; /* how many are suppressed */
-    char why[160] = "";
-    if (!may_be_top) {
-        least = most = removed + stars;
-    } else if (request->every_check) {
-        least = most = said > removed ? said : removed;
-        snprintf(why, sizeof why,
-                 "; * is the most general value of every quasi-identifier, and %llu rows are suppressed", said);
-    } else if (is_known) {
-        snprintf(why, sizeof why,
-                 "; * is the most general value of every quasi-identifier: those rows count as generalized");
+    kn_piece n_stars = kn_piece_number("%llu", stars), n_removed = kn_piece_number("%llu", removed);
+    kn_buffer found = {0};
+    kn_check_state state = KN_CHECK_NOT_MADE;
+    if (request->max_suppressed < 0) {
+        found = KN_SAID(KN_SAY_STARS_NO_LIMIT, n_stars, n_removed);
     } else {
-        most = removed + stars;
-        snprintf(why, sizeof why, "; * may also be the most general value of every quasi-identifier");
+        unsigned long long limit = (unsigned long long)request->max_suppressed, said = request->n_suppressed;
+        bool is_known, may_be_top = star_is_a_root(&is_known, recount) && stars + removed > limit;
+        unsigned long long least = removed, most = removed; /* how many are suppressed */
+        found = KN_SAID(KN_SAY_STARS, n_stars, n_removed, kn_piece_number("%llu", limit));
+        if (!may_be_top) {
+            least = most = removed + stars;
+        } else if (request->every_check) {
+            least = most = said > removed ? said : removed;
+            kn_sentence_join(&found, KN_SAID(KN_SAY_STARS_ARE_SUPPRESSED, kn_piece_number("%llu", said)));
+        } else if (is_known) {
+            kn_sentence_join(&found, kn_said(KN_SAY_STARS_ARE_GENERALIZED));
+        } else {
+            most = removed + stars;
+            kn_sentence_join(&found, kn_said(KN_SAY_STARS_MAY_BE_GENERALIZED));
+        }
+        if (least > limit) state = KN_CHECK_BROKEN;
+        else if (most <= limit && has_original) state = KN_CHECK_HOLDS;
     }
-    kn_check_state state = least > limit                   ? KN_CHECK_BROKEN
-                           : most > limit || !has_original ? KN_CHECK_NOT_MADE
-                                                           : KN_CHECK_HOLDS;
-    return kn_recount_note(recount, KN_SLOT_SUPPRESSED, state, NAN, err,
-                           "%llu rows with * everywhere and %llu removed, at most %llu allowed%s%s", stars, removed,
-                           limit, why, without);
+    if (!has_original) kn_sentence_join(&found, kn_said(KN_SAY_REMOVED_UNKNOWN));
+    return kn_recount_note(recount, KN_SLOT_SUPPRESSED, state, found, err);
 }
 
 /* --- Files ----------------------------------------------------------------------------------------------------- */
@@ -659,7 +640,6 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
-    const char *why = "the original is not given";
     KN_NEW(recount->in_original, request->n_columns);
     for (uint32_t c = 0; c < request->n_columns; c++)
         recount->in_original[c] = recount->original != NULL && recount->original->columns[c].stored ? c : KN_NONE;
@@ -670,9 +650,8 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
     if (recount->original != NULL) {
         KN_TRY(kn_recount_compare(recount, err));
     } else {
-        KN_TRY(kn_recount_note(recount, KN_SLOT_ROWS, KN_CHECK_NOT_MADE, NAN, err, "%s", why));
-        KN_TRY(kn_recount_note(recount, KN_SLOT_COPIES, KN_CHECK_NOT_MADE, NAN, err, "%s", why));
-        KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, KN_CHECK_NOT_MADE, NAN, err, "%s", why));
+        for (size_t slot = KN_SLOT_ROWS; slot <= KN_SLOT_VALUES; slot++)
+            KN_TRY(kn_recount_note(recount, slot, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_ORIGINAL), err));
     }
     KN_TRY(check_identifiers(recount, err));
     KN_TRY(check_suppressed(recount, err));
@@ -688,13 +667,16 @@ static kn_status run_checks(kn_recount *recount, kn_error *err)
     KN_TRY(list_checks(recount, err));
     KN_TRY(read_files(recount, err));
     if (recount->release->problem != NULL) {
-        KN_TRY(kn_recount_note(recount, KN_SLOT_TABLE, KN_CHECK_BROKEN, NAN, err, "%s", recount->release->problem));
+        KN_TRY(kn_recount_note(recount, KN_SLOT_TABLE, KN_CHECK_BROKEN,
+                               KN_SAID(KN_SAY_TEXT, kn_piece_text(recount->release->problem)), err));
         for (size_t slot = KN_SLOT_TABLE + 1; slot < recount->n_checks; slot++)
-            KN_TRY(kn_recount_note(recount, slot, KN_CHECK_NOT_MADE, NAN, err, "the release is no table"));
+            KN_TRY(kn_recount_note(recount, slot, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_TABLE), err));
         goto done;
     }
-    KN_TRY(kn_recount_note(recount, KN_SLOT_TABLE, KN_CHECK_HOLDS, NAN, err, "%u rows, %u columns",
-                           recount->release->n_rows, recount->release->n_columns));
+    KN_TRY(kn_recount_note(recount, KN_SLOT_TABLE, KN_CHECK_HOLDS,
+                           KN_SAID(KN_SAY_TABLE_SIZE, kn_piece_number("%u", recount->release->n_rows),
+                                   kn_piece_number("%u", recount->release->n_columns)),
+                           err));
     KN_TRY(check_release(recount, err));
 done:
     return status;
@@ -740,7 +722,7 @@ static void recount_free(kn_recount *recount)
     kn_free(recount->class_persons);
     kn_free(recount->fewest_persons);
     kn_free(recount->found_order);
-    for (size_t i = 0; i < recount->n_checks; i++) kn_free(recount->checks[i].detail);
+    for (size_t i = 0; i < recount->n_checks; i++) kn_buffer_free(&recount->checks[i].detail);
     kn_free(recount->checks);
     kn_sheet_free(recount->release);
     kn_sheet_free(recount->original);

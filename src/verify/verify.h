@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "base/pool.h"
+#include "base/sentence.h"
 #include "base/tick.h"
 #include "hierarchy/domain.h"
 
@@ -59,14 +60,30 @@ typedef struct kn_verify_request {
 
 typedef enum kn_check_state { KN_CHECK_HOLDS, KN_CHECK_BROKEN, KN_CHECK_NOT_MADE } kn_check_state;
 
+/* What a check is about, and its place among the verdict's. */
+typedef enum kn_check_slot {
+    KN_SLOT_TABLE,
+    KN_SLOT_COLUMNS,
+    KN_SLOT_IDENTIFIERS,
+    KN_SLOT_ROWS,
+    KN_SLOT_COPIES,
+    KN_SLOT_VALUES,
+    KN_SLOT_SUPPRESSED,
+    KN_SLOT_MODELS /* the first one's; the others follow */
+} kn_check_slot;
+
 typedef struct kn_check {
     const char *name; /* a model's ("k-anonymity"), or one of the KN_CHECK_ names below; static */
     kn_check_state state;
-    bool asked;   /* the verdict waits for it: every model, a limit, an order, and what any release must be */
-    double worst; /* models: the worst class's value; otherwise NAN */
-    char *detail; /* what was found, or why the check was not made: class or line, column, bound */
+    bool asked;       /* the verdict waits for it: every model, a limit, an order, and what any release must be */
+    double worst;     /* models: the worst class's value; otherwise NAN */
+    kn_buffer detail; /* a sentence: what was found, or why the check was not made: class or line, column, bound */
 } kn_check;
 
+/* The detail as text: English where the catalogue is NULL. */
+void kn_check_detail(kn_buffer *out, const kn_check *check, const kn_catalogue *catalogue);
+
+/* By slot. */
 #define KN_CHECK_TABLE       "well-formed table"
 #define KN_CHECK_COLUMNS     "columns"
 #define KN_CHECK_IDENTIFIERS "no identifier left"

@@ -1,0 +1,115 @@
+/* Sentences as bytes: the id in two, then its arguments in the order of the English text, each a text with its NUL or
+ * (%p) a sentence again. */
+#include "base/sentence.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ID_BYTES = 2, MAX_PIECES = 8 };
+
+static const char *const english[] = {
+    "",
+#define KN_SENTENCE(id, text) text,
+#include "base/sentences.def"
+#undef KN_SENTENCE
+};
+
+const char *kn_sentence_english(kn_say id) { return english[id]; }
+
+kn_piece kn_piece_number(const char *format, ...)
+{
+    kn_piece piece = {.kind = 'n'};
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(piece.digits, sizeof piece.digits, format, arguments);
+    va_end(arguments);
+    assert(n > 0 && (size_t)n < sizeof piece.digits);
+    piece.n_bytes = n > 0 ? (size_t)n : 0;
+    return piece;
+}
+
+kn_piece kn_piece_text(const char *text) { return (kn_piece){.kind = 's', .text = text, .n_bytes = strlen(text)}; }
+kn_piece kn_piece_name(const char *text) { return (kn_piece){.kind = 's', .text = text, .n_bytes = strnlen(text, 40)}; }
+kn_piece kn_piece_part(kn_buffer part) { return (kn_piece){.kind = 'p', .part = part}; }
+
+void kn_sentences_add(kn_buffer *list, kn_buffer sentence)
+{
+    kn_buffer_append(list, sentence.bytes, sentence.n);
+    list->failed |= sentence.failed;
+    kn_buffer_free(&sentence);
+}
+
+kn_buffer kn_sentence_make(kn_say id, kn_piece *pieces)
+{
+    kn_buffer out = {0};
+    const char bytes[ID_BYTES] = {(char)(id >> 8), (char)id};
+    kn_buffer_append(&out, bytes, ID_BYTES);
+    for (const char *at = strchr(english[id], '%'); at != NULL; at = strchr(at + 1, '%'), pieces++) {
+        assert(pieces->kind == at[1]);
+        if (pieces->kind == 'p') kn_sentences_add(&out, pieces->part);
+        else kn_buffer_append(&out, pieces->kind == 'n' ? pieces->digits : pieces->text, pieces->n_bytes);
+        if (pieces->kind != 'p') kn_buffer_char(&out, '\0');
+    }
+    assert(pieces->kind == '\0');
+    return out;
+}
+
+void kn_sentence_join(kn_buffer *first, kn_buffer more)
+{
+    *first = first->n == 0 && !first->failed ? more : KN_SAID(KN_SAY_BOTH, kn_piece_part(*first), kn_piece_part(more));
+}
+
+/* Where each argument begins (n_pieces of them), and what stands behind the last one. */
+static const char *find_pieces(const char **pieces, char *kinds, const char *sentence)
+{
+    const char *nested[MAX_PIECES], *text = english[(unsigned char)sentence[0] << 8 | (unsigned char)sentence[1]];
+    char nested_kinds[MAX_PIECES];
+    size_t n = 0;
+    sentence += ID_BYTES;
+    for (const char *at = strchr(text, '%'); at != NULL; at = strchr(at + 1, '%'), n++) {
+        assert(n < MAX_PIECES);
+        pieces[n] = sentence;
+        kinds[n] = at[1];
+        sentence = at[1] == 'p' ? find_pieces(nested, nested_kinds, sentence) : sentence + strlen(sentence) + 1;
+    }
+    return sentence;
+}
+
+static void append_piece(kn_buffer *out, const char *piece, char kind, const kn_catalogue *catalogue)
+{
+    if (kind == 'p') kn_sentence_text(out, piece, catalogue);
+    else if (kind == 's' || catalogue == NULL) kn_buffer_text(out, piece);
+    else
+        for (; *piece != '\0'; piece++) kn_buffer_char(out, *piece == '.' ? catalogue->decimal : *piece);
+}
+
+const char *kn_sentence_text(kn_buffer *out, const char *sentences, const kn_catalogue *catalogue)
+{
+    const char *pieces[MAX_PIECES], *end;
+    char kinds[MAX_PIECES];
+    size_t id = (size_t)(unsigned char)sentences[0] << 8 | (unsigned char)sentences[1], next = 0;
+    end = find_pieces(pieces, kinds, sentences);
+    for (const char *at = catalogue != NULL ? catalogue->texts[id] : english[id]; *at != '\0'; at++) {
+        if (*at != '%') {
+            kn_buffer_char(out, *at);
+            continue;
+        }
+        size_t piece = catalogue != NULL ? (size_t)(at[1] - '1') : next++;
+        append_piece(out, pieces[piece], kinds[piece], catalogue);
+        at++;
+    }
+    return end;
+}
+
+kn_status kn_sentences_finish(char **out, kn_buffer *list, kn_error *err)
+{
+    kn_buffer text = {.failed = list->failed};
+    for (const char *at = list->bytes; !text.failed && list->n > 0 && at < list->bytes + list->n;) {
+        at = kn_sentence_text(&text, at, NULL);
+        kn_buffer_char(&text, '\n');
+    }
+    kn_buffer_free(list);
+    return kn_buffer_finish(out, &text, err);
+}
