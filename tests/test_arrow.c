@@ -409,9 +409,9 @@ static void long_numbers_and_moments_stay_apart(void **state)
 static void strings_come_in_four_layouts(void **state)
 {
     const char *const cells[] = {
-        "", "a", NULL, "twelve bytes", "thirteen byte", "Zürich, Seefeld", "a", "0123456789abcdef"};
+        "", "a", NULL, "twelve bytes", "thirteen byte", "Zürich, 12 €", "😀", "0123456789abcdef"};
     const char *const expected[] = {
-        "", "a", "", "twelve bytes", "thirteen byte", "Zürich, Seefeld", "a", "0123456789abcdef"};
+        "", "a", "", "twelve bytes", "thirteen byte", "Zürich, 12 €", "😀", "0123456789abcdef"};
     assert_column("u", test_strings(8, cells, false), expected);
     assert_column("U", test_strings(8, cells, true), expected);
     assert_column("z", test_strings(8, cells, false), expected);

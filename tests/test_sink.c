@@ -467,6 +467,49 @@ static void the_shells_descriptors_are_written_to_and_not_replaced(void **state)
     assert_file_holds(path, "old new");
 }
 
+/* Neither its own files nor copies of the shell's; also where standard input is closed and one of them is number 0. */
+static void no_descriptor_stays_open(void **state)
+{
+    int input = dup(STDIN_FILENO), own = open(path_of("descriptor.csv"), O_WRONLY | O_CREAT, 0600);
+    char name[32];
+    snprintf(name, sizeof name, "/dev/fd/%d", own);
+    const char *const targets[] = {path_of("closed.csv"), name};
+    close(STDIN_FILENO);
+    for (int i = 0; i < 2; i++) {
+        const int before = dup(own);
+        close(before);
+        kn_output *output = open_with(targets[i], "new");
+        assert_ok(kn_outputs_commit(&output, 1, NULL, err));
+        kn_output_discard(output);
+        const int after = dup(own);
+        close(after);
+        assert_int_equal(after, before); /* the lowest that is free */
+        const int next[] = {dup(own), dup(own), dup(own)};
+        for (int j = 0; j < 3; j++) close(next[j]);
+        assert_int_equal(next[2], own + 2); /* the free one below it is 0 only */
+    }
+    close(own);
+    dup2(input, STDIN_FILENO);
+    close(input);
+}
+
+/* A name without a folder: the hidden file stands in the current one, where it can be renamed from. */
+static void a_hidden_file_stands_beside_its_target(void **state)
+{
+    char here[4096];
+    kn_output *output;
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(folder), 0);
+    assert_ok(kn_output_open_named(&output, "beside.csv", err));
+    assert_int_equal(n_hidden(), 1);
+    kn_output_discard(output);
+    assert_int_equal(n_hidden(), 0);
+    assert_ok(kn_output_open(&output, "beside.csv", err));
+    assert_int_equal(n_hidden(), has_unnamed_files() ? 0 : 1);
+    kn_output_discard(output);
+    assert_int_equal(chdir(here), 0);
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -489,6 +532,8 @@ int main(void)
         cmocka_unit_test(pipes_are_written_in_the_order_of_their_readers),
         cmocka_unit_test(waiting_for_a_reader_can_be_cancelled),
         cmocka_unit_test(the_shells_descriptors_are_written_to_and_not_replaced),
+        cmocka_unit_test(no_descriptor_stays_open),
+        cmocka_unit_test(a_hidden_file_stands_beside_its_target),
     };
     return cmocka_run_group_tests_name("sink", tests, make_folder, remove_folder);
 }

@@ -999,6 +999,10 @@ static void the_reader_takes_quotes_line_ends_and_encodings(void **state)
     sheet = read_sheet("a;b,c\n1;2,3\n", 12, (kn_sheet_options){.expected = names, .n_expected = 2});
     assert_int_equal(sheet->n_columns, 2);
     kn_sheet_free(sheet);
+    const char *const other_names[] = {"a", "b,c"}; /* the other mark */
+    sheet = read_sheet("a;b,c\n1;2,3\n", 12, (kn_sheet_options){.expected = other_names, .n_expected = 2});
+    assert_string_equal(sheet->columns[0].name, "a");
+    kn_sheet_free(sheet);
 }
 
 static void the_reader_names_the_line_of_a_malformed_file(void **state)
