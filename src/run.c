@@ -193,7 +193,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(kn_copies_check(r.input, err));
     end_stage(&r, &seconds->read);
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, request, r.input->table, err));
-    KN_TRY(kn_input_encode(r.input, kn_algorithm_has_levels(r.algorithm), err));
+    KN_TRY(kn_input_encode(r.input, kn_algorithm_needs_trees(r.algorithm), err));
     KN_TRY(kn_input_goals(r.input, err));
     KN_TRY(prepare_task(&r, err));
     end_stage(&r, &seconds->encode);

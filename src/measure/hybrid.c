@@ -14,6 +14,13 @@ static double price_cell(const void *state, const kn_tuples *tuples, const kn_se
     return part->price_cell(NULL, tuples, sets, q, cell);
 }
 
+/* Only text is released as sets. */
+static double price_counts(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values, uint64_t n_rows,
+                           double rows_log_rows)
+{
+    return n_values > 1;
+}
+
 const kn_measure kn_measure_hybrid = {
     .name = "hybrid",
     .summary = "LM for numbers and dates, tree for categories, mean over cells",
@@ -21,5 +28,7 @@ const kn_measure kn_measure_hybrid = {
     .monotone = true,
     .per_cell = true,
     .uniform = true,
+    .sub_additive = true,
     .price_cell = price_cell,
+    .price_counts = price_counts,
 };

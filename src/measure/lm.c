@@ -27,6 +27,7 @@ const kn_measure kn_measure_lm = {
     .monotone = true,
     .per_cell = true,
     .uniform = true,
+    .sub_additive = true,
     .price_cell = price_cell,
     .price_counts = price_counts,
 };

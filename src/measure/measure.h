@@ -36,10 +36,12 @@ typedef struct kn_measure {
     const kn_param *params;
     size_t n_params;
     unsigned needs;
-    bool monotone; /* generalizing never lowers it */
-    bool uniform;  /* all rows of a class pay the same */
-    bool per_cell; /* prices are weighted by column and the loss is divided by rows * weights, so it lies in a fixed
-                      range. A cell measure without it is a plain count, without weights */
+    bool monotone;     /* generalizing never lowers it */
+    bool uniform;      /* all rows of a class pay the same */
+    bool sub_additive; /* two cells that share a value cost together at least what the smallest cell that holds both
+                          does, also where cells are intervals or sets; on a tree every measure is that */
+    bool per_cell;     /* prices are weighted by column and the loss is divided by rows * weights, so it lies in a fixed
+                          range. A cell measure without it is a plain count, without weights */
     bool higher_is_better; /* reported, never minimized (precision) */
     kn_status (*prepare)(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err); /* may be NULL */
     void (*discard)(void *state);

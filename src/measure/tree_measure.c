@@ -18,6 +18,12 @@ static double price_cell(const void *state, const kn_tuples *tuples, const kn_se
     return height > 0 ? (double)tree->level[node] / height : 0;
 }
 
+static double price_counts(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values, uint64_t n_rows,
+                           double rows_log_rows)
+{
+    return n_values > 1;
+}
+
 const kn_measure kn_measure_tree_measure = {
     .name = "tree",
     .summary = "level in the hierarchy over its height, mean over cells",
@@ -25,5 +31,7 @@ const kn_measure kn_measure_tree_measure = {
     .monotone = true,
     .per_cell = true,
     .uniform = true,
+    .sub_additive = true,
     .price_cell = price_cell,
+    .price_counts = price_counts,
 };

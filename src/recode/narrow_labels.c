@@ -159,5 +159,7 @@ void kn_answer_reconsider(kn_answer *answer, const kn_task *task)
     if (!may_cost_less || task->objective->type->by_size != NULL) return;
     answer->optimal = false;
     answer->bound = NAN;
-    answer->guarantee = (kn_guarantee){0};
+    if (!answer->guarantee.holds) return;
+    answer->guarantee.holds = false;
+    answer->guarantee.unproven = KN_UNPROVEN_LABELS;
 }

@@ -470,7 +470,7 @@ kn_status kn_input_encode_again(kn_input *input, kn_error *err)
     const kn_algorithm *algorithm;
     const char *params, *why;
     KN_TRY(kn_input_algorithm(&algorithm, &params, &why, input->request, input->table, err));
-    KN_TRY(kn_input_encode(input, kn_algorithm_has_levels(algorithm), err));
+    KN_TRY(kn_input_encode(input, kn_algorithm_needs_trees(algorithm), err));
 done:
     return status;
 }

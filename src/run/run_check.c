@@ -214,11 +214,11 @@ static kn_status checks_make(checking *about, kn_error *err)
     status = kn_copies_check(input, &inner);
     is_finding(about, &status, &inner, err);
     if (status != KN_OK) return status;
-    bool levels = kn_algorithm_has_levels(about->algorithm);
+    bool trees = kn_algorithm_needs_trees(about->algorithm);
     about->n_nodes = 1;
-    KN_TRY(hierarchies_check(about, levels, err));
+    KN_TRY(hierarchies_check(about, trees, err));
     if (about->n_findings > 0) return KN_OK;
-    status = kn_input_encode(input, levels, &inner);
+    status = kn_input_encode(input, trees, &inner);
     if (is_finding(about, &status, &inner, err)) return status;
     KN_TRY(goals_check(about, err));
 done:

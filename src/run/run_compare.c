@@ -121,7 +121,7 @@ static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, 
     const kn_algorithm *algorithm = kn_algorithm_find(name); /* request_read saw to it */
     KN_TRY(
         kn_args_parse(&args, name, algorithm->params, algorithm->n_params, spec[n] == ':' ? spec + n + 1 : NULL, err));
-    KN_TRY(encode(&one, all, kn_algorithm_has_levels(algorithm), err));
+    KN_TRY(encode(&one, all, kn_algorithm_needs_trees(algorithm), err));
     KN_TRY(models_make(&models, all, k, one->tuples, err));
     KN_TRY(kn_objective_new(&objective, request->measure, one->tuples, err));
     kn_input_suppression(all->input);

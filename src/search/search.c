@@ -62,7 +62,7 @@ kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, 
                     "%s chooses values class by class and knows no levels, but column '%s' has limits; leave them "
                     "out, or choose a full-domain algorithm such as optimal",
                     algorithm->name, task->tuples->domains[q]->name);
-    if (kn_algorithm_has_levels(algorithm))
+    if (kn_algorithm_needs_trees(algorithm))
         for (uint32_t q = 0; q < task->tuples->n_qis; q++)
             if (task->tuples->domains[q]->kind != KN_DOMAIN_TREE)
                 KN_FAIL(KN_USAGE, "%s needs a hierarchy for column '%s'", algorithm->name,

@@ -66,16 +66,22 @@ typedef struct kn_algorithm {
     bool counts_only;    /* k-anonymity alone: no histogram models */
     bool no_suppression; /* ignores --max-suppressed: refuses it above 0 */
     bool levels_first;   /* begins with a level per column though it does not end with one: needs trees too */
+    bool needs_trees;    /* looks at the nodes of trees, though not level by level */
     bool exact;          /* a run that is done is optimal */
     kn_status (*search)(kn_answer *answer, const kn_task *task, kn_error *err);
 } kn_algorithm;
 
 const kn_algorithm *const *kn_algorithm_all(size_t *n);
 const kn_algorithm *kn_algorithm_find(const char *name);
-/* Its domains must all be trees, and levels can be limited. */
+/* Its domains must all be trees, whose levels can be limited. */
 static inline bool kn_algorithm_has_levels(const kn_algorithm *algorithm)
 {
     return algorithm->recoding == KN_RECODING_LEVELS || algorithm->levels_first;
+}
+/* Its domains must all be trees. */
+static inline bool kn_algorithm_needs_trees(const kn_algorithm *algorithm)
+{
+    return kn_algorithm_has_levels(algorithm) || algorithm->needs_trees;
 }
 /* KN_USAGE with the reason when this algorithm cannot serve these models, this objective or these domains. */
 kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, kn_error *err);
