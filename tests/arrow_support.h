@@ -14,6 +14,8 @@
 #include <kanon_arrow.h>
 
 extern int test_arrow_live; /* nodes not released yet; a test leaves none */
+int nothing_is_left(void **state);
+#define LEAVES_NOTHING(test) cmocka_unit_test_teardown(test, nothing_is_left)
 
 /* `valid`: one byte per value, NULL: all are. */
 struct ArrowArray *test_fixed(int64_t n, const uint8_t *valid, const void *data, size_t item_bytes);

@@ -212,23 +212,7 @@ kn_table *test_random_table(kn_rng *rng, uint32_t n_rows, uint32_t n_columns, ui
     return table;
 }
 
-void test_table_free(kn_table *table)
-{
-    if (table == NULL) return;
-    for (uint32_t c = 0; c < table->n_columns; c++) {
-        kn_column *column = &table->columns[c];
-        kn_free(column->name);
-        kn_free(column->bytes);
-        kn_free(column->offset);
-        kn_free(column->first_line);
-        kn_free(column->spelling_value);
-        kn_free(column->number);
-        kn_free(column->codes);
-    }
-    kn_free(table->columns);
-    kn_free(table->source);
-    kn_free(table);
-}
+void test_table_free(kn_table *table) { kn_table_free(table); }
 
 /* --- Trees and domains ----------------------------------------------------------------------------------------- */
 

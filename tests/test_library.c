@@ -7,6 +7,8 @@
 /* after its prerequisites */
 #include <cmocka.h>
 
+#include "file_support.h"
+
 #include <kanon.h>
 #include <locale.h>
 #include <pthread.h>
@@ -16,33 +18,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/kanon-library-XXXXXX";
 static const char *const files[] = {"people.csv", "a.csv",       "b.csv",  "schema.json",
                                     "nodes.csv",  "policy.yaml", "bad.csv"};
 
-static const char *in_folder(char path[256], const char *name)
-{
-    snprintf(path, 256, "%s/%s", folder, name);
-    return path;
-}
-
-static char *file_bytes(const char *name)
-{
-    char path[256], *bytes = calloc(1, 1 << 22);
-    FILE *file = fopen(in_folder(path, name), "rb");
-    if (file == NULL || bytes == NULL) fail_msg("%s: cannot be read", path);
-    size_t n = fread(bytes, 1, (1 << 22) - 1, file);
-    if (n == (1 << 22) - 1) fail_msg("%s: too long", path);
-    fclose(file);
-    return bytes;
-}
-
 /* 3000 people: enough for several blocks of work and several ticks. */
-static int make_folder(void **state)
+static int make_people(void **state)
 {
-    char path[256];
-    if (mkdtemp(folder) == NULL) return -1;
-    FILE *file = fopen(in_folder(path, "people.csv"), "wb");
+    if (make_folder(state) != 0) return -1;
+    FILE *file = fopen(path_of("people.csv"), "wb");
     if (file == NULL) return -1;
     fputs("age,zip,height,sex,illness\n", file);
     uint64_t random = 1;
@@ -56,10 +39,10 @@ static int make_folder(void **state)
     return fclose(file);
 }
 
-static int remove_folder(void **state)
+/* Fails when something else was left there. */
+static int remove_people(void **state)
 {
-    char path[256];
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) unlink(in_folder(path, files[i]));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) unlink(path_of(files[i]));
     return rmdir(folder);
 }
 
@@ -70,8 +53,7 @@ static kn_settings *settings_of(const char *const *pairs, const kn_allocator *al
     kn_error err = {0};
     if (kn_settings_new_with(&settings, allocator, &err) != KN_OK) return NULL;
     for (; *pairs != NULL; pairs += 2) {
-        char path[256];
-        const char *value = pairs[1][0] == '@' ? in_folder(path, pairs[1] + 1) : pairs[1];
+        const char *value = pairs[1][0] == '@' ? path_of(pairs[1] + 1) : pairs[1];
         if (kn_settings_set(settings, pairs[0], value, &err) == KN_OK) continue;
         if (err.code != KN_RESOURCES) fail_msg("%s", err.message);
         kn_settings_free(settings);
@@ -126,14 +108,14 @@ static void two_runs_at_once_release_what_each_releases_alone(void **state)
     run_one(&a);
     run_one(&b);
     if (a.status != KN_OK || b.status != KN_OK) fail_msg("%s%s", a.err.message, b.err.message);
-    char *alone_a = file_bytes("a.csv"), *alone_b = file_bytes("b.csv");
+    char *alone_a = read_file(path_of("a.csv"), NULL), *alone_b = read_file(path_of("b.csv"), NULL);
     kn_result_free(a.result);
     kn_result_free(b.result);
     for (int round = 0; round < 3; round++) {
         run_both(&a, &b);
         assert_int_equal(a.status, KN_OK);
         assert_int_equal(b.status, KN_OK);
-        char *both_a = file_bytes("a.csv"), *both_b = file_bytes("b.csv");
+        char *both_a = read_file(path_of("a.csv"), NULL), *both_b = read_file(path_of("b.csv"), NULL);
         assert_string_equal(both_a, alone_a);
         assert_string_equal(both_b, alone_b);
         free(both_a);
@@ -295,7 +277,7 @@ static void append_job(FILE *out, job *run, const char *const *pairs)
 
 static void append_file(FILE *out, const char *name)
 {
-    char *bytes = file_bytes(name);
+    char *bytes = read_file(path_of(name), NULL);
     fputs(bytes, out);
     free(bytes);
 }
@@ -448,13 +430,6 @@ static void another_thread_can_cancel_a_job(void **state)
 
 /* --- Errors ------------------------------------------------------------------------------------------------------ */
 
-static void write_file(const char *name, const char *text)
-{
-    char path[256];
-    FILE *file = fopen(in_folder(path, name), "wb");
-    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0) fail_msg("%s: cannot be written", path);
-}
-
 /* What a message names for people its fields name for programs. */
 static void errors_say_what_they_are_about(void **state)
 {
@@ -523,22 +498,21 @@ static void errors_say_what_they_are_about(void **state)
          33},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char data[256], path[256];
+        const char *data = path_of(cases[i].data != NULL ? "bad.csv" : "people.csv");
         kn_settings *settings = NULL;
         kn_result *result = NULL;
         kn_error err = {0};
-        if (cases[i].data != NULL) write_file("bad.csv", cases[i].data);
-        in_folder(data, cases[i].data != NULL ? "bad.csv" : "people.csv");
+        if (cases[i].data != NULL) write_text(data, cases[i].data);
         assert_int_equal(kn_settings_new(&settings, &err), KN_OK);
         kn_status status = kn_settings_set(settings, "data", data, &err);
         if (cases[i].policy != NULL) {
-            write_file("policy.yaml", cases[i].policy);
-            status = kn_settings_load(settings, in_folder(path, "policy.yaml"), &err);
+            write_text(path_of("policy.yaml"), cases[i].policy);
+            status = kn_settings_load(settings, path_of("policy.yaml"), &err);
         }
         for (size_t p = 0; status == KN_OK && cases[i].pairs[p] != NULL; p += 2)
             status = kn_settings_set(settings, cases[i].pairs[p], cases[i].pairs[p + 1], &err);
         if (status == KN_OK) status = kn_anonymize(&result, settings, &err);
-        const char *file = cases[i].file[0] == '@' ? in_folder(path, cases[i].file + 1) : cases[i].file;
+        const char *file = cases[i].file[0] == '@' ? path_of(cases[i].file + 1) : cases[i].file;
         if (status != cases[i].code || err.code != status || strcmp(err.option, cases[i].option) != 0 ||
             strcmp(err.file, file) != 0 || strcmp(err.column, cases[i].column != NULL ? cases[i].column : "") != 0 ||
             err.line != cases[i].line || err.character != cases[i].character ||
@@ -563,5 +537,5 @@ int main(void)
         cmocka_unit_test(another_thread_can_cancel_a_job),
         cmocka_unit_test(errors_say_what_they_are_about),
     };
-    return cmocka_run_group_tests_name("library", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("library", tests, make_people, remove_people);
 }

@@ -1,5 +1,6 @@
 /* privacy/: every model against an independent count, Earth Mover's Distances against optimal transport, the surveys'
  * and Li's printed examples, what is impossible, populations. */
+#include "file_support.h"
 #include "release_support.h"
 
 #include "hierarchy/build.h"
@@ -1220,14 +1221,6 @@ static void a_box_tree_counts_and_adds_what_a_scan_does(void **state)
         kn_box_tree_free(tree);
         for (uint32_t d = 0; d < n_dims; d++) kn_free(x[d]);
     }
-}
-
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
 }
 
 static void k_map_and_delta_presence_count_people(void **state)

@@ -1,5 +1,6 @@
 /* The HTML report: every text in every language, every tag closed, everything of the user's escaped, no script, and
  * never a word about compliance. */
+#include "file_support.h"
 #include "support.h"
 
 #include "base/buffer.h"
@@ -173,34 +174,18 @@ static void the_hash_is_sha_256(void **state)
 
 /* --- A report of a whole run -------------------------------------------------------------------------------------- */
 
-static char folder[64];
-
-static char *path_in(const char *name)
-{
-    static char paths[4][128];
-    static int next;
-    char *path = paths[next++ % 4];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static int folder_make(void **state)
-{
-    snprintf(folder, sizeof folder, "/tmp/kanon_report_XXXXXX");
-    return mkdtemp(folder) != NULL ? 0 : -1;
-}
-
+/* Fails when something else was left there. */
 static int folder_remove(void **state)
 {
     static const char *const names[] = {"people.csv", "release.csv", "report.html", "policy.yaml"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(path_in(names[i]));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(path_of(names[i]));
     return rmdir(folder);
 }
 
 /* A column with a name that is markup, and values that are. */
 static void people_write(void)
 {
-    FILE *file = fopen(path_in("people.csv"), "w");
+    FILE *file = fopen(path_of("people.csv"), "w");
     kn_rng rng = kn_rng_new(4, 0);
     assert_non_null(file);
     fputs("id,age,<b>\"&'</b>,town,illness\n", file);
@@ -229,9 +214,9 @@ static char *report_with(const option *options, const char *algorithm, const cha
             is_given |= strcmp(o->name, presets[i].name) == 0;
         if (!is_given) assert_ok(kn_settings_set(settings, presets[i].name, presets[i].value, err));
     }
-    assert_ok(kn_settings_set(settings, "data", path_in("people.csv"), err));
-    assert_ok(kn_settings_set(settings, "output", path_in("release.csv"), err));
-    assert_ok(kn_settings_set(settings, "report", path_in("report.html"), err));
+    assert_ok(kn_settings_set(settings, "data", path_of("people.csv"), err));
+    assert_ok(kn_settings_set(settings, "output", path_of("release.csv"), err));
+    assert_ok(kn_settings_set(settings, "report", path_of("report.html"), err));
     assert_ok(kn_settings_set(settings, "algorithm", algorithm, err));
     assert_ok(kn_settings_set(settings, "language", language, err));
     for (; options != NULL && options->name != NULL; options++)
@@ -240,7 +225,7 @@ static char *report_with(const option *options, const char *algorithm, const cha
     if (status != expected) fail_msg("status %d: %s", status, failure.message);
     kn_result_free(result);
     kn_settings_free(settings);
-    FILE *file = fopen(path_in("report.html"), "r");
+    FILE *file = fopen(path_of("report.html"), "r");
     assert_non_null(file);
     static char text[1 << 20];
     size_t n = fread(text, 1, sizeof text - 1, file);
@@ -356,8 +341,8 @@ static void no_english_is_left(const char *html)
 static void a_report_speaks_one_language(void **state)
 {
     char k_map[160], presence[160];
-    snprintf(k_map, sizeof k_map, "k-map:k=4,population=%s", path_in("people.csv"));
-    snprintf(presence, sizeof presence, "delta-presence:max=1,population=%s", path_in("people.csv"));
+    snprintf(k_map, sizeof k_map, "k-map:k=4,population=%s", path_of("people.csv"));
+    snprintf(presence, sizeof presence, "delta-presence:max=1,population=%s", path_of("people.csv"));
     const char *const models[] = {"k-anonymity:k=2",
                                   "l-diversity:l=2",
                                   "l-diversity:kind=entropy,l=1.5",
@@ -405,7 +390,7 @@ static void a_report_speaks_one_language(void **state)
 static void the_report_names_the_file_it_speaks_of(void **state)
 {
     char hex[KN_SHA256_HEX], *html = report_make("mondrian", "en", KN_OK);
-    assert_ok(kn_sha256_file(hex, path_in("release.csv"), err));
+    assert_ok(kn_sha256_file(hex, path_of("release.csv"), err));
     assert_non_null(strstr(html, hex));
 }
 
@@ -431,5 +416,5 @@ int main(void)
         cmocka_unit_test(the_report_names_the_file_it_speaks_of),
         cmocka_unit_test(a_full_domain_report_shows_the_lattice),
     };
-    return cmocka_run_group_tests_name("report", tests, folder_make, folder_remove);
+    return cmocka_run_group_tests_name("report", tests, make_folder, folder_remove);
 }

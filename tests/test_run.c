@@ -1,6 +1,7 @@
 /* The pipeline from file to file: what was written is read back, and whatever is wrong with it keeps the old file in
  * its place. The tests spoil the written file before it is verified, in every way they can think of; whether a release
  * is right is recomputed here from the two files. */
+#include "file_support.h"
 #include "support.h"
 
 #include "base/buffer.h"
@@ -21,44 +22,21 @@
 
 /* --- Files ----------------------------------------------------------------------------------------------------- */
 
-static char folder[200], data_path[300], release_path[300];
+static char data_path[300], release_path[300];
 
-static int make_folder(void **state)
+static int make_paths(void **state)
 {
-    const char *parent = getenv("TMPDIR");
-    snprintf(folder, sizeof folder, "%s/kanon-run-XXXXXX", parent != NULL ? parent : P_tmpdir);
-    if (mkdtemp(folder) == NULL) return -1;
-    snprintf(data_path, sizeof data_path, "%s/data.csv", folder);
-    snprintf(release_path, sizeof release_path, "%s/release.csv", folder);
+    if (make_folder(state) != 0) return -1;
+    strcpy(data_path, path_of("data.csv"));
+    strcpy(release_path, path_of("release.csv"));
     return 0;
 }
 
-static int remove_folder(void **state)
+static int remove_paths(void **state)
 {
     unlink(data_path);
     unlink(release_path);
     return rmdir(folder); /* fails when something else was left there */
-}
-
-static void write_file(const char *path, const char *bytes, size_t n_bytes)
-{
-    FILE *file = fopen(path, "w"); /* in place: the name may stand for an open file */
-    assert_non_null(file);
-    if (n_bytes != 0) assert_int_equal(fwrite(bytes, 1, n_bytes, file), n_bytes);
-    assert_int_equal(fclose(file), 0);
-}
-
-/* Yours to kn_buffer_free; a 0 byte follows. */
-static kn_buffer read_file(const char *path)
-{
-    kn_buffer text = {0};
-    char block[4096];
-    FILE *file = fopen(path, "r");
-    if (file == NULL) fail_msg("%s cannot be read", path);
-    for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;) kn_buffer_append(&text, block, n);
-    fclose(file);
-    kn_buffer_text(&text, "");
-    return text;
 }
 
 static size_t files_in(const char *path)
@@ -397,20 +375,22 @@ static void spoil_file(void *user, const char *path, const kn_batches *batches)
 {
     spoiler *with = user;
     written file = {.has_header = with->has_header};
-    kn_buffer text = read_file(path), changed = {0};
+    size_t n_text;
+    char *text = read_file(path, &n_text);
+    kn_buffer changed = {0};
     size_t n_bytes = 0;
     with->called = true;
-    for (char *line = text.bytes; *line != '\0'; line += strcspn(line, "\n") + 1)
+    for (char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1)
         file.lines[file.n_lines++] = copy(line, strcspn(line, "\n"));
     const char *instead = with->how->spoil(&file, &n_bytes);
     for (size_t i = 0; i < file.n_lines; i++) {
         kn_buffer_printf(&changed, "%s\n", file.lines[i]);
         free(file.lines[i]);
     }
-    if (instead == NULL && changed.n == text.n && memcmp(changed.bytes, text.bytes, text.n) == 0)
+    if (instead == NULL && changed.n == n_text && memcmp(changed.bytes, text, n_text) == 0)
         fail_msg("%s changed nothing", with->how->what);
     write_file(path, instead != NULL ? instead : changed.bytes, instead != NULL ? n_bytes : changed.n);
-    kn_buffer_free(&text);
+    free(text);
     kn_buffer_free(&changed);
 }
 
@@ -431,17 +411,17 @@ static void a_file_that_was_spoiled_after_writing_does_not_take_its_place(void *
             assert_true(with.called);
             if (status != KN_NOT_MET || message.message[0] == '\0')
                 fail_msg("%s: status %d: %s", SPOILINGS[i].what, status, message.message);
-            kn_buffer left = read_file(release_path);
-            assert_string_equal(left.bytes, OLD);
-            kn_buffer_free(&left);
+            char *left = read_file(release_path, NULL);
+            assert_string_equal(left, OLD);
+            free(left);
             assert_int_equal(files_in(folder), 2); /* nothing temporary */
         }
         spoiler none = {NULL, named, false};
         assert_ok(anonymize(options, look_only, &none, err));
         assert_true(none.called);
-        kn_buffer made = read_file(release_path);
-        assert_string_not_equal(made.bytes, OLD);
-        kn_buffer_free(&made);
+        char *made = read_file(release_path, NULL);
+        assert_string_not_equal(made, OLD);
+        free(made);
     }
 }
 
@@ -534,14 +514,15 @@ static void the_order_of_the_input_does_not_leave(void **state)
         write_file(data_path, data.bytes, data.n);
         kn_buffer_free(&data);
         assert_ok(anonymize(options, NULL, NULL, err));
-        kn_buffer made = read_file(release_path);
-        const char *line = strchr(made.bytes, '\n') + 1; /* sorted by bytes, whatever came in */
+        size_t n_made;
+        char *made = read_file(release_path, &n_made);
+        const char *line = strchr(made, '\n') + 1; /* sorted by bytes, whatever came in */
         for (const char *next = strchr(line, '\n') + 1; *next != '\0'; line = next, next = strchr(next, '\n') + 1)
             assert_true(strncmp(line, next, 2 * N_COLUMNS) <= 0);
-        if (round == 0) kn_buffer_append(&expected, made.bytes, made.n);
-        assert_int_equal(made.n, expected.n);
-        assert_memory_equal(made.bytes, expected.bytes, made.n);
-        kn_buffer_free(&made);
+        if (round == 0) kn_buffer_append(&expected, made, n_made);
+        assert_int_equal(n_made, expected.n);
+        assert_memory_equal(made, expected.bytes, n_made);
+        free(made);
         for (int i = N_ROWS - 1; i > 0; i--) {
             uint32_t j = kn_rng_below(&rng, (uint32_t)i + 1), row = order[i];
             order[i] = order[j];
@@ -559,9 +540,9 @@ static void a_class_keeps_its_spelling_where_its_rows_agree(void **state)
     static const char *const options[] = {"qi=q,r", "k=2", "threads=1", NULL};
     write_file(data_path, data, sizeof data - 1);
     assert_ok(anonymize(options, NULL, NULL, err));
-    kn_buffer made = read_file(release_path);
-    assert_string_equal(made.bytes, released);
-    kn_buffer_free(&made);
+    char *made = read_file(release_path, NULL);
+    assert_string_equal(made, released);
+    free(made);
 }
 
 static void cells_that_a_reader_would_split_are_quoted(void **state)
@@ -573,9 +554,9 @@ static void cells_that_a_reader_would_split_are_quoted(void **state)
     static const char *const options[] = {"qi=q", "sensitive=s", "k=2", "threads=1", NULL};
     write_file(data_path, data, sizeof data - 1);
     assert_ok(anonymize(options, NULL, NULL, err));
-    kn_buffer made = read_file(release_path);
-    assert_string_equal(made.bytes, released);
-    kn_buffer_free(&made);
+    char *made = read_file(release_path, NULL);
+    assert_string_equal(made, released);
+    free(made);
 }
 
 /* --- Jobs that must agree -------------------------------------------------------------------------------------- */
@@ -971,15 +952,15 @@ static const char *const COLUMNS[] = {"age", "town", "ill", "pay"};
 /* Cells of one column of a file without quotes: `visit` gets each of them. */
 static void each_cell(const char *path, int column, void (*visit)(void *user, const char *cell), void *user)
 {
-    kn_buffer text = read_file(path);
-    for (char *line = strchr(text.bytes, '\n') + 1, *end; *line != '\0'; line = end + 1) {
+    char *text = read_file(path, NULL);
+    for (char *line = strchr(text, '\n') + 1, *end; *line != '\0'; line = end + 1) {
         end = strchr(line, '\n');
         *end = '\0';
         for (int c = 0; c < column; c++) line = strchr(line, ',') + 1;
         line[strcspn(line, ",")] = '\0';
         visit(user, line);
     }
-    kn_buffer_free(&text);
+    free(text);
 }
 
 typedef struct cell_set {
@@ -1138,11 +1119,11 @@ static void a_target_that_nobody_wrote_is_left_alone(void **state)
     assert_ok(kn_settings_set(settings, "output", data_path, err));
     assert_ok(kn_settings_set(settings, "json", release_path, err));
     assert_ok(kn_list(&result, settings, err));
-    kn_buffer left = read_file(data_path), json = read_file(release_path);
-    assert_string_equal(left.bytes, "old");
-    assert_int_equal(strncmp(json.bytes, "{\n  \"models\": [", 15), 0);
-    kn_buffer_free(&left);
-    kn_buffer_free(&json);
+    char *left = read_file(data_path, NULL), *json = read_file(release_path, NULL);
+    assert_string_equal(left, "old");
+    assert_int_equal(strncmp(json, "{\n  \"models\": [", 15), 0);
+    free(left);
+    free(json);
     kn_result_free(result);
     kn_settings_free(settings);
 }
@@ -1273,5 +1254,5 @@ int main(void)
         cmocka_unit_test(what_a_copied_column_tells_is_what_a_count_says),
         cmocka_unit_test(copies_of_a_large_table_are_judged_from_some_of_its_values),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_paths, remove_paths);
 }

@@ -1,4 +1,5 @@
 /* sink/: files that appear whole or not at all, alone and together, and what a killed run leaves. */
+#include "file_support.h"
 #include "support.h"
 
 #include "sink/output_file.h"
@@ -18,47 +19,11 @@
 
 #define TEXT(literal) literal, sizeof literal - 1
 
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    strcpy(folder, "/tmp/kanon-sink-XXXXXX");
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static const char *path_of(const char *name)
-{
-    static char paths[8][256];
-    static unsigned next;
-    char *path = paths[next++ % 8];
-    snprintf(path, 256, "%s/%s", folder, name);
-    return path;
-}
-
-static void write_file(const char *path, const char *bytes, size_t n_bytes)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, n_bytes, file), n_bytes);
-    fclose(file);
-}
-
 static void assert_file_holds(const char *path, const char *text)
 {
-    char bytes[4096];
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    size_t n = fread(bytes, 1, sizeof bytes - 1, file);
-    bytes[n] = '\0';
-    fclose(file);
+    char *bytes = read_file(path, NULL);
     assert_string_equal(bytes, text);
+    free(bytes);
 }
 
 /* --- One output -------------------------------------------------------------------------------------------------- */

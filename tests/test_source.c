@@ -1,5 +1,6 @@
 /* source/ and sink/: the CSV reader against a parser that looks at one character at a time, and files that appear whole
  * or not at all. */
+#include "file_support.h"
 #include "support.h"
 
 #include "base/buffer.h"
@@ -19,40 +20,19 @@
 #include <unistd.h>
 #include <signal.h>
 
-static char folder[64];
 static kn_pool *pools[5];
 
-static int make_folder(void **state)
+static int make_folder_and_pools(void **state)
 {
-    strcpy(folder, "/tmp/kanon-test-XXXXXX");
     for (unsigned i = 2; i <= 4; i++)
         if (kn_pool_new(&pools[i], i, NULL) != KN_OK) return -1;
-    return mkdtemp(folder) == NULL ? -1 : 0;
+    return make_folder(state);
 }
 
-static int remove_folder(void **state)
+static int remove_folder_and_pools(void **state)
 {
-    char command[128];
     for (unsigned i = 2; i <= 4; i++) kn_pool_free(pools[i]);
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static const char *path_of(const char *name)
-{
-    static char paths[4][256];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    snprintf(path, 256, "%s/%s", folder, name);
-    return path;
-}
-
-static void write_file(const char *path, const char *bytes, size_t n_bytes)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(bytes, 1, n_bytes, file), n_bytes);
-    fclose(file);
+    return remove_folder(state);
 }
 
 /* --- Reading with every cut of the work -------------------------------------------------------------------------- */
@@ -966,5 +946,5 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_tick_may_cancel),
     };
-    return cmocka_run_group_tests_name("io", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("io", tests, make_folder_and_pools, remove_folder_and_pools);
 }

@@ -1,6 +1,7 @@
 /* Whole runs over tables in memory, by the public headers: the same release as from a file, verified as strictly, with
  * no file on the way, and arrays that outlive everything else. */
 #include "arrow_support.h"
+#include "file_support.h"
 
 #include "base/buffer.h"
 #include "policy/settings.h"
@@ -16,56 +17,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static char folder[64];
-
-static int make_folder(void **state)
-{
-    strcpy(folder, "/tmp/kanon-test-XXXXXX");
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static int remove_folder(void **state)
-{
-    char command[128];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return system(command);
-}
-
-static int nothing_is_left(void **state)
-{
-    int live = test_arrow_live;
-    test_arrow_live = 0;
-    return live == 0 ? 0 : -1;
-}
-
-static const char *path_of(const char *name)
-{
-    static char paths[8][128];
-    static unsigned next;
-    char *path = paths[next++ % 8];
-    snprintf(path, 128, "%s/%s", folder, name);
-    return path;
-}
-
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "wb");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
-    fclose(file);
-}
-
-static char *read_file(const char *path)
-{
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    char *text = calloc(1, 1 << 20);
-    size_t n = fread(text, 1, (1 << 20) - 1, file);
-    assert_true(n < (1 << 20) - 1);
-    fclose(file);
-    return text;
-}
 
 /* --- One table, typed in memory and spelled in a file ----------------------------------------------------------- */
 
@@ -149,7 +100,7 @@ static kn_settings *people_settings(const char *csv_path)
         assert_ok(kn_settings_set_table(settings, "data", &stream, err));
     } else {
         stream.release(&stream);
-        write_file(csv_path, csv.bytes);
+        write_text(csv_path, csv.bytes);
         assert_ok(kn_settings_set(settings, "data", csv_path, err));
     }
     set_all(settings, roles);
@@ -189,7 +140,7 @@ static void typed_columns_give_the_bytes_that_their_spellings_give(void **state)
         }
         assert_int_equal(statuses[0], statuses[1]);
         if (statuses[0] == KN_OK) {
-            char *a = read_file(targets[0]), *b = read_file(targets[1]);
+            char *a = read_file(targets[0], NULL), *b = read_file(targets[1], NULL);
             assert_string_equal(a, b);
             free(a);
             free(b);
@@ -492,8 +443,8 @@ static void hierarchies_and_populations_may_be_tables(void **state)
             assert_ok(kn_settings_set(settings, "model", "k-map:k=3,population=table:town", err));
         } else {
             char option[160];
-            write_file(path_of("zips.csv"), "3000;30**;*\n3001;30**;*\n8000;80**;*\n8001;80**;*\n");
-            write_file(path_of("town.csv"), "zip\n3000\n3000\n3001\n8000\n8001\n8001\n");
+            write_text(path_of("zips.csv"), "3000;30**;*\n3001;30**;*\n8000;80**;*\n8001;80**;*\n");
+            write_text(path_of("town.csv"), "zip\n3000\n3000\n3001\n8000\n8001\n8001\n");
             snprintf(option, sizeof option, "zip=%s", path_of("zips.csv"));
             assert_ok(kn_settings_set(settings, "hierarchy", option, err));
             snprintf(option, sizeof option, "k-map:k=3,population=%s", path_of("town.csv"));
@@ -501,7 +452,7 @@ static void hierarchies_and_populations_may_be_tables(void **state)
         }
         assert_ok(kn_settings_set(settings, "output", path_of("release.csv"), err));
         assert_ok(kn_anonymize(&result, settings, err));
-        texts[in_memory] = read_file(path_of("release.csv"));
+        texts[in_memory] = read_file(path_of("release.csv"), NULL);
         kn_result_free(result);
         kn_settings_free(settings);
     }
@@ -527,7 +478,7 @@ static void nulls_of_a_population_match_missing_cells(void **state)
                                   "model=k-map:k=2,population=table:town", NULL});
     assert_ok(kn_settings_set(settings, "output", path_of("release.csv"), err));
     assert_ok(kn_anonymize(&result, settings, err));
-    char *text = read_file(path_of("release.csv"));
+    char *text = read_file(path_of("release.csv"), NULL);
     assert_string_equal(text, "zip\n3000\nNA\n");
     free(text);
     kn_result_free(result);
@@ -609,7 +560,6 @@ static void memory_may_run_out_anywhere(void **state)
 
 int main(void)
 {
-#define LEAVES_NOTHING(test) cmocka_unit_test_teardown(test, nothing_is_left)
     const struct CMUnitTest tests[] = {
         LEAVES_NOTHING(typed_columns_give_the_bytes_that_their_spellings_give),
         LEAVES_NOTHING(a_release_in_memory_has_the_rows_of_the_file),
