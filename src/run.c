@@ -8,7 +8,7 @@
  *   kn_release_write  the file, beside its target, not yet in its place; or kn_release_arrays in memory   sink/
  *   kn_recheck        the written file counted again by other code                verify/
  *   kn_facts_*        measures, JSON and summary                                  measure/, report/
- *   kn_targets_commit only now JSON, report, schema and release take their places sink/ */
+ *   kn_input_deliver  only now JSON, report, schema and release take their places sink/ */
 #include "recode/recode.h"
 #include "report/facts.h"
 #include "run/run_report.h"
@@ -212,11 +212,9 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));
-    KN_TRY(kn_sentences_finish(&result->warnings, &r.input->warnings, err));
     if (report != NULL) KN_TRY(kn_targets_text(r.input->targets, "report", report, err));
     if (schema != NULL) KN_TRY(kn_targets_text(r.input->targets, "schema", schema, err));
-    KN_TRY(kn_targets_text(r.input->targets, "json", result->json, err));
-    KN_TRY(kn_targets_commit(r.input->targets, &r.input->ticker, err));
+    KN_TRY(kn_input_deliver(r.input, result, err));
     result->batches = r.batches;
     r.batches = NULL;
     *out = result;

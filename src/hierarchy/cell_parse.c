@@ -2,6 +2,7 @@
  * one text stands for two things: then the wider one is meant. */
 #include "hierarchy/builders.h"
 
+#include "base/bytes.h"
 #include "table/dates.h"
 #include "table/number.h"
 
@@ -9,12 +10,6 @@
 #include <string.h>
 
 /* --- Values ---------------------------------------------------------------------------------------------------- */
-
-static int compare_bytes(const char *a, size_t n_a, const char *b, size_t n_b)
-{
-    int order = memcmp(a, b, n_a < n_b ? n_a : n_b);
-    return order != 0 ? order : (n_a > n_b) - (n_a < n_b);
-}
 
 static uint32_t n_present(const kn_column *column) { return column->n_values - (column->has_missing ? 1 : 0); }
 
@@ -43,7 +38,7 @@ uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t 
         uint32_t middle = low + (high - low) / 2;
         size_t n;
         const char *spelling = kn_column_bytes(column, middle, &n);
-        int order = compare_bytes(bytes, n_bytes, spelling, n);
+        int order = kn_bytes_compare(bytes, n_bytes, spelling, n);
         if (order == 0) return middle;
         if (order < 0) high = middle;
         else low = middle + 1;

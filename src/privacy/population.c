@@ -3,6 +3,7 @@
  * Cost: one sort; a class is then one question to the tree. */
 #include "privacy/population.h"
 
+#include "base/bytes.h"
 #include "table/number.h"
 
 #include <string.h>
@@ -82,13 +83,10 @@ static uint32_t find_text(const kn_column *column, const char *bytes, size_t n_b
         uint32_t middle = low + (high - low) / 2;
         size_t n;
         const char *ours = kn_column_bytes(column, middle, &n);
-        int order = memcmp(ours, bytes, n < n_bytes ? n : n_bytes);
-        if (order == 0 && n == n_bytes) return middle;
-        if (order < 0 || (order == 0 && n < n_bytes)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+        int order = kn_bytes_compare(ours, n, bytes, n_bytes);
+        if (order == 0) return middle;
+        if (order < 0) low = middle + 1;
+        else high = middle;
     }
     return KN_NONE;
 }

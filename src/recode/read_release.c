@@ -5,6 +5,7 @@
  * were removed. No row is matched with its original: every measure follows from classes, cells and histograms. */
 #include "recode/recode.h"
 
+#include "base/bytes.h"
 #include "base/formula.h"
 #include "hierarchy/build.h"
 #include "classes/histogram.h"
@@ -139,9 +140,7 @@ typedef struct spelling_key {
 static int compare_spellings(const void *a, const void *b)
 {
     const spelling_key *x = a, *y = b;
-    int order = memcmp(x->bytes, y->bytes, x->n_bytes < y->n_bytes ? x->n_bytes : y->n_bytes);
-    if (order != 0) return order;
-    return (x->n_bytes > y->n_bytes) - (x->n_bytes < y->n_bytes);
+    return kn_bytes_compare(x->bytes, x->n_bytes, y->bytes, y->n_bytes);
 }
 
 /* For each spelling of the released sensitive column the original's value. */

@@ -38,15 +38,30 @@ done:
     return status;
 }
 
-kn_status kn_input_domain(kn_domain **out, kn_input *input, const kn_column *column, kn_hierarchy_request request,
-                          kn_error *err)
+kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, bool must_be_tree, kn_error *err)
 {
     kn_status status = KN_OK;
+    const kn_table *table = input->table;
+    const kn_column_choice *choice = &input->choices[column];
+    const bool is_quasi = table->columns[column].role == KN_ROLE_QUASI;
+    kn_hierarchy_request request = {
+        .spec = choice->hierarchy,
+        .base_folder = choice->hierarchy_folder,
+        .where = choice->hierarchy_where,
+        .must_be_tree = must_be_tree || !is_quasi,
+        .weight = is_quasi ? choice->weight : 1,
+        .min_level = is_quasi ? choice->min_level : 0,
+        .max_level = is_quasi ? choice->max_level : KN_NONE,
+        .redact = input->redact,
+        .missing_is_wildcard = is_quasi && input->request->missing == KN_MISSING_WILDCARD,
+        .withheld = input->withheld != NULL && input->withheld[column],
+        .files = input->files,
+    };
     char *text = NULL;
     *out = NULL;
     KN_TRY(kn_hierarchy_table(&text, &request.n_text_bytes, input, request.spec, err));
     request.text = text;
-    KN_TRY(kn_domain_build(out, column, input->table->source, input->table->n_rows, &request, err));
+    KN_TRY(kn_domain_build(out, &table->columns[column], table->source, table->n_rows, &request, err));
 done:
     kn_free(text);
     return status;

@@ -8,9 +8,9 @@
 /* The lines of the table that `path` names, as a hierarchy file would have them; *text stays NULL when it names a file.
  * kn_free it. */
 kn_status kn_hierarchy_table(char **text, size_t *n_bytes, kn_input *input, const char *path, kn_error *err);
-/* kn_domain_build of a column of the input's table; `spec` may name a table in memory. */
-kn_status kn_input_domain(kn_domain **out, kn_input *input, const kn_column *column, kn_hierarchy_request request,
-                          kn_error *err);
+/* The domain of a column as its choice says; the hierarchy may be a table in memory. A sensitive column's is the tree
+ * that distances are measured in. */
+kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, bool must_be_tree, kn_error *err);
 /* kn_tree_read of a file or a table in memory. */
 kn_status kn_input_tree(kn_tree **out, kn_input *input, const char *path, kn_error *err);
 

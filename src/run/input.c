@@ -6,6 +6,7 @@
 #include "run/column_looks.h"
 #include "run/people.h"
 #include "run/hierarchy_table.h"
+#include "run/result.h"
 #include "table/fold_column.h"
 
 #include <math.h>
@@ -222,17 +223,23 @@ static kn_status refuse_stars(const kn_input *input, kn_error *err)
     return KN_OK;
 }
 
+kn_status kn_input_open(kn_source **out, kn_input *input, const char *path, kn_error *err)
+{
+    *out = NULL;
+    if (path == NULL)
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "data"),
+                               "which table? Give the name of a CSV file, or - for standard input");
+    input->path = path;
+    if (strcmp(path, "-") == 0) input->csv.name = "standard input";
+    return kn_source_open(out, path, &input->sources, err);
+}
+
 kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_source *source = NULL;
     double began = kn_seconds_now();
-    if (path == NULL)
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
-                   "which table? Give the name of a CSV file, or - for standard input");
-    input->path = path;
-    if (strcmp(path, "-") == 0) input->csv.name = "standard input";
-    KN_TRY(kn_source_open(&source, input->path, &input->sources, err));
+    KN_TRY(kn_input_open(&source, input, path, err));
     KN_TRY(read_table(input, source, mode, err));
     KN_TRY(kn_input_fold(input, err));
     if (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_ORIGINAL)
@@ -293,19 +300,9 @@ static kn_status sensitive_trees(kn_input *input, kn_error *err)
     kn_domain *domain = NULL;
     for (uint32_t s = 0; s < input->tuples->n_sensitive; s++) {
         kn_sensitive *sensitive = &input->tuples->sensitive[s];
-        const kn_column_choice *choice = &input->choices[sensitive->column - input->table->columns];
-        if (choice->hierarchy == NULL) continue;
-        kn_hierarchy_request request = {
-            .spec = choice->hierarchy,
-            .base_folder = choice->hierarchy_folder,
-            .where = choice->hierarchy_where,
-            .must_be_tree = true,
-            .weight = 1,
-            .max_level = KN_NONE,
-            .redact = input->redact,
-            .files = input->files,
-        };
-        KN_TRY(kn_input_domain(&domain, input, sensitive->column, request, err));
+        uint32_t column = (uint32_t)(sensitive->column - input->table->columns);
+        if (input->choices[column].hierarchy == NULL) continue;
+        KN_TRY(kn_input_domain(&domain, input, column, true, err));
         KN_TRY(check_folded_leaves(domain, input, err));
         KN_NEW(sensitive->leaf_of_value, sensitive->n_values);
         for (uint32_t i = 0; i < sensitive->column->n_spellings; i++)
@@ -325,25 +322,10 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     kn_status status = KN_OK;
     uint32_t *quasi = NULL;
     double began = kn_seconds_now();
-    bool wildcard = input->request->missing == KN_MISSING_WILDCARD;
     KN_TRY(list_quasi(&quasi, &input->n_qis, input, err));
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {
-        const kn_column_choice *choice = &input->choices[quasi[q]];
-        kn_hierarchy_request request = {
-            .spec = choice->hierarchy,
-            .base_folder = choice->hierarchy_folder,
-            .where = choice->hierarchy_where,
-            .must_be_tree = must_be_tree,
-            .weight = choice->weight,
-            .min_level = choice->min_level,
-            .max_level = choice->max_level,
-            .redact = input->redact,
-            .missing_is_wildcard = wildcard,
-            .withheld = input->withheld != NULL && input->withheld[quasi[q]],
-            .files = input->files,
-        };
-        KN_TRY(kn_input_domain(&input->domains[q], input, &input->table->columns[quasi[q]], request, err));
+        KN_TRY(kn_input_domain(&input->domains[q], input, quasi[q], must_be_tree, err));
         KN_TRY(kn_tick(&input->ticker, "encoding", (double)q / input->n_qis, err));
     }
     KN_TRY(kn_tuples_new(&input->tuples, input->table, input->domains, input->n_qis, input->pool, &input->ticker, err));
@@ -437,29 +419,34 @@ static const kn_algorithm *choose_algorithm(const char **why, const kn_request *
     return cluster != NULL ? cluster : kn_algorithm_find("mondrian");
 }
 
+kn_status kn_input_named_algorithm(const kn_algorithm **out, const char **params, const char *spec, const char *option,
+                                   kn_error *err)
+{
+    char name[64];
+    size_t n = strcspn(spec, ":");
+    snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), spec);
+    *params = spec[n] == ':' ? spec + n + 1 : NULL;
+    *out = kn_algorithm_find(name);
+    if (*out != NULL) return KN_OK;
+    return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = option),
+                           "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
+}
+
 kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why, const kn_request *request,
                              const kn_table *table, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *spec = request->algorithm;
     *why = NULL;
     *out = NULL;
     *params = NULL;
-    if (strcmp(spec, "auto") == 0) {
+    if (strcmp(request->algorithm, "auto") == 0) {
         *out = choose_algorithm(why, request, table);
         goto done;
     }
-    char name[64];
-    size_t n = strcspn(spec, ":");
-    snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), spec);
-    *out = kn_algorithm_find(name);
-    if (*out == NULL)
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "algorithm"),
-                   "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
-    if (spec[n] == ':') *params = spec + n + 1;
+    KN_TRY(kn_input_named_algorithm(out, params, request->algorithm, "algorithm", err));
     if (request->recoding == KN_ASKED_GLOBAL && (*out)->recoding == KN_RECODING_LOCAL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "recoding"), "%s recodes locally, and --recoding global was asked for",
-                   name);
+                   (*out)->name);
 done:
     return status;
 }
@@ -471,6 +458,16 @@ kn_status kn_input_encode_again(kn_input *input, kn_error *err)
     const char *params, *why;
     KN_TRY(kn_input_algorithm(&algorithm, &params, &why, input->request, input->table, err));
     KN_TRY(kn_input_encode(input, kn_algorithm_needs_trees(algorithm), err));
+done:
+    return status;
+}
+
+kn_status kn_input_deliver(kn_input *input, kn_result *result, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_TRY(kn_sentences_finish(&result->warnings, &input->warnings, err));
+    if (result->json != NULL) KN_TRY(kn_targets_text(input->targets, "json", result->json, err));
+    KN_TRY(kn_targets_commit(input->targets, &input->ticker, err));
 done:
     return status;
 }

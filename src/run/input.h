@@ -45,7 +45,9 @@ kn_status kn_input_new(kn_input **out, const kn_request *request, kn_output_use 
 /* Another one that reads the same files; it writes nothing. `first` outlives it. */
 kn_status kn_input_new_beside(kn_input **out, const kn_input *first, kn_error *err);
 void kn_input_free(kn_input *input);
-/* `path`: what the request names as data, original or release; NULL is an error. */
+/* Opens what the request names as data, original or release; NULL is an error. */
+kn_status kn_input_open(kn_source **out, kn_input *input, const char *path, kn_error *err);
+/* Opens it, decides roles and types, and reads it. */
 kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode, kn_error *err);
 /* `must_be_tree`: full-domain algorithms; columns without a hierarchy get the automatic tree. */
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
@@ -64,5 +66,12 @@ void kn_input_suppression(kn_input *input);
  * be NULL while it is not read yet: then only the request is checked. */
 kn_status kn_input_algorithm(const kn_algorithm **out, const char **params, const char **why, const kn_request *request,
                              const kn_table *table, kn_error *err);
+
+/* "mondrian:strict=yes" of --`option`. */
+kn_status kn_input_named_algorithm(const kn_algorithm **out, const char **params, const char *spec, const char *option,
+                                   kn_error *err);
+
+/* The end of a job: warnings go to the result, its JSON to where it was asked for, and every target takes its place. */
+kn_status kn_input_deliver(kn_input *input, kn_result *result, kn_error *err);
 
 #endif

@@ -45,11 +45,11 @@ static bool is_finding(checking *about, kn_status *status, kn_error *inner, kn_e
 }
 
 /* Columns of the table that the policy does not name. Names that the table lacks are reported by the reading itself. */
-static kn_status columns_check(checking *about, const char *path, kn_error *err)
+static kn_status columns_check(checking *about, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_source *source = NULL;
-    KN_TRY(kn_source_open(&source, path, &about->input->sources, err));
+    KN_TRY(kn_input_open(&source, about->input, about->request->data, err));
     bool is_error = about->request->unlisted == KN_UNLISTED_ERROR;
     for (uint32_t c = 0; c < kn_source_n_columns(source); c++) {
         const char *name = kn_source_column_name(source, c);
@@ -74,19 +74,8 @@ static kn_status hierarchies_check(checking *about, bool must_be_tree, kn_error 
         const kn_column_choice *choice = &input->choices[c];
         if (column->role != KN_ROLE_QUASI && !(column->role == KN_ROLE_SENSITIVE && choice->hierarchy != NULL))
             continue;
-        kn_hierarchy_request request = {.spec = choice->hierarchy,
-                                        .base_folder = choice->hierarchy_folder,
-                                        .must_be_tree = must_be_tree,
-                                        .weight = choice->weight,
-                                        .min_level = choice->min_level,
-                                        .max_level = choice->max_level,
-                                        .redact = input->redact,
-                                        .files = input->files,
-                                        .withheld = input->withheld != NULL && input->withheld[c],
-                                        .missing_is_wildcard = about->request->missing == KN_MISSING_WILDCARD,
-                                        .where = choice->hierarchy_where};
         kn_error inner = {0};
-        status = kn_input_domain(&domain, input, column, request, &inner);
+        status = kn_input_domain(&domain, input, c, must_be_tree, &inner);
         bool failed = is_finding(about, &status, &inner, err);
         if (status != KN_OK) goto done;
         if (!failed && domain->tree != NULL && column->role == KN_ROLE_QUASI) {
@@ -185,9 +174,7 @@ static kn_status result_make(kn_result **out, checking *about, const kn_buffer *
     kn_json_end(&json);
     KN_TRY(kn_json_finish(&result->json, &json, err));
     KN_TRY(kn_buffer_finish(&result->text, &text, err));
-    KN_TRY(kn_sentences_finish(&result->warnings, &about->input->warnings, err));
-    KN_TRY(kn_targets_text(about->input->targets, "json", result->json, err));
-    KN_TRY(kn_targets_commit(about->input->targets, &about->input->ticker, err));
+    KN_TRY(kn_input_deliver(about->input, result, err));
     *out = result;
     result = NULL;
 done:
@@ -201,15 +188,12 @@ static kn_status checks_make(checking *about, kn_error *err)
     kn_status status = KN_OK;
     kn_input *input = about->input;
     kn_error inner = {0};
-    const char *params, *why, *path = about->request->data;
-    if (path == NULL)
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
-                   "which table? Give the name of a CSV file, or - for standard input");
-    KN_TRY(columns_check(about, path, err));
+    const char *params, *why;
+    KN_TRY(columns_check(about, err));
     if (about->n_findings > 0) return KN_OK; /* the roles must be right before anything else means something */
     status = kn_input_algorithm(&about->algorithm, &params, &why, about->request, NULL, &inner);
     if (is_finding(about, &status, &inner, err)) return status;
-    status = kn_input_read(input, path, KN_COLUMNS_OF_DATA, &inner);
+    status = kn_input_read(input, about->request->data, KN_COLUMNS_OF_DATA, &inner);
     if (is_finding(about, &status, &inner, err)) return status;
     status = kn_copies_check(input, &inner);
     is_finding(about, &status, &inner, err);

@@ -115,12 +115,10 @@ static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, 
     kn_objective *objective = NULL;
     encoding *one = NULL;
     const kn_request *request = all->request;
-    char name[64];
-    size_t n = strcspn(spec, ":");
-    snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), spec);
-    const kn_algorithm *algorithm = kn_algorithm_find(name); /* request_read saw to it */
-    KN_TRY(
-        kn_args_parse(&args, name, algorithm->params, algorithm->n_params, spec[n] == ':' ? spec + n + 1 : NULL, err));
+    const kn_algorithm *algorithm;
+    const char *params;
+    KN_TRY(kn_input_named_algorithm(&algorithm, &params, spec, "algorithms", err));
+    KN_TRY(kn_args_parse(&args, algorithm->name, algorithm->params, algorithm->n_params, params, err));
     KN_TRY(encode(&one, all, kn_algorithm_needs_trees(algorithm), err));
     KN_TRY(models_make(&models, all, k, one->tuples, err));
     KN_TRY(kn_objective_new(&objective, request->measure, one->tuples, err));
@@ -173,7 +171,6 @@ static kn_status request_read(comparing *all, kn_error *err)
     kn_status status = KN_OK;
     const kn_request *request = all->request;
     const char *params, *why;
-    char name[64];
     const kn_algorithm *chosen;
     if (request->k == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "k"), "how many people must look alike? Give a list: -k 2,5,10");
@@ -188,13 +185,8 @@ static kn_status request_read(comparing *all, kn_error *err)
         KN_TRY(kn_words_parse(&all->in_force, list, err));
         all->algorithms = &all->in_force;
     }
-    for (size_t i = 0; i < all->algorithms->n; i++) { /* a name that does not exist is a slip, not a result */
-        size_t n = strcspn(all->algorithms->items[i], ":");
-        snprintf(name, sizeof name, "%.*s", (int)(n < 63 ? n : 63), all->algorithms->items[i]);
-        if (kn_algorithm_find(name) == NULL)
-            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "algorithms"),
-                       "there is no algorithm '%s'; 'kanon list algorithms' shows them", name);
-    }
+    for (size_t i = 0; i < all->algorithms->n; i++) /* a name that does not exist is a slip, not a result */
+        KN_TRY(kn_input_named_algorithm(&chosen, &params, all->algorithms->items[i], "algorithms", err));
 done:
     return status;
 }
@@ -214,9 +206,7 @@ static kn_status results_make(kn_result **out, comparing *all, kn_error *err)
         KN_TRY(kn_compare_html(&html, &all->compare, all->request->language, err));
         KN_TRY(kn_targets_text(targets, "report", html, err));
     }
-    KN_TRY(kn_targets_text(targets, "json", result->json, err));
-    KN_TRY(kn_sentences_finish(&result->warnings, &all->input->warnings, err));
-    KN_TRY(kn_targets_commit(targets, &all->input->ticker, err));
+    KN_TRY(kn_input_deliver(all->input, result, err));
     *out = result;
     result = NULL;
 done:

@@ -114,9 +114,8 @@ kn_status kn_job_hierarchy(kn_result **out, const kn_request *request, kn_error 
     else if (strcmp(what, "show") == 0) KN_TRY(show(&result->text, &r, err));
     else if (strcmp(what, "rectify") == 0) KN_TRY(rectify(&result->text, &r, err));
     else KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "what"), "hierarchy make, check, show or rectify, not '%.40s'", what);
-    KN_TRY(kn_sentences_finish(&result->warnings, &r.input->warnings, err));
     KN_TRY(kn_targets_text(r.input->targets, "output", result->text, err));
-    KN_TRY(kn_targets_commit(r.input->targets, &r.input->ticker, err));
+    KN_TRY(kn_input_deliver(r.input, result, err));
     if (request->output != NULL) {
         kn_free(result->text);
         result->text = NULL;

@@ -75,9 +75,7 @@ kn_status kn_job_measure(kn_result **out, const kn_request *request, kn_error *e
     KN_TRY(kn_facts_losses(&facts, input->pool, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(losses_text(result, &facts, err));
-    KN_TRY(kn_sentences_finish(&result->warnings, &input->warnings, err));
-    KN_TRY(kn_targets_text(input->targets, "json", result->json, err));
-    KN_TRY(kn_targets_commit(input->targets, &input->ticker, err));
+    KN_TRY(kn_input_deliver(input, result, err));
     *out = result;
     result = NULL;
 done:

@@ -353,11 +353,7 @@ static kn_status table_read(kn_input *input, kn_error *err)
     kn_status status = KN_OK;
     kn_source *source = NULL;
     kn_column_plan *plans = NULL;
-    const char *path = input->request->data;
-    if (path == NULL)
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
-                   "which table? Give the name of a CSV file, or - for standard input");
-    KN_TRY(kn_source_open(&source, path, &input->sources, err));
+    KN_TRY(kn_input_open(&source, input, input->request->data, err));
     uint32_t n = kn_source_n_columns(source);
     KN_NEW(plans, n + 1);
     for (uint32_t c = 0; c < n; c++) plans[c] = (kn_column_plan){KN_ROLE_QUASI, KN_TYPE_AUTO, false};
@@ -410,10 +406,8 @@ kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *e
     KN_TRY(text_make(&result->text, &about, err));
     KN_TRY(json_make(&result->json, &about, err));
     KN_TRY(policy_make(&policy, &about, err));
-    KN_TRY(kn_sentences_finish(&result->warnings, &about.input->warnings, err));
     KN_TRY(kn_targets_text(about.input->targets, "output", policy, err));
-    KN_TRY(kn_targets_text(about.input->targets, "json", result->json, err));
-    KN_TRY(kn_targets_commit(about.input->targets, &about.input->ticker, err));
+    KN_TRY(kn_input_deliver(about.input, result, err));
     *out = result;
     result = NULL;
 done:

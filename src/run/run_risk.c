@@ -37,12 +37,9 @@ static kn_status table_read(risk_run *run, kn_error *err)
     kn_status status = KN_OK;
     kn_input *input = run->input;
     kn_source *source = NULL;
-    const char **names = NULL, *path = run->request->data;
+    const char **names = NULL;
     kn_column_plan *plans = NULL;
-    if (path == NULL)
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "data"),
-                   "which table? Give the name of a CSV file, or - for standard input");
-    KN_TRY(kn_source_open(&source, path, &input->sources, err));
+    KN_TRY(kn_input_open(&source, input, run->request->data, err));
     uint32_t n = kn_source_n_columns(source);
     KN_NEW(names, n);
     KN_NEW(plans, n);
@@ -188,9 +185,7 @@ static kn_status results_make(kn_result **out, risk_run *run, kn_error *err)
         KN_TRY(kn_report_risk_html(&html, &run->report, err));
         KN_TRY(kn_targets_text(targets, "report", html, err));
     }
-    KN_TRY(kn_targets_text(targets, "json", result->json, err));
-    KN_TRY(kn_sentences_finish(&result->warnings, &run->input->warnings, err));
-    KN_TRY(kn_targets_commit(targets, &run->input->ticker, err));
+    KN_TRY(kn_input_deliver(run->input, result, err));
     *out = result;
     result = NULL;
 done:

@@ -66,9 +66,7 @@ kn_status kn_job_verify(kn_result **out, const kn_request *request, kn_error *er
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_verdict_text(&result->text, verdict, err));
     KN_TRY(kn_verdict_json(&result->json, verdict, err));
-    KN_TRY(kn_sentences_finish(&result->warnings, &input->warnings, err));
-    KN_TRY(kn_targets_text(input->targets, "json", result->json, err));
-    KN_TRY(kn_targets_commit(input->targets, &input->ticker, err));
+    KN_TRY(kn_input_deliver(input, result, err));
     *out = result;
     result = NULL;
     KN_TRY(kn_verdict_status(verdict, err));

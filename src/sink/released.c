@@ -7,6 +7,7 @@
 #include "sink/sink.h"
 
 #include "base/bits.h"
+#include "base/bytes.h"
 #include "base/formula.h"
 #include "base/radix_sort.h"
 #include "recode/cells.h"
@@ -57,9 +58,7 @@ typedef struct item_text {
 static int compare_texts(const void *a, const void *b)
 {
     const item_text *x = a, *y = b;
-    int order = memcmp(x->bytes, y->bytes, x->n_bytes < y->n_bytes ? x->n_bytes : y->n_bytes);
-    if (order != 0) return order;
-    return (x->n_bytes > y->n_bytes) - (x->n_bytes < y->n_bytes);
+    return kn_bytes_compare(x->bytes, x->n_bytes, y->bytes, y->n_bytes);
 }
 
 /* `texts`: the items' ready cells one after the other, ends[item] where each ends. */

@@ -2,6 +2,7 @@
  * value are neighbours again, as everywhere (table.h). Cost: a sort of the spellings and one pass over the rows. */
 #include "table/fold_column.h"
 
+#include "base/bytes.h"
 #include "base/fold.h"
 
 #include <stdlib.h>
@@ -13,20 +14,17 @@ typedef struct folded {
     uint32_t spelling;
 } folded;
 
-static int compare(const char *a, size_t n_a, const char *b, size_t n_b)
-{
-    int order = memcmp(a, b, n_a < n_b ? n_a : n_b);
-    return order != 0 ? order : (n_a > n_b) - (n_a < n_b);
-}
-
 static int compare_folds(const void *a, const void *b)
 {
     const folded *x = a, *y = b;
-    int order = compare(x->fold, x->n_fold, y->fold, y->n_fold);
-    return order != 0 ? order : compare(x->bytes, x->n_bytes, y->bytes, y->n_bytes);
+    int order = kn_bytes_compare(x->fold, x->n_fold, y->fold, y->n_fold);
+    return order != 0 ? order : kn_bytes_compare(x->bytes, x->n_bytes, y->bytes, y->n_bytes);
 }
 
-static bool same_fold(const folded *a, const folded *b) { return compare(a->fold, a->n_fold, b->fold, b->n_fold) == 0; }
+static bool same_fold(const folded *a, const folded *b)
+{
+    return kn_bytes_compare(a->fold, a->n_fold, b->fold, b->n_fold) == 0;
+}
 
 /* Spellings that are not missing; those that are stand behind them. */
 static uint32_t n_present(const kn_column *column)

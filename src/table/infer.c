@@ -10,6 +10,7 @@
  * memory in order. */
 #include "table/infer.h"
 
+#include "base/bytes.h"
 #include "table/dates.h"
 #include "table/number.h"
 
@@ -112,8 +113,7 @@ static int compare_bytes(const kn_inference *o, const item *a, const item *b)
 {
     size_t n_a, n_b;
     const char *bytes_a = bytes_of(o, a, &n_a), *bytes_b = bytes_of(o, b, &n_b);
-    int difference = memcmp(bytes_a, bytes_b, n_a < n_b ? n_a : n_b);
-    return difference != 0 ? difference : n_a < n_b ? -1 : n_a > n_b;
+    return kn_bytes_compare(bytes_a, n_a, bytes_b, n_b);
 }
 
 /* Exact: 0 when both spellings mean the same value. Text has one spelling per value. */

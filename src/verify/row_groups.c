@@ -56,25 +56,6 @@ static size_t find_slot(const kn_row_groups *groups, const chunk_keys *chunk, si
     return slot;
 }
 
-static kn_status grow_slots(kn_row_groups *groups, kn_error *err)
-{
-    kn_status status = KN_OK;
-    size_t n_slots = groups->n_slots == 0 ? 1024 : groups->n_slots * 2;
-    uint32_t *slots;
-    KN_NEW_RAW(slots, n_slots);
-    memset(slots, 0xff, n_slots * sizeof *slots);
-    for (uint32_t group = 0; group < groups->n_groups; group++) {
-        size_t slot = groups->hash[group] & (n_slots - 1);
-        while (slots[slot] != KN_NONE) slot = (slot + 1) & (n_slots - 1);
-        slots[slot] = group;
-    }
-    kn_free(groups->slots);
-    groups->slots = slots;
-    groups->n_slots = n_slots;
-done:
-    return status;
-}
-
 static kn_status add_group(kn_row_groups *groups, uint32_t row, uint32_t hash, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -113,7 +94,8 @@ static kn_status group_chunk(kn_row_groups *groups, const chunk_keys *chunk, uin
         if (i > 0 && same_as_above(chunk, i)) {
             group = groups->row_group[row - 1];
         } else {
-            if ((groups->n_groups + (size_t)1) * 4 > groups->n_slots * 3) KN_TRY(grow_slots(groups, err));
+            if ((groups->n_groups + (size_t)1) * 4 > groups->n_slots * 3)
+                KN_TRY(kn_slots_grow(&groups->slots, &groups->n_slots, 1024, groups->hash, groups->n_groups, err));
             size_t slot = find_slot(groups, chunk, i);
             group = groups->slots[slot];
             if (group == KN_NONE) {

@@ -98,21 +98,22 @@ uint32_t kn_text_find(const kn_sheet_column *column, const char *bytes, size_t n
     return column->n_slots != 0 ? column->slots[find_slot(column, &k)] : KN_NONE;
 }
 
-static kn_status grow_slots(kn_sheet_column *column, kn_error *err)
+kn_status kn_slots_grow(uint32_t **slots, size_t *n_slots, size_t n_first, const uint32_t *hash, uint32_t n_hashed,
+                        kn_error *err)
 {
     kn_status status = KN_OK;
-    size_t n_slots = column->n_slots == 0 ? 64 : column->n_slots * 2;
-    uint32_t *slots;
-    KN_NEW_RAW(slots, n_slots);
-    memset(slots, 0xff, n_slots * sizeof *slots);
-    for (uint32_t code = 0; code < column->n_texts; code++) {
-        size_t slot = column->hash[code] & (n_slots - 1);
-        while (slots[slot] != KN_NONE) slot = (slot + 1) & (n_slots - 1);
-        slots[slot] = code;
+    size_t n = *n_slots == 0 ? n_first : *n_slots * 2;
+    uint32_t *grown;
+    KN_NEW_RAW(grown, n);
+    memset(grown, 0xff, n * sizeof *grown);
+    for (uint32_t i = 0; i < n_hashed; i++) {
+        size_t slot = hash[i] & (n - 1);
+        while (grown[slot] != KN_NONE) slot = (slot + 1) & (n - 1);
+        grown[slot] = i;
     }
-    kn_free(column->slots);
-    column->slots = slots;
-    column->n_slots = n_slots;
+    kn_free(*slots);
+    *slots = grown;
+    *n_slots = n;
 done:
     return status;
 }
@@ -140,7 +141,8 @@ static kn_status grow_texts(kn_sheet_column *column, size_t n_bytes, kn_error *e
         column->texts_capacity = capacity;
         if (column->n_texts == 0) column->offset[0] = 0;
     }
-    if ((column->n_texts + (size_t)1) * 4 > column->n_slots * 3) KN_TRY(grow_slots(column, err));
+    if ((column->n_texts + (size_t)1) * 4 > column->n_slots * 3)
+        KN_TRY(kn_slots_grow(&column->slots, &column->n_slots, 64, column->hash, column->n_texts, err));
 done:
     return status;
 }

@@ -82,6 +82,9 @@ uint64_t kn_sheet_line(const kn_sheet *cells, uint32_t row);     /* line of the 
 uint32_t kn_text_find(const kn_sheet_column *column, const char *bytes, size_t n_bytes); /* code, or KN_NONE */
 /* Adds a text that no row has, or finds it. */
 kn_status kn_text_add(uint32_t *code, kn_sheet_column *column, const char *bytes, size_t n_bytes, kn_error *err);
+/* Twice as many slots of a hash table (n_first of none), with 0 .. n_hashed-1 put where their hashes say. */
+kn_status kn_slots_grow(uint32_t **slots, size_t *n_slots, size_t n_first, const uint32_t *hash, uint32_t n_hashed,
+                        kn_error *err);
 /* Codes of rows chunk * KN_CHUNK_ROWS and following; returns how many. */
 size_t kn_chunk_unpack(uint32_t *codes, const kn_sheet *cells, uint32_t column, size_t chunk);
 
