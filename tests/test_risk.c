@@ -558,36 +558,103 @@ static void disclosure_is_as_counted_by_hand(void **state)
 
 /* --- Attack ------------------------------------------------------------------------------------------------------- */
 
-static bool covers(const char *cell, const char *value)
+static bool covers_in(const kn_cell_reading *reading, const char *text, const char *value)
 {
-    return kn_attack_covers(cell, strlen(cell), value, strlen(value), NULL);
+    kn_released_cell cell;
+    kn_known_value known;
+    kn_released_cell_read(&cell, reading, text, strlen(text));
+    kn_known_value_read(&known, reading, value, strlen(value));
+    if (cell.kind == KN_CELL_UNREADABLE) fail_msg("%s is not understood", text);
+    return kn_released_cell_covers(&cell, reading, &known);
+}
+
+static bool number(const char *cell, const char *value)
+{
+    return covers_in(&(kn_cell_reading){.type = KN_TYPE_DECIMAL}, cell, value);
+}
+
+static bool date(const char *cell, const char *value)
+{
+    return covers_in(&(kn_cell_reading){.type = KN_TYPE_DATE, .form = KN_DATE_DAY}, cell, value);
+}
+
+static bool text(const char *cell, const char *value)
+{
+    return covers_in(&(kn_cell_reading){.type = KN_TYPE_TEXT}, cell, value);
+}
+
+static bool ordered(const char *cell, const char *value)
+{
+    return covers_in(&(kn_cell_reading){.type = KN_TYPE_INT, .order = "1<6< 2 <7<a\\<b"}, cell, value);
+}
+
+static kn_cell_kind kind_of(const char *cell, kn_type type)
+{
+    kn_released_cell read;
+    kn_released_cell_read(&read, &(kn_cell_reading){.type = type}, cell, strlen(cell));
+    return read.kind;
 }
 
 static void a_released_cell_covers_what_it_says(void **state)
 {
-    assert_true(covers("34", "34"));
-    assert_true(covers("34", "34.0"));
-    assert_false(covers("34", "35"));
-    assert_false(covers("1000000000000000001", "1000000000000000002")); /* one double */
-    assert_false(covers("1000000000000000001..1000000000000000003", "1000000000000000004"));
-    assert_true(covers("1000000000000000001..1000000000000000003", "+1000000000000000002"));
-    assert_false(covers("01234", "1234")); /* codes, not numbers */
-    assert_true(covers("*", "anything"));
-    assert_true(covers("30..39", "30") && covers("30..39", "39") && covers("30..39", "34.5"));
-    assert_false(covers("30..39", "40") || covers("30..39", "4") || covers("30..39", "abc"));
-    assert_true(covers("-5..-1", "-3"));
-    assert_false(covers("-5..-1", "3"));
-    assert_true(covers("{a|b}", "a") && covers("{a|b}", "b"));
-    assert_false(covers("{a|b}", "c") || covers("{a|b}", "a|b"));
-    assert_true(covers("{a\\|b|c}", "a|b") && covers("{a\\|b|c}", "c"));
-    assert_false(covers("{a\\|b|c}", "a"));
-    assert_true(covers("48***", "48155"));
-    assert_false(covers("48***", "47155") || covers("48***", "4815"));
-    assert_true(covers("2024-05", "2024-05-17") && covers("2024", "2024-05-17") && covers("2024-Q2", "2024-05-17"));
-    assert_false(covers("2024-06", "2024-05-17") || covers("2024-Q3", "2024-05-17"));
-    assert_true(covers("2024-01-01..2024-06-30", "2024-05-17"));
-    assert_false(covers("2024-01-01..2024-05-16", "2024-05-17"));
-    assert_true(covers("", "x") && covers("x", ""));
+    assert_true(number("34", "34") && number("34", "34.0") && number("+34", "34"));
+    assert_false(number("34", "35"));
+    assert_false(number("1000000000000000001", "1000000000000000002")); /* one double */
+    assert_false(number("1000000000000000001..1000000000000000003", "1000000000000000004"));
+    assert_true(number("1000000000000000001..1000000000000000003", "+1000000000000000002"));
+    assert_false(text("01234", "1234")); /* codes, not numbers */
+    assert_true(text("*", "anything") && number("*", "4"));
+    assert_true(number("30..39", "30") && number("30..39", "39") && number("30..39", "34.5"));
+    assert_false(number("30..39", "40") || number("30..39", "4") || number("30..39", "abc"));
+    assert_true(number("-5..-1", "-3") && number("-5..-1", "-5") && number("5\\...7", "6"));
+    assert_false(number("-5..-1", "3"));
+    assert_true(number("0..<5", "0") && number("0..<5", "4.999"));
+    assert_false(number("0..<5", "5") || number("0..<5", "-0.1"));
+    assert_true(number("[0,5)", "0") && number("[0,5)", "4.999"));
+    assert_false(number("[0,5)", "5"));
+    assert_true(number("90..", "90") && number("90..", "1e9") && number("..17", "17") && number("..17", "-4"));
+    assert_false(number("90..", "89.9") || number("..17", "17.1") || number("..<17", "17"));
+    assert_true(text("{a|b}", "a") && text("{a|b}", "b") && number("{1|2.0}", "2"));
+    assert_false(text("{a|b}", "c") || text("{a|b}", "a|b") || text("{1|2.0}", "2"));
+    assert_true(text("{a\\|b|c}", "a|b") && text("{a\\|b|c}", "c"));
+    assert_false(text("{a\\|b|c}", "a"));
+    assert_true(text("48***", "48155") && text("48***", "4815") && text("**55", "9955") &&
+                text("\xc3\xa9*", "\xc3\xa9\xc3\xa9"));
+    assert_false(text("48***", "47155") || text("48***", "481555") || text("**55", "9956") || text("*55", "9955"));
+    assert_true(text("", "x") && text("x", ""));
+    assert_true(ordered("6..7", "2") && ordered("6..7", "6") && ordered("6..7", "7") && ordered("7..a<b", "a<b"));
+    assert_false(ordered("6..7", "1") || ordered("1..2", "7"));
+}
+
+static void dates_are_read_in_every_form(void **state)
+{
+    assert_true(date("2024-05", "2024-05-17") && date("2024", "17.05.2024") && date("2024-Q2", "17/05/2024"));
+    assert_true(date("2024-H1", "2024-06-30") && date("2024-W20", "2024-05-13") && date("2024-W20", "2024-05-19"));
+    assert_false(date("2024-06", "2024-05-17") || date("2024-Q3", "2024-05-17") || date("2024-H1", "2024-07-01"));
+    assert_false(date("2024-W20", "2024-05-12") || date("2024-W20", "2024-05-20"));
+    assert_true(date("1910..1919", "1913-05-01") && date("1910..1919", "31.12.1919") &&
+                date("1910..1919", "1910-01-01"));
+    assert_false(date("1910..1919", "1920-01-01") || date("1910..1919", "1909-12-31"));
+    assert_true(date("2024-01-01..2024-06-30", "2024-06-30") && date("01.01.2024..30.06.2024", "2024-05-17"));
+    assert_true(date("01/02/2024..30/06/2024", "2024-02-01") && date("2024-05..2024-Q3", "2024-09-30"));
+    assert_false(date("01/02/2024..30/06/2024", "2024-01-02") || date("2024-01-01..2024-05-16", "2024-05-17"));
+    assert_true(date("2024-01-31", "31.01.2024") && date("{2024-01-31|2024-02-01}", "01.02.2024"));
+    assert_true(date("2024-01-01T10:00..<2024-01-01T12:00", "2024-01-01T11:59"));
+    assert_false(date("2024-01-01T10:00..<2024-01-01T12:00", "2024-01-01T12:00"));
+    assert_true(date("1990-01..", "2024-01-31") && date("..1989", "1989-12-31"));
+    assert_false(date("1990-01..", "1989-12-31") || date("..1989", "1990-01-01"));
+}
+
+static void what_cannot_be_read_is_not_read_as_nothing(void **state)
+{
+    assert_int_equal(kind_of("young", KN_TYPE_INT), KN_CELL_UNREADABLE);
+    assert_int_equal(kind_of("a..b", KN_TYPE_TEXT), KN_CELL_UNREADABLE);
+    assert_int_equal(kind_of("30..old", KN_TYPE_INT), KN_CELL_UNREADABLE);
+    assert_int_equal(kind_of("2024-Q5", KN_TYPE_DATE), KN_CELL_UNREADABLE);
+    assert_int_equal(kind_of("2024-05", KN_TYPE_INT), KN_CELL_UNREADABLE);
+    assert_int_equal(kind_of("been_married", KN_TYPE_TEXT), KN_CELL_WORD);
+    assert_int_equal(kind_of("{a|b", KN_TYPE_TEXT), KN_CELL_WORD);
+    assert_int_equal(kind_of("..", KN_TYPE_INT), KN_CELL_UNREADABLE);
 }
 
 /* A table of text with one column per string of letters. */
@@ -635,7 +702,7 @@ static void the_attack_finds_what_a_naive_join_finds(void **state)
         static letters release, known;
         letters_make(&release, rows[0], n[0], 3);
         letters_make(&known, rows[1], n[1], 2);
-        const kn_attack_column columns[] = {{0, 0, NULL}, {1, 1, NULL}};
+        const kn_attack_column columns[] = {{.reading.words_are_values = true}, {1, 1, {.words_are_values = true}}};
         const uint32_t sensitive[] = {2};
         uint64_t k = 1 + kn_rng_below(&rng, 6), few = 0, none = 0, disclosed = 0, unique = 0;
         for (uint32_t p = 0; p < n[1]; p++) {
@@ -654,7 +721,8 @@ static void the_attack_finds_what_a_naive_join_finds(void **state)
             disclosed += fits > 0 && same;
         }
         kn_attack_result *result = NULL;
-        assert_ok(kn_attack_run(&result, &release.table, &known.table, columns, 2, sensitive, 1, k, NULL, NULL, err));
+        assert_ok(kn_attack_run(&result, &release.table, &known.table, columns, 2, sensitive, 1,
+                                &(kn_attack_options){.k = k}, NULL, NULL, err));
         assert_int_equal(result->n_persons, n[1]);
         assert_int_equal(result->n_not_found, none);
         assert_int_equal(result->n_unique, unique);
@@ -693,41 +761,52 @@ static void spelled_make(spelled *out, kn_rng *rng, const char *const *texts, ui
 }
 
 static bool spelled_covers(const spelled *release, uint32_t r, const spelled *known, uint32_t p, int c,
-                           const kn_tree *tree)
+                           const kn_cell_reading *reading)
 {
     size_t n_cell, n_value;
-    const char *cell = kn_column_bytes(&release->columns[c], release->codes[c][r], &n_cell);
+    kn_released_cell cell;
+    kn_known_value person;
+    const char *bytes = kn_column_bytes(&release->columns[c], release->codes[c][r], &n_cell);
     const char *value = kn_column_bytes(&known->columns[c], known->codes[c][p], &n_value);
-    return kn_attack_covers(cell, n_cell, value, n_value, tree);
+    kn_released_cell_read(&cell, reading, bytes, n_cell);
+    kn_known_value_read(&person, reading, value, n_value);
+    return kn_released_cell_covers(&cell, reading, &person);
 }
 
 static void sets_intervals_masks_and_trees_are_linked_as_they_are_read(void **state)
 {
-    static const char *const cells[] = {"a",   "b",   "*",   "{a|b}", "{b|c\\|d}", "1..3",   "2", "{1|2.0|412}",
-                                        "4**", "any", "{a}", "0412",  "2024-05",   "-3..-1", "",  "{|a}"};
-    static const char *const values[] = {"a",   "b",    "c|d", "1",   "2",          "2.0", "2.50", "3",
-                                         "412", "0412", "400", "any", "2024-05-01", "-2",  "",     "{a}"};
+    static const char *const words[] = {"a", "b", "*", "{a|b}", "{b|c\\|d}", "4**", "any", "{a}", "0412", "", "{|a}"};
+    static const char *const texts[] = {"a", "b", "c|d", "1", "2.0", "412", "0412", "400", "any", "", "{a}"};
+    static const char *const ranges[] = {"2", "1..3", "{1|2.0|412}", "4**", "-3..-1", "*", "", "2..", "1..<2.5"};
+    static const char *const numbers[] = {"1", "2", "2.0", "2.50", "3", "412", "400", "-2", ""};
     kn_tree *tree = NULL;
-    const char file[] = "a;ab;any\nb;ab;any\n412;four;any\n";
+    const char file[] = "a;ab;any\nb;ab;any\n412;four;any\n0412;four;any\nc|d;ab;any\n";
     assert_ok(kn_tree_parse(&tree, file, sizeof file - 1, "tree", false, err));
     kn_rng rng = kn_rng_new(31, 0);
     static spelled release, known;
     for (int round = 0; round < 300; round++) {
-        spelled_make(&release, &rng, cells, sizeof cells / sizeof *cells, 1 + kn_rng_below(&rng, 30));
-        spelled_make(&known, &rng, values, sizeof values / sizeof *values, 1 + kn_rng_below(&rng, 30));
-        const kn_tree *trees[] = {round % 2 == 0 ? tree : NULL, NULL};
-        const kn_attack_column columns[] = {{0, 0, trees[0]}, {1, 1, trees[1]}};
+        bool text = round % 3 != 0;
+        spelled_make(&release, &rng, text ? words : ranges,
+                     text ? sizeof words / sizeof *words : sizeof ranges / sizeof *ranges, 1 + kn_rng_below(&rng, 30));
+        spelled_make(&known, &rng, text ? texts : numbers,
+                     text ? sizeof texts / sizeof *texts : sizeof numbers / sizeof *numbers,
+                     1 + kn_rng_below(&rng, 30));
+        const kn_type type = text ? KN_TYPE_TEXT : KN_TYPE_DECIMAL;
+        const kn_tree *above = text && round % 2 == 0 ? tree : NULL;
+        const kn_attack_column columns[] = {{0, 0, {.type = type, .tree = above, .words_are_values = true}},
+                                            {1, 1, {.type = type, .words_are_values = true}}};
         uint64_t few = 0, none = 0;
         for (uint32_t p = 0; p < known.table.n_rows; p++) {
             uint64_t fits = 0;
             for (uint32_t r = 0; r < release.table.n_rows; r++)
-                fits += spelled_covers(&release, r, &known, p, 0, trees[0]) &&
-                        spelled_covers(&release, r, &known, p, 1, trees[1]);
+                fits += spelled_covers(&release, r, &known, p, 0, &columns[0].reading) &&
+                        spelled_covers(&release, r, &known, p, 1, &columns[1].reading);
             none += fits == 0;
             few += fits > 0 && fits < 4;
         }
         kn_attack_result *result = NULL;
-        assert_ok(kn_attack_run(&result, &release.table, &known.table, columns, 2, NULL, 0, 4, NULL, NULL, err));
+        assert_ok(kn_attack_run(&result, &release.table, &known.table, columns, 2, NULL, 0,
+                                &(kn_attack_options){.k = 4}, NULL, NULL, err));
         assert_int_equal(result->n_not_found, none);
         assert_int_equal(result->n_fewer_than_k, few);
         kn_attack_result_free(result);
@@ -757,7 +836,9 @@ int main(void)
         cmocka_unit_test(disclosure_is_as_counted_by_hand),
         cmocka_unit_test(a_released_cell_covers_what_it_says),
         cmocka_unit_test(the_attack_finds_what_a_naive_join_finds),
+        cmocka_unit_test(dates_are_read_in_every_form),
         cmocka_unit_test(sets_intervals_masks_and_trees_are_linked_as_they_are_read),
+        cmocka_unit_test(what_cannot_be_read_is_not_read_as_nothing),
     };
     return cmocka_run_group_tests_name("risk", tests, NULL, NULL);
 }

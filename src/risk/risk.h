@@ -9,6 +9,7 @@
 #include "base/pool.h"
 #include "base/tick.h"
 #include "classes/release.h"
+#include "risk/released_cell.h"
 
 #define KN_RISK_THRESHOLD 0.09 /* the usual one for public clinical data: classes of 11 */
 
@@ -107,12 +108,9 @@ kn_status kn_disclosure_of_release(kn_disclosure *out, const kn_release *release
 
 /* --- An attack: link a file with names to a release on the QIs ---------------------------------------------------- */
 
-/* The release as anybody can read it: cells are text. A cell covers a value when it is the value, `*`, an interval
- * around it, a set with it, a label above it in the column's tree, or a label with masked characters (48***). Missing
- * cells, on either side, cover everything: the attacker cannot exclude anybody by them. */
 typedef struct kn_attack_column {
     uint32_t release, known; /* column numbers in the two tables */
-    const kn_tree *tree;     /* NULL: none */
+    kn_cell_reading reading; /* `form` and, where it is AUTO, `type` are found in the attacker's cells */
 } kn_attack_column;
 
 typedef struct kn_attack_result {
@@ -125,12 +123,19 @@ typedef struct kn_attack_result {
     uint64_t *n_disclosed;   /* per sensitive column: all rows that fit have one and the same value */
 } kn_attack_result;
 
-/* `sensitive`: column numbers of the release. The rows of `release` that fit are counted. */
+typedef struct kn_attack_options {
+    uint64_t k;
+    bool guard_formulas; /* released cells may carry a leading ' (base/formula.h) */
+    bool redact;
+} kn_attack_options;
+
+/* `sensitive`: column numbers of the release. The rows of `release` that fit are counted. A released cell that cannot
+ * be read, or a word that may be the label of a hierarchy which was not given while somebody fits no other cell of the
+ * column, is KN_INPUT: whom it covers is then unknown, and "nobody" would be a lie. */
 kn_status kn_attack_run(kn_attack_result **out, const kn_table *release, const kn_table *known,
                         const kn_attack_column *columns, size_t n_columns, const uint32_t *sensitive,
-                        size_t n_sensitive, uint64_t k, kn_pool *pool, kn_ticker *ticker, kn_error *err);
+                        size_t n_sensitive, const kn_attack_options *options, kn_pool *pool, kn_ticker *ticker,
+                        kn_error *err);
 void kn_attack_result_free(kn_attack_result *result);
-/* Does a released cell cover a value? For tests and for whoever reads releases by text. */
-bool kn_attack_covers(const char *cell, size_t n_cell, const char *value, size_t n_value, const kn_tree *tree);
 
 #endif

@@ -1,154 +1,20 @@
 /* An attack as it would be carried out: a file with names is linked to a release on the quasi-identifiers.
  *
- * In: both files as tables of text. Out: how many named persons fit fewer than k rows, and whose sensitive value all
- * rows that fit share. Nothing of the search or the encoding is used, only the text of the released cells and the
- * hierarchies, which are published with a release.
+ * In: the release as a table of texts, the attacker's file with its types. Out: how many named persons fit fewer than k
+ * rows, and whose sensitive value all rows that fit share. Nothing of the search or the encoding is used, only the text
+ * of the released cells and the hierarchies, which are published with a release.
  *
  * Released rows with equal QI cells are one class. Per column, each value that the attacker knows has a bit set over
  * the classes whose cell covers it; a person's candidates are the intersection. Members of sets and leaves of trees are
  * looked up, intervals and masks compared with each value. O(persons * columns * classes / 64), and a pass over
  * distinct values times classes per column. */
-#include "base/buffer.h"
+#include "base/formula.h"
 #include "base/hash.h"
 #include "risk/risk.h"
-#include "table/number.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define MIXED KN_NONE
-
-/* --- What a released cell covers ---------------------------------------------------------------------------------- */
-
-typedef struct slice {
-    const char *bytes;
-    size_t n;
-} slice;
-
-static bool slice_equal(slice a, slice b) { return a.n == b.n && memcmp(a.bytes, b.bytes, a.n) == 0; }
-
-enum { MAX_NUMBER_BYTES = 64 };
-
-/* Exact, because long numbers may share a double and still differ. 01234 is a code, not a number. */
-static bool slice_number(kn_decimal *out, slice text)
-{
-    return text.n < MAX_NUMBER_BYTES && kn_decimal_parse(out, text.bytes, text.n, false) != KN_NUMBER_NONE;
-}
-
-/* Equal up to the escapes of the released one. */
-static bool unescaped_equal(slice released, slice value)
-{
-    size_t i = 0, j = 0;
-    for (; i < released.n; i++, j++) {
-        if (released.bytes[i] == '\\' && i + 1 < released.n) i++;
-        if (j >= value.n || released.bytes[i] != value.bytes[j]) return false;
-    }
-    return j == value.n;
-}
-
-static bool same_value(slice released, slice value)
-{
-    kn_decimal a, b;
-    if (unescaped_equal(released, value)) return true;
-    return slice_number(&a, released) && slice_number(&b, value) && kn_decimal_compare(&a, &b) == 0;
-}
-
-/* The place of an unescaped ".." that is not at an end, or 0. */
-static size_t interval_dots(slice cell)
-{
-    for (size_t i = 0; i + 1 < cell.n; i++) {
-        if (cell.bytes[i] == '\\') i++;
-        else if (i > 0 && cell.bytes[i] == '.' && cell.bytes[i + 1] == '.' && i + 2 < cell.n) return i;
-    }
-    return 0;
-}
-
-/* Numbers by value; dates (and nothing else has intervals) by their bytes, which is their order. */
-static bool interval_covers(slice low, slice high, slice value)
-{
-    kn_decimal a, b, v;
-    if (slice_number(&a, low) && slice_number(&b, high))
-        return slice_number(&v, value) && kn_decimal_compare(&a, &v) <= 0 && kn_decimal_compare(&v, &b) <= 0;
-    size_t n = value.n;
-    size_t n_low = low.n < n ? low.n : n, n_high = high.n < n ? high.n : n;
-    return memcmp(low.bytes, value.bytes, n_low) <= 0 && memcmp(value.bytes, high.bytes, n_high) <= 0;
-}
-
-static bool set_covers(slice cell, slice value)
-{
-    size_t start = 1;
-    for (size_t i = 1; i < cell.n; i++) {
-        if (cell.bytes[i] == '\\') {
-            i++;
-        } else if (cell.bytes[i] == '|' || i + 1 == cell.n) {
-            if (same_value((slice){cell.bytes + start, i - start}, value)) return true;
-            start = i + 1;
-        }
-    }
-    return false;
-}
-
-static size_t character_bytes(slice text, size_t at)
-{
-    size_t n = 1;
-    while (at + n < text.n && ((unsigned char)text.bytes[at + n] & 0xc0) == 0x80) n++;
-    return n;
-}
-
-/* 48*** covers 48155: every star stands for one character. */
-static bool mask_covers(slice cell, slice value)
-{
-    size_t i = 0, j = 0;
-    while (i < cell.n && j < value.n) {
-        size_t a = character_bytes(cell, i), b = character_bytes(value, j);
-        if (cell.bytes[i] != '*' && (a != b || memcmp(cell.bytes + i, value.bytes + j, a) != 0)) return false;
-        i += a;
-        j += b;
-    }
-    return i == cell.n && j == value.n;
-}
-
-/* 2024, 2024-Q2 and 2024-05 cover 2024-05-17. */
-static bool date_covers(slice cell, slice value)
-{
-    if (value.n < 10 || value.bytes[4] != '-' || value.bytes[7] != '-') return false;
-    if (cell.n == 7 && cell.bytes[4] == '-' && cell.bytes[5] == 'Q') {
-        int month = (value.bytes[5] - '0') * 10 + (value.bytes[6] - '0');
-        return memcmp(cell.bytes, value.bytes, 4) == 0 && cell.bytes[6] - '1' == (month - 1) / 3;
-    }
-    return (cell.n == 4 || cell.n == 7) && memcmp(cell.bytes, value.bytes, cell.n) == 0;
-}
-
-static bool tree_covers(slice cell, slice value, const kn_tree *tree)
-{
-    for (uint32_t leaf = 0; leaf < tree->n_leaves; leaf++) {
-        slice label;
-        label.bytes = kn_tree_label(tree, leaf, &label.n);
-        if (!same_value(label, value)) continue;
-        for (uint32_t node = leaf;; node = tree->parent[node]) {
-            slice above;
-            above.bytes = kn_tree_label(tree, node, &above.n);
-            if (slice_equal(above, cell)) return true;
-            if (tree->parent[node] == node) return false;
-        }
-    }
-    return false;
-}
-
-bool kn_attack_covers(const char *cell_bytes, size_t n_cell, const char *value_bytes, size_t n_value,
-                      const kn_tree *tree)
-{
-    slice cell = {cell_bytes, n_cell}, value = {value_bytes, n_value};
-    if (n_cell == 0 || n_value == 0 || (n_cell == 1 && cell_bytes[0] == '*')) return true;
-    if (same_value(cell, value)) return true;
-    if (tree != NULL && tree_covers(cell, value, tree)) return true;
-    if (n_cell > 2 && cell_bytes[0] == '{' && cell_bytes[n_cell - 1] == '}') return set_covers(cell, value);
-    size_t dots = interval_dots(cell);
-    if (dots > 0)
-        return interval_covers((slice){cell_bytes, dots}, (slice){cell_bytes + dots + 2, n_cell - dots - 2}, value);
-    if (memchr(cell_bytes, '*', n_cell) != NULL) return mask_covers(cell, value);
-    return date_covers(cell, value);
-}
 
 /* --- Rows with equal cells ---------------------------------------------------------------------------------------- */
 
@@ -215,7 +81,7 @@ typedef struct attack {
     groups classes, persons;
     uint64_t **bits;  /* [column][known spelling * words] */
     uint32_t **value; /* [sensitive][class]: the one value of its rows, or MIXED (several, or missing) */
-    uint64_t k;
+    const kn_attack_options *options;
     kn_attack_result *parts; /* one per job; n_disclosed inside `disclosed` */
     uint64_t *disclosed;     /* [job * n_sensitive] */
     size_t n_jobs;
@@ -227,56 +93,69 @@ static bool is_missing(const kn_column *column, uint32_t spelling)
     return column->has_missing && kn_column_value(column, spelling) == column->n_values - 1;
 }
 
-/* The attacker's values of one column by their text, numbers by value: who asks for a member of a set finds them at
- * once instead of comparing it with each. */
+/* The attacker's values of one column, by what they mean: who asks for a member of a set finds them at once instead of
+ * comparing it with each. */
 typedef struct known_values {
     const kn_column *column;
+    kn_cell_reading reading;
+    kn_known_value *values; /* per spelling */
     uint32_t *slots, *next; /* spelling + 1; spellings of one value are chained */
     size_t capacity;
 } known_values;
 
-enum { CANONICAL_BYTES = MAX_NUMBER_BYTES + 16 };
-
-/* A number is written as its digits and the power of ten, everything else as it is. */
-static slice canonical(char buffer[CANONICAL_BYTES], slice text)
+static uint64_t value_hash(const kn_known_value *value)
 {
-    kn_decimal number;
-    if (!slice_number(&number, text)) return text;
-    size_t n = 0;
-    if (number.negative) buffer[n++] = '-';
-    for (uint32_t i = 0, at = 0; i < number.n_digits; at++)
-        if (number.digits[at] != '.') buffer[n++] = number.digits[at], i++;
-    n += (size_t)snprintf(buffer + n, CANONICAL_BYTES - n, "e%d", (int)number.exponent);
-    return (slice){buffer, n};
+    if (value->is_time) return kn_hash_bytes(&value->time, sizeof value->time);
+    if (!value->is_number) return kn_hash_bytes(value->text.bytes, value->text.n);
+    double number = kn_decimal_double(&value->decimal); /* neighbours that share it are told apart by comparing */
+    return kn_hash_bytes(&number, sizeof number);
 }
 
-static slice known_text(const known_values *known, uint32_t spelling)
+/* The slot of a value: there, or where it belongs. */
+static size_t known_slot(const known_values *known, const kn_known_value *value)
 {
-    slice text;
-    text.bytes = kn_column_bytes(known->column, spelling, &text.n);
-    return text;
-}
-
-/* The slot of a text: there, or where it belongs. */
-static size_t known_slot(const known_values *known, slice text)
-{
-    char a[CANONICAL_BYTES], b[CANONICAL_BYTES];
-    slice key = canonical(a, text);
-    size_t slot = kn_hash_bytes(key.bytes, key.n) & (known->capacity - 1);
-    while (known->slots[slot] != 0 && !slice_equal(canonical(b, known_text(known, known->slots[slot] - 1)), key))
+    size_t slot = value_hash(value) & (known->capacity - 1);
+    while (known->slots[slot] != 0 && !kn_known_value_equal(&known->values[known->slots[slot] - 1], value))
         slot = (slot + 1) & (known->capacity - 1);
     return slot;
 }
 
-static kn_status known_values_new(known_values *out, const kn_column *column, kn_error *err)
+/* The form in which every cell of a column of dates is the date that it was read as; 0: none. */
+static kn_date_form date_form(const kn_column *column)
+{
+    static const kn_date_form forms[] = {KN_DATE_ISO, KN_DATE_DOTS, KN_DATE_DAY, KN_DATE_MONTH, KN_DATE_COMPACT};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        bool fits = true;
+        for (uint32_t s = 0; s < column->n_spellings && fits; s++) {
+            size_t n;
+            kn_moment moment;
+            if (is_missing(column, s)) continue;
+            const char *bytes = kn_column_bytes(column, s, &n);
+            fits = kn_date_parse(&moment, bytes, n, forms[i]) &&
+                   kn_moment_number(&moment) == column->number[kn_column_value(column, s)];
+        }
+        if (fits) return forms[i];
+    }
+    return 0;
+}
+
+static kn_status known_values_new(known_values *out, const kn_column *column, const kn_cell_reading *reading,
+                                  kn_error *err)
 {
     kn_status status = KN_OK;
-    *out = (known_values){.column = column, .capacity = 16};
+    *out = (known_values){.column = column, .reading = *reading, .capacity = 16};
+    if (reading->type == KN_TYPE_AUTO) out->reading.type = column->type != KN_TYPE_AUTO ? column->type : KN_TYPE_TEXT;
+    if (column->type == KN_TYPE_DATE) out->reading.form = date_form(column);
     while (out->capacity < (size_t)column->n_spellings * 2) out->capacity *= 2;
     KN_NEW(out->slots, out->capacity);
-    KN_NEW(out->next, column->n_spellings + 1);
+    KN_NEW(out->next, (size_t)column->n_spellings + 1);
+    KN_NEW(out->values, (size_t)column->n_spellings + 1);
     for (uint32_t v = 0; v < column->n_spellings; v++) {
-        size_t slot = known_slot(out, known_text(out, v));
+        size_t n;
+        const char *bytes = kn_column_bytes(column, v, &n);
+        kn_known_value_read(&out->values[v], &out->reading, bytes, n);
+        if (is_missing(column, v)) out->values[v].is_missing = true;
+        size_t slot = known_slot(out, &out->values[v]);
         out->next[v] = out->slots[slot];
         out->slots[slot] = v + 1;
     }
@@ -286,38 +165,31 @@ done:
 
 static void known_values_free(known_values *known)
 {
+    kn_free(known->values);
     kn_free(known->slots);
     kn_free(known->next);
 }
 
-static void mark_value(uint64_t *covered, const known_values *known, slice text)
-{
-    for (uint32_t v = known->slots[known_slot(known, text)]; v != 0; v = known->next[v - 1])
-        covered[(v - 1) / 64] |= (uint64_t)1 << ((v - 1) % 64);
-}
+static void mark(uint64_t *covered, uint32_t v) { covered[v / 64] |= (uint64_t)1 << (v % 64); }
 
-static void mark_set(uint64_t *covered, const known_values *known, slice cell, char *scratch)
+static bool mark_value(uint64_t *covered, const known_values *known, kn_bytes text)
 {
-    size_t n = 0;
-    for (size_t i = 1; i < cell.n; i++) {
-        if (cell.bytes[i] == '\\' && i + 1 < cell.n) {
-            scratch[n++] = cell.bytes[++i];
-        } else if (cell.bytes[i] == '|' || i + 1 == cell.n) {
-            mark_value(covered, known, (slice){scratch, n});
-            n = 0;
-        } else {
-            scratch[n++] = cell.bytes[i];
-        }
-    }
+    kn_known_value value;
+    kn_known_value_read(&value, &known->reading, text.bytes, text.n);
+    uint32_t v = known->slots[known_slot(known, &value)];
+    bool found = v != 0;
+    for (; v != 0; v = known->next[v - 1]) mark(covered, v - 1);
+    return found;
 }
 
 /* Every leaf below a node of that label. */
-static void mark_tree(uint64_t *covered, const known_values *known, slice cell, const kn_tree *tree)
+static void mark_label(uint64_t *covered, const known_values *known, kn_bytes cell)
 {
+    const kn_tree *tree = known->reading.tree;
     for (uint32_t node = 0; node < tree->n_nodes; node++) {
-        slice label;
+        kn_bytes label;
         label.bytes = kn_tree_label(tree, node, &label.n);
-        if (!slice_equal(label, cell)) continue;
+        if (label.n != cell.n || memcmp(label.bytes, cell.bytes, cell.n) != 0) continue;
         for (uint32_t leaf = tree->first[node]; leaf <= tree->last[node]; leaf++) {
             label.bytes = kn_tree_label(tree, leaf, &label.n);
             mark_value(covered, known, label);
@@ -325,60 +197,117 @@ static void mark_tree(uint64_t *covered, const known_values *known, slice cell, 
     }
 }
 
-/* Which of the attacker's values one released cell covers: what kn_attack_covers says of each. */
-static void cell_covered(uint64_t *covered, const known_values *known, slice cell, const kn_tree *tree, char *scratch)
+/* Which of the attacker's values one released cell covers: what kn_released_cell_covers says of each. A word that
+ * none of them is may be the label of a hierarchy: *is_strange. */
+static kn_cell_kind cell_covered(uint64_t *covered, bool *is_strange, const known_values *known, kn_bytes text,
+                                 char *scratch)
 {
-    uint32_t n = known->column->n_spellings;
-    bool is_set = cell.n > 2 && cell.bytes[0] == '{' && cell.bytes[cell.n - 1] == '}';
-    if (is_set) {
-        mark_set(covered, known, cell, scratch);
-        mark_value(covered, known, cell);
-        mark_value(covered, known, (slice){"", 0}); /* the attacker does not know it */
-        if (tree != NULL) mark_tree(covered, known, cell, tree);
-        return;
+    kn_released_cell cell;
+    kn_bytes member;
+    kn_released_cell_read(&cell, &known->reading, text.bytes, text.n);
+    bool is_value = mark_value(covered, known, text);
+    *is_strange = cell.kind == KN_CELL_WORD && !is_value;
+    if (cell.kind == KN_CELL_UNREADABLE && is_value) return KN_CELL_VALUE; /* a value with dots or stars in it */
+    if (cell.kind == KN_CELL_LABEL) mark_label(covered, known, text);
+    for (size_t at = 1; cell.kind == KN_CELL_SET && kn_released_set_next(&member, &cell, &at, scratch);)
+        mark_value(covered, known, member);
+    bool by_comparing = cell.kind == KN_CELL_ANY || cell.kind == KN_CELL_INTERVAL || cell.kind == KN_CELL_MASK;
+    for (uint32_t v = 0; by_comparing && v < known->column->n_spellings; v++)
+        if (kn_released_cell_covers(&cell, &known->reading, &known->values[v])) mark(covered, v);
+    return cell.kind;
+}
+
+/* What every released spelling covers. */
+typedef struct coverage {
+    const kn_column *released;
+    size_t words;
+    uint64_t *bits;   /* [released spelling * words] */
+    uint32_t strange; /* the first spelling that may be the label of a hierarchy, or KN_NONE */
+} coverage;
+
+static kn_status unreadable(const attack *all, const coverage *cover, uint32_t spelling, const char *why, kn_error *err)
+{
+    char shown[KN_SHOWN_BYTES];
+    size_t n;
+    const kn_column *column = cover->released;
+    const char *bytes = kn_column_bytes(column, spelling, &n);
+    unsigned long long line = column->first_line != NULL ? column->first_line[spelling] : 0;
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = all->release->source, .line = line, .column = column->name),
+                           "%s, line %llu, column %s: cannot read %s: %s; give the policy or the --hierarchy that the "
+                           "release was made with",
+                           all->release->source, line, column->name,
+                           kn_value_shown(shown, bytes, n, all->options->redact), why);
+}
+
+static kn_status cover_spellings(coverage *out, const attack *all, const known_values *known, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_column *released = out->released;
+    size_t longest = 0;
+    char *scratch = NULL;
+    for (uint32_t s = 0; s < released->n_spellings; s++)
+        if (released->offset[s + 1] - released->offset[s] > longest)
+            longest = released->offset[s + 1] - released->offset[s];
+    KN_NEW(out->bits, (size_t)released->n_spellings * out->words + 1);
+    KN_NEW(scratch, longest + 1);
+    out->strange = KN_NONE;
+    for (uint32_t s = 0; s < released->n_spellings; s++) {
+        kn_bytes cell;
+        bool is_strange;
+        uint64_t *row = out->bits + (size_t)s * out->words;
+        if (s % 256 == 0) KN_TRY(kn_tick(all->ticker, "attack", -1, err));
+        if (is_missing(released, s)) {
+            memset(row, 0xff, out->words * sizeof *row);
+            continue;
+        }
+        cell.bytes = kn_column_bytes(released, s, &cell.n);
+        if (all->options->guard_formulas) cell.bytes = kn_formula_unguard(cell.bytes, &cell.n);
+        if (cell_covered(row, &is_strange, known, cell, scratch) == KN_CELL_UNREADABLE)
+            KN_TRY(unreadable(all, out, s, kn_released_cell_why(&known->reading), err));
+        if (is_strange && out->strange == KN_NONE) out->strange = s;
     }
-    if (tree != NULL) mark_tree(covered, known, cell, tree);
-    for (uint32_t v = 0; v < n; v++) {
-        slice value = known_text(known, v);
-        if (kn_attack_covers(cell.bytes, cell.n, value.bytes, value.n, NULL))
-            covered[v / 64] |= (uint64_t)1 << (v % 64);
+done:
+    kn_free(scratch);
+    return status;
+}
+
+/* Where some cell is a word that may be a label, everybody must be found elsewhere: otherwise they may be below it. */
+static kn_status refuse_strange_words(const coverage *cover, const attack *all, const kn_column *known, kn_error *err)
+{
+    for (uint32_t v = 0; cover->strange != KN_NONE && v < known->n_spellings; v++) {
+        bool found = is_missing(known, v);
+        for (uint32_t s = 0; s < cover->released->n_spellings && !found; s++)
+            found = cover->bits[(size_t)s * cover->words + v / 64] >> (v % 64) & 1;
+        if (!found)
+            return unreadable(all, cover, cover->strange,
+                              "it may be a label above values that nothing else covers (or, if it is a value, say "
+                              "--hierarchy COL=suppress)",
+                              err);
     }
+    return KN_OK;
 }
 
 static kn_status column_bits(attack *all, size_t c, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_column *released = &all->release->columns[all->columns[c].release];
     const kn_column *column = &all->known->columns[all->columns[c].known];
     known_values known = {0};
-    size_t words = ((size_t)column->n_spellings + 63) / 64, longest = 0;
-    uint64_t *covered = NULL; /* [released spelling * words] */
-    char *scratch = NULL;
-    for (uint32_t s = 0; s < released->n_spellings; s++)
-        if (released->offset[s + 1] - released->offset[s] > longest)
-            longest = released->offset[s + 1] - released->offset[s];
-    KN_NEW(covered, (size_t)released->n_spellings * words + 1);
-    KN_NEW(scratch, longest + 1);
+    coverage cover = {.released = &all->release->columns[all->columns[c].release],
+                      .words = ((size_t)column->n_spellings + 63) / 64};
     KN_NEW(all->bits[c], (size_t)column->n_spellings * all->words + 1);
-    KN_TRY(known_values_new(&known, column, err));
-    for (uint32_t s = 0; s < released->n_spellings; s++) {
-        slice cell;
-        cell.bytes = kn_column_bytes(released, s, &cell.n);
-        uint64_t *row = covered + (size_t)s * words;
-        if (is_missing(released, s)) memset(row, 0xff, words * sizeof *row);
-        else cell_covered(row, &known, cell, all->columns[c].tree, scratch);
-        if (s % 256 == 0) KN_TRY(kn_tick(all->ticker, "attack", -1, err));
-    }
+    KN_TRY(known_values_new(&known, column, &all->columns[c].reading, err));
+    KN_TRY(cover_spellings(&cover, all, &known, err));
+    KN_TRY(refuse_strange_words(&cover, all, column, err));
     for (uint32_t class_index = 0; class_index < all->classes.n; class_index++) {
-        const uint64_t *row = covered + (size_t)kn_column_code(released, all->classes.first[class_index]) * words;
+        const uint64_t *row =
+            cover.bits + (size_t)kn_column_code(cover.released, all->classes.first[class_index]) * cover.words;
         for (uint32_t v = 0; v < column->n_spellings; v++)
-            if ((row[v / 64] >> (v % 64) & 1) || is_missing(column, v))
+            if ((row[v / 64] >> (v % 64) & 1) || known.values[v].is_missing)
                 all->bits[c][(size_t)v * all->words + class_index / 64] |= (uint64_t)1 << (class_index % 64);
     }
 done:
     known_values_free(&known);
-    kn_free(covered);
-    kn_free(scratch);
+    kn_free(cover.bits);
     return status;
 }
 
@@ -427,7 +356,7 @@ static void person_link(const attack *all, uint32_t person, kn_attack_result *su
         sum->n_not_found += n_persons;
         return;
     }
-    if (fits < all->k) sum->n_fewer_than_k += n_persons;
+    if (fits < all->options->k) sum->n_fewer_than_k += n_persons;
     if (fits == 1) sum->n_unique += n_persons;
     if (sum->smallest == 0 || fits < sum->smallest) sum->smallest = fits;
     sum->expected_hits += (double)n_persons / (double)fits;
@@ -481,7 +410,8 @@ static void attack_free(attack *all)
 
 kn_status kn_attack_run(kn_attack_result **out, const kn_table *release, const kn_table *known,
                         const kn_attack_column *columns, size_t n_columns, const uint32_t *sensitive,
-                        size_t n_sensitive, uint64_t k, kn_pool *pool, kn_ticker *ticker, kn_error *err)
+                        size_t n_sensitive, const kn_attack_options *options, kn_pool *pool, kn_ticker *ticker,
+                        kn_error *err)
 {
     kn_status status = KN_OK;
     kn_attack_result *result = NULL;
@@ -491,7 +421,7 @@ kn_status kn_attack_run(kn_attack_result **out, const kn_table *release, const k
                   .columns = columns,
                   .n_columns = n_columns,
                   .n_sensitive = n_sensitive,
-                  .k = k,
+                  .options = options,
                   .n_jobs = 256,
                   .ticker = ticker};
     *out = NULL;

@@ -27,8 +27,10 @@ typedef struct risk_run {
     kn_attack_column *columns;
     size_t n_columns;
     kn_tree **trees;
+    char **orders;
     uint32_t *sensitive;
     size_t n_sensitive;
+    double promised_k; /* 0: none was */
     kn_attack_result *attack;
 } risk_run;
 
@@ -39,6 +41,7 @@ static kn_status table_read(risk_run *run, kn_error *err)
     kn_source *source = NULL;
     const char **names = NULL;
     kn_column_plan *plans = NULL;
+    input->csv.guarded_names = input->request->guard_formulas;
     KN_TRY(kn_input_open(&source, input, run->request->data, err));
     uint32_t n = kn_source_n_columns(source);
     KN_NEW(names, n);
@@ -118,6 +121,27 @@ done:
     return status;
 }
 
+/* How the cells of a column are read: by what the policy says of its type and hierarchy. Where it says nothing of a
+ * hierarchy, there was none with words of its own. */
+static kn_status reading_make(risk_run *run, size_t c, const kn_column_choice *asked, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_cell_reading *reading = &run->columns[c].reading;
+    const char *order = "order(", *spec = asked->hierarchy;
+    KN_TRY(tree_read(&run->trees[c], run->input, asked, err));
+    reading->tree = run->trees[c];
+    reading->type = asked->type;
+    reading->leading_zeros = asked->type != KN_TYPE_AUTO;
+    reading->words_are_values = spec != NULL ? reading->tree == NULL : run->request->policy_path != NULL;
+    if (spec != NULL && strncmp(spec, order, strlen(order)) == 0) {
+        run->orders[c] = kn_string_copy(spec + strlen(order), strlen(spec) - strlen(order) - 1, err);
+        if (run->orders[c] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        reading->order = run->orders[c];
+    }
+done:
+    return status;
+}
+
 /* The QIs that the attacker's file has too. */
 static kn_status known_read(risk_run *run, const char *path, kn_error *err)
 {
@@ -130,14 +154,15 @@ static kn_status known_read(risk_run *run, const char *path, kn_error *err)
     KN_NEW(plans, n);
     KN_NEW(run->columns, table->n_columns + 1);
     KN_NEW(run->trees, table->n_columns + 1);
+    KN_NEW(run->orders, table->n_columns + 1);
     for (uint32_t c = 0; c < n; c++) {
         uint32_t release = kn_table_find(table, kn_source_column_name(source, c));
         bool known = release != KN_NONE && table->columns[release].role == KN_ROLE_QUASI;
-        plans[c] = (kn_column_plan){known ? KN_ROLE_QUASI : KN_ROLE_DROPPED, KN_TYPE_TEXT, false};
+        plans[c] = (kn_column_plan){known ? KN_ROLE_QUASI : KN_ROLE_DROPPED, KN_TYPE_AUTO, false};
         if (!known) continue;
-        kn_tree **tree = &run->trees[run->n_columns];
-        KN_TRY(tree_read(tree, run->input, &run->asked[release], err));
-        run->columns[run->n_columns++] = (kn_attack_column){release, c, *tree};
+        plans[c].type = run->asked[release].type;
+        run->columns[run->n_columns] = (kn_attack_column){.release = release, .known = c};
+        KN_TRY(reading_make(run, run->n_columns++, &run->asked[release], err));
     }
     if (run->n_columns == 0)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "attack"),
@@ -149,24 +174,52 @@ done:
     return status;
 }
 
+/* The k that was promised, by -k or the policy; 0: none was. */
+static kn_status promised_k(double *out, const kn_request *request, kn_error *err)
+{
+    static const char model[] = "k-anonymity:k=";
+    *out = 0;
+    for (size_t i = 0; i < request->models.n; i++) {
+        const char *spec = request->models.items[i], *text = spec + strlen(model);
+        if (strncmp(spec, model, strlen(model)) != 0) continue;
+        if (!kn_param_number(out, text) || *out < 1 || *out > 1e9 || *out != floor(*out))
+            return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "k"),
+                                   "-k: '%.40s' is not a whole number from 1 to 1e+09", text);
+    }
+    return KN_OK;
+}
+
+/* A person whom nobody released fits no row; more than a few are rather a sign that cells were misread. */
+static void warn_of_not_found(risk_run *run)
+{
+    enum { A_FEW = 3 };
+    const kn_attack_result *found = run->attack;
+    if (found->n_not_found < A_FEW || (double)found->n_not_found <= 0.01 * (double)found->n_persons) return;
+    kn_sentences_add(&run->input->warnings,
+                     KN_SAID(KN_SAY_NOT_FOUND, kn_piece_number("%llu", (unsigned long long)found->n_not_found),
+                             kn_piece_number("%llu", (unsigned long long)found->n_persons)));
+}
+
 static kn_status attack_make(risk_run *run, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *path = run->request->attack, *k_text = run->request->k;
+    const char *path = run->request->attack;
     const kn_table *table = run->input->table;
-    double k = 2;
     if (path == NULL) return KN_OK;
-    if (k_text != NULL && (!kn_param_number(&k, k_text) || k < 1 || k > 1e9 || k != floor(k)))
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "k"), "-k: '%.40s' is not a whole number from 1 to 1e+09", k_text);
+    KN_TRY(promised_k(&run->promised_k, run->request, err));
+    const kn_attack_options options = {.k = run->promised_k > 0 ? (uint64_t)run->promised_k : 2,
+                                       .guard_formulas = run->request->guard_formulas,
+                                       .redact = run->input->redact};
     KN_TRY(known_read(run, path, err));
     KN_NEW(run->sensitive, table->n_columns + 1);
     for (uint32_t c = 0; c < table->n_columns; c++)
         if (table->columns[c].role == KN_ROLE_SENSITIVE) run->sensitive[run->n_sensitive++] = c;
     KN_TRY(kn_attack_run(&run->attack, table, run->known, run->columns, run->n_columns, run->sensitive,
-                         run->n_sensitive, (uint64_t)k, run->input->pool, &run->input->ticker, err));
+                         run->n_sensitive, &options, run->input->pool, &run->input->ticker, err));
+    warn_of_not_found(run);
     run->report.attack = run->attack;
     run->report.attack_name = path;
-    run->report.attack_k = (uint64_t)k;
+    run->report.attack_k = options.k;
 done:
     return status;
 }
@@ -198,7 +251,11 @@ static void clean_up(risk_run *run)
 {
     kn_report_free(&run->report);
     kn_attack_result_free(run->attack);
-    for (size_t i = 0; i < run->n_columns; i++) kn_tree_free(run->trees[i]);
+    for (size_t i = 0; i < run->n_columns; i++) {
+        kn_tree_free(run->trees[i]);
+        kn_free(run->orders[i]);
+    }
+    kn_free(run->orders);
     kn_free(run->trees);
     kn_free(run->asked);
     kn_free(run->columns);
@@ -231,7 +288,7 @@ kn_status kn_job_risk(kn_result **out, const kn_request *request, kn_error *err)
     KN_TRY(kn_report_analyse(&run.report, run.input->pool, &run.input->ticker, err));
     KN_TRY(results_make(out, &run, err));
     /* A release in which somebody fits fewer than the k rows that were promised does not keep the promise. */
-    if (run.attack != NULL && run.attack->n_fewer_than_k > 0 && request->k != NULL)
+    if (run.attack != NULL && run.attack->n_fewer_than_k > 0 && run.promised_k > 0)
         KN_FAIL(KN_NOT_MET, "%llu named persons fit fewer than %llu rows",
                 (unsigned long long)run.attack->n_fewer_than_k, (unsigned long long)run.report.attack_k);
 done:

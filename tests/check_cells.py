@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Releases re-read by a parser that knows docs/cells.md only (read_cells.py), and attacked.
+
+    check_cells.py KANON [--cases N] [--seed S] [--only CASE]
+
+Random tables with every type of column under every kind of hierarchy and search. Of each release:
+  - every cell covers the cell that it was made of (joined on a column of row numbers);
+  - `risk --attack` counts what a join of the two files counts: persons who fit no row, one row, fewer than k rows, and
+    those of whom all rows that fit have one sensitive value, with the original as the attacker's file and with people who
+    are not in the table.
+Prints TAP; --only shows a case."""
+import argparse
+import csv
+import json
+import pathlib
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import read_cells
+
+SEARCHES = ["mondrian", "cluster", "hilbert", "k-member", "agglomerative", "sequential", "optimal", "datafly", "samarati"]
+
+
+def number_column(rng):
+    kind = rng.choice(["int", "decimal"])
+    low, high = rng.choice([(18, 97), (-40, 40), (0, 3), (0, 100000)])
+    digits = 0 if kind == "int" else rng.randint(1, 3)
+    make = lambda: f"{rng.uniform(low, high):.{digits}f}" if digits else str(rng.randint(low, high))
+    spec = rng.choice([None, None, "auto", "suppress", "mask(right)", "intervals(5,10,20)" if kind == "int" else "intervals(0.5,5,10)"])
+    return kind, make, spec, None, None
+
+
+def date_column(rng):
+    form = rng.choice(["%04d-%02d-%02d", "%3$02d.%2$02d.%1$04d"])
+    span = rng.choice([1, 5, 60])
+
+    def make():
+        year, month, day = 1960 + rng.randrange(span), rng.randint(1, 12), rng.randint(1, 28)
+        return f"{year:04}-{month:02}-{day:02}" if form.startswith("%04d-") else f"{day:02}.{month:02}.{year:04}"
+    spec = rng.choice([None, None, "auto", "suppress", "date(month,quarter,year)", "date(year,decade)", "date(week)",
+                       "date(halfyear,year,century)", "date(day,month)"])
+    return "date", make, spec, None, None
+
+
+def text_column(rng, folder, name):
+    kind = rng.randrange(4)
+    if kind == 0:
+        words = [f"{n:05}" for n in rng.sample(range(1000, 99999), 12)] + ["123"]
+        return "text", lambda: rng.choice(words), rng.choice(["mask(right)", "mask(left)", "auto", None]), None, None
+    if kind == 1:
+        words = rng.choice([["low", "medium", "high", "top"], ["1", "6", "2", "7"], ["a<b", "c d", "e", "f"]])
+        spec = "order(" + "<".join(word.replace("<", "\\<") for word in words) + ")"
+        return "text" if not words[0].isdigit() else "int", lambda: rng.choice(words), spec, None, words
+    if kind == 2:
+        words = ["married", "divorced", "widow", "single"]
+        lines = ["married;been;all", "divorced;been;all", "widow;been;all", "single;never;all"]
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+        tree = {word: {word} for word in words} | {"been": set(words[:3]), "never": {"single"}, "all": set(words) | {""}}
+        return "text", lambda: rng.choice(words), f"./{name}.csv", tree, None
+    words = ["cook", "nurse", "a|b", "{x}", "c..d", "e\\f", "smith", "..", "Zürich", "it's", "[1,2)", "b*d"]
+    return "text", lambda: rng.choice(words), rng.choice([None, "auto", "suppress"]), None, None
+
+
+def make_case(rng, folder):
+    n_rows, k = rng.randint(8, 40), rng.randint(2, 4)
+    columns, makers = [], []
+    for i in range(rng.randint(1, 3)):
+        name = f"q{i}"
+        maker = rng.choice([number_column, date_column, None, None])
+        kind, make, spec, tree, order = maker(rng) if maker else text_column(rng, folder, name)
+        if rng.random() < 0.2:
+            plain = make
+            make = lambda plain=plain: "" if rng.random() < 0.15 else plain()
+        columns.append((name, kind, spec, tree, order))
+        makers.append(make)
+    rows = [[make() for make in makers] + [rng.choice("xyz")] for _ in range(n_rows)]
+    flags = ["--qi", ",".join(c[0] for c in columns), "--sensitive", "s", "-k", str(k), "-q"]
+    for name, kind, spec, _, order in columns:
+        flags += ["--type", f"{name}={kind}"]
+        if spec:
+            flags += ["--hierarchy", f"{name}={spec}"]
+    search = rng.choice(SEARCHES)
+    more = ["--algorithm", search, "--insensitive", "row", "--allow-copy", "--effort", "2000", "--threads", "1"]
+    if rng.random() < 0.4:
+        more += ["--max-suppressed", rng.choice(["10%", "3", "40%"])]
+    if rng.random() < 0.2:
+        flags.append("--guard-formulas")
+    return columns, makers, rows, flags, more, k
+
+
+def read_csv(path):
+    with open(path, newline="") as file:
+        header, *rows = list(csv.reader(file))
+    return header, rows
+
+
+def write_csv(path, header, rows):
+    with open(path, "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header] + rows)
+
+
+def unguard(cell):
+    return cell[1:] if len(cell) > 1 and cell[0] == "'" and cell[1] in "=+-@\t\r'" else cell
+
+
+def join(readers, released, sensitive, persons, k):
+    counts = {"not_found": 0, "unique": 0, "fewer_than_k": 0, "disclosed": 0}
+    for person in persons:
+        fits = [s for cells, s in zip(released, sensitive)
+                if all(value == "" or cell == "" or reader(cell, value)
+                       for reader, cell, value in zip(readers, cells, person))]
+        counts["not_found"] += not fits
+        counts["unique"] += len(fits) == 1
+        counts["fewer_than_k"] += 0 < len(fits) < k
+        counts["disclosed"] += len(fits) > 0 and len(set(fits)) == 1
+    return counts
+
+
+def run(command, folder):
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+def check(kanon, rng, folder, say):
+    columns, makers, rows, flags, more, k = make_case(rng, folder)
+    n = len(columns)
+    names = [c[0] for c in columns]
+    write_csv(folder / "data.csv", names + ["s", "row"], [row + [str(i)] for i, row in enumerate(rows)])
+    command = [kanon, "anonymize", "data.csv", *flags, *more, "-o", "release.csv", "--schema", "schema.json"]
+    say(" ".join(map(shlex.quote, command)))
+    done = run(command, folder)
+    if done.returncode != 0:
+        say(done.stderr)
+        return "refused" if done.returncode == 1 else f"exit {done.returncode}: {done.stderr}"
+    header, released = read_csv(folder / "release.csv")
+    guarded = "--guard-formulas" in flags
+    if guarded:
+        released = [[unguard(cell) for cell in row] for row in released]
+    readers = []
+    for q, (name, kind, spec, tree, order) in enumerate(columns):
+        values = {row[q] for row in rows} - {""}
+        column = read_cells.Column(kind, values, tree, order)
+        readers.append(column)
+    for row in released:
+        origin = rows[int(row[header.index("row")])]
+        for q, name in enumerate(names):
+            cell = row[header.index(name)]
+            try:
+                if not readers[q].covers(cell, origin[q]):
+                    return f"column {name}: {cell!r} does not cover {origin[q]!r}"
+            except ValueError:
+                return f"column {name}: {cell!r} is not in docs/cells.md"
+    strangers = [[make() for make in makers] for _ in range(20)]
+    for order_column, (name, kind, spec, tree, order) in enumerate(columns):
+        known = {row[order_column] for row in rows}
+        for stranger in strangers:  # what the hierarchy does not have is below its root only
+            if (order or tree) and stranger[order_column] not in known:
+                stranger[order_column] = rng.choice(sorted(known))
+    persons = [row[:n] for row in rows] + strangers
+    write_csv(folder / "known.csv", names, persons)
+    # the attacker's values are those of the file: a text that is one of them means it
+    for q, reader in enumerate(readers):
+        reader.values |= {person[q] for person in persons} - {""}
+    meaning = {}
+
+    def fits(q):
+        def test(cell, value):
+            key = (q, cell)
+            if key not in meaning:
+                meaning[key] = readers[q].meaning(cell)
+            return meaning[key](value)
+        return test
+    cells = [[row[header.index(name)] for name in names] for row in released]
+    expected = join([fits(q) for q in range(n)], cells, [row[header.index("s")] for row in released], persons, k)
+    command = [kanon, "risk", "release.csv", *flags, "--attack", "known.csv", "--json", "-"]
+    say(" ".join(map(shlex.quote, command)))
+    done = run(command, folder)
+    if done.returncode not in (0, 1):
+        return f"risk: exit {done.returncode}: {done.stderr}"
+    attack = json.loads(done.stdout)["attack"]
+    say(f"{attack}")
+    told = {"not_found": attack["not_found"], "unique": attack["unique"], "fewer_than_k": attack["fewer_than_k"],
+            "disclosed": attack["disclosed"]["s"]}
+    if told != expected:
+        return f"the attack finds {told}, a join {expected}"
+    return "ok"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kanon")
+    parser.add_argument("--cases", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int)
+    arguments = parser.parse_args()
+    kanon = str(pathlib.Path(arguments.kanon).resolve())
+    cases = range(arguments.cases) if arguments.only is None else [arguments.only]
+    failed, n_refused = 0, 0
+    for case in cases:
+        rng = random.Random(f"{arguments.seed}/{case}")
+        lines = []
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            verdict = check(kanon, rng, folder, lines.append)
+            n_refused += verdict == "refused"
+            if verdict not in ("ok", "refused") or arguments.only is not None:
+                failed += verdict not in ("ok", "refused")
+                print(f"# case {case}: {verdict}")
+                for name in ["data.csv", "release.csv", "known.csv"] if (folder / "data.csv").exists() else []:
+                    if arguments.only is not None and (folder / name).exists():
+                        lines.append(name + "\n" + (folder / name).read_text())
+                print("\n".join("#   " + line for text in lines for line in text.splitlines()))
+    print(f"{'not ' if failed else ''}ok 1 - {len(cases)} releases, {n_refused} refused, {failed} wrong")
+    if arguments.only is None:
+        print(f"{'not ' if n_refused * 2 > len(cases) else ''}ok 2 - most of them are released")
+        failed += n_refused * 2 > len(cases)
+    print("1..2" if arguments.only is None else "1..1")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
