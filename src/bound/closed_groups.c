@@ -1,0 +1,278 @@
+/* Groups by splitting from the top; see the header. */
+#include "bound/closed_groups.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+
+enum { WANTED_JOBS = 24, MOST_JOBS = 4096, TICK_WORK = 1 << 22 };
+
+/* The parts of one split. Each column and level has one per thread: the deepest chain of splits. */
+typedef struct frame {
+    uint32_t *points;
+    size_t capacity;
+    KN_VECTOR(uint32_t) ends; /* of the parts */
+} frame;
+
+/* What one thread works with. */
+typedef struct miner {
+    frame *frames;
+    uint32_t *levels;          /* [column]: chosen so far */
+    uint32_t *counts, *starts; /* [node] */
+    uint32_t *seen;            /* nodes of the split under way */
+    uint64_t work, reported;   /* reported: of the work, what the others know of */
+} miner;
+
+typedef struct mining {
+    const kn_bound_problem *problem;
+    kn_group_walk *walk;
+    kn_group_visitor visit;
+    void *context;
+    miner *miners;
+    uint32_t n_fixed;      /* columns whose levels are the jobs */
+    uint32_t *rest_least;  /* [column]: least price of it and those behind it */
+    uint32_t *first_frame; /* [column] */
+    size_t n_jobs;
+    atomic_uint_fast64_t work;
+    atomic_bool stop;
+} mining;
+
+/* What a job carries along. */
+typedef struct path {
+    mining *all;
+    miner *own;
+    size_t job;
+    unsigned worker;
+    uint32_t fixed[64]; /* levels of the first columns */
+} path;
+
+static uint32_t count_fixed(const kn_bound_problem *problem, size_t *n_jobs)
+{
+    uint32_t n = 0;
+    *n_jobs = 1;
+    while (n < problem->n_columns && n < 64 && *n_jobs < WANTED_JOBS &&
+           *n_jobs * problem->columns[n].n_levels <= MOST_JOBS)
+        *n_jobs *= problem->columns[n++].n_levels;
+    return n;
+}
+
+size_t kn_group_jobs(const kn_bound_problem *problem)
+{
+    size_t n_jobs;
+    count_fixed(problem, &n_jobs);
+    return n_jobs;
+}
+
+/* Adds to the work that everybody did; false: it is too much. */
+static bool report_work(path *p)
+{
+    mining *all = p->all;
+    miner *own = p->own;
+    uint64_t sum = atomic_fetch_add(&all->work, own->work - own->reported) + (own->work - own->reported);
+    own->reported = own->work;
+    if (all->walk->max_work > 0 && sum > all->walk->max_work) atomic_store(&all->stop, true);
+    if (!all->walk->to_the_end && kn_ticker_out_of_time(all->problem->task->ticker)) atomic_store(&all->stop, true);
+    return !atomic_load(&all->stop);
+}
+
+/* All rows below one node of a level? */
+static bool is_shared(const kn_bound_column *column, uint32_t level, const uint32_t *points, uint32_t n, miner *own)
+{
+    const uint32_t *node = column->node[level], first = node[column->codes[points[0]]];
+    uint32_t i = 1;
+    while (i < n && node[column->codes[points[i]]] == first) i++;
+    own->work += i;
+    return i >= n;
+}
+
+/* Another group with these rows costs no more: a chosen node has a child, not dearer, that holds them all. */
+static bool is_dominated(path *p, const uint32_t *points, uint32_t n, uint32_t n_chosen)
+{
+    const kn_bound_problem *problem = p->all->problem;
+    if (p->all->walk->every) return false;
+    for (uint32_t c = n_chosen; c-- > 0;) {
+        const kn_bound_column *column = &problem->columns[c];
+        const uint32_t level = p->own->levels[c], code = column->codes[points[0]];
+        if (level > 0 && column->price[level - 1][code] <= column->price[level][code] &&
+            is_shared(column, level - 1, points, n, p->own))
+            return true;
+    }
+    return false;
+}
+
+static kn_status reserve(frame *f, size_t n, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (n <= f->capacity) goto done;
+    kn_free(f->points);
+    f->points = NULL;
+    f->capacity = 0;
+    KN_NEW_RAW(f->points, n);
+    f->capacity = n;
+done:
+    return status;
+}
+
+/* The parts of a list at a level, those with enough persons, in the order of their first points. */
+static kn_status split(frame *f, path *p, const kn_bound_column *column, uint32_t level, const uint32_t *points,
+                       uint32_t n, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_bound_problem *problem = p->all->problem;
+    const uint32_t *node = column->node[level], *codes = column->codes;
+    miner *own = p->own;
+    uint32_t n_seen = 0, n_kept = 0;
+    KN_TRY(reserve(f, n, err));
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t v = node[codes[points[i]]];
+        if (own->starts[v] == 0) own->seen[n_seen++] = v;
+        own->counts[v] += problem->persons[points[i]];
+        own->starts[v]++;
+    }
+    f->ends.n = 0;
+    for (uint32_t i = 0; i < n_seen; i++) {
+        const uint32_t v = own->seen[i], size = own->starts[v];
+        own->starts[v] = KN_NONE;
+        if (own->counts[v] < problem->k) continue;
+        own->starts[v] = n_kept;
+        n_kept += size;
+        KN_PUSH(&f->ends, n_kept);
+    }
+    for (uint32_t i = 0; n_kept > 0 && i < n; i++) {
+        const uint32_t v = node[codes[points[i]]];
+        if (own->starts[v] != KN_NONE) f->points[own->starts[v]++] = points[i];
+    }
+    own->work += 2 * (uint64_t)n;
+done:
+    for (uint32_t i = 0; i < n_seen; i++) own->counts[own->seen[i]] = own->starts[own->seen[i]] = 0;
+    return status;
+}
+
+static kn_status emit(path *p, const uint32_t *points, uint32_t n, uint32_t price, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const mining *all = p->all;
+    kn_group group = {.points = points, .n_points = n, .price = price};
+    for (uint32_t i = 0; i < n; i++) group.n_rows += all->problem->rows[points[i]];
+    p->own->work += n;
+    if (p->own->work - p->own->reported > TICK_WORK) {
+        if (!report_work(p)) goto done;
+        KN_TRY(kn_tick(all->problem->task->ticker, "bound", -1, err));
+    }
+    KN_TRY(all->visit(all->context, &group, p->job, p->worker, err));
+done:
+    return status;
+}
+
+/* `points` lie below one node of each column before `c`, whose levels are chosen, and below one of column c at `level`,
+ * or, for level n_levels, anywhere. Visits what they can still be split into. */
+static kn_status descend(path *p, const uint32_t *points, uint32_t n, uint32_t c, uint32_t level, uint32_t price,
+                         kn_error *err)
+{
+    kn_status status = KN_OK;
+    mining *all = p->all;
+    const kn_bound_problem *problem = all->problem;
+    const kn_bound_column *column = &problem->columns[c];
+    const bool is_fixed = c < all->n_fixed;
+    if (atomic_load_explicit(&all->stop, memory_order_relaxed)) return KN_OK;
+    if (c == problem->n_columns) return emit(p, points, n, price, err);
+    if (level == column->n_levels && column->top_is_root) level--;
+    if (level < column->n_levels && !(is_fixed && level != p->fixed[c])) {
+        const uint64_t here = (uint64_t)price + column->price[level][column->codes[points[0]]];
+        p->own->levels[c] = level;
+        if (here + all->rest_least[c + 1] <= all->walk->price_limit && !is_dominated(p, points, n, c + 1))
+            KN_TRY(descend(p, points, n, c + 1, c + 1 < problem->n_columns ? problem->columns[c + 1].n_levels : 0,
+                           (uint32_t)here, err));
+    }
+    if (level == 0 || (is_fixed && level == p->fixed[c])) goto done;
+    frame *f = &p->own->frames[all->first_frame[c] + level - 1];
+    KN_TRY(split(f, p, column, level - 1, points, n, err));
+    for (size_t i = 0; i < f->ends.n; i++) {
+        const uint32_t start = i > 0 ? f->ends.items[i - 1] : 0;
+        KN_TRY(descend(p, f->points + start, f->ends.items[i] - start, c, level - 1, price, err));
+    }
+done:
+    return status;
+}
+
+static kn_status run_job(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    mining *all = context;
+    const kn_bound_problem *problem = all->problem;
+    path p = {.all = all, .own = &all->miners[worker], .job = job, .worker = worker};
+    uint32_t *points = NULL;
+    uint64_t n_persons = 0;
+    KN_TRY(kn_tick(problem->task->ticker, "bound", (double)job / (double)all->n_jobs, err));
+    size_t rest = job;
+    for (uint32_t c = all->n_fixed; c-- > 0; rest /= problem->columns[c].n_levels)
+        p.fixed[c] = (uint32_t)(rest % problem->columns[c].n_levels);
+    KN_NEW_RAW(points, problem->n_points);
+    for (uint32_t i = 0; i < problem->n_points; i++) {
+        points[i] = i;
+        n_persons += problem->persons[i];
+    }
+    if (n_persons >= problem->k && n_persons > 0)
+        KN_TRY(descend(&p, points, problem->n_points, 0, problem->n_columns > 0 ? problem->columns[0].n_levels : 0, 0,
+                       err));
+    report_work(&p);
+done:
+    kn_free(points);
+    return status;
+}
+
+static kn_status new_miner(miner *own, const mining *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_bound_problem *problem = all->problem;
+    uint32_t most_nodes = 0;
+    for (uint32_t c = 0; c < problem->n_columns; c++)
+        if (problem->columns[c].n_nodes > most_nodes) most_nodes = problem->columns[c].n_nodes;
+    KN_NEW(own->frames, all->first_frame[problem->n_columns]);
+    KN_NEW(own->levels, problem->n_columns);
+    KN_NEW(own->counts, most_nodes);
+    KN_NEW(own->starts, most_nodes);
+    KN_NEW(own->seen, most_nodes);
+done:
+    return status;
+}
+
+static void free_miner(miner *own, const mining *all)
+{
+    for (uint32_t i = 0; own->frames != NULL && i < all->first_frame[all->problem->n_columns]; i++) {
+        kn_free(own->frames[i].points);
+        kn_free(own->frames[i].ends.items);
+    }
+    kn_free(own->frames);
+    kn_free(own->levels);
+    kn_free(own->counts);
+    kn_free(own->starts);
+    kn_free(own->seen);
+}
+
+kn_status kn_each_group(kn_group_walk *walk, const kn_bound_problem *problem, kn_group_visitor visit, void *context,
+                        kn_error *err)
+{
+    kn_status status = KN_OK;
+    mining all = {.problem = problem, .walk = walk, .visit = visit, .context = context};
+    const unsigned n_threads = kn_pool_threads(problem->task->pool);
+    walk->work = 0;
+    walk->done = false;
+    all.n_fixed = count_fixed(problem, &all.n_jobs);
+    KN_NEW(all.rest_least, (size_t)problem->n_columns + 1);
+    KN_NEW(all.first_frame, (size_t)problem->n_columns + 1);
+    for (uint32_t c = 0; c < problem->n_columns; c++)
+        all.first_frame[c + 1] = all.first_frame[c] + problem->columns[c].n_levels;
+    for (uint32_t c = problem->n_columns; c-- > 0;)
+        all.rest_least[c] = all.rest_least[c + 1] + problem->columns[c].least;
+    KN_NEW(all.miners, n_threads);
+    for (unsigned i = 0; i < n_threads; i++) KN_TRY(new_miner(&all.miners[i], &all, err));
+    KN_TRY(kn_pool_run(problem->task->pool, all.n_jobs, run_job, &all, err));
+    walk->work = atomic_load(&all.work);
+    walk->done = !atomic_load(&all.stop);
+done:
+    for (unsigned i = 0; all.miners != NULL && i < n_threads; i++) free_miner(&all.miners[i], &all);
+    kn_free(all.miners);
+    kn_free(all.rest_least);
+    kn_free(all.first_frame);
+    return status;
+}

@@ -1,0 +1,96 @@
+/* The cheapest group of each point; see the header. Cost: the visited groups' sizes. */
+#include "bound/row_bound.h"
+
+#include <string.h>
+
+enum { FIRST_PRICE = KN_BOUND_UNITS / 32 };
+
+/* The next price limit: twice the price takes up to fifteen times the work, so steps get short before it runs out; 0:
+ * stop.
+ */
+static uint64_t next_limit(uint64_t limit, uint64_t work, uint64_t left)
+{
+    if (work < left / 60) return limit * 4;
+    if (work < left / 15) return limit * 2;
+    return work < left / 4 ? limit * 4 / 3 : 0;
+}
+
+typedef struct search {
+    uint32_t **least; /* [worker][point] */
+} search;
+
+static kn_status take_least(void *context, const kn_group *group, size_t job, unsigned worker, kn_error *err)
+{
+    uint32_t *least = ((search *)context)->least[worker];
+    for (uint32_t i = 0; i < group->n_points; i++)
+        if (group->price < least[group->points[i]]) least[group->points[i]] = group->price;
+    return KN_OK;
+}
+
+/* The least of all threads, and the limit where no group was found. */
+static void join(uint32_t *out, const search *s, unsigned n_threads, const kn_bound_problem *problem, uint32_t limit)
+{
+    for (uint32_t i = 0; i < problem->n_points; i++) {
+        out[i] = limit;
+        for (unsigned w = 0; w < n_threads; w++)
+            if (s->least[w][i] < out[i]) out[i] = s->least[w][i];
+    }
+}
+
+/* Nothing above it is left to be found: the dearest node of every column. */
+static uint64_t highest_price(const kn_bound_problem *problem)
+{
+    uint64_t sum = 0;
+    for (uint32_t c = 0; c < problem->n_columns; c++) {
+        const kn_bound_column *column = &problem->columns[c];
+        uint32_t most = 0;
+        for (uint32_t i = 0; i < problem->n_points; i++)
+            for (uint32_t l = 0; l < column->n_levels; l++)
+                if (column->price[l][column->codes[i]] > most) most = column->price[l][column->codes[i]];
+        sum += most;
+    }
+    return sum;
+}
+
+kn_status kn_row_bound_new(kn_row_bound **out, const kn_bound_problem *problem, uint64_t max_work, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_row_bound *bound = NULL;
+    const unsigned n_threads = kn_pool_threads(problem->task->pool);
+    search s = {0};
+    *out = NULL;
+    KN_NEW(bound, 1);
+    KN_NEW(bound->least, problem->n_points);
+    KN_NEW(s.least, n_threads);
+    for (unsigned w = 0; w < n_threads; w++) KN_NEW(s.least[w], problem->n_points);
+    const uint64_t highest = highest_price(problem);
+    for (uint64_t limit = FIRST_PRICE; limit > 0 && bound->price_limit < UINT32_MAX;) {
+        kn_group_walk walk = {.price_limit = limit >= highest ? UINT32_MAX : (uint32_t)limit};
+        if (max_work > 0) walk.max_work = max_work > bound->work ? max_work - bound->work : 1;
+        for (unsigned w = 0; w < n_threads; w++) memset(s.least[w], 0xff, problem->n_points * sizeof *s.least[w]);
+        KN_TRY(kn_each_group(&walk, problem, take_least, &s, err));
+        bound->work += walk.work;
+        if (!walk.done) break;
+        bound->price_limit = walk.price_limit;
+        /* Where all were visited a row without a group is suppressed, and so is the whole table. */
+        join(bound->least, &s, n_threads, problem, walk.price_limit == UINT32_MAX ? problem->root : walk.price_limit);
+        limit = next_limit(limit, walk.work, max_work > 0 ? max_work - bound->work : UINT64_MAX);
+    }
+    /* What is suppressed pays the root's price. */
+    for (uint32_t i = 0; i < problem->n_points; i++)
+        if (problem->task->max_suppressed > 0 && bound->least[i] > problem->root) bound->least[i] = problem->root;
+    *out = bound;
+    bound = NULL;
+done:
+    for (unsigned w = 0; s.least != NULL && w < n_threads; w++) kn_free(s.least[w]);
+    kn_free(s.least);
+    kn_row_bound_free(bound);
+    return status;
+}
+
+void kn_row_bound_free(kn_row_bound *bound)
+{
+    if (bound == NULL) return;
+    kn_free(bound->least);
+    kn_free(bound);
+}
