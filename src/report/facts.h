@@ -1,10 +1,10 @@
 /* What a finished run has to tell: one struct, filled by run/, read by the JSON, the summary and the HTML report. It
  * knows the table and the release, but not how the release was found: what a search tells of itself is plain data
- * (base/account.h). */
+ * (base/outcome.h). */
 #ifndef KN_REPORT_FACTS_H
 #define KN_REPORT_FACTS_H
 
-#include "base/account.h"
+#include "base/outcome.h"
 #include "measure/measure.h"
 #include "privacy/privacy.h"
 #include "verify/verify.h"

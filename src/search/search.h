@@ -2,7 +2,7 @@
 #ifndef KN_SEARCH_SEARCH_H
 #define KN_SEARCH_SEARCH_H
 
-#include "base/account.h"
+#include "base/outcome.h"
 #include "base/pool.h"
 #include "base/tick.h"
 #include "measure/measure.h"

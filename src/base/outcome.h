@@ -4,8 +4,8 @@
  * An algorithm with something new to tell adds it here (to kn_trace where it is the course of the search, to kn_answer
  * and kn_facts where it is about the result) and to report/json.c, which writes what is there and leaves out what is
  * not. */
-#ifndef KN_BASE_ACCOUNT_H
-#define KN_BASE_ACCOUNT_H
+#ifndef KN_BASE_OUTCOME_H
+#define KN_BASE_OUTCOME_H
 
 #include "base/buffer.h"
 
