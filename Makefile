@@ -39,7 +39,7 @@ bench: all
 
 format:
 	@tools/need.sh format
-	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format -i
+	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format-14 -i
 
 install: all
 	@meson install -C $(BUILD)
