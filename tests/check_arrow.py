@@ -1,16 +1,24 @@
 #!/usr/bin/env python3
-"""check_arrow.py LIBRARY: the shared library with real producers and consumers of Arrow streams (pyarrow, and pandas and
-polars where they are installed), through ctypes. Exit 77, which Meson counts as skipped, without pyarrow."""
+"""check_arrow.py LIBRARY VENV: the shared library with real producers and consumers of Arrow streams, pyarrow, pandas and
+polars, through ctypes. `make test` installs them into VENV. Exit 77, which Meson counts as skipped, without them."""
 import ctypes
 import datetime
 import decimal
 import json
+import os
+import pathlib
 import sys
 
+venv = pathlib.Path(sys.argv[2])
+if (venv / "installed.txt").exists() and pathlib.Path(sys.prefix).resolve() != venv.resolve():
+    os.execv(venv / "bin" / "python", [str(venv / "bin" / "python"), *sys.argv])
 try:
+    import pandas
+    import polars
     import pyarrow
-except ImportError:
-    print("pyarrow is not installed: skipped")
+except ImportError as failure:
+    reason = venv / "reason"
+    print(f"skipped: {failure};", reason.read_text().strip() if reason.exists() else "`make test` installs it")
     sys.exit(77)
 
 kanon = ctypes.CDLL(sys.argv[1])
@@ -129,11 +137,7 @@ for name in released.column_names:
     assert set(chunk.dictionary.to_pylist()) == {v for v in chunk.to_pylist() if v is not None}
 print("ok - k people share every class")
 
-for package in ("pandas", "polars"):
-    try:
-        library = __import__(package)
-    except ImportError:
-        continue
+for library in (pandas, polars):
     frame = library.DataFrame(people.to_pydict())
-    assert anonymize(frame, qi="age,city", sensitive="disease", k=3)[0].equals(released), package
-    print(f"ok - {package} gives the same release")
+    assert anonymize(frame, qi="age,city", sensitive="disease", k=3)[0].equals(released), library.__name__
+    print(f"ok - {library.__name__} gives the same release")

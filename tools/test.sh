@@ -9,6 +9,7 @@ configure() { # folder, options: a folder that was configured before the tests' 
 configure "$build"
 configure "$sanitized" -Dbuildtype=debugoptimized -Db_ndebug=false \
     -Db_sanitize=address,undefined -Db_lundef=false
+tools/test_venv.sh "$(cd "$build" && pwd)/test-venv"
 ninja -C "$build" --quiet 2>/dev/null || ninja -C "$build"
 ninja -C "$sanitized" --quiet 2>/dev/null || ninja -C "$sanitized"
 meson test -C "$build" --no-rebuild --print-errorlogs

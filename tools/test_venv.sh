@@ -1,0 +1,16 @@
+#!/bin/sh
+# tools/test_venv.sh FOLDER: a Python environment of its own with the packages of tests/requirements.txt. Where they cannot
+# be had, say without network, FOLDER/reason says why, and the test that needs them is skipped with it.
+set -eu
+venv=$1
+wanted=$(dirname "$0")/../tests/requirements.txt
+cmp -s "$wanted" "$venv/installed.txt" && exit 0
+rm -rf "$venv"
+mkdir -p "$venv"
+if /usr/bin/env python3 -m venv "$venv" >"$venv/log" 2>&1 &&
+    "$venv/bin/pip" install -q --only-binary :all: --retries 1 --timeout 30 -r "$wanted" >"$venv/log" 2>&1; then
+    cp "$wanted" "$venv/installed.txt"
+else
+    grep . "$venv/log" | tail -1 >"$venv/reason" || echo "pip failed without a word" >"$venv/reason"
+    echo "tests/check_arrow.py is skipped: $(cat "$venv/reason")" >&2
+fi
