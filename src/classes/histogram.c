@@ -98,3 +98,61 @@ done:
     kn_free(out.counts);
     return status;
 }
+
+/* Moves what was added up out of `sum`, ascending by value; `touched` are the values that have something there. */
+static uint32_t take_sums(uint32_t *values, uint32_t *counts, uint32_t *sum, uint32_t n_values, uint32_t *touched,
+                          uint32_t n_touched)
+{
+    uint32_t n = 0;
+    bool few = n_touched < n_values / 16;
+    if (few) qsort(touched, n_touched, sizeof *touched, compare_values);
+    for (uint32_t i = 0; i < (few ? n_touched : n_values); i++) {
+        uint32_t value = few ? touched[i] : i;
+        if (sum[value] == 0) continue;
+        values[n] = value;
+        counts[n++] = sum[value];
+        sum[value] = 0;
+    }
+    return n;
+}
+
+kn_status kn_histograms_join(uint32_t **start, uint32_t **values, uint32_t **counts, const uint32_t *from_start,
+                             const uint32_t *from_values, const uint32_t *from_counts, uint32_t n_values,
+                             const uint32_t *joined, uint32_t n_groups, uint32_t n_joined, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *begin = NULL, *members = NULL, *sum = NULL, *touched = NULL, n_entries = 0;
+    lists out = {0};
+    *start = *values = *counts = NULL;
+    KN_TRY(kn_group_members(&begin, &members, joined, n_groups, n_joined, err));
+    KN_NEW(sum, n_values);
+    KN_NEW_RAW(touched, n_values);
+    KN_NEW_RAW(out.start, (size_t)n_joined + 1);
+    KN_NEW_RAW(out.values, from_start[n_groups]);
+    KN_NEW_RAW(out.counts, from_start[n_groups]);
+    for (uint32_t g = 0; g < n_joined; g++) {
+        uint32_t n_touched = 0;
+        for (uint32_t i = begin[g]; i < begin[g + 1]; i++)
+            for (uint32_t e = from_start[members[i]]; e < from_start[members[i] + 1]; e++) {
+                uint32_t value = from_values[e];
+                if (sum[value] == 0) touched[n_touched++] = value;
+                sum[value] += from_counts[e];
+            }
+        out.start[g] = n_entries;
+        n_entries += take_sums(out.values + n_entries, out.counts + n_entries, sum, n_values, touched, n_touched);
+    }
+    out.start[n_joined] = n_entries;
+    *start = out.start;
+    *values = out.values;
+    *counts = out.counts;
+    out = (lists){0};
+done:
+    kn_free(begin);
+    kn_free(members);
+    kn_free(sum);
+    kn_free(touched);
+    kn_free(out.start);
+    kn_free(out.values);
+    kn_free(out.counts);
+    return status;
+}

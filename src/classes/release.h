@@ -34,7 +34,8 @@ typedef struct kn_release {
      * suppressed rows. */
     struct kn_class_histograms {
         uint32_t *start, *values, *counts;
-    } * histograms; /* n_sensitive */
+    } * histograms;                        /* n_sensitive */
+    const struct kn_column_cells *columns; /* n_qis, borrowed; NULL: not counted (column_cells.h) */
 } kn_release;
 
 void kn_release_free(kn_release *release);

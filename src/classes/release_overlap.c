@@ -2,17 +2,18 @@
  *
  * Global recodings and strict cuts never do; local recodings may. What holds for one tuple is much cheaper to know for
  * a release whose classes are apart, so it pays to ask: the classes' boxes go into a tree by their centres, every part
- * knows how far its boxes reach, and each box asks for others that it meets. Stops at the first that does.
+ * knows how far its boxes reach, and of every part the one half asks the other for boxes that meet. Stops at the first
+ * that do.
  *
- * Cost: O(c log c) for c classes to build; a question then visits the parts that reach into its box, few when the
- * classes are apart. Only with many overlapping parts would it be slow, and then an overlap is found early. */
+ * Cost: O(c log c) for c classes to build; a question then visits the parts along the border of the halves, few when
+ * the classes are apart. Only with many overlapping parts would it be slow, and then an overlap is found early. */
 #include "classes/release_overlap.h"
 
 #include "classes/box_tree.h"
 
 #include <stdatomic.h>
 
-enum { CLASSES_PER_JOB = 4096, MAX_DEPTH = 128 };
+enum { PARTS_PER_JOB = 64 };
 
 typedef struct search {
     const kn_release *release;
@@ -71,35 +72,43 @@ static bool classes_meet(const search *s, uint32_t place, uint32_t other)
     return true;
 }
 
-/* Whether the class at `place` meets one at a later place. */
-static bool meets_later(const search *s, uint32_t place)
+static uint32_t part_size(const kn_box_part *part) { return part->end - part->begin; }
+
+/* Whether a class of part a meets one of part b; the two have no class in common. The larger is taken apart first. */
+static bool parts_meet(const search *s, uint32_t a, uint32_t b)
 {
     uint32_t n_qis = s->release->tuples->n_qis;
     size_t width = (size_t)n_qis * 2;
-    uint32_t stack[MAX_DEPTH], n = 0;
-    stack[n++] = 0;
-    while (n > 0) {
-        uint32_t i = stack[--n];
-        const kn_box_part *part = &s->tree->parts.items[i];
-        if (part->end <= place + 1 || !boxes_meet(&s->reach[i * width], &s->boxes[place * width], n_qis)) continue;
-        if (part->child != 0) {
-            stack[n++] = part->child;
-            stack[n++] = part->child + 1;
-            continue;
-        }
-        for (uint32_t other = part->begin > place ? part->begin : place + 1; other < part->end; other++)
+    const kn_box_part *x = &s->tree->parts.items[a], *y = &s->tree->parts.items[b];
+    if (!boxes_meet(&s->reach[a * width], &s->reach[b * width], n_qis)) return false;
+    if (x->child != 0 && (y->child == 0 || part_size(x) >= part_size(y)))
+        return parts_meet(s, x->child, b) || parts_meet(s, x->child + 1, b);
+    if (y->child != 0) return parts_meet(s, a, y->child) || parts_meet(s, a, y->child + 1);
+    for (uint32_t place = x->begin; place < x->end; place++) {
+        if (!boxes_meet(&s->boxes[place * width], &s->reach[b * width], n_qis)) continue;
+        for (uint32_t other = y->begin; other < y->end; other++)
             if (classes_meet(s, place, other)) return true;
     }
+    return false;
+}
+
+/* Two classes of one part that are in the same of its children, if it has any, are that child's business. */
+static bool meets_itself(const search *s, uint32_t i)
+{
+    const kn_box_part *part = &s->tree->parts.items[i];
+    if (part->child != 0) return parts_meet(s, part->child, part->child + 1);
+    for (uint32_t place = part->begin; place < part->end; place++)
+        for (uint32_t other = place + 1; other < part->end; other++)
+            if (classes_meet(s, place, other)) return true;
     return false;
 }
 
 static kn_status search_job(void *context, size_t job, unsigned worker, kn_error *err)
 {
     search *s = context;
-    uint32_t n = s->release->n_classes, begin = (uint32_t)job * CLASSES_PER_JOB;
-    for (uint32_t place = begin; place < n && place < begin + CLASSES_PER_JOB; place++) {
+    for (size_t i = job * PARTS_PER_JOB; i < s->tree->parts.n && i < (job + 1) * PARTS_PER_JOB; i++) {
         if (atomic_load_explicit(&s->found, memory_order_relaxed)) break;
-        if (meets_later(s, place)) atomic_store(&s->found, true);
+        if (meets_itself(s, (uint32_t)i)) atomic_store(&s->found, true);
     }
     return KN_OK;
 }
@@ -167,8 +176,7 @@ kn_status kn_release_overlaps(bool *out, const kn_release *release, kn_pool *poo
     s.boxes = boxes;
     find_reach(reach, &s);
     s.reach = reach;
-    KN_TRY(
-        kn_pool_run(pool, (release->n_classes + (size_t)CLASSES_PER_JOB - 1) / CLASSES_PER_JOB, search_job, &s, err));
+    KN_TRY(kn_pool_run(pool, (tree->parts.n + PARTS_PER_JOB - 1) / PARTS_PER_JOB, search_job, &s, err));
     *out = atomic_load(&s.found);
 done:
     kn_free(reach);

@@ -4,9 +4,10 @@
  * row could be anything. Monotone, uniform in a class. */
 #include "measure/measure.h"
 
-static double price_row(const void *state, const kn_tuples *tuples, uint32_t q, const kn_cell *cell, uint32_t value)
+static double price_row(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
+                        const kn_cell *cell, uint32_t value)
 {
-    return kn_cell_size(cell, tuples->domains[q], NULL);
+    return kn_cell_size(cell, tuples->domains[q], sets);
 }
 
 static double price_class(const void *state, const kn_tuples *tuples, const kn_class_counts *counts,

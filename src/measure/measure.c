@@ -3,7 +3,7 @@
  * A suppressed row pays the price of the whole domain in every column, whether it stays in the file or was removed. */
 #include "measure/class_column.h"
 
-#include "base/hash.h"
+#include "classes/column_cells.h"
 
 #include <assert.h>
 #include <math.h>
@@ -136,25 +136,6 @@ void kn_objective_free(kn_objective *objective)
 
 /* --- Loss of a release ----------------------------------------------------------------------------------------- */
 
-/* Cells that were priced last, by a hash of the cell: the classes of a release share few cells of a column, and the
- * price of a range or set takes a look at all its values. */
-enum { N_PRICED = 1024 };
-typedef struct priced {
-    kn_cell cell;
-    bool known;
-    double price;
-} priced;
-
-static double price_again(priced *all, const kn_objective *objective, const kn_set_pool *sets, uint32_t q,
-                          const kn_cell *cell)
-{
-    uint64_t hash = kn_hash_combine(kn_hash_combine(cell->first, cell->last), cell->id);
-    priced *slot = &all[hash % N_PRICED];
-    if (!slot->known || !kn_cell_equal(&slot->cell, cell))
-        *slot = (priced){*cell, true, kn_objective_price(objective, sets, q, cell)};
-    return slot->price;
-}
-
 /* Sum over the rows of the weighted price of column q, discounts included. Where a row keeps its value, price and
  * discount cancel exactly: a release without generalization costs 0, not 1e-16. */
 static kn_status column_sum(double *sum, const kn_objective *objective, const kn_release *release, uint32_t q,
@@ -164,16 +145,18 @@ static kn_status column_sum(double *sum, const kn_objective *objective, const kn
     const kn_measure *type = objective->type;
     const kn_tuples *tuples = objective->tuples;
     const kn_domain *domain = tuples->domains[q];
+    const kn_column_cells *column;
+    kn_column_cells room;
     uint64_t *kept = NULL; /* rows that keep each value */
-    priced all[N_PRICED] = {0};
+    *sum = 0;
+    KN_TRY(kn_column_get(&column, &room, release, q, err));
     if (type->value_discount != NULL) KN_NEW(kept, domain->n_codes);
-    *sum = objective->root_price[q] * release->n_suppressed;
-    for (uint32_t c = 0; c < release->n_classes; c++) {
-        const kn_cell *cell = &release->cells[(size_t)c * tuples->n_qis + q];
+    for (uint32_t i = 0; i < column->n; i++) {
+        const kn_cell *cell = &column->cells[i];
         if (kept != NULL && cell->first == cell->last) {
-            kept[cell->first] += release->class_rows[c];
+            kept[cell->first] += column->rows[i];
         } else {
-            *sum += price_again(all, objective, release->sets, q, cell) * release->class_rows[c];
+            *sum += kn_objective_price(objective, release->sets, q, cell) * column->rows[i];
         }
     }
     for (uint32_t code = 0; kept != NULL && code < domain->n_codes; code++) {
@@ -182,6 +165,7 @@ static kn_status column_sum(double *sum, const kn_objective *objective, const kn
             *sum -= others * column_weight(objective, q) * type->value_discount(objective->state, tuples, q, code);
     }
 done:
+    kn_column_clear(&room);
     kn_free(kept);
     return status;
 }
@@ -196,6 +180,29 @@ static kn_status cell_loss(double *loss, const kn_objective *objective, const kn
     }
     *loss = sum * objective->scale;
 done:
+    return status;
+}
+
+/* Class measures that are a sum over rows and columns. */
+static kn_status row_loss(double *loss, const kn_objective *objective, const kn_release *release, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = objective->tuples;
+    const kn_column_cells *column;
+    kn_column_cells room = {0};
+    double sum = 0;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        KN_TRY(kn_column_get(&column, &room, release, q, err));
+        const struct kn_class_histograms *values = &column->histograms[objective->column];
+        for (uint32_t i = 0; i < column->n; i++)
+            for (uint32_t e = values->start[i]; e < values->start[i + 1]; e++)
+                sum += values->counts[e] * objective->type->price_row(objective->state, tuples, release->sets, q,
+                                                                      &column->cells[i], values->values[e]);
+        kn_column_clear(&room);
+    }
+    *loss = objective->type->finish(objective->state, release, sum);
+done:
+    kn_column_clear(&room);
     return status;
 }
 
@@ -230,6 +237,7 @@ kn_status kn_objective_loss(double *loss, const kn_objective *objective, const k
 {
     *loss = NAN;
     if (objective->type->price_cell != NULL) return cell_loss(loss, objective, release, err);
+    if (objective->type->price_row != NULL && !objective->type->product) return row_loss(loss, objective, release, err);
     if (objective->type->price_class != NULL) return class_loss(loss, objective, release, err);
     return objective->type->price_release(loss, objective->state, release, NULL, err);
 }

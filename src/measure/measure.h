@@ -73,7 +73,8 @@ typedef struct kn_measure {
     /* Those that are a sum over rows and columns: the price of one row with this value of objective->column in this
      * cell of QI q, the column's weight included, not below zero; suppressed rows have the whole domain. With `product`
      * a row costs the product over the columns instead, whatever its value. */
-    double (*price_row)(const void *state, const kn_tuples *tuples, uint32_t q, const kn_cell *cell, uint32_t value);
+    double (*price_row)(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
+                        const kn_cell *cell, uint32_t value);
     bool product;
     kn_status (*price_release)(double *loss, const void *state, const kn_release *release, kn_pool *pool,
                                kn_error *err);

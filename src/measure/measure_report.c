@@ -1,7 +1,8 @@
-/* All measures of one release.
+/* All measures of one release. The cells of its columns are counted once for all of them.
  *
  * Measures that are sums over cells or classes are independent jobs of the pool, and so is the preparation of those
  * that price the release as a whole; these come after, one by one, and use the pool themselves. */
+#include "classes/column_cells.h"
 #include "measure/measure.h"
 
 #include <math.h>
@@ -44,10 +45,16 @@ kn_status kn_measure_report_new(kn_measure_report **out, const kn_release *relea
 {
     kn_status status = KN_OK;
     kn_measure_report *report = NULL;
+    kn_column_cells *columns = NULL;
+    kn_release counted = *release;
     size_t n;
     const kn_measure *const *all = kn_measure_all(&n);
-    work w = {.release = release};
+    work w = {.release = &counted};
     *out = NULL;
+    if (release->columns == NULL) {
+        KN_TRY(kn_columns_count(&columns, release, pool, err));
+        counted.columns = columns;
+    }
     KN_NEW(report, 1);
     KN_NEW(report->items, n);
     KN_NEW(w.objectives, n);
@@ -69,6 +76,7 @@ done:
     for (size_t i = 0; w.objectives != NULL && i < n; i++) kn_objective_free(w.objectives[i]);
     kn_free(w.objectives);
     kn_free(w.item_of_job);
+    kn_columns_free(columns, release);
     kn_measure_report_free(report);
     return status;
 }

@@ -19,9 +19,10 @@ static double price_class(const void *state, const kn_tuples *tuples, const kn_c
     return kn_private_information_class(state, tuples, counts, cells, sets);
 }
 
-static double price_row(const void *state, const kn_tuples *tuples, uint32_t q, const kn_cell *cell, uint32_t value)
+static double price_row(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
+                        const kn_cell *cell, uint32_t value)
 {
-    return tuples->domains[q]->weight * kn_private_information_value(state, tuples, q, cell, value);
+    return tuples->domains[q]->weight * kn_private_information_value(state, tuples, sets, q, cell, value);
 }
 
 static double finish(const void *state, const kn_release *release, double sum)

@@ -1,6 +1,8 @@
 /* Joint counts of quasi-identifiers with a sensitive column, and the uncertainty they leave. */
 #include "measure/private_information.h"
 
+#include "classes/column_cells.h"
+
 #include <math.h>
 
 enum { MAX_DENSE = 1 << 22, MAX_LOGS = 1 << 16 };
@@ -206,12 +208,12 @@ double kn_private_information_cell(const kn_private_information *information, co
     return sum;
 }
 
-double kn_private_information_value(const kn_private_information *information, const kn_tuples *tuples, uint32_t q,
-                                    const kn_cell *cell, uint32_t value)
+double kn_private_information_value(const kn_private_information *information, const kn_tuples *tuples,
+                                    const kn_set_pool *sets, uint32_t q, const kn_cell *cell, uint32_t value)
 {
     const kn_domain *domain = tuples->domains[q];
-    uint32_t rows = rows_inside(information, domain, NULL, q, cell, value);
-    return rows > 0 ? log_of(information, kn_cell_rows(cell, domain, NULL)) - log_of(information, rows) : 0;
+    uint32_t rows = rows_inside(information, domain, sets, q, cell, value);
+    return rows > 0 ? log_of(information, kn_cell_rows(cell, domain, sets)) - log_of(information, rows) : 0;
 }
 
 double kn_private_information_class(const kn_private_information *information, const kn_tuples *tuples,
@@ -236,19 +238,20 @@ static kn_status price_column(void *context, size_t q, unsigned worker, kn_error
     const column_jobs *jobs = context;
     const kn_release *release = jobs->release;
     const kn_tuples *tuples = release->tuples;
-    kn_histogram *histograms = NULL;
-    kn_cell root = kn_domain_root(tuples->domains[q]);
+    const kn_column_cells *column;
+    kn_column_cells room;
     double sum = 0;
-    KN_NEW(histograms, tuples->n_sensitive);
-    for (uint32_t c = 0; c < release->n_classes + (release->n_suppressed > 0); c++) {
-        const kn_cell *cell = c < release->n_classes ? &release->cells[(size_t)c * tuples->n_qis + q] : &root;
-        kn_release_class(release, c, histograms);
-        sum += kn_private_information_cell(jobs->information, tuples, release->sets, (uint32_t)q, cell,
-                                           &histograms[jobs->information->column]);
+    KN_TRY(kn_column_get(&column, &room, release, (uint32_t)q, err));
+    const struct kn_class_histograms *all = &column->histograms[jobs->information->column];
+    for (uint32_t i = 0; i < column->n; i++) {
+        kn_histogram histogram = {all->start[i + 1] - all->start[i], all->values + all->start[i],
+                                  all->counts + all->start[i]};
+        sum += kn_private_information_cell(jobs->information, tuples, release->sets, (uint32_t)q, &column->cells[i],
+                                           &histogram);
     }
     jobs->columns[q] = tuples->n_rows > 0 ? jobs->information->table_entropy - sum / tuples->n_rows : 0;
 done:
-    kn_free(histograms);
+    kn_column_clear(&room);
     return status;
 }
 

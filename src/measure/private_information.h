@@ -31,8 +31,8 @@ double kn_private_information_cell(const kn_private_information *information, co
                                    const kn_set_pool *sets, uint32_t q, const kn_cell *cell,
                                    const kn_histogram *histogram);
 /* -log Pr(Y = value | X_q in cell): what one row of it adds. */
-double kn_private_information_value(const kn_private_information *information, const kn_tuples *tuples, uint32_t q,
-                                    const kn_cell *cell, uint32_t value);
+double kn_private_information_value(const kn_private_information *information, const kn_tuples *tuples,
+                                    const kn_set_pool *sets, uint32_t q, const kn_cell *cell, uint32_t value);
 /* kn_private_information_cell summed over the columns with their weights: what a class loses of (14), before dividing
  * by rows * weights. */
 double kn_private_information_class(const kn_private_information *information, const kn_tuples *tuples,

@@ -52,11 +52,12 @@ static double price_class(const void *opaque, const kn_tuples *tuples, const kn_
     return self->share * mi * (double)counts->n_rows + (1 - self->share) * pmi;
 }
 
-static double price_row(const void *opaque, const kn_tuples *tuples, uint32_t q, const kn_cell *cell, uint32_t value)
+static double price_row(const void *opaque, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
+                        const kn_cell *cell, uint32_t value)
 {
     const state *self = opaque;
-    double mi = self->share > 0 ? kn_information_log_rows(tuples->domains[q], NULL, cell) : 0;
-    double pmi = self->share < 1 ? kn_private_information_value(self->information, tuples, q, cell, value) : 0;
+    double mi = self->share > 0 ? kn_information_log_rows(tuples->domains[q], sets, cell) : 0;
+    double pmi = self->share < 1 ? kn_private_information_value(self->information, tuples, sets, q, cell, value) : 0;
     return tuples->domains[q]->weight * (self->share * mi + (1 - self->share) * pmi);
 }
 

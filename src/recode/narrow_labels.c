@@ -4,7 +4,7 @@
  * pass over the rows for each column with such labels. */
 #include "recode/recode.h"
 
-#include "recode/cells.h"
+#include "classes/cells.h"
 
 #include <math.h>
 #include <string.h>

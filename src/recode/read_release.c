@@ -9,7 +9,7 @@
 #include "base/formula.h"
 #include "hierarchy/build.h"
 #include "classes/histogram.h"
-#include "recode/cells.h"
+#include "classes/cells.h"
 
 #include <stdlib.h>
 #include <string.h>

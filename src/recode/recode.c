@@ -12,7 +12,7 @@
 
 #include "classes/group.h"
 #include "classes/histogram.h"
-#include "recode/cells.h"
+#include "classes/cells.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,20 +1,27 @@
 /* Evaluates a release under every registered measure and every model in force. */
 #include "report/facts.h"
 
+#include "classes/column_cells.h"
+
 #include <math.h>
 #include <string.h>
 
-kn_status kn_facts_losses(kn_facts *facts, kn_pool *pool, kn_error *err)
+static kn_status find_losses(kn_facts *facts, const kn_release *release, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_measure_report *report = NULL;
-    KN_TRY(kn_measure_report_new(&report, facts->release, pool, err));
+    KN_TRY(kn_measure_report_new(&report, release, pool, err));
     KN_NEW(facts->losses, report->n);
     for (size_t i = 0; i < report->n; i++)
         facts->losses[facts->n_losses++] = (kn_loss){report->items[i].type->name, report->items[i].value};
 done:
     kn_measure_report_free(report);
     return status;
+}
+
+kn_status kn_facts_losses(kn_facts *facts, kn_pool *pool, kn_error *err)
+{
+    return find_losses(facts, facts->release, pool, err);
 }
 
 static kn_status params_text(char **out, const kn_args *args, bool is_public, kn_error *err)
@@ -60,13 +67,18 @@ done:
 kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_TRY(kn_facts_losses(facts, pool, err));
+    kn_column_cells *columns = NULL;
+    kn_release counted = *facts->release;
+    KN_TRY(kn_columns_count(&columns, facts->release, pool, err));
+    counted.columns = columns;
+    KN_TRY(find_losses(facts, &counted, pool, err));
     KN_TRY(judge_models(facts, models, pool, err));
-    KN_TRY(kn_objective_loss(&facts->loss, facts->objective, facts->release, err));
+    KN_TRY(kn_objective_loss(&facts->loss, facts->objective, &counted, err));
     KN_NEW(facts->column_loss, facts->tuples->n_qis);
     for (uint32_t q = 0; q < facts->tuples->n_qis; q++)
-        facts->column_loss[q] = kn_objective_column_loss(facts->objective, facts->release, q);
+        facts->column_loss[q] = kn_objective_column_loss(facts->objective, &counted, q);
 done:
+    kn_columns_free(columns, facts->release);
     return status;
 }
 

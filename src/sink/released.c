@@ -10,7 +10,7 @@
 #include "base/bytes.h"
 #include "base/formula.h"
 #include "base/radix_sort.h"
-#include "recode/cells.h"
+#include "classes/cells.h"
 
 #include <stdlib.h>
 #include <string.h>

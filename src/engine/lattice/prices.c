@@ -106,7 +106,7 @@ static kn_status fill_factors(kn_prices *prices, const kn_lattice *lattice, kn_e
             for (uint32_t p = 0; p < level->n; p++) {
                 const kn_cell cell = kn_domain_node_cell(lattice->tuples->domains[q], level->node[p]);
                 prices->factors[q][l][p] =
-                    objective->type->price_row(objective->state, objective->tuples, q, &cell, KN_NONE);
+                    objective->type->price_row(objective->state, objective->tuples, NULL, q, &cell, KN_NONE);
             }
         }
     }
@@ -128,7 +128,7 @@ static bool values_fit(const kn_objective *objective)
 
 static double price_of(const kn_objective *objective, uint32_t q, const kn_cell *cell, uint32_t value)
 {
-    return objective->type->price_row(objective->state, objective->tuples, q, cell, value);
+    return objective->type->price_row(objective->state, objective->tuples, NULL, q, cell, value);
 }
 
 static kn_value_price in_units(const kn_prices *prices, double price)

@@ -1,6 +1,6 @@
 /* Group vectors of cells that are equal. */
-#ifndef KN_RECODE_CELLS_H
-#define KN_RECODE_CELLS_H
+#ifndef KN_CLASSES_CELLS_H
+#define KN_CLASSES_CELLS_H
 
 #include "hierarchy/domain.h"
 #include "classes/group.h"

@@ -1,5 +1,5 @@
 /* A cell is three integers; a vector of cells is three columns of codes per cell for kn_group. */
-#include "recode/cells.h"
+#include "classes/cells.h"
 
 /* KN_NONE becomes 0, so that codes stay small. */
 static uint32_t part_of(const kn_cell *cell, uint32_t part)
