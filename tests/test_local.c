@@ -286,6 +286,74 @@ static void strict_cuts_leave_no_allowable_cut(void **state)
     }
 }
 
+/* rows * price of the closure, weighted up where k does not divide the rows: see mondrian.c. */
+static double side_loss(const setup *s, kn_set_pool *sets, const uint32_t *rows, uint32_t n, uint32_t k)
+{
+    uint32_t *codes = malloc(n * sizeof *codes);
+    double price = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        kn_cell cell;
+        for (uint32_t i = 0; i < n; i++) codes[i] = code_of_row(s, q, rows[i]);
+        assert_ok(kn_domain_closure(&cell, s->domains[q], sets, codes, n, err));
+        price += kn_objective_price(s->objective, sets, q, &cell);
+    }
+    free(codes);
+    return n * price * cbrt((double)n / (k * (n / k)));
+}
+
+/* The loss after the cut of column q between `last_left` and the next code; infinite where it is not allowable. With
+ * q = KN_NONE the two classes of `row_class`. */
+static double cut_loss(const setup *s, uint32_t q, uint32_t last_left, const uint32_t *row_class, uint32_t k)
+{
+    kn_set_pool *sets = NULL;
+    uint32_t n_rows = s->table->n_rows, n[2] = {0}, *rows[2] = {malloc(n_rows * 4), malloc(n_rows * 4)};
+    double loss = INFINITY;
+    assert_ok(kn_set_pool_new(&sets, err));
+    for (uint32_t r = 0; r < n_rows; r++) {
+        int side = q == KN_NONE ? row_class[r] == 1 : code_of_row(s, q, r) > last_left;
+        rows[side][n[side]++] = r;
+    }
+    if (n[0] >= k && n[1] >= k) loss = side_loss(s, sets, rows[0], n[0], k) + side_loss(s, sets, rows[1], n[1], k);
+    kn_set_pool_free(sets);
+    free(rows[0]);
+    free(rows[1]);
+    return loss;
+}
+
+/* With less than 3k rows there is one cut at most. Some trials have sets of many values, the last ones
+ * of more than bits are kept of. */
+static void the_cut_made_leaves_the_least_loss(void **state)
+{
+    kn_rng rng = kn_rng_new(15, 0);
+    uint32_t n_cut = 0;
+    for (int trial = 0; trial < 202; trial++) {
+        setup s;
+        bool wide = trial >= 200, many = trial % 20 == 3;
+        unsigned k = wide ? 1900 : many ? 150 : 2 + kn_rng_below(&rng, 20);
+        uint32_t n_rows = 2 * k + kn_rng_below(&rng, wide ? 100 : k);
+        random_setup(&s, &rng, wide ? SETS : (kinds)(trial % N_KINDS), n_rows, wide ? 2 : 1 + kn_rng_below(&rng, 6),
+                     wide   ? 20000
+                     : many ? 300
+                            : 2 + kn_rng_below(&rng, 40),
+                     k);
+        set_task(&s, "lm", "mondrian", "");
+        outcome o = run(&s, "mondrian");
+        double least = INFINITY;
+        for (uint32_t q = 0; q < s.n_qis; q++)
+            for (uint32_t code = 0; code < s.domains[q]->n_codes; code++)
+                least = fmin(least, cut_loss(&s, q, code, NULL, k));
+        assert_int_equal(o.answer.n_classes, isinf(least) ? 1 : 2);
+        if (!isinf(least)) {
+            double made = cut_loss(&s, KN_NONE, 0, o.answer.row_class, k);
+            assert_true(fabs(made - least) <= 1e-9 * least);
+            n_cut++;
+        }
+        free_outcome(&o);
+        free_setup(&s);
+    }
+    assert_true(n_cut > 100);
+}
+
 static void relaxed_cuts_keep_every_class_below_2k(void **state)
 {
     kn_rng rng = kn_rng_new(13, 0);
@@ -888,6 +956,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_search_is_better_than_the_best_partition),
         cmocka_unit_test(strict_cuts_leave_no_allowable_cut),
+        cmocka_unit_test(the_cut_made_leaves_the_least_loss),
         cmocka_unit_test(relaxed_cuts_keep_every_class_below_2k),
         cmocka_unit_test(figure_17_gives_classes_of_3_3_2_2),
         cmocka_unit_test(a_table_of_2k_less_1_persons_stays_one_class),

@@ -13,6 +13,8 @@
 typedef uint8_t kn_lanes16_u8 __attribute__((vector_size(16), may_alias));
 typedef uint16_t kn_lanes8_u16 __attribute__((vector_size(16), may_alias));
 typedef uint32_t kn_lanes4 __attribute__((vector_size(16), may_alias));
+typedef uint32_t kn_lanes4_loose __attribute__((vector_size(16), aligned(4), may_alias)); /* in any array of words */
+typedef int32_t kn_lanes4_i32 __attribute__((vector_size(16), may_alias));
 typedef uint64_t kn_lanes2_u64 __attribute__((vector_size(16), may_alias));
 typedef uint64_t kn_lanes4_u64 __attribute__((vector_size(32), may_alias));
 typedef uint16_t kn_lanes16_u16 __attribute__((vector_size(32)));

@@ -22,10 +22,11 @@
  * Nothing is suppressed: where even the whole table breaks a model, it stays one class, and recoding refuses it. A
  * time limit stops the cutting; the classes reached by then are the answer.
  *
- * Cost: a class of m items and r columns is sorted by each column (by counting) and scanned twice; a column that
- * already covers all that the class covers needs no further look, so scans of large classes cost about m per column,
- * of small ones m * r. Large classes are cut column by column on the pool, small ones each in one job; the outcome of a
- * cut depends on its class only, so results are the same for any number of threads. */
+ * Cost: the records of a class are united by their values, all columns in one run over the records, by a few vector
+ * operations per record and column; cuts are then tried over distinct values, not over records. Large classes share
+ * their columns out among the threads, small ones are one job each with all their cuts; the outcome of a cut depends
+ * on its class only, so results are the same for any number of threads. */
+#include "base/lanes.h"
 #include "engine/closure/closure.h"
 
 #include <assert.h>
@@ -33,41 +34,74 @@
 #include <string.h>
 
 enum {
-    SMALL_ITEMS = 16384, /* from here on a class and all its cuts are one job */
-    WASTE_CLASSES = 64,  /* sides of more than this many classes fill them evenly enough */
+    SMALL_ITEMS = 16384,   /* from here on a class and all its cuts are one job */
+    WASTE_CLASSES = 64,    /* sides of more than this many classes fill them evenly enough */
+    MAX_BITS = 2048,       /* of the sets in a reach; where there are many groups fewer, see max_bits */
+    MAX_CODE_LEVELS = 6,   /* of a code_set: 64 ** 6 is more than there are codes */
+    COLUMNS_AT_ONCE = 16,  /* are counted together, up to so many ... */
+    GROUPS_AT_ONCE = 4096, /* ... groups */
+    MAX_SETS = 16,         /* columns with bits */
 };
 
 typedef struct node {
     uint32_t begin, end; /* of the records */
-    kn_span *spans;      /* n_qis */
+    uint64_t n_persons;
 } node;
 
-/* The best cut known: `n_left` records in the order of the column go left; 0: there is none. */
+/* The best cut known: `n_left` records go left, of which `left_persons` persons; 0: there is none. Strict cuts: those
+ * below `code`; relaxed ones: the first in the order of the column. */
 typedef struct cut {
     double loss, imbalance;
-    uint32_t column, n_left;
+    uint32_t column, n_left, code;
+    uint64_t left_persons;
 } cut;
 
-static const cut no_cut = {INFINITY, INFINITY, KN_NONE, 0};
+static const cut no_cut = {INFINITY, INFINITY, KN_NONE, 0, 0, 0};
 
-/* Records of a node that stand together in the order of a column. */
-typedef struct group {
-    uint32_t begin; /* in the order; it ends where the next one begins */
-    uint32_t code, n_rows, n_persons;
-} group;
+/* A set of codes that is taken out in ascending order. words[0] has a bit per code, words[1] one per word of words[0]
+ * that is not zero, and so on, so that few codes among many are found quickly. */
+typedef struct code_set {
+    uint64_t *words[MAX_CODE_LEVELS];
+    uint32_t n_levels;
+} code_set;
+
+/* Which values the records of a node have, and where they stand in the reach of a group. */
+typedef struct ranking {
+    uint32_t *n;             /* [q]: distinct values */
+    uint32_t **code, **rank; /* [q]: value by rank, ascending; rank by value */
+    uint32_t *first_bit;     /* [q]: SETS: of the column's values by rank; KN_NONE: no set, or too many values */
+    struct bit_value {
+        uint32_t q, code;
+    } bits[MAX_BITS];
+    uint32_t n_sets, sets[MAX_SETS]; /* columns with bits */
+    uint32_t n_wide, *wide;          /* SETS of too many values */
+    uint32_t group_words;
+} ranking;
+
+/* What a cut does not run through, in the order of a column: the records with one value, or single ones when cuts are
+ * relaxed. Numbers of 32 bits in whole vectors, so that two groups are united by a few vector operations:
+ *
+ *   head    code, rows, persons, records                           added up
+ *   lasts   the greatest code of each ordered column               the greater (as signed numbers: what processors
+ * have) firsts  the same of the codes' complements: the least code     the greater sets    a bit per value or
+ */
+enum { HEAD_CODE, HEAD_ROWS, HEAD_PERSONS, HEAD_RECORDS, HEAD_WORDS };
+
+static inline uint32_t as_last(uint32_t code) { return code ^ 0x80000000u; }
+static inline uint32_t as_first(uint32_t code) { return code ^ 0x7fffffffu; }
 
 /* What one thread works with. */
 typedef struct bench {
-    uint32_t *order, *order_spare; /* records of a node in the order of one column */
-    uint32_t *bucket;              /* of the counting sort */
-    group *groups;                 /* n_groups and a closing one */
-    uint32_t n_groups;
-    double *left_price; /* per group */
-    uint32_t **stamp;   /* SETS: [q][code], the number of the scan that last met the value */
-    uint32_t scan;
-    uint32_t *active; /* columns that may still grow in this scan */
-    kn_span *spans, *small_spans;
+    ranking ranking;
+    code_set *codes;         /* [q]; empty between uses */
+    uint32_t *groups;        /* of the columns that are counted together */
+    uint32_t *order, *begin; /* records by one column, and where its values begin; only where somebody looks at them */
+    double *left_price;      /* per group */
+    uint32_t *reach;         /* of what was passed, as in a group */
+    kn_span *spans;
     double *prices;
+    uint32_t **stamp;                 /* SETS: [q][code], the number of the pass that last met the value */
+    uint32_t scan, n_active, *active; /* wide columns that may still grow in this pass */
     kn_tally whole, right;
     kn_tally_view view;
 } bench;
@@ -77,7 +111,11 @@ typedef struct search {
     const kn_items *items;
     const kn_pricer *pricer;
     uint32_t n_qis, stride;
-    uint32_t *records, *spare; /* one per item: item, rows, persons, codes; classes are ranges of them */
+    uint32_t n_ordered, n_lanes; /* columns that are no sets; in whole vectors */
+    uint32_t max_bits;           /* of the sets in a reach */
+    uint32_t *ordered;           /* [lane]: its column */
+    uint32_t *place;             /* [q]: of its code in a record; those of ordered columns come first */
+    uint32_t *records, *spare;   /* one per item: item, rows, persons, codes; classes are ranges of them */
     bool *begins_class;
     bool relaxed, by_median;
     double *waste; /* [persons] below n_waste */
@@ -85,194 +123,295 @@ typedef struct search {
     bench *benches;
     atomic_bool out_of_time;
     atomic_uint_fast64_t n_cuts, n_items_done;
+    node current; /* the large class whose columns are shared out */
+    unsigned n_shares;
+    cut *share_cuts; /* [share] */
     /* the level of large classes that is being cut */
     node *large;
-    cut *cuts;      /* [large * n_qis + q] */
+    cut *cuts;      /* [large] */
     node *children; /* [2 * large], and whether there are any */
 } search;
 
 enum { RECORD_ITEM, RECORD_ROWS, RECORD_PERSONS, RECORD_CODES };
 
-static inline const uint32_t *record_at(const search *s, const node *n, uint32_t index)
+static inline uint32_t *record_at(const search *s, const node *n, uint32_t index)
 {
     return s->records + (size_t)(n->begin + index) * s->stride;
 }
 
-static inline uint32_t code_at(const search *s, const node *n, uint32_t index, uint32_t q)
-{
-    return record_at(s, n, index)[RECORD_CODES + q];
-}
+static inline uint32_t n_records(const node *n) { return n->end - n->begin; }
 
-/* --- Spans ----------------------------------------------------------------------------------------------------- */
+/* --- The values of a node -------------------------------------------------------------------------------------- */
 
-static uint32_t new_scan(search *s, bench *b)
+static inline void code_set_add(code_set *set, uint32_t code)
 {
-    if (++b->scan == 0) {
-        for (uint32_t q = 0; q < s->n_qis; q++)
-            if (b->stamp[q] != NULL) memset(b->stamp[q], 0, s->pricer->columns[q].domain->n_codes * sizeof **b->stamp);
-        b->scan = 1;
-    }
-    return b->scan;
-}
-
-/* True when the span grew. */
-static inline bool span_add(const search *s, bench *b, uint32_t scan, uint32_t q, kn_span *span, uint32_t code)
-{
-    uint32_t *stamp = b->stamp[q];
-    if (stamp != NULL) {
-        if (stamp[code] == scan) return false;
-        stamp[code] = scan;
-        kn_span_add_value(span, &s->pricer->columns[q], code);
-    } else if (code >= span->first && code <= span->last) {
-        return false;
-    }
-    if (code < span->first) span->first = code;
-    if (code > span->last) span->last = code; /* 0 in an empty span */
-    return true;
-}
-
-static void find_spans(search *s, bench *b, node *n)
-{
-    uint32_t scan = new_scan(s, b);
-    for (uint32_t q = 0; q < s->n_qis; q++) n->spans[q] = kn_span_empty();
-    for (uint32_t i = 0; i < n->end - n->begin; i++) {
-        const uint32_t *codes = record_at(s, n, i) + RECORD_CODES;
-        for (uint32_t q = 0; q < s->n_qis; q++) span_add(s, b, scan, q, &n->spans[q], codes[q]);
+    for (uint32_t level = 0; level < set->n_levels; level++, code >>= 6) {
+        uint64_t *word = &set->words[level][code >> 6];
+        bool known = *word != 0;
+        *word |= (uint64_t)1 << (code & 63);
+        if (known) return;
     }
 }
 
-static inline bool same_extent(const kn_span *a, const kn_span *b)
+/* Takes out the codes below one word of a level. */
+static uint32_t code_set_take(uint32_t *codes, uint32_t n, code_set *set, uint32_t level, uint32_t word)
 {
-    return a->first == b->first && a->last == b->last && a->n_values == b->n_values;
-}
-
-/* --- Order by one column --------------------------------------------------------------------------------------- */
-
-/* Stable, by 8 bits of (code - first). */
-static void radix_pass(const search *s, bench *b, const node *n, uint32_t q, uint32_t shift)
-{
-    uint32_t n_items = n->end - n->begin, first = n->spans[q].first, begin[257] = {0};
-    for (uint32_t i = 0; i < n_items; i++) begin[(((code_at(s, n, i, q) - first) >> shift) & 255) + 1]++;
-    for (uint32_t v = 0; v < 256; v++) begin[v + 1] += begin[v];
-    for (uint32_t i = 0; i < n_items; i++) {
-        uint32_t index = b->order[i];
-        b->order_spare[begin[((code_at(s, n, index, q) - first) >> shift) & 255]++] = index;
+    uint64_t left = set->words[level][word];
+    set->words[level][word] = 0;
+    for (; left != 0; left &= left - 1) {
+        uint32_t at = word * 64 + (uint32_t)__builtin_ctzll(left);
+        if (level == 0) codes[n++] = at;
+        else n = code_set_take(codes, n, set, level - 1, at);
     }
-    uint32_t *swap = b->order;
-    b->order = b->order_spare;
-    b->order_spare = swap;
+    return n;
 }
 
-static void counting_sort(const search *s, bench *b, const node *n, uint32_t q)
+static void rank_columns(const search *s, bench *b, ranking *r, const node *n, uint32_t from, uint32_t to)
 {
-    uint32_t n_items = n->end - n->begin, first = n->spans[q].first, n_codes = n->spans[q].last - first + 1;
-    memset(b->bucket, 0, (size_t)n_codes * sizeof *b->bucket);
-    for (uint32_t i = 0; i < n_items; i++) b->bucket[code_at(s, n, i, q) - first]++;
-    for (uint32_t v = 0, before = 0; v < n_codes; v++) {
-        uint32_t count = b->bucket[v];
-        b->bucket[v] = before;
-        before += count;
-    }
-    for (uint32_t i = 0; i < n_items; i++) b->order[b->bucket[code_at(s, n, i, q) - first]++] = i;
-}
-
-/* The records of a node in the order of column q, those of one code as they stand. */
-static void sort_by_column(const search *s, bench *b, const node *n, uint32_t q)
-{
-    uint32_t n_items = n->end - n->begin, range = n->spans[q].last - n->spans[q].first;
-    if (range / 2 < n_items) {
-        counting_sort(s, b, n, q);
-        return;
-    }
-    for (uint32_t i = 0; i < n_items; i++) b->order[i] = i;
-    for (uint32_t shift = 0; shift < 32 && range >> shift != 0; shift += 8) radix_pass(s, b, n, q, shift);
-}
-
-/* Groups of the order that no cut may run through: equal codes, or single items when cuts are relaxed. */
-static void find_groups(const search *s, bench *b, const node *n, uint32_t q)
-{
-    uint32_t n_items = n->end - n->begin, n_groups = 0, last_code = KN_NONE;
-    for (uint32_t i = 0; i < n_items; i++) {
-        const uint32_t *record = record_at(s, n, b->order[i]);
-        uint32_t code = record[RECORD_CODES + q];
-        if (s->relaxed || code != last_code) b->groups[n_groups++] = (group){.begin = i, .code = code};
-        last_code = code;
-        b->groups[n_groups - 1].n_rows += record[RECORD_ROWS];
-        b->groups[n_groups - 1].n_persons += record[RECORD_PERSONS];
-    }
-    b->groups[n_groups].begin = n_items;
-    b->n_groups = n_groups;
-}
-
-/* The same without looking at the records in their new order, for nodes that no cache holds. */
-static void count_groups(const search *s, bench *b, const node *n, uint32_t q)
-{
-    uint32_t n_items = n->end - n->begin, first = n->spans[q].first, n_codes = n->spans[q].last - first + 1;
-    uint32_t n_groups = 0, begin = 0;
-    memset(b->groups, 0, (size_t)n_codes * sizeof *b->groups);
-    for (uint32_t i = 0; i < n_items; i++) {
+    for (uint32_t i = 0; i < n_records(n); i++) {
         const uint32_t *record = record_at(s, n, i);
-        group *g = &b->groups[record[RECORD_CODES + q] - first];
-        g->n_rows += record[RECORD_ROWS];
-        g->n_persons += record[RECORD_PERSONS];
+        for (uint32_t q = from; q < to; q++) code_set_add(&b->codes[q], record[s->place[q]]);
     }
-    for (uint32_t v = 0; v < n_codes; v++) { /* the counting sort left the ends of the buckets */
-        if (b->bucket[v] == begin) continue;
-        group g = b->groups[v];
-        g.begin = begin;
-        g.code = first + v;
-        b->groups[n_groups++] = g;
-        begin = b->bucket[v];
+    for (uint32_t q = from; q < to; q++) {
+        r->n[q] = code_set_take(r->code[q], 0, &b->codes[q], b->codes[q].n_levels - 1, 0);
+        for (uint32_t i = 0; i < r->n[q]; i++) r->rank[q][r->code[q][i]] = i;
     }
-    b->groups[n_groups].begin = n_items;
-    b->n_groups = n_groups;
 }
 
-static void order_by_column(const search *s, bench *b, const node *n, uint32_t q)
+/* The values of sets get their bits, once all columns are ranked. */
+static void place_bits(const search *s, ranking *r)
 {
-    uint32_t n_items = n->end - n->begin, range = n->spans[q].last - n->spans[q].first;
-    sort_by_column(s, b, n, q);
-    if (!s->relaxed && range < n_items) count_groups(s, b, n, q);
-    else find_groups(s, b, n, q);
+    uint32_t n_bits = 0;
+    r->n_sets = r->n_wide = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        r->first_bit[q] = KN_NONE;
+        if (s->pricer->columns[q].domain->kind != KN_DOMAIN_SETS) continue;
+        if (r->n[q] > s->max_bits - n_bits || r->n_sets == MAX_SETS) {
+            r->wide[r->n_wide++] = q;
+            continue;
+        }
+        r->first_bit[q] = n_bits;
+        r->sets[r->n_sets++] = q;
+        for (uint32_t i = 0; i < r->n[q]; i++) r->bits[n_bits++] = (struct bit_value){q, r->code[q][i]};
+    }
+    r->group_words = HEAD_WORDS + 2 * s->n_lanes + (n_bits + 127) / 128 * 4;
+}
+
+/* --- Groups ---------------------------------------------------------------------------------------------------- */
+
+KN_INLINE kn_lanes4 greater_signed(kn_lanes4 a, kn_lanes4 b)
+{
+    kn_lanes4 more = (kn_lanes4)((kn_lanes4_i32)a > (kn_lanes4_i32)b);
+    return (a & more) | (b & ~more);
+}
+
+/* The first vector of bits. */
+KN_INLINE uint32_t ordered_vectors(const search *s) { return (HEAD_WORDS + 2 * s->n_lanes) / 4; }
+
+KN_INLINE void clear_group(uint32_t *group, const search *s, const ranking *r, uint32_t code)
+{
+    const kn_lanes4 least = {0x80000000u, 0x80000000u, 0x80000000u, 0x80000000u}; /* as signed numbers */
+    kn_lanes4_loose *vectors = (kn_lanes4_loose *)group;
+    uint32_t n_ordered = ordered_vectors(s), n_vectors = r->group_words / 4;
+    vectors[0] = (kn_lanes4){code, 0, 0, 0};
+    for (uint32_t v = 1; v < n_ordered; v++) vectors[v] = least;
+    for (uint32_t v = n_ordered; v < n_vectors; v++) vectors[v] = (kn_lanes4){0};
+}
+
+/* A record as a group, for relaxed cuts. */
+static void make_group(uint32_t *group, const search *s, const ranking *r, const uint32_t *record, uint32_t code)
+{
+    uint32_t *lasts = group + HEAD_WORDS, *firsts = lasts + s->n_lanes, *bits = firsts + s->n_lanes;
+    clear_group(group, s, r, code);
+    group[HEAD_ROWS] = record[RECORD_ROWS];
+    group[HEAD_PERSONS] = record[RECORD_PERSONS];
+    group[HEAD_RECORDS] = 1;
+    for (uint32_t lane = 0; lane < s->n_ordered; lane++) {
+        lasts[lane] = as_last(record[RECORD_CODES + lane]);
+        firsts[lane] = as_first(record[RECORD_CODES + lane]);
+    }
+    for (uint32_t i = 0; i < r->n_sets; i++) {
+        uint32_t q = r->sets[i], bit = r->first_bit[q] + r->rank[q][record[s->place[q]]];
+        bits[bit / 32] |= 1u << (bit & 31);
+    }
+}
+
+enum { MAX_BIT_WORDS = 4 }; /* that are added as vectors; of more only those that a record has */
+
+/* The hot loop: adds every record to its group in each of the columns from .. to-1. Lanes beyond the ordered columns
+ * hold anything: nobody looks at them. Constant widths, and local copies that no group can overlap, make it fast. */
+KN_INLINE void add_records(const search *s, bench *b, const ranking *r, const node *n, uint32_t from, uint32_t to,
+                           uint32_t n_lanes, uint32_t n_bit_words)
+{
+    struct {
+        const uint32_t *rank;
+        uint32_t *groups, place, first_bit;
+    } columns[COLUMNS_AT_ONCE], sets[MAX_SETS];
+    struct {
+        uint32_t word, mask;
+    } bits_at[MAX_SETS];
+    const uint32_t *record = record_at(s, n, 0), *end = record_at(s, n, n_records(n));
+    const uint32_t n_columns = to - from, n_sets = r->n_sets, group_words = r->group_words, stride = s->stride;
+    uint32_t *groups = b->groups;
+    for (uint32_t i = 0; i < n_columns; groups += (size_t)r->n[from + i++] * group_words) {
+        columns[i].rank = r->rank[from + i];
+        columns[i].place = s->place[from + i];
+        columns[i].groups = groups;
+    }
+    for (uint32_t i = 0; i < n_sets; i++) {
+        sets[i].rank = r->rank[r->sets[i]];
+        sets[i].place = s->place[r->sets[i]];
+        sets[i].first_bit = r->first_bit[r->sets[i]];
+    }
+    for (; record < end; record += stride) {
+        const kn_lanes4 head =
+            (*(const kn_lanes4_loose *)record & (kn_lanes4){0, ~0u, ~0u, 0}) + (kn_lanes4){0, 0, 0, 1};
+        const kn_lanes4_loose *codes = (const kn_lanes4_loose *)(record + RECORD_CODES);
+        uint64_t bits[MAX_BIT_WORDS] = {0};
+        for (uint32_t i = 0; i < n_sets; i++) {
+            uint32_t bit = sets[i].first_bit + sets[i].rank[record[sets[i].place]];
+            for (uint32_t w = 0; n_bit_words <= MAX_BIT_WORDS && w < n_bit_words; w++)
+                bits[w] |= (uint64_t)(bit / 64 == w) << (bit & 63);
+            bits_at[i].word = HEAD_WORDS + 2 * n_lanes + bit / 32;
+            bits_at[i].mask = 1u << (bit & 31);
+        }
+        for (uint32_t i = 0; i < n_columns; i++) {
+            uint32_t *group = columns[i].groups + (size_t)columns[i].rank[record[columns[i].place]] * group_words;
+            kn_lanes4_loose *lasts = (kn_lanes4_loose *)(group + HEAD_WORDS), *firsts = lasts + n_lanes / 4;
+            kn_lanes4_loose *words = firsts + n_lanes / 4;
+            *(kn_lanes4_loose *)group += head;
+            for (uint32_t v = 0; v < n_lanes / 4; v++) {
+                lasts[v] = greater_signed(lasts[v], codes[v] ^ 0x80000000u);
+                firsts[v] = greater_signed(firsts[v], codes[v] ^ 0x7fffffffu);
+            }
+            for (uint32_t w = 0; n_bit_words <= MAX_BIT_WORDS && w < n_bit_words / 2; w++)
+                words[w] |= (kn_lanes4)(kn_lanes2_u64){bits[2 * w], bits[2 * w + 1]};
+            for (uint32_t set = 0; n_bit_words > MAX_BIT_WORDS && set < n_sets; set++)
+                group[bits_at[set].word] |= bits_at[set].mask;
+        }
+    }
+}
+
+/* Groups of the columns from .. to-1, one column after the other. */
+static void count_groups(const search *s, bench *b, const ranking *r, const node *n, uint32_t from, uint32_t to)
+{
+    uint32_t *group = b->groups, n_bit_words = (r->group_words - HEAD_WORDS - 2 * s->n_lanes) / 2;
+    for (uint32_t q = from; q < to; q++)
+        for (uint32_t i = 0; i < r->n[q]; i++, group += r->group_words) clear_group(group, s, r, r->code[q][i]);
+    if (s->n_lanes == 4 && n_bit_words == 0) add_records(s, b, r, n, from, to, 4, 0);
+    else if (s->n_lanes == 8 && n_bit_words == 0) add_records(s, b, r, n, from, to, 8, 0);
+    else if (s->n_lanes == 0 && n_bit_words == 2) add_records(s, b, r, n, from, to, 0, 2);
+    else if (s->n_lanes == 4 && n_bit_words == 2) add_records(s, b, r, n, from, to, 4, 2);
+    else if (s->n_lanes == 8 && n_bit_words == 2) add_records(s, b, r, n, from, to, 8, 2);
+    else if (s->n_lanes == 4 && n_bit_words == 4) add_records(s, b, r, n, from, to, 4, 4);
+    else add_records(s, b, r, n, from, to, s->n_lanes, n_bit_words);
+}
+
+/* The records of a node in the order of column q, those of one value as they stand. */
+static void sort_by_column(const search *s, bench *b, const ranking *r, const node *n, uint32_t q)
+{
+    memset(b->begin, 0, (r->n[q] + (size_t)2) * sizeof *b->begin);
+    uint32_t *begin = b->begin + 1;
+    for (uint32_t i = 0; i < n_records(n); i++) begin[r->rank[q][record_at(s, n, i)[s->place[q]]] + 1]++;
+    for (uint32_t v = 0; v < r->n[q]; v++) begin[v + 1] += begin[v];
+    for (uint32_t i = 0; i < n_records(n); i++) b->order[begin[r->rank[q][record_at(s, n, i)[s->place[q]]]]++] = i;
+}
+
+static bool needs_order(const search *s, const ranking *r)
+{
+    return s->relaxed || r->n_wide > 0 || !s->task->models->counts_only;
 }
 
 /* --- The best cut in one column -------------------------------------------------------------------------------- */
 
 /* One pass over the groups of a column, from the left or from the right. */
 typedef struct pass {
-    uint32_t scan, n_active;
+    uint32_t n_records;
     uint64_t n_rows, n_persons;
     double price; /* of the closure of what was passed, as of the last call of pass_price */
     bool changed;
 } pass;
 
-static pass pass_start(search *s, bench *b, uint32_t column)
+static pass pass_start(search *s, bench *b, const ranking *r)
 {
-    pass p = {.scan = new_scan(s, b)};
+    if (r->n_wide > 0 && ++b->scan == 0) {
+        for (uint32_t q = 0; q < s->n_qis; q++)
+            if (b->stamp[q] != NULL) memset(b->stamp[q], 0, s->pricer->columns[q].domain->n_codes * sizeof **b->stamp);
+        b->scan = 1;
+    }
     for (uint32_t q = 0; q < s->n_qis; q++) {
         b->spans[q] = kn_span_empty();
         b->prices[q] = 0;
-        if (q != column) b->active[p.n_active++] = q;
     }
-    return p;
+    b->n_active = r->n_wide;
+    for (uint32_t i = 0; i < r->n_wide; i++) b->active[i] = r->wide[i];
+    clear_group(b->reach, s, r, 0);
+    return (pass){0};
 }
 
-/* A column that covers all of the node leaves the active ones. */
-static void pass_add(search *s, bench *b, pass *p, const node *n, uint32_t column, uint32_t index)
+static inline void span_add(const search *s, bench *b, uint32_t q, uint32_t code)
 {
-    const group *g = &b->groups[index];
-    p->n_rows += g->n_rows;
-    p->n_persons += g->n_persons;
-    p->changed = true;
-    if (span_add(s, b, p->scan, column, &b->spans[column], g->code)) b->prices[column] = NAN;
-    for (uint32_t i = g->begin; i < g[1].begin && p->n_active > 0; i++) {
-        const uint32_t *codes = record_at(s, n, b->order[i]) + RECORD_CODES;
-        for (uint32_t a = 0; a < p->n_active; a++) {
-            uint32_t q = b->active[a];
-            if (!span_add(s, b, p->scan, q, &b->spans[q], codes[q])) continue;
-            b->prices[q] = NAN; /* to be priced again */
-            if (same_extent(&b->spans[q], &n->spans[q])) b->active[a--] = b->active[--p->n_active];
+    kn_span *span = &b->spans[q];
+    kn_span_add_value(span, &s->pricer->columns[q], code);
+    if (code < span->first) span->first = code;
+    if (code > span->last) span->last = code; /* 0 in an empty span */
+    b->prices[q] = NAN;                       /* to be priced again */
+}
+
+/* Columns that are wide are followed record by record; one that has all values of the node leaves the active ones. */
+static void add_wide(search *s, bench *b, const ranking *r, const node *n, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end && b->n_active > 0; i++) {
+        const uint32_t *record = record_at(s, n, b->order[i]);
+        for (uint32_t a = 0; a < b->n_active; a++) {
+            uint32_t q = b->active[a], code = record[s->place[q]];
+            if (b->stamp[q][code] == b->scan) continue;
+            b->stamp[q][code] = b->scan;
+            span_add(s, b, q, code);
+            if (b->spans[q].n_values == r->n[q]) b->active[a--] = b->active[--b->n_active];
         }
+    }
+}
+
+static void add_ordered(const search *s, bench *b)
+{
+    const uint32_t *lasts = b->reach + HEAD_WORDS, *firsts = lasts + s->n_lanes;
+    for (uint32_t lane = 0; lane < s->n_ordered; lane++) {
+        kn_span *span = &b->spans[s->ordered[lane]];
+        uint32_t first = as_first(firsts[lane]), last = as_last(lasts[lane]);
+        if (first == span->first && last == span->last) continue;
+        span->first = first;
+        span->last = last;
+        b->prices[s->ordered[lane]] = NAN;
+    }
+}
+
+static inline void pass_add(search *s, bench *b, const ranking *r, pass *p, const uint32_t *group)
+{
+    const kn_lanes4_loose *from = (const kn_lanes4_loose *)group;
+    kn_lanes4_loose *reach = (kn_lanes4_loose *)b->reach;
+    kn_lanes4 grown = {0};
+    uint32_t n_ordered = ordered_vectors(s), n_vectors = r->group_words / 4;
+    p->n_records += group[HEAD_RECORDS];
+    p->n_rows += group[HEAD_ROWS];
+    p->n_persons += group[HEAD_PERSONS];
+    p->changed = true;
+    if (s->by_median) return;
+    for (uint32_t v = 1; v < n_ordered; v++) {
+        kn_lanes4 united = greater_signed(reach[v], from[v]);
+        grown |= united ^ reach[v];
+        reach[v] = united;
+    }
+    if (kn_any_lane(grown)) add_ordered(s, b);
+    for (uint32_t v = n_ordered; v < n_vectors; v++) {
+        kn_lanes2_u64 fresh = (kn_lanes2_u64)(from[v] & ~reach[v]);
+        reach[v] |= from[v];
+        for (uint32_t half = 0; half < 2; half++)
+            for (uint64_t left = fresh[half]; left != 0; left &= left - 1) {
+                const struct bit_value *value =
+                    &r->bits[(v - n_ordered) * 128 + half * 64 + (uint32_t)__builtin_ctzll(left)];
+                span_add(s, b, value->q, value->code);
+            }
     }
 }
 
@@ -297,84 +436,142 @@ static bool better(const cut *a, const cut *b)
     return a->imbalance < b->imbalance;
 }
 
-static void fill_left_prices(search *s, bench *b, const node *n, uint32_t q)
-{
-    pass p = pass_start(s, b, q);
-    for (uint32_t g = 0; g + 1 < b->n_groups; g++) {
-        pass_add(s, b, &p, n, q, g);
-        if (p.n_persons >= s->min_persons) b->left_price[g] = pass_price(s, b, &p);
-    }
-}
-
 static bool histograms_allow(search *s, bench *b)
 {
     return s->task->models->counts_only || (kn_tally_holds(s->task->models, &b->right, NULL, s->items, &b->view) &&
                                             kn_tally_holds(s->task->models, &b->whole, &b->right, s->items, &b->view));
 }
 
-static void tally_group(search *s, bench *b, const node *n, uint32_t g)
+static void tally_records(search *s, bench *b, const node *n, uint32_t begin, uint32_t end)
 {
-    for (uint32_t i = b->groups[g].begin; i < b->groups[g + 1].begin; i++)
-        kn_tally_add(&b->right, s->items, record_at(s, n, b->order[i])[RECORD_ITEM]);
+    for (uint32_t i = begin; i < end; i++) kn_tally_add(&b->right, s->items, record_at(s, n, b->order[i])[RECORD_ITEM]);
 }
 
 static void tally_node(search *s, bench *b, const node *n)
 {
     kn_tally_clear(&b->whole, s->items);
     kn_tally_clear(&b->right, s->items);
-    for (uint32_t i = 0; i < n->end - n->begin; i++) kn_tally_add(&b->whole, s->items, record_at(s, n, i)[RECORD_ITEM]);
+    for (uint32_t i = 0; i < n_records(n); i++) kn_tally_add(&b->whole, s->items, record_at(s, n, i)[RECORD_ITEM]);
 }
 
 /* Weighted share of the column's values that lie between the node's first and last. */
-static double normalized_width(const search *s, const node *n, uint32_t q)
+static double normalized_width(const search *s, const ranking *r, uint32_t q)
 {
     const kn_domain *domain = s->pricer->columns[q].domain;
-    uint32_t n_steps = domain->kind == KN_DOMAIN_SETS ? n->spans[q].n_values - 1 : n->spans[q].last - n->spans[q].first;
+    uint32_t n_steps = domain->kind == KN_DOMAIN_SETS ? r->n[q] - 1 : r->code[q][r->n[q] - 1] - r->code[q][0];
     return domain->n_codes > 1 ? domain->weight * n_steps / (domain->n_codes - 1) : 0;
 }
 
-static cut best_in_column(search *s, bench *b, const node *n, uint32_t q)
+static void fill_left_prices(search *s, bench *b, const ranking *r, const node *n, const uint32_t *groups,
+                             uint32_t n_groups)
 {
-    cut best = no_cut;
-    uint64_t n_rows = 0, n_persons = 0;
+    pass p = pass_start(s, b, r);
+    for (uint32_t g = 0; g + 1 < n_groups; g++) {
+        const uint32_t *group = groups + (size_t)g * r->group_words;
+        uint32_t begin = p.n_records;
+        pass_add(s, b, r, &p, group);
+        if (r->n_wide > 0) add_wide(s, b, r, n, begin, p.n_records);
+        if (p.n_persons >= s->min_persons) b->left_price[g] = pass_price(s, b, &p);
+        if (n->n_persons - p.n_persons < s->min_persons) break;
+    }
+}
+
+/* Improves on *best where a cut of column q does. */
+static void try_column(cut *best, search *s, bench *b, const ranking *r, const node *n, uint32_t q,
+                       const uint32_t *groups, uint32_t n_groups)
+{
     bool histograms = !s->task->models->counts_only;
-    if (n->spans[q].first == n->spans[q].last && !s->relaxed) return best;
-    order_by_column(s, b, n, q);
-    for (uint32_t g = 0; g < b->n_groups; g++) n_rows += b->groups[g].n_rows, n_persons += b->groups[g].n_persons;
-    if (n_persons < 2 * s->min_persons) return best;
+    uint64_t n_rows = 0;
+    for (uint32_t g = 0; g < n_groups; g++) n_rows += groups[(size_t)g * r->group_words + HEAD_ROWS];
     if (histograms) tally_node(s, b, n);
-    if (!s->by_median) fill_left_prices(s, b, n, q);
-    double width = normalized_width(s, n, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
-    pass p = pass_start(s, b, q);
-    if (s->by_median) p.n_active = 0;
-    for (uint32_t g = b->n_groups - 1; g > 0; g--) {
-        pass_add(s, b, &p, n, q, g);
-        if (histograms) tally_group(s, b, n, g);
-        uint64_t left_persons = n_persons - p.n_persons;
+    if (!s->by_median) fill_left_prices(s, b, r, n, groups, n_groups);
+    double width = normalized_width(s, r, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
+    pass p = pass_start(s, b, r);
+    for (uint32_t g = n_groups - 1; g > 0; g--) {
+        const uint32_t *group = groups + (size_t)g * r->group_words;
+        uint32_t end = n_records(n) - p.n_records, begin = end - group[HEAD_RECORDS];
+        pass_add(s, b, r, &p, group);
+        if (r->n_wide > 0 && !s->by_median) add_wide(s, b, r, n, begin, end);
+        if (histograms) tally_records(s, b, n, begin, end);
+        uint64_t left_persons = n->n_persons - p.n_persons;
         if (left_persons < s->min_persons) break;
         if (p.n_persons < s->min_persons) continue;
         double left_rows = (double)(n_rows - p.n_rows), right_rows = (double)p.n_rows;
-        cut candidate = {.column = q, .n_left = b->groups[g].begin, .imbalance = fabs(left_rows - right_rows)};
-        candidate.loss = s->by_median ? -width
-                                      : left_rows * b->left_price[g - 1] * waste(s, left_persons) +
-                                            right_rows * pass_price(s, b, &p) * waste(s, p.n_persons);
-        if (better(&candidate, &best) && histograms_allow(s, b)) best = candidate;
+        cut candidate = {-width, fabs(left_rows - right_rows), q, begin, group[HEAD_CODE], left_persons};
+        if (!s->by_median) {
+            candidate.loss = left_rows * b->left_price[g - 1] * waste(s, left_persons);
+            if (candidate.loss > best->loss) continue;
+            candidate.loss += right_rows * pass_price(s, b, &p) * waste(s, p.n_persons);
+        }
+        if (better(&candidate, best) && histograms_allow(s, b)) *best = candidate;
+    }
+}
+
+/* The best cut in the columns from .. to-1, which are counted together as far as their groups fit. */
+static cut best_in_columns(search *s, bench *b, const ranking *r, const node *n, uint32_t from, uint32_t to)
+{
+    cut best = no_cut;
+    for (uint32_t q = from, end; q < to; q = end) {
+        uint32_t n_groups = r->n[q];
+        for (end = q + 1;
+             !s->relaxed && end < to && end < q + COLUMNS_AT_ONCE && n_groups + r->n[end] <= GROUPS_AT_ONCE; end++)
+            n_groups += r->n[end];
+        if (!s->relaxed) count_groups(s, b, r, n, q, end);
+        const uint32_t *groups = b->groups;
+        for (uint32_t p = q; p < end; p++) {
+            if (needs_order(s, r)) sort_by_column(s, b, r, n, p);
+            for (uint32_t i = 0; s->relaxed && i < n_records(n); i++) {
+                const uint32_t *record = record_at(s, n, b->order[i]);
+                make_group(b->groups + (size_t)i * r->group_words, s, r, record, record[s->place[p]]);
+            }
+            n_groups = s->relaxed ? n_records(n) : r->n[p];
+            if (n_groups > 1) try_column(&best, s, b, r, n, p, groups, n_groups);
+            groups += (size_t)n_groups * r->group_words;
+        }
     }
     return best;
 }
 
 /* --- Cutting --------------------------------------------------------------------------------------------------- */
 
-/* Puts the records of the node into the order of the cut's column, so that the two sides are ranges again. */
-static void make_cut(search *s, bench *b, const node *n, const cut *c)
+static inline void copy_record(const search *s, uint32_t *to, const uint32_t *from)
 {
-    uint32_t n_items = n->end - n->begin;
-    size_t record_bytes = s->stride * sizeof *s->records;
+    for (uint32_t i = 0; i < s->stride; i += 2) memcpy(to + i, from + i, 2 * sizeof *to);
+}
+
+/* The two sides become ranges; within them the records stay in their order. */
+static void divide(search *s, const node *n, const cut *c)
+{
+    uint32_t place = s->place[c->column];
+    uint32_t *left = record_at(s, n, 0), *spare = s->spare + (size_t)n->begin * s->stride, *right = spare;
+    for (uint32_t i = 0; i < n_records(n); i++) { /* to both sides, and only one is kept: there is nothing to guess */
+        const uint32_t *record = record_at(s, n, i);
+        bool goes_left = record[place] < c->code;
+        copy_record(s, right, record);
+        copy_record(s, left, record);
+        left += goes_left ? s->stride : 0;
+        right += goes_left ? 0 : s->stride;
+    }
+    memcpy(left, spare, (size_t)(right - spare) * sizeof *spare);
+}
+
+/* The same for relaxed cuts, which put the records into the order of the cut's column. */
+static void divide_in_order(search *s, bench *b, const node *n, const cut *c)
+{
     uint32_t *to = s->spare + (size_t)n->begin * s->stride;
-    sort_by_column(s, b, n, c->column);
-    for (uint32_t i = 0; i < n_items; i++)
-        memcpy(to + (size_t)i * s->stride, record_at(s, n, b->order[i]), record_bytes);
-    memcpy(s->records + (size_t)n->begin * s->stride, to, n_items * record_bytes);
+    rank_columns(s, b, &b->ranking, n, c->column, c->column + 1);
+    sort_by_column(s, b, &b->ranking, n, c->column);
+    for (uint32_t i = 0; i < n_records(n); i++)
+        copy_record(s, to + (size_t)i * s->stride, record_at(s, n, b->order[i]));
+    memcpy(record_at(s, n, 0), to, (size_t)n_records(n) * s->stride * sizeof *to);
+}
+
+static void make_cut(node *left, node *right, search *s, bench *b, const node *n, const cut *c)
+{
+    if (s->relaxed) divide_in_order(s, b, n, c);
+    else divide(s, n, c);
+    *left = (node){n->begin, n->begin + c->n_left, c->left_persons};
+    *right = (node){left->end, n->end, n->n_persons - c->left_persons};
     atomic_fetch_add(&s->n_cuts, 1);
 }
 
@@ -392,32 +589,34 @@ static kn_status tick(search *s, kn_error *err)
     return kn_tick(s->task->ticker, "mondrian", done, err);
 }
 
+/* Both sides of a cut must fill a class. */
+static bool may_be_cut(search *s, const node *n)
+{
+    return n->n_persons >= 2 * s->min_persons && !atomic_load(&s->out_of_time);
+}
+
 /* The rest of a small class: the smaller side first, so that the stack stays within log2(n). */
 static kn_status cut_small(search *s, bench *b, node first, kn_error *err)
 {
     kn_status status = KN_OK;
-    node stack[64];
+    node stack[64], left, right;
     uint32_t n_stack = 0;
     stack[n_stack++] = first;
     while (n_stack > 0) {
         node n = stack[--n_stack];
-        n.spans = b->small_spans;
         cut best = no_cut;
         KN_TRY(tick(s, err));
-        if (!atomic_load(&s->out_of_time)) {
-            find_spans(s, b, &n);
-            for (uint32_t q = 0; q < s->n_qis; q++) {
-                cut candidate = best_in_column(s, b, &n, q);
-                if (better(&candidate, &best)) best = candidate;
-            }
+        if (may_be_cut(s, &n)) {
+            rank_columns(s, b, &b->ranking, &n, 0, s->n_qis);
+            place_bits(s, &b->ranking);
+            best = best_in_columns(s, b, &b->ranking, &n, 0, s->n_qis);
         }
         if (best.n_left == 0) {
             finish_class(s, &n);
             continue;
         }
-        make_cut(s, b, &n, &best);
-        node left = {n.begin, n.begin + best.n_left, NULL}, right = {left.end, n.end, NULL};
-        bool left_larger = left.end - left.begin > right.end - right.begin;
+        make_cut(&left, &right, s, b, &n, &best);
+        bool left_larger = n_records(&left) > n_records(&right);
         assert(n_stack + 2 <= 64);
         stack[n_stack++] = left_larger ? left : right;
         stack[n_stack++] = left_larger ? right : left;
@@ -432,67 +631,67 @@ static kn_status job_small(void *context, size_t job, unsigned worker, kn_error 
     return cut_small(s, &s->benches[worker], s->large[job], err);
 }
 
-static kn_status job_column(void *context, size_t job, unsigned worker, kn_error *err)
+/* Large classes: the columns are shared out among the threads; all read the ranking of the first bench. */
+static uint32_t share_begin(const search *s, size_t share) { return (uint32_t)(s->n_qis * share / s->n_shares); }
+
+static kn_status job_rank(void *context, size_t job, unsigned worker, kn_error *err)
 {
     search *s = context;
-    s->cuts[job] = no_cut;
-    if (!atomic_load(&s->out_of_time))
-        s->cuts[job] = best_in_column(s, &s->benches[worker], &s->large[job / s->n_qis], (uint32_t)(job % s->n_qis));
+    rank_columns(s, &s->benches[worker], &s->benches[0].ranking, &s->current, share_begin(s, job),
+                 share_begin(s, job + 1));
     return tick(s, err);
 }
 
-/* Cuts one large class at the best of its columns' cuts; no children: it is finished. */
+static kn_status job_columns(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    search *s = context;
+    s->share_cuts[job] = best_in_columns(s, &s->benches[worker], &s->benches[0].ranking, &s->current,
+                                         share_begin(s, job), share_begin(s, job + 1));
+    return tick(s, err);
+}
+
+static kn_status cut_of_large(cut *best, search *s, const node *n, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *best = no_cut;
+    s->current = *n;
+    if (!may_be_cut(s, n)) return KN_OK;
+    KN_TRY(kn_pool_run(s->task->pool, s->n_shares, job_rank, s, err));
+    place_bits(s, &s->benches[0].ranking);
+    KN_TRY(kn_pool_run(s->task->pool, s->n_shares, job_columns, s, err));
+    for (unsigned share = 0; share < s->n_shares; share++)
+        if (better(&s->share_cuts[share], best)) *best = s->share_cuts[share];
+done:
+    return status;
+}
+
+/* Cuts one large class; no children: it is finished. */
 static kn_status job_cut(void *context, size_t job, unsigned worker, kn_error *err)
 {
     search *s = context;
-    node *n = &s->large[job], *left = &s->children[2 * job], *right = left + 1;
-    const cut *best = &s->cuts[job * s->n_qis];
-    for (uint32_t q = 1; q < s->n_qis; q++)
-        if (better(&s->cuts[job * s->n_qis + q], best)) best = &s->cuts[job * s->n_qis + q];
-    left->begin = left->end = right->begin = right->end = 0;
-    if (best->n_left == 0) {
-        finish_class(s, n);
-        return KN_OK;
-    }
-    make_cut(s, &s->benches[worker], n, best);
-    left->begin = n->begin;
-    left->end = right->begin = n->begin + best->n_left;
-    right->end = n->end;
-    if (left->end - left->begin > SMALL_ITEMS) find_spans(s, &s->benches[worker], left);
-    if (right->end - right->begin > SMALL_ITEMS) find_spans(s, &s->benches[worker], right);
+    node *left = &s->children[2 * job], *right = left + 1;
+    *left = *right = (node){0};
+    if (s->cuts[job].n_left == 0) finish_class(s, &s->large[job]);
+    else make_cut(left, right, s, &s->benches[worker], &s->large[job], &s->cuts[job]);
     return KN_OK;
 }
 
 typedef KN_VECTOR(node) node_list;
 
-static void node_list_free(node_list *list)
-{
-    for (size_t i = 0; i < list->n; i++) kn_free(list->items[i].spans);
-    kn_free(list->items);
-    *list = (node_list){0};
-}
-
 /* One level: cuts every class of `large`, sorts the children into the next level and the small ones. */
 static kn_status cut_level(search *s, node_list *large, node_list *next, node_list *small, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_span *spans = NULL;
     size_t n_large = large->n;
-    KN_NEW_RAW(s->cuts, n_large * s->n_qis);
+    KN_NEW_RAW(s->cuts, n_large);
     KN_NEW(s->children, 2 * n_large);
-    for (size_t i = 0; i < 2 * n_large; i++) KN_NEW_RAW(s->children[i].spans, s->n_qis);
     s->large = large->items;
-    KN_TRY(kn_pool_run(s->task->pool, n_large * s->n_qis, job_column, s, err));
+    for (size_t i = 0; i < n_large; i++) KN_TRY(cut_of_large(&s->cuts[i], s, &large->items[i], err));
     KN_TRY(kn_pool_run(s->task->pool, n_large, job_cut, s, err));
-    for (size_t i = 0; i < 2 * n_large; i++) {
-        node *child = &s->children[i];
-        if (child->end == child->begin) continue;
-        KN_PUSH(child->end - child->begin > SMALL_ITEMS ? next : small, *child);
-        child->spans = NULL;
-    }
+    for (size_t i = 0; i < 2 * n_large; i++)
+        if (n_records(&s->children[i]) > 0)
+            KN_PUSH(n_records(&s->children[i]) > SMALL_ITEMS ? next : small, s->children[i]);
 done:
-    kn_free(spans);
-    for (size_t i = 0; s->children != NULL && i < 2 * n_large; i++) kn_free(s->children[i].spans);
     kn_free(s->children);
     kn_free(s->cuts);
     s->children = NULL;
@@ -504,28 +703,21 @@ static kn_status cut_all(search *s, kn_error *err)
 {
     kn_status status = KN_OK;
     node_list large = {0}, next = {0}, small = {0};
-    node root = {0, s->items->n, NULL};
-    if (root.end > SMALL_ITEMS) {
-        KN_NEW_RAW(root.spans, s->n_qis);
-        find_spans(s, &s->benches[0], &root);
-        KN_PUSH(&large, root);
-        root.spans = NULL;
-    } else if (root.end > 0) {
-        KN_PUSH(&small, root);
-    }
+    node root = {.end = s->items->n};
+    for (uint32_t i = 0; i < root.end; i++) root.n_persons += record_at(s, &root, i)[RECORD_PERSONS];
+    if (root.end > 0) KN_PUSH(root.end > SMALL_ITEMS ? &large : &small, root);
     while (large.n > 0) {
         KN_TRY(cut_level(s, &large, &next, &small, err));
-        node_list_free(&large);
+        kn_free(large.items);
         large = next;
         next = (node_list){0};
     }
     s->large = small.items;
     KN_TRY(kn_pool_run(s->task->pool, small.n, job_small, s, err));
 done:
-    kn_free(root.spans);
-    node_list_free(&large);
-    node_list_free(&next);
-    node_list_free(&small);
+    kn_free(large.items);
+    kn_free(next.items);
+    kn_free(small.items);
     return status;
 }
 
@@ -533,43 +725,106 @@ done:
 
 static void bench_free(const search *s, bench *b)
 {
-    kn_free(b->order);
-    kn_free(b->order_spare);
-    kn_free(b->bucket);
-    kn_free(b->groups);
-    kn_free(b->left_price);
-    for (uint32_t q = 0; b->stamp != NULL && q < s->n_qis; q++) kn_free(b->stamp[q]);
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        for (uint32_t level = 0; b->codes != NULL && level < MAX_CODE_LEVELS; level++)
+            kn_free(b->codes[q].words[level]);
+        if (b->stamp != NULL) kn_free(b->stamp[q]);
+        if (b->ranking.code != NULL) kn_free(b->ranking.code[q]);
+        if (b->ranking.rank != NULL) kn_free(b->ranking.rank[q]);
+    }
+    kn_free(b->codes);
     kn_free(b->stamp);
-    kn_free(b->active);
+    kn_free(b->ranking.code);
+    kn_free(b->ranking.rank);
+    kn_free(b->ranking.n);
+    kn_free(b->ranking.first_bit);
+    kn_free(b->ranking.wide);
+    kn_free(b->groups);
+    kn_free(b->order);
+    kn_free(b->begin);
+    kn_free(b->left_price);
+    kn_free(b->reach);
     kn_free(b->spans);
-    kn_free(b->small_spans);
     kn_free(b->prices);
+    kn_free(b->active);
     kn_tally_free(&b->whole);
     kn_tally_free(&b->right);
     kn_tally_view_free(&b->view);
 }
 
+static kn_status ranking_init(const search *s, bench *b, kn_error *err)
+{
+    kn_status status = KN_OK;
+    ranking *r = &b->ranking;
+    KN_NEW(b->codes, s->n_qis);
+    KN_NEW(b->stamp, s->n_qis);
+    KN_NEW(r->code, s->n_qis);
+    KN_NEW(r->rank, s->n_qis);
+    KN_NEW(r->n, s->n_qis);
+    KN_NEW(r->first_bit, s->n_qis);
+    KN_NEW(r->wide, s->n_qis);
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        uint32_t n_codes = s->pricer->columns[q].domain->n_codes, n_words = n_codes;
+        KN_NEW_RAW(r->code[q], n_codes);
+        KN_NEW_RAW(r->rank[q], n_codes);
+        if (s->pricer->columns[q].domain->kind == KN_DOMAIN_SETS) KN_NEW(b->stamp[q], n_codes);
+        do {
+            n_words = n_words / 64 + 1;
+            KN_NEW(b->codes[q].words[b->codes[q].n_levels], n_words);
+            b->codes[q].n_levels++;
+        } while (n_words > 1);
+    }
+done:
+    return status;
+}
+
+/* Groups of any one column, or of several as far as they are counted together. */
+static uint32_t max_groups(const search *s)
+{
+    uint32_t n = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++)
+        if (s->pricer->columns[q].domain->n_codes > n) n = s->pricer->columns[q].domain->n_codes;
+    if (n > s->items->n || s->relaxed) n = s->items->n;
+    return n;
+}
+
 static kn_status bench_init(const search *s, bench *b, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n = s->items->n;
+    uint32_t n_groups = max_groups(s), n = s->items->n, max_words = HEAD_WORDS + 2 * s->n_lanes + s->max_bits / 32;
+    KN_TRY(ranking_init(s, b, err));
+    KN_NEW_RAW(b->groups, (size_t)(n_groups > GROUPS_AT_ONCE ? n_groups : GROUPS_AT_ONCE) * max_words);
     KN_NEW_RAW(b->order, n);
-    KN_NEW_RAW(b->order_spare, n);
-    KN_NEW_RAW(b->bucket, 2 * (size_t)n + 2);
-    KN_NEW_RAW(b->groups, (size_t)n + 1);
+    KN_NEW_RAW(b->begin, (size_t)n + 2);
     KN_NEW_RAW(b->left_price, n);
-    KN_NEW(b->stamp, s->n_qis);
-    for (uint32_t q = 0; q < s->n_qis; q++) {
-        const kn_domain *domain = s->pricer->columns[q].domain;
-        if (domain->kind == KN_DOMAIN_SETS) KN_NEW(b->stamp[q], domain->n_codes);
-    }
-    KN_NEW(b->active, s->n_qis);
+    KN_NEW(b->reach, max_words);
     KN_NEW(b->spans, s->n_qis);
-    KN_NEW(b->small_spans, s->n_qis);
     KN_NEW(b->prices, s->n_qis);
+    KN_NEW(b->active, s->n_qis);
     KN_TRY(kn_tally_init(&b->whole, s->items, err));
     KN_TRY(kn_tally_init(&b->right, s->items, err));
     KN_TRY(kn_tally_view_init(&b->view, s->items, err));
+done:
+    return status;
+}
+
+/* Ordered columns first, in lanes. */
+static kn_status place_columns(search *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n = 0;
+    KN_NEW(s->ordered, s->n_qis);
+    KN_NEW(s->place, s->n_qis);
+    for (uint32_t q = 0; q < s->n_qis; q++)
+        if (s->pricer->columns[q].domain->kind != KN_DOMAIN_SETS) {
+            s->ordered[n] = q;
+            s->place[q] = RECORD_CODES + n++;
+        }
+    s->n_ordered = n;
+    s->n_lanes = (n + 3) / 4 * 4;
+    s->stride = (RECORD_CODES + (s->n_qis > s->n_lanes ? s->n_qis : s->n_lanes) + 1) / 2 * 2;
+    for (uint32_t q = 0; q < s->n_qis; q++)
+        if (s->pricer->columns[q].domain->kind == KN_DOMAIN_SETS) s->place[q] = RECORD_CODES + n++;
 done:
     return status;
 }
@@ -579,15 +834,15 @@ static kn_status fill_records(search *s, kn_error *err)
     kn_status status = KN_OK;
     const kn_items *items = s->items;
     const kn_tuples *tuples = items->tuples;
-    KN_NEW_RAW(s->records, (size_t)items->n * s->stride);
-    KN_NEW_RAW(s->spare, (size_t)items->n * s->stride);
+    KN_NEW(s->records, ((size_t)items->n + 1) * s->stride);
+    KN_NEW_RAW(s->spare, ((size_t)items->n + 1) * s->stride);
     KN_NEW(s->begins_class, items->n);
     for (uint32_t i = 0; i < items->n; i++) {
         uint32_t *record = s->records + (size_t)i * s->stride;
         record[RECORD_ITEM] = i;
         record[RECORD_ROWS] = kn_items_rows(items, i);
         record[RECORD_PERSONS] = items->persons[i];
-        for (uint32_t q = 0; q < s->n_qis; q++) record[RECORD_CODES + q] = tuples->codes[q][items->tuple[i]];
+        for (uint32_t q = 0; q < s->n_qis; q++) record[s->place[q]] = tuples->codes[q][items->tuple[i]];
     }
 done:
     return status;
@@ -627,18 +882,22 @@ static kn_status mondrian_search(kn_answer *answer, const kn_task *task, kn_erro
     kn_status status = KN_OK;
     kn_items *items = NULL;
     kn_pricer *pricer = NULL;
-    search s = {.task = task, .n_qis = task->tuples->n_qis, .stride = task->tuples->n_qis + RECORD_CODES};
+    search s = {.task = task, .n_qis = task->tuples->n_qis};
     unsigned n_threads = kn_pool_threads(task->pool);
     s.relaxed = kn_args_is(task->args, "cut", "relaxed");
     s.by_median = kn_args_is(task->args, "choose", "median");
     s.min_persons = task->models->min_persons > 0 ? task->models->min_persons : 1;
+    s.n_shares = n_threads < s.n_qis ? n_threads : s.n_qis;
     bool histograms = (task->models->needs & KN_NEEDS_HISTOGRAM) != 0;
     KN_TRY(kn_items_new(&items, task->tuples, s.relaxed ? 1 : KN_WHOLE_TUPLES, histograms, err));
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
     s.items = items;
     s.pricer = pricer;
+    KN_TRY(place_columns(&s, err));
+    s.max_bits = max_groups(&s) <= SMALL_ITEMS ? MAX_BITS : MAX_BITS / 8;
     KN_TRY(fill_records(&s, err));
     KN_TRY(fill_waste(&s, err));
+    KN_NEW_RAW(s.share_cuts, n_threads);
     KN_NEW(s.benches, n_threads);
     for (unsigned i = 0; i < n_threads; i++) KN_TRY(bench_init(&s, &s.benches[i], err));
     KN_TRY(cut_all(&s, err));
@@ -646,6 +905,9 @@ static kn_status mondrian_search(kn_answer *answer, const kn_task *task, kn_erro
 done:
     for (unsigned i = 0; s.benches != NULL && i < n_threads; i++) bench_free(&s, &s.benches[i]);
     kn_free(s.benches);
+    kn_free(s.share_cuts);
+    kn_free(s.ordered);
+    kn_free(s.place);
     kn_free(s.waste);
     kn_free(s.records);
     kn_free(s.spare);
