@@ -414,6 +414,22 @@ static void classes_that_overlap_are_found(void **state)
     assert_true(n_overlapping > 100 && n_apart > 50);
 }
 
+/* Forty single values in a row, one of them joined with its neighbour's: wherever the tree of classes is cut in two. */
+static void two_neighbours_that_overlap_are_found(void **state)
+{
+    enum { N = 40 };
+    kn_domain domain = {.kind = KN_DOMAIN_RANGES, .n_codes = N, .missing = KN_NONE}, *domains[] = {&domain};
+    kn_tuples tuples = {.n_qis = 1, .domains = domains};
+    kn_cell cells[N];
+    kn_release release = {.tuples = &tuples, .n_classes = N, .cells = cells};
+    bool overlaps;
+    for (uint32_t wide = 0; wide < N; wide++) {
+        for (uint32_t c = 0; c < N; c++) cells[c] = (kn_cell){c, c == wide && c + 1 < N ? c + 1 : c, KN_NONE};
+        assert_ok(kn_release_overlaps(&overlaps, &release, NULL, err));
+        assert_true(overlaps == (wide + 1 < N));
+    }
+}
+
 static void kl_is_the_same_whether_classes_are_known_to_be_apart_or_not(void **state)
 {
     kn_rng rng = kn_rng_new(15, 0);
@@ -788,6 +804,7 @@ int main(void)
         cmocka_unit_test(column_losses_add_up_to_the_loss),
         cmocka_unit_test(prices_of_an_objective_add_up_to_the_loss),
         cmocka_unit_test(classes_that_overlap_are_found),
+        cmocka_unit_test(two_neighbours_that_overlap_are_found),
         cmocka_unit_test(kl_is_the_same_whether_classes_are_known_to_be_apart_or_not),
         cmocka_unit_test(monotone_measures_never_fall_and_the_others_are_seen_to),
         cmocka_unit_test(entropy_equals_non_uniform_entropy_under_global_recoding),
