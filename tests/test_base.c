@@ -190,6 +190,34 @@ static void memory_has_a_limit_and_a_failing_allocation(void **state)
     assert_int_equal(kn_memory_used(), before);
 }
 
+static kn_status make_forty(kn_owner *owner, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (int i = 0; i < 40; i++) {
+        double *zeroed, *aligned;
+        KN_OWN(owner, zeroed, 10);
+        KN_OWN_ALIGNED(owner, aligned, 10);
+        assert_true(zeroed[9] == 0 && (uintptr_t)aligned % 64 == 0);
+    }
+done:
+    return status;
+}
+
+static void what_an_owner_made_ends_with_it_also_when_memory_runs_out(void **state)
+{
+    size_t before = kn_memory_used(), n_failed = 0;
+    for (bool failed = true; failed; n_failed += failed) {
+        kn_owner owner = {0};
+        kn_memory_fail_at(n_failed + 1);
+        failed = make_forty(&owner, NULL) != KN_OK;
+        kn_memory_fail_at(0);
+        assert_true(failed || kn_memory_used() >= before + 80 * 10 * sizeof(double));
+        kn_owner_free(&owner);
+        assert_int_equal(kn_memory_used(), before);
+    }
+    assert_true(n_failed > 80); /* the owner's own list, too */
+}
+
 static void a_list_holds_what_its_items_say(void **state)
 {
     static const char letters[] = "ab,\\";
@@ -598,6 +626,7 @@ int main(void)
         cmocka_unit_test(workers_tick_and_the_callers_thread_tells_it),
         cmocka_unit_test(blocks_outlive_the_scope_they_were_made_in),
         cmocka_unit_test(memory_has_a_limit_and_a_failing_allocation),
+        cmocka_unit_test(what_an_owner_made_ends_with_it_also_when_memory_runs_out),
         cmocka_unit_test(a_list_holds_what_its_items_say),
         cmocka_unit_test(a_json_text_has_a_fixed_form),
         cmocka_unit_test(random_json_has_the_bytes_of_another_writer),

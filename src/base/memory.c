@@ -190,3 +190,26 @@ void kn_free(void *block)
     give_back(head.account, (char *)block - head.distance);
     credit(head.account, head.n_bytes);
 }
+
+void *kn_owner_keep(kn_owner *owner, void *block, kn_error *err)
+{
+    if (block != NULL && owner->n == owner->capacity) {
+        size_t grown = 2 * owner->capacity + 16;
+        void **moved = kn_array_resize(owner->blocks, grown, sizeof *moved, err);
+        if (moved == NULL) {
+            kn_free(block);
+            return NULL;
+        }
+        owner->blocks = moved;
+        owner->capacity = grown;
+    }
+    if (block != NULL) owner->blocks[owner->n++] = block;
+    return block;
+}
+
+void kn_owner_free(kn_owner *owner)
+{
+    for (size_t i = 0; i < owner->n; i++) kn_free(owner->blocks[i]);
+    kn_free(owner->blocks);
+    *owner = (kn_owner){0};
+}

@@ -33,6 +33,24 @@ void kn_free(void *block);                                              /* NULL 
         if ((pointer) == NULL) KN_FAIL(KN_RESOURCES, "out of memory");                                                 \
     } while (0)
 
+/* Memory that ends together: what an owner has made lives until kn_owner_free. For structs of many arrays that are as
+ * old as the struct. The macros are those above with the owner first. */
+typedef struct kn_owner {
+    void **blocks;
+    size_t n, capacity;
+} kn_owner;
+/* `block`, owned from now on; freed and NULL where the owner has no room for it. NULL is fine. */
+void *kn_owner_keep(kn_owner *owner, void *block, kn_error *err);
+void kn_owner_free(kn_owner *owner); /* what it has made, not the struct */
+#define KN_OWN_FROM(make, owner, pointer, n)                                                                           \
+    do {                                                                                                               \
+        (pointer) = kn_owner_keep((owner), make((n), sizeof *(pointer), err), err);                                    \
+        if ((pointer) == NULL) KN_FAIL(KN_RESOURCES, "out of memory");                                                 \
+    } while (0)
+#define KN_OWN(owner, pointer, n)         KN_OWN_FROM(kn_array_alloc, owner, pointer, n)
+#define KN_OWN_RAW(owner, pointer, n)     KN_OWN_FROM(kn_array_alloc_raw, owner, pointer, n)
+#define KN_OWN_ALIGNED(owner, pointer, n) KN_OWN_FROM(kn_array_alloc_aligned, owner, pointer, n)
+
 /* A growing array: struct { T *items; size_t n, capacity; }. KN_PUSH leaves through `done:` when memory runs out. */
 #define KN_VECTOR(type)                                                                                                \
     struct {                                                                                                           \

@@ -13,25 +13,10 @@
 
 enum { SMALL_DOMAIN = 64 };
 
-void kn_clusters_free(kn_clusters *c)
+void kn_class_members_free(kn_class_members *c)
 {
     if (c == NULL) return;
-    kn_free(c->head);
-    kn_free(c->next);
-    kn_free(c->prev);
-    kn_free(c->of_item);
-    kn_free(c->rows);
-    kn_free(c->persons);
-    kn_free(c->price);
-    kn_free(c->cost);
-    kn_free(c->widened);
-    kn_free(c->cells);
-    kn_free(c->spans);
-    kn_free(c->active);
-    kn_free(c->values);
-    kn_free(c->counts);
-    kn_free(c->dense);
-    kn_free(c->histograms);
+    kn_owner_free(&c->memory);
     if (c->growing.tuples != NULL) kn_growing_free(&c->growing);
     kn_free(c);
 }
@@ -45,47 +30,47 @@ static bool can_price_classes(const kn_objective *objective, const kn_items *ite
     return true;
 }
 
-kn_status kn_clusters_new(kn_clusters **out, const kn_task *task, const kn_items *items, const kn_pricer *pricer,
-                          uint32_t capacity, kn_error *err)
+kn_status kn_class_members_new(kn_class_members **out, const kn_task *task, const kn_items *items,
+                               const kn_pricer *pricer, uint32_t capacity, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_clusters *c = NULL;
+    kn_class_members *c = NULL;
     *out = NULL;
     KN_NEW(c, 1);
     c->task = task;
     c->items = items;
     c->pricer = pricer;
     c->capacity = capacity;
-    KN_NEW_RAW(c->head, capacity);
-    KN_NEW(c->rows, capacity);
-    KN_NEW(c->persons, capacity);
-    KN_NEW(c->price, capacity);
-    KN_NEW(c->cost, capacity);
-    KN_NEW(c->widened, items->tuples->n_qis);
-    KN_NEW(c->cells, items->tuples->n_qis);
-    KN_NEW(c->spans, (size_t)capacity * items->tuples->n_qis);
-    KN_NEW(c->active, items->tuples->n_qis);
-    KN_NEW_RAW(c->next, items->n);
-    KN_NEW_RAW(c->prev, items->n);
-    KN_NEW_RAW(c->of_item, items->n);
+    KN_OWN_RAW(&c->memory, c->head, capacity);
+    KN_OWN(&c->memory, c->rows, capacity);
+    KN_OWN(&c->memory, c->persons, capacity);
+    KN_OWN(&c->memory, c->price, capacity);
+    KN_OWN(&c->memory, c->cost, capacity);
+    KN_OWN(&c->memory, c->widened, items->tuples->n_qis);
+    KN_OWN(&c->memory, c->cells, items->tuples->n_qis);
+    KN_OWN(&c->memory, c->spans, (size_t)capacity * items->tuples->n_qis);
+    KN_OWN(&c->memory, c->active, items->tuples->n_qis);
+    KN_OWN_RAW(&c->memory, c->next, items->n);
+    KN_OWN_RAW(&c->memory, c->prev, items->n);
+    KN_OWN_RAW(&c->memory, c->of_item, items->n);
     memset(c->head, 0xFF, capacity * sizeof *c->head);
     memset(c->of_item, 0xFF, items->n * sizeof *c->of_item);
     KN_TRY(kn_growing_init(&c->growing, pricer, items->tuples, err));
     if (items->sensitive != NULL) {
-        KN_NEW_RAW(c->values, 2 * (size_t)items->tuples->n_rows * items->tuples->n_sensitive);
-        KN_NEW_RAW(c->counts, (size_t)items->tuples->n_rows * items->tuples->n_sensitive);
-        KN_NEW(c->histograms, items->tuples->n_sensitive);
-        KN_NEW(c->dense, SMALL_DOMAIN);
+        KN_OWN_RAW(&c->memory, c->values, 2 * (size_t)items->tuples->n_rows * items->tuples->n_sensitive);
+        KN_OWN_RAW(&c->memory, c->counts, (size_t)items->tuples->n_rows * items->tuples->n_sensitive);
+        KN_OWN(&c->memory, c->histograms, items->tuples->n_sensitive);
+        KN_OWN(&c->memory, c->dense, SMALL_DOMAIN);
     }
     c->by_class = can_price_classes(task->objective, items);
     *out = c;
     c = NULL;
 done:
-    kn_clusters_free(c);
+    kn_class_members_free(c);
     return status;
 }
 
-void kn_clusters_add(kn_clusters *c, uint32_t cluster, uint32_t item)
+void kn_class_members_add(kn_class_members *c, uint32_t cluster, uint32_t item)
 {
     assert(c->of_item[item] == KN_NONE);
     uint32_t head = c->head[cluster];
@@ -98,7 +83,7 @@ void kn_clusters_add(kn_clusters *c, uint32_t cluster, uint32_t item)
     c->persons[cluster] += c->items->persons[item];
 }
 
-void kn_clusters_remove(kn_clusters *c, uint32_t item)
+void kn_class_members_remove(kn_class_members *c, uint32_t item)
 {
     uint32_t cluster = c->of_item[item], next = c->next[item], prev = c->prev[item];
     if (next != KN_NONE) c->prev[next] = prev;
@@ -109,12 +94,12 @@ void kn_clusters_remove(kn_clusters *c, uint32_t item)
     c->persons[cluster] -= c->items->persons[item];
 }
 
-void kn_clusters_unite(kn_clusters *c, uint32_t into, uint32_t from)
+void kn_class_members_unite(kn_class_members *c, uint32_t into, uint32_t from)
 {
     for (uint32_t item = c->head[from], next; item != KN_NONE; item = next) {
         next = c->next[item];
-        kn_clusters_remove(c, item);
-        kn_clusters_add(c, into, item);
+        kn_class_members_remove(c, item);
+        kn_class_members_add(c, into, item);
     }
 }
 
@@ -151,7 +136,7 @@ static uint32_t sum_dense(uint32_t *dense, uint32_t n_domain, uint32_t *pairs, u
 
 /* The histogram of sensitive column s, from the members (of both clusters, when there is an `other`): sorted pairs, so
  * that a domain of any size costs the same; small domains are counted directly. */
-static kn_histogram count_values(kn_clusters *c, uint32_t s, uint32_t cluster, uint32_t other, uint32_t without,
+static kn_histogram count_values(kn_class_members *c, uint32_t s, uint32_t cluster, uint32_t other, uint32_t without,
                                  uint32_t with)
 {
     const kn_item_histogram *histogram = &c->items->sensitive[s];
@@ -177,7 +162,7 @@ static kn_histogram count_values(kn_clusters *c, uint32_t s, uint32_t cluster, u
     return (kn_histogram){n_values, pairs, counts};
 }
 
-static kn_class_counts count_sizes(const kn_clusters *c, uint32_t cluster, uint32_t without, uint32_t with)
+static kn_class_counts count_sizes(const kn_class_members *c, uint32_t cluster, uint32_t without, uint32_t with)
 {
     kn_class_counts counts = {.n_rows = c->rows[cluster], .n_persons = c->persons[cluster]};
     if (without != KN_NONE) {
@@ -191,7 +176,7 @@ static kn_class_counts count_sizes(const kn_clusters *c, uint32_t cluster, uint3
     return counts;
 }
 
-static void count_histograms(kn_clusters *c, kn_class_counts *counts, uint32_t cluster, uint32_t other,
+static void count_histograms(kn_class_members *c, kn_class_counts *counts, uint32_t cluster, uint32_t other,
                              uint32_t without, uint32_t with)
 {
     for (uint32_t s = 0; s < c->items->tuples->n_sensitive && c->histograms != NULL; s++)
@@ -199,7 +184,7 @@ static void count_histograms(kn_clusters *c, kn_class_counts *counts, uint32_t c
     counts->sensitive = c->histograms;
 }
 
-bool kn_clusters_hold(kn_clusters *c, uint32_t cluster, uint32_t without, uint32_t with, bool sizes)
+bool kn_class_members_hold(kn_class_members *c, uint32_t cluster, uint32_t without, uint32_t with, bool sizes)
 {
     const kn_models *models = c->task->models;
     kn_class_counts counts = count_sizes(c, cluster, without, with);
@@ -226,7 +211,7 @@ static kn_cell close_span(const kn_domain *domain, const kn_span *span)
 }
 
 /* What the cluster, so changed, costs with these spans; `price` is the pricer's. */
-static double cost_of(kn_clusters *c, uint32_t cluster, uint32_t without, uint32_t with, const kn_span *spans,
+static double cost_of(kn_class_members *c, uint32_t cluster, uint32_t without, uint32_t with, const kn_span *spans,
                       double price)
 {
     const kn_objective *objective = c->task->objective;
@@ -238,7 +223,7 @@ static double cost_of(kn_clusters *c, uint32_t cluster, uint32_t without, uint32
     return objective->type->price_class(objective->state, tuples, &counts, c->cells, NULL, false);
 }
 
-void kn_clusters_refresh(kn_clusters *c, uint32_t cluster)
+void kn_class_members_refresh(kn_class_members *c, uint32_t cluster)
 {
     uint32_t n_qis = c->items->tuples->n_qis;
     kn_growing_clear(&c->growing);
@@ -257,7 +242,7 @@ static bool same_closure(const kn_domain *domain, const kn_span *a, const kn_spa
 }
 
 /* A column needs no further look once the members seen span what the whole cluster spans, which is soon. */
-double kn_clusters_price_without(kn_clusters *c, uint32_t cluster, uint32_t item)
+double kn_class_members_price_without(kn_class_members *c, uint32_t cluster, uint32_t item)
 {
     const kn_tuples *tuples = c->items->tuples;
     const kn_span *whole = &c->spans[(size_t)cluster * tuples->n_qis];
@@ -277,7 +262,7 @@ double kn_clusters_price_without(kn_clusters *c, uint32_t cluster, uint32_t item
     return kn_growing_price(growing);
 }
 
-static bool has_code(const kn_clusters *c, uint32_t cluster, uint32_t q, uint32_t code)
+static bool has_code(const kn_class_members *c, uint32_t cluster, uint32_t q, uint32_t code)
 {
     const uint32_t *codes = c->items->tuples->codes[q];
     for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item])
@@ -285,7 +270,7 @@ static bool has_code(const kn_clusters *c, uint32_t cluster, uint32_t q, uint32_
     return false;
 }
 
-static void widen(const kn_clusters *c, uint32_t cluster, uint32_t q, uint32_t item, kn_span *span)
+static void widen(const kn_class_members *c, uint32_t cluster, uint32_t q, uint32_t item, kn_span *span)
 {
     uint32_t code = c->items->tuples->codes[q][c->items->tuple[item]];
     if (c->items->tuples->domains[q]->kind == KN_DOMAIN_SETS && !has_code(c, cluster, q, code))
@@ -294,7 +279,7 @@ static void widen(const kn_clusters *c, uint32_t cluster, uint32_t q, uint32_t i
     if (code > span->last) span->last = code;
 }
 
-double kn_clusters_price_with(kn_clusters *c, uint32_t cluster, uint32_t item)
+double kn_class_members_price_with(kn_class_members *c, uint32_t cluster, uint32_t item)
 {
     uint32_t n_qis = c->items->tuples->n_qis;
     double price = 0;
@@ -306,40 +291,40 @@ double kn_clusters_price_with(kn_clusters *c, uint32_t cluster, uint32_t item)
     return price;
 }
 
-double kn_clusters_cost_without(kn_clusters *c, uint32_t cluster, uint32_t item)
+double kn_class_members_cost_without(kn_class_members *c, uint32_t cluster, uint32_t item)
 {
-    double price = kn_clusters_price_without(c, cluster, item);
+    double price = kn_class_members_price_without(c, cluster, item);
     return cost_of(c, cluster, item, KN_NONE, c->growing.spans, price);
 }
 
-double kn_clusters_cost_with(kn_clusters *c, uint32_t cluster, uint32_t item)
+double kn_class_members_cost_with(kn_class_members *c, uint32_t cluster, uint32_t item)
 {
-    double price = kn_clusters_price_with(c, cluster, item);
+    double price = kn_class_members_price_with(c, cluster, item);
     return cost_of(c, cluster, KN_NONE, item, c->widened, price);
 }
 
 /* The spans then hold only the members looked at: enough, since they have the closure of all. */
-void kn_clusters_leave(kn_clusters *c, uint32_t item)
+void kn_class_members_leave(kn_class_members *c, uint32_t item)
 {
     uint32_t cluster = c->of_item[item], n_qis = c->items->tuples->n_qis;
-    c->price[cluster] = kn_clusters_price_without(c, cluster, item);
+    c->price[cluster] = kn_class_members_price_without(c, cluster, item);
     memcpy(&c->spans[(size_t)cluster * n_qis], c->growing.spans, n_qis * sizeof *c->spans);
-    kn_clusters_remove(c, item);
+    kn_class_members_remove(c, item);
     c->cost[cluster] = cost_of(c, cluster, KN_NONE, KN_NONE, &c->spans[(size_t)cluster * n_qis], c->price[cluster]);
 }
 
-void kn_clusters_join(kn_clusters *c, uint32_t cluster, uint32_t item)
+void kn_class_members_join(kn_class_members *c, uint32_t cluster, uint32_t item)
 {
     uint32_t n_qis = c->items->tuples->n_qis;
-    c->price[cluster] = kn_clusters_price_with(c, cluster, item);
+    c->price[cluster] = kn_class_members_price_with(c, cluster, item);
     memcpy(&c->spans[(size_t)cluster * n_qis], c->widened, n_qis * sizeof *c->spans);
-    kn_clusters_add(c, cluster, item);
+    kn_class_members_add(c, cluster, item);
     c->cost[cluster] = cost_of(c, cluster, KN_NONE, KN_NONE, c->widened, c->price[cluster]);
 }
 
 /* --- Merging small clusters ------------------------------------------------------------------------------------ */
 
-void kn_clusters_probe(const kn_clusters *c, kn_probe *probe, uint32_t cluster)
+void kn_class_members_probe(const kn_class_members *c, kn_probe *probe, uint32_t cluster)
 {
     kn_probe_clear(probe);
     for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item])
@@ -348,10 +333,13 @@ void kn_clusters_probe(const kn_clusters *c, kn_probe *probe, uint32_t cluster)
 
 /* Enough persons for a class. Should it still break a model, small clusters are no help to it: merge_last finds it a
  * partner among all. */
-static bool is_large(kn_clusters *c, uint32_t cluster) { return c->persons[cluster] >= c->task->models->min_persons; }
+static bool is_large(kn_class_members *c, uint32_t cluster)
+{
+    return c->persons[cluster] >= c->task->models->min_persons;
+}
 
 typedef struct merger {
-    kn_clusters *clusters;
+    kn_class_members *clusters;
     kn_scan *scan;
     kn_probe **probes;        /* one per thread */
     uint32_t n_slots, n_open; /* slots, and those that are still small clusters */
@@ -375,14 +363,14 @@ static void set_nearest(merger *m, kn_probe *probe, uint32_t slot, const int32_t
 
 static void look_for_nearest(merger *m, kn_probe *probe, uint32_t slot)
 {
-    kn_clusters_probe(m->clusters, probe, m->cluster[slot]);
+    kn_class_members_probe(m->clusters, probe, m->cluster[slot]);
     int32_t *deltas = kn_probe_join(probe, m->scan, m->n_slots);
     kn_probe_strike(probe, slot);
     set_nearest(m, probe, slot, deltas, kn_probe_cost(probe));
 }
 
 /* The time limit, not a request to stop: that ends the run. */
-static bool time_is_over(const kn_clusters *c)
+static bool time_is_over(const kn_class_members *c)
 {
     return !kn_ticker_cancelled(c->task->ticker) && kn_ticker_out_of_time(c->task->ticker);
 }
@@ -432,14 +420,14 @@ static void close_slot(merger *m, uint32_t slot)
 static void unite_slots(merger *m, uint32_t a, uint32_t b)
 {
     kn_probe *probe = m->probes[0];
-    kn_clusters_unite(m->clusters, m->cluster[a], m->cluster[b]);
+    kn_class_members_unite(m->clusters, m->cluster[a], m->cluster[b]);
     bool done = is_large(m->clusters, m->cluster[a]);
     close_slot(m, b);
     if (done) close_slot(m, a);
     for (uint32_t slot = 0; slot < m->n_slots; slot++)
         if (m->nearest[slot] == a || m->nearest[slot] == b) m->nearest[slot] = KN_NONE;
     if (done) return;
-    kn_clusters_probe(m->clusters, probe, m->cluster[a]);
+    kn_class_members_probe(m->clusters, probe, m->cluster[a]);
     kn_scan_store(m->scan, a, probe);
     int32_t *deltas = kn_probe_join(probe, m->scan, m->n_slots), cost = kn_probe_cost(probe);
     kn_probe_strike(probe, a);
@@ -461,7 +449,7 @@ static void merge_in_order(merger *m)
             growing = slot;
             continue;
         }
-        kn_clusters_unite(m->clusters, m->cluster[growing], m->cluster[slot]);
+        kn_class_members_unite(m->clusters, m->cluster[growing], m->cluster[slot]);
         close_slot(m, slot);
         if (!is_large(m->clusters, m->cluster[growing])) continue;
         close_slot(m, growing);
@@ -489,7 +477,7 @@ done:
     return status;
 }
 
-static double union_price(kn_clusters *c, uint32_t a, uint32_t b)
+static double union_price(kn_class_members *c, uint32_t a, uint32_t b)
 {
     kn_growing_clear(&c->growing);
     for (uint32_t item = c->head[a]; item != KN_NONE; item = c->next[item])
@@ -499,7 +487,7 @@ static double union_price(kn_clusters *c, uint32_t a, uint32_t b)
     return kn_growing_price(&c->growing);
 }
 
-static bool union_holds(kn_clusters *c, uint32_t a, uint32_t b)
+static bool union_holds(kn_class_members *c, uint32_t a, uint32_t b)
 {
     kn_class_counts counts = {.n_rows = c->rows[a] + c->rows[b], .n_persons = c->persons[a] + c->persons[b]};
     if (c->task->models->counts_only) return counts.n_persons >= c->task->models->min_persons;
@@ -508,15 +496,15 @@ static bool union_holds(kn_clusters *c, uint32_t a, uint32_t b)
 }
 
 /* Unites a cluster with the closest one that makes it hold, by true prices; while there is none, with the closest. */
-static void merge_last(kn_clusters *c, uint32_t small)
+static void merge_last(kn_class_members *c, uint32_t small)
 {
-    while (!kn_clusters_hold(c, small, KN_NONE, KN_NONE, true)) {
+    while (!kn_class_members_hold(c, small, KN_NONE, KN_NONE, true)) {
         uint32_t closest = KN_NONE, fitting = KN_NONE;
         double least = INFINITY, least_fitting = INFINITY;
         for (uint32_t other = 0; other < c->n; other++) {
             if (other == small || c->head[other] == KN_NONE) continue;
             double both = (double)(c->rows[small] + c->rows[other]) * union_price(c, small, other);
-            kn_clusters_refresh(c, other);
+            kn_class_members_refresh(c, other);
             double distance = both - (double)c->rows[other] * c->price[other];
             if (closest == KN_NONE || distance < least) {
                 least = distance;
@@ -528,12 +516,12 @@ static void merge_last(kn_clusters *c, uint32_t small)
             }
         }
         if (closest == KN_NONE) return;
-        kn_clusters_unite(c, small, fitting != KN_NONE ? fitting : closest);
+        kn_class_members_unite(c, small, fitting != KN_NONE ? fitting : closest);
     }
 }
 
 /* Slots for the small clusters. */
-static kn_status merger_init(merger *m, kn_clusters *c, kn_pool *pool, kn_error *err)
+static kn_status merger_init(merger *m, kn_class_members *c, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_NEW_RAW(m->cluster, c->n);
@@ -548,21 +536,21 @@ static kn_status merger_init(merger *m, kn_clusters *c, kn_pool *pool, kn_error 
     KN_NEW(m->probes, kn_pool_threads(pool));
     for (unsigned i = 0; i < kn_pool_threads(pool); i++) KN_TRY(kn_probe_new(&m->probes[i], m->scan, err));
     for (uint32_t slot = 0; slot < m->n_slots; slot++) {
-        kn_clusters_probe(c, m->probes[0], m->cluster[slot]);
+        kn_class_members_probe(c, m->probes[0], m->cluster[slot]);
         kn_scan_store(m->scan, slot, m->probes[0]);
     }
 done:
     return status;
 }
 
-kn_status kn_clusters_merge_small(kn_clusters *c, kn_pool *pool, const char *stage, kn_error *err)
+kn_status kn_class_members_merge_small(kn_class_members *c, kn_pool *pool, const char *stage, kn_error *err)
 {
     kn_status status = KN_OK;
     merger m = {.clusters = c, .stage = stage};
     KN_TRY(merger_init(&m, c, pool, err));
     KN_TRY(merge_pairs(&m, pool, err));
     for (uint32_t cluster = 0; cluster < c->n; cluster++) {
-        if (c->head[cluster] == KN_NONE || kn_clusters_hold(c, cluster, KN_NONE, KN_NONE, true)) continue;
+        if (c->head[cluster] == KN_NONE || kn_class_members_hold(c, cluster, KN_NONE, KN_NONE, true)) continue;
         merge_last(c, cluster);
         KN_TRY(kn_tick(c->task->ticker, stage, -1, err));
     }
@@ -577,7 +565,7 @@ done:
     return status;
 }
 
-kn_status kn_clusters_answer(kn_answer *answer, const kn_clusters *c, kn_error *err)
+kn_status kn_class_members_answer(kn_answer *answer, const kn_class_members *c, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *number = NULL, *item_class = NULL, n_classes = 0;

@@ -5,7 +5,8 @@
 
 #include "engine/closure/closure_scan.h"
 
-typedef struct kn_clusters {
+typedef struct kn_class_members {
+    kn_owner memory; /* all arrays below */
     const kn_task *task;
     const kn_items *items;
     const kn_pricer *pricer;
@@ -14,7 +15,7 @@ typedef struct kn_clusters {
     uint32_t *next, *prev; /* [item] */
     uint32_t *of_item;     /* [item]: its cluster, KN_NONE: in none */
     uint64_t *rows, *persons;
-    kn_span *spans;     /* [cluster * n_qis + q], as of the last kn_clusters_refresh */
+    kn_span *spans;     /* [cluster * n_qis + q], as of the last kn_class_members_refresh */
     double *price;      /* of one row, by the pricer, the same */
     double *cost;       /* of the cluster, by the objective, the same */
     bool by_class;      /* the objective prices whole classes, and can do so here */
@@ -27,35 +28,35 @@ typedef struct kn_clusters {
     uint32_t *dense; /* zeros, one per value of a small domain */
     kn_histogram *histograms;
     bool out_of_time; /* the time limit ended the search: what was left was united as it stood */
-} kn_clusters;
+} kn_class_members;
 
-kn_status kn_clusters_new(kn_clusters **out, const kn_task *task, const kn_items *items, const kn_pricer *pricer,
-                          uint32_t capacity, kn_error *err);
-void kn_clusters_free(kn_clusters *clusters);
-void kn_clusters_add(kn_clusters *clusters, uint32_t cluster, uint32_t item);
-void kn_clusters_remove(kn_clusters *clusters, uint32_t item);
-void kn_clusters_unite(kn_clusters *clusters, uint32_t into, uint32_t from); /* `from` is empty afterwards */
+kn_status kn_class_members_new(kn_class_members **out, const kn_task *task, const kn_items *items,
+                               const kn_pricer *pricer, uint32_t capacity, kn_error *err);
+void kn_class_members_free(kn_class_members *clusters);
+void kn_class_members_add(kn_class_members *clusters, uint32_t cluster, uint32_t item);
+void kn_class_members_remove(kn_class_members *clusters, uint32_t item);
+void kn_class_members_unite(kn_class_members *clusters, uint32_t into, uint32_t from); /* `from` is empty afterwards */
 /* Spans and price from the members. Whoever changes a cluster calls it before asking for prices. */
-void kn_clusters_refresh(kn_clusters *clusters, uint32_t cluster);
+void kn_class_members_refresh(kn_class_members *clusters, uint32_t cluster);
 /* Price of one row of the cluster if `item`, a member, left; if `item`, no member, came. */
-double kn_clusters_price_without(kn_clusters *clusters, uint32_t cluster, uint32_t item);
-double kn_clusters_price_with(kn_clusters *clusters, uint32_t cluster, uint32_t item);
+double kn_class_members_price_without(kn_class_members *clusters, uint32_t cluster, uint32_t item);
+double kn_class_members_price_with(kn_class_members *clusters, uint32_t cluster, uint32_t item);
 /* The same for the cost of the whole cluster under the objective: rows * price, or the price of the class for measures
  * such as PMI. (With SETS columns a set would have to be made for every question: there it is the pricer's width.) */
-double kn_clusters_cost_without(kn_clusters *clusters, uint32_t cluster, uint32_t item);
-double kn_clusters_cost_with(kn_clusters *clusters, uint32_t cluster, uint32_t item);
+double kn_class_members_cost_without(kn_class_members *clusters, uint32_t cluster, uint32_t item);
+double kn_class_members_cost_with(kn_class_members *clusters, uint32_t cluster, uint32_t item);
 /* Like remove and add, for refreshed clusters, which stay so. */
-void kn_clusters_leave(kn_clusters *clusters, uint32_t item);
-void kn_clusters_join(kn_clusters *clusters, uint32_t cluster, uint32_t item);
+void kn_class_members_leave(kn_class_members *clusters, uint32_t item);
+void kn_class_members_join(kn_class_members *clusters, uint32_t cluster, uint32_t item);
 /* Do the models hold for the cluster so changed? `sizes`: also the ones that only count persons. */
-bool kn_clusters_hold(kn_clusters *clusters, uint32_t cluster, uint32_t without, uint32_t with, bool sizes);
+bool kn_class_members_hold(kn_class_members *clusters, uint32_t cluster, uint32_t without, uint32_t with, bool sizes);
 /* The cluster as a probe. */
-void kn_clusters_probe(const kn_clusters *clusters, kn_probe *probe, uint32_t cluster);
+void kn_class_members_probe(const kn_class_members *clusters, kn_probe *probe, uint32_t cluster);
 /* Unites the two closest clusters below k persons until at most one is left, and that one with the cluster closest to
  * it: [SC] Algorithm 1, steps 11 to 14. Distance: what uniting costs, from the scan. A cluster that is large enough and
  * still breaks a model is united with the closest one that makes it hold. `pool` may be NULL. */
-kn_status kn_clusters_merge_small(kn_clusters *clusters, kn_pool *pool, const char *stage, kn_error *err);
+kn_status kn_class_members_merge_small(kn_class_members *clusters, kn_pool *pool, const char *stage, kn_error *err);
 /* Numbers the clusters that have members and makes the answer. */
-kn_status kn_clusters_answer(kn_answer *answer, const kn_clusters *clusters, kn_error *err);
+kn_status kn_class_members_answer(kn_answer *answer, const kn_class_members *clusters, kn_error *err);
 
 #endif

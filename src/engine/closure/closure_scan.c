@@ -35,6 +35,7 @@ typedef struct scan_column {
 } scan_column;
 
 struct kn_scan {
+    kn_owner memory; /* all arrays below */
     const kn_tuples *tuples;
     uint32_t n_qis, n_slots; /* padded to whole blocks */
     scan_column *columns;
@@ -190,20 +191,7 @@ uint32_t kn_least(const int32_t *values, uint32_t n)
 void kn_scan_free(kn_scan *scan)
 {
     if (scan == NULL) return;
-    for (uint32_t q = 0; scan->columns != NULL && q < scan->n_qis; q++) {
-        scan_column *column = &scan->columns[q];
-        for (uint32_t l = 0; column->lanes != NULL && l < column->n_lanes; l++) kn_free(column->lanes[l]);
-        for (uint32_t l = 0; column->level_ids != NULL && l < column->n_lanes; l++) kn_free(column->level_ids[l]);
-        kn_free(column->lanes);
-        kn_free(column->level_ids);
-        kn_free(column->n_values);
-        kn_free(column->node_prices);
-        kn_free(column->coordinates);
-    }
-    kn_free(scan->columns);
-    kn_free(scan->rows);
-    kn_free(scan->closed);
-    kn_free(scan->costs);
+    kn_owner_free(&scan->memory);
     kn_free(scan);
 }
 
@@ -224,17 +212,18 @@ static double most_price(const kn_pricer *pricer, uint32_t q)
     return most;
 }
 
-static kn_status set_up_tree(scan_column *column, const kn_pricer *pricer, uint32_t q, double unit, kn_error *err)
+static kn_status set_up_tree(scan_column *column, kn_owner *memory, const kn_pricer *pricer, uint32_t q, double unit,
+                             kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tree *tree = column->domain->tree;
     uint32_t *number = NULL;
-    KN_NEW(column->level_ids, column->n_lanes);
-    KN_NEW(column->node_prices, tree->n_nodes);
+    KN_OWN(memory, column->level_ids, column->n_lanes);
+    KN_OWN(memory, column->node_prices, tree->n_nodes);
     KN_NEW_RAW(number, tree->n_nodes);
     for (uint32_t level = 0; level < column->n_lanes; level++) {
         uint32_t n = 0;
-        KN_NEW_RAW(column->level_ids[level], tree->n_leaves);
+        KN_OWN_RAW(memory, column->level_ids[level], tree->n_leaves);
         for (uint32_t leaf = 0; leaf < tree->n_leaves; leaf++) {
             uint32_t node = tree->at_level[level][leaf];
             if (leaf == 0 || node != tree->at_level[level][leaf - 1]) number[node] = n++;
@@ -248,11 +237,11 @@ done:
     return status;
 }
 
-static kn_status set_up_ranges(scan_column *column, kn_error *err)
+static kn_status set_up_ranges(scan_column *column, kn_owner *memory, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_domain *domain = column->domain;
-    KN_NEW_RAW(column->coordinates, domain->n_codes);
+    KN_OWN_RAW(memory, column->coordinates, domain->n_codes);
     for (uint32_t code = 0; code < domain->n_codes; code++)
         column->coordinates[code] =
             code == domain->missing
@@ -265,6 +254,7 @@ done:
 static kn_status set_up_column(kn_scan *scan, const kn_pricer *pricer, uint32_t q, double unit, kn_error *err)
 {
     kn_status status = KN_OK;
+    kn_owner *memory = &scan->memory;
     scan_column *column = &scan->columns[q];
     const kn_domain *domain = column->domain = pricer->columns[q].domain;
     uint32_t n_bits = domain->n_codes < MAX_BITS ? domain->n_codes : MAX_BITS;
@@ -272,25 +262,25 @@ static kn_status set_up_column(kn_scan *scan, const kn_pricer *pricer, uint32_t 
     switch (domain->kind) {
     case KN_DOMAIN_TREE:
         column->n_lanes = domain->tree->n_levels - 1;
-        KN_TRY(set_up_tree(column, pricer, q, unit, err));
+        KN_TRY(set_up_tree(column, memory, pricer, q, unit, err));
         break;
     case KN_DOMAIN_RANGES:
         column->n_lanes = 2;
         column->scale = 2;
-        KN_TRY(set_up_ranges(column, err));
+        KN_TRY(set_up_ranges(column, memory, err));
         break;
     case KN_DOMAIN_SETS:
         column->n_lanes = (n_bits + 15) / 16;
         width = n_bits > 1 ? n_bits - 1 : 1;
         column->scale = (uint16_t)(UINT16_MAX / width);
-        KN_NEW(column->n_values, scan->n_slots);
+        KN_OWN(memory, column->n_values, scan->n_slots);
         scan->has_sets = true;
         break;
     }
     if (column->scale > 0) column->factor = (uint16_t)fmin(lround(root * 65536 / (width * column->scale)), UINT16_MAX);
-    KN_NEW(column->lanes, column->n_lanes);
+    KN_OWN(memory, column->lanes, column->n_lanes);
     for (uint32_t l = 0; l < column->n_lanes; l++) {
-        KN_NEW_ALIGNED(column->lanes[l], scan->n_slots);
+        KN_OWN_ALIGNED(memory, column->lanes[l], scan->n_slots);
     }
 done:
     return status;
@@ -315,11 +305,11 @@ kn_status kn_scan_new(kn_scan **out, const kn_pricer *pricer, const kn_tuples *t
     for (uint32_t q = 0; q < scan->n_qis; q++) sum += most_price(pricer, q);
     double unit = sum > 0 ? (most - scan->n_qis) / sum : 0;
     if (unit < 0) unit = 0;
-    KN_NEW(scan->columns, scan->n_qis);
+    KN_OWN(&scan->memory, scan->columns, scan->n_qis);
     for (uint32_t q = 0; q < scan->n_qis; q++) KN_TRY(set_up_column(scan, pricer, q, unit, err));
-    KN_NEW(scan->rows, scan->n_slots);
-    KN_NEW_RAW(scan->closed, scan->n_slots);
-    KN_NEW(scan->costs, scan->n_slots);
+    KN_OWN(&scan->memory, scan->rows, scan->n_slots);
+    KN_OWN_RAW(&scan->memory, scan->closed, scan->n_slots);
+    KN_OWN(&scan->memory, scan->costs, scan->n_slots);
     for (uint32_t slot = 0; slot < scan->n_slots; slot++) scan->closed[slot] = INT32_MAX;
     *out = scan;
     scan = NULL;

@@ -57,16 +57,16 @@ static kn_status repair(kn_answer *answer, const kn_task *task, const uint32_t *
     kn_status status = KN_OK;
     kn_items *items = NULL;
     kn_pricer *pricer = NULL;
-    kn_clusters *clusters = NULL;
+    kn_class_members *clusters = NULL;
     KN_TRY(kn_items_new(&items, task->tuples, 1, (task->models->needs & KN_NEEDS_HISTOGRAM) != 0, err));
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
-    KN_TRY(kn_clusters_new(&clusters, task, items, pricer, n_classes, err));
+    KN_TRY(kn_class_members_new(&clusters, task, items, pricer, n_classes, err));
     clusters->n = n_classes;
-    for (uint32_t i = 0; i < items->n; i++) kn_clusters_add(clusters, row_class[items->rows[items->start[i]]], i);
-    KN_TRY(kn_clusters_merge_small(clusters, task->pool, stage, err));
-    KN_TRY(kn_clusters_answer(answer, clusters, err));
+    for (uint32_t i = 0; i < items->n; i++) kn_class_members_add(clusters, row_class[items->rows[items->start[i]]], i);
+    KN_TRY(kn_class_members_merge_small(clusters, task->pool, stage, err));
+    KN_TRY(kn_class_members_answer(answer, clusters, err));
 done:
-    kn_clusters_free(clusters);
+    kn_class_members_free(clusters);
     kn_pricer_free(pricer);
     kn_items_free(items);
     return status;

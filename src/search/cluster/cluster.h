@@ -60,6 +60,7 @@ typedef struct kn_cluster_set {
 } kn_cluster_set;
 
 typedef struct kn_cluster_problem {
+    kn_owner memory; /* all arrays below but those that grow */
     const kn_task *task;
     const kn_tuples *tuples;
     kn_pricer *pricer; /* owned */
@@ -146,6 +147,7 @@ typedef struct kn_cluster_site {
 } kn_cluster_site;
 
 typedef struct kn_cluster_block {
+    kn_owner memory; /* all arrays below */
     const kn_cluster_problem *problem;
     kn_rng rng;
     atomic_bool *stop; /* set by anybody: come to an end */

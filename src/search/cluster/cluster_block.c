@@ -15,96 +15,38 @@ enum { N_PAIR_RECORDS = 16, N_PAIR_CLASSES = 64 }; /* a sample for the order of 
 
 /* --- Memory ----------------------------------------------------------------------------------------------------- */
 
-static void site_free(kn_cluster_site *site)
-{
-    kn_free(site->record);
-    kn_free(site->lanes);
-    kn_free(site->without);
-    kn_free(site->tail);
-    kn_free(site->without_price);
-    kn_free(site->joined_price);
-    kn_free(site->outside_price);
-    kn_free(site->home);
-    kn_free(site->home_known);
-    kn_free(site->home_class);
-    kn_free(site->home_lane);
-    kn_free(site->home_centre);
-    for (int g = 0; g <= KN_SITE_GROUPS; g++) kn_free(site->members[g]);
-    kn_free(site->pattern);
-    kn_free(site->left);
-    kn_free(site->matches);
-    kn_free(site->taken);
-    kn_free(site->bits);
-    kn_free(site->order);
-    kn_free(site->key);
-}
-
 void kn_cluster_block_free(kn_cluster_block *block)
 {
     if (block == NULL) return;
-    site_free(&block->site);
-    kn_free(block->global);
-    kn_free(block->lanes);
-    kn_free(block->weight);
-    kn_free(block->base);
-    kn_free(block->person);
-    kn_free(block->lane_state);
-    kn_free(block->lane_position);
-    kn_free(block->classes);
-    kn_free(block->centre);
-    kn_free(block->lane_order);
-    kn_free(block->price16);
-    kn_free(block->factor);
-    kn_free(block->slack);
-    kn_free(block->arena);
-    kn_free(block->arena_spare);
-    kn_free(block->class_of);
-    kn_free(block->place);
-    kn_free(block->suppressed);
-    kn_free(block->noise);
-    kn_free(block->noise16);
-    kn_free(block->key);
-    kn_free(block->key_weight);
-    kn_free(block->pattern_a);
-    kn_free(block->pattern_b);
-    kn_free(block->scratch);
-    kn_free(block->targets);
-    kn_free(block->value_number);
-    kn_free(block->columns);
-    kn_free(block->sensitive);
-    kn_free(block->histogram_values);
-    kn_free(block->histogram_counts);
-    kn_free(block->histograms);
-    kn_free(block->value_counts);
-    kn_free(block->codes);
+    kn_owner_free(&block->memory);
     kn_set_pool_free(block->set_pool);
     kn_free(block);
 }
 
-static kn_status site_new(kn_cluster_site *site, size_t n, size_t n_vectors, size_t n_equal, size_t n_homes,
-                          kn_error *err)
+static kn_status site_new(kn_cluster_site *site, kn_owner *memory, size_t n, size_t n_vectors, size_t n_equal,
+                          size_t n_homes, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_NEW(site->home_class, n_homes);
-    KN_NEW(site->home_lane, n_vectors * KN_LANES);
-    KN_NEW_ALIGNED(site->home_centre, (n_homes + KN_CHUNK) * n_vectors * KN_LANES);
-    KN_NEW(site->record, n);
-    KN_NEW_ALIGNED(site->lanes, n * n_vectors);
-    KN_NEW_ALIGNED(site->without, n * n_vectors);
-    KN_NEW_ALIGNED(site->tail, n * n_vectors);
-    KN_NEW_ALIGNED(site->pattern, (KN_SITE_GROUPS + 1) * n_vectors);
-    KN_NEW(site->without_price, n);
-    KN_NEW(site->joined_price, n);
-    KN_NEW(site->outside_price, n);
-    KN_NEW(site->home, n);
-    KN_NEW(site->home_known, n);
-    for (int g = 0; g <= KN_SITE_GROUPS; g++) KN_NEW(site->members[g], n);
-    KN_NEW(site->left, n);
-    KN_NEW(site->matches, n);
-    KN_NEW(site->taken, n);
-    KN_NEW(site->bits, 2 * n_equal * KN_SITE_SEED_WORDS);
-    KN_NEW(site->order, n_equal);
-    KN_NEW(site->key, n_equal);
+    KN_OWN(memory, site->home_class, n_homes);
+    KN_OWN(memory, site->home_lane, n_vectors * KN_LANES);
+    KN_OWN_ALIGNED(memory, site->home_centre, (n_homes + KN_CHUNK) * n_vectors * KN_LANES);
+    KN_OWN(memory, site->record, n);
+    KN_OWN_ALIGNED(memory, site->lanes, n * n_vectors);
+    KN_OWN_ALIGNED(memory, site->without, n * n_vectors);
+    KN_OWN_ALIGNED(memory, site->tail, n * n_vectors);
+    KN_OWN_ALIGNED(memory, site->pattern, (KN_SITE_GROUPS + 1) * n_vectors);
+    KN_OWN(memory, site->without_price, n);
+    KN_OWN(memory, site->joined_price, n);
+    KN_OWN(memory, site->outside_price, n);
+    KN_OWN(memory, site->home, n);
+    KN_OWN(memory, site->home_known, n);
+    for (int g = 0; g <= KN_SITE_GROUPS; g++) KN_OWN(memory, site->members[g], n);
+    KN_OWN(memory, site->left, n);
+    KN_OWN(memory, site->matches, n);
+    KN_OWN(memory, site->taken, n);
+    KN_OWN(memory, site->bits, 2 * n_equal * KN_SITE_SEED_WORDS);
+    KN_OWN(memory, site->order, n_equal);
+    KN_OWN(memory, site->key, n_equal);
 done:
     return status;
 }
@@ -116,19 +58,19 @@ static kn_status class_memory(kn_cluster_block *block, uint32_t n_lanes, kn_erro
     kn_status status = KN_OK;
     size_t n = block->record_capacity, capacity = block->class_capacity = (uint32_t)(n + KN_SITE_GROUPS);
     size_t n_padded = (capacity + 2 * KN_CHUNK) / KN_CHUNK * KN_CHUNK;
-    KN_NEW(block->classes, n_padded);
-    KN_NEW_ALIGNED(block->centre, n_padded * n_lanes);
-    KN_NEW_ALIGNED(block->price16, n_padded);
-    KN_NEW_ALIGNED(block->factor, n_padded);
-    KN_NEW_ALIGNED(block->slack, n_padded);
+    KN_OWN(&block->memory, block->classes, n_padded);
+    KN_OWN_ALIGNED(&block->memory, block->centre, n_padded * n_lanes);
+    KN_OWN_ALIGNED(&block->memory, block->price16, n_padded);
+    KN_OWN_ALIGNED(&block->memory, block->factor, n_padded);
+    KN_OWN_ALIGNED(&block->memory, block->slack, n_padded);
     block->arena_capacity = 8 * n + 1024;
-    KN_NEW_RAW(block->arena, block->arena_capacity);
-    KN_NEW_RAW(block->arena_spare, block->arena_capacity);
-    KN_NEW(block->class_of, n);
-    KN_NEW(block->place, n);
-    KN_NEW(block->suppressed, n);
-    KN_NEW(block->scratch, n);
-    KN_NEW(block->targets, n);
+    KN_OWN_RAW(&block->memory, block->arena, block->arena_capacity);
+    KN_OWN_RAW(&block->memory, block->arena_spare, block->arena_capacity);
+    KN_OWN(&block->memory, block->class_of, n);
+    KN_OWN(&block->memory, block->place, n);
+    KN_OWN(&block->memory, block->suppressed, n);
+    KN_OWN(&block->memory, block->scratch, n);
+    KN_OWN(&block->memory, block->targets, n);
 done:
     return status;
 }
@@ -156,33 +98,34 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
     KN_NEW(block, 1);
     block->problem = problem;
     block->record_capacity = n;
-    KN_NEW(block->global, n);
-    KN_NEW_ALIGNED(block->lanes, (size_t)n * n_vectors);
-    KN_NEW_ALIGNED(block->weight, (size_t)(problem->uniform ? 1 : n) * vectors(problem->n_equal) * KN_LANES);
-    KN_NEW(block->base, n);
-    KN_NEW(block->person, n);
-    KN_NEW(block->lane_state, problem->n_equal);
-    KN_NEW(block->lane_position, problem->n_equal);
-    KN_NEW(block->lane_order, problem->n_equal);
-    KN_NEW_ALIGNED(block->noise, KN_NOISE);
-    KN_NEW_ALIGNED(block->noise16, KN_NOISE + KN_CHUNK);
-    KN_NEW_ALIGNED(block->key, n_lanes);
-    KN_NEW_ALIGNED(block->key_weight, n_lanes);
-    KN_NEW_ALIGNED(block->pattern_a, n_vectors);
-    KN_NEW_ALIGNED(block->pattern_b, n_vectors);
-    KN_NEW(block->value_number, n_values);
-    KN_NEW_RAW(block->columns, (size_t)n * problem->n_equal);
-    KN_NEW(block->codes, n);
+    KN_OWN(&block->memory, block->global, n);
+    KN_OWN_ALIGNED(&block->memory, block->lanes, (size_t)n * n_vectors);
+    KN_OWN_ALIGNED(&block->memory, block->weight,
+                   (size_t)(problem->uniform ? 1 : n) * vectors(problem->n_equal) * KN_LANES);
+    KN_OWN(&block->memory, block->base, n);
+    KN_OWN(&block->memory, block->person, n);
+    KN_OWN(&block->memory, block->lane_state, problem->n_equal);
+    KN_OWN(&block->memory, block->lane_position, problem->n_equal);
+    KN_OWN(&block->memory, block->lane_order, problem->n_equal);
+    KN_OWN_ALIGNED(&block->memory, block->noise, KN_NOISE);
+    KN_OWN_ALIGNED(&block->memory, block->noise16, KN_NOISE + KN_CHUNK);
+    KN_OWN_ALIGNED(&block->memory, block->key, n_lanes);
+    KN_OWN_ALIGNED(&block->memory, block->key_weight, n_lanes);
+    KN_OWN_ALIGNED(&block->memory, block->pattern_a, n_vectors);
+    KN_OWN_ALIGNED(&block->memory, block->pattern_b, n_vectors);
+    KN_OWN(&block->memory, block->value_number, n_values);
+    KN_OWN_RAW(&block->memory, block->columns, (size_t)n * problem->n_equal);
+    KN_OWN(&block->memory, block->codes, n);
     if (!problem->counts_only) {
-        KN_NEW(block->sensitive, (size_t)n * n_sensitive);
-        KN_NEW(block->histogram_values, (size_t)n * n_sensitive);
-        KN_NEW(block->histogram_counts, (size_t)n * n_sensitive);
-        KN_NEW(block->histograms, n_sensitive);
-        KN_NEW(block->value_counts, most_sensitive_values(problem->tuples));
+        KN_OWN(&block->memory, block->sensitive, (size_t)n * n_sensitive);
+        KN_OWN(&block->memory, block->histogram_values, (size_t)n * n_sensitive);
+        KN_OWN(&block->memory, block->histogram_counts, (size_t)n * n_sensitive);
+        KN_OWN(&block->memory, block->histograms, n_sensitive);
+        KN_OWN(&block->memory, block->value_counts, most_sensitive_values(problem->tuples));
     }
     KN_TRY(class_memory(block, n_lanes, err));
-    KN_TRY(site_new(&block->site, n < KN_SITE_RECORDS ? n : KN_SITE_RECORDS, n_vectors, problem->n_equal,
-                    n < KN_SITE_HOMES ? n : KN_SITE_HOMES, err));
+    KN_TRY(site_new(&block->site, &block->memory, n < KN_SITE_RECORDS ? n : KN_SITE_RECORDS, n_vectors,
+                    problem->n_equal, n < KN_SITE_HOMES ? n : KN_SITE_HOMES, err));
     *out = block;
     block = NULL;
 done:

@@ -38,20 +38,20 @@ kn_status kn_cluster_search_begin(kn_cluster_search *run, bool may_set_aside, kn
     size_t n = problem->n_records, n_blocks = run->n_blocks = count_blocks(problem);
     run->n_workers = kn_pool_threads(run->task->pool);
     run->rng = kn_rng_new(run->task->seed, 0);
-    KN_NEW(run->blocks, run->n_workers);
-    KN_NEW_RAW(run->now.start, n + 1);
-    KN_NEW_RAW(run->now.members, n);
-    KN_NEW_RAW(run->next.start, n + 1);
-    KN_NEW_RAW(run->next.members, n);
-    KN_NEW_RAW(run->keys, n);
-    KN_NEW_RAW(run->order, n);
-    KN_NEW(run->first_class, n_blocks + 1);
-    KN_NEW(run->first_record, n_blocks + 1);
-    KN_NEW(run->first_suppressed, n_blocks + 1);
-    KN_NEW(run->may_suppress, n_blocks);
-    KN_NEW(run->results, n_blocks);
-    KN_NEW(run->kept, n_blocks * problem->n_equal);
-    KN_NEW(run->lane_share, problem->n_equal);
+    KN_OWN(&run->memory, run->blocks, run->n_workers);
+    KN_OWN_RAW(&run->memory, run->now.start, n + 1);
+    KN_OWN_RAW(&run->memory, run->now.members, n);
+    KN_OWN_RAW(&run->memory, run->next.start, n + 1);
+    KN_OWN_RAW(&run->memory, run->next.members, n);
+    KN_OWN_RAW(&run->memory, run->keys, n);
+    KN_OWN_RAW(&run->memory, run->order, n);
+    KN_OWN(&run->memory, run->first_class, n_blocks + 1);
+    KN_OWN(&run->memory, run->first_record, n_blocks + 1);
+    KN_OWN(&run->memory, run->first_suppressed, n_blocks + 1);
+    KN_OWN(&run->memory, run->may_suppress, n_blocks);
+    KN_OWN(&run->memory, run->results, n_blocks);
+    KN_OWN(&run->memory, run->kept, n_blocks * problem->n_equal);
+    KN_OWN(&run->memory, run->lane_share, problem->n_equal);
     const kn_objective *objective = run->task->objective;
     run->unit_loss = problem->exact_scale > 0 ? objective->scale / problem->exact_scale : 0;
     run->fixed_loss = -objective->discount * objective->scale;
@@ -68,20 +68,7 @@ done:
 void kn_cluster_search_free(kn_cluster_search *run)
 {
     for (uint32_t w = 0; run->blocks != NULL && w < run->n_workers; w++) kn_cluster_block_free(run->blocks[w]);
-    kn_free(run->blocks);
-    kn_free(run->now.start);
-    kn_free(run->now.members);
-    kn_free(run->next.start);
-    kn_free(run->next.members);
-    kn_free(run->keys);
-    kn_free(run->order);
-    kn_free(run->first_class);
-    kn_free(run->first_record);
-    kn_free(run->first_suppressed);
-    kn_free(run->may_suppress);
-    kn_free(run->results);
-    kn_free(run->kept);
-    kn_free(run->lane_share);
+    kn_owner_free(&run->memory);
     kn_free(run->standings.items);
     kn_cluster_problem_free(run->problem);
 }

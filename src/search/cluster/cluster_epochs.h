@@ -19,6 +19,7 @@ typedef struct kn_cluster_standing {
 } kn_cluster_standing;
 
 typedef struct kn_cluster_search {
+    kn_owner memory; /* all arrays below but the standings */
     const kn_task *task;
     kn_cluster_problem *problem;
     kn_cluster_engine *engine;

@@ -14,27 +14,9 @@
 void kn_cluster_problem_free(kn_cluster_problem *problem)
 {
     if (problem == NULL) return;
-    for (uint32_t j = 0; problem->equal != NULL && j < problem->n_equal; j++) {
-        kn_free(problem->equal[j].owned);
-        kn_free(problem->equal[j].weight);
-    }
-    for (uint32_t r = 0; problem->ranges != NULL && r < problem->n_ranges; r++) {
-        kn_free(problem->ranges[r].low);
-        kn_free(problem->ranges[r].high_complement);
-    }
-    for (uint32_t q = 0; problem->base != NULL && q < problem->tuples->n_qis; q++) kn_free(problem->base[q]);
-    for (uint32_t q = 0; problem->exact != NULL && q < problem->tuples->n_qis; q++) kn_free(problem->exact[q]);
-    kn_free(problem->record_tuple);
-    kn_free(problem->record_row);
-    kn_free(problem->record_person);
+    kn_owner_free(&problem->memory);
     kn_free(problem->reserved_start.items);
     kn_free(problem->reserved_rows.items);
-    kn_free(problem->equal);
-    kn_free(problem->ranges);
-    kn_free(problem->sets);
-    kn_free(problem->base);
-    kn_free(problem->exact);
-    kn_free(problem->column_first);
     kn_pricer_free(problem->pricer);
     kn_free(problem);
 }
@@ -70,10 +52,10 @@ static kn_status make_records(kn_cluster_problem *problem, bool may_set_aside, k
     uint32_t *start = NULL, *rows = NULL, *others = NULL;
     uint8_t *seen = NULL;
     KN_TRY(kn_tuples_rows(&start, &rows, tuples, err));
-    KN_NEW_RAW(problem->record_tuple, tuples->n_rows);
-    KN_NEW_RAW(problem->record_row, tuples->n_rows);
+    KN_OWN_RAW(&problem->memory, problem->record_tuple, tuples->n_rows);
+    KN_OWN_RAW(&problem->memory, problem->record_row, tuples->n_rows);
     if (tuples->row_person != NULL) {
-        KN_NEW_RAW(problem->record_person, tuples->n_rows);
+        KN_OWN_RAW(&problem->memory, problem->record_person, tuples->n_rows);
         KN_NEW(seen, tuples->n_persons);
         KN_NEW_RAW(others, tuples->n_rows);
     }
@@ -152,7 +134,7 @@ static kn_status tree_lanes(kn_cluster_problem *problem, uint32_t q, double scal
         }
         kn_cluster_equal *lane = &problem->equal[problem->n_equal++];
         *lane = (kn_cluster_equal){.q = q, .value = tree->at_level[level], .n_values = tree->n_nodes};
-        KN_NEW(lane->weight, domain->n_codes);
+        KN_OWN(&problem->memory, lane->weight, domain->n_codes);
         for (uint32_t code = 0; code < domain->n_codes; code++)
             lane->weight[code] = (int16_t)(lround(scale * node_price(problem, q, tree->at_level[next][code])) -
                                            lround(scale * node_price(problem, q, tree->at_level[level][code])));
@@ -227,8 +209,8 @@ static kn_status range_lanes(kn_cluster_problem *problem, uint32_t q, double sca
     if (jump > root_units) jump = root_units;
     *range = (kn_cluster_range){
         .q = q, .jump = (uint16_t)jump, .factor = (uint16_t)(root_units - jump + (root_units > jump))};
-    KN_NEW(range->low, domain->n_codes);
-    KN_NEW(range->high_complement, domain->n_codes);
+    KN_OWN(&problem->memory, range->low, domain->n_codes);
+    KN_OWN(&problem->memory, range->high_complement, domain->n_codes);
     if (widest > KN_STAR) problem->lanes_exact = false;
     for (uint32_t code = 0; code < domain->n_codes; code++) {
         uint16_t at = (uint16_t)((uint64_t)code * KN_STAR / widest);
@@ -238,8 +220,8 @@ static kn_status range_lanes(kn_cluster_problem *problem, uint32_t q, double sca
     if (domain->missing == KN_NONE) return KN_OK;
     kn_cluster_equal *lane = &problem->equal[problem->n_equal++];
     *lane = (kn_cluster_equal){.q = q, .n_values = 2};
-    KN_NEW(lane->owned, domain->n_codes);
-    KN_NEW(lane->weight, domain->n_codes);
+    KN_OWN(&problem->memory, lane->owned, domain->n_codes);
+    KN_OWN(&problem->memory, lane->weight, domain->n_codes);
     lane->value = lane->owned;
     lane->owned[domain->missing] = 1;
     lane->weight[domain->missing] = (int16_t)root_units;
@@ -284,12 +266,12 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
         task_measure(problem)->price_cell != NULL && task_measure(problem)->price_counts == NULL;
     problem->lanes_exact = true;
     problem->units_close = problem->n_sets == 0 || !problem->sets_need_making;
-    KN_NEW(problem->equal, n_lanes);
-    KN_NEW(problem->ranges, problem->n_ranges);
-    KN_NEW(problem->sets, problem->n_sets);
-    KN_NEW(problem->base, tuples->n_qis);
-    KN_NEW(problem->exact, tuples->n_qis);
-    KN_NEW(problem->column_first, tuples->n_qis + 1);
+    KN_OWN(&problem->memory, problem->equal, n_lanes);
+    KN_OWN(&problem->memory, problem->ranges, problem->n_ranges);
+    KN_OWN(&problem->memory, problem->sets, problem->n_sets);
+    KN_OWN(&problem->memory, problem->base, tuples->n_qis);
+    KN_OWN(&problem->memory, problem->exact, tuples->n_qis);
+    KN_OWN(&problem->memory, problem->column_first, tuples->n_qis + 1);
     problem->n_ranges = problem->n_sets = 0;
     problem->exact_scale = total > 0 ? 0x1p30 / total : 0;
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
@@ -298,12 +280,12 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
         problem->column_first[q] = problem->n_equal;
         problem->root_units += root_units;
         problem->exact_root += llround(problem->exact_scale * pricer->columns[q].root_price);
-        KN_NEW(problem->base[q], domain->n_codes);
+        KN_OWN(&problem->memory, problem->base[q], domain->n_codes);
         if (domain->kind == KN_DOMAIN_RANGES) KN_TRY(range_lanes(problem, q, scale, root_units, err));
         if (domain->kind == KN_DOMAIN_SETS) set_lanes(problem, q, scale, root_units);
         if (domain->kind != KN_DOMAIN_TREE) continue;
         KN_TRY(tree_lanes(problem, q, scale, err));
-        KN_NEW(problem->exact[q], domain->tree->n_nodes);
+        KN_OWN(&problem->memory, problem->exact[q], domain->tree->n_nodes);
         for (uint32_t node = 0; node < domain->tree->n_nodes; node++)
             problem->exact[q][node] = llround(problem->exact_scale * node_price(problem, q, node));
     }

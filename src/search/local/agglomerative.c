@@ -7,7 +7,7 @@
  * A class that satisfies the models leaves the game; a last one that does not is united with the class closest to it.
  * Equal rows have distance 0 and would be united first, so the items are distinct tuples in pieces of at most k
  * persons. Cost: no matrix; one vector scan over the classes still small per union, and about as many again to look for
- * lost neighbours (clusters.c): quadratic in the number of tuples with a small constant, memory linear. Nothing is
+ * lost neighbours (class_members.c): quadratic in the number of tuples with a small constant, memory linear. Nothing is
  * suppressed. Measures that are no sum over cells are followed through the width of the closures. */
 #include "engine/closure/class_members.h"
 
@@ -16,18 +16,18 @@ static kn_status agglomerative_search(kn_answer *answer, const kn_task *task, kn
     kn_status status = KN_OK;
     kn_items *items = NULL;
     kn_pricer *pricer = NULL;
-    kn_clusters *clusters = NULL;
+    kn_class_members *clusters = NULL;
     uint64_t k = task->models->min_persons > 0 ? task->models->min_persons : 1;
     KN_TRY(kn_tick(task->ticker, "agglomerative", 0, err));
     KN_TRY(kn_items_new(&items, task->tuples, k, (task->models->needs & KN_NEEDS_HISTOGRAM) != 0, err));
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
-    KN_TRY(kn_clusters_new(&clusters, task, items, pricer, items->n, err));
-    for (uint32_t i = 0; i < items->n; i++) kn_clusters_add(clusters, clusters->n++, i);
-    KN_TRY(kn_clusters_merge_small(clusters, task->pool, "agglomerative", err));
-    KN_TRY(kn_clusters_answer(answer, clusters, err));
+    KN_TRY(kn_class_members_new(&clusters, task, items, pricer, items->n, err));
+    for (uint32_t i = 0; i < items->n; i++) kn_class_members_add(clusters, clusters->n++, i);
+    KN_TRY(kn_class_members_merge_small(clusters, task->pool, "agglomerative", err));
+    KN_TRY(kn_class_members_answer(answer, clusters, err));
     answer->n_nodes = items->n - answer->n_classes;
 done:
-    kn_clusters_free(clusters);
+    kn_class_members_free(clusters);
     kn_pricer_free(pricer);
     kn_items_free(items);
     return status;

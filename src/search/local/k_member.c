@@ -24,7 +24,7 @@ enum { NEAREST_TRIED = 256 };
 typedef struct search {
     const kn_task *task;
     kn_items *items;
-    kn_clusters *clusters;
+    kn_class_members *clusters;
     kn_scan *scan;
     kn_probe *probe;
     uint32_t *item_of_slot, n_slots, n_left;
@@ -78,7 +78,7 @@ static uint32_t best_slot(search *s, uint32_t cluster)
     const kn_models *models = s->task->models;
     if (models->counts_only || s->clusters->persons[cluster] + 1 < models->min_persons) return best;
     for (uint32_t tries = 0; tries < NEAREST_TRIED && slot != KN_NONE; tries++) {
-        if (kn_clusters_hold(s->clusters, cluster, KN_NONE, s->item_of_slot[slot], true)) return slot;
+        if (kn_class_members_hold(s->clusters, cluster, KN_NONE, s->item_of_slot[slot], true)) return slot;
         kn_probe_strike(s->probe, slot);
         slot = kn_probe_least(s->probe);
     }
@@ -90,13 +90,13 @@ static uint32_t grow(search *s, uint32_t cluster, uint32_t first_slot)
 {
     uint32_t item = s->item_of_slot[first_slot];
     close_item(s, first_slot);
-    kn_clusters_add(s->clusters, cluster, item);
+    kn_class_members_add(s->clusters, cluster, item);
     probe_item(s, item);
-    while (s->n_left > 0 && !kn_clusters_hold(s->clusters, cluster, KN_NONE, KN_NONE, true)) {
+    while (s->n_left > 0 && !kn_class_members_hold(s->clusters, cluster, KN_NONE, KN_NONE, true)) {
         uint32_t slot = best_slot(s, cluster);
         item = s->item_of_slot[slot];
         close_item(s, slot);
-        kn_clusters_add(s->clusters, cluster, item);
+        kn_class_members_add(s->clusters, cluster, item);
         if (!s->around_center) kn_probe_add(s->probe, s->items->tuple[item], kn_items_rows(s->items, item));
     }
     return item;
@@ -105,38 +105,38 @@ static uint32_t grow(search *s, uint32_t cluster, uint32_t first_slot)
 /* An item that was left over goes to the class that it costs least, among those for which the models then hold. */
 static bool place(search *s, uint32_t item)
 {
-    kn_clusters *c = s->clusters;
+    kn_class_members *c = s->clusters;
     uint32_t best = KN_NONE, n_rows = kn_items_rows(s->items, item);
     double least = INFINITY;
     for (uint32_t cluster = 0; cluster < c->n; cluster++) {
         if (c->head[cluster] == KN_NONE) continue;
-        double after = (double)(c->rows[cluster] + n_rows) * kn_clusters_price_with(c, cluster, item);
+        double after = (double)(c->rows[cluster] + n_rows) * kn_class_members_price_with(c, cluster, item);
         double cost = after - (double)c->rows[cluster] * c->price[cluster];
-        if (cost >= least || !kn_clusters_hold(c, cluster, KN_NONE, item, true)) continue;
+        if (cost >= least || !kn_class_members_hold(c, cluster, KN_NONE, item, true)) continue;
         least = cost;
         best = cluster;
     }
-    if (best != KN_NONE) kn_clusters_join(c, best, item);
+    if (best != KN_NONE) kn_class_members_join(c, best, item);
     return best != KN_NONE;
 }
 
 static kn_status place_rest(search *s, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_clusters *c = s->clusters;
+    kn_class_members *c = s->clusters;
     uint32_t n = c->n, last = n > 0 ? n - 1 : 0;
     /* the last class may not hold: its members are left over too */
-    bool dissolve = n > 1 && !kn_clusters_hold(c, last, KN_NONE, KN_NONE, true);
+    bool dissolve = n > 1 && !kn_class_members_hold(c, last, KN_NONE, KN_NONE, true);
     uint32_t rest = dissolve ? c->head[last] : KN_NONE;
-    for (uint32_t cluster = 0; cluster < n; cluster++) kn_clusters_refresh(c, cluster);
+    for (uint32_t cluster = 0; cluster < n; cluster++) kn_class_members_refresh(c, cluster);
     while (rest != KN_NONE) {
         uint32_t item = rest;
         rest = c->next[item];
-        kn_clusters_remove(c, item);
-        if (!place(s, item)) kn_clusters_add(c, c->n++, item);
+        kn_class_members_remove(c, item);
+        if (!place(s, item)) kn_class_members_add(c, c->n++, item);
         KN_TRY(kn_tick(s->task->ticker, "k-member", -1, err));
     }
-    KN_TRY(kn_clusters_merge_small(c, s->task->pool, "k-member", err));
+    KN_TRY(kn_class_members_merge_small(c, s->task->pool, "k-member", err));
 done:
     return status;
 }
@@ -144,11 +144,11 @@ done:
 /* Without time to look for neighbours: what is left forms classes as it stands. */
 static void group_rest(search *s)
 {
-    kn_clusters *c = s->clusters;
+    kn_class_members *c = s->clusters;
     for (uint32_t i = 0; i < s->items->n; i++) {
         if (c->of_item[i] != KN_NONE) continue;
-        kn_clusters_add(c, c->n, i);
-        if (kn_clusters_hold(c, c->n, KN_NONE, KN_NONE, true)) c->n++;
+        kn_class_members_add(c, c->n, i);
+        if (kn_class_members_hold(c, c->n, KN_NONE, KN_NONE, true)) c->n++;
     }
     if (c->head[c->n] != KN_NONE) c->n++;
     s->n_left = 0;
@@ -184,7 +184,7 @@ static kn_status k_member_search(kn_answer *answer, const kn_task *task, kn_erro
     KN_TRY(kn_tick(task->ticker, "k-member", 0, err));
     KN_TRY(kn_items_new(&s.items, task->tuples, 1, (task->models->needs & KN_NEEDS_HISTOGRAM) != 0, err));
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
-    KN_TRY(kn_clusters_new(&s.clusters, task, s.items, pricer, s.items->n + 1, err));
+    KN_TRY(kn_class_members_new(&s.clusters, task, s.items, pricer, s.items->n + 1, err));
     KN_TRY(kn_scan_new(&s.scan, pricer, task->tuples, s.items->n, 4 * k, err));
     KN_TRY(kn_probe_new(&s.probe, s.scan, err));
     KN_NEW_RAW(s.item_of_slot, s.items->n);
@@ -195,13 +195,13 @@ static kn_status k_member_search(kn_answer *answer, const kn_task *task, kn_erro
         kn_scan_store(s.scan, i, s.probe);
     }
     KN_TRY(grow_all(&s, err));
-    KN_TRY(kn_clusters_answer(answer, s.clusters, err));
+    KN_TRY(kn_class_members_answer(answer, s.clusters, err));
     answer->n_nodes = s.items->n;
 done:
     kn_free(s.item_of_slot);
     kn_probe_free(s.probe);
     kn_scan_free(s.scan);
-    kn_clusters_free(s.clusters);
+    kn_class_members_free(s.clusters);
     kn_pricer_free(pricer);
     kn_items_free(s.items);
     return status;

@@ -11,7 +11,7 @@
  *   passes  every item in turn goes to the cluster for which (22) is least, if that is below 0 and the models hold for
  *           both clusters; a singleton always goes. After each pass clusters above omega * k are split at random (by
  *           Algorithm 3 where models look at a sensitive column, if both halves hold). Until a pass moves nothing.
- *   end     clusters that break a model are united, the two closest first (clusters.c).
+ *   end     clusters that break a model are united, the two closest first (class_members.c).
  *
  * (22) has a sign slip: the loss of C_h before is subtracted like that of C_j. Algorithm 3 does not guarantee the sizes
  * k0 and k0 + 1 that Algorithm 2 says; nothing here relies on them. Passes have a cap (`passes`), because random splits
@@ -63,7 +63,7 @@ typedef struct block_run {
     kn_items *items; /* of the whole table */
     const uint32_t *members;
     uint32_t n_members;
-    kn_clusters *clusters;
+    kn_class_members *clusters;
     kn_scan *scan;
     kn_probe *probe;
     /* Slots of the scan stand in the order of their cluster's last change: a cluster that changes moves to the end. */
@@ -140,7 +140,8 @@ static bool all_hold(block_run *r)
 {
     if (r->task->models->counts_only) return true;
     for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++)
-        if (r->clusters->head[cluster] != KN_NONE && !kn_clusters_hold(r->clusters, cluster, KN_NONE, KN_NONE, false))
+        if (r->clusters->head[cluster] != KN_NONE &&
+            !kn_class_members_hold(r->clusters, cluster, KN_NONE, KN_NONE, false))
             return false;
     return true;
 }
@@ -158,8 +159,8 @@ static kn_status deal_out(block_run *r, uint32_t n_clusters, kn_error *err)
         for (uint32_t i = 0; i < n; i++) part[i] = i % n_clusters;
     }
     for (uint32_t i = 0; i < n; i++) {
-        if (r->clusters->of_item[r->shuffled[i]] != KN_NONE) kn_clusters_remove(r->clusters, r->shuffled[i]);
-        kn_clusters_add(r->clusters, part[i], r->shuffled[i]);
+        if (r->clusters->of_item[r->shuffled[i]] != KN_NONE) kn_class_members_remove(r->clusters, r->shuffled[i]);
+        kn_class_members_add(r->clusters, part[i], r->shuffled[i]);
     }
     r->clusters->n = n_clusters;
 done:
@@ -228,14 +229,14 @@ static void take_last_slot(block_run *r, uint32_t cluster)
 /* Price and slot of a cluster that has changed. */
 static void refresh(block_run *r, uint32_t cluster)
 {
-    kn_clusters *c = r->clusters;
+    kn_class_members *c = r->clusters;
     if (c->head[cluster] == KN_NONE) {
         leave_slot(r, cluster);
         c->price[cluster] = c->cost[cluster] = 0;
         return;
     }
-    kn_clusters_refresh(c, cluster);
-    kn_clusters_probe(c, r->probe, cluster);
+    kn_class_members_refresh(c, cluster);
+    kn_class_members_probe(c, r->probe, cluster);
     take_last_slot(r, cluster);
 }
 
@@ -245,7 +246,7 @@ static void refresh(block_run *r, uint32_t cluster)
  * looked at; *floor becomes a cost below which none of the others was to be had. */
 static uint32_t best_cluster(block_run *r, uint32_t item, uint32_t begin, double limit, double *cost, double *floor)
 {
-    kn_clusters *c = r->clusters;
+    kn_class_members *c = r->clusters;
     uint32_t home_slot = r->slot_of[c->of_item[item]], chosen = KN_NONE, n_tries = c->by_class ? CLASS_PROPOSALS : 1;
     kn_probe_clear(r->probe);
     kn_probe_add(r->probe, r->items->tuple[item], kn_items_rows(r->items, item));
@@ -257,12 +258,12 @@ static uint32_t best_cluster(block_run *r, uint32_t item, uint32_t begin, double
         uint32_t slot = kn_probe_least(r->probe), best;
         if (slot == KN_NONE) break;
         best = r->cluster_at[slot];
-        double this_cost = kn_clusters_cost_with(c, best, item) - c->cost[best];
+        double this_cost = kn_class_members_cost_with(c, best, item) - c->cost[best];
         if (this_cost >= limit && !c->by_class) {
             *floor = this_cost;
             break;
         }
-        if (r->task->models->counts_only || kn_clusters_hold(c, best, KN_NONE, item, false)) {
+        if (r->task->models->counts_only || kn_class_members_hold(c, best, KN_NONE, item, false)) {
             n_tries--;
             if (this_cost < *cost) {
                 *cost = this_cost;
@@ -276,24 +277,24 @@ static uint32_t best_cluster(block_run *r, uint32_t item, uint32_t begin, double
 
 static void take_out(block_run *r, uint32_t item)
 {
-    kn_clusters *c = r->clusters;
+    kn_class_members *c = r->clusters;
     uint32_t home = c->of_item[item];
-    kn_clusters_leave(c, item);
+    kn_class_members_leave(c, item);
     if (c->head[home] == KN_NONE) {
         leave_slot(r, home);
         return;
     }
     if (!kn_probe_load(r->probe, &c->spans[(size_t)home * r->task->tuples->n_qis], c->rows[home]))
-        kn_clusters_probe(c, r->probe, home);
+        kn_class_members_probe(c, r->probe, home);
     take_last_slot(r, home);
 }
 
 static void put_in(block_run *r, uint32_t to, uint32_t item)
 {
-    kn_clusters *c = r->clusters;
-    kn_clusters_join(c, to, item);
+    kn_class_members *c = r->clusters;
+    kn_class_members_join(c, to, item);
     if (!kn_probe_load(r->probe, &c->spans[(size_t)to * r->task->tuples->n_qis], c->rows[to]))
-        kn_clusters_probe(c, r->probe, to);
+        kn_class_members_probe(c, r->probe, to);
     take_last_slot(r, to);
 }
 
@@ -301,7 +302,7 @@ static void put_in(block_run *r, uint32_t to, uint32_t item)
  * pass is not looked at again. */
 static void move_item(block_run *r, uint32_t i)
 {
-    kn_clusters *c = r->clusters;
+    kn_class_members *c = r->clusters;
     uint32_t item = r->members[i], home = c->of_item[item];
     news *known = &r->news[i];
     bool alone = c->head[home] == item && c->next[item] == KN_NONE;
@@ -309,8 +310,8 @@ static void move_item(block_run *r, uint32_t i)
     if (r->slot_of[home] >= known->seen || alone) {
         limit = INFINITY;
         if (!alone) {
-            if (!r->task->models->counts_only && !kn_clusters_hold(c, home, item, KN_NONE, false)) return;
-            limit = c->cost[home] - kn_clusters_cost_without(c, home, item) - 1e-12 * fabs(c->cost[home]);
+            if (!r->task->models->counts_only && !kn_class_members_hold(c, home, item, KN_NONE, false)) return;
+            limit = c->cost[home] - kn_class_members_cost_without(c, home, item) - 1e-12 * fabs(c->cost[home]);
         }
     }
     if (limit <= 0 && !c->by_class) return;
@@ -331,7 +332,7 @@ static void move_item(block_run *r, uint32_t i)
 static kn_status split(block_run *r, uint32_t cluster, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_clusters *c = r->clusters;
+    kn_class_members *c = r->clusters;
     uint32_t *part = NULL, n = 0, fresh = c->n;
     for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item]) r->shuffled[n++] = item;
     KN_NEW_RAW(part, n);
@@ -343,13 +344,13 @@ static kn_status split(block_run *r, uint32_t cluster, kn_error *err)
     }
     for (uint32_t i = 0; i < n; i++) {
         if (part[i] == 0) continue;
-        kn_clusters_remove(c, r->shuffled[i]);
-        kn_clusters_add(c, fresh, r->shuffled[i]);
+        kn_class_members_remove(c, r->shuffled[i]);
+        kn_class_members_add(c, fresh, r->shuffled[i]);
     }
     bool useful = c->head[fresh] != KN_NONE && c->head[cluster] != KN_NONE;
-    if (!useful || !kn_clusters_hold(c, cluster, KN_NONE, KN_NONE, false) ||
-        !kn_clusters_hold(c, fresh, KN_NONE, KN_NONE, false)) {
-        kn_clusters_unite(c, cluster, fresh);
+    if (!useful || !kn_class_members_hold(c, cluster, KN_NONE, KN_NONE, false) ||
+        !kn_class_members_hold(c, fresh, KN_NONE, KN_NONE, false)) {
+        kn_class_members_unite(c, cluster, fresh);
         goto done;
     }
     c->n++;
@@ -363,21 +364,21 @@ done:
 /* Numbers of empty clusters are used again: the last ones take their places. */
 static void drop_empty(block_run *r)
 {
-    kn_clusters *c = r->clusters;
+    kn_class_members *c = r->clusters;
     for (uint32_t cluster = 0; cluster < c->n; cluster++) {
         while (c->n > cluster && c->head[c->n - 1] == KN_NONE) c->n--;
         if (cluster >= c->n) break;
         if (c->head[cluster] != KN_NONE) continue;
         uint32_t last = --c->n;
-        kn_clusters_unite(c, cluster, last);
-        kn_clusters_refresh(c, cluster);
+        kn_class_members_unite(c, cluster, last);
+        kn_class_members_refresh(c, cluster);
         r->slot_of[cluster] = r->slot_of[last];
         r->cluster_at[r->slot_of[cluster]] = cluster;
         r->slot_of[last] = KN_NONE;
     }
 }
 
-static double total_loss(const kn_clusters *c)
+static double total_loss(const kn_class_members *c)
 {
     double loss = 0;
     for (uint32_t cluster = 0; cluster < c->n; cluster++) loss += c->cost[cluster];
@@ -387,7 +388,7 @@ static double total_loss(const kn_clusters *c)
 static kn_status run_passes(block_run *r, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_clusters *c = r->clusters;
+    kn_class_members *c = r->clusters;
     double limit = r->settings->omega * (double)r->settings->k;
     uint32_t n_idle = 0; /* one pass may lose by a singleton that had to go */
     for (uint32_t cluster = 0; cluster < c->n; cluster++) refresh(r, cluster);
@@ -423,7 +424,7 @@ static kn_status run_once(block_run *r, const kn_pricer *pricer, kn_pool *pool, 
     uint32_t capacity = r->n_members + 2;
     uint64_t k0 = (uint64_t)(r->settings->alpha * (double)r->settings->k);
     if (k0 > 1) capacity = (uint32_t)(2 * r->n_members / k0 + 64);
-    KN_TRY(kn_clusters_new(&r->clusters, r->task, r->items, pricer, capacity, err));
+    KN_TRY(kn_class_members_new(&r->clusters, r->task, r->items, pricer, capacity, err));
     r->max_slots = 2 * capacity;
     KN_NEW_RAW(r->cluster_at, r->max_slots);
     KN_NEW_RAW(r->open_before, (size_t)r->max_slots + 1);
@@ -435,9 +436,9 @@ static kn_status run_once(block_run *r, const kn_pricer *pricer, kn_pool *pool, 
     KN_TRY(start(r, err));
     if (r->clusters->n > 1) {
         KN_TRY(run_passes(r, err));
-        KN_TRY(kn_clusters_merge_small(r->clusters, pool, "sequential", err));
+        KN_TRY(kn_class_members_merge_small(r->clusters, pool, "sequential", err));
     }
-    for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++) kn_clusters_refresh(r->clusters, cluster);
+    for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++) kn_class_members_refresh(r->clusters, cluster);
 done:
     kn_probe_free(r->probe);
     kn_scan_free(r->scan);
@@ -472,7 +473,7 @@ static void block_bounds(const search *s, size_t b, uint32_t *begin, uint32_t *e
 
 static void keep_best(search *s, size_t block, const block_run *r)
 {
-    const kn_clusters *c = r->clusters;
+    const kn_class_members *c = r->clusters;
     uint32_t n_classes = 0;
     for (uint32_t cluster = 0; cluster < c->n; cluster++) {
         if (c->head[cluster] == KN_NONE) continue;
@@ -503,12 +504,12 @@ static kn_status job_block(void *context, size_t job, unsigned worker, kn_error 
             keep_best(s, job, &r);
         }
         s->block_moves[job] += r.n_moves;
-        kn_clusters_free(r.clusters);
+        kn_class_members_free(r.clusters);
         r.clusters = NULL;
         if (kn_ticker_out_of_time(s->task->ticker)) break;
     }
 done:
-    kn_clusters_free(r.clusters);
+    kn_class_members_free(r.clusters);
     kn_free(r.shuffled);
     return status;
 }
@@ -566,20 +567,20 @@ done:
 static kn_status join_blocks(kn_answer *answer, search *s, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_clusters *clusters = NULL;
+    kn_class_members *clusters = NULL;
     uint32_t n_classes = 0, begin, end;
     for (uint32_t b = 0; b < s->n_blocks; b++) n_classes += s->block_classes[b];
-    KN_TRY(kn_clusters_new(&clusters, s->task, s->items, s->pricer, n_classes, err));
+    KN_TRY(kn_class_members_new(&clusters, s->task, s->items, s->pricer, n_classes, err));
     for (uint32_t b = 0; b < s->n_blocks; b++) {
         block_bounds(s, b, &begin, &end);
         for (uint32_t i = begin; i < end; i++)
-            kn_clusters_add(clusters, clusters->n + s->item_class[s->sequence[i]], s->sequence[i]);
+            kn_class_members_add(clusters, clusters->n + s->item_class[s->sequence[i]], s->sequence[i]);
         clusters->n += s->block_classes[b];
     }
-    KN_TRY(kn_clusters_merge_small(clusters, s->task->pool, "sequential", err));
-    KN_TRY(kn_clusters_answer(answer, clusters, err));
+    KN_TRY(kn_class_members_merge_small(clusters, s->task->pool, "sequential", err));
+    KN_TRY(kn_class_members_answer(answer, clusters, err));
 done:
-    kn_clusters_free(clusters);
+    kn_class_members_free(clusters);
     return status;
 }
 
