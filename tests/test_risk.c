@@ -133,7 +133,7 @@ static void the_eight_rows_of_sdcmicro_have_their_known_risk(void **state)
     /* fk = 2 2 2 1 1 1 1 2 */
     const uint32_t sizes[] = {2, 2, 1, 1, 1, 1};
     kn_risk_sizes risk;
-    kn_risk_sizes_count(&risk, sizes, NULL, 6, 1, KN_RISK_THRESHOLD);
+    kn_risk_sizes_count(&risk, &(kn_risk_classes){.sizes = sizes, .n_classes = 6}, NULL, 1, KN_RISK_THRESHOLD);
     assert_int_equal(risk.n_persons, 8);
     assert_int_equal(risk.n_unique, 4);
     assert_int_equal(risk.n_above, 8);
@@ -180,14 +180,14 @@ static void a_population_makes_the_journalist_weaker_than_the_prosecutor(void **
     const uint32_t sizes[] = {1, 3};
     const uint64_t populations[] = {4, 6};
     kn_risk_sizes risk;
-    kn_risk_sizes_count(&risk, sizes, populations, 2, 1, 0.3);
+    kn_risk_sizes_count(&risk, &(kn_risk_classes){.sizes = sizes, .n_classes = 2}, populations, 1, 0.3);
     assert_float_equal(risk.journalist.highest, 0.25, 1e-12);
     assert_float_equal(risk.journalist.lowest, 1.0 / 6, 1e-12);
     assert_float_equal(risk.marketer, (1.0 / 4 + 3.0 / 6) / 4, 1e-12);
     assert_float_equal(risk.journalist.average, fmax(2.0 / 10, (1.0 / 4 + 3.0 / 6) / 4), 1e-12);
     assert_float_equal(risk.prosecutor.highest, 1, 0);
     assert_int_equal(risk.n_above, 1);
-    kn_risk_sizes_count(&risk, sizes, NULL, 2, 0.1, 0.3);
+    kn_risk_sizes_count(&risk, &(kn_risk_classes){.sizes = sizes, .n_classes = 2}, NULL, 0.1, 0.3);
     assert_float_equal(risk.journalist.highest, 0.1, 1e-12);
 }
 
@@ -201,7 +201,7 @@ static void a_threshold_is_read_as_the_class_size_it_asks_for(void **state)
     assert_int_equal(kn_risk_smallest_accepted(1), 1);
     const uint32_t sizes[] = {10, 11};
     kn_risk_sizes risk;
-    kn_risk_sizes_count(&risk, sizes, NULL, 2, 1, 0.09);
+    kn_risk_sizes_count(&risk, &(kn_risk_classes){.sizes = sizes, .n_classes = 2}, NULL, 1, 0.09);
     assert_int_equal(risk.n_above, 10);
 }
 
@@ -215,7 +215,7 @@ static void the_histogram_of_sizes_counts_every_class_once(void **state)
         n_persons += sizes[i];
     }
     kn_risk_sizes risk;
-    kn_risk_sizes_count(&risk, sizes, NULL, 500, 1, 0.09);
+    kn_risk_sizes_count(&risk, &(kn_risk_classes){.sizes = sizes, .n_classes = 500}, NULL, 1, 0.09);
     uint64_t in_bins = 0;
     for (size_t b = 0; b < risk.n_bins; b++) {
         uint64_t classes = 0, persons = 0;
@@ -236,7 +236,7 @@ static void the_histogram_of_sizes_counts_every_class_once(void **state)
 static void no_classes_no_risk(void **state)
 {
     kn_risk_sizes risk;
-    kn_risk_sizes_count(&risk, NULL, NULL, 0, 1, 0.09);
+    kn_risk_sizes_count(&risk, &(kn_risk_classes){.sizes = NULL, .n_classes = 0}, NULL, 1, 0.09);
     assert_float_equal(risk.prosecutor.highest, 0, 0);
     assert_int_equal(risk.n_bins, 0);
 }
@@ -276,11 +276,59 @@ static void adult_with_nine_columns_has_the_average_risk_that_arx_reports(void *
         sizes[n_classes - 1]++;
     }
     kn_risk_sizes risk;
-    kn_risk_sizes_count(&risk, sizes, NULL, n_classes, 1, 0.09);
+    kn_risk_sizes_count(&risk, &(kn_risk_classes){.sizes = sizes, .n_classes = n_classes}, NULL, 1, 0.09);
     assert_float_equal(risk.prosecutor.average, 0.6465751607983555, 1e-15);
     for (uint32_t r = 0; r < n_rows; r++) free(keys[r]);
     free(keys);
     free(sizes);
+}
+
+/* A person's risk is that of the smallest class they stand in, what is learned that of the class that tells most. */
+static void persons_in_several_classes_count_once(void **state)
+{
+    kn_rng rng = kn_rng_new(77, 0);
+    for (int round = 0; round < 200; round++) {
+        small table = small_random(&rng, true);
+        encoded data;
+        encode(&data, &table, true);
+        uint64_t n_persons = 0, n_alone = 0, n_exposed = 0, n_certain = 0;
+        double sum = 0;
+        for (uint32_t p = 0; p < MAX_ROWS; p++) {
+            uint32_t smallest = UINT32_MAX;
+            bool certain = false;
+            for (uint32_t r = 0; r < table.n_rows; r++) {
+                if (table.person[r] != p) continue;
+                uint32_t size = persons_like(&table, ~UINT64_C(0), r);
+                if (size < smallest) smallest = size;
+                bool same = true;
+                for (uint32_t other = 0; other < table.n_rows; other++)
+                    same &= !same_on(&table, ~UINT64_C(0), r, other) || table.sensitive[other] == table.sensitive[r];
+                certain |= same;
+            }
+            if (smallest == UINT32_MAX) continue;
+            n_persons++;
+            n_alone += smallest == 1;
+            n_exposed += smallest < 3;
+            n_certain += certain;
+            sum += 1.0 / smallest;
+        }
+        kn_risk_classes classes;
+        kn_risk_sizes risk;
+        kn_disclosure disclosure;
+        assert_ok(kn_risk_classes_of_tuples(&classes, &data.tuples, err));
+        kn_risk_sizes_count(&risk, &classes, NULL, 1, 1.0 / 3);
+        kn_risk_classes_free(&classes);
+        assert_int_equal(risk.n_persons, n_persons);
+        assert_int_equal(risk.n_unique, n_alone);
+        assert_int_equal(risk.n_above, n_exposed);
+        assert_float_equal(risk.prosecutor.average, sum / (double)n_persons, 1e-12);
+        assert_float_equal(risk.marketer, sum / (double)n_persons, 1e-12);
+        uint64_t in_bins = 0;
+        for (size_t b = 0; b < risk.n_bins; b++) in_bins += risk.bins[b].n_persons;
+        assert_int_equal(in_bins, n_persons);
+        assert_ok(kn_disclosure_of_tuples(&disclosure, &data.tuples, err));
+        assert_int_equal(disclosure.n_certain, n_certain);
+    }
 }
 
 /* --- Column sets -------------------------------------------------------------------------------------------------- */
@@ -308,13 +356,13 @@ static uint32_t bits_in(uint64_t set)
 static void set_is_as_enumerated(const kn_column_set *set, const small *table)
 {
     uint64_t n_groups = 0, n_unique = 0, n_minimal = 0;
+    bool unique[MAX_ROWS] = {0}, minimal[MAX_ROWS] = {0}; /* by person */
     for (uint32_t r = 0; r < table->n_rows; r++) {
-        bool is_first = first_with(table, set->columns, r);
-        n_groups += is_first;
-        n_unique += is_first && unique_on(table, set->columns, r);
-        /* minimal ones are counted by distinct tuples over all columns */
-        n_minimal += first_with(table, ~UINT64_C(0), r) && minimal_on(table, set->columns, r);
+        n_groups += first_with(table, set->columns, r);
+        unique[table->person[r]] |= unique_on(table, set->columns, r);
+        minimal[table->person[r]] |= minimal_on(table, set->columns, r);
     }
+    for (uint32_t p = 0; p < MAX_ROWS; p++) n_unique += unique[p], n_minimal += minimal[p];
     assert_int_equal(set->n_groups, n_groups);
     assert_int_equal(set->n_unique, n_unique);
     assert_int_equal(set->n_minimal, n_minimal);
@@ -824,6 +872,7 @@ int main(void)
         cmocka_unit_test(the_histogram_of_sizes_counts_every_class_once),
         cmocka_unit_test(no_classes_no_risk),
         cmocka_unit_test(adult_with_nine_columns_has_the_average_risk_that_arx_reports),
+        cmocka_unit_test(persons_in_several_classes_count_once),
         cmocka_unit_test(minimal_uniques_are_those_that_enumeration_finds),
         cmocka_unit_test(the_riskiest_sets_come_first),
         cmocka_unit_test(a_small_budget_looks_at_smaller_sets),

@@ -171,15 +171,15 @@ static kn_status risk_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticke
     kn_status status = KN_OK;
     const kn_tuples *tuples = report->facts->tuples;
     const kn_release *release = report->facts->release;
-    uint32_t *sizes = NULL;
-    size_t n_classes;
+    kn_risk_classes classes = {0};
     double fraction = report->fraction > 0 ? report->fraction : 1;
     if (!(report->threshold > 0)) report->threshold = KN_RISK_THRESHOLD;
-    kn_risk_sizes_count(&report->before, tuples->persons, report->populations, tuples->n_tuples, fraction,
-                        report->threshold);
+    KN_TRY(kn_risk_classes_of_tuples(&classes, tuples, err));
+    kn_risk_sizes_count(&report->before, &classes, report->populations, fraction, report->threshold);
     if (release != NULL) {
-        KN_TRY(kn_risk_release_sizes(&sizes, &n_classes, release, err));
-        kn_risk_sizes_count(&report->after, sizes, NULL, n_classes, fraction, report->threshold);
+        kn_risk_classes_free(&classes);
+        KN_TRY(kn_risk_classes_of_release(&classes, release, err));
+        kn_risk_sizes_count(&report->after, &classes, NULL, fraction, report->threshold);
     }
     bool counted = tuples->n_sensitive > 0;
     for (uint32_t s = 0; s < tuples->n_sensitive; s++) counted &= tuples->sensitive[s].start != NULL;
@@ -198,7 +198,7 @@ static kn_status risk_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticke
         report->has_estimate = true;
     }
 done:
-    kn_free(sizes);
+    kn_risk_classes_free(&classes);
     return status;
 }
 

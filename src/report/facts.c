@@ -2,6 +2,7 @@
 #include "report/facts.h"
 
 #include "classes/column_cells.h"
+#include "risk/risk.h"
 
 #include <math.h>
 #include <string.h>
@@ -64,6 +65,19 @@ done:
     return status;
 }
 
+static kn_status count_persons(kn_facts *facts, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_risk_classes classes = {0};
+    kn_risk_sizes sizes;
+    KN_TRY(kn_risk_classes_of_release(&classes, facts->release, err));
+    kn_risk_sizes_count(&sizes, &classes, NULL, 1, KN_RISK_THRESHOLD);
+    facts->n_released_persons = sizes.n_persons;
+done:
+    kn_risk_classes_free(&classes);
+    return status;
+}
+
 kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -73,6 +87,7 @@ kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_pool *po
     counted.columns = columns;
     KN_TRY(find_losses(facts, &counted, pool, err));
     KN_TRY(judge_models(facts, models, pool, err));
+    KN_TRY(count_persons(facts, err));
     KN_TRY(kn_objective_loss(&facts->loss, facts->objective, &counted, err));
     KN_NEW(facts->column_loss, facts->tuples->n_qis);
     for (uint32_t q = 0; q < facts->tuples->n_qis; q++)

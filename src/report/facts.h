@@ -35,6 +35,7 @@ typedef struct kn_facts {
     const kn_table *table;
     const kn_tuples *tuples;
     const kn_release *release;
+    uint64_t n_released_persons; /* with at least one row in it */
     const kn_objective *objective;
     const kn_verdict *verdict;
     const char *algorithm;

@@ -27,6 +27,10 @@ static void put_input(kn_json *json, const kn_facts *facts)
     kn_json_count(json, "persons", facts->tuples->n_persons);
     kn_json_count(json, "columns", facts->table->n_columns);
     kn_json_end(json);
+    kn_json_object(json, "released");
+    kn_json_count(json, "rows", facts->table->n_rows - facts->release->n_removed);
+    kn_json_count(json, "persons", facts->n_released_persons);
+    kn_json_end(json);
 }
 
 static void put_models(kn_json *json, const kn_facts *facts)

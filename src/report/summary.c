@@ -80,8 +80,12 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
     kn_buffer text = {0};
     const kn_release *r = facts->release;
     char a[32], b[32], c[32];
-    kn_buffer_printf(&text, "Released %s of %s rows in %s class%s\n", grouped(a, facts->table->n_rows - r->n_removed),
-                     grouped(b, facts->table->n_rows), grouped(c, r->n_classes), r->n_classes == 1 ? "" : "es");
+    kn_buffer_printf(&text, "Released %s of %s rows", grouped(a, facts->table->n_rows - r->n_removed),
+                     grouped(b, facts->table->n_rows));
+    if (facts->tuples->row_person != NULL)
+        kn_buffer_printf(&text, ", %s of %s persons,", grouped(a, facts->n_released_persons),
+                         grouped(b, facts->tuples->n_persons));
+    kn_buffer_printf(&text, " in %s class%s\n", grouped(c, r->n_classes), r->n_classes == 1 ? "" : "es");
     model_lines(&text, facts);
     loss_lines(&text, facts);
     if (r->n_suppressed != 0) {

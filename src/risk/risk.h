@@ -2,7 +2,8 @@
  * learned about them, and how many would be unique in the population that the table was drawn from.
  *
  * Everything here counts; nothing here shows a value of the data. Numbers are of persons where a person column exists,
- * otherwise of rows; a person who stands in several classes counts in each. */
+ * otherwise of rows. A person who stands in several classes counts once, with the class that gives them away soonest:
+ * the smallest, the one that discloses. */
 #ifndef KN_RISK_RISK_H
 #define KN_RISK_RISK_H
 
@@ -41,15 +42,28 @@ typedef struct kn_risk_sizes {
     kn_size_bin bins[KN_MAX_SIZE_BINS]; /* ascending; sizes without classes are left out */
 } kn_risk_sizes;
 
+/* Who stands in which class. */
+typedef struct kn_risk_classes {
+    const uint32_t *sizes; /* n_classes: persons */
+    size_t n_classes;
+    const uint32_t *person_class; /* n_persons: the smallest class that each is in, KN_NONE: in none; NULL: nobody is in
+                                     two, so that the sizes say everything */
+    size_t n_persons;
+    uint32_t *own_sizes, *own_person_class;
+} kn_risk_classes;
+
+/* Of a table as it is (its distinct tuples) and of a release (the suppressed rows that are still in it are one class).
+ * kn_risk_classes_free frees what it holds. */
+kn_status kn_risk_classes_of_tuples(kn_risk_classes *out, const kn_tuples *tuples, kn_error *err);
+kn_status kn_risk_classes_of_release(kn_risk_classes *out, const kn_release *release, kn_error *err);
+void kn_risk_classes_free(kn_risk_classes *classes);
+
 /* `populations`: size of each class in the population, at least its size here; or NULL, then every class is taken
  * 1/fraction times as large there (fraction 1: the table is the population). Classes of size 0 are skipped. */
-void kn_risk_sizes_count(kn_risk_sizes *out, const uint32_t *sizes, const uint64_t *populations, size_t n_classes,
+void kn_risk_sizes_count(kn_risk_sizes *out, const kn_risk_classes *classes, const uint64_t *populations,
                          double fraction, double threshold);
 /* The smallest class that a threshold accepts: 11 for 0.09, 5 for 0.2. */
 uint64_t kn_risk_smallest_accepted(double threshold);
-/* Class sizes of a table as it is (its distinct tuples) and of a release (the suppressed rows that are still in it are
- * one class). *out is yours to kn_free. */
-kn_status kn_risk_release_sizes(uint32_t **out, size_t *n_classes, const kn_release *release, kn_error *err);
 
 /* --- Population uniqueness from a sampling fraction (Dankar et al. 2012) ------------------------------------------ */
 
@@ -72,8 +86,8 @@ kn_status kn_risk_estimate_uniques(kn_risk_estimate *out, const uint32_t *sizes,
 typedef struct kn_column_set {
     uint64_t columns; /* bit q: QI q is in the set */
     uint32_t n_columns;
-    uint64_t n_unique;  /* combinations of values in which exactly one person stands */
-    uint64_t n_minimal; /* of those persons, not unique on any smaller set: minimal sample uniques */
+    uint64_t n_unique;  /* persons who have some combination of values to themselves */
+    uint64_t n_minimal; /* persons with one that is not unique on any smaller set: minimal sample uniques */
     uint64_t n_groups;  /* combinations of values */
 } kn_column_set;
 

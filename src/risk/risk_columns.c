@@ -1,8 +1,8 @@
 /* Which sets of columns single persons out, and the minimal ones: SUDA's minimal sample uniques (Elliot, Manning, Ford
  * 2002; Manning, Haglin, Keane 2008) by sets of columns instead of by records.
  *
- * In: distinct QI tuples. Out: for every set of up to max_size columns, how many combinations of values belong to one
- * person, and how many of those persons are not unique on any smaller set.
+ * In: distinct QI tuples. Out: for every set of up to max_size columns, how many persons have a combination of values
+ * to themselves, and how many of those have one that is not unique on any smaller set.
  *
  * Uniqueness only grows with the set, so a person is minimal on S when no S without one column has that person's bit:
  * one bit per single person and set of the size before is all that is kept. Each set is one hashing pass over packed
@@ -32,12 +32,13 @@ typedef struct key_table {
 typedef struct scratch {
     key_table table;
     uint64_t *keys; /* n_tuples */
+    uint64_t *left; /* words */
 } scratch;
 
 typedef struct sweep {
     const kn_tuples *tuples;
     uint32_t *person;  /* n_tuples: the one person of a tuple, or MIXED */
-    uint32_t *singles; /* tuples with one person, ascending */
+    uint32_t *singles; /* tuples with one person, by person and tuple */
     size_t n_singles, words;
     kn_column_set *sets; /* of this size */
     size_t n_sets;
@@ -147,7 +148,26 @@ done:
     return status;
 }
 
-/* Counts groups and the groups of one person; marks the tuples of those persons. */
+/* Persons with a bit among those of their tuples, which stand together. */
+static uint64_t count_persons(const sweep *all, const uint64_t *bits)
+{
+    uint64_t n = 0;
+    uint32_t last = MIXED;
+    for (size_t w = 0; w < all->words; w++) {
+        if (all->tuples->row_person == NULL) { /* a tuple is a person's only one */
+            n += (uint64_t)__builtin_popcountll(bits[w]);
+            continue;
+        }
+        for (uint64_t left = bits[w]; left != 0; left &= left - 1) {
+            uint32_t person = all->person[all->singles[w * 64 + (size_t)__builtin_ctzll(left)]];
+            n += person != last;
+            last = person;
+        }
+    }
+    return n;
+}
+
+/* Counts groups and the persons who have one to themselves, and marks the tuples there. */
 static kn_status set_count(kn_column_set *set, uint64_t *bits, scratch *work, const sweep *all, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -163,17 +183,15 @@ static kn_status set_count(kn_column_set *set, uint64_t *bits, scratch *work, co
             table->keys[slot] = work->keys[t];
             table->who[slot] = all->person[t];
             table->n++;
-            set->n_unique += all->person[t] != MIXED;
-        } else if (table->who[slot] != MIXED && table->who[slot] != all->person[t]) {
+        } else if (table->who[slot] != all->person[t]) {
             table->who[slot] = MIXED;
-            set->n_unique--;
         }
     }
     set->n_groups = table->n;
-    if (set->n_unique == 0) goto done;
     for (size_t i = 0; i < all->n_singles; i++)
         if (table->who[table_slot(table, work->keys[all->singles[i]])] != MIXED)
             bits[i / 64] |= (uint64_t)1 << (i % 64);
+    set->n_unique = count_persons(all, bits);
 done:
     return status;
 }
@@ -190,14 +208,15 @@ static const uint64_t *smaller_bits(const sweep *all, uint64_t columns)
     return all->smaller_bits + low * all->words;
 }
 
-static void minimal_count(kn_column_set *set, const uint64_t *bits, const sweep *all)
+/* `bits` become those that are unique on no smaller set: kept in `left`, as many words. */
+static void minimal_count(kn_column_set *set, const uint64_t *bits, uint64_t *left, const sweep *all)
 {
     for (size_t w = 0; w < all->words; w++) {
-        uint64_t left = bits[w];
-        for (uint64_t rest = set->n_columns > 1 ? set->columns : 0; rest != 0 && left != 0; rest &= rest - 1)
-            left &= ~smaller_bits(all, set->columns & ~(rest & -rest))[w];
-        set->n_minimal += (uint64_t)__builtin_popcountll(left);
+        left[w] = bits[w];
+        for (uint64_t rest = set->n_columns > 1 ? set->columns : 0; rest != 0 && left[w] != 0; rest &= rest - 1)
+            left[w] &= ~smaller_bits(all, set->columns & ~(rest & -rest))[w];
     }
+    set->n_minimal = count_persons(all, left);
 }
 
 static kn_status set_job(void *context, size_t job, unsigned worker, kn_error *err)
@@ -207,8 +226,25 @@ static kn_status set_job(void *context, size_t job, unsigned worker, kn_error *e
     KN_TRY(kn_tick(all->ticker, "column sets", (double)job / (double)all->n_sets, err));
     uint64_t *bits = all->bits + job * all->words;
     KN_TRY(set_count(&all->sets[job], bits, &all->scratches[worker], all, err));
-    if (all->sets[job].n_unique > 0) minimal_count(&all->sets[job], bits, all);
+    if (all->sets[job].n_unique > 0) minimal_count(&all->sets[job], bits, all->scratches[worker].left, all);
 done:
+    return status;
+}
+
+/* Counting sort; stable, so that a person's tuples stay ascending. */
+static kn_status sort_by_person(sweep *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *start = NULL, *sorted = NULL;
+    KN_NEW(start, (size_t)all->tuples->n_persons + 1);
+    KN_NEW_RAW(sorted, all->n_singles + 1);
+    for (size_t i = 0; i < all->n_singles; i++) start[all->person[all->singles[i]] + 1]++;
+    for (uint32_t p = 0; p < all->tuples->n_persons; p++) start[p + 1] += start[p];
+    for (size_t i = 0; i < all->n_singles; i++) sorted[start[all->person[all->singles[i]]]++] = all->singles[i];
+    memcpy(all->singles, sorted, all->n_singles * sizeof *sorted);
+done:
+    kn_free(start);
+    kn_free(sorted);
     return status;
 }
 
@@ -226,6 +262,7 @@ static kn_status persons_find(sweep *all, kn_error *err)
                 all->person[tuples->row_tuple[row]] = tuples->row_person[row];
     for (uint32_t t = 0; t < tuples->n_tuples; t++)
         if (all->person[t] != MIXED) all->singles[all->n_singles++] = t;
+    if (tuples->row_person != NULL) KN_TRY(sort_by_person(all, err));
     all->words = (all->n_singles + 63) / 64;
 done:
     return status;
@@ -322,9 +359,12 @@ kn_status kn_column_risk_new(kn_column_risk **out, const kn_tuples *tuples, uint
     KN_TRY(persons_find(&all, err));
     KN_NEW(all.any, all.words + 1);
     KN_NEW(all.scratches, n_threads);
-    for (unsigned w = 0; w < n_threads; w++) KN_NEW_RAW(all.scratches[w].keys, tuples->n_tuples + 1);
+    for (unsigned w = 0; w < n_threads; w++) {
+        KN_NEW_RAW(all.scratches[w].keys, tuples->n_tuples + 1);
+        KN_NEW_RAW(all.scratches[w].left, all.words + 1);
+    }
     for (uint32_t size = 1; size <= risk->max_size; size++) KN_TRY(size_run(&all, risk, size, pool, err));
-    for (size_t w = 0; w < all.words; w++) risk->n_with_minimal += (uint64_t)__builtin_popcountll(all.any[w]);
+    risk->n_with_minimal = count_persons(&all, all.any);
     if (tuples->n_qis > 0) scores_sum(risk, tuples->n_qis);
     *out = risk;
     risk = NULL;
@@ -332,6 +372,7 @@ done:
     for (unsigned w = 0; w < n_threads && all.scratches != NULL; w++) {
         table_free(&all.scratches[w].table);
         kn_free(all.scratches[w].keys);
+        kn_free(all.scratches[w].left);
     }
     kn_free(all.scratches);
     kn_free((void *)all.smaller_bits);

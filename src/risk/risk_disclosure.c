@@ -12,11 +12,13 @@ typedef struct shifts {
     const kn_sensitive *column;
     double n_rows;
     double total, weight; /* of the distances */
+    double *distance;     /* per class, where somebody may be in several: NULL otherwise */
+    bool *certain;        /* ... */
     kn_disclosure *out;
 } shifts;
 
 /* One class: its histogram, its rows and its persons. */
-static void class_add(shifts *sum, kn_histogram histogram, uint64_t n_persons)
+static void class_add(shifts *sum, uint32_t class_index, kn_histogram histogram, uint64_t n_persons)
 {
     double n = 0, seen = 0, distance = 0;
     for (uint32_t i = 0; i < histogram.n; i++) n += histogram.counts[i];
@@ -33,7 +35,11 @@ static void class_add(shifts *sum, kn_histogram histogram, uint64_t n_persons)
     sum->weight += (double)n_persons;
     bool is_missing = sum->column->column != NULL && sum->column->column->has_missing &&
                       histogram.values[0] == sum->column->n_values - 1;
-    if (histogram.n == 1 && !is_missing) sum->out->n_certain += n_persons;
+    bool is_certain = histogram.n == 1 && !is_missing;
+    if (is_certain) sum->out->n_certain += n_persons;
+    if (sum->distance == NULL) return;
+    sum->distance[class_index] = distance / 2;
+    sum->certain[class_index] = is_certain;
 }
 
 /* A value that no row of a class has is a shift too: by its whole share. The largest such share over all classes. */
@@ -76,9 +82,50 @@ done:
     return status;
 }
 
-static void finish(shifts *sum)
+static kn_status begin(shifts *sum, const kn_tuples *tuples, const uint32_t *row_class, size_t n_classes, kn_error *err)
 {
+    kn_status status = KN_OK;
+    if (tuples->row_person == NULL || row_class == NULL) goto done;
+    KN_NEW(sum->distance, n_classes + 1);
+    KN_NEW(sum->certain, n_classes + 1);
+done:
+    return status;
+}
+
+/* Persons count once, with the class that tells most about them. `rest`: the class of rows without one, or KN_NONE. */
+static kn_status finish(shifts *sum, const kn_tuples *tuples, const uint32_t *row_class, uint32_t rest, kn_error *err)
+{
+    kn_status status = KN_OK;
+    double *distance = NULL;
+    bool *certain = NULL;
     if (sum->weight > 0) sum->out->average_shift = sum->total / sum->weight;
+    if (sum->distance == NULL) goto done;
+    KN_NEW(distance, (size_t)tuples->n_persons + 1);
+    KN_NEW(certain, (size_t)tuples->n_persons + 1);
+    for (uint32_t p = 0; p < tuples->n_persons; p++) distance[p] = -1;
+    for (uint32_t row = 0; row < tuples->n_rows; row++) {
+        uint32_t c = row_class[row] != KN_NONE ? row_class[row] : rest, person = tuples->row_person[row];
+        if (c == KN_NONE) continue;
+        distance[person] = fmax(distance[person], sum->distance[c]);
+        certain[person] |= sum->certain[c];
+    }
+    sum->total = sum->weight = 0;
+    sum->out->n_certain = 0;
+    for (uint32_t p = 0; p < tuples->n_persons; p++) {
+        if (distance[p] < 0) continue;
+        sum->total += distance[p];
+        sum->weight++;
+        sum->out->n_certain += certain[p];
+    }
+    sum->out->average_shift = sum->weight > 0 ? sum->total / sum->weight : 0;
+done:
+    kn_free(distance);
+    kn_free(certain);
+    kn_free(sum->distance);
+    kn_free(sum->certain);
+    sum->distance = NULL;
+    sum->certain = NULL;
+    return status;
 }
 
 kn_status kn_disclosure_of_tuples(kn_disclosure *out, const kn_tuples *tuples, kn_error *err)
@@ -91,13 +138,14 @@ kn_status kn_disclosure_of_tuples(kn_disclosure *out, const kn_tuples *tuples, k
         out[s] = (kn_disclosure){0};
         assert(column->start != NULL); /* kn_tuples_histograms */
         KN_TRY(values_by_share(&by_share, column, err));
+        KN_TRY(begin(&sum, tuples, tuples->row_tuple, tuples->n_tuples, err));
         for (uint32_t t = 0; t < tuples->n_tuples; t++) {
             uint32_t start = column->start[t];
             kn_histogram histogram = {column->start[t + 1] - start, column->values + start, column->counts + start};
-            class_add(&sum, histogram, tuples->persons[t]);
+            class_add(&sum, t, histogram, tuples->persons[t]);
             absent_add(&sum, histogram, by_share);
         }
-        finish(&sum);
+        KN_TRY(finish(&sum, tuples, tuples->row_tuple, KN_NONE, err));
         kn_free(by_share);
         by_share = NULL;
     }
@@ -119,13 +167,15 @@ kn_status kn_disclosure_of_release(kn_disclosure *out, const kn_release *release
         const kn_sensitive *column = &tuples->sensitive[s];
         shifts sum = {.column = column, .n_rows = tuples->n_rows, .out = &out[s]};
         KN_TRY(values_by_share(&by_share, column, err));
-        uint32_t n_all = release->n_classes + (release->n_suppressed > release->n_removed);
+        bool some_kept = release->n_suppressed > release->n_removed;
+        uint32_t n_all = release->n_classes + some_kept, rest = some_kept ? release->n_classes : KN_NONE;
+        KN_TRY(begin(&sum, tuples, release->row_class, n_all, err));
         for (uint32_t c = 0; c < n_all; c++) {
             kn_class_counts counts = kn_release_class(release, c, buffer);
-            class_add(&sum, counts.sensitive[s], counts.n_persons);
+            class_add(&sum, c, counts.sensitive[s], counts.n_persons);
             absent_add(&sum, counts.sensitive[s], by_share);
         }
-        finish(&sum);
+        KN_TRY(finish(&sum, tuples, release->row_class, rest, err));
         kn_free(by_share);
         by_share = NULL;
     }

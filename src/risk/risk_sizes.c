@@ -7,7 +7,8 @@
  *   prosecutor  1/f for each person; the average is classes / persons
  *   journalist  highest 1/min F; average max(classes / sum F, sum (f/F) / n), the larger of two attacks
  *   marketer    expected share of right links when everybody is linked: sum (f/F) / n
- * with f the size in the table and F in the population. O(classes). */
+ * with f the size in the table and F in the population. Where somebody is in several classes, f and F are those of the
+ * smallest one, and sums go over persons. O(classes + persons). */
 #include "risk/risk.h"
 
 #include <math.h>
@@ -36,7 +37,7 @@ static void bin_bounds(uint64_t *from, uint64_t *to, uint64_t size)
     }
 }
 
-static void bin_add(kn_risk_sizes *risk, uint64_t size)
+static void bin_add(kn_risk_sizes *risk, uint64_t size, uint64_t n_classes, uint64_t n_persons)
 {
     uint64_t from, to;
     bin_bounds(&from, &to, size);
@@ -47,54 +48,109 @@ static void bin_add(kn_risk_sizes *risk, uint64_t size)
         risk->bins[at] = (kn_size_bin){from, to, 0, 0};
         risk->n_bins++;
     }
-    risk->bins[at].n_classes++;
-    risk->bins[at].n_persons += size;
+    risk->bins[at].n_classes += n_classes;
+    risk->bins[at].n_persons += n_persons;
 }
 
-void kn_risk_sizes_count(kn_risk_sizes *out, const uint32_t *sizes, const uint64_t *populations, size_t n_classes,
+/* `n_persons` whose smallest class is of this size. */
+typedef struct hits {
+    double table, population; /* sums over persons of 1/f and 1/F */
+    double least_population, most_population;
+    uint64_t largest;
+} hits;
+
+static void persons_add(kn_risk_sizes *out, hits *sum, uint64_t size, double population, uint64_t n_persons)
+{
+    out->n_persons += n_persons;
+    if (size == 1) out->n_unique += n_persons;
+    if (size < kn_risk_smallest_accepted(out->threshold)) out->n_above += n_persons;
+    sum->table += (double)n_persons / (double)size;
+    sum->population += (double)n_persons / population;
+    sum->least_population = fmin(sum->least_population, population);
+    sum->most_population = fmax(sum->most_population, population);
+    if (size > sum->largest) sum->largest = size;
+    bin_add(out, size, 0, n_persons);
+}
+
+void kn_risk_sizes_count(kn_risk_sizes *out, const kn_risk_classes *classes, const uint64_t *populations,
                          double fraction, double threshold)
 {
+    hits sum = {.least_population = INFINITY};
+    double sum_population = 0;
     *out = (kn_risk_sizes){.threshold = threshold};
-    uint64_t accepted = kn_risk_smallest_accepted(threshold);
-    double sum_population = 0, sum_hits = 0, least_population = INFINITY, most_population = 0;
-    for (size_t c = 0; c < n_classes; c++) {
-        uint64_t size = sizes[c];
+    for (size_t c = 0; c < classes->n_classes; c++) {
+        uint64_t size = classes->sizes[c];
         if (size == 0) continue;
         double population = populations != NULL ? (double)populations[c] : (double)size / fraction;
         out->n_classes++;
-        out->n_persons += size;
-        out->n_unique += size == 1;
-        if (size < accepted) out->n_above += size;
         if (out->smallest == 0 || size < out->smallest) out->smallest = size;
         if (size > out->largest) out->largest = size;
         sum_population += population;
-        sum_hits += (double)size / population;
-        least_population = fmin(least_population, population);
-        most_population = fmax(most_population, population);
-        bin_add(out, size);
+        bin_add(out, size, 1, 0);
+        if (classes->person_class == NULL) persons_add(out, &sum, size, population, size);
     }
-    if (out->n_classes == 0) return;
-    double n = (double)out->n_persons, classes = (double)out->n_classes;
-    out->prosecutor = (kn_risk_range){1 / (double)out->smallest, classes / n, 1 / (double)out->largest};
-    out->marketer = sum_hits / n;
+    for (size_t p = 0; classes->person_class != NULL && p < classes->n_persons; p++) {
+        uint32_t c = classes->person_class[p];
+        if (c == KN_NONE) continue;
+        uint64_t size = classes->sizes[c];
+        persons_add(out, &sum, size, populations != NULL ? (double)populations[c] : (double)size / fraction, 1);
+    }
+    if (out->n_persons == 0) return;
+    double n = (double)out->n_persons;
+    out->prosecutor = (kn_risk_range){1 / (double)out->smallest, sum.table / n, 1 / (double)sum.largest};
+    out->marketer = sum.population / n;
     out->journalist =
-        (kn_risk_range){1 / least_population, fmax(classes / sum_population, out->marketer), 1 / most_population};
+        (kn_risk_range){1 / sum.least_population, fmax((double)out->n_classes / sum_population, out->marketer),
+                        1 / sum.most_population};
 }
 
-kn_status kn_risk_release_sizes(uint32_t **out, size_t *n_classes, const kn_release *release, kn_error *err)
+/* --- Who stands where ----------------------------------------------------------------------------------------------
+ */
+
+/* `row_class`: KN_NONE for rows in class `rest`, which may be KN_NONE too: they are not there. */
+static kn_status find_person_classes(kn_risk_classes *out, const kn_tuples *tuples, const uint32_t *row_class,
+                                     uint32_t rest, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *sizes = NULL;
-    *out = NULL;
-    *n_classes = 0;
-    KN_NEW(sizes, (size_t)release->n_classes + 1);
-    for (uint32_t c = 0; c < release->n_classes; c++) sizes[c] = release->class_persons[c];
-    bool some_kept = release->n_suppressed > release->n_removed; /* they all look alike */
-    if (some_kept) sizes[release->n_classes] = release->n_suppressed_persons;
-    *n_classes = (size_t)release->n_classes + some_kept;
-    *out = sizes;
-    sizes = NULL;
+    if (tuples->row_person == NULL || row_class == NULL) goto done;
+    KN_NEW_RAW(out->own_person_class, (size_t)tuples->n_persons + 1);
+    for (uint32_t p = 0; p < tuples->n_persons; p++) out->own_person_class[p] = KN_NONE;
+    for (uint32_t row = 0; row < tuples->n_rows; row++) {
+        uint32_t c = row_class[row] != KN_NONE ? row_class[row] : rest;
+        uint32_t *best = &out->own_person_class[tuples->row_person[row]];
+        if (c != KN_NONE && (*best == KN_NONE || out->sizes[c] < out->sizes[*best])) *best = c;
+    }
+    out->person_class = out->own_person_class;
+    out->n_persons = tuples->n_persons;
 done:
-    kn_free(sizes);
     return status;
+}
+
+kn_status kn_risk_classes_of_tuples(kn_risk_classes *out, const kn_tuples *tuples, kn_error *err)
+{
+    *out = (kn_risk_classes){.sizes = tuples->persons, .n_classes = tuples->n_tuples};
+    return find_person_classes(out, tuples, tuples->row_tuple, KN_NONE, err);
+}
+
+kn_status kn_risk_classes_of_release(kn_risk_classes *out, const kn_release *release, kn_error *err)
+{
+    kn_status status = KN_OK;
+    bool some_kept = release->n_suppressed > release->n_removed; /* they all look alike */
+    *out = (kn_risk_classes){.n_classes = (size_t)release->n_classes + some_kept};
+    KN_NEW(out->own_sizes, (size_t)release->n_classes + 1);
+    for (uint32_t c = 0; c < release->n_classes; c++) out->own_sizes[c] = release->class_persons[c];
+    if (some_kept) out->own_sizes[release->n_classes] = release->n_suppressed_persons;
+    out->sizes = out->own_sizes;
+    KN_TRY(
+        find_person_classes(out, release->tuples, release->row_class, some_kept ? release->n_classes : KN_NONE, err));
+done:
+    if (status != KN_OK) kn_risk_classes_free(out);
+    return status;
+}
+
+void kn_risk_classes_free(kn_risk_classes *classes)
+{
+    kn_free(classes->own_sizes);
+    kn_free(classes->own_person_class);
+    *classes = (kn_risk_classes){0};
 }

@@ -84,8 +84,7 @@ static kn_status search_and_count(kn_compare_row *row, const kn_algorithm *algor
     kn_status status = KN_OK;
     kn_answer answer = {.bound = NAN};
     kn_release *release = NULL;
-    uint32_t *sizes = NULL;
-    size_t n_classes;
+    kn_risk_classes classes = {0};
     kn_risk_sizes risk;
     double began = kn_seconds_now();
     KN_TRY(kn_algorithm_fits(algorithm, task, err));
@@ -93,14 +92,14 @@ static kn_status search_and_count(kn_compare_row *row, const kn_algorithm *algor
     row->seconds = kn_seconds_now() - began;
     KN_TRY(kn_recode(&release, &answer, task, err));
     KN_TRY(kn_objective_loss(&row->loss, task->objective, release, err));
-    KN_TRY(kn_risk_release_sizes(&sizes, &n_classes, release, err));
-    kn_risk_sizes_count(&risk, sizes, NULL, n_classes, 1, KN_RISK_THRESHOLD);
+    KN_TRY(kn_risk_classes_of_release(&classes, release, err));
+    kn_risk_sizes_count(&risk, &classes, NULL, 1, KN_RISK_THRESHOLD);
     row->average_risk = risk.prosecutor.average;
     row->highest_risk = risk.prosecutor.highest;
     row->n_classes = release->n_classes;
     row->n_suppressed = release->n_suppressed;
 done:
-    kn_free(sizes);
+    kn_risk_classes_free(&classes);
     kn_release_free(release);
     kn_answer_free(&answer);
     return status;

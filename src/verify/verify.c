@@ -695,6 +695,7 @@ static kn_status make_verdict(kn_verdict **out, kn_recount *recount, kn_error *e
                             .n_classes = classes != NULL ? classes->n_groups : 0};
     recount->checks = NULL;
     recount->n_checks = 0;
+    if (recount->asks_for_persons) verdict->counted = recount->class_persons != NULL ? "persons" : "rows";
     for (uint32_t g = 0; classes != NULL && g < classes->n_groups; g++) {
         uint32_t size = recount->class_persons != NULL ? recount->class_persons[g] : classes->group_rows[g];
         if (g == 0 || size < verdict->smallest_class) verdict->smallest_class = size;

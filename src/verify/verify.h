@@ -106,6 +106,7 @@ typedef struct kn_verdict {
     uint64_t n_suppressed;      /* rows of the release with * in every QI */
     uint64_t n_removed;         /* rows of the original that the release has not; 0 without the original */
     uint64_t smallest_class;    /* persons where known, otherwise rows; 0 without classes */
+    const char *counted;        /* "persons" or "rows": what classes were counted in; NULL: nobody asked for persons */
 } kn_verdict;
 
 /* KN_OK whatever the verdict. KN_INPUT when a file cannot be opened or read, or the original or a population file is no
