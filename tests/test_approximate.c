@@ -5,7 +5,9 @@
 #include "base/pool.h"
 #include "recode/recode.h"
 #include "search/approximate/cover.h"
+#include "search/approximate/factor.h"
 #include "search/approximate/forest.h"
+#include "search/approximate/matching.h"
 #include "search/approximate/near.h"
 
 #include <math.h>
@@ -183,6 +185,8 @@ static uint32_t cover_most(uint32_t k) { return 2 * k - 1; }
 static const claim claims[] = {
     {"forest", "", 0, forest_most, false, 0},
     {"cover", "", 0, cover_most, true, 0},
+    {"two-factor", "", 2, cover_most, false, 0},
+    {"three-factor", "", 3, cover_most, false, 0},
 };
 enum { N_CLAIMS = sizeof claims / sizeof *claims };
 
@@ -724,6 +728,265 @@ static void a_lattice_beyond_the_limit_is_refused(void **state)
     free_setup(&s);
 }
 
+/* --- Matchings and factors ------------------------------------------------------------------------------------- */
+
+/* The heaviest (perfect) matching of the vertices in `left`, by dynamic programming; INT64_MIN: there is none. */
+static int64_t heaviest_matching(const kn_matching_problem *problem, unsigned left, int64_t *known)
+{
+    if (left == 0) return 0;
+    if (known[left] != INT64_MAX) return known[left];
+    unsigned low = (unsigned)__builtin_ctz(left);
+    int64_t best = problem->perfect ? INT64_MIN : heaviest_matching(problem, left ^ 1u << low, known);
+    for (size_t e = 0; e < problem->n_edges; e++) {
+        const kn_matching_edge *edge = &problem->edges[e];
+        unsigned ends = 1u << edge->a | 1u << edge->b;
+        if (!(ends >> low & 1) || (left & ends) != ends) continue;
+        int64_t rest = heaviest_matching(problem, left ^ ends, known);
+        if (rest != INT64_MIN && rest + edge->weight > best) best = rest + edge->weight;
+    }
+    return known[left] = best;
+}
+
+static void matchings_are_those_of_dynamic_programming(void **state)
+{
+    kn_rng rng = kn_rng_new(25, 0);
+    int n_found = 0, n_none = 0;
+    static int64_t known[1 << 12];
+    for (int trial = 0; trial < 4000; trial++) {
+        kn_matching_edge edges[66];
+        uint32_t n = 2 + kn_rng_below(&rng, 11), chance = 1 + kn_rng_below(&rng, 4);
+        kn_matching_problem problem = {.n_vertices = n, .edges = edges, .perfect = trial % 2};
+        for (uint32_t a = 0; a < n; a++)
+            for (uint32_t b = a + 1; b < n; b++)
+                if (kn_rng_below(&rng, 4) < chance)
+                    edges[problem.n_edges++] = (kn_matching_edge){a, b, (int64_t)kn_rng_below(&rng, 30) - 5};
+        for (unsigned u = 0; u < 1u << n; u++) known[u] = INT64_MAX;
+        int64_t best = heaviest_matching(&problem, (1u << n) - 1, known), sum = 0, dual = 0;
+        kn_matching matching;
+        kn_status status = kn_matching_find(&matching, &problem, NULL, NULL);
+        assert_int_equal(status, best == INT64_MIN ? KN_NOT_MET : KN_OK);
+        n_none += status != KN_OK;
+        if (status != KN_OK) continue;
+        unsigned used = 0;
+        for (size_t e = 0; e < problem.n_edges; e++) {
+            const kn_matching_edge *edge = &edges[e];
+            int64_t value = matching.dual[edge->a] + matching.dual[edge->b];
+            assert_true(value + kn_matching_common(&matching, edge->a, edge->b) >= KN_MATCHING_SCALE * edge->weight);
+            if (!matching.used[e]) continue;
+            assert_false(used & (1u << edge->a | 1u << edge->b));
+            used |= 1u << edge->a | 1u << edge->b;
+            sum += edge->weight;
+        }
+        assert_int_equal(sum, best);
+        assert_true(!problem.perfect || used == (1u << n) - 1);
+        /* the dual is worth as much: so it proves the matching */
+        for (uint32_t v = 0; v < n; v++) dual += matching.dual[v];
+        for (uint32_t b = 0; b < matching.n_blossoms; b++) {
+            uint32_t size = 0, parent = matching.parent[b];
+            for (uint32_t v = 0; v < n; v++)
+                for (uint32_t in = matching.blossom[v]; in != UINT32_MAX; in = matching.parent[in]) size += in == b;
+            dual += (matching.sum[b] - (parent == UINT32_MAX ? 0 : matching.sum[parent])) * (size / 2);
+        }
+        assert_int_equal(dual, KN_MATCHING_SCALE * best);
+        kn_matching_free(&matching);
+        n_found++;
+    }
+    assert_true(n_found > 1000 && n_none > 100);
+}
+
+/* The lightest cycle through the rows of each subset of three or more; by subset. */
+static double *lightest_cycles(const double *price, uint32_t n)
+{
+    double *cycle = calloc(1u << n, sizeof *cycle), *path = calloc((size_t)n << n, sizeof *path);
+    for (unsigned subset = 1; subset < 1u << n; subset++) {
+        unsigned first = (unsigned)__builtin_ctz(subset);
+        cycle[subset] = INFINITY;
+        for (unsigned last = 0; last < n; last++) { /* paths from the first row through all to the last */
+            double *least = &path[(size_t)subset * n + last];
+            *least = INFINITY;
+            if (subset == 1u << last) *least = 0;
+            if (!(subset >> last & 1) || (last == first && subset != 1u << last)) continue;
+            for (unsigned before = 0; before < n; before++)
+                if (before != last && (subset >> before & 1))
+                    *least = fmin(*least, path[(size_t)(subset ^ 1u << last) * n + before] +
+                                              price[1u << last | 1u << before]);
+            if (__builtin_popcount(subset) >= 3)
+                cycle[subset] = fmin(cycle[subset], *least + price[1u << last | 1u << first]);
+        }
+    }
+    free(path);
+    return cycle;
+}
+
+/* The lightest factor: of edges and paths of two (k=2), or of cycles (k=3). */
+static double lightest_factor(const double *price, uint32_t n, uint32_t k)
+{
+    double *cycle = lightest_cycles(price, n), *best = calloc(1u << n, sizeof *best);
+    for (unsigned u = 1; u < 1u << n; u++) {
+        unsigned low = u & (0u - u), others = u ^ low;
+        best[u] = INFINITY;
+        for (unsigned rest = others;; rest = (rest - 1) & others) {
+            unsigned set = rest | low, size = (unsigned)__builtin_popcount(set);
+            double weight = k == 3 ? cycle[set] : INFINITY;
+            if (k == 2 && size == 2) weight = price[set];
+            if (k == 2 && size == 3)
+                for (unsigned middle = 0; middle < n; middle++) {
+                    unsigned ends = set ^ 1u << middle, end = ends & (0u - ends);
+                    if (!(set >> middle & 1)) continue;
+                    weight = fmin(weight, price[1u << middle | end] + price[1u << middle | (ends ^ end)]);
+                }
+            best[u] = fmin(best[u], weight + best[u ^ set]);
+            if (rest == 0) break;
+        }
+    }
+    double least = best[(1u << n) - 1];
+    free(best);
+    free(cycle);
+    return least;
+}
+
+static void assert_degrees(const kn_factor *factor, uint32_t k)
+{
+    for (uint32_t v = 0; v < factor->n; v++) {
+        assert_true(factor->mate[v][0] < factor->n && factor->mate[v][0] != v);
+        assert_true(factor->mate[v][0] != factor->mate[v][1]);
+        assert_true(k == 2 || factor->mate[v][1] < factor->n);
+    }
+}
+
+static void factors_are_those_of_exhaustive_search(void **state)
+{
+    kn_rng rng = kn_rng_new(26, 0);
+    for (int trial = 0; trial < 1500; trial++) {
+        uint32_t k = 2 + trial % 2, n_rows = k + kn_rng_below(&rng, 11 - k), n_blocks;
+        setup s = {.table = test_random_table(&rng, n_rows, 1 + kn_rng_below(&rng, 4), trial % 3 ? 4 : 2)};
+        prepare(&s, &rng, (kinds)(trial / 2 % N_KINDS), k, trial % 5 ? "lm" : "entropy");
+        double *price = all_prices(&s), least = lightest_factor(price, n_rows, k);
+        kn_factor factor;
+        assert_ok(kn_factor_find(&factor, &n_blocks, &s.task, k, 0, err));
+        assert_int_equal(n_blocks, 1);
+        assert_degrees(&factor, k);
+        assert_true(fabs(factor.weight - least) < 1e-8);
+        kn_factor_free(&factor);
+        free(price);
+        free_setup(&s);
+    }
+}
+
+/* All edges at once, against near neighbours and pricing. */
+static double factor_of_the_complete_graph(const setup *s, uint32_t k)
+{
+    uint32_t n = s->tuples->n_rows;
+    size_t n_edges = 0;
+    kn_near *near = NULL;
+    kn_view view;
+    kn_matching matching;
+    const double unit = 0x1p30, must = 0x1p50;
+    kn_matching_edge *edges = calloc((size_t)n * n * 5, sizeof *edges);
+    assert_ok(kn_near_new(&near, s->objective, err));
+    assert_ok(kn_view_init(&view, near, err));
+    uint32_t gadget = 2 * n;
+    for (uint32_t a = 0; a < n; a++) {
+        kn_view_from(&view, near->position[s->tuples->row_tuple[a]]);
+        for (uint32_t b = a + 1; b < n; b++) {
+            int64_t w = llround(unit * kn_view_distance(&view, near->position[s->tuples->row_tuple[b]]));
+            if (k == 2) {
+                edges[n_edges++] = (kn_matching_edge){2 * a, 2 * b, (int64_t)(2 * must) - w};
+                edges[n_edges++] = (kn_matching_edge){2 * a + 1, 2 * b, (int64_t)must - w};
+                edges[n_edges++] = (kn_matching_edge){2 * a, 2 * b + 1, (int64_t)must - w};
+                continue;
+            }
+            for (uint32_t copy = 0; copy < 2; copy++) {
+                edges[n_edges++] = (kn_matching_edge){2 * a + copy, gadget, -w};
+                edges[n_edges++] = (kn_matching_edge){2 * b + copy, gadget + 1, -w};
+            }
+            edges[n_edges++] = (kn_matching_edge){gadget, gadget + 1, 0};
+            gadget += 2;
+        }
+    }
+    kn_matching_problem problem = {k == 2 ? 2 * n : gadget, n_edges, edges, k == 3};
+    assert_ok(kn_matching_find(&matching, &problem, NULL, err));
+    double sum = k == 2 ? must * n : 0;
+    for (size_t e = 0; e < n_edges; e++) sum -= matching.used[e] ? (double)edges[e].weight : 0;
+    kn_matching_free(&matching);
+    kn_view_free(&view);
+    kn_near_free(near);
+    free(edges);
+    return sum / unit / (k == 2 ? 1 : 2);
+}
+
+static void pricing_finds_every_edge_that_matters(void **state)
+{
+    kn_rng rng = kn_rng_new(27, 0);
+    uint32_t n_rounds = 0;
+    for (int trial = 0; trial < 24; trial++) {
+        uint32_t k = 2 + trial % 2, n_blocks;
+        setup s = {.table = test_random_table(&rng, trial % 4 < 2 ? 60 : 90, 2 + kn_rng_below(&rng, 3), 7)};
+        prepare(&s, &rng, (kinds)(trial / 2 % N_KINDS), k, "lm");
+        kn_factor factor;
+        assert_ok(kn_factor_find(&factor, &n_blocks, &s.task, k, 0, err));
+        assert_degrees(&factor, k);
+        assert_true(fabs(factor.weight - factor_of_the_complete_graph(&s, k)) < 1e-5);
+        n_rounds += factor.n_rounds;
+        kn_factor_free(&factor);
+        free_setup(&s);
+    }
+    assert_true(n_rounds > 24); /* there was something to find */
+}
+
+/* [AF] 6: the bound of Lemma 11 is met, and the result is the optimum all the same. */
+static void the_cycle_of_eight_costs_24(void **state)
+{
+    const int cells[] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0};
+    setup s;
+    uint32_t n_blocks;
+    kn_factor factor;
+    known_table(&s, 8, 4, cells, 3);
+    assert_known(&s, 3, 24);
+    assert_ok(kn_factor_find(&factor, &n_blocks, &s.task, 3, 0, err));
+    assert_true(fabs(factor.weight - 8) < 1e-9);
+    outcome o = run(&s, "three-factor", "");
+    assert_true(fabs(stars(&s, o.loss) - 24) < 1e-9);
+    assert_true(o.answer.guarantee.ratio == 2);
+    free_outcome(&o);
+    kn_factor_free(&factor);
+    free_setup(&s);
+}
+
+static void a_factor_says_what_it_cannot_do(void **state)
+{
+    kn_rng rng = kn_rng_new(28, 0);
+    setup s = {.table = test_random_table(&rng, 100, 3, 5)};
+    kn_answer answer = {0};
+    kn_error err = {0};
+    prepare(&s, NULL, SUPPRESS, 4, "lm");
+    set_algorithm(&s, "two-factor", "");
+    assert_int_equal(kn_algorithm_find("two-factor")->search(&answer, &s.task, &err), KN_USAGE);
+    assert_non_null(strstr(err.message, "is for k=2, and k is 4"));
+    free_setup(&s);
+    s.table = test_random_table(&rng, 100, 3, 5);
+    prepare(&s, NULL, SUPPRESS, 3, "lm");
+    set_algorithm(&s, "three-factor", "limit=99");
+    err = (kn_error){0};
+    assert_int_equal(kn_algorithm_find("three-factor")->search(&answer, &s.task, &err), KN_RESOURCES);
+    assert_non_null(strstr(err.message, "up to 99 rows, and this one has 100"));
+    outcome whole = run(&s, "three-factor", ""), parts = run(&s, "three-factor", "limit=99,block=30");
+    assert_true(whole.answer.guarantee.holds && whole.answer.guarantee.ratio == 3);
+    assert_int_equal(whole.answer.n_blocks, 1);
+    assert_int_equal(parts.answer.n_blocks, 4);
+    assert_false(parts.answer.guarantee.holds);
+    assert_int_equal(parts.answer.guarantee.unproven, KN_UNPROVEN_BLOCKS);
+    assert_class_sizes(&s, &parts.answer, 3, 5);
+    free_outcome(&whole);
+    free_outcome(&parts);
+    s.task.memory_bytes = 1000;
+    err = (kn_error){0};
+    set_algorithm(&s, "three-factor", "");
+    assert_int_equal(kn_algorithm_find("three-factor")->search(&answer, &s.task, &err), KN_RESOURCES);
+    assert_non_null(strstr(err.message, "more than is allowed"));
+    free_setup(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -745,6 +1008,11 @@ int main(void)
         cmocka_unit_test(tables_at_the_edge_are_no_trouble),
         cmocka_unit_test(every_allocation_may_fail_and_every_tick_may_cancel),
         cmocka_unit_test(a_lattice_beyond_the_limit_is_refused),
+        cmocka_unit_test(matchings_are_those_of_dynamic_programming),
+        cmocka_unit_test(factors_are_those_of_exhaustive_search),
+        cmocka_unit_test(pricing_finds_every_edge_that_matters),
+        cmocka_unit_test(the_cycle_of_eight_costs_24),
+        cmocka_unit_test(a_factor_says_what_it_cannot_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

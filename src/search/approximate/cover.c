@@ -426,25 +426,17 @@ static kn_status cover_init(cover *c, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = c->task->tuples;
-    uint32_t *start = NULL, *members = NULL, n = 0;
     KN_TRY(kn_near_new(&c->near, c->task->objective, err));
     KN_TRY(kn_view_init(&c->view, c->near, err));
-    KN_TRY(kn_tuples_rows(&start, &members, tuples, err));
-    KN_NEW_RAW(c->first, (size_t)c->near->n + 1);
+    KN_TRY(kn_near_rows(&c->first, &c->row, c->near, err));
     KN_NEW_RAW(c->uncovered, c->near->n);
-    KN_NEW_RAW(c->row, tuples->n_rows);
     KN_NEW_RAW(c->size, tuples->n_rows);
     KN_NEW_RAW(c->united, tuples->n_rows);
     KN_NEW(c->low, tuples->n_qis);
     KN_NEW(c->high, tuples->n_qis);
     KN_NEW(c->price, tuples->n_qis);
-    for (uint32_t p = 0; p < c->near->n; p++) {
-        const uint32_t tuple = c->near->tuple[p];
-        c->first[p] = n;
-        c->uncovered[p] = c->near->rows[p];
-        for (uint32_t i = start[tuple]; i < start[tuple + 1]; i++) c->row[n++] = members[i];
-    }
-    c->first[c->near->n] = c->n_uncovered = n;
+    memcpy(c->uncovered, c->near->rows, c->near->n * sizeof *c->uncovered);
+    c->n_uncovered = tuples->n_rows;
     KN_TRY(kn_near_sum(&c->box_uncovered, c->near, c->uncovered, err));
     KN_NEW_RAW(c->tuple_uncovered, tuples->n_tuples);
     c->tuples = *tuples;
@@ -455,8 +447,6 @@ static kn_status cover_init(cover *c, kn_error *err)
     KN_NEW(c->finds, kn_pool_threads(c->task->pool));
     for (unsigned i = 0; i < kn_pool_threads(c->task->pool); i++) KN_NEW_RAW(c->finds[i].n_by_ratio, N_RATIOS);
 done:
-    kn_free(start);
-    kn_free(members);
     return status;
 }
 

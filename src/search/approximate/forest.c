@@ -211,32 +211,23 @@ done:
     return status;
 }
 
-static kn_status number_vertices(growth *g, uint32_t *rows, kn_error *err)
+static kn_status number_vertices(growth *g, uint32_t **rows, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_tuples *tuples = g->task->tuples;
-    uint32_t *start = NULL, *members = NULL, n = 0;
-    KN_TRY(kn_tuples_rows(&start, &members, tuples, err));
-    KN_NEW_RAW(g->first, (size_t)g->near->n + 1);
-    KN_NEW_RAW(g->at, tuples->n_rows);
+    const uint32_t n = g->trees->n;
+    KN_TRY(kn_near_rows(&g->first, rows, g->near, err));
+    KN_NEW_RAW(g->at, n);
     KN_NEW(g->turn, g->near->n);
-    KN_NEW_RAW(g->leader, tuples->n_rows);
-    KN_NEW_RAW(g->size, tuples->n_rows);
-    for (uint32_t p = 0; p < g->near->n; p++) {
-        uint32_t tuple = g->near->tuple[p];
-        g->first[p] = n;
-        for (uint32_t i = start[tuple]; i < start[tuple + 1]; i++, n++) {
-            rows[n] = members[i];
-            g->at[n] = p;
-            g->leader[n] = n;
-            g->size[n] = 1;
-            g->trees->to[n] = KN_NONE;
-        }
+    KN_NEW_RAW(g->leader, n);
+    KN_NEW_RAW(g->size, n);
+    for (uint32_t p = 0; p < g->near->n; p++)
+        for (uint32_t v = g->first[p]; v < g->first[p + 1]; v++) g->at[v] = p;
+    for (uint32_t v = 0; v < n; v++) {
+        g->leader[v] = v;
+        g->size[v] = 1;
+        g->trees->to[v] = KN_NONE;
     }
-    g->first[g->near->n] = n;
 done:
-    kn_free(start);
-    kn_free(members);
     return status;
 }
 
@@ -270,10 +261,9 @@ kn_status kn_forest_grow(kn_trees *trees, uint32_t **rows, double *bound, const 
     *rows = NULL;
     assert(trees->n >= k && k > 0);
     KN_TRY(kn_near_new(&g.near, task->objective, err));
-    KN_NEW_RAW(*rows, trees->n);
     KN_NEW_RAW(trees->to, trees->n);
     KN_NEW(trees->weight, trees->n);
-    KN_TRY(number_vertices(&g, *rows, err));
+    KN_TRY(number_vertices(&g, rows, err));
     KN_TRY(find_neighbours(&g, err));
     *bound = neighbour_bound(&g);
     for (uint32_t p = 0; p < g.near->n; p++) chain_equals(&g, p);

@@ -184,6 +184,26 @@ void kn_near_free(kn_near *near)
     kn_free(near);
 }
 
+kn_status kn_near_rows(uint32_t **first, uint32_t **row, const kn_near *near, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *start = NULL, *members = NULL, n = 0;
+    *first = *row = NULL;
+    KN_TRY(kn_tuples_rows(&start, &members, near->tuples, err));
+    KN_NEW_RAW(*first, (size_t)near->n + 1);
+    KN_NEW_RAW(*row, near->tuples->n_rows);
+    for (uint32_t p = 0; p < near->n; p++) {
+        const uint32_t tuple = near->tuple[p];
+        (*first)[p] = n;
+        for (uint32_t i = start[tuple]; i < start[tuple + 1]; i++) (*row)[n++] = members[i];
+    }
+    (*first)[near->n] = n;
+done:
+    kn_free(start);
+    kn_free(members);
+    return status;
+}
+
 kn_status kn_near_sum(uint32_t **box_rows, const kn_near *near, const uint32_t *rows, kn_error *err)
 {
     kn_status status = KN_OK;

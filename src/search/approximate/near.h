@@ -83,6 +83,10 @@ typedef struct kn_neighbours {
 kn_status kn_view_nearest(kn_neighbours *out, const kn_view *view, const uint32_t *rows, const uint32_t *box_rows,
                           uint32_t n_self, uint64_t n_wanted, kn_error *err);
 
+/* The rows in the order of the positions, as vertices: those of a position are (*row)[(*first)[position]] to
+ * (*row)[(*first)[position + 1] - 1]. Yours to kn_free. */
+kn_status kn_near_rows(uint32_t **first, uint32_t **row, const kn_near *near, kn_error *err);
+
 /* Counts by position summed by box, yours to kn_free; and what one position loses. */
 kn_status kn_near_sum(uint32_t **box_rows, const kn_near *near, const uint32_t *rows, kn_error *err);
 void kn_near_subtract(uint32_t *box_rows, const kn_near *near, uint32_t position, uint32_t n);
