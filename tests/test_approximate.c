@@ -185,6 +185,8 @@ static uint32_t cover_most(uint32_t k) { return 2 * k - 1; }
 static const claim claims[] = {
     {"forest", "", 0, forest_most, false, 0},
     {"cover", "", 0, cover_most, true, 0},
+    {"meyerson-williams", "", 0, cover_most, false, 0},
+    {"meyerson-williams", "sets=subsets", 0, cover_most, false, MAX_ROWS},
     {"two-factor", "", 2, cover_most, false, 0},
     {"three-factor", "", 3, cover_most, false, 0},
 };
@@ -714,7 +716,7 @@ static void every_allocation_may_fail_and_every_tick_may_cancel(void **state)
     free_setup(&s);
 }
 
-static void a_lattice_beyond_the_limit_is_refused(void **state)
+static void what_is_beyond_a_limit_is_refused(void **state)
 {
     kn_rng rng = kn_rng_new(24, 0);
     setup s = {.table = test_random_table(&rng, 60, 3, 5)};
@@ -725,6 +727,14 @@ static void a_lattice_beyond_the_limit_is_refused(void **state)
     assert_int_equal(kn_algorithm_find("cover")->search(&answer, &s.task, &err), KN_RESOURCES);
     assert_non_null(strstr(err.message, "8 lattice nodes"));
     assert_non_null(strstr(err.message, "forest"));
+    set_algorithm(&s, "meyerson-williams", "limit=59");
+    err = (kn_error){0};
+    assert_int_equal(kn_algorithm_find("meyerson-williams")->search(&answer, &s.task, &err), KN_RESOURCES);
+    assert_non_null(strstr(err.message, "up to 59 rows"));
+    set_algorithm(&s, "meyerson-williams", "sets=subsets");
+    err = (kn_error){0};
+    assert_int_equal(kn_algorithm_find("meyerson-williams")->search(&answer, &s.task, &err), KN_RESOURCES);
+    assert_non_null(strstr(err.message, "subsets of 3 to 5 of 60 rows"));
     free_setup(&s);
 }
 
@@ -808,8 +818,8 @@ static double *lightest_cycles(const double *price, uint32_t n)
             if (!(subset >> last & 1) || (last == first && subset != 1u << last)) continue;
             for (unsigned before = 0; before < n; before++)
                 if (before != last && (subset >> before & 1))
-                    *least = fmin(*least, path[(size_t)(subset ^ 1u << last) * n + before] +
-                                              price[1u << last | 1u << before]);
+                    *least = fmin(*least,
+                                  path[(size_t)(subset ^ 1u << last) * n + before] + price[1u << last | 1u << before]);
             if (__builtin_popcount(subset) >= 3)
                 cycle[subset] = fmin(cycle[subset], *least + price[1u << last | 1u << first]);
         }
@@ -937,7 +947,8 @@ static void pricing_finds_every_edge_that_matters(void **state)
 /* [AF] 6: the bound of Lemma 11 is met, and the result is the optimum all the same. */
 static void the_cycle_of_eight_costs_24(void **state)
 {
-    const int cells[] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0};
+    const int cells[] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1,
+                         1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0, 0};
     setup s;
     uint32_t n_blocks;
     kn_factor factor;
@@ -1007,7 +1018,7 @@ int main(void)
         cmocka_unit_test(the_number_of_threads_changes_nothing),
         cmocka_unit_test(tables_at_the_edge_are_no_trouble),
         cmocka_unit_test(every_allocation_may_fail_and_every_tick_may_cancel),
-        cmocka_unit_test(a_lattice_beyond_the_limit_is_refused),
+        cmocka_unit_test(what_is_beyond_a_limit_is_refused),
         cmocka_unit_test(matchings_are_those_of_dynamic_programming),
         cmocka_unit_test(factors_are_those_of_exhaustive_search),
         cmocka_unit_test(pricing_finds_every_edge_that_matters),

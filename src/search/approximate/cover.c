@@ -20,15 +20,13 @@
  * A walk costs some ns per group, a look at one group (which of its rows are uncovered: near.h) some 1,000 ns, so
  * rounds are small.
  *
- * Relies on monotone prices, and for disjoint sets on sub-additive ones. Sets are made disjoint as they come: rows to
- * fill up with come from classes of more than k where there are enough, the nearest first, and leave them; otherwise
- * the uncovered rows join the class of k whose row is nearest. Cost: two walks per round; refused where nodes times
- * tuples exceed `limit`. Memory: the rounds' groups and the walk's. */
+ * Relies on monotone prices, and for disjoint sets (disjoint.h, as they come) on sub-additive ones. Cost: two walks per
+ * round; refused where nodes times tuples exceed `limit`. Memory: the rounds' groups and the walk's. */
 #include "search/approximate/cover.h"
 
 #include "engine/lattice/walk.h"
 #include "search/approximate/approximate.h"
-#include "search/approximate/near.h"
+#include "search/approximate/disjoint.h"
 
 #include <assert.h>
 #include <math.h>
@@ -53,16 +51,7 @@ typedef struct cover {
     const kn_task *task;
     uint32_t k;
     kn_near *near;
-    kn_view view;
-    uint32_t *first;     /* [position]: its first vertex; n + 1. The last uncovered[position] of them are uncovered */
-    uint32_t *row;       /* [vertex] */
-    uint32_t *uncovered; /* [position] */
-    uint32_t *box_uncovered;
-    uint32_t n_uncovered;
-    uint32_t *row_class; /* [row] */
-    uint32_t *size;      /* [class]; 0: united with another */
-    uint32_t *united;    /* [class]: with which; itself */
-    uint32_t n_classes;
+    kn_disjoint sets;
     /* a walk */
     kn_tuples tuples; /* the table's, with uncovered rows for persons */
     uint32_t *tuple_uncovered;
@@ -72,11 +61,7 @@ typedef struct cover {
     double limit; /* of the round; NAN: only count */
     KN_VECTOR(candidate) heap;
     KN_VECTOR(uint64_t) keys;
-    uint32_t *low, *high; /* [q]: the leaves of a group ... */
-    double *price;        /* ... and what they cost */
-    uint32_t seed;        /* position: of the set being taken */
-    uint32_t nearest;     /* vertex */
-    double nearest_distance;
+    double *price; /* [q]: of a group */
     uint64_t n_looks;
     kn_cover_watch watch;
     void *context;
@@ -225,7 +210,7 @@ static kn_status begin_round(cover *c, kn_error *err)
     kn_status status = KN_OK;
     kn_full_domain_free(c->domain);
     c->domain = NULL;
-    for (uint32_t p = 0; p < c->near->n; p++) c->tuple_uncovered[c->near->tuple[p]] = c->uncovered[p];
+    for (uint32_t p = 0; p < c->near->n; p++) c->tuple_uncovered[c->near->tuple[p]] = c->sets.uncovered[p];
     KN_TRY(kn_full_domain_new_for(&c->domain, &c->inner, NULL, 0, 0, err));
     for (unsigned i = 0; i < kn_pool_threads(c->task->pool); i++)
         memset(c->finds[i].n_by_ratio, 0, N_RATIOS * sizeof *c->finds[i].n_by_ratio);
@@ -255,143 +240,20 @@ static double open_group(cover *c, const candidate *item)
         const uint32_t at = (uint32_t)(key[column->word] >> column->shift) & (uint32_t)((1ull << column->n_bits) - 1);
         const kn_tree *tree = c->tuples.domains[q]->tree;
         rest /= n_levels;
-        c->low[q] = tree->first[level->node[at]];
-        c->high[q] = tree->last[level->node[at]];
+        c->sets.low[q] = tree->first[level->node[at]];
+        c->sets.high[q] = tree->last[level->node[at]];
         c->price[q] = c->task->objective->node_price[q][level->node[at]];
     }
     for (uint32_t q = 0; q < c->near->n_qis; q++) price += c->price[q]; /* in the order in which it was found */
     return price;
 }
 
-static bool is_inside(const cover *c, uint32_t position)
-{
-    const uint32_t *codes = c->near->codes + (size_t)position * c->near->n_qis;
-    for (uint32_t q = 0; q < c->near->n_qis; q++)
-        if (codes[q] < c->low[q] || codes[q] > c->high[q]) return false;
-    return true;
-}
-
-typedef enum overlap { APART, PARTLY, WHOLLY } overlap;
-
-static overlap box_overlap(const cover *c, uint32_t box)
-{
-    const uint32_t *first = c->near->first + (size_t)box * c->near->n_qis;
-    const uint32_t *last = c->near->last + (size_t)box * c->near->n_qis;
-    overlap all = WHOLLY;
-    for (uint32_t q = 0; q < c->near->n_qis; q++) {
-        if (last[q] < c->low[q] || first[q] > c->high[q]) return APART;
-        if (first[q] < c->low[q] || last[q] > c->high[q]) all = PARTLY;
-    }
-    return all;
-}
-
-/* Uncovered rows of the group in a box; counting may stop once there are `enough`. */
-static uint32_t count_uncovered(const cover *c, uint32_t b, uint32_t enough)
-{
-    const kn_box *box = &c->near->boxes[b];
-    uint32_t n = 0;
-    if (c->box_uncovered[b] == 0) return 0;
-    overlap how = box_overlap(c, b);
-    if (how != PARTLY) return how == WHOLLY ? c->box_uncovered[b] : 0;
-    if (box->low == KN_NONE) {
-        for (uint32_t p = box->begin; p < box->end; p++)
-            if (c->uncovered[p] > 0 && is_inside(c, p)) n += c->uncovered[p];
-        return n;
-    }
-    n = count_uncovered(c, box->low, enough);
-    return n < enough ? n + count_uncovered(c, box->high, enough - n) : n;
-}
-
-/* --- Taking a set ----------------------------------------------------------------------------------------------- */
-
-static uint32_t class_of(const cover *c, uint32_t vertex)
-{
-    uint32_t class = c->row_class[c->row[vertex]];
-    while (c->united[class] != class) class = c->united[class] = c->united[c->united[class]];
-    return class;
-}
-
-static void put_row(cover *c, uint32_t vertex, uint32_t class)
-{
-    c->row_class[c->row[vertex]] = class;
-    c->size[class]++;
-}
-
-/* Up to n uncovered rows of the group go into the class; returns how many did. */
-static uint32_t take_uncovered(cover *c, uint32_t b, uint32_t class, uint32_t n)
-{
-    const kn_box *box = &c->near->boxes[b];
-    uint32_t n_taken = 0;
-    if (c->box_uncovered[b] == 0 || n == 0 || box_overlap(c, b) == APART) return 0;
-    if (box->low != KN_NONE) {
-        n_taken = take_uncovered(c, box->low, class, n);
-        return n_taken + take_uncovered(c, box->high, class, n - n_taken);
-    }
-    for (uint32_t p = box->begin; p < box->end && n_taken < n; p++) {
-        if (c->uncovered[p] == 0 || !is_inside(c, p)) continue;
-        uint32_t here = c->uncovered[p] < n - n_taken ? c->uncovered[p] : n - n_taken;
-        if (n_taken == 0) c->seed = p;
-        for (uint32_t i = 0; i < here; i++) put_row(c, c->first[p + 1] - c->uncovered[p] + i, class);
-        c->uncovered[p] -= here;
-        c->n_uncovered -= here;
-        kn_near_subtract(c->box_uncovered, c->near, p, here);
-        n_taken += here;
-    }
-    return n_taken;
-}
-
-/* The covered row of the group nearest to the view, outside the new class: with `spare` in a class of more than k. */
-static void find_nearest(cover *c, uint32_t b, uint32_t class, bool spare)
-{
-    const kn_box *box = &c->near->boxes[b];
-    if (box_overlap(c, b) == APART || kn_view_box(&c->view, b) >= c->nearest_distance) return;
-    if (box->low != KN_NONE) {
-        find_nearest(c, box->low, class, spare);
-        find_nearest(c, box->high, class, spare);
-        return;
-    }
-    for (uint32_t p = box->begin; p < box->end; p++) {
-        double distance = kn_view_distance(&c->view, p);
-        if (distance >= c->nearest_distance || !is_inside(c, p)) continue;
-        for (uint32_t v = c->first[p]; v < c->first[p + 1] - c->uncovered[p]; v++) {
-            const uint32_t of = class_of(c, v);
-            if (of == class || (spare && c->size[of] <= c->k)) continue;
-            c->nearest = v;
-            c->nearest_distance = distance;
-            break;
-        }
-    }
-}
-
-/* Phase 2 of the paper for a new set: it has fewer than k rows that nobody covered before. */
-static void fill_up(cover *c, uint32_t class)
-{
-    kn_view_from(&c->view, c->seed);
-    while (c->size[class] < c->k) {
-        c->nearest = KN_NONE;
-        c->nearest_distance = INFINITY;
-        find_nearest(c, 0, class, true);
-        if (c->nearest == KN_NONE) break;
-        c->size[class_of(c, c->nearest)]--;
-        put_row(c, c->nearest, class);
-    }
-    if (c->size[class] >= c->k) return;
-    find_nearest(c, 0, class, false);
-    assert(c->nearest != KN_NONE);
-    const uint32_t other = class_of(c, c->nearest);
-    c->united[class] = other;
-    c->size[other] += c->size[class];
-    c->size[class] = 0;
-}
-
 static void take(cover *c, double ratio, uint32_t n)
 {
-    const uint32_t class = c->n_classes++;
-    if (c->watch != NULL) c->watch(c->context, ratio, c->row_class);
-    c->united[class] = class;
-    c->size[class] = 0;
-    take_uncovered(c, 0, class, n);
-    if (c->size[class] < c->k) fill_up(c, class);
+    if (c->watch != NULL) c->watch(c->context, ratio, c->sets.row_class);
+    kn_disjoint_open(&c->sets);
+    uint32_t centre = kn_disjoint_put_region(&c->sets, n);
+    kn_disjoint_close(&c->sets, centre);
 }
 
 /* The group with the least ratio, again and again, until no ratio is within the round's limit. */
@@ -399,13 +261,13 @@ static kn_status play_round(cover *c, kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t most = 2 * c->k - 1;
-    while (c->heap.n > 0 && c->n_uncovered > 0) {
+    while (c->heap.n > 0 && c->sets.n_uncovered > 0) {
         candidate *top = &c->heap.items[0];
         double price = open_group(c, top);
-        uint32_t n = count_uncovered(c, 0, most);
+        uint32_t n = kn_disjoint_count(&c->sets, most);
         double ratio = n == 0 ? INFINITY : price / (n < most ? n : most);
         if (c->n_looks++ % 256 == 0)
-            KN_TRY(kn_tick(c->task->ticker, "cover", 1 - (double)c->n_uncovered / c->tuples.n_rows, err));
+            KN_TRY(kn_tick(c->task->ticker, "cover", 1 - (double)c->sets.n_uncovered / c->tuples.n_rows, err));
         if (ratio <= top->ratio) {
             take(c, ratio, n < most ? n : most);
         } else if (ratio <= c->limit) {
@@ -422,22 +284,13 @@ done:
 
 /* --- The whole -------------------------------------------------------------------------------------------------- */
 
-static kn_status cover_init(cover *c, kn_error *err)
+static kn_status cover_init(cover *c, uint32_t *row_class, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = c->task->tuples;
     KN_TRY(kn_near_new(&c->near, c->task->objective, err));
-    KN_TRY(kn_view_init(&c->view, c->near, err));
-    KN_TRY(kn_near_rows(&c->first, &c->row, c->near, err));
-    KN_NEW_RAW(c->uncovered, c->near->n);
-    KN_NEW_RAW(c->size, tuples->n_rows);
-    KN_NEW_RAW(c->united, tuples->n_rows);
-    KN_NEW(c->low, tuples->n_qis);
-    KN_NEW(c->high, tuples->n_qis);
+    KN_TRY(kn_disjoint_init(&c->sets, c->near, row_class, c->k, err));
     KN_NEW(c->price, tuples->n_qis);
-    memcpy(c->uncovered, c->near->rows, c->near->n * sizeof *c->uncovered);
-    c->n_uncovered = tuples->n_rows;
-    KN_TRY(kn_near_sum(&c->box_uncovered, c->near, c->uncovered, err));
     KN_NEW_RAW(c->tuple_uncovered, tuples->n_tuples);
     c->tuples = *tuples;
     c->tuples.persons = c->tuples.persons_once = c->tuple_uncovered;
@@ -460,47 +313,25 @@ static void cover_free(cover *c)
     kn_free(c->finds);
     kn_free(c->heap.items);
     kn_free(c->keys.items);
-    kn_free(c->first);
-    kn_free(c->row);
-    kn_free(c->uncovered);
-    kn_free(c->box_uncovered);
-    kn_free(c->size);
-    kn_free(c->united);
     kn_free(c->tuple_uncovered);
-    kn_free(c->low);
-    kn_free(c->high);
     kn_free(c->price);
     kn_full_domain_free(c->domain);
-    kn_view_free(&c->view);
+    kn_disjoint_free(&c->sets);
     kn_near_free(c->near);
-}
-
-/* Numbers the classes that are left, without gaps. */
-static void number_classes(cover *c, uint32_t *n_classes)
-{
-    *n_classes = 0;
-    for (uint32_t v = 0; v < c->first[c->near->n]; v++) c->row_class[c->row[v]] = class_of(c, v);
-    for (uint32_t class = 0; class < c->n_classes; class ++)
-        c->united[class] = c->size[class] > 0 ? (*n_classes)++ : KN_NONE;
-    for (uint32_t v = 0; v < c->first[c->near->n]; v++) {
-        uint32_t *class = &c->row_class[c->row[v]];
-        *class = c->united[*class];
-    }
 }
 
 kn_status kn_cover_classes(uint32_t *row_class, uint32_t *n_classes, uint64_t *n_looks, const kn_task *task, uint32_t k,
                            kn_cover_watch watch, void *context, kn_error *err)
 {
     kn_status status = KN_OK;
-    cover c = {.task = task, .k = k, .row_class = row_class, .watch = watch, .context = context};
+    cover c = {.task = task, .k = k, .watch = watch, .context = context};
     assert(task->tuples->n_rows >= k);
-    memset(row_class, 0xFF, task->tuples->n_rows * sizeof *row_class);
-    KN_TRY(cover_init(&c, err));
-    while (c.n_uncovered > 0) {
+    KN_TRY(cover_init(&c, row_class, err));
+    while (c.sets.n_uncovered > 0) {
         KN_TRY(begin_round(&c, err));
         KN_TRY(play_round(&c, err));
     }
-    number_classes(&c, n_classes);
+    kn_disjoint_number(&c.sets, n_classes);
     *n_looks = c.n_looks;
 done:
     cover_free(&c);

@@ -40,13 +40,13 @@ typedef struct part {
     edge_list edges;
     uint64_t *known; /* hash set of edges, a * n + b; UINT64_MAX: free */
     size_t n_slots;
-    int64_t must;         /* M */
-    int64_t scale;        /* a missing edge: scale * weight + offset[a] + offset[b] < 0, blossoms aside */
-    int64_t *offset;      /* [vertex] */
-    int64_t *box_offset;  /* [box]: least one; INT64_MAX: none of the part */
+    int64_t must;        /* M */
+    int64_t scale;       /* a missing edge: scale * weight + offset[a] + offset[b] < 0, blossoms aside */
+    int64_t *offset;     /* [vertex] */
+    int64_t *box_offset; /* [box]: least one; INT64_MAX: none of the part */
     kn_matching matching;
-    kn_view *views;       /* [worker] */
-    edge_list *found;     /* [job]: missing edges */
+    kn_view *views;   /* [worker] */
+    edge_list *found; /* [job]: missing edges */
 } part;
 
 static int64_t weight_of(const rows *r, double distance) { return llround(distance * r->unit); }
@@ -170,8 +170,9 @@ static kn_status match(part *p, kn_error *err)
     kn_matching_edge *edges = NULL;
     uint32_t n_vertices = 2 * p->n + (two ? 0 : 2 * (uint32_t)p->edges.n);
     if (r->task->memory_bytes > 0 && kn_matching_bytes(n_vertices, n_edges) > r->task->memory_bytes)
-        KN_FAIL(KN_RESOURCES, "the matching of %u rows takes about %zu MB, more than is allowed; allow more memory, or "
-                              "solve the table in parts with block=",
+        KN_FAIL(KN_RESOURCES,
+                "the matching of %u rows takes about %zu MB, more than is allowed; allow more memory, or "
+                "solve the table in parts with block=",
                 p->n, kn_matching_bytes(n_vertices, n_edges) >> 20);
     KN_NEW_RAW(edges, n_edges);
     kn_matching_problem problem = {n_vertices, n_edges, edges, !two};
@@ -596,7 +597,8 @@ kn_status kn_factor_search(kn_answer *answer, const kn_task *task, const kn_fact
     KN_TRY(kn_approximate_answer(answer, task, row_class, n_classes, claim->name, err));
     const bool binary = is_binary(task->tuples);
     kn_approximate_guarantee(answer, task, binary ? claim->theorem_binary : claim->theorem,
-                             binary ? claim->ratio_binary : claim->ratio, binary ? KN_PROOF_NO_SUPPRESSION : claim->proof);
+                             binary ? claim->ratio_binary : claim->ratio,
+                             binary ? KN_PROOF_NO_SUPPRESSION : claim->proof);
     if (answer->guarantee.holds && n_blocks > 1) {
         answer->guarantee.holds = false;
         answer->guarantee.unproven = KN_UNPROVEN_BLOCKS;

@@ -11,8 +11,8 @@
  *   k=3   each vertex has two copies, each edge a gadget of two vertices, joined with each other (0) and each with both
  *         copies of one end (-w): a perfect matching takes the gadget's own edge, or the edge once.
  *
- * Exact on the complete graph: solved on near neighbours; then every edge that is not there is held against the dual, box
- * by box, and those that it says are missing are added, until there are none. Distances are rounded to 2^-34 of the
+ * Exact on the complete graph: solved on near neighbours; then every edge that is not there is held against the dual,
+ * box by box, and those that it says are missing are added, until there are none. Distances are rounded to 2^-34 of the
  * largest possible one. */
 #ifndef KN_SEARCH_APPROXIMATE_FACTOR_H
 #define KN_SEARCH_APPROXIMATE_FACTOR_H
@@ -28,7 +28,8 @@ typedef struct kn_factor {
     size_t n_edges;    /* of the last one, not counting copies */
 } kn_factor;
 
-/* k is 2 or 3, and there are at least k rows. `block` > 0: at most about so many rows at a time, each part by itself. */
+/* k is 2 or 3, and there are at least k rows. `block` > 0: at most about so many rows at a time, each part by itself.
+ */
 kn_status kn_factor_find(kn_factor *out, uint32_t *n_blocks, const kn_task *task, uint32_t k, uint32_t block,
                          kn_error *err);
 void kn_factor_free(kn_factor *factor); /* what it holds */

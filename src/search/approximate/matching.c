@@ -22,9 +22,10 @@ kn_status kn_matching_find(kn_matching *out, const kn_matching_problem *problem,
     case KN_NOT_MET: KN_FAIL(KN_NOT_MET, "the graph has no perfect matching");
     case KN_INTERRUPTED: KN_TRY(kn_tick(ticker, "matching", -1, err)); KN_FAIL(KN_INTERRUPTED, "interrupted");
     case KN_USAGE:
-        KN_FAIL(KN_RESOURCES,
-                "this kanon was built without LEMON, which finds matchings; install it (Debian: liblemon-dev) and build "
-                "again, or choose algorithm forest or cover");
+        KN_FAIL(
+            KN_RESOURCES,
+            "this kanon was built without LEMON, which finds matchings; install it (Debian: liblemon-dev) and build "
+            "again, or choose algorithm forest or cover");
     default: KN_FAIL(KN_RESOURCES, "out of memory");
     }
 done:

@@ -39,9 +39,9 @@ typedef struct kn_matching {
 
 typedef struct kn_matching_problem {
     uint32_t n_vertices;
-    size_t n_edges; /* below 2^30 */
+    size_t n_edges;                /* below 2^30 */
     const kn_matching_edge *edges; /* no loops, weights below 2^58 */
-    bool perfect; /* every vertex must be matched */
+    bool perfect;                  /* every vertex must be matched */
 } kn_matching_problem;
 
 struct kn_ticker;

@@ -8,15 +8,18 @@
 #include <new>
 #include <vector>
 
-namespace {
+namespace
+{
 
 typedef lemon::SmartGraph graph;
 
-struct interrupted {};
+struct interrupted {
+};
 
 /* Weights by edge. LEMON asks for them all the time, and cannot be interrupted in any other way. */
-class weights {
-public:
+class weights
+{
+  public:
     typedef graph::Edge Key;
     typedef int64_t Value;
     weights(const kn_matching_edge *all, bool (*ask)(void *), void *about) : edges(all), stop(ask), context(about) {}
@@ -26,7 +29,7 @@ public:
         return edges[graph::id(edge)].weight;
     }
 
-private:
+  private:
     const kn_matching_edge *edges;
     bool (*stop)(void *);
     void *context;
@@ -84,7 +87,8 @@ kn_status find(kn_matching *out, const kn_matching_problem *problem, bool (*stop
 
 } // namespace
 
-kn_status kn_lemon_find(kn_matching *out, const kn_matching_problem *problem, bool (*stop)(void *context), void *context)
+kn_status kn_lemon_find(kn_matching *out, const kn_matching_problem *problem, bool (*stop)(void *context),
+                        void *context)
 {
     try {
         return problem->perfect ? find<heaviest_perfect>(out, problem, stop, context)

@@ -1,14 +1,14 @@
 /* 3-anonymity from a minimum-weight 2-factor: at most three times the best loss, twice on binary data.
  *
  * [AF] 6 (Aggarwal et al. 2005, Lemmas 10 and 11). In: distinct tuples. Out: classes of three to five rows. The factor
- * (factor.h) is a set of cycles through all rows; a cycle of up to five rows is a class, a longer one is cut into runs of
- * three to five, the cheapest way of all, so no dearer than Lemma 11's.
+ * (factor.h) is a set of cycles through all rows; a cycle of up to five rows is a class, a longer one is cut into runs
+ * of three to five, the cheapest way of all, so no dearer than Lemma 11's.
  *
  * On any tree, and for intervals under LM: the cheapest cycle through a class of 3, 4 or 5 rows weighs at most what the
- * class costs (its edges are no longer than the class's price, and the cheapest cycle no longer than their mean), and the
- * closure of a cycle costs a row at most half its length (a column that goes out of a subtree comes back). With Lemma 11:
- * ratio 3. On binary data the cycle weighs at most two thirds of the class: ratio 2. Sets lack the second property. Cost: some
- * matchings of n rows with a gadget per edge. */
+ * class costs (its edges are no longer than the class's price, and the cheapest cycle no longer than their mean), and
+ * the closure of a cycle costs a row at most half its length (a column that goes out of a subtree comes back). With
+ * Lemma 11: ratio 3. On binary data the cycle weighs at most two thirds of the class: ratio 2. Sets lack the second
+ * property. Cost: some matchings of n rows with a gadget per edge. */
 #include "search/approximate/approximate.h"
 #include "search/approximate/factor.h"
 

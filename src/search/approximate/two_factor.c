@@ -1,12 +1,12 @@
 /* 2-anonymity from a minimum-weight [1,2]-factor: at most twice the best loss, 1.5 times on binary data.
  *
- * [AF] 5 (Aggarwal et al. 2005, Theorem 6). In: distinct tuples. Out: classes of two and three rows. The factor (factor.h)
- * is a set of edges with one or two at every row; its paths are the classes. Rows with equal values make edges of weight 0
- * and so longer paths and cycles; these are cut into runs of two and three, the cheapest way.
+ * [AF] 5 (Aggarwal et al. 2005, Theorem 6). In: distinct tuples. Out: classes of two and three rows. The factor
+ * (factor.h) is a set of edges with one or two at every row; its paths are the classes. Rows with equal values make
+ * edges of weight 0 and so longer paths and cycles; these are cut into runs of two and three, the cheapest way.
  *
- * A class costs at most three times its edges, since prices are sub-additive. The best classes of two or three rows have a
- * factor of at most half their cost on binary data, of two thirds for any monotone prices: so the ratios 1.5 and 2, on any
- * alphabet, tree or interval. Cost: some matchings of n rows and n times the edges that pricing opens. */
+ * A class costs at most three times its edges, since prices are sub-additive. The best classes of two or three rows
+ * have a factor of at most half their cost on binary data, of two thirds for any monotone prices: so the ratios 1.5 and
+ * 2, on any alphabet, tree or interval. Cost: some matchings of n rows and n times the edges that pricing opens. */
 #include "search/approximate/approximate.h"
 #include "search/approximate/factor.h"
 
