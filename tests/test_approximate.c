@@ -972,7 +972,7 @@ static void a_factor_says_what_it_cannot_do(void **state)
     kn_error err = {0};
     prepare(&s, NULL, SUPPRESS, 4, "lm");
     set_algorithm(&s, "two-factor", "");
-    assert_int_equal(kn_algorithm_find("two-factor")->search(&answer, &s.task, &err), KN_USAGE);
+    assert_int_equal(kn_algorithm_fits(kn_algorithm_find("two-factor"), &s.task, &err), KN_USAGE);
     assert_non_null(strstr(err.message, "is for k=2, and k is 4"));
     free_setup(&s);
     s.table = test_random_table(&rng, 100, 3, 5);

@@ -162,7 +162,7 @@ static void every_algorithm_makes_releases_that_satisfy_the_definitions(void **s
         uint32_t n_released = 0;
         for (int round = 0; round < 60; round++) {
             const kn_algorithm *algorithm = algorithms[a];
-            problem p = make_problem(&rng, round % 2 == 0 ? TINY_ROWS : MAX_ROWS, kn_algorithm_has_levels(algorithm),
+            problem p = make_problem(&rng, round % 2 == 0 ? TINY_ROWS : MAX_ROWS, kn_algorithm_needs_trees(algorithm),
                                      round % 3 == 0);
             kn_release *r = NULL;
             kn_answer answer = {0};
@@ -605,8 +605,8 @@ static void a_failing_allocation_ends_every_algorithm_cleanly(void **state)
     const kn_algorithm *const *algorithms = kn_algorithm_all(&n_algorithms);
     for (size_t a = 0; a < n_algorithms; a++) {
         kn_rng rng = kn_rng_new(12, a);
-        problem p = make_problem(&rng, TINY_ROWS, kn_algorithm_has_levels(algorithms[a]), false);
-        p.k = 2;
+        problem p = make_problem(&rng, TINY_ROWS, kn_algorithm_needs_trees(algorithms[a]), false);
+        p.k = algorithms[a]->only_k > 0 ? algorithms[a]->only_k : 2;
         if (!set_goals(&p, "lm")) continue;
         size_t before = kn_memory_used();
         for (size_t n_th = 1;; n_th += 1 + n_th / 16) {

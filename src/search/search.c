@@ -51,6 +51,9 @@ kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, 
                 algorithm->name);
     if (algorithm->no_suppression && task->max_suppressed > 0)
         KN_FAIL(KN_USAGE, "%s does not suppress rows; leave --max-suppressed at 0", algorithm->name);
+    if (algorithm->only_k > 0 && task->models->min_persons != algorithm->only_k)
+        KN_FAIL(KN_USAGE, "%s is for k=%u, and k is %llu here; choose another algorithm, such as forest or cover",
+                algorithm->name, algorithm->only_k, (unsigned long long)task->models->min_persons);
     if (algorithm->recoding == KN_RECODING_LOCAL && (task->models->needs & KN_NEEDS_POPULATION) != 0)
         KN_FAIL(KN_USAGE,
                 "%s builds classes row by row and cannot count a population file; choose a full-domain algorithm such "

@@ -67,6 +67,7 @@ typedef struct kn_algorithm {
     bool no_suppression; /* ignores --max-suppressed: refuses it above 0 */
     bool levels_first;   /* begins with a level per column though it does not end with one: needs trees too */
     bool needs_trees;    /* looks at the nodes of trees, though not level by level */
+    uint32_t only_k;     /* serves this k alone; 0: any */
     bool exact;          /* a run that is done is optimal */
     kn_status (*search)(kn_answer *answer, const kn_task *task, kn_error *err);
 } kn_algorithm;

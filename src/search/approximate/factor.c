@@ -562,16 +562,11 @@ static bool is_binary(const kn_tuples *tuples)
     return true;
 }
 
-static kn_status refuse(const kn_task *task, const kn_factor_claim *claim, uint32_t block, kn_error *err)
+static kn_status refuse_large(const kn_task *task, const kn_factor_claim *claim, uint32_t block, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t k = kn_approximate_k(task), n = task->tuples->n_rows;
+    const uint32_t n = task->tuples->n_rows;
     const double limit = kn_args_number(task->args, "limit");
-    if (k != claim->k)
-        KN_FAIL(KN_USAGE, "%s is for k=%u, and k is %u here; choose %s", claim->name, claim->k, k,
-                k == 2   ? "two-factor"
-                : k == 3 ? "three-factor, forest or cover"
-                         : "forest or cover");
     if (block == 0 && n > limit)
         KN_FAIL(KN_RESOURCES,
                 "%s solves tables of up to %.0f rows, and this one has %u; choose forest or cover, which carry a proof "
@@ -588,7 +583,7 @@ kn_status kn_factor_search(kn_answer *answer, const kn_task *task, const kn_fact
     uint32_t *row_class = NULL, n_classes = n > 0, n_blocks = 1;
     kn_factor factor = {0};
     KN_TRY(kn_tick(task->ticker, claim->name, 0, err));
-    KN_TRY(refuse(task, claim, block, err));
+    KN_TRY(refuse_large(task, claim, block, err));
     KN_NEW(row_class, n);
     if (n >= claim->k) {
         KN_TRY(kn_factor_find(&factor, &n_blocks, task, claim->k, block, err));

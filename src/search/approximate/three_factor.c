@@ -32,5 +32,6 @@ const kn_algorithm kn_algorithm_three_factor = {
     .params = kn_factor_params,
     .n_params = KN_FACTOR_N_PARAMS,
     .needs_cell_measure = true,
+    .only_k = 3,
     .search = three_factor_search,
 };

@@ -30,5 +30,6 @@ const kn_algorithm kn_algorithm_two_factor = {
     .params = kn_factor_params,
     .n_params = KN_FACTOR_N_PARAMS,
     .needs_cell_measure = true,
+    .only_k = 2,
     .search = two_factor_search,
 };
