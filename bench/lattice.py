@@ -1,20 +1,31 @@
 #!/usr/bin/env python3
-"""bench/lattice.py BUILD: how fast is the lattice engine, and what does the best node lose?
+"""bench/lattice.py BUILD [--against BUILD] [--only TEXT] [--repeats N]: how fast is the lattice engine, and what does the
+best node lose?
 
 Runs kanon-bench-lattice on the public tables that KANON_DATA names: every node and the proven optima of Adult (9 QIs, 12,960
 nodes) and fars (8 QIs, 20,736 nodes), `kanon lattice` with every measure, models with a sensitive column, the same kind
-of rows at 1 and 10 million, and lattices too large to finish (loss beside proven bound). One JSON line per run."""
+of rows at 1 and 10 million, and lattices too large to finish (loss beside proven bound). One JSON line per run.
+
+With --against, another build of kanon does the same, the two alternating N times: one line per job with the least CPU
+seconds of both, their ratio (above 1: BUILD is slower), and whether they found the same. --only: jobs whose data and
+options contain the text."""
+import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
 
-build = sys.argv[1]
+parser = argparse.ArgumentParser()
+parser.add_argument("build")
+parser.add_argument("--against")
+parser.add_argument("--only", default="")
+parser.add_argument("--repeats", type=int, default=3)
+asked = parser.parse_args()
+build = asked.build
 data = os.environ.get("KANON_DATA")
 if not data:
     sys.exit("KANON_DATA is not set: nothing to measure")
-program = os.path.join(build, "bench", "kanon-bench-lattice")
 
 ADULT = ["adult/adult_30162.csv", "adult/hierarchies",
          "sex,age,race,marital-status,education,native-country,workclass,occupation,income=salary-class"]
@@ -55,13 +66,35 @@ RUNS = [
     (CREDIT_16, "suppressed=0.04 repeat=1 time-limit=10"),
     (ADULT_14, "suppressed=1 repeat=1 time-limit=10"),
 ]
-for (table, folder, columns), options in RUNS:
+
+
+def measure(where, table, folder, columns, options):
+    program = os.path.join(where, "bench", "kanon-bench-lattice")
     command = [program, os.path.join(data, table), os.path.join(data, folder), columns] + options.split()
     result = subprocess.run(command, capture_output=True, text=True)
-    sys.stdout.write(result.stdout)
-    sys.stdout.flush()
     if result.returncode != 0:
         sys.stderr.write(result.stderr)
+    return result.stdout
+
+
+def side_by_side(table, folder, columns, options):
+    """Alternating, so that whatever else the machine does falls on both."""
+    runs = [[json.loads(measure(where, table, folder, columns, options)) for where in (build, asked.against)]
+            for _ in range(asked.repeats)]
+    seconds = [min(run[i]["fastest_cpu_s"] for run in runs) for i in (0, 1)]
+    same = all(runs[0][0][key] == runs[0][1][key] for key in ("nodes", "loss", "bound"))
+    return json.dumps({"bench": "lattice side by side", "data": os.path.basename(table), "qis": len(columns.split(",")),
+                       "options": options, "cpu_s": seconds[0], "against_cpu_s": seconds[1],
+                       "ratio": round(seconds[0] / seconds[1], 3), "loss": runs[0][0]["loss"], "same": same}) + "\n"
+
+
+for (table, folder, columns), options in RUNS:
+    if asked.only in f"{table} {options}":
+        sys.stdout.write((side_by_side(table, folder, columns, options) if asked.against else
+                          measure(build, table, folder, columns, options)))
+        sys.stdout.flush()
+if asked.against or asked.only:
+    sys.exit()
 
 # What a user gets: the table of all nodes, all measures, as CSV; with a sensitive column, and with models that look at it.
 SENSITIVE = ["--sensitive", "occupation"]

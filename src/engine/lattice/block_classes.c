@@ -33,7 +33,7 @@ struct kn_block_classes {
     kn_lanes2_u64 *slots;
     /* By inner value, where its bit is set. */
     uint64_t bits[(1 << KN_BLOCK_MAX_INNER_BITS) / 64];
-    uint16_t where[1 << KN_BLOCK_MAX_INNER_BITS], states[1 << KN_BLOCK_MAX_INNER_BITS];
+    uint16_t where[1 << KN_BLOCK_MAX_INNER_BITS];
     kn_lanes4 *sums;           /* [inner * parts] */
     uint32_t all;              /* bits of the classes that the riders make */
     uint16_t empty[16];        /* [bit set of lanes that have rows]: bits of the classes that have none, ... */
@@ -163,12 +163,6 @@ typedef struct kind {
 /* Part number `part` of two classes together: numbers are added, sets are united. */
 KN_INLINE kn_lanes4 join(kn_lanes4 a, kn_lanes4 b, uint32_t part, kind k) { return part < k.n_sums ? a + b : a | b; }
 
-/* Of a class that another one joins, without a branch on what is a toss-up. */
-KN_INLINE uint32_t joined_state(uint32_t state, uint32_t other, uint32_t is_new, uint32_t all)
-{
-    return other & ((state & all) | -is_new);
-}
-
 KN_INLINE uint32_t filled_lanes(kn_lanes4 rows)
 {
     const kn_lanes4 bits = (kn_lanes4)(rows != 0) & (kn_lanes4){1, 2, 4, 8};
@@ -216,7 +210,6 @@ KN_INLINE void raise_sorting(kn_block_classes *classes, kn_class_list *to, const
             sum[part] = join(sum[part] & mask, from->counts[j * k.parts + part], part, k);
         if (!k.values) continue;
         to->made[j] = (uint16_t)(is_new * FIRST);
-        classes->states[value] = (uint16_t)joined_state(classes->states[value], from->state[j], is_new, classes->all);
     }
     for (uint32_t w = 0; w * 64 < n_bits; w++) {
         for (uint64_t rest = classes->bits[w]; rest != 0; rest &= rest - 1, n++) {
@@ -226,7 +219,6 @@ KN_INLINE void raise_sorting(kn_block_classes *classes, kn_class_list *to, const
                 to->counts[n * k.parts + part] = classes->sums[value * k.parts + part];
             if (!k.values) continue;
             classes->where[value] = (uint16_t)n;
-            to->state[n] = classes->states[value];
         }
         classes->bits[w] = 0;
     }
@@ -235,12 +227,11 @@ KN_INLINE void raise_sorting(kn_block_classes *classes, kn_class_list *to, const
 }
 
 /* Raises the first inner column. Stores of vectors may alias anything: what does not change is taken out of memory. */
-KN_INLINE void raise_first(kn_class_list *list, const kn_class_list *source, const uint16_t *raised, uint32_t all,
-                           kind k)
+KN_INLINE void raise_first(kn_class_list *list, const kn_class_list *source, const uint16_t *raised, kind k)
 {
     const kn_class_list to = *list, from = *source;
-    kn_lanes4 sum[2] = {{0}};                  /* the first parts of the class at hand */
-    uint32_t n = 0, last = KN_NONE, state = 0; /* n: its number, plus one */
+    kn_lanes4 sum[2] = {{0}};       /* the first parts of the class at hand */
+    uint32_t n = 0, last = KN_NONE; /* n: its number, plus one */
     for (uint32_t j = 0; j < from.n; j++) {
         const uint32_t value = raised[from.value[j]], is_new = value != last, keep = is_new - 1;
         const kn_lanes4 mask = {keep, keep, keep, keep};
@@ -253,10 +244,7 @@ KN_INLINE void raise_first(kn_class_list *list, const kn_class_list *source, con
             counts[part] = join(before & mask, from.counts[j * k.parts + part], part, k);
             if (part < 2) sum[part] = counts[part];
         }
-        if (!k.values) continue;
-        state = joined_state(state, from.state[j], is_new, all);
-        to.state[n - 1] = (uint16_t)state;
-        to.made[j] = (uint16_t)((n - 1) | is_new * FIRST);
+        if (k.values) to.made[j] = (uint16_t)((n - 1) | is_new * FIRST);
     }
     list->n = n;
 }
@@ -301,7 +289,7 @@ KN_INLINE void list_classes(kn_block_classes *classes, kind k)
         kn_class_list *list = &classes->lists[c];
         list->from = from;
         list->has_slots = false;
-        if (column == 0) raise_first(list, &classes->lists[from], raised, classes->all, k);
+        if (column == 0) raise_first(list, &classes->lists[from], raised, k);
         else raise_sorting(classes, list, &classes->lists[from], raised, k);
     }
 }
@@ -319,6 +307,16 @@ const kn_class_list *kn_block_classes_list(kn_block_classes *classes, const kn_b
     else if (parts == 1) list_classes(classes, (kind){1, 1, true});
     else list_classes(classes, (kind){parts, n_sums, true});
     return classes->lists;
+}
+
+void kn_block_classes_inherit(kn_block_classes *classes, uint32_t combo)
+{
+    const kn_class_list to = classes->lists[combo], from = classes->lists[to.from];
+    const uint32_t all = classes->all;
+    for (uint32_t j = 0; j < from.n; j++) { /* without a branch on what is a toss-up */
+        const uint32_t at = to.made[j] & ~(uint32_t)FIRST, is_new = to.made[j] / FIRST;
+        to.state[at] = (uint16_t)(from.state[j] & ((to.state[at] & all) | -is_new));
+    }
 }
 
 uint32_t kn_block_classes_all(const kn_block_classes *classes) { return classes->all; }
@@ -518,7 +516,6 @@ uint32_t kn_block_classes_refused(kn_lanes4 must_go[4], kn_block_classes *classe
     const kn_class_list *list = &classes->lists[combo];
     const kn_lanes4 *counts = &list->counts[j * classes->parts];
     kn_lanes4 rows[4], persons[4], enough[4];
-    kn_merge_lanes(rows, counts[0]);
     kn_merge_lanes(persons, counts[classes->n_sums - 1]);
     for (int m = 0; m < 4; m++) enough[m] = (kn_lanes4)(persons[m] >= classes->min_persons);
     uint32_t large = kn_lane_bits(enough) & classes->all, known = list->state[j] & classes->all;
@@ -527,12 +524,13 @@ uint32_t kn_block_classes_refused(kn_lanes4 must_go[4], kn_block_classes *classe
         known |= implied(known) & large;
         if ((large & ~known) != 0) {
             fill_slots(classes, combo);
+            kn_merge_lanes(rows, counts[0]);
             known |= ask_models(classes, list->slots + (size_t)j * classes->n_vectors, rows, persons, large & ~known);
         }
         list->state[j] = (uint16_t)(known | ASKED);
     }
     const uint32_t refused = large & ~known;
-    for (int m = 0; must_go != NULL && m < 4; m++) { /* models are monotone: at least one row of each must go */
+    for (int m = 0; refused != 0 && m < 4; m++) { /* models are monotone: at least one row of each must go */
         const kn_lanes4 first = (kn_lanes4){1, 2, 4, 8} << 4 * m, least = classes->must_go[m];
         must_go[m] = (least - (kn_lanes4)(least == 0)) &
                      (kn_lanes4)(((kn_lanes4){refused, refused, refused, refused} & first) != 0);

@@ -35,11 +35,14 @@ void kn_block_classes_free(kn_block_classes *classes);
 /* Lists the classes of a block; returns [combo], valid until the next call. A block of one entry has one class in every
  * combo, and is listed at combo 0 only. */
 const kn_class_list *kn_block_classes_list(kn_block_classes *classes, const kn_blocks *blocks, uint32_t block);
+/* What is known of the classes of a combo from those below it, before it is asked about: `state` of its list. Combos
+ * are asked about in their order; answers pass on to what nothing is added to. Where blocks carry sensitive values. */
+void kn_block_classes_inherit(kn_block_classes *classes, uint32_t combo);
 /* Bits of all that the riders make. */
 uint32_t kn_block_classes_all(const kn_block_classes *classes);
 
-/* Of those that class j of a combo stands for the ones with persons enough that a model refuses. *must_go (may be NULL)
- * becomes, for [merged set] by lane, how many of their rows at least are suppressed below too. */
+/* Of those that class j of a combo stands for the ones with persons enough that a model refuses. Where there are any,
+ * *must_go becomes, for [merged set] by lane, how many of their rows at least are suppressed below too. */
 uint32_t kn_block_classes_refused(kn_lanes4 must_go[4], kn_block_classes *classes, uint32_t combo, uint32_t j);
 
 /* The sensitive values of those that class j of a combo stands for; valid until the next call. */

@@ -395,6 +395,7 @@ KN_INLINE void mixed_block(kn_block_nodes *pass, const kn_blocks *blocks, uint32
     for (uint32_t c = 0; c < n_combos; c++) {
         kn_lanes4 own[2][4] = {{{0}}};
         const kn_class_list list = lists[c];
+        if (k->values && c > 0) kn_block_classes_inherit(pass->classes, c);
         for (uint32_t j = 0; j < list.n; j++) {
             if (k->values && !k->details && (list.state[j] & all) == all) continue;
             add_class(pass, own, &list.counts[j * parts], (place){c, j, list.value[j], c}, factors, k);
