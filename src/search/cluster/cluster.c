@@ -48,7 +48,10 @@ static const double TRIES_PER_CLASS = 20; /* rebuilding, per epoch */
 /* Rebuilding stands still when the second half of its work gained less than this part of the loss. What is left to gain
  * falls with every doubling, so a budget several times as large would gain about twice that. */
 static const double STILL = 0.003;
-static const double LEAST_REBUILD = 20000, LEAST_PER_RECORD = 2; /* looks before it may stand still: their sum */
+/* That is asked only after so many looks, the sum of these. Small tables stay on a plateau for a while and then gain
+ * several percent at once; how long depends on the number of classes that there are to try, each of which must have had
+ * its turn some ten times over. Where there are many, what they gain together shows sooner. */
+static const double LEAST_REBUILD = 20000, LEAST_PER_RECORD = 2, LEAST_PER_CLASS = 1000, MAX_FOR_CLASSES = 400000;
 static const double NEAR_NOISE = 1.8; /* mean prices of a row: brings in other neighbours than the very nearest */
 
 /* --- The phases ------------------------------------------------------------------------------------------------- */
@@ -235,7 +238,9 @@ static kn_status look_for_stillness(kn_cluster_search *run, kn_error *err)
     uint64_t done = now.work - all[0].work;
     while (run->half + 1 < run->standings.n && all[run->half + 1].work - all[0].work <= done / 2) run->half++;
     run->is_still = now.exact == 0;
-    if (run->task->effort == 0 && (double)done >= LEAST_REBUILD + LEAST_PER_RECORD * run->problem->n_records)
+    double least = LEAST_REBUILD + LEAST_PER_RECORD * run->problem->n_records +
+                   fmin(LEAST_PER_CLASS * run->now.n, MAX_FOR_CLASSES);
+    if (run->task->effort == 0 && (double)done >= least)
         run->is_still |= (double)(all[run->half].exact - now.exact) < STILL * (double)now.exact;
 done:
     return status;
