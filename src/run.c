@@ -5,10 +5,12 @@
  *   kn_input_goals    models and measure                                          privacy/, measure/
  *   search            the algorithm's answer                                      search/
  *   kn_recode         classes and their generalized values                        recode/
+ *   kn_bound_new      how little any release can lose                             bound/
  *   kn_release_write  the file, beside its target, not yet in its place; or kn_release_arrays in memory   sink/
  *   kn_recheck        the written file counted again by other code                verify/
  *   kn_facts_*        measures, JSON and summary                                  measure/, report/
  *   kn_input_deliver  only now JSON, report, schema and release take their places sink/ */
+#include "bound/bound.h"
 #include "recode/recode.h"
 #include "report/facts.h"
 #include "run/run_report.h"
@@ -33,6 +35,7 @@ typedef struct run {
     kn_trace trace;
     kn_task task;
     kn_answer answer;
+    kn_bound *bound;
     kn_release *release;
     kn_output *output;   /* borrowed; NULL where the release stays in memory */
     kn_batches *batches; /* NULL where it goes to a file */
@@ -90,6 +93,55 @@ done:
     return status;
 }
 
+/* Cut points make intervals of a hierarchy's leaves, which bounds over its nodes say nothing about. */
+static bool cuts_trees(const run *r)
+{
+    for (uint32_t q = 0; q < r->task.tuples->n_qis; q++)
+        if (r->answer.recoding == KN_RECODING_CUTS && r->task.tuples->domains[q]->kind == KN_DOMAIN_TREE) return true;
+    return false;
+}
+
+/* Nobody loses a release to its bound: without memory, or when somebody asks to stop, there is none, and that is said.
+ */
+static kn_status try_bound(kn_lower_bound *any, run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_error own = {0};
+    kn_bound_effort effort = r->answer.stopped == KN_STOPPED_DONE ? KN_BOUND_FREE : KN_BOUND_CHEAP;
+    if (r->request->certify) effort = KN_BOUND_CERTIFY;
+    status = kn_bound_new(&r->bound, &r->task, effort, &own);
+    if (status == KN_INTERRUPTED || status == KN_RESOURCES) {
+        any->why = status == KN_INTERRUPTED ? KN_SAY_UNBOUNDED_INTERRUPTED : KN_SAY_UNBOUNDED_MEMORY;
+        if (status == KN_INTERRUPTED) kn_ticker_serve(&r->input->ticker);
+        return KN_OK;
+    }
+    if (status != KN_OK) return kn_error_pass(err, status, &own);
+    any->value = r->bound->value;
+    any->method = kn_bound_method_name(r->bound->method);
+    any->is_partial = r->bound->is_partial;
+    any->k = r->bound->k;
+    any->why = r->bound->why;
+    return KN_OK;
+}
+
+/* How little any release can lose. */
+static kn_status find_bound(run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_lower_bound *any = &r->facts.any;
+    const double limit = r->request->time_limit;
+    const bool certify = r->request->certify;
+    r->input->ticker.search_deadline = certify && limit > 0 ? kn_seconds_now() + limit : 0;
+    *any = (kn_lower_bound){.value = NAN, .is_certified = certify};
+    if (cuts_trees(r)) any->why = KN_SAY_UNBOUNDED_CUTS;
+    else KN_TRY(try_bound(any, r, err));
+    if (certify && any->why != KN_SAY_NOTHING)
+        kn_sentences_add(&r->input->warnings, KN_SAID(KN_SAY_NO_BOUND, kn_piece_part(kn_said(any->why))));
+    end_stage(r, &r->facts.seconds.bound);
+done:
+    return status;
+}
+
 /* To a file beside its target, or to arrays in memory. */
 static kn_status write_release(uint32_t **order, uint32_t *n_written, run *r, kn_error *err)
 {
@@ -139,6 +191,7 @@ done:
 
 static kn_status gather_facts(run *r, kn_error *err)
 {
+    static const char *const kinds[] = {"levels", "cuts", "local"};
     kn_facts *f = &r->facts;
     f->data_name = r->input->table->source;
     f->output_name = r->request->output;
@@ -154,6 +207,7 @@ static kn_status gather_facts(run *r, kn_error *err)
     f->stopped = r->answer.stopped;
     f->optimal = r->answer.optimal;
     f->bound = r->answer.bound;
+    f->kind = kinds[r->answer.recoding];
     f->guarantee = r->answer.guarantee;
     f->top = r->answer.top;
     f->n_top = r->answer.n_top;
@@ -170,6 +224,7 @@ static void clean_up(run *r)
     kn_facts_free(&r->facts);
     kn_verdict_free(r->verdict);
     kn_batches_drop(r->batches);
+    kn_bound_free(r->bound);
     kn_release_free(r->release);
     kn_answer_free(&r->answer);
     kn_args_free(&r->args);
@@ -201,6 +256,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(kn_recode(&r.release, &r.answer, &r.task, err));
     kn_answer_reconsider(&r.answer, &r.task);
     end_stage(&r, &seconds->recode);
+    KN_TRY(find_bound(&r, err));
     KN_TRY(write_and_verify(&r, err));
     KN_TRY(gather_facts(&r, err));
     r.facts.peak_bytes = kn_memory_peak();
@@ -221,6 +277,9 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     result = NULL;
     if (r.answer.stopped == KN_STOPPED_INTERRUPT)
         status = kn_error_set(err, KN_INTERRUPTED, "interrupted: this is the best release found until then");
+    else if (r.facts.any.why == KN_SAY_UNBOUNDED_INTERRUPTED)
+        status =
+            kn_error_set(err, KN_INTERRUPTED, "interrupted: the release is complete, but nothing is proven about it");
 done:
     kn_result_free(result);
     kn_free(report);

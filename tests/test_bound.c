@@ -196,13 +196,13 @@ static double best_loss(const setup *s)
     return least * s->objective->scale;
 }
 
-static double bound_of(const setup *s, bool certify, kn_bound_method *method)
+static double bound_of(const setup *s, kn_bound_effort effort, kn_bound_method *method)
 {
     kn_bound *bound;
-    assert_ok(kn_bound_new(&bound, &s->task, certify, err));
+    assert_ok(kn_bound_new(&bound, &s->task, effort, err));
     double value = bound->value;
     *method = bound->method;
-    assert_true(isnan(value) == (bound->method == KN_BOUND_NONE) && isnan(value) == (bound->reason != NULL));
+    assert_true(isnan(value) == (bound->method == KN_BOUND_NONE) && isnan(value) == (bound->why != KN_SAY_NOTHING));
     kn_bound_free(bound);
     return value;
 }
@@ -242,7 +242,7 @@ static void no_release_loses_less(void **state)
         setup s;
         random_setup(&s, &rng, kind, n_rows, 1 + kn_rng_below(&rng, 3), 2 + kn_rng_below(&rng, 4), measure, k,
                      limit_of(&rng, n_rows), kn_rng_below(&rng, 4) == 0);
-        const double best = best_loss(&s), bound = bound_of(&s, kn_rng_below(&rng, 2), &method);
+        const double best = best_loss(&s), bound = bound_of(&s, (kn_bound_effort)kn_rng_below(&rng, 3), &method);
         if (s.models->min_persons < 2) {
             assert_true(method == KN_BOUND_NONE);
             free_setup(&s);
@@ -273,7 +273,7 @@ static double bound_of_letters(const char *letters, uint64_t max_suppressed, con
     for (uint32_t i = 0; i < n; i++) cells[i] = letters[i];
     setup s = {.table = test_table(n, 1, cells)};
     prepare(&s, &rng, SUPPRESS, measure, 2, max_suppressed);
-    double bound = bound_of(&s, true, &method);
+    double bound = bound_of(&s, KN_BOUND_CERTIFY, &method);
     assert_true(bound <= best_loss(&s) + 1e-12);
     free_setup(&s);
     return bound;
@@ -304,18 +304,18 @@ static void no_bound_comes_with_a_reason(void **state)
     setup s;
     kn_bound *bound;
     random_setup(&s, &rng, TREES, 8, 2, 3, "lm", 1, 0, false);
-    assert_ok(kn_bound_new(&bound, &s.task, true, err));
-    assert_true(isnan(bound->value) && strstr(bound->reason, "more than one person") != NULL);
+    assert_ok(kn_bound_new(&bound, &s.task, KN_BOUND_CERTIFY, err));
+    assert_true(isnan(bound->value) && bound->why == KN_SAY_UNBOUNDED_K);
     kn_bound_free(bound);
     free_setup(&s);
     random_setup(&s, &rng, SETS, 8, 2, 3, "entropy", 2, 0, false);
-    assert_ok(kn_bound_new(&bound, &s.task, true, err));
-    assert_true(isnan(bound->value) && strstr(bound->reason, "not monotone") != NULL);
+    assert_ok(kn_bound_new(&bound, &s.task, KN_BOUND_CERTIFY, err));
+    assert_true(isnan(bound->value) && bound->why == KN_SAY_UNBOUNDED_MONOTONE);
     kn_bound_free(bound);
     free_setup(&s);
     random_setup(&s, &rng, TREES, 8, 2, 3, "kl", 2, 0, false);
-    assert_ok(kn_bound_new(&bound, &s.task, true, err));
-    assert_true(isnan(bound->value) && strstr(bound->reason, "not a sum over cells") != NULL);
+    assert_ok(kn_bound_new(&bound, &s.task, KN_BOUND_CERTIFY, err));
+    assert_true(isnan(bound->value) && bound->why == KN_SAY_UNBOUNDED_MEASURE);
     kn_bound_free(bound);
     free_setup(&s);
 }
@@ -416,7 +416,7 @@ static void a_wider_cell_may_cost_less(void **state)
     assert_ok(kn_objective_new(&s.objective, "entropy", s.tuples, err));
     s.task = (kn_task){.tuples = s.tuples, .models = s.models, .objective = s.objective, .ticker = &s.ticker};
     assert_sets_lie_in_groups(&s, UINT32_MAX);
-    const double bound = bound_of(&s, true, &method), best = best_loss(&s);
+    const double bound = bound_of(&s, KN_BOUND_CERTIFY, &method), best = best_loss(&s);
     assert_true(bound <= best + 1e-12 && bound > 0.999 * best);
     free_setup(&s);
 }
@@ -469,7 +469,7 @@ static void a_partial_bound_is_a_bound(void **state)
         assert_ok(kn_dual_new(&dual, problem, rows, &effort, err));
         for (uint32_t i = 0; i < problem->n_points; i++) dual->units[i] -= dual->units[i] / 100000;
         dual->surplus -= dual->surplus / 100000;
-        assert_ok(kn_dual_check(&excess, dual, problem, err));
+        assert_ok(kn_dual_check(&excess, dual, problem, kn_rng_below(&rng, 200), err));
         const double best = best_loss(&s);
         if (excess == 0 && !isinf(best)) assert_true(kn_dual_loss(dual, problem) <= best + 1e-12);
         assert_true(excess < 1e-4);
@@ -530,7 +530,7 @@ static void the_check_sees_every_constraint(void **state)
         if (kn_rng_below(&rng, 2)) dual.price_limit = kn_rng_below(&rng, KN_BOUND_UNITS);
         /* Persons: by hand rows are counted, so a set with too few persons would count. */
         if (s.tuples->row_person == NULL) {
-            assert_ok(kn_dual_check(&excess, &dual, problem, err));
+            assert_ok(kn_dual_check(&excess, &dual, problem, kn_rng_below(&rng, 200), err));
             assert_true(fabs(excess - excess_by_hand(&dual, problem)) < 1e-12);
             n_refused += excess > 0;
         }
@@ -590,10 +590,10 @@ static void any_number_of_threads_gives_the_same_bound(void **state)
         setup s;
         kn_bound *alone, *together;
         random_setup(&s, &rng, (kinds)trial, 200, 3, 12, trial % 2 ? "lm" : "mi", 4, 10, false);
-        assert_ok(kn_bound_new(&alone, &s.task, true, err));
+        assert_ok(kn_bound_new(&alone, &s.task, KN_BOUND_CERTIFY, err));
         for (unsigned n_threads = 2; n_threads <= 3; n_threads++) {
             assert_ok(kn_pool_new(&s.task.pool, n_threads, err));
-            assert_ok(kn_bound_new(&together, &s.task, true, err));
+            assert_ok(kn_bound_new(&together, &s.task, KN_BOUND_CERTIFY, err));
             kn_pool_free(s.task.pool);
             assert_true(alone->value == together->value && alone->method == together->method);
             if (alone->dual != NULL)
@@ -617,7 +617,7 @@ static void a_bound_can_be_cancelled_at_every_tick(void **state)
         kn_bound *bound;
         atomic_store(&s.ticker.n_ticks, 0);
         atomic_store(&s.ticker.fail_at, nth);
-        status = kn_bound_new(&bound, &s.task, false, NULL);
+        status = kn_bound_new(&bound, &s.task, KN_BOUND_CHEAP, NULL);
         assert_true(status == KN_OK || status == KN_INTERRUPTED);
         assert_true(nth > 1 || status == KN_INTERRUPTED);
         kn_bound_free(bound);
@@ -634,7 +634,7 @@ static void every_failed_allocation_is_reported(void **state)
     for (size_t nth = 1; status != KN_OK; nth++) {
         kn_bound *bound;
         kn_memory_fail_at(nth);
-        status = kn_bound_new(&bound, &s.task, false, NULL);
+        status = kn_bound_new(&bound, &s.task, KN_BOUND_CHEAP, NULL);
         kn_memory_fail_at(0);
         assert_true(status == KN_OK || status == KN_RESOURCES);
         assert_true(nth > 1 || status == KN_RESOURCES);

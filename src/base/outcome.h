@@ -7,7 +7,7 @@
 #ifndef KN_BASE_OUTCOME_H
 #define KN_BASE_OUTCOME_H
 
-#include "base/buffer.h"
+#include "base/sentence.h"
 
 #include <stdint.h>
 
@@ -48,6 +48,20 @@ typedef struct kn_guarantee {
     kn_unproven unproven; /* where it does not hold */
     uint32_t column;      /* the quasi-identifier that this is about, or KN_NONE's value */
 } kn_guarantee;
+
+/* What no release of any kind, cell by cell under the same rules, can be below (bound/). */
+typedef struct kn_lower_bound {
+    double value;       /* loss, as reported; NAN: none */
+    const char *method; /* static */
+    bool is_partial;    /* not everything was looked at: more work could give more */
+    bool is_certified;  /* --certify */
+    uint64_t k;         /* persons that each class has at least */
+    kn_say why;         /* there is none: UNBOUNDED_...; KN_SAY_NOTHING: there is one */
+} kn_lower_bound;
+static inline bool kn_is_bounded(const kn_lower_bound *bound)
+{
+    return bound->method != NULL && bound->why == KN_SAY_NOTHING;
+}
 
 /* One of the best nodes of a lattice. */
 typedef struct kn_good_node {

@@ -12,21 +12,27 @@ typedef struct effort {
     double reach;
 } effort;
 
-static const effort cheap = {120000000, 100000000, 200000000, 12000000, 40, 3};
 static const effort thorough = {20000000000, 40000000000, 60000000000, 300000000, 600, 6};
+static const effort cheap = {150000000, 100000000, 100000000, 12000000, 40, 3};
+static const effort free_effort = {2000000, 1000000, 2000000, 1000000, 40, 6};
+
+static const effort *effort_of(kn_bound_effort asked)
+{
+    return asked == KN_BOUND_CERTIFY ? &thorough : asked == KN_BOUND_CHEAP ? &cheap : &free_effort;
+}
 
 enum { MEMBER_BYTES = 16, N_SHRINKS = 5 }; /* of a kept member, with everything around it */
 
 /* --- The dual over the columns with trees ------------------------------------------------------------------------ */
 
 /* Floats are not exact: what comes to too much is shrunk until the check has nothing to say. */
-static kn_status shrink(bool *holds, kn_dual *dual, const kn_bound_problem *problem, kn_error *err)
+static kn_status shrink(bool *holds, kn_dual *dual, const kn_bound_problem *problem, uint64_t max_work, kn_error *err)
 {
     kn_status status = KN_OK;
     *holds = false;
     for (int i = 0; i < N_SHRINKS; i++) {
         double excess;
-        KN_TRY(kn_dual_check(&excess, dual, problem, err));
+        KN_TRY(kn_dual_check(&excess, dual, problem, max_work, err));
         *holds = excess == 0;
         if (*holds) break;
         const double factor = 1 - excess * (1 + 1e-6) - 1e-9;
@@ -37,7 +43,8 @@ done:
     return status;
 }
 
-static kn_status find_dual(kn_bound *bound, const effort *e, kn_error *err)
+/* `whole`: a partial bound is none. */
+static kn_status find_dual(kn_bound *bound, const effort *e, bool whole, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_bound_problem *problem = bound->problem;
@@ -50,16 +57,20 @@ static kn_status find_dual(kn_bound *bound, const effort *e, kn_error *err)
     if (memory_bytes > 0 && dual_effort.max_members > memory_bytes / MEMBER_BYTES)
         dual_effort.max_members = memory_bytes / MEMBER_BYTES;
     KN_TRY(kn_row_bound_new(&rows, problem, e->row_work, err));
+    bound->is_partial = rows->price_limit < UINT32_MAX;
+    if (whole && bound->is_partial) {
+        bound->why = KN_SAY_UNBOUNDED_WORK;
+        goto done;
+    }
     KN_TRY(kn_dual_of_rows(&by_rows, problem, rows, err));
     KN_TRY(kn_dual_new(&best, problem, rows, &dual_effort, err));
-    KN_TRY(shrink(&holds, best, problem, err));
+    KN_TRY(shrink(&holds, best, problem, 2 * rows->work, err));
     if (!holds || kn_dual_loss(best, problem) < kn_dual_loss(by_rows, problem)) {
         kn_dual_free(best);
         best = by_rows;
         by_rows = NULL;
-        KN_TRY(shrink(&holds, best, problem, err));
+        KN_TRY(shrink(&holds, best, problem, 2 * rows->work, err));
     }
-    bound->is_partial = rows->price_limit < UINT32_MAX;
     bound->dual_value = holds ? kn_dual_loss(best, problem) : 0;
     bound->dual = best;
     best = NULL;
@@ -72,47 +83,65 @@ done:
 
 /* --- Sums over cells --------------------------------------------------------------------------------------------- */
 
+/* A bound that is only begun says next to nothing: then there is none, unless somebody asked for it. */
+static bool is_affordable(const kn_task *task, const effort *e)
+{
+    const double pairs = (double)task->tuples->n_tuples * task->tuples->n_tuples;
+    return pairs * (task->tuples->n_qis + 1.0) <= (double)e->neighbour_work;
+}
+
 /* The others' nearest neighbours, and those over all columns. */
-static kn_status add_neighbours(kn_bound *bound, const kn_task *task, const effort *e, kn_error *err)
+static kn_status add_neighbours(kn_bound *bound, const kn_task *task, const effort *e, bool certify, kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t n_qis = task->tuples->n_qis;
+    const bool has_trees = bound->problem->n_columns > 0;
     bool *takes = NULL;
-    kn_neighbours others = {0}, all = {0};
+    kn_neighbours others = {.is_partial = true}, all = {.loss = -1};
+    bound->method = KN_BOUND_DUAL;
+    bound->value = bound->dual_value;
+    if (!certify && !is_affordable(task, e)) {
+        bound->is_partial = true;
+        if (has_trees) goto done;
+        bound->method = KN_BOUND_NONE;
+        bound->value = NAN;
+        bound->why = KN_SAY_UNBOUNDED_WORK;
+        goto done;
+    }
     KN_NEW(takes, n_qis);
-    for (uint32_t q = 0; q < n_qis; q++) takes[q] = !kn_bound_takes(task, q);
-    KN_TRY(kn_neighbours_bound(&others, task, takes, e->neighbour_work, err));
     for (uint32_t q = 0; q < n_qis; q++) takes[q] = true;
-    if (bound->problem->n_columns > 0) KN_TRY(kn_neighbours_bound(&all, task, takes, e->neighbour_work, err));
-    const double sum = bound->dual_value + others.loss;
-    if (bound->problem->n_columns == 0 || all.loss > sum) {
-        if (bound->problem->n_columns == 0) all = others;
+    KN_TRY(kn_neighbours_bound(&all, task, takes, e->neighbour_work, err));
+    for (uint32_t q = 0; q < n_qis; q++) takes[q] = !kn_bound_takes(task, q);
+    if (has_trees) KN_TRY(kn_neighbours_bound(&others, task, takes, e->neighbour_work, err));
+    if (has_trees && bound->dual_value + others.loss >= all.loss) {
+        bound->method = KN_BOUND_DUAL_NEIGHBOURS;
+        bound->value = bound->dual_value + others.loss;
+        bound->is_partial = bound->is_partial || others.is_partial;
+    } else {
         bound->method = KN_BOUND_NEIGHBOURS;
         bound->value = all.loss;
         bound->is_partial = all.is_partial;
-    } else {
-        bound->method = KN_BOUND_DUAL_NEIGHBOURS;
-        bound->value = sum;
-        bound->is_partial = bound->is_partial || others.is_partial;
     }
 done:
     kn_free(takes);
     return status;
 }
 
-static kn_status bound_cells(kn_bound *bound, const kn_task *task, const effort *e, kn_error *err)
+static kn_status bound_cells(kn_bound *bound, const kn_task *task, kn_bound_effort asked, kn_error *err)
 {
     kn_status status = KN_OK;
     const bool monotone = task->objective->type->monotone;
+    const effort *e = effort_of(asked);
     KN_TRY(kn_bound_problem_new(&bound->problem, task, err));
-    if (bound->problem->n_columns > 0) KN_TRY(find_dual(bound, e, err));
+    if (bound->problem->n_columns > 0) KN_TRY(find_dual(bound, e, asked == KN_BOUND_FREE, err));
+    if (bound->why != KN_SAY_NOTHING) goto done;
     if (bound->problem->n_columns < task->tuples->n_qis && monotone) {
-        KN_TRY(add_neighbours(bound, task, e, err));
+        KN_TRY(add_neighbours(bound, task, e, asked == KN_BOUND_CERTIFY, err));
     } else if (bound->problem->n_columns > 0) {
         bound->method = KN_BOUND_DUAL;
         bound->value = bound->dual_value;
     } else {
-        bound->reason = "the measure is not monotone, and no quasi-identifier has a hierarchy with labels of its own";
+        bound->why = KN_SAY_UNBOUNDED_MONOTONE;
     }
 done:
     return status;
@@ -140,7 +169,7 @@ static void bound_sizes(kn_bound *bound, const kn_task *task)
         if (sum < best) best = sum;
     }
     if (isinf(best)) {
-        bound->reason = "there is no release";
+        bound->why = KN_SAY_UNBOUNDED_ROWS; /* kn_models_new refuses it: fewer rows than k */
         return;
     }
     const kn_release whole = {.tuples = task->tuples};
@@ -150,20 +179,29 @@ static void bound_sizes(kn_bound *bound, const kn_task *task)
 
 /* --- The whole --------------------------------------------------------------------------------------------------- */
 
-kn_status kn_bound_new(kn_bound **out, const kn_task *task, bool certify, kn_error *err)
+kn_say kn_bound_possible(const kn_task *task)
+{
+    const kn_measure *type = task->objective->type;
+    if (task->models->min_persons <= 1) return KN_SAY_UNBOUNDED_K;
+    if (task->tuples->n_rows == 0) return KN_SAY_UNBOUNDED_ROWS;
+    if (type->by_size != NULL) return KN_SAY_NOTHING;
+    if (type->price_cell == NULL) return KN_SAY_UNBOUNDED_MEASURE;
+    for (uint32_t q = 0; q < task->tuples->n_qis && !type->monotone; q++)
+        if (kn_bound_takes(task, q)) return KN_SAY_NOTHING;
+    return type->monotone ? KN_SAY_NOTHING : KN_SAY_UNBOUNDED_MONOTONE;
+}
+
+kn_status kn_bound_new(kn_bound **out, const kn_task *task, kn_bound_effort asked, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_bound *bound = NULL;
-    const kn_measure *type = task->objective->type;
     *out = NULL;
     KN_NEW(bound, 1);
     bound->value = NAN;
     bound->k = task->models->min_persons;
-    if (bound->k <= 1) bound->reason = "no model asks for classes of more than one person";
-    else if (task->tuples->n_rows == 0) bound->reason = "the table has no rows";
-    else if (type->price_cell != NULL) KN_TRY(bound_cells(bound, task, certify ? &thorough : &cheap, err));
-    else if (type->by_size != NULL) bound_sizes(bound, task);
-    else bound->reason = "there is no bound for this measure: it is not a sum over cells";
+    bound->why = kn_bound_possible(task);
+    if (bound->why == KN_SAY_NOTHING && task->objective->type->by_size != NULL) bound_sizes(bound, task);
+    else if (bound->why == KN_SAY_NOTHING) KN_TRY(bound_cells(bound, task, asked, err));
     *out = bound;
     bound = NULL;
 done:

@@ -17,11 +17,17 @@ typedef enum kn_bound_method {
     KN_BOUND_SIZES            /* measures of class sizes: the best sizes */
 } kn_bound_method;
 
+typedef enum kn_bound_effort {
+    KN_BOUND_FREE,   /* some milliseconds: small tables */
+    KN_BOUND_CHEAP,  /* beside a search that takes seconds */
+    KN_BOUND_CERTIFY /* until more work does not pay */
+} kn_bound_effort;
+
 typedef struct kn_bound {
     kn_bound_method method;
-    double value;       /* loss, as reported; NAN for NONE */
-    const char *reason; /* why there is none; a constant */
-    bool is_partial;    /* not everything was looked at: more work could give more */
+    double value;    /* loss, as reported; NAN for NONE */
+    kn_say why;      /* there is none; KN_SAY_NOTHING: there is one */
+    bool is_partial; /* not everything was looked at: more work could give more */
     uint64_t k;
     /* What a certificate needs; NULL where the method has none. `problem` borrows the task. */
     kn_bound_problem *problem;
@@ -29,9 +35,10 @@ typedef struct kn_bound {
     double dual_value; /* of the columns with trees alone */
 } kn_bound;
 
-/* Without `certify` what can be had for a small share of a run; with it, until more work does not pay, or time is over
- * (the ticker's). The same for any number of threads unless time is over. */
-kn_status kn_bound_new(kn_bound **out, const kn_task *task, bool certify, kn_error *err);
+/* Whether there can be one at all: KN_SAY_NOTHING, or why not. */
+kn_say kn_bound_possible(const kn_task *task);
+/* The same for any number of threads unless time is over (the ticker's). */
+kn_status kn_bound_new(kn_bound **out, const kn_task *task, kn_bound_effort effort, kn_error *err);
 void kn_bound_free(kn_bound *bound);
 const char *kn_bound_method_name(kn_bound_method method); /* "dual", ... */
 

@@ -64,7 +64,9 @@ kn_status kn_row_bound_new(kn_row_bound **out, const kn_bound_problem *problem, 
     KN_NEW(s.least, n_threads);
     for (unsigned w = 0; w < n_threads; w++) KN_NEW(s.least[w], problem->n_points);
     const uint64_t highest = highest_price(problem);
-    for (uint64_t limit = FIRST_PRICE; limit > 0 && bound->price_limit < UINT32_MAX;) {
+    /* Every node sees every point at most a few times: what is sure to be affordable is done at once. */
+    const bool is_small = max_work == 0 || problem->n_nodes * problem->n_points * 4 < (double)max_work;
+    for (uint64_t limit = is_small ? highest + 1 : FIRST_PRICE; limit > 0 && bound->price_limit < UINT32_MAX;) {
         kn_group_walk walk = {.price_limit = limit >= highest ? UINT32_MAX : (uint32_t)limit};
         if (max_work > 0) walk.max_work = max_work > bound->work ? max_work - bound->work : 1;
         for (unsigned w = 0; w < n_threads; w++) memset(s.least[w], 0xff, problem->n_points * sizeof *s.least[w]);

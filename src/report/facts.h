@@ -56,7 +56,9 @@ typedef struct kn_facts {
     size_t n_models;
     double *column_loss; /* per QI, under the objective; NAN where it has none */
     double loss;         /* under the objective */
-    double bound;        /* NAN: none */
+    double bound;        /* what the search proved of releases of its own kind; NAN: nothing */
+    const char *kind;    /* ... which kind: "levels", "cuts", "local" */
+    kn_lower_bound any;  /* what holds for all kinds */
     kn_seconds seconds;
     size_t peak_bytes;
 } kn_facts;

@@ -129,11 +129,11 @@ done:
 
 /* --- Distance from the optimum ------------------------------------------------------------------------------------ */
 
-static void bound_picture(page *to, const kn_facts *facts)
+static void bound_picture(page *to, const kn_facts *facts, double bound)
 {
     const char *labels[] = {page_text(to, KN_TEXT_BOUND), page_text(to, KN_TEXT_THIS_RELEASE)};
-    double values[] = {facts->bound, facts->loss};
-    words shown[] = {page_number(to, facts->bound), page_number(to, facts->loss)};
+    double values[] = {bound, facts->loss};
+    words shown[] = {page_number(to, bound), page_number(to, facts->loss)};
     page_bars bars = {.title = KN_TEXT_BOUND_TITLE,
                       .desc = KN_TEXT_BOUND_DESC,
                       .n = 2,
@@ -147,21 +147,30 @@ static void bound_picture(page *to, const kn_facts *facts)
 }
 
 /* The two figures of the picture are in the sentence above it. */
+static void gap_text(page *to, const kn_facts *facts, kn_text text, double bound, bool draw)
+{
+    double gap = facts->loss > 0 ? fmax(0, (facts->loss - bound) / facts->loss) : 0;
+    page_say(to, "p", text, page_number(to, bound).text, page_number(to, facts->loss).text, page_percent(to, gap).text);
+    if (draw) bound_picture(to, facts, bound);
+}
+
+/* What is proven of releases of this kind, then of all releases. */
 static void bound_text(page *to, const kn_facts *facts)
 {
+    const kn_lower_bound *any = &facts->any;
+    const bool own = !facts->optimal && isfinite(facts->bound);
     if (facts->optimal) page_say(to, "p", KN_TEXT_OPTIMAL, NULL, NULL, NULL);
     if (facts->guarantee.holds)
         page_say(to, "p", KN_TEXT_THEOREM, facts->guarantee.theorem, page_number(to, facts->guarantee.ratio).text,
                  NULL);
-    if (facts->optimal) return;
-    if (!isfinite(facts->bound)) {
+    if (own) gap_text(to, facts, KN_TEXT_GAP, facts->bound, true);
+    if (kn_is_bounded(any)) {
+        gap_text(to, facts, KN_TEXT_ANY_GAP, any->value, !own);
+        if (!any->is_certified) page_say(to, "p", KN_TEXT_QUICK_BOUND, NULL, NULL, NULL);
+        else if (any->is_partial) page_say(to, "p", KN_TEXT_PARTIAL_BOUND, NULL, NULL, NULL);
+    } else if (!own && !facts->optimal) {
         page_say(to, "p", KN_TEXT_NO_BOUND, NULL, NULL, NULL);
-        return;
     }
-    double gap = facts->loss > 0 ? fmax(0, (facts->loss - facts->bound) / facts->loss) : 0;
-    page_say(to, "p", KN_TEXT_GAP, page_number(to, facts->bound).text, page_number(to, facts->loss).text,
-             page_percent(to, gap).text);
-    bound_picture(to, facts);
 }
 
 static kn_status time_picture(page *to, const kn_trace *trace, kn_error *err)

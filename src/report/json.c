@@ -2,6 +2,7 @@
 #include "report/facts.h"
 
 #include "base/json_writer.h"
+#include "base/sentence.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,17 +56,39 @@ static void put_losses(kn_json *json, const kn_facts *facts)
     kn_json_end(json);
 }
 
+static void put_gap(kn_json *json, const kn_facts *facts, double bound)
+{
+    double gap = facts->loss > 0 ? (facts->loss - bound) / facts->loss : 0;
+    kn_json_text(json, "measure", facts->objective->type->name);
+    kn_json_real(json, "value", bound);
+    kn_json_real(json, "gap", gap > 0 ? gap : 0);
+}
+
+/* "bound": the nearest one, over releases of the search's kind where it proved something of those. "any_bound": over
+ * all releases, cell by cell, or why there is none. */
 static void put_bound(kn_json *json, const kn_facts *facts)
 {
-    if (!isfinite(facts->bound)) {
+    const kn_lower_bound *any = &facts->any;
+    const bool own = isfinite(facts->bound);
+    if (own || kn_is_bounded(any)) {
+        kn_json_object(json, "bound");
+        put_gap(json, facts, own ? facts->bound : any->value);
+        kn_json_text(json, "over", own ? facts->kind : "any");
+        kn_json_end(json);
+    } else {
         kn_json_null(json, "bound");
-        return;
     }
-    double gap = facts->loss > 0 ? (facts->loss - facts->bound) / facts->loss : 0;
-    kn_json_object(json, "bound");
-    kn_json_text(json, "measure", facts->objective->type->name);
-    kn_json_real(json, "value", facts->bound);
-    kn_json_real(json, "gap", gap > 0 ? gap : 0);
+    kn_json_object(json, "any_bound");
+    if (kn_is_bounded(any)) {
+        put_gap(json, facts, any->value);
+        kn_json_text(json, "method", any->method);
+        kn_json_bool(json, "certified", any->is_certified);
+        kn_json_bool(json, "partial", any->is_partial);
+        kn_json_count(json, "k", any->k);
+    } else {
+        kn_json_null(json, "value");
+        if (any->why != KN_SAY_NOTHING) kn_json_text(json, "reason", kn_sentence_english(any->why));
+    }
     kn_json_end(json);
 }
 

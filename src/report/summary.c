@@ -32,6 +32,21 @@ static void model_lines(kn_buffer *out, const kn_facts *facts)
     }
 }
 
+/* Of all releases, where it says more than the search's own proof: always when it was asked for. */
+static void bound_lines(kn_buffer *out, const kn_facts *facts)
+{
+    const kn_lower_bound *any = &facts->any;
+    if (!kn_is_bounded(any) || (!any->is_certified && (facts->optimal || isfinite(facts->bound)))) return;
+    const double gap = facts->loss > 0 ? fmax(0, 100 * (facts->loss - any->value) / facts->loss) : 0;
+    line(out, any->is_certified ? "certified" : "bound");
+    kn_buffer_printf(out, "no %llu-anonymous release under these rules loses less than %.4g: gap %.3g %%\n",
+                     (unsigned long long)any->k, any->value, gap);
+    if (!any->is_partial) return;
+    line(out, "");
+    kn_buffer_text(out, any->is_certified ? "(only a part of all generalizations was looked at)\n"
+                                          : "(a quick bound; --certify gives a better one)\n");
+}
+
 static void loss_lines(kn_buffer *out, const kn_facts *facts)
 {
     line(out, "loss");
@@ -41,6 +56,7 @@ static void loss_lines(kn_buffer *out, const kn_facts *facts)
         kn_buffer_printf(out, "; proven: none below %.4g, a gap of %.3g %%", facts->bound,
                          100 * (facts->loss - facts->bound) / facts->loss);
     kn_buffer_char(out, '\n');
+    bound_lines(out, facts);
     /* only sums over cells fall on columns */
     bool has_losses = facts->tuples->n_qis > 0 && !isnan(facts->column_loss[0]);
     if (!has_losses && facts->release->levels == NULL) return;

@@ -65,6 +65,12 @@
     [KN_TEXT_GAP] = "Keine Freigabe dieser Art kann weniger als %s verlieren; diese verliert %s. Höchstens %s "
                     "ihres Verlusts war vermeidbar.",
     [KN_TEXT_NO_BOUND] = "Es wurde keine untere Schranke berechnet; über den Abstand wird daher nichts behauptet.",
+    [KN_TEXT_ANY_GAP] =
+        "Keine k-anonyme Freigabe dieser Tabelle nach diesen Regeln kann, wie auch immer umkodiert wird, "
+        "weniger als %s verlieren; diese verliert %s. Höchstens %s ihres Verlusts war vermeidbar.",
+    [KN_TEXT_PARTIAL_BOUND] = "Nur ein Teil aller Verallgemeinerungen wurde betrachtet; der Rest könnte die Schranke "
+                              "heben, nie senken.",
+    [KN_TEXT_QUICK_BOUND] = "Dies ist eine schnelle Schranke; --certify nimmt sich Zeit für eine bessere.",
     [KN_TEXT_THEOREM] = "Das Verfahren hat eine bewiesene Garantie (%s): höchstens das %s-Fache des bestmöglichen "
                         "Verlusts.",
     [KN_TEXT_BOUND_TITLE] = "Verlust und bewiesene untere Schranke",

@@ -59,6 +59,12 @@
     [KN_TEXT_GAP] = "No release of this kind can lose less than %s; this one loses %s. At most %s of its loss was "
                     "avoidable.",
     [KN_TEXT_NO_BOUND] = "No lower bound was computed, so nothing is claimed about the distance.",
+    [KN_TEXT_ANY_GAP] =
+        "No k-anonymous release of this table under these rules, whatever the kind of recoding, can lose "
+        "less than %s; this one loses %s. At most %s of its loss was avoidable.",
+    [KN_TEXT_PARTIAL_BOUND] = "Only a part of all generalizations was looked at; the rest could raise the bound, never "
+                              "lower it.",
+    [KN_TEXT_QUICK_BOUND] = "This is a quick bound; --certify spends time on a better one.",
     [KN_TEXT_THEOREM] = "The method carries a proven guarantee (%s): at most %s times the best possible loss.",
     [KN_TEXT_BOUND_TITLE] = "Loss and proven lower bound",
     [KN_TEXT_BOUND_DESC] = "Two bars: what every possible release loses at least, and what this one loses.",
