@@ -263,13 +263,14 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     end_stage(&r, &seconds->measure);
     KN_TRY(kn_run_report(&report, r.input, &r.facts, &r.task, r.output != NULL ? kn_output_path(r.output) : NULL, err));
     KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, request, err));
+    if (report != NULL) KN_TRY(kn_targets_text(r.input->targets, "report", report, err));
+    if (schema != NULL) KN_TRY(kn_targets_text(r.input->targets, "schema", schema, err));
+    KN_TRY(kn_targets_sync(r.input->targets, err));
     r.facts.peak_bytes = kn_memory_peak();
     end_stage(&r, &seconds->report);
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));
-    if (report != NULL) KN_TRY(kn_targets_text(r.input->targets, "report", report, err));
-    if (schema != NULL) KN_TRY(kn_targets_text(r.input->targets, "schema", schema, err));
     KN_TRY(kn_input_deliver(r.input, result, err));
     result->batches = r.batches;
     r.batches = NULL;

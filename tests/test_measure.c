@@ -343,7 +343,8 @@ static void column_losses_add_up_to_the_loss(void **state)
             double sum = 0, weights = 0;
             assert_ok(kn_objective_new(&objective, cell_measures[i].name, c.tuples, err));
             for (uint32_t q = 0; q < c.n_qis; q++) {
-                double column = kn_objective_column_loss(objective, release, q);
+                double column;
+                assert_ok(kn_objective_column_loss(&column, objective, release, q, err));
                 assert_near(column, mean_over_cells(&c, release, cell_measures[i].price, q), cell_measures[i].name);
                 sum += c.domains[q]->weight * column;
                 weights += c.domains[q]->weight;
@@ -354,6 +355,30 @@ static void column_losses_add_up_to_the_loss(void **state)
         kn_release_free(release);
         test_case_free(&c);
     }
+}
+
+static void a_column_s_loss_is_no_number_only_with_an_error(void **state)
+{
+    kn_rng rng = kn_rng_new(61, 0);
+    test_case c = test_case_random(&rng, 12);
+    kn_release *release = test_release_random(&rng, &c, true);
+    size_t n_failed = 0;
+    for (size_t i = 0; i < sizeof cell_measures / sizeof *cell_measures; i++) {
+        kn_objective *objective;
+        double expected, loss;
+        assert_ok(kn_objective_new(&objective, cell_measures[i].name, c.tuples, err));
+        assert_ok(kn_objective_column_loss(&expected, objective, release, 0, err));
+        kn_memory_fail_at(1);
+        kn_status status = kn_objective_column_loss(&loss, objective, release, 0, NULL);
+        kn_memory_fail_at(0);
+        if (status == KN_OK) assert_float_equal(loss, expected, 0);
+        else assert_int_equal(status, KN_RESOURCES);
+        n_failed += status != KN_OK;
+        kn_objective_free(objective);
+    }
+    assert_true(n_failed > 0);
+    kn_release_free(release);
+    test_case_free(&c);
 }
 
 static void prices_of_an_objective_add_up_to_the_loss(void **state)
@@ -802,6 +827,7 @@ int main(void)
         cmocka_unit_test(every_measure_is_what_its_definition_says),
         cmocka_unit_test(a_release_without_generalization_costs_nothing),
         cmocka_unit_test(column_losses_add_up_to_the_loss),
+        cmocka_unit_test(a_column_s_loss_is_no_number_only_with_an_error),
         cmocka_unit_test(prices_of_an_objective_add_up_to_the_loss),
         cmocka_unit_test(classes_that_overlap_are_found),
         cmocka_unit_test(two_neighbours_that_overlap_are_found),

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* --- Files ----------------------------------------------------------------------------------------------------- */
@@ -57,6 +58,14 @@ static size_t open_files(void) { return files_in("/proc/self/fd"); }
 typedef void (*spoil_fn)(void *user, const char *path, const kn_batches *batches);
 
 /* `options` is "name=value" ... NULL. */
+/* A disk as slow as a test wants it: this one is linked in place of the C library's. */
+static unsigned sync_ms;
+int fsync(int file)
+{
+    usleep(1000 * sync_ms);
+    return (int)syscall(SYS_fsync, file);
+}
+
 static kn_status anonymize(const char *const *options, spoil_fn spoil, void *user, kn_error *message)
 {
     kn_settings *settings;
@@ -1233,9 +1242,52 @@ static void copies_of_a_large_table_are_judged_from_some_of_its_values(void **st
     kn_free(quasi_codes);
 }
 
+/* --- Every second accounted for -------------------------------------------------------------------------------- */
+
+static void sleep_a_while(void *user, const char *path, const kn_batches *batches) { usleep(60000); }
+
+/* The stages add up to the total, and waiting is in the stage that waits: for the reader of the written file (a hook
+ * here), and for the disk, which has to take the page and the schema before the clock stops. */
+static void every_stage_is_in_the_clock(void **state)
+{
+    enum { SLOW_MS = 50 };
+    static const char *const stages[] = {"read",  "encode", "search",  "bound", "recode",
+                                         "write", "verify", "measure", "report"};
+    char report[320], schema[320], json[320];
+    const char *options[16];
+    size_t n = 0;
+    while (NAMED[n] != NULL) options[n] = NAMED[n], n++;
+    snprintf(report, sizeof report, "report=%s", path_of("page.html"));
+    snprintf(schema, sizeof schema, "schema=%s", path_of("schema.json"));
+    snprintf(json, sizeof json, "json=%s", path_of("run.json"));
+    options[n++] = report, options[n++] = schema, options[n++] = json, options[n] = NULL;
+    write_text(data_path, PEOPLE);
+    sync_ms = SLOW_MS;
+    kn_error failure = {0};
+    kn_status status = anonymize(options, sleep_a_while, NULL, &failure);
+    sync_ms = 0;
+    if (status != KN_OK) fail_msg("%s", failure.message);
+    json_t *result = json_load_file(path_of("run.json"), 0, NULL), *seconds = json_object_get(result, "seconds");
+    double sum = 0, total = json_number_value(json_object_get(seconds, "total"));
+    assert_int_equal(json_object_size(seconds), sizeof stages / sizeof *stages + 1);
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++) {
+        json_t *stage = json_object_get(seconds, stages[i]);
+        if (!json_is_number(stage) || json_number_value(stage) < 0) fail_msg("%s is no time", stages[i]);
+        sum += json_number_value(stage);
+    }
+    assert_float_equal(sum, total, 1e-9);
+    assert_true(json_number_value(json_object_get(seconds, "verify")) >= 0.06);
+    assert_true(json_number_value(json_object_get(seconds, "report")) >= 2 * SLOW_MS / 1000.0);
+    json_decref(result);
+    unlink(path_of("page.html"));
+    unlink(path_of("schema.json"));
+    unlink(path_of("run.json"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_stage_is_in_the_clock),
         cmocka_unit_test(a_file_that_was_spoiled_after_writing_does_not_take_its_place),
         cmocka_unit_test(every_model_of_the_registry_can_be_recounted),
         cmocka_unit_test(a_percentage_of_rows_is_never_rounded_up),

@@ -242,11 +242,15 @@ kn_status kn_objective_loss(double *loss, const kn_objective *objective, const k
     return objective->type->price_release(loss, objective->state, release, NULL, err);
 }
 
-double kn_objective_column_loss(const kn_objective *objective, const kn_release *release, uint32_t q)
+kn_status kn_objective_column_loss(double *loss, const kn_objective *objective, const kn_release *release, uint32_t q,
+                                   kn_error *err)
 {
-    double sum;
-    if (objective->type->price_cell == NULL || column_sum(&sum, objective, release, q, NULL) != KN_OK) return NAN;
-    if (!objective->type->per_cell) return sum;
-    double cells = column_weight(objective, q) * objective->tuples->n_rows;
-    return cells > 0 ? sum / cells : 0;
+    kn_status status = KN_OK;
+    double sum, cells = column_weight(objective, q) * objective->tuples->n_rows;
+    *loss = NAN;
+    if (objective->type->price_cell == NULL) return KN_OK;
+    KN_TRY(column_sum(&sum, objective, release, q, err));
+    *loss = !objective->type->per_cell ? sum : cells > 0 ? sum / cells : 0;
+done:
+    return status;
 }

@@ -127,6 +127,7 @@ typedef struct kn_measure_report {
 kn_status kn_measure_report_new(kn_measure_report **out, const kn_release *release, kn_pool *pool, kn_error *err);
 void kn_measure_report_free(kn_measure_report *report);
 /* The loss that falls on QI q alone, per cell of that column (cell measures; otherwise NAN). */
-double kn_objective_column_loss(const kn_objective *objective, const kn_release *release, uint32_t q);
+kn_status kn_objective_column_loss(double *loss, const kn_objective *objective, const kn_release *release, uint32_t q,
+                                   kn_error *err);
 
 #endif

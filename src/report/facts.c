@@ -91,7 +91,7 @@ kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_pool *po
     KN_TRY(kn_objective_loss(&facts->loss, facts->objective, &counted, err));
     KN_NEW(facts->column_loss, facts->tuples->n_qis);
     for (uint32_t q = 0; q < facts->tuples->n_qis; q++)
-        facts->column_loss[q] = kn_objective_column_loss(facts->objective, &counted, q);
+        KN_TRY(kn_objective_column_loss(&facts->column_loss[q], facts->objective, &counted, q, err));
 done:
     kn_columns_free(columns, facts->release);
     return status;

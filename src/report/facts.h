@@ -25,8 +25,9 @@ typedef struct kn_model_fact {
 } kn_model_fact;
 
 typedef struct kn_seconds {
-    /* The stages of a run, one after the other, and their sum. `measure`: what the release costs, `report`: the page
-     * and the schema. */
+    /* The stages of a run, one after the other, and their sum. `measure`: what the release costs; `report`: the page
+     * and the schema, and waiting until they and the release are on the disk. Since the JSON says all this it is made
+     * after it: its own text, copying to pipes and the renaming are in no stage. */
     double read, encode, search, bound, recode, write, verify, measure, report, total;
 } kn_seconds;
 

@@ -63,6 +63,15 @@ kn_status kn_targets_text(kn_targets *targets, const char *option, const char *t
     return output != NULL ? kn_output_write(output, text, strlen(text), err) : KN_OK;
 }
 
+kn_status kn_targets_sync(kn_targets *targets, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (size_t i = 0; i < N_TARGETS; i++)
+        if (targets->used[i] && targets->outputs[i] != NULL) KN_TRY(kn_output_sync(targets->outputs[i], err));
+done:
+    return status;
+}
+
 kn_status kn_targets_commit(kn_targets *targets, kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;

@@ -44,7 +44,8 @@ struct kn_output {
     bool owns_copy_to, spooled, is_hidden, committed;
     char *buffer;
     size_t n_buffered;
-    bool syncing; /* a thread of its own waits for the disk, and leaves here what the system says */
+    bool unsynced; /* something was written since the file was last brought to the disk, or it never was */
+    bool syncing;  /* a thread of its own waits for the disk, and leaves here what the system says */
     pthread_t syncer;
     int sync_errno;
 };
@@ -224,6 +225,7 @@ static kn_status open_output(kn_output **out, const char *target, bool named, kn
     KN_TRY(resolve_target(output, err));
     KN_TRY(output->spooled ? kn_file_spool(&output->file, err) : open_beside_target(output, named, err));
     kn_file_path(output->path, output->file);
+    output->unsynced = true;
     *out = output;
     output = NULL;
 done:
@@ -261,6 +263,7 @@ static kn_status write_buffered(kn_output *output, kn_error *err)
 kn_status kn_output_write(kn_output *output, const void *bytes, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
+    output->unsynced = true;
     if (output->n_buffered + n_bytes > BUFFER_BYTES) KN_TRY(write_buffered(output, err));
     if (n_bytes > BUFFER_BYTES) {
         int reason = write_all(output->file, bytes, n_bytes);
@@ -291,18 +294,23 @@ kn_status kn_output_flush(kn_output *output, kn_error *err)
     kn_status status = KN_OK;
     KN_TRY(write_buffered(output, err));
     wait_for_sync(output);
-    if (output->sync_errno == 0 && !output->spooled)
-        output->syncing = pthread_create(&output->syncer, NULL, sync_behind, output) == 0;
+    if (output->sync_errno != 0 || output->spooled) goto done;
+    output->unsynced = false;
+    output->syncing = pthread_create(&output->syncer, NULL, sync_behind, output) == 0;
+    if (!output->syncing) output->unsynced = true;
 done:
     return status;
 }
 
-static kn_status sync_file(kn_output *output, kn_error *err)
+kn_status kn_output_sync(kn_output *output, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_TRY(write_buffered(output, err));
     wait_for_sync(output);
-    if (output->sync_errno == 0 && !output->spooled) sync_behind(output);
+    if (output->unsynced && output->sync_errno == 0 && !output->spooled) {
+        output->unsynced = false;
+        sync_behind(output);
+    }
     if (output->sync_errno != 0) KN_TRY(cannot_write(output, output->sync_errno, err)); /* an error is told once */
 done:
     return status;
@@ -460,7 +468,7 @@ static void sync_folder(const char *path)
 kn_status kn_outputs_commit(kn_output *const *outputs, size_t n, kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
-    for (size_t i = 0; i < n; i++) KN_TRY(sync_file(outputs[i], err));
+    for (size_t i = 0; i < n; i++) KN_TRY(kn_output_sync(outputs[i], err));
     KN_TRY(copy_streams(outputs, n, ticker, err));
     for (size_t i = 0; i < n; i++) {
         if (outputs[i]->spooled) continue;

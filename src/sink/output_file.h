@@ -14,6 +14,8 @@ kn_status kn_output_open(kn_output **out, const char *target, kn_error *err);
 kn_status kn_output_write(kn_output *output, const void *bytes, size_t n_bytes, kn_error *err); /* buffered */
 /* The file can be read back now, and is on its way to the disk; kn_outputs_commit waits until it is there. */
 kn_status kn_output_flush(kn_output *output, kn_error *err);
+/* All of it is on the disk now. */
+kn_status kn_output_sync(kn_output *output, kn_error *err);
 const char *kn_output_path(const kn_output *output); /* where the bytes are until commit, to be read back */
 /* First every file is brought to the disk; then what goes to standard output, pipes and devices is copied there; then
  * the files take their places in the given order, so the most important comes last. When something fails, the message
