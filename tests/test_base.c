@@ -42,6 +42,12 @@ static void the_first_message_wins(void **state)
     kn_error_set(&err, KN_INPUT, "first");
     assert_int_equal(kn_error_set(&err, KN_USAGE, "second"), KN_USAGE);
     assert_string_equal(err.message, "first");
+    kn_error passed = {0};
+    assert_int_equal(kn_error_pass(&passed, KN_NOT_MET, &err), KN_NOT_MET);
+    assert_string_equal(passed.message, "first");
+    assert_int_equal(passed.code, KN_NOT_MET);
+    kn_error_pass(&passed, KN_USAGE, &err);
+    assert_int_equal(passed.code, KN_NOT_MET);
 }
 
 static const kn_param some_params[] = {

@@ -61,7 +61,8 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
     *out = NULL;
     KN_TRY(kn_hierarchy_table(&text, &request.n_text_bytes, input, request.spec, err));
     request.text = text;
-    KN_TRY(kn_domain_build(out, &table->columns[column], table->source, table->n_rows, &request, err));
+    status = kn_domain_build(out, &table->columns[column], table->source, table->n_rows, &request, err);
+    KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "hierarchy", .column = table->columns[column].name)));
 done:
     kn_free(text);
     return status;
