@@ -5,15 +5,20 @@
 
 Random tables with every type of column under every kind of hierarchy and search. Of each release:
   - every cell covers the cell that it was made of (joined on a column of row numbers);
+  - an interval of a column without a hierarchy ends on the column's grid, which the schema states, and a value that one
+    person alone has is in no cell, schema or JSON of it unless it lies on the grid itself;
   - `risk --attack` counts what a join of the two files counts: persons who fit no row, one row, fewer than k rows, and
     those of whom all rows that fit have one sensitive value, with the original as the attacker's file and with people who
     are not in the table.
 Prints TAP; --only shows a case."""
 import argparse
 import csv
+import decimal
+import itertools
 import json
 import pathlib
 import random
+import re
 import shlex
 import subprocess
 import sys
@@ -80,6 +85,10 @@ def make_case(rng, folder):
     flags = ["--qi", ",".join(c[0] for c in columns), "--sensitive", "s", "-k", str(k), "-q"]
     for name, kind, spec, _, order in columns:
         flags += ["--type", f"{name}={kind}"]
+        if spec is None and kind != "text" and rng.random() < 0.3:
+            flags += ["--grid", f"{name}=" + (rng.choice(["5", "10", "2", "250"]) if kind == "int" else
+                                              rng.choice(["0.5", "20", "1"]) if kind == "decimal" else
+                                              rng.choice(["year", "day", "quarter"]))]
         if spec:
             flags += ["--hierarchy", f"{name}={spec}"]
     search = rng.choice(SEARCHES)
@@ -119,6 +128,47 @@ def join(readers, released, sensitive, persons, k):
     return counts
 
 
+def ends_of(cell):
+    """The two ends of an interval of numbers or dates as written, and whether the second is left out; None: no interval."""
+    parts = cell.split("..")
+    if len(parts) != 2:
+        return None
+    without = parts[1].startswith("<")
+    return parts[0], parts[1][without:], without
+
+
+def on_grid(kind, cell, grid):
+    ends = ends_of(cell)
+    if kind == "date":
+        form = {"month": r"\d{4}-\d\d", "year": r"\d{4}", "day": r"\d{4}-\d\d-\d\d", "quarter": r"\d{4}-Q[1-4]"}[grid]
+        return ends is None or all(re.fullmatch(form, end) for end in ends[:2])
+    if ends is None:
+        return True
+    step, low, high = (decimal.Decimal(text) for text in (grid, ends[0], ends[1]))
+    return low % step == 0 and (high if ends[2] else high + 1) % step == 0 and low < high
+
+
+def check_grid(columns, rows, header, released, folder):
+    schema = {column["name"]: column for column in json.loads((folder / "schema.json").read_text())["columns"]}
+    told = (folder / "schema.json").read_text() + (folder / "result.json").read_text()
+    for q, (name, kind, spec, tree, order) in enumerate(columns):
+        if "grid" not in schema[name]:
+            continue
+        grid = schema[name]["grid"]
+        cells = {row[header.index(name)] for row in released}
+        for cell in cells:
+            if not on_grid(kind, cell, grid):
+                return f"column {name}: {cell!r} is not on the grid {grid}"
+        values = [row[q] for row in rows]
+        for value in {value for value in values if value and values.count(value) == 1}:
+            rounded = grid == "day" if kind == "date" else decimal.Decimal(value) % decimal.Decimal(grid) == 0
+            rounded |= kind == "int" and (decimal.Decimal(value) + 1) % decimal.Decimal(grid) == 0
+            ends = {end for cell in cells for end in (ends_of(cell) or [cell])[:2]}
+            if not rounded and (value in ends or f'"{value}"' in told):
+                return f"column {name}: the value {value!r} of one person is told"
+    return None
+
+
 def run(command, folder):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
@@ -128,7 +178,8 @@ def check(kanon, rng, folder, say):
     n = len(columns)
     names = [c[0] for c in columns]
     write_csv(folder / "data.csv", names + ["s", "row"], [row + [str(i)] for i, row in enumerate(rows)])
-    command = [kanon, "anonymize", "data.csv", *flags, *more, "-o", "release.csv", "--schema", "schema.json"]
+    command = [kanon, "anonymize", "data.csv", *flags, *more, "-o", "release.csv", "--schema", "schema.json",
+               "--json", "result.json"]
     say(" ".join(map(shlex.quote, command)))
     done = run(command, folder)
     if done.returncode != 0:
@@ -152,6 +203,9 @@ def check(kanon, rng, folder, say):
                     return f"column {name}: {cell!r} does not cover {origin[q]!r}"
             except ValueError:
                 return f"column {name}: {cell!r} is not in docs/cells.md"
+    wrong = check_grid(columns, rows, header, released, folder)
+    if wrong:
+        return wrong
     strangers = [[make() for make in makers] for _ in range(20)]
     for order_column, (name, kind, spec, tree, order) in enumerate(columns):
         known = {row[order_column] for row in rows}
@@ -188,6 +242,56 @@ def check(kanon, rng, folder, say):
     return "ok"
 
 
+def partitions(items, k):
+    """Every way to part the items into groups of at least k."""
+    if not items:
+        yield []
+        return
+    first, rest = items[0], items[1:]
+    for size in range(k - 1, len(rest) + 1):
+        for others in itertools.combinations(rest, size):
+            left = [item for item in rest if item not in others]
+            if left and len(left) < k:
+                continue
+            for more in partitions(left, k):
+                yield [(first,) + others] + more
+
+
+def best_loss(rows, steps, k):
+    """The least LM of any partition, by the definition: a value that all share, or the run of grid cells around them."""
+    best = None
+    domains = [sorted({row[q] for row in rows}) for q in range(len(steps))]
+    for groups in partitions(list(range(len(rows))), k):
+        loss = 0
+        for group in groups:
+            for q, step in enumerate(steps):
+                low, high = min(rows[r][q] for r in group), max(rows[r][q] for r in group)
+                if low == high or len(domains[q]) == 1:
+                    continue
+                low, high = low // step * step, (high // step + 1) * step
+                covered = sum(low <= value < high for value in domains[q])
+                loss += len(group) * (covered - 1) / (len(domains[q]) - 1)
+        loss /= len(rows) * len(steps)
+        best = loss if best is None else min(best, loss)
+    return best
+
+
+def check_optimal(kanon, rng, folder):
+    """What `exhaustive` calls proven is the least over all partitions, with grid cells."""
+    n_rows, steps = rng.randint(4, 7), [rng.choice([2, 5, 10]), rng.choice([3, 7, 20])]
+    rows = [[rng.randint(0, 40), rng.randint(0, 40)] for _ in range(n_rows)]
+    write_csv(folder / "small.csv", ["a", "b"], rows)
+    command = [kanon, "anonymize", "small.csv", "--qi", "a,b", "-k", "2", "--algorithm", "exhaustive", "--grid",
+               f"a={steps[0]}", "--grid", f"b={steps[1]}", "-o", "small_release.csv", "--json", "-", "-q"]
+    done = run(command, folder)
+    if done.returncode != 0:
+        return f"exit {done.returncode}: {done.stderr}"
+    told, best = json.loads(done.stdout), best_loss(rows, steps, 2)
+    if not told["optimal"] or abs(told["loss"]["lm"] - best) > 1e-9:
+        return f"exhaustive finds {told['loss']['lm']}, the best is {best}: {rows} {steps}"
+    return "ok"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("kanon")
@@ -204,6 +308,8 @@ def main():
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
             verdict = check(kanon, rng, folder, lines.append)
+            if case % 5 == 0 and verdict in ("ok", "refused"):
+                verdict = check_optimal(kanon, rng, folder) if verdict == "ok" else verdict
             n_refused += verdict == "refused"
             if verdict not in ("ok", "refused") or arguments.only is not None:
                 failed += verdict not in ("ok", "refused")

@@ -576,16 +576,16 @@ static void intervals_are_aligned_and_nest(void **state)
                 "24;20..24;20..29;*\n");
     assert_spec(KN_TYPE_INT, CELLS("7", "8"), "intervals( 1 , 2.0 )", "7;7;6..7;*\n8;8;8..9;*\n");
     assert_spec(KN_TYPE_DECIMAL, CELLS("0.3", "0.25", "-0.1", "1e1", "2.50"), "intervals(0.1,0.5)",
-                "-0.1;\"[-0.1,0)\";\"[-0.5,0)\";*\n0.25;\"[0.2,0.3)\";\"[0,0.5)\";*\n0.3;\"[0.3,0.4)\";\"[0,0.5)\";*\n"
-                "2.50;\"[2.5,2.6)\";\"[2.5,3)\";*\n1e1;\"[10,10.1)\";\"[10,10.5)\";*\n");
-    assert_spec(KN_TYPE_INT, CELLS("3", "4"), "intervals(2.5)", "3;\"[2.5,5)\";*\n4;\"[2.5,5)\";*\n");
+                "-0.1;-0.1..<0;-0.5..<0;*\n0.25;0.2..<0.3;0..<0.5;*\n0.3;0.3..<0.4;0..<0.5;*\n"
+                "2.50;2.5..<2.6;2.5..<3;*\n1e1;10..<10.1;10..<10.5;*\n");
+    assert_spec(KN_TYPE_INT, CELLS("3", "4"), "intervals(2.5)", "3;2.5..<5;*\n4;2.5..<5;*\n");
     assert_spec(KN_TYPE_INT, CELLS("1000000000000", "5"), "intervals(1000000000)",
                 "5;0..999999999;*\n1000000000000;1000000000000..1000999999999;*\n");
 
     assert_spec(KN_TYPE_DECIMAL, CELLS("0.29999999999999999999"), "intervals(0.1)",
-                "0.29999999999999999999;\"[0.2,0.3)\";*\n"); /* below 0.3, though both are one double */
+                "0.29999999999999999999;0.2..<0.3;*\n"); /* below 0.3, though both are one double */
     assert_spec(KN_TYPE_DECIMAL, CELLS("-0.30000000000000000001"), "intervals(0.1)",
-                "-0.30000000000000000001;\"[-0.4,-0.3)\";*\n");
+                "-0.30000000000000000001;-0.4..<-0.3;*\n");
 
     /* a value lies in its interval and in no other, for decimals that doubles cannot hold */
     for (int i = -2000; i <= 2000; i++) {
@@ -594,8 +594,8 @@ static void intervals_are_aligned_and_nest(void **state)
         int tenth = i >= 0 ? i / 10 : -((-i + 9) / 10), next = tenth + 1;
         snprintf(low, sizeof low, tenth % 10 == 0 ? "%s%d" : "%s%d.%d", tenth < 0 ? "-" : "", abs(tenth) / 10,
                  abs(tenth) % 10);
-        snprintf(expected, sizeof expected, next % 10 == 0 ? "%s;\"[%s,%s%d)\";*\n" : "%s;\"[%s,%s%d.%d)\";*\n", cell,
-                 low, next < 0 ? "-" : "", abs(next) / 10, abs(next) % 10);
+        snprintf(expected, sizeof expected, next % 10 == 0 ? "%s;%s..<%s%d;*\n" : "%s;%s..<%s%d.%d;*\n", cell, low,
+                 next < 0 ? "-" : "", abs(next) / 10, abs(next) % 10);
         assert_spec(KN_TYPE_DECIMAL, CELLS(cell), "intervals(0.1)", expected);
     }
 

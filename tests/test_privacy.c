@@ -1025,6 +1025,30 @@ static void a_population_is_counted_inside_the_cells(void **state)
     test_case_free(&c);
 }
 
+/* Runs of grid cells cover what lies between their ends; a single value covers itself. */
+static void a_population_is_counted_in_whole_grid_cells(void **state)
+{
+    const int rows[] = {12, 18, 33, 61};
+    const int people_cells[] = {9, 10, 12, 15, 18, 19, 20, 25, 30, 33, 39, 40, 60, 61, 70, TEST_MISSING};
+    test_case c = test_case_new(test_table(4, 1, rows), 0);
+    const kn_hierarchy_request request = {.weight = 1, .max_level = KN_NONE, .grid = "10"};
+    assert_ok(kn_domain_build(&c.domains[0], &c.table->columns[0], "table", 4, &request, err));
+    test_case_finish(&c);
+    kn_table *people = test_table(16, 1, people_cells);
+    kn_population *population;
+    assert_ok(kn_population_new(&population, people, c.tuples, err));
+    const uint32_t codes[][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 2}, {2, 3}};
+    const unsigned expected[] = {1, 5, 10, 10, 6}; /* 12; 10..19; 10..39 twice; 30..69 */
+    for (int i = 0; i < 5; i++) {
+        kn_cell cell;
+        assert_ok(kn_domain_closure(&cell, c.domains[0], NULL, codes[i], 2, err));
+        assert_int_equal(kn_population_count(population, &cell, NULL), expected[i]);
+    }
+    kn_population_free(population);
+    test_table_free(people);
+    test_case_free(&c);
+}
+
 /* A column without a value: there is no place among its values where one of the population could stand. */
 static void a_population_of_a_column_without_values_is_counted(void **state)
 {
@@ -1288,6 +1312,7 @@ int main(void)
         cmocka_unit_test(every_model_has_a_page_that_states_its_properties),
         cmocka_unit_test(every_failed_allocation_is_reported_and_nothing_leaks),
         cmocka_unit_test(a_population_is_counted_inside_the_cells),
+        cmocka_unit_test(a_population_is_counted_in_whole_grid_cells),
         cmocka_unit_test(a_population_of_long_numbers_is_counted_by_their_digits),
         cmocka_unit_test(a_population_of_a_column_without_values_is_counted),
         cmocka_unit_test(a_population_follows_the_order_that_the_user_gave),

@@ -452,7 +452,7 @@ static const breakage BREAKAGES[] = {
     {"a value outside the interval", "31..38", "31..37", 2, KN_CHECK_VALUES,
      "line 4, column 'age': '31..37' does not generalize the original '38' (line 4 of the original)", KN_CHECK_VALUES},
     {"an interval upside down", "31..38", "38..31", 0, KN_CHECK_VALUES, "line 2, column 'age'", KN_CHECK_VALUES},
-    {"an interval of nothing", "31..38", "31..", 0, KN_CHECK_VALUES, "line 2, column 'age'", KN_CHECK_VALUES},
+    {"an interval of nothing", "31..38", "..", 0, KN_CHECK_VALUES, "line 2, column 'age'", KN_CHECK_VALUES},
     {"a wrong label", "52..59,220", "52..59,130", 0, KN_CHECK_VALUES,
      "line 5, column 'zip': '130' does not generalize the original '2201'", KN_CHECK_VALUES},
     {"a label that nobody knows", "52..59,220", "52..59,22*", 0, KN_CHECK_VALUES, "'22*'", KN_CHECK_VALUES},
@@ -713,7 +713,10 @@ static void numbers_mean_themselves_or_an_interval(void **state)
                  {"5", "..", false}, {"9007199254740993", "9007199254740992", false},
                  {"9007199254740993", "9007199254740993.0", true}, {"x", "x", true}, {"x", "y", false},
                  {"5", "1\\..5", false}, {"0.5", "\\.5..1", true}, {"1", "[1,5)", true}, {"4.99", "[1,5)", true},
-                 {"5", "[1,5)", false}, {"0", "[1,5)", false}, {"", "[1,5)", false}, {"1", "[1,5", false});
+                 {"5", "[1,5)", false}, {"0", "[1,5)", false}, {"1", "1..<5", true}, {"4.99", "1..<5", true},
+                 {"5", "1..<5", false}, {"0.99", "1..<5", false}, {"7", "5..", true}, {"5", "5..", true},
+                 {"4", "5..", false}, {"4", "..5", true}, {"5", "..5", true}, {"5", "..<5", false}, {"6", "..5", false},
+                 {"", "5..", false}, {"5", "..", false}, {"", "[1,5)", false}, {"1", "[1,5", false});
     ASSERT_PAIRS(domain, KN_TYPE_DECIMAL, true, {"-3", "'-3", true}, {"-3", "'-3..1", true}, {"-3", "'-2", false},
                  {"3", "'3", false});
     ASSERT_PAIRS(domain, KN_TYPE_DECIMAL, false, {"-3", "'-3", false});

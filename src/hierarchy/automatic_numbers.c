@@ -46,7 +46,10 @@ static bool choose_widths(kn_widths *out, const kn_build *build, double low, dou
 
 void kn_grid_free(kn_grid *grid)
 {
-    if (grid != NULL) kn_free(grid->interval);
+    if (grid == NULL) return;
+    kn_free(grid->interval);
+    kn_free(grid->first);
+    kn_free(grid->last);
     kn_free(grid);
 }
 

@@ -263,6 +263,11 @@ static kn_status finish_plain(kn_domain *domain, const kn_build *build, kn_error
         KN_TRY(kn_build_by_frequency(&order, build, n_values, err));
         for (uint32_t code = 0; code < n_values; code++) code_of_value[order[code]] = code;
     }
+    if (build->code_of_value == NULL) KN_TRY(kn_build_grid(&domain->grid, build, err));
+    if (domain->grid != NULL) {
+        domain->grid_first = domain->grid->first;
+        domain->grid_last = domain->grid->last;
+    }
     KN_TRY(fill_codes(domain, build, code_of_value, err));
 done:
     kn_free(code_of_value);

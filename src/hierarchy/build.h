@@ -16,9 +16,10 @@ typedef struct kn_hierarchy_request {
     uint32_t min_level, max_level; /* 0 and KN_NONE: no limits */
     bool redact;                   /* no values in messages */
     bool missing_is_wildcard;      /* see kn_domain */
-    bool withheld;                 /* no value of the column is released, every cell is *; `spec` does not count */
-    const char *where;             /* "policy.yaml:12:5", for what is wrong with the SPEC; NULL: it was no policy's */
-    kn_files *files;               /* of the run; may be NULL */
+    const char *grid;  /* of numbers and dates without a tree: "auto", a step or a unit; NULL or "exact": none */
+    bool withheld;     /* no value of the column is released, every cell is *; `spec` does not count */
+    const char *where; /* "policy.yaml:12:5", for what is wrong with the SPEC; NULL: it was no policy's */
+    kn_files *files;   /* of the run; may be NULL */
 } kn_hierarchy_request;
 
 /* The SPECs, for help and `kanon list hierarchies`. */

@@ -64,6 +64,8 @@ kn_status kn_widths_parse(kn_widths *out, const char *spec, const char *argument
 kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *err);
 /* Which interval of the smallest width a value of the column lies in, counted from 0. */
 int64_t kn_widths_interval(const kn_widths *widths, const kn_build *build, uint32_t value);
+int64_t kn_widths_interval_of(const kn_widths *widths, double number, const char *bytes, size_t n_bytes);
+void kn_widths_text(char *out, size_t n_out, const kn_widths *widths); /* the smallest one */
 enum { KN_INTERVAL_BYTES = 72 };
 /* The label of the intervals from .. to-1 of the smallest width, in a column of this type; returns its length. */
 size_t kn_interval_text(char label[KN_INTERVAL_BYTES], const kn_widths *widths, kn_type type, int64_t from, int64_t to);
@@ -71,15 +73,6 @@ size_t kn_interval_text(char label[KN_INTERVAL_BYTES], const kn_widths *widths, 
 kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err);
 /* Whether the column's numbers are small enough to be counted in these units. */
 bool kn_widths_fit(const kn_widths *widths, double number);
-
-/* What the intervals of `auto` are made of: the widths, and of each level of the tree above the leaves how many of the
- * smallest its width is. */
-typedef struct kn_grid {
-    kn_widths widths;
-    int64_t times[KN_MAX_WIDTHS + 1];
-    int64_t *interval; /* per value, in order: which smallest width it lies in */
-} kn_grid;
-void kn_grid_free(kn_grid *grid);
 
 typedef enum kn_date_unit {
     KN_DAY,
@@ -91,6 +84,27 @@ typedef enum kn_date_unit {
     KN_DECADE,
     KN_CENTURY
 } kn_date_unit;
+
+/* What the intervals of `auto` are made of: the widths, and of each level of the tree above the leaves how many of the
+ * smallest its width is. Or the grid of numbers and dates without a tree (grid.c): one width, or a unit. */
+typedef struct kn_grid {
+    kn_widths widths;
+    int64_t times[KN_MAX_WIDTHS + 1];
+    int64_t *interval; /* per value, in order: which smallest width, or unit, it lies in */
+    bool by_unit;
+    kn_date_unit unit;
+    char name[32];          /* as a policy writes it */
+    uint32_t *first, *last; /* without a tree, per code: the ends of its grid cell among the codes */
+} kn_grid;
+void kn_grid_free(kn_grid *grid);
+/* The grid that the request asks for; NULL: exact. */
+kn_status kn_build_grid(kn_grid **out, const kn_build *build, kn_error *err);
+int64_t kn_grid_interval(const kn_grid *grid, double number, const char *bytes, size_t n_bytes);
+/* The cells from .. to-1. */
+void kn_grid_text(kn_buffer *out, const kn_grid *grid, kn_type type, int64_t from, int64_t to);
+
+/* The label of the units from .. to-1. */
+void kn_date_unit_text(char *out, size_t n_out, kn_date_unit unit, int64_t from, int64_t to);
 int64_t kn_date_unit_index(kn_date_unit unit, double number); /* which one a date lies in, counted from some origin */
 kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_units, kn_error *err);
 

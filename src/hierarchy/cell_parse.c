@@ -169,29 +169,61 @@ static kn_status find_end(uint32_t *code, const kn_domain *domain, const kn_buff
     return *code != domain->missing ? KN_OK : kn_error_set(err, KN_INPUT, "the missing value is in no interval");
 }
 
+/* A period of the calendar among the values: first .. past-1. */
+static bool place_period(uint32_t *first, uint32_t *past, const kn_domain *domain, const char *bytes, size_t n_bytes)
+{
+    double from, to;
+    if (domain->column->type != KN_TYPE_DATE || domain->naming == KN_NAMES_ENDS) return false;
+    if (!kn_period_parse(&from, &to, bytes, n_bytes)) return false;
+    *first = lower_bound(domain->column, from);
+    *past = lower_bound(domain->column, to);
+    return true;
+}
+
+/* The code past the end of an interval without its right end. */
+static kn_status find_past(uint32_t *past, const kn_domain *domain, const kn_buffer *text, kn_error *err)
+{
+    *past = find_code(domain, text->n > 0 ? text->bytes : "", text->n);
+    if (*past != KN_NONE || place_end(past, domain->column, text)) return KN_OK;
+    return kn_error_set(err, KN_INPUT, "the right end of that interval is no value of the column");
+}
+
 static kn_status parse_interval(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_buffer text = {0};
     size_t at = 0;
-    uint32_t first, last;
+    uint32_t first, past, ignored;
     read_member(&text, bytes, n_bytes, &at, "..");
     if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    if (at == n_bytes) KN_FAIL(KN_INPUT, "neither a value of the column nor an interval");
-    KN_TRY(find_end(&first, domain, &text, true, err));
+    if (at == n_bytes) {
+        if (!place_period(&first, &past, domain, bytes, n_bytes))
+            KN_FAIL(KN_INPUT, "neither a value of the column nor an interval");
+        if (first == past) KN_FAIL(KN_INPUT, "no value of the data lies in that interval");
+        *out = (kn_cell){first, past - 1, KN_NONE};
+        goto done;
+    }
+    if (!place_period(&first, &ignored, domain, text.bytes, text.n)) KN_TRY(find_end(&first, domain, &text, true, err));
     at += 2;
+    bool is_open = at < n_bytes && bytes[at] == '<';
+    at += is_open;
     read_member(&text, bytes, n_bytes, &at, "..");
     if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     if (at < n_bytes) KN_FAIL(KN_INPUT, "an interval has two ends");
-    KN_TRY(find_end(&last, domain, &text, false, err));
-    if (first > last) KN_FAIL(KN_INPUT, "no value of the data lies in that interval");
-    *out = (kn_cell){first, last, KN_NONE};
+    if (is_open) {
+        KN_TRY(find_past(&past, domain, &text, err));
+    } else if (!place_period(&ignored, &past, domain, text.bytes, text.n)) {
+        KN_TRY(find_end(&past, domain, &text, false, err));
+        past++;
+    }
+    if (first >= past) KN_FAIL(KN_INPUT, "no value of the data lies in that interval");
+    *out = (kn_cell){first, past - 1, KN_NONE};
 done:
     kn_buffer_free(&text);
     return status;
 }
 
-/* [a,b): from a up to but without b, as `auto` writes intervals of decimals. */
+/* [a,b): an old way to write a..<b. */
 static kn_status parse_half_open(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes,
                                  kn_error *err)
 {
@@ -204,9 +236,7 @@ static kn_status parse_half_open(kn_cell *out, const kn_domain *domain, const ch
     kn_buffer_append(&high, comma + 1, (size_t)(bytes + n_bytes - comma) - 2);
     if (low.failed || high.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_TRY(find_end(&first, domain, &low, true, err));
-    past = find_code(domain, high.n > 0 ? high.bytes : "", high.n);
-    if (past == KN_NONE && !place_end(&past, domain->column, &high))
-        KN_FAIL(KN_INPUT, "the right end of that interval is no value of the column");
+    KN_TRY(find_past(&past, domain, &high, err));
     if (first >= past) KN_FAIL(KN_INPUT, "no value of the data lies in that interval");
     *out = (kn_cell){first, past - 1, KN_NONE};
 done:

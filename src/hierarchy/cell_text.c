@@ -10,8 +10,9 @@ static void append_escaped(kn_buffer *out, const char *bytes, size_t n_bytes, si
         bool special = strchr("|{}\\", bytes[i]) != NULL && bytes[i] != '\0';
         bool dots = bytes[i] == '.' && ((i + 1 < n_bytes && bytes[i + 1] == '.') || (i > 0 && bytes[i - 1] == '.') ||
                                         i == 0 || i + 1 == n_bytes);
+        bool opens = bytes[i] == '<' && i == 0; /* a..<b is without b */
         bool starts_character = ((unsigned char)bytes[i] & 0xC0) != 0x80;
-        if (special || dots) {
+        if (special || dots || opens) {
             kn_buffer_char(out, '\\');
         } else if (*n_more > 0 && starts_character) {
             kn_buffer_char(out, '\\');
@@ -71,6 +72,9 @@ void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, 
         kn_buffer_append(out, label, n);
     } else if (is_star(cell, domain)) {
         kn_buffer_char(out, '*');
+    } else if (domain->kind == KN_DOMAIN_RANGES && domain->grid_first != NULL) {
+        const int64_t *interval = domain->grid->interval;
+        kn_grid_text(out, domain->grid, column->type, interval[cell->first], interval[cell->last] + 1);
     } else if (domain->kind == KN_DOMAIN_RANGES) {
         const uint32_t ends[] = {cell->first, cell->last};
         kn_text_members(out, column, domain->spelling_of_code, ends, 2, false);

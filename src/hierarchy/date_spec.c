@@ -55,6 +55,19 @@ static int print_unit(char *out, size_t n_out, kn_date_unit unit, int64_t index)
     return 0;
 }
 
+void kn_date_unit_text(char *out, size_t n_out, kn_date_unit unit, int64_t from, int64_t to)
+{
+    if (unit == KN_DECADE || unit == KN_CENTURY) {
+        const long long years = unit == KN_DECADE ? 10 : 100;
+        snprintf(out, n_out, "%04lld..%04lld", from * years, to * years - 1);
+        return;
+    }
+    int n = print_unit(out, n_out, unit, from);
+    if (to == from + 1 || n < 0 || (size_t)n + 3 > n_out) return;
+    n += snprintf(out + n, n_out - (size_t)n, "..");
+    print_unit(out + n, n_out - (size_t)n, unit, to - 1);
+}
+
 kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_units, kn_error *err)
 {
     kn_status status = KN_OK;

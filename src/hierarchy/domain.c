@@ -91,7 +91,10 @@ kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *
     if (domain->kind == KN_DOMAIN_SETS) return set_of(out, domain, sets, codes, n_codes, err);
     if (domain->kind == KN_DOMAIN_TREE) *out = node_cell(domain->tree, kn_tree_join(domain->tree, first, last));
     else if (last == domain->missing) *out = kn_domain_root(domain);
-    else out->last = last;
+    else {
+        kn_domain_widen(domain, &first, &last);
+        *out = (kn_cell){first, last, KN_NONE};
+    }
     return KN_OK;
 }
 

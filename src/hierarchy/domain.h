@@ -3,7 +3,8 @@
  *
  *   KN_DOMAIN_TREE    the nodes of a tree (from a file or a SPEC); codes are its leaves
  *   KN_DOMAIN_RANGES  intervals of an ordered domain (numbers, dates); codes are the values of the data in order; the
- *                     missing value is the last code and never inside an interval: joined with anything it gives *
+ *                     missing value is the last code and never inside an interval: joined with anything it gives *;
+ *                     with a grid, single values and runs of grid cells (grid.c)
  *   KN_DOMAIN_SETS    any subset (text without a hierarchy); codes are ordered by frequency, most frequent first
  *
  * Domain codes are not column codes: `code_of_spelling` leads from one to the other. A generalized value is a kn_cell.
@@ -44,9 +45,11 @@ typedef struct kn_domain {
     kn_tree *tree;              /* owned; TREE: always; otherwise NULL */
     kn_origin origin;           /* of the tree */
     kn_naming naming;           /* of its labels; KN_NAMES_ENDS also for order() without a tree */
-    struct kn_grid *grid;       /* KN_NAMES_GRID; owned */
-    uint64_t *rows_before;      /* n_codes + 1: rows of the data with a smaller code */
-    double weight;              /* of the column in sums over columns; 1 by default */
+    struct kn_grid *grid;       /* KN_NAMES_GRID, and RANGES with a grid; owned */
+    /* RANGES with a grid: [code] the ends of its grid cell among the codes; NULL: intervals may end at any value. */
+    const uint32_t *grid_first, *grid_last;
+    uint64_t *rows_before;         /* n_codes + 1: rows of the data with a smaller code */
+    double weight;                 /* of the column in sums over columns; 1 by default */
     uint32_t min_level, max_level; /* full-domain searches stay inside (TREE) */
 } kn_domain;
 
@@ -78,6 +81,19 @@ static inline uint64_t kn_domain_code_rows(const kn_domain *domain, uint32_t cod
 {
     return domain->rows_before[code + 1] - domain->rows_before[code];
 }
+
+/* Two different codes of a RANGES domain, none of them missing, to the ends of their grid cells. */
+static inline void kn_domain_widen(const kn_domain *domain, uint32_t *first, uint32_t *last)
+{
+    if (domain->grid_first == NULL || *first == *last) return;
+    *first = domain->grid_first[*first];
+    *last = domain->grid_last[*last];
+}
+
+/* Whether a number or date lies in the grid cell of a code. */
+bool kn_domain_in_grid_cell(const kn_domain *domain, uint32_t code, double number, const char *bytes, size_t n_bytes);
+/* The grid as a policy writes it; NULL: none. */
+const char *kn_domain_grid_name(const kn_domain *domain);
 
 kn_cell kn_domain_root(const kn_domain *domain);                                    /* everything */
 kn_cell kn_domain_leaf(const kn_domain *domain, uint32_t code);                     /* one value */

@@ -1,12 +1,12 @@
 /* `intervals(5,10,20)`: numbers in intervals of each width, aligned at multiples of it, then *.
  *
  * Each width is a multiple of the one before, so intervals nest. Labels of whole numbers name both ends, `20..24`
- * (width 1: the number itself); otherwise the right end is outside, `[2.5,5)`.
+ * (width 1: the number itself); otherwise the right end is outside, `2.5..<5`.
  *
  * Everything is counted in units of 10^-scale, as integers: an interval is the number of widths below it. A value
  * belongs to the interval whose left end is not above it; ends are divisions of two exact doubles, correctly rounded
- * like the value itself, so 0.3 lies in [0.3,0.4) although 0.3/0.1 is below 3. Where both round to the same double, the
- * digits decide: 0.29999999999999999999 lies in [0.2,0.3). */
+ * like the value itself, so 0.3 lies in 0.3..<0.4 although 0.3/0.1 is below 3. Where both round to the same double, the
+ * digits decide: 0.29999999999999999999 lies in 0.2..<0.3. */
 #include "hierarchy/builders.h"
 
 #include "table/number.h"
@@ -64,23 +64,32 @@ static int print_units(char *out, size_t n_out, int64_t units, uint32_t scale)
     return snprintf(out, n_out, "%s%lld.%0*lld", sign, (long long)(size / one), (int)scale, (long long)(size % one));
 }
 
-int64_t kn_widths_interval(const kn_widths *widths, const kn_build *build, uint32_t value)
+int64_t kn_widths_interval_of(const kn_widths *widths, double number, const char *bytes, size_t n)
 {
-    double number = build->column->number[value];
     int64_t interval = (int64_t)floor(number * (double)power_of_ten(widths->scale) / (double)widths->units[0]);
     while (left_end(widths, interval) > number) interval--;
     while (left_end(widths, interval + 1) <= number) interval++;
     if (left_end(widths, interval) == number) {
         char end[32];
         kn_decimal exact_end, exact;
-        size_t n;
-        const char *bytes = kn_build_value(build, value, &n);
         int n_end = print_units(end, sizeof end, interval * widths->units[0], widths->scale);
         kn_decimal_parse(&exact_end, end, (size_t)n_end, false);
         kn_decimal_parse(&exact, bytes, n, true);
         if (kn_decimal_compare(&exact, &exact_end) < 0) interval--;
     }
     return interval;
+}
+
+int64_t kn_widths_interval(const kn_widths *widths, const kn_build *build, uint32_t value)
+{
+    size_t n;
+    const char *bytes = kn_build_value(build, value, &n);
+    return kn_widths_interval_of(widths, build->column->number[value], bytes, n);
+}
+
+void kn_widths_text(char *out, size_t n_out, const kn_widths *widths)
+{
+    print_units(out, n_out, widths->units[0], widths->scale);
 }
 
 size_t kn_interval_text(char label[KN_INTERVAL_BYTES], const kn_widths *widths, kn_type type, int64_t from, int64_t to)
@@ -91,7 +100,7 @@ size_t kn_interval_text(char label[KN_INTERVAL_BYTES], const kn_widths *widths, 
     print_units(high, sizeof high, to * widths->units[0] - (whole ? 1 : 0), widths->scale);
     bool single = whole && (to - from) * widths->units[0] == 1;
     return (size_t)(single ? snprintf(label, KN_INTERVAL_BYTES, "%s", low)
-                           : snprintf(label, KN_INTERVAL_BYTES, whole ? "%s..%s" : "[%s,%s)", low, high));
+                           : snprintf(label, KN_INTERVAL_BYTES, whole ? "%s..%s" : "%s..<%s", low, high));
 }
 
 kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err)

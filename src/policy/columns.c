@@ -133,6 +133,10 @@ static kn_status set_detail(kn_column_choice *choice, const kn_settings *setting
         choice->hierarchy_where = setting->where;
         return KN_OK;
     }
+    if (strcmp(setting->option, "grid") == 0) {
+        choice->grid = value;
+        return KN_OK;
+    }
     if (strcmp(setting->option, "release-values") == 0) {
         choice->release_values = strcmp(value, "yes") == 0;
         if (choice->release_values || strcmp(value, "no") == 0) return KN_OK;

@@ -306,6 +306,7 @@ static const key column_keys[] = {
     {"weight", read_detail, "weight"},
     {"min_level", read_level, "level"},
     {"max_level", read_level, "level"},
+    {"grid", read_detail, "grid"},
     {"release_values", read_detail, "release-values"},
 };
 

@@ -107,6 +107,7 @@ typedef struct kn_column_choice {
     const char *hierarchy_where;  /* in the policy; NULL: a flag */
     double weight;
     uint32_t min_level, max_level; /* KN_NONE: no upper limit */
+    const char *grid;              /* of numbers and dates without a hierarchy; NULL: as the data suggests */
     bool release_values;           /* although the column looks like one that identifies people */
 } kn_column_choice;
 

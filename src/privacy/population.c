@@ -18,11 +18,14 @@ enum { MAX_QIS = 1024 };
 
 /* --- Places: where a value of the population lies in a domain ---------------------------------------------------- */
 
-/* Trees and sets: the code. Ordered domains: 2*code + 1, even places are the gaps before each code. One place more, at
- * the end, is for values that only the whole domain covers. */
+/* Trees and sets: the code. Ordered domains: 4*code + 2, and three places in the gap before it: 4*code - 1 for what
+ * lies in the grid cell of the code before it, 4*code + 1 for what lies in its own, 4*code for the rest. One place
+ * more, at the end, is for values that only the whole domain covers. */
+enum { ROOM = 4, AT_CODE = 2, BEHIND = 1, BEFORE = 1 };
+
 static uint32_t place_of_code(const kn_domain *domain, uint32_t code)
 {
-    return domain->kind == KN_DOMAIN_RANGES ? 2 * code + 1 : code;
+    return domain->kind == KN_DOMAIN_RANGES ? ROOM * code + AT_CODE : code;
 }
 
 static uint32_t place_nowhere(const kn_domain *domain) { return place_of_code(domain, domain->n_codes); }
@@ -65,7 +68,16 @@ static uint32_t range_place(const kn_domain *domain, bool has_gaps, const kn_col
     if (low < n && compare_values(ours, low, theirs, spelling) == 0)
         return place_of_code(domain, domain->code_of_spelling[low]);
     if (!has_gaps) return place_nowhere(domain);
-    return low < n ? 2 * domain->code_of_spelling[low] : 2 * (ours->n_values - (ours->has_missing ? 1 : 0));
+    uint32_t code = low < n ? domain->code_of_spelling[low] : ours->n_values - (ours->has_missing ? 1 : 0);
+    if (domain->grid_first == NULL) return ROOM * code;
+    size_t n_bytes;
+    const char *bytes = kn_column_bytes(theirs, spelling, &n_bytes);
+    double number = theirs->number[kn_column_value(theirs, spelling)];
+    if (code > 0 && kn_domain_in_grid_cell(domain, code - 1, number, bytes, n_bytes))
+        return place_of_code(domain, code - 1) + BEHIND;
+    if (low < n && kn_domain_in_grid_cell(domain, code, number, bytes, n_bytes))
+        return place_of_code(domain, code) - BEFORE;
+    return ROOM * code;
 }
 
 static bool codes_are_values(const kn_domain *domain)
@@ -124,6 +136,10 @@ static kn_box_side side_of(const kn_cell *cell, const kn_domain *domain, const k
     kn_box_side side = kn_cell_side(cell, domain, sets);
     side.first = place_of_code(domain, side.first);
     side.last = place_of_code(domain, side.last);
+    if (domain->grid_first != NULL && cell->first != cell->last) { /* whole grid cells */
+        side.first -= BEFORE;
+        side.last += BEHIND;
+    }
     return side;
 }
 

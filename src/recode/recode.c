@@ -95,6 +95,7 @@ static kn_cell part_cell(const kn_domain *domain, const uint32_t *part, uint32_t
     while (last + 1 < domain->n_codes && part[last + 1] == part[code]) last++;
     if (first == last) return kn_domain_leaf(domain, code);
     if (first == 0 && last + 1 == domain->n_codes) return kn_domain_root(domain);
+    if (domain->kind == KN_DOMAIN_RANGES) kn_domain_widen(domain, &first, &last);
     return (kn_cell){first, last, KN_NONE};
 }
 

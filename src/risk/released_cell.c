@@ -12,7 +12,6 @@
  * either covers: the attacker cannot exclude anybody by it. */
 #include "risk/released_cell.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -57,56 +56,6 @@ bool kn_known_value_equal(const kn_known_value *a, const kn_known_value *b)
     return a->is_time && b->is_time && a->time == b->time;
 }
 
-/* --- Periods of the calendar -------------------------------------------------------------------------------------- */
-
-static bool take_number(int *out, kn_bytes *text, size_t n_digits)
-{
-    if (text->n < n_digits) return false;
-    *out = 0;
-    for (size_t i = 0; i < n_digits; i++) {
-        if (!isdigit((unsigned char)text->bytes[i])) return false;
-        *out = *out * 10 + (text->bytes[i] - '0');
-    }
-    text->bytes += n_digits;
-    text->n -= n_digits;
-    return true;
-}
-
-static double day_number(int year, int month) /* of the first; month may be 13 */
-{
-    kn_date date = {year + (month > 12), (uint8_t)(month > 12 ? month - 12 : month), 1};
-    return (double)kn_date_to_days(date);
-}
-
-/* 2024, 2024-H1, 2024-Q2, 2024-05, 2024-W07 as from <= time < to. */
-static bool read_period(double *from, double *to, kn_bytes text)
-{
-    int year, part, n_months = 12, month = 1;
-    if (!take_number(&year, &text, 4)) return false;
-    if (text.n > 0) {
-        if (text.bytes[0] != '-' || text.n < 2) return false;
-        char unit = text.bytes[1];
-        size_t skipped = isdigit((unsigned char)unit) ? 1 : 2;
-        text.bytes += skipped;
-        text.n -= skipped;
-        if (!take_number(&part, &text, skipped == 1 || unit == 'W' ? 2 : 1) || text.n > 0 || part < 1) return false;
-        if (unit == 'W') {
-            if (part > 53) return false;
-            double fourth = (double)kn_date_to_days((kn_date){year, 1, 4}); /* is in week 1; day 0 was a Thursday */
-            double monday = fourth - fmod(fmod(fourth + 3, 7) + 7, 7);
-            *from = monday + 7 * (part - 1);
-            *to = *from + 7;
-            return true;
-        }
-        n_months = skipped == 1 ? 1 : unit == 'Q' ? 3 : unit == 'H' ? 6 : 0;
-        if (n_months == 0 || part * n_months > 12) return false;
-        month = (part - 1) * n_months + 1;
-    }
-    *from = day_number(year, month);
-    *to = day_number(year, month + n_months);
-    return true;
-}
-
 /* A day, a moment or a period, as an end of an interval or alone. */
 static bool read_time(double *from, double *to, const kn_cell_reading *reading, kn_bytes text)
 {
@@ -116,7 +65,7 @@ static bool read_time(double *from, double *to, const kn_cell_reading *reading, 
         *to = moment.has_time ? nextafter(*from, INFINITY) : *from + 1;
         return true;
     }
-    return read_period(from, to, text);
+    return kn_period_parse(from, to, text.bytes, text.n);
 }
 
 /* --- Intervals ---------------------------------------------------------------------------------------------------- */
@@ -352,7 +301,8 @@ void kn_released_cell_read(kn_released_cell *out, const kn_cell_reading *reading
     else if (reading->tree != NULL && has_label(reading->tree, text)) out->kind = KN_CELL_LABEL;
     else if (is_set(text)) out->kind = KN_CELL_SET;
     else if (read_interval(out, reading, text)) out->kind = KN_CELL_INTERVAL;
-    else if (reading->type == KN_TYPE_DATE && !out->value.is_time && read_period(&out->from, &out->to, text))
+    else if (reading->type == KN_TYPE_DATE && !out->value.is_time &&
+             kn_period_parse(&out->from, &out->to, text.bytes, text.n))
         out->kind = KN_CELL_INTERVAL;
     else if (is_mask(text)) out->kind = KN_CELL_MASK;
     else if (find_dots(text) < n && find_dots(text) > 0 && find_dots(text) + 2 < n) out->kind = KN_CELL_UNREADABLE;

@@ -54,11 +54,16 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
         .max_level = is_quasi ? choice->max_level : KN_NONE,
         .redact = input->redact,
         .missing_is_wildcard = is_quasi && input->request->missing == KN_MISSING_WILDCARD,
+        .grid = choice->grid,
         .withheld = input->withheld != NULL && input->withheld[column],
         .files = input->files,
     };
     char *text = NULL;
     *out = NULL;
+    if (choice->grid != NULL && choice->hierarchy != NULL && is_quasi)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "grid", .column = table->columns[column].name),
+                   "column %s: its hierarchy says where intervals end; remove the grid %.40s, or the hierarchy",
+                   table->columns[column].name, choice->grid);
     KN_TRY(kn_hierarchy_table(&text, &request.n_text_bytes, input, request.spec, err));
     request.text = text;
     status = kn_domain_build(out, &table->columns[column], table->source, table->n_rows, &request, err);

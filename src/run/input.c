@@ -175,6 +175,26 @@ done:
 
 /* A name or a number of people that somebody calls a quasi-identifier would be released as sets of names. Without a
  * hierarchy that says what else could be told, nothing is. */
+/* Whole years, whatever the range is. */
+static void choose_grid(kn_column_choice *choice, const kn_column *column)
+{
+    if (choice->grid != NULL || choice->hierarchy != NULL || column->role != KN_ROLE_QUASI) return;
+    bool is_number = column->type == KN_TYPE_INT || column->type == KN_TYPE_DECIMAL;
+    bool is_age = is_number && kn_name_says(column->name, "age.|ages.|alter.|eta.|edad.|alter_");
+    choice->grid = is_age ? "1" : "auto";
+}
+
+static void warn_of_exact(kn_input *input, uint32_t c)
+{
+    const kn_column *column = &input->table->columns[c];
+    char shown[KN_SHOWN_BYTES];
+    const char *grid = input->choices[c].grid;
+    if (column->role != KN_ROLE_QUASI || grid == NULL || strcmp(grid, "exact") != 0) return;
+    kn_sentences_add(&input->warnings,
+                     KN_SAID(KN_SAY_GRID_EXACT, kn_piece_text(kn_settings_column_shown(shown, input->request->settings,
+                                                                                       column->name, c))));
+}
+
 static kn_status withhold_personal(kn_input *input, bool warn, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -188,6 +208,9 @@ static kn_status withhold_personal(kn_input *input, bool warn, kn_error *err)
             continue;
         KN_TRY(kn_column_looks(&looks, column, table->n_rows, err));
         if (looks.look == KN_LOOKS_PLAIN) continue;
+        bool on_grid = looks.look == KN_LOOKS_COORDINATE && column->type == KN_TYPE_DECIMAL;
+        if (on_grid && input->choices[c].grid == NULL) input->choices[c].grid = "0.1";
+        if (on_grid) continue; /* a region, not a house */
         input->withheld[c] = true;
         if (warn)
             kn_sentences_add(
@@ -244,6 +267,11 @@ kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode,
     KN_TRY(kn_input_fold(input, err));
     if (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_ORIGINAL)
         KN_TRY(withhold_personal(input, mode == KN_COLUMNS_OF_DATA, err));
+    for (uint32_t c = 0; (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_ORIGINAL) && c < input->table->n_columns;
+         c++) {
+        if (mode == KN_COLUMNS_OF_DATA) warn_of_exact(input, c);
+        choose_grid(&input->choices[c], &input->table->columns[c]);
+    }
     if (mode == KN_COLUMNS_OF_DATA) {
         KN_TRY(refuse_stars(input, err));
         KN_TRY(warn_of_copied_columns(input, err));

@@ -53,7 +53,7 @@ static kn_status table_read(risk_run *run, kn_error *err)
     for (uint32_t c = 0; c < n; c++) {
         plans[c] = (kn_column_plan){input->choices[c].role, KN_TYPE_AUTO, input->choices[c].is_person};
         run->asked[c] = input->choices[c];
-        input->choices[c].hierarchy = NULL; /* equal or not is all that counts here */
+        input->choices[c].hierarchy = input->choices[c].grid = NULL; /* equal or not is all that counts here */
     }
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
     KN_TRY(kn_input_fold(input, err));

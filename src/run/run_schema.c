@@ -89,6 +89,7 @@ static kn_status put_quasi(kn_json *json, const kn_release *release, uint32_t q,
     kn_json_text(json, "cells", forms[domain->kind]);
     kn_json_bool(json, "generalized", generalized);
     kn_json_text(json, "original_type", kn_type_name(domain->column->type));
+    if (kn_domain_grid_name(domain) != NULL) kn_json_text(json, "grid", kn_domain_grid_name(domain));
     if (domain->tree == NULL) goto done;
     if (domain->origin != KN_FROM_DATA) {
         kn_json_count(json, "levels", domain->tree->n_levels);

@@ -195,3 +195,61 @@ unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms)
         if ((forms & form) != 0 && kn_date_parse(&moment, bytes, n_bytes, (kn_date_form)form)) found |= form;
     return found;
 }
+
+/* --- Periods of the calendar -------------------------------------------------------------------------------------- */
+
+typedef struct text {
+    const char *bytes;
+    size_t n;
+} text;
+
+static bool take_number(int *out, text *at, size_t n_digits)
+{
+    if (at->n < n_digits) return false;
+    *out = 0;
+    for (size_t i = 0; i < n_digits; i++) {
+        if (at->bytes[i] < '0' || at->bytes[i] > '9') return false;
+        *out = *out * 10 + (at->bytes[i] - '0');
+    }
+    at->bytes += n_digits;
+    at->n -= n_digits;
+    return true;
+}
+
+static double first_of_month(int year, int month) /* month may be 13 */
+{
+    return (double)kn_date_to_days((kn_date){year + (month > 12), (uint8_t)(month > 12 ? month - 12 : month), 1});
+}
+
+static void week_of(double *from, double *to, int year, int week)
+{
+    double fourth = (double)kn_date_to_days((kn_date){year, 1, 4}); /* is in week 1; day 0 was a Thursday */
+    double monday = fourth - fmod(fmod(fourth + 3, 7) + 7, 7);
+    *from = monday + 7 * (week - 1);
+    *to = *from + 7;
+}
+
+bool kn_period_parse(double *from, double *to, const char *bytes, size_t n_bytes)
+{
+    text at = {bytes, n_bytes};
+    int year, part, n_months = 12, month = 1;
+    if (!take_number(&year, &at, 4)) return false;
+    if (at.n > 0) {
+        if (at.bytes[0] != '-' || at.n < 2) return false;
+        char unit = at.bytes[1];
+        bool is_month = unit >= '0' && unit <= '9';
+        at.bytes += is_month ? 1 : 2;
+        at.n -= is_month ? 1 : 2;
+        if (!take_number(&part, &at, is_month || unit == 'W' ? 2 : 1) || at.n > 0 || part < 1) return false;
+        if (unit == 'W') {
+            week_of(from, to, year, part);
+            return part <= 53;
+        }
+        n_months = is_month ? 1 : unit == 'Q' ? 3 : unit == 'H' ? 6 : 0;
+        if (n_months == 0 || part * n_months > 12) return false;
+        month = (part - 1) * n_months + 1;
+    }
+    *from = first_of_month(year, month);
+    *to = first_of_month(year, month + n_months);
+    return true;
+}

@@ -53,6 +53,8 @@ typedef struct kn_moment {
 unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms);
 /* Reads the bytes in one form; false when they are no date in it. */
 bool kn_date_parse(kn_moment *out, const char *bytes, size_t n_bytes, kn_date_form form);
+/* 2024, 2024-H1, 2024-Q2, 2024-05, 2024-W07 (of ISO 8601) as from <= days < to; false when they are none. */
+bool kn_period_parse(double *from, double *to, const char *bytes, size_t n_bytes);
 /* Days with the time as a fraction. Rounding never reaches the next day, so that floor() is the day. */
 double kn_moment_number(const kn_moment *moment);
 

@@ -4,10 +4,11 @@
  *   a value    the bytes of an original text, or a number or date equal to it
  *   a label    with a tree: every node of that label; a node stands for the leaves below it
  *   a..b       an interval, both ends included, of numbers, dates, or the order that the domain gives to texts
+ *   a..<b      the same without its upper end; a.. and ..b have one end
  *   {a|b}      the values a and b
  * and what automatic trees write for the rows of a release, which need be no label of the tree itself:
  *   2024-Q1    a period of the calendar, alone or as the end of an interval
- *   [a,b)      an interval without its upper end
+ *   [a,b)      an old way to write a..<b
  *   130**      a mask: values that agree outside the stars and are no longer
  * In intervals and sets '\' takes the next character literally. A missing cell is a value of its own: it is never
  * inside an interval; where it may be any value, only * and the root stand for it. With a tree, labels decide; only a
@@ -347,12 +348,13 @@ static void read_interval(kn_meaning *meaning, kn_released_text *text, const lab
         text->high = nextafter(past, low);
         return;
     }
-    double low = interval_end(meaning, index, scratch, n, false);
-    if (take_member(scratch, &n, stop + 2, end, false) != end) return;
-    double high = interval_end(meaning, index, scratch, n, true);
-    if (isnan(low) || isnan(high)) return;
+    bool has_low = stop > bytes, has_high = stop + 2 < end, without_high = has_high && stop[2] == '<';
+    double low = has_low ? interval_end(meaning, index, scratch, n, false) : -INFINITY;
+    if (take_member(scratch, &n, stop + 2 + without_high, end, false) != end) return;
+    double high = has_high ? interval_end(meaning, index, scratch, n, !without_high) : INFINITY;
+    if (isnan(low) || isnan(high) || !(has_low || has_high)) return;
     text->low = low;
-    text->high = high;
+    text->high = without_high ? nextafter(high, -INFINITY) : high;
 }
 
 static int by_code(const void *a, const void *b)

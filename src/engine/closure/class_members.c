@@ -207,7 +207,9 @@ static kn_cell close_span(const kn_domain *domain, const kn_span *span)
         return (kn_cell){domain->tree->first[node], domain->tree->last[node], node};
     }
     if (span->first != span->last && span->last == domain->missing) return kn_domain_root(domain);
-    return (kn_cell){span->first, span->last, KN_NONE};
+    kn_cell cell = {span->first, span->last, KN_NONE};
+    kn_domain_widen(domain, &cell.first, &cell.last);
+    return cell;
 }
 
 /* What the cluster, so changed, costs with these spans; `price` is the pricer's. */

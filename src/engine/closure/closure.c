@@ -345,7 +345,9 @@ static double width_price(const struct kn_column_price *column, const kn_span *s
         uint32_t node = kn_closure_node(domain->tree, span->first, span->last);
         n_values = domain->tree->last[node] - domain->tree->first[node] + 1;
     } else if (domain->kind == KN_DOMAIN_RANGES) {
-        n_values = span->last - span->first + 1;
+        uint32_t first = span->first, last = span->last;
+        kn_domain_widen(domain, &first, &last);
+        n_values = last - first + 1;
     }
     return (n_values - 1) * column->per_value;
 }
@@ -361,6 +363,7 @@ double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span)
     if (!pricer->by_cell) return width_price(column, span);
     if (single || domain->kind == KN_DOMAIN_RANGES) {
         kn_cell cell = {span->first, span->last, KN_NONE};
+        kn_domain_widen(domain, &cell.first, &cell.last);
         return kn_objective_price(pricer->objective, NULL, q, &cell);
     }
     const kn_objective *objective = pricer->objective;
