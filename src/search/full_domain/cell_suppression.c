@@ -4,8 +4,9 @@
  * domain. The best nodes of the lattice under whole-row suppression without a limit are the candidates (`candidates`);
  * for each, the outliers are grouped with ever more cells suppressed, sets of columns with the fewest and cheapest
  * cells first; a group that satisfies the models is released, the others go on, and rows that end with every cell
- * suppressed are suppressed rows, at most --max-suppressed. The best node under the limit is a candidate too, so the
- * result is never worse than `optimal`. The candidate that loses least wins.
+ * suppressed are suppressed rows, at most --max-suppressed, whether they could have stood as a class or not. The best
+ * node under the limit is a candidate too, so the result is never worse than `optimal`. The candidate that loses least
+ * wins.
  *
  * Greedy: no other guarantee. With more than MOST_COLUMNS columns that are not yet fully general, only sets of few
  * columns are tried. Cost: outliers times sets of columns. */
@@ -134,7 +135,15 @@ static bool class_of_items_holds(search_state *s, const outliers *o, const uint3
     return kn_models_hold_class(s->task->models, &counts, cells, NULL);
 }
 
-/* Releases the outliers that satisfy the models once the cells of this set are suppressed. */
+static bool all_whole(const kn_tuples *tuples, const kn_cell *cells)
+{
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        if (cells[q].id != tuples->domains[q]->tree->root) return false;
+    return true;
+}
+
+/* Releases the outliers that satisfy the models once the cells of this set are suppressed. Rows of which nothing is
+ * left are not released: they are suppressed ones, and counted as such. */
 static kn_status release_set(outcome *out, size_t *cells_capacity, search_state *s, outliers *o, const star_set *set,
                              uint64_t *sums, uint32_t *entries, kn_histogram *histograms, kn_error *err)
 {
@@ -157,6 +166,7 @@ static kn_status release_set(outcome *out, size_t *cells_capacity, search_state 
     KN_TRY(kn_group_members(&start, &members, o->group_of, o->n, n_groups, err));
     for (uint32_t g = 0; g < n_groups; g++) {
         for (uint32_t q = 0; q < n_qis; q++) cells[q] = kn_domain_node_cell(tuples->domains[q], o->keys[q][first[g]]);
+        if (set->size > 0 && all_whole(tuples, cells)) continue;
         if (!class_of_items_holds(s, o, members + start[g], start[g + 1] - start[g], cells, sums, entries, histograms))
             continue;
         for (uint32_t i = start[g]; i < start[g + 1]; i++) o->class_of[o->items[members[i]]] = out->n_classes;

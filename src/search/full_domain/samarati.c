@@ -1,9 +1,11 @@
 /* samarati: binary search on the height of the lattice for a generalization with the fewest steps.
  *
  * Samarati, Protecting respondents' identities in microdata release, 2001; [SV] 3.2.1. In: tuples, models,
- * --max-suppressed as MaxSup. Out: a k-minimal node of the least absolute distance. If no node of a height suppresses
- * at most MaxSup rows, none below does, so heights are halved. All feasible nodes of the least height are k-minimal;
- * `preference` chooses among them.
+ * --max-suppressed as MaxSup. Out: a k-minimal node. If no node of a height suppresses at most MaxSup rows, none below
+ * does, so heights are halved. All feasible nodes of the least height are k-minimal and of the least absolute distance,
+ * which is the paper's answer and the default. Under any other `preference` the heights above are looked at too: a
+ * feasible node there is k-minimal when no feasible node lies below it, and the preferred of all k-minimal ones is
+ * taken.
  *
  * Departs from the paper's Figure 8: MaxSup is inclusive (Definition 3.4), nodes are counted by roll-up of the distinct
  * tuples instead of the quadratic matrix VT, which is only shown (--explain, small tables), and in one sweep of the
@@ -24,7 +26,8 @@ typedef struct search_state {
     uint8_t *feasible_nodes; /* of the whole lattice, as kn_sweep_feasible numbers them; NULL: nodes are counted one by
                                 one */
     kn_level_list failed;    /* nodes that are not feasible: nothing below them is */
-    kn_level_list feasible;  /* of the height looked at last */
+    kn_level_list feasible;  /* of the height looked at last; then the k-minimal ones of all heights */
+    bool has_least_height;   /* what lies above one of `feasible` is no longer of interest */
     uint32_t *levels;
     uint32_t *order; /* columns: of the roll-ups, or as listed where nodes are shown */
     uint64_t n_nodes;
@@ -78,13 +81,28 @@ static bool look_up(const search_state *s)
     return s->feasible_nodes[at];
 }
 
+/* Heights come from the bottom, so all k-minimal nodes below this one are known. */
+static bool lies_above_another(const search_state *s)
+{
+    uint32_t n_qis = s->task->tuples->n_qis;
+    for (size_t i = 0; i < s->feasible.n; i++) {
+        const uint32_t *below = s->feasible.levels + i * n_qis;
+        uint32_t q = 0;
+        while (q < n_qis && below[q] <= s->levels[q]) q++;
+        if (q == n_qis) return true;
+    }
+    return false;
+}
+
 static kn_status look_at_node(search_state *s, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n_qis = s->task->tuples->n_qis;
     kn_node node;
+    if (s->feasible_nodes != NULL && !look_up(s)) goto done;
+    if (s->has_least_height && lies_above_another(s)) goto done;
     if (s->feasible_nodes != NULL) {
-        if (look_up(s)) KN_TRY(kn_level_list_add(&s->feasible, s->levels, n_qis, err));
+        KN_TRY(kn_level_list_add(&s->feasible, s->levels, n_qis, err));
         goto done;
     }
     if (!shows_nodes(s) && known_to_fail(s)) goto done;
@@ -121,13 +139,15 @@ done:
 static kn_status try_height(bool *found, search_state *s, uint32_t height, kn_error *err)
 {
     kn_status status = KN_OK;
-    s->feasible.n = 0;
+    size_t n_before = s->has_least_height ? s->feasible.n : 0;
+    s->feasible.n = n_before;
+    KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
     if (s->task->trace != NULL && s->task->trace->explain)
         kn_buffer_printf(&s->task->trace->explanation, "height %u\n", height);
     KN_TRY(look_at_height(s, 0, height, err));
-    *found = s->feasible.n > 0;
+    *found = s->feasible.n > n_before;
     if (s->task->trace != NULL && s->task->trace->explain)
-        kn_buffer_printf(&s->task->trace->explanation, "  %zu nodes satisfy\n", s->feasible.n);
+        kn_buffer_printf(&s->task->trace->explanation, "  %zu nodes satisfy\n", s->feasible.n - n_before);
 done:
     return status;
 }
@@ -157,7 +177,7 @@ static void explain_distances(const kn_task *task)
     }
 }
 
-/* *height becomes the least with a feasible node, whose nodes are left in s->feasible. */
+/* Leaves the feasible nodes of the least height that has any in s->feasible. */
 static kn_status least_height(search_state *s, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -179,6 +199,19 @@ done:
     return status;
 }
 
+/* Adds the k-minimal nodes of greater heights. */
+static kn_status greater_heights(search_state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t height = 1, most = height_of(s->domain->lattice, true);
+    bool found;
+    for (uint32_t q = 0; q < s->task->tuples->n_qis; q++) height += s->feasible.levels[q];
+    s->has_least_height = true;
+    for (; height <= most; height++) KN_TRY(try_height(&found, s, height, err));
+done:
+    return status;
+}
+
 static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -194,10 +227,11 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     if (!shows_nodes(&s) && s.domain->lattice->n_nodes <= kn_sweep_most_nodes(task->memory_bytes))
         KN_TRY(kn_sweep_feasible(&s.feasible_nodes, &s.n_nodes, task, err));
     KN_TRY(least_height(&s, err));
+    const char *preference = kn_args_text(task->args, "preference");
+    if (s.feasible.n > 0 && strcmp(preference, "absolute") != 0) KN_TRY(greater_heights(&s, err));
     answer->n_nodes = s.n_nodes;
     if (s.feasible.n == 0) KN_TRY(kn_full_domain_refuse(s.domain, err));
-    KN_TRY(
-        kn_preference_choose(&chosen, kn_args_text(task->args, "preference"), &s.feasible, s.domain, s.evaluator, err));
+    KN_TRY(kn_preference_choose(&chosen, preference, &s.feasible, s.domain, s.evaluator, err));
     KN_TRY(kn_full_domain_answer(answer, s.domain, s.feasible.levels + chosen * task->tuples->n_qis, err));
 done:
     kn_free(s.feasible_nodes);
