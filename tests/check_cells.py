@@ -192,7 +192,7 @@ def check(kanon, rng, folder, say):
     readers = []
     for q, (name, kind, spec, tree, order) in enumerate(columns):
         values = {row[q] for row in rows} - {""}
-        column = read_cells.Column(kind, values, tree, order)
+        column = read_cells.Column(kind, values, tree, order if kind == "text" else None)
         readers.append(column)
     for row in released:
         origin = rows[int(row[header.index("row")])]

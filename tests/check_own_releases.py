@@ -39,6 +39,9 @@ REFUSALS = [
 ]
 
 
+MISSING = "(missing)"  # what \\N in a set stands for
+
+
 def odd_texts(rng):
     kind = rng.randrange(7)
     if kind == 0:  # short codes of one length
@@ -296,6 +299,8 @@ class Case:
             if label in all_values or label == "*":
                 continue
             if label.startswith("{") and label.endswith("}"):
+                nulls = {"", "NA", "-"} if "--null" in self.flags else {""}
+                seen = {MISSING if value.strip(" \t") in nulls else value for value in seen}
                 if members(label[1:-1], "|") != seen:
                     self.complain(f"{label!r} of {column.name} names {members(label[1:-1], '|')}, its rows have {seen}")
             elif ".." in label and self.names_ends(column):
@@ -333,7 +338,7 @@ def members(text, stop):
     out, now, i = set(), "", 0
     while i < len(text):
         if text[i] == "\\" and i + 1 < len(text):
-            now += text[i + 1]
+            now += MISSING if text[i + 1] == "N" else text[i + 1]
             i += 2
         elif text.startswith(stop, i):
             out.add(now)

@@ -146,7 +146,7 @@ class Column:
         if any(self.same(cell, value) for value in self.values):
             return lambda value: self.same(cell, value)
         if cell.startswith("{") and cell.endswith("}"):
-            members = [unescape(part) for part in split(cell[1:-1], "|")]
+            members = [unescape(part) for part in split(cell[1:-1], "|") if part != "\\N"]
             return lambda value: any(self.same(value, member) for member in members)
         test = self.interval(cell)
         if test is not None:
@@ -168,7 +168,7 @@ class Column:
             return True
         if value in self.missing or cell in self.missing:
             if cell.startswith("{") and value in self.missing:
-                return any(unescape(part) in self.missing for part in split(cell[1:-1], "|"))
+                return "\\N" in split(cell[1:-1], "|")
             below = self.tree.get(cell, ()) if self.tree else ()
             return value in self.missing and (cell in self.missing or value in below)
         return self.meaning(cell)(value)

@@ -433,6 +433,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     if (is_tree && request->missing_is_wildcard) take_missing_out(&build);
     domain->origin = build.origin;
     domain->naming = build.naming;
+    domain->ends_mislead = build.ends_mislead;
     domain->grid = build.grid;
     build.grid = NULL;
     if (request->withheld) KN_TRY(finish_withheld(domain, &build, err));

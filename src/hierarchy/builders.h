@@ -18,8 +18,9 @@ typedef struct kn_build {
     uint64_t *value_rows;    /* n_values */
     uint32_t n_present;      /* values other than the missing one: 0 .. n_present-1 */
     kn_paths paths;
-    kn_origin origin; /* KN_FROM_FILE unless a SPEC says otherwise */
-    kn_naming naming; /* KN_NAMES_FIXED unless the builder says otherwise */
+    kn_origin origin;  /* KN_FROM_FILE unless a SPEC says otherwise */
+    kn_naming naming;  /* KN_NAMES_FIXED unless the builder says otherwise */
+    bool ends_mislead; /* see kn_domain */
     struct kn_grid *grid;
     uint32_t *label_of_value; /* n_values; KN_NONE: not placed yet */
     uint32_t *code_of_value;  /* order(): n_values, set instead of paths when the domain is no tree */
@@ -116,9 +117,11 @@ uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t 
 uint32_t kn_build_first_missing(char more[64], const kn_build *build, const uint32_t *found);
 
 /* `{a|b}`, or `a..b` of two members, escaped as kn_cell_text says and equal to no value of a text column. A member m is
- * spelled spelling_of[m]. */
+ * spelled spelling_of[m]; `members` NULL: 0, 1, ... */
 void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *spelling_of, const uint32_t *members,
                      uint32_t n_members, bool is_set);
+
+#define KN_MISSING_MEMBER "\\N" /* the missing cell in a set; a text N is written N */
 
 /* Characters of UTF-8. */
 uint32_t kn_count_characters(const char *bytes, size_t n_bytes);

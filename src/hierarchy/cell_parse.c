@@ -277,10 +277,13 @@ static kn_status read_set(code_list *codes, const kn_domain *domain, const char 
     read_member(&text, bytes, n_bytes, &end, "}");
     if (end != n_bytes - 1) KN_FAIL(KN_INPUT, "a set ends with its only }");
     for (bool more = true; more; at++) {
+        const char *raw = bytes + at;
         read_member(&text, bytes, end, &at, "|");
         if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
         more = at < end;
-        uint32_t code = find_code(domain, text.n > 0 ? text.bytes : "", text.n);
+        const size_t n_mark = strlen(KN_MISSING_MEMBER);
+        bool is_missing = bytes + at == raw + n_mark && memcmp(raw, KN_MISSING_MEMBER, n_mark) == 0;
+        uint32_t code = is_missing ? domain->missing : find_code(domain, text.n > 0 ? text.bytes : "", text.n);
         if (code == KN_NONE) KN_FAIL(KN_INPUT, "member %zu of that set is no value of the column", codes->n + 1);
         KN_PUSH(codes, code);
     }
@@ -365,7 +368,8 @@ kn_status kn_cell_parse(kn_cell *out, const kn_domain *domain, kn_set_pool *sets
         *out = kn_domain_leaf(domain, code);
         return KN_OK;
     }
-    if (domain->kind == KN_DOMAIN_SETS) return parse_set(out, domain, sets, bytes, n_bytes, err);
+    bool is_set = domain->kind == KN_DOMAIN_SETS || (domain->ends_mislead && n_bytes > 0 && bytes[0] == '{');
+    if (is_set) return parse_set(out, domain, sets, bytes, n_bytes, err);
     bool half_open = n_bytes > 0 && bytes[0] == '[' && domain->naming != KN_NAMES_ENDS;
     return (half_open ? parse_half_open : parse_interval)(out, domain, bytes, n_bytes, err);
 }

@@ -14,7 +14,7 @@ static void append_escaped(kn_buffer *out, const char *bytes, size_t n_bytes, si
         bool starts_character = ((unsigned char)bytes[i] & 0xC0) != 0x80;
         if (special || dots || opens) {
             kn_buffer_char(out, '\\');
-        } else if (*n_more > 0 && starts_character) {
+        } else if (*n_more > 0 && starts_character && bytes[i] != 'N') { /* \N is the missing cell */
             kn_buffer_char(out, '\\');
             --*n_more;
         }
@@ -29,9 +29,12 @@ static bool append_members(kn_buffer *out, const kn_column *column, const uint32
     if (is_set) kn_buffer_char(out, '{');
     for (uint32_t i = 0; i < n_members; i++) {
         size_t n;
-        const char *bytes = kn_column_bytes(column, spelling_of[members[i]], &n);
+        const uint32_t spelling = spelling_of[members != NULL ? members[i] : i];
+        const char *bytes = kn_column_bytes(column, spelling, &n);
         if (i > 0) kn_buffer_text(out, is_set ? "|" : "..");
-        append_escaped(out, bytes, n, &n_more);
+        bool is_missing = column->has_missing && kn_column_value(column, spelling) == column->n_values - 1;
+        if (is_missing) kn_buffer_text(out, KN_MISSING_MEMBER); /* however the data spells it */
+        else append_escaped(out, bytes, n, &n_more);
     }
     if (is_set) kn_buffer_char(out, '}');
     return n_more == 0;
@@ -75,6 +78,8 @@ void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, 
     } else if (domain->kind == KN_DOMAIN_RANGES && domain->grid_first != NULL) {
         const int64_t *interval = domain->grid->interval;
         kn_grid_text(out, domain->grid, column->type, interval[cell->first], interval[cell->last] + 1);
+    } else if (domain->kind == KN_DOMAIN_RANGES && domain->ends_mislead) {
+        kn_text_members(out, column, domain->spelling_of_code + cell->first, NULL, cell->last - cell->first + 1, true);
     } else if (domain->kind == KN_DOMAIN_RANGES) {
         const uint32_t ends[] = {cell->first, cell->last};
         kn_text_members(out, column, domain->spelling_of_code, ends, 2, false);

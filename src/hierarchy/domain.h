@@ -45,7 +45,9 @@ typedef struct kn_domain {
     kn_tree *tree;              /* owned; TREE: always; otherwise NULL */
     kn_origin origin;           /* of the tree */
     kn_naming naming;           /* of its labels; KN_NAMES_ENDS also for order() without a tree */
-    struct kn_grid *grid;       /* KN_NAMES_GRID, and RANGES with a grid; owned */
+    bool ends_mislead;    /* order() of numbers or dates against their own order: 2..7 would mean what lies between,
+                             so runs of codes are written as sets */
+    struct kn_grid *grid; /* KN_NAMES_GRID, and RANGES with a grid; owned */
     /* RANGES with a grid: [code] the ends of its grid cell among the codes; NULL: intervals may end at any value. */
     const uint32_t *grid_first, *grid_last;
     uint64_t *rows_before;         /* n_codes + 1: rows of the data with a smaller code */
@@ -134,11 +136,12 @@ kn_status kn_cell_narrow(kn_cell *out, const kn_domain *domain, kn_set_pool *set
                          const kn_rows_below *released, kn_error *err);
 uint32_t kn_domain_characters(const kn_domain *domain, uint32_t code); /* of a value's main spelling */
 
-/* The released text: a label, `30..39`, `{a|b}` or `*`. A single value is its main spelling, as it stands. Inside an
- * interval or a set the characters '|', '{', '}', '\\' and the dots of ".." are escaped with '\'. Where the text of an
- * interval or a set happens to be a value of the column ("1..3" in a column of text), further characters are escaped
- * until it is not, so that a text that is a value always means the value. The one exception is `*`: it means
- * everything, also in a column that has the value `*`; runs refuse such columns (run/input.c). */
+/* The released text: a label, `30..39`, `{a|b}` or `*`; docs/cells.md is the grammar. A single value is its main
+ * spelling, as it stands. Inside an interval or a set the characters '|', '{', '}', '\\' and the dots of ".." are
+ * escaped with '\'. Where the text of an interval or a set happens to be a value of the column ("1..3" in a column of
+ * text), further characters are escaped until it is not, so that a text that is a value always means the value. The one
+ * exception is `*`: it means everything, also in a column that has the value `*`; runs refuse such columns
+ * (run/input.c). */
 void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets);
 /* The way back: what a released text means in this domain. `*` is everything; a text that is a label names the widest
  * node with that label; a text that is a value of the data (numbers: by value) is that value; then intervals and sets.

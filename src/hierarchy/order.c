@@ -2,7 +2,8 @@
  *
  * Blanks around a value are ignored; '<' or '\' in a value is written '\<' or '\\'. Every value of the data must be
  * listed; listed values that the data does not have are left out of the domain. Numbers and dates may be listed too, by
- * any spelling that the data has. The missing value is never inside an interval, listed or not.
+ * any spelling that the data has; where their order is another than that of the numbers, runs are written as sets,
+ * because 2..7 means what lies between 2 and 7. The missing value is never inside an interval, listed or not.
  * Where a tree is needed: groups of 2, 4, 8, ... neighbours, labelled with their ends, then *. */
 #include "hierarchy/builders.h"
 
@@ -82,6 +83,15 @@ done:
     return status;
 }
 
+/* Whether a run of the order says something else when it is read as an interval of numbers or dates. */
+static bool misleads(const kn_build *build, const uint32_t *order)
+{
+    if (build->column->type == KN_TYPE_TEXT) return false;
+    for (uint32_t i = 1; i < build->n_present; i++)
+        if (order[i] < order[i - 1]) return true;
+    return false;
+}
+
 static kn_status push_group(kn_build *build, const uint32_t *order, uint32_t first, uint32_t last, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -92,7 +102,9 @@ static kn_status push_group(kn_build *build, const uint32_t *order, uint32_t fir
         const char *bytes = kn_build_value(build, order[first], &n);
         return kn_build_label(build, bytes, n, err);
     }
-    kn_text_members(&label, build->column, build->main_spelling, ends, 2, false);
+    bool as_set = build->naming == KN_NAMES_SET;
+    kn_text_members(&label, build->column, build->main_spelling, as_set ? order + first : ends,
+                    as_set ? last - first + 1 : 2, as_set);
     if (label.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_TRY(kn_build_label(build, label.bytes, label.n, err));
 done:
@@ -129,7 +141,8 @@ kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err)
     KN_NEW_RAW(order, build->n_present);
     KN_TRY(rank_values(rank, build, &list, err));
     KN_TRY(sort_values(order, build, rank, (uint32_t)list.ends.n, err));
-    build->naming = KN_NAMES_ENDS;
+    build->ends_mislead = misleads(build, order);
+    build->naming = build->ends_mislead && build->request->must_be_tree ? KN_NAMES_SET : KN_NAMES_ENDS;
     if (build->request->must_be_tree) {
         KN_TRY(build_tree(build, order, err));
     } else {

@@ -184,13 +184,17 @@ static bool is_set(kn_bytes text)
     return false;
 }
 
+/* \N: the missing cell. */
+static bool is_missing_mark(kn_bytes raw) { return raw.n == 2 && raw.bytes[0] == '\\' && raw.bytes[1] == 'N'; }
+
 bool kn_released_set_next(kn_bytes *member, const kn_released_cell *cell, size_t *at, char *scratch)
 {
     size_t start = *at;
     if (start >= cell->text.n) return false;
     for (; *at + 1 < cell->text.n && cell->text.bytes[*at] != '|'; ++*at)
         if (cell->text.bytes[*at] == '\\') ++*at;
-    *member = unescaped(scratch, (kn_bytes){cell->text.bytes + start, *at - start});
+    kn_bytes raw = {cell->text.bytes + start, *at - start};
+    *member = is_missing_mark(raw) ? (kn_bytes){"", 0} : unescaped(scratch, raw);
     ++*at;
     return true;
 }
@@ -207,6 +211,7 @@ static bool set_covers(const kn_released_cell *cell, const kn_cell_reading *read
         if (cell->text.bytes[i] != '|' && i + 1 < cell->text.n) continue;
         kn_bytes part = {cell->text.bytes + start, i - start};
         start = i + 1;
+        if (is_missing_mark(part)) continue;
         if (part.n >= MAX_NUMBER_BYTES) { /* too long for a number: byte by byte */
             size_t a = 0, b = 0;
             for (; a < part.n && b < value->text.n; a++, b++) {

@@ -5,7 +5,7 @@
  *   a label    with a tree: every node of that label; a node stands for the leaves below it
  *   a..b       an interval, both ends included, of numbers, dates, or the order that the domain gives to texts
  *   a..<b      the same without its upper end; a.. and ..b have one end
- *   {a|b}      the values a and b
+ *   {a|b}      the values a and b; \N in a set is the missing cell
  * and what automatic trees write for the rows of a release, which need be no label of the tree itself:
  *   2024-Q1    a period of the calendar, alone or as the end of an interval
  *   [a,b)      an old way to write a..<b
@@ -363,6 +363,33 @@ static int by_code(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* All spellings of the missing cell; where it may be any value, a set does not hold it. */
+static kn_status add_missing(kn_meaning *meaning, bool *missing, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *missing = true;
+    for (uint32_t i = 0; !meaning->domain->missing_is_wildcard && i < meaning->original_column->n_texts; i++)
+        if (meaning->originals[i].missing) KN_PUSH(&meaning->members, i);
+done:
+    return status;
+}
+
+/* The other original texts of the same number or date. */
+static kn_status add_equal(kn_meaning *meaning, uint32_t found, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    double number;
+    if (read_text(&number, meaning, bytes, n_bytes) != KN_TEXT_NUMBER) goto done;
+    for (uint32_t i = 0; i < meaning->original_column->n_texts; i++) {
+        size_t n;
+        if (i == found || meaning->originals[i].number != number) continue;
+        const char *text = kn_text(meaning->original_column, i, &n);
+        if (same_number(&meaning->reading, text, n, bytes, n_bytes)) KN_PUSH(&meaning->members, i);
+    }
+done:
+    return status;
+}
+
 static kn_status read_set(kn_meaning *meaning, kn_released_text *text, char *scratch, const char *bytes, size_t n_bytes,
                           kn_error *err)
 {
@@ -373,7 +400,17 @@ static kn_status read_set(kn_meaning *meaning, kn_released_text *text, char *scr
     for (;;) {
         size_t n;
         double number;
+        const char *raw = at;
         at = take_member(scratch, &n, at, end, true);
+        if (at == raw + 2 && raw[0] == '\\' && raw[1] == 'N' && at < end) { /* the missing cell */
+            KN_TRY(add_missing(meaning, &missing, err));
+            if (*at++ == '}') {
+                if (at == end) break;
+                meaning->members.n = first;
+                goto done;
+            }
+            continue;
+        }
         if (at == end || (*at == '}' && at + 1 != end)) { /* not closed, or text behind it: no set */
             meaning->members.n = first;
             goto done;
@@ -381,6 +418,7 @@ static kn_status read_set(kn_meaning *meaning, kn_released_text *text, char *scr
         uint32_t code = kn_text_find(meaning->original_column, scratch, n);
         bool any_value = code != KN_NONE && meaning->originals[code].missing && meaning->domain->missing_is_wildcard;
         if (code != KN_NONE && !any_value) KN_PUSH(&meaning->members, code);
+        if (meaning->reading.type != KN_TYPE_TEXT) KN_TRY(add_equal(meaning, code, scratch, n, err));
         if (kn_text_read(&number, NULL, &meaning->reading, scratch, n) == KN_TEXT_MISSING) missing = true;
         if (*at++ == '}') break;
     }
