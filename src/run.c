@@ -12,6 +12,7 @@
  *   kn_input_deliver  only now JSON, report, schema and release take their places sink/ */
 #include "bound/bound.h"
 #include "recode/recode.h"
+#include "search/cluster/polish.h"
 #include "report/facts.h"
 #include "run/run_report.h"
 #include "run/run_schema.h"
@@ -142,6 +143,40 @@ done:
     return status;
 }
 
+/* --polish: cluster starts from the release's classes. What a theorem or a local search proved of the loss goes on
+ * holding, because the loss under the same measure, over all rows, only falls; what was proven of levels or cut points
+ * is not about the new release. */
+static kn_status polish(run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_answer polished = {0};
+    bool better = false;
+    double before, seconds;
+    KN_TRY(kn_objective_loss(&before, r->task.objective, r->release, err));
+    status = kn_cluster_polish(&polished, &better, &r->task, r->release->row_class, r->release->n_classes, err);
+    KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "polish")));
+    r->facts.polished = true;
+    r->facts.polished_from = NAN;
+    if (polished.stopped == KN_STOPPED_INTERRUPT) kn_ticker_serve(&r->input->ticker);
+    if (!better) goto done;
+    r->facts.polished_from = before;
+    polished.guarantee = r->answer.guarantee;
+    polished.n_blocks = r->answer.n_blocks;
+    polished.n_nodes += r->answer.n_nodes;
+    if (r->answer.recoding == KN_RECODING_LOCAL) polished.bound = r->answer.bound;
+    kn_answer_free(&r->answer);
+    kn_release_free(r->release);
+    r->answer = polished;
+    r->release = NULL;
+    polished = (kn_answer){0};
+    KN_TRY(kn_recode(&r->release, &r->answer, &r->task, err));
+done:
+    end_stage(r, &seconds);
+    r->facts.seconds.search += seconds;
+    kn_answer_free(&polished);
+    return status;
+}
+
 /* To a file beside its target, or to arrays in memory. */
 static kn_status write_release(uint32_t **order, uint32_t *n_written, run *r, kn_error *err)
 {
@@ -207,6 +242,9 @@ static kn_status gather_facts(run *r, kn_error *err)
     f->stopped = r->answer.stopped;
     f->optimal = r->answer.optimal;
     f->bound = r->answer.bound;
+    /* of two bounds over local recodings the larger one */
+    if (r->answer.recoding == KN_RECODING_LOCAL && !f->optimal && kn_is_bounded(&f->any) && f->any.value >= f->bound)
+        f->bound = NAN;
     f->kind = kinds[r->answer.recoding];
     f->guarantee = r->answer.guarantee;
     f->top = r->answer.top;
@@ -254,8 +292,9 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     end_stage(&r, &seconds->encode);
     KN_TRY(search(&r, err));
     KN_TRY(kn_recode(&r.release, &r.answer, &r.task, err));
-    kn_answer_reconsider(&r.answer, &r.task);
     end_stage(&r, &seconds->recode);
+    if (request->polish) KN_TRY(polish(&r, err));
+    kn_answer_reconsider(&r.answer, &r.task);
     KN_TRY(find_bound(&r, err));
     KN_TRY(write_and_verify(&r, err));
     KN_TRY(gather_facts(&r, err));

@@ -212,7 +212,7 @@ static void no_ratio_is_above_the_theorem(void **state)
             const kn_guarantee *guarantee = &o.answer.guarantee;
             assert_class_sizes(&s, &o.answer, k, claims[i].most(k));
             assert_non_null(guarantee->theorem);
-            assert_int_equal(guarantee->holds, guarantee->unproven == KN_PROVEN);
+            assert_int_equal(guarantee->holds, guarantee->unproven == KN_SAY_NOTHING);
             if (guarantee->holds) {
                 if (o.loss > guarantee->ratio * best + 1e-9)
                     fail_msg("%s, k=%u: %g > %g * %g", claims[i].algorithm, k, o.loss, guarantee->ratio, best);
@@ -439,7 +439,7 @@ static void suppressed_rows_are_outside_of_the_theorem_of_cover(void **state)
     outcome o = run(&s, "cover", "");
     assert_true(o.loss * N > o.answer.guarantee.ratio * 1);
     assert_false(o.answer.guarantee.holds);
-    assert_int_equal(o.answer.guarantee.unproven, KN_UNPROVEN_SUPPRESSION);
+    assert_int_equal(o.answer.guarantee.unproven, KN_SAY_UNPROVEN_SUPPRESSION);
     free_outcome(&o);
     o = run(&s, "forest", "");
     assert_true(o.answer.guarantee.holds);
@@ -565,7 +565,7 @@ static void the_reduction_for_non_uniform_entropy_costs_29_02(void **state)
     assert_true(fabs(best - 29.02) < 0.005);
     assert_true(fabs(best - (printed - 6 * log2(2))) < 1e-9);
     outcome o = run(&s, "cover", "");
-    assert_int_equal(o.answer.guarantee.unproven, KN_UNPROVEN_UNIFORM);
+    assert_int_equal(o.answer.guarantee.unproven, KN_SAY_UNPROVEN_UNIFORM);
     free_outcome(&o);
     free(price);
     free_setup(&s);
@@ -587,7 +587,7 @@ static void a_measure_that_falls_proves_nothing(void **state)
         if (claims[i].only_k > 2) continue;
         outcome o = run(&s, claims[i].algorithm, claims[i].params);
         assert_false(o.answer.guarantee.holds);
-        assert_int_equal(o.answer.guarantee.unproven, KN_UNPROVEN_MONOTONE);
+        assert_int_equal(o.answer.guarantee.unproven, KN_SAY_UNPROVEN_MONOTONE);
         assert_int_equal(o.answer.guarantee.column, 0);
         assert_true(isnan(o.answer.bound));
         free_outcome(&o);
@@ -602,7 +602,7 @@ static void sets_prove_nothing_under_entropy(void **state)
     setup s = {.table = test_random_table(&rng, 10, 2, 3)};
     prepare(&s, NULL, SETS, 2, "monotone-entropy");
     outcome o = run(&s, "forest", "");
-    assert_int_equal(o.answer.guarantee.unproven, KN_UNPROVEN_SUB_ADDITIVE);
+    assert_int_equal(o.answer.guarantee.unproven, KN_SAY_UNPROVEN_SUB_ADDITIVE);
     free_outcome(&o);
     set_algorithm(&s, "cover", "");
     kn_error err = {0};
@@ -628,7 +628,7 @@ static void other_models_are_repaired_without_a_proof(void **state)
             if (claims[i].only_k != 0 && claims[i].only_k != 3) continue;
             if (claims[i].max_rows != 0 && claims[i].max_rows < 40) continue;
             outcome o = run(&s, claims[i].algorithm, claims[i].params);
-            assert_int_equal(o.answer.guarantee.unproven, KN_UNPROVEN_MODELS);
+            assert_int_equal(o.answer.guarantee.unproven, KN_SAY_UNPROVEN_MODELS);
             assert_int_equal(o.release->n_suppressed, 0);
             kn_finding findings[2];
             assert_ok(kn_models_findings(findings, s.models, o.release, NULL, err));
@@ -986,7 +986,7 @@ static void a_factor_says_what_it_cannot_do(void **state)
     assert_int_equal(whole.answer.n_blocks, 1);
     assert_int_equal(parts.answer.n_blocks, 4);
     assert_false(parts.answer.guarantee.holds);
-    assert_int_equal(parts.answer.guarantee.unproven, KN_UNPROVEN_BLOCKS);
+    assert_int_equal(parts.answer.guarantee.unproven, KN_SAY_UNPROVEN_BLOCKS);
     assert_class_sizes(&s, &parts.answer, 3, 5);
     free_outcome(&whole);
     free_outcome(&parts);

@@ -25,28 +25,14 @@ typedef enum kn_optimum {
     KN_OPTIMUM_SUPPRESSED /* or suppressed, at the price of the whole domain in every column */
 } kn_optimum;
 
-/* Why a theorem says nothing about this run. */
-typedef enum kn_unproven {
-    KN_PROVEN,
-    KN_UNPROVEN_MODELS,       /* a model asks for more than k rows in a class */
-    KN_UNPROVEN_PERSONS,      /* persons have several rows */
-    KN_UNPROVEN_SUPPRESSION,  /* rows may be suppressed */
-    KN_UNPROVEN_UNIFORM,      /* rows of a class pay different prices */
-    KN_UNPROVEN_MONOTONE,     /* a value can get cheaper by generalizing it, in `column` */
-    KN_UNPROVEN_SUB_ADDITIVE, /* two classes that share a row can cost less than their union: `column` has no tree */
-    KN_UNPROVEN_LABELS,       /* labels made from the data are narrowed, and the best release's would be too */
-    KN_UNPROVEN_BLOCKS,       /* the table was solved in parts */
-    KN_UNPROVEN_POLISHED,     /* the classes were improved under another measure */
-} kn_unproven;
-
 /* The theorem behind an approximation: at most `ratio` times the loss of the optimum. */
 typedef struct kn_guarantee {
     const char *theorem; /* static; NULL: none */
     double ratio;
     kn_optimum optimum;
     bool holds;
-    kn_unproven unproven; /* where it does not hold */
-    uint32_t column;      /* the quasi-identifier that this is about, or KN_NONE's value */
+    kn_say unproven; /* where it does not hold: why */
+    uint32_t column; /* the quasi-identifier that this is about, or KN_NONE's value */
 } kn_guarantee;
 
 /* What no release of any kind, cell by cell under the same rules, can be below (bound/). */

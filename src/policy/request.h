@@ -65,7 +65,7 @@ typedef struct kn_request {
     const char *algorithm, *measure; /* with their parameters */
     kn_words algorithms;
     kn_recoding_asked recoding;
-    bool explain, certify;
+    bool explain, certify, polish;
     uint64_t effort, seed, threads; /* 0 threads: as many as there are cores */
     double time_limit;              /* in seconds; 0: none */
     size_t memory;                  /* in bytes; 0: no limit */

@@ -161,5 +161,5 @@ void kn_answer_reconsider(kn_answer *answer, const kn_task *task)
     answer->bound = NAN;
     if (!answer->guarantee.holds) return;
     answer->guarantee.holds = false;
-    answer->guarantee.unproven = KN_UNPROVEN_LABELS;
+    answer->guarantee.unproven = KN_SAY_UNPROVEN_LABELS;
 }

@@ -1,6 +1,8 @@
 /* Evaluates a release under every registered measure and every model in force. */
 #include "report/facts.h"
 
+#include "base/sentence.h"
+
 #include "classes/column_cells.h"
 #include "risk/risk.h"
 
@@ -95,6 +97,20 @@ kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_pool *po
 done:
     kn_columns_free(columns, facts->release);
     return status;
+}
+
+double kn_facts_least(const kn_facts *facts)
+{
+    double least = kn_is_bounded(&facts->any) ? facts->any.value : NAN;
+    if (facts->release->levels == NULL && facts->guarantee.theorem != NULL) least = fmax(least, facts->bound);
+    return least;
+}
+
+kn_buffer kn_facts_unproven(const kn_facts *facts)
+{
+    const kn_guarantee *guarantee = &facts->guarantee;
+    if (guarantee->column == KN_NONE) return kn_said(guarantee->unproven);
+    return KN_SAID(guarantee->unproven, kn_piece_name(facts->tuples->domains[guarantee->column]->name));
 }
 
 void kn_facts_free(kn_facts *facts)

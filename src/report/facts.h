@@ -55,11 +55,13 @@ typedef struct kn_facts {
     size_t n_losses;
     kn_model_fact *models;
     size_t n_models;
-    double *column_loss; /* per QI, under the objective; NAN where it has none */
-    double loss;         /* under the objective */
-    double bound;        /* what the search proved of releases of its own kind; NAN: nothing */
-    const char *kind;    /* ... which kind: "levels", "cuts", "local" */
-    kn_lower_bound any;  /* what holds for all kinds */
+    double *column_loss;  /* per QI, under the objective; NAN where it has none */
+    double loss;          /* under the objective */
+    double bound;         /* what the search proved of releases of its own kind; NAN: nothing */
+    const char *kind;     /* ... which kind: "levels", "cuts", "local" */
+    kn_lower_bound any;   /* what holds for all kinds */
+    double polished_from; /* --polish made it better: the loss before; NAN: it did not */
+    bool polished;        /* --polish was asked for */
     kn_seconds seconds;
     size_t peak_bytes;
 } kn_facts;
@@ -69,6 +71,11 @@ kn_status kn_facts_losses(kn_facts *facts, kn_pool *pool, kn_error *err);
 /* That, the value of every model, and the objective's loss. The pointers to borrowed things are set by the caller. */
 kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_pool *pool, kn_error *err);
 void kn_facts_free(kn_facts *facts); /* what it owns, not the struct */
+
+/* The largest loss that is proven to be below that of every local recoding; NAN: none. */
+double kn_facts_least(const kn_facts *facts);
+/* Why the guarantee does not hold, as a sentence; yours to kn_buffer_free. */
+kn_buffer kn_facts_unproven(const kn_facts *facts);
 
 kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err);
 /* A short summary for a person, lines of at most 100 characters: first line the result, then "  label   text". */

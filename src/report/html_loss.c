@@ -154,15 +154,35 @@ static void gap_text(page *to, const kn_facts *facts, kn_text text, double bound
     if (draw) bound_picture(to, facts, bound);
 }
 
+/* What the theorem says, or why it says nothing, and what the bound makes of it. */
+static void guarantee_text(page *to, const kn_facts *facts)
+{
+    const kn_guarantee *guarantee = &facts->guarantee;
+    const double least = kn_facts_least(facts);
+    words ratio = page_number(to, guarantee->ratio);
+    if (guarantee->holds) {
+        page_say(to, "p", KN_TEXT_THEOREM, guarantee->theorem, ratio.text, NULL);
+        page_say(to, "p",
+                 guarantee->optimum == KN_OPTIMUM_SUPPRESSED ? KN_TEXT_OPTIMUM_SUPPRESSED : KN_TEXT_OPTIMUM_CLASSES,
+                 NULL, NULL, NULL);
+    } else {
+        kn_buffer reason = kn_facts_unproven(facts), text = {0};
+        kn_sentence_text(&text, reason.bytes, kn_language_sentences(to->language));
+        page_say(to, "p", KN_TEXT_THEOREM_NOT, ratio.text, guarantee->theorem, text.failed ? "" : text.bytes);
+        kn_buffer_free(&reason);
+        kn_buffer_free(&text);
+    }
+    if (least > 0 && facts->loss / least < guarantee->ratio)
+        page_say(to, "p", KN_TEXT_RATIO_HERE, page_number(to, facts->loss / least).text, NULL, NULL);
+}
+
 /* What is proven of releases of this kind, then of all releases. */
 static void bound_text(page *to, const kn_facts *facts)
 {
     const kn_lower_bound *any = &facts->any;
     const bool own = !facts->optimal && isfinite(facts->bound);
     if (facts->optimal) page_say(to, "p", KN_TEXT_OPTIMAL, NULL, NULL, NULL);
-    if (facts->guarantee.holds)
-        page_say(to, "p", KN_TEXT_THEOREM, facts->guarantee.theorem, page_number(to, facts->guarantee.ratio).text,
-                 NULL);
+    if (facts->guarantee.theorem != NULL) guarantee_text(to, facts);
     if (own) gap_text(to, facts, KN_TEXT_GAP, facts->bound, true);
     if (kn_is_bounded(any)) {
         gap_text(to, facts, KN_TEXT_ANY_GAP, any->value, !own);

@@ -102,6 +102,17 @@ static void put_guarantee(kn_json *json, const kn_facts *facts)
     kn_json_text(json, "theorem", facts->guarantee.theorem);
     kn_json_real(json, "ratio", facts->guarantee.ratio);
     kn_json_bool(json, "holds", facts->guarantee.holds);
+    kn_json_text(json, "optimum",
+                 facts->guarantee.optimum == KN_OPTIMUM_SUPPRESSED ? "rows in classes or suppressed"
+                                                                   : "rows in classes");
+    if (!facts->guarantee.holds) {
+        kn_buffer reason = kn_facts_unproven(facts), text = {0};
+        kn_sentence_text(&text, reason.bytes, NULL);
+        kn_json_text(json, "reason", text.failed ? "" : text.bytes);
+        kn_buffer_free(&reason);
+        kn_buffer_free(&text);
+    }
+    kn_json_real(json, "certified", facts->loss > 0 ? facts->loss / kn_facts_least(facts) : 1);
     kn_json_end(json);
 }
 
@@ -213,6 +224,12 @@ kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err)
     put_losses(&json, facts);
     put_bound(&json, facts);
     put_guarantee(&json, facts);
+    if (facts->polished) {
+        kn_json_object(&json, "polished");
+        kn_json_bool(&json, "better", isfinite(facts->polished_from));
+        kn_json_real(&json, "from", facts->polished_from);
+        kn_json_end(&json);
+    }
     kn_json_bool(&json, "optimal", facts->optimal);
     put_counts(&json, facts);
     put_columns(&json, facts);

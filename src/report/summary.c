@@ -1,6 +1,8 @@
 /* The summary in the terminal: what came out, what is guaranteed, what it cost. */
 #include "report/facts.h"
 
+#include "base/sentence.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +49,29 @@ static void bound_lines(kn_buffer *out, const kn_facts *facts)
                                           : "(a quick bound; --certify gives a better one)\n");
 }
 
+/* What the theorem says, and what the bound makes of it on this table. */
+static void guarantee_lines(kn_buffer *out, const kn_facts *facts)
+{
+    const kn_guarantee *guarantee = &facts->guarantee;
+    const double least = kn_facts_least(facts);
+    if (guarantee->theorem == NULL) return;
+    line(out, "ratio");
+    if (guarantee->holds) kn_buffer_printf(out, "at most %.3g times the best loss by proof", guarantee->ratio);
+    else kn_buffer_text(out, "not proven beforehand");
+    if (least > 0) kn_buffer_printf(out, "; at most %.3g times here, by the bound", facts->loss / least);
+    kn_buffer_char(out, '\n');
+    line(out, "");
+    if (guarantee->holds) {
+        kn_buffer_printf(out, "(%s)\n", guarantee->theorem);
+        return;
+    }
+    kn_buffer reason = kn_facts_unproven(facts);
+    kn_buffer_char(out, '(');
+    kn_sentence_text(out, reason.bytes, NULL);
+    kn_buffer_text(out, ")\n");
+    kn_buffer_free(&reason);
+}
+
 static void loss_lines(kn_buffer *out, const kn_facts *facts)
 {
     line(out, "loss");
@@ -57,6 +82,7 @@ static void loss_lines(kn_buffer *out, const kn_facts *facts)
                          100 * (facts->loss - facts->bound) / facts->loss);
     kn_buffer_char(out, '\n');
     bound_lines(out, facts);
+    guarantee_lines(out, facts);
     /* only sums over cells fall on columns */
     bool has_losses = facts->tuples->n_qis > 0 && !isnan(facts->column_loss[0]);
     if (!has_losses && facts->release->levels == NULL) return;
@@ -112,8 +138,9 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
                                            : ", kept with * in every QI");
     }
     line(&text, "algorithm");
-    kn_buffer_printf(&text, "%s%s%s%s\n", facts->algorithm, facts->algorithm_params != NULL ? ":" : "",
-                     facts->algorithm_params != NULL ? facts->algorithm_params : "", stopped[facts->stopped]);
+    kn_buffer_printf(&text, "%s%s%s%s%s\n", facts->algorithm, facts->algorithm_params != NULL ? ":" : "",
+                     facts->algorithm_params != NULL ? facts->algorithm_params : "",
+                     facts->polished ? ", polished by cluster" : "", stopped[facts->stopped]);
     if (facts->why != NULL) {
         line(&text, "");
         kn_buffer_printf(&text, "%s\n", facts->why);

@@ -73,6 +73,15 @@
     [KN_TEXT_QUICK_BOUND] = "Dies ist eine schnelle Schranke; --certify nimmt sich Zeit für eine bessere.",
     [KN_TEXT_THEOREM] = "Das Verfahren hat eine bewiesene Garantie (%s): höchstens das %s-Fache des bestmöglichen "
                         "Verlusts.",
+    [KN_TEXT_THEOREM_NOT] =
+        "Das Verfahren verliert bewiesenermaßen höchstens das %s-Fache des bestmöglichen Verlusts (%s), "
+        "hier aber nicht: %s.",
+    [KN_TEXT_OPTIMUM_CLASSES] = "Der bestmögliche Verlust ist der irgendeiner Einteilung der Zeilen in Klassen von "
+                                "mindestens k, jede freigegeben als kleinste Verallgemeinerung ihrer Zeilen.",
+    [KN_TEXT_OPTIMUM_SUPPRESSED] = "Der bestmögliche Verlust ist der irgendeiner Einteilung der Zeilen in Klassen von "
+                                   "mindestens k, jede freigegeben als kleinste Verallgemeinerung ihrer Zeilen, wobei "
+                                   "Zeilen auch unterdrückt werden dürfen.",
+    [KN_TEXT_RATIO_HERE] = "Für diese Tabelle beweist die untere Schranke mehr: höchstens das %s-Fache.",
     [KN_TEXT_BOUND_TITLE] = "Verlust und bewiesene untere Schranke",
     [KN_TEXT_BOUND_DESC] = "Zwei Balken: was jede mögliche Freigabe mindestens verliert und was diese verliert.",
     [KN_TEXT_BOUND] = "Untere Schranke", [KN_TEXT_THIS_RELEASE] = "Diese Freigabe",

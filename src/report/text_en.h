@@ -66,6 +66,16 @@
                               "lower it.",
     [KN_TEXT_QUICK_BOUND] = "This is a quick bound; --certify spends time on a better one.",
     [KN_TEXT_THEOREM] = "The method carries a proven guarantee (%s): at most %s times the best possible loss.",
+    [KN_TEXT_THEOREM_NOT] =
+        "The method is proven to lose at most %s times the best possible loss (%s), but not here: %s.",
+    [KN_TEXT_OPTIMUM_CLASSES] =
+        "The best possible loss is that of any partition of the rows into classes of at least k, "
+        "each released as the smallest generalization of its rows.",
+    [KN_TEXT_OPTIMUM_SUPPRESSED] =
+        "The best possible loss is that of any partition of the rows into classes of at least "
+        "k, each released as the smallest generalization of its rows, where rows may also be "
+        "suppressed.",
+    [KN_TEXT_RATIO_HERE] = "On this table the lower bound proves more: at most %s times.",
     [KN_TEXT_BOUND_TITLE] = "Loss and proven lower bound",
     [KN_TEXT_BOUND_DESC] = "Two bars: what every possible release loses at least, and what this one loses.",
     [KN_TEXT_BOUND] = "Lower bound", [KN_TEXT_THIS_RELEASE] = "This release", [KN_TEXT_TIME_TITLE] = "Loss over time",

@@ -34,18 +34,18 @@ static bool is_sub_additive(const kn_task *task, unsigned proof, uint32_t *colum
 void kn_approximate_guarantee(kn_answer *answer, const kn_task *task, const char *theorem, double ratio, unsigned proof)
 {
     uint32_t column = KN_NONE;
-    kn_unproven why = KN_PROVEN;
-    if (!task->models->counts_only) why = KN_UNPROVEN_MODELS;
-    else if (task->tuples->n_persons != task->tuples->n_rows) why = KN_UNPROVEN_PERSONS;
-    else if (task->max_suppressed > 0 && (proof & KN_PROOF_NO_SUPPRESSION)) why = KN_UNPROVEN_SUPPRESSION;
-    else if (!task->objective->type->uniform) why = KN_UNPROVEN_UNIFORM;
-    else if (!kn_approximate_is_monotone(task, &column)) why = KN_UNPROVEN_MONOTONE;
-    else if (!is_sub_additive(task, proof, &column)) why = KN_UNPROVEN_SUB_ADDITIVE;
-    bool about_column = why == KN_UNPROVEN_MONOTONE || why == KN_UNPROVEN_SUB_ADDITIVE;
+    kn_say why = KN_SAY_NOTHING;
+    if (!task->models->counts_only) why = KN_SAY_UNPROVEN_MODELS;
+    else if (task->tuples->n_persons != task->tuples->n_rows) why = KN_SAY_UNPROVEN_PERSONS;
+    else if (task->max_suppressed > 0 && (proof & KN_PROOF_NO_SUPPRESSION)) why = KN_SAY_UNPROVEN_SUPPRESSION;
+    else if (!task->objective->type->uniform) why = KN_SAY_UNPROVEN_UNIFORM;
+    else if (!kn_approximate_is_monotone(task, &column)) why = KN_SAY_UNPROVEN_MONOTONE;
+    else if (!is_sub_additive(task, proof, &column)) why = KN_SAY_UNPROVEN_SUB_ADDITIVE;
+    bool about_column = why == KN_SAY_UNPROVEN_MONOTONE || why == KN_SAY_UNPROVEN_SUB_ADDITIVE;
     answer->guarantee = (kn_guarantee){.theorem = theorem,
                                        .ratio = ratio,
                                        .optimum = task->max_suppressed > 0 ? KN_OPTIMUM_SUPPRESSED : KN_OPTIMUM_CLASSES,
-                                       .holds = why == KN_PROVEN,
+                                       .holds = why == KN_SAY_NOTHING,
                                        .unproven = why,
                                        .column = about_column ? column : KN_NONE};
 }

@@ -596,7 +596,7 @@ kn_status kn_factor_search(kn_answer *answer, const kn_task *task, const kn_fact
                              binary ? KN_PROOF_NO_SUPPRESSION : claim->proof);
     if (answer->guarantee.holds && n_blocks > 1) {
         answer->guarantee.holds = false;
-        answer->guarantee.unproven = KN_UNPROVEN_BLOCKS;
+        answer->guarantee.unproven = KN_SAY_UNPROVEN_BLOCKS;
     }
     answer->n_blocks = n_blocks;
     answer->n_nodes = factor.n_edges;
