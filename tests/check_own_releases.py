@@ -36,6 +36,8 @@ REFUSALS = [
     r"is too large for intervals\(",
     r"k=[0-9]+ is impossible: the table has",
     r"cell-suppression (builds classes row by row|cannot count persons)",
+    r"k-optimize (cannot count a population|needs the rows of a person|has no bound|takes these models|cannot prove)",
+    r"k-optimize(: measure \S+ prices nodes| needs --max-suppressed 0)|no set of cuts meets the models",
 ]
 
 
@@ -185,7 +187,8 @@ class Case:
         self.is_global = rng.random() < 0.6
         if self.is_global:
             flags += ["--recoding", "global"] if rng.random() < 0.7 else ["--algorithm", rng.choice(
-                ["optimal", "datafly", "samarati", "incognito", "mu-argus", "cell-suppression"])]
+                ["optimal", "datafly", "samarati", "incognito", "mu-argus", "cell-suppression", "k-optimize", "k-optimize",
+                 "k-optimize:hierarchy=nodes"])]
         elif rng.random() < 0.4:
             flags += ["--algorithm", rng.choice(["mondrian", "cluster", "k-member", "hilbert", "agglomerative", "sequential"])]
         if rng.random() < 0.6:

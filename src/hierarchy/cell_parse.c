@@ -310,21 +310,35 @@ static int by_code(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* A label made from the data and written for the rows of a release (written_label.c) is none of the tree's. */
+/* Whether a text has the dots of an interval, unescaped. */
+static kn_status has_dots(bool *out, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    kn_buffer text = {0};
+    size_t at = 0;
+    read_member(&text, bytes, n_bytes, &at, "..");
+    *out = at < n_bytes;
+    kn_status status = text.failed ? kn_error_set(err, KN_RESOURCES, "out of memory") : KN_OK;
+    kn_buffer_free(&text);
+    return status;
+}
+
+/* What is no label of the tree: one made from the data and written for the rows of a release (written_label.c), or a
+ * part between two cut points (part.c). */
 static kn_status parse_written(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes,
                                size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
     code_list codes = {0};
-    bool half_open = n_bytes > 0 && bytes[0] == '[';
-    switch (domain->naming) {
-    case KN_NAMES_FIXED: KN_FAIL(KN_INPUT, "neither a value of the column nor a label of its hierarchy");
-    case KN_NAMES_SET: KN_TRY(read_set(&codes, domain, bytes, n_bytes, err)); break;
-    case KN_NAMES_ENDS: KN_TRY(parse_interval(out, domain, bytes, n_bytes, err)); break;
-    case KN_NAMES_GRID: KN_TRY((half_open ? parse_half_open : parse_interval)(out, domain, bytes, n_bytes, err)); break;
-    case KN_NAMES_PREFIX:
-    case KN_NAMES_SUFFIX: KN_TRY(read_mask(&codes, domain, bytes, n_bytes, err)); break;
-    }
+    const bool is_mask = domain->naming == KN_NAMES_PREFIX || domain->naming == KN_NAMES_SUFFIX;
+    bool is_interval;
+    KN_TRY(has_dots(&is_interval, bytes, n_bytes, err));
+    is_interval = is_interval && kn_part_form_of(domain, false) == KN_PART_INTERVAL;
+    if (n_bytes > 1 && bytes[0] == '{') KN_TRY(read_set(&codes, domain, bytes, n_bytes, err));
+    else if (is_interval) KN_TRY(parse_interval(out, domain, bytes, n_bytes, err));
+    else if (is_mask) KN_TRY(read_mask(&codes, domain, bytes, n_bytes, err));
+    else if (domain->naming == KN_NAMES_GRID && n_bytes > 0 && bytes[0] == '[')
+        KN_TRY(parse_half_open(out, domain, bytes, n_bytes, err));
+    else KN_FAIL(KN_INPUT, "neither a value of the column nor a label of its hierarchy");
     if (codes.n > 0) {
         uint32_t n = 0;
         qsort(codes.items, codes.n, sizeof *codes.items, by_code);

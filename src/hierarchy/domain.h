@@ -122,6 +122,21 @@ static inline bool kn_cell_is_value(const kn_cell *cell, const kn_domain *domain
            !(cell->first == domain->missing && domain->missing_is_wildcard);
 }
 
+/* How a part of a column, a run of its codes between two cut points, is released. */
+typedef enum kn_part_form {
+    KN_PART_INTERVAL, /* from its first to its last value */
+    KN_PART_SET,      /* its values */
+    KN_PART_NODE      /* the lowest node above it */
+} kn_part_form;
+/* Intervals where the order of the codes is that of numbers or dates, or was given; `nodes`: TREE as nodes. */
+kn_part_form kn_part_form_of(const kn_domain *domain, bool nodes);
+/* The cell of the part first..last, of which rows have the codes with occurs[code] (at least one). Neither interval nor
+ * set tells of other values. A part whose values are all those below a node has the node's label, where
+ * that is not made from the data. Missing values are in
+ * no interval: with others they give the whole domain, as do all codes of a tree. */
+kn_status kn_part_cell(kn_cell *out, const kn_domain *domain, kn_part_form form, kn_set_pool *sets, const bool *occurs,
+                       uint32_t first, uint32_t last, kn_error *err);
+
 /* What released rows in one cell of a column have. */
 typedef struct kn_rows_below {
     uint32_t first, last; /* smallest and largest code */

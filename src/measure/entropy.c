@@ -17,10 +17,13 @@ static double price_counts(const void *state, const kn_tuples *tuples, uint32_t 
     return kn_information_entropy_of(n_rows, rows_log_rows);
 }
 
+extern const kn_measure kn_measure_non_uniform_entropy;
+
 const kn_measure kn_measure_entropy = {
     .name = "entropy",
     .summary = "uncertainty of the value in its cell, bits per cell",
     .citation = "Gionis, Tassa, k-anonymization with minimal loss of information, 2009, (4)",
+    .same_without_suppression = &kn_measure_non_uniform_entropy, /* [GT] Lemma 4.13 */
     .per_cell = true,
     .uniform = true,
     .prepare = kn_information_prepare,

@@ -42,6 +42,8 @@ typedef struct kn_measure {
                           does, also where cells are intervals or sets; on a tree every measure is that */
     bool per_cell;     /* prices are weighted by column and the loss is divided by rows * weights, so it lies in a fixed
                           range. A cell measure without it is a plain count, without weights */
+    /* NULL, or the monotone measure that gives every global recoding without suppressed rows the same loss. */
+    const struct kn_measure *same_without_suppression;
     bool higher_is_better; /* reported, never minimized (precision) */
     kn_status (*prepare)(void **state, const kn_tuples *tuples, const kn_args *args, kn_error *err); /* may be NULL */
     void (*discard)(void *state);

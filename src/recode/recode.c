@@ -88,29 +88,16 @@ done:
     return status;
 }
 
-static kn_cell part_cell(const kn_domain *domain, const uint32_t *part, uint32_t code)
-{
-    uint32_t first = code, last = code;
-    while (first > 0 && part[first - 1] == part[code]) first--;
-    while (last + 1 < domain->n_codes && part[last + 1] == part[code]) last++;
-    if (first == last) return kn_domain_leaf(domain, code);
-    if (first == 0 && last + 1 == domain->n_codes) return kn_domain_root(domain);
-    if (domain->kind == KN_DOMAIN_RANGES) kn_domain_widen(domain, &first, &last);
-    return (kn_cell){first, last, KN_NONE};
-}
-
 static kn_status classify_by_cuts(kn_release *r, const kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *t = r->tuples;
     uint32_t *n_mapped = NULL, *tuple_of_class = NULL;
+    bool changed = false;
     KN_NEW(n_mapped, t->n_qis);
     for (uint32_t q = 0; q < t->n_qis; q++) n_mapped[q] = t->domains[q]->n_codes;
     KN_TRY(classify_by_maps(r, task, answer->part, n_mapped, &tuple_of_class, err));
-    for (uint32_t c = 0; c < r->n_classes; c++)
-        for (uint32_t q = 0; q < t->n_qis; q++)
-            r->cells[(size_t)c * t->n_qis + q] =
-                part_cell(t->domains[q], answer->part[q], t->codes[q][tuple_of_class[c]]);
+    KN_TRY(kn_release_cut_cells(&changed, r, answer, true, err));
 done:
     kn_free(n_mapped);
     kn_free(tuple_of_class);
@@ -386,6 +373,20 @@ done:
     return status;
 }
 
+/* Parts between cut points are written anew for the rows that are left; nodes are narrowed. */
+static kn_status narrow(bool *changed, kn_release *r, const kn_answer *answer, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const bool by_cuts = answer->recoding == KN_RECODING_CUTS;
+    bool parts_changed = false;
+    *changed = false;
+    if (by_cuts) KN_TRY(kn_release_cut_cells(&parts_changed, r, answer, false, err));
+    if (!by_cuts || answer->part_nodes) KN_TRY(kn_release_narrow(changed, r, task, err));
+    *changed = *changed || parts_changed;
+done:
+    return status;
+}
+
 kn_status kn_recode(kn_release **out, const kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -402,7 +403,7 @@ kn_status kn_recode(kn_release **out, const kn_answer *answer, const kn_task *ta
     for (bool again = true; again;) {
         KN_TRY(merge_equal(r, task, err));
         KN_TRY(settle_suppressed(r, task, err));
-        KN_TRY(kn_release_narrow(&again, r, task, err));
+        KN_TRY(narrow(&again, r, answer, task, err));
         if (r->levels != NULL && (task->models->needs & KN_NEEDS_POPULATION) == 0) break; /* one label per node */
     }
     *out = r;

@@ -10,6 +10,10 @@
  * suppressed than the task allows, or no row is left of a table that had some. */
 kn_status kn_recode(kn_release **out, const kn_answer *answer, const kn_task *task, kn_error *err);
 
+/* Recodings by cut points: the cells, written for the released rows; parts that are nodes of a hierarchy only with
+ * `nodes_too`, otherwise they stay. *changed: some cell was another one. */
+kn_status kn_release_cut_cells(bool *changed, kn_release *release, const kn_answer *answer, bool nodes_too,
+                               kn_error *err);
 /* Labels made from the data are written for the values that released rows have; *changed: some cell now covers less,
  * or is only written differently. */
 kn_status kn_release_narrow(bool *changed, kn_release *release, const kn_task *task, kn_error *err);

@@ -17,8 +17,10 @@ static void put_label(kn_json *json, const kn_release *release, const kn_domain 
                                              : kn_set_pool_text(release->sets, node - tree->n_nodes, &n);
     kn_json_object(json, NULL);
     kn_json_bytes(json, "label", label, n);
-    if (domain->origin != KN_FROM_DATA) kn_json_count(json, "level", tree->level[node]);
-    if (domain->origin == KN_FROM_FILE) kn_json_count(json, "values", tree->last[node] - tree->first[node] + 1);
+    const bool is_node = node < tree->n_nodes; /* otherwise written for the rows of the release */
+    if (is_node && domain->origin != KN_FROM_DATA) kn_json_count(json, "level", tree->level[node]);
+    if (is_node && domain->origin == KN_FROM_FILE)
+        kn_json_count(json, "values", tree->last[node] - tree->first[node] + 1);
     kn_json_end(json);
 }
 

@@ -14,6 +14,13 @@ typedef enum kn_recoding {
     KN_RECODING_LOCAL   /* classes of rows, each released as its closure */
 } kn_recoding;
 
+/* What a search knew when it stopped, so that it can go on later; private like the data. */
+typedef struct kn_saved_search {
+    const char *bytes; /* NULL: it begins anew */
+    size_t n_bytes;
+    kn_buffer next; /* what to save this time */
+} kn_saved_search;
+
 /* What a search is given. Everything is borrowed. */
 typedef struct kn_task {
     const kn_tuples *tuples;
@@ -26,7 +33,8 @@ typedef struct kn_task {
     size_t memory_bytes; /* what the search may use for itself; 0: no limit */
     kn_pool *pool;
     kn_ticker *ticker;
-    kn_trace *trace; /* may be NULL */
+    kn_trace *trace;        /* may be NULL */
+    kn_saved_search *saved; /* may be NULL */
 } kn_task;
 
 // clang-format off
@@ -40,6 +48,7 @@ typedef struct kn_answer {
     kn_recoding recoding;
     uint32_t *levels; /* n_qis */
     uint32_t **part;  /* [q][code]: number of the part between two cuts, non-decreasing in code; one allocation */
+    bool part_nodes;  /* parts of columns with a hierarchy are nodes and have their labels */
     uint32_t n_classes;
     uint32_t *row_class; /* n_rows */
     kn_cell *cells;      /* [class * n_qis + q]; usually NULL */
@@ -69,6 +78,7 @@ typedef struct kn_algorithm {
     bool needs_trees;    /* looks at the nodes of trees, though not level by level */
     uint32_t only_k;     /* serves this k alone; 0: any */
     bool exact;          /* a run that is done is optimal */
+    bool can_resume;     /* takes and gives kn_task.saved */
     kn_status (*search)(kn_answer *answer, const kn_task *task, kn_error *err);
 } kn_algorithm;
 

@@ -1,0 +1,40 @@
+/* A set of letters and all its neighbours: what the release costs, and what it would cost with one letter more or one
+ * less. Hill climbing, annealing and the genetic search stand on it. */
+#ifndef KN_SEARCH_CUTS_CUT_MOVES_H
+#define KN_SEARCH_CUTS_CUT_MOVES_H
+
+#include "search/cuts/cut_frame.h"
+
+typedef struct kn_cut_cost {
+    double cost, n_suppressed;
+    bool has_class; /* some rows are released */
+} kn_cut_cost;
+
+typedef struct kn_cut_moves {
+    const kn_cuts *cuts;
+    const kn_items *items; /* borrowed: merged where positions are coarse */
+    kn_cut_cost now;       /* of the letters looked at last */
+    kn_cut_cost *flipped;  /* [letter]: with the letter put in or taken out; cost INFINITY where it cannot be */
+    uint32_t *offset;      /* [column]: its first position among all */
+    uint16_t *part_first, *part_last;     /* [offset + position] */
+    uint16_t *keys;                       /* [class * n_keys + q]: first positions of its parts */
+    double *lanes;                        /* [class * n_lanes + lane] */
+    uint32_t *class_of, *start, *members; /* items and classes */
+    uint32_t n_classes;
+    uint32_t *slots, *stamps, stamp, n_slots;
+    uint16_t *merged_keys; /* of classes that a missing letter would merge ... */
+    double *merged_lanes, *sums, *parts;
+    uint32_t n_positions;
+} kn_cut_moves;
+
+/* `items`: see kn_cut_merged_items. */
+kn_status kn_cut_moves_new(kn_cut_moves **out, const kn_cuts *cuts, const kn_items *items, kn_error *err);
+void kn_cut_moves_free(kn_cut_moves *moves);
+/* Fills `now`; with `all` also `flipped`. */
+void kn_cut_moves_look(kn_cut_moves *moves, const uint8_t *in, bool all);
+/* One number to compare by: rows suppressed beyond the limit cost more than any release. */
+double kn_cut_value(const kn_cuts *cuts, const kn_cut_cost *cost);
+/* Whether a letter may be put in (its parent is) or taken out (no child is). */
+bool kn_cut_may_flip(const kn_cuts *cuts, const uint8_t *in, uint32_t letter);
+
+#endif

@@ -1,0 +1,141 @@
+/* Prices of parts: [i, j] of every column, once, from what the measure asks to be counted (price_counts) or from the
+ * node above. They are the prices of the cells that kn_part_cell makes when no row is suppressed.
+ *
+ * Cost: the square of a column's positions, in time and memory. */
+#include "search/cuts/cut_prices.h"
+
+#include <math.h>
+
+enum { MOST_PRICED = 4096 }; /* positions: a table of 128 MB */
+
+/* What the measure looks at, and its state: the entropy measure is priced as its twin, see cut_bounds_cells.c. */
+typedef struct pricing {
+    const kn_measure *type;
+    const void *state;
+} pricing;
+
+static double weight_of(const pricing *by, const kn_domain *domain) { return by->type->per_cell ? domain->weight : 1; }
+
+static double price_of_cell(const kn_cuts *cuts, const pricing *by, uint32_t q, const kn_cell *cell)
+{
+    return weight_of(by, cuts->tuples->domains[q]) * by->type->price_cell(by->state, cuts->tuples, NULL, q, cell);
+}
+
+/* Counts over a column's codes. */
+typedef struct counts {
+    uint32_t *values;      /* [code], n_codes + 1: values of the data before it */
+    double *rows_log_rows; /* the same: their sum */
+} counts;
+
+static kn_status count_codes(counts *out, const kn_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW(out->values, domain->n_codes + (size_t)1);
+    KN_NEW(out->rows_log_rows, domain->n_codes + (size_t)1);
+    for (uint32_t code = 0; code < domain->n_codes; code++) {
+        double rows = (double)kn_domain_code_rows(domain, code);
+        out->values[code + 1] = out->values[code] + (rows > 0);
+        out->rows_log_rows[code + 1] = out->rows_log_rows[code] + (rows > 0 ? rows * log2(rows) : 0);
+    }
+done:
+    return status;
+}
+
+/* A part from code `first` to `last`, as kn_part_cell makes it. */
+static double price_of_part(const kn_cuts *cuts, const pricing *by, const counts *c, uint32_t q, uint32_t first,
+                            uint32_t last)
+{
+    const kn_cut_column *column = &cuts->columns[q];
+    const kn_domain *domain = column->domain;
+    const kn_cell root = kn_domain_root(domain);
+    const bool has_missing = domain->missing != KN_NONE && domain->missing >= first && domain->missing <= last;
+    if (domain->kind == KN_DOMAIN_TREE && first == 0 && last == domain->n_codes - 1)
+        return price_of_cell(cuts, by, q, &root);
+    if (column->form == KN_PART_NODE) {
+        kn_cell cell = first == last ? kn_domain_leaf(domain, first)
+                                     : kn_domain_node_cell(domain, kn_tree_join(domain->tree, first, last));
+        return price_of_cell(cuts, by, q, &cell);
+    }
+    while (first < last && kn_domain_code_rows(domain, first) == 0) first++;
+    while (first < last && kn_domain_code_rows(domain, last) == 0) last--;
+    if (has_missing && kn_domain_code_rows(domain, domain->missing) > 0 &&
+        (domain->missing_is_wildcard || (column->form == KN_PART_INTERVAL && first < last)))
+        return price_of_cell(cuts, by, q, &root);
+    if (domain->kind == KN_DOMAIN_RANGES) {
+        const kn_cell range = {first, last, KN_NONE};
+        return price_of_cell(cuts, by, q, &range);
+    }
+    const uint32_t n_values = column->form == KN_PART_SET ? c->values[last + 1] - c->values[first] : last - first + 1;
+    return weight_of(by, domain) * by->type->price_counts(by->state, cuts->tuples, q, n_values,
+                                                          domain->rows_before[last + 1] - domain->rows_before[first],
+                                                          c->rows_log_rows[last + 1] - c->rows_log_rows[first]);
+}
+
+/* Whether the price of leaves of a tree follows from counts, so that those that are no node have one too: the tree
+ * measure looks at levels. */
+static bool counts_decide(const kn_cuts *cuts, const pricing *by, const counts *c, uint32_t q)
+{
+    const kn_domain *domain = cuts->columns[q].domain;
+    if (by->type->price_counts == NULL) return domain->kind == KN_DOMAIN_RANGES;
+    for (uint32_t node = 0; domain->kind == KN_DOMAIN_TREE && node < domain->tree->n_nodes; node++) {
+        const kn_cell cell = kn_domain_node_cell(domain, node);
+        const double price = by->type->price_counts(by->state, cuts->tuples, q, cell.last - cell.first + 1,
+                                                    kn_cell_rows(&cell, domain, NULL),
+                                                    c->rows_log_rows[cell.last + 1] - c->rows_log_rows[cell.first]);
+        if (fabs(weight_of(by, domain) * price - price_of_cell(cuts, by, q, &cell)) > 1e-9) return false;
+    }
+    return true;
+}
+
+static kn_status price_column(kn_cuts *cuts, const pricing *by, uint32_t q, const char *owner, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_cut_column *column = &cuts->columns[q];
+    const uint32_t n = column->n_positions;
+    counts c = {0};
+    KN_TRY(count_codes(&c, column->domain, err));
+    if (column->form != KN_PART_NODE && !counts_decide(cuts, by, &c, q))
+        KN_FAIL(KN_USAGE,
+                "%s: measure %s prices nodes of hierarchies, and cuts of '%s' make other parts; choose lm, or "
+                "hierarchy=nodes",
+                owner, cuts->objective->type->name, column->domain->name);
+    KN_NEW(column->prices, (size_t)n * n);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i; j < n; j++)
+            column->prices[(size_t)i * n + j] =
+                price_of_part(cuts, by, &c, q, column->start[i], column->start[j + 1] - 1);
+done:
+    kn_free(c.values);
+    kn_free(c.rows_log_rows);
+    return status;
+}
+
+kn_status kn_cut_prices(kn_cuts *cuts, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_measure *type = cuts->objective->type;
+    const bool twin = type->same_without_suppression != NULL && !type->monotone;
+    const pricing by = {twin ? type->same_without_suppression : type, twin ? NULL : cuts->objective->state};
+    for (uint32_t q = 0; q < cuts->n_columns; q++) {
+        const kn_domain *domain = cuts->columns[q].domain;
+        if (twin && domain->missing != KN_NONE &&
+            (domain->missing_is_wildcard || cuts->columns[q].form == KN_PART_INTERVAL))
+            KN_FAIL(KN_USAGE,
+                    "%s cannot minimize %s where a missing value is released as the whole domain, as in column '%s'; "
+                    "choose %s",
+                    task->args->owner, type->name, domain->name, by.type->name);
+        if (cuts->columns[q].n_positions > MOST_PRICED)
+            KN_FAIL(KN_USAGE,
+                    "%s: column '%s' has %u values, and under measure %s at most %u can be told apart; give it a width "
+                    "with coarse=",
+                    task->args->owner, domain->name, cuts->columns[q].n_positions, type->name, MOST_PRICED);
+        KN_TRY(price_column(cuts, &by, q, task->args->owner, err));
+        const kn_cell root = kn_domain_root(domain);
+        cuts->root_price += price_of_cell(cuts, &by, q, &root);
+        for (uint32_t code = 0; by.type->value_discount != NULL && code < domain->n_codes; code++)
+            cuts->discount += weight_of(&by, domain) * (double)kn_domain_code_rows(domain, code) *
+                              by.type->value_discount(by.state, cuts->tuples, q, code);
+    }
+done:
+    return status;
+}

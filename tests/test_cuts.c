@@ -1,0 +1,723 @@
+/* Searches over cut points against brute force: every set of cuts of small random tables, priced from the rows. */
+#include "release_support.h"
+
+#include "base/pool.h"
+#include "recode/recode.h"
+#include "search/cuts/cut_moves.h"
+#include "search/cuts/cut_search.h"
+#include "search/cuts/cut_state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- A task over a small table ----------------------------------------------------------------------------------- */
+
+typedef struct setup {
+    test_case c;
+    kn_models *models;
+    kn_objective *objective;
+    kn_args args;
+    kn_task task;
+} setup;
+
+static void setup_goals(setup *s, const char *const *models, size_t n_models, const char *measure, uint64_t limit)
+{
+    kn_models_free(s->models);
+    kn_objective_free(s->objective);
+    assert_ok(kn_models_new(&s->models, models, n_models, s->c.tuples, err));
+    assert_ok(kn_objective_new(&s->objective, measure, s->c.tuples, err));
+    s->task = (kn_task){.tuples = s->c.tuples,
+                        .models = s->models,
+                        .objective = s->objective,
+                        .args = &s->args,
+                        .max_suppressed = limit,
+                        .seed = 1};
+}
+
+static void setup_algorithm(setup *s, const char *name, const char *params)
+{
+    const kn_algorithm *algorithm = kn_algorithm_find(name);
+    assert_non_null(algorithm);
+    kn_args_free(&s->args);
+    s->task.args = &s->args;
+    assert_ok(kn_args_parse(&s->args, algorithm->name, algorithm->params, algorithm->n_params, params, err));
+}
+
+static kn_status search_with(kn_answer *answer, setup *s, kn_error *err)
+{
+    return kn_algorithm_find("k-optimize")->search(answer, &s->task, err);
+}
+
+static void setup_free(setup *s)
+{
+    kn_models_free(s->models);
+    kn_objective_free(s->objective);
+    kn_args_free(&s->args);
+    test_case_free(&s->c);
+}
+
+/* --- The definition ---------------------------------------------------------------------------------------------- */
+
+enum { MAX_ROWS = 32, MAX_VALUES = 8 };
+
+/* A recoding: for each column where its parts begin. */
+typedef struct cut_sets {
+    uint32_t n_letters, q[20], code[20]; /* cuts before codes */
+} cut_sets;
+
+typedef struct priced {
+    double cost; /* as the search counts: sum over classes or cells */
+    uint32_t n_suppressed, n_classes;
+} priced;
+
+static uint32_t code_of(const setup *s, uint32_t q, uint32_t row)
+{
+    return s->c.tuples->codes[q][s->c.tuples->row_tuple[row]];
+}
+
+/* [q][code]: first code of its part. */
+typedef struct parts {
+    uint32_t first[MAX_TEST_QIS][16], last[MAX_TEST_QIS][16];
+} parts;
+
+static parts parts_of(const setup *s, const cut_sets *sets, uint32_t subset)
+{
+    parts p = {0};
+    for (uint32_t q = 0; q < s->c.n_qis; q++) {
+        uint32_t n_codes = s->c.domains[q]->n_codes;
+        bool cut[17] = {true};
+        cut[n_codes] = true;
+        for (uint32_t i = 0; i < sets->n_letters; i++)
+            if (sets->q[i] == q && subset >> i & 1) cut[sets->code[i]] = true;
+        for (uint32_t code = 0; code < n_codes; code++) {
+            p.first[q][code] = p.last[q][code] = code;
+            while (!cut[p.first[q][code]]) p.first[q][code]--;
+            while (!cut[p.last[q][code] + 1]) p.last[q][code]++;
+        }
+    }
+    return p;
+}
+
+/* Does a class of these rows hold? */
+static bool holds(const setup *s, const bool *is_member)
+{
+    const kn_tuples *t = s->c.tuples;
+    uint32_t values[MAX_VALUES], counts[MAX_VALUES], n = 0, n_rows = 0;
+    const kn_column *column = t->sensitive[0].column;
+    for (uint32_t value = 0; value < t->sensitive[0].n_values; value++) {
+        uint32_t rows = 0;
+        for (uint32_t row = 0; row < t->n_rows; row++)
+            rows += is_member[row] && kn_column_value(column, kn_column_code(column, row)) == value;
+        if (rows == 0) continue;
+        values[n] = value;
+        counts[n++] = rows;
+        n_rows += rows;
+    }
+    kn_histogram histogram = {n, values, counts};
+    kn_class_counts class = {.n_rows = n_rows, .n_persons = n_rows, .sensitive = &histogram};
+    return kn_models_hold(s->models, &class);
+}
+
+static double cell_price(const setup *s, uint32_t q, uint32_t first, uint32_t last, bool nodes)
+{
+    const kn_domain *domain = s->c.domains[q];
+    const kn_measure *type = s->objective->type;
+    bool occurs[16] = {0}, any = false;
+    kn_set_pool *pool;
+    kn_cell cell;
+    for (uint32_t code = first; code <= last; code++) any |= occurs[code] = kn_domain_code_rows(domain, code) > 0;
+    if (!any) return 0;
+    assert_ok(kn_set_pool_new(&pool, err));
+    assert_ok(kn_part_cell(&cell, domain, kn_part_form_of(domain, nodes), pool, occurs, first, last, err));
+    double price = kn_objective_price(s->objective, pool, q, &cell);
+    if (type->same_without_suppression != NULL)
+        price = domain->weight * type->same_without_suppression->price_cell(NULL, s->c.tuples, pool, q, &cell);
+    kn_set_pool_free(pool);
+    return price;
+}
+
+static priced price_parts(const setup *s, const parts *p, bool nodes)
+{
+    const kn_tuples *t = s->c.tuples;
+    const char *measure = s->objective->type->name;
+    const bool by_cell = s->objective->type->price_cell != NULL;
+    priced result = {0};
+    bool done[MAX_ROWS] = {0};
+    double price[MAX_TEST_QIS][16], root = 0;
+    for (uint32_t q = 0; by_cell && q < s->c.n_qis; q++) {
+        const uint32_t n_codes = s->c.domains[q]->n_codes;
+        for (uint32_t code = 0; code < n_codes; code++)
+            price[q][code] = cell_price(s, q, p->first[q][code], p->last[q][code], nodes);
+        const kn_cell whole = kn_domain_root(s->c.domains[q]);
+        root += s->objective->type->same_without_suppression != NULL
+                    ? 0
+                    : kn_objective_price(s->objective, NULL, q, &whole);
+    }
+    for (uint32_t row = 0; row < t->n_rows; row++) {
+        bool member[MAX_ROWS] = {0};
+        uint32_t n = 0, most = 0, counts[MAX_VALUES] = {0};
+        if (done[row]) continue;
+        for (uint32_t other = row; other < t->n_rows; other++) {
+            bool same = true;
+            for (uint32_t q = 0; q < s->c.n_qis; q++)
+                same &= p->first[q][code_of(s, q, row)] == p->first[q][code_of(s, q, other)];
+            if (!same) continue;
+            member[other] = done[other] = true;
+            n++;
+            const kn_column *column = t->sensitive[0].column;
+            uint32_t now = ++counts[kn_column_value(column, kn_column_code(column, other))];
+            if (now > most) most = now;
+        }
+        bool held = holds(s, member);
+        if (held) result.n_classes++;
+        else result.n_suppressed += n;
+        if (by_cell) {
+            double one = 0;
+            for (uint32_t q = 0; q < s->c.n_qis; q++) one += price[q][code_of(s, q, row)];
+            result.cost += n * (held ? one : root);
+        } else if (strcmp(measure, "dm") == 0) {
+            result.cost += (double)n * (held ? n : t->n_rows);
+        } else if (strcmp(measure, "cm") == 0) {
+            result.cost += held ? n - most : n;
+        } else {
+            result.cost -= held;
+        }
+    }
+    return result;
+}
+
+/* Every cut before a value of the data but the first; with `nodes` before every leaf of a tree. */
+static cut_sets all_cuts(const setup *s, bool nodes)
+{
+    cut_sets sets = {0};
+    for (uint32_t q = 0; q < s->c.n_qis; q++) {
+        const kn_domain *domain = s->c.domains[q];
+        bool before = false, leaves = nodes && domain->kind == KN_DOMAIN_TREE;
+        for (uint32_t code = 0; code < domain->n_codes; code++) {
+            if (!leaves && kn_domain_code_rows(domain, code) == 0) continue;
+            if (before) {
+                assert_true(sets.n_letters < 20);
+                sets.q[sets.n_letters] = q;
+                sets.code[sets.n_letters++] = code;
+            }
+            before = true;
+        }
+    }
+    return sets;
+}
+
+static bool are_nodes(const setup *s, const parts *p)
+{
+    for (uint32_t q = 0; q < s->c.n_qis; q++) {
+        const kn_tree *tree = s->c.domains[q]->tree;
+        for (uint32_t code = 0; tree != NULL && code < tree->n_leaves; code++) {
+            bool is_node = false;
+            for (uint32_t node = 0; node < tree->n_nodes; node++)
+                is_node |= tree->first[node] == p->first[q][code] && tree->last[node] == p->last[q][code];
+            if (!is_node) return false;
+        }
+    }
+    return true;
+}
+
+/* The least cost over all sets of cuts; INFINITY when none is a release. */
+static double brute_force(const setup *s, const cut_sets *sets, bool nodes)
+{
+    double least = INFINITY;
+    for (uint32_t subset = 0; subset < 1u << sets->n_letters; subset++) {
+        parts p = parts_of(s, sets, subset);
+        if (nodes && !are_nodes(s, &p)) continue;
+        priced result = price_parts(s, &p, nodes);
+        if (result.n_suppressed <= s->task.max_suppressed && result.n_classes > 0 && result.cost < least)
+            least = result.cost;
+    }
+    return least;
+}
+
+static parts parts_of_answer(const setup *s, const kn_answer *answer)
+{
+    parts p = {0};
+    for (uint32_t q = 0; q < s->c.n_qis; q++) {
+        uint32_t n_codes = s->c.domains[q]->n_codes;
+        for (uint32_t code = 0; code < n_codes; code++) {
+            p.first[q][code] = p.last[q][code] = code;
+            while (p.first[q][code] > 0 && answer->part[q][p.first[q][code] - 1] == answer->part[q][code])
+                p.first[q][code]--;
+            while (p.last[q][code] + 1 < n_codes && answer->part[q][p.last[q][code] + 1] == answer->part[q][code])
+                p.last[q][code]++;
+        }
+    }
+    return p;
+}
+
+static const char *const measures[] = {"dm", "cm", "lm", "non-uniform-entropy", "entropy", "average-class"};
+enum { N_MEASURES = sizeof measures / sizeof *measures };
+
+static bool is_near(double a, double b) { return fabs(a - b) <= 1e-9 * (fabs(a) + fabs(b) + 1); }
+
+/* A random table with models and a limit that the search takes; false when this one does not fit. */
+static bool random_setup(setup *s, kn_rng *rng, uint32_t most_letters, bool hereditary)
+{
+    *s = (setup){0};
+    s->c = test_case_random(rng, MAX_ROWS);
+    const uint64_t limits[] = {0, 0, 5, s->c.tuples->n_rows};
+    uint64_t limit = limits[kn_rng_below(rng, 4)];
+    char k[32];
+    const char *specs[2] = {k, NULL};
+    size_t n_specs = 1;
+    snprintf(k, sizeof k, "k-anonymity:k=%u", 1 + kn_rng_below(rng, 5));
+    const char *others[] = {NULL,
+                            NULL,
+                            "l-diversity:l=2",
+                            "p-sensitive:p=2",
+                            "l-diversity:kind=entropy,l=1.5",
+                            "l-diversity:kind=recursive,c=2,l=2",
+                            "t-closeness:t=0.3"};
+    specs[1] = others[kn_rng_below(rng, limit == 0 && !hereditary ? 7 : 4)];
+    if (specs[1] != NULL) n_specs = 2;
+    const char *measure = measures[kn_rng_below(rng, N_MEASURES)];
+    if (strcmp(measure, "entropy") == 0) limit = 0;
+    kn_error err = {0};
+    bool fits = kn_models_new(&s->models, specs, n_specs, s->c.tuples, &err) == KN_OK &&
+                all_cuts(s, false).n_letters <= most_letters;
+    for (uint32_t q = 0; q < s->c.n_qis && strcmp(measure, "entropy") == 0; q++)
+        fits &= s->c.domains[q]->missing == KN_NONE; /* refused: see what_cannot_be_proven */
+    if (fits) setup_goals(s, specs, n_specs, measure, limit);
+    if (!fits) setup_free(s);
+    return fits;
+}
+
+static void k_optimize_finds_what_brute_force_finds(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 1);
+    const kn_algorithm *algorithm = kn_algorithm_find("k-optimize");
+    uint32_t n_tried = 0, n_refused = 0;
+    while (n_tried < 1500) {
+        setup s;
+        kn_answer answer = {0};
+        kn_error err = {0};
+        const bool nodes = kn_rng_below(&rng, 4) == 0, climb = kn_rng_below(&rng, 4) == 0;
+        if (!random_setup(&s, &rng, n_tried % 100 == 0 ? 14 : 9, false)) continue;
+        cut_sets sets = all_cuts(&s, nodes);
+        if (sets.n_letters > 15) {
+            setup_free(&s);
+            continue;
+        }
+        char params[64];
+        snprintf(params, sizeof params, "hierarchy=%s,begin=%s", nodes ? "nodes" : "order",
+                 climb ? "climb" : "nothing");
+        setup_algorithm(&s, "k-optimize", params);
+        double least = brute_force(&s, &sets, nodes);
+        kn_status status = algorithm->search(&answer, &s.task, &err);
+        if (isinf(least)) {
+            assert_int_equal(status, KN_NOT_MET);
+            n_refused++;
+        } else {
+            if (status != KN_OK) fail_msg("%s", err.message);
+            parts p = parts_of_answer(&s, &answer);
+            priced found = price_parts(&s, &p, nodes);
+            assert_true(answer.optimal && answer.stopped == KN_STOPPED_DONE);
+            assert_true(found.n_suppressed <= s.task.max_suppressed);
+            if (!is_near(found.cost, least))
+                fail_msg("case %u, %s, %s, limit %d: found %.12g, best %.12g", n_tried, params, s.objective->type->name,
+                         (int)s.task.max_suppressed, found.cost, least);
+        }
+        kn_answer_free(&answer);
+        setup_free(&s);
+        n_tried++;
+    }
+    assert_true(n_refused > 10);
+}
+
+/* --- Nodes and bounds ----------------------------------------------------------------------------------------------
+ */
+
+/* What every set of letters of the search costs, by bit set. */
+typedef struct all_costs {
+    const kn_cuts *cuts;
+    const double *cost; /* INFINITY: no release */
+    uint64_t n_looked;
+} all_costs;
+
+static double *cost_of_all(const kn_cuts *cuts)
+{
+    double *cost = kn_array_alloc((size_t)1 << cuts->n_letters, sizeof *cost, NULL);
+    kn_cut_worker *worker;
+    assert_ok(kn_cut_worker_new(&worker, cuts, err));
+    assert_ok(kn_cut_merged_items(worker, err));
+    kn_cut_moves *moves;
+    assert_ok(kn_cut_moves_new(&moves, cuts, &worker->frames[0].items, err));
+    for (uint32_t subset = 0; subset < 1u << cuts->n_letters; subset++) {
+        uint8_t in[20];
+        bool may_be = true;
+        for (uint32_t letter = 0; letter < cuts->n_letters; letter++) {
+            const uint32_t parent = cuts->letters[letter].parent;
+            in[letter] = subset >> letter & 1;
+            may_be &= !in[letter] || parent == KN_NONE || in[parent];
+        }
+        kn_cut_moves_look(moves, in, false);
+        may_be &= moves->now.has_class && moves->now.n_suppressed <= (double)cuts->max_suppressed;
+        cost[subset] = may_be ? moves->now.cost : INFINITY;
+    }
+    kn_cut_moves_free(moves);
+    kn_cut_worker_free(worker);
+    return cost;
+}
+
+/* The least cost below a node, with `with` in force where it is a letter. */
+static double least_below(const all_costs *all, const uint8_t *state, uint32_t with)
+{
+    uint32_t head = 0, tail = 0;
+    double least = INFINITY;
+    for (uint32_t letter = 0; letter < all->cuts->n_letters; letter++) {
+        if (state[letter] == KN_LETTER_HEAD || letter == with) head |= 1u << letter;
+        else if (state[letter] == KN_LETTER_TAIL) tail |= 1u << letter;
+    }
+    for (uint32_t part = tail;; part = (part - 1) & tail) {
+        if (all->cost[head | part] < least) least = all->cost[head | part];
+        if (part == 0) return least;
+    }
+}
+
+static void look_at_node(void *user, const kn_cut_worker *worker, const kn_cut_frame *frame)
+{
+    all_costs *all = user;
+    double least = least_below(all, frame->state, KN_NONE);
+    assert_true(worker->bound <= least + 1e-9 * (fabs(least) + 1));
+    for (uint32_t letter = 0; letter < all->cuts->n_letters; letter++) {
+        if (frame->state[letter] != KN_LETTER_TAIL) continue;
+        least = least_below(all, frame->state, letter);
+        assert_true(worker->bound + worker->letters[letter].rise <= least + 1e-9 * (fabs(least) + 1));
+    }
+    all->n_looked++;
+}
+
+static double search_below_root(const kn_cuts *cuts, kn_cut_worker *worker, unsigned without, bool without_order,
+                                all_costs *all)
+{
+    uint8_t root[20], found[20];
+    memset(root, KN_LETTER_TAIL, sizeof root);
+    kn_cut_search search = {.cuts = cuts,
+                            .without = without,
+                            .without_order = without_order,
+                            .best = INFINITY,
+                            .found = found,
+                            .most_evaluations = UINT64_MAX,
+                            .watch = all != NULL ? look_at_node : NULL,
+                            .user = all};
+    assert_ok(kn_cut_search_run(&search, worker, root, NULL, err));
+    assert_int_equal(search.left.n, 0);
+    return search.best;
+}
+
+static void no_bound_is_above_the_best_release_below_its_node(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 2);
+    uint64_t n_looked = 0;
+    for (uint32_t n_tried = 0; n_tried < 600;) {
+        setup s;
+        kn_cuts *cuts;
+        kn_cut_worker *worker;
+        const bool nodes = kn_rng_below(&rng, 3) == 0;
+        if (!random_setup(&s, &rng, 8, false)) continue;
+        setup_algorithm(&s, "k-optimize", nodes ? "hierarchy=nodes" : "");
+        assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
+        assert_ok(kn_cut_worker_new(&worker, cuts, err));
+        double *cost = cost_of_all(cuts);
+        all_costs all = {cuts, cost, 0};
+        double best = search_below_root(cuts, worker, 0, false, &all);
+        double least =
+            least_below(&all, (const uint8_t[20]){1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, KN_NONE);
+        assert_true(best == least || is_near(best, least));
+        n_looked += all.n_looked;
+        kn_free(cost);
+        kn_cut_worker_free(worker);
+        kn_cuts_free(cuts);
+        setup_free(&s);
+        n_tried++;
+    }
+    assert_true(n_looked > 2000);
+}
+
+static void every_rule_can_be_switched_off(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 3);
+    for (uint32_t n_tried = 0; n_tried < 300;) {
+        setup s;
+        kn_cuts *cuts;
+        kn_cut_worker *worker;
+        if (!random_setup(&s, &rng, 8, false)) continue;
+        setup_algorithm(&s, "k-optimize", kn_rng_below(&rng, 3) == 0 ? "hierarchy=nodes" : "");
+        assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
+        assert_ok(kn_cut_worker_new(&worker, cuts, err));
+        double best = search_below_root(cuts, worker, 0, false, NULL);
+        for (int rule = 0; rule < KN_N_CUT_RULES; rule++) {
+            double other = search_below_root(cuts, worker, 1u << rule, false, NULL);
+            assert_true(best == other || is_near(best, other));
+        }
+        assert_true(is_near(best, search_below_root(cuts, worker, 0, true, NULL)) || isinf(best));
+        kn_cut_worker_free(worker);
+        kn_cuts_free(cuts);
+        setup_free(&s);
+        n_tried++;
+    }
+}
+
+static void every_neighbour_costs_what_it_costs_when_looked_at(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 4);
+    for (uint32_t n_tried = 0; n_tried < 400;) {
+        setup s;
+        kn_cuts *cuts;
+        kn_cut_worker *worker;
+        kn_cut_moves *moves, *others;
+        uint8_t in[20] = {0};
+        if (!random_setup(&s, &rng, 10, false)) continue;
+        setup_algorithm(&s, "k-optimize", kn_rng_below(&rng, 2) == 0 ? "hierarchy=nodes" : "");
+        assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
+        assert_ok(kn_cut_worker_new(&worker, cuts, err));
+        assert_ok(kn_cut_merged_items(worker, err));
+        assert_ok(kn_cut_moves_new(&moves, cuts, &worker->frames[0].items, err));
+        assert_ok(kn_cut_moves_new(&others, cuts, &worker->frames[0].items, err));
+        for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
+            in[letter] = kn_rng_below(&rng, 2) && kn_cut_may_flip(cuts, in, letter);
+        kn_cut_moves_look(moves, in, true);
+        for (uint32_t letter = 0; letter < cuts->n_letters; letter++) {
+            if (!kn_cut_may_flip(cuts, in, letter)) continue;
+            in[letter] ^= 1;
+            kn_cut_moves_look(others, in, false);
+            in[letter] ^= 1;
+            if (!is_near(moves->flipped[letter].cost, others->now.cost))
+                fail_msg("%s, letter %u %s: %.12g, is %.12g, nodes %d", s.objective->type->name, letter,
+                         in[letter] ? "out" : "in", moves->flipped[letter].cost, others->now.cost, cuts->has_parents);
+            assert_true(moves->flipped[letter].n_suppressed == others->now.n_suppressed);
+        }
+        kn_cut_moves_free(moves);
+        kn_cut_moves_free(others);
+        kn_cut_worker_free(worker);
+        kn_cuts_free(cuts);
+        setup_free(&s);
+        n_tried++;
+    }
+}
+
+/* --- Releases ------------------------------------------------------------------------------------------------------
+ */
+
+static void the_proven_loss_is_what_the_release_loses(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 5);
+    uint32_t n_proven = 0;
+    for (uint32_t n_tried = 0; n_tried < 600; n_tried++) {
+        setup s;
+        kn_answer answer = {0};
+        kn_release *release = NULL;
+        if (!random_setup(&s, &rng, 12, false)) continue;
+        setup_algorithm(&s, "k-optimize", kn_rng_below(&rng, 2) == 0 ? "hierarchy=nodes" : "");
+        if (search_with(&answer, &s, NULL) == KN_OK) {
+            double loss, claimed = answer.bound;
+            const bool may_narrow = s.objective->type->price_cell != NULL && s.task.max_suppressed > 0;
+            assert_ok(kn_recode(&release, &answer, &s.task, err));
+            kn_answer_reconsider(&answer, &s.task);
+            assert_ok(kn_objective_loss(&loss, s.objective, release, err));
+            if (!may_narrow) assert_true(answer.optimal);
+            if (answer.optimal && !is_near(loss, claimed))
+                fail_msg("%s: claimed %.12g, is %.12g", s.objective->type->name, claimed, loss);
+            assert_true(loss <= claimed + 1e-9 * (fabs(claimed) + 1)); /* narrower labels only cost less */
+            n_proven += answer.optimal;
+        }
+        kn_release_free(release);
+        kn_answer_free(&answer);
+        setup_free(&s);
+    }
+    assert_true(n_proven > 200);
+}
+
+/* A larger table whose search takes several rounds. */
+static setup large_setup(const char *measure, uint64_t limit)
+{
+    kn_rng rng = kn_rng_new(14, 6);
+    enum { N_ROWS = 300, N_COLUMNS = 4 };
+    static int cells[N_ROWS * N_COLUMNS];
+    for (uint32_t i = 0; i < N_ROWS * N_COLUMNS; i++)
+        cells[i] = i % N_COLUMNS == N_COLUMNS - 1 ? (int)kn_rng_below(&rng, 3)
+                                                  : (int)(kn_rng_below(&rng, 8) + kn_rng_below(&rng, 7)) / 2;
+    setup s = {.c = test_case_new(test_table(N_ROWS, N_COLUMNS, cells), 1)};
+    for (uint32_t q = 0; q < s.c.n_qis; q++) s.c.domains[q] = test_domain(s.c.table, q, NULL);
+    test_case_finish(&s.c);
+    setup_goals(&s, (const char *const[]){"k-anonymity:k=5"}, 1, measure, limit);
+    return s;
+}
+
+static void assert_same_parts(const setup *s, const kn_answer *a, const kn_answer *b)
+{
+    for (uint32_t q = 0; q < s->c.n_qis; q++)
+        assert_memory_equal(a->part[q], b->part[q], s->c.domains[q]->n_codes * sizeof **a->part);
+}
+
+static void threads_and_seeds_of_the_search_change_nothing(void **state)
+{
+    static const char *const begins[] = {"begin=nothing", "begin=climb", "begin=larger-k", "begin=unsuppressed"};
+    for (uint32_t m = 0; m < N_MEASURES; m++) {
+        setup s = large_setup(measures[m], strcmp(measures[m], "entropy") == 0 ? 0 : 20);
+        double bounds[4];
+        for (size_t b = 0; b < 4; b++) {
+            kn_answer one = {0}, two = {0};
+            setup_algorithm(&s, "k-optimize", begins[b]);
+            s.task.pool = NULL;
+            assert_ok(kn_algorithm_find("k-optimize")->search(&one, &s.task, err));
+            assert_ok(kn_pool_new(&s.task.pool, 2, err));
+            assert_ok(kn_algorithm_find("k-optimize")->search(&two, &s.task, err));
+            kn_pool_free(s.task.pool);
+            s.task.pool = NULL;
+            assert_true(one.optimal && two.optimal && one.bound == two.bound && one.n_nodes == two.n_nodes);
+            assert_same_parts(&s, &one, &two);
+            bounds[b] = one.bound;
+            assert_true(is_near(bounds[b], bounds[0]));
+            kn_answer_free(&one);
+            kn_answer_free(&two);
+        }
+        setup_free(&s);
+    }
+}
+
+static void a_given_cost_is_met_or_refused(void **state)
+{
+    setup s = large_setup("dm", 20);
+    kn_answer answer = {0};
+    char params[64];
+    setup_algorithm(&s, "k-optimize", "");
+    assert_ok(kn_algorithm_find("k-optimize")->search(&answer, &s.task, err));
+    double best = answer.bound;
+    for (int less = 0; less < 2; less++) {
+        kn_error err = {0};
+        kn_answer_free(&answer);
+        snprintf(params, sizeof params, "begin=nothing,cost=%.17g", best - less);
+        setup_algorithm(&s, "k-optimize", params);
+        kn_status status = kn_algorithm_find("k-optimize")->search(&answer, &s.task, &err);
+        assert_int_equal(status, less ? KN_NOT_MET : KN_OK);
+        if (!less) assert_true(answer.optimal && answer.bound == best);
+    }
+    kn_answer_free(&answer);
+    setup_free(&s);
+}
+
+/* --- Stopped and taken up again ------------------------------------------------------------------------------------
+ */
+
+static void a_search_that_was_stopped_has_a_bound_and_can_go_on(void **state)
+{
+    for (uint32_t m = 0; m < N_MEASURES; m++) {
+        setup s = large_setup(measures[m], strcmp(measures[m], "entropy") == 0 ? 0 : 20);
+        kn_answer whole = {0};
+        kn_saved_search saved = {0};
+        kn_buffer before = {0};
+        double last = -INFINITY;
+        bool done = false;
+        setup_algorithm(&s, "k-optimize", "begin=nothing");
+        assert_ok(search_with(&whole, &s, err));
+        s.task.saved = &saved;
+        s.task.effort = 1;
+        for (uint32_t n = 0; !done; n++) {
+            kn_answer part = {0};
+            assert_true(n < 100000);
+            assert_ok(search_with(&part, &s, err));
+            assert_true(part.bound >= last - 1e-9 * fabs(last) && part.bound <= whole.bound + 1e-9 * fabs(whole.bound));
+            last = part.bound;
+            done = part.stopped == KN_STOPPED_DONE;
+            assert_true(done == part.optimal);
+            if (done) assert_same_parts(&s, &part, &whole);
+            kn_answer_free(&part);
+            kn_buffer_free(&before);
+            before = saved.next;
+            saved = (kn_saved_search){.bytes = before.bytes, .n_bytes = before.n};
+            s.task.effort = 1000;
+        }
+        assert_true(is_near(last, whole.bound));
+        kn_buffer_free(&before);
+        kn_answer_free(&whole);
+        setup_free(&s);
+    }
+}
+
+static void a_state_of_another_search_or_a_damaged_one_is_refused(void **state)
+{
+    setup s = large_setup("dm", 20);
+    kn_answer answer = {0};
+    kn_saved_search first = {0}, saved = {0};
+    setup_algorithm(&s, "k-optimize", "begin=nothing");
+    s.task.effort = 1;
+    s.task.saved = &first;
+    assert_ok(search_with(&answer, &s, err));
+    kn_answer_free(&answer);
+    static const struct {
+        const char *model, *measure;
+        uint64_t limit;
+    } others[] = {{"k-anonymity:k=6", "dm", 20}, {"k-anonymity:k=5", "cm", 20}, {"k-anonymity:k=5", "dm", 19}};
+    for (size_t i = 0; i < 3; i++) {
+        kn_error err = {0};
+        setup_goals(&s, &others[i].model, 1, others[i].measure, others[i].limit);
+        s.task.saved = &saved;
+        saved.bytes = first.next.bytes;
+        saved.n_bytes = first.next.n;
+        assert_int_equal(search_with(&answer, &s, &err), KN_INPUT);
+        assert_non_null(strstr(err.message, "other data"));
+    }
+    setup_goals(&s, &others[1].model, 1, "dm", 20);
+    s.task.saved = &saved;
+    for (size_t n = 0; n < first.next.n; n++) { /* cut off anywhere */
+        kn_error err = {0};
+        saved.n_bytes = n;
+        assert_int_equal(search_with(&answer, &s, &err), KN_INPUT);
+    }
+    kn_buffer_free(&first.next);
+    kn_buffer_free(&saved.next);
+    setup_free(&s);
+}
+
+/* --- Refusals ------------------------------------------------------------------------------------------------------
+ */
+
+static void assert_refused(setup *s, const char *params, const char *reason)
+{
+    kn_answer answer = {0};
+    kn_error err = {0};
+    setup_algorithm(s, "k-optimize", params);
+    assert_int_equal(kn_algorithm_find("k-optimize")->search(&answer, &s->task, &err), KN_USAGE);
+    if (strstr(err.message, reason) == NULL) fail_msg("'%s' does not say '%s'", err.message, reason);
+    kn_answer_free(&answer);
+}
+
+static void what_cannot_be_proven_is_refused_with_the_reason(void **state)
+{
+    setup s = large_setup("dm", 20);
+    setup_goals(&s, (const char *const[]){"k-anonymity:k=5", "l-diversity:kind=entropy,l=1.5"}, 2, "dm", 1);
+    assert_refused(&s, "", "--max-suppressed 0 only");
+    setup_goals(&s, (const char *const[]){"k-anonymity:k=5"}, 1, "entropy", 1);
+    assert_refused(&s, "", "needs --max-suppressed 0 under measure entropy");
+    setup_goals(&s, (const char *const[]){"k-anonymity:k=5"}, 1, "kl", 0);
+    assert_refused(&s, "", "no bound for measure kl");
+    setup_goals(&s, (const char *const[]){"k-anonymity:k=5"}, 1, "dm", 0);
+    assert_refused(&s, "coarse=a", "COLUMN:WIDTH");
+    assert_refused(&s, "coarse=a:-1", "COLUMN:WIDTH");
+    assert_refused(&s, "coarse=z:5", "'z' is no quasi-identifier");
+    setup_free(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(k_optimize_finds_what_brute_force_finds),
+        cmocka_unit_test(no_bound_is_above_the_best_release_below_its_node),
+        cmocka_unit_test(every_rule_can_be_switched_off),
+        cmocka_unit_test(every_neighbour_costs_what_it_costs_when_looked_at),
+        cmocka_unit_test(the_proven_loss_is_what_the_release_loses),
+        cmocka_unit_test(threads_and_seeds_of_the_search_change_nothing),
+        cmocka_unit_test(a_given_cost_is_met_or_refused),
+        cmocka_unit_test(a_search_that_was_stopped_has_a_bound_and_can_go_on),
+        cmocka_unit_test(a_state_of_another_search_or_a_damaged_one_is_refused),
+        cmocka_unit_test(what_cannot_be_proven_is_refused_with_the_reason),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
