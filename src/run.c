@@ -89,6 +89,9 @@ static kn_status search(run *r, kn_error *err)
     kn_status status = KN_OK;
     KN_TRY(r->algorithm->search(&r->answer, &r->task, err));
     if (r->answer.stopped == KN_STOPPED_INTERRUPT) kn_ticker_serve(&r->input->ticker);
+    if (r->answer.followed != KN_SAY_NOTHING)
+        kn_sentences_add(&r->input->warnings, KN_SAID(r->answer.followed, kn_piece_text(r->algorithm->name),
+                                                      kn_piece_text(r->task.objective->type->name)));
     end_stage(r, &r->facts.seconds.search);
 done:
     return status;

@@ -829,6 +829,99 @@ static void sequential_ends_where_no_single_move_gains(void **state)
     }
 }
 
+/* --- Class measures -------------------------------------------------------------------------------------------- */
+
+static bool look_alike(const setup *s, const kn_release *release, uint32_t a, uint32_t b)
+{
+    for (uint32_t q = 0; q < s->n_qis; q++)
+        if (!kn_cell_equal(&release->cells[(size_t)release->row_class[a] * s->n_qis + q],
+                           &release->cells[(size_t)release->row_class[b] * s->n_qis + q]))
+            return false;
+    return true;
+}
+
+/* DM: rows that a row cannot be told from, itself included. CM: rows that do not have the most frequent sensitive value
+ * among those. From the released cells, without classes. */
+static double measure_by_hand(const setup *s, const kn_release *release, const char *measure)
+{
+    double sum = 0;
+    const kn_column *sensitive = &s->table->columns[s->n_qis];
+    for (uint32_t a = 0; a < s->table->n_rows; a++) {
+        uint32_t n_alike = 0, n_same = 0, most = 0;
+        for (uint32_t b = 0; b < s->table->n_rows; b++) {
+            if (!look_alike(s, release, a, b)) continue;
+            n_alike++;
+            n_same = 0;
+            for (uint32_t c = 0; c < s->table->n_rows; c++)
+                n_same += look_alike(s, release, a, c) && kn_column_code(sensitive, c) == kn_column_code(sensitive, b);
+            if (n_same > most) most = n_same;
+        }
+        sum += strcmp(measure, "dm") == 0 ? n_alike : (n_alike - most) / (double)n_alike;
+    }
+    return sum;
+}
+
+static outcome run_measure(setup *s, const char *measure, const char *params)
+{
+    kn_objective_free(s->objective);
+    s->objective = NULL;
+    set_task(s, measure, "sequential", params);
+    return run(s, "sequential");
+}
+
+/* Clusters with equal closures are one released class: it is those that must be priced. Never above what LM gets. */
+static void sequential_minimizes_what_classes_cost_when_released(void **state)
+{
+    static const char *const measures[] = {"dm", "cm"};
+    kn_rng rng = kn_rng_new(31, 0);
+    uint32_t n_better = 0;
+    for (int trial = 0; trial < 40; trial++) {
+        setup s = {.table = test_random_table(&rng, 40 + kn_rng_below(&rng, 40), 4, 3)};
+        const char *measure = measures[trial % 2];
+        s.table->columns[3].role = KN_ROLE_SENSITIVE;
+        prepare(&s, &rng, trial % 4 < 2 ? SUPPRESS : TREES);
+        assert_ok(kn_tuples_histograms(s.tuples, NULL, err));
+        set_k(&s, 3);
+        outcome by_cells = run_measure(&s, "lm", "");
+        outcome by_class = run_measure(&s, measure, "");
+        double cells = measure_by_hand(&s, by_cells.release, measure);
+        double classes = measure_by_hand(&s, by_class.release, measure);
+        assert_float_equal(by_class.loss, classes, 1e-6);
+        assert_int_equal(by_class.release->n_classes, by_class.answer.n_classes); /* none look alike */
+        assert_true(classes <= cells + 1e-6);
+        n_better += classes < cells - 1e-6;
+        assert_every_row_is_in_a_class_of_k(&s, &by_class.answer, 3);
+        free_outcome(&by_cells);
+        free_outcome(&by_class);
+        free_setup(&s);
+    }
+    assert_true(n_better >= 20);
+}
+
+/* The searches that cannot follow such a measure say so; the others, and sums over cells, say nothing. */
+static void whoever_does_not_follow_the_measure_says_what_it_minimized(void **state)
+{
+    static const char *const names[] = {"mondrian", "hilbert", "k-member", "agglomerative", "sequential"};
+    static const char *const measures[] = {"lm", "dm", "cm", "pmi", "kl"};
+    kn_rng rng = kn_rng_new(32, 0);
+    for (size_t m = 0; m < 5; m++) {
+        for (size_t a = 0; a < 5; a++) {
+            setup s = {.table = test_random_table(&rng, 30, 4, 3)};
+            s.table->columns[3].role = KN_ROLE_SENSITIVE;
+            prepare(&s, &rng, SUPPRESS);
+            assert_ok(kn_tuples_histograms(s.tuples, NULL, err));
+            set_k(&s, 3);
+            set_task(&s, measures[m], names[a], "");
+            outcome o = run(&s, names[a]);
+            kn_say expected = strcmp(measures[m], "pmi") == 0 ? KN_SAY_FOLLOWED_AVERAGE : KN_SAY_FOLLOWED_WIDTH;
+            if (m == 0 || (a == 4 && strcmp(measures[m], "kl") != 0)) expected = KN_SAY_NOTHING;
+            assert_int_equal(o.answer.followed, expected);
+            free_outcome(&o);
+            free_setup(&s);
+        }
+    }
+}
+
 /* [SC] 5.1: of all 3-anonymizations g1, which hides the outliers, loses least under PMI: 0.595; g2 0.807. */
 static void sequential_chooses_g1_under_pmi(void **state)
 {
@@ -973,6 +1066,8 @@ int main(void)
         cmocka_unit_test(no_search_releases_more_diversity_than_the_table_has),
         cmocka_unit_test(sequential_ends_where_no_single_move_gains),
         cmocka_unit_test(sequential_chooses_g1_under_pmi),
+        cmocka_unit_test(sequential_minimizes_what_classes_cost_when_released),
+        cmocka_unit_test(whoever_does_not_follow_the_measure_says_what_it_minimized),
         cmocka_unit_test(persons_are_counted_not_rows),
         cmocka_unit_test(any_number_of_threads_gives_the_same_answer),
         cmocka_unit_test(every_search_can_be_cancelled_at_every_tick),

@@ -111,6 +111,11 @@ const kn_measure *kn_measure_find(const char *name);
 /* `spec`: "lm", or "name:param=value,...". */
 kn_status kn_objective_new(kn_objective **out, const char *spec, const kn_tuples *tuples, kn_error *err);
 void kn_objective_free(kn_objective *objective);
+/* Two classes with equal cells cost together what they cost apart. */
+static inline bool kn_objective_is_additive(const kn_objective *objective)
+{
+    return objective->type->price_cell != NULL || objective->type->price_row != NULL;
+}
 /* Weighted price of one row in a cell of QI q (cell measures). */
 double kn_objective_price(const kn_objective *objective, const kn_set_pool *sets, uint32_t q, const kn_cell *cell);
 /* The loss of a finished release, as reported. */

@@ -4,6 +4,7 @@
 
 #include "base/outcome.h"
 #include "base/pool.h"
+#include "base/sentence.h"
 #include "base/tick.h"
 #include "measure/measure.h"
 #include "privacy/privacy.h"
@@ -57,6 +58,7 @@ typedef struct kn_answer {
     bool optimal; /* proven best of what this recoding can express, under the task's objective */
     double bound; /* proven lower bound of the reported loss, NAN: none */
     kn_guarantee guarantee;
+    kn_say followed;   /* what it minimized instead of the measure: a sentence with the algorithm and the measure */
     uint32_t n_blocks; /* parts of the table that were searched each by itself; 0 and 1: the table was searched whole */
     size_t n_top;      /* the best nodes, best first, where several were asked for */
     kn_good_node *top;

@@ -6,6 +6,8 @@
  * least of all, so that few look again. No matrix; n clusters cost about 2n to 4n scans of the small clusters left. */
 #include "engine/closure/class_members.h"
 
+#include "base/hash.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ void kn_class_members_free(kn_class_members *c)
     kn_free(c);
 }
 
-static bool can_price_classes(const kn_objective *objective, const kn_items *items)
+bool kn_class_members_can_price(const kn_objective *objective, const kn_items *items)
 {
     if (objective->type->price_class == NULL) return false;
     if ((objective->type->needs & KN_MEASURE_NEEDS_CLASS_COLUMN) && items->sensitive == NULL) return false;
@@ -46,6 +48,7 @@ kn_status kn_class_members_new(kn_class_members **out, const kn_task *task, cons
     KN_OWN(&c->memory, c->persons, capacity);
     KN_OWN(&c->memory, c->price, capacity);
     KN_OWN(&c->memory, c->cost, capacity);
+    KN_OWN(&c->memory, c->closure, capacity);
     KN_OWN(&c->memory, c->widened, items->tuples->n_qis);
     KN_OWN(&c->memory, c->cells, items->tuples->n_qis);
     KN_OWN(&c->memory, c->spans, (size_t)capacity * items->tuples->n_qis);
@@ -62,7 +65,7 @@ kn_status kn_class_members_new(kn_class_members **out, const kn_task *task, cons
         KN_OWN(&c->memory, c->histograms, items->tuples->n_sensitive);
         KN_OWN(&c->memory, c->dense, SMALL_DOMAIN);
     }
-    c->by_class = can_price_classes(task->objective, items);
+    c->by_class = kn_class_members_can_price(task->objective, items);
     *out = c;
     c = NULL;
 done:
@@ -225,6 +228,80 @@ static double cost_of(kn_class_members *c, uint32_t cluster, uint32_t without, u
     return objective->type->price_class(objective->state, tuples, &counts, c->cells, NULL, false);
 }
 
+static uint64_t hash_closure(const kn_class_members *c, const kn_span *spans)
+{
+    const kn_tuples *tuples = c->items->tuples;
+    uint64_t hash = 0;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        kn_cell cell = close_span(tuples->domains[q], &spans[q]);
+        hash = kn_hash_combine(hash, (uint64_t)cell.first << 32 | cell.last);
+        hash = kn_hash_combine(hash, cell.id);
+    }
+    return hash;
+}
+
+/* Cost and closure of a cluster whose members, spans and price are up to date. */
+static void set_cost(kn_class_members *c, uint32_t cluster)
+{
+    const kn_span *spans = &c->spans[(size_t)cluster * c->items->tuples->n_qis];
+    c->cost[cluster] = cost_of(c, cluster, KN_NONE, KN_NONE, spans, c->price[cluster]);
+    if (c->by_class && c->rows[cluster] > 0) c->closure[cluster] = hash_closure(c, spans);
+}
+
+static bool meets(uint64_t *closure, const kn_class_members *c, uint32_t cluster, const kn_span *spans)
+{
+    *closure = hash_closure(c, spans);
+    if (*closure == c->closure[cluster]) return false;
+    for (uint32_t other = 0; other < c->n; other++)
+        if (c->closure[other] == *closure && c->head[other] != KN_NONE) return true;
+    return false;
+}
+
+bool kn_class_members_meets_without(uint64_t *closure, const kn_class_members *c, uint32_t cluster)
+{
+    return meets(closure, c, cluster, c->growing.spans);
+}
+
+bool kn_class_members_meets_with(uint64_t *closure, const kn_class_members *c, uint32_t cluster)
+{
+    return meets(closure, c, cluster, c->widened);
+}
+
+typedef struct looks {
+    uint64_t closure;
+    uint32_t cluster;
+} looks;
+
+static int compare_looks(const void *a, const void *b)
+{
+    const looks *x = a, *y = b;
+    if (x->closure != y->closure) return x->closure < y->closure ? -1 : 1;
+    return x->cluster < y->cluster ? -1 : x->cluster > y->cluster;
+}
+
+kn_status kn_class_members_unite_alike(kn_class_members *c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    looks *sorted = NULL;
+    uint32_t n = 0;
+    KN_NEW_RAW(sorted, c->n);
+    for (uint32_t cluster = 0; cluster < c->n; cluster++) {
+        kn_class_members_refresh(c, cluster);
+        if (c->head[cluster] != KN_NONE) sorted[n++] = (looks){c->closure[cluster], cluster};
+    }
+    qsort(sorted, n, sizeof *sorted, compare_looks);
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && sorted[end].closure == sorted[i].closure; end++) {
+            kn_class_members_unite(c, sorted[i].cluster, sorted[end].cluster);
+            kn_class_members_refresh(c, sorted[end].cluster);
+        }
+        if (end > i + 1) kn_class_members_refresh(c, sorted[i].cluster);
+    }
+done:
+    kn_free(sorted);
+    return status;
+}
+
 void kn_class_members_refresh(kn_class_members *c, uint32_t cluster)
 {
     uint32_t n_qis = c->items->tuples->n_qis;
@@ -233,7 +310,7 @@ void kn_class_members_refresh(kn_class_members *c, uint32_t cluster)
         kn_growing_add(&c->growing, c->items->tuple[item]);
     c->price[cluster] = kn_growing_price(&c->growing);
     memcpy(&c->spans[(size_t)cluster * n_qis], c->growing.spans, n_qis * sizeof *c->spans);
-    c->cost[cluster] = cost_of(c, cluster, KN_NONE, KN_NONE, c->growing.spans, c->price[cluster]);
+    set_cost(c, cluster);
 }
 
 static bool same_closure(const kn_domain *domain, const kn_span *a, const kn_span *b)
@@ -312,7 +389,7 @@ void kn_class_members_leave(kn_class_members *c, uint32_t item)
     c->price[cluster] = kn_class_members_price_without(c, cluster, item);
     memcpy(&c->spans[(size_t)cluster * n_qis], c->growing.spans, n_qis * sizeof *c->spans);
     kn_class_members_remove(c, item);
-    c->cost[cluster] = cost_of(c, cluster, KN_NONE, KN_NONE, &c->spans[(size_t)cluster * n_qis], c->price[cluster]);
+    set_cost(c, cluster);
 }
 
 void kn_class_members_join(kn_class_members *c, uint32_t cluster, uint32_t item)
@@ -321,7 +398,7 @@ void kn_class_members_join(kn_class_members *c, uint32_t cluster, uint32_t item)
     c->price[cluster] = kn_class_members_price_with(c, cluster, item);
     memcpy(&c->spans[(size_t)cluster * n_qis], c->widened, n_qis * sizeof *c->spans);
     kn_class_members_add(c, cluster, item);
-    c->cost[cluster] = cost_of(c, cluster, KN_NONE, KN_NONE, c->widened, c->price[cluster]);
+    set_cost(c, cluster);
 }
 
 /* --- Merging small clusters ------------------------------------------------------------------------------------ */

@@ -19,6 +19,7 @@ typedef struct kn_class_members {
     double *price;      /* of one row, by the pricer, the same */
     double *cost;       /* of the cluster, by the objective, the same */
     bool by_class;      /* the objective prices whole classes, and can do so here */
+    uint64_t *closure;  /* of the cluster, hashed, as of the last kn_class_members_refresh, where `by_class` */
     kn_span *widened;   /* scratch: n_qis */
     kn_cell *cells;     /* scratch: n_qis */
     kn_growing growing; /* scratch */
@@ -30,6 +31,8 @@ typedef struct kn_class_members {
     bool out_of_time; /* the time limit ended the search: what was left was united as it stood */
 } kn_class_members;
 
+/* The objective prices whole classes, and can do so for these items. */
+bool kn_class_members_can_price(const kn_objective *objective, const kn_items *items);
 kn_status kn_class_members_new(kn_class_members **out, const kn_task *task, const kn_items *items,
                                const kn_pricer *pricer, uint32_t capacity, kn_error *err);
 void kn_class_members_free(kn_class_members *clusters);
@@ -48,6 +51,13 @@ double kn_class_members_cost_with(kn_class_members *clusters, uint32_t cluster, 
 /* Like remove and add, for refreshed clusters, which stay so. */
 void kn_class_members_leave(kn_class_members *clusters, uint32_t item);
 void kn_class_members_join(kn_class_members *clusters, uint32_t cluster, uint32_t item);
+/* Clusters with equal closures are one class of the release: unites them, and refreshes all. Where a class costs more
+ * or less than its parts (kn_objective_is_additive), that is what their cost means only then. */
+kn_status kn_class_members_unite_alike(kn_class_members *clusters, kn_error *err);
+/* Would another cluster look like this one after the change that was last asked about, cost_without or cost_with?
+ * *closure is the hash of the closure then. Two hashes that happen to be equal forbid a move, no more. */
+bool kn_class_members_meets_without(uint64_t *closure, const kn_class_members *clusters, uint32_t cluster);
+bool kn_class_members_meets_with(uint64_t *closure, const kn_class_members *clusters, uint32_t cluster);
 /* Do the models hold for the cluster so changed? `sizes`: also the ones that only count persons. */
 bool kn_class_members_hold(kn_class_members *clusters, uint32_t cluster, uint32_t without, uint32_t with, bool sizes);
 /* The cluster as a probe. */

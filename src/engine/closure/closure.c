@@ -330,6 +330,12 @@ done:
     return status;
 }
 
+kn_say kn_pricer_followed(const kn_pricer *pricer)
+{
+    if (pricer->by_cell || pricer->n_qis == 0) return KN_SAY_NOTHING;
+    return pricer->columns[0].node_price != NULL ? KN_SAY_FOLLOWED_AVERAGE : KN_SAY_FOLLOWED_WIDTH;
+}
+
 uint32_t kn_closure_node(const kn_tree *tree, uint32_t first, uint32_t last)
 {
     uint32_t level = 0;

@@ -70,6 +70,8 @@ typedef struct kn_pricer {
 
 kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error *err);
 void kn_pricer_free(kn_pricer *pricer);
+/* What a search that has nothing but these prices minimized instead of the measure; KN_SAY_NOTHING: the measure. */
+kn_say kn_pricer_followed(const kn_pricer *pricer);
 /* Weighted price of one row whose value in column q is released as the closure of `span` (not empty). */
 double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span);
 /* TREE: the lowest node that covers both codes. */

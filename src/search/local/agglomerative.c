@@ -8,7 +8,8 @@
  * Equal rows have distance 0 and would be united first, so the items are distinct tuples in pieces of at most k
  * persons. Cost: no matrix; one vector scan over the classes still small per union, and about as many again to look for
  * lost neighbours (class_members.c): quadratic in the number of tuples with a small constant, memory linear. Nothing is
- * suppressed. Measures that are no sum over cells are followed through the width of the closures. */
+ * suppressed. Measures that are no sum over cells are followed through the prices of kn_pricer, which the result says.
+ */
 #include "engine/closure/class_members.h"
 
 static kn_status agglomerative_search(kn_answer *answer, const kn_task *task, kn_error *err)
@@ -26,6 +27,7 @@ static kn_status agglomerative_search(kn_answer *answer, const kn_task *task, kn
     KN_TRY(kn_class_members_merge_small(clusters, task->pool, "agglomerative", err));
     KN_TRY(kn_class_members_answer(answer, clusters, err));
     answer->n_nodes = items->n - answer->n_classes;
+    answer->followed = kn_pricer_followed(pricer);
 done:
     kn_class_members_free(clusters);
     kn_pricer_free(pricer);

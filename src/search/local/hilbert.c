@@ -14,7 +14,8 @@
  * stays one class.
  *
  * Departures: items are persons (all rows of one person with the same values), so persons are counted where the paper
- * counts records. Nothing is suppressed.
+ * counts records. Nothing is suppressed. Measures that are no sum over cells are followed through the prices of
+ * kn_pricer, which the result says: stretches far apart may look alike, and are then one class.
  *
  * Cost: keys in O(n * columns * bits) and a radix sort; prices of n * 2k stretches, each from the one before, on the
  * pool; memory O(n). */
@@ -339,6 +340,7 @@ static kn_status hilbert_search(kn_answer *answer, const kn_task *task, kn_error
     }
     KN_TRY(cut_curve(&c, err));
     KN_TRY(make_answer(answer, &c, err));
+    answer->followed = kn_pricer_followed(pricer);
 done:
     for (unsigned i = 0; c.benches != NULL && i < n_threads; i++) {
         if (c.benches[i].growing.tuples != NULL) kn_growing_free(&c.benches[i].growing);

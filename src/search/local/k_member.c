@@ -10,8 +10,8 @@
  *
  * With models beyond counting, a class that has k persons and still breaks one takes the cheapest record that makes it
  * hold, among its nearest few; records that no class can take are united as in `agglomerative`. Distances come from
- * vector scans with rounded prices (scan.h). Measures that are no sum over cells are followed through the width of the
- * closures. Nothing is suppressed.
+ * vector scans with rounded prices (scan.h). Measures that are no sum over cells are followed through the prices of
+ * kn_pricer, which the result says. Nothing is suppressed.
  *
  * Cost: one scan of the records left per record: quadratic with a small constant; memory linear. */
 #include "engine/closure/class_members.h"
@@ -197,6 +197,7 @@ static kn_status k_member_search(kn_answer *answer, const kn_task *task, kn_erro
     KN_TRY(grow_all(&s, err));
     KN_TRY(kn_class_members_answer(answer, s.clusters, err));
     answer->n_nodes = s.items->n;
+    answer->followed = kn_pricer_followed(pricer);
 done:
     kn_free(s.item_of_slot);
     kn_probe_free(s.probe);

@@ -19,7 +19,8 @@
  * two leaves of one node, is still made when nothing better is allowable: smaller classes never cost more under a
  * monotone measure, later cuts may gain by it, and the definition of minimal asks for it.
  *
- * Nothing is suppressed: where even the whole table breaks a model, it stays one class, and recoding refuses it. A
+ * Measures that are no sum over cells are followed through the prices of kn_pricer, which the result says. Nothing is
+ * suppressed: where even the whole table breaks a model, it stays one class, and recoding refuses it. A
  * time limit stops the cutting; the classes reached by then are the answer.
  *
  * Cost: the records of a class are united by their values, all columns in one run over the records, by a few vector
@@ -872,6 +873,7 @@ static kn_status make_answer(kn_answer *answer, const search *s, kn_error *err)
     KN_TRY(kn_items_answer(answer, s->items, item_class, n_classes, err));
     answer->stopped = atomic_load(&s->out_of_time) ? KN_STOPPED_TIME : KN_STOPPED_DONE;
     answer->n_nodes = atomic_load(&s->n_cuts);
+    answer->followed = kn_pricer_followed(s->pricer);
 done:
     kn_free(item_class);
     return status;

@@ -29,6 +29,12 @@
  * price of the classes; the scan proposes by what a column's values tell of the sensitive column on average
  * (kn_pricer), or by width.
  *
+ * Clusters with equal closures are one class of the release, and under DM, CM and their like a class does not cost what
+ * its parts do: (22), which adds up clusters, prices something that is never released. There the passes above follow
+ * the width of the closures; then clusters that look alike are united, and more passes move items by the true price of
+ * the released classes, as long as both sides stay classes and look like no other. So the release never costs more
+ * than the one by width, which is LM's on hierarchies. Several blocks: the same in each.
+ *
  * Cost: a pass joins every item with every cluster of its block, n * block / k0 joins. Memory is linear. */
 #include "engine/closure/class_members.h"
 #include "search/local/hilbert.h"
@@ -73,6 +79,7 @@ typedef struct block_run {
     uint32_t *open_before; /* [slot]: scratch */
     news *news;            /* [member] */
     uint32_t *shuffled;    /* n_members: scratch of splits */
+    bool released;         /* clusters are the classes of the release, and stay so */
     kn_rng rng;
     uint64_t n_moves;
 } block_run;
@@ -240,11 +247,20 @@ static void refresh(block_run *r, uint32_t cluster)
     take_last_slot(r, cluster);
 }
 
+/* May the cluster lose or take the item? */
+static bool may_change(block_run *r, uint32_t cluster, uint32_t without, uint32_t with)
+{
+    if (r->task->models->counts_only && !r->released) return true;
+    return kn_class_members_hold(r->clusters, cluster, without, with, r->released);
+}
+
 /* The cluster that takes the item at least cost among those for which the models then hold; *cost is the true one.
  * KN_NONE when none costs less than `limit`. Where the scan prices joins truly its first choice is the answer; for
  * measures that price whole classes it only proposes, and the best of several is taken. Only slots from `begin` on are
- * looked at; *floor becomes a cost below which none of the others was to be had. */
-static uint32_t best_cluster(block_run *r, uint32_t item, uint32_t begin, double limit, double *cost, double *floor)
+ * looked at; *floor becomes a cost below which none of the others was to be had. `left`: the closure of its own cluster
+ * without it, where clusters are to stay different. */
+static uint32_t best_cluster(block_run *r, uint32_t item, uint32_t begin, double limit, uint64_t left, double *cost,
+                             double *floor)
 {
     kn_class_members *c = r->clusters;
     uint32_t home_slot = r->slot_of[c->of_item[item]], chosen = KN_NONE, n_tries = c->by_class ? CLASS_PROPOSALS : 1;
@@ -263,9 +279,11 @@ static uint32_t best_cluster(block_run *r, uint32_t item, uint32_t begin, double
             *floor = this_cost;
             break;
         }
-        if (r->task->models->counts_only || kn_class_members_hold(c, best, KN_NONE, item, false)) {
+        if (may_change(r, best, KN_NONE, item)) {
+            uint64_t closure = left + 1;
+            bool alike = r->released && (kn_class_members_meets_with(&closure, c, best) || closure == left);
             n_tries--;
-            if (this_cost < *cost) {
+            if (this_cost < *cost && !alike) {
                 *cost = this_cost;
                 chosen = best;
             }
@@ -307,17 +325,20 @@ static void move_item(block_run *r, uint32_t i)
     news *known = &r->news[i];
     bool alone = c->head[home] == item && c->next[item] == KN_NONE;
     double cost, floor, limit = known->limit;
-    if (r->slot_of[home] >= known->seen || alone) {
+    uint64_t left = 0;
+    if (r->released && alone) return;
+    if (r->slot_of[home] >= known->seen || alone || r->released) {
         limit = INFINITY;
         if (!alone) {
-            if (!r->task->models->counts_only && !kn_class_members_hold(c, home, item, KN_NONE, false)) return;
+            if (!may_change(r, home, item, KN_NONE)) return;
             limit = c->cost[home] - kn_class_members_cost_without(c, home, item) - 1e-12 * fabs(c->cost[home]);
+            if (r->released && kn_class_members_meets_without(&left, c, home)) return;
         }
     }
     if (limit <= 0 && !c->by_class) return;
     bool old_ones_cost_more = limit <= known->floor && !c->by_class;
     if (old_ones_cost_more && known->seen == r->n_slots) return;
-    uint32_t to = best_cluster(r, item, old_ones_cost_more ? known->seen : 0, limit, &cost, &floor);
+    uint32_t to = best_cluster(r, item, old_ones_cost_more ? known->seen : 0, limit, left, &cost, &floor);
     if (to == KN_NONE) {
         *known = (news){r->n_slots, old_ones_cost_more ? fmin(floor, known->floor) : floor, limit};
         return;
@@ -405,7 +426,7 @@ static kn_status run_passes(block_run *r, kn_error *err)
         bool gained = loss_before - total_loss(c) >= SMALL_GAIN * fabs(loss_before);
         n_idle = gained ? 0 : n_idle + 1;
         if (n_idle == 2) break;
-        uint32_t n = c->n;
+        uint32_t n = r->released ? 0 : c->n;
         for (uint32_t cluster = 0; cluster < n && c->n < c->capacity; cluster++)
             if ((double)c->persons[cluster] > limit) KN_TRY(split(r, cluster, err));
         drop_empty(r);
@@ -416,6 +437,17 @@ done:
 }
 
 /* --- One block ------------------------------------------------------------------------------------------------- */
+
+/* The clusters as they will be released, and passes by what that costs. */
+static kn_status improve_released(block_run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    r->released = r->clusters->by_class = true;
+    KN_TRY(kn_class_members_unite_alike(r->clusters, err));
+    KN_TRY(run_passes(r, err));
+done:
+    return status;
+}
 
 static kn_status run_once(block_run *r, const kn_pricer *pricer, kn_pool *pool, kn_error *err)
 {
@@ -434,10 +466,14 @@ static kn_status run_once(block_run *r, const kn_pricer *pricer, kn_pool *pool, 
     KN_TRY(kn_scan_new(&r->scan, pricer, r->task->tuples, r->max_slots, 4 * r->settings->k, err));
     KN_TRY(kn_probe_new(&r->probe, r->scan, err));
     KN_TRY(start(r, err));
+    const bool united = r->clusters->by_class && !kn_objective_is_additive(r->task->objective);
+    if (united) r->clusters->by_class = false;
     if (r->clusters->n > 1) {
         KN_TRY(run_passes(r, err));
         KN_TRY(kn_class_members_merge_small(r->clusters, pool, "sequential", err));
+        if (united) KN_TRY(improve_released(r, err));
     }
+    r->clusters->by_class = r->clusters->by_class || united;
     for (uint32_t cluster = 0; cluster < r->clusters->n; cluster++) kn_class_members_refresh(r->clusters, cluster);
 done:
     kn_probe_free(r->probe);
@@ -456,6 +492,7 @@ typedef struct search {
     settings settings;
     kn_items *items;
     const kn_pricer *pricer;
+    bool by_measure;    /* moves are decided by the measure itself */
     uint32_t *sequence; /* items by block */
     uint32_t n_blocks;
     uint32_t *item_class;    /* within its block */
@@ -590,6 +627,7 @@ static kn_status make_answer(kn_answer *answer, search *s, kn_error *err)
     if (s->n_blocks == 1) KN_TRY(kn_items_answer(answer, s->items, s->item_class, s->block_classes[0], err));
     else KN_TRY(join_blocks(answer, s, err));
     answer->n_blocks = s->n_blocks;
+    if (!s->by_measure) answer->followed = kn_pricer_followed(s->pricer);
     for (uint32_t b = 0; b < s->n_blocks; b++) answer->n_nodes += s->block_moves[b];
     if (kn_ticker_out_of_time(s->task->ticker)) answer->stopped = KN_STOPPED_TIME;
     kn_trace *trace = s->task->trace;
@@ -620,6 +658,7 @@ static kn_status sequential_search(kn_answer *answer, const kn_task *task, kn_er
     KN_TRY(kn_items_new(&s.items, task->tuples, 1, histograms, err));
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
     s.pricer = pricer;
+    s.by_measure = pricer->by_cell || kn_class_members_can_price(task->objective, s.items);
     KN_TRY(refuse_hopeless(&s, err));
     KN_TRY(make_blocks(&s, err));
     if (s.n_blocks == 1) {
