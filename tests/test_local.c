@@ -504,7 +504,7 @@ static void the_curve_is_cut_in_the_best_way(void **state)
         random_setup(&s, &rng, (kinds)(trial % N_KINDS), 4 + kn_rng_below(&rng, 6), 2, 5, k);
         set_task(&s, "lm", "hilbert", "");
         uint32_t *order = NULL, rows[MAX_BRUTE_ROWS], n = 0;
-        assert_ok(kn_hilbert_order(&order, s.tuples, true, NULL, NULL, err));
+        assert_ok(kn_hilbert_order(&order, s.tuples, KN_HILBERT_VALUES, NULL, NULL, err));
         for (uint32_t t = 0; t < s.tuples->n_tuples; t++)
             for (uint32_t r = 0; r < s.table->n_rows; r++)
                 if (s.tuples->row_tuple[r] == order[t]) rows[n++] = r;
@@ -829,6 +829,160 @@ static void sequential_ends_where_no_single_move_gains(void **state)
     }
 }
 
+/* --- k-member, literally --------------------------------------------------------------------------------------- */
+
+typedef struct literal {
+    const setup *s;
+    const kn_items *items;
+    uint32_t k, n_classes, slots[64], n_slots, n_left, class_of[64]; /* slots: items that are left, with gaps */
+    kn_rng rng;
+} literal;
+
+static double price_with(const literal *l, bool *member, uint32_t item)
+{
+    uint32_t row = l->items->rows[item];
+    bool before = member[row];
+    member[row] = true;
+    double price = price_by_hand(l->s, member);
+    member[row] = before;
+    return price;
+}
+
+/* The first of the dearest, or of the cheapest, records to stand with the members. */
+static uint32_t extreme_slot(const literal *l, bool *member, bool dearest)
+{
+    uint32_t best = KN_NONE;
+    double best_price = 0;
+    for (uint32_t slot = 0; slot < l->n_slots; slot++) {
+        if (l->slots[slot] == KN_NONE) continue;
+        double price = price_with(l, member, l->slots[slot]);
+        if (best != KN_NONE && (dearest ? price <= best_price : price >= best_price)) continue;
+        best = slot;
+        best_price = price;
+    }
+    return best;
+}
+
+static uint32_t first_slot(literal *l, bool random, uint32_t last)
+{
+    uint32_t slot;
+    bool member[64] = {false};
+    member[l->items->rows[last]] = true;
+    if (!random) return extreme_slot(l, member, true);
+    do slot = kn_rng_below(&l->rng, l->n_slots);
+    while (l->slots[slot] == KN_NONE);
+    return slot;
+}
+
+/* To the class that it costs least. */
+static void place_literally(literal *l, uint32_t item)
+{
+    uint32_t best = KN_NONE, row = l->items->rows[item];
+    double least = INFINITY;
+    for (uint32_t class = 0; class + 1 < l->n_classes; class ++) {
+        double before = class_loss_by_hand(l->s, l->class_of, class);
+        l->class_of[row] = class;
+        double cost = class_loss_by_hand(l->s, l->class_of, class) - before;
+        l->class_of[row] = KN_NONE;
+        if (cost >= least) continue;
+        least = cost;
+        best = class;
+    }
+    l->class_of[row] = best;
+}
+
+static void cluster_literally(literal *l, bool random)
+{
+    uint32_t last = kn_rng_below(&l->rng, l->items->n), added[64], n_added = 0;
+    while (l->n_left > 0) {
+        bool member[64] = {false};
+        if (l->n_left < l->n_slots / 4 * 3) {
+            uint32_t n = 0;
+            for (uint32_t slot = 0; slot < l->n_slots; slot++)
+                if (l->slots[slot] != KN_NONE) l->slots[n++] = l->slots[slot];
+            l->n_slots = n;
+        }
+        uint32_t slot = first_slot(l, random, last);
+        for (n_added = 0; slot != KN_NONE; slot = n_added < l->k ? extreme_slot(l, member, false) : KN_NONE) {
+            added[n_added++] = last = l->slots[slot];
+            member[l->items->rows[last]] = true;
+            l->class_of[l->items->rows[last]] = l->n_classes;
+            l->slots[slot] = KN_NONE;
+            l->n_left--;
+        }
+        l->n_classes++;
+    }
+    if (n_added >= l->k) return;
+    for (uint32_t i = 0; i < n_added; i++) l->class_of[l->items->rows[added[i]]] = KN_NONE;
+    while (n_added > 0) place_literally(l, added[--n_added]);
+}
+
+static void k_member_does_what_the_paper_says(void **state)
+{
+    kn_rng rng = kn_rng_new(33, 0);
+    for (int trial = 0; trial < 60; trial++) {
+        setup s;
+        kn_items *items;
+        uint32_t k = 2 + kn_rng_below(&rng, 3);
+        bool random = trial % 2 == 0;
+        random_setup(&s, &rng, SUPPRESS, 12 + kn_rng_below(&rng, 40), 4, 3, k);
+        set_task(&s, "lm", "k-member", random ? "start=random" : "start=furthest");
+        assert_ok(kn_items_new(&items, s.tuples, 1, false, err));
+        literal l = {.s = &s, .items = items, .k = k, .n_slots = items->n, .n_left = items->n};
+        l.rng = kn_rng_new(s.task.seed, 0);
+        for (uint32_t i = 0; i < items->n; i++) l.slots[i] = i;
+        cluster_literally(&l, random);
+        outcome o = run(&s, "k-member");
+        for (uint32_t a = 0; a < s.table->n_rows; a++)
+            for (uint32_t b = 0; b < a; b++)
+                assert_true((l.class_of[a] == l.class_of[b]) == (o.answer.row_class[a] == o.answer.row_class[b]));
+        kn_items_free(items);
+        free_outcome(&o);
+        free_setup(&s);
+    }
+}
+
+/* --- Places, ties and widths ----------------------------------------------------------------------------------- */
+
+static void places_are_values_or_ranks(void **state)
+{
+    static const int cells[] = {0, 1, 10};
+    setup s = {.table = test_table(3, 1, cells)};
+    double *places;
+    prepare(&s, NULL, SUPPRESS);
+    for (int by_value = 0; by_value < 2; by_value++) {
+        assert_ok(kn_code_places(&places, s.domains[0], by_value == 1, err));
+        assert_true(places[0] == 0 && places[1] == (by_value == 1 ? 0.1 : 0.5) && places[2] == 1);
+        kn_free(places);
+    }
+    free_setup(&s);
+}
+
+/* The rows that stand with row 0 under these parameters, as a bit set. */
+static uint32_t first_class(const int *cells, uint32_t n_columns, const char *params)
+{
+    uint32_t set = 0;
+    setup s = {.table = test_table(6, n_columns, cells)};
+    prepare(&s, NULL, RANGES);
+    set_k(&s, 2);
+    set_task(&s, "lm", "mondrian", params);
+    outcome o = run(&s, "mondrian");
+    for (uint32_t r = 0; r < 6; r++) set |= (uint32_t)(o.answer.row_class[r] == o.answer.row_class[0]) << r;
+    free_outcome(&o);
+    free_setup(&s);
+    return set;
+}
+
+static void medians_are_taken_in_the_first_widest_column(void **state)
+{
+    static const int equal[] = {0, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1};
+    static const int skewed[] = {0, 0, 0, 0, 1, 50, 0, 2, 0, 0, 3, 50, 1, 100, 100, 1, 100, 100};
+    assert_int_equal(first_class(equal, 2, "choose=median,ties=first"), 0x3);                /* 2 and 4 rows */
+    assert_int_equal(first_class(equal, 2, "choose=median,ties=even"), 0x15);                /* 3 and 3 */
+    assert_int_equal(first_class(skewed, 3, "choose=median,ties=first,widths=ranks"), 0x3);  /* 3/4 > 1/2 */
+    assert_int_equal(first_class(skewed, 3, "choose=median,ties=first,widths=values"), 0x5); /* 3/100 < 1/2 */
+}
+
 /* --- Class measures -------------------------------------------------------------------------------------------- */
 
 static bool look_alike(const setup *s, const kn_release *release, uint32_t a, uint32_t b)
@@ -1066,6 +1220,9 @@ int main(void)
         cmocka_unit_test(no_search_releases_more_diversity_than_the_table_has),
         cmocka_unit_test(sequential_ends_where_no_single_move_gains),
         cmocka_unit_test(sequential_chooses_g1_under_pmi),
+        cmocka_unit_test(k_member_does_what_the_paper_says),
+        cmocka_unit_test(places_are_values_or_ranks),
+        cmocka_unit_test(medians_are_taken_in_the_first_widest_column),
         cmocka_unit_test(sequential_minimizes_what_classes_cost_when_released),
         cmocka_unit_test(whoever_does_not_follow_the_measure_says_what_it_minimized),
         cmocka_unit_test(persons_are_counted_not_rows),

@@ -330,6 +330,41 @@ done:
     return status;
 }
 
+static double number_of_code(const kn_domain *domain, uint32_t code)
+{
+    uint32_t spelling = domain->spelling_of_code[code];
+    if (spelling == KN_NONE || code == domain->missing) return NAN;
+    return domain->column->number[kn_column_value(domain->column, spelling)];
+}
+
+/* False: the values do not ascend, or are all the same. */
+static bool place_by_value(double *places, const kn_domain *domain)
+{
+    double least = NAN, last = NAN;
+    for (uint32_t code = 0; code < domain->n_codes; code++) {
+        double number = number_of_code(domain, code);
+        if (number < last) return false;
+        if (!isnan(number)) last = number;
+        if (isnan(least)) least = number;
+        places[code] = isnan(last) ? 0 : last - least;
+    }
+    if (!(last > least)) return false;
+    for (uint32_t code = 0; code < domain->n_codes; code++) places[code] /= last - least;
+    return true;
+}
+
+kn_status kn_code_places(double **places, const kn_domain *domain, bool by_value, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *places = NULL;
+    KN_NEW(*places, (size_t)domain->n_codes + 1);
+    if (by_value && domain->column->number != NULL && place_by_value(*places, domain)) goto done;
+    for (uint32_t code = 0; code < domain->n_codes; code++)
+        (*places)[code] = domain->n_codes > 1 ? code / (domain->n_codes - 1.0) : 0;
+done:
+    return status;
+}
+
 kn_say kn_pricer_followed(const kn_pricer *pricer)
 {
     if (pricer->by_cell || pricer->n_qis == 0) return KN_SAY_NOTHING;

@@ -37,6 +37,11 @@ static inline uint32_t kn_items_rows(const kn_items *items, uint32_t item)
 kn_status kn_items_answer(kn_answer *answer, const kn_items *items, const uint32_t *item_class, uint32_t n_classes,
                           kn_error *err);
 
+/* (*places)[code], from 0 to 1, yours to kn_free: where the code stands between the ends of its domain. `by_value`:
+ * columns of numbers and dates by their values, if these ascend with the codes; a code that the data lacks, or that is
+ * missing, stands with the one before it. Otherwise evenly spaced. */
+kn_status kn_code_places(double **places, const kn_domain *domain, bool by_value, kn_error *err);
+
 /* --- Closures and their price ---------------------------------------------------------------------------------- */
 
 /* The codes of a class in one column, as far as its closure and price depend on them. The last three count distinct

@@ -5,7 +5,9 @@
  *
  * The curve is the one of Butz, computed as in Hamilton, Compact Hilbert indices, 2006, with column j at bit j: it
  * gives the keys of [SC] Table 1. Columns are stretched to the range of the widest one first (`rescale=no`: not), as
- * [SC] found necessary. A key has bits * columns bits, any number of them.
+ * [SC] found necessary: numbers and dates by their values (`coordinates=ranks`: evenly), which loses less on most
+ * tables: Adult with suppression, k=50, .613 against .676; with hierarchies, k=10, .140 against .149; else about the
+ * same. A key has bits * columns bits, any number of them.
  *
  * Cutting is exact: best[j] = min over i of best[i] + loss(i..j), by dynamic programming. With k-anonymity alone a
  * stretch of 2k or more persons can be cut in two without loss (the measure being monotone), so sizes k..2k-1 suffice.
@@ -86,18 +88,17 @@ typedef struct curve {
     const kn_tuples *tuples;
     uint32_t columns[KN_HILBERT_COLUMNS], n_columns, n_bits, n_words;
     uint32_t widest; /* largest coordinate */
-    bool rescale;
-    uint64_t **words; /* [word][tuple], the most significant bits first */
+    kn_hilbert_scale scale;
+    double *places[KN_HILBERT_COLUMNS]; /* [j][code], where scaled */
+    uint64_t **words;                   /* [word][tuple], the most significant bits first */
     kn_ticker *ticker;
 } curve;
 
 enum { TUPLES_PER_JOB = 4096 };
 
-static uint32_t coordinate(const curve *c, uint32_t q, uint32_t code)
+static uint32_t coordinate(const curve *c, uint32_t j, uint32_t code)
 {
-    uint32_t last = c->tuples->domains[q]->n_codes - 1;
-    if (!c->rescale || last == 0) return code;
-    return (uint32_t)(((uint64_t)code * c->widest + last / 2) / last);
+    return c->scale == KN_HILBERT_CODES ? code : (uint32_t)(c->places[j][code] * c->widest + 0.5);
 }
 
 static kn_status job_keys(void *context, size_t job, unsigned worker, kn_error *err)
@@ -107,8 +108,7 @@ static kn_status job_keys(void *context, size_t job, unsigned worker, kn_error *
     uint64_t levels[32];
     if (end > c->tuples->n_tuples) end = c->tuples->n_tuples;
     for (uint32_t t = begin; t < end; t++) {
-        for (uint32_t j = 0; j < c->n_columns; j++)
-            point[j] = coordinate(c, c->columns[j], c->tuples->codes[c->columns[j]][t]);
+        for (uint32_t j = 0; j < c->n_columns; j++) point[j] = coordinate(c, j, c->tuples->codes[c->columns[j]][t]);
         kn_hilbert_key(levels, point, c->n_columns, c->n_bits);
         for (uint32_t w = 0; w < c->n_words; w++) c->words[w][t] = 0;
         /* the levels' bits one after the other, as one long number that fills the words from the right */
@@ -141,15 +141,17 @@ static void choose_columns(curve *c)
     c->n_words = (c->n_bits * c->n_columns + 63) / 64;
 }
 
-kn_status kn_hilbert_order(uint32_t **order, const kn_tuples *tuples, bool rescale, kn_pool *pool, kn_ticker *ticker,
-                           kn_error *err)
+kn_status kn_hilbert_order(uint32_t **order, const kn_tuples *tuples, kn_hilbert_scale scale, kn_pool *pool,
+                           kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
-    curve c = {.tuples = tuples, .rescale = rescale, .ticker = ticker};
+    curve c = {.tuples = tuples, .scale = scale, .ticker = ticker};
     uint64_t *keys = NULL;
     uint32_t *sorted = NULL, n = tuples->n_tuples;
     *order = NULL;
     choose_columns(&c);
+    for (uint32_t j = 0; scale != KN_HILBERT_CODES && j < c.n_columns; j++)
+        KN_TRY(kn_code_places(&c.places[j], tuples->domains[c.columns[j]], scale == KN_HILBERT_VALUES, err));
     KN_NEW_RAW(sorted, n);
     for (uint32_t t = 0; t < n; t++) sorted[t] = t;
     KN_NEW(c.words, c.n_words);
@@ -166,6 +168,7 @@ kn_status kn_hilbert_order(uint32_t **order, const kn_tuples *tuples, bool resca
     sorted = NULL;
 done:
     for (uint32_t w = 0; c.words != NULL && w < c.n_words; w++) kn_free(c.words[w]);
+    for (uint32_t j = 0; j < c.n_columns; j++) kn_free(c.places[j]);
     kn_free(c.words);
     kn_free(keys);
     kn_free(sorted);
@@ -301,13 +304,13 @@ done:
 }
 
 /* The items in the order of their tuples on the curve. */
-static kn_status make_sequence(cutting *c, bool rescale, kn_error *err)
+static kn_status make_sequence(cutting *c, kn_hilbert_scale scale, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *order = NULL, *next = NULL;
     const kn_items *items = c->items;
     uint32_t n_tuples = c->task->tuples->n_tuples;
-    KN_TRY(kn_hilbert_order(&order, c->task->tuples, rescale, c->task->pool, c->task->ticker, err));
+    KN_TRY(kn_hilbert_order(&order, c->task->tuples, scale, c->task->pool, c->task->ticker, err));
     KN_NEW(next, (size_t)n_tuples + 1); /* items stand by tuple: first item of each */
     for (uint32_t i = 0; i < items->n; i++) next[items->tuple[i] + 1]++;
     for (uint32_t t = 0; t < n_tuples; t++) next[t + 1] += next[t];
@@ -331,7 +334,9 @@ static kn_status hilbert_search(kn_answer *answer, const kn_task *task, kn_error
     KN_TRY(kn_items_new(&items, task->tuples, 1, (task->models->needs & KN_NEEDS_HISTOGRAM) != 0, err));
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
     c.items = items;
-    KN_TRY(make_sequence(&c, kn_args_is(task->args, "rescale", "yes"), err));
+    kn_hilbert_scale scale = kn_args_is(task->args, "coordinates", "values") ? KN_HILBERT_VALUES : KN_HILBERT_RANKS;
+    if (!kn_args_is(task->args, "rescale", "yes")) scale = KN_HILBERT_CODES;
+    KN_TRY(make_sequence(&c, scale, err));
     KN_NEW(c.benches, n_threads);
     for (unsigned i = 0; i < n_threads; i++) {
         KN_TRY(kn_growing_init(&c.benches[i].growing, pricer, task->tuples, err));
@@ -358,6 +363,11 @@ done:
 
 static const kn_param params[] = {
     {.name = "rescale", .type = KN_PARAM_BOOL, .preset = "yes", .help = "stretch all columns to one range first"},
+    {.name = "coordinates",
+     .type = KN_PARAM_CHOICE,
+     .preset = "values",
+     .choices = "values|ranks",
+     .help = "of numbers and dates: their values, or their places among the distinct values"},
 };
 
 const kn_algorithm kn_algorithm_hilbert = {

@@ -1,12 +1,15 @@
-/* k-member clustering: grow one class after the other from a far record, always adding the record that costs least.
+/* k-member clustering: grow one class after the other from one record, always adding the record that costs least.
  *
  * Byun, Kamra, Bertino, Li, Efficient k-anonymization using clustering techniques, DASFAA 2007; [SC] 6.2.1.
  * In: items of one person each. Out: classes, each released as its closure.
  *
- * The next class starts with the record that is furthest from the last one added, by (21): the price of the two as a
- * class. It grows until the models hold, by the record that raises the loss of the class least (`around=cluster`, Byun
- * et al.), or by the records closest to the first one (`around=center`, as [SC] describes it). What is left at the end
- * goes, record by record, to the class where it costs least.
+ * The next class starts with a random record (`start=random`), or with the one that is furthest from the last one added
+ * (`start=furthest`, Byun et al.), by (21): the price of the two as a class. Far
+ * records make wide classes: the random start loses less on three tables of four (Adult with suppression, k=50: .407
+ * against .518; with hierarchies, k=10: .083 against .093; eight columns without: .0301 against .0293), and is what
+ * [SC] finds only slightly worse than its own. It grows until the models hold, by the record that raises the loss of
+ * the class least (`around=cluster`, Byun et al.), or by the records closest to the first one (`around=center`, as [SC]
+ * describes it). What is left at the end goes, record by record, to the class where it costs least.
  *
  * With models beyond counting, a class that has k persons and still breaks one takes the cheapest record that makes it
  * hold, among its nearest few; records that no class can take are united as in `agglomerative`. Distances come from
@@ -28,7 +31,7 @@ typedef struct search {
     kn_scan *scan;
     kn_probe *probe;
     uint32_t *item_of_slot, n_slots, n_left;
-    bool around_center;
+    bool around_center, random_start;
 } search;
 
 static void close_item(search *s, uint32_t slot)
@@ -68,6 +71,15 @@ static uint32_t furthest_slot(search *s, uint32_t item)
     for (uint32_t slot = 0; slot < s->n_slots; slot++)
         if (deltas[slot] != INT32_MAX && (furthest == KN_NONE || deltas[slot] > deltas[furthest])) furthest = slot;
     return furthest;
+}
+
+/* Most slots are open, see compact. */
+static uint32_t random_slot(search *s, kn_rng *rng)
+{
+    uint32_t slot;
+    do slot = kn_rng_below(rng, s->n_slots);
+    while (s->item_of_slot[slot] == KN_NONE);
+    return slot;
 }
 
 /* The cheapest record for a class; once it has k persons, the cheapest of the nearest that makes the models hold. */
@@ -166,7 +178,7 @@ static kn_status grow_all(search *s, kn_error *err)
             break;
         }
         if (s->n_left < s->n_slots / 4 * 3) compact(s);
-        item = grow(s, s->clusters->n, furthest_slot(s, item));
+        item = grow(s, s->clusters->n, s->random_start ? random_slot(s, &rng) : furthest_slot(s, item));
         s->clusters->n++;
         KN_TRY(kn_tick(s->task->ticker, "k-member", 1 - s->n_left / (s->items->n + 1.0), err));
     }
@@ -179,7 +191,9 @@ static kn_status k_member_search(kn_answer *answer, const kn_task *task, kn_erro
 {
     kn_status status = KN_OK;
     kn_pricer *pricer = NULL;
-    search s = {.task = task, .around_center = kn_args_is(task->args, "around", "center")};
+    search s = {.task = task,
+                .around_center = kn_args_is(task->args, "around", "center"),
+                .random_start = kn_args_is(task->args, "start", "random")};
     uint64_t k = task->models->min_persons > 0 ? task->models->min_persons : 1;
     KN_TRY(kn_tick(task->ticker, "k-member", 0, err));
     KN_TRY(kn_items_new(&s.items, task->tuples, 1, (task->models->needs & KN_NEEDS_HISTOGRAM) != 0, err));
@@ -214,6 +228,11 @@ static const kn_param params[] = {
      .preset = "cluster",
      .choices = "cluster|center",
      .help = "cluster: add what raises the class's loss least; center: the records closest to the first"},
+    {.name = "start",
+     .type = KN_PARAM_CHOICE,
+     .preset = "random",
+     .choices = "random|furthest",
+     .help = "a class grows from a random record that is left, or from the one furthest from the last one added"},
 };
 
 const kn_algorithm kn_algorithm_k_member = {

@@ -571,7 +571,7 @@ static kn_status make_blocks(search *s, kn_error *err)
         for (uint32_t i = 0; i < items->n; i++) s->sequence[i] = i;
         goto done;
     }
-    KN_TRY(kn_hilbert_order(&order, s->task->tuples, true, s->task->pool, s->task->ticker, err));
+    KN_TRY(kn_hilbert_order(&order, s->task->tuples, KN_HILBERT_RANKS, s->task->pool, s->task->ticker, err));
     KN_NEW(first, (size_t)n_tuples + 1);
     for (uint32_t i = 0; i < items->n; i++) first[items->tuple[i] + 1]++;
     for (uint32_t t = 0; t < n_tuples; t++) first[t + 1] += first[t];
