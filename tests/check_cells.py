@@ -7,6 +7,7 @@ Random tables with every type of column under every kind of hierarchy and search
   - every cell covers the cell that it was made of (joined on a column of row numbers);
   - an interval of a column without a hierarchy ends on the column's grid, which the schema states, and a value that one
     person alone has is in no cell, schema or JSON of it unless it lies on the grid itself;
+  - the schema lists every label, and says of each, in bounds or members, what the page says;
   - `risk --attack` counts what a join of the two files counts: persons who fit no row, one row, fewer than k rows, and
     those of whom all rows that fit have one sensitive value, with the original as the attacker's file and with people who
     are not in the table.
@@ -148,9 +149,13 @@ def on_grid(kind, cell, grid):
     return low % step == 0 and (high if ends[2] else high + 1) % step == 0 and low < high
 
 
+def ends_a_month(text):
+    day = read_cells.moment(text)[0]
+    return day.day == 1 or (day + read_cells.DAY).day == 1
+
+
 def check_grid(columns, rows, header, released, folder):
     schema = {column["name"]: column for column in json.loads((folder / "schema.json").read_text())["columns"]}
-    told = (folder / "schema.json").read_text() + (folder / "result.json").read_text()
     for q, (name, kind, spec, tree, order) in enumerate(columns):
         if "grid" not in schema[name]:
             continue
@@ -161,11 +166,51 @@ def check_grid(columns, rows, header, released, folder):
                 return f"column {name}: {cell!r} is not on the grid {grid}"
         values = [row[q] for row in rows]
         for value in {value for value in values if value and values.count(value) == 1}:
-            rounded = grid == "day" if kind == "date" else decimal.Decimal(value) % decimal.Decimal(grid) == 0
+            rounded = grid == "day" or ends_a_month(value) if kind == "date" else decimal.Decimal(value) % decimal.Decimal(grid) == 0
             rounded |= kind == "int" and (decimal.Decimal(value) + 1) % decimal.Decimal(grid) == 0
             ends = {end for cell in cells for end in (ends_of(cell) or [cell])[:2]}
-            if not rounded and (value in ends or f'"{value}"' in told):
+            if not rounded and (value in ends or f'"{value}"' in json.dumps(schema[name])):
                 return f"column {name}: the value {value!r} of one person is told"
+    return None
+
+
+def schema_covers(kind, label, value):
+    """What the schema says of a label; None: nothing."""
+    if "members" in label:
+        same = read_cells.Column(kind).same
+        return any(member is not None and same(member, value) for member in label["members"])
+    if "begins_with" in label:
+        return value.startswith(label["begins_with"]) and len(value) <= label["max_length"]
+    if "ends_with" in label:
+        return value.endswith(label["ends_with"]) and len(value) <= label["max_length"]
+    if "min" not in label:
+        return None
+    at = read_cells.moment(value)[0].strftime("%Y-%m-%d") if kind == "date" else decimal.Decimal(value)
+    bound = (lambda end: end) if kind == "date" else (lambda end: decimal.Decimal(str(end)))
+    if label["min"] is not None and at < bound(label["min"]):
+        return False
+    if label["max"] is None:
+        return True
+    return at <= bound(label["max"]) if label["max_included"] else at < bound(label["max"])
+
+
+def check_schema(columns, rows, header, released, readers, folder):
+    schema = {column["name"]: column for column in json.loads((folder / "schema.json").read_text())["columns"]}
+    for q, (name, kind, spec, tree, order) in enumerate(columns):
+        labels = {label["label"]: label for label in schema[name]["labels"]}
+        values = {row[q] for row in rows} - {""}
+        cells = {row[header.index(name)] for row in released}
+        if set(labels) - cells:
+            return f"column {name}: the schema has labels that do not occur: {set(labels) - cells}"
+        for cell in cells - values - {"*", ""}:
+            if cell not in labels:
+                return f"column {name}: the schema does not have {cell!r}"
+            for value in values:
+                told = schema_covers(kind, labels[cell], value)
+                if told is None and not (order and kind == "text") and not tree:
+                    return f"column {name}: the schema says nothing of {cell!r}"
+                if told is not None and told != readers[q].meaning(cell)(value):
+                    return f"column {name}: by the schema {cell!r} does {'' if told else 'not '}cover {value!r}"
     return None
 
 
@@ -204,6 +249,7 @@ def check(kanon, rng, folder, say):
             except ValueError:
                 return f"column {name}: {cell!r} is not in docs/cells.md"
     wrong = check_grid(columns, rows, header, released, folder)
+    wrong = wrong or check_schema(columns, rows, header, released, readers, folder)
     if wrong:
         return wrong
     strangers = [[make() for make in makers] for _ in range(20)]

@@ -1,5 +1,7 @@
 /* One object: columns in the order of the released file, each with name, type, role, whether released cells are
- * missing; for generalized columns the form of a cell, and of a hierarchy the labels that occur.
+ * missing; for generalized columns the form of a cell, and every label that occurs with what it means: the bounds of an
+ * interval, the members of a set, the rest of a mask. That is read from the text as
+ * anybody reads it (risk/released_cell.h), so the schema and the file cannot say two things.
  *
  * The schema travels with the release, so it says nothing that the release does not. A label of a tree made from the
  * data is a part of somebody's value, and how many values are below it or how many levels the tree has tells of rows
@@ -8,9 +10,104 @@
 #include "run/run_schema.h"
 
 #include "base/json_writer.h"
+#include "risk/released_cell.h"
+#include "table/dates.h"
 
-static void put_label(kn_json *json, const kn_release *release, const kn_domain *domain, uint32_t node)
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- What a label means --------------------------------------------------------------------------------------------
+ */
+
+/* A day, where an interval of dates begins or ends at one. */
+static void put_day(kn_json *json, const char *key, double days)
 {
+    char text[KN_DATE_BYTES];
+    if (isfinite(days)) kn_json_text(json, key, kn_date_text(text, kn_date_of_number(days)));
+    else kn_json_null(json, key);
+}
+
+static void put_number(kn_json *json, const char *key, bool has_end, const kn_known_value *end)
+{
+    if (has_end) kn_json_real(json, key, kn_decimal_double(&end->decimal));
+    else kn_json_null(json, key);
+}
+
+/* min, max and whether max is one of the values; null where the end is open. */
+static void put_bounds(kn_json *json, const kn_released_cell *cell, const kn_cell_reading *reading)
+{
+    if (reading->type != KN_TYPE_DATE) {
+        put_number(json, "min", cell->has_low, &cell->low);
+        put_number(json, "max", cell->has_high, &cell->high);
+        kn_json_bool(json, "max_included", !cell->is_open);
+        return;
+    }
+    bool whole_days = cell->from == floor(cell->from) && cell->to == floor(cell->to);
+    put_day(json, "min", cell->from);
+    put_day(json, "max", whole_days ? cell->to - 1 : cell->to);
+    kn_json_bool(json, "max_included", true);
+}
+
+static kn_status put_members(kn_json *json, const kn_released_cell *cell, kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *scratch = NULL;
+    kn_bytes member;
+    KN_NEW(scratch, cell->text.n + 1);
+    kn_json_array(json, "members");
+    for (size_t at = 1; kn_released_set_next(&member, cell, &at, scratch);) {
+        if (member.n == 0) kn_json_null(json, NULL);
+        else kn_json_bytes(json, NULL, member.bytes, member.n);
+    }
+    kn_json_end(json);
+done:
+    kn_free(scratch);
+    return status;
+}
+
+static void put_mask(kn_json *json, const char *label, size_t n)
+{
+    size_t n_stars = 0, n_characters = 0;
+    for (size_t i = 0; i < n; i++) {
+        n_stars += label[i] == '*';
+        n_characters += ((unsigned char)label[i] & 0xC0) != 0x80;
+    }
+    bool left = label[0] == '*';
+    kn_json_bytes(json, left ? "ends_with" : "begins_with", left ? label + n_stars : label, n - n_stars);
+    kn_json_count(json, "max_length", n_characters);
+}
+
+static kn_status put_meaning(kn_json *json, const kn_domain *domain, const char *label, size_t n, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const bool is_words = domain->naming == KN_NAMES_ENDS && domain->column->type == KN_TYPE_TEXT;
+    const kn_cell_reading reading = {.type = domain->column->type,
+                                     .leading_zeros = true,
+                                     .tree = domain->origin == KN_FROM_FILE ? domain->tree : NULL,
+                                     .words_are_values = true};
+    kn_released_cell cell;
+    kn_released_cell_read(&cell, &reading, label, n);
+    /* What is below a label of a file the file says. It is often made from the data, and lists who was removed, too. */
+    if (cell.kind == KN_CELL_LABEL) goto done;
+    if (is_words) goto done; /* from one word to another: the policy's order says which lie between */
+    switch (cell.kind) {
+    case KN_CELL_INTERVAL: put_bounds(json, &cell, &reading); break;
+    case KN_CELL_SET: KN_TRY(put_members(json, &cell, err)); break;
+    case KN_CELL_MASK: put_mask(json, label, n); break;
+    default: break;
+    }
+done:
+    return status;
+}
+
+/* --- Labels of hierarchies -----------------------------------------------------------------------------------------
+ */
+
+static kn_status put_label(kn_json *json, const kn_release *release, const kn_domain *domain, uint32_t node,
+                           kn_error *err)
+{
+    kn_status status = KN_OK;
     const kn_tree *tree = domain->tree;
     size_t n;
     const char *label = node < tree->n_nodes ? kn_tree_label(tree, node, &n)
@@ -21,7 +118,10 @@ static void put_label(kn_json *json, const kn_release *release, const kn_domain 
     if (is_node && domain->origin != KN_FROM_DATA) kn_json_count(json, "level", tree->level[node]);
     if (is_node && domain->origin == KN_FROM_FILE)
         kn_json_count(json, "values", tree->last[node] - tree->first[node] + 1);
+    KN_TRY(put_meaning(json, domain, label, n, err));
     kn_json_end(json);
+done:
+    return status;
 }
 
 /* What released cells say besides a value itself: inner nodes, from the leaves towards the root. */
@@ -45,10 +145,60 @@ static kn_status put_labels(kn_json *json, const kn_release *release, uint32_t q
     }
     kn_json_array(json, "labels");
     for (uint32_t id = tree->n_leaves; id < n_labels; id++)
-        if (occurs[id]) put_label(json, release, domain, id);
+        if (occurs[id]) KN_TRY(put_label(json, release, domain, id, err));
     kn_json_end(json);
 done:
     kn_free(occurs);
+    return status;
+}
+
+typedef KN_VECTOR(char *) text_list;
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+/* Without a hierarchy: the intervals and sets of the classes, as they are written, with repeats. Suppressed rows are *,
+ * and the range of the whole column is nobody's label. */
+static kn_status list_cells(text_list *out, const kn_release *release, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_domain *domain = release->tuples->domains[q];
+    kn_buffer text = {0};
+    KN_RESERVE(out, release->n_classes);
+    for (uint32_t c = 0; c < release->n_classes; c++) {
+        const kn_cell *cell = &release->cells[(size_t)c * release->tuples->n_qis + q];
+        if (cell->first == cell->last) continue;
+        kn_cell_text(&text, cell, domain, release->sets);
+        if (!text.failed && text.n == 1 && text.bytes[0] == '*') {
+            kn_buffer_clear(&text);
+            continue;
+        }
+        KN_TRY(kn_buffer_finish(&out->items[out->n], &text, err));
+        out->n++;
+    }
+done:
+    kn_buffer_free(&text);
+    return status;
+}
+
+/* Sorted, because the order in which a search found its classes may tell of the order of the rows. */
+static kn_status put_cells(kn_json *json, const kn_release *release, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    text_list list = {0};
+    KN_TRY(list_cells(&list, release, q, err));
+    if (list.n > 1) qsort(list.items, list.n, sizeof *list.items, by_text);
+    kn_json_array(json, "labels");
+    for (size_t i = 0; i < list.n; i++) {
+        if (i > 0 && strcmp(list.items[i], list.items[i - 1]) == 0) continue;
+        kn_json_object(json, NULL);
+        kn_json_text(json, "label", list.items[i]);
+        KN_TRY(put_meaning(json, release->tuples->domains[q], list.items[i], strlen(list.items[i]), err));
+        kn_json_end(json);
+    }
+    kn_json_end(json);
+done:
+    for (size_t i = 0; i < list.n; i++) kn_free(list.items[i]);
+    kn_free(list.items);
     return status;
 }
 
@@ -92,7 +242,10 @@ static kn_status put_quasi(kn_json *json, const kn_release *release, uint32_t q,
     kn_json_bool(json, "generalized", generalized);
     kn_json_text(json, "original_type", kn_type_name(domain->column->type));
     if (kn_domain_grid_name(domain) != NULL) kn_json_text(json, "grid", kn_domain_grid_name(domain));
-    if (domain->tree == NULL) goto done;
+    if (domain->tree == NULL) {
+        KN_TRY(put_cells(json, release, q, err));
+        goto done;
+    }
     if (domain->origin != KN_FROM_DATA) {
         kn_json_count(json, "levels", domain->tree->n_levels);
         if (release->levels != NULL) kn_json_count(json, "level", release->levels[q]);
