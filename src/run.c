@@ -14,6 +14,7 @@
 #include "recode/recode.h"
 #include "search/cluster/polish.h"
 #include "report/facts.h"
+#include "run/run_certificate.h"
 #include "run/run_report.h"
 #include "run/run_schema.h"
 #include "run/copies.h"
@@ -79,6 +80,7 @@ static kn_status prepare_task(run *r, kn_error *err)
     };
     if (request->time_limit > 0) input->ticker.search_deadline = kn_seconds_now() + request->time_limit;
     KN_TRY(kn_error_about(err, kn_algorithm_fits(r->algorithm, &r->task, err), KN_PLACE(.option = "algorithm")));
+    if (request->certificate != NULL) KN_TRY(kn_certificate_possible(&r->task, err));
 done:
     return status;
 }
@@ -112,7 +114,7 @@ static kn_status try_bound(kn_lower_bound *any, run *r, kn_error *err)
     kn_status status = KN_OK;
     kn_error own = {0};
     kn_bound_effort effort = r->answer.stopped == KN_STOPPED_DONE ? KN_BOUND_FREE : KN_BOUND_CHEAP;
-    if (r->request->certify) effort = KN_BOUND_CERTIFY;
+    if (any->is_certified) effort = KN_BOUND_CERTIFY;
     status = kn_bound_new(&r->bound, &r->task, effort, &own);
     if (status == KN_INTERRUPTED || status == KN_RESOURCES) {
         any->why = status == KN_INTERRUPTED ? KN_SAY_UNBOUNDED_INTERRUPTED : KN_SAY_UNBOUNDED_MEMORY;
@@ -134,7 +136,7 @@ static kn_status find_bound(run *r, kn_error *err)
     kn_status status = KN_OK;
     kn_lower_bound *any = &r->facts.any;
     const double limit = r->request->time_limit;
-    const bool certify = r->request->certify;
+    const bool certify = r->request->certify || r->request->certificate != NULL;
     r->input->ticker.search_deadline = certify && limit > 0 ? kn_seconds_now() + limit : 0;
     *any = (kn_lower_bound){.value = NAN, .is_certified = certify};
     if (cuts_trees(r)) any->why = KN_SAY_UNBOUNDED_CUTS;
@@ -201,17 +203,40 @@ done:
     return status;
 }
 
+/* The certificate beside its target, to be checked with the release; NULL: nobody asked for it. */
+static kn_status write_certificate(const char **path, run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *text = NULL;
+    kn_output *output = kn_targets_output(r->input->targets, "certificate");
+    *path = NULL;
+    if (output == NULL) goto done;
+    if (r->bound == NULL || r->bound->dual == NULL)
+        KN_FAIL_AT(KN_NOT_MET, KN_PLACE(.option = "certificate"), "there is no certificate: %s",
+                   kn_sentence_english(r->facts.any.why));
+    KN_TRY(kn_certificate_text(&text, r->bound, &r->task, err));
+    KN_TRY(kn_output_write(output, text, strlen(text), err));
+    KN_TRY(kn_output_flush(output, err));
+    *path = kn_output_path(output);
+done:
+    kn_free(text);
+    return status;
+}
+
 static kn_status write_and_verify(run *r, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_input *input = r->input;
     uint32_t *order = NULL, n_written;
     const char *target = r->request->output;
+    const char *certificate;
+    KN_TRY(write_certificate(&certificate, r, err));
     KN_TRY(write_release(&order, &n_written, r, err));
     kn_written written = {.path = r->output != NULL ? kn_output_path(r->output) : NULL,
                           .batches = r->batches,
                           .name = target == NULL || strcmp(target, "-") == 0 ? "the release" : target,
                           .original_path = input->path,
+                          .certificate = certificate,
                           .release = r->release,
                           .order = order,
                           .n_order = n_written};

@@ -55,6 +55,21 @@ uint32_t kn_tree_find(const kn_tree *tree, const char *label, size_t n_bytes)
     return found;
 }
 
+void kn_tree_digest(char hex[KN_SHA256_HEX], const kn_tree *tree)
+{
+    kn_sha256 hash;
+    kn_sha256_begin(&hash);
+    for (uint32_t leaf = 0; leaf < tree->n_leaves; leaf++)
+        for (uint32_t level = 0; level < tree->n_levels; level++) {
+            size_t n_bytes;
+            const char *label = kn_tree_label(tree, tree->at_level[level][leaf], &n_bytes);
+            const uint64_t length = n_bytes;
+            kn_sha256_add(&hash, &length, sizeof length);
+            kn_sha256_add(&hash, label, n_bytes);
+        }
+    kn_sha256_end(hex, &hash);
+}
+
 uint32_t kn_tree_find_leaf(const kn_tree *tree, const char *label, size_t n_bytes)
 {
     for (uint32_t slot = first_slot(tree, label, n_bytes); tree->slots[slot] != KN_NONE;

@@ -13,6 +13,7 @@
 #ifndef KN_HIERARCHY_TREE_H
 #define KN_HIERARCHY_TREE_H
 
+#include "base/sha256.h"
 #include "table/table.h"
 
 typedef struct kn_tree {
@@ -41,6 +42,9 @@ static inline const char *kn_tree_label(const kn_tree *tree, uint32_t node, size
 uint32_t kn_tree_find(const kn_tree *tree, const char *label, size_t n_bytes);
 /* The leaf with this label, or KN_NONE. */
 uint32_t kn_tree_find_leaf(const kn_tree *tree, const char *label, size_t n_bytes);
+
+/* What the tree is, as a SHA-256: the labels of every leaf's path. */
+void kn_tree_digest(char hex[KN_SHA256_HEX], const kn_tree *tree);
 
 /* Lowest node whose range covers both nodes. */
 static inline uint32_t kn_tree_join(const kn_tree *tree, uint32_t a, uint32_t b)

@@ -44,7 +44,7 @@ typedef struct kn_request {
     const kn_tables *tables;     /* in memory */
 
     const char *data, *release, *original, *what;
-    const char *output, *report, *json, *schema;
+    const char *output, *report, *json, *schema, *certificate;
     kn_row_order order;
     bool guard_formulas;
     kn_language language;

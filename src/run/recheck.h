@@ -10,6 +10,7 @@ typedef struct kn_written {
     const char *path, *name;   /* of the written file, and what messages call it */
     const kn_batches *batches; /* what was made in memory instead; NULL: `path` says where the release is */
     const char *original_path; /* NULL: not at hand */
+    const char *certificate;   /* NULL: none */
     const kn_release *release; /* what a run meant to write: then every check must be made. NULL: somebody's file */
     const uint32_t *order;     /* original row of each released row; NULL: not known */
     uint32_t n_order;

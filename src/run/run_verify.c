@@ -59,6 +59,7 @@ kn_status kn_job_verify(kn_result **out, const kn_request *request, kn_error *er
     kn_written written = {.path = release,
                           .name = strcmp(release, "-") == 0 ? "standard input" : release,
                           .original_path = original != NULL ? input->path : NULL,
+                          .certificate = request->certificate,
                           .order = order,
                           .n_order = input->table->n_rows,
                           .order_is_input = same_order};

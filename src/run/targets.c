@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* In the order in which they take their places: whoever sees a new release finds all that belongs to it. */
-static const char *const options[] = {"schema", "json", "report", "output"};
+static const char *const options[] = {"certificate", "schema", "json", "report", "output"};
 enum { N_TARGETS = sizeof options / sizeof *options };
 
 struct kn_targets {
@@ -24,7 +24,9 @@ static const char *release_target(const kn_request *request)
 kn_status kn_targets_new(kn_targets **out, const kn_request *request, kn_files *files, kn_output_use use, kn_error *err)
 {
     kn_status status = KN_OK;
-    const char *paths[N_TARGETS] = {request->schema, request->json, request->report, request->output};
+    /* Only a run that makes a release writes one; verify reads it. */
+    const char *certificate = use == KN_OUTPUT_RELEASE ? request->certificate : NULL;
+    const char *paths[N_TARGETS] = {certificate, request->schema, request->json, request->report, request->output};
     const char **output = &paths[N_TARGETS - 1];
     KN_NEW(*out, 1);
     (*out)->files = files;
@@ -38,6 +40,7 @@ kn_status kn_targets_new(kn_targets **out, const kn_request *request, kn_files *
         if (paths[i] != NULL)
             KN_TRY(kn_error_about(err, kn_output_open(&(*out)->outputs[i], paths[i], err),
                                   KN_PLACE(.option = options[i], .file = paths[i])));
+    kn_output_keep_private((*out)->outputs[0]);
 done:
     return status;
 }

@@ -15,8 +15,8 @@ typedef enum kn_output_use {
     KN_OUTPUT_RELEASE /* the same, but `table:`, or a table in memory as the data, keeps it in memory: no target then */
 } kn_output_use;
 
-/* Opens what --output, --report, --json and --schema name and guards it in `files`. Refuses targets that are one
- * another, two of them on standard output, and targets that cannot be written. */
+/* Opens what --output, --report, --json, --schema and --certificate name and guards it in `files`. Refuses targets that
+ * are one another, two of them on standard output, and targets that cannot be written. */
 kn_status kn_targets_new(kn_targets **out, const kn_request *request, kn_files *files, kn_output_use use,
                          kn_error *err);
 void kn_targets_free(kn_targets *targets); /* what was not committed never was */

@@ -48,6 +48,7 @@ struct kn_output {
     bool syncing;  /* a thread of its own waits for the disk, and leaves here what the system says */
     pthread_t syncer;
     int sync_errno;
+    bool is_private; /* mode 0600 at most */
 };
 
 /* 0, or what the system says. */
@@ -316,6 +317,11 @@ done:
     return status;
 }
 
+void kn_output_keep_private(kn_output *output)
+{
+    if (output != NULL) output->is_private = true;
+}
+
 const char *kn_output_path(const kn_output *output) { return output->is_hidden ? output->hidden : output->path; }
 
 /* --- Committing --------------------------------------------------------------------------------------------------- */
@@ -442,7 +448,7 @@ static int name_hidden(kn_output *output)
 static int take_place(kn_output *output)
 {
     struct stat old;
-    mode_t mode = 0666 & ~user_umask();
+    mode_t mode = (output->is_private ? 0600 : 0666) & ~user_umask();
     if (stat(output->target, &old) == 0) mode &= old.st_mode;
     else if (!output->is_hidden) {
         if (fchmod(output->file, mode) != 0) return errno;

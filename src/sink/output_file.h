@@ -16,6 +16,8 @@ kn_status kn_output_write(kn_output *output, const void *bytes, size_t n_bytes, 
 kn_status kn_output_flush(kn_output *output, kn_error *err);
 /* All of it is on the disk now. */
 kn_status kn_output_sync(kn_output *output, kn_error *err);
+/* Nobody but its owner will be able to read the file, whatever the umask. NULL is fine. */
+void kn_output_keep_private(kn_output *output);
 const char *kn_output_path(const kn_output *output); /* where the bytes are until commit, to be read back */
 /* First every file is brought to the disk; then what goes to standard output, pipes and devices is copied there; then
  * the files take their places in the given order, so the most important comes last. When something fails, the message

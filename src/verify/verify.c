@@ -13,7 +13,7 @@
  * the file, so they are two classes here, also where --trim is said.
  *
  * Reading takes one job per file; see sheet.c for cost and memory. */
-#include "verify/checks.h"
+#include "verify/certificate.h"
 
 #include "base/formula.h"
 #include "base/hash.h"
@@ -39,18 +39,20 @@ static kn_status list_checks(kn_recount *recount, kn_error *err)
     };
     kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
-    KN_NEW(recount->checks, KN_SLOT_MODELS + request->n_models);
-    recount->n_checks = KN_SLOT_MODELS + request->n_models;
+    const bool has_certificate = request->certificate_path != NULL; /* behind the models */
+    KN_NEW(recount->checks, KN_SLOT_MODELS + request->n_models + has_certificate);
+    recount->n_checks = KN_SLOT_MODELS + request->n_models + has_certificate;
     for (size_t slot = 0; slot < recount->n_checks; slot++) {
         bool is_asked = request->every_check || slot <= KN_SLOT_COLUMNS || slot >= KN_SLOT_MODELS ||
                         (slot == KN_SLOT_ROWS && request->order_is_input) ||
                         (slot == KN_SLOT_SUPPRESSED && request->max_suppressed >= 0);
-        recount->checks[slot] =
-            (kn_check){.name = slot < KN_SLOT_MODELS ? names[slot]
-                                                     : kn_recount_model_name(&request->models[slot - KN_SLOT_MODELS]),
-                       .state = KN_CHECK_NOT_MADE,
-                       .asked = is_asked,
-                       .worst = NAN};
+        recount->checks[slot] = (kn_check){.name = slot < KN_SLOT_MODELS ? names[slot]
+                                                   : slot == KN_SLOT_MODELS + request->n_models
+                                                       ? KN_CHECK_CERTIFICATE
+                                                       : kn_recount_model_name(&request->models[slot - KN_SLOT_MODELS]),
+                                           .state = KN_CHECK_NOT_MADE,
+                                           .asked = is_asked,
+                                           .worst = NAN};
     }
 done:
     return status;
@@ -657,6 +659,8 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
     KN_TRY(check_suppressed(recount, err));
     KN_TRY(count_persons(recount, err));
     KN_TRY(kn_recount_models(recount, err));
+    if (request->certificate_path != NULL)
+        KN_TRY(kn_recount_certificate(recount, KN_SLOT_MODELS + request->n_models, err));
 done:
     return status;
 }

@@ -42,10 +42,12 @@ typedef struct kn_verify_request {
     size_t n_columns;
     const kn_verify_model *models;
     size_t n_models;
-    int64_t max_suppressed; /* rows; -1: not to be checked */
-    bool every_check;       /* after a run, which has everything at hand: what could not be checked is not released */
-    uint64_t n_suppressed;  /* with every_check: as the run says. A file whose tops are all * cannot tell */
-    const uint32_t *order;  /* original row of each released row, when known; NULL otherwise */
+    const char *certificate_path, *certificate_name; /* NULL: none is to be checked */
+    const char *measure;                             /* that it is about */
+    int64_t max_suppressed;                          /* rows; -1: not to be checked */
+    bool every_check;      /* after a run, which has everything at hand: what could not be checked is not released */
+    uint64_t n_suppressed; /* with every_check: as the run says. A file whose tops are all * cannot tell */
+    const uint32_t *order; /* original row of each released row, when known; NULL otherwise */
     uint32_t n_order;
     bool order_is_input; /* the user says that the rows stand as in the original: `order` is 0, 1, ..., or NULL where
                             there is no original. With rows removed, which ones is found by fitting them */
@@ -84,6 +86,7 @@ typedef struct kn_check {
 void kn_check_detail(kn_buffer *out, const kn_check *check, const kn_catalogue *catalogue);
 
 /* By slot. */
+#define KN_CHECK_CERTIFICATE "certificate"
 #define KN_CHECK_TABLE       "well-formed table"
 #define KN_CHECK_COLUMNS     "columns"
 #define KN_CHECK_IDENTIFIERS "no identifier left"
