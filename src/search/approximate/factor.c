@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEAR_ROWS = 8, MOST_NEW = 6, VERTICES_PER_JOB = 64 };
+enum { MOST_NEW = 6, VERTICES_PER_JOB = 64 };
 static const double LARGEST_WEIGHT = 0x1p34;
 
 typedef struct edge {
@@ -23,7 +23,7 @@ typedef KN_VECTOR(edge) edge_list;
 /* What all parts share. */
 typedef struct rows {
     const kn_task *task;
-    uint32_t k;
+    uint32_t k, n_near;
     kn_near *near;
     uint32_t *first, *row; /* vertices: near.h */
     uint32_t *at;          /* [vertex]: its position */
@@ -122,7 +122,7 @@ static kn_status first_edges(part *p, kn_error *err)
         const uint32_t position = r->at[p->begin + v], next = v + 1 < p->n ? v + 1 : 0;
         if (v == 0 || position != p->views[0].from) {
             kn_view_from(&p->views[0], position);
-            KN_TRY(kn_view_nearest(&found, &p->views[0], NULL, NULL, 1, NEAR_ROWS, err));
+            KN_TRY(kn_view_nearest(&found, &p->views[0], NULL, NULL, 1, r->n_near, err));
         }
         int64_t weight = weight_of(r, kn_view_distance(&p->views[0], r->at[p->begin + next]));
         KN_TRY(add_edge(p, v, next, weight, err));
@@ -416,10 +416,10 @@ done:
 }
 
 kn_status kn_factor_find(kn_factor *out, uint32_t *n_blocks, const kn_task *task, uint32_t k, uint32_t block,
-                         kn_error *err)
+                         uint32_t n_near, kn_error *err)
 {
     kn_status status = KN_OK;
-    rows r = {.task = task, .k = k, .out = out, .n_parts = 1};
+    rows r = {.task = task, .k = k, .n_near = n_near, .out = out, .n_parts = 1};
     double most = 0;
     *out = (kn_factor){.n = task->tuples->n_rows};
     assert((k == 2 || k == 3) && out->n >= k);
@@ -586,7 +586,7 @@ kn_status kn_factor_search(kn_answer *answer, const kn_task *task, const kn_fact
     KN_TRY(refuse_large(task, claim, block, err));
     KN_NEW(row_class, n);
     if (n >= claim->k) {
-        KN_TRY(kn_factor_find(&factor, &n_blocks, task, claim->k, block, err));
+        KN_TRY(kn_factor_find(&factor, &n_blocks, task, claim->k, block, KN_FACTOR_NEAR, err));
         KN_TRY(split_all(row_class, &n_classes, &factor, task, claim->k, err));
     }
     KN_TRY(kn_approximate_answer(answer, task, row_class, n_classes, claim->name, err));

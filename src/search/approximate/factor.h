@@ -29,9 +29,10 @@ typedef struct kn_factor {
 } kn_factor;
 
 /* k is 2 or 3, and there are at least k rows. `block` > 0: at most about so many rows at a time, each part by itself.
- */
+ * `n_near`: neighbours of each row to begin with; the answer is the same for any number. */
 kn_status kn_factor_find(kn_factor *out, uint32_t *n_blocks, const kn_task *task, uint32_t k, uint32_t block,
-                         kn_error *err);
+                         uint32_t n_near, kn_error *err);
+enum { KN_FACTOR_NEAR = 8 };
 void kn_factor_free(kn_factor *factor); /* what it holds */
 
 /* What the two algorithms are, but for their constants. */
