@@ -267,14 +267,14 @@ static bool random_setup(setup *s, kn_rng *rng, uint32_t most_letters, bool here
     const char *specs[2] = {k, NULL};
     size_t n_specs = 1;
     snprintf(k, sizeof k, "k-anonymity:k=%u", 1 + kn_rng_below(rng, 5));
-    const char *others[] = {NULL,
+    const char *models[] = {NULL,
                             NULL,
                             "l-diversity:l=2",
                             "p-sensitive:p=2",
                             "l-diversity:kind=entropy,l=1.5",
                             "l-diversity:kind=recursive,c=2,l=2",
                             "t-closeness:t=0.3"};
-    specs[1] = others[kn_rng_below(rng, limit == 0 && !hereditary ? 7 : 4)];
+    specs[1] = models[kn_rng_below(rng, limit == 0 && !hereditary ? 7 : 4)];
     if (specs[1] != NULL) n_specs = 2;
     const char *measure = measures[kn_rng_below(rng, N_MEASURES)];
     if (strcmp(measure, "entropy") == 0) limit = 0;
@@ -654,17 +654,17 @@ static void a_state_of_another_search_or_a_damaged_one_is_refused(void **state)
     static const struct {
         const char *model, *measure;
         uint64_t limit;
-    } others[] = {{"k-anonymity:k=6", "dm", 20}, {"k-anonymity:k=5", "cm", 20}, {"k-anonymity:k=5", "dm", 19}};
+    } goals[] = {{"k-anonymity:k=6", "dm", 20}, {"k-anonymity:k=5", "cm", 20}, {"k-anonymity:k=5", "dm", 19}};
     for (size_t i = 0; i < 3; i++) {
         kn_error err = {0};
-        setup_goals(&s, &others[i].model, 1, others[i].measure, others[i].limit);
+        setup_goals(&s, &goals[i].model, 1, goals[i].measure, goals[i].limit);
         s.task.saved = &saved;
         saved.bytes = first.next.bytes;
         saved.n_bytes = first.next.n;
         assert_int_equal(search_with(&answer, &s, &err), KN_INPUT);
         assert_non_null(strstr(err.message, "other data"));
     }
-    setup_goals(&s, &others[1].model, 1, "dm", 20);
+    setup_goals(&s, &goals[1].model, 1, "dm", 20);
     s.task.saved = &saved;
     for (size_t n = 0; n < first.next.n; n++) { /* cut off anywhere */
         kn_error err = {0};
@@ -705,6 +705,116 @@ static void what_cannot_be_proven_is_refused_with_the_reason(void **state)
     setup_free(&s);
 }
 
+/* --- Searches that prove nothing -----------------------------------------------------------------------------------
+ */
+
+static const char *const others[] = {"hill-climb", "genetic", "anneal"};
+enum { N_OTHERS = sizeof others / sizeof *others };
+
+static void the_others_find_releases_wherever_there_are_some(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 7);
+    uint32_t n_best[N_OTHERS] = {0}, n_found = 0;
+    for (uint32_t n_tried = 0; n_tried < 60;) {
+        setup s;
+        const bool nodes = kn_rng_below(&rng, 4) == 0;
+        if (!random_setup(&s, &rng, 8, false)) continue;
+        cut_sets sets = all_cuts(&s, nodes);
+        if (sets.n_letters > 12) {
+            setup_free(&s);
+            continue;
+        }
+        double least = brute_force(&s, &sets, nodes);
+        n_found += !isinf(least);
+        for (size_t i = 0; i < N_OTHERS; i++) {
+            kn_answer answer = {0};
+            setup_algorithm(&s, others[i], nodes ? "hierarchy=nodes" : "");
+            s.task.effort = 500;
+            kn_status status = kn_algorithm_find(others[i])->search(&answer, &s.task, NULL);
+            assert_int_equal(status, isinf(least) ? KN_NOT_MET : KN_OK);
+            if (!isinf(least)) {
+                parts p = parts_of_answer(&s, &answer);
+                priced found = price_parts(&s, &p, nodes);
+                assert_true(found.n_suppressed <= s.task.max_suppressed && found.n_classes > 0);
+                assert_true(found.cost >= least - 1e-9 * (fabs(least) + 1));
+                assert_true(!answer.optimal && isnan(answer.bound));
+                n_best[i] += is_near(found.cost, least);
+            }
+            kn_answer_free(&answer);
+        }
+        setup_free(&s);
+        n_tried++;
+    }
+    for (size_t i = 0; i < N_OTHERS; i++) assert_true(n_best[i] > n_found * 8 / 10); /* they do search */
+}
+
+static void the_others_are_the_same_for_any_number_of_threads_and_follow_their_seed(void **state)
+{
+    for (size_t i = 0; i < N_OTHERS; i++) {
+        setup s = large_setup("dm", 20);
+        kn_answer one = {0}, two = {0};
+        setup_algorithm(&s, others[i], "");
+        s.task.effort = 600;
+        assert_ok(kn_algorithm_find(others[i])->search(&one, &s.task, err));
+        assert_ok(kn_pool_new(&s.task.pool, 2, err));
+        assert_ok(kn_algorithm_find(others[i])->search(&two, &s.task, err));
+        kn_pool_free(s.task.pool);
+        assert_same_parts(&s, &one, &two);
+        assert_true(one.n_nodes == two.n_nodes && one.stopped == KN_STOPPED_BUDGET);
+        kn_answer_free(&one);
+        kn_answer_free(&two);
+        setup_free(&s);
+    }
+}
+
+static void every_search_returns_its_best_when_cancelled(void **state)
+{
+    static const char *const all[] = {"k-optimize", "hill-climb", "genetic", "anneal"};
+    for (size_t i = 0; i < 4; i++)
+        for (size_t at = 1; at < 4; at++) {
+            setup s = large_setup("dm", 20);
+            kn_ticker ticker = {.fail_at = at};
+            kn_answer answer = {0};
+            kn_error err = {0};
+            setup_algorithm(&s, all[i], "");
+            s.task.ticker = &ticker;
+            kn_status status = kn_algorithm_find(all[i])->search(&answer, &s.task, &err);
+            assert_true(status == KN_OK);
+            assert_true(answer.stopped == KN_STOPPED_INTERRUPT || answer.optimal || answer.stopped == KN_STOPPED_DONE);
+            parts p = parts_of_answer(&s, &answer);
+            assert_true(price_parts(&s, &p, false).n_classes > 0);
+            kn_answer_free(&answer);
+            setup_free(&s);
+        }
+}
+
+static void every_failing_allocation_is_survived(void **state)
+{
+    static const char *const all[] = {"k-optimize", "hill-climb", "genetic", "anneal"};
+    const int cells[] = {1, 1, 0, 2, 1, 1, 2, 2, 0, 3, 2, 1, 3, 1, 0, 1, 2, 1};
+    for (size_t i = 0; i < 4; i++) {
+        setup s = {.c = test_case_new(test_table(6, 3, cells), 1)};
+        for (uint32_t q = 0; q < 2; q++) s.c.domains[q] = test_domain(s.c.table, q, NULL);
+        test_case_finish(&s.c);
+        setup_goals(&s, (const char *const[]){"k-anonymity:k=2"}, 1, "dm", 1);
+        setup_algorithm(&s, all[i], "");
+        s.task.effort = 20;
+        kn_saved_search saved = {0};
+        s.task.saved = &saved;
+        kn_status status = KN_RESOURCES;
+        for (size_t n = 1; status != KN_OK; n++) {
+            kn_answer answer = {0};
+            kn_memory_fail_at(n);
+            status = kn_algorithm_find(all[i])->search(&answer, &s.task, NULL);
+            kn_memory_fail_at(0);
+            assert_true(status == KN_OK || status == KN_RESOURCES);
+            kn_answer_free(&answer);
+            kn_buffer_free(&saved.next);
+        }
+        setup_free(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -718,6 +828,10 @@ int main(void)
         cmocka_unit_test(a_search_that_was_stopped_has_a_bound_and_can_go_on),
         cmocka_unit_test(a_state_of_another_search_or_a_damaged_one_is_refused),
         cmocka_unit_test(what_cannot_be_proven_is_refused_with_the_reason),
+        cmocka_unit_test(the_others_find_releases_wherever_there_are_some),
+        cmocka_unit_test(the_others_are_the_same_for_any_number_of_threads_and_follow_their_seed),
+        cmocka_unit_test(every_search_returns_its_best_when_cancelled),
+        cmocka_unit_test(every_failing_allocation_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

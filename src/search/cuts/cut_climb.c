@@ -2,9 +2,10 @@
  * then put in, likewise; and so on until neither gains. Then again from somewhere else.
  *
  * Departs from the paper, which always begins at random: nine of ten descents begin at the best set with a quarter of
- * its letters gone and some others put in, which finds better ones sooner. All neighbours are priced in one go
- * (cut_moves.h). Descents of a round are independent jobs that begin at the best of the rounds before, with random
- * numbers of their own: the same result for any number of threads.
+ * its letters gone and some others put in, which finds better ones sooner, and a descent that ends near the best goes
+ * on by exchanging a letter for another. All neighbours are priced in one go (cut_moves.h). Descents of a round are
+ * independent jobs that begin at the best of the rounds before, with random numbers of their own: the same result for
+ * any number of threads.
  *
  * Cost: about letters in force looks per descent. */
 #include "search/cuts/cut_climb.h"
@@ -14,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { DESCENTS_PER_ROUND = 4, ROUNDS_WITHOUT_GAIN = 12 };
+enum { DESCENTS_PER_ROUND = 4, ROUNDS_WITHOUT_GAIN = 40 };
 
 typedef struct descent {
     uint8_t *in;
@@ -59,6 +60,14 @@ static void begin_somewhere(const climber *c, uint8_t *in, size_t job)
     if (anew) memset(in, 0, cuts->n_letters);
     else memcpy(in, c->climb->letters, cuts->n_letters);
     if (c->n_rounds == 0 && job == 0) return;
+    if (!anew && kn_rng_below(&rng, 2) == 0) { /* some columns begin again: what they used up is free for others */
+        for (uint32_t n = 1 + kn_rng_below(&rng, 3); n > 0; n--) {
+            const uint32_t q = kn_rng_below(&rng, cuts->n_columns);
+            for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
+                if (cuts->letters[letter].q == q) in[letter] = 0;
+        }
+        n_more = kn_rng_below(&rng, 3);
+    }
     for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
         if (in[letter] && kn_rng_below(&rng, 4) == 0) in[letter] = 0;
     tidy(cuts, in);
@@ -79,15 +88,12 @@ static uint32_t best_flip(const kn_cut_moves *moves, const uint8_t *in, bool out
     return best;
 }
 
-static kn_status descend(void *context, size_t job, unsigned worker, kn_error *err)
+/* Both phases until neither gains. */
+static void descend_from(climber *c, kn_cut_moves *moves, descent *d)
 {
-    climber *c = context;
-    descent *d = &c->descents[job];
-    kn_cut_moves *moves = c->moves[worker];
     bool gained = true;
-    begin_somewhere(c, d->in, job);
-    d->n_looks = 1;
     kn_cut_moves_look(moves, d->in, true);
+    d->n_looks++;
     while (gained && !is_over(c)) {
         gained = false;
         for (int phase = 0; phase < 2; phase++) {
@@ -100,6 +106,47 @@ static kn_status descend(void *context, size_t job, unsigned worker, kn_error *e
             }
         }
     }
+}
+
+/* The best exchange of one letter for another, made; false: none gains. */
+static bool swap_one(climber *c, kn_cut_moves *moves, descent *d)
+{
+    const kn_cuts *cuts = c->climb->cuts;
+    const double now = kn_cut_value(cuts, &moves->now);
+    double least = now - 1e-12 * fabs(now);
+    uint32_t out = KN_NONE, in = KN_NONE;
+    for (uint32_t letter = 0; letter < cuts->n_letters && !is_over(c); letter++) {
+        if (!d->in[letter] || !kn_cut_may_flip(cuts, d->in, letter)) continue;
+        d->in[letter] = 0;
+        kn_cut_moves_look(moves, d->in, true);
+        d->n_looks++;
+        for (uint32_t other = 0; other < cuts->n_letters; other++) {
+            if (d->in[other] || other == letter || isinf(moves->flipped[other].cost)) continue;
+            const double value = kn_cut_value(cuts, &moves->flipped[other]);
+            if (value < least) least = value, out = letter, in = other;
+        }
+        d->in[letter] = 1;
+    }
+    if (out != KN_NONE) {
+        d->in[out] = 0;
+        d->in[in] = 1;
+    }
+    kn_cut_moves_look(moves, d->in, true);
+    d->n_looks++;
+    return out != KN_NONE;
+}
+
+static kn_status descend(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    climber *c = context;
+    descent *d = &c->descents[job];
+    kn_cut_moves *moves = c->moves[worker];
+    const double best = c->climb->best, near = c->climb->has_best ? best + 0.02 * fabs(best) : INFINITY;
+    begin_somewhere(c, d->in, job);
+    d->n_looks = 0;
+    descend_from(c, moves, d);
+    /* near the best, single exchanges are worth their looks */
+    while (kn_cut_value(c->climb->cuts, &moves->now) < near && swap_one(c, moves, d)) descend_from(c, moves, d);
     d->value = kn_cut_value(c->climb->cuts, &moves->now);
     d->is_release = moves->now.has_class && moves->now.n_suppressed <= (double)c->climb->cuts->max_suppressed;
     return KN_OK;

@@ -37,6 +37,8 @@ kn_status kn_cut_worker_new(kn_cut_worker **out, const kn_cuts *cuts, kn_error *
     KN_NEW(worker->part_lanes, (most_cuts + (size_t)1) * cuts->n_lanes);
     KN_NEW(worker->drop, cuts->n_letters);
     KN_NEW(worker->lookup, worker->n_positions);
+    KN_NEW(worker->dropped, worker->n_positions);
+    KN_NEW(worker->dropped_q, worker->n_positions);
     KN_NEW(worker->least_price, worker->n_positions);
     worker->n_slots = 16;
     while (worker->n_slots < 2 * (uint64_t)cuts->items.n) worker->n_slots *= 2;
@@ -81,6 +83,8 @@ void kn_cut_worker_free(kn_cut_worker *worker)
     kn_free(worker->part_lanes);
     kn_free(worker->drop);
     kn_free(worker->lookup);
+    kn_free(worker->dropped);
+    kn_free(worker->dropped_q);
     kn_free(worker->least_price);
     kn_free(worker->slots);
     kn_free(worker->stamps);
@@ -185,37 +189,47 @@ static void copy_items(const kn_cuts *cuts, kn_items *to, uint32_t at, const kn_
             (size_t)n * cuts->n_lanes * sizeof *to->lanes);
 }
 
-/* Items begin..end of `from` at the places that worker->lookup gives them, equal ones as one, to worker->merged. */
-static void merge(kn_cut_worker *worker, const kn_items *from, uint32_t begin, uint32_t end)
+/* Items begin..end of `from` at the places that worker->lookup gives them, equal ones as one, to worker->merged.
+ * `moved`: the columns in which places may differ. A key is `n_words` words; the compiler knows the common numbers. */
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "positions are moved inside words");
+static inline __attribute__((always_inline)) void merge_words(kn_cut_worker *worker, const kn_items *from,
+                                                              uint32_t begin, uint32_t end, const uint32_t *moved,
+                                                              uint32_t n_moved, uint32_t n_words)
 {
     const kn_cuts *cuts = worker->cuts;
-    const uint32_t n_keys = cuts->n_keys, n_words = n_keys / 4, n_lanes = cuts->n_lanes;
-    uint32_t n_slots = 16, stamp = ++worker->stamp;
+    const uint32_t n_keys = 4 * n_words, n_lanes = cuts->n_lanes, stamp = worker->stamp;
     kn_items *merged = &worker->merged;
-    while (n_slots < 2 * (end - begin)) n_slots *= 2;
-    assert(n_slots <= worker->n_slots);
-    if (stamp == 0) { /* once in four thousand million */
-        memset(worker->stamps, 0, worker->n_slots * sizeof *worker->stamps);
-        stamp = worker->stamp = 1;
-    }
+    int n_bits = 4;
+    while (1u << n_bits < 2 * (end - begin)) n_bits++;
+    const uint32_t mask = (1u << n_bits) - 1;
     merged->n = 0;
     for (uint32_t i = begin; i < end; i++) {
-        uint16_t *key = merged->keys + (size_t)merged->n * n_keys;
         const uint16_t *old = from->keys + (size_t)i * n_keys;
-        uint64_t hash = 0, word;
-        for (uint32_t q = 0; q < cuts->n_columns; q++) key[q] = worker->lookup[worker->offset[q] + old[q]];
-        for (uint32_t q = cuts->n_columns; q < n_keys; q++) key[q] = 0;
+        uint64_t words[KN_MOST_COLUMNS / 4], hash = 0, other; /* in registers: narrow stores before wide loads stall */
+        memcpy(words, old, n_words * sizeof *words);
+        for (uint32_t m = 0; m < n_moved; m++) {
+            const uint32_t q = moved[m];
+            const uint64_t change = (uint64_t)(old[q] ^ worker->lookup[worker->offset[q] + old[q]]);
+            words[q / 4] ^= change << (16 * (q % 4));
+        }
         for (uint32_t w = 0; w < n_words; w++) {
-            memcpy(&word, key + 4 * w, sizeof word);
-            hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-            hash ^= hash >> 32;
+            hash = (hash ^ words[w]) * 0x9e3779b97f4a7c15u;
+            hash ^= hash >> 29;
         }
-        uint32_t slot = (uint32_t)kn_hash_u64(hash) & (n_slots - 1), there = merged->n;
-        for (; worker->stamps[slot] == stamp; slot = (slot + 1) & (n_slots - 1)) {
-            there = worker->slots[slot];
-            if (memcmp(merged->keys + (size_t)there * n_keys, key, n_keys * sizeof *key) == 0) break;
-            there = merged->n;
+        uint32_t slot = (uint32_t)((hash * 0xd6e8feb86659fd93u) >> (64 - n_bits)), there = merged->n;
+        for (; worker->stamps[slot] == stamp; slot = (slot + 1) & mask) {
+            const uint16_t *key = merged->keys + (size_t)worker->slots[slot] * n_keys;
+            uint64_t differ = 0;
+            for (uint32_t w = 0; w < n_words; w++) {
+                memcpy(&other, key + 4 * w, sizeof other);
+                differ |= words[w] ^ other;
+            }
+            if (differ == 0) {
+                there = worker->slots[slot];
+                break;
+            }
         }
+        if (there == merged->n) memcpy(merged->keys + (size_t)there * n_keys, words, n_words * sizeof *words);
         const double *lanes = from->lanes + (size_t)i * n_lanes;
         double *sum = merged->lanes + (size_t)there * n_lanes;
         if (there == merged->n) {
@@ -224,9 +238,33 @@ static void merge(kn_cut_worker *worker, const kn_items *from, uint32_t begin, u
             memcpy(sum, lanes, n_lanes * sizeof *sum);
         } else {
             for (uint32_t lane = 0; lane < n_lanes; lane++) sum[lane] += lanes[lane];
-            if (cuts->bound->item != NULL) sum[KN_LANE_BOUND] = cuts->bound->item(cuts, sum);
         }
     }
+    for (uint32_t i = 0; cuts->bound->item != NULL && i < merged->n; i++)
+        merged->lanes[(size_t)i * n_lanes + KN_LANE_BOUND] =
+            cuts->bound->item(cuts, merged->lanes + (size_t)i * n_lanes);
+}
+
+static void merge(kn_cut_worker *worker, const kn_items *from, uint32_t begin, uint32_t end, const uint32_t *moved,
+                  uint32_t n_moved)
+{
+    if (++worker->stamp == 0) { /* once in four thousand million */
+        memset(worker->stamps, 0, worker->n_slots * sizeof *worker->stamps);
+        worker->stamp = 1;
+    }
+    switch (worker->cuts->n_keys / 4) {
+    case 1: merge_words(worker, from, begin, end, moved, n_moved, 1); break;
+    case 2: merge_words(worker, from, begin, end, moved, n_moved, 2); break;
+    case 3: merge_words(worker, from, begin, end, moved, n_moved, 3); break;
+    default: merge_words(worker, from, begin, end, moved, n_moved, worker->cuts->n_keys / 4); break;
+    }
+}
+
+static void merge_all(kn_cut_worker *worker)
+{
+    uint32_t moved[KN_MOST_COLUMNS];
+    for (uint32_t q = 0; q < worker->cuts->n_columns; q++) moved[q] = q;
+    merge(worker, &worker->cuts->items, 0, worker->cuts->items.n, moved, worker->cuts->n_columns);
 }
 
 /* Sums and extent of a class from its items. */
@@ -346,25 +384,34 @@ static void move_items(const kn_cut_worker *worker, kn_cut_frame *frame, uint32_
 void kn_cut_frame_drop(kn_cut_worker *worker, kn_cut_frame *frame)
 {
     const kn_cuts *cuts = worker->cuts;
-    uint32_t end = 0;
+    uint32_t end = 0, n_dropped = 0;
+    uint16_t *dropped = worker->dropped, *dropped_q = worker->dropped_q;
     drop_dependent(cuts, worker->drop, frame->state);
     look_at_letters(worker, frame);
+    for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
+        for (uint32_t i = 0; worker->drop[letter] && i < cuts->letters[letter].n_cuts; i++) {
+            dropped_q[n_dropped] = (uint16_t)cuts->letters[letter].q;
+            dropped[n_dropped++] = cuts->letters[letter].cuts[i];
+        }
     for (uint32_t c = 0; c < frame->n_classes; c++) {
         const uint32_t n = frame->begin[c + 1] - frame->begin[c];
         const uint16_t *low = frame->low + (size_t)c * cuts->n_keys, *high = frame->high + (size_t)c * cuts->n_keys;
-        bool touched = false;
-        for (uint32_t q = 0; q < cuts->n_columns && n > 1 && !touched; q++)
-            for (uint32_t p = low[q] + 1; p <= high[q] && !touched; p++)
-                touched = worker->drop[cuts->columns[q].letter_at[p]] != 0;
+        uint32_t moved[KN_MOST_COLUMNS], n_moved = 0;
+        for (uint32_t d = 0; d < n_dropped && n > 1; d++) {
+            const uint32_t q = dropped_q[d];
+            if (dropped[d] > low[q] && dropped[d] <= high[q] && (n_moved == 0 || moved[n_moved - 1] != q))
+                moved[n_moved++] = q;
+        }
+        const bool touched = n_moved > 0;
         if (touched) {
-            merge(worker, &frame->items, frame->begin[c], frame->begin[c + 1]);
+            merge(worker, &frame->items, frame->begin[c], frame->begin[c + 1], moved, n_moved);
             copy_items(cuts, &frame->items, end, &worker->merged, 0, worker->merged.n);
         } else {
             copy_items(cuts, &frame->items, end, &frame->items, frame->begin[c], n);
         }
         frame->begin[c] = end;
         end += touched ? worker->merged.n : n;
-        if (!touched && cuts->bound->by_cell) move_items(worker, frame, frame->begin[c], end);
+        if (cuts->bound->by_cell) move_items(worker, frame, frame->begin[c], end);
         if (touched || cuts->bound->by_cell) look_at_class(cuts, frame, c, end);
     }
     frame->begin[frame->n_classes] = frame->items.n = end;
@@ -430,7 +477,7 @@ kn_status kn_cut_frame_start(kn_cut_worker *worker, kn_cut_frame *frame, const u
     const kn_cuts *cuts = worker->cuts;
     memcpy(frame->state, state, cuts->n_letters);
     look_at_letters(worker, frame);
-    merge(worker, &cuts->items, 0, cuts->items.n);
+    merge_all(worker);
     KN_TRY(make_room(frame, cuts, worker->merged.n, worker->merged.n + (size_t)1, err));
     frame->n_suppressed = 0;
     frame->chosen = KN_NONE;
@@ -448,7 +495,7 @@ kn_status kn_cut_merged_items(kn_cut_worker *worker, kn_error *err)
     KN_TRY(kn_cut_frame_at(&frame, worker, 0, err));
     memset(frame->state, KN_LETTER_TAIL, worker->cuts->n_letters);
     look_at_letters(worker, frame);
-    merge(worker, &worker->cuts->items, 0, worker->cuts->items.n);
+    merge_all(worker);
     KN_TRY(make_room(frame, worker->cuts, worker->merged.n, 1, err));
     copy_items(worker->cuts, &frame->items, 0, &worker->merged, 0, worker->merged.n);
     frame->items.n = worker->merged.n;

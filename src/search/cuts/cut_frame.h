@@ -45,10 +45,11 @@ typedef struct kn_cut_worker {
     struct kn_split *splits; /* of the class at hand ... */
     uint32_t *split_letter;  /* ... and their letters */
     double *split_pairs;
-    double *part_lanes; /* of the split at hand */
-    uint8_t *drop;      /* [letter] */
-    uint16_t *lookup;   /* [offset + position]: where merged items stand */
-    uint32_t *slots;    /* hash table of items: stamp in `stamps` */
+    double *part_lanes;            /* of the split at hand */
+    uint8_t *drop;                 /* [letter] */
+    uint16_t *lookup;              /* [offset + position]: where merged items stand */
+    uint16_t *dropped, *dropped_q; /* cuts of the letters that are dropped, by column */
+    uint32_t *slots;               /* hash table of items: stamp in `stamps` */
     uint32_t *stamps, stamp, n_slots;
     kn_items merged;     /* room for all items */
     double *least_price; /* [offset + position]: cells only */

@@ -42,12 +42,12 @@ KN_INLINE uint32_t kn_cut_sums(uint32_t *active, kn_cut_worker *worker, const kn
         memset(sums + (size_t)(worker->offset[q] + low[q]) * n_lanes, 0,
                (size_t)(high[q] - low[q] + 1) * n_lanes * sizeof *sums);
     }
-    for (uint32_t i = frame->begin[class]; i < frame->begin[class + 1]; i++)
-        for (uint32_t a = 0; a < n_active; a++) {
-            uint32_t q = active[a];
-            kn_add_lanes(sums + (size_t)(worker->offset[q] + keys[(size_t)i * cuts->n_keys + q]) * n_lanes,
-                         lanes + (size_t)i * n_lanes, n_lanes);
-        }
+    double *base[KN_MOST_COLUMNS];
+    for (uint32_t a = 0; a < n_active; a++) base[a] = sums + (size_t)worker->offset[active[a]] * n_lanes;
+    const uint16_t *key = keys + (size_t)frame->begin[class] * cuts->n_keys;
+    for (uint32_t i = frame->begin[class]; i < frame->begin[class + 1]; i++, key += cuts->n_keys)
+        for (uint32_t a = 0; a < n_active; a++)
+            kn_add_lanes(base[a] + (size_t)key[active[a]] * n_lanes, lanes + (size_t)i * n_lanes, n_lanes);
     for (uint32_t a = 0; a < n_active; a++) {
         uint32_t q = active[a];
         double *sum = sums + (size_t)(worker->offset[q] + low[q]) * n_lanes;

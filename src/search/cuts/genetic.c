@@ -1,0 +1,215 @@
+/* genetic: Iyengar's genetic algorithm over cut points (Transforming data to satisfy privacy constraints, 2002; [BA]
+ * 2).
+ *
+ * An individual is a set of letters, as a string of bits in the order of the columns. A generation replaces all but the
+ * best two: parents are the better of two drawn at random, a child takes its bits from one parent up to a random place
+ * and from the other beyond it, and each bit flips with a chance of one in the number of letters. Sets that suppress
+ * too much live on at a price, so that populations can pass through them.
+ *
+ * Departs from the paper in the sizes, which are parameters, and in mending sets whose letters lack what they need. The
+ * children of a generation are independent jobs with random numbers of their own: the same for any number of threads.
+ * Ends after `patience` generations without gain, or when effort (sets priced) or time end. Nothing is proven. */
+#include "search/cuts/cut_moves.h"
+#include "search/cuts/cut_report.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct individual {
+    uint8_t *in;
+    double value;
+    bool is_release;
+} individual;
+
+typedef struct breeder {
+    const kn_task *task;
+    kn_cuts *cuts;
+    kn_cut_worker *worker; /* its first frame has the items */
+    kn_cut_moves **moves;  /* per thread */
+    unsigned n_moves;
+    uint32_t n;              /* of a generation */
+    individual *old, *young; /* [n] each, the best first */
+    uint8_t *letters;        /* the best release */
+    double best;
+    bool has_best;
+    uint64_t generation, n_priced;
+} breeder;
+
+enum { N_ELITE = 2 };
+
+static const individual *draw_parent(const breeder *b, kn_rng *rng)
+{
+    const uint32_t one = kn_rng_below(rng, b->n), other = kn_rng_below(rng, b->n);
+    return &b->old[one < other ? one : other]; /* they are sorted */
+}
+
+/* The first generation: the empty set, then sets of more and more letters. */
+static void make_first(const breeder *b, uint8_t *in, size_t i, kn_rng *rng)
+{
+    const uint32_t n_letters = b->cuts->n_letters;
+    const double share = (double)i / b->n * 0.5;
+    for (uint32_t letter = 0; letter < n_letters; letter++) in[letter] = kn_rng_unit(rng) < share;
+}
+
+static void make_child(const breeder *b, uint8_t *in, kn_rng *rng)
+{
+    const uint32_t n_letters = b->cuts->n_letters;
+    const individual *mother = draw_parent(b, rng), *father = draw_parent(b, rng);
+    const uint32_t at = kn_rng_below(rng, n_letters + 1);
+    memcpy(in, mother->in, at);
+    memcpy(in + at, father->in + at, n_letters - at);
+    for (uint32_t letter = 0; letter < n_letters; letter++)
+        if (kn_rng_below(rng, n_letters) == 0) in[letter] ^= 1;
+}
+
+static kn_status make_one(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    breeder *b = context;
+    const kn_cuts *cuts = b->cuts;
+    individual *young = &b->young[job];
+    kn_rng rng = kn_rng_new(b->task->seed, b->generation * b->n + job);
+    if (b->generation == 0) make_first(b, young->in, job, &rng);
+    else if (job < N_ELITE) memcpy(young->in, b->old[job].in, cuts->n_letters);
+    else make_child(b, young->in, &rng);
+    for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
+        if (cuts->letters[letter].parent != KN_NONE && !young->in[cuts->letters[letter].parent]) young->in[letter] = 0;
+    kn_cut_moves_look(b->moves[worker], young->in, false);
+    const kn_cut_cost *now = &b->moves[worker]->now;
+    young->value = kn_cut_value(cuts, now);
+    young->is_release = now->has_class && now->n_suppressed <= (double)cuts->max_suppressed;
+    return KN_OK;
+}
+
+/* The best first; equals as they came. */
+static void sort(individual *all, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        const individual one = all[i];
+        uint32_t at = i;
+        for (; at > 0 && all[at - 1].value > one.value; at--) all[at] = all[at - 1];
+        all[at] = one;
+    }
+}
+
+static kn_status breed(bool *gained, breeder *b, kn_cut_curve *curve, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *gained = false;
+    KN_TRY(kn_pool_run(b->task->pool, b->n, make_one, b, err));
+    b->n_priced += b->n;
+    individual *swap = b->old;
+    b->old = b->young;
+    b->young = swap;
+    sort(b->old, b->n);
+    const individual *best = &b->old[0];
+    if (!best->is_release || (b->has_best && !(best->value < b->best - 1e-12 * fabs(b->best)))) goto done;
+    b->best = best->value;
+    b->has_best = *gained = true;
+    memcpy(b->letters, best->in, b->cuts->n_letters);
+    kn_cut_curve_note(curve, b->best);
+done:
+    return status;
+}
+
+static kn_status evolve(kn_stopped *stopped, breeder *b, kn_cut_curve *curve, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_ticker *ticker = b->task->ticker;
+    kn_error ignored = {0};
+    const uint64_t patience = (uint64_t)kn_args_number(b->task->args, "patience"), effort = b->task->effort;
+    uint64_t last_gain = 0;
+    for (;; b->generation++) {
+        bool gained;
+        *stopped = KN_STOPPED_BUDGET;
+        if (effort > 0 && b->n_priced >= effort) break;
+        *stopped = KN_STOPPED_STILL;
+        if (effort == 0 && b->generation > last_gain + patience) break;
+        *stopped = kn_ticker_cancelled(ticker) ? KN_STOPPED_INTERRUPT : KN_STOPPED_TIME;
+        if (b->generation > 0 && kn_ticker_out_of_time(ticker)) break;
+        KN_TRY(breed(&gained, b, curve, err));
+        if (gained) last_gain = b->generation;
+        *stopped = KN_STOPPED_INTERRUPT;
+        if (kn_tick(ticker, "search", -1, &ignored) != KN_OK) break;
+    }
+done:
+    return status;
+}
+
+static kn_status prepare(breeder *b, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_TRY(kn_cuts_new(&b->cuts, b->task, 1, err));
+    KN_TRY(kn_cut_worker_new(&b->worker, b->cuts, err));
+    KN_TRY(kn_cut_merged_items(b->worker, err));
+    b->n_moves = kn_pool_threads(b->task->pool);
+    KN_NEW(b->moves, b->n_moves);
+    for (unsigned i = 0; i < b->n_moves; i++)
+        KN_TRY(kn_cut_moves_new(&b->moves[i], b->cuts, &b->worker->frames[0].items, err));
+    b->n = (uint32_t)kn_args_number(b->task->args, "population");
+    KN_NEW(b->letters, b->cuts->n_letters + (size_t)1);
+    KN_NEW(b->old, b->n);
+    KN_NEW(b->young, b->n);
+    for (uint32_t i = 0; i < b->n; i++) {
+        KN_NEW(b->old[i].in, b->cuts->n_letters + (size_t)1);
+        KN_NEW(b->young[i].in, b->cuts->n_letters + (size_t)1);
+    }
+done:
+    return status;
+}
+
+static void clean_up(breeder *b)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        if (b->old != NULL) kn_free(b->old[i].in);
+        if (b->young != NULL) kn_free(b->young[i].in);
+    }
+    for (unsigned i = 0; b->moves != NULL && i < b->n_moves; i++) kn_cut_moves_free(b->moves[i]);
+    kn_free(b->moves);
+    kn_free(b->old);
+    kn_free(b->young);
+    kn_free(b->letters);
+    kn_cut_worker_free(b->worker);
+    kn_cuts_free(b->cuts);
+}
+
+static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
+{
+    kn_status status = KN_OK;
+    breeder b = {.task = task};
+    kn_stopped stopped;
+    KN_TRY(prepare(&b, err));
+    kn_cut_curve curve = {task, b.cuts, kn_seconds_now()};
+    KN_TRY(evolve(&stopped, &b, &curve, err));
+    KN_TRY(kn_cut_found(answer, b.cuts, b.has_best ? b.letters : NULL, stopped, b.n_priced, err));
+done:
+    clean_up(&b);
+    return status;
+}
+
+static const kn_param params[] = {
+    KN_CUTS_PARAMS,
+    {.name = "population",
+     .type = KN_PARAM_INT,
+     .preset = "60",
+     .min = 4,
+     .max = 10000,
+     .help = "sets of a generation"},
+    {.name = "patience",
+     .type = KN_PARAM_INT,
+     .preset = "60",
+     .min = 1,
+     .max = 1000000,
+     .help = "generations without gain after which it ends"},
+};
+
+const kn_algorithm kn_algorithm_genetic = {
+    .name = "genetic",
+    .summary = "good cut points per column, by crossing and mutating sets of cuts",
+    .citation = "Iyengar, Transforming data to satisfy privacy constraints, 2002",
+    .recoding = KN_RECODING_CUTS,
+    .params = params,
+    .n_params = sizeof params / sizeof *params,
+    .search = search,
+};
