@@ -4,13 +4,12 @@
  *
  * The plain allset bound, every row in its item's parts, is 0 at the root, where every value is a part of its own. But
  * a row that is not suppressed ends in a class C of at least k rows, k the least rows of a class that holds, inside its
- * class E of the head, and C's part in column q, an interval of the allset's parts, has all rows of C. So
- *   1. in column q it pays at least the cheapest interval of the allset's parts, inside E's part, that holds its own
- *      part and at least k rows of E. This is so in every column, so these add up. At the root E is the whole table and
- *      nearly every value has k rows; deep in the tree, where E is hardly larger than k, it is nearly the price of E;
- *   2. it pays at least what the cheapest box of k rows of the table around it costs: a floor that is computed once
- *      (KN_LANE_BOUND, summed over the rows of an item), from pairs of columns, see floors().
- * An item pays at least the larger of the two sums. A suppressed row pays no less than either.
+ * class E of the head, and C's part in column q, an interval of the allset's parts, has all rows of C. So in column q
+ * it pays at least the cheapest interval of the allset's parts, inside E's part, that holds its own part and at least k
+ * rows of E. This is so in every column, so these add up. At the root E is the whole table and nearly every value has k
+ * rows; deep in the tree, where E is hardly larger than k, it is nearly the price of E.
+ * A suppressed row pays no less. KN_LANE_BOUND is room for a floor per row, such as the cheapest box of k rows around
+ * it; none is computed yet, so the bound at the root is weak.
  *
  * Here a letter lowers prices also in classes that it does not split, so no letter is useless, not even by the strict
  * rule of [BA] 5.3. A letter that splits no class, however, only lowers prices, in the node and below it: it is taken
