@@ -600,6 +600,9 @@ kn_status kn_factor_search(kn_answer *answer, const kn_task *task, const kn_fact
     }
     answer->n_blocks = n_blocks;
     answer->n_nodes = factor.n_edges;
+    if (task->trace != NULL && task->trace->explain)
+        kn_buffer_printf(&task->trace->explanation, "%s: the factor weighs %.9g (prices summed over its edges)%s\n",
+                         claim->name, factor.weight, n_blocks > 1 ? "; solved in parts" : ", proven least");
 done:
     kn_free(row_class);
     kn_factor_free(&factor);
