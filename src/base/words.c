@@ -40,9 +40,9 @@ kn_status kn_words_parse(kn_words *out, const char *text, kn_error *err)
     *out = (kn_words){0};
     KN_NEW(item, strlen(text) + 1);
     for (const char *from = text; kn_words_next(item, &from);) {
-        char *copy = kn_string_copy(item, strlen(item), err);
+        KN_PUSH(&items, NULL); /* first the room, so that no copy is without an owner */
+        char *copy = items.items[items.n - 1] = kn_string_copy(item, strlen(item), err);
         if (copy == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        KN_PUSH(&items, copy);
     }
 done:
     kn_free(item);
