@@ -1,0 +1,520 @@
+/* The best cut of a class of Mondrian.
+ *
+ * In: a class, a range of records. Out: the allowable cut that leaves the least loss, or the one that the paper
+ * prefers.
+ *
+ * The records are united by their values, all columns in one run over the records, by a few vector operations per
+ * record and column; cuts are then tried over distinct values, not over records. */
+#include "search/local/mondrian_cut.h"
+
+#include "base/lanes.h"
+
+#include <string.h>
+
+enum {
+    MAX_CODE_LEVELS = 6,   /* of a code_set: 64 ** 6 is more than there are codes */
+    COLUMNS_AT_ONCE = 16,  /* are counted together, up to so many ... */
+    GROUPS_AT_ONCE = 4096, /* ... groups */
+    MANY_GROUPS = 16384,   /* sets have fewer bits where a column may have more groups */
+};
+
+/* A set of codes that is taken out in ascending order. words[0] has a bit per code, words[1] one per word of words[0]
+ * that is not zero, and so on, so that few codes among many are found quickly. */
+typedef struct code_set {
+    uint64_t *words[MAX_CODE_LEVELS];
+    uint32_t n_levels;
+} code_set;
+
+// clang-format off
+/* What a cut does not run through, in the order of a column: the records with one value, or single ones when cuts are
+ * relaxed. Numbers of 32 bits in whole vectors, so that two groups are united by a few vector operations:
+ *
+ *   head    code, rows, persons, records                         added up
+ *   lasts   the greatest code of each ordered column             the greater, as signed numbers: what processors have
+ *   firsts  the same of the codes' complements: the least code   the greater
+ *   sets    a bit per value                                      or
+ */
+// clang-format on
+enum { HEAD_CODE, HEAD_ROWS, HEAD_PERSONS, HEAD_RECORDS, HEAD_WORDS };
+
+static inline uint32_t as_last(uint32_t code) { return code ^ 0x80000000u; }
+static inline uint32_t as_first(uint32_t code) { return code ^ 0x7fffffffu; }
+
+/* --- The values of a node -------------------------------------------------------------------------------------- */
+
+static inline void code_set_add(code_set *set, uint32_t code)
+{
+    for (uint32_t level = 0; level < set->n_levels; level++, code >>= 6) {
+        uint64_t *word = &set->words[level][code >> 6];
+        bool known = *word != 0;
+        *word |= (uint64_t)1 << (code & 63);
+        if (known) return;
+    }
+}
+
+/* Takes out the codes below one word of a level. */
+static uint32_t code_set_take(uint32_t *codes, uint32_t n, code_set *set, uint32_t level, uint32_t word)
+{
+    uint64_t left = set->words[level][word];
+    set->words[level][word] = 0;
+    for (; left != 0; left &= left - 1) {
+        uint32_t at = word * 64 + (uint32_t)__builtin_ctzll(left);
+        if (level == 0) codes[n++] = at;
+        else n = code_set_take(codes, n, set, level - 1, at);
+    }
+    return n;
+}
+
+void kn_mondrian_rank(const kn_mondrian *s, kn_mondrian_bench *b, kn_mondrian_ranking *r, const kn_mondrian_node *n,
+                      uint32_t from, uint32_t to)
+{
+    for (uint32_t i = 0; i < kn_mondrian_records(n); i++) {
+        const uint32_t *record = kn_mondrian_record(s, n, i);
+        for (uint32_t q = from; q < to; q++) code_set_add(&b->codes[q], record[s->place[q]]);
+    }
+    for (uint32_t q = from; q < to; q++) {
+        r->n[q] = code_set_take(r->code[q], 0, &b->codes[q], b->codes[q].n_levels - 1, 0);
+        for (uint32_t i = 0; i < r->n[q]; i++) r->rank[q][r->code[q][i]] = i;
+    }
+}
+
+/* The values of sets get their bits, once all columns are ranked. */
+void kn_mondrian_place_bits(const kn_mondrian *s, kn_mondrian_ranking *r)
+{
+    uint32_t n_bits = 0;
+    r->n_sets = r->n_wide = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        r->first_bit[q] = KN_NONE;
+        if (s->pricer->columns[q].domain->kind != KN_DOMAIN_SETS) continue;
+        if (r->n[q] > s->max_bits - n_bits || r->n_sets == KN_MONDRIAN_SETS) {
+            r->wide[r->n_wide++] = q;
+            continue;
+        }
+        r->first_bit[q] = n_bits;
+        r->sets[r->n_sets++] = q;
+        for (uint32_t i = 0; i < r->n[q]; i++) r->bits[n_bits++] = (struct bit_value){q, r->code[q][i]};
+    }
+    r->group_words = HEAD_WORDS + 2 * s->n_lanes + (n_bits + 127) / 128 * 4;
+}
+
+/* --- Groups ---------------------------------------------------------------------------------------------------- */
+
+KN_INLINE kn_lanes4 greater_signed(kn_lanes4 a, kn_lanes4 b)
+{
+    kn_lanes4 more = (kn_lanes4)((kn_lanes4_i32)a > (kn_lanes4_i32)b);
+    return (a & more) | (b & ~more);
+}
+
+/* The first vector of bits. */
+KN_INLINE uint32_t ordered_vectors(const kn_mondrian *s) { return (HEAD_WORDS + 2 * s->n_lanes) / 4; }
+
+KN_INLINE void clear_group(uint32_t *group, const kn_mondrian *s, const kn_mondrian_ranking *r, uint32_t code)
+{
+    const kn_lanes4 least = {0x80000000u, 0x80000000u, 0x80000000u, 0x80000000u}; /* as signed numbers */
+    kn_lanes4_loose *vectors = (kn_lanes4_loose *)group;
+    uint32_t n_ordered = ordered_vectors(s), n_vectors = r->group_words / 4;
+    vectors[0] = (kn_lanes4){code, 0, 0, 0};
+    for (uint32_t v = 1; v < n_ordered; v++) vectors[v] = least;
+    for (uint32_t v = n_ordered; v < n_vectors; v++) vectors[v] = (kn_lanes4){0};
+}
+
+/* A record as a group, for relaxed cuts. */
+static void make_group(uint32_t *group, const kn_mondrian *s, const kn_mondrian_ranking *r, const uint32_t *record,
+                       uint32_t code)
+{
+    uint32_t *lasts = group + HEAD_WORDS, *firsts = lasts + s->n_lanes, *bits = firsts + s->n_lanes;
+    clear_group(group, s, r, code);
+    group[HEAD_ROWS] = record[RECORD_ROWS];
+    group[HEAD_PERSONS] = record[RECORD_PERSONS];
+    group[HEAD_RECORDS] = 1;
+    for (uint32_t lane = 0; lane < s->n_ordered; lane++) {
+        lasts[lane] = as_last(record[RECORD_CODES + lane]);
+        firsts[lane] = as_first(record[RECORD_CODES + lane]);
+    }
+    for (uint32_t i = 0; i < r->n_sets; i++) {
+        uint32_t q = r->sets[i], bit = r->first_bit[q] + r->rank[q][record[s->place[q]]];
+        bits[bit / 32] |= 1u << (bit & 31);
+    }
+}
+
+enum { MAX_BIT_WORDS = 4 }; /* that are added as vectors; of more only those that a record has */
+
+/* The hot loop: adds every record to its group in each of the columns from .. to-1. Lanes beyond the ordered columns
+ * hold anything: nobody looks at them. Constant widths, and local copies that no group can overlap, make it fast. */
+KN_INLINE void add_records(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
+                           const kn_mondrian_node *n, uint32_t from, uint32_t to, uint32_t n_lanes,
+                           uint32_t n_bit_words)
+{
+    struct {
+        const uint32_t *rank;
+        uint32_t *groups, place, first_bit;
+    } columns[COLUMNS_AT_ONCE], sets[KN_MONDRIAN_SETS];
+    struct {
+        uint32_t word, mask;
+    } bits_at[KN_MONDRIAN_SETS];
+    const uint32_t *record = kn_mondrian_record(s, n, 0), *end = kn_mondrian_record(s, n, kn_mondrian_records(n));
+    const uint32_t n_columns = to - from, n_sets = r->n_sets, group_words = r->group_words, stride = s->stride;
+    uint32_t *groups = b->groups;
+    for (uint32_t i = 0; i < n_columns; groups += (size_t)r->n[from + i++] * group_words) {
+        columns[i].rank = r->rank[from + i];
+        columns[i].place = s->place[from + i];
+        columns[i].groups = groups;
+    }
+    for (uint32_t i = 0; i < n_sets; i++) {
+        sets[i].rank = r->rank[r->sets[i]];
+        sets[i].place = s->place[r->sets[i]];
+        sets[i].first_bit = r->first_bit[r->sets[i]];
+    }
+    for (; record < end; record += stride) {
+        const kn_lanes4 head =
+            (*(const kn_lanes4_loose *)record & (kn_lanes4){0, ~0u, ~0u, 0}) + (kn_lanes4){0, 0, 0, 1};
+        const kn_lanes4_loose *codes = (const kn_lanes4_loose *)(record + RECORD_CODES);
+        uint64_t bits[MAX_BIT_WORDS] = {0};
+        for (uint32_t i = 0; i < n_sets; i++) {
+            uint32_t bit = sets[i].first_bit + sets[i].rank[record[sets[i].place]];
+            for (uint32_t w = 0; n_bit_words <= MAX_BIT_WORDS && w < n_bit_words; w++)
+                bits[w] |= (uint64_t)(bit / 64 == w) << (bit & 63);
+            bits_at[i].word = HEAD_WORDS + 2 * n_lanes + bit / 32;
+            bits_at[i].mask = 1u << (bit & 31);
+        }
+        for (uint32_t i = 0; i < n_columns; i++) {
+            uint32_t *group = columns[i].groups + (size_t)columns[i].rank[record[columns[i].place]] * group_words;
+            kn_lanes4_loose *lasts = (kn_lanes4_loose *)(group + HEAD_WORDS), *firsts = lasts + n_lanes / 4;
+            kn_lanes4_loose *words = firsts + n_lanes / 4;
+            *(kn_lanes4_loose *)group += head;
+            for (uint32_t v = 0; v < n_lanes / 4; v++) {
+                lasts[v] = greater_signed(lasts[v], codes[v] ^ 0x80000000u);
+                firsts[v] = greater_signed(firsts[v], codes[v] ^ 0x7fffffffu);
+            }
+            for (uint32_t w = 0; n_bit_words <= MAX_BIT_WORDS && w < n_bit_words / 2; w++)
+                words[w] |= (kn_lanes4)(kn_lanes2_u64){bits[2 * w], bits[2 * w + 1]};
+            for (uint32_t set = 0; n_bit_words > MAX_BIT_WORDS && set < n_sets; set++)
+                group[bits_at[set].word] |= bits_at[set].mask;
+        }
+    }
+}
+
+/* Groups of the columns from .. to-1, one column after the other. */
+static void count_groups(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
+                         const kn_mondrian_node *n, uint32_t from, uint32_t to)
+{
+    uint32_t *group = b->groups, n_bit_words = (r->group_words - HEAD_WORDS - 2 * s->n_lanes) / 2;
+    for (uint32_t q = from; q < to; q++)
+        for (uint32_t i = 0; i < r->n[q]; i++, group += r->group_words) clear_group(group, s, r, r->code[q][i]);
+    if (s->n_lanes == 4 && n_bit_words == 0) add_records(s, b, r, n, from, to, 4, 0);
+    else if (s->n_lanes == 8 && n_bit_words == 0) add_records(s, b, r, n, from, to, 8, 0);
+    else if (s->n_lanes == 0 && n_bit_words == 2) add_records(s, b, r, n, from, to, 0, 2);
+    else if (s->n_lanes == 4 && n_bit_words == 2) add_records(s, b, r, n, from, to, 4, 2);
+    else if (s->n_lanes == 8 && n_bit_words == 2) add_records(s, b, r, n, from, to, 8, 2);
+    else if (s->n_lanes == 4 && n_bit_words == 4) add_records(s, b, r, n, from, to, 4, 4);
+    else add_records(s, b, r, n, from, to, s->n_lanes, n_bit_words);
+}
+
+/* The records of a node in the order of column q, those of one value as they stand. */
+void kn_mondrian_sort(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
+                      const kn_mondrian_node *n, uint32_t q)
+{
+    memset(b->begin, 0, (r->n[q] + (size_t)2) * sizeof *b->begin);
+    uint32_t *begin = b->begin + 1;
+    for (uint32_t i = 0; i < kn_mondrian_records(n); i++)
+        begin[r->rank[q][kn_mondrian_record(s, n, i)[s->place[q]]] + 1]++;
+    for (uint32_t v = 0; v < r->n[q]; v++) begin[v + 1] += begin[v];
+    for (uint32_t i = 0; i < kn_mondrian_records(n); i++)
+        b->order[begin[r->rank[q][kn_mondrian_record(s, n, i)[s->place[q]]]]++] = i;
+}
+
+static bool needs_order(const kn_mondrian *s, const kn_mondrian_ranking *r)
+{
+    return s->relaxed || r->n_wide > 0 || !s->task->models->counts_only;
+}
+
+/* --- The best cut in one column -------------------------------------------------------------------------------- */
+
+/* One pass over the groups of a column, from the left or from the right. */
+typedef struct pass {
+    uint32_t n_records;
+    uint64_t n_rows, n_persons;
+    double price; /* of the closure of what was passed, as of the last call of pass_price */
+    bool changed;
+} pass;
+
+static pass pass_start(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r)
+{
+    if (r->n_wide > 0 && ++b->scan == 0) {
+        for (uint32_t q = 0; q < s->n_qis; q++)
+            if (b->stamp[q] != NULL) memset(b->stamp[q], 0, s->pricer->columns[q].domain->n_codes * sizeof **b->stamp);
+        b->scan = 1;
+    }
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        b->spans[q] = kn_span_empty();
+        b->prices[q] = 0;
+    }
+    b->n_active = r->n_wide;
+    for (uint32_t i = 0; i < r->n_wide; i++) b->active[i] = r->wide[i];
+    clear_group(b->reach, s, r, 0);
+    return (pass){0};
+}
+
+static inline void span_add(const kn_mondrian *s, kn_mondrian_bench *b, uint32_t q, uint32_t code)
+{
+    kn_span *span = &b->spans[q];
+    kn_span_add_value(span, &s->pricer->columns[q], code);
+    if (code < span->first) span->first = code;
+    if (code > span->last) span->last = code; /* 0 in an empty span */
+    b->prices[q] = NAN;                       /* to be priced again */
+}
+
+/* Columns that are wide are followed record by record; one that has all values of the node leaves the active ones. */
+static void add_wide(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r, const kn_mondrian_node *n,
+                     uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end && b->n_active > 0; i++) {
+        const uint32_t *record = kn_mondrian_record(s, n, b->order[i]);
+        for (uint32_t a = 0; a < b->n_active; a++) {
+            uint32_t q = b->active[a], code = record[s->place[q]];
+            if (b->stamp[q][code] == b->scan) continue;
+            b->stamp[q][code] = b->scan;
+            span_add(s, b, q, code);
+            if (b->spans[q].n_values == r->n[q]) b->active[a--] = b->active[--b->n_active];
+        }
+    }
+}
+
+static void add_ordered(const kn_mondrian *s, kn_mondrian_bench *b)
+{
+    const uint32_t *lasts = b->reach + HEAD_WORDS, *firsts = lasts + s->n_lanes;
+    for (uint32_t lane = 0; lane < s->n_ordered; lane++) {
+        kn_span *span = &b->spans[s->ordered[lane]];
+        uint32_t first = as_first(firsts[lane]), last = as_last(lasts[lane]);
+        if (first == span->first && last == span->last) continue;
+        span->first = first;
+        span->last = last;
+        b->prices[s->ordered[lane]] = NAN;
+    }
+}
+
+static inline void pass_add(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r, pass *p,
+                            const uint32_t *group)
+{
+    const kn_lanes4_loose *from = (const kn_lanes4_loose *)group;
+    kn_lanes4_loose *reach = (kn_lanes4_loose *)b->reach;
+    kn_lanes4 grown = {0};
+    uint32_t n_ordered = ordered_vectors(s), n_vectors = r->group_words / 4;
+    p->n_records += group[HEAD_RECORDS];
+    p->n_rows += group[HEAD_ROWS];
+    p->n_persons += group[HEAD_PERSONS];
+    p->changed = true;
+    if (s->by_median) return;
+    for (uint32_t v = 1; v < n_ordered; v++) {
+        kn_lanes4 united = greater_signed(reach[v], from[v]);
+        grown |= united ^ reach[v];
+        reach[v] = united;
+    }
+    if (kn_any_lane(grown)) add_ordered(s, b);
+    for (uint32_t v = n_ordered; v < n_vectors; v++) {
+        kn_lanes2_u64 fresh = (kn_lanes2_u64)(from[v] & ~reach[v]);
+        reach[v] |= from[v];
+        for (uint32_t half = 0; half < 2; half++)
+            for (uint64_t left = fresh[half]; left != 0; left &= left - 1) {
+                const struct bit_value *value =
+                    &r->bits[(v - n_ordered) * 128 + half * 64 + (uint32_t)__builtin_ctzll(left)];
+                span_add(s, b, value->q, value->code);
+            }
+    }
+}
+
+/* Price of one row in the closure of what was passed. */
+static double pass_price(const kn_mondrian *s, kn_mondrian_bench *b, pass *p)
+{
+    if (!p->changed) return p->price;
+    p->price = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        if (isnan(b->prices[q])) b->prices[q] = kn_pricer_price(s->pricer, q, &b->spans[q]);
+        p->price += b->prices[q];
+    }
+    p->changed = false;
+    return p->price;
+}
+
+static double waste(const kn_mondrian *s, uint64_t n_persons)
+{
+    return n_persons < s->n_waste ? s->waste[n_persons] : 1;
+}
+
+bool kn_mondrian_better(const kn_mondrian *s, const kn_mondrian_cut *a, const kn_mondrian_cut *b)
+{
+    if (a->loss != b->loss) return a->loss < b->loss;
+    if (s->first_column && a->column != b->column) return a->column < b->column;
+    return a->imbalance < b->imbalance;
+}
+
+static bool histograms_allow(kn_mondrian *s, kn_mondrian_bench *b)
+{
+    return s->task->models->counts_only || (kn_tally_holds(s->task->models, &b->right, NULL, s->items, &b->view) &&
+                                            kn_tally_holds(s->task->models, &b->whole, &b->right, s->items, &b->view));
+}
+
+static void tally_records(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end; i++)
+        kn_tally_add(&b->right, s->items, kn_mondrian_record(s, n, b->order[i])[RECORD_ITEM]);
+}
+
+static void tally_node(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n)
+{
+    kn_tally_clear(&b->whole, s->items);
+    kn_tally_clear(&b->right, s->items);
+    for (uint32_t i = 0; i < kn_mondrian_records(n); i++)
+        kn_tally_add(&b->whole, s->items, kn_mondrian_record(s, n, i)[RECORD_ITEM]);
+}
+
+/* Weighted share of the column's range that lies between the node's first and last value; of sets, of its values. */
+static double normalized_width(const kn_mondrian *s, const kn_mondrian_ranking *r, uint32_t q)
+{
+    const kn_domain *domain = s->pricer->columns[q].domain;
+    if (domain->n_codes <= 1) return 0;
+    if (domain->kind == KN_DOMAIN_SETS) return domain->weight * (r->n[q] - 1) / (domain->n_codes - 1);
+    return domain->weight * (s->places[q][r->code[q][r->n[q] - 1]] - s->places[q][r->code[q][0]]);
+}
+
+static void fill_left_prices(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
+                             const kn_mondrian_node *n, const uint32_t *groups, uint32_t n_groups)
+{
+    pass p = pass_start(s, b, r);
+    for (uint32_t g = 0; g + 1 < n_groups; g++) {
+        const uint32_t *group = groups + (size_t)g * r->group_words;
+        uint32_t begin = p.n_records;
+        pass_add(s, b, r, &p, group);
+        if (r->n_wide > 0) add_wide(s, b, r, n, begin, p.n_records);
+        if (p.n_persons >= s->min_persons) b->left_price[g] = pass_price(s, b, &p);
+        if (n->n_persons - p.n_persons < s->min_persons) break;
+    }
+}
+
+/* Improves on *best where a cut of column q does. */
+static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
+                       const kn_mondrian_node *n, uint32_t q, const uint32_t *groups, uint32_t n_groups)
+{
+    bool histograms = !s->task->models->counts_only;
+    uint64_t n_rows = 0;
+    for (uint32_t g = 0; g < n_groups; g++) n_rows += groups[(size_t)g * r->group_words + HEAD_ROWS];
+    if (histograms) tally_node(s, b, n);
+    if (!s->by_median) fill_left_prices(s, b, r, n, groups, n_groups);
+    double width = normalized_width(s, r, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
+    pass p = pass_start(s, b, r);
+    for (uint32_t g = n_groups - 1; g > 0; g--) {
+        const uint32_t *group = groups + (size_t)g * r->group_words;
+        uint32_t end = kn_mondrian_records(n) - p.n_records, begin = end - group[HEAD_RECORDS];
+        pass_add(s, b, r, &p, group);
+        if (r->n_wide > 0 && !s->by_median) add_wide(s, b, r, n, begin, end);
+        if (histograms) tally_records(s, b, n, begin, end);
+        uint64_t left_persons = n->n_persons - p.n_persons;
+        if (left_persons < s->min_persons) break;
+        if (p.n_persons < s->min_persons) continue;
+        double left_rows = (double)(n_rows - p.n_rows), right_rows = (double)p.n_rows;
+        kn_mondrian_cut candidate = {-width, fabs(left_rows - right_rows), q, begin, group[HEAD_CODE], left_persons};
+        if (!s->by_median) {
+            candidate.loss = left_rows * b->left_price[g - 1] * waste(s, left_persons);
+            if (candidate.loss > best->loss) continue;
+            candidate.loss += right_rows * pass_price(s, b, &p) * waste(s, p.n_persons);
+        }
+        if (kn_mondrian_better(s, &candidate, best) && histograms_allow(s, b)) *best = candidate;
+    }
+}
+
+/* The best cut in the columns from .. to-1, which are counted together as far as their groups fit. */
+kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
+                                     const kn_mondrian_node *n, uint32_t from, uint32_t to)
+{
+    kn_mondrian_cut best = kn_mondrian_no_cut;
+    for (uint32_t q = from, end; q < to; q = end) {
+        uint32_t n_groups = r->n[q];
+        for (end = q + 1;
+             !s->relaxed && end < to && end < q + COLUMNS_AT_ONCE && n_groups + r->n[end] <= GROUPS_AT_ONCE; end++)
+            n_groups += r->n[end];
+        if (!s->relaxed) count_groups(s, b, r, n, q, end);
+        const uint32_t *groups = b->groups;
+        for (uint32_t p = q; p < end; p++) {
+            if (needs_order(s, r)) kn_mondrian_sort(s, b, r, n, p);
+            for (uint32_t i = 0; s->relaxed && i < kn_mondrian_records(n); i++) {
+                const uint32_t *record = kn_mondrian_record(s, n, b->order[i]);
+                make_group(b->groups + (size_t)i * r->group_words, s, r, record, record[s->place[p]]);
+            }
+            n_groups = s->relaxed ? kn_mondrian_records(n) : r->n[p];
+            if (n_groups > 1) try_column(&best, s, b, r, n, p, groups, n_groups);
+            groups += (size_t)n_groups * r->group_words;
+        }
+    }
+    return best;
+}
+
+/* --- Room to work in ------------------------------------------------------------------------------------------ */
+
+void kn_mondrian_bench_free(kn_mondrian_bench *b)
+{
+    kn_owner_free(&b->memory);
+    kn_tally_free(&b->whole);
+    kn_tally_free(&b->right);
+    kn_tally_view_free(&b->view);
+}
+
+static kn_status ranking_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_mondrian_ranking *r = &b->ranking;
+    KN_OWN(&b->memory, b->codes, s->n_qis);
+    KN_OWN(&b->memory, b->stamp, s->n_qis);
+    KN_OWN(&b->memory, r->code, s->n_qis);
+    KN_OWN(&b->memory, r->rank, s->n_qis);
+    KN_OWN(&b->memory, r->n, s->n_qis);
+    KN_OWN(&b->memory, r->first_bit, s->n_qis);
+    KN_OWN(&b->memory, r->wide, s->n_qis);
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        uint32_t n_codes = s->pricer->columns[q].domain->n_codes, n_words = n_codes;
+        KN_OWN_RAW(&b->memory, r->code[q], n_codes);
+        KN_OWN_RAW(&b->memory, r->rank[q], n_codes);
+        if (s->pricer->columns[q].domain->kind == KN_DOMAIN_SETS) KN_OWN(&b->memory, b->stamp[q], n_codes);
+        do {
+            n_words = n_words / 64 + 1;
+            KN_OWN(&b->memory, b->codes[q].words[b->codes[q].n_levels], n_words);
+            b->codes[q].n_levels++;
+        } while (n_words > 1);
+    }
+done:
+    return status;
+}
+
+/* Groups of any one column, or of several as far as they are counted together. */
+static uint32_t max_groups(const kn_mondrian *s)
+{
+    uint32_t n = 0;
+    for (uint32_t q = 0; q < s->n_qis; q++)
+        if (s->pricer->columns[q].domain->n_codes > n) n = s->pricer->columns[q].domain->n_codes;
+    if (n > s->items->n || s->relaxed) n = s->items->n;
+    return n;
+}
+
+void kn_mondrian_choose_bits(kn_mondrian *s)
+{
+    s->max_bits = max_groups(s) <= MANY_GROUPS ? KN_MONDRIAN_BITS : KN_MONDRIAN_BITS / 8;
+}
+
+kn_status kn_mondrian_bench_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_groups = max_groups(s), n = s->items->n, max_words = HEAD_WORDS + 2 * s->n_lanes + s->max_bits / 32;
+    KN_TRY(ranking_init(s, b, err));
+    KN_OWN_RAW(&b->memory, b->groups, (size_t)(n_groups > GROUPS_AT_ONCE ? n_groups : GROUPS_AT_ONCE) * max_words);
+    KN_OWN_RAW(&b->memory, b->order, n);
+    KN_OWN_RAW(&b->memory, b->begin, (size_t)n + 2);
+    KN_OWN_RAW(&b->memory, b->left_price, n);
+    KN_OWN(&b->memory, b->reach, max_words);
+    KN_OWN(&b->memory, b->spans, s->n_qis);
+    KN_OWN(&b->memory, b->prices, s->n_qis);
+    KN_OWN(&b->memory, b->active, s->n_qis);
+    KN_TRY(kn_tally_init(&b->whole, s->items, err));
+    KN_TRY(kn_tally_init(&b->right, s->items, err));
+    KN_TRY(kn_tally_view_init(&b->view, s->items, err));
+done:
+    return status;
+}
