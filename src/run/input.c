@@ -345,11 +345,28 @@ done:
     return status;
 }
 
+kn_status kn_input_ask_for_qis(kn_error *err)
+{
+    return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "qi"),
+                           "which columns could an attacker know? Name them with --qi");
+}
+
+/* Roles were given to some column: a table may be released without quasi-identifiers, but not without columns. */
+static bool has_roles(const kn_input *input)
+{
+    for (uint32_t c = 0; c < input->table->n_columns; c++) {
+        const kn_role role = input->table->columns[c].role;
+        if (role == KN_ROLE_QUASI || role == KN_ROLE_SENSITIVE || role == KN_ROLE_INSENSITIVE) return true;
+    }
+    return false;
+}
+
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *quasi = NULL;
     double began = kn_seconds_now();
+    if (!has_roles(input)) return kn_input_ask_for_qis(err);
     KN_TRY(list_quasi(&quasi, &input->n_qis, input, err));
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {

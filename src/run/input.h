@@ -49,6 +49,7 @@ void kn_input_free(kn_input *input);
 kn_status kn_input_open(kn_source **out, kn_input *input, const char *path, kn_error *err);
 /* Opens it, decides roles and types, and reads it. */
 kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode, kn_error *err);
+kn_status kn_input_ask_for_qis(kn_error *err); /* fails, with the question */
 /* `must_be_tree`: full-domain algorithms; columns without a hierarchy get the automatic tree. */
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
 /* The same with the domains that `anonymize` had for this request: a release is read back as it was written. */

@@ -276,8 +276,7 @@ kn_status kn_job_risk(kn_result **out, const kn_request *request, kn_error *err)
     KN_TRY(kn_input_new(&run.input, request, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(table_read(&run, err));
     KN_TRY(kn_input_encode(run.input, false, err));
-    if (run.input->n_qis == 0)
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "qi"), "which columns could an attacker know? Name them with --qi");
+    if (run.input->n_qis == 0) KN_TRY(kn_input_ask_for_qis(err));
     KN_TRY(kn_tuples_histograms(run.input->tuples, run.input->pool, err));
     run.report.threshold = request->threshold;
     run.facts.table = run.input->table;
