@@ -140,7 +140,7 @@ static kn_status run(uint32_t n_rows, const char *k, unsigned n_threads, kn_erro
     KN_TRY(anonymize(&release, tuples, k, pool, err));
     KN_TRY(kn_models_new(&models, model_specs, N_MODELS, tuples, err));
     double began = kn_seconds_now(), began_cpu = cpu_seconds();
-    KN_TRY(kn_measure_report_new(&report, release, pool, err));
+    KN_TRY(kn_measure_report_new(&report, release, false, pool, err));
     double measured = kn_seconds_now();
     KN_TRY(kn_models_findings(findings, models, release, pool, err));
     double judged = kn_seconds_now(), cpu = cpu_seconds() - began_cpu;

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double loss_of(const char *spec, const test_case *c, const kn_release *release)
@@ -725,7 +726,7 @@ static void the_report_has_every_measure_for_any_number_of_threads(void **state)
         kn_release *release = test_release_random(&rng, &c, true);
         for (int p = 0; p < 2; p++) {
             kn_measure_report *report;
-            assert_ok(kn_measure_report_new(&report, release, pools[p], err));
+            assert_ok(kn_measure_report_new(&report, release, false, pools[p], err));
             assert_int_equal(report->n, n);
             for (size_t i = 0; i < n; i++) {
                 assert_ptr_equal(report->items[i].type, all[i]);
@@ -739,6 +740,34 @@ static void the_report_has_every_measure_for_any_number_of_threads(void **state)
     kn_pool_free(pools[1]);
 }
 
+static void a_brief_report_leaves_out_kl_of_a_large_local_recoding_only(void **state)
+{
+    enum { LARGE = 200001 };
+    int *cells = calloc(LARGE, sizeof *cells);
+    uint32_t *class_of = calloc(LARGE, sizeof *class_of);
+    assert_non_null(cells);
+    assert_non_null(class_of);
+    for (int i = 0; i < LARGE; i++) cells[i] = i;
+    for (int n = LARGE - 1; n <= LARGE; n++) {
+        test_case c = test_case_new(test_table((uint32_t)n, 1, cells), 0);
+        c.domains[0] = test_domain(c.table, 0, NULL);
+        test_case_finish(&c);
+        kn_release *release = test_release(&c, class_of, 1);
+        for (int brief = 0; brief < 2; brief++) {
+            kn_measure_report *report;
+            assert_ok(kn_measure_report_new(&report, release, brief, NULL, err));
+            for (size_t i = 0; i < report->n; i++)
+                assert_int_equal(isnan(report->items[i].value),
+                                 brief && n == LARGE && strcmp(report->items[i].type->name, "kl") == 0);
+            kn_measure_report_free(report);
+        }
+        kn_release_free(release);
+        test_case_free(&c);
+    }
+    free(cells);
+    free(class_of);
+}
+
 static void without_a_sensitive_column_its_measures_are_left_out_or_refused(void **state)
 {
     const int cells[] = {1, 2, 1, 3};
@@ -749,7 +778,7 @@ static void without_a_sensitive_column_its_measures_are_left_out_or_refused(void
     kn_measure_report *report;
     kn_objective *objective;
     kn_error refusal = {0};
-    assert_ok(kn_measure_report_new(&report, release, NULL, err));
+    assert_ok(kn_measure_report_new(&report, release, false, NULL, err));
     for (size_t i = 0; i < report->n; i++) assert_false(report->items[i].type->needs);
     assert_true(report->n > 10);
     assert_int_equal(kn_objective_new(&objective, "cm", c.tuples, &refusal), KN_USAGE);
@@ -810,7 +839,7 @@ static void every_failed_allocation_is_reported_and_nothing_leaks(void **state)
         kn_measure_report *report;
         size_t before = kn_memory_used();
         kn_memory_fail_at(n);
-        status = kn_measure_report_new(&report, release, NULL, &err);
+        status = kn_measure_report_new(&report, release, false, NULL, &err);
         kn_memory_fail_at(0);
         assert_true(status == KN_OK || (status == KN_RESOURCES && report == NULL && err.message[0] != '\0'));
         kn_measure_report_free(report);
@@ -844,6 +873,7 @@ int main(void)
         cmocka_unit_test(gt_sets_are_not_sub_additive),
         cmocka_unit_test(sc_5_1_pmi_of_the_two_anonymizations),
         cmocka_unit_test(the_report_has_every_measure_for_any_number_of_threads),
+        cmocka_unit_test(a_brief_report_leaves_out_kl_of_a_large_local_recoding_only),
         cmocka_unit_test(without_a_sensitive_column_its_measures_are_left_out_or_refused),
         cmocka_unit_test(wrong_names_and_parameters_are_refused),
         cmocka_unit_test(every_measure_has_a_page_that_states_its_properties),

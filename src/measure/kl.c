@@ -141,4 +141,5 @@ const kn_measure kn_measure_kl = {
     .summary = "Kullback-Leibler divergence of the released from the original tuples, bits",
     .citation = "Kifer, Gehrke, Injecting utility into anonymized datasets, 2006",
     .price_release = price_release,
+    .slow_locally = true,
 };

@@ -80,6 +80,7 @@ typedef struct kn_measure {
     bool product;
     kn_status (*price_release)(double *loss, const void *state, const kn_release *release, kn_pool *pool,
                                kn_error *err);
+    bool slow_locally; /* price_release takes longer than all other measures together where classes may overlap */
     /* class measures: what turns the sum into the reported figure (NULL: the sum itself) */
     double (*finish)(const void *state, const kn_release *release, double sum);
 } kn_measure;
@@ -122,7 +123,8 @@ double kn_objective_price(const kn_objective *objective, const kn_set_pool *sets
 kn_status kn_objective_loss(double *loss, const kn_objective *objective, const kn_release *release, kn_error *err);
 /* Every measure that this table allows, each with its default parameters (cm, pmi and the like look at the first
  * sensitive column), in the order of the registry. Measures that need a sensitive column are left out where there is
- * none. The same figures for any number of threads. */
+ * none. The same figures for any number of threads. `brief`: what would take more than its share of a run is left out,
+ * as NAN. */
 typedef struct kn_measured {
     const kn_measure *type;
     double value;
@@ -131,7 +133,8 @@ typedef struct kn_measure_report {
     size_t n;
     kn_measured *items;
 } kn_measure_report;
-kn_status kn_measure_report_new(kn_measure_report **out, const kn_release *release, kn_pool *pool, kn_error *err);
+kn_status kn_measure_report_new(kn_measure_report **out, const kn_release *release, bool brief, kn_pool *pool,
+                                kn_error *err);
 void kn_measure_report_free(kn_measure_report *report);
 /* The loss that falls on QI q alone, per cell of that column (cell measures; otherwise NAN). */
 kn_status kn_objective_column_loss(double *loss, const kn_objective *objective, const kn_release *release, uint32_t q,

@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-static kn_status find_losses(kn_facts *facts, const kn_release *release, kn_pool *pool, kn_error *err)
+static kn_status find_losses(kn_facts *facts, const kn_release *release, bool brief, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_measure_report *report = NULL;
-    KN_TRY(kn_measure_report_new(&report, release, pool, err));
+    KN_TRY(kn_measure_report_new(&report, release, brief, pool, err));
     KN_NEW(facts->losses, report->n);
     for (size_t i = 0; i < report->n; i++)
         facts->losses[facts->n_losses++] = (kn_loss){report->items[i].type->name, report->items[i].value};
@@ -24,7 +24,7 @@ done:
 
 kn_status kn_facts_losses(kn_facts *facts, kn_pool *pool, kn_error *err)
 {
-    return find_losses(facts, facts->release, pool, err);
+    return find_losses(facts, facts->release, false, pool, err);
 }
 
 static kn_status params_text(char **out, const kn_args *args, bool is_public, kn_error *err)
@@ -87,7 +87,7 @@ kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_pool *po
     kn_release counted = *facts->release;
     KN_TRY(kn_columns_count(&columns, facts->release, pool, err));
     counted.columns = columns;
-    KN_TRY(find_losses(facts, &counted, pool, err));
+    KN_TRY(find_losses(facts, &counted, true, pool, err));
     KN_TRY(judge_models(facts, models, pool, err));
     KN_TRY(count_persons(facts, err));
     KN_TRY(kn_objective_loss(&facts->loss, facts->objective, &counted, err));
