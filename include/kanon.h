@@ -75,6 +75,17 @@ KN_API kn_status kn_settings_load(kn_settings *settings, const char *policy_path
  * without an argument take "yes". */
 KN_API kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err);
 
+/* A policy that is no file. Messages call it `name`, and names of files in it are relative to the folder of `name`. */
+KN_API kn_status kn_settings_load_text(kn_settings *settings, const char *text, size_t n_bytes, const char *name,
+                                       kn_error *err);
+/* The n-th setting in force, from 0, policy and options alike; false past the end. Both are borrowed. */
+KN_API bool kn_settings_nth_in_force(const kn_settings *settings, size_t n, const char **option, const char **value);
+/* What takes pieces of a text. Nonzero: no more of it, and whoever writes fails with KN_INPUT. */
+typedef int (*kn_write_fn)(void *user, const char *bytes, size_t n_bytes);
+/* The settings in force as a policy file, to be read by kn_settings_load. KN_USAGE for what no policy can hold: where
+ * things are read from and written to, threads, tables in memory. Names of files are written as they were given. */
+KN_API kn_status kn_settings_save(const kn_settings *settings, kn_write_fn write, void *user, kn_error *err);
+
 /* Called at most ten times a second, always on the thread that called the job: fraction 0..1, or negative when unknown.
  * Nonzero asks to stop: the job then ends with KN_INTERRUPTED, or, if its search has a release already, with that. */
 typedef int (*kn_progress_fn)(void *user, const char *stage, double fraction);
@@ -110,6 +121,9 @@ KN_API const char *kn_result_json(const kn_result *result); /* one object with s
 KN_API const char *kn_result_text(const kn_result *result); /* the summary for a person, no colour */
 /* Things the user should know, one per line: columns left out, sensitive columns without a model. "" when none. */
 KN_API const char *kn_result_warnings(const kn_result *result);
+/* What an option that names a file to write (output, report, schema, json, certificate) would have written there, where
+ * it was set to "text:"; NULL otherwise. Nothing of it was on the disk. */
+KN_API const char *kn_result_kept(const kn_result *result, const char *option);
 KN_API void kn_result_free(kn_result *result);
 
 /* --- Memory ---------------------------------------------------------------------------------------------------- */
@@ -152,6 +166,9 @@ typedef struct kn_option {
 } kn_option;
 
 KN_API const kn_option *kn_options(size_t *n);
+/* The option of these commands (kn_command bits) that somebody probably meant: "max-suppressed" for "max-supressed" or
+ * "max_suppressed". NULL when none is near. */
+KN_API const char *kn_option_nearest(const char *name, unsigned commands);
 
 #ifdef __cplusplus
 }

@@ -100,12 +100,15 @@ KN_API kn_status kn_settings_set_table(kn_settings *settings, const char *name, 
 /* The released table of kn_anonymize, kept where `data` was a table in memory and no `output` was set, or where
  * `output` was set to "table:". Every column is a dictionary of strings (utf8, large_utf8 beyond 2 GB), indices as
  * narrow as they fit; cells that are the missing value as a null of the data is spelled are nulls. The dictionaries
- * hold what released rows have, nothing else, in the order of their bytes, and share no memory with the data.
+ * hold what released rows have, nothing else, and share no memory with the data. Rows and dictionaries stand in the
+ * order of the lines and cells of the CSV file that kn_result_csv writes.
  *
  * These are the arrays that were verified. They live as long as somebody holds one of them, longer than result and
  * settings if need be, and may be released on any thread. May be called again: every stream starts at the first row.
  * KN_USAGE when the result has no table. */
 KN_API kn_status kn_result_table(const kn_result *result, struct ArrowArrayStream *out, kn_error *err);
+/* The same table as the CSV file that `output` would have made of it, byte for byte, in pieces. */
+KN_API kn_status kn_result_csv(const kn_result *result, kn_write_fn write, void *user, kn_error *err);
 
 #ifdef __cplusplus
 }

@@ -182,6 +182,12 @@ done:
     return status;
 }
 
+/* What a null of the data is read as. */
+static const char *null_text(const kn_input *input)
+{
+    return input->csv.n_null_values > 0 ? input->csv.null_values[0] : "";
+}
+
 /* To a file beside its target, or to arrays in memory. */
 static kn_status write_release(uint32_t **order, uint32_t *n_written, run *r, kn_error *err)
 {
@@ -191,9 +197,8 @@ static kn_status write_release(uint32_t **order, uint32_t *n_written, run *r, kn
     if (request->order == KN_ORDER_INPUT) kn_sentences_add(&input->warnings, kn_said(KN_SAY_ORDER_INPUT));
     r->output = kn_targets_output(input->targets, "output");
     if (r->output == NULL) {
-        const char *null_text = input->csv.n_null_values > 0 ? input->csv.null_values[0] : "";
-        KN_TRY(kn_release_arrays(&r->batches, order, n_written, r->release, null_text, request->order,
-                                 request->guard_formulas, input->pool, &input->ticker, err));
+        KN_TRY(kn_release_arrays(&r->batches, order, n_written, r->release, null_text(input), &input->form,
+                                 request->order, request->guard_formulas, input->pool, &input->ticker, err));
     } else {
         KN_TRY(kn_release_write(order, n_written, r->output, r->release, &input->form, request->order,
                                 request->guard_formulas, input->pool, &input->ticker, err));
@@ -257,7 +262,7 @@ static kn_status gather_facts(run *r, kn_error *err)
     static const char *const kinds[] = {"levels", "cuts", "local"};
     kn_facts *f = &r->facts;
     f->data_name = r->input->table->source;
-    f->output_name = r->request->output;
+    f->output_name = r->output != NULL ? r->request->output : NULL;
     f->table = r->input->table;
     f->tuples = r->input->tuples;
     f->release = r->release;
@@ -283,6 +288,18 @@ static kn_status gather_facts(run *r, kn_error *err)
     kn_status status = kn_facts_measure(f, r->input->models, r->input->pool, err);
     if (r->answer.optimal && status == KN_OK) f->bound = f->loss;
     return status;
+}
+
+static kn_status keep_table(kn_result *result, run *r, kn_error *err)
+{
+    const char *text = null_text(r->input);
+    if (r->batches == NULL) return KN_OK;
+    result->form = r->input->form;
+    result->null_text = kn_string_copy(text, strlen(text), err);
+    if (result->null_text == NULL) return KN_RESOURCES;
+    result->batches = r->batches;
+    r->batches = NULL;
+    return KN_OK;
 }
 
 static void clean_up(run *r)
@@ -339,8 +356,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));
     KN_TRY(kn_input_deliver(r.input, result, err));
-    result->batches = r.batches;
-    r.batches = NULL;
+    KN_TRY(keep_table(result, &r, err));
     *out = result;
     result = NULL;
     if (r.answer.stopped == KN_STOPPED_INTERRUPT)

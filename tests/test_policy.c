@@ -787,6 +787,96 @@ static void a_long_line_is_read_in_no_time(void **state)
     kn_buffer_free(&text);
 }
 
+static int append(void *user, const char *bytes, size_t n_bytes)
+{
+    kn_buffer_append(user, bytes, n_bytes);
+    return 0;
+}
+
+static void settings_equal(const kn_settings *a, const kn_settings *b)
+{
+    const char *option, *value, *other_option, *other_value;
+    size_t n = 0;
+    for (; kn_settings_nth_in_force(a, n, &option, &value); n++) {
+        bool found = false;
+        for (size_t i = 0; kn_settings_nth_in_force(b, i, &other_option, &other_value); i++)
+            found |= strcmp(option, other_option) == 0 && strcmp(value, other_value) == 0;
+        if (!found) fail_msg("%s %s is lost", option, value);
+    }
+    assert_false(kn_settings_nth_in_force(b, n, &option, &value));
+}
+
+/* Saved, loaded, and saved again. */
+static void settings_survive(const kn_settings *settings)
+{
+    kn_buffer text = {0}, again = {0};
+    kn_settings *loaded;
+    assert_ok(kn_settings_save(settings, append, &text, err));
+    assert_ok(kn_settings_new(&loaded, err));
+    assert_ok(kn_settings_load_text(loaded, text.bytes, text.n, "saved", err));
+    settings_equal(settings, loaded);
+    assert_ok(kn_settings_save(loaded, append, &again, err));
+    assert_string_equal(text.bytes, again.bytes);
+    kn_settings_free(loaded);
+    kn_buffer_free(&text);
+    kn_buffer_free(&again);
+}
+
+static void a_policy_that_is_saved_says_the_same(void **state)
+{
+    // clang-format off
+    static const char *const options[] = {
+        "qi", "a b", "qi", "c=d", "qi", "e\\,f", "qi", "\xc3\xa9t\xc3\xa9", "sensitive", "NO",
+        "identifier", "\"q\"", "type", "a b=int", "hierarchy", "a b=intervals(5,10)",
+        "hierarchy", "c=d=./tree.csv", "level", "a b=1..2", "level", "c=d=0..3", "weight", "a b=2.5",
+        "grid", "e,f=500", "release-values", "e,f=yes",
+        "model", "l-diversity:column=NO,kind=recursive,l=3,c=2", "model", "alpha-k:alpha=0.5,values=x\\|y|z",
+        "max-suppressed", "2%", "null", ",NA,\\,", "delimiter", ";", "encoding", "latin-1", "no-header", "yes",
+        "trim", "yes", "missing", "wildcard", "fold-sensitive", "yes", "allow-copy", "no",
+        "algorithm", "mondrian:choose=loss", "measure", "lm", "recoding", "global", "threshold", "0.2",
+        "seed", "7", "effort", "1000", "time-limit", "1.5", "order", "input", "language", "de",
+        "person", "\"q\"", "unlisted", "drop", NULL};
+    // clang-format on
+    kn_settings *settings;
+    assert_int_equal(load(&settings, whole, NULL), KN_OK);
+    settings_survive(settings);
+    kn_settings_free(settings);
+    assert_ok(kn_settings_new(&settings, err));
+    for (size_t i = 0; options[i] != NULL; i += 2)
+        assert_ok(kn_settings_set(settings, options[i], options[i + 1], err));
+    settings_survive(settings);
+    kn_settings_free(settings);
+}
+
+/* Every option that a policy's command takes is either in the policy or refused by name: nothing is dropped. */
+static void what_no_policy_holds_is_refused_by_name(void **state)
+{
+    static const char *const refused[][2] = {
+        {"data", "x.csv"},       {"output", "x.csv"},          {"threads", "2"}, {"memory", "1G"}, {"explain", "yes"},
+        {"hierarchy", "a=auto"}, {"hierarchy", "b=table:tree"}};
+    kn_buffer text = {0};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        kn_settings *settings;
+        kn_error failure = {0};
+        assert_ok(kn_settings_new(&settings, err));
+        assert_ok(kn_settings_set(settings, "qi", "b", err));
+        assert_ok(kn_settings_set(settings, refused[i][0], refused[i][1], err));
+        assert_int_equal(kn_settings_save(settings, append, &text, &failure), KN_USAGE);
+        assert_string_equal(failure.option, refused[i][0]);
+        assert_int_equal(text.n, 0);
+        kn_settings_free(settings);
+    }
+    kn_buffer_free(&text);
+}
+
+static void a_misspelt_option_finds_its_name(void **state)
+{
+    assert_string_equal(kn_option_nearest("max_supressed", KN_COMMAND_ANONYMIZE), "max-suppressed");
+    assert_string_equal(kn_option_nearest("sensitve", KN_COMMAND_ANONYMIZE), "sensitive");
+    assert_null(kn_option_nearest("sensitve", KN_COMMAND_LIST));
+    assert_null(kn_option_nearest("frobnicate", KN_COMMAND_ANONYMIZE));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -814,6 +904,9 @@ int main(void)
         cmocka_unit_test(every_way_to_write_a_tree_is_read),
         cmocka_unit_test(the_ways_of_the_documents_are_read),
         cmocka_unit_test(a_long_line_is_read_in_no_time),
+        cmocka_unit_test(a_policy_that_is_saved_says_the_same),
+        cmocka_unit_test(what_no_policy_holds_is_refused_by_name),
+        cmocka_unit_test(a_misspelt_option_finds_its_name),
     };
     return cmocka_run_group_tests_name("policy", tests, NULL, NULL);
 }

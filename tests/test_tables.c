@@ -221,6 +221,87 @@ static void a_release_in_memory_has_the_rows_of_the_file(void **state)
     }
 }
 
+static int append(void *user, const char *bytes, size_t n_bytes)
+{
+    kn_buffer_append(user, bytes, n_bytes);
+    return 0;
+}
+
+static int refuse_all(void *user, const char *bytes, size_t n_bytes) { return 1; }
+
+/* The file that `output` makes, and what kn_result_csv makes of the table: the settings say the rest. */
+static void same_csv(const char *const *options, const char *data, const char *expected)
+{
+    kn_buffer csv = {0};
+    write_text(path_of("data.csv"), data);
+    for (int in_memory = 0; in_memory < 2; in_memory++) {
+        kn_settings *settings;
+        kn_result *result;
+        assert_ok(kn_settings_new(&settings, err));
+        set_all(settings, options);
+        assert_ok(kn_settings_set(settings, "data", path_of("data.csv"), err));
+        assert_ok(kn_settings_set(settings, "output", in_memory ? "table:" : path_of("file.csv"), err));
+        assert_ok(kn_anonymize(&result, settings, err));
+        if (in_memory) assert_ok(kn_result_csv(result, append, &csv, err));
+        else assert_int_equal(kn_result_csv(result, append, &csv, NULL), KN_USAGE);
+        if (in_memory) assert_int_equal(kn_result_csv(result, refuse_all, NULL, NULL), KN_INPUT);
+        kn_result_free(result);
+        kn_settings_free(settings);
+    }
+    char *file = read_file(path_of("file.csv"), NULL);
+    assert_string_equal(csv.bytes, file);
+    if (expected != NULL) assert_string_equal(file, expected);
+    free(file);
+    kn_buffer_free(&csv);
+}
+
+/* Quotes, delimiters and blanks move a line among the others, so the order of the table is that of the file, too. */
+static void the_csv_of_a_table_has_the_bytes_of_the_file(void **state)
+{
+    same_csv((const char *const[]){"insensitive=a,b", "k=1", NULL},
+             "a,b\nab,1\na,\"x, y\"\na b,NA\na*,\"\"\"q\"\"\"\n\"a,\",\n",
+             "a,b\n\"a,\",\na b,NA\na*,\"\"\"q\"\"\"\na,\"x, y\"\nab,1\n");
+    same_csv((const char *const[]){"insensitive=a", "k=1", NULL}, "a\nb\n\"\"\nab\n", "a\n\"\"\nab\nb\n");
+    same_csv((const char *const[]){"insensitive=a,b", "k=1", "null=NA,-", NULL}, "a;b\r\nNA;1\r\n-;\r\nx;NA\r\n",
+             "a;b\r\n-;\r\nNA;1\r\nx;NA\r\n");
+    same_csv((const char *const[]){"insensitive=column1,column2", "k=1", "no-header=yes", "order=input", NULL},
+             "2,b\n1,a\n", "2,b\n1,a\n");
+    same_csv((const char *const[]){"insensitive==a,b", "k=1", "guard-formulas=yes", NULL}, "=a,b\n=1+1,-2\n+x,@y\n",
+             NULL);
+    kn_buffer csv = {0};
+    struct ArrowArrayStream stream;
+    people_stream(&stream, &csv);
+    stream.release(&stream);
+    same_csv(roles, csv.bytes, NULL);
+    kn_buffer_free(&csv);
+}
+
+static void texts_that_would_be_files_are_kept(void **state)
+{
+    static const char *const targets[] = {"report", "schema", "json", "certificate"};
+    kn_settings *settings = people_settings(NULL);
+    kn_result *result;
+    for (size_t i = 0; i < 4; i++) assert_ok(kn_settings_set(settings, targets[i], "text:", err));
+    set_all(settings,
+            (const char *const[]){"hierarchy=age=suppress", "hierarchy=income=suppress", "hierarchy=day=suppress",
+                                  "hierarchy=city=suppress", "hierarchy=flag=suppress", "max-suppressed=0", NULL});
+    setenv("TMPDIR", "/nonexistent", 1);
+    assert_ok(kn_anonymize(&result, settings, err));
+    unsetenv("TMPDIR");
+    assert_non_null(strstr(kn_result_kept(result, "report"), "</html>"));
+    assert_int_equal(kn_result_kept(result, "schema")[0], '{');
+    assert_string_equal(kn_result_kept(result, "json"), kn_result_json(result));
+    assert_non_null(strstr(kn_result_kept(result, "certificate"), "kanon"));
+    assert_null(kn_result_kept(result, "output"));
+    kn_result_free(result);
+    /* a release too, checked where it is */
+    assert_ok(kn_settings_set(settings, "output", "text:", err));
+    assert_ok(kn_anonymize(&result, settings, err));
+    assert_int_equal(strncmp(kn_result_kept(result, "output"), "age,income,day,city,flag,disease\n", 33), 0);
+    kn_result_free(result);
+    kn_settings_free(settings);
+}
+
 /* --- No file ----------------------------------------------------------------------------------------------------- */
 
 /* In a process that can open no file and write none. */
@@ -563,6 +644,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LEAVES_NOTHING(typed_columns_give_the_bytes_that_their_spellings_give),
         LEAVES_NOTHING(a_release_in_memory_has_the_rows_of_the_file),
+        LEAVES_NOTHING(the_csv_of_a_table_has_the_bytes_of_the_file),
+        LEAVES_NOTHING(texts_that_would_be_files_are_kept),
         LEAVES_NOTHING(nothing_touches_the_disk),
         LEAVES_NOTHING(a_release_changed_in_memory_is_refused),
         LEAVES_NOTHING(dictionaries_hold_released_values_only),

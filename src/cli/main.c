@@ -158,6 +158,17 @@ static int usage(const cli_command *command, const char *format, const char *wor
     return KN_USAGE;
 }
 
+static int unknown_option(const cli_command *command, const char *word)
+{
+    char name[64] = "", format[128];
+    size_t n = word[1] == '-' ? strcspn(word + 2, "=") : 0;
+    if (n < sizeof name) memcpy(name, word + 2, n);
+    const char *near = n > 0 ? kn_option_nearest(name, command->id) : NULL;
+    snprintf(format, sizeof format, "there is no option '%%s' here%s%s%s", near != NULL ? " (did you mean '--" : "",
+             near != NULL ? near : "", near != NULL ? "'?)" : "");
+    return usage(command, format, word);
+}
+
 static cli_when parse_when(const char *value)
 {
     return strcmp(value, "always") == 0 ? CLI_ALWAYS : strcmp(value, "never") == 0 ? CLI_NEVER : CLI_AUTO;
@@ -188,9 +199,12 @@ static kn_status apply(cli_words *words, const kn_option *option, const char *va
         printf("kanon %s\n", kn_version());
         exit(0);
     }
-    if (strcmp(option->name, "output") == 0 && strncmp(value, "table:", strlen("table:")) == 0) {
+    bool is_file = option->argument != NULL && strcmp(option->argument, "FILE") == 0;
+    if ((strcmp(option->name, "output") == 0 && strncmp(value, "table:", strlen("table:")) == 0) ||
+        (is_file && strcmp(value, "text:") == 0)) {
         snprintf(err->message, sizeof err->message,
-                 "--output %.80s: the program has no tables in memory; a file of that name is ./%.80s", value, value);
+                 "--%s %.80s: the program keeps nothing in memory; a file of that name is ./%.80s", option->name, value,
+                 value);
         return KN_USAGE;
     }
     return kn_settings_set(words->settings, option->name, value, err);
@@ -209,7 +223,7 @@ static int take_flag(cli_words *words, char **argv, int argc, int *i, kn_error *
         option = find_option(words->command, NULL, 0, word[1]);
         if (word[2] != '\0') value = word + 2;
     }
-    if (option == NULL) return usage(words->command, "there is no option '%s' here", word);
+    if (option == NULL) return unknown_option(words->command, word);
     if (option->argument == NULL && value != NULL) return usage(words->command, "'%s' takes no value", word);
     if (option->argument != NULL && value == NULL) {
         if (*i + 1 >= argc) return usage(words->command, "'%s' needs a value", word);

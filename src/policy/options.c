@@ -2,6 +2,8 @@
  * of kn_request that each fills. */
 #include "policy/settings.h"
 
+#include "base/suggest.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -68,6 +70,19 @@ const kn_option *kn_options(size_t *n)
 {
     *n = sizeof options / sizeof *options;
     return options;
+}
+
+const char *kn_option_nearest(const char *name, unsigned commands)
+{
+    enum { LONGEST = 64 };
+    const char *names[sizeof options / sizeof *options];
+    char dashed[LONGEST] = "";
+    size_t n = 0, n_bytes = strlen(name);
+    if (n_bytes >= LONGEST) return NULL;
+    for (size_t i = 0; i < n_bytes; i++) dashed[i] = name[i] == '_' ? '-' : name[i];
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if ((options[i].commands & commands) != 0) names[n++] = options[i].name;
+    return kn_suggest(dashed, names, n);
 }
 
 const kn_field *kn_fields(size_t *n)

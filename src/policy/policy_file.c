@@ -607,7 +607,6 @@ static kn_status file_text(char **out, size_t *n_bytes, kn_settings *settings, c
 {
     kn_status status = KN_OK;
     char *bytes = NULL;
-    kn_sha256 hash;
     int file = -1;
     ssize_t n = 1;
     *out = NULL;
@@ -619,10 +618,6 @@ static kn_status file_text(char **out, size_t *n_bytes, kn_settings *settings, c
         n = read(file, bytes + *n_bytes, MAX_POLICY_BYTES - *n_bytes);
         if (n < 0) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
     }
-    if (*n_bytes == MAX_POLICY_BYTES) KN_FAIL(KN_USAGE, "%.1000s: a policy has less than 1 MB", path);
-    kn_sha256_begin(&hash); /* of what is obeyed: the file may change, and a pipe is read once */
-    kn_sha256_add(&hash, bytes, *n_bytes);
-    kn_sha256_end(settings->policy_hash, &hash);
     *out = bytes;
     bytes = NULL;
 done:
@@ -668,17 +663,24 @@ static kn_status remember_path(kn_settings *settings, const char *path, kn_error
     return KN_OK;
 }
 
-kn_status kn_policy_load(kn_settings *settings, const char *path, kn_entries_fn *entries, kn_error *err)
+static kn_status check_only(const kn_settings *settings, kn_error *err)
+{
+    if (settings->policy_path == NULL) return KN_OK;
+    return kn_error_set(err, KN_USAGE, "a policy was read already (%.500s); give one", settings->policy_path);
+}
+
+static kn_status read_policy(kn_settings *settings, const char *text, size_t n_bytes, const char *path,
+                             kn_entries_fn *entries, kn_error *err)
 {
     kn_status status = KN_OK;
-    char *text = NULL;
-    size_t n_bytes = 0;
     bool has_version = false;
     kn_yaml *root = NULL;
+    kn_sha256 hash;
     loader load = {settings, entries, path, err};
-    if (settings->policy_path != NULL)
-        KN_FAIL(KN_USAGE, "a policy was read already (%.500s); give one", settings->policy_path);
-    KN_TRY(file_text(&text, &n_bytes, settings, path, err));
+    if (n_bytes >= MAX_POLICY_BYTES) KN_FAIL(KN_USAGE, "%.1000s: a policy has less than 1 MB", path);
+    kn_sha256_begin(&hash); /* of what is obeyed: the file may change, and a pipe is read once */
+    kn_sha256_add(&hash, text, n_bytes);
+    kn_sha256_end(settings->policy_hash, &hash);
     KN_TRY(check_bytes(path, text, n_bytes, err));
     KN_TRY(kn_yaml_parse(&root, text, n_bytes, path, err));
     KN_TRY(remember_path(settings, path, err));
@@ -687,14 +689,38 @@ kn_status kn_policy_load(kn_settings *settings, const char *path, kn_entries_fn 
                         &has_version));
     if (!has_version) KN_FAIL(KN_USAGE, "%.1000s: the policy must say 'version: 1'", path);
 done:
-    if (status != KN_OK && err != NULL) { /* every message begins with its place */
-        char file[KN_FILE_BYTES];
-        kn_place place;
-        kn_place_split(&place, file, err->message);
-        place.file = path;
-        kn_error_about(err, status, &place);
-    }
     kn_yaml_free(root);
-    kn_free(text);
     return status;
+}
+
+/* Every message begins with its place. */
+static kn_status with_place(kn_status status, const char *path, kn_error *err)
+{
+    char file[KN_FILE_BYTES];
+    kn_place place;
+    if (status == KN_OK || err == NULL) return status;
+    kn_place_split(&place, file, err->message);
+    place.file = path;
+    return kn_error_about(err, status, &place);
+}
+
+kn_status kn_policy_load_text(kn_settings *settings, const char *text, size_t n_bytes, const char *path,
+                              kn_entries_fn *entries, kn_error *err)
+{
+    kn_status status = check_only(settings, err);
+    if (status == KN_OK) status = read_policy(settings, text, n_bytes, path, entries, err);
+    return with_place(status, path, err);
+}
+
+kn_status kn_policy_load(kn_settings *settings, const char *path, kn_entries_fn *entries, kn_error *err)
+{
+    kn_status status = KN_OK;
+    char *text = NULL;
+    size_t n_bytes = 0;
+    KN_TRY(check_only(settings, err));
+    KN_TRY(file_text(&text, &n_bytes, settings, path, err));
+    KN_TRY(read_policy(settings, text, n_bytes, path, entries, err));
+done:
+    kn_free(text);
+    return with_place(status, path, err);
 }

@@ -3,6 +3,7 @@
 #include "policy/yaml.h"
 
 #include "base/buffer.h"
+#include "policy/request.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -603,4 +604,24 @@ done:
         *out = NULL;
     }
     return status;
+}
+
+void kn_yaml_put(kn_buffer *out, const char *text)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789", also[] = "-.%";
+    bool is_plain = text[0] != '\0' && strchr(letters, text[0]) != NULL;
+    for (const char *c = text; *c != '\0'; c++) is_plain &= strchr(letters, *c) != NULL || strchr(also, *c) != NULL;
+    if (is_plain) {
+        kn_buffer_text(out, text);
+        return;
+    }
+    kn_buffer_char(out, '"');
+    for (const char *c = text; *c != '\0'; c++) {
+        if ((unsigned char)*c < 0x20) kn_buffer_printf(out, "\\x%02x", (unsigned char)*c);
+        else {
+            if (*c == '"' || *c == '\\') kn_buffer_char(out, '\\');
+            kn_buffer_char(out, *c);
+        }
+    }
+    kn_buffer_char(out, '"');
 }

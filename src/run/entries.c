@@ -34,6 +34,17 @@ kn_status kn_settings_load(kn_settings *settings, const char *policy_path, kn_er
     return status;
 }
 
+kn_status kn_settings_load_text(kn_settings *settings, const char *text, size_t n_bytes, const char *name,
+                                kn_error *err)
+{
+    kn_scope before;
+    kn_status status = kn_scope_enter(&before, kn_settings_account(settings), err);
+    if (status != KN_OK) return status;
+    status = kn_policy_load_text(settings, text, n_bytes, name, list_entries, err);
+    kn_scope_leave(&before);
+    return status;
+}
+
 kn_status kn_settings_set(kn_settings *settings, const char *option, const char *value, kn_error *err)
 {
     kn_scope before;

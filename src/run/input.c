@@ -513,6 +513,7 @@ kn_status kn_input_deliver(kn_input *input, kn_result *result, kn_error *err)
     KN_TRY(kn_sentences_finish(&result->warnings, &input->warnings, err));
     if (result->json != NULL) KN_TRY(kn_targets_text(input->targets, "json", result->json, err));
     KN_TRY(kn_targets_commit(input->targets, &input->ticker, err));
+    KN_TRY(kn_targets_keep(input->targets, result, err));
 done:
     return status;
 }

@@ -4,10 +4,19 @@
 
 #include "base/buffer.h"
 #include "table/batches.h"
+#include "table/text_form.h"
+
+enum { KN_N_KEPT = 5 }; /* as many as there are targets */
 
 struct kn_result {
     char *json, *text, *warnings; /* any may be NULL: empty */
     kn_batches *batches;          /* a release that was made in memory; NULL: there is none */
+    kn_text_form form;            /* of the file that it would have been */
+    char *null_text;              /* what its nulls are in that file */
+    struct kn_kept {
+        const char *option;
+        char *text; /* NULL: not kept */
+    } kept[KN_N_KEPT];
 };
 
 kn_status kn_result_new(kn_result **out, kn_error *err);

@@ -214,26 +214,6 @@ static kn_status text_make(char **out, const profile *about, kn_error *err)
     return kn_buffer_finish(out, &text, err);
 }
 
-/* A key of YAML: plain where it is a plain word, otherwise in double quotes. */
-static void yaml_key(kn_buffer *out, const char *name)
-{
-    bool is_plain = isalpha((unsigned char)name[0]) || name[0] == '_';
-    for (const char *c = name; *c != '\0'; c++) is_plain &= isalnum((unsigned char)*c) || *c == '_' || *c == '-';
-    if (is_plain) {
-        kn_buffer_text(out, name);
-        return;
-    }
-    kn_buffer_char(out, '"');
-    for (const char *c = name; *c != '\0'; c++) {
-        if ((unsigned char)*c < 0x20) kn_buffer_printf(out, "\\x%02x", (unsigned char)*c);
-        else {
-            if (*c == '"' || *c == '\\') kn_buffer_char(out, '\\');
-            kn_buffer_char(out, *c);
-        }
-    }
-    kn_buffer_char(out, '"');
-}
-
 static const char *policy_role(kn_role role) { return role == KN_ROLE_QUASI ? "quasi" : kn_role_name(role); }
 
 static void policy_columns(kn_buffer *out, const profile *about)
@@ -243,7 +223,7 @@ static void policy_columns(kn_buffer *out, const profile *about)
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const guess *g = &about->guesses[c];
         kn_buffer_printf(out, "  # %s; %u values\n  ", g->reason, table->columns[c].n_values);
-        yaml_key(out, table->columns[c].name);
+        kn_yaml_put(out, table->columns[c].name);
         kn_buffer_printf(out, ": {role: %s", policy_role(g->role));
         if (g->role == KN_ROLE_QUASI) kn_buffer_printf(out, ", type: %s", types[table->columns[c].type]);
         if (g->hierarchy[0] != '\0') kn_buffer_printf(out, ", hierarchy: \"%s\"", g->hierarchy);
@@ -260,7 +240,7 @@ static void policy_input(kn_buffer *out, const profile *about)
     if (csv->n_null_values > 0) kn_buffer_text(&keys, ", null_values: [");
     for (size_t i = 0; i < csv->n_null_values; i++) {
         if (i > 0) kn_buffer_text(&keys, ", ");
-        yaml_key(&keys, csv->null_values[i]);
+        kn_yaml_put(&keys, csv->null_values[i]);
     }
     if (csv->n_null_values > 0) kn_buffer_char(&keys, ']');
     if (csv->encoding != KN_ENCODING_UTF8) kn_buffer_printf(&keys, ", encoding: %s", encodings[csv->encoding]);
@@ -287,7 +267,7 @@ static kn_status policy_make(char **out, const profile *about, kn_error *err)
     if (about->person != KN_NONE) {
         kn_buffer_text(&text,
                        "\n# People have several rows: classes count persons, told apart by this column.\nperson: ");
-        yaml_key(&text, table->columns[about->person].name);
+        kn_yaml_put(&text, table->columns[about->person].name);
         kn_buffer_char(&text, '\n');
     }
     kn_buffer_text(&text, "\n# A column that is not listed here is an error, so that a new one cannot slip out.\n"
@@ -298,7 +278,7 @@ static kn_status policy_make(char **out, const profile *about, kn_error *err)
     for (uint32_t c = 0; c < table->n_columns; c++) {
         if (about->guesses[c].role != KN_ROLE_SENSITIVE || table->columns[c].n_values < 3) continue;
         kn_buffer_text(&text, "  # every class has at least 2 different values of it\n  - l-diversity: {column: ");
-        yaml_key(&text, table->columns[c].name);
+        kn_yaml_put(&text, table->columns[c].name);
         kn_buffer_text(&text, ", kind: distinct, l: 2}\n");
     }
     kn_buffer_text(&text, "\n# Rows that may be suppressed when they are too rare to hide.\nsuppression: {max: 1%}\n"

@@ -2,11 +2,14 @@
  * not fit on the disk, is prevented here. */
 #include "run/targets.h"
 
+#include "run/result.h"
+
 #include <string.h>
 
 /* In the order in which they take their places: whoever sees a new release finds all that belongs to it. */
 static const char *const options[] = {"certificate", "schema", "json", "report", "output"};
 enum { N_TARGETS = sizeof options / sizeof *options };
+_Static_assert((int)N_TARGETS == (int)KN_N_KEPT, "a result has room for what every target keeps");
 
 struct kn_targets {
     kn_files *files;
@@ -33,7 +36,7 @@ kn_status kn_targets_new(kn_targets **out, const kn_request *request, kn_files *
     if (use == KN_OUTPUT_RELEASE) *output = release_target(request);
     else if (use == KN_OUTPUT_STDOUT && *output == NULL) *output = "-";
     for (size_t i = N_TARGETS; i-- > 0;)
-        if (paths[i] != NULL)
+        if (paths[i] != NULL && !kn_is_kept(paths[i]))
             KN_TRY(kn_error_about(err, kn_files_guard(files, options[i], paths[i], err),
                                   KN_PLACE(.option = options[i], .file = paths[i])));
     for (size_t i = N_TARGETS; i-- > 0;)
@@ -84,6 +87,17 @@ kn_status kn_targets_commit(kn_targets *targets, kn_ticker *ticker, kn_error *er
     for (size_t i = 0; i < N_TARGETS; i++)
         if (targets->used[i] && targets->outputs[i] != NULL) ready[n++] = targets->outputs[i];
     KN_TRY(kn_outputs_commit(ready, n, ticker, err));
+done:
+    return status;
+}
+
+kn_status kn_targets_keep(kn_targets *targets, kn_result *result, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (size_t i = 0; i < N_TARGETS; i++) {
+        result->kept[i].option = options[i];
+        KN_TRY(kn_output_kept(&result->kept[i].text, targets->outputs[i], err));
+    }
 done:
     return status;
 }

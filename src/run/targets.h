@@ -26,6 +26,8 @@ kn_output *kn_targets_output(kn_targets *targets, const char *option);
 kn_status kn_targets_text(kn_targets *targets, const char *option, const char *text, kn_error *err);
 /* What was written until now is on the disk: committing need not wait for it. */
 kn_status kn_targets_sync(kn_targets *targets, kn_error *err);
+/* What goes to "text:" stays with the result, after kn_targets_commit. */
+kn_status kn_targets_keep(kn_targets *targets, kn_result *result, kn_error *err);
 /* Everything that was written takes its place, --output last. None of it may be a file that was read. */
 kn_status kn_targets_commit(kn_targets *targets, kn_ticker *ticker, kn_error *err);
 

@@ -1,10 +1,13 @@
 /* A release as dictionary arrays.
  *
- * The texts of a column that some released row has are its dictionary, in the order of their bytes; rows are indices,
- * in one, two, four or eight bytes. All memory is new and belongs to the batch: nothing of the data is reached from it.
+ * The texts of a column that some released row has are its dictionary, in the order of their cells in a CSV file; rows
+ * are indices, in one, two, four or eight bytes. All memory is new and belongs to the batch: nothing of the data is
+ * reached from it.
  *
  * Cost: two passes over the rows of each column, one job per column. */
 #include "sink/arrow_write.h"
+
+#include "sink/csv_write.h"
 
 #include <string.h>
 
@@ -196,14 +199,9 @@ done:
 
 /* --- The batch --------------------------------------------------------------------------------------------------- */
 
-static void put_plain(kn_buffer *out, const void *context, const char *bytes, size_t n_bytes, bool last_column)
-{
-    kn_buffer_append(out, bytes, n_bytes);
-}
-
 kn_status kn_release_arrays(kn_batches **out, uint32_t **order, uint32_t *n_written, const kn_release *release,
-                            const char *null_text, kn_row_order row_order, bool guard_formulas, kn_pool *pool,
-                            kn_ticker *ticker, kn_error *err)
+                            const char *null_text, const kn_text_form *form, kn_row_order row_order,
+                            bool guard_formulas, kn_pool *pool, kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_released *released = NULL;
@@ -211,7 +209,9 @@ kn_status kn_release_arrays(kn_batches **out, uint32_t **order, uint32_t *n_writ
     *out = NULL;
     *order = NULL;
     *n_written = 0;
-    const kn_spelling spelling = {put_plain, NULL, guard_formulas};
+    const kn_csv_quoting quoting = {form, kn_released_n_columns(release->tuples->table)};
+    const kn_spelling spelling = {
+        .put = kn_csv_put, .context = &quoting, .guard_formulas = guard_formulas, .plain = true};
     KN_TRY(kn_released_new(&released, release, row_order, &spelling, pool, ticker, err));
     KN_NEW(memory, 1);
     memory->n_holders = 1;
@@ -243,5 +243,94 @@ kn_status kn_release_arrays(kn_batches **out, uint32_t **order, uint32_t *n_writ
 done:
     let_go(memory);
     kn_released_free(released);
+    return status;
+}
+
+/* --- The batch as a file ----------------------------------------------------------------------------------------- */
+
+typedef struct ready_cells {
+    kn_buffer bytes;
+    uint64_t *ends; /* [index]: where its cell ends; the last one is the null's */
+    const struct ArrowArray *array;
+    size_t width; /* of an index */
+} ready_cells;
+
+static kn_status prepare_cells(ready_cells *out, const struct ArrowSchema *schema, const struct ArrowArray *array,
+                               const char *null_text, const kn_csv_quoting *quoting, bool last, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const struct ArrowArray *values = array->dictionary;
+    const int64_t n = values->length;
+    const bool large = schema->dictionary->format[0] == 'U';
+    const int32_t *narrow = values->buffers[1];
+    const int64_t *wide = values->buffers[1];
+    const char *bytes = values->buffers[2];
+    out->array = array;
+    out->width = schema->format[0] == 'c' ? 1 : schema->format[0] == 's' ? 2 : schema->format[0] == 'i' ? 4 : 8;
+    KN_NEW(out->ends, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) {
+        size_t begin = (size_t)(large ? wide[i] : narrow[i]), end = (size_t)(large ? wide[i + 1] : narrow[i + 1]);
+        kn_csv_put(&out->bytes, quoting, bytes + begin, end - begin, last);
+        out->ends[i] = out->bytes.n;
+    }
+    kn_csv_put(&out->bytes, quoting, null_text, strlen(null_text), last);
+    out->ends[n] = out->bytes.n;
+    if (out->bytes.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+done:
+    return status;
+}
+
+static void put_ready(kn_buffer *out, const ready_cells *cells, int64_t row)
+{
+    const uint8_t *valid = cells->array->buffers[0];
+    const void *indices = cells->array->buffers[1];
+    int64_t i = cells->width == 1   ? ((const int8_t *)indices)[row]
+                : cells->width == 2 ? ((const int16_t *)indices)[row]
+                : cells->width == 4 ? ((const int32_t *)indices)[row]
+                                    : ((const int64_t *)indices)[row];
+    if (valid != NULL && (valid[row / 8] >> row % 8 & 1) == 0) i = cells->array->dictionary->length;
+    uint64_t begin = i > 0 ? cells->ends[i - 1] : 0;
+    kn_buffer_append(out, cells->bytes.bytes + begin, (size_t)(cells->ends[i] - begin));
+}
+
+static kn_status hand_over(kn_buffer *lines, kn_write_fn write, void *user, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (lines->failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (lines->n > 0 && write(user, lines->bytes, lines->n) != 0) KN_FAIL(KN_INPUT, "the table could not be written");
+    kn_buffer_clear(lines);
+done:
+    return status;
+}
+
+kn_status kn_arrays_to_csv(const kn_batches *batches, const char *null_text, const kn_text_form *form,
+                           kn_write_fn write, void *user, kn_error *err)
+{
+    kn_status status = KN_OK;
+    enum { PIECE_BYTES = 1 << 18 };
+    const struct ArrowArray *batch = &batches->arrays.items[0];
+    const uint32_t n_columns = (uint32_t)batches->schema.n_children;
+    const kn_csv_quoting quoting = {form, n_columns};
+    kn_buffer lines = {0};
+    ready_cells *columns = NULL;
+    KN_NEW(columns, n_columns);
+    for (uint32_t c = 0; c < n_columns; c++) {
+        const char *name = batches->schema.children[c]->name;
+        if (form->has_header) kn_csv_put(&lines, &quoting, name, strlen(name), c + 1 == n_columns);
+        KN_TRY(prepare_cells(&columns[c], batches->schema.children[c], batch->children[c], null_text, &quoting,
+                             c + 1 == n_columns, err));
+    }
+    for (int64_t row = 0; row < batch->length; row++) {
+        for (uint32_t c = 0; c < n_columns; c++) put_ready(&lines, &columns[c], row);
+        if (lines.n > PIECE_BYTES) KN_TRY(hand_over(&lines, write, user, err));
+    }
+    KN_TRY(hand_over(&lines, write, user, err));
+done:
+    for (uint32_t c = 0; columns != NULL && c < n_columns; c++) {
+        kn_buffer_free(&columns[c].bytes);
+        kn_free(columns[c].ends);
+    }
+    kn_free(columns);
+    kn_buffer_free(&lines);
     return status;
 }

@@ -8,15 +8,10 @@
 
 #include <string.h>
 
-typedef struct quoting {
-    const kn_text_form *form;
-    bool alone; /* a table of one column */
-} quoting;
-
 typedef struct writer {
     const kn_released *released;
     const kn_text_form *form;
-    quoting quoting;
+    kn_csv_quoting quoting;
     kn_spelling spelling;
     kn_pool *pool;
     kn_ticker *ticker;
@@ -30,10 +25,10 @@ typedef struct writer {
 enum { ROWS_PER_JOB = 1 << 14, JOBS_PER_ROUND = 8 };
 
 /* An empty cell is quoted where a reader would take it for an empty line. */
-static void put_cell(kn_buffer *out, const void *context, const char *bytes, size_t n_bytes, bool last_column)
+void kn_csv_put(kn_buffer *out, const void *quoting, const char *bytes, size_t n_bytes, bool last_column)
 {
-    const quoting *q = context;
-    if (n_bytes == 0 && q->alone) kn_buffer_quoted(out, bytes, n_bytes);
+    const kn_csv_quoting *q = quoting;
+    if (n_bytes == 0 && q->n_columns == 1) kn_buffer_quoted(out, bytes, n_bytes);
     else kn_buffer_cell(out, bytes, n_bytes, q->form->delimiter);
     if (last_column) kn_buffer_text(out, q->form->line_end);
     else kn_buffer_char(out, q->form->delimiter);
@@ -183,13 +178,11 @@ kn_status kn_release_write(uint32_t **order, uint32_t *n_written, kn_output *out
 {
     kn_status status = KN_OK;
     kn_released *released = NULL;
-    writer w = {.form = form,
-                .quoting = {form, kn_released_n_columns(release->tuples->table) == 1},
-                .pool = pool,
-                .ticker = ticker};
+    writer w = {
+        .form = form, .quoting = {form, kn_released_n_columns(release->tuples->table)}, .pool = pool, .ticker = ticker};
     if (order != NULL) *order = NULL;
     *n_written = 0;
-    w.spelling = (kn_spelling){put_cell, &w.quoting, guard_formulas};
+    w.spelling = (kn_spelling){.put = kn_csv_put, .context = &w.quoting, .guard_formulas = guard_formulas};
     KN_TRY(kn_released_new(&released, release, row_order, &w.spelling, pool, ticker, err));
     w.released = released;
     KN_TRY(write_header(&w, output, err));

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ struct kn_output {
     char path[KN_FILE_PATH_BYTES];
     int file;
     int copy_to; /* spooled: where commit copies to; -1: the pipe is opened when it has a reader */
-    bool owns_copy_to, spooled, is_hidden, committed;
+    bool owns_copy_to, spooled, kept, is_hidden, committed;
     char *buffer;
     size_t n_buffered;
     bool unsynced; /* something was written since the file was last brought to the disk, or it never was */
@@ -210,6 +211,16 @@ done:
     return status;
 }
 
+bool kn_is_kept(const char *target) { return target != NULL && strcmp(target, KN_KEPT) == 0; }
+
+/* A file that never was on a disk, so that whatever reads an output back can read this one. */
+static kn_status open_memory(kn_output *output, kn_error *err)
+{
+    output->spooled = output->kept = true;
+    output->file = memfd_create("kanon", MFD_CLOEXEC);
+    return output->file >= 0 ? KN_OK : kn_error_set(err, KN_RESOURCES, "no text can be kept: %s", strerror(errno));
+}
+
 static kn_status open_output(kn_output **out, const char *target, bool named, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -223,8 +234,10 @@ static kn_status open_output(kn_output **out, const char *target, bool named, kn
     output->name = kn_string_copy(target, strlen(target), err);
     if (output->name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_NEW_RAW(output->buffer, BUFFER_BYTES);
-    KN_TRY(resolve_target(output, err));
-    KN_TRY(output->spooled ? kn_file_spool(&output->file, err) : open_beside_target(output, named, err));
+    if (kn_is_kept(target)) KN_TRY(open_memory(output, err));
+    else KN_TRY(resolve_target(output, err));
+    if (output->file < 0)
+        KN_TRY(output->spooled ? kn_file_spool(&output->file, err) : open_beside_target(output, named, err));
     kn_file_path(output->path, output->file);
     output->unsynced = true;
     *out = output;
@@ -394,6 +407,7 @@ static kn_status copy_streams(kn_output *const *outputs, size_t n, kn_ticker *ti
     double deadline = kn_seconds_now() + READER_WAIT_SECONDS;
     for (size_t waiting = 0, last = 0;; waiting = 0) {
         for (size_t i = 0; i < n; i++) {
+            if (outputs[i]->kept) outputs[i]->committed = true;
             if (!outputs[i]->spooled || outputs[i]->committed) continue;
             if (!has_reader(outputs[i])) {
                 if (errno != ENXIO && errno != EINTR)
@@ -485,6 +499,28 @@ kn_status kn_outputs_commit(kn_output *const *outputs, size_t n, kn_ticker *tick
     for (size_t i = 0; i < n; i++)
         if (!outputs[i]->spooled) sync_folder(outputs[i]->folder);
 done:
+    return status;
+}
+
+kn_status kn_output_kept(char **out, kn_output *output, kn_error *err)
+{
+    kn_status status = KN_OK;
+    struct stat about;
+    *out = NULL;
+    if (output == NULL || !output->kept || !output->committed) return KN_OK;
+    if (fstat(output->file, &about) != 0) KN_FAIL(KN_INPUT, "a kept text cannot be read: %s", strerror(errno));
+    KN_NEW(*out, (size_t)about.st_size + 1);
+    for (off_t at = 0; at < about.st_size;) {
+        ssize_t n = pread(output->file, *out + at, (size_t)(about.st_size - at), at);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) KN_FAIL(KN_INPUT, "a kept text cannot be read: %s", strerror(errno));
+        at += n;
+    }
+done:
+    if (status != KN_OK) {
+        kn_free(*out);
+        *out = NULL;
+    }
     return status;
 }
 

@@ -1,6 +1,6 @@
 /* Files that appear whole or not at all: written without a name beside their targets, readable by nobody else, and
  * given their names only by kn_outputs_commit. Until then the old files stay as they were. Target "-", a pipe or a
- * device is spooled to TMPDIR and copied on commit. */
+ * device is spooled to TMPDIR and copied on commit. Target "text:" is held in memory, for kn_output_kept. */
 #ifndef KN_SINK_OUTPUT_FILE_H
 #define KN_SINK_OUTPUT_FILE_H
 
@@ -8,6 +8,9 @@
 #include "base/tick.h"
 
 typedef struct kn_output kn_output;
+
+#define KN_KEPT "text:"
+bool kn_is_kept(const char *target);
 
 /* Removes files beside the target that a killed run left there. */
 kn_status kn_output_open(kn_output **out, const char *target, kn_error *err);
@@ -24,6 +27,8 @@ const char *kn_output_path(const kn_output *output); /* where the bytes are unti
  * says what was written and what was not. A file gets the mode that the user's umask gives, less what a file it
  * replaces did not allow. A pipe that nobody reads is waited for, some seconds. `ticker` may be NULL. */
 kn_status kn_outputs_commit(kn_output *const *outputs, size_t n, kn_ticker *ticker, kn_error *err);
+/* What a committed output of the target "text:" holds, yours to kn_free; NULL for every other one. */
+kn_status kn_output_kept(char **out, kn_output *output, kn_error *err);
 void kn_output_discard(kn_output *output); /* frees; nothing is left of what was not committed. NULL is fine */
 /* All of `text` as one file, in one call. */
 kn_status kn_output_text(const char *target, const char *text, kn_error *err);

@@ -1,7 +1,7 @@
 /* From a release in codes to texts and rows in their order.
  *
- * Every column becomes a list of texts in byte order and, per row, the rank of its text. Rows are then sorted by their
- * ranks, column by column, so nothing of the input order leaves.
+ * Every column becomes a list of texts in the order of their spellings and, per row, the rank of its text. Rows are
+ * then sorted by their ranks, column by column, so nothing of the input order leaves.
  *
  * Cost: a sort of the distinct texts, a radix sort of the rows. */
 #include "sink/sink.h"
@@ -23,7 +23,9 @@ typedef struct maker {
     kn_ticker *ticker;
 } maker;
 
-void kn_spell(kn_buffer *out, const kn_spelling *spelling, const char *bytes, size_t n_bytes, bool last_column)
+/* `plain`: guarded, but not put as the sink spells it. */
+static void spell(kn_buffer *out, const kn_spelling *spelling, const char *bytes, size_t n_bytes, bool last_column,
+                  bool plain)
 {
     kn_buffer guarded = {0};
     if (spelling->guard_formulas && kn_is_formula(bytes, n_bytes)) {
@@ -33,8 +35,46 @@ void kn_spell(kn_buffer *out, const kn_spelling *spelling, const char *bytes, si
         bytes = guarded.bytes != NULL ? guarded.bytes : "";
         n_bytes = guarded.n;
     }
-    spelling->put(out, spelling->context, bytes, n_bytes, last_column);
+    if (plain) kn_buffer_append(out, bytes, n_bytes);
+    else spelling->put(out, spelling->context, bytes, n_bytes, last_column);
     kn_buffer_free(&guarded);
+}
+
+void kn_spell(kn_buffer *out, const kn_spelling *spelling, const char *bytes, size_t n_bytes, bool last_column)
+{
+    spell(out, spelling, bytes, n_bytes, last_column, spelling->plain);
+}
+
+/* The items' texts, one after the other. */
+typedef struct item_texts {
+    kn_buffer spelled, plain; /* plain: of a spelling that only decides the order */
+    uint64_t *ends, *plain_ends;
+} item_texts;
+
+static kn_status texts_new(item_texts *out, size_t n_items, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW(out->ends, n_items);
+    KN_NEW(out->plain_ends, n_items);
+done:
+    return status;
+}
+
+static void texts_free(item_texts *texts)
+{
+    kn_buffer_free(&texts->spelled);
+    kn_buffer_free(&texts->plain);
+    kn_free(texts->ends);
+    kn_free(texts->plain_ends);
+}
+
+static void texts_put(item_texts *texts, uint32_t item, const kn_spelling *spelling, const char *bytes, size_t n_bytes,
+                      bool last_column)
+{
+    spell(&texts->spelled, spelling, bytes, n_bytes, last_column, false);
+    texts->ends[item] = texts->spelled.n;
+    if (spelling->plain) spell(&texts->plain, spelling, bytes, n_bytes, last_column, true);
+    texts->plain_ends[item] = texts->plain.n;
 }
 
 static bool is_released(const kn_column *column)
@@ -61,26 +101,30 @@ static int compare_texts(const void *a, const void *b)
     return kn_bytes_compare(x->bytes, x->n_bytes, y->bytes, y->n_bytes);
 }
 
-/* `texts`: the items' ready cells one after the other, ends[item] where each ends. */
-static kn_status rank_texts(kn_released_column *out, const kn_buffer *texts, const uint64_t *ends, kn_error *err)
+static item_text text_at(const kn_buffer *texts, const uint64_t *ends, uint32_t item)
+{
+    uint64_t begin = item != 0 ? ends[item - 1] : 0;
+    const char *all = texts->bytes != NULL ? texts->bytes : ""; /* NULL where every text is empty */
+    return (item_text){all + begin, (size_t)(ends[item] - begin), item};
+}
+
+static kn_status rank_texts(kn_released_column *out, const item_texts *texts, bool plain, kn_error *err)
 {
     kn_status status = KN_OK;
     item_text *sorted = NULL;
+    if (texts->spelled.failed || texts->plain.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_NEW(sorted, out->n_items);
     KN_NEW(out->rank, out->n_items);
     KN_NEW(out->offset, (size_t)out->n_items + 1);
-    KN_NEW_RAW(out->bytes, texts->n);
-    const char *all = texts->bytes != NULL ? texts->bytes : ""; /* NULL where every text is empty */
-    for (uint32_t i = 0; i < out->n_items; i++) {
-        uint64_t begin = i != 0 ? ends[i - 1] : 0;
-        sorted[i] = (item_text){all + begin, (size_t)(ends[i] - begin), i};
-    }
+    KN_NEW_RAW(out->bytes, plain ? texts->plain.n : texts->spelled.n);
+    for (uint32_t i = 0; i < out->n_items; i++) sorted[i] = text_at(&texts->spelled, texts->ends, i);
     qsort(sorted, out->n_items, sizeof *sorted, compare_texts);
     uint64_t at = 0;
     for (uint32_t i = 0; i < out->n_items; i++) {
         if (i == 0 || compare_texts(&sorted[i], &sorted[i - 1]) != 0) {
-            memcpy(out->bytes + at, sorted[i].bytes, sorted[i].n_bytes);
-            at += sorted[i].n_bytes;
+            item_text kept = plain ? text_at(&texts->plain, texts->plain_ends, sorted[i].item) : sorted[i];
+            memcpy(out->bytes + at, kept.bytes, kept.n_bytes);
+            at += kept.n_bytes;
             out->offset[++out->n_texts] = at;
         }
         out->rank[sorted[i].item] = out->n_texts - 1;
@@ -93,21 +137,17 @@ done:
 static kn_status prepare_copied(maker *w, kn_released_column *out, bool last_column, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_buffer texts = {0};
-    uint64_t *ends = NULL;
+    item_texts texts = {0};
     out->n_items = out->column->n_spellings;
-    KN_NEW(ends, out->n_items);
+    KN_TRY(texts_new(&texts, out->n_items, err));
     for (uint32_t i = 0; i < out->n_items; i++) {
         size_t n;
         const char *bytes = kn_column_bytes(out->column, i, &n);
-        kn_spell(&texts, w->spelling, bytes, n, last_column);
-        ends[i] = texts.n;
+        texts_put(&texts, i, w->spelling, bytes, n, last_column);
     }
-    if (texts.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_TRY(rank_texts(out, &texts, ends, err));
+    KN_TRY(rank_texts(out, &texts, w->spelling->plain, err));
 done:
-    kn_buffer_free(&texts);
-    kn_free(ends);
+    texts_free(&texts);
     return status;
 }
 
@@ -154,8 +194,8 @@ static kn_status prepare_quasi(maker *w, kn_released_column *out, bool last_colu
     const kn_release *r = w->release;
     const uint32_t n_classes = r->n_classes, n_qis = r->tuples->n_qis;
     uint32_t *spelling = NULL, *first = NULL;
-    uint64_t *ends = NULL;
-    kn_buffer texts = {0}, text = {0};
+    item_texts texts = {0};
+    kn_buffer text = {0};
     KN_NEW(out->class_item, n_classes + 1);
     if (out->column->spelling_value != NULL) KN_TRY(class_spellings(&spelling, r, out->column, err));
     for (uint32_t c = 0; spelling != NULL && c < n_classes; c++) {
@@ -164,23 +204,19 @@ static kn_status prepare_quasi(maker *w, kn_released_column *out, bool last_colu
     }
     KN_TRY(kn_cells_group(out->class_item, &out->n_items, &first, r->cells + out->q, n_classes, 1, n_qis, spelling,
                           w->pool, w->ticker, err));
-    KN_NEW(ends, (size_t)out->n_items + 1);
+    KN_TRY(texts_new(&texts, (size_t)out->n_items + 1, err));
     for (uint32_t i = 0; i < out->n_items; i++) {
         const kn_cell *cell = &r->cells[(size_t)first[i] * n_qis + out->q];
         KN_TRY(cell_text(&text, w, out->q, cell, spelling != NULL ? spelling[first[i]] : KN_NONE, err));
-        kn_spell(&texts, w->spelling, text.bytes != NULL ? text.bytes : "", text.n, last_column);
-        ends[i] = texts.n;
+        texts_put(&texts, i, w->spelling, text.bytes != NULL ? text.bytes : "", text.n, last_column);
     }
-    kn_spell(&texts, w->spelling, "*", 1, last_column);
-    ends[out->n_items] = texts.n;
+    texts_put(&texts, out->n_items, w->spelling, "*", 1, last_column);
     out->class_item[n_classes] = out->n_items++;
-    if (texts.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_TRY(rank_texts(out, &texts, ends, err));
+    KN_TRY(rank_texts(out, &texts, w->spelling->plain, err));
 done:
     kn_free(spelling);
     kn_free(first);
-    kn_free(ends);
-    kn_buffer_free(&texts);
+    texts_free(&texts);
     kn_buffer_free(&text);
     return status;
 }

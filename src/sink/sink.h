@@ -10,12 +10,13 @@
 #include "classes/release.h"
 #include "table/text_form.h"
 
-/* How a sink spells a cell: `put` appends it to `out`. Sorted rows stand in the order of these texts, column by column.
- */
+/* How a sink spells a cell: `put` appends it to `out`. Sorted rows stand in the order of these texts, column by column:
+ * those of the CSV file's cells for every sink, so that a release has one order wherever it goes. */
 typedef struct kn_spelling {
     void (*put)(kn_buffer *out, const void *context, const char *bytes, size_t n_bytes, bool last_column);
     const void *context;
     bool guard_formulas;
+    bool plain; /* what `put` makes only decides the order: the texts are the cells without it */
 } kn_spelling;
 
 /* Whatever leaves passes here: cells, generalized or not, and names. */
@@ -23,7 +24,7 @@ void kn_spell(kn_buffer *out, const kn_spelling *spelling, const char *bytes, si
 
 typedef struct kn_released_column {
     const kn_column *column;
-    uint32_t n_texts; /* in the order of their bytes; a removed row's may be among them */
+    uint32_t n_texts; /* in the order of their spellings; a removed row's may be among them */
     char *bytes;
     uint64_t *offset;     /* n_texts + 1 */
     uint32_t q;           /* number of the QI, or KN_NONE for a copied column */
