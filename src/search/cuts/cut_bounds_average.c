@@ -50,7 +50,7 @@ static double cost(const kn_cuts *cuts, double value) { return value > 0 ? -cuts
 
 static void evaluate(kn_cut_worker *worker, kn_cut_frame *frame)
 {
-    KN_CUT_EVALUATE(worker, frame, price_class, split_class);
+    KN_CUT_EVALUATE(worker, frame, price_class, split_class, kn_pairs_worth);
 }
 
 const kn_cut_bound kn_cut_bound_average = {

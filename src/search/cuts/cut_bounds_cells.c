@@ -122,13 +122,13 @@ static void evaluate(kn_cut_worker *worker, kn_cut_frame *frame)
             row += kn_cuts_price(cuts, q, frame->part_first[at], frame->part_last[at]);
         }
         worker->cost += row * lanes[KN_LANE_ROWS];
-        uint32_t n_splits = kn_cut_splits(worker, frame, c, cuts->n_lanes, split_class);
+        uint32_t n_splits = kn_cut_splits(worker, frame, c, cuts->n_lanes, split_class, kn_pairs_worth);
         worker->bound += class_bound(worker, frame, c);
         for (uint32_t i = 0; i < n_splits; i++) {
             kn_letter_view *letter = &worker->letters[worker->split_letter[i]];
             letter->suppressed += worker->splits[i].suppressed;
             letter->n_splits++;
-            letter->pairs += worker->split_pairs[i];
+            letter->worth += worker->split_worth[i];
         }
     }
 }

@@ -56,10 +56,22 @@ KN_INLINE kn_split split_class(const kn_cuts *cuts, const kn_parts *parts)
     return split;
 }
 
+/* How far the class values of the two sides differ. */
+KN_INLINE double worth(const kn_cuts *cuts, const double *total, const double *one, const double *other)
+{
+    double sum = 0;
+    for (uint32_t v = 0; v < cuts->n_class_values; v++) {
+        const uint32_t lane = cuts->class_lane + v;
+        const double differ = one[lane] * other[KN_LANE_ROWS] - other[lane] * one[KN_LANE_ROWS];
+        sum += differ < 0 ? -differ : differ;
+    }
+    return sum / total[KN_LANE_ROWS];
+}
+
 static void evaluate(kn_cut_worker *worker, kn_cut_frame *frame)
 {
-    if (worker->cuts->n_lanes == 4) kn_cut_evaluate(worker, frame, 4, minority, split_class);
-    else kn_cut_evaluate(worker, frame, worker->cuts->n_lanes, minority, split_class);
+    if (worker->cuts->n_lanes == 4) kn_cut_evaluate(worker, frame, 4, minority, split_class, worth);
+    else kn_cut_evaluate(worker, frame, worker->cuts->n_lanes, minority, split_class, worth);
 }
 
 const kn_cut_bound kn_cut_bound_cm = {

@@ -93,9 +93,15 @@ KN_INLINE kn_split split_class(const kn_cuts *cuts, const kn_parts *parts)
     return split;
 }
 
+/* Pairs of rows on the two sides, times the chance that two rows of the class have one item. */
+KN_INLINE double worth(const kn_cuts *cuts, const double *total, const double *one, const double *other)
+{
+    return one[KN_LANE_ROWS] * other[KN_LANE_ROWS] * total[KN_LANE_BOUND] / (total[KN_LANE_ROWS] * total[KN_LANE_ROWS]);
+}
+
 static void evaluate(kn_cut_worker *worker, kn_cut_frame *frame)
 {
-    KN_CUT_EVALUATE(worker, frame, price_class, split_class);
+    KN_CUT_EVALUATE(worker, frame, price_class, split_class, worth);
 }
 
 const kn_cut_bound kn_cut_bound_dm = {

@@ -30,8 +30,8 @@ kn_status kn_cut_worker_new(kn_cut_worker **out, const kn_cuts *cuts, kn_error *
     KN_NEW(worker->letters, cuts->n_letters);
     KN_NEW(worker->splits, cuts->n_letters);
     KN_NEW(worker->split_letter, cuts->n_letters);
-    KN_NEW(worker->split_pairs, cuts->n_letters);
-    uint32_t most_cuts = 1;
+    KN_NEW(worker->split_worth, cuts->n_letters);
+    uint32_t most_cuts = 3; /* a single cut has two parts, and two neighbours */
     for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
         if (cuts->letters[letter].n_cuts > most_cuts) most_cuts = cuts->letters[letter].n_cuts;
     KN_NEW(worker->part_lanes, (most_cuts + (size_t)1) * cuts->n_lanes);
@@ -79,7 +79,7 @@ void kn_cut_worker_free(kn_cut_worker *worker)
     kn_free(worker->letters);
     kn_free(worker->splits);
     kn_free(worker->split_letter);
-    kn_free(worker->split_pairs);
+    kn_free(worker->split_worth);
     kn_free(worker->part_lanes);
     kn_free(worker->drop);
     kn_free(worker->lookup);

@@ -28,9 +28,10 @@ typedef struct kn_cut_frame {
 
 /* What an evaluation found out about a letter of the tail. */
 typedef struct kn_letter_view {
-    double rise;            /* of the bound, when it is taken */
-    double suppressed;      /* rows that fall out when it is taken */
-    double n_splits, pairs; /* classes it splits; pairs of rows it tells apart */
+    double rise;       /* of the bound, when it is taken */
+    double suppressed; /* rows that fall out when it is taken */
+    double n_splits;   /* classes it splits */
+    double worth;      /* about what the bound rises when it is left out: for the order of letters only */
     bool gains;
 } kn_letter_view;
 
@@ -44,7 +45,7 @@ typedef struct kn_cut_worker {
     kn_letter_view *letters;
     struct kn_split *splits; /* of the class at hand ... */
     uint32_t *split_letter;  /* ... and their letters */
-    double *split_pairs;
+    double *split_worth;
     double *part_lanes;            /* of the split at hand */
     uint8_t *drop;                 /* [letter] */
     uint16_t *lookup;              /* [offset + position]: where merged items stand */

@@ -101,49 +101,74 @@ static inline uint32_t kn_several_parts(double *parts, const kn_cut_worker *work
 
 typedef kn_split (*kn_split_fn)(const kn_cuts *cuts, const kn_parts *parts);
 typedef double (*kn_class_fn)(const kn_cuts *cuts, const double *lanes);
+/* About what the class pays for leaving out a cut; one and other: lanes of the parts of the allset on its two sides. */
+typedef double (*kn_worth_fn)(const kn_cuts *cuts, const double *total, const double *one, const double *other);
 
-KN_INLINE void kn_note_split(kn_cut_worker *worker, uint32_t *n_splits, uint32_t letter, const kn_cuts *cuts,
-                             const kn_parts *parts, uint32_t n_lanes, double n_rows, kn_split_fn split)
+/* Pairs of rows that it tells apart, where nothing better is known. */
+KN_INLINE double kn_pairs_worth(const kn_cuts *cuts, const double *total, const double *one, const double *other)
 {
-    double squares = 0;
-    for (uint32_t i = 0; i < parts->n; i++)
-        squares += parts->lanes[i * n_lanes + KN_LANE_ROWS] * parts->lanes[i * n_lanes + KN_LANE_ROWS];
-    worker->splits[*n_splits] = split(cuts, parts);
+    return one[KN_LANE_ROWS] * other[KN_LANE_ROWS] / total[KN_LANE_ROWS];
+}
+
+KN_INLINE void kn_note_split(kn_cut_worker *worker, uint32_t *n_splits, uint32_t letter, kn_split split, double worth)
+{
+    worker->splits[*n_splits] = split;
     worker->split_letter[*n_splits] = letter;
-    worker->split_pairs[(*n_splits)++] = n_rows * n_rows - squares;
+    worker->split_worth[(*n_splits)++] = worth;
+}
+
+/* The split by a letter of several cuts. Its worth: as if all its cuts stood where they part the rows most evenly. */
+KN_INLINE void kn_note_node(kn_cut_worker *worker, uint32_t *n_splits, const kn_cut_frame *frame, uint32_t class,
+                            uint32_t q, uint32_t n_lanes, kn_split_fn split, kn_worth_fn worth)
+{
+    const kn_cuts *cuts = worker->cuts;
+    const uint32_t low = frame->low[(size_t) class * cuts->n_keys + q],
+                   high = frame->high[(size_t) class * cuts->n_keys + q];
+    const uint32_t letter = kn_topmost(worker, frame, q, low, high);
+    if (letter == KN_NONE) return;
+    double sum = 0, *lanes = worker->part_lanes;
+    kn_parts parts = {0, lanes, kn_more_below(worker, frame, letter)};
+    parts.n = kn_several_parts(lanes, worker, &cuts->letters[letter], low, high, n_lanes);
+    for (uint32_t i = 0; i + 1 < parts.n; i++)
+        sum += worth(cuts, frame->lanes + (size_t) class * n_lanes, lanes + (size_t)i * n_lanes,
+                     lanes + (i + (size_t)1) * n_lanes);
+    kn_note_split(worker, n_splits, letter, split(cuts, &parts), sum);
 }
 
 /* All splits of one class, into worker->splits. */
 KN_INLINE uint32_t kn_cut_splits(kn_cut_worker *worker, const kn_cut_frame *frame, uint32_t class, uint32_t n_lanes,
-                                 kn_split_fn split)
+                                 kn_split_fn split, kn_worth_fn worth)
 {
     const kn_cuts *cuts = worker->cuts;
     const uint16_t *low = frame->low + (size_t) class * cuts->n_keys,
                    *high = frame->high + (size_t) class * cuts->n_keys;
     const double *total = frame->lanes + (size_t) class * n_lanes;
     uint32_t active[KN_MOST_COLUMNS], n_splits = 0, n_active = kn_cut_sums(active, worker, frame, class, n_lanes);
+    double *lanes = worker->part_lanes, *one = lanes + 2 * (size_t)n_lanes, *other = one + n_lanes;
     for (uint32_t a = 0; a < n_active; a++) {
         const uint32_t q = active[a];
         const kn_cut_column *column = &cuts->columns[q];
         if (column->form == KN_PART_NODE) {
-            uint32_t letter = kn_topmost(worker, frame, q, low[q], high[q]);
-            if (letter == KN_NONE) continue;
-            kn_parts parts = {0, worker->part_lanes, kn_more_below(worker, frame, letter)};
-            parts.n = kn_several_parts(worker->part_lanes, worker, &cuts->letters[letter], low[q], high[q], n_lanes);
-            kn_note_split(worker, &n_splits, letter, cuts, &parts, n_lanes, total[KN_LANE_ROWS], split);
+            kn_note_node(worker, &n_splits, frame, class, q, n_lanes, split, worth);
             continue;
         }
-        for (uint32_t t = frame->tail_start[q]; t < frame->tail_start[q + 1] && frame->tail[t] <= high[q]; t++) {
-            const uint32_t p = frame->tail[t];
-            if (p <= low[q]) continue;
-            const double *left = worker->sums + (size_t)(worker->offset[q] + p - 1) * n_lanes;
-            double *lanes = worker->part_lanes;
+        const double *sums = worker->sums + (size_t)worker->offset[q] * n_lanes, *before = NULL;
+        const uint16_t *tail = frame->tail + frame->tail_start[q], *end = frame->tail + frame->tail_start[q + 1];
+        while (tail < end && *tail <= low[q]) tail++;
+        while (end > tail && end[-1] > high[q]) end--;
+        for (; tail < end; tail++) {
+            const double *left = sums + (*tail - (size_t)1) * n_lanes,
+                         *next = tail + 1 < end ? sums + (tail[1] - (size_t)1) * n_lanes : total;
             for (uint32_t lane = 0; lane < n_lanes; lane++) {
                 lanes[lane] = left[lane];
                 lanes[n_lanes + lane] = total[lane] - left[lane];
+                one[lane] = left[lane] - (before != NULL ? before[lane] : 0);
+                other[lane] = next[lane] - left[lane];
             }
             const kn_parts parts = {2, lanes, false};
-            kn_note_split(worker, &n_splits, column->letter_at[p], cuts, &parts, n_lanes, total[KN_LANE_ROWS], split);
+            kn_note_split(worker, &n_splits, column->letter_at[*tail], split(cuts, &parts),
+                          worth(cuts, total, one, other));
+            before = left;
         }
     }
     return n_splits;
@@ -155,7 +180,7 @@ KN_INLINE uint32_t kn_cut_splits(kn_cut_worker *worker, const kn_cut_frame *fram
  * because a descendant either takes one of those letters, or leaves the class at no less than its price. */
 // clang-format on
 KN_INLINE void kn_cut_evaluate(kn_cut_worker *worker, kn_cut_frame *frame, uint32_t n_lanes, kn_class_fn price,
-                               kn_split_fn split)
+                               kn_split_fn split, kn_worth_fn worth)
 {
     const kn_cuts *cuts = worker->cuts;
     worker->cost = worker->bound = cuts->bound->suppressed(cuts, frame->n_suppressed);
@@ -168,7 +193,7 @@ KN_INLINE void kn_cut_evaluate(kn_cut_worker *worker, kn_cut_frame *frame, uint3
             worker->bound += own;
             continue;
         }
-        uint32_t n_splits = kn_cut_splits(worker, frame, c, n_lanes, split);
+        uint32_t n_splits = kn_cut_splits(worker, frame, c, n_lanes, split, worth);
         for (uint32_t i = 0; i < n_splits; i++)
             if (worker->splits[i].gains && worker->splits[i].bound < least) least = worker->splits[i].bound;
         worker->bound += least;
@@ -179,7 +204,7 @@ KN_INLINE void kn_cut_evaluate(kn_cut_worker *worker, kn_cut_frame *frame, uint3
             letter->suppressed += found->suppressed;
             letter->gains |= found->gains;
             letter->n_splits++;
-            letter->pairs += worker->split_pairs[i];
+            letter->worth += worker->split_worth[i];
         }
     }
     /* a letter without gain of its own is needed by one below that gains */
@@ -189,10 +214,10 @@ KN_INLINE void kn_cut_evaluate(kn_cut_worker *worker, kn_cut_frame *frame, uint3
 }
 
 /* Two lanes are the common case: let the compiler know. */
-#define KN_CUT_EVALUATE(worker, frame, price, split)                                                                   \
+#define KN_CUT_EVALUATE(worker, frame, price, split, worth)                                                            \
     do {                                                                                                               \
-        if ((worker)->cuts->n_lanes == 2) kn_cut_evaluate(worker, frame, 2, price, split);                             \
-        else kn_cut_evaluate(worker, frame, (worker)->cuts->n_lanes, price, split);                                    \
+        if ((worker)->cuts->n_lanes == 2) kn_cut_evaluate(worker, frame, 2, price, split, worth);                      \
+        else kn_cut_evaluate(worker, frame, (worker)->cuts->n_lanes, price, split, worth);                             \
     } while (0)
 
 #endif

@@ -2,7 +2,7 @@
  *
  * A node is evaluated; it is closed when its bound is no better than the best release known; otherwise letters of its
  * tail that cannot lead to anything better are dropped and it is evaluated again, as long as that drops any. Then the
- * letter that splits most classes, among equals the one that tells most pairs of rows apart (5.5), is taken; when all
+ * letter is taken that splits many classes and would be missed most (5.5: choose); when all
  * below that child is done, the letter leaves the tail and the node is evaluated again.
  *
  * Departs from the paper: the tail is pruned by the bound of the node with the letter taken, one level deep (Figure 5
@@ -92,6 +92,7 @@ static uint32_t choose(kn_cut_search *search, const kn_cut_worker *worker, kn_cu
 {
     const kn_cuts *cuts = search->cuts;
     uint32_t best = KN_NONE;
+    double most = 0;
     frame->forced = false;
     for (uint32_t letter = 0; letter < cuts->n_letters; letter++) {
         const kn_letter_view *view = &worker->letters[letter];
@@ -101,11 +102,9 @@ static uint32_t choose(kn_cut_search *search, const kn_cut_worker *worker, kn_cu
             search->counts.by_rule[KN_CUT_FORCED]++;
             return letter;
         }
-        const kn_letter_view *other = best != KN_NONE ? &worker->letters[best] : NULL;
-        if (best == KN_NONE ||
-            (!search->without_order &&
-             (view->n_splits > other->n_splits || (view->n_splits == other->n_splits && view->pairs > other->pairs))))
-            best = letter;
+        /* splits count for more than worth: what was measured to leave fewest nodes */
+        const double squared = view->n_splits * view->n_splits, score = squared * squared * (view->worth + 1);
+        if (best == KN_NONE || (!search->without_order && score > most)) best = letter, most = score;
     }
     assert(best != KN_NONE); /* the topmost letter of a tail needs none in it */
     return best;
