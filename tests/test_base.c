@@ -224,6 +224,28 @@ static void what_an_owner_made_ends_with_it_also_when_memory_runs_out(void **sta
     assert_true(n_failed > 80); /* the owner's own list, too */
 }
 
+static void room_is_kept_while_it_is_enough(void **state)
+{
+    size_t before = kn_memory_used();
+    uint32_t *block = kn_array_room(NULL, 10, sizeof *block, NULL), *same;
+    assert_non_null(block);
+    assert_int_equal(kn_array_bytes(NULL), 0);
+    assert_int_equal(kn_array_bytes(block), 10 * sizeof *block);
+    for (uint32_t i = 0; i < 10; i++) block[i] = i;
+    same = kn_array_room(block, 10, sizeof *block, NULL);
+    assert_ptr_equal(same, block);
+    assert_int_equal(same[9], 9);
+    kn_memory_fail_at(1);
+    assert_ptr_equal(kn_array_room(block, 3, sizeof *block, NULL), block); /* asks for nothing */
+    assert_null(kn_array_room(block, 11, sizeof *block, NULL));            /* and then the old one is gone */
+    kn_memory_fail_at(0);
+    assert_int_equal(kn_memory_used(), before);
+    block = kn_array_room(kn_array_alloc_aligned(5, sizeof *block, NULL), 4096, sizeof *block, NULL);
+    assert_true(kn_array_bytes(block) >= 4096 * sizeof *block);
+    kn_free(block);
+    assert_int_equal(kn_memory_used(), before);
+}
+
 static void a_list_holds_what_its_items_say(void **state)
 {
     static const char letters[] = "ab,\\";
@@ -632,6 +654,7 @@ int main(void)
         cmocka_unit_test(workers_tick_and_the_callers_thread_tells_it),
         cmocka_unit_test(blocks_outlive_the_scope_they_were_made_in),
         cmocka_unit_test(memory_has_a_limit_and_a_failing_allocation),
+        cmocka_unit_test(room_is_kept_while_it_is_enough),
         cmocka_unit_test(what_an_owner_made_ends_with_it_also_when_memory_runs_out),
         cmocka_unit_test(a_list_holds_what_its_items_say),
         cmocka_unit_test(a_json_text_has_a_fixed_form),

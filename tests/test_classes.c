@@ -112,24 +112,24 @@ static void histograms_count_every_pair(void **state)
         uint32_t n_rows = 1 + kn_rng_below(&rng, 80), n_groups = round % 2 ? 1 + kn_rng_below(&rng, 5) : 40000;
         kn_table *table = test_random_table(&rng, n_rows, 1, 7);
         const kn_column *column = &table->columns[0];
-        uint32_t group_of[80], *start, *values, *counts;
+        uint32_t group_of[80];
+        kn_histograms all = {0};
         for (uint32_t i = 0; i < n_rows; i++)
             group_of[i] = kn_rng_below(&rng, 8) == 0 ? KN_NONE : kn_rng_below(&rng, n_groups < 6 ? n_groups : 6);
-        assert_ok(kn_histograms(&start, &values, &counts, column, group_of, n_rows, n_groups, err));
+        assert_ok(kn_histograms_count(&all, column, group_of, n_rows, n_groups, err));
         for (uint32_t g = 0; g < (n_groups < 6 ? n_groups : 6); g++)
             for (uint32_t v = 0; v < column->n_values; v++) {
                 uint32_t expected = 0, found = 0;
                 for (uint32_t i = 0; i < n_rows; i++)
                     expected += group_of[i] == g && kn_column_value(column, kn_column_code(column, i)) == v;
-                for (uint32_t e = start[g]; e < start[g + 1]; e++) {
-                    if (values[e] == v) found += counts[e];
-                    if (e > start[g]) assert_true(values[e] > values[e - 1]);
+                const kn_histogram own = kn_histogram_of(&all, g);
+                for (uint32_t e = 0; e < own.n; e++) {
+                    if (own.values[e] == v) found += own.counts[e];
+                    if (e > 0) assert_true(own.values[e] > own.values[e - 1]);
                 }
                 assert_int_equal(found, expected);
             }
-        kn_free(start);
-        kn_free(values);
-        kn_free(counts);
+        kn_histograms_clear(&all);
         test_table_free(table);
     }
 }
@@ -168,8 +168,8 @@ static void tuples_merge_equal_rows_and_count_persons(void **state)
             assert_int_equal(t->rows[tuple], n);
             assert_int_equal(t->persons[tuple], table->person != KN_NONE ? n_persons : n);
             uint32_t in_histogram = 0;
-            for (uint32_t e = t->sensitive[0].start[tuple]; e < t->sensitive[0].start[tuple + 1]; e++)
-                in_histogram += t->sensitive[0].counts[e];
+            const kn_histogram own = kn_histogram_of(&t->sensitive[0].by_tuple, tuple);
+            for (uint32_t e = 0; e < own.n; e++) in_histogram += own.counts[e];
             assert_int_equal(in_histogram, n);
         }
         /* Every set of tuples: the additive count never exceeds the true one; with the repeats it is the true one. */

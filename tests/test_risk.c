@@ -108,11 +108,8 @@ static void encode(encoded *out, const small *table, bool persons)
         }
     }
     out->start[tuples->n_tuples] = n;
-    out->sensitive = (kn_sensitive){.n_values = 3,
-                                    .value_rows = out->value_rows,
-                                    .start = out->start,
-                                    .values = out->values,
-                                    .counts = out->counts};
+    out->sensitive = (kn_sensitive){
+        .n_values = 3, .value_rows = out->value_rows, .by_tuple = {out->start, out->values, out->counts}};
     tuples->n_qis = table->n_qis;
     tuples->domains = out->domain_pointers;
     tuples->codes = out->code_pointers;

@@ -174,6 +174,20 @@ void *kn_array_resize(void *block, size_t n, size_t item_bytes, kn_error *err)
     return block;
 }
 
+size_t kn_array_bytes(const void *block)
+{
+    if (block == NULL) return 0;
+    const block_head *head = (const block_head *)((const char *)block - HEAD_BYTES);
+    return head->n_bytes - head->distance;
+}
+
+void *kn_array_room(void *block, size_t n, size_t item_bytes, kn_error *err)
+{
+    if (block != NULL && kn_array_bytes(block) / item_bytes >= n) return block;
+    kn_free(block);
+    return kn_array_alloc_raw(n, item_bytes, err);
+}
+
 char *kn_string_copy(const char *bytes, size_t n_bytes, kn_error *err)
 {
     char *copy = kn_array_alloc_raw(n_bytes + 1, 1, err);

@@ -13,6 +13,10 @@ void *kn_array_alloc_raw(size_t n, size_t item_bytes, kn_error *err);
 void *kn_array_resize(void *block, size_t n, size_t item_bytes, kn_error *err);
 /* Aligned to 64 bytes, for vector code; zeroed; free with kn_free like everything else. */
 void *kn_array_alloc_aligned(size_t n, size_t item_bytes, kn_error *err);
+/* Room for n items: `block` where it is large enough, otherwise a new block instead of it, whose bytes are not set;
+ * NULL where there is no memory, and `block` is gone. */
+void *kn_array_room(void *block, size_t n, size_t item_bytes, kn_error *err);
+size_t kn_array_bytes(const void *block);                               /* that it has room for; 0 for NULL */
 char *kn_string_copy(const char *bytes, size_t n_bytes, kn_error *err); /* adds the closing NUL */
 void kn_free(void *block);                                              /* NULL is fine */
 
@@ -30,6 +34,12 @@ void kn_free(void *block);                                              /* NULL 
 #define KN_NEW_ALIGNED(pointer, n)                                                                                     \
     do {                                                                                                               \
         (pointer) = kn_array_alloc_aligned((n), sizeof *(pointer), err);                                               \
+        if ((pointer) == NULL) KN_FAIL(KN_RESOURCES, "out of memory");                                                 \
+    } while (0)
+/* pointer = itself, or a larger array in its place: for what is filled again and again. */
+#define KN_ROOM(pointer, n)                                                                                            \
+    do {                                                                                                               \
+        (pointer) = kn_array_room((pointer), (n), sizeof *(pointer), err);                                             \
         if ((pointer) == NULL) KN_FAIL(KN_RESOURCES, "out of memory");                                                 \
     } while (0)
 

@@ -4,16 +4,10 @@
 #include "classes/column_cells.h"
 
 #include "classes/cells.h"
-#include "classes/histogram.h"
 
 void kn_column_clear(kn_column_cells *room)
 {
-    for (uint32_t s = 0; s < room->n_histograms; s++) {
-        kn_free(room->histograms[s].start);
-        kn_free(room->histograms[s].values);
-        kn_free(room->histograms[s].counts);
-    }
-    kn_free(room->histograms);
+    kn_histograms_free(room->histograms, room->n_histograms);
     kn_free(room->cells);
     kn_free(room->rows);
     *room = (kn_column_cells){0};
@@ -33,12 +27,9 @@ static kn_status count_histograms(kn_column_cells *out, const kn_release *releas
     if (release->histograms == NULL) return KN_OK;
     KN_NEW(out->histograms, tuples->n_sensitive);
     out->n_histograms = tuples->n_sensitive;
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
-        const struct kn_class_histograms *from = &release->histograms[s];
-        struct kn_class_histograms *to = &out->histograms[s];
-        KN_TRY(kn_histograms_join(&to->start, &to->values, &to->counts, from->start, from->values, from->counts,
-                                  tuples->sensitive[s].n_values, cell_of, release->n_classes + 1, out->n, err));
-    }
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
+        KN_TRY(kn_histograms_join(&out->histograms[s], &release->histograms[s], tuples->sensitive[s].n_values, cell_of,
+                                  release->n_classes + 1, out->n, err));
 done:
     return status;
 }

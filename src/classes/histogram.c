@@ -1,17 +1,12 @@
-/* Two ways to count (group, value) pairs: a dense matrix when it is not much larger than the table, otherwise sorting
- * the values of each group. Both give the same lists. */
+/* Two ways to count (group, value) pairs: a dense matrix when it is not much larger than the table, otherwise group by
+ * group, with one number per value. Both give the same lists. */
 #include "classes/histogram.h"
 
 #include "classes/group.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-typedef struct lists {
-    uint32_t *start, *values, *counts;
-} lists;
-
-static kn_status count_densely(lists *out, const kn_column *column, const uint32_t *group_of, uint32_t n_rows,
+static kn_status count_densely(kn_histograms *out, const kn_column *column, const uint32_t *group_of, uint32_t n_rows,
                                uint32_t n_groups, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -22,8 +17,9 @@ static kn_status count_densely(lists *out, const kn_column *column, const uint32
         if (group_of[row] != KN_NONE)
             matrix[(size_t)group_of[row] * n_values + kn_column_value(column, kn_column_code(column, row))]++;
     for (size_t i = 0; i < (size_t)n_groups * n_values; i++) n_entries += matrix[i] != 0;
-    KN_NEW_RAW(out->values, n_entries);
-    KN_NEW_RAW(out->counts, n_entries);
+    KN_ROOM(out->start, (size_t)n_groups + 1);
+    KN_ROOM(out->values, n_entries);
+    KN_ROOM(out->counts, n_entries);
     n_entries = 0;
     for (uint32_t g = 0; g < n_groups; g++) {
         out->start[g] = n_entries;
@@ -46,59 +42,6 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static kn_status count_by_sorting(lists *out, const kn_column *column, const uint32_t *group_of, uint32_t n_rows,
-                                  uint32_t n_groups, kn_error *err)
-{
-    kn_status status = KN_OK;
-    uint32_t *begin = NULL, *members = NULL, n_entries = 0;
-    KN_TRY(kn_group_members(&begin, &members, group_of, n_rows, n_groups, err));
-    for (uint32_t i = 0; i < begin[n_groups]; i++)
-        members[i] = kn_column_value(column, kn_column_code(column, members[i]));
-    KN_NEW_RAW(out->counts, begin[n_groups]);
-    for (uint32_t g = 0; g < n_groups; g++) {
-        uint32_t n = begin[g + 1] - begin[g], *values = members + begin[g];
-        qsort(values, n, sizeof *values, compare_values);
-        out->start[g] = n_entries;
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t value = values[i]; /* members doubles as the output: entries never overtake rows */
-            if (i != 0 && members[n_entries - 1] == value && n_entries > out->start[g]) {
-                out->counts[n_entries - 1]++;
-            } else {
-                members[n_entries] = value;
-                out->counts[n_entries++] = 1;
-            }
-        }
-    }
-    out->start[n_groups] = n_entries;
-    out->values = members;
-    members = NULL;
-done:
-    kn_free(begin);
-    kn_free(members);
-    return status;
-}
-
-kn_status kn_histograms(uint32_t **start, uint32_t **values, uint32_t **counts, const kn_column *column,
-                        const uint32_t *group_of, uint32_t n_rows, uint32_t n_groups, kn_error *err)
-{
-    kn_status status = KN_OK;
-    lists out = {0};
-    *start = *values = *counts = NULL;
-    KN_NEW(out.start, (size_t)n_groups + 1);
-    if ((uint64_t)n_groups * column->n_values <= 2 * (uint64_t)n_rows + 65536)
-        KN_TRY(count_densely(&out, column, group_of, n_rows, n_groups, err));
-    else KN_TRY(count_by_sorting(&out, column, group_of, n_rows, n_groups, err));
-    *start = out.start;
-    *values = out.values;
-    *counts = out.counts;
-    out = (lists){0};
-done:
-    kn_free(out.start);
-    kn_free(out.values);
-    kn_free(out.counts);
-    return status;
-}
-
 /* Moves what was added up out of `sum`, ascending by value; `touched` are the values that have something there. */
 static uint32_t take_sums(uint32_t *values, uint32_t *counts, uint32_t *sum, uint32_t n_values, uint32_t *touched,
                           uint32_t n_touched)
@@ -116,43 +59,66 @@ static uint32_t take_sums(uint32_t *values, uint32_t *counts, uint32_t *sum, uin
     return n;
 }
 
-kn_status kn_histograms_join(uint32_t **start, uint32_t **values, uint32_t **counts, const uint32_t *from_start,
-                             const uint32_t *from_values, const uint32_t *from_counts, uint32_t n_values,
-                             const uint32_t *joined, uint32_t n_groups, uint32_t n_joined, kn_error *err)
+/* Items are groups with histograms, or (`from` is NULL) rows with the values of a column. */
+static kn_status add_up(kn_histograms *out, const kn_histograms *from, const kn_column *column, uint32_t n_values,
+                        const uint32_t *group_of, uint32_t n_items, uint32_t n_groups, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *begin = NULL, *members = NULL, *sum = NULL, *touched = NULL, n_entries = 0;
-    lists out = {0};
-    *start = *values = *counts = NULL;
-    KN_TRY(kn_group_members(&begin, &members, joined, n_groups, n_joined, err));
+    KN_TRY(kn_group_members(&begin, &members, group_of, n_items, n_groups, err));
     KN_NEW(sum, n_values);
     KN_NEW_RAW(touched, n_values);
-    KN_NEW_RAW(out.start, (size_t)n_joined + 1);
-    KN_NEW_RAW(out.values, from_start[n_groups]);
-    KN_NEW_RAW(out.counts, from_start[n_groups]);
-    for (uint32_t g = 0; g < n_joined; g++) {
+    KN_ROOM(out->start, (size_t)n_groups + 1);
+    KN_ROOM(out->values, from != NULL ? from->start[n_items] : begin[n_groups]);
+    KN_ROOM(out->counts, from != NULL ? from->start[n_items] : begin[n_groups]);
+    for (uint32_t g = 0; g < n_groups; g++) {
         uint32_t n_touched = 0;
-        for (uint32_t i = begin[g]; i < begin[g + 1]; i++)
-            for (uint32_t e = from_start[members[i]]; e < from_start[members[i] + 1]; e++) {
-                uint32_t value = from_values[e];
+        for (uint32_t i = begin[g]; i < begin[g + 1]; i++) {
+            uint32_t e = from != NULL ? from->start[members[i]] : 0,
+                     end = from != NULL ? from->start[members[i] + 1] : 1;
+            for (; e < end; e++) {
+                uint32_t value =
+                    from != NULL ? from->values[e] : kn_column_value(column, kn_column_code(column, members[i]));
                 if (sum[value] == 0) touched[n_touched++] = value;
-                sum[value] += from_counts[e];
+                sum[value] += from != NULL ? from->counts[e] : 1;
             }
-        out.start[g] = n_entries;
-        n_entries += take_sums(out.values + n_entries, out.counts + n_entries, sum, n_values, touched, n_touched);
+        }
+        out->start[g] = n_entries;
+        n_entries += take_sums(out->values + n_entries, out->counts + n_entries, sum, n_values, touched, n_touched);
     }
-    out.start[n_joined] = n_entries;
-    *start = out.start;
-    *values = out.values;
-    *counts = out.counts;
-    out = (lists){0};
+    out->start[n_groups] = n_entries;
 done:
     kn_free(begin);
     kn_free(members);
     kn_free(sum);
     kn_free(touched);
-    kn_free(out.start);
-    kn_free(out.values);
-    kn_free(out.counts);
     return status;
+}
+
+kn_status kn_histograms_count(kn_histograms *out, const kn_column *column, const uint32_t *group_of, uint32_t n_rows,
+                              uint32_t n_groups, kn_error *err)
+{
+    if ((uint64_t)n_groups * column->n_values <= 2 * (uint64_t)n_rows + 65536)
+        return count_densely(out, column, group_of, n_rows, n_groups, err);
+    return add_up(out, NULL, column, column->n_values, group_of, n_rows, n_groups, err);
+}
+
+kn_status kn_histograms_join(kn_histograms *out, const kn_histograms *from, uint32_t n_values, const uint32_t *joined,
+                             uint32_t n_groups, uint32_t n_joined, kn_error *err)
+{
+    return add_up(out, from, NULL, n_values, joined, n_groups, n_joined, err);
+}
+
+void kn_histograms_clear(kn_histograms *histograms)
+{
+    kn_free(histograms->start);
+    kn_free(histograms->values);
+    kn_free(histograms->counts);
+    *histograms = (kn_histograms){0};
+}
+
+void kn_histograms_free(kn_histograms *histograms, uint32_t n)
+{
+    for (uint32_t i = 0; histograms != NULL && i < n; i++) kn_histograms_clear(&histograms[i]);
+    kn_free(histograms);
 }

@@ -1,18 +1,11 @@
 /* A release in codes: its memory, its histograms, its classes as models see them. */
 #include "classes/release.h"
 
-#include "classes/histogram.h"
-
 void kn_release_free(kn_release *release)
 {
     if (release == NULL) return;
-    for (uint32_t s = 0; release->histograms != NULL && s < release->tuples->n_sensitive; s++) {
-        kn_free(release->histograms[s].start);
-        kn_free(release->histograms[s].values);
-        kn_free(release->histograms[s].counts);
-    }
     if (release->class_persons != release->class_rows) kn_free(release->class_persons);
-    kn_free(release->histograms);
+    kn_histograms_free(release->histograms, release->tuples->n_sensitive);
     kn_free(release->cells);
     kn_set_pool_free(release->sets);
     kn_free(release->class_rows);
@@ -30,9 +23,8 @@ static kn_status count_sensitive(void *context, size_t job, unsigned worker, kn_
 {
     const counting *all = context;
     const kn_tuples *tuples = all->release->tuples;
-    struct kn_class_histograms *out = &all->release->histograms[job];
-    return kn_histograms(&out->start, &out->values, &out->counts, tuples->sensitive[job].column, all->group,
-                         tuples->n_rows, all->release->n_classes + 1, err);
+    return kn_histograms_count(&all->release->histograms[job], tuples->sensitive[job].column, all->group,
+                               tuples->n_rows, all->release->n_classes + 1, err);
 }
 
 kn_status kn_release_count(kn_release *release, kn_pool *pool, kn_error *err)
@@ -63,11 +55,8 @@ kn_class_counts kn_release_class(const kn_release *release, uint32_t class_index
         counts.n_persons = release->n_suppressed_persons;
     }
     if (release->histograms == NULL) return counts;
-    for (uint32_t s = 0; s < release->tuples->n_sensitive; s++) {
-        uint32_t begin = release->histograms[s].start[class_index], end = release->histograms[s].start[class_index + 1];
-        buffer[s] =
-            (kn_histogram){end - begin, release->histograms[s].values + begin, release->histograms[s].counts + begin};
-    }
+    for (uint32_t s = 0; s < release->tuples->n_sensitive; s++)
+        buffer[s] = kn_histogram_of(&release->histograms[s], class_index);
     counts.sensitive = buffer;
     return counts;
 }

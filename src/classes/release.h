@@ -5,12 +5,6 @@
 
 #include "classes/tuples.h"
 
-/* (value, count) pairs, ascending by value. */
-typedef struct kn_histogram {
-    uint32_t n;
-    const uint32_t *values, *counts;
-} kn_histogram;
-
 /* What a privacy model is told of a class. */
 typedef struct kn_class_counts {
     uint64_t n_rows, n_persons;
@@ -27,14 +21,10 @@ typedef struct kn_release {
     uint32_t *row_class;   /* n_rows of the original, KN_NONE for suppressed; NULL when made from files */
     uint32_t n_suppressed; /* rows with * in every QI, removed ones included */
     uint32_t n_suppressed_persons;
-    uint32_t n_removed;     /* of those, left out of the file: all or none */
-    bool suppressed_joined; /* the suppressed rows that stay look like a class of all *, and are judged with it */
-    uint32_t *levels;       /* n_qis, full-domain only; otherwise NULL */
-    /* Per sensitive column: histogram entries of class c are start[c] .. start[c+1]-1; class n_classes is the
-     * suppressed rows. */
-    struct kn_class_histograms {
-        uint32_t *start, *values, *counts;
-    } * histograms;                        /* n_sensitive */
+    uint32_t n_removed;        /* of those, left out of the file: all or none */
+    bool suppressed_joined;    /* the suppressed rows that stay look like a class of all *, and are judged with it */
+    uint32_t *levels;          /* n_qis, full-domain only; otherwise NULL */
+    kn_histograms *histograms; /* n_sensitive: by class; class n_classes is the suppressed rows */
     const struct kn_column_cells *columns; /* n_qis, borrowed; NULL: not counted (column_cells.h) */
 } kn_release;
 

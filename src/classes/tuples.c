@@ -5,7 +5,6 @@
 #include "classes/tuples.h"
 
 #include "classes/group.h"
-#include "classes/histogram.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,7 @@ static kn_status group_rows(kn_tuples *t, kn_pool *pool, kn_ticker *ticker, uint
         columns[q] = (kn_group_column){domain->column->codes, domain->column->code_bytes, domain->code_of_spelling,
                                        domain->n_codes};
     }
-    KN_NEW_RAW(t->row_tuple, t->n_rows);
+    KN_OWN_RAW(&t->memory, t->row_tuple, t->n_rows);
     KN_TRY(kn_group(t->row_tuple, &t->n_tuples, first_row, t->n_rows, columns, t->n_qis, pool, ticker, err));
 done:
     kn_free(columns);
@@ -51,9 +50,9 @@ static kn_status fill_column(void *context, size_t job, unsigned worker, kn_erro
 static kn_status fill_tuples(kn_tuples *t, const uint32_t *first_row, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_NEW(t->codes, t->n_qis);
-    for (uint32_t q = 0; q < t->n_qis; q++) KN_NEW_RAW(t->codes[q], t->n_tuples);
-    KN_NEW(t->rows, t->n_tuples);
+    KN_OWN(&t->memory, t->codes, t->n_qis);
+    for (uint32_t q = 0; q < t->n_qis; q++) KN_OWN_RAW(&t->memory, t->codes[q], t->n_tuples);
+    KN_OWN(&t->memory, t->rows, t->n_tuples);
     KN_TRY(kn_pool_run(pool, (size_t)t->n_qis + 1, fill_column, &(fill){t, first_row}, err));
 done:
     return status;
@@ -73,9 +72,9 @@ static kn_status count_persons(kn_tuples *t, const kn_column *column, kn_error *
     kn_person_tuple *pairs = NULL;
     uint32_t n_pairs = 0;
     KN_NEW_RAW(pairs, t->n_rows);
-    KN_NEW_RAW(t->row_person, t->n_rows);
-    KN_NEW(t->persons, t->n_tuples);
-    KN_NEW(t->persons_once, t->n_tuples);
+    KN_OWN_RAW(&t->memory, t->row_person, t->n_rows);
+    KN_OWN(&t->memory, t->persons, t->n_tuples);
+    KN_OWN(&t->memory, t->persons_once, t->n_tuples);
     for (uint32_t row = 0; row < t->n_rows; row++) {
         t->row_person[row] = kn_column_value(column, kn_column_code(column, row));
         pairs[row] = (kn_person_tuple){t->row_person[row], t->row_tuple[row]};
@@ -92,7 +91,7 @@ static kn_status count_persons(kn_tuples *t, const kn_column *column, kn_error *
         t->persons_once[pairs[i].tuple] += first_of_person;
         t->n_repeats += !(first_of_person && last_of_person);
     }
-    KN_NEW(t->repeats, t->n_repeats);
+    KN_OWN(&t->memory, t->repeats, t->n_repeats);
     t->n_repeats = 0;
     for (uint32_t i = 0; i < n_pairs; i++) {
         bool alone = (i == 0 || pairs[i - 1].person != pairs[i].person) &&
@@ -109,7 +108,7 @@ static kn_status count_sensitive(kn_tuples *t, kn_error *err)
     kn_status status = KN_OK;
     const kn_table *table = t->table;
     for (uint32_t c = 0; c < table->n_columns; c++) t->n_sensitive += table->columns[c].role == KN_ROLE_SENSITIVE;
-    KN_NEW(t->sensitive, t->n_sensitive);
+    KN_OWN(&t->memory, t->sensitive, t->n_sensitive);
     uint32_t s = 0;
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const kn_column *column = &table->columns[c];
@@ -117,7 +116,7 @@ static kn_status count_sensitive(kn_tuples *t, kn_error *err)
         kn_sensitive *sensitive = &t->sensitive[s++];
         sensitive->column = column;
         sensitive->n_values = column->n_values;
-        KN_NEW(sensitive->value_rows, column->n_values);
+        KN_OWN(&t->memory, sensitive->value_rows, column->n_values);
         for (uint32_t row = 0; row < t->n_rows; row++)
             sensitive->value_rows[kn_column_value(column, kn_column_code(column, row))]++;
     }
@@ -136,15 +135,12 @@ kn_status kn_tuples_new(kn_tuples **out, const kn_table *table, kn_domain *const
     t->table = table;
     t->n_qis = n_qis;
     t->n_rows = t->n_persons = table->n_rows;
-    KN_NEW(t->domains, n_qis);
+    KN_OWN(&t->memory, t->domains, n_qis);
     if (n_qis != 0) memcpy(t->domains, domains, n_qis * sizeof *domains);
     KN_TRY(group_rows(t, pool, ticker, &first_row, err));
     KN_TRY(fill_tuples(t, first_row, pool, err));
     t->persons = t->persons_once = t->rows;
-    if (table->person != KN_NONE) {
-        t->persons = t->persons_once = NULL;
-        KN_TRY(count_persons(t, &table->columns[table->person], err));
-    }
+    if (table->person != KN_NONE) KN_TRY(count_persons(t, &table->columns[table->person], err));
     KN_TRY(count_sensitive(t, err));
     *out = t;
     t = NULL;
@@ -157,25 +153,11 @@ done:
 void kn_tuples_free(kn_tuples *tuples)
 {
     if (tuples == NULL) return;
-    for (uint32_t q = 0; tuples->codes != NULL && q < tuples->n_qis; q++) kn_free(tuples->codes[q]);
     for (uint32_t s = 0; tuples->sensitive != NULL && s < tuples->n_sensitive; s++) {
-        kn_sensitive *sensitive = &tuples->sensitive[s];
-        kn_free(sensitive->value_rows);
-        kn_free(sensitive->start);
-        kn_free(sensitive->values);
-        kn_free(sensitive->counts);
-        kn_tree_free(sensitive->tree);
-        kn_free(sensitive->leaf_of_value);
+        kn_histograms_clear(&tuples->sensitive[s].by_tuple);
+        kn_tree_free(tuples->sensitive[s].tree);
     }
-    if (tuples->persons != tuples->rows) kn_free(tuples->persons);
-    if (tuples->persons_once != tuples->rows) kn_free(tuples->persons_once);
-    kn_free(tuples->domains);
-    kn_free(tuples->codes);
-    kn_free(tuples->rows);
-    kn_free(tuples->row_tuple);
-    kn_free(tuples->row_person);
-    kn_free(tuples->sensitive);
-    kn_free(tuples->repeats);
+    kn_owner_free(&tuples->memory);
     kn_free(tuples);
 }
 
@@ -183,9 +165,9 @@ static kn_status histogram_of_column(void *context, size_t job, unsigned worker,
 {
     const kn_tuples *tuples = context;
     kn_sensitive *sensitive = &tuples->sensitive[job];
-    if (sensitive->start != NULL) return KN_OK;
-    return kn_histograms(&sensitive->start, &sensitive->values, &sensitive->counts, sensitive->column,
-                         tuples->row_tuple, tuples->n_rows, tuples->n_tuples, err);
+    if (sensitive->by_tuple.start != NULL) return KN_OK;
+    return kn_histograms_count(&sensitive->by_tuple, sensitive->column, tuples->row_tuple, tuples->n_rows,
+                               tuples->n_tuples, err);
 }
 
 kn_status kn_tuples_histograms(kn_tuples *tuples, kn_pool *pool, kn_error *err)

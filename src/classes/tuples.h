@@ -7,20 +7,19 @@
 
 #include "base/pool.h"
 #include "base/tick.h"
+#include "classes/histogram.h"
 #include "hierarchy/domain.h"
 
 /* A sensitive column: values, the whole table's distribution, and each tuple's share of it.
  * Histograms count rows, also where a person column exists. */
 typedef struct kn_sensitive {
     const kn_column *column;
-    uint32_t n_values;    /* in the column's value order, the missing one last */
-    uint64_t *value_rows; /* n_values: rows of the table with that value */
-    /* NULL until kn_tuples_histograms, which is called when a model or the measure needs them: */
-    uint32_t *start;           /* n_tuples + 1: tuple t has entries start[t] .. start[t+1]-1 */
-    uint32_t *values, *counts; /* entries, ascending by value within a tuple */
-    kn_tree *tree;             /* the column's hierarchy where one was given (hierarchical EMD); owned; leaves are
-                                  mapped by leaf_of_value */
-    uint32_t *leaf_of_value;   /* n_values, or NULL without a tree */
+    uint32_t n_values;       /* in the column's value order, the missing one last */
+    uint64_t *value_rows;    /* n_values: rows of the table with that value */
+    kn_histograms by_tuple;  /* empty until kn_tuples_histograms, called when a model or the measure needs them */
+    kn_tree *tree;           /* the column's hierarchy where one was given (hierarchical EMD); owned; leaves are
+                                mapped by leaf_of_value */
+    uint32_t *leaf_of_value; /* n_values, or NULL without a tree */
 } kn_sensitive;
 
 /* A person with rows in several tuples. Merging those tuples merges the person: counts of persons are not additive. */
@@ -29,6 +28,7 @@ typedef struct kn_person_tuple {
 } kn_person_tuple;
 
 typedef struct kn_tuples {
+    kn_owner memory;       /* all arrays below, but what the sensitive columns hold */
     const kn_table *table; /* borrowed */
     uint32_t n_qis;
     kn_domain **domains; /* n_qis; borrowed */

@@ -193,7 +193,7 @@ static kn_status row_loss(double *loss, const kn_objective *objective, const kn_
     double sum = 0;
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         KN_TRY(kn_column_get(&column, &room, release, q, err));
-        const struct kn_class_histograms *values = &column->histograms[objective->column];
+        const kn_histograms *values = &column->histograms[objective->column];
         for (uint32_t i = 0; i < column->n; i++)
             for (uint32_t e = values->start[i]; e < values->start[i + 1]; e++)
                 sum += values->counts[e] * objective->type->price_row(objective->state, tuples, release->sets, q,

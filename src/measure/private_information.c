@@ -242,10 +242,9 @@ static kn_status price_column(void *context, size_t q, unsigned worker, kn_error
     kn_column_cells room;
     double sum = 0;
     KN_TRY(kn_column_get(&column, &room, release, (uint32_t)q, err));
-    const struct kn_class_histograms *all = &column->histograms[jobs->information->column];
+    const kn_histograms *all = &column->histograms[jobs->information->column];
     for (uint32_t i = 0; i < column->n; i++) {
-        kn_histogram histogram = {all->start[i + 1] - all->start[i], all->values + all->start[i],
-                                  all->counts + all->start[i]};
+        kn_histogram histogram = kn_histogram_of(all, i);
         sum += kn_private_information_cell(jobs->information, tuples, release->sets, (uint32_t)q, &column->cells[i],
                                            &histogram);
     }

@@ -174,8 +174,7 @@ done:
 }
 
 /* The suppressed rows' histogram is what the original has and the classes have not. */
-static kn_status complete_histogram(struct kn_class_histograms *h, const kn_sensitive *sensitive, uint32_t n_classes,
-                                    kn_error *err)
+static kn_status complete_histogram(kn_histograms *h, const kn_sensitive *sensitive, uint32_t n_classes, kn_error *err)
 {
     kn_status status = KN_OK;
     uint64_t *left = NULL;
@@ -207,14 +206,13 @@ static kn_status count_histograms(reading *r, const uint32_t *row_class, const c
     const kn_tuples *t = r->tuples;
     KN_NEW(r->release->histograms, t->n_sensitive);
     for (uint32_t s = 0; s < t->n_sensitive; s++) {
-        struct kn_class_histograms *h = &r->release->histograms[s];
+        kn_histograms *h = &r->release->histograms[s];
         const kn_column *original = t->sensitive[s].column;
         kn_column released = r->table->columns[kn_table_find(r->table, original->name)];
         KN_TRY(match_values(&values, &released, original, path, r->options->guard_formulas, r->options->redact, err));
         released.spelling_value = values; /* counted in the original's values */
         released.n_values = t->sensitive[s].n_values;
-        KN_TRY(kn_histograms(&h->start, &h->values, &h->counts, &released, row_class, r->table->n_rows,
-                             r->release->n_classes + 1, err));
+        KN_TRY(kn_histograms_count(h, &released, row_class, r->table->n_rows, r->release->n_classes + 1, err));
         KN_TRY(complete_histogram(h, &t->sensitive[s], r->release->n_classes, err));
         kn_free(values);
         values = NULL;

@@ -237,12 +237,7 @@ done:
 
 static void forget_counts(kn_release *r)
 {
-    for (uint32_t s = 0; r->histograms != NULL && s < r->tuples->n_sensitive; s++) {
-        kn_free(r->histograms[s].start);
-        kn_free(r->histograms[s].values);
-        kn_free(r->histograms[s].counts);
-    }
-    kn_free(r->histograms);
+    kn_histograms_free(r->histograms, r->tuples->n_sensitive);
     kn_free(r->class_rows);
     kn_free(r->class_persons);
     r->histograms = NULL;

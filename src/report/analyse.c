@@ -182,7 +182,7 @@ static kn_status risk_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticke
         kn_risk_sizes_count(&report->after, &classes, NULL, fraction, report->threshold);
     }
     bool counted = tuples->n_sensitive > 0;
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++) counted &= tuples->sensitive[s].start != NULL;
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++) counted &= tuples->sensitive[s].by_tuple.start != NULL;
     if (counted) {
         KN_NEW(report->disclosure_before, tuples->n_sensitive);
         KN_TRY(kn_disclosure_of_tuples(report->disclosure_before, tuples, err));

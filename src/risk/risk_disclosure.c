@@ -136,12 +136,11 @@ kn_status kn_disclosure_of_tuples(kn_disclosure *out, const kn_tuples *tuples, k
         const kn_sensitive *column = &tuples->sensitive[s];
         shifts sum = {.column = column, .n_rows = tuples->n_rows, .out = &out[s]};
         out[s] = (kn_disclosure){0};
-        assert(column->start != NULL); /* kn_tuples_histograms */
+        assert(column->by_tuple.start != NULL); /* kn_tuples_histograms */
         KN_TRY(values_by_share(&by_share, column, err));
         KN_TRY(begin(&sum, tuples, tuples->row_tuple, tuples->n_tuples, err));
         for (uint32_t t = 0; t < tuples->n_tuples; t++) {
-            uint32_t start = column->start[t];
-            kn_histogram histogram = {column->start[t + 1] - start, column->values + start, column->counts + start};
+            kn_histogram histogram = kn_histogram_of(&column->by_tuple, t);
             class_add(&sum, t, histogram, tuples->persons[t]);
             absent_add(&sum, histogram, by_share);
         }

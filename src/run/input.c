@@ -332,7 +332,7 @@ static kn_status sensitive_trees(kn_input *input, kn_error *err)
         if (input->choices[column].hierarchy == NULL) continue;
         KN_TRY(kn_input_domain(&domain, input, column, true, err));
         KN_TRY(check_folded_leaves(domain, input, err));
-        KN_NEW(sensitive->leaf_of_value, sensitive->n_values);
+        KN_OWN(&input->tuples->memory, sensitive->leaf_of_value, sensitive->n_values);
         for (uint32_t i = 0; i < sensitive->column->n_spellings; i++)
             sensitive->leaf_of_value[kn_column_value(sensitive->column, i)] = domain->code_of_spelling[i];
         sensitive->tree = domain->tree;

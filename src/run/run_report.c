@@ -79,7 +79,7 @@ kn_status kn_run_report(char **out, kn_input *input, const kn_facts *facts, cons
     if (request->policy_path != NULL) strcpy(report.policy_hash, request->policy_hash);
     if (release_path != NULL) KN_TRY(kn_sha256_file(report.release_hash, release_path, err));
     for (uint32_t s = 0; s < input->tuples->n_sensitive; s++)
-        if (input->tuples->sensitive[s].start == NULL) {
+        if (input->tuples->sensitive[s].by_tuple.start == NULL) {
             KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
             break;
         }

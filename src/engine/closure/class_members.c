@@ -19,7 +19,7 @@ void kn_class_members_free(kn_class_members *c)
 {
     if (c == NULL) return;
     kn_owner_free(&c->memory);
-    if (c->growing.tuples != NULL) kn_growing_free(&c->growing);
+    kn_growing_free(&c->growing);
     kn_free(c);
 }
 
@@ -114,11 +114,11 @@ static int compare_pairs(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static uint32_t push_entries(const kn_item_histogram *histogram, uint32_t item, uint32_t *pairs, uint32_t n)
+static uint32_t push_entries(const kn_histograms *histograms, uint32_t item, uint32_t *pairs, uint32_t n)
 {
-    for (uint32_t e = histogram->start[item]; e < histogram->start[item + 1]; e++, n++) {
-        pairs[2 * n] = histogram->values[e];
-        pairs[2 * n + 1] = histogram->counts[e];
+    for (uint32_t e = histograms->start[item]; e < histograms->start[item + 1]; e++, n++) {
+        pairs[2 * n] = histograms->values[e];
+        pairs[2 * n + 1] = histograms->counts[e];
     }
     return n;
 }
@@ -142,7 +142,7 @@ static uint32_t sum_dense(uint32_t *dense, uint32_t n_domain, uint32_t *pairs, u
 static kn_histogram count_values(kn_class_members *c, uint32_t s, uint32_t cluster, uint32_t other, uint32_t without,
                                  uint32_t with)
 {
-    const kn_item_histogram *histogram = &c->items->sensitive[s];
+    const kn_histograms *histogram = &c->items->sensitive[s];
     uint32_t n_rows = c->items->tuples->n_rows, n = 0, n_values = 0;
     uint32_t *pairs = c->values + 2 * (size_t)n_rows * s, *counts = c->counts + (size_t)n_rows * s;
     for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item])

@@ -4,18 +4,14 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* --- Items ----------------------------------------------------------------------------------------------------- */
 
 void kn_items_free(kn_items *items)
 {
     if (items == NULL) return;
-    for (uint32_t s = 0; items->sensitive != NULL && s < items->tuples->n_sensitive; s++) {
-        kn_free(items->sensitive[s].start);
-        kn_free(items->sensitive[s].values);
-        kn_free(items->sensitive[s].counts);
-    }
-    kn_free(items->sensitive);
+    kn_histograms_free(items->sensitive, items->tuples->n_sensitive);
     kn_free(items->tuple);
     kn_free(items->start);
     kn_free(items->rows);
@@ -105,42 +101,20 @@ done:
     return status;
 }
 
-static int compare_u32(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static kn_status count_sensitive(kn_items *items, uint32_t s, kn_error *err)
+static kn_status count_sensitive(kn_items *items, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_item_histogram *out = &items->sensitive[s];
-    const kn_column *column = items->tuples->sensitive[s].column;
-    uint32_t *values = NULL, n = 0;
-    KN_NEW_RAW(values, items->tuples->n_rows);
-    KN_NEW_RAW(out->start, (size_t)items->n + 1);
-    KN_NEW_RAW(out->values, items->tuples->n_rows);
-    KN_NEW_RAW(out->counts, items->tuples->n_rows);
-    for (uint32_t i = 0; i < items->n; i++) {
-        uint32_t n_rows = kn_items_rows(items, i);
-        for (uint32_t j = 0; j < n_rows; j++) {
-            uint32_t row = items->rows[items->start[i] + j];
-            values[j] = kn_column_value(column, kn_column_code(column, row));
-        }
-        if (n_rows > 1) qsort(values, n_rows, sizeof *values, compare_u32);
-        out->start[i] = n;
-        for (uint32_t j = 0; j < n_rows; j++) {
-            if (j > 0 && values[j] == values[j - 1]) {
-                out->counts[n - 1]++;
-            } else {
-                out->values[n] = values[j];
-                out->counts[n++] = 1;
-            }
-        }
-    }
-    out->start[items->n] = n;
+    const kn_tuples *tuples = items->tuples;
+    uint32_t *item_of_row = NULL;
+    KN_NEW_RAW(item_of_row, tuples->n_rows);
+    for (uint32_t i = 0; i < items->n; i++)
+        for (uint32_t j = items->start[i]; j < items->start[i + 1]; j++) item_of_row[items->rows[j]] = i;
+    KN_NEW(items->sensitive, tuples->n_sensitive);
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
+        KN_TRY(kn_histograms_count(&items->sensitive[s], tuples->sensitive[s].column, item_of_row, tuples->n_rows,
+                                   items->n, err));
 done:
-    kn_free(values);
+    kn_free(item_of_row);
     return status;
 }
 
@@ -160,10 +134,7 @@ kn_status kn_items_new(kn_items **out, const kn_tuples *tuples, uint64_t max_per
         if (tuples->row_person != NULL) KN_TRY(sort_by_person(items, tuple_start, err));
         KN_TRY(cut_pieces(items, tuple_start, max_persons, err));
     }
-    if (histograms) {
-        KN_NEW(items->sensitive, tuples->n_sensitive);
-        for (uint32_t s = 0; s < tuples->n_sensitive; s++) KN_TRY(count_sensitive(items, s, err));
-    }
+    if (histograms) KN_TRY(count_sensitive(items, err));
     *out = items;
     items = NULL;
 done:
@@ -194,12 +165,7 @@ done:
 void kn_pricer_free(kn_pricer *pricer)
 {
     if (pricer == NULL) return;
-    for (uint32_t q = 0; pricer->columns != NULL && q < pricer->n_qis; q++) {
-        kn_free(pricer->columns[q].guide_price);
-        kn_free(pricer->columns[q].rows_log_rows);
-        kn_free(pricer->columns[q].rows_log_before);
-    }
-    kn_free(pricer->columns);
+    kn_owner_free(&pricer->memory);
     kn_free(pricer);
 }
 
@@ -223,7 +189,7 @@ enum { MAX_GUIDE_COUNTS = 1 << 22 };
 
 /* guide[node] = what a row whose value lies in the node pays on average for column q, by the objective's price of the
  * class of all such rows, less the least of them. */
-static kn_status find_guide(double **guide, const kn_objective *objective, uint32_t q, kn_error *err)
+static kn_status find_guide(double *guide, const kn_objective *objective, uint32_t q, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = objective->tuples;
@@ -237,7 +203,6 @@ static kn_status find_guide(double **guide, const kn_objective *objective, uint3
     KN_NEW(counts, n_values);
     KN_NEW(histograms, tuples->n_sensitive);
     KN_NEW(cells, tuples->n_qis);
-    KN_NEW(*guide, tree->n_nodes);
     for (uint32_t p = 0; p < tuples->n_qis; p++) cells[p] = kn_domain_root(tuples->domains[p]);
     kn_cell root = cells[q];
     for (uint32_t node = 0; node < tree->n_nodes; node++) {
@@ -258,10 +223,10 @@ static kn_status find_guide(double **guide, const kn_objective *objective, uint3
         double here = objective->type->price_class(objective->state, tuples, &class, cells, NULL, false);
         cells[q] = root;
         double at_root = objective->type->price_class(objective->state, tuples, &class, cells, NULL, false);
-        (*guide)[node] = (here - at_root) / (double)class.n_rows;
-        least = fmin(least, (*guide)[node]);
+        guide[node] = (here - at_root) / (double)class.n_rows;
+        least = fmin(least, guide[node]);
     }
-    for (uint32_t node = 0; node < tree->n_nodes; node++) (*guide)[node] = fmax((*guide)[node] - least, 0);
+    for (uint32_t node = 0; node < tree->n_nodes; node++) guide[node] = fmax(guide[node] - least, 0);
 done:
     kn_free(below);
     kn_free(values);
@@ -276,7 +241,7 @@ static kn_status find_guides(kn_pricer *pricer, const kn_objective *objective, k
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = objective->tuples;
-    double sum = 0;
+    double **guides, sum = 0;
     if (objective->type->price_class == NULL || !(objective->type->needs & KN_MEASURE_NEEDS_CLASS_COLUMN)) return KN_OK;
     if (tuples->n_sensitive != 1) return KN_OK;
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
@@ -284,13 +249,16 @@ static kn_status find_guides(kn_pricer *pricer, const kn_objective *objective, k
         if (domain->kind != KN_DOMAIN_TREE) return KN_OK;
         if ((uint64_t)domain->n_codes * tuples->sensitive[0].n_values > MAX_GUIDE_COUNTS) return KN_OK;
     }
+    KN_OWN(&pricer->memory, guides, tuples->n_qis);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
-        KN_TRY(find_guide(&pricer->columns[q].guide_price, objective, q, err));
-        sum += pricer->columns[q].guide_price[tuples->domains[q]->tree->root];
+        const kn_tree *tree = tuples->domains[q]->tree;
+        KN_OWN(&pricer->memory, guides[q], tree->n_nodes);
+        KN_TRY(find_guide(guides[q], objective, q, err));
+        sum += guides[q][tree->root];
     }
     for (uint32_t q = 0; q < tuples->n_qis && sum > 1e-9; q++) {
-        pricer->columns[q].node_price = pricer->columns[q].guide_price;
-        pricer->columns[q].root_price = pricer->columns[q].guide_price[tuples->domains[q]->tree->root];
+        pricer->columns[q].node_price = guides[q];
+        pricer->columns[q].root_price = guides[q][tuples->domains[q]->tree->root];
     }
 done:
     return status;
@@ -306,7 +274,7 @@ kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error
     pricer->objective = objective;
     pricer->n_qis = tuples->n_qis;
     pricer->by_cell = objective->type->price_cell != NULL;
-    KN_NEW(pricer->columns, tuples->n_qis);
+    KN_OWN(&pricer->memory, pricer->columns, tuples->n_qis);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         struct kn_column_price *column = &pricer->columns[q];
         const kn_domain *domain = column->domain = tuples->domains[q];
@@ -314,8 +282,8 @@ kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error
         column->per_value = domain->n_codes > 1 ? column->root_price / (domain->n_codes - 1) : 0;
         if (domain->kind == KN_DOMAIN_TREE && pricer->by_cell) column->node_price = objective->node_price[q];
         if (domain->kind == KN_DOMAIN_TREE) continue;
-        KN_NEW(column->rows_log_rows, domain->n_codes);
-        KN_NEW(column->rows_log_before, (size_t)domain->n_codes + 1);
+        KN_OWN(&pricer->memory, column->rows_log_rows, domain->n_codes);
+        KN_OWN(&pricer->memory, column->rows_log_before, (size_t)domain->n_codes + 1);
         for (uint32_t code = 0; code < domain->n_codes; code++) {
             double rows = (double)kn_domain_code_rows(domain, code);
             column->rows_log_rows[code] = rows > 0 ? rows * log2(rows) : 0;
@@ -420,11 +388,12 @@ kn_status kn_growing_init(kn_growing *growing, const kn_pricer *pricer, const kn
 {
     kn_status status = KN_OK;
     *growing = (kn_growing){.pricer = pricer, .tuples = tuples};
-    KN_NEW(growing->stamp, tuples->n_qis);
-    KN_NEW(growing->spans, tuples->n_qis);
-    KN_NEW(growing->prices, tuples->n_qis);
+    KN_OWN(&growing->memory, growing->stamp, tuples->n_qis);
+    KN_OWN(&growing->memory, growing->spans, tuples->n_qis);
+    KN_OWN(&growing->memory, growing->prices, tuples->n_qis);
     for (uint32_t q = 0; q < tuples->n_qis; q++)
-        if (tuples->domains[q]->kind == KN_DOMAIN_SETS) KN_NEW(growing->stamp[q], tuples->domains[q]->n_codes);
+        if (tuples->domains[q]->kind == KN_DOMAIN_SETS)
+            KN_OWN(&growing->memory, growing->stamp[q], tuples->domains[q]->n_codes);
     kn_growing_clear(growing);
 done:
     if (status != KN_OK) kn_growing_free(growing);
@@ -433,10 +402,7 @@ done:
 
 void kn_growing_free(kn_growing *growing)
 {
-    for (uint32_t q = 0; growing->stamp != NULL && q < growing->tuples->n_qis; q++) kn_free(growing->stamp[q]);
-    kn_free(growing->stamp);
-    kn_free(growing->spans);
-    kn_free(growing->prices);
+    kn_owner_free(&growing->memory);
     *growing = (kn_growing){0};
 }
 
@@ -498,11 +464,14 @@ double kn_growing_price(kn_growing *growing)
 kn_status kn_tally_init(kn_tally *tally, const kn_items *items, kn_error *err)
 {
     kn_status status = KN_OK;
-    *tally = (kn_tally){0};
+    const kn_tuples *tuples = items->tuples;
+    *tally = (kn_tally){.items = items};
     if (items->sensitive == NULL) return KN_OK;
-    KN_NEW(tally->counts, items->tuples->n_sensitive);
-    tally->n_sensitive = items->tuples->n_sensitive;
-    for (uint32_t s = 0; s < tally->n_sensitive; s++) KN_NEW(tally->counts[s], items->tuples->sensitive[s].n_values);
+    KN_OWN(&tally->memory, tally->counts, tuples->n_sensitive);
+    KN_OWN(&tally->memory, tally->view, tuples->n_sensitive);
+    tally->n_sensitive = tuples->n_sensitive;
+    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
+        KN_OWN(&tally->memory, tally->counts[s], 3 * (size_t)tuples->sensitive[s].n_values);
 done:
     if (status != KN_OK) kn_tally_free(tally);
     return status;
@@ -510,88 +479,45 @@ done:
 
 void kn_tally_free(kn_tally *tally)
 {
-    for (uint32_t s = 0; tally->counts != NULL && s < tally->n_sensitive; s++) kn_free(tally->counts[s]);
-    kn_free(tally->counts);
+    kn_owner_free(&tally->memory);
     *tally = (kn_tally){0};
 }
 
-void kn_tally_clear(kn_tally *tally, const kn_items *items)
+void kn_tally_clear(kn_tally *tally)
 {
     tally->n_rows = tally->n_persons = 0;
     for (uint32_t s = 0; s < tally->n_sensitive; s++)
-        for (uint32_t v = 0; v < items->tuples->sensitive[s].n_values; v++) tally->counts[s][v] = 0;
+        memset(tally->counts[s], 0, tally->items->tuples->sensitive[s].n_values * sizeof **tally->counts);
 }
 
-void kn_tally_add(kn_tally *tally, const kn_items *items, uint32_t item)
+void kn_tally_add(kn_tally *tally, uint32_t item)
 {
+    const kn_items *items = tally->items;
     tally->n_rows += kn_items_rows(items, item);
     tally->n_persons += items->persons[item];
     for (uint32_t s = 0; s < tally->n_sensitive; s++) {
-        const kn_item_histogram *histogram = &items->sensitive[s];
-        for (uint32_t e = histogram->start[item]; e < histogram->start[item + 1]; e++)
-            tally->counts[s][histogram->values[e]] += histogram->counts[e];
+        const kn_histogram own = kn_histogram_of(&items->sensitive[s], item);
+        for (uint32_t e = 0; e < own.n; e++) tally->counts[s][own.values[e]] += own.counts[e];
     }
 }
 
-void kn_tally_remove(kn_tally *tally, const kn_items *items, uint32_t item)
-{
-    tally->n_rows -= kn_items_rows(items, item);
-    tally->n_persons -= items->persons[item];
-    for (uint32_t s = 0; s < tally->n_sensitive; s++) {
-        const kn_item_histogram *histogram = &items->sensitive[s];
-        for (uint32_t e = histogram->start[item]; e < histogram->start[item + 1]; e++)
-            tally->counts[s][histogram->values[e]] -= histogram->counts[e];
-    }
-}
-
-kn_status kn_tally_view_init(kn_tally_view *view, const kn_items *items, kn_error *err)
-{
-    kn_status status = KN_OK;
-    *view = (kn_tally_view){0};
-    if (items->sensitive == NULL) return KN_OK;
-    uint32_t n_sensitive = items->tuples->n_sensitive;
-    KN_NEW(view->histograms, n_sensitive);
-    KN_NEW(view->values, n_sensitive);
-    KN_NEW(view->counts, n_sensitive);
-    view->n_sensitive = n_sensitive;
-    for (uint32_t s = 0; s < n_sensitive; s++) {
-        KN_NEW(view->values[s], items->tuples->sensitive[s].n_values);
-        KN_NEW(view->counts[s], items->tuples->sensitive[s].n_values);
-    }
-done:
-    if (status != KN_OK) kn_tally_view_free(view);
-    return status;
-}
-
-void kn_tally_view_free(kn_tally_view *view)
-{
-    for (uint32_t s = 0; s < view->n_sensitive; s++) {
-        if (view->values != NULL) kn_free(view->values[s]);
-        if (view->counts != NULL) kn_free(view->counts[s]);
-    }
-    kn_free(view->histograms);
-    kn_free(view->values);
-    kn_free(view->counts);
-    *view = (kn_tally_view){0};
-}
-
-bool kn_tally_holds(const kn_models *models, const kn_tally *whole, const kn_tally *part, const kn_items *items,
-                    kn_tally_view *view)
+bool kn_tally_holds(const kn_models *models, kn_tally *whole, const kn_tally *part)
 {
     kn_class_counts counts = {.n_rows = whole->n_rows, .n_persons = whole->n_persons};
     if (part != NULL) counts.n_rows -= part->n_rows, counts.n_persons -= part->n_persons;
     if (counts.n_persons < models->min_persons) return false;
     if (models->counts_only) return true;
     for (uint32_t s = 0; s < whole->n_sensitive; s++) {
-        uint32_t n = 0;
-        for (uint32_t v = 0; v < items->tuples->sensitive[s].n_values; v++) {
+        const uint32_t n_values = whole->items->tuples->sensitive[s].n_values;
+        uint32_t n = 0, *listed = whole->counts[s] + n_values, *listed_counts = listed + n_values;
+        for (uint32_t v = 0; v < n_values; v++) {
             uint32_t count = whole->counts[s][v] - (part != NULL ? part->counts[s][v] : 0);
             if (count == 0) continue;
-            view->values[s][n] = v;
-            view->counts[s][n++] = count;
+            listed[n] = v;
+            listed_counts[n++] = count;
         }
-        view->histograms[s] = (kn_histogram){n, view->values[s], view->counts[s]};
+        whole->view[s] = (kn_histogram){n, listed, listed_counts};
     }
-    counts.sensitive = view->histograms;
+    counts.sensitive = whole->view;
     return kn_models_hold(models, &counts);
 }

@@ -9,19 +9,14 @@
 
 #include "search/search.h"
 
-typedef struct kn_item_histogram {
-    uint32_t *start;           /* n + 1: item i has entries start[i] .. start[i+1]-1 */
-    uint32_t *values, *counts; /* ascending by value within an item */
-} kn_item_histogram;
-
 typedef struct kn_items {
     const kn_tuples *tuples;
     uint32_t n;
-    uint32_t *tuple;              /* n */
-    uint32_t *start;              /* n + 1: rows[start[i]] .. rows[start[i+1]-1] are the rows of item i */
-    uint32_t *rows;               /* every row of the table once */
-    uint32_t *persons;            /* n: each person counts in one item only, so sums never exceed the truth */
-    kn_item_histogram *sensitive; /* n_sensitive; NULL when no model asked for histograms */
+    uint32_t *tuple;          /* n */
+    uint32_t *start;          /* n + 1: rows[start[i]] .. rows[start[i+1]-1] are the rows of item i */
+    uint32_t *rows;           /* every row of the table once */
+    uint32_t *persons;        /* n: each person counts in one item only, so sums never exceed the truth */
+    kn_histograms *sensitive; /* n_sensitive; NULL when no model asked for histograms */
 } kn_items;
 
 #define KN_WHOLE_TUPLES UINT64_MAX
@@ -59,13 +54,13 @@ static inline kn_span kn_span_empty(void) { return (kn_span){KN_NONE, 0, 0, 0, 0
  * sensitive column and its price of a class tells nodes of a tree apart, what a row in the node costs on average;
  * otherwise the normalized width of the closure. */
 typedef struct kn_pricer {
+    kn_owner memory; /* all arrays that are not the objective's */
     const kn_objective *objective;
     uint32_t n_qis;
     bool by_cell; /* the objective's own prices */
     struct kn_column_price {
         const kn_domain *domain;
-        const double *node_price; /* TREE */
-        double *guide_price;      /* the same, owned, where the objective has none */
+        const double *node_price; /* TREE: the objective's, or what a search can follow instead */
         double root_price;
         double per_value;        /* (root price) / (n_codes - 1) */
         double *rows_log_rows;   /* per code: of kn_span */
@@ -91,6 +86,7 @@ static inline void kn_span_add_value(kn_span *span, const struct kn_column_price
 
 /* The closure of a class that items are added to one by one. One thread's own. */
 typedef struct kn_growing {
+    kn_owner memory; /* all arrays */
     const kn_pricer *pricer;
     const kn_tuples *tuples;
     uint32_t **stamp; /* SETS: [q][code], the number of the class that last met the value */
@@ -112,27 +108,19 @@ double kn_growing_price(kn_growing *growing); /* of one row, all columns; 0 for 
 
 /* Rows, persons and dense histograms of one class that changes all the time. */
 typedef struct kn_tally {
-    uint32_t n_sensitive;
+    kn_owner memory; /* all arrays */
+    const kn_items *items;
+    uint32_t n_sensitive; /* 0 without histograms */
     uint64_t n_rows, n_persons;
-    uint32_t **counts; /* [sensitive][value]; NULL without histograms */
+    uint32_t **counts;  /* [sensitive][value]; behind them room for the lists that models read ... */
+    kn_histogram *view; /* ... which are these */
 } kn_tally;
-
-/* Room for the sparse histograms that models read. */
-typedef struct kn_tally_view {
-    uint32_t n_sensitive;
-    kn_histogram *histograms;
-    uint32_t **values, **counts;
-} kn_tally_view;
 
 kn_status kn_tally_init(kn_tally *tally, const kn_items *items, kn_error *err);
 void kn_tally_free(kn_tally *tally); /* what it holds */
-void kn_tally_clear(kn_tally *tally, const kn_items *items);
-void kn_tally_add(kn_tally *tally, const kn_items *items, uint32_t item);
-void kn_tally_remove(kn_tally *tally, const kn_items *items, uint32_t item);
-kn_status kn_tally_view_init(kn_tally_view *view, const kn_items *items, kn_error *err);
-void kn_tally_view_free(kn_tally_view *view);
+void kn_tally_clear(kn_tally *tally);
+void kn_tally_add(kn_tally *tally, uint32_t item);
 /* Do the models hold for `whole` less `part` (NULL: nothing)? */
-bool kn_tally_holds(const kn_models *models, const kn_tally *whole, const kn_tally *part, const kn_items *items,
-                    kn_tally_view *view);
+bool kn_tally_holds(const kn_models *models, kn_tally *whole, const kn_tally *part);
 
 #endif

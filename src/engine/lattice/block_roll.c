@@ -127,15 +127,14 @@ static void tuple_values(kn_blocks *one, const kn_block_lattice *b, uint32_t tup
     bool listed = tuples->rows[tuple] <= b->most_listed;
     if (!listed) memset(one->values, 0, b->values_width * sizeof *one->values);
     for (uint32_t s = 0; s < b->n_words; s++) {
-        const kn_sensitive *sensitive = &tuples->sensitive[s];
+        const kn_histogram own = kn_histogram_of(&tuples->sensitive[s].by_tuple, tuple);
         uint32_t *counts = one->values + b->values_at[s];
         one->words[s] = listed ? 0 : (uint64_t)KN_VALUES_LANES << 56;
-        for (uint32_t e = sensitive->start[tuple]; e < sensitive->start[tuple + 1]; e++) {
-            const uint32_t place = kn_values_place(b, sensitive->values[e], lane);
+        for (uint32_t e = 0; e < own.n; e++) {
+            const uint32_t place = kn_values_place(b, own.values[e], lane);
             const uint64_t row = place | (uint64_t)1 << 56;
-            if (!listed) counts[place] += sensitive->counts[e];
-            for (uint32_t i = 0; listed && i < sensitive->counts[e]; i++)
-                one->words[s] = kn_values_join(one->words[s], row);
+            if (!listed) counts[place] += own.counts[e];
+            for (uint32_t i = 0; listed && i < own.counts[e]; i++) one->words[s] = kn_values_join(one->words[s], row);
         }
     }
 }
@@ -147,11 +146,9 @@ static void add_tuple(uint32_t *counts, const kn_block_lattice *b, uint32_t tupl
     if (b->n_counts > KN_LATTICE_LANES) counts[KN_LATTICE_LANES + lane] += tuples->persons[tuple];
     uint32_t *sets = counts + b->n_counts + lane;
     for (uint32_t s = 0; b->n_set_lanes != NULL && s < tuples->n_sensitive; s++) {
-        const kn_sensitive *sensitive = &tuples->sensitive[s];
-        for (uint32_t e = sensitive->start[tuple]; b->n_set_lanes[s] > 0 && e < sensitive->start[tuple + 1]; e++) {
-            uint32_t value = sensitive->values[e];
-            sets[value / KN_BLOCK_SET_VALUES * KN_LATTICE_LANES] |= 1u << value % KN_BLOCK_SET_VALUES;
-        }
+        const kn_histogram own = kn_histogram_of(&tuples->sensitive[s].by_tuple, tuple);
+        for (uint32_t e = 0; b->n_set_lanes[s] > 0 && e < own.n; e++)
+            sets[own.values[e] / KN_BLOCK_SET_VALUES * KN_LATTICE_LANES] |= 1u << own.values[e] % KN_BLOCK_SET_VALUES;
         sets += KN_LATTICE_LANES * b->n_set_lanes[s];
     }
 }

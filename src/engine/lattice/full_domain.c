@@ -128,7 +128,7 @@ uint32_t kn_batch_size(const kn_full_domain *domain, const kn_batch *batch)
 size_t kn_batch_bytes(const kn_full_domain *domain, const kn_batch *batch)
 {
     return domain->blocks != NULL ? kn_blocks_bytes(domain->blocks, &batch->blocks)
-                                  : kn_groups_bytes(domain->lattice, batch->groups.capacity);
+                                  : kn_groups_room(domain->lattice, &batch->groups);
 }
 
 void kn_batch_free(kn_batch *batch, const kn_full_domain *domain)

@@ -1,17 +1,13 @@
 /* The lattice engine: layout of the keys, the base groups, and the roll-up.
  *
- * In: distinct tuples with counts, all domains trees. Out: the groups of any
- * node, from the groups of any more specific one. A roll-up rewrites the fields
- * of the changed columns through a small table and merges equal keys by open
- * addressing; the table of slots is sized to the source, so it stays in cache
- * for all but the most specific nodes. Groups stand in the order in which their
- * keys first occur in the source: the order depends on the data and the path of
- * roll-ups only. Keys are one word of 64 bits or several; the loop is one
- * function compiled for each.
+ * In: distinct tuples with counts, all domains trees. Out: the groups of any node, from the groups of any more specific
+ * one. A roll-up rewrites the fields of the changed columns through a small table and merges equal keys by open
+ * addressing; the table of slots is sized to the source, so it stays in cache for all but the most specific nodes.
+ * Groups stand in the order in which their keys first occur in the source: the order depends on the data and the path
+ * of roll-ups only. Keys are one word of 64 bits or several; the loop is one function compiled for each.
  *
- * Property relied on: all groups that merge agree in every unchanged column, so
- * counts add up, and persons add up but for those who stand in several of the
- * merged groups, who are listed. */
+ * Property relied on: all groups that merge agree in every unchanged column, so counts add up, and persons add up but
+ * for those who stand in several of the merged groups, who are listed. */
 #include "engine/lattice/lattice.h"
 
 #include "base/bits.h"
@@ -22,17 +18,12 @@
 #include <string.h>
 
 struct kn_roller {
+    kn_owner memory; /* tables and steps */
     const kn_lattice *lattice;
     uint32_t *slots;
-    size_t n_slots;
-    uint32_t *map; /* [group of the source]: group of the result; only where
-                      somebody needs it */
-    size_t n_map;
-    uint64_t **tables;        /* [q]: position at the source's level -> shifted position
-                                 at the new one */
-    uint32_t *sums, *touched; /* histograms: by value */
-    uint32_t *order, *first;  /* histograms: groups of the source by group of the result */
-    size_t n_order;
+    uint32_t *map;     /* [group of the source]: group of the result; only where somebody needs it */
+    uint64_t **tables; /* [q]: position at the source's level -> shifted position at the new one */
+    struct step *steps;
 };
 
 /* One changed column. */
@@ -42,17 +33,17 @@ typedef struct step {
     uint32_t word, shift;
 } step;
 
-/* --- Layout
- * ----------------------------------------------------------------------------------------------------
+/* --- Layout ----------------------------------------------------------------------------------------------------------
  */
 
-static kn_status level_new(kn_lattice_level *level, const kn_domain *domain, uint32_t at, kn_error *err)
+static kn_status level_new(kn_lattice_level *level, kn_owner *memory, const kn_domain *domain, uint32_t at,
+                           kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t *node_of = domain->tree->at_level[at];
-    KN_NEW_RAW(level->of_code, domain->n_codes);
-    KN_NEW_RAW(level->node, domain->n_codes);
-    KN_NEW_RAW(level->first_code, domain->n_codes);
+    KN_OWN_RAW(memory, level->of_code, domain->n_codes);
+    KN_OWN_RAW(memory, level->node, domain->n_codes);
+    KN_OWN_RAW(memory, level->first_code, domain->n_codes);
     for (uint32_t code = 0; code < domain->n_codes; code++) {
         level->of_code[code] = KN_NONE;
         if (kn_domain_code_rows(domain, code) == 0) continue;
@@ -66,16 +57,16 @@ done:
     return status;
 }
 
-static kn_status column_new(kn_lattice_column *column, const kn_domain *domain, kn_error *err)
+static kn_status column_new(kn_lattice_column *column, kn_owner *memory, const kn_domain *domain, kn_error *err)
 {
     kn_status status = KN_OK;
     assert(domain->kind == KN_DOMAIN_TREE);
     uint32_t top = domain->tree->n_levels - 1;
     column->max_level = domain->max_level < top ? domain->max_level : top;
     column->min_level = domain->min_level < column->max_level ? domain->min_level : column->max_level;
-    KN_NEW(column->levels, (size_t)column->max_level + 1);
+    KN_OWN(memory, column->levels, (size_t)column->max_level + 1);
     for (uint32_t l = column->min_level; l <= column->max_level; l++)
-        KN_TRY(level_new(&column->levels[l], domain, l, err));
+        KN_TRY(level_new(&column->levels[l], memory, domain, l, err));
 done:
     return status;
 }
@@ -101,14 +92,18 @@ done:
     return status;
 }
 
-/* --- Base groups
- * -----------------------------------------------------------------------------------------------
+/* --- Base groups -----------------------------------------------------------------------------------------------------
  */
 
-size_t kn_groups_bytes(const kn_lattice *lattice, uint32_t n)
+size_t kn_groups_bytes(const kn_lattice *lattice, size_t n)
 {
     const size_t histograms = lattice->has_histograms ? 24 * (size_t)lattice->tuples->n_sensitive : 0;
     return (8 * (size_t)lattice->n_words + 4 * (size_t)lattice->width + histograms) * n;
+}
+
+size_t kn_groups_room(const kn_lattice *lattice, const kn_groups *groups)
+{
+    return kn_groups_bytes(lattice, kn_array_bytes(groups->counts) / (4 * (size_t)lattice->width));
 }
 
 static kn_status groups_reserve(kn_groups *groups, const kn_lattice *lattice, uint32_t n, kn_error *err)
@@ -116,51 +111,15 @@ static kn_status groups_reserve(kn_groups *groups, const kn_lattice *lattice, ui
     kn_status status = KN_OK;
     if (groups->levels == NULL) KN_NEW(groups->levels, lattice->tuples->n_qis);
     if (lattice->has_histograms && groups->histograms == NULL) KN_NEW(groups->histograms, lattice->tuples->n_sensitive);
-    if (n <= groups->capacity) goto done;
-    kn_free(groups->keys);
-    kn_free(groups->counts);
-    groups->keys = NULL;
-    groups->counts = NULL;
-    groups->capacity = 0;
-    KN_NEW(groups->counts, ((size_t)n + 1) * lattice->width); /* one more: loops write ahead */
-    KN_NEW(groups->keys, ((size_t)n + 1) * lattice->n_words);
-    groups->capacity = n;
-done:
-    return status;
-}
-
-static void histograms_free(struct kn_group_histograms *histograms)
-{
-    kn_free(histograms->start);
-    kn_free(histograms->values);
-    kn_free(histograms->counts);
-    *histograms = (struct kn_group_histograms){0};
-}
-
-/* Room for so many groups and entries; what was there is lost. */
-static kn_status histograms_reserve(struct kn_group_histograms *out, uint32_t n, size_t n_entries, kn_error *err)
-{
-    kn_status status = KN_OK;
-    kn_free(out->start);
-    out->start = NULL;
-    KN_NEW_RAW(out->start, (size_t)n + 1);
-    if (n_entries <= out->capacity && out->values != NULL) goto done;
-    kn_free(out->values);
-    kn_free(out->counts);
-    out->values = out->counts = NULL;
-    out->capacity = 0;
-    KN_NEW_RAW(out->values, n_entries);
-    KN_NEW_RAW(out->counts, n_entries);
-    out->capacity = n_entries;
+    KN_ROOM(groups->counts, ((size_t)n + 1) * lattice->width); /* one more: loops write ahead */
+    KN_ROOM(groups->keys, ((size_t)n + 1) * lattice->n_words);
 done:
     return status;
 }
 
 void kn_groups_free(kn_groups *groups, const kn_lattice *lattice)
 {
-    for (uint32_t s = 0; groups->histograms != NULL && s < lattice->tuples->n_sensitive; s++)
-        histograms_free(&groups->histograms[s]);
-    kn_free(groups->histograms);
+    kn_histograms_free(groups->histograms, lattice->tuples->n_sensitive);
     kn_free(groups->levels);
     kn_free(groups->keys);
     kn_free(groups->counts);
@@ -171,6 +130,7 @@ void kn_groups_free(kn_groups *groups, const kn_lattice *lattice)
 static void tuple_keys(kn_groups *groups, const kn_lattice *lattice)
 {
     const kn_tuples *tuples = lattice->tuples;
+    memset(groups->keys, 0, (size_t)tuples->n_tuples * lattice->n_words * sizeof *groups->keys);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         const kn_lattice_column *column = &lattice->columns[q];
         const uint32_t *of_code = column->levels[column->min_level].of_code, *codes = tuples->codes[q];
@@ -180,24 +140,7 @@ static void tuple_keys(kn_groups *groups, const kn_lattice *lattice)
     }
 }
 
-static kn_status tuple_histograms(kn_groups *groups, const kn_lattice *lattice, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_tuples *tuples = lattice->tuples;
-    for (uint32_t s = 0; lattice->has_histograms && s < tuples->n_sensitive; s++) {
-        const kn_sensitive *from = &tuples->sensitive[s];
-        struct kn_group_histograms *to = &groups->histograms[s];
-        const uint32_t n_entries = from->start[tuples->n_tuples];
-        KN_TRY(histograms_reserve(to, tuples->n_tuples, n_entries, err));
-        memcpy(to->start, from->start, ((size_t)tuples->n_tuples + 1) * sizeof *to->start);
-        if (n_entries > 0) memcpy(to->values, from->values, n_entries * sizeof *to->values);
-        if (n_entries > 0) memcpy(to->counts, from->counts, n_entries * sizeof *to->counts);
-    }
-done:
-    return status;
-}
-
-/* The tuples as groups, before tuples that agree in the key are merged. */
+/* The tuples as groups, before those that agree in the key are merged. Histograms and repeats are borrowed. */
 static kn_status tuples_as_groups(kn_groups *groups, const kn_lattice *lattice, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -211,27 +154,41 @@ static kn_status tuples_as_groups(kn_groups *groups, const kn_lattice *lattice, 
         counts[0] = tuples->rows[t];
         if (lattice->has_persons) counts[1] = tuples->persons[t];
     }
-    KN_TRY(tuple_histograms(groups, lattice, err));
-    if (tuples->n_repeats > 0) {
-        KN_NEW_RAW(groups->repeats, tuples->n_repeats);
-        memcpy(groups->repeats, tuples->repeats, tuples->n_repeats * sizeof *groups->repeats);
-        groups->n_repeats = groups->repeats_capacity = tuples->n_repeats;
-    }
+    for (uint32_t s = 0; lattice->has_histograms && s < tuples->n_sensitive; s++)
+        groups->histograms[s] = tuples->sensitive[s].by_tuple;
+    groups->repeats = tuples->repeats;
+    groups->n_repeats = tuples->n_repeats;
 done:
+    return status;
+}
+
+static kn_status roll(kn_groups *out, const kn_groups *from, const uint32_t *levels, kn_roller *roller, bool map,
+                      kn_error *err);
+
+/* The groups of a node straight from the tuples (`levels` NULL: of the least one); roller->map tells which is where. */
+static kn_status roll_tuples(kn_groups *out, const uint32_t *levels, kn_roller *roller, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_lattice *lattice = roller->lattice;
+    kn_groups raw = {0};
+    KN_TRY(tuples_as_groups(&raw, lattice, err));
+    KN_TRY(roll(out, &raw, levels != NULL ? levels : raw.levels, roller, true, err));
+done:
+    kn_free(raw.histograms);
+    raw.histograms = NULL;
+    raw.repeats = NULL;
+    kn_groups_free(&raw, lattice);
     return status;
 }
 
 kn_status kn_lattice_add_base(kn_lattice *lattice, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_groups raw = {0};
     kn_roller *roller = NULL;
-    KN_TRY(tuples_as_groups(&raw, lattice, err));
     KN_TRY(kn_roller_new(&roller, lattice, err));
-    KN_TRY(kn_groups_roll(&lattice->base, &raw, raw.levels, roller, err));
+    KN_TRY(roll_tuples(&lattice->base, NULL, roller, err));
 done:
     kn_roller_free(roller);
-    kn_groups_free(&raw, lattice);
     return status;
 }
 
@@ -244,15 +201,15 @@ kn_status kn_lattice_new(kn_lattice **out, const kn_tuples *tuples, unsigned fla
     lattice->tuples = tuples;
     lattice->has_persons = tuples->persons != tuples->rows;
     lattice->n_nodes = 1;
-    KN_NEW(lattice->columns, tuples->n_qis);
+    KN_OWN(&lattice->memory, lattice->columns, tuples->n_qis);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
-        KN_TRY(column_new(&lattice->columns[q], tuples->domains[q], err));
+        KN_TRY(column_new(&lattice->columns[q], &lattice->memory, tuples->domains[q], err));
         lattice->n_nodes *= lattice->columns[q].max_level - lattice->columns[q].min_level + 1;
     }
     KN_TRY(place_fields(lattice, flags & KN_LATTICE_WIDE, err));
     lattice->width = lattice->has_persons ? 2 : 1;
     lattice->has_histograms =
-        (flags & KN_LATTICE_HISTOGRAMS) && tuples->n_sensitive > 0 && tuples->sensitive[0].start != NULL;
+        (flags & KN_LATTICE_HISTOGRAMS) && tuples->n_sensitive > 0 && tuples->sensitive[0].by_tuple.start != NULL;
     if (!(flags & KN_LATTICE_NO_BASE)) KN_TRY(kn_lattice_add_base(lattice, err));
     *out = lattice;
     lattice = NULL;
@@ -265,16 +222,7 @@ void kn_lattice_free(kn_lattice *lattice)
 {
     if (lattice == NULL) return;
     kn_groups_free(&lattice->base, lattice);
-    for (uint32_t q = 0; lattice->columns != NULL && q < lattice->tuples->n_qis; q++) {
-        kn_lattice_column *column = &lattice->columns[q];
-        for (uint32_t l = 0; column->levels != NULL && l <= column->max_level; l++) {
-            kn_free(column->levels[l].node);
-            kn_free(column->levels[l].first_code);
-            kn_free(column->levels[l].of_code);
-        }
-        kn_free(column->levels);
-    }
-    kn_free(lattice->columns);
+    kn_owner_free(&lattice->memory);
     kn_free(lattice);
 }
 
@@ -302,26 +250,21 @@ done:
     return status;
 }
 
-/* --- Roll-up
- * ---------------------------------------------------------------------------------------------------
+/* --- Roll-up ---------------------------------------------------------------------------------------------------------
  */
 
 kn_status kn_roller_new(kn_roller **out, const kn_lattice *lattice, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_roller *roller = NULL;
-    const kn_tuples *tuples = lattice->tuples;
-    uint32_t most_values = 0;
+    const uint32_t n_qis = lattice->tuples->n_qis;
     *out = NULL;
     KN_NEW(roller, 1);
     roller->lattice = lattice;
-    KN_NEW(roller->tables, tuples->n_qis);
-    for (uint32_t q = 0; q < tuples->n_qis; q++)
-        KN_NEW_RAW(roller->tables[q], lattice->columns[q].levels[lattice->columns[q].min_level].n);
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
-        if (tuples->sensitive[s].n_values > most_values) most_values = tuples->sensitive[s].n_values;
-    KN_NEW(roller->sums, most_values);
-    KN_NEW_RAW(roller->touched, most_values);
+    KN_OWN(&roller->memory, roller->steps, n_qis);
+    KN_OWN(&roller->memory, roller->tables, n_qis);
+    for (uint32_t q = 0; q < n_qis; q++)
+        KN_OWN_RAW(&roller->memory, roller->tables[q], lattice->columns[q].levels[lattice->columns[q].min_level].n);
     *out = roller;
     roller = NULL;
 done:
@@ -332,19 +275,13 @@ done:
 void kn_roller_free(kn_roller *roller)
 {
     if (roller == NULL) return;
-    for (uint32_t q = 0; roller->tables != NULL && q < roller->lattice->tuples->n_qis; q++) kn_free(roller->tables[q]);
-    kn_free(roller->tables);
+    kn_owner_free(&roller->memory);
     kn_free(roller->slots);
     kn_free(roller->map);
-    kn_free(roller->sums);
-    kn_free(roller->touched);
-    kn_free(roller->order);
-    kn_free(roller->first);
     kn_free(roller);
 }
 
-/* The hot loop. Constant arguments make it one loop per number of words, steps
- * and counts. */
+/* The hot loop. Constant arguments make it one loop per number of words, steps and counts. */
 static inline __attribute__((always_inline)) uint32_t roll_keys(kn_groups *out, const kn_groups *from,
                                                                 const step *steps, uint32_t n_steps, uint32_t *slots,
                                                                 uint32_t slot_bits, uint32_t n_words, uint32_t width,
@@ -404,12 +341,7 @@ static kn_status roll_repeats(kn_groups *out, const kn_groups *from, const kn_ro
     kn_status status = KN_OK;
     const kn_lattice *lattice = roller->lattice;
     out->n_repeats = 0;
-    if (from->n_repeats > out->repeats_capacity) {
-        kn_free(out->repeats);
-        out->repeats_capacity = 0;
-        KN_NEW_RAW(out->repeats, from->n_repeats);
-        out->repeats_capacity = from->n_repeats;
-    }
+    KN_ROOM(out->repeats, from->n_repeats);
     for (uint32_t i = 0, end; i < from->n_repeats; i = end) {
         uint32_t person = from->repeats[i].person, first = out->n_repeats, n = 0;
         kn_person_tuple *own = out->repeats + first;
@@ -423,66 +355,6 @@ static kn_status roll_repeats(kn_groups *out, const kn_groups *from, const kn_ro
         }
         if (kept > 1) out->n_repeats += kept; /* otherwise in one group for good */
     }
-done:
-    return status;
-}
-
-/* Groups of the source by group of the result: order[first[g]] ..
- * order[first[g+1]-1]. */
-static kn_status sort_by_result(kn_roller *roller, const kn_groups *out, const kn_groups *from, kn_error *err)
-{
-    kn_status status = KN_OK;
-    if (from->n + 2 > roller->n_order) {
-        kn_free(roller->order);
-        kn_free(roller->first);
-        roller->order = roller->first = NULL;
-        roller->n_order = 0;
-        KN_NEW_RAW(roller->order, (size_t)from->n + 2);
-        KN_NEW_RAW(roller->first, (size_t)from->n + 2);
-        roller->n_order = (size_t)from->n + 2;
-    }
-    uint32_t *first = roller->first;
-    memset(first, 0, ((size_t)out->n + 2) * sizeof *first);
-    for (uint32_t i = 0; i < from->n; i++) first[roller->map[i] + 2]++;
-    for (uint32_t g = 2; g <= out->n + 1; g++) first[g] += first[g - 1];
-    for (uint32_t i = 0; i < from->n; i++) roller->order[first[roller->map[i] + 1]++] = i;
-done:
-    return status;
-}
-
-static int compare_values(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static kn_status roll_histograms(struct kn_group_histograms *out, uint32_t n_out,
-                                 const struct kn_group_histograms *from, uint32_t n_from, kn_roller *roller,
-                                 kn_error *err)
-{
-    kn_status status = KN_OK;
-    uint32_t n = 0;
-    KN_TRY(histograms_reserve(out, n_out, from->start[n_from], err));
-    for (uint32_t g = 0; g < n_out; g++) {
-        uint32_t n_touched = 0;
-        out->start[g] = n;
-        for (uint32_t i = roller->first[g]; i < roller->first[g + 1]; i++) {
-            uint32_t source = roller->order[i];
-            for (uint32_t e = from->start[source]; e < from->start[source + 1]; e++) {
-                uint32_t value = from->values[e];
-                if (roller->sums[value] == 0) roller->touched[n_touched++] = value;
-                roller->sums[value] += from->counts[e];
-            }
-        }
-        if (roller->first[g + 1] - roller->first[g] > 1)
-            qsort(roller->touched, n_touched, sizeof *roller->touched, compare_values);
-        for (uint32_t i = 0; i < n_touched; i++, n++) {
-            out->values[n] = roller->touched[i];
-            out->counts[n] = roller->sums[roller->touched[i]];
-            roller->sums[roller->touched[i]] = 0;
-        }
-    }
-    out->start[n_out] = n;
 done:
     return status;
 }
@@ -505,50 +377,28 @@ static uint32_t make_steps(step *steps, const kn_groups *from, const uint32_t *l
     return n_steps;
 }
 
-static kn_status roller_reserve(kn_roller *roller, uint32_t n, uint32_t slot_bits, bool map, kn_error *err)
-{
-    kn_status status = KN_OK;
-    if (roller->n_slots < (size_t)1 << slot_bits) {
-        kn_free(roller->slots);
-        roller->n_slots = 0;
-        KN_NEW_RAW(roller->slots, (size_t)1 << slot_bits);
-        roller->n_slots = (size_t)1 << slot_bits;
-    }
-    if (map && roller->n_map < n) {
-        kn_free(roller->map);
-        roller->n_map = 0;
-        KN_NEW_RAW(roller->map, n);
-        roller->n_map = n;
-    }
-    memset(roller->slots, 0xff, sizeof *roller->slots << slot_bits);
-done:
-    return status;
-}
-
 static kn_status roll(kn_groups *out, const kn_groups *from, const uint32_t *levels, kn_roller *roller, bool map,
                       kn_error *err)
 {
-    enum { MOST_COLUMNS_ON_STACK = 64 };
     kn_status status = KN_OK;
     const kn_lattice *lattice = roller->lattice;
     const kn_tuples *tuples = lattice->tuples;
-    step on_stack[MOST_COLUMNS_ON_STACK], *steps = on_stack;
     map = map || lattice->has_histograms || from->n_repeats > 0;
-    if (tuples->n_qis > MOST_COLUMNS_ON_STACK) KN_NEW_RAW(steps, tuples->n_qis);
-    uint32_t n_steps = make_steps(steps, from, levels, roller);
+    uint32_t n_steps = make_steps(roller->steps, from, levels, roller);
     uint32_t slot_bits = kn_bits_for(from->n > 8 ? 2 * from->n : 16);
     if (slot_bits > 31) slot_bits = 31;
     KN_TRY(groups_reserve(out, lattice, from->n, err));
-    KN_TRY(roller_reserve(roller, from->n, slot_bits, map, err));
-    out->n = roll_any(out, from, steps, n_steps, lattice, roller->slots, slot_bits, map ? roller->map : NULL);
+    KN_ROOM(roller->slots, (size_t)1 << slot_bits);
+    if (map) KN_ROOM(roller->map, from->n);
+    memset(roller->slots, 0xff, sizeof *roller->slots << slot_bits);
+    out->n = roll_any(out, from, roller->steps, n_steps, lattice, roller->slots, slot_bits, map ? roller->map : NULL);
     for (uint32_t q = 0; q < tuples->n_qis; q++) out->levels[q] = levels[q];
     out->n_repeats = 0;
     if (from->n_repeats > 0) KN_TRY(roll_repeats(out, from, roller, err));
-    if (lattice->has_histograms) KN_TRY(sort_by_result(roller, out, from, err));
     for (uint32_t s = 0; lattice->has_histograms && s < tuples->n_sensitive; s++)
-        KN_TRY(roll_histograms(&out->histograms[s], out->n, &from->histograms[s], from->n, roller, err));
+        KN_TRY(kn_histograms_join(&out->histograms[s], &from->histograms[s], tuples->sensitive[s].n_values, roller->map,
+                                  from->n, out->n, err));
 done:
-    if (steps != on_stack) kn_free(steps);
     return status;
 }
 
@@ -562,20 +412,16 @@ kn_status kn_groups_of_tuples(kn_groups *out, uint32_t **tuple_group, const uint
                               kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_groups raw = {0};
-    const kn_lattice *lattice = roller->lattice;
+    const uint32_t n = roller->lattice->tuples->n_tuples;
     *tuple_group = NULL;
-    KN_TRY(tuples_as_groups(&raw, lattice, err));
-    KN_TRY(roll(out, &raw, levels, roller, true, err));
-    KN_NEW_RAW(*tuple_group, raw.n);
-    if (raw.n > 0) memcpy(*tuple_group, roller->map, raw.n * sizeof **tuple_group);
+    KN_TRY(roll_tuples(out, levels, roller, err));
+    KN_NEW_RAW(*tuple_group, n);
+    if (n > 0) memcpy(*tuple_group, roller->map, n * sizeof **tuple_group);
 done:
-    kn_groups_free(&raw, lattice);
     return status;
 }
 
-/* --- What a group holds
- * ----------------------------------------------------------------------------------------
+/* --- What a group holds ----------------------------------------------------------------------------------------------
  */
 
 size_t kn_lattice_entries(const kn_lattice *lattice)
@@ -587,11 +433,8 @@ size_t kn_lattice_entries(const kn_lattice *lattice)
 
 kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, kn_histogram *buffer)
 {
-    for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++) {
-        const struct kn_group_histograms *own = &groups->histograms[s];
-        buffer[s] =
-            (kn_histogram){own->start[g + 1] - own->start[g], own->values + own->start[g], own->counts + own->start[g]};
-    }
+    for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
+        buffer[s] = kn_histogram_of(&groups->histograms[s], g);
     return (kn_class_counts){.n_rows = kn_groups_rows(lattice, groups, g),
                              .n_persons = kn_groups_persons(lattice, groups, g),
                              .sensitive = lattice->has_histograms ? buffer : NULL};

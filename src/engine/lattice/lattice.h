@@ -1,28 +1,22 @@
-/* The lattice of full-domain generalizations: the classes of any level vector,
- * by roll-up.
+// clang-format off
+/* The lattice of full-domain generalizations: the classes of any level vector, by roll-up.
  *
- * A node of the lattice is one level per quasi-identifier; its classes are the
- * groups of rows that become equal. The classes of a node come from those of
- * any more specific node, never from the rows: one lookup per changed column
- * and one hash insert per group. Codes stand in pre-order of their tree, each
- * column has a fixed field of bits in the key, and the field holds the position
- * of the tree's node among the nodes of its level that cover a value of the
- * data.
+ * A node of the lattice is one level per quasi-identifier; its classes are the groups of rows that become equal. The
+ * classes of a node come from those of any more specific node, never from the rows: one lookup per changed column and
+ * one hash insert per group. Codes stand in pre-order of their tree, each column has a fixed field of bits in the key,
+ * and the field holds the position of the tree's node among the nodes of its level that cover a value of the data.
  *
  *     kn_lattice *lattice;          kn_lattice_new(&lattice, tuples, 0, err)
- *     kn_roller *roller;            kn_roller_new(&roller, lattice, err) one
- * per thread kn_groups groups = {0};       kn_groups_roll(&groups,
- * &lattice->base, levels, roller, err) for g < groups.n kn_groups_rows(lattice,
- * &groups, g), kn_groups_node(lattice, &groups, g, q)
+ *     kn_roller *roller;            kn_roller_new(&roller, lattice, err)                                one per thread
+ *     kn_groups groups = {0};       kn_groups_roll(&groups, &lattice->base, levels, roller, err)
+ *     for g < groups.n              kn_groups_rows(lattice, &groups, g), kn_groups_node(lattice, &groups, g, q)
  *
- * Persons are counted exactly: a person with rows in several groups is carried
- * in a list, and the merged group loses what it would count twice. Histograms
- * of the sensitive columns are carried on request (KN_LATTICE_HISTOGRAMS), as
- * (value, count) lists.
+ * Persons are counted exactly: a person with rows in several groups is carried in a list, and the merged group loses
+ * what it would count twice. Histograms of the sensitive columns are carried on request (KN_LATTICE_HISTOGRAMS).
  *
- * Cost of a roll-up: about 5 ns per group of the source; memory: 8 bytes of key
- * (more when a key does not fit into 64 bits) and 4 or 8 bytes of counts per
- * group. */
+ * Cost of a roll-up: about 5 ns per group of the source; memory: 8 bytes of key (more when a key does not fit into 64
+ * bits) and 4 or 8 bytes of counts per group. */
+// clang-format on
 #ifndef KN_ENGINE_LATTICE_LATTICE_H
 #define KN_ENGINE_LATTICE_LATTICE_H
 
@@ -34,8 +28,8 @@ enum {
     KN_LATTICE_WIDE = 4,       /* tests: keys of several words even where one would do */
 };
 
-/* One level of one column. A position numbers the tree's nodes at this level
- * that cover a value of the data, in pre-order. */
+/* One level of one column. A position numbers the tree's nodes at this level that cover a value of the data, in
+ * pre-order. */
 typedef struct kn_lattice_level {
     uint32_t n;           /* positions */
     uint32_t *node;       /* [position]: node of the tree */
@@ -55,19 +49,14 @@ typedef struct kn_groups {
     uint32_t *levels; /* n_qis */
     uint64_t *keys;   /* n * n_words */
     uint32_t *counts; /* n * width: rows, and persons where they are not rows */
-    /* Persons with several groups, ascending by person: what later roll-ups
-     * subtract. */
+    /* Persons with several groups, ascending by person: what later roll-ups subtract. */
     uint32_t n_repeats;
-    kn_person_tuple *repeats;    /* `tuple` is a group here */
-    struct kn_group_histograms { /* per sensitive column */
-        uint32_t *start;         /* n + 1 */
-        uint32_t *values, *counts;
-        size_t capacity;
-    } * histograms;
-    uint32_t capacity, repeats_capacity;
+    kn_person_tuple *repeats;  /* `tuple` is a group here */
+    kn_histograms *histograms; /* per sensitive column */
 } kn_groups;
 
 typedef struct kn_lattice {
+    kn_owner memory;         /* all arrays of columns and levels */
     const kn_tuples *tuples; /* borrowed */
     kn_lattice_column *columns;
     uint32_t n_words; /* per key */
@@ -86,19 +75,19 @@ kn_status kn_lattice_new(kn_lattice **out, const kn_tuples *tuples, unsigned fla
 /* Makes the base after all. */
 kn_status kn_lattice_add_base(kn_lattice *lattice, kn_error *err);
 void kn_lattice_free(kn_lattice *lattice);
-/* The columns, those whose generalization merges most first: by entropy of the
- * column. *order has n_qis entries, yours to kn_free. */
+/* The columns, those whose generalization merges most first: by entropy of the column. *order has n_qis entries, yours
+ * to kn_free. */
 kn_status kn_lattice_order(uint32_t **order, uint32_t *n_order, const kn_lattice *lattice, kn_error *err);
 kn_status kn_roller_new(kn_roller **out, const kn_lattice *lattice, kn_error *err);
 void kn_roller_free(kn_roller *roller);
 
-/* The classes at `levels`, each at least from->levels and at most the column's
- * max_level. `out` is not `from`. */
+/* The classes at `levels`, each at least from->levels and at most the column's max_level. `out` is not `from`. */
 kn_status kn_groups_roll(kn_groups *out, const kn_groups *from, const uint32_t *levels, kn_roller *roller,
                          kn_error *err);
 void kn_groups_free(kn_groups *groups, const kn_lattice *lattice); /* what it holds, not the struct */
-/* Bytes that n groups take, at most. */
-size_t kn_groups_bytes(const kn_lattice *lattice, uint32_t n);
+/* Bytes that n groups take, at most; that these have room for. */
+size_t kn_groups_bytes(const kn_lattice *lattice, size_t n);
+size_t kn_groups_room(const kn_lattice *lattice, const kn_groups *groups);
 
 /* Position of group g's value in column q among the nodes of its level. */
 static inline uint32_t kn_groups_position(const kn_lattice *lattice, const kn_groups *groups, uint32_t g, uint32_t q)
@@ -129,9 +118,8 @@ kn_class_counts kn_groups_class(const kn_lattice *lattice, const kn_groups *grou
 /* Two entries per value of all sensitive columns. */
 size_t kn_lattice_entries(const kn_lattice *lattice);
 
-/* The classes at `levels` straight from the tuples, for whoever must know who
- * is where: *tuple_group has n_tuples entries, yours to kn_free. Groups are
- * numbered by their first tuple. */
+/* The classes at `levels` straight from the tuples, for whoever must know who is where: *tuple_group has n_tuples
+ * entries, yours to kn_free. Groups are numbered by their first tuple. */
 kn_status kn_groups_of_tuples(kn_groups *out, uint32_t **tuple_group, const uint32_t *levels, kn_roller *roller,
                               kn_error *err);
 

@@ -165,11 +165,10 @@ static void choose_unit(kn_prices *prices, const kn_lattice *lattice)
 static void count_rows(uint32_t *joint, const kn_prices *prices, const kn_tuples *tuples, const kn_lattice_level *level,
                        uint32_t q)
 {
-    const kn_sensitive *sensitive = &tuples->sensitive[prices->column];
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
+        const kn_histogram histogram = kn_histogram_of(&tuples->sensitive[prices->column].by_tuple, t);
         uint32_t *own = joint + (size_t)level->of_code[tuples->codes[q][t]] * prices->n_values;
-        for (uint32_t i = sensitive->start[t]; i < sensitive->start[t + 1]; i++)
-            own[sensitive->values[i]] += sensitive->counts[i];
+        for (uint32_t i = 0; i < histogram.n; i++) own[histogram.values[i]] += histogram.counts[i];
     }
 }
 

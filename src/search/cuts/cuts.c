@@ -199,10 +199,9 @@ static void fill_item(kn_cuts *cuts, uint32_t tuple, uint32_t *const *position_o
     lanes[KN_LANE_ROWS] = t->rows[tuple];
     if (cuts->person_lane != KN_LANE_ROWS) lanes[cuts->person_lane] = t->persons[tuple];
     for (uint32_t s = 0; s < t->n_sensitive; s++) {
-        const kn_sensitive *sensitive = &t->sensitive[s];
         if (cuts->value_lane[s] == KN_NONE) continue;
-        for (uint32_t i = sensitive->start[tuple]; i < sensitive->start[tuple + 1]; i++)
-            lanes[cuts->value_lane[s] + sensitive->values[i]] += sensitive->counts[i];
+        const kn_histogram own = kn_histogram_of(&t->sensitive[s].by_tuple, tuple);
+        for (uint32_t i = 0; i < own.n; i++) lanes[cuts->value_lane[s] + own.values[i]] += own.counts[i];
     }
     if (cuts->bound->item != NULL) lanes[KN_LANE_BOUND] = cuts->bound->item(cuts, lanes);
 }

@@ -183,7 +183,6 @@ enum { ENDS_PER_JOB = 64, BLOCK_ENTRIES = 1 << 20, MAX_STRETCH = 4096, MAX_REACH
 typedef struct bench {
     kn_growing growing;
     kn_tally tally;
-    kn_tally_view view;
 } bench;
 
 typedef struct cutting {
@@ -209,15 +208,15 @@ static uint32_t price_stretches(cutting *c, bench *b, uint32_t end, double *loss
     uint64_t limit = 2 * c->k * c->reach - 1; /* persons; where models need more, twice the shortest that holds */
     bool found = models->counts_only;
     kn_growing_clear(&b->growing);
-    kn_tally_clear(&b->tally, items);
+    kn_tally_clear(&b->tally);
     for (length = 1; length <= longest; length++) {
         uint32_t item = c->sequence[end - length];
         kn_growing_add(&b->growing, items->tuple[item]);
-        kn_tally_add(&b->tally, items, item);
+        kn_tally_add(&b->tally, item);
         loss[length - 1] = INFINITY;
         if (b->tally.n_persons < c->k) continue;
         if (found && b->tally.n_persons > limit) break;
-        if (!kn_tally_holds(models, &b->tally, NULL, items, &b->view)) continue;
+        if (!kn_tally_holds(models, &b->tally, NULL)) continue;
         loss[length - 1] = (double)b->tally.n_rows * kn_growing_price(&b->growing);
         if (!found && 2 * b->tally.n_persons - 1 > limit) limit = 2 * b->tally.n_persons - 1;
         found = true;
@@ -341,16 +340,14 @@ static kn_status hilbert_search(kn_answer *answer, const kn_task *task, kn_error
     for (unsigned i = 0; i < n_threads; i++) {
         KN_TRY(kn_growing_init(&c.benches[i].growing, pricer, task->tuples, err));
         KN_TRY(kn_tally_init(&c.benches[i].tally, items, err));
-        KN_TRY(kn_tally_view_init(&c.benches[i].view, items, err));
     }
     KN_TRY(cut_curve(&c, err));
     KN_TRY(make_answer(answer, &c, err));
     answer->followed = kn_pricer_followed(pricer);
 done:
     for (unsigned i = 0; c.benches != NULL && i < n_threads; i++) {
-        if (c.benches[i].growing.tuples != NULL) kn_growing_free(&c.benches[i].growing);
+        kn_growing_free(&c.benches[i].growing);
         kn_tally_free(&c.benches[i].tally);
-        kn_tally_view_free(&c.benches[i].view);
     }
     kn_free(c.benches);
     kn_free(c.sequence);

@@ -350,22 +350,21 @@ bool kn_mondrian_better(const kn_mondrian *s, const kn_mondrian_cut *a, const kn
 
 static bool histograms_allow(kn_mondrian *s, kn_mondrian_bench *b)
 {
-    return s->task->models->counts_only || (kn_tally_holds(s->task->models, &b->right, NULL, s->items, &b->view) &&
-                                            kn_tally_holds(s->task->models, &b->whole, &b->right, s->items, &b->view));
+    return s->task->models->counts_only ||
+           (kn_tally_holds(s->task->models, &b->right, NULL) && kn_tally_holds(s->task->models, &b->whole, &b->right));
 }
 
 static void tally_records(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n, uint32_t begin, uint32_t end)
 {
-    for (uint32_t i = begin; i < end; i++)
-        kn_tally_add(&b->right, s->items, kn_mondrian_record(s, n, b->order[i])[RECORD_ITEM]);
+    for (uint32_t i = begin; i < end; i++) kn_tally_add(&b->right, kn_mondrian_record(s, n, b->order[i])[RECORD_ITEM]);
 }
 
 static void tally_node(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n)
 {
-    kn_tally_clear(&b->whole, s->items);
-    kn_tally_clear(&b->right, s->items);
+    kn_tally_clear(&b->whole);
+    kn_tally_clear(&b->right);
     for (uint32_t i = 0; i < kn_mondrian_records(n); i++)
-        kn_tally_add(&b->whole, s->items, kn_mondrian_record(s, n, i)[RECORD_ITEM]);
+        kn_tally_add(&b->whole, kn_mondrian_record(s, n, i)[RECORD_ITEM]);
 }
 
 /* Weighted share of the column's range that lies between the node's first and last value; of sets, of its values. */
@@ -455,7 +454,6 @@ void kn_mondrian_bench_free(kn_mondrian_bench *b)
     kn_owner_free(&b->memory);
     kn_tally_free(&b->whole);
     kn_tally_free(&b->right);
-    kn_tally_view_free(&b->view);
 }
 
 static kn_status ranking_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_error *err)
@@ -514,7 +512,6 @@ kn_status kn_mondrian_bench_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_
     KN_OWN(&b->memory, b->active, s->n_qis);
     KN_TRY(kn_tally_init(&b->whole, s->items, err));
     KN_TRY(kn_tally_init(&b->right, s->items, err));
-    KN_TRY(kn_tally_view_init(&b->view, s->items, err));
 done:
     return status;
 }

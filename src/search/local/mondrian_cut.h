@@ -55,7 +55,6 @@ typedef struct kn_mondrian_bench {
     uint32_t **stamp;                 /* SETS: [q][code], the number of the pass that last met the value */
     uint32_t scan, n_active, *active; /* wide columns that may still grow in this pass */
     kn_tally whole, right;
-    kn_tally_view view;
 } kn_mondrian_bench;
 
 typedef struct kn_mondrian {

@@ -587,16 +587,13 @@ static kn_status refuse_hopeless(const search *s, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_tally tally = {0};
-    kn_tally_view view = {0};
     KN_TRY(kn_tally_init(&tally, s->items, err));
-    KN_TRY(kn_tally_view_init(&view, s->items, err));
-    for (uint32_t i = 0; i < s->items->n; i++) kn_tally_add(&tally, s->items, i);
-    if (s->items->n > 0 && !kn_tally_holds(s->task->models, &tally, NULL, s->items, &view))
+    for (uint32_t i = 0; i < s->items->n; i++) kn_tally_add(&tally, i);
+    if (s->items->n > 0 && !kn_tally_holds(s->task->models, &tally, NULL))
         KN_FAIL(KN_NOT_MET, "sequential: the models do not hold for the table as one class, so no clustering meets "
                             "them; ask for less");
 done:
     kn_tally_free(&tally);
-    kn_tally_view_free(&view);
     return status;
 }
 
