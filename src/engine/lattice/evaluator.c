@@ -8,6 +8,7 @@
 #include <string.h>
 
 struct kn_evaluator {
+    kn_owner memory; /* all arrays */
     const kn_full_domain *domain;
     kn_roller *roller;
     kn_block_roller *block_roller;
@@ -17,6 +18,7 @@ struct kn_evaluator {
     const kn_batch *last;
     uint32_t *levels, *last_levels;
     kn_node *nodes; /* what the last batch is worth */
+    double *losses;
     /* The class at hand. */
     kn_histogram *histograms;
     kn_cell *cells;
@@ -39,13 +41,14 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     KN_NEW(evaluator, 1);
     evaluator->domain = domain;
     KN_TRY(kn_roller_new(&evaluator->roller, domain->lattice, err));
-    KN_NEW(evaluator->histograms, tuples->n_sensitive);
-    KN_NEW(evaluator->cells, tuples->n_qis);
-    KN_NEW(evaluator->steps, (size_t)domain->n_outer + 1);
-    KN_NEW(evaluator->levels, tuples->n_qis);
-    KN_NEW(evaluator->last_levels, tuples->n_qis);
-    KN_NEW(evaluator->nodes, kn_batch_nodes(domain));
-    KN_NEW(evaluator->sums, (size_t)domain->n_prices + 1);
+    KN_OWN(&evaluator->memory, evaluator->histograms, tuples->n_sensitive);
+    KN_OWN(&evaluator->memory, evaluator->cells, tuples->n_qis);
+    KN_OWN(&evaluator->memory, evaluator->steps, (size_t)domain->n_outer + 1);
+    KN_OWN(&evaluator->memory, evaluator->levels, tuples->n_qis);
+    KN_OWN(&evaluator->memory, evaluator->last_levels, tuples->n_qis);
+    KN_OWN(&evaluator->memory, evaluator->nodes, kn_batch_nodes(domain));
+    KN_OWN(&evaluator->memory, evaluator->losses, (size_t)kn_batch_nodes(domain) * domain->n_prices);
+    KN_OWN(&evaluator->memory, evaluator->sums, (size_t)domain->n_prices + 1);
     for (uint32_t m = 0; m < domain->n_prices; m++)
         evaluator->has_classes = evaluator->has_classes || domain->prices[m].objective->type->price_class != NULL;
     if (domain->blocks != NULL) {
@@ -69,9 +72,7 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     kn_block_nodes_free(evaluator->pass);
     kn_roller_free(evaluator->roller);
     kn_block_roller_free(evaluator->block_roller);
-    void *const owned[] = {evaluator->steps,      evaluator->levels, evaluator->last_levels, evaluator->nodes,
-                           evaluator->histograms, evaluator->cells,  evaluator->sums};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
+    kn_owner_free(&evaluator->memory);
     kn_free(evaluator);
 }
 
@@ -296,6 +297,22 @@ kn_status kn_evaluate(kn_node *nodes, double *losses, kn_evaluator *evaluator, c
     if (evaluator->domain->blocks == NULL) return evaluate_groups(nodes, losses, evaluator, &batch->groups, err);
     kn_block_nodes_evaluate(nodes, losses, evaluator->pass, &batch->blocks, details);
     return KN_OK;
+}
+
+kn_status kn_evaluate_nodes(kn_evaluator *evaluator, const kn_batch *batch, bool details, kn_node_visitor visit,
+                            void *context, unsigned worker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_full_domain *domain = evaluator->domain;
+    evaluator->last = NULL;
+    KN_TRY(kn_evaluate(evaluator->nodes, evaluator->losses, evaluator, batch, details, err));
+    for (uint32_t i = 0; i < kn_batch_nodes(domain); i++) {
+        kn_batch_node_levels(evaluator->levels, domain, batch, i);
+        KN_TRY(visit(context, &evaluator->nodes[i], evaluator->losses + (size_t)i * domain->n_prices, evaluator->levels,
+                     worker, err));
+    }
+done:
+    return status;
 }
 
 /* --- Levels ---------------------------------------------------------------------------------------------------- */

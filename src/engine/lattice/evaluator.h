@@ -25,6 +25,11 @@ kn_status kn_batch_roll(kn_batch *out, const kn_batch *from, const uint32_t *lev
  * neither n_classes nor smallest, which is faster. */
 kn_status kn_evaluate(kn_node *nodes, double *losses, kn_evaluator *evaluator, const kn_batch *batch, bool details,
                       kn_error *err);
+/* The same node by node, with its level vector. What is handed to the visitor lasts as long as the call. */
+typedef kn_status (*kn_node_visitor)(void *context, const kn_node *node, const double *losses, const uint32_t *levels,
+                                     unsigned worker, kn_error *err);
+kn_status kn_evaluate_nodes(kn_evaluator *evaluator, const kn_batch *batch, bool details, kn_node_visitor visit,
+                            void *context, unsigned worker, kn_error *err);
 /* The worth of any level vector. A call shares the work of the call before as far as the levels of the first columns
  * are the same: ask in kn_full_domain_roll_order, the last columns changing fastest. */
 kn_status kn_evaluate_levels(kn_node *out, kn_evaluator *evaluator, const uint32_t *levels, kn_error *err);

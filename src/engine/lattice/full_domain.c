@@ -98,8 +98,7 @@ kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t
 void kn_full_domain_free(kn_full_domain *domain)
 {
     if (domain == NULL) return;
-    for (uint32_t m = 0; domain->lattice != NULL && domain->prices != NULL && m <= domain->n_prices; m++)
-        kn_prices_clear(&domain->prices[m], domain->lattice);
+    for (uint32_t m = 0; domain->prices != NULL && m <= domain->n_prices; m++) kn_prices_clear(&domain->prices[m]);
     kn_free(domain->prices);
     kn_free(domain->order);
     kn_free(domain->root);

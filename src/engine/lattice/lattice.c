@@ -204,7 +204,8 @@ kn_status kn_lattice_new(kn_lattice **out, const kn_tuples *tuples, unsigned fla
     KN_OWN(&lattice->memory, lattice->columns, tuples->n_qis);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         KN_TRY(column_new(&lattice->columns[q], &lattice->memory, tuples->domains[q], err));
-        lattice->n_nodes *= lattice->columns[q].max_level - lattice->columns[q].min_level + 1;
+        lattice->columns[q].stride = q > 0 ? lattice->columns[q - 1].stride * kn_lattice_levels(lattice, q - 1) : 1;
+        lattice->n_nodes *= kn_lattice_levels(lattice, q);
     }
     KN_TRY(place_fields(lattice, flags & KN_LATTICE_WIDE, err));
     lattice->width = lattice->has_persons ? 2 : 1;
@@ -224,6 +225,30 @@ void kn_lattice_free(kn_lattice *lattice)
     kn_groups_free(&lattice->base, lattice);
     kn_owner_free(&lattice->memory);
     kn_free(lattice);
+}
+
+size_t kn_lattice_number(const kn_lattice *lattice, const uint32_t *levels)
+{
+    size_t number = 0;
+    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++)
+        number += (levels[q] - lattice->columns[q].min_level) * lattice->columns[q].stride;
+    return number;
+}
+
+/* What lies below a node has a smaller number. */
+void kn_lattice_keep_minimal(uint8_t *marks, const kn_lattice *lattice)
+{
+    enum { MINIMAL = 1, COVERED = 2 }; /* covered: marked, or something below it is */
+    const size_t n = (size_t)lattice->n_nodes;
+    for (size_t node = 0; node < n; node++) {
+        bool below = false, marked = marks[node];
+        for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
+            const size_t stride = lattice->columns[q].stride;
+            if (node / stride % kn_lattice_levels(lattice, q) > 0) below = below || (marks[node - stride] & COVERED);
+        }
+        marks[node] = (uint8_t)((below || marked ? COVERED : 0) | (marked && !below ? MINIMAL : 0));
+    }
+    for (size_t node = 0; node < n; node++) marks[node] &= MINIMAL;
 }
 
 kn_status kn_lattice_order(uint32_t **order, uint32_t *n_order, const kn_lattice *lattice, kn_error *err)

@@ -41,6 +41,7 @@ typedef struct kn_lattice_column {
     uint32_t min_level, max_level; /* allowed ones, both included */
     kn_lattice_level *levels;      /* [level], filled from min_level to max_level */
     uint32_t word, shift, n_bits;  /* field in the key */
+    size_t stride;                 /* from a node's number to that of the node one level higher here */
 } kn_lattice_column;
 
 /* The classes of one node. Zero-initialise it; reuse keeps the memory. */
@@ -66,6 +67,17 @@ typedef struct kn_lattice {
     double n_nodes; /* of the lattice, may be huge */
     kn_groups base; /* the most specific allowed node */
 } kn_lattice;
+
+/* Nodes are numbered, the first column counting fastest; where there are more than a size_t counts, numbers mean
+ * nothing.
+ */
+static inline uint32_t kn_lattice_levels(const kn_lattice *lattice, uint32_t q)
+{
+    return lattice->columns[q].max_level - lattice->columns[q].min_level + 1;
+}
+size_t kn_lattice_number(const kn_lattice *lattice, const uint32_t *levels);
+/* Of the marks of all nodes, [number], only those stay that have none below them, however far. */
+void kn_lattice_keep_minimal(uint8_t *marks, const kn_lattice *lattice);
 
 /* Scratch of one thread. */
 typedef struct kn_roller kn_roller;

@@ -102,28 +102,28 @@ done:
 }
 
 /* Minimal nodes and the best one. */
-static kn_status mark(kn_lattice_table *table, const size_t *stride, const uint32_t *least, kn_error *err)
+static kn_status mark(const filling *f, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n_qis = table->tuples->n_qis;
-    uint8_t *covered = NULL;
-    KN_NEW(covered, table->n);
+    kn_lattice_table *table = f->table;
+    const uint32_t n_qis = table->tuples->n_qis;
+    uint8_t *marks = NULL; /* [number of the node] */
+    KN_NEW(marks, table->n);
     table->best = table->n;
     for (size_t i = 0; i < table->n; i++) {
-        kn_lattice_entry *entry = &table->entries[i];
+        const kn_node *node = &table->entries[i].node;
         const uint32_t *levels = table->levels + i * n_qis;
-        bool below = false;
-        for (uint32_t q = 0; q < n_qis; q++)
-            if (levels[q] > least[q]) below = below || covered[i - stride[q]];
-        covered[i] = below || entry->node.feasible;
-        entry->minimal = entry->node.feasible && !below;
-        if (entry->node.feasible &&
-            (table->best == table->n || kn_node_compare(&entry->node, levels, &table->entries[table->best].node,
+        marks[kn_lattice_number(f->lattice, levels)] = node->feasible;
+        if (node->feasible &&
+            (table->best == table->n || kn_node_compare(node, levels, &table->entries[table->best].node,
                                                         table->levels + table->best * n_qis, n_qis) < 0))
             table->best = i;
     }
+    kn_lattice_keep_minimal(marks, f->lattice);
+    for (size_t i = 0; i < table->n; i++)
+        table->entries[i].minimal = marks[kn_lattice_number(f->lattice, table->levels + i * n_qis)];
 done:
-    kn_free(covered);
+    kn_free(marks);
     return status;
 }
 
@@ -133,7 +133,7 @@ kn_status kn_lattice_table_new(kn_lattice_table **out, const kn_task *task, cons
     kn_status status = KN_OK;
     kn_lattice_table *table = NULL;
     kn_lattice *lattice = NULL;
-    uint32_t n_qis = task->tuples->n_qis, *least = NULL;
+    uint32_t n_qis = task->tuples->n_qis;
     filling f = {0};
     *out = NULL;
     KN_TRY(kn_lattice_new(&lattice, task->tuples, KN_LATTICE_NO_BASE, err));
@@ -150,30 +150,24 @@ kn_status kn_lattice_table_new(kn_lattice_table **out, const kn_task *task, cons
     KN_NEW_RAW(table->losses, table->n * n_objectives + 1);
     for (size_t i = 0; i < table->n * n_objectives; i++) table->losses[i] = NAN;
     KN_NEW(f.stride, (size_t)n_qis + 1);
-    KN_NEW(least, (size_t)n_qis + 1);
     f.table = table;
     f.task = task;
     f.lattice = lattice;
     f.entries = true;
     size_t stride = 1;
-    for (uint32_t q = n_qis; q-- > 0;) {
-        f.stride[q] = stride;
-        least[q] = lattice->columns[q].min_level;
-        stride *= lattice->columns[q].max_level - lattice->columns[q].min_level + 1;
-    }
+    for (uint32_t q = n_qis; q-- > 0; stride *= kn_lattice_levels(lattice, q)) f.stride[q] = stride;
     KN_NEW(f.objectives, n_objectives + 1);
     KN_NEW(f.column, n_objectives + 1);
     for (size_t m = 0; m < n_objectives; m++) table->measures[m] = objectives[m]->type;
     KN_TRY(fill(&f, objectives, err));
     KN_TRY(fill_whole(&f, objectives, err));
-    KN_TRY(mark(table, f.stride, least, err));
+    KN_TRY(mark(&f, err));
     *out = table;
     table = NULL;
 done:
     kn_free(f.stride);
     kn_free(f.objectives);
     kn_free(f.column);
-    kn_free(least);
     kn_lattice_free(lattice);
     kn_lattice_table_free(table);
     return status;

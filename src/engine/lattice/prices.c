@@ -25,12 +25,12 @@ static kn_status cell_prices(kn_prices *prices, const kn_lattice *lattice, uint3
     const kn_lattice_column *column = &lattice->columns[q];
     const double *node_price = prices->objective->node_price[q];
     const int64_t root = llround(prices->objective->root_price[q] / prices->unit);
-    KN_NEW(prices->table_sum[q], (size_t)column->max_level + 1);
-    KN_NEW(prices->gap[q], (size_t)column->max_level + 1);
+    KN_OWN(&prices->memory, prices->table_sum[q], (size_t)column->max_level + 1);
+    KN_OWN(&prices->memory, prices->gap[q], (size_t)column->max_level + 1);
     for (uint32_t l = column->min_level; l <= column->max_level; l++) {
         const kn_lattice_level *level = &column->levels[l], *lower = level - (l > column->min_level);
         int64_t *gap;
-        KN_NEW(gap, level->n);
+        KN_OWN(&prices->memory, gap, level->n);
         prices->gap[q][l] = gap;
         for (uint32_t p = 0; p < level->n; p++) {
             gap[p] = root - llround(node_price[level->node[p]] / prices->unit);
@@ -56,8 +56,8 @@ static kn_status fill_cells(kn_prices *prices, const kn_lattice *lattice, kn_err
     frexp(total_price(lattice->tuples, prices->objective), &exponent);
     prices->unit = ldexp(1, exponent - 61);
     prices->monotone = true;
-    KN_NEW(prices->table_sum, (size_t)n_qis + 1);
-    KN_NEW(prices->gap, (size_t)n_qis + 1);
+    KN_OWN(&prices->memory, prices->table_sum, (size_t)n_qis + 1);
+    KN_OWN(&prices->memory, prices->gap, (size_t)n_qis + 1);
     for (uint32_t q = 0; q < n_qis; q++) KN_TRY(cell_prices(prices, lattice, q, err));
 done:
     return status;
@@ -96,13 +96,13 @@ static kn_status fill_factors(kn_prices *prices, const kn_lattice *lattice, kn_e
 {
     kn_status status = KN_OK;
     const kn_objective *objective = prices->objective;
-    KN_NEW(prices->factors, (size_t)lattice->tuples->n_qis + 1);
+    KN_OWN(&prices->memory, prices->factors, (size_t)lattice->tuples->n_qis + 1);
     for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
         const kn_lattice_column *column = &lattice->columns[q];
-        KN_NEW(prices->factors[q], (size_t)column->max_level + 1);
+        KN_OWN(&prices->memory, prices->factors[q], (size_t)column->max_level + 1);
         for (uint32_t l = column->min_level; l <= column->max_level; l++) {
             const kn_lattice_level *level = &column->levels[l];
-            KN_NEW(prices->factors[q][l], level->n);
+            KN_OWN(&prices->memory, prices->factors[q][l], level->n);
             for (uint32_t p = 0; p < level->n; p++) {
                 const kn_cell cell = kn_domain_node_cell(lattice->tuples->domains[q], level->node[p]);
                 prices->factors[q][l][p] =
@@ -180,13 +180,13 @@ static kn_status value_prices(kn_prices *prices, const kn_lattice *lattice, uint
     const size_t n_values = prices->n_values;
     uint32_t *joint = NULL;
     KN_NEW(joint, least->n * n_values + 1);
-    KN_NEW(prices->value_prices[q], (size_t)column->max_level + 1);
-    KN_NEW(prices->value_table[q], (size_t)column->max_level + 1);
+    KN_OWN(&prices->memory, prices->value_prices[q], (size_t)column->max_level + 1);
+    KN_OWN(&prices->memory, prices->value_table[q], (size_t)column->max_level + 1);
     count_rows(joint, prices, lattice->tuples, least, q);
     for (uint32_t l = column->min_level; l <= column->max_level; l++) {
         const kn_lattice_level *level = &column->levels[l];
         kn_value_price *own;
-        KN_NEW(own, level->n * n_values + 1);
+        KN_OWN(&prices->memory, own, level->n * n_values + 1);
         prices->value_prices[q][l] = own;
         for (size_t p = 0; p < level->n; p++) {
             const kn_cell cell = kn_domain_node_cell(lattice->tuples->domains[q], level->node[p]);
@@ -212,9 +212,9 @@ static kn_status fill_values(kn_prices *prices, const kn_lattice *lattice, kn_er
     prices->column = prices->objective->column;
     prices->n_values = tuples->sensitive[prices->column].n_values;
     choose_unit(prices, lattice);
-    KN_NEW(prices->value_prices, (size_t)tuples->n_qis + 1);
-    KN_NEW(prices->value_table, (size_t)tuples->n_qis + 1);
-    KN_NEW(prices->value_root, (size_t)prices->n_values + 1);
+    KN_OWN(&prices->memory, prices->value_prices, (size_t)tuples->n_qis + 1);
+    KN_OWN(&prices->memory, prices->value_table, (size_t)tuples->n_qis + 1);
+    KN_OWN(&prices->memory, prices->value_root, (size_t)prices->n_values + 1);
     for (uint32_t v = 0; v < prices->n_values; v++) {
         double sum = 0;
         for (uint32_t q = 0; q < tuples->n_qis; q++) {
@@ -258,26 +258,9 @@ kn_status kn_prices_fill(kn_prices *out, const kn_lattice *lattice, const kn_obj
     return KN_OK;
 }
 
-void kn_prices_clear(kn_prices *prices, const kn_lattice *lattice)
+void kn_prices_clear(kn_prices *prices)
 {
-    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
-        void **by_level[] = {prices->gap != NULL ? (void **)prices->gap[q] : NULL,
-                             prices->factors != NULL ? (void **)prices->factors[q] : NULL,
-                             prices->value_prices != NULL ? (void **)prices->value_prices[q] : NULL};
-        for (size_t i = 0; i < sizeof by_level / sizeof *by_level; i++) {
-            for (uint32_t l = 0; by_level[i] != NULL && l <= lattice->columns[q].max_level; l++)
-                kn_free(by_level[i][l]);
-            kn_free(by_level[i]);
-        }
-        if (prices->table_sum != NULL) kn_free(prices->table_sum[q]);
-        if (prices->value_table != NULL) kn_free(prices->value_table[q]);
-    }
-    kn_free(prices->table_sum);
-    kn_free(prices->gap);
-    kn_free(prices->factors);
-    kn_free(prices->value_prices);
-    kn_free(prices->value_table);
-    kn_free(prices->value_root);
+    kn_owner_free(&prices->memory);
     *prices = (kn_prices){0};
 }
 

@@ -24,6 +24,7 @@ typedef struct kn_value_sum {
 } kn_value_sum;
 
 typedef struct kn_prices {
+    kn_owner memory;               /* all arrays */
     const kn_objective *objective; /* borrowed */
     double unit;
     /* Cell measures; NULL otherwise. */
@@ -40,7 +41,7 @@ typedef struct kn_prices {
 } kn_prices;
 
 kn_status kn_prices_fill(kn_prices *out, const kn_lattice *lattice, const kn_objective *objective, kn_error *err);
-void kn_prices_clear(kn_prices *prices, const kn_lattice *lattice);
+void kn_prices_clear(kn_prices *prices);
 /* Can a pass over blocks price it, under any monotone models without a population? */
 bool kn_prices_by_blocks(const kn_objective *objective);
 /* Where prices fall when values are generalized a suppressed row may pay less than its cells did: by no more than this

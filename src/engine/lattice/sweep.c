@@ -2,8 +2,6 @@
  * one branch. Nodes are numbered by mixed radix, so a column's level is a stride. */
 #include "engine/lattice/sweep.h"
 
-#include "engine/lattice/evaluator.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -13,16 +11,15 @@ kn_status kn_ranking_new(kn_ranking *ranking, size_t capacity, uint32_t n_qis, k
 {
     kn_status status = KN_OK;
     *ranking = (kn_ranking){.capacity = capacity, .n_qis = n_qis};
-    KN_NEW(ranking->items, capacity + 1); /* one more, to insert before the last one falls out */
-    for (size_t i = 0; i <= capacity; i++) KN_NEW(ranking->items[i].levels, n_qis);
+    KN_OWN(&ranking->memory, ranking->items, capacity + 1); /* one more, to insert before the last one falls out */
+    for (size_t i = 0; i <= capacity; i++) KN_OWN(&ranking->memory, ranking->items[i].levels, n_qis);
 done:
     return status;
 }
 
 void kn_ranking_free(kn_ranking *ranking)
 {
-    for (size_t i = 0; ranking->items != NULL && i <= ranking->capacity; i++) kn_free(ranking->items[i].levels);
-    kn_free(ranking->items);
+    kn_owner_free(&ranking->memory);
     *ranking = (kn_ranking){0};
 }
 
@@ -54,26 +51,24 @@ typedef struct known {
 } known;
 
 typedef struct sweep {
+    kn_owner memory; /* all arrays but `feasible` */
     const kn_full_domain *domain;
+    const kn_lattice_column *columns; /* the lattice's */
     kn_evaluator *evaluator;
     kn_ranking *ranking; /* what is wanted: the best nodes ... */
     uint8_t *feasible;   /* ... or which are feasible; the other one is NULL */
     kn_sweep_result *result;
     uint32_t n_qis, n_depths;
-    const uint32_t *column; /* [depth]: what is rolled up there */
-    uint32_t *free_columns; /* [depth * n_qis]: columns whose levels are still open at that depth */
-    uint32_t *n_free;
-    size_t *n_under;  /* [depth]: nodes that share the levels of the columns before */
-    uint32_t *levels; /* of the branch; of columns still open the least ones of interest */
-    uint32_t *scan_levels;
+    uint32_t *order;      /* columns: those that are rolled up, [depth], then the others */
+    size_t *n_under;      /* [depth]: nodes that share the levels of the columns before */
+    uint32_t *levels;     /* of the branch; of columns still open the least ones of interest */
+    uint32_t *at;         /* of the node looked at */
     uint32_t *low, *high; /* [depth * n_qis]: levels of the open nodes there, at least and at most */
     uint32_t *held;       /* [depth * n_qis]: `levels` as they were above */
-    size_t *stride;
     size_t n_nodes;
-    known *nodes;
+    known *nodes;      /* [number] */
     bool bounded;      /* penalties bound the loss */
     kn_batch *batches; /* [depth] */
-    kn_node *leaf;     /* what a batch is worth */
     uint64_t work, effort;
     size_t memory_bytes;
 } sweep;
@@ -86,49 +81,29 @@ double kn_sweep_most_nodes(size_t memory_bytes)
     return most < ALWAYS ? ALWAYS : most;
 }
 
-static uint32_t n_levels(const sweep *s, uint32_t q)
-{
-    const kn_lattice_column *column = &s->domain->lattice->columns[q];
-    return column->max_level - column->min_level + 1;
-}
-
 static kn_status sweep_new(sweep *s, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_full_domain *domain = s->domain;
     const kn_lattice *lattice = domain->lattice;
-    s->n_qis = lattice->tuples->n_qis;
-    s->n_depths = domain->n_outer;
-    s->column = domain->outer;
+    const size_t n_depths = s->n_depths = domain->n_outer, n_qis = s->n_qis = lattice->tuples->n_qis;
+    s->columns = lattice->columns;
     s->bounded = domain->bounded && s->ranking != NULL;
     s->memory_bytes = domain->task->memory_bytes;
-    KN_NEW(s->levels, s->n_qis);
-    KN_NEW(s->scan_levels, s->n_qis);
-    KN_NEW(s->stride, s->n_qis);
-    KN_NEW(s->free_columns, ((size_t)s->n_depths + 1) * s->n_qis);
-    KN_NEW(s->n_free, (size_t)s->n_depths + 1);
-    KN_NEW(s->n_under, (size_t)s->n_depths + 1);
-    KN_NEW(s->low, ((size_t)s->n_depths + 1) * s->n_qis);
-    KN_NEW(s->high, ((size_t)s->n_depths + 1) * s->n_qis);
-    KN_NEW(s->held, ((size_t)s->n_depths + 1) * s->n_qis);
-    KN_NEW(s->batches, (size_t)s->n_depths + 1);
-    KN_NEW(s->leaf, kn_batch_nodes(domain));
-    s->n_nodes = 1;
-    for (uint32_t q = 0; q < s->n_qis; q++) {
-        s->levels[q] = lattice->columns[q].min_level;
-        s->stride[q] = s->n_nodes;
-        s->n_nodes *= n_levels(s, q);
-    }
-    for (uint32_t d = 0; d <= s->n_depths; d++) {
-        s->n_under[d] = s->n_nodes;
-        for (uint32_t q = 0; q < s->n_qis; q++) {
-            bool fixed = false;
-            for (uint32_t i = 0; i < d; i++) fixed = fixed || s->column[i] == q;
-            if (fixed) s->n_under[d] /= n_levels(s, q);
-            else s->free_columns[(size_t)d * s->n_qis + s->n_free[d]++] = q;
-        }
-    }
-    KN_NEW(s->nodes, s->n_nodes);
+    s->n_nodes = (size_t)lattice->n_nodes;
+    KN_OWN(&s->memory, s->order, n_qis);
+    KN_OWN(&s->memory, s->levels, n_qis);
+    KN_OWN(&s->memory, s->at, n_qis);
+    KN_OWN(&s->memory, s->n_under, n_depths + 1);
+    KN_OWN(&s->memory, s->low, (n_depths + 1) * n_qis);
+    KN_OWN(&s->memory, s->high, (n_depths + 1) * n_qis);
+    KN_OWN(&s->memory, s->held, (n_depths + 1) * n_qis);
+    KN_OWN(&s->memory, s->batches, n_depths + 1);
+    KN_OWN(&s->memory, s->nodes, s->n_nodes);
+    for (uint32_t q = 0; q < n_qis; q++) s->levels[q] = s->columns[q].min_level;
+    kn_full_domain_roll_order(s->order, domain);
+    s->n_under[0] = s->n_nodes;
+    for (uint32_t d = 0; d < n_depths; d++) s->n_under[d + 1] = s->n_under[d] / kn_lattice_levels(lattice, s->order[d]);
     KN_TRY(kn_evaluator_new(&s->evaluator, domain, err));
 done:
     return status;
@@ -138,18 +113,7 @@ static void sweep_free(sweep *s)
 {
     for (uint32_t d = 0; s->batches != NULL && d <= s->n_depths; d++) kn_batch_free(&s->batches[d], s->domain);
     kn_evaluator_free(s->evaluator);
-    kn_free(s->levels);
-    kn_free(s->scan_levels);
-    kn_free(s->stride);
-    kn_free(s->free_columns);
-    kn_free(s->n_free);
-    kn_free(s->n_under);
-    kn_free(s->low);
-    kn_free(s->high);
-    kn_free(s->held);
-    kn_free(s->batches);
-    kn_free(s->leaf);
-    kn_free(s->nodes);
+    kn_owner_free(&s->memory);
 }
 
 /* --- Bounds ---------------------------------------------------------------------------------------------------- */
@@ -173,8 +137,8 @@ static void pull(const sweep *s, size_t at, const uint32_t *levels)
 {
     known *node = &s->nodes[at];
     for (uint32_t q = 0; q < s->n_qis; q++) {
-        if (levels[q] == s->domain->lattice->columns[q].max_level) continue;
-        const known *above = &s->nodes[at + s->stride[q]];
+        if (levels[q] == s->columns[q].max_level) continue;
+        const known *above = &s->nodes[at + s->columns[q].stride];
         if (above->penalty > node->penalty) node->penalty = above->penalty;
         if (above->suppressed > node->suppressed) node->suppressed = above->suppressed;
     }
@@ -185,8 +149,17 @@ static int64_t level_price(const sweep *s, uint32_t q, uint32_t level)
     return s->domain->table_sum != NULL ? s->domain->table_sum[q][level] : 0;
 }
 
+/* Of all columns; with what suppressed rows may pay less, no feasible node there loses less than it plus the penalty.
+ */
+static int64_t levels_price(const sweep *s, const uint32_t *levels)
+{
+    int64_t price = s->domain->least_more;
+    for (uint32_t q = 0; q < s->n_qis; q++) price += level_price(s, q, levels[q]);
+    return price;
+}
+
 /* Is a node open? / *least: the smallest bound of an open one / low and high at that depth: their levels. */
-typedef enum scan_for { ANY_OPEN, LEAST_BOUND, LEVELS } scan_for;
+typedef enum look_for { ANY_OPEN, LEAST_BOUND, LEVELS } look_for;
 
 static void note_levels(sweep *s, uint32_t depth, const uint32_t *levels, bool first)
 {
@@ -199,20 +172,15 @@ static void note_levels(sweep *s, uint32_t depth, const uint32_t *levels, bool f
 
 /* Pulls bounds for the nodes that share the levels of the first `depth` columns, most general first; returns whether
  * one is open, with ANY_OPEN as soon as one is found. */
-static bool scan(sweep *s, uint32_t depth, scan_for what, int64_t *least)
+static bool look(sweep *s, uint32_t depth, look_for what, int64_t *least)
 {
-    const kn_lattice_column *columns = s->domain->lattice->columns;
-    const uint32_t *open_columns = s->free_columns + (size_t)depth * s->n_qis, n_free = s->n_free[depth];
-    uint32_t *levels = s->scan_levels;
-    int64_t price = s->domain->least_more, to_beat = units_to_beat(s);
-    size_t at = 0;
+    uint32_t *levels = s->at;
+    const int64_t to_beat = units_to_beat(s);
     bool found = false;
     memcpy(levels, s->levels, s->n_qis * sizeof *levels);
-    for (uint32_t i = 0; i < n_free; i++) levels[open_columns[i]] = columns[open_columns[i]].max_level;
-    for (uint32_t q = 0; q < s->n_qis; q++) {
-        at += (levels[q] - columns[q].min_level) * s->stride[q];
-        price += level_price(s, q, levels[q]);
-    }
+    for (uint32_t i = depth; i < s->n_qis; i++) levels[s->order[i]] = s->columns[s->order[i]].max_level;
+    size_t at = kn_lattice_number(s->domain->lattice, levels);
+    int64_t price = levels_price(s, levels);
     for (;;) {
         pull(s, at, levels);
         if (is_open(s, &s->nodes[at], price, to_beat)) {
@@ -221,31 +189,31 @@ static bool scan(sweep *s, uint32_t depth, scan_for what, int64_t *least)
             else if (price + s->nodes[at].penalty < *least) *least = price + s->nodes[at].penalty;
             found = true;
         }
-        uint32_t i = 0;
-        for (; i < n_free; i++) { /* the next node, like a clock that runs backwards */
-            uint32_t q = open_columns[i];
+        uint32_t i = depth;
+        for (; i < s->n_qis; i++) { /* the next node, like a clock that runs backwards */
+            const uint32_t q = s->order[i];
+            const kn_lattice_column *column = &s->columns[q];
+            const bool turns = levels[q] == column->min_level;
             price -= level_price(s, q, levels[q]);
-            if (levels[q] > columns[q].min_level) {
-                price += level_price(s, q, --levels[q]);
-                at -= s->stride[q];
-                break;
-            }
-            levels[q] = columns[q].max_level;
+            at -= (levels[q] - column->min_level) * column->stride;
+            levels[q] = turns ? column->max_level : levels[q] - 1;
+            at += (levels[q] - column->min_level) * column->stride;
             price += level_price(s, q, levels[q]);
-            at += (levels[q] - columns[q].min_level) * s->stride[q];
+            if (!turns) break;
         }
-        if (i == n_free) return found;
+        if (i == s->n_qis) return found;
     }
 }
 
 /* --- Nodes ----------------------------------------------------------------------------------------------------- */
 
-static void settle(sweep *s, const kn_node *node, const uint32_t *levels)
+static kn_status settle(void *context, const kn_node *node, const double *losses, const uint32_t *levels,
+                        unsigned worker, kn_error *err)
 {
-    size_t at = 0;
-    for (uint32_t q = 0; q < s->n_qis; q++) at += (levels[q] - s->domain->lattice->columns[q].min_level) * s->stride[q];
+    sweep *s = context;
+    const size_t at = kn_lattice_number(s->domain->lattice, levels);
     known *own = &s->nodes[at];
-    if (own->settled) return;
+    if (own->settled) return KN_OK;
     uint64_t sure = node->n_sure;
     if (!node->feasible && s->domain->upward_closed) sure = UINT32_MAX; /* closes what lies below */
     own->settled = true;
@@ -254,19 +222,13 @@ static void settle(sweep *s, const kn_node *node, const uint32_t *levels)
     s->result->n_nodes++;
     if (s->feasible != NULL) s->feasible[at] = node->feasible;
     else kn_ranking_offer(s->ranking, node, levels);
+    return KN_OK;
 }
 
 static kn_status evaluate_leaf(sweep *s, const kn_batch *batch, kn_error *err)
 {
-    kn_status status = KN_OK;
-    KN_TRY(kn_evaluate(s->leaf, NULL, s->evaluator, batch, false, err));
     s->work += kn_batch_size(s->domain, batch);
-    for (uint32_t i = 0; i < kn_batch_nodes(s->domain); i++) {
-        kn_batch_node_levels(s->scan_levels, s->domain, batch, i);
-        settle(s, &s->leaf[i], s->scan_levels);
-    }
-done:
-    return status;
+    return kn_evaluate_nodes(s->evaluator, batch, false, settle, s, 0, err);
 }
 
 /* Keeps classes along the branch only while they fit; what is not kept is rolled up from further away. */
@@ -283,7 +245,7 @@ static kn_status roll(sweep *s, uint32_t depth, const kn_batch **batch, kn_error
     kn_status status = KN_OK;
     const uint32_t *at = kn_batch_levels(s->domain, *batch), n = kn_batch_size(s->domain, *batch);
     bool same = true;
-    for (uint32_t d = 0; d < s->n_depths; d++) same = same && at[s->column[d]] == s->levels[s->column[d]];
+    for (uint32_t d = 0; d < s->n_depths; d++) same = same && at[s->order[d]] == s->levels[s->order[d]];
     if (same || !may_keep(s, depth, n)) goto done;
     KN_TRY(kn_batch_roll(&s->batches[depth], *batch, s->levels, s->evaluator, err));
     s->work += n;
@@ -309,9 +271,8 @@ static kn_status descend(sweep *s, uint32_t depth, const kn_batch *batch, kn_err
 static kn_status descend_levels(sweep *s, uint32_t depth, const kn_batch *batch, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t q = s->column[depth], least = s->levels[q];
-    const kn_lattice_column *column = &s->domain->lattice->columns[q];
-    for (uint32_t l = column->max_level + 1; l-- > least;) {
+    uint32_t q = s->order[depth], least = s->levels[q];
+    for (uint32_t l = s->columns[q].max_level + 1; l-- > least;) {
         s->levels[q] = l;
         KN_TRY(descend(s, depth + 1, batch, err));
     }
@@ -332,7 +293,7 @@ static bool surveys(const sweep *s, uint32_t depth, const kn_batch *batch)
 static void lift(sweep *s, uint32_t depth)
 {
     const uint32_t *low = s->low + (size_t)depth * s->n_qis;
-    for (uint32_t d = depth; d < s->n_depths; d++) s->levels[s->column[d]] = low[s->column[d]];
+    for (uint32_t d = depth; d < s->n_depths; d++) s->levels[s->order[d]] = low[s->order[d]];
 }
 
 /* All open nodes may suppress too much. The least node above them is of no interest itself, but if it suppresses too
@@ -341,19 +302,13 @@ static kn_status probe(sweep *s, uint32_t depth, const kn_batch *batch, kn_error
 {
     kn_status status = KN_OK;
     const uint32_t *high = s->high + (size_t)depth * s->n_qis;
-    const kn_lattice_column *columns = s->domain->lattice->columns;
     const kn_task *task = s->domain->task;
+    const known *node = &s->nodes[kn_lattice_number(s->domain->lattice, high)];
     double most_suppressed = (double)task->models->min_persons - 1; /* times the classes that could be */
-    size_t at = 0;
-    int64_t price = 0;
-    for (uint32_t q = 0; q < s->n_qis; q++) {
-        at += (high[q] - columns[q].min_level) * s->stride[q];
-        price += level_price(s, q, high[q]);
-        most_suppressed *= columns[q].levels[high[q]].n;
-    }
-    if (most_suppressed <= (double)task->max_suppressed || s->nodes[at].settled) return KN_OK;
-    if (is_open(s, &s->nodes[at], price, units_to_beat(s))) return KN_OK; /* it is visited first anyway */
-    for (uint32_t d = depth; d < s->n_depths; d++) s->levels[s->column[d]] = high[s->column[d]];
+    for (uint32_t q = 0; q < s->n_qis; q++) most_suppressed *= s->columns[q].levels[high[q]].n;
+    if (most_suppressed <= (double)task->max_suppressed || node->settled) return KN_OK;
+    if (is_open(s, node, levels_price(s, high), units_to_beat(s))) return KN_OK; /* it is visited first anyway */
+    for (uint32_t d = depth; d < s->n_depths; d++) s->levels[s->order[d]] = high[s->order[d]];
     KN_TRY(roll(s, s->n_depths, &batch, err));
     KN_TRY(evaluate_leaf(s, batch, err));
 done:
@@ -366,7 +321,7 @@ static kn_status descend(sweep *s, uint32_t depth, const kn_batch *batch, kn_err
     kn_status status = KN_OK;
     uint32_t *held = s->held + (size_t)depth * s->n_qis;
     bool survey = depth < s->n_depths && surveys(s, depth, batch);
-    if (must_stop(s) || !scan(s, depth, survey ? LEVELS : ANY_OPEN, NULL)) return KN_OK;
+    if (must_stop(s) || !look(s, depth, survey ? LEVELS : ANY_OPEN, NULL)) return KN_OK;
     KN_TRY(kn_tick(s->domain->task->ticker, "search", -1, err));
     memcpy(held, s->levels, s->n_qis * sizeof *held);
     if (survey) lift(s, depth);
@@ -414,7 +369,7 @@ kn_status kn_sweep(kn_sweep_result *result, kn_ranking *ranking, const kn_full_d
     result->bound = ranking->items[0].node.loss;
     if (!result->complete) {
         int64_t least = ranking->items[0].node.units;
-        scan(&s, 0, LEAST_BOUND, &least);
+        look(&s, 0, LEAST_BOUND, &least);
         result->bound = s.bounded ? kn_full_domain_loss(domain, least) : NAN;
     }
 done:

@@ -15,7 +15,7 @@
 #ifndef KN_ENGINE_LATTICE_SWEEP_H
 #define KN_ENGINE_LATTICE_SWEEP_H
 
-#include "engine/lattice/full_domain.h"
+#include "engine/lattice/evaluator.h"
 
 typedef struct kn_ranked_node {
     kn_node node;
@@ -24,6 +24,7 @@ typedef struct kn_ranked_node {
 
 /* The best nodes found, best first. */
 typedef struct kn_ranking {
+    kn_owner memory;
     size_t n, capacity; /* capacity: how many are wanted */
     kn_ranked_node *items;
     uint32_t n_qis;
@@ -47,9 +48,8 @@ double kn_sweep_most_nodes(size_t memory_bytes);
 kn_status kn_sweep(kn_sweep_result *result, kn_ranking *ranking, const kn_full_domain *domain, uint64_t effort,
                    kn_error *err);
 
-/* Which nodes are feasible: (*feasible)[sum of (level - min_level) * stride], the first column counting fastest; yours
- * to kn_free. The same sweep without prices: what lies below a node that suppresses too much is not looked at. An
- * interrupted one fails. */
+/* Which nodes are feasible: (*feasible)[number of the node], yours to kn_free. The same sweep without prices: what lies
+ * below a node that suppresses too much is not looked at. An interrupted one fails. */
 kn_status kn_sweep_feasible(uint8_t **feasible, uint64_t *n_evaluated, const kn_task *task, kn_error *err);
 
 #endif

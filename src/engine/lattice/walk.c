@@ -12,6 +12,7 @@ typedef struct walker {
 } walker;
 
 typedef struct walk {
+    kn_owner memory;
     const kn_full_domain *domain;
     kn_batch_visitor visit;
     void *context;
@@ -22,8 +23,7 @@ typedef struct walk {
 
 static uint32_t n_levels(const walk *w, uint32_t depth)
 {
-    const kn_lattice_column *column = &w->domain->lattice->columns[w->domain->outer[depth]];
-    return column->max_level - column->min_level + 1;
+    return kn_lattice_levels(w->domain->lattice, w->domain->outer[depth]);
 }
 
 /* May what is rolled up from `from` be kept at this depth? */
@@ -96,11 +96,11 @@ kn_status kn_each_batch(const kn_full_domain *domain, kn_batch_visitor visit, vo
               .n_fixed = domain->n_outer < 2 ? domain->n_outer : 2,
               .n_jobs = 1};
     w.memory_each = task->memory_bytes / w.n_workers + (task->memory_bytes > 0);
-    KN_NEW(w.walkers, w.n_workers);
+    KN_OWN(&w.memory, w.walkers, w.n_workers);
     for (uint32_t i = 0; i < w.n_workers; i++) {
         KN_TRY(kn_evaluator_new(&w.walkers[i].evaluator, domain, err));
-        KN_NEW(w.walkers[i].kept, (size_t)domain->n_outer + 1);
-        KN_NEW(w.walkers[i].levels, task->tuples->n_qis);
+        KN_OWN(&w.memory, w.walkers[i].kept, (size_t)domain->n_outer + 1);
+        KN_OWN(&w.memory, w.walkers[i].levels, task->tuples->n_qis);
     }
     for (uint32_t d = 0; d < w.n_fixed; d++) w.n_jobs *= n_levels(&w, d);
     KN_TRY(kn_pool_run(task->pool, w.n_jobs, run_job, &w, err));
@@ -111,62 +111,27 @@ done:
             for (int j = 0; j < 2; j++) kn_batch_free(&own->kept[d][j], domain);
         kn_batch_free(&own->leaf, domain);
         kn_evaluator_free(own->evaluator);
-        kn_free(own->kept);
-        kn_free(own->levels);
     }
-    kn_free(w.walkers);
+    kn_owner_free(&w.memory);
     return status;
 }
 
 /* --- One by one ------------------------------------------------------------------------------------------------ */
 
 typedef struct node_walk {
-    const kn_full_domain *domain;
     kn_node_visitor visit;
     void *context;
     bool details;
-    struct node_scratch {
-        kn_node *nodes;
-        double *losses;
-        uint32_t *levels;
-    } * scratch; /* per thread */
 } node_walk;
 
 static kn_status visit_batch(void *context, const kn_batch *batch, kn_evaluator *evaluator, unsigned worker,
                              kn_error *err)
 {
-    kn_status status = KN_OK;
     const node_walk *w = context;
-    const struct node_scratch *own = &w->scratch[worker];
-    KN_TRY(kn_evaluate(own->nodes, own->losses, evaluator, batch, w->details, err));
-    for (uint32_t i = 0; i < kn_batch_nodes(w->domain); i++) {
-        kn_batch_node_levels(own->levels, w->domain, batch, i);
-        KN_TRY(w->visit(w->context, &own->nodes[i], own->losses + (size_t)i * w->domain->n_prices, own->levels, worker,
-                        err));
-    }
-done:
-    return status;
+    return kn_evaluate_nodes(evaluator, batch, w->details, w->visit, w->context, worker, err);
 }
 
 kn_status kn_each_node(const kn_full_domain *domain, bool details, kn_node_visitor visit, void *context, kn_error *err)
 {
-    kn_status status = KN_OK;
-    const uint32_t n_workers = kn_pool_threads(domain->task->pool);
-    const size_t n_nodes = kn_batch_nodes(domain);
-    node_walk w = {.domain = domain, .visit = visit, .context = context, .details = details};
-    KN_NEW(w.scratch, n_workers);
-    for (uint32_t i = 0; i < n_workers; i++) {
-        KN_NEW(w.scratch[i].nodes, n_nodes);
-        KN_NEW(w.scratch[i].losses, n_nodes * domain->n_prices + 1);
-        KN_NEW(w.scratch[i].levels, domain->task->tuples->n_qis);
-    }
-    KN_TRY(kn_each_batch(domain, visit_batch, &w, err));
-done:
-    for (uint32_t i = 0; w.scratch != NULL && i < n_workers; i++) {
-        kn_free(w.scratch[i].nodes);
-        kn_free(w.scratch[i].losses);
-        kn_free(w.scratch[i].levels);
-    }
-    kn_free(w.scratch);
-    return status;
+    return kn_each_batch(domain, visit_batch, &(node_walk){visit, context, details}, err);
 }

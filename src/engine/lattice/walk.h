@@ -11,11 +11,9 @@
 
 #include "engine/lattice/evaluator.h"
 
-/* Both are called in any order, from any thread; what a visitor writes must be its own. */
+/* Called in any order, from any thread, as node visitors are; what a visitor writes must be its own. */
 typedef kn_status (*kn_batch_visitor)(void *context, const kn_batch *batch, kn_evaluator *evaluator, unsigned worker,
                                       kn_error *err);
-typedef kn_status (*kn_node_visitor)(void *context, const kn_node *node, const double *losses, const uint32_t *levels,
-                                     unsigned worker, kn_error *err);
 
 kn_status kn_each_batch(const kn_full_domain *domain, kn_batch_visitor visit, void *context, kn_error *err);
 /* `losses`: of the domain's measures. Without `details` nodes may have neither n_classes nor smallest. */

@@ -6,193 +6,102 @@
  * columns were marked true; bottom-up, a vertex that holds marks itself and everything above it.
  *
  * Departs from the paper in how a vertex is tested. What is not in the set is at its most general level, so a vertex is
- * a node of the lattice, and the vertices of different sets share their classes: one sweep of the lattice, from general
- * to specific, tells beforehand which nodes are feasible. The marks are the paper's, --explain shows them; on a million
- * distinct tuples testing set by set took minutes.
+ * a node of the lattice, its parts are nodes above it, and the vertices of different sets share their classes: one
+ * sweep of the lattice, from general to specific, tells which nodes are feasible. Feasible nodes being closed upward,
+ * the paper's marks follow from that, and --explain shows them; on a million distinct tuples testing set by set took
+ * minutes. Where models do not give that (generalizing may break a class) there is the last iteration only.
  *
- * Relies on feasible nodes being closed upward. Where models do not give that (generalizing may break a class), the
- * minimal nodes follow from the definition. Cost: the sweep's, and memory exponential in the columns; beyond
- * `max-vertices` it is refused. */
+ * Cost: the sweep's. What would be too much for the paper's search (`max-vertices`) is refused. */
 #include "search/full_domain/preference.h"
 #include "engine/lattice/sweep.h"
 
 #include <string.h>
-
-enum { ABSENT, MARKED_FALSE, MARKED_TRUE };
 
 typedef struct search_state {
     const kn_task *task;
     kn_full_domain *domain;
     kn_evaluator *evaluator;
     uint32_t n_qis;
-    uint8_t *feasible; /* [node of the lattice, numbered as vertices of all columns are] */
-    uint8_t **marks;   /* [set of columns]: one mark per vertex */
+    uint8_t *feasible; /* [number of the node] */
     uint32_t *levels;
     kn_level_list minimal;
-    uint64_t n_nodes;
 } search_state;
 
-static uint32_t n_levels(const search_state *s, uint32_t q)
+/* The levels of the vertex-th vertex of a set of columns; false when there are no more. The first column counts
+ * fastest. */
+static bool vertex_levels(search_state *s, uint32_t set, size_t vertex)
 {
-    const kn_lattice_column *column = &s->domain->lattice->columns[q];
-    return column->max_level - column->min_level + 1;
-}
-
-static size_t n_vertices(const search_state *s, uint32_t set)
-{
-    size_t n = 1;
-    for (uint32_t q = 0; q < s->n_qis; q++)
-        if (set >> q & 1) n *= n_levels(s, q);
-    return n;
-}
-
-/* Steps above the least level in column q of a vertex, whose number is a mixed-radix one. */
-static uint32_t vertex_step(const search_state *s, uint32_t set, size_t vertex, uint32_t column)
-{
-    for (uint32_t q = 0; q < column; q++)
-        if (set >> q & 1) vertex /= n_levels(s, q);
-    return (uint32_t)(vertex % n_levels(s, column));
-}
-
-static size_t vertex_stride(const search_state *s, uint32_t set, uint32_t column)
-{
-    return n_vertices(s, set & ((1u << column) - 1));
-}
-
-/* The same vertex without one of its columns. */
-static size_t vertex_part(const search_state *s, uint32_t set, size_t vertex, uint32_t column)
-{
-    size_t stride = vertex_stride(s, set, column);
-    return vertex % stride + vertex / (stride * n_levels(s, column)) * stride;
-}
-
-static void vertex_levels(const search_state *s, uint32_t set, size_t vertex)
-{
+    const kn_lattice *lattice = s->domain->lattice;
     for (uint32_t q = 0; q < s->n_qis; q++) {
-        const kn_lattice_column *column = &s->domain->lattice->columns[q];
-        s->levels[q] = set >> q & 1 ? column->min_level + vertex_step(s, set, vertex, q) : column->max_level;
+        s->levels[q] = lattice->columns[q].max_level;
+        if (!(set >> q & 1)) continue;
+        s->levels[q] = lattice->columns[q].min_level + (uint32_t)(vertex % kn_lattice_levels(lattice, q));
+        vertex /= kn_lattice_levels(lattice, q);
     }
+    return vertex == 0;
 }
 
-static bool parts_are_true(const search_state *s, uint32_t set, size_t vertex)
+enum { ABSENT, MARKED_FALSE, MARKED_TRUE };
+
+/* The paper's mark of the vertex with s->levels: absent when one of its parts, which leave out a column, is not true.
+ */
+static int mark_of(const search_state *s, uint32_t set)
 {
-    for (uint32_t q = 0; q < s->n_qis; q++) {
-        uint32_t rest = set & ~(1u << q);
-        if (!(set >> q & 1) || rest == 0) continue;
-        if (s->marks[rest][vertex_part(s, set, vertex, q)] != MARKED_TRUE) return false;
+    const kn_lattice *lattice = s->domain->lattice;
+    const size_t node = kn_lattice_number(lattice, s->levels);
+    const bool has_parts = s->domain->upward_closed && (set & (set - 1)) != 0;
+    for (uint32_t q = 0; has_parts && q < s->n_qis; q++) {
+        const kn_lattice_column *column = &lattice->columns[q];
+        if ((set >> q & 1) && !s->feasible[node + (column->max_level - s->levels[q]) * column->stride]) return ABSENT;
     }
-    return true;
+    return s->feasible[node] ? MARKED_TRUE : MARKED_FALSE;
 }
 
-static bool below_is_true(const search_state *s, uint32_t set, size_t vertex)
-{
-    for (uint32_t q = 0; q < s->n_qis; q++)
-        if ((set >> q & 1) && vertex_step(s, set, vertex, q) > 0 &&
-            s->marks[set][vertex - vertex_stride(s, set, q)] == MARKED_TRUE)
-            return true;
-    return false;
-}
-
-static bool vertex_holds(const search_state *s, uint32_t set, size_t vertex)
-{
-    size_t node = 0, stride = 1;
-    for (uint32_t q = 0; q < s->n_qis; q++) {
-        node += stride * (set >> q & 1 ? vertex_step(s, set, vertex, q) : n_levels(s, q) - 1);
-        stride *= n_levels(s, q);
-    }
-    return s->feasible[node];
-}
-
-/* Vertices are numbered so that what lies below comes first. */
-static kn_status mark_set(search_state *s, uint32_t set, kn_error *err)
-{
-    kn_status status = KN_OK;
-    size_t n = n_vertices(s, set);
-    KN_NEW(s->marks[set], n);
-    KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
-    for (size_t vertex = 0; vertex < n; vertex++) {
-        if (s->domain->upward_closed && !parts_are_true(s, set, vertex)) continue; /* absent */
-        bool holds = (s->domain->upward_closed && below_is_true(s, set, vertex)) || vertex_holds(s, set, vertex);
-        s->marks[set][vertex] = holds ? MARKED_TRUE : MARKED_FALSE;
-    }
-done:
-    return status;
-}
-
-static uint32_t set_size(uint32_t set) { return (uint32_t)__builtin_popcount(set); }
-
-static void explain_set(const search_state *s, uint32_t set)
+static void explain_set(search_state *s, uint32_t set)
 {
     static const char *const words[] = {"not in the hierarchy", "marked false", "marked true"};
     enum { MOST_VERTICES = 200 };
     kn_buffer *text = &s->task->trace->explanation;
-    size_t n = n_vertices(s, set);
-    kn_buffer_text(text, "  <");
-    for (uint32_t q = 0, first = 1; q < s->n_qis; q++)
+    const char *separator = "  <";
+    for (uint32_t q = 0; q < s->n_qis; q++)
         if (set >> q & 1) {
-            kn_buffer_printf(text, "%s%s", first ? "" : ", ", s->task->tuples->domains[q]->name);
-            first = 0;
+            kn_buffer_printf(text, "%s%s", separator, s->task->tuples->domains[q]->name);
+            separator = ", ";
         }
     kn_buffer_text(text, ">\n");
-    for (uint8_t mark = MARKED_TRUE; n <= MOST_VERTICES; mark--) {
+    for (int mark = MARKED_TRUE; !vertex_levels(s, set, MOST_VERTICES) && mark >= ABSENT; mark--) {
         bool any = false;
-        for (size_t vertex = 0; vertex < n; vertex++) {
+        for (size_t vertex = 0; vertex_levels(s, set, vertex); vertex++) {
             uint32_t part[32], size = 0;
-            if (s->marks[set][vertex] != mark) continue;
+            if (mark_of(s, set) != mark) continue;
             for (uint32_t q = 0; q < s->n_qis; q++)
-                if (set >> q & 1)
-                    part[size++] = s->domain->lattice->columns[q].min_level + vertex_step(s, set, vertex, q);
+                if (set >> q & 1) part[size++] = s->levels[q];
             kn_buffer_printf(text, any ? " " : "    %s: ", words[mark]);
             kn_levels_text(text, part, size);
             any = true;
         }
         if (any) kn_buffer_char(text, '\n');
-        if (mark == ABSENT) break;
     }
 }
 
-static kn_status iterate(search_state *s, kn_error *err)
+static void explain_iterations(search_state *s)
 {
-    kn_status status = KN_OK;
-    uint32_t all = (uint32_t)((1ull << s->n_qis) - 1);
-    bool explain = s->task->trace != NULL && s->task->trace->explain;
-    KN_NEW(s->marks, (size_t)1 << s->n_qis);
+    if (s->task->trace == NULL || !s->task->trace->explain) return;
     for (uint32_t size = s->domain->upward_closed ? 1 : s->n_qis; size <= s->n_qis; size++) {
-        if (explain) kn_buffer_printf(&s->task->trace->explanation, "Iteration %u\n", size);
-        for (uint32_t set = 1; set <= all; set++) {
-            if (set_size(set) != size) continue;
-            KN_TRY(mark_set(s, set, err));
-            if (explain) explain_set(s, set);
-        }
-        for (uint32_t set = 1; set <= all; set++)
-            if (set_size(set) + 1 == size) {
-                kn_free(s->marks[set]);
-                s->marks[set] = NULL;
-            }
+        kn_buffer_printf(&s->task->trace->explanation, "Iteration %u\n", size);
+        for (uint32_t set = 1; set >> s->n_qis == 0; set++)
+            if ((uint32_t)__builtin_popcount(set) == size) explain_set(s, set);
     }
-done:
-    return status;
 }
 
-/* Feasible, and nothing feasible below, however far. */
 static kn_status collect_minimal(search_state *s, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t all = (uint32_t)((1ull << s->n_qis) - 1);
-    size_t n = n_vertices(s, all);
-    uint8_t *covered = NULL; /* something feasible lies below or here */
-    KN_NEW(covered, n);
-    for (size_t vertex = 0; vertex < n; vertex++) {
-        bool below = false, holds = s->marks[all][vertex] == MARKED_TRUE;
-        for (uint32_t q = 0; q < s->n_qis; q++)
-            if (vertex_step(s, all, vertex, q) > 0) below = below || covered[vertex - vertex_stride(s, all, q)];
-        covered[vertex] = below || holds;
-        if (!holds || below) continue;
-        vertex_levels(s, all, vertex);
-        KN_TRY(kn_level_list_add(&s->minimal, s->levels, s->n_qis, err));
-    }
+    const uint32_t all = (uint32_t)((1ull << s->n_qis) - 1);
+    kn_lattice_keep_minimal(s->feasible, s->domain->lattice);
+    for (size_t node = 0; vertex_levels(s, all, node); node++)
+        if (s->feasible[node]) KN_TRY(kn_level_list_add(&s->minimal, s->levels, s->n_qis, err));
 done:
-    kn_free(covered);
     return status;
 }
 
@@ -200,7 +109,7 @@ static kn_status refuse_large(const search_state *s, kn_error *err)
 {
     kn_status status = KN_OK;
     double vertices = 1, most = kn_args_number(s->task->args, "max-vertices");
-    for (uint32_t q = 0; q < s->n_qis; q++) vertices *= n_levels(s, q) + 1.0;
+    for (uint32_t q = 0; q < s->n_qis; q++) vertices *= kn_lattice_levels(s->domain->lattice, q) + 1.0;
     if (s->n_qis > 20 || vertices > most || s->domain->lattice->n_nodes > kn_sweep_most_nodes(s->task->memory_bytes))
         KN_FAIL(KN_USAGE,
                 "incognito looks at all sets of columns, %.0f vertices here, more than max-vertices=%.0f (and 20 "
@@ -219,14 +128,9 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     KN_TRY(refuse_large(&s, err));
     KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, err));
     KN_NEW(s.levels, (size_t)s.n_qis + 1);
-    if (s.n_qis == 0) {
-        KN_TRY(kn_level_list_add(&s.minimal, s.levels, 0, err));
-    } else {
-        KN_TRY(kn_sweep_feasible(&s.feasible, &s.n_nodes, task, err));
-        KN_TRY(iterate(&s, err));
-        KN_TRY(collect_minimal(&s, err));
-    }
-    answer->n_nodes = s.n_nodes;
+    KN_TRY(kn_sweep_feasible(&s.feasible, &answer->n_nodes, task, err));
+    explain_iterations(&s);
+    KN_TRY(collect_minimal(&s, err));
     if (s.minimal.n == 0) KN_TRY(kn_full_domain_refuse(s.domain, err));
     if (task->trace != NULL && task->trace->explain)
         kn_buffer_printf(&task->trace->explanation, "%zu k-minimal nodes\n", s.minimal.n);
@@ -234,8 +138,6 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
         kn_preference_choose(&chosen, kn_args_text(task->args, "preference"), &s.minimal, s.domain, s.evaluator, err));
     KN_TRY(kn_full_domain_answer(answer, s.domain, s.minimal.levels + chosen * s.n_qis, err));
 done:
-    for (size_t set = 0; s.marks != NULL && set < (size_t)1 << s.n_qis; set++) kn_free(s.marks[set]);
-    kn_free(s.marks);
     kn_level_list_free(&s.minimal);
     kn_free(s.levels);
     kn_free(s.feasible);

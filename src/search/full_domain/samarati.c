@@ -48,13 +48,14 @@ static bool shows_nodes(const search_state *s)
     return s->task->trace != NULL && s->task->trace->explain && s->domain->lattice->n_nodes <= MOST_SHOWN;
 }
 
-static bool known_to_fail(const search_state *s)
+/* Does a vector of the list lie above (or else below) the node looked at, or is it this one? */
+static bool list_has(const kn_level_list *list, const search_state *s, bool above)
 {
-    uint32_t n_qis = s->task->tuples->n_qis;
-    for (size_t i = s->failed.n; s->domain->upward_closed && i-- > 0;) {
-        const uint32_t *failed = s->failed.levels + i * n_qis;
+    const uint32_t n_qis = s->task->tuples->n_qis;
+    for (size_t i = list->n; i-- > 0;) {
+        const uint32_t *levels = list->levels + i * n_qis;
         uint32_t q = 0;
-        while (q < n_qis && s->levels[q] <= failed[q]) q++;
+        while (q < n_qis && (above ? levels[q] >= s->levels[q] : levels[q] <= s->levels[q])) q++;
         if (q == n_qis) return true;
     }
     return false;
@@ -70,42 +71,19 @@ static void explain_node(const search_state *s, const kn_node *node)
                      node->feasible ? "satisfies" : "does not satisfy");
 }
 
-static bool look_up(const search_state *s)
-{
-    size_t at = 0, stride = 1;
-    for (uint32_t q = 0; q < s->task->tuples->n_qis; q++) {
-        const kn_lattice_column *column = &s->domain->lattice->columns[q];
-        at += (s->levels[q] - column->min_level) * stride;
-        stride *= column->max_level - column->min_level + 1;
-    }
-    return s->feasible_nodes[at];
-}
-
-/* Heights come from the bottom, so all k-minimal nodes below this one are known. */
-static bool lies_above_another(const search_state *s)
-{
-    uint32_t n_qis = s->task->tuples->n_qis;
-    for (size_t i = 0; i < s->feasible.n; i++) {
-        const uint32_t *below = s->feasible.levels + i * n_qis;
-        uint32_t q = 0;
-        while (q < n_qis && below[q] <= s->levels[q]) q++;
-        if (q == n_qis) return true;
-    }
-    return false;
-}
-
 static kn_status look_at_node(search_state *s, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n_qis = s->task->tuples->n_qis;
     kn_node node;
-    if (s->feasible_nodes != NULL && !look_up(s)) goto done;
-    if (s->has_least_height && lies_above_another(s)) goto done;
+    if (s->feasible_nodes != NULL && !s->feasible_nodes[kn_lattice_number(s->domain->lattice, s->levels)]) goto done;
+    /* heights come from the bottom, so all k-minimal nodes below this one are known */
+    if (s->has_least_height && list_has(&s->feasible, s, false)) goto done;
     if (s->feasible_nodes != NULL) {
         KN_TRY(kn_level_list_add(&s->feasible, s->levels, n_qis, err));
         goto done;
     }
-    if (!shows_nodes(s) && known_to_fail(s)) goto done;
+    if (!shows_nodes(s) && s->domain->upward_closed && list_has(&s->failed, s, true)) goto done;
     KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
     KN_TRY(kn_evaluate_levels(&node, s->evaluator, s->levels, err));
     s->n_nodes++;
