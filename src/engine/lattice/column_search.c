@@ -6,28 +6,32 @@
 
 enum { BREATHE_WORK = 1 << 18, SPARE_CELLS = 1 << 14, CELLS_PER_ENTRY = 4 };
 
-/* The rows by class and undecided columns. Class 0: those that are suppressed. */
+/* Rows that are in one class and agree in the undecided columns, which are those of a tuple. */
+typedef struct entry {
+    uint32_t class_of, tuple, rows;
+} entry;
+
+/* All rows, by class and undecided columns. Class 0: those that are suppressed. */
 typedef struct partition {
     uint32_t n, n_classes;
-    uint32_t *class_of, *tuple, *rows; /* [entry]; `tuple` has the values of the undecided columns */
-    int64_t *gap;                      /* [class]: what a row of it pays more once it is suppressed */
+    entry *entries;
+    int64_t *gap; /* [class]: what a row of it pays more once it is suppressed */
     uint64_t n_suppressed;
     int64_t penalty; /* what suppressed rows pay more, in units */
-    uint32_t capacity;
 } partition;
 
 struct kn_column_search {
+    kn_owner memory; /* the arrays by column */
     const kn_full_domain *domain;
     const kn_lattice *lattice;
     kn_roller *roller;
     kn_groups groups;
-    uint32_t ***up; /* [q][level]: position at the least level -> position at this one */
     uint32_t *levels;
     /* What is set up. */
-    uint32_t n_columns, n_tuples;
+    uint32_t n_columns;
     uint32_t *columns;
     int64_t fixed_price; /* of the columns that stay where they are */
-    uint32_t **code;     /* [i][tuple]: position in the i-th column at its least level */
+    uint32_t **code;     /* [i][tuple]: a code of its value in the i-th column at its least level */
     uint32_t **same;     /* [i][tuple]: number of its values in the columns from the i-th on; equal means equal */
     partition start, *parts;
     uint32_t *in_vain; /* [i]: merges in a row before the i-th column that hardly made a difference */
@@ -52,42 +56,22 @@ struct kn_column_search {
 
 /* --- Setting up ------------------------------------------------------------------------------------------------ */
 
-static kn_status level_tables(kn_column_search *search, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_lattice *lattice = search->lattice;
-    KN_NEW(search->up, lattice->tuples->n_qis);
-    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
-        const kn_lattice_column *column = &lattice->columns[q];
-        const kn_lattice_level *least = &column->levels[column->min_level];
-        KN_NEW(search->up[q], (size_t)column->max_level + 1);
-        for (uint32_t l = column->min_level; l <= column->max_level; l++) {
-            KN_NEW(search->up[q][l], least->n);
-            for (uint32_t p = 0; p < least->n; p++)
-                search->up[q][l][p] = column->levels[l].of_code[least->first_code[p]];
-        }
-    }
-done:
-    return status;
-}
-
 kn_status kn_column_search_new(kn_column_search **out, const kn_full_domain *domain, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_column_search *search = NULL;
-    const uint32_t n_qis = domain->task->tuples->n_qis;
+    const size_t n = domain->task->tuples->n_qis;
     *out = NULL;
     KN_NEW(search, 1);
     search->domain = domain;
     search->lattice = domain->lattice;
     KN_TRY(kn_roller_new(&search->roller, domain->lattice, err));
-    KN_NEW(search->columns, n_qis);
-    KN_NEW(search->levels, n_qis);
-    KN_NEW(search->code, n_qis);
-    KN_NEW(search->same, (size_t)n_qis + 1);
-    KN_NEW(search->parts, (size_t)n_qis + 1);
-    KN_NEW(search->in_vain, (size_t)n_qis + 1);
-    KN_TRY(level_tables(search, err));
+    KN_OWN(&search->memory, search->columns, n);
+    KN_OWN(&search->memory, search->levels, n);
+    KN_OWN(&search->memory, search->code, n);
+    KN_OWN(&search->memory, search->same, n + 1);
+    KN_OWN(&search->memory, search->parts, n + 1);
+    KN_OWN(&search->memory, search->in_vain, n + 1);
     *out = search;
     search = NULL;
 done:
@@ -97,69 +81,32 @@ done:
 
 static void partition_free(partition *part)
 {
-    kn_free(part->class_of);
-    kn_free(part->tuple);
-    kn_free(part->rows);
+    kn_free(part->entries);
     kn_free(part->gap);
-    *part = (partition){0};
 }
 
 static kn_status partition_reserve(partition *part, uint32_t n, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (n <= part->capacity && part->gap != NULL) return KN_OK;
-    partition_free(part);
-    KN_NEW_RAW(part->class_of, n);
-    KN_NEW_RAW(part->tuple, n);
-    KN_NEW_RAW(part->rows, n);
-    KN_NEW_RAW(part->gap, (size_t)n + 2);
-    part->capacity = n;
+    KN_ROOM(part->entries, n);
+    KN_ROOM(part->gap, (size_t)n + 2);
 done:
     return status;
-}
-
-/* What the last setting up has left. */
-static void clear(kn_column_search *search)
-{
-    for (uint32_t i = 0; search->code != NULL && i < search->n_columns; i++) {
-        kn_free(search->code[i]);
-        search->code[i] = NULL;
-    }
-    for (uint32_t i = 0; search->same != NULL && i <= search->n_columns; i++) {
-        kn_free(search->same[i]);
-        search->same[i] = NULL;
-    }
-    for (uint32_t i = 0; search->parts != NULL && i <= search->n_columns; i++) partition_free(&search->parts[i]);
-    partition_free(&search->start);
-    kn_free(search->cells);
-    kn_free(search->cell_of);
-    kn_free(search->gap);
-    kn_free(search->keys);
-    kn_free(search->slots);
-    search->cells = search->cell_of = search->slots = NULL;
-    search->keys = NULL;
-    search->gap = NULL;
-    search->n_columns = 0;
 }
 
 void kn_column_search_free(kn_column_search *search)
 {
     if (search == NULL) return;
-    clear(search);
-    for (uint32_t q = 0; search->up != NULL && q < search->lattice->tuples->n_qis; q++) {
-        for (uint32_t l = 0; search->up[q] != NULL && l <= search->lattice->columns[q].max_level; l++)
-            kn_free(search->up[q][l]);
-        kn_free(search->up[q]);
-    }
-    kn_free(search->up);
+    const uint32_t n_qis = search->lattice->tuples->n_qis;
+    for (uint32_t i = 0; search->code != NULL && i < n_qis; i++) kn_free(search->code[i]);
+    for (uint32_t i = 0; search->same != NULL && i <= n_qis; i++) kn_free(search->same[i]);
+    for (uint32_t i = 0; search->parts != NULL && i <= n_qis; i++) partition_free(&search->parts[i]);
+    partition_free(&search->start);
+    void *const scratch[] = {search->cells, search->cell_of, search->gap, search->keys, search->slots};
+    for (size_t i = 0; i < sizeof scratch / sizeof *scratch; i++) kn_free(scratch[i]);
     kn_groups_free(&search->groups, search->lattice);
     kn_roller_free(search->roller);
-    kn_free(search->columns);
-    kn_free(search->levels);
-    kn_free(search->code);
-    kn_free(search->same);
-    kn_free(search->parts);
-    kn_free(search->in_vain);
+    kn_owner_free(&search->memory);
     kn_free(search);
 }
 
@@ -188,13 +135,14 @@ static kn_status reserve(kn_column_search *search, uint32_t n, kn_error *err)
     kn_status status = KN_OK;
     uint32_t bits = 4;
     while (1ull << bits < 2ull * n) bits++;
-    KN_NEW_RAW(search->slots, (size_t)1 << bits);
-    KN_NEW_RAW(search->keys, (size_t)n + 1);
-    KN_NEW_RAW(search->cell_of, n);
-    KN_NEW_RAW(search->cells, (size_t)n * CELLS_PER_ENTRY + SPARE_CELLS);
-    KN_NEW_RAW(search->gap, (size_t)n + 2);
-    for (uint32_t i = 0; i < search->n_columns; i++) KN_NEW_RAW(search->code[i], n);
-    for (uint32_t i = 0; i <= search->n_columns; i++) KN_NEW_RAW(search->same[i], n);
+    KN_ROOM(search->slots, (size_t)1 << bits);
+    KN_ROOM(search->keys, (size_t)n + 1);
+    KN_ROOM(search->cell_of, n);
+    KN_ROOM(search->cells, (size_t)n * CELLS_PER_ENTRY + SPARE_CELLS);
+    KN_ROOM(search->gap, (size_t)n + 2);
+    for (uint32_t i = 0; i < search->n_columns; i++) KN_ROOM(search->code[i], n);
+    for (uint32_t i = 0; i <= search->n_columns; i++) KN_ROOM(search->same[i], n);
+    KN_TRY(partition_reserve(&search->start, n, err));
 done:
     return status;
 }
@@ -206,10 +154,12 @@ static void number_tuples(kn_column_search *search)
     const uint32_t m = search->n_columns;
     memset(search->same[m], 0, groups->n * sizeof **search->same);
     for (uint32_t i = m; i-- > 0;) {
+        const kn_lattice_column *column = &search->lattice->columns[search->columns[i]];
+        const uint32_t *first_code = column->levels[column->min_level].first_code;
         uint32_t n = 0;
         empty_slots(search, groups->n);
         for (uint32_t g = 0; g < groups->n; g++) {
-            search->code[i][g] = kn_groups_position(search->lattice, groups, g, search->columns[i]);
+            search->code[i][g] = first_code[kn_groups_position(search->lattice, groups, g, search->columns[i])];
             search->same[i][g] = number_of(search, (uint64_t)search->same[i + 1][g] << 32 | search->code[i][g], &n);
         }
     }
@@ -226,11 +176,8 @@ static void first_classes(kn_column_search *search, bool fixed)
     start->n_classes = 2;
     start->n_suppressed = 0;
     start->penalty = start->gap[0] = start->gap[1] = 0;
-    for (uint32_t g = 0; g < groups->n; g++) {
-        start->class_of[g] = 1;
-        start->tuple[g] = g;
-        start->rows[g] = kn_groups_rows(search->lattice, groups, g);
-    }
+    for (uint32_t g = 0; g < groups->n; g++)
+        start->entries[g] = (entry){1, g, kn_groups_rows(search->lattice, groups, g)};
     for (uint32_t q = 0; fixed && q < domain->task->tuples->n_qis; q++) {
         uint32_t i = 0, n = 0;
         while (i < search->n_columns && search->columns[i] != q) i++;
@@ -238,20 +185,21 @@ static void first_classes(kn_column_search *search, bool fixed)
         empty_slots(search, groups->n);
         for (uint32_t g = 0; g < groups->n; g++) {
             uint32_t position = kn_groups_position(search->lattice, groups, g, q);
-            int64_t gap = start->gap[start->class_of[g]] + domain->gap[q][groups->levels[q]][position];
-            start->class_of[g] = 1 + number_of(search, (uint64_t)start->class_of[g] << 32 | position, &n);
-            search->gap[start->class_of[g]] = gap;
+            uint32_t *class_of = &start->entries[g].class_of;
+            int64_t gap = start->gap[*class_of] + domain->gap[q][groups->levels[q]][position];
+            *class_of = 1 + number_of(search, (uint64_t)*class_of << 32 | position, &n);
+            search->gap[*class_of] = gap;
         }
         start->n_classes = n + 1;
         memcpy(start->gap + 1, search->gap + 1, n * sizeof *start->gap);
     }
     memset(rows, 0, start->n_classes * sizeof *rows);
-    for (uint32_t g = 0; g < groups->n; g++) rows[start->class_of[g]] += start->rows[g];
-    for (uint32_t g = 0; g < groups->n; g++) {
-        if (rows[start->class_of[g]] >= domain->task->models->min_persons) continue;
-        start->n_suppressed += start->rows[g];
-        start->penalty += (int64_t)start->rows[g] * start->gap[start->class_of[g]];
-        start->class_of[g] = 0;
+    for (uint32_t g = 0; g < groups->n; g++) rows[start->entries[g].class_of] += start->entries[g].rows;
+    for (entry *own = start->entries; own < start->entries + groups->n; own++) {
+        if (rows[own->class_of] >= domain->task->models->min_persons) continue;
+        start->n_suppressed += own->rows;
+        start->penalty += (int64_t)own->rows * start->gap[own->class_of];
+        own->class_of = 0;
     }
 }
 
@@ -261,7 +209,6 @@ kn_status kn_column_search_set(bool *fits, kn_column_search *search, const uint3
     enum { BYTES_PER_TUPLE = 64, BYTES_PER_COLUMN = 24 };
     kn_status status = KN_OK;
     const kn_lattice *lattice = search->lattice;
-    clear(search);
     memset(search->in_vain, 0, ((size_t)lattice->tuples->n_qis + 1) * sizeof *search->in_vain);
     search->fixed_price = 0;
     for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
@@ -279,7 +226,6 @@ kn_status kn_column_search_set(bool *fits, kn_column_search *search, const uint3
     if (!*fits) goto done;
     search->n_columns = n_columns;
     KN_TRY(reserve(search, search->groups.n, err));
-    KN_TRY(partition_reserve(&search->start, search->groups.n, err));
     number_tuples(search);
     first_classes(search, levels != NULL);
 done:
@@ -295,22 +241,17 @@ static void merge(kn_column_search *search, partition *part, uint32_t depth)
     const uint32_t *same = search->same[depth];
     empty_slots(search, part->n);
     for (uint32_t i = 0; i < part->n; i++) {
-        uint32_t before = n, rows = part->rows[i];
-        uint32_t at = number_of(search, (uint64_t)part->class_of[i] << 32 | same[part->tuple[i]], &n);
-        if (n == before) {
-            part->rows[at] += rows;
-            continue;
-        }
-        part->class_of[at] = part->class_of[i];
-        part->tuple[at] = part->tuple[i];
-        part->rows[at] = rows;
+        const entry own = part->entries[i];
+        const uint32_t before = n, at = number_of(search, (uint64_t)own.class_of << 32 | same[own.tuple], &n);
+        if (n == before) part->entries[at].rows += own.rows;
+        else part->entries[at] = own;
     }
     search->work += part->n;
     part->n = n;
 }
 
 /* What becomes of the rows of a class with one value: *cell turns from rows into the class. */
-static inline void settle_cell(kn_column_search *search, uint32_t *cell, const partition *from, uint32_t class_of,
+static inline void number_cell(kn_column_search *search, uint32_t *cell, const partition *from, uint32_t class_of,
                                int64_t value_gap, uint64_t min_rows)
 {
     uint32_t rows = *cell;
@@ -327,20 +268,21 @@ static inline void settle_cell(kn_column_search *search, uint32_t *cell, const p
 }
 
 /* Rows by class and value where few classes have few of the values. */
-static void count_sparse(kn_column_search *search, const partition *from, const uint32_t *code, const uint32_t *up,
-                         const int64_t *gap, uint64_t min_rows)
+static void count_sparse(kn_column_search *search, const partition *from, const uint32_t *code,
+                         const uint32_t *position_of, const int64_t *gap, uint64_t min_rows)
 {
     uint32_t n = 0;
     empty_slots(search, from->n);
     for (uint32_t i = 0; i < from->n; i++) {
         uint32_t before = n;
-        uint64_t key = (uint64_t)from->class_of[i] << 32 | up[code[from->tuple[i]]];
+        const entry own = from->entries[i];
+        uint64_t key = (uint64_t)own.class_of << 32 | position_of[code[own.tuple]];
         uint32_t cell = search->cell_of[i] = number_of(search, key, &n);
         if (n > before) search->cells[cell] = 0;
-        search->cells[cell] += from->rows[i];
+        search->cells[cell] += own.rows;
     }
     for (uint32_t cell = 0; cell < n; cell++)
-        settle_cell(search, &search->cells[cell], from, (uint32_t)(search->keys[cell] >> 32),
+        number_cell(search, &search->cells[cell], from, (uint32_t)(search->keys[cell] >> 32),
                     gap[(uint32_t)search->keys[cell]], min_rows);
 }
 
@@ -348,7 +290,7 @@ static void count_sparse(kn_column_search *search, const partition *from, const 
 static bool count(kn_column_search *search, const partition *from, uint32_t depth, uint32_t level)
 {
     const uint32_t q = search->columns[depth], n_values = search->lattice->columns[q].levels[level].n;
-    const uint32_t *code = search->code[depth], *up = search->up[q][level];
+    const uint32_t *code = search->code[depth], *position_of = search->lattice->columns[q].levels[level].of_code;
     const int64_t *gap = search->domain->gap[q][level];
     const uint64_t min_rows = search->domain->task->models->min_persons;
     const uint64_t n_cells = (uint64_t)from->n_classes * n_values;
@@ -367,13 +309,14 @@ static bool count(kn_column_search *search, const partition *from, uint32_t dept
     } else if (search->dense) {
         memset(cells, 0, n_cells * sizeof *cells);
         for (uint32_t i = 0; i < from->n; i++)
-            cells[from->class_of[i] * n_values + up[code[from->tuple[i]]]] += from->rows[i];
+            cells[from->entries[i].class_of * n_values + position_of[code[from->entries[i].tuple]]] +=
+                from->entries[i].rows;
         for (uint32_t c = 0; c < from->n_classes; c++)
             for (uint32_t v = 0; v < n_values; v++)
-                settle_cell(search, &cells[c * n_values + v], from, c, gap[v], min_rows);
+                number_cell(search, &cells[c * n_values + v], from, c, gap[v], min_rows);
         search->work += from->n;
     } else {
-        count_sparse(search, from, code, up, gap, min_rows);
+        count_sparse(search, from, code, position_of, gap, min_rows);
         search->work += 2 * (uint64_t)from->n;
     }
     return search->n_suppressed <= search->domain->task->max_suppressed;
@@ -385,15 +328,14 @@ static kn_status take(kn_column_search *search, const partition *from, uint32_t 
     enum { FEW_COLUMNS = 2, WORTH_IT = 4, RETRY = 16 }; /* otherwise merging costs more than it saves */
     kn_status status = KN_OK;
     const uint32_t q = search->columns[depth], n_values = search->lattice->columns[q].levels[level].n;
-    const uint32_t *code = search->code[depth], *up = search->up[q][level];
+    const uint32_t *code = search->code[depth], *position_of = search->lattice->columns[q].levels[level].of_code;
     partition *next = &search->parts[depth + 1];
     KN_TRY(partition_reserve(next, from->n, err));
     for (uint32_t i = 0; i < from->n; i++) {
-        uint32_t cell = search->dense ? from->class_of[i] * n_values + up[code[from->tuple[i]]] : search->cell_of[i];
-        next->class_of[i] = search->cells[cell];
+        const entry own = from->entries[i];
+        uint32_t cell = search->dense ? own.class_of * n_values + position_of[code[own.tuple]] : search->cell_of[i];
+        next->entries[i] = (entry){search->cells[cell], own.tuple, own.rows};
     }
-    memcpy(next->tuple, from->tuple, from->n * sizeof *next->tuple);
-    memcpy(next->rows, from->rows, from->n * sizeof *next->rows);
     memcpy(next->gap, search->gap, search->n_classes * sizeof *next->gap);
     next->n = from->n;
     next->n_classes = search->n_classes;
@@ -457,9 +399,7 @@ static kn_status begin(kn_column_search *search, uint32_t first, const int64_t *
     partition *part = &search->parts[first];
     const partition *start = &search->start;
     KN_TRY(partition_reserve(part, start->n, err));
-    memcpy(part->class_of, start->class_of, start->n * sizeof *part->class_of);
-    memcpy(part->tuple, start->tuple, start->n * sizeof *part->tuple);
-    memcpy(part->rows, start->rows, start->n * sizeof *part->rows);
+    memcpy(part->entries, start->entries, start->n * sizeof *part->entries);
     memcpy(part->gap, start->gap, start->n_classes * sizeof *part->gap);
     part->n = start->n;
     part->n_classes = start->n_classes;

@@ -14,7 +14,7 @@ enum { ROLL_WORK = 8 }; /* a roll-up takes so much longer per tuple than a step 
 /* What the first so many columns of an order cost at least. */
 typedef struct chain {
     uint32_t *order;    /* the column that was added last is decided first: size - 1, size - 2, ... 0 */
-    uint32_t size;      /* so many are settled */
+    uint32_t size;      /* so many are known */
     int64_t *least;     /* [so many columns] */
     uint32_t *levels;   /* of the last cost; the other columns are fully general */
     uint64_t last_work; /* what the last one took */
@@ -22,6 +22,7 @@ typedef struct chain {
 } chain;
 
 typedef struct huge {
+    kn_owner memory; /* all arrays */
     const kn_full_domain *domain;
     const kn_lattice *lattice;
     kn_evaluator *evaluator;
@@ -377,13 +378,13 @@ static kn_status search_columns(huge *h, kn_error *err)
     kn_status status = KN_OK;
     KN_TRY(kn_column_search_new(&h->near, h->domain, err));
     KN_TRY(kn_column_search_new(&h->all, h->domain, err));
-    KN_NEW(h->near_columns, h->n_qis);
-    KN_NEW(h->near_least, (size_t)h->n_qis + 1);
-    KN_NEW(h->least, (size_t)h->n_qis + 1);
+    KN_OWN(&h->memory, h->near_columns, h->n_qis);
+    KN_OWN(&h->memory, h->near_least, (size_t)h->n_qis + 1);
+    KN_OWN(&h->memory, h->least, (size_t)h->n_qis + 1);
     for (int i = 0; i < 2; i++) {
-        KN_NEW(h->ends[i].order, h->n_qis);
-        KN_NEW(h->ends[i].least, (size_t)h->n_qis + 1);
-        KN_NEW(h->ends[i].levels, h->n_qis);
+        KN_OWN(&h->memory, h->ends[i].order, h->n_qis);
+        KN_OWN(&h->memory, h->ends[i].least, (size_t)h->n_qis + 1);
+        KN_OWN(&h->memory, h->ends[i].levels, h->n_qis);
         for (uint32_t q = 0; q < h->n_qis; q++) h->ends[i].levels[q] = h->lattice->columns[q].max_level;
     }
     KN_TRY(order_columns(h, err));
@@ -432,9 +433,9 @@ kn_status kn_huge_lattice(kn_sweep_result *result, kn_ranking *ranking, const kn
                : has_deadline ? UINT64_MAX
                               : (uint64_t)DEFAULT_PASSES * (domain->lattice->base.n + 1);
     KN_TRY(kn_evaluator_new(&h.evaluator, domain, err));
-    KN_NEW(h.levels, h.n_qis);
-    KN_NEW(h.trial, h.n_qis);
-    KN_NEW(h.columns, h.n_qis);
+    KN_OWN(&h.memory, h.levels, h.n_qis);
+    KN_OWN(&h.memory, h.trial, h.n_qis);
+    KN_OWN(&h.memory, h.columns, h.n_qis);
     KN_TRY(look_at_top(&h, err));
     if (result->complete) {
         result->stopped = KN_STOPPED_DONE;
@@ -446,20 +447,10 @@ kn_status kn_huge_lattice(kn_sweep_result *result, kn_ranking *ranking, const kn
         if (result->stopped == KN_STOPPED_DONE) result->stopped = KN_STOPPED_BUDGET; /* nothing is proven */
     }
 done:
-    for (int i = 0; i < 2; i++) {
-        kn_free(h.ends[i].order);
-        kn_free(h.ends[i].least);
-        kn_free(h.ends[i].levels);
-    }
     kn_column_search_free(h.near);
     kn_column_search_free(h.all);
-    kn_free(h.near_columns);
-    kn_free(h.near_least);
-    kn_free(h.least);
     kn_batch_free(&h.rolled, domain);
     kn_evaluator_free(h.evaluator);
-    kn_free(h.columns);
-    kn_free(h.levels);
-    kn_free(h.trial);
+    kn_owner_free(&h.memory);
     return status;
 }
