@@ -78,7 +78,7 @@ static kn_status prepare_task(run *r, kn_error *err)
         .ticker = &input->ticker,
         .trace = &r->trace,
     };
-    if (request->time_limit > 0) input->ticker.search_deadline = kn_seconds_now() + request->time_limit;
+    kn_ticker_limit(&input->ticker, request->time_limit);
     KN_TRY(kn_error_about(err, kn_algorithm_fits(r->algorithm, &r->task, err), KN_PLACE(.option = "algorithm")));
     if (request->certificate != NULL) KN_TRY(kn_certificate_possible(&r->task, err));
 done:
@@ -137,7 +137,7 @@ static kn_status find_bound(run *r, kn_error *err)
     kn_lower_bound *any = &r->facts.any;
     const double limit = r->request->time_limit;
     const bool certify = r->request->certify || r->request->certificate != NULL;
-    r->input->ticker.search_deadline = certify && limit > 0 ? kn_seconds_now() + limit : 0;
+    kn_ticker_limit(&r->input->ticker, certify ? limit : 0);
     *any = (kn_lower_bound){.value = NAN, .is_certified = certify};
     if (cuts_trees(r)) any->why = KN_SAY_UNBOUNDED_CUTS;
     else KN_TRY(try_bound(any, r, err));

@@ -265,6 +265,50 @@ static void a_list_holds_what_its_items_say(void **state)
 
 /* --- JSON ------------------------------------------------------------------------------------------------------ */
 
+static void a_padded_text_fills_its_columns(void **state)
+{
+    static const struct {
+        const char *text;
+        unsigned n_columns;
+        const char *padded;
+    } cases[] = {
+        {"age", 5, "age  "},  {"age", 3, "age"},      {"age", 2, "ag"},
+        {"", 2, "  "},        {"größe", 6, "größe "}, {"größe", 3, "grö"},
+        {"年齢", 5, "年齢 "}, {"年齢", 3, "年 "},     {"e\xcc\x81t", 3, "e\xcc\x81t "},
+        {"😀a", 4, "😀a "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_buffer text = {0};
+        kn_buffer_padded(&text, cases[i].text, cases[i].n_columns);
+        assert_string_equal(text.bytes, cases[i].padded);
+        kn_buffer_free(&text);
+    }
+    assert_int_equal(kn_text_columns("年齢, größe"), 11);
+}
+
+static int keep_fraction(void *user, const char *stage, double fraction)
+{
+    *(double *)user = fraction;
+    return 0;
+}
+
+static void a_time_limit_counts_as_progress_of_a_search(void **state)
+{
+    double shown = -1;
+    kn_ticker ticker = {.progress = keep_fraction, .user = &shown};
+    ticker.search_began = kn_seconds_now() - 1;
+    ticker.search_deadline = ticker.search_began + 4;
+    assert_ok(kn_tick(&ticker, "search", 0.01, err));
+    assert_true(shown > 0.24 && shown < 0.9);
+    ticker.last_shown_ms = 0;
+    assert_ok(kn_tick(&ticker, "search", 0.95, err));
+    assert_true(shown == 0.95);
+    kn_ticker_limit(&ticker, 0);
+    ticker.last_shown_ms = 0;
+    assert_ok(kn_tick(&ticker, "writing", 0.02, err));
+    assert_true(shown == 0.02);
+}
+
 static void a_json_text_has_a_fixed_form(void **state)
 {
     kn_json json = {0};
@@ -657,6 +701,8 @@ int main(void)
         cmocka_unit_test(room_is_kept_while_it_is_enough),
         cmocka_unit_test(what_an_owner_made_ends_with_it_also_when_memory_runs_out),
         cmocka_unit_test(a_list_holds_what_its_items_say),
+        cmocka_unit_test(a_padded_text_fills_its_columns),
+        cmocka_unit_test(a_time_limit_counts_as_progress_of_a_search),
         cmocka_unit_test(a_json_text_has_a_fixed_form),
         cmocka_unit_test(random_json_has_the_bytes_of_another_writer),
         cmocka_unit_test(json_does_not_depend_on_the_locale),

@@ -2,6 +2,7 @@
 #include "base/buffer.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,6 +63,53 @@ void kn_buffer_cell(kn_buffer *buffer, const char *bytes, size_t n_bytes, char d
         quote = bytes[i] == delimiter || bytes[i] == '"' || bytes[i] == '\n' || bytes[i] == '\r';
     if (quote) kn_buffer_quoted(buffer, bytes, n_bytes);
     else kn_buffer_append(buffer, bytes, n_bytes);
+}
+
+/* The next character of valid UTF-8. */
+static uint32_t next_character(const char **at)
+{
+    const unsigned char *bytes = (const unsigned char *)*at;
+    const unsigned n_more = *bytes < 0xC0 ? 0 : *bytes < 0xE0 ? 1 : *bytes < 0xF0 ? 2 : 3;
+    uint32_t character = n_more == 0 ? *bytes : *bytes & (0x3Fu >> n_more);
+    unsigned i = 1;
+    for (; i <= n_more && (bytes[i] & 0xC0) == 0x80; i++) character = character << 6 | (bytes[i] & 0x3F);
+    *at += i;
+    return character;
+}
+
+static unsigned columns_of(uint32_t character)
+{
+    static const struct {
+        uint32_t first, last;
+        unsigned n_columns;
+    } ranges[] = {{0x300, 0x36F, 0},   {0x1100, 0x115F, 2}, {0x200B, 0x200F, 0},   {0x2E80, 0xA4CF, 2},
+                  {0xAC00, 0xD7A3, 2}, {0xF900, 0xFAFF, 2}, {0xFE00, 0xFE0F, 0},   {0xFE30, 0xFE6F, 2},
+                  {0xFF00, 0xFF60, 2}, {0xFFE0, 0xFFE6, 2}, {0x1F300, 0x1FAFF, 2}, {0x20000, 0x3FFFD, 2}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (character >= ranges[i].first && character <= ranges[i].last) return ranges[i].n_columns;
+    return 1;
+}
+
+unsigned kn_text_columns(const char *text)
+{
+    unsigned n = 0;
+    while (*text != '\0') n += columns_of(next_character(&text));
+    return n;
+}
+
+void kn_buffer_padded(kn_buffer *buffer, const char *text, unsigned n_columns)
+{
+    unsigned used = 0;
+    const char *end = text;
+    while (*end != '\0') {
+        const char *next = end;
+        const unsigned n = columns_of(next_character(&next));
+        if (used + n > n_columns) break;
+        used += n;
+        end = next;
+    }
+    kn_buffer_append(buffer, text, (size_t)(end - text));
+    for (; used < n_columns; used++) kn_buffer_char(buffer, ' ');
 }
 
 void kn_buffer_clear(kn_buffer *buffer)

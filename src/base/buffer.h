@@ -22,6 +22,10 @@ void kn_buffer_printf(kn_buffer *buffer, const char *format, ...) KN_PRINTF(2, 3
  * of kanon is written with these. */
 void kn_buffer_quoted(kn_buffer *buffer, const char *bytes, size_t n_bytes);
 void kn_buffer_cell(kn_buffer *buffer, const char *bytes, size_t n_bytes, char delimiter);
+/* As many columns of a terminal: cut between characters, or filled up with blanks. East Asian characters take two
+ * columns, combining marks none. */
+void kn_buffer_padded(kn_buffer *buffer, const char *text, unsigned n_columns);
+unsigned kn_text_columns(const char *text);
 void kn_buffer_clear(kn_buffer *buffer); /* keeps the memory */
 void kn_buffer_free(kn_buffer *buffer);
 /* Hands the text over to *out (kn_free it) and empties the buffer; KN_RESOURCES when an append had failed. */

@@ -36,6 +36,19 @@ bool kn_ticker_out_of_time(kn_ticker *ticker)
     return ticker->search_deadline > 0 && kn_seconds_now() >= ticker->search_deadline;
 }
 
+void kn_ticker_limit(kn_ticker *ticker, double seconds)
+{
+    ticker->search_began = kn_seconds_now();
+    ticker->search_deadline = seconds > 0 ? ticker->search_began + seconds : 0;
+}
+
+/* A search ends with its work or with its time, whichever is over first. */
+static double nearest_end(const kn_ticker *ticker, double fraction)
+{
+    double granted = ticker->search_deadline - ticker->search_began, passed = kn_seconds_now() - ticker->search_began;
+    return ticker->search_deadline > 0 && passed < granted && passed / granted > fraction ? passed / granted : fraction;
+}
+
 static void show_progress(kn_ticker *ticker)
 {
     uint64_t now_ms = (uint64_t)(kn_seconds_now() * 1000);
@@ -43,7 +56,8 @@ static void show_progress(kn_ticker *ticker)
     if (ticker->progress == NULL || stage == NULL || now_ms - ticker->last_shown_ms < MS_BETWEEN_CALLS) return;
     ticker->last_shown_ms = now_ms;
     kn_scope_to_host();
-    if (ticker->progress(ticker->user, stage, atomic_load(&ticker->fraction)) != 0) ticker->n_refusals++;
+    if (ticker->progress(ticker->user, stage, nearest_end(ticker, atomic_load(&ticker->fraction))) != 0)
+        ticker->n_refusals++;
     kn_scope_from_host();
 }
 

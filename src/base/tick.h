@@ -13,6 +13,7 @@ typedef struct kn_ticker {
     void *user;
     const volatile int *cancel; /* counted up by a signal handler or another thread; may be NULL */
     double search_deadline;     /* kn_seconds_now() at which the search must come to an end; 0: never */
+    double search_began;        /* when that was decided */
     /* The caller's thread alone looks at `cancel` and calls `progress`; the others learn here what it saw. */
     atomic_int n_requests; /* how often somebody asked to stop */
     int n_served;          /* of these: an anytime search that was told to stop returned its best */
@@ -28,6 +29,8 @@ typedef struct kn_ticker {
 kn_status kn_tick(kn_ticker *ticker, const char *stage, double fraction, kn_error *err);
 /* On the caller's thread, while it waits for others: shows what they said and looks whether to stop. */
 void kn_ticker_look(kn_ticker *ticker);
+/* The search must end within so many seconds from now; 0: no limit. */
+void kn_ticker_limit(kn_ticker *ticker, double seconds);
 /* True once --time-limit is over or somebody asked to stop: an anytime search returns its best answer then. */
 bool kn_ticker_out_of_time(kn_ticker *ticker);
 bool kn_ticker_cancelled(kn_ticker *ticker);

@@ -31,11 +31,17 @@ bool cli_use_color(FILE *stream, cli_when when);
 /* Text that may hold names from the user's files: control characters are shown as '?', so that none reaches the
  * terminal. */
 void cli_print_clean(FILE *to, const char *text, size_t n_bytes);
-/* "  label   text" lines with the label dimmed, the first line bold. */
-void cli_print_text(FILE *to, const char *text, bool color);
+/* Characters in a line of the terminal; 0: it is no terminal, or nobody knows. */
+unsigned cli_width(FILE *stream);
+/* Clean text that breaks between words where a line of `width` characters is full; `used` of the first are taken, the
+ * others begin with `indent` blanks. width 0: it does not break. */
+void cli_print_wrapped(FILE *to, const char *text, size_t n_bytes, unsigned width, unsigned used, unsigned indent);
+/* "  label   text" lines with the label in colour, the first line bold; the text of a label breaks below itself. */
+void cli_print_text(FILE *to, const char *text, bool color, unsigned width);
 /* A kn_progress_fn: one line on a terminal, rewritten, shown only after a second. `user` is a cli_progress. */
 typedef struct cli_progress {
-    double began;
+    double began, stage_began;
+    const char *stage;
     bool shown;
 } cli_progress;
 int cli_show_progress(void *user, const char *stage, double fraction);

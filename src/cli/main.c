@@ -264,7 +264,7 @@ static void print_warnings(const char *warnings)
     while (*warnings != '\0') {
         size_t n = strcspn(warnings, "\n");
         fputs("kanon: warning: ", stderr);
-        cli_print_clean(stderr, warnings, n);
+        cli_print_wrapped(stderr, warnings, n, cli_width(stderr), 16, 4);
         fputc('\n', stderr);
         warnings += n;
         if (*warnings == '\n') warnings++;
@@ -294,7 +294,8 @@ static int run_command(cli_words *words, kn_error *err)
         bool is_data = words->command->text_is_data && !words->stdout_taken;
         FILE *to = is_data ? stdout : stderr;
         if (!words->quiet) print_warnings(kn_result_warnings(result));
-        if (!words->quiet || is_data) cli_print_text(to, kn_result_text(result), cli_use_color(to, words->color));
+        if (!words->quiet || is_data)
+            cli_print_text(to, kn_result_text(result), cli_use_color(to, words->color), cli_width(to));
     }
     kn_result_free(result);
     return status;
@@ -348,7 +349,7 @@ int main(int argc, char **argv)
     }
     if (err.message[0] != '\0') {
         fputs("kanon: ", stderr);
-        cli_print_clean(stderr, err.message, strlen(err.message));
+        cli_print_wrapped(stderr, err.message, strlen(err.message), cli_width(stderr), 7, 4);
         fputc('\n', stderr);
     }
     kn_settings_free(words.settings);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,37 +32,117 @@ void cli_print_clean(FILE *to, const char *text, size_t n_bytes)
     }
 }
 
-void cli_print_text(FILE *to, const char *text, bool color)
+unsigned cli_width(FILE *stream)
 {
-    if (!color) {
-        cli_print_clean(to, text, strlen(text));
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    if (!isatty(fileno(stream))) return 0;
+    if (columns != NULL && atoi(columns) > 0) return (unsigned)atoi(columns);
+    return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+/* Characters, not bytes. */
+static unsigned columns_of(const char *text, size_t n_bytes)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < n_bytes; i++) n += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return n;
+}
+
+void cli_print_wrapped(FILE *to, const char *text, size_t n_bytes, unsigned width, unsigned used, unsigned indent)
+{
+    if (width < indent + 20) {
+        cli_print_clean(to, text, n_bytes);
         return;
     }
+    for (size_t at = 0; at < n_bytes;) {
+        size_t blanks = strspn(text + at, " "), word = strcspn(text + at + blanks, " \n");
+        if (at + blanks + word > n_bytes) word = n_bytes - at - blanks;
+        unsigned needed = (unsigned)blanks + columns_of(text + at + blanks, word);
+        if (at > 0 && used + needed > width) {
+            fprintf(to, "\n%*s", (int)indent, "");
+            used = indent;
+            needed -= (unsigned)blanks;
+            at += blanks;
+            blanks = 0;
+        }
+        cli_print_clean(to, text + at, blanks + word);
+        used += needed;
+        at += blanks + word;
+    }
+}
+
+typedef struct label {
+    size_t n;           /* bytes up to where the text begins; 0: none */
+    const char *colour; /* of its words */
+} label;
+
+/* "  label         text", and the states of checks: what holds and what was not made must not look alike. */
+static label label_of(const char *line, size_t n)
+{
+    static const struct {
+        const char *word, *colour;
+    } states[] = {{"  holds     ", "\033[32m"},
+                  {"  BROKEN    ", "\033[1;31m"},
+                  {"  not made  ", "\033[33m"},
+                  {"  undecided ", "\033[33m"}};
+    enum { TEXT_AT = 16 };
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (strncmp(line, states[i].word, strlen(states[i].word)) == 0)
+            return (label){strlen(states[i].word), states[i].colour};
+    if (n <= TEXT_AT || strncmp(line, "  ", 2) != 0 || line[TEXT_AT - 1] != ' ') return (label){0, ""};
+    if (line[2] == ' ') return (label){strspn(line, " ") >= TEXT_AT ? TEXT_AT : 0, ""};
+    return (label){(unsigned char)line[2] >= 'a' ? TEXT_AT : 0, "\033[36m"};
+}
+
+void cli_print_text(FILE *to, const char *text, bool color, unsigned width)
+{
     for (bool first = true; *text != '\0'; first = false) {
-        size_t n = strcspn(text, "\n");
-        size_t label = n > 16 && strncmp(text, "  ", 2) == 0 ? 16 : 0;
-        if (first) {
-            fputs("\033[1m", to);
-            cli_print_clean(to, text, n);
-            fputs("\033[0m", to);
-        } else {
-            fputs("\033[36m", to);
-            cli_print_clean(to, text, label);
-            fputs("\033[0m", to);
-            cli_print_clean(to, text + label, n - label);
+        size_t n = strcspn(text, "\n"), words = 0;
+        label mark = first ? (label){0, ""} : label_of(text, n);
+        for (size_t i = 0; i < mark.n; i++)
+            if (text[i] != ' ') words = i + 1;
+        if (color && (first || words > 0)) fputs(first ? "\033[1m" : mark.colour, to);
+        cli_print_clean(to, text, first ? n : words);
+        if (color && (first || words > 0)) fputs("\033[0m", to);
+        if (!first) {
+            cli_print_clean(to, text + words, mark.n - words);
+            cli_print_wrapped(to, text + mark.n, n - mark.n, mark.n > 0 ? width : 0, (unsigned)mark.n,
+                              (unsigned)mark.n);
         }
         text += n;
         if (*text == '\n') fputc(*text++, to);
     }
 }
 
+static void print_seconds(double seconds)
+{
+    if (seconds < 100) fprintf(stderr, "%.0f s", seconds);
+    else if (seconds < 6000) fprintf(stderr, "%.0f min", seconds / 60);
+    else fprintf(stderr, "%.1f h", seconds / 3600);
+}
+
 int cli_show_progress(void *user, const char *stage, double fraction)
 {
+    enum { CERTAIN_AFTER = 3, HINT_AFTER = 5 };
     cli_progress *progress = user;
-    double seconds = cli_seconds() - progress->began;
+    double now = cli_seconds(), seconds = now - progress->began;
+    if (progress->stage != stage) {
+        progress->stage = stage;
+        progress->stage_began = now;
+    }
     if (seconds < 1) return 0;
-    if (fraction >= 0) fprintf(stderr, "\r\033[K%s %3.0f %%  %.0f s", stage, 100 * fraction, seconds);
-    else fprintf(stderr, "\r\033[K%s  %.0f s", stage, seconds);
+    fprintf(stderr, "\r\033[K%s ", stage);
+    if (fraction >= 0) fprintf(stderr, "%3.0f %%", 100 * fraction);
+    fputs("  ", stderr);
+    print_seconds(seconds);
+    double in_stage = now - progress->stage_began;
+    if (fraction > 0.01 && in_stage > CERTAIN_AFTER) {
+        fputs(", about ", stderr);
+        print_seconds(in_stage * (1 - fraction) / fraction);
+        fputs(" left", stderr);
+    }
+    if (in_stage > HINT_AFTER && strcmp(stage, "search") == 0) fputs("; Ctrl-C keeps the best so far", stderr);
     fflush(stderr);
     progress->shown = true;
     return 0;

@@ -133,7 +133,7 @@ static kn_status frontier_draw(page *to, const kn_compare *compare, kn_error *er
         x[i] = rows[i]->loss;
         y[i] = rows[i]->average_risk;
         joined[i] = rows[i]->on_frontier;
-        snprintf(names[i], sizeof names[i], "%.40s, %llu", rows[i]->algorithm, (unsigned long long)rows[i]->k);
+        snprintf(names[i], sizeof names[i], "%.40s k=%llu", rows[i]->algorithm, (unsigned long long)rows[i]->k);
         labels[i] = names[i];
     }
     page_curve curve = {.title = KN_TEXT_FRONTIER_TITLE,
@@ -163,25 +163,44 @@ done:
 
 static void rows_table(page *to, const kn_compare *compare)
 {
-    static const kn_text headings[] = {
-        KN_TEXT_ALGORITHM,    KN_TEXT_ON_FRONTIER,  KN_TEXT_FINDING, KN_TEXT_K_ASKED,         KN_TEXT_LOSS,
-        KN_TEXT_AVERAGE_RISK, KN_TEXT_HIGHEST_RISK, KN_TEXT_CLASSES, KN_TEXT_ROWS_SUPPRESSED, KN_TEXT_SECONDS};
+    static const kn_text headings[] = {KN_TEXT_ALGORITHM, KN_TEXT_ON_FRONTIER,     KN_TEXT_K_ASKED,
+                                       KN_TEXT_LOSS,      KN_TEXT_AVERAGE_RISK,    KN_TEXT_HIGHEST_RISK,
+                                       KN_TEXT_CLASSES,   KN_TEXT_ROWS_SUPPRESSED, KN_TEXT_SECONDS};
     page_table(to, KN_TEXT_RUNS_CAPTION, NULL, NULL);
-    page_head(to, headings, 10, 3);
+    page_head(to, headings, 9, 2);
     for (size_t i = 0; i < compare->n_rows; i++) {
         const kn_compare_row *row = &compare->rows[i];
-        bool none = row->refusal != NULL;
+        if (row->refusal != NULL) continue;
         page_row(to);
         page_th(to, row->algorithm);
         page_td(to, page_text(to, row->on_frontier ? KN_TEXT_YES : KN_TEXT_NO));
-        page_td_english(to, none ? row->refusal : "");
         page_td_figure(to, page_count(to, row->k).text);
-        page_td_figure(to, page_number(to, none ? NAN : row->loss).text);
-        page_td_figure(to, page_percent(to, none ? NAN : row->average_risk).text);
-        page_td_figure(to, page_percent(to, none ? NAN : row->highest_risk).text);
+        page_td_figure(to, page_number(to, row->loss).text);
+        page_td_figure(to, page_percent(to, row->average_risk).text);
+        page_td_figure(to, page_percent(to, row->highest_risk).text);
         page_td_figure(to, page_count(to, row->n_classes).text);
         page_td_figure(to, page_count(to, row->n_suppressed).text);
-        page_td_figure(to, page_number(to, none ? NAN : row->seconds).text);
+        page_td_figure(to, page_number(to, row->seconds).text);
+        page_row_end(to);
+    }
+    page_table_end(to);
+}
+
+static void refusals_table(page *to, const kn_compare *compare)
+{
+    static const kn_text headings[] = {KN_TEXT_ALGORITHM, KN_TEXT_K_ASKED, KN_TEXT_FINDING};
+    size_t n = 0;
+    for (size_t i = 0; i < compare->n_rows; i++) n += compare->rows[i].refusal != NULL;
+    if (n == 0) return;
+    page_table(to, KN_TEXT_REFUSALS_CAPTION, NULL, NULL);
+    page_head(to, headings, 3, 3);
+    for (size_t i = 0; i < compare->n_rows; i++) {
+        const kn_compare_row *row = &compare->rows[i];
+        if (row->refusal == NULL) continue;
+        page_row(to);
+        page_th(to, row->algorithm);
+        page_td(to, page_count(to, row->k).text);
+        page_td_english(to, row->refusal);
         page_row_end(to);
     }
     page_table_end(to);
@@ -196,6 +215,7 @@ kn_status kn_compare_html(char **out, const kn_compare *compare, kn_language lan
     page_section(&to, "frontier", KN_TEXT_FRONTIER_TITLE);
     KN_TRY(frontier_draw(&to, compare, err));
     rows_table(&to, compare);
+    refusals_table(&to, compare);
     page_section_end(&to);
     page_close(&to);
     KN_TRY(kn_buffer_finish(out, &to.out, err));

@@ -37,7 +37,6 @@ static void cell_shown(page *to, const kn_report *report, uint32_t q, const kn_c
     const kn_release *release = report->facts->release;
     kn_buffer text = {0};
     kn_cell_text(&text, cell, release->tuples->domains[q], release->sets);
-    page_raw(to, "<td>");
     size_t n = text.n;
     if (n > SHOWN) { /* cut between characters */
         n = SHOWN;
@@ -45,7 +44,7 @@ static void cell_shown(page *to, const kn_report *report, uint32_t q, const kn_c
     }
     if (n > 0) page_escape(to, text.bytes, n);
     if (text.n > n) page_raw(to, "…");
-    page_raw(to, "</td>");
+    if (text.n == 0) page_raw(to, "–");
     if (text.failed) to->out.failed = true;
     kn_buffer_free(&text);
 }
@@ -62,7 +61,9 @@ static void costly_table(page *to, const kn_report *report)
         const kn_report_value *value = &report->costly[i];
         page_row(to);
         page_th(to, report->facts->tuples->domains[value->q]->name);
+        page_raw(to, "<td class=\"v\">");
         cell_shown(to, report, value->q, &value->cell);
+        page_raw(to, "</td>");
         page_td_figure(to, page_percent(to, value->share).text);
         page_td_figure(to, page_count(to, value->n_rows).text);
         page_td_figure(to, page_count(to, value->smallest_class).text);
@@ -118,13 +119,19 @@ kn_status part_lost(page *to, const kn_report *report, kn_error *err)
         page_figure_end(to);
     }
     columns_table(to, report);
-    costly_table(to, report);
-    measures_table(to, facts);
     page_section_end(to);
 done:
     kn_free(labels);
     kn_free(shown);
     return status;
+}
+
+void part_values(page *to, const kn_report *report)
+{
+    page_section(to, "values", KN_TEXT_VALUES);
+    costly_table(to, report);
+    measures_table(to, report->facts);
+    page_section_end(to);
 }
 
 /* --- Distance from the optimum ------------------------------------------------------------------------------------ */
@@ -147,10 +154,11 @@ static void bound_picture(page *to, const kn_facts *facts, double bound)
 }
 
 /* The two figures of the picture are in the sentence above it. */
-static void gap_text(page *to, const kn_facts *facts, kn_text text, double bound, bool draw)
+static void gap_text(page *to, const kn_facts *facts, kn_text text, kn_text more, double bound, bool draw)
 {
     double gap = facts->loss > 0 ? fmax(0, (facts->loss - bound) / facts->loss) : 0;
     page_say(to, "p", text, page_number(to, bound).text, page_number(to, facts->loss).text, page_percent(to, gap).text);
+    if (more != KN_TEXT_NONE) page_say(to, "p", more, NULL, NULL, NULL);
     if (draw) bound_picture(to, facts, bound);
 }
 
@@ -183,11 +191,12 @@ static void bound_text(page *to, const kn_facts *facts)
     const bool own = !facts->optimal && isfinite(facts->bound);
     if (facts->optimal) page_say(to, "p", KN_TEXT_OPTIMAL, NULL, NULL, NULL);
     if (facts->guarantee.theorem != NULL) guarantee_text(to, facts);
-    if (own) gap_text(to, facts, KN_TEXT_GAP, facts->bound, true);
+    if (own) gap_text(to, facts, KN_TEXT_GAP, KN_TEXT_NONE, facts->bound, true);
     if (kn_is_bounded(any)) {
-        gap_text(to, facts, KN_TEXT_ANY_GAP, any->value, !own);
-        if (!any->is_certified) page_say(to, "p", KN_TEXT_QUICK_BOUND, NULL, NULL, NULL);
-        else if (any->is_partial) page_say(to, "p", KN_TEXT_PARTIAL_BOUND, NULL, NULL, NULL);
+        const kn_text more = !any->is_certified ? KN_TEXT_QUICK_BOUND
+                             : any->is_partial  ? KN_TEXT_PARTIAL_BOUND
+                                                : KN_TEXT_NONE;
+        gap_text(to, facts, KN_TEXT_ANY_GAP, more, any->value, !own);
     } else if (!own && !facts->optimal) {
         page_say(to, "p", KN_TEXT_NO_BOUND, NULL, NULL, NULL);
     }
@@ -233,14 +242,20 @@ done:
     return status;
 }
 
-kn_status part_optimum(page *to, const kn_report *report, kn_error *err)
+void part_optimum(page *to, const kn_report *report)
+{
+    page_section(to, "optimum", KN_TEXT_OPTIMUM);
+    bound_text(to, report->facts);
+    page_section_end(to);
+}
+
+kn_status part_search(page *to, const kn_report *report, kn_error *err)
 {
     static const kn_text stopped[] = {KN_TEXT_STOPPED_DONE, KN_TEXT_STOPPED_BUDGET, KN_TEXT_STOPPED_TIME,
                                       KN_TEXT_STOPPED_INTERRUPT, KN_TEXT_STOPPED_STILL};
     kn_status status = KN_OK;
     const kn_facts *facts = report->facts;
-    page_section(to, "optimum", KN_TEXT_OPTIMUM);
-    bound_text(to, facts);
+    page_section(to, "search", KN_TEXT_SEARCH);
     page_say(to, "p", stopped[facts->stopped], NULL, NULL, NULL);
     if (facts->trace != NULL && facts->trace->points.n > 1) KN_TRY(time_picture(to, facts->trace, err));
     if (report->n_nodes > 1) KN_TRY(part_lattice(to, report->nodes, report->n_nodes, err));
@@ -251,34 +266,55 @@ done:
 
 /* --- Classes as they look ----------------------------------------------------------------------------------------- */
 
-kn_status part_classes(page *to, const kn_report *report, kn_error *err)
+enum { MAX_COLUMNS = 6 }; /* of a table that fits on paper; more become a list */
+
+static void classes_head(page *to, const kn_tuples *tuples)
+{
+    page_raw(to, "<thead><tr>");
+    page_say(to, "th scope=\"col\"", KN_TEXT_KIND, NULL, NULL, NULL);
+    page_say(to, "th scope=\"col\" class=\"n\"", KN_TEXT_PERSONS, NULL, NULL, NULL);
+    for (uint32_t q = 0; q < tuples->n_qis && tuples->n_qis <= MAX_COLUMNS; q++) {
+        page_raw(to, "<th scope=\"col\">");
+        page_escaped(to, tuples->domains[q]->name);
+        page_raw(to, "</th>");
+    }
+    if (tuples->n_qis > MAX_COLUMNS) page_say(to, "th scope=\"col\"", KN_TEXT_RELEASED_VALUE, NULL, NULL, NULL);
+    page_raw(to, "</tr></thead>\n<tbody>\n");
+}
+
+static void class_cells(page *to, const kn_report *report, const kn_cell *cells)
+{
+    const kn_tuples *tuples = report->facts->tuples;
+    const bool list = tuples->n_qis > MAX_COLUMNS;
+    if (list) page_raw(to, "<td class=\"v\">");
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        page_raw(to, !list ? "<td class=\"v\">" : q > 0 ? "; " : "");
+        if (list) page_escaped(to, tuples->domains[q]->name);
+        if (list) page_raw(to, " ");
+        cell_shown(to, report, q, &cells[q]);
+        if (!list) page_raw(to, "</td>");
+    }
+    if (list) page_raw(to, "</td>");
+}
+
+void part_classes(page *to, const kn_report *report)
 {
     static const kn_text kinds[] = {KN_TEXT_KIND_SMALLEST, KN_TEXT_KIND_LARGEST, KN_TEXT_KIND_COSTLIEST};
     const kn_release *release = report->facts->release;
-    uint32_t n_qis = release->tuples->n_qis;
     page_section(to, "look", KN_TEXT_LOOK);
     page_say(to, "p", report->redact ? KN_TEXT_LOOK_REDACTED : KN_TEXT_LOOK_TEXT, NULL, NULL, NULL);
     if (!report->redact) {
         page_table(to, KN_TEXT_LOOK_CAPTION, NULL, NULL);
-        page_raw(to, "<thead><tr>");
-        page_say(to, "th scope=\"col\"", KN_TEXT_KIND, NULL, NULL, NULL);
-        page_say(to, "th scope=\"col\" class=\"n\"", KN_TEXT_PERSONS, NULL, NULL, NULL);
-        for (uint32_t q = 0; q < n_qis; q++) {
-            page_raw(to, "<th scope=\"col\">");
-            page_escaped(to, release->tuples->domains[q]->name);
-            page_raw(to, "</th>");
-        }
-        page_raw(to, "</tr></thead>\n<tbody>\n");
+        classes_head(to, release->tuples);
         for (size_t i = 0; i < report->n_examples; i++) {
             uint32_t c = report->examples[i].class_index;
             page_row(to);
             page_th(to, page_text(to, kinds[report->examples[i].kind]));
             page_td_figure(to, page_count(to, release->class_persons[c]).text);
-            for (uint32_t q = 0; q < n_qis; q++) cell_shown(to, report, q, &release->cells[(size_t)c * n_qis + q]);
+            class_cells(to, report, &release->cells[(size_t)c * release->tuples->n_qis]);
             page_row_end(to);
         }
         page_table_end(to);
     }
     page_section_end(to);
-    return KN_OK;
 }

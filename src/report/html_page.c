@@ -23,6 +23,7 @@ static const char style[] =
     ".scroll{overflow-x:auto;margin:1rem 0}.scroll:focus{outline:2px solid var(--fill);outline-offset:2px}"
     "table{border-collapse:collapse;font-size:.94rem}caption{text-align:left;font-weight:600;padding:.25rem 0}"
     "th,td{text-align:left;vertical-align:top;padding:.3rem .75rem .3rem 0;border-bottom:1px solid var(--pale)}"
+    ".facts th{color:var(--soft);white-space:nowrap}"
     "thead th{border-bottom:2px solid var(--line);color:var(--soft)}tbody th{font-weight:500}"
     ".n{text-align:right;font-variant-numeric:tabular-nums}td:last-child,th:last-child{padding-right:0}"
     "code{font:.9em/1.4 ui-monospace,'Liberation Mono',monospace;overflow-wrap:anywhere}"
@@ -36,10 +37,18 @@ static const char style[] =
     ".sign div{border-bottom:1px solid var(--ink);min-height:3.5rem;color:var(--soft);font-size:.9rem}"
     "footer{margin-top:3rem;padding-bottom:2rem;color:var(--soft);font-size:.9rem}"
     "@media(max-width:36rem){body{font-size:.97rem}nav ol{columns:1}h1{font-size:1.5rem}}"
-    "@media print{body{font-size:10pt}header,main,footer{max-width:none;padding:0}nav,.skip{display:none}"
-    "a{color:inherit;text-decoration:none}h2{break-after:avoid}tr,figure svg,.verdict,.sign{break-inside:avoid}"
-    ".scroll{overflow:visible}details::details-content{content-visibility:visible;block-size:auto}summary{list-style:"
-    "none;color:var(--soft)}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}@page{margin:18mm 15mm}}";
+    /* On paper nothing scrolls: tables are as wide as the page and break inside words rather than lose any. The tables
+     * behind the pictures stay on the screen, the pictures hold the same figures. */
+    "@media print{html{font-size:9pt}body{font-size:1rem;line-height:1.35}header,main,footer{max-width:none;padding:0}"
+    "nav,.skip,details{display:none}h1{font-size:1.8rem;margin:0}h2{font-size:1.3rem;margin:1rem 0 "
+    ".4rem;padding-top:.4rem}"
+    "h3{margin:.6rem 0 .2rem}p,li{max-width:none;margin:.3rem 0}a{color:inherit;text-decoration:none}"
+    "h2,h3,caption,thead{break-after:avoid}tr,figure,.verdict,.sign,.whole{break-inside:avoid}"
+    ".appendix{break-before:page}.scroll{overflow:visible;margin:.5rem 0}table{width:100%}"
+    "th,td{overflow-wrap:break-word;padding:.12rem .5rem .12rem "
+    "0}.v{overflow-wrap:anywhere}svg{max-width:24rem}figure{margin:.5rem 0}"
+    ".sign{gap:.5rem 2rem;margin-top:.5rem}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
+    "@page{margin:15mm}}";
 
 const char *page_text(const page *to, kn_text text) { return kn_text_get(to->language, text); }
 
@@ -215,6 +224,7 @@ static void cell(page *to, const char *open, const char *text, const char *close
 
 void page_th(page *to, const char *text) { cell(to, "<th scope=\"row\">", text, "</th>"); }
 void page_td(page *to, const char *text) { cell(to, "<td>", text, "</td>"); }
+void page_td_values(page *to, const char *text) { cell(to, "<td class=\"v\">", text, "</td>"); }
 void page_td_figure(page *to, const char *text) { cell(to, "<td class=\"n\">", text, "</td>"); }
 
 void page_td_english(page *to, const char *text)

@@ -10,18 +10,23 @@ void part_asked(page *to, const kn_report *report);
 void part_guaranteed(page *to, const kn_report *report);
 /* html_loss.c */
 kn_status part_lost(page *to, const kn_report *report, kn_error *err);
-kn_status part_optimum(page *to, const kn_report *report, kn_error *err);
-kn_status part_classes(page *to, const kn_report *report, kn_error *err);
+void part_optimum(page *to, const kn_report *report);
+void part_values(page *to, const kn_report *report);
+kn_status part_search(page *to, const kn_report *report, kn_error *err);
+void part_classes(page *to, const kn_report *report);
 /* html_lattice.c */
 kn_status part_lattice(page *to, const kn_report_node *nodes, size_t n_nodes, kn_error *err);
 /* html_risk.c; without a release only the table as it is */
 kn_status part_sizes(page *to, const kn_report *report, kn_error *err);
-kn_status part_risk(page *to, const kn_report *report, kn_error *err);
+void part_risk(page *to, const kn_report *report);
+void part_sets(page *to, const kn_report *report);
 /* html_words.c */
 void part_words(page *to, const kn_report *report);
 void part_limits(page *to, const kn_report *report);
 void part_settings(page *to, const kn_report *report);
 void part_sign(page *to);
+void fact_row(page *to, kn_text name,
+              const char *value); /* of a table with two columns; none where there is no value */
 
 /* Does a model other than a head count speak of this sensitive column? */
 bool report_is_protected(const kn_report *report, uint32_t sensitive);

@@ -137,12 +137,20 @@ void part_guaranteed(page *to, const kn_report *report)
         kn_buffer_clear(&detail);
         kn_check_detail(&detail, check, kn_language_sentences(to->language));
         if (detail.failed) to->out.failed = true;
-        else page_td(to, detail.bytes);
+        else page_td_values(to, detail.bytes);
         page_row_end(to);
     }
     page_table_end(to);
     page_section_end(to);
     kn_buffer_free(&detail);
+}
+
+/* "... (see --model)" is for whoever runs the program, not for whoever signs. */
+static size_t without_flag(const kn_buffer *text)
+{
+    const char *open = text->n > 0 && text->bytes[text->n - 1] == ')' ? strrchr(text->bytes, '(') : NULL;
+    return open != NULL && open > text->bytes && strstr(open, "--") != NULL ? (size_t)(open - 1 - text->bytes)
+                                                                            : text->n;
 }
 
 static void warnings_list(page *to, const kn_buffer *warnings)
@@ -155,12 +163,26 @@ static void warnings_list(page *to, const kn_buffer *warnings)
         kn_buffer_clear(&text);
         at = kn_sentence_text(&text, at, kn_language_sentences(to->language));
         page_raw(to, "<li>");
-        page_escape(to, text.bytes, text.n);
+        if (!text.failed) page_escape(to, text.bytes, without_flag(&text));
         page_raw(to, "</li>\n");
     }
     page_raw(to, "</ul>\n");
     to->out.failed |= text.failed;
     kn_buffer_free(&text);
+}
+
+/* What ties the first page to one file and one moment. The original's hash is not among it: whoever knows all of a
+ * table but one cell could try values until the hash fits. */
+static void short_facts(page *to, const kn_report *report)
+{
+    page_table(to, KN_TEXT_SHORT_CAPTION, NULL, NULL);
+    page_raw(to, "<tbody class=\"facts\">\n");
+    fact_row(to, KN_TEXT_DATE, report->date);
+    fact_row(to, KN_TEXT_RELEASE_FILE, report->facts->output_name);
+    fact_row(to, KN_TEXT_RELEASE_HASH, report->release_hash);
+    fact_row(to, KN_TEXT_POLICY, report->policy_path);
+    fact_row(to, KN_TEXT_POLICY_HASH, report->policy_hash);
+    page_table_end(to);
 }
 
 static void part_short(page *to, const kn_report *report)
@@ -173,6 +195,7 @@ static void part_short(page *to, const kn_report *report)
     if (!holds) page_say(to, "p class=\"verdict broken\"", KN_TEXT_BROKEN_SOME, NULL, NULL, NULL);
     else if (facts->verdict == NULL) page_say(to, "p class=\"verdict\"", KN_TEXT_NOT_VERIFIED, NULL, NULL, NULL);
     else page_say(to, "p class=\"verdict\"", KN_TEXT_HOLDS_ALL, NULL, NULL, NULL);
+    short_facts(to, report);
     page_raw(to, "<ul>\n");
     page_say(to, "li", KN_TEXT_SHORT_PEOPLE, page_count(to, report->after.n_persons).text,
              page_count(to, report->after.n_classes).text, page_count(to, report->after.smallest).text);
@@ -197,13 +220,17 @@ static void contents(page *to)
         {"guaranteed", KN_TEXT_GUARANTEED},
         {"lost", KN_TEXT_LOST},
         {"optimum", KN_TEXT_OPTIMUM},
-        {"sizes", KN_TEXT_SIZES},
         {"risk", KN_TEXT_RISK},
-        {"look", KN_TEXT_LOOK},
         {"words", KN_TEXT_WORDS},
         {"limits", KN_TEXT_NOT_PROTECTED},
-        {"settings", KN_TEXT_SETTINGS},
         {"sign", KN_TEXT_SIGN},
+        {"appendix", KN_TEXT_APPENDIX},
+        {"values", KN_TEXT_VALUES},
+        {"search", KN_TEXT_SEARCH},
+        {"sizes", KN_TEXT_SIZES},
+        {"sets", KN_TEXT_SETS},
+        {"look", KN_TEXT_LOOK},
+        {"settings", KN_TEXT_SETTINGS},
     };
     page_raw(to, "<nav aria-label=\"");
     page_escaped(to, page_text(to, KN_TEXT_CONTENTS));
@@ -227,14 +254,21 @@ kn_status kn_report_html(char **out, const kn_report *report, kn_error *err)
     part_asked(&to, report);
     part_guaranteed(&to, report);
     KN_TRY(part_lost(&to, report, err));
-    KN_TRY(part_optimum(&to, report, err));
-    KN_TRY(part_sizes(&to, report, err));
-    KN_TRY(part_risk(&to, report, err));
-    KN_TRY(part_classes(&to, report, err));
+    part_optimum(&to, report);
+    part_risk(&to, report);
     part_words(&to, report);
     part_limits(&to, report);
-    part_settings(&to, report);
     part_sign(&to);
+    page_raw(&to, "<div class=\"appendix\">\n");
+    page_say(&to, "h2 id=\"appendix\"", KN_TEXT_APPENDIX, NULL, NULL, NULL);
+    page_say(&to, "p", KN_TEXT_APPENDIX_TEXT, NULL, NULL, NULL);
+    part_values(&to, report);
+    KN_TRY(part_search(&to, report, err));
+    KN_TRY(part_sizes(&to, report, err));
+    part_sets(&to, report);
+    part_classes(&to, report);
+    part_settings(&to, report);
+    page_raw(&to, "</div>\n");
     page_close(&to);
     KN_TRY(kn_buffer_finish(out, &to.out, err));
 done:

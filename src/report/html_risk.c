@@ -70,7 +70,7 @@ kn_status part_sizes(page *to, const kn_report *report, kn_error *err)
     rows_add(rows, &n, &report->before, false);
     rows_add(rows, &n, &report->after, true);
     page_section(to, "sizes", KN_TEXT_SIZES);
-    page_say(to, "p", KN_TEXT_SIZES_TEXT, NULL, NULL, NULL);
+    page_say(to, "p", both ? KN_TEXT_SIZES_TEXT : KN_TEXT_SIZES_TEXT_ALONE, NULL, NULL, NULL);
     for (size_t i = 0; i < n; i++) {
         words from = page_count(to, rows[i].before.from), until = page_count(to, rows[i].before.to);
         if (rows[i].before.from == rows[i].before.to) rows[i].name = from;
@@ -82,7 +82,7 @@ kn_status part_sizes(page *to, const kn_report *report, kn_error *err)
         shown[1][i] = share_text(to, rows[i].after.n_persons, report->after.n_persons);
     }
     page_bars bars = {.title = KN_TEXT_SIZES_TITLE,
-                      .desc = KN_TEXT_SIZES_DESC,
+                      .desc = both ? KN_TEXT_SIZES_DESC : KN_TEXT_SIZES_DESC_ALONE,
                       .n = n,
                       .n_series = both ? 2 : 1,
                       .series = {KN_TEXT_BEFORE, KN_TEXT_AFTER},
@@ -101,15 +101,17 @@ done:
 
 /* --- Attackers ---------------------------------------------------------------------------------------------------- */
 
-enum { N_FIGURES = 7 };
+enum { N_FIGURES = 7, N_WITHOUT_JOURNALIST = 4 };
 
 static void figures_of(double out[N_FIGURES], const kn_risk_sizes *sizes)
 {
-    const double figures[N_FIGURES] = {
-        sizes->prosecutor.highest, sizes->prosecutor.average, sizes->prosecutor.lowest, sizes->journalist.highest,
-        sizes->journalist.average, sizes->journalist.lowest,  sizes->marketer};
+    const double figures[N_FIGURES] = {sizes->prosecutor.highest, sizes->prosecutor.average, sizes->prosecutor.lowest,
+                                       sizes->marketer,           sizes->journalist.highest, sizes->journalist.average,
+                                       sizes->journalist.lowest};
     memcpy(out, figures, sizeof figures);
 }
+
+static bool knows_population(const kn_report *report) { return report->fraction > 0 || report->populations != NULL; }
 
 static void count_row(page *to, const char *name, const kn_report *report, uint64_t before, uint64_t after)
 {
@@ -134,8 +136,9 @@ static void formatted(char *out, size_t n_bytes, const page *to, kn_text text, c
 static void attackers(page *to, const kn_report *report)
 {
     static const kn_text names[N_FIGURES] = {
-        KN_TEXT_PROSECUTOR_HIGHEST, KN_TEXT_PROSECUTOR_AVERAGE, KN_TEXT_PROSECUTOR_LOWEST, KN_TEXT_JOURNALIST_HIGHEST,
-        KN_TEXT_JOURNALIST_AVERAGE, KN_TEXT_JOURNALIST_LOWEST,  KN_TEXT_MARKETER};
+        KN_TEXT_PROSECUTOR_HIGHEST, KN_TEXT_PROSECUTOR_AVERAGE, KN_TEXT_PROSECUTOR_LOWEST, KN_TEXT_MARKETER,
+        KN_TEXT_JOURNALIST_HIGHEST, KN_TEXT_JOURNALIST_AVERAGE, KN_TEXT_JOURNALIST_LOWEST};
+    const int n_figures = knows_population(report) ? N_FIGURES : N_WITHOUT_JOURNALIST;
     static const kn_text headings[] = {KN_TEXT_FIGURE_OF, KN_TEXT_BEFORE, KN_TEXT_AFTER};
     static const kn_text headings_alone[] = {KN_TEXT_FIGURE_OF, KN_TEXT_VALUE};
     bool both = report->facts->release != NULL;
@@ -149,9 +152,9 @@ static void attackers(page *to, const kn_report *report)
         labels[i] = page_text(to, names[i]);
         for (int s = 0; s < 2; s++) shown[s][i] = page_percent(to, values[s][i]);
     }
-    page_bars bars = {.title = KN_TEXT_RISK_TITLE,
-                      .desc = KN_TEXT_RISK_DESC,
-                      .n = N_FIGURES,
+    page_bars bars = {.title = both ? KN_TEXT_RISK_TITLE : KN_TEXT_RISK_ALONE,
+                      .desc = both ? KN_TEXT_RISK_DESC : KN_TEXT_RISK_DESC_ALONE,
+                      .n = (size_t)n_figures,
                       .n_series = both ? 2 : 1,
                       .series = {KN_TEXT_BEFORE, KN_TEXT_AFTER},
                       .labels = labels,
@@ -161,7 +164,7 @@ static void attackers(page *to, const kn_report *report)
     page_figure_end(to);
     page_table(to, KN_TEXT_RISK_CAPTION, NULL, NULL);
     page_head(to, both ? headings : headings_alone, both ? 3 : 2, 1);
-    for (int i = 0; i < N_FIGURES; i++) {
+    for (int i = 0; i < n_figures; i++) {
         page_row(to);
         page_th(to, labels[i]);
         for (int s = 0; s < (both ? 2 : 1); s++) page_td_figure(to, shown[s][i].text);
@@ -196,13 +199,14 @@ static void disclosure_row(page *to, const char *column, kn_text what, const kn_
 static void disclosure(page *to, const kn_report *report)
 {
     static const kn_text headings[] = {KN_TEXT_COLUMN, KN_TEXT_FIGURE_OF, KN_TEXT_BEFORE, KN_TEXT_AFTER};
+    static const kn_text headings_alone[] = {KN_TEXT_COLUMN, KN_TEXT_FIGURE_OF, KN_TEXT_VALUE};
     static const kn_text what[] = {KN_TEXT_CERTAIN, KN_TEXT_SHIFT, KN_TEXT_SHIFT_AVERAGE};
     const kn_tuples *tuples = report->facts->tuples;
     const kn_disclosure *before = report->disclosure_before, *after = report->disclosure_after;
     bool both = report->facts->release != NULL;
     if (tuples->n_sensitive == 0 || (before == NULL && after == NULL)) return;
     page_table(to, KN_TEXT_DISCLOSURE_CAPTION, NULL, NULL);
-    page_head(to, headings, both ? 4 : 3, 2);
+    page_head(to, both ? headings : headings_alone, both ? 4 : 3, 2);
     for (uint32_t s = 0; s < tuples->n_sensitive; s++)
         for (int i = 0; i < 3; i++)
             disclosure_row(to, tuples->sensitive[s].column->name, what[i], before != NULL ? &before[s] : NULL,
@@ -215,7 +219,6 @@ static void column_sets(page *to, const kn_report *report)
     static const kn_text headings[] = {KN_TEXT_COLUMNS, KN_TEXT_SINGLED_OUT, KN_TEXT_MINIMAL};
     const kn_tuples *tuples = report->facts->tuples;
     size_t top[RISKIEST];
-    if (report->sets == NULL) return;
     size_t n = kn_column_risk_top(top, RISKIEST, report->sets, report->sets->max_size);
     page_say(to, "p", KN_TEXT_SETS_TEXT, page_count(to, report->sets->max_size).text,
              page_count(to, report->sets->n_with_minimal).text, NULL);
@@ -293,19 +296,42 @@ static void attack(page *to, const kn_report *report)
     page_table_end(to);
 }
 
-kn_status part_risk(page *to, const kn_report *report, kn_error *err)
+void part_risk(page *to, const kn_report *report)
 {
-    page_section(to, "risk", KN_TEXT_RISK);
+    page_section(to, "risk", report->facts->release != NULL ? KN_TEXT_RISK : KN_TEXT_RISK_ALONE);
     page_say(to, "p", KN_TEXT_RISK_TEXT, NULL, NULL, NULL);
-    if (!(report->fraction > 0) && report->populations == NULL)
-        page_say(to, "p", KN_TEXT_RISK_JOURNALIST_SAME, NULL, NULL, NULL);
+    if (!knows_population(report)) page_say(to, "p", KN_TEXT_RISK_JOURNALIST_SAME, NULL, NULL, NULL);
     attackers(to, report);
     disclosure(to, report);
-    column_sets(to, report);
     estimate(to, report);
     attack(to, report);
     page_section_end(to);
-    return KN_OK;
+}
+
+void part_sets(page *to, const kn_report *report)
+{
+    if (report->sets == NULL) return;
+    page_section(to, "sets", report->facts->release != NULL ? KN_TEXT_SETS : KN_TEXT_SETS_ALONE);
+    column_sets(to, report);
+    page_section_end(to);
+}
+
+/* One table has no release to judge: what it would tell as it is. */
+static void risk_verdict(page *to, const kn_report *report)
+{
+    const kn_risk_sizes *sizes = &report->before;
+    words n = page_count(to, sizes->n_persons), wanted = page_count(to, kn_risk_smallest_accepted(report->threshold));
+    page_section(to, "short", KN_TEXT_SHORT);
+    if (sizes->n_unique > 0)
+        page_say(to, "p class=\"verdict broken\"", KN_TEXT_RISK_SINGLED, page_count(to, sizes->n_unique).text, n.text,
+                 NULL);
+    if (sizes->n_above > 0)
+        page_say(to, "p class=\"verdict broken\"", KN_TEXT_RISK_SMALL, page_count(to, sizes->n_above).text, n.text,
+                 wanted.text);
+    else
+        page_say(to, "p class=\"verdict\"", KN_TEXT_RISK_HIDDEN, page_count(to, sizes->smallest).text, wanted.text,
+                 NULL);
+    page_section_end(to);
 }
 
 kn_status kn_report_risk_html(char **out, const kn_report *report, kn_error *err)
@@ -314,8 +340,10 @@ kn_status kn_report_risk_html(char **out, const kn_report *report, kn_error *err
     page to = {.language = report->language};
     *out = NULL;
     page_open(&to, KN_TEXT_RISK_REPORT, KN_TEXT_RISK_SUBTITLE, report->facts->data_name);
+    risk_verdict(&to, report);
     KN_TRY(part_sizes(&to, report, err));
-    KN_TRY(part_risk(&to, report, err));
+    part_risk(&to, report);
+    part_sets(&to, report);
     part_limits(&to, report);
     page_close(&to);
     KN_TRY(kn_buffer_finish(out, &to.out, err));

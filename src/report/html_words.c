@@ -74,7 +74,7 @@ void part_limits(page *to, const kn_report *report)
     page_section_end(to);
 }
 
-static void fact_row(page *to, kn_text name, const char *value)
+void fact_row(page *to, kn_text name, const char *value)
 {
     if (value == NULL || *value == '\0') return;
     page_row(to);
@@ -98,14 +98,9 @@ static void run_table(page *to, const kn_report *report)
     page_table(to, KN_TEXT_RUN_CAPTION, NULL, NULL);
     page_head(to, headings, 2, 2);
     fact_row(to, KN_TEXT_VERSION, "kanon " KN_VERSION);
-    fact_row(to, KN_TEXT_DATE, report->date);
     fact_row(to, KN_TEXT_ALGORITHM, algorithm);
     fact_row(to, KN_TEXT_MEASURE, facts->objective->type->name);
     fact_row(to, KN_TEXT_SEED, page_count(to, facts->seed).text);
-    fact_row(to, KN_TEXT_POLICY, report->policy_path);
-    fact_row(to, KN_TEXT_POLICY_HASH, report->policy_hash);
-    fact_row(to, KN_TEXT_RELEASE_FILE, facts->output_name);
-    fact_row(to, KN_TEXT_RELEASE_HASH, report->release_hash);
     fact_row(to, KN_TEXT_TIME, seconds);
     fact_row(to, KN_TEXT_MEMORY, memory);
     page_table_end(to);

@@ -171,42 +171,105 @@ static bool boxes_touch(const box *a, const box *b)
     return a->x0 < b->x1 && b->x0 < a->x1 && a->y0 < b->y1 && b->y0 < a->y1;
 }
 
-/* A name at one of four places around its point where it covers no other; without such a place it is left to the
- * table. */
-static void point_name(page *to, double x, double y, const char *name, box *placed, size_t *n_placed)
+static bool is_free(const box *mine, const box *placed, size_t n)
 {
-    static const double shifts[4][2] = {{8, -5}, {8, 14}, {-8, -5}, {-8, 14}};
-    double width = text_width(name);
-    for (int i = 0; i < 4; i++) {
-        bool left = shifts[i][0] < 0, free_place = true;
-        double at = x + shifts[i][0], base = y + shifts[i][1];
-        box mine = {left ? at - width : at, base - 10, left ? at : at + width, base + 3};
-        if (mine.x0 < 0 || mine.x1 > WIDTH) continue;
-        for (size_t j = 0; j < *n_placed && free_place; j++) free_place = !boxes_touch(&mine, &placed[j]);
-        if (!free_place) continue;
-        placed[(*n_placed)++] = mine;
-        text_at(to, at, base, left ? "end" : "start", name);
-        return;
+    for (size_t i = 0; i < n; i++)
+        if (boxes_touch(mine, &placed[i])) return false;
+    return true;
+}
+
+/* The thin line from a point to its name runs over no other name. */
+static bool may_tie(double x, double y, double to_x, double to_y, const box *names, size_t n)
+{
+    for (int step = 1; step <= 10; step++) {
+        double at_x = x + (to_x - x) * step / 10, at_y = y + (to_y - y) * step / 10;
+        box dot = {at_x - .5, at_y - .5, at_x + .5, at_y + .5};
+        if (!is_free(&dot, names, n)) return false;
     }
+    return true;
+}
+
+/* What is drawn already: points and the line between them first, then names. */
+typedef struct picture {
+    const frame *area;
+    box *boxes;
+    size_t n, n_lines; /* boxes, and those of points and lines */
+} picture;
+
+/* A name beside its point, or further away and tied to it, where it covers nothing; false: there is no such place. */
+static bool point_name(page *to, picture *d, double x, double y, const char *name, bool tied)
+{
+    static const double beside[][2] = {{8, -4}, {8, 13}, {8, 4}, {-8, -4}, {-8, 13}, {-8, 4}};
+    static const double away[][2] = {{14, -18}, {14, 26}, {14, -31},  {14, 39},  {14, -44},
+                                     {14, 52},  {14, 65}, {-14, -18}, {-14, 26}, {-14, 39}};
+    const double width = text_width(name), bottom = d->area->top + d->area->height;
+    const size_t n = tied ? sizeof away / sizeof *away : sizeof beside / sizeof *beside;
+    for (size_t i = 0; i < n; i++) {
+        const double *shift = tied ? away[i] : beside[i];
+        const bool left = shift[0] < 0;
+        const double at = x + shift[0], base = y + shift[1], end = left ? at + 1 : at - 1;
+        const box mine = {left ? at - width : at, base - 10, left ? at : at + width, base + 3};
+        if (mine.x0 < d->area->left + 2 || mine.x1 > WIDTH || mine.y0 < d->area->top || mine.y1 > bottom) continue;
+        if (!is_free(&mine, d->boxes, d->n)) continue;
+        if (tied && !may_tie(x, y, end, base - 4, d->boxes + d->n_lines, d->n - d->n_lines)) continue;
+        d->boxes[d->n++] = mine;
+        if (tied)
+            kn_buffer_printf(&to->out, "<path class=\"axis\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", x, y, end, base - 4);
+        text_at(to, at, base, left ? "end" : "start", name);
+        return true;
+    }
+    return false;
+}
+
+/* Small boxes along the line, so that no name stands on it. */
+static size_t line_boxes(box *boxes, size_t most, const page_curve *curve, const frame *area)
+{
+    size_t n = 0, from = SIZE_MAX;
+    for (size_t i = 0; i < curve->n; i++) {
+        if (curve->joined == NULL || !curve->joined[i]) continue;
+        for (int step = 0; from != SIZE_MAX && step <= 40 && n < most; step++) {
+            double share = step / 40.0;
+            double x = frame_x(area, curve->x[from]) * (1 - share) + frame_x(area, curve->x[i]) * share;
+            double y = frame_y(area, curve->y[from]) * (1 - share) + frame_y(area, curve->y[i]) * share;
+            boxes[n++] = (box){x - 1, y - 1, x + 1, y + 1};
+        }
+        from = i;
+    }
+    return n;
+}
+
+enum { MAX_NAMED = 256, MAX_LINE = 41 * 64 };
+
+/* Names beside their points as far as there is room, then the others; those without any place are left to the table. */
+static void names_draw(page *to, const page_curve *curve, const frame *area)
+{
+    box boxes[2 * MAX_NAMED + MAX_LINE];
+    bool named[MAX_NAMED] = {false};
+    picture d = {.area = area, .boxes = boxes};
+    size_t n = curve->n < MAX_NAMED ? curve->n : MAX_NAMED;
+    for (size_t i = 0; i < n; i++) {
+        double x = frame_x(area, curve->x[i]), y = frame_y(area, curve->y[i]);
+        boxes[d.n++] = (box){x - 4, y - 4, x + 4, y + 4};
+    }
+    d.n += line_boxes(boxes + d.n, MAX_LINE, curve, area);
+    d.n_lines = d.n;
+    for (int tied = 0; tied < 2; tied++)
+        for (size_t i = 0; i < n; i++)
+            if (!named[i])
+                named[i] =
+                    point_name(to, &d, frame_x(area, curve->x[i]), frame_y(area, curve->y[i]), curve->labels[i], tied);
 }
 
 void page_draw_curve(page *to, const page_curve *curve)
 {
-    enum { MOST = 256 };
-    box placed[2 * MOST];
-    size_t n_placed = 0;
     frame area = frame_around(curve);
     figure_open(to, curve->title, curve->desc, area.top + area.height + 42);
     axes(to, curve, &area);
     line_draw(to, curve, &area);
-    for (size_t i = 0; i < curve->n && curve->labels != NULL; i++) {
-        double x = frame_x(&area, curve->x[i]), y = frame_y(&area, curve->y[i]);
+    for (size_t i = 0; i < curve->n && curve->labels != NULL; i++)
         kn_buffer_printf(&to->out, "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/>\n",
-                         curve->joined[i] ? "s1" : "open", x, y);
-        if (i < MOST) placed[n_placed++] = (box){x - 4, y - 4, x + 4, y + 4};
-    }
-    for (size_t i = 0; i < curve->n && i < MOST && curve->labels != NULL; i++)
-        point_name(to, frame_x(&area, curve->x[i]), frame_y(&area, curve->y[i]), curve->labels[i], placed, &n_placed);
+                         curve->joined[i] ? "s1" : "open", frame_x(&area, curve->x[i]), frame_y(&area, curve->y[i]));
+    if (curve->labels != NULL) names_draw(to, curve, &area);
     page_raw(to, "</svg>\n");
 }
 

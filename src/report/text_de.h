@@ -14,7 +14,12 @@
     [KN_TEXT_SHORT_ROWS] = "%s von %s Zeilen sind in der Freigabe; %s sind unterdrückt.",
     [KN_TEXT_SHORT_RISK] = "Das höchste Risiko, eine Person zu finden, sinkt von %s auf %s.",
     [KN_TEXT_SHORT_LOSS] = "Der Verlust beträgt %s nach dem Maß %s (0 ist nichts, die ganze Skala alles).",
-    [KN_TEXT_WARNINGS] = "Hinweise", [KN_TEXT_ASKED] = "Was gefordert war",
+    [KN_TEXT_SHORT_CAPTION] = "Wovon dieser Bericht handelt", [KN_TEXT_APPENDIX] = "Anhang",
+    [KN_TEXT_APPENDIX_TEXT] = "Für alle, die den Lauf prüfen oder wiederholen.",
+    [KN_TEXT_VALUES] = "Der Verlust im Einzelnen", [KN_TEXT_SEARCH] = "Die Suche",
+    [KN_TEXT_SETS] = "Welche Spalten der ursprünglichen Tabelle auf Personen zeigen",
+    [KN_TEXT_SETS_ALONE] = "Welche Spalten auf Personen zeigen", [KN_TEXT_WARNINGS] = "Hinweise",
+    [KN_TEXT_ASKED] = "Was gefordert war",
     [KN_TEXT_ASKED_TEXT] = "Die Tabelle %s hat %s Zeilen und %s Spalten. Jede Spalte hat genau eine Rolle.",
     [KN_TEXT_ROLE] = "Rolle", [KN_TEXT_TYPE] = "Typ", [KN_TEXT_TECHNIQUE] = "Was mit ihr geschieht",
     [KN_TEXT_ROLES_CAPTION] = "Spalten, ihre Rollen und das jeweils angewandte Verfahren",
@@ -70,7 +75,7 @@
         "weniger als %s verlieren; diese verliert %s. Höchstens %s ihres Verlusts war vermeidbar.",
     [KN_TEXT_PARTIAL_BOUND] = "Nur ein Teil aller Verallgemeinerungen wurde betrachtet; der Rest könnte die Schranke "
                               "heben, nie senken.",
-    [KN_TEXT_QUICK_BOUND] = "Dies ist eine schnelle Schranke; --certify nimmt sich Zeit für eine bessere.",
+    [KN_TEXT_QUICK_BOUND] = "Diese Schranke wurde schnell gefunden; mehr Zeit könnte sie heben, nie senken.",
     [KN_TEXT_THEOREM] = "Das Verfahren hat eine bewiesene Garantie (%s): höchstens das %s-Fache des bestmöglichen "
                         "Verlusts.",
     [KN_TEXT_THEOREM_NOT] =
@@ -123,6 +128,15 @@
         "Ohne Wissen über die Bevölkerung gilt der Journalist als so stark wie der Ankläger.",
     [KN_TEXT_RISK_CAPTION] = "Risiko der Re-Identifikation", [KN_TEXT_RISK_TITLE] = "Risiko vorher und nachher",
     [KN_TEXT_RISK_DESC] = "Zwei Balken je Kennzahl: vorher und nachher.",
+    [KN_TEXT_RISK_ALONE] = "Wer gefunden werden könnte", [KN_TEXT_RISK_DESC_ALONE] = "Ein Balken je Kennzahl.",
+    [KN_TEXT_SIZES_TEXT_ALONE] =
+        "Wie viele Personen in Klassen welcher Größe stehen: Eine Klasse ist eine Gruppe mit denselben "
+        "Quasi-Identifikatoren. Eine Klasse mit einer Person ist jemand, auf den sie allein schon zeigen.",
+    [KN_TEXT_SIZES_DESC_ALONE] = "Ein Balken je Klassengröße.",
+    [KN_TEXT_RISK_SINGLED] = "Auf %s von %s Personen zeigen die Quasi-Identifikatoren allein.",
+    [KN_TEXT_RISK_SMALL] = "%s von %s Personen teilen ihre Quasi-Identifikatoren mit zu wenigen anderen: Ihre Klasse "
+                           "hat weniger als %s Personen.",
+    [KN_TEXT_RISK_HIDDEN] = "Jede Person steht in einer Klasse von mindestens %s; verlangt waren %s.",
     [KN_TEXT_PROSECUTOR_HIGHEST] = "Ankläger, höchstes", [KN_TEXT_PROSECUTOR_AVERAGE] = "Ankläger, Durchschnitt",
     [KN_TEXT_PROSECUTOR_LOWEST] = "Ankläger, niedrigstes", [KN_TEXT_JOURNALIST_HIGHEST] = "Journalist, höchstes",
     [KN_TEXT_JOURNALIST_AVERAGE] = "Journalist, Durchschnitt", [KN_TEXT_JOURNALIST_LOWEST] = "Journalist, niedrigstes",
@@ -133,7 +147,7 @@
     [KN_TEXT_CERTAIN] = "Personen, deren Wert sicher bekannt wird",
     [KN_TEXT_SHIFT] = "Größte Verschiebung der Einschätzung eines Werts",
     [KN_TEXT_SHIFT_AVERAGE] = "Mittlere Verschiebung der Einschätzung",
-    [KN_TEXT_SETS_CAPTION] = "Spalten der ursprünglichen Tabelle, die die meisten Personen heraussondern",
+    [KN_TEXT_SETS_CAPTION] = "Spalten, die die meisten Personen herausgreifen",
     [KN_TEXT_SETS_TEXT] = "Alle Mengen von bis zu %s Quasi-Identifikatoren wurden betrachtet. %s Personen sind auf "
                           "mindestens einer davon einzigartig.",
     [KN_TEXT_COLUMNS] = "Spalten", [KN_TEXT_SINGLED_OUT] = "Herausgesonderte Personen",
@@ -145,8 +159,8 @@
     [KN_TEXT_LOOK_TEXT] = "Einige Klassen der Freigabe: die kleinsten, die größten und die mit dem größten Verlust. "
                           "Gezeigt werden nur verallgemeinerte Werte.",
     [KN_TEXT_LOOK_CAPTION] = "Beispielklassen",
-    [KN_TEXT_LOOK_REDACTED] = "Werte werden nicht gezeigt, weil --redact verlangt wurde.",
-    [KN_TEXT_KIND] = "Warum gezeigt", [KN_TEXT_KIND_SMALLEST] = "kleinste", [KN_TEXT_KIND_LARGEST] = "größte",
+    [KN_TEXT_LOOK_REDACTED] = "Werte werden nicht gezeigt, weil das verlangt wurde.", [KN_TEXT_KIND] = "Warum gezeigt",
+    [KN_TEXT_KIND_SMALLEST] = "kleinste", [KN_TEXT_KIND_LARGEST] = "größte",
     [KN_TEXT_KIND_COSTLIEST] = "größter Verlust", [KN_TEXT_WORDS] = "In einfachen Worten",
     [KN_TEXT_SINGLING_OUT] = "Heraussondern",
     [KN_TEXT_SINGLING_OUT_TEXT] =
@@ -221,9 +235,10 @@
         "Ein Punkt je Lauf, benannt nach Suche und k: nach rechts mehr Verlust, nach oben mehr Risiko "
         "(je Linie das Zehnfache). Die Linie verbindet die Läufe, die kein anderer in beidem "
         "übertrifft.",
-    [KN_TEXT_RUNS_CAPTION] = "Läufe", [KN_TEXT_AVERAGE_RISK] = "Mittleres Risiko",
-    [KN_TEXT_HIGHEST_RISK] = "Höchstes Risiko", [KN_TEXT_ON_FRONTIER] = "Auf der Linie", [KN_TEXT_CLASSES] = "Klassen",
-    [KN_TEXT_K_ASKED] = "k", [KN_TEXT_ROWS_SUPPRESSED] = "Zeilen unterdrückt", [KN_TEXT_TYPE_INT] = "ganze Zahl",
+    [KN_TEXT_RUNS_CAPTION] = "Läufe", [KN_TEXT_REFUSALS_CAPTION] = "Läufe ohne Freigabe",
+    [KN_TEXT_AVERAGE_RISK] = "Mittleres Risiko", [KN_TEXT_HIGHEST_RISK] = "Höchstes Risiko",
+    [KN_TEXT_ON_FRONTIER] = "Auf der Linie", [KN_TEXT_CLASSES] = "Klassen", [KN_TEXT_K_ASKED] = "k",
+    [KN_TEXT_ROWS_SUPPRESSED] = "Zeilen unterdrückt", [KN_TEXT_TYPE_INT] = "ganze Zahl",
     [KN_TEXT_TYPE_DECIMAL] = "Dezimalzahl", [KN_TEXT_TYPE_DATE] = "Datum", [KN_TEXT_TYPE_TEXT] = "Text",
     [KN_TEXT_CHECK_TABLE] = "Wohlgeformte Tabelle", [KN_TEXT_CHECK_COLUMNS] = "Spalten",
     [KN_TEXT_CHECK_IDENTIFIERS] = "Kein Identifikator verblieben", [KN_TEXT_CHECK_ROWS] = "Verbleib der Zeilen",

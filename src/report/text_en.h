@@ -14,7 +14,11 @@
     [KN_TEXT_SHORT_ROWS] = "%s of %s rows are in the release; %s are suppressed.",
     [KN_TEXT_SHORT_RISK] = "The highest risk of finding one person falls from %s to %s.",
     [KN_TEXT_SHORT_LOSS] = "The loss is %s by the measure %s (0 is nothing, the whole scale is everything).",
-    [KN_TEXT_WARNINGS] = "Things to know", [KN_TEXT_ASKED] = "What was asked for",
+    [KN_TEXT_SHORT_CAPTION] = "What this report is about", [KN_TEXT_APPENDIX] = "Appendix",
+    [KN_TEXT_APPENDIX_TEXT] = "For whoever checks the run or repeats it.", [KN_TEXT_VALUES] = "The loss in detail",
+    [KN_TEXT_SEARCH] = "The search", [KN_TEXT_SETS] = "Which columns of the original point people out",
+    [KN_TEXT_SETS_ALONE] = "Which columns point people out", [KN_TEXT_WARNINGS] = "Things to know",
+    [KN_TEXT_ASKED] = "What was asked for",
     [KN_TEXT_ASKED_TEXT] = "The table %s has %s rows and %s columns. Every column has one role.",
     [KN_TEXT_ROLE] = "Role", [KN_TEXT_TYPE] = "Type", [KN_TEXT_TECHNIQUE] = "What happens to it",
     [KN_TEXT_ROLES_CAPTION] = "Columns, their roles and the technique applied to each",
@@ -64,7 +68,7 @@
         "less than %s; this one loses %s. At most %s of its loss was avoidable.",
     [KN_TEXT_PARTIAL_BOUND] = "Only a part of all generalizations was looked at; the rest could raise the bound, never "
                               "lower it.",
-    [KN_TEXT_QUICK_BOUND] = "This is a quick bound; --certify spends time on a better one.",
+    [KN_TEXT_QUICK_BOUND] = "This bound was found quickly; more time could raise it, never lower it.",
     [KN_TEXT_THEOREM] = "The method carries a proven guarantee (%s): at most %s times the best possible loss.",
     [KN_TEXT_THEOREM_NOT] =
         "The method is proven to lose at most %s times the best possible loss (%s), but not here: %s.",
@@ -113,7 +117,16 @@
         "Without knowledge of the population, the journalist is taken to be as strong as the "
         "prosecutor.",
     [KN_TEXT_RISK_CAPTION] = "Risk of re-identification", [KN_TEXT_RISK_TITLE] = "Risk before and after",
-    [KN_TEXT_RISK_DESC] = "Two bars per figure: before and after.",
+    [KN_TEXT_RISK_DESC] = "Two bars per figure: before and after.", [KN_TEXT_RISK_ALONE] = "Who could be found",
+    [KN_TEXT_RISK_DESC_ALONE] = "One bar per figure.",
+    [KN_TEXT_SIZES_TEXT_ALONE] =
+        "How many persons stand in classes of which size: a class is a group whose quasi-identifiers look the same. A "
+        "class of one is a person whom the quasi-identifiers alone point out.",
+    [KN_TEXT_SIZES_DESC_ALONE] = "One bar per class size.",
+    [KN_TEXT_RISK_SINGLED] = "%s of %s persons can be picked out by the quasi-identifiers alone.",
+    [KN_TEXT_RISK_SMALL] = "%s of %s persons share their quasi-identifiers with too few others: their class has fewer "
+                           "than %s persons.",
+    [KN_TEXT_RISK_HIDDEN] = "Every person stands in a class of at least %s; %s was asked for.",
     [KN_TEXT_PROSECUTOR_HIGHEST] = "Prosecutor, highest", [KN_TEXT_PROSECUTOR_AVERAGE] = "Prosecutor, average",
     [KN_TEXT_PROSECUTOR_LOWEST] = "Prosecutor, lowest", [KN_TEXT_JOURNALIST_HIGHEST] = "Journalist, highest",
     [KN_TEXT_JOURNALIST_AVERAGE] = "Journalist, average", [KN_TEXT_JOURNALIST_LOWEST] = "Journalist, lowest",
@@ -123,7 +136,7 @@
     [KN_TEXT_DISCLOSURE_CAPTION] = "What an attacker learns about the sensitive columns",
     [KN_TEXT_CERTAIN] = "Persons whose value is learned for certain",
     [KN_TEXT_SHIFT] = "Largest shift of belief in one value", [KN_TEXT_SHIFT_AVERAGE] = "Average shift of belief",
-    [KN_TEXT_SETS_CAPTION] = "Columns of the original table that single most persons out",
+    [KN_TEXT_SETS_CAPTION] = "Columns that single most persons out",
     [KN_TEXT_SETS_TEXT] = "Every set of up to %s quasi-identifiers was looked at. %s persons are unique on some of "
                           "them.",
     [KN_TEXT_COLUMNS] = "Columns", [KN_TEXT_SINGLED_OUT] = "Persons singled out",
@@ -135,7 +148,7 @@
     [KN_TEXT_LOOK_TEXT] = "Some classes of the release: the smallest, the largest, and those that lost most. Only "
                           "generalized values are shown.",
     [KN_TEXT_LOOK_CAPTION] = "Example classes",
-    [KN_TEXT_LOOK_REDACTED] = "Values are not shown, because --redact was asked for.", [KN_TEXT_KIND] = "Why shown",
+    [KN_TEXT_LOOK_REDACTED] = "No values are shown, because that was asked for.", [KN_TEXT_KIND] = "Why shown",
     [KN_TEXT_KIND_SMALLEST] = "smallest", [KN_TEXT_KIND_LARGEST] = "largest", [KN_TEXT_KIND_COSTLIEST] = "most lost",
     [KN_TEXT_WORDS] = "In plain words", [KN_TEXT_SINGLING_OUT] = "Singling out",
     [KN_TEXT_SINGLING_OUT_TEXT] =
@@ -201,7 +214,8 @@
     [KN_TEXT_FRONTIER_TITLE] = "Risk and loss",
     [KN_TEXT_FRONTIER_DESC] = "One point per run, named by its search and k: to the right more loss, upwards more risk "
                               "(each line ten times as much). The line joins the runs that no other run beats in both.",
-    [KN_TEXT_RUNS_CAPTION] = "Runs", [KN_TEXT_AVERAGE_RISK] = "Average risk", [KN_TEXT_HIGHEST_RISK] = "Highest risk",
+    [KN_TEXT_RUNS_CAPTION] = "Runs", [KN_TEXT_REFUSALS_CAPTION] = "Runs without a release",
+    [KN_TEXT_AVERAGE_RISK] = "Average risk", [KN_TEXT_HIGHEST_RISK] = "Highest risk",
     [KN_TEXT_ON_FRONTIER] = "On the line", [KN_TEXT_CLASSES] = "Classes", [KN_TEXT_K_ASKED] = "k",
     [KN_TEXT_ROWS_SUPPRESSED] = "Rows suppressed", [KN_TEXT_TYPE_INT] = "int", [KN_TEXT_TYPE_DECIMAL] = "decimal",
     [KN_TEXT_TYPE_DATE] = "date", [KN_TEXT_TYPE_TEXT] = "text", [KN_TEXT_CHECK_TABLE] = KN_CHECK_TABLE,

@@ -151,7 +151,8 @@ static kn_status result_make(kn_result **out, checking *about, const kn_buffer *
         kn_buffer_printf(&text, "  algorithm     %s\n", about->algorithm->name);
         if (kn_algorithm_has_levels(about->algorithm))
             kn_buffer_printf(&text, "  lattice       %.0f combinations of levels\n", about->n_nodes);
-        kn_buffer_printf(&text, "  estimate      about %.2g s and %.2g MB\n", fmax(0.1, seconds), bytes / 1e6);
+        kn_buffer_printf(&text, "  estimate      about %.*f s and %.0f MB\n", seconds < 10, fmax(0.1, seconds),
+                         ceil(bytes / 1e6));
     } else {
         kn_buffer_printf(&text, "%zu problem%s\n", about->n_findings, about->n_findings == 1 ? "" : "s");
     }

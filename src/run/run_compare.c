@@ -122,7 +122,7 @@ static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, 
     KN_TRY(models_make(&models, all, k, one->tuples, err));
     KN_TRY(kn_objective_new(&objective, request->measure, one->tuples, err));
     kn_input_suppression(all->input);
-    all->input->ticker.search_deadline = request->time_limit > 0 ? kn_seconds_now() + request->time_limit : 0;
+    kn_ticker_limit(&all->input->ticker, request->time_limit);
     kn_task task = {.tuples = one->tuples,
                     .models = models,
                     .objective = objective,

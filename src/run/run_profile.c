@@ -188,17 +188,19 @@ static kn_status text_make(char **out, const profile *about, kn_error *err)
 {
     const kn_table *table = about->input->table;
     kn_buffer text = {0};
-    size_t top[SHOWN_SETS], n = 0, widest = 6;
+    size_t top[SHOWN_SETS], n = 0;
+    unsigned widest = 6;
     kn_buffer_printf(&text, "%u rows, %u columns\n", table->n_rows, table->n_columns);
-    for (uint32_t c = 0; c < table->n_columns; c++)
-        if (strlen(table->columns[c].name) > widest && widest < 24) widest = strlen(table->columns[c].name);
-    if (widest > 24) widest = 24;
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const unsigned n_columns = kn_text_columns(table->columns[c].name);
+        if (n_columns > widest) widest = n_columns < 24 ? n_columns : 24;
+    }
     kn_buffer_printf(&text, "\n%-*s  %-7s  %8s  %7s  %s\n", (int)widest, "column", "type", "values", "missing",
                      "suggested role");
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const kn_column *column = &table->columns[c];
-        kn_buffer_printf(&text, "%-*.*s  %-7s  %8u  %6.1f%%  %s\n", (int)widest, (int)widest, column->name,
-                         kn_type_name(column->type), column->n_values,
+        kn_buffer_padded(&text, column->name, widest);
+        kn_buffer_printf(&text, "  %-7s  %8u  %6.1f%%  %s\n", kn_type_name(column->type), column->n_values,
                          table->n_rows > 0 ? 100.0 * (double)about->guesses[c].n_missing / table->n_rows : 0.0,
                          kn_role_name(about->guesses[c].role));
     }
