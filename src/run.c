@@ -55,6 +55,23 @@ static void end_stage(run *r, double *seconds)
     r->facts.seconds.total = now - r->began;
 }
 
+/* What cannot be written is refused before the search. */
+static kn_status check_cells(const kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_released_column *columns = NULL;
+    uint32_t n_columns = 0;
+    if (input->request->cells == KN_CELLS_LABELS) return KN_OK;
+    if (input->csv.no_header)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "cells"),
+                   "--cells: columns of bounds are known by their names, and a file without a header has none; say "
+                   "--cells labels, or give the table a header");
+    KN_TRY(kn_released_plan(&columns, &n_columns, input->tuples, input->request->cells, err));
+done:
+    kn_released_columns_free(columns, n_columns);
+    return status;
+}
+
 static kn_status prepare_task(run *r, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -196,12 +213,13 @@ static kn_status write_release(uint32_t **order, uint32_t *n_written, run *r, kn
     const kn_request *request = r->request;
     if (request->order == KN_ORDER_INPUT) kn_sentences_add(&input->warnings, kn_said(KN_SAY_ORDER_INPUT));
     r->output = kn_targets_output(input->targets, "output");
+    const kn_sink_options options = {request->order, request->cells, request->guard_formulas, input->pool,
+                                     &input->ticker};
     if (r->output == NULL) {
-        KN_TRY(kn_release_arrays(&r->batches, order, n_written, r->release, null_text(input), &input->form,
-                                 request->order, request->guard_formulas, input->pool, &input->ticker, err));
+        KN_TRY(kn_release_arrays(&r->batches, order, n_written, r->release, null_text(input), &input->form, &options,
+                                 err));
     } else {
-        KN_TRY(kn_release_write(order, n_written, r->output, r->release, &input->form, request->order,
-                                request->guard_formulas, input->pool, &input->ticker, err));
+        KN_TRY(kn_release_write(order, n_written, r->output, r->release, &input->form, &options, err));
         KN_TRY(kn_output_flush(r->output, err));
     }
 done:
@@ -332,6 +350,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     end_stage(&r, &seconds->read);
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, request, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, kn_algorithm_needs_trees(r.algorithm), err));
+    KN_TRY(check_cells(r.input, err));
     KN_TRY(kn_input_goals(r.input, err));
     KN_TRY(prepare_task(&r, err));
     end_stage(&r, &seconds->encode);

@@ -141,3 +141,31 @@ for library in (pandas, polars):
     frame = library.DataFrame(people.to_pydict())
     assert anonymize(frame, qi="age,city", sensitive="disease", k=3)[0].equals(released), library.__name__
     print(f"ok - {library.__name__} gives the same release")
+
+# Bounds have types: each row says in them what its label says.
+mixed = pyarrow.table({"age": [31, -33, None, 52, 57, 58] * 5, "income": [1.25, 2.5, 40.75, 60.0, 1.25, 80.5] * 5,
+                       "born": [datetime.date(1950 + i % 30, 1 + i % 12, 1 + i % 28) for i in range(30)],
+                       "disease": ["flu", "asthma", "gout"] * 10})
+both, _ = anonymize(mixed, qi="age,income,born", sensitive="disease", k=3, cells="both", algorithm="mondrian")
+both.validate(full=True)
+for name, kind in {"age": pyarrow.int64(), "income": pyarrow.float64(), "born": pyarrow.date32()}.items():
+    for end in ("min", "max", "mean"):
+        assert both[f"{name}_{end}"].type == kind, (name, end, both[f"{name}_{end}"].type)
+for row in both.to_pylist():
+    for name in ("age", "income", "born"):
+        label, low, high, what, mean = (row[name + end] for end in ("", "_min", "_max", "_kind", "_mean"))
+        if what in ("suppressed", "missing"):
+            assert label in ("*", None) and low is high is mean is None, row
+        elif what == "value":
+            assert low == high == mean and (str(low) == label or float(label) == low), row
+        elif name == "born":
+            assert label.split("..")[0] == str(low)[:7] and label.split("..")[-1] == str(high)[:7] and low <= mean <= high, row
+        else:
+            assert [float(end) for end in label.replace("<", "").split("..")] == [low, high] and low <= mean <= high, row
+bounds, _ = anonymize(mixed, qi="age,income,born", sensitive="disease", k=3, cells="bounds", algorithm="mondrian")
+kept = [name for name in both.column_names if name not in ("age", "income", "born") and not name.endswith("_mean")]
+order = [(name, "ascending") for name in kept]
+plain = lambda table: pyarrow.table({name: table[name].cast(pyarrow.string()) if name.endswith("_kind") or name == "disease"
+                                     else table[name] for name in kept}).sort_by(order)
+assert bounds.column_names == kept and plain(bounds).equals(plain(both))
+print("ok - bounds and means are int64, float64 and date32")

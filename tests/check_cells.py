@@ -10,13 +10,17 @@ Random tables with every type of column under every kind of hierarchy and search
   - the schema lists every label, and says of each, in bounds or members, what the page says;
   - `risk --attack` counts what a join of the two files counts: persons who fit no row, one row, fewer than k rows, and
     those of whom all rows that fit have one sensitive value, with the original as the attacker's file and with people who
-    are not in the table.
+    are not in the table;
+  - the same release in bounds, and in both: bounds cover the same values, divide the rows as labels do, end on the grid, and
+    means are those of the persons of the class, on the grid and inside; verify, measure and risk say what they say of labels.
 Prints TAP; --only shows a case."""
 import argparse
 import csv
 import decimal
+import fractions
 import itertools
 import json
+import math
 import pathlib
 import random
 import re
@@ -214,6 +218,113 @@ def check_schema(columns, rows, header, released, readers, folder):
     return None
 
 
+def rounded(kind, value, low, high, grid, max_included):
+    """A mean as docs/cells.md has it."""
+    if kind == "date":
+        step = {"month": lambda d: d.replace(day=1), "year": lambda d: d.replace(month=1, day=1), "day": lambda d: d,
+                "quarter": lambda d: d.replace(month=(d.month - 1) // 3 * 3 + 1, day=1),
+                "halfyear": lambda d: d.replace(month=(d.month - 1) // 6 * 6 + 1, day=1),
+                "week": lambda d: d - read_cells.DAY * d.weekday(),
+                "decade": lambda d: d.replace(year=d.year // 10 * 10, month=1, day=1),
+                "century": lambda d: d.replace(year=d.year // 100 * 100, month=1, day=1)}[grid]
+        start = step(value.replace(hour=0, minute=0, second=0, microsecond=0))
+        return max(start.strftime("%Y-%m-%d"), low) if low else start.strftime("%Y-%m-%d")
+    step = fractions.Fraction(grid)
+    points = {math.floor(value / step + fractions.Fraction(1, 2)), math.ceil(value / step - fractions.Fraction(1, 2))}
+    if low:
+        points = {max(point, math.ceil(fractions.Fraction(low) / step)) for point in points}
+    if high:
+        last = math.floor(fractions.Fraction(high) / step)
+        if not max_included and last * step == fractions.Fraction(high):
+            last -= 1
+        points = {min(point, last) for point in points}
+        if low and last < math.ceil(fractions.Fraction(low) / step):
+            return {""}
+    return {point * step for point in points}
+
+
+def check_mean(kind, part, cells, originals, max_included):
+    """The mean that a class tells; `cells`: its low, high, kind, mean."""
+    low, high, what, mean = cells
+    if what in ("suppressed", "missing"):
+        return mean == ""
+    if what == "value":
+        return mean == low
+    if kind == "date":
+        days = [read_cells.moment(value)[0] for value in originals]
+        first = min(days)
+        middle = first + sum((d - first for d in days), read_cells.DAY * 0) / len(days)
+        return mean == rounded(kind, middle, low, high, part["grid"], True)
+    middle = sum(map(fractions.Fraction, originals)) / len(originals)
+    wanted = rounded(kind, middle, low, high, part["grid"], max_included)
+    return mean in wanted if wanted == {""} else mean != "" and fractions.Fraction(mean) in wanted
+
+
+def check_bounds(kanon, columns, rows, header, released, flags, more, folder, form, say):
+    """The release as --cells bounds or both against that in labels."""
+    command = [kanon, "anonymize", "data.csv", *flags, *more, "-o", f"{form}.csv", "--schema", f"{form}.json", "--cells", form]
+    say(" ".join(map(shlex.quote, command)))
+    done = run(command, folder)
+    if done.returncode != 0:
+        return f"--cells {form}: exit {done.returncode}: {done.stderr}"
+    schema = json.loads((folder / f"{form}.json").read_text())["columns"]
+    b_header, b_rows = read_csv(folder / f"{form}.csv")
+    if [column["name"] for column in schema] != b_header:
+        return f"--cells {form}: the schema has other columns than the file"
+    if "--guard-formulas" in flags:
+        b_rows = [[unguard(cell) for cell in row] for row in b_rows]
+    there = {row[b_header.index("row")]: row for row in b_rows}
+    labels = {row[header.index("row")]: [row[header.index(c[0])] for c in columns] for row in released}
+    if set(there) != set(labels):
+        return f"--cells {form}: other rows than in labels"
+    keys = {number: tuple(row[b_header.index(part["name"])] for part in schema if part["role"] == "quasi")
+            for number, row in there.items()}
+    if len({(keys[n], tuple(labels[n])) for n in labels}) != len({tuple(v) for v in labels.values()}):
+        return f"--cells {form}: two rows that look the same in labels do not in bounds"
+    for q, (name, kind, spec, tree, order) in enumerate(columns):
+        parts = {part["part"]: part for part in schema if part.get("of") == name}
+        if (name in b_header) != (form == "both" or not parts):
+            return f"--cells {form}: the column {name} is there, or is not"
+        if not parts:
+            if kind != "text" and not (spec or "").startswith(("mask", "order")):
+                return f"--cells {form}: column {name} has no bounds"
+            continue
+        reader, included = read_cells.Column(kind), parts["max"]["max_included"]
+        at = {part: b_header.index(entry["name"]) for part, entry in parts.items()}
+        same = {}
+        for number, row in there.items():
+            low, high, what = (row[at[part]] for part in ("min", "max", "kind"))
+            origin = rows[int(number)][q]
+            if not reader.bounds_cover(low, high, what, included, origin):
+                return f"--cells {form}: column {name}: {low},{high},{what} does not cover {origin!r}"
+            label = labels[number][q]
+            if same.setdefault((low, high, what), label) != label and not reader.same(same[(low, high, what)], label):
+                return f"--cells {form}: column {name}: {low},{high},{what} is {label!r} and {same[(low, high, what)]!r}"
+            if form == "both" and row[b_header.index(name)] != label:
+                return f"--cells both: column {name}: {row[b_header.index(name)]!r} was {label!r}"
+            grid = parts["min"].get("grid")
+            edge = high if not high or not included or kind == "date" else str(int(high) + 1)
+            if what == "interval" and grid and kind != "date" and any(
+                    end and decimal.Decimal(end) % decimal.Decimal(grid) for end in (low, edge)):
+                return f"--cells {form}: column {name}: {low},{high} is not on the grid {grid}"
+        for key in set(keys.values()) if "mean" in parts else ():
+            members = [number for number in there if keys[number] == key]
+            cells = [there[members[0]][at[part]] for part in ("min", "max", "kind", "mean")]
+            if not check_mean(kind, parts["mean"], cells, [rows[int(n)][q] for n in members if rows[int(n)][q]], included):
+                return f"--cells both: column {name}: {cells} of {[rows[int(n)][q] for n in members]}"
+    said = []
+    for file in ("release.csv", f"{form}.csv"):
+        copied = ["--insensitive", "row", "--allow-copy"]
+        search = more[:more.index("--insensitive")]
+        measured = run([kanon, "measure", "data.csv", file, *flags, *search], folder)
+        verified = run([kanon, "verify", file, "--original", "data.csv", *flags, *search, *copied[:2]], folder)
+        attacked = run([kanon, "risk", file, *flags, "--attack", "data.csv", "--json", "-"], folder)
+        if verified.returncode or measured.returncode or attacked.returncode not in (0, 1):
+            return f"{file}: {verified.stderr}{measured.stderr}{attacked.stderr}"
+        said.append((measured.stdout, json.loads(attacked.stdout)["attack"]))
+    return None if said[0] == said[1] else f"--cells {form}: measured or attacked otherwise than labels: {said}"
+
+
 def run(command, folder):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
 
@@ -252,6 +363,10 @@ def check(kanon, rng, folder, say):
     wrong = wrong or check_schema(columns, rows, header, released, readers, folder)
     if wrong:
         return wrong
+    for form in rng.sample(["bounds", "both"], 1):
+        wrong = check_bounds(kanon, columns, rows, header, released, flags, more, folder, form, say)
+        if wrong:
+            return wrong
     strangers = [[make() for make in makers] for _ in range(20)]
     for order_column, (name, kind, spec, tree, order) in enumerate(columns):
         known = {row[order_column] for row in rows}

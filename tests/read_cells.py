@@ -172,3 +172,20 @@ class Column:
             below = self.tree.get(cell, ()) if self.tree else ()
             return value in self.missing and (cell in self.missing or value in below)
         return self.meaning(cell)(value)
+
+    def bounds(self, low, high, kind, max_included):
+        """The same for a cell in bounds: a test on values that are not missing; raises ValueError for what is none."""
+        if kind == "value" and low and low == high:
+            return lambda value: self.end(value)[0] == self.end(low)[0]
+        if kind == "interval" and (low or high):
+            test = self.between(low, high, not max_included)
+            if test:
+                return test
+        if kind in ("suppressed", "missing") and not low and not high:
+            return lambda value: kind == "suppressed"
+        raise ValueError(f"{low},{high},{kind}")
+
+    def bounds_cover(self, low, high, kind, max_included, value):
+        if value in self.missing:
+            return kind in ("missing", "suppressed")
+        return self.bounds(low, high, kind, max_included)(value)

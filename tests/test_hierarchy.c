@@ -979,7 +979,10 @@ static void a_text_that_is_no_generalization_is_refused(void **state)
     assert_not_parsed(ranges, sets, "31..40", "no value of the data lies in that interval");
     assert_not_parsed(ranges, sets, "10..x", "the right end of that interval is no value of the column");
     assert_not_parsed(ranges, sets, "x..10", "the left end of that interval is no value of the column");
-    assert_not_parsed(ranges, sets, "10..", "the missing value is in no interval");
+    assert_parsed(ranges, sets, "20..", 1, 2); /* without an end: up to the last, which the missing one is not */
+    assert_parsed(ranges, sets, "..20", 0, 1);
+    assert_parsed(ranges, sets, "..<20", 0, 0);
+    assert_not_parsed(ranges, sets, "..", "the missing value is in no interval");
     assert_not_parsed(ranges, sets, "10..20..30", "an interval has two ends");
     assert_parsed(time, sets, "2024-01-31..2024-03-01T12:00", 0, 2);
     assert_parsed(time, sets, "2024-02-01..2024-12-31", 1, 2);

@@ -12,13 +12,20 @@ format) packages="clang-format-14" ;;
 *) echo "need.sh: build, test, demo, bench or format?" >&2; exit 2 ;;
 esac
 
-missing=""
-for package in $packages; do
-    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
-done
-[ -z "$missing" ] && exit 0
+# The reader of docs/cells.md in R: without what R recommends, which is much.
+readers=""
+[ "${1:-build}" = test ] && readers="r-base-core r-cran-jsonlite"
 
-echo "kanon needs these packages:$missing" >&2
+lacking() {
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || printf ' %s' "$package"
+    done
+}
+missing=$(lacking $packages)
+missing_readers=$(lacking $readers)
+[ -z "$missing$missing_readers" ] && exit 0
+
+echo "kanon needs these packages:$missing$missing_readers" >&2
 if ! command -v apt-get >/dev/null 2>&1; then
     echo "apt-get is not there: install their counterparts with your system's package manager, then run" >&2
     echo "    meson setup build && ninja -C build" >&2
@@ -26,10 +33,16 @@ if ! command -v apt-get >/dev/null 2>&1; then
 fi
 run=""
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null 2>&1 || { echo "Run this as root:  apt-get install$missing" >&2; exit 1; }
+    command -v sudo >/dev/null 2>&1 || {
+        echo "Run this as root:  apt-get install$missing$missing_readers" >&2
+        [ -z "$missing" ] && exit 0 || exit 1
+    }
     run="sudo"
 fi
 export DEBIAN_FRONTEND=noninteractive
-$run apt-get install -y -qq $missing >/dev/null 2>&1 || {
+[ -z "$missing" ] || $run apt-get install -y -qq $missing >/dev/null 2>&1 || {
     $run apt-get update -qq && $run apt-get install -y -qq $missing >/dev/null
 } || { echo "apt-get could not install:$missing" >&2; exit 1; }
+[ -z "$missing_readers" ] || $run apt-get install -y -qq --no-install-recommends $missing_readers >/dev/null 2>&1 || {
+    $run apt-get update -qq && $run apt-get install -y -qq --no-install-recommends $missing_readers >/dev/null
+} || echo "apt-get could not install:$missing_readers; the reader in R is not tested" >&2

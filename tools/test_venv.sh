@@ -1,6 +1,6 @@
 #!/bin/sh
 # tools/test_venv.sh FOLDER: a Python environment of its own with the packages of tests/requirements.txt. Where they cannot
-# be had, say without network, FOLDER/reason says why, and the test that needs them is skipped with it.
+# be had, say without network, FOLDER/reason says why, and the tests that need them are skipped with it.
 set -eu
 venv=$1
 wanted=$(dirname "$0")/../tests/requirements.txt
@@ -12,5 +12,5 @@ if /usr/bin/env python3 -m venv "$venv" >"$venv/log" 2>&1 &&
     cp "$wanted" "$venv/installed.txt"
 else
     grep . "$venv/log" | tail -1 >"$venv/reason" || echo "pip failed without a word" >"$venv/reason"
-    echo "tests/check_arrow.py is skipped: $(cat "$venv/reason")" >&2
+    echo "tests/check_arrow.py and tests/check_readers.py are skipped: $(cat "$venv/reason")" >&2
 fi

@@ -117,6 +117,7 @@ static kn_status push_rows(kn_build *build, const cuts *c, kn_error *err)
     uint32_t n_levels = 1;
     build->naming = KN_NAMES_GRID;
     build->grid->widths = *c->widths;
+    kn_widths_text(build->grid->name, sizeof build->grid->name, c->widths);
     for (uint32_t level = 0; level < c->widths->n; level++)
         if (c->n_of_level[level] > 0) build->grid->times[n_levels++] = c->widths->units[level] / c->widths->units[0];
     build->paths.n_levels = n_levels + 1;

@@ -66,7 +66,9 @@ kn_status kn_build_widths(kn_build *build, const kn_widths *widths, kn_error *er
 /* Which interval of the smallest width a value of the column lies in, counted from 0. */
 int64_t kn_widths_interval(const kn_widths *widths, const kn_build *build, uint32_t value);
 int64_t kn_widths_interval_of(const kn_widths *widths, double number, const char *bytes, size_t n_bytes);
-void kn_widths_text(char *out, size_t n_out, const kn_widths *widths); /* the smallest one */
+void kn_widths_text(char *out, size_t n_out, const kn_widths *widths);                         /* the smallest one */
+double kn_widths_step(const kn_widths *widths);                                                /* ... as a number */
+void kn_widths_multiple_text(char *out, size_t n_out, const kn_widths *widths, int64_t times); /* a multiple of it */
 enum { KN_INTERVAL_BYTES = 72 };
 /* The label of the intervals from .. to-1 of the smallest width, in a column of this type; returns its length. */
 size_t kn_interval_text(char label[KN_INTERVAL_BYTES], const kn_widths *widths, kn_type type, int64_t from, int64_t to);

@@ -3,6 +3,7 @@
 #include "hierarchy/builders.h"
 
 #include "base/bytes.h"
+#include "hierarchy/bounds.h"
 #include "table/dates.h"
 #include "table/number.h"
 
@@ -99,7 +100,11 @@ static uint32_t find_date(const kn_column *column, const char *bytes, size_t n_b
         uint32_t spelling = find_spelled(column, kn_moment_number(&moment), bytes, n_bytes);
         if (spelling != KN_NONE) return spelling;
     }
-    return KN_NONE;
+    kn_moment day; /* as releases write it, whatever form the data has */
+    if (!kn_date_parse(&day, bytes, n_bytes, KN_DATE_ISO)) return KN_NONE;
+    const uint32_t value = lower_bound(column, kn_moment_number(&day));
+    const bool found = value < n_present(column) && column->number[value] == kn_moment_number(&day);
+    return found ? first_spelling(column, value) : KN_NONE;
 }
 
 /* The code of a value of the data, or KN_NONE. */
@@ -188,6 +193,14 @@ static kn_status find_past(uint32_t *past, const kn_domain *domain, const kn_buf
     return kn_error_set(err, KN_INPUT, "the right end of that interval is no value of the column");
 }
 
+/* An end that is not there is the first or the last value. */
+static bool open_end(uint32_t *code, const kn_domain *domain, const kn_buffer *text, bool is_left)
+{
+    if (text->n > 0 || domain->naming == KN_NAMES_ENDS || domain->column->number == NULL) return false;
+    *code = is_left ? 0 : domain->n_codes - (domain->missing == domain->n_codes - 1 ? 1 : 0);
+    return true;
+}
+
 static kn_status parse_interval(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -203,14 +216,17 @@ static kn_status parse_interval(kn_cell *out, const kn_domain *domain, const cha
         *out = (kn_cell){first, past - 1, KN_NONE};
         goto done;
     }
-    if (!place_period(&first, &ignored, domain, text.bytes, text.n)) KN_TRY(find_end(&first, domain, &text, true, err));
+    bool is_placed = open_end(&first, domain, &text, true), has_left = !is_placed;
+    is_placed = is_placed || place_period(&first, &ignored, domain, text.bytes, text.n);
+    if (!is_placed) KN_TRY(find_end(&first, domain, &text, true, err));
     at += 2;
     bool is_open = at < n_bytes && bytes[at] == '<';
     at += is_open;
     read_member(&text, bytes, n_bytes, &at, "..");
     if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     if (at < n_bytes) KN_FAIL(KN_INPUT, "an interval has two ends");
-    if (is_open) {
+    if (has_left && !is_open && open_end(&past, domain, &text, false)) {
+    } else if (is_open) {
         KN_TRY(find_past(&past, domain, &text, err));
     } else if (!place_period(&ignored, &past, domain, text.bytes, text.n)) {
         KN_TRY(find_end(&past, domain, &text, false, err));
@@ -354,6 +370,25 @@ done:
     return status;
 }
 
+/* The node whose label says, in other words, what the interval does: 2024-02-01..2024-02-29 is 2024-02. */
+static uint32_t find_same_interval(const kn_domain *domain, const char *bytes, size_t n_bytes)
+{
+    const kn_tree *tree = domain->tree;
+    kn_bounds wanted, there;
+    bool included, same;
+    if (domain->naming != KN_NAMES_FIXED ||
+        !kn_bounds_of_text(&wanted, &included, domain->column->type, bytes, n_bytes) ||
+        wanted.kind != KN_BOUNDS_INTERVAL)
+        return KN_NONE;
+    for (uint32_t node = tree->n_leaves; node < tree->n_nodes; node++) {
+        size_t n;
+        const char *label = kn_tree_label(tree, node, &n);
+        if (!kn_bounds_of_text(&there, &same, domain->column->type, label, n)) continue;
+        if (same == included && strcmp(there.min, wanted.min) == 0 && strcmp(there.max, wanted.max) == 0) return node;
+    }
+    return KN_NONE;
+}
+
 /* A label names the widest node that carries it. A leaf is written as the data spells it, which need not be its label.
  */
 static kn_status parse_label(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes,
@@ -361,6 +396,7 @@ static kn_status parse_label(kn_cell *out, const kn_domain *domain, kn_set_pool 
 {
     const kn_tree *tree = domain->tree;
     uint32_t code = find_code(domain, bytes, n_bytes), node = kn_tree_find(tree, bytes, n_bytes);
+    if (code == KN_NONE && node == KN_NONE) node = find_same_interval(domain, bytes, n_bytes);
     if (code == KN_NONE && node == KN_NONE) return parse_written(out, domain, sets, bytes, n_bytes, err);
     if (node == KN_NONE || (code != KN_NONE && (code < tree->first[node] || code > tree->last[node]))) node = code;
     *out = (kn_cell){tree->first[node], tree->last[node], node};

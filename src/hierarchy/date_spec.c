@@ -72,6 +72,10 @@ kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_
 {
     kn_status status = KN_OK;
     build->paths.n_levels = n_units + 2;
+    KN_NEW(build->grid, 1); /* for means */
+    build->grid->by_unit = true;
+    build->grid->unit = units[0];
+    snprintf(build->grid->name, sizeof build->grid->name, "%s", unit_names[units[0]]);
     for (uint32_t value = 0; value < build->n_present; value++) {
         KN_TRY(kn_build_leaf(build, value, err));
         for (uint32_t i = 0; i < n_units; i++) {

@@ -96,6 +96,8 @@ static inline void kn_domain_widen(const kn_domain *domain, uint32_t *first, uin
 bool kn_domain_in_grid_cell(const kn_domain *domain, uint32_t code, double number, const char *bytes, size_t n_bytes);
 /* The grid as a policy writes it; NULL: none. */
 const char *kn_domain_grid_name(const kn_domain *domain);
+/* What means of the column are rounded to: its grid, or the smallest width or unit of its hierarchy; NULL: none. */
+const char *kn_domain_mean_grid(const kn_domain *domain);
 
 kn_cell kn_domain_root(const kn_domain *domain);                                    /* everything */
 kn_cell kn_domain_leaf(const kn_domain *domain, uint32_t code);                     /* one value */

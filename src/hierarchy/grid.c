@@ -173,3 +173,8 @@ const char *kn_domain_grid_name(const kn_domain *domain)
 {
     return domain->grid_first != NULL ? domain->grid->name : NULL;
 }
+
+const char *kn_domain_mean_grid(const kn_domain *domain)
+{
+    return domain->grid != NULL && domain->grid->name[0] != '\0' ? domain->grid->name : NULL;
+}

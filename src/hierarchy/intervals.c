@@ -92,6 +92,16 @@ void kn_widths_text(char *out, size_t n_out, const kn_widths *widths)
     print_units(out, n_out, widths->units[0], widths->scale);
 }
 
+double kn_widths_step(const kn_widths *widths)
+{
+    return (double)widths->units[0] / (double)power_of_ten(widths->scale);
+}
+
+void kn_widths_multiple_text(char *out, size_t n_out, const kn_widths *widths, int64_t times)
+{
+    print_units(out, n_out, times * widths->units[0], widths->scale);
+}
+
 size_t kn_interval_text(char label[KN_INTERVAL_BYTES], const kn_widths *widths, kn_type type, int64_t from, int64_t to)
 {
     char low[32], high[32];
@@ -242,6 +252,9 @@ kn_status kn_build_intervals(kn_build *build, const char *arguments, kn_error *e
     KN_TRY(kn_widths_parse(&widths, build->paths.name, arguments, err));
     if (build->n_present > 0 && build->column->type != KN_TYPE_INT && build->column->type != KN_TYPE_DECIMAL)
         KN_TRY(not_numbers(build, err));
+    KN_NEW(build->grid, 1); /* for means */
+    build->grid->widths = widths;
+    kn_widths_text(build->grid->name, sizeof build->grid->name, &widths);
     KN_TRY(kn_build_widths(build, &widths, err));
 done:
     return status;

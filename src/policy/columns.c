@@ -32,6 +32,19 @@ bool kn_settings_name_column(const kn_settings *settings, const char *name)
     return false;
 }
 
+const char *kn_settings_detail(const kn_settings *settings, const char *option, const char *name)
+{
+    const char *found = NULL;
+    for (int flags = 0; flags < 2; flags++)
+        for (size_t i = 0; i < settings->items.n; i++) {
+            const kn_setting *setting = &settings->items.items[i];
+            const size_t n = strlen(name);
+            if (strcmp(setting->option, option) != 0 || (setting->where == NULL) != flags) continue;
+            if (strncmp(setting->value, name, n) == 0 && setting->value[n] == '=') found = setting->value + n + 1;
+        }
+    return found;
+}
+
 const char *kn_settings_column_shown(char *buffer, const kn_settings *settings, const char *name, uint32_t index)
 {
     if (!kn_settings_flag(settings, "redact") || kn_settings_name_column(settings, name)) return name;

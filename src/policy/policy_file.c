@@ -597,6 +597,7 @@ static const key policy_keys[] = {
     {"effort", read_option, "effort"},
     {"time_limit", read_option, "time-limit"},
     {"order", read_option, "order"},
+    {"cells", read_option, "cells"},
     {"language", read_option, "language"},
 };
 

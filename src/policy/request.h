@@ -46,6 +46,7 @@ typedef struct kn_request {
     const char *data, *release, *original, *what;
     const char *output, *report, *json, *schema, *certificate;
     kn_row_order order;
+    kn_cells_form cells;
     bool guard_formulas;
     kn_language language;
 
@@ -129,6 +130,9 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
 const char *kn_settings_column_shown(char *buffer, const kn_settings *settings, const char *name, uint32_t index);
 /* Whether some setting gives the column a role. */
 bool kn_settings_name_column(const kn_settings *settings, const char *name);
+/* What is said of a column by an option of the form COL=VALUE: "grid", "type"; NULL: nothing. Flags before the policy.
+ */
+const char *kn_settings_detail(const kn_settings *settings, const char *option, const char *name);
 
 /* --- Making settings --------------------------------------------------------------------------------------------- */
 

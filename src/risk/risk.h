@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "base/tick.h"
 #include "classes/release.h"
-#include "risk/released_cell.h"
+#include "hierarchy/released_cell.h"
 
 #define KN_RISK_THRESHOLD 0.09 /* the usual one for public clinical data: classes of 11 */
 

@@ -257,12 +257,50 @@ kn_status kn_input_open(kn_source **out, kn_input *input, const char *path, kn_e
     return kn_source_open(out, path, &input->sources, err);
 }
 
+/* Of decimals intervals do not hold their upper end, unless they end at values of the data. */
+static bool has_upper_end(const kn_settings *settings, const char *name)
+{
+    const char *type = kn_settings_detail(settings, "type", name), *grid = kn_settings_detail(settings, "grid", name);
+    return type == NULL || strcmp(type, "decimal") != 0 || (grid != NULL && strcmp(grid, "exact") == 0);
+}
+
+kn_status kn_input_join_bounds(kn_source *source, const kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    static const char end[] = "_kind";
+    const kn_settings *settings = input->request->settings;
+    const uint32_t n_columns = kn_source_n_columns(source);
+    kn_bounds_join *joins = NULL;
+    char **names = NULL;
+    size_t n = 0;
+    KN_NEW(joins, n_columns + 1);
+    KN_NEW(names, n_columns + 1);
+    for (uint32_t c = 0; c < n_columns; c++) {
+        const char *name = kn_source_column_name(source, c);
+        const size_t n_name = strlen(name);
+        if (n_name < strlen(end) || strcmp(name + n_name - strlen(end), end) != 0) continue;
+        names[n] = kn_string_copy(name, n_name - strlen(end), err);
+        if (names[n] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        if (kn_settings_name_column(settings, names[n]) && !kn_settings_name_column(settings, name))
+            joins[n] = (kn_bounds_join){names[n], has_upper_end(settings, names[n])};
+        else joins[n] = (kn_bounds_join){"", true}; /* of no column */
+        n++;
+    }
+    KN_TRY(kn_source_join_bounds(source, joins, n, &input->sources, err));
+done:
+    for (size_t i = 0; names != NULL && i < n; i++) kn_free(names[i]);
+    kn_free(names);
+    kn_free(joins);
+    return status;
+}
+
 kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_source *source = NULL;
     double began = kn_seconds_now();
     KN_TRY(kn_input_open(&source, input, path, err));
+    if (mode == KN_COLUMNS_OF_RELEASE) KN_TRY(kn_input_join_bounds(source, input, err));
     KN_TRY(read_table(input, source, mode, err));
     KN_TRY(kn_input_fold(input, err));
     if (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_ORIGINAL)

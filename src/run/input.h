@@ -47,6 +47,8 @@ kn_status kn_input_new_beside(kn_input **out, const kn_input *first, kn_error *e
 void kn_input_free(kn_input *input);
 /* Opens what the request names as data, original or release; NULL is an error. */
 kn_status kn_input_open(kn_source **out, kn_input *input, const char *path, kn_error *err);
+/* In a release: columns of bounds become the columns that the settings name (kn_source_join_bounds). */
+kn_status kn_input_join_bounds(kn_source *source, const kn_input *input, kn_error *err);
 /* Opens it, decides roles and types, and reads it. */
 kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode, kn_error *err);
 kn_status kn_input_ask_for_qis(kn_error *err); /* fails, with the question */

@@ -1,5 +1,6 @@
 /* `kanon measure`: every measure of a release, from the two files alone. */
 #include "base/json_writer.h"
+#include "hierarchy/bounds.h"
 #include "recode/recode.h"
 #include "report/facts.h"
 #include "run/input.h"
@@ -40,6 +41,7 @@ static kn_status read_release(kn_release **out, kn_input *input, const char *pat
 {
     kn_status status = KN_OK;
     kn_source *source = NULL;
+    kn_bounds_join *joins = NULL;
     kn_csv_options csv = input->csv;
     csv.name = NULL;
     csv.encoding = KN_ENCODING_UTF8;
@@ -48,9 +50,18 @@ static kn_status read_release(kn_release **out, kn_input *input, const char *pat
     kn_release_options options = {.guard_formulas = input->request->guard_formulas,
                                   .may_suppress = input->max_suppressed > 0,
                                   .redact = input->redact};
-    KN_TRY(kn_source_open(&source, path, &(kn_source_options){&csv, input->sources.tables}, err));
+    const kn_source_options sources = {&csv, input->sources.tables};
+    KN_TRY(kn_source_open(&source, path, &sources, err));
+    KN_NEW(joins, input->n_qis + 1);
+    for (uint32_t q = 0; q < input->n_qis; q++) {
+        kn_bounds_form form;
+        KN_TRY(kn_bounds_form_of(&form, input->domains[q], err));
+        joins[q] = (kn_bounds_join){input->domains[q]->name, form.max_included};
+    }
+    KN_TRY(kn_source_join_bounds(source, joins, input->n_qis, &sources, err));
     KN_TRY(kn_release_read(out, source, path, input->tuples, &options, input->pool, &input->ticker, err));
 done:
+    kn_free(joins);
     kn_source_close(source);
     return status;
 }

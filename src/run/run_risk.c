@@ -43,6 +43,7 @@ static kn_status table_read(risk_run *run, kn_error *err)
     kn_column_plan *plans = NULL;
     input->csv.guarded_names = input->request->guard_formulas;
     KN_TRY(kn_input_open(&source, input, run->request->data, err));
+    KN_TRY(kn_input_join_bounds(source, input, err));
     uint32_t n = kn_source_n_columns(source);
     KN_NEW(names, n);
     KN_NEW(plans, n);

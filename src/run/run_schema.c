@@ -1,7 +1,7 @@
 /* One object: columns in the order of the released file, each with name, type, role, whether released cells are
  * missing; for generalized columns the form of a cell, and every label that occurs with what it means: the bounds of an
- * interval, the members of a set, the rest of a mask. That is read from the text as
- * anybody reads it (risk/released_cell.h), so the schema and the file cannot say two things.
+ * interval, the members of a set or of a label of a file, the rest of a mask. That is read from the text as
+ * anybody reads it (hierarchy/released_cell.h), so the schema and the file cannot say two things.
  *
  * The schema travels with the release, so it says nothing that the release does not. A label of a tree made from the
  * data is a part of somebody's value, and how many values are below it or how many levels the tree has tells of rows
@@ -10,7 +10,9 @@
 #include "run/run_schema.h"
 
 #include "base/json_writer.h"
-#include "risk/released_cell.h"
+#include "hierarchy/released_cell.h"
+#include "hierarchy/bounds.h"
+#include "sink/sink.h"
 #include "table/dates.h"
 
 #include <math.h>
@@ -49,6 +51,14 @@ static void put_bounds(kn_json *json, const kn_released_cell *cell, const kn_cel
     kn_json_bool(json, "max_included", true);
 }
 
+static void put_bound(kn_json *json, const char *key, const char *text, bool is_date)
+{
+    double number;
+    if (text[0] == '\0') kn_json_null(json, key);
+    else if (is_date) kn_json_text(json, key, text);
+    else if (kn_number_read(&number, text, strlen(text), true) != KN_NUMBER_NONE) kn_json_real(json, key, number);
+}
+
 static kn_status put_members(kn_json *json, const kn_released_cell *cell, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -78,7 +88,61 @@ static void put_mask(kn_json *json, const char *label, size_t n)
     kn_json_count(json, "max_length", n_characters);
 }
 
-static kn_status put_meaning(kn_json *json, const kn_domain *domain, const char *label, size_t n, kn_error *err)
+/* Whether the values below a node may be told: a file may be made from the data, so only where it lists nobody's value
+ * that no released row has. */
+static kn_status may_list(bool *out, const kn_release *release, const kn_domain *domain, uint32_t node, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tree *tree = domain->tree;
+    bool *seen = NULL;
+    *out = true;
+    KN_NEW(seen, tree->n_leaves);
+    for (uint32_t row = 0; row < release->tuples->n_rows; row++)
+        if (release->row_class[row] != KN_NONE)
+            seen[domain->code_of_spelling[kn_column_code(domain->column, row)]] = true;
+    for (uint32_t leaf = tree->first[node]; leaf <= tree->last[node]; leaf++)
+        *out &= seen[leaf] || domain->spelling_of_code[leaf] == KN_NONE;
+done:
+    kn_free(seen);
+    return status;
+}
+
+/* A label of a file: from where to where, where it says so, or the values below it. */
+static kn_status put_node(kn_json *json, const kn_release *release, const kn_domain *domain, uint32_t node,
+                          kn_error *err)
+{
+    kn_status status = KN_OK;
+    bool listed;
+    const kn_tree *tree = domain->tree;
+    kn_bounds bounds;
+    bool included;
+    size_t n;
+    if (node == tree->root) {
+        kn_json_bool(json, "any", true);
+        goto done;
+    }
+    if (kn_bounds_of_node(&bounds, &included, domain, node)) {
+        const bool is_date = domain->column->type == KN_TYPE_DATE;
+        put_bound(json, "min", bounds.min, is_date);
+        put_bound(json, "max", bounds.max, is_date);
+        kn_json_bool(json, "max_included", included);
+        goto done;
+    }
+    KN_TRY(may_list(&listed, release, domain, node, err));
+    if (!listed) goto done;
+    kn_json_array(json, "members");
+    for (uint32_t leaf = tree->first[node]; leaf <= tree->last[node]; leaf++) {
+        const char *value = kn_tree_label(tree, leaf, &n);
+        if (leaf == domain->missing) kn_json_null(json, NULL);
+        else kn_json_bytes(json, NULL, value, n);
+    }
+    kn_json_end(json);
+done:
+    return status;
+}
+
+static kn_status put_meaning(kn_json *json, const kn_release *release, const kn_domain *domain, const char *label,
+                             size_t n, kn_error *err)
 {
     kn_status status = KN_OK;
     const bool is_words = domain->naming == KN_NAMES_ENDS && domain->column->type == KN_TYPE_TEXT;
@@ -88,9 +152,11 @@ static kn_status put_meaning(kn_json *json, const kn_domain *domain, const char 
                                      .words_are_values = true};
     kn_released_cell cell;
     kn_released_cell_read(&cell, &reading, label, n);
-    /* What is below a label of a file the file says. It is often made from the data, and lists who was removed, too. */
-    if (cell.kind == KN_CELL_LABEL) goto done;
-    if (is_words) goto done; /* from one word to another: the policy's order says which lie between */
+    if (cell.kind == KN_CELL_LABEL) {
+        KN_TRY(put_node(json, release, domain, kn_tree_find(domain->tree, label, n), err));
+        goto done;
+    }
+    if (is_words) goto done; /* from one word to another: the column's order says which lie between */
     switch (cell.kind) {
     case KN_CELL_INTERVAL: put_bounds(json, &cell, &reading); break;
     case KN_CELL_SET: KN_TRY(put_members(json, &cell, err)); break;
@@ -118,7 +184,7 @@ static kn_status put_label(kn_json *json, const kn_release *release, const kn_do
     if (is_node && domain->origin != KN_FROM_DATA) kn_json_count(json, "level", tree->level[node]);
     if (is_node && domain->origin == KN_FROM_FILE)
         kn_json_count(json, "values", tree->last[node] - tree->first[node] + 1);
-    KN_TRY(put_meaning(json, domain, label, n, err));
+    KN_TRY(put_meaning(json, release, domain, label, n, err));
     kn_json_end(json);
 done:
     return status;
@@ -192,7 +258,7 @@ static kn_status put_cells(kn_json *json, const kn_release *release, uint32_t q,
         if (i > 0 && strcmp(list.items[i], list.items[i - 1]) == 0) continue;
         kn_json_object(json, NULL);
         kn_json_text(json, "label", list.items[i]);
-        KN_TRY(put_meaning(json, release->tuples->domains[q], list.items[i], strlen(list.items[i]), err));
+        KN_TRY(put_meaning(json, release, release->tuples->domains[q], list.items[i], strlen(list.items[i]), err));
         kn_json_end(json);
     }
     kn_json_end(json);
@@ -255,19 +321,59 @@ done:
     return status;
 }
 
-static kn_status put_column(kn_json *json, const kn_release *release, const kn_column *column, kn_error *err)
+/* order(low<medium<high): its words, as the policy has them. */
+static kn_status put_order(kn_json *json, const kn_column *column, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t q = 0;
-    while (q < release->tuples->n_qis && release->tuples->domains[q]->column != column) q++;
-    bool is_quasi = q < release->tuples->n_qis, generalized = is_quasi && is_generalized(release, q);
+    static const char begin[] = "order(";
+    const char *spec = kn_settings_detail(request->settings, "hierarchy", column->name);
+    char *words = NULL;
+    if (spec == NULL || strncmp(spec, begin, strlen(begin)) != 0) return KN_OK;
+    words = kn_string_copy(spec + strlen(begin), strlen(spec) - strlen(begin) - 1, err);
+    if (words == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    kn_json_text(json, "order", words);
+done:
+    kn_free(words);
+    return status;
+}
+
+/* A column of bounds, or of means. */
+static void put_part(kn_json *json, const kn_released_column *out, const kn_domain *domain)
+{
+    static const char *const parts[] = {"cell", "min", "max", "kind", "mean"};
+    const bool is_kind = out->part == KN_PART_KIND;
+    kn_json_text(json, "name", out->name);
+    kn_json_text(json, "role", kn_role_name(out->column->role));
+    kn_json_text(json, "type", is_kind ? "text" : kn_type_name(out->column->type));
+    kn_json_bool(json, "nullable", !is_kind);
+    kn_json_text(json, "cells", "bounds");
+    kn_json_text(json, "part", parts[out->part]);
+    kn_json_text(json, "of", out->column->name);
+    kn_json_text(json, "original_type", kn_type_name(out->column->type));
+    if (out->part == KN_PART_MAX) kn_json_bool(json, "max_included", out->form.max_included);
+    const char *grid = out->part == KN_PART_MEAN ? kn_domain_mean_grid(domain) : kn_domain_grid_name(domain);
+    if (grid != NULL && !is_kind) kn_json_text(json, "grid", grid);
+}
+
+static kn_status put_column(kn_json *json, const kn_release *release, const kn_released_column *out,
+                            const kn_request *request, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_column *column = out->column;
+    const bool is_quasi = out->q != KN_NONE, generalized = is_quasi && is_generalized(release, out->q);
     kn_json_object(json, NULL);
+    if (out->part != KN_PART_CELL) {
+        put_part(json, out, release->tuples->domains[out->q]);
+        kn_json_end(json);
+        goto done;
+    }
     kn_json_text(json, "name", column->name);
     kn_json_text(json, "role", kn_role_name(column->role));
     /* A cell that was generalized is text, whatever the column was. */
     kn_json_text(json, "type", generalized ? "text" : kn_type_name(column->type));
-    kn_json_bool(json, "nullable", is_nullable(release, column, q));
-    if (is_quasi) KN_TRY(put_quasi(json, release, q, generalized, err));
+    kn_json_bool(json, "nullable", is_nullable(release, column, is_quasi ? out->q : release->tuples->n_qis));
+    if (is_quasi) KN_TRY(put_order(json, column, request, err));
+    if (is_quasi) KN_TRY(put_quasi(json, release, out->q, generalized, err));
     kn_json_end(json);
 done:
     return status;
@@ -277,25 +383,24 @@ kn_status kn_run_schema(char **out, const kn_release *release, const kn_text_for
                         kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_table *table = release->tuples->table;
     kn_json json = {0};
+    kn_released_column *columns = NULL;
+    uint32_t n_columns = 0;
     *out = NULL;
     if (request->schema == NULL) return KN_OK;
+    KN_TRY(kn_released_plan(&columns, &n_columns, release->tuples, request->cells, err));
     kn_json_object(&json, NULL);
     kn_json_text(&json, "version", kn_version());
     kn_json_bytes(&json, "delimiter", &form->delimiter, 1);
     kn_json_bool(&json, "header", form->has_header);
     kn_json_text(&json, "suppressed", "*");
     kn_json_array(&json, "columns");
-    for (uint32_t c = 0; c < table->n_columns; c++) {
-        kn_role role = table->columns[c].role;
-        if (role == KN_ROLE_IDENTIFIER || role == KN_ROLE_DROPPED) continue;
-        KN_TRY(put_column(&json, release, &table->columns[c], err));
-    }
+    for (uint32_t c = 0; c < n_columns; c++) KN_TRY(put_column(&json, release, &columns[c], request, err));
     kn_json_end(&json);
     kn_json_end(&json);
     KN_TRY(kn_json_finish(out, &json, err));
 done:
+    kn_released_columns_free(columns, n_columns);
     kn_buffer_free(&json.out);
     return status;
 }

@@ -1,4 +1,4 @@
-/* A release as dictionary arrays.
+/* A release as dictionary arrays, and its bounds as numbers and dates.
  *
  * The texts of a column that some released row has are its dictionary, in the order of their cells in a CSV file; rows
  * are indices, in one, two, four or eight bytes. All memory is new and belongs to the batch: nothing of the data is
@@ -8,7 +8,11 @@
 #include "sink/arrow_write.h"
 
 #include "sink/csv_write.h"
+#include "table/dates.h"
+#include "table/number.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What hangs on one column. */
@@ -89,8 +93,8 @@ static kn_status number_texts(uint32_t **index_of, uint32_t *n_used, uint64_t *n
         (*index_of)[kn_released_text(w->released, out, w->released->order[i])] = 1;
     for (uint32_t t = 0; t < out->n_texts; t++) {
         uint64_t n = out->offset[t + 1] - out->offset[t];
-        bool used = (*index_of)[t] != 0,
-             is_null = n == n_null && memcmp(out->bytes + out->offset[t], w->null_text, n) == 0;
+        bool used = (*index_of)[t] != 0, is_null = out->part == KN_PART_CELL && n == n_null &&
+                                                   memcmp(out->bytes + out->offset[t], w->null_text, n) == 0;
         *has_null |= used && is_null;
         (*index_of)[t] = used && !is_null ? (*n_used)++ : KN_NONE;
         if (used && !is_null) *n_bytes += n;
@@ -174,6 +178,57 @@ done:
     return status;
 }
 
+/* A bound or a mean, as the column's type. */
+static void put_typed(column_memory *memory, kn_type type, uint32_t row, const char *text)
+{
+    kn_moment day;
+    if (type == KN_TYPE_INT) ((int64_t *)memory->indices)[row] = strtoll(text, NULL, 10);
+    else if (type == KN_TYPE_DECIMAL) kn_number_read(&((double *)memory->indices)[row], text, strlen(text), true);
+    else if (kn_date_parse(&day, text, strlen(text), KN_DATE_ISO))
+        ((int32_t *)memory->indices)[row] = (int32_t)day.days;
+}
+
+static kn_status fill_typed(column_memory *memory, const writing *w, const kn_released_column *out, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n_rows = w->released->n_rows;
+    const kn_type type = out->column->type;
+    int64_t n_null = 0;
+    memory->indices = kn_array_alloc_aligned(n_rows, type == KN_TYPE_DATE ? 4 : 8, err);
+    if (memory->indices == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    memset(memory->indices, 0, (size_t)n_rows * (type == KN_TYPE_DATE ? 4 : 8));
+    KN_NEW_ALIGNED(memory->valid, (size_t)n_rows / 8 + 1);
+    for (uint32_t i = 0; i < n_rows; i++) {
+        char text[KN_BOUND_BYTES];
+        const uint32_t t = kn_released_text(w->released, out, w->released->order[i]);
+        const size_t n = (size_t)(out->offset[t + 1] - out->offset[t]);
+        if (n == 0) {
+            n_null++;
+            continue;
+        }
+        snprintf(text, sizeof text, "%.*s", (int)n, out->bytes + out->offset[t]);
+        put_typed(memory, type, i, text);
+        memory->valid[i / 8] |= (uint8_t)(1 << i % 8);
+    }
+    memory->buffers[0] = memory->valid;
+    memory->buffers[1] = memory->indices;
+    memory->array = (struct ArrowArray){.length = n_rows,
+                                        .null_count = n_null,
+                                        .n_buffers = 2,
+                                        .buffers = memory->buffers,
+                                        .release = release_part_array};
+    memory->schema = (struct ArrowSchema){.format = type == KN_TYPE_INT       ? "l"
+                                                    : type == KN_TYPE_DECIMAL ? "g"
+                                                                              : "tdD",
+                                          .name = memory->name,
+                                          .flags = ARROW_FLAG_NULLABLE,
+                                          .release = release_part_schema};
+done:
+    return status;
+}
+
+static bool is_typed(const kn_released_column *out) { return out->part != KN_PART_CELL && out->part != KN_PART_KIND; }
+
 static kn_status write_column(void *context, size_t job, unsigned worker, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -185,11 +240,15 @@ static kn_status write_column(void *context, size_t job, unsigned worker, kn_err
     bool has_null;
     KN_TRY(kn_tick(w->ticker, "writing", -1, err));
     kn_buffer name = {0};
-    kn_spell(&name, w->spelling, out->column->name, strlen(out->column->name), true);
+    kn_spell(&name, w->spelling, out->name, strlen(out->name), true);
     KN_TRY(kn_buffer_finish(&memory->name, &name, err));
-    KN_TRY(number_texts(&index_of, &n_used, &n_bytes, &has_null, w, out, err));
-    KN_TRY(fill_dictionary(memory, out, index_of, n_used, n_bytes, err));
-    KN_TRY(fill_indices(memory, w, out, index_of, n_used, has_null, err));
+    if (is_typed(out)) {
+        KN_TRY(fill_typed(memory, w, out, err));
+    } else {
+        KN_TRY(number_texts(&index_of, &n_used, &n_bytes, &has_null, w, out, err));
+        KN_TRY(fill_dictionary(memory, out, index_of, n_used, n_bytes, err));
+        KN_TRY(fill_indices(memory, w, out, index_of, n_used, has_null, err));
+    }
     w->memory->schemas[job] = &memory->schema;
     w->memory->arrays[job] = &memory->array;
 done:
@@ -200,8 +259,8 @@ done:
 /* --- The batch --------------------------------------------------------------------------------------------------- */
 
 kn_status kn_release_arrays(kn_batches **out, uint32_t **order, uint32_t *n_written, const kn_release *release,
-                            const char *null_text, const kn_text_form *form, kn_row_order row_order,
-                            bool guard_formulas, kn_pool *pool, kn_ticker *ticker, kn_error *err)
+                            const char *null_text, const kn_text_form *form, const kn_sink_options *options,
+                            kn_error *err)
 {
     kn_status status = KN_OK;
     kn_released *released = NULL;
@@ -209,18 +268,21 @@ kn_status kn_release_arrays(kn_batches **out, uint32_t **order, uint32_t *n_writ
     *out = NULL;
     *order = NULL;
     *n_written = 0;
-    const kn_csv_quoting quoting = {form, kn_released_n_columns(release->tuples->table)};
+    kn_released_column *columns;
+    uint32_t n_columns;
+    KN_TRY(kn_released_plan(&columns, &n_columns, release->tuples, options->cells, err));
+    const kn_csv_quoting quoting = {form, n_columns};
     const kn_spelling spelling = {
-        .put = kn_csv_put, .context = &quoting, .guard_formulas = guard_formulas, .plain = true};
-    KN_TRY(kn_released_new(&released, release, row_order, &spelling, pool, ticker, err));
+        .put = kn_csv_put, .context = &quoting, .guard_formulas = options->guard_formulas, .plain = true};
+    KN_TRY(kn_released_new(&released, release, columns, n_columns, &spelling, options, err));
     KN_NEW(memory, 1);
     memory->n_holders = 1;
     KN_NEW(memory->columns, released->n_columns);
     memory->n_columns = released->n_columns;
     KN_NEW(memory->schemas, released->n_columns);
     KN_NEW(memory->arrays, released->n_columns);
-    writing w = {released, &spelling, null_text, memory, ticker};
-    KN_TRY(kn_pool_run(pool, released->n_columns, write_column, &w, err));
+    writing w = {released, &spelling, null_text, memory, options->ticker};
+    KN_TRY(kn_pool_run(options->pool, released->n_columns, write_column, &w, err));
     struct ArrowSchema schema = {.format = "+s",
                                  .name = "",
                                  .n_children = released->n_columns,
@@ -250,22 +312,39 @@ done:
 
 typedef struct ready_cells {
     kn_buffer bytes;
-    uint64_t *ends; /* [index]: where its cell ends; the last one is the null's */
+    uint64_t *ends; /* [index]: where its cell ends; the last one is the null's. NULL: numbers or dates */
     const struct ArrowArray *array;
     size_t width; /* of an index */
+    char format;  /* of numbers and dates: l, g, t */
+    const kn_csv_quoting *quoting;
+    bool last;
 } ready_cells;
+
+/* A bound or a mean, in the bytes that a file has. */
+static void put_number(kn_buffer *out, const ready_cells *cells, int64_t row)
+{
+    const uint8_t *valid = cells->array->buffers[0];
+    const void *values = cells->array->buffers[1];
+    char text[KN_BOUND_BYTES] = "", day[KN_DATE_BYTES];
+    if ((valid[row / 8] >> row % 8 & 1) == 0) text[0] = '\0'; /* an open end */
+    else if (cells->format == 'l') snprintf(text, sizeof text, "%lld", (long long)((const int64_t *)values)[row]);
+    else if (cells->format == 'g') kn_bounds_number_text(text, ((const double *)values)[row]);
+    else snprintf(text, sizeof text, "%s", kn_date_text(day, kn_date_from_days(((const int32_t *)values)[row])));
+    kn_csv_put(out, cells->quoting, text, strlen(text), cells->last);
+}
 
 static kn_status prepare_cells(ready_cells *out, const struct ArrowSchema *schema, const struct ArrowArray *array,
                                const char *null_text, const kn_csv_quoting *quoting, bool last, kn_error *err)
 {
     kn_status status = KN_OK;
+    *out = (ready_cells){.array = array, .format = schema->format[0], .quoting = quoting, .last = last};
+    if (array->dictionary == NULL) return KN_OK;
     const struct ArrowArray *values = array->dictionary;
     const int64_t n = values->length;
     const bool large = schema->dictionary->format[0] == 'U';
     const int32_t *narrow = values->buffers[1];
     const int64_t *wide = values->buffers[1];
     const char *bytes = values->buffers[2];
-    out->array = array;
     out->width = schema->format[0] == 'c' ? 1 : schema->format[0] == 's' ? 2 : schema->format[0] == 'i' ? 4 : 8;
     KN_NEW(out->ends, (size_t)n + 1);
     for (int64_t i = 0; i < n; i++) {
@@ -282,6 +361,10 @@ done:
 
 static void put_ready(kn_buffer *out, const ready_cells *cells, int64_t row)
 {
+    if (cells->ends == NULL) {
+        put_number(out, cells, row);
+        return;
+    }
     const uint8_t *valid = cells->array->buffers[0];
     const void *indices = cells->array->buffers[1];
     int64_t i = cells->width == 1   ? ((const int8_t *)indices)[row]

@@ -162,7 +162,7 @@ static kn_status write_header(const writer *w, kn_output *output, kn_error *err)
     kn_buffer line = {0};
     if (!w->form->has_header) return KN_OK;
     for (uint32_t c = 0; c < w->released->n_columns; c++) {
-        const char *name = w->released->columns[c].column->name;
+        const char *name = w->released->columns[c].name;
         kn_spell(&line, &w->spelling, name, strlen(name), c + 1 == w->released->n_columns);
     }
     if (line.failed) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -173,17 +173,18 @@ done:
 }
 
 kn_status kn_release_write(uint32_t **order, uint32_t *n_written, kn_output *output, const kn_release *release,
-                           const kn_text_form *form, kn_row_order row_order, bool guard_formulas, kn_pool *pool,
-                           kn_ticker *ticker, kn_error *err)
+                           const kn_text_form *form, const kn_sink_options *options, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_released *released = NULL;
-    writer w = {
-        .form = form, .quoting = {form, kn_released_n_columns(release->tuples->table)}, .pool = pool, .ticker = ticker};
+    kn_released_column *columns;
+    uint32_t n_columns;
     if (order != NULL) *order = NULL;
     *n_written = 0;
-    w.spelling = (kn_spelling){.put = kn_csv_put, .context = &w.quoting, .guard_formulas = guard_formulas};
-    KN_TRY(kn_released_new(&released, release, row_order, &w.spelling, pool, ticker, err));
+    KN_TRY(kn_released_plan(&columns, &n_columns, release->tuples, options->cells, err));
+    writer w = {.form = form, .quoting = {form, n_columns}, .pool = options->pool, .ticker = options->ticker};
+    w.spelling = (kn_spelling){.put = kn_csv_put, .context = &w.quoting, .guard_formulas = options->guard_formulas};
+    KN_TRY(kn_released_new(&released, release, columns, n_columns, &w.spelling, options, err));
     w.released = released;
     KN_TRY(write_header(&w, output, err));
     KN_TRY(write_rows(&w, output, err));

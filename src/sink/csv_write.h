@@ -16,7 +16,6 @@ void kn_csv_put(kn_buffer *out, const void *quoting, const char *bytes, size_t n
 
 /* Writes header and rows. *order (yours, may be NULL to ask for none) tells the original row of each written row. */
 kn_status kn_release_write(uint32_t **order, uint32_t *n_written, kn_output *output, const kn_release *release,
-                           const kn_text_form *form, kn_row_order row_order, bool guard_formulas, kn_pool *pool,
-                           kn_ticker *ticker, kn_error *err);
+                           const kn_text_form *form, const kn_sink_options *options, kn_error *err);
 
 #endif

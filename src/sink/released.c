@@ -11,6 +11,7 @@
 #include "base/formula.h"
 #include "base/radix_sort.h"
 #include "classes/cells.h"
+#include "classes/group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@ typedef struct maker {
     const kn_spelling *spelling;
     kn_pool *pool;
     kn_ticker *ticker;
+    uint32_t *class_group; /* of classes that look the same, made when a mean is asked for */
+    uint32_t n_groups;
 } maker;
 
 /* `plain`: guarded, but not put as the sink spells it. */
@@ -82,12 +85,77 @@ static bool is_released(const kn_column *column)
     return column->role != KN_ROLE_IDENTIFIER && column->role != KN_ROLE_DROPPED;
 }
 
-uint32_t kn_released_n_columns(const kn_table *table)
+static uint32_t find_qi(const kn_tuples *tuples, const kn_column *column)
 {
-    uint32_t n = 0;
-    for (uint32_t c = 0; c < table->n_columns; c++) n += is_released(&table->columns[c]);
-    return n;
+    for (uint32_t q = 0; q < tuples->n_qis; q++)
+        if (tuples->domains[q]->column == column) return q;
+    return KN_NONE;
 }
+
+/* --- Which columns ----------------------------------------------------------------------------------------------- */
+
+static kn_status name_part(kn_released_column *out, const kn_table *table, kn_error *err)
+{
+    kn_status status = KN_OK;
+    static const char *const ends[] = {"", "_min", "_max", "_kind", "_mean"};
+    kn_buffer name = {0};
+    kn_buffer_printf(&name, "%s%s", out->column->name, ends[out->part]);
+    KN_TRY(kn_buffer_finish(&out->name, &name, err));
+    if (out->part != KN_PART_CELL && kn_table_find(table, out->name) != KN_NONE)
+        KN_FAIL_AT(
+            KN_USAGE, KN_PLACE(.option = "cells", .column = out->name),
+            "column %s: the bounds of %s would have that name, and the data has such a column; rename it, or say "
+            "--cells labels",
+            out->name, out->column->name);
+done:
+    return status;
+}
+
+void kn_released_columns_free(kn_released_column *columns, uint32_t n_columns)
+{
+    for (uint32_t c = 0; columns != NULL && c < n_columns; c++) {
+        kn_free(columns[c].name);
+        kn_free(columns[c].rank);
+        kn_free(columns[c].class_item);
+        kn_free(columns[c].bytes);
+        kn_free(columns[c].offset);
+    }
+    kn_free(columns);
+}
+
+kn_status kn_released_plan(kn_released_column **out, uint32_t *n_out, const kn_tuples *tuples, kn_cells_form cells,
+                           kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_table *table = tuples->table;
+    kn_released_column *columns = NULL;
+    uint32_t n = 0;
+    *out = NULL;
+    *n_out = 0;
+    KN_NEW(columns, (size_t)table->n_columns * (KN_PART_MEAN + 1));
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const kn_column *column = &table->columns[c];
+        if (!is_released(column)) continue;
+        const uint32_t q = find_qi(tuples, column);
+        kn_bounds_form form = {0};
+        if (q != KN_NONE && cells != KN_CELLS_LABELS) KN_TRY(kn_bounds_form_of(&form, tuples->domains[q], err));
+        for (kn_released_part part = KN_PART_CELL; part <= KN_PART_MEAN; part++) {
+            if (part == KN_PART_CELL && form.has_bounds && cells == KN_CELLS_BOUNDS) continue;
+            if (part > KN_PART_CELL && !form.has_bounds) continue;
+            if (part == KN_PART_MEAN && (cells != KN_CELLS_BOTH || !form.has_mean)) continue;
+            columns[n] = (kn_released_column){.column = column, .part = part, .form = form, .q = q};
+            KN_TRY(name_part(&columns[n++], table, err));
+        }
+    }
+    *out = columns;
+    *n_out = n;
+    columns = NULL;
+done:
+    kn_released_columns_free(columns, n);
+    return status;
+}
+
+/* --- Texts ------------------------------------------------------------------------------------------------------- */
 
 typedef struct item_text {
     const char *bytes;
@@ -187,6 +255,23 @@ static kn_status cell_text(kn_buffer *text, const maker *w, uint32_t q, const kn
     return text->failed ? kn_error_set(err, KN_RESOURCES, "out of memory") : KN_OK;
 }
 
+/* A cell of a column of bounds. */
+static kn_status bound_text(kn_buffer *text, const maker *w, const kn_released_column *out, const kn_cell *cell,
+                            kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_bounds bounds = {.kind = KN_BOUNDS_SUPPRESSED};
+    kn_buffer_clear(text);
+    if (cell != NULL)
+        KN_TRY(
+            kn_bounds_of_cell(&bounds, w->release->tuples->domains[out->q], &out->form, cell, w->release->sets, err));
+    kn_buffer_text(text, out->part == KN_PART_MIN   ? bounds.min
+                         : out->part == KN_PART_MAX ? bounds.max
+                                                    : kn_bounds_kind_name(bounds.kind));
+done:
+    return status;
+}
+
 /* Distinct (cell, spelling) pairs of the classes are the items; one more is the suppressed rows' star. */
 static kn_status prepare_quasi(maker *w, kn_released_column *out, bool last_column, kn_error *err)
 {
@@ -197,7 +282,8 @@ static kn_status prepare_quasi(maker *w, kn_released_column *out, bool last_colu
     item_texts texts = {0};
     kn_buffer text = {0};
     KN_NEW(out->class_item, n_classes + 1);
-    if (out->column->spelling_value != NULL) KN_TRY(class_spellings(&spelling, r, out->column, err));
+    const bool is_spelled = out->part == KN_PART_CELL && out->column->spelling_value != NULL;
+    if (is_spelled) KN_TRY(class_spellings(&spelling, r, out->column, err));
     for (uint32_t c = 0; spelling != NULL && c < n_classes; c++) {
         const kn_cell *cell = &r->cells[(size_t)c * n_qis + out->q];
         if (cell->first != cell->last) spelling[c] = KN_NONE;
@@ -207,10 +293,15 @@ static kn_status prepare_quasi(maker *w, kn_released_column *out, bool last_colu
     KN_TRY(texts_new(&texts, (size_t)out->n_items + 1, err));
     for (uint32_t i = 0; i < out->n_items; i++) {
         const kn_cell *cell = &r->cells[(size_t)first[i] * n_qis + out->q];
-        KN_TRY(cell_text(&text, w, out->q, cell, spelling != NULL ? spelling[first[i]] : KN_NONE, err));
+        if (out->part == KN_PART_CELL)
+            KN_TRY(cell_text(&text, w, out->q, cell, spelling != NULL ? spelling[first[i]] : KN_NONE, err));
+        else KN_TRY(bound_text(&text, w, out, cell, err));
         texts_put(&texts, i, w->spelling, text.bytes != NULL ? text.bytes : "", text.n, last_column);
     }
-    texts_put(&texts, out->n_items, w->spelling, "*", 1, last_column);
+    kn_buffer_clear(&text);
+    if (out->part == KN_PART_CELL) kn_buffer_char(&text, '*');
+    else KN_TRY(bound_text(&text, w, out, NULL, err));
+    texts_put(&texts, out->n_items, w->spelling, text.bytes != NULL ? text.bytes : "", text.n, last_column);
     out->class_item[n_classes] = out->n_items++;
     KN_TRY(rank_texts(out, &texts, w->spelling->plain, err));
 done:
@@ -221,29 +312,127 @@ done:
     return status;
 }
 
-static uint32_t find_qi(const kn_tuples *tuples, const kn_column *column)
+/* --- Means ------------------------------------------------------------------------------------------------------- */
+
+/* Whoever looks the same is in one group: classes with the same texts in every quasi-identifier. A mean is theirs, so
+ * that it tells nobody apart whom the other cells do not. */
+static kn_status group_classes(maker *w, kn_error *err)
 {
-    for (uint32_t q = 0; q < tuples->n_qis; q++)
-        if (tuples->domains[q]->column == column) return q;
-    return KN_NONE;
+    kn_status status = KN_OK;
+    kn_group_column *columns = NULL;
+    uint32_t n = 0;
+    if (w->class_group != NULL) return KN_OK;
+    KN_NEW(columns, w->out->n_columns);
+    KN_NEW_RAW(w->class_group, w->release->n_classes);
+    for (uint32_t c = 0; c < w->out->n_columns; c++) {
+        const kn_released_column *out = &w->out->columns[c];
+        if (out->q == KN_NONE || out->part != KN_PART_CELL) continue;
+        columns[n++] = (kn_group_column){out->class_item, sizeof *out->class_item, out->rank, out->n_texts};
+    }
+    KN_TRY(kn_group(w->class_group, &w->n_groups, NULL, w->release->n_classes, columns, n, w->pool, w->ticker, err));
+done:
+    kn_free(columns);
+    return status;
 }
 
+typedef struct person_value {
+    uint32_t group, person;
+    double number;
+} person_value;
+
+static int by_person(const void *a, const void *b)
+{
+    const person_value *x = a, *y = b;
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
+    if (x->person != y->person) return x->person < y->person ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* [group]: the mean over its persons; of somebody with several rows there, of their mean. */
+static kn_status group_means(double **out, const maker *w, const kn_column *column, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = w->release->tuples;
+    const uint32_t n_present = column->n_values - (column->has_missing ? 1 : 0);
+    person_value *values = NULL;
+    uint32_t *n_persons = NULL;
+    size_t n = 0;
+    *out = NULL;
+    KN_NEW(*out, w->n_groups);
+    KN_NEW(n_persons, w->n_groups);
+    KN_NEW_RAW(values, tuples->n_rows);
+    for (uint32_t row = 0; row < tuples->n_rows; row++) {
+        const uint32_t class = w->release->row_class[row], value = kn_column_value(column, kn_column_code(column, row));
+        if (class == KN_NONE || value >= n_present) continue;
+        values[n++] = (person_value){w->class_group[class], tuples->row_person != NULL ? tuples->row_person[row] : row,
+                                     column->number[value]};
+    }
+    if (n > 1) qsort(values, n, sizeof *values, by_person);
+    for (size_t i = 0, end; i < n; i = end) {
+        double sum = 0;
+        for (end = i; end < n && values[end].group == values[i].group && values[end].person == values[i].person; end++)
+            sum += values[end].number;
+        (*out)[values[i].group] += sum / (double)(end - i);
+        n_persons[values[i].group]++;
+    }
+    for (uint32_t g = 0; g < w->n_groups; g++) (*out)[g] /= n_persons[g] > 0 ? n_persons[g] : 1;
+done:
+    kn_free(n_persons);
+    kn_free(values);
+    return status;
+}
+
+/* The groups are the items. */
+static kn_status prepare_mean(maker *w, kn_released_column *out, bool last_column, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_release *r = w->release;
+    const kn_domain *domain = r->tuples->domains[out->q];
+    uint32_t *class_of = NULL;
+    double *means = NULL;
+    item_texts texts = {0};
+    KN_TRY(group_classes(w, err));
+    KN_TRY(group_means(&means, w, out->column, err));
+    KN_NEW(class_of, w->n_groups);
+    KN_NEW(out->class_item, r->n_classes + 1);
+    for (uint32_t c = 0; c < r->n_classes; c++) class_of[out->class_item[c] = w->class_group[c]] = c;
+    KN_TRY(texts_new(&texts, (size_t)w->n_groups + 1, err));
+    for (uint32_t g = 0; g <= w->n_groups; g++) {
+        kn_bounds bounds;
+        char text[KN_BOUND_BYTES] = "";
+        if (g < w->n_groups) {
+            const kn_cell *cell = &r->cells[(size_t)class_of[g] * r->tuples->n_qis + out->q];
+            KN_TRY(kn_bounds_of_cell(&bounds, domain, &out->form, cell, r->sets, err));
+            kn_bounds_mean(text, domain, &out->form, &bounds, means[g]);
+        }
+        texts_put(&texts, g, w->spelling, text, strlen(text), last_column);
+    }
+    out->class_item[r->n_classes] = w->n_groups; /* suppressed rows have none */
+    out->n_items = w->n_groups + 1;
+    KN_TRY(rank_texts(out, &texts, w->spelling->plain, err));
+done:
+    kn_free(class_of);
+    kn_free(means);
+    texts_free(&texts);
+    return status;
+}
+
+/* --- Columns and rows -------------------------------------------------------------------------------------------- */
+
+/* Means need the labels of all columns. */
 static kn_status prepare_columns(maker *w, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_table *table = w->release->tuples->table;
-    uint32_t n_out = kn_released_n_columns(table), next = 0;
-    KN_NEW(w->out->columns, n_out);
-    w->out->n_columns = n_out;
-    for (uint32_t c = 0; c < table->n_columns; c++) {
-        const kn_column *column = &table->columns[c];
-        if (!is_released(column)) continue;
-        kn_released_column *out = &w->out->columns[next++];
-        *out = (kn_released_column){.column = column, .q = find_qi(w->release->tuples, column)};
-        bool last = next == n_out;
-        KN_TRY(out->q != KN_NONE ? prepare_quasi(w, out, last, err) : prepare_copied(w, out, last, err));
-        KN_TRY(kn_tick(w->ticker, "writing", -1, err));
-    }
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t c = 0; c < w->out->n_columns; c++) {
+            kn_released_column *out = &w->out->columns[c];
+            const bool last = c + 1 == w->out->n_columns, is_mean = out->part == KN_PART_MEAN;
+            if (is_mean != (pass == 1)) continue;
+            KN_TRY(is_mean             ? prepare_mean(w, out, last, err)
+                   : out->q != KN_NONE ? prepare_quasi(w, out, last, err)
+                                       : prepare_copied(w, out, last, err));
+            KN_TRY(kn_tick(w->ticker, "writing", -1, err));
+        }
 done:
     return status;
 }
@@ -296,24 +485,30 @@ done:
     return status;
 }
 
-kn_status kn_released_new(kn_released **out, const kn_release *release, kn_row_order row_order,
-                          const kn_spelling *spelling, kn_pool *pool, kn_ticker *ticker, kn_error *err)
+kn_status kn_released_new(kn_released **out, const kn_release *release, kn_released_column *columns, uint32_t n_columns,
+                          const kn_spelling *spelling, const kn_sink_options *options, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_released *released = NULL;
+    maker w = {.release = release, .spelling = spelling, .pool = options->pool, .ticker = options->ticker};
     const uint32_t n_rows = release->tuples->table->n_rows;
     *out = NULL;
     KN_NEW(released, 1);
+    w.out = released;
     released->release = release;
-    maker w = {released, release, spelling, pool, ticker};
+    released->columns = columns;
+    released->n_columns = n_columns;
+    columns = NULL;
     KN_TRY(prepare_columns(&w, err));
     KN_NEW_RAW(released->order, n_rows);
     for (uint32_t row = 0; row < n_rows; row++)
         if (release->row_class[row] != KN_NONE || release->n_removed == 0) released->order[released->n_rows++] = row;
-    if (row_order == KN_ORDER_SORTED) KN_TRY(sort_rows(&w, err));
+    if (options->order == KN_ORDER_SORTED) KN_TRY(sort_rows(&w, err));
     *out = released;
     released = NULL;
 done:
+    kn_free(w.class_group);
+    kn_released_columns_free(columns, n_columns);
     kn_released_free(released);
     return status;
 }
@@ -321,13 +516,7 @@ done:
 void kn_released_free(kn_released *released)
 {
     if (released == NULL) return;
-    for (uint32_t c = 0; released->columns != NULL && c < released->n_columns; c++) {
-        kn_free(released->columns[c].rank);
-        kn_free(released->columns[c].class_item);
-        kn_free(released->columns[c].bytes);
-        kn_free(released->columns[c].offset);
-    }
-    kn_free(released->columns);
+    kn_released_columns_free(released->columns, released->n_columns);
     kn_free(released->order);
     kn_free(released);
 }

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "classes/release.h"
+#include "hierarchy/bounds.h"
 #include "table/text_form.h"
 
 /* How a sink spells a cell: `put` appends it to `out`. Sorted rows stand in the order of these texts, column by column:
@@ -19,11 +20,32 @@ typedef struct kn_spelling {
     bool plain; /* what `put` makes only decides the order: the texts are the cells without it */
 } kn_spelling;
 
+/* What a sink is asked for besides its own form. */
+typedef struct kn_sink_options {
+    kn_row_order order;
+    kn_cells_form cells;
+    bool guard_formulas;
+    kn_pool *pool;
+    kn_ticker *ticker;
+} kn_sink_options;
+
+/* What a released column holds of a column of the table. */
+typedef enum kn_released_part {
+    KN_PART_CELL, /* the cell itself, copied or as a label */
+    KN_PART_MIN,  /* ... or its bounds ... */
+    KN_PART_MAX,
+    KN_PART_KIND,
+    KN_PART_MEAN /* ... and the mean of the class, per person, on the grid */
+} kn_released_part;
+
 /* Whatever leaves passes here: cells, generalized or not, and names. */
 void kn_spell(kn_buffer *out, const kn_spelling *spelling, const char *bytes, size_t n_bytes, bool last_column);
 
 typedef struct kn_released_column {
     const kn_column *column;
+    kn_released_part part;
+    kn_bounds_form form; /* of QIs whose bounds are released */
+    char *name;
     uint32_t n_texts; /* in the order of their spellings; a removed row's may be among them */
     char *bytes;
     uint64_t *offset;     /* n_texts + 1 */
@@ -41,9 +63,14 @@ typedef struct kn_released {
     uint32_t *order; /* the table's row of each released row */
 } kn_released;
 
-uint32_t kn_released_n_columns(const kn_table *table);
-kn_status kn_released_new(kn_released **out, const kn_release *release, kn_row_order row_order,
-                          const kn_spelling *spelling, kn_pool *pool, kn_ticker *ticker, kn_error *err);
+/* The released columns in their order, named, with nothing in them. KN_USAGE where the table has a column of a name
+ * that bounds need. */
+kn_status kn_released_plan(kn_released_column **out, uint32_t *n_out, const kn_tuples *tuples, kn_cells_form cells,
+                           kn_error *err);
+void kn_released_columns_free(kn_released_column *columns, uint32_t n_columns);
+/* `columns` as planned; they are taken over. */
+kn_status kn_released_new(kn_released **out, const kn_release *release, kn_released_column *columns, uint32_t n_columns,
+                          const kn_spelling *spelling, const kn_sink_options *options, kn_error *err);
 void kn_released_free(kn_released *released);
 
 /* Which text a row of the table has in a column. */

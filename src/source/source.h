@@ -55,6 +55,16 @@ kn_status kn_source_open(kn_source **out, const char *path /* "-": stdin */, con
                          kn_error *err);
 void kn_source_close(kn_source *source);
 
+/* A column of a release in bounds. */
+typedef struct kn_bounds_join {
+    const char *name;
+    bool max_included; /* in its intervals */
+} kn_bounds_join;
+/* Of each of these names that the source has not as a column: X_min, X_max and X_kind are from now on the column X,
+ * whose cells are written as labels are. Sources without such columns stay as they are. */
+kn_status kn_source_join_bounds(kn_source *source, const kn_bounds_join *joins, size_t n_joins,
+                                const kn_source_options *options, kn_error *err);
+
 static inline uint32_t kn_source_n_columns(const kn_source *source) { return source->type->n_columns(source->reader); }
 
 static inline const char *kn_source_column_name(const kn_source *source, uint32_t column)

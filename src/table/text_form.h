@@ -7,6 +7,9 @@
 typedef enum kn_encoding { KN_ENCODING_UTF8, KN_ENCODING_LATIN1, KN_ENCODING_UTF16 } kn_encoding;
 /* Of a release: sorted tells nothing of the input's order. */
 typedef enum kn_row_order { KN_ORDER_SORTED, KN_ORDER_INPUT } kn_row_order;
+/* How generalized numbers and dates are written: as a label, as two columns of bounds and one of their kind, as both.
+ */
+typedef enum kn_cells_form { KN_CELLS_LABELS, KN_CELLS_BOUNDS, KN_CELLS_BOTH } kn_cells_form;
 
 typedef struct kn_text_form {
     char delimiter;

@@ -17,9 +17,12 @@ typedef struct kn_recount {
     /* Quasi-identifiers, as indices into the request's columns. */
     uint32_t *qis;
     size_t n_qis;
-    bool has_all_qis;       /* every QI is in the release, so classes can be counted */
-    kn_key_column *keys;    /* of the classes */
-    kn_row_groups *classes; /* rows of the release with equal QI cells */
+    bool has_all_qis;                  /* every QI is in the release, so classes can be counted */
+    kn_key_column *keys;               /* of the classes; bounds and means beside a label are keys, too */
+    struct kn_released_bounds *bounds; /* released_bounds.h; one for each QI that has some */
+    size_t n_bounds;
+    uint32_t n_file_columns; /* of the release, before columns were made of bounds */
+    kn_row_groups *classes;  /* rows of the release with equal QI cells */
     uint32_t *class_start, *class_rows;
     uint32_t suppressed_class; /* the one with * everywhere, or KN_NONE */
     const uint32_t *order;     /* NULL when unknown or found wrong */

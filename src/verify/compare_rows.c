@@ -12,6 +12,7 @@
  * finding says that the order was not known. */
 #include "verify/checks.h"
 
+#include "verify/released_bounds.h"
 #include "verify/inside.h"
 #include "verify/match_columns.h"
 
@@ -503,6 +504,26 @@ done:
     return status;
 }
 
+/* What every cell covers is not enough: an interval may end at somebody's value, a mean be another. */
+static kn_status check_details(kn_recount *recount, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_check *values = &recount->checks[KN_SLOT_VALUES];
+    kn_buffer problem = {0};
+    for (size_t q = 0; q < recount->n_qis && problem.n == 0; q++)
+        problem = kn_recount_describe_grid(recount, recount->qis[q]);
+    if (problem.n == 0) KN_TRY(kn_recount_describe_means(&problem, recount, err));
+    if (problem.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (problem.n == 0 || values->state == KN_CHECK_BROKEN) goto done;
+    kn_buffer_free(&values->detail);
+    values->detail = problem;
+    values->state = KN_CHECK_BROKEN;
+    problem = (kn_buffer){0};
+done:
+    kn_buffer_free(&problem);
+    return status;
+}
+
 kn_status kn_recount_compare(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -522,6 +543,7 @@ kn_status kn_recount_compare(kn_recount *recount, kn_error *err)
         if (recount->has_all_qis) KN_TRY(check_candidates(recount, &copied, &all, text, err));
         else KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_QI), err));
     }
+    KN_TRY(check_details(recount, err));
 done:
     for (size_t i = 0; i < all.n_jobs; i++) kn_meaning_free(all.jobs[i].meaning);
     kn_free(all.jobs);

@@ -15,6 +15,8 @@
  * Reading takes one job per file; see sheet.c for cost and memory. */
 #include "verify/certificate.h"
 
+#include "verify/released_bounds.h"
+
 #include "base/formula.h"
 #include "base/hash.h"
 
@@ -166,7 +168,9 @@ static uint32_t column_of_released(const kn_verify_request *request, uint32_t in
 
 static bool wants_release(const void *context, uint32_t index, const char *name)
 {
-    return column_of_released(context, index, name) != KN_NONE;
+    const kn_verify_request *request = context;
+    return column_of_released(request, index, name) != KN_NONE ||
+           (!is_unnamed(request) && kn_bounds_is_part(request, name));
 }
 
 /* Classes are made of released bytes, blanks too. */
@@ -220,6 +224,15 @@ const char *kn_recount_column_shown(char buffer[KN_SHOWN_BYTES], const kn_recoun
     return recount->request->redact && about->hide_name ? number_shown(buffer, column) : about->name;
 }
 
+/* Whether a column of the release is one of the bounds of some QI. */
+static bool is_bound(const kn_recount *recount, uint32_t at)
+{
+    for (size_t i = 0; i < recount->n_bounds; i++)
+        for (int part = 0; part < KN_N_BOUND_PARTS; part++)
+            if (recount->bounds[i].parts[part] == at) return true;
+    return false;
+}
+
 /* What is wrong with the released columns, or nothing. Their order is known only with the original. */
 static kn_buffer describe_columns(const kn_recount *recount)
 {
@@ -232,6 +245,14 @@ static kn_buffer describe_columns(const kn_recount *recount)
         if (!is_released(request->columns[c].role)) continue;
         n_expected++;
         uint32_t at = recount->in_release[c];
+        for (size_t i = 0; i < recount->n_bounds; i++) {
+            const kn_released_bounds *bounds = &recount->bounds[i];
+            if (bounds->column != c) continue;
+            n_expected += 3 + (bounds->parts[KN_BOUND_MEAN] != KN_NONE);
+            if (bounds->made == KN_NONE) continue;
+            n_expected--;
+            at = bounds->parts[KN_BOUND_MIN];
+        }
         if (at == KN_NONE) {
             kn_sentence_join(&problem,
                              KN_SAID(KN_SAY_COLUMN_MISSING, kn_piece_name(kn_recount_column_shown(shown, recount, c))));
@@ -242,18 +263,18 @@ static kn_buffer describe_columns(const kn_recount *recount)
                              KN_SAID(KN_SAY_COLUMN_MOVED, kn_piece_name(kn_recount_column_shown(shown, recount, c))));
         last = at;
     }
-    for (uint32_t at = 0; at < release->n_columns && !is_unnamed(request); at++) {
+    for (uint32_t at = 0; at < recount->n_file_columns && !is_unnamed(request); at++) {
         const char *name = release->columns[at].name;
         const char *calls = request->redact ? number_shown(shown, at) : name; /* the header may be a line of data */
-        if (!wants_release(request, at, name))
+        if (column_of_released(request, at, name) == KN_NONE && !is_bound(recount, at))
             kn_sentence_join(&problem,
                              KN_SAID(has_no_role(request, name) ? KN_SAY_COLUMN_NO_ROLE : KN_SAY_COLUMN_TOO_MANY,
                                      kn_piece_name(calls)));
         else if (kn_sheet_find(release, name) != at)
             kn_sentence_join(&problem, KN_SAID(KN_SAY_COLUMN_TWICE, kn_piece_name(calls)));
     }
-    if (problem.n == 0 && release->n_columns != n_expected)
-        problem = KN_SAID(KN_SAY_COLUMNS_EXPECTED, kn_piece_number("%u", release->n_columns),
+    if (problem.n == 0 && recount->n_file_columns != n_expected)
+        problem = KN_SAID(KN_SAY_COLUMNS_EXPECTED, kn_piece_number("%u", recount->n_file_columns),
                           kn_piece_number("%u", n_expected));
     return problem;
 }
@@ -261,20 +282,21 @@ static kn_buffer describe_columns(const kn_recount *recount)
 static kn_status check_columns(kn_recount *recount, kn_error *err)
 {
     kn_buffer problem = describe_columns(recount);
+    if (problem.n == 0 && !problem.failed) problem = kn_recount_describe_bounds(recount);
     if (problem.n > 0 || problem.failed)
         return kn_recount_note(recount, KN_SLOT_COLUMNS, KN_CHECK_BROKEN, problem, err);
     kn_say found = is_unnamed(recount->request) ? KN_SAY_COLUMNS_COUNTED
                    : recount->original == NULL  ? KN_SAY_COLUMNS_NO_ORIGINAL
                                                 : KN_SAY_COLUMNS_IN_ORDER;
     return kn_recount_note(recount, KN_SLOT_COLUMNS, KN_CHECK_HOLDS,
-                           KN_SAID(found, kn_piece_number("%u", recount->release->n_columns)), err);
+                           KN_SAID(found, kn_piece_number("%u", recount->n_file_columns)), err);
 }
 
 /* Without names a column is what its cells are: an identifier in the place of another column is no copy of it, and does
  * not generalize it. So the check stands on those that compare every column with the original's in its place. */
 static kn_status check_unnamed_identifiers(kn_recount *recount, kn_error *err)
 {
-    uint32_t n_expected = 0, n_columns = recount->release->n_columns;
+    uint32_t n_expected = 0, n_columns = recount->n_file_columns;
     for (uint32_t c = 0; c < recount->request->n_columns; c++)
         n_expected += is_released(recount->request->columns[c].role);
     if (n_columns > n_expected)
@@ -297,7 +319,8 @@ static kn_status check_identifiers(kn_recount *recount, kn_error *err)
     if (is_unnamed(request)) return check_unnamed_identifiers(recount, err);
     for (uint32_t c = 0; c < request->n_columns; c++) {
         if (is_released(request->columns[c].role)) continue;
-        if (kn_sheet_find(recount->release, request->columns[c].name) == KN_NONE) continue;
+        uint32_t at = kn_sheet_find(recount->release, request->columns[c].name);
+        if (at == KN_NONE || is_bound(recount, at)) continue;
         bool is_identifier = request->columns[c].role == KN_ROLE_IDENTIFIER;
         return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_BROKEN,
                                KN_SAID(is_identifier ? KN_SAY_IDENTIFIER_LEFT : KN_SAY_DROPPED_LEFT,
@@ -354,11 +377,17 @@ static bool is_star(const kn_sheet_column *column, uint32_t code)
 static kn_status make_classes(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
+    KN_TRY(kn_recount_find_bounds(recount, err));
     KN_TRY(place_released(recount, err));
     if (!recount->has_all_qis) goto done;
-    KN_NEW(recount->keys, recount->n_qis);
+    size_t n_keys = recount->n_qis;
+    KN_NEW(recount->keys, recount->n_qis + KN_N_BOUND_PARTS * recount->n_bounds);
     for (size_t q = 0; q < recount->n_qis; q++) recount->keys[q].column = recount->in_release[recount->qis[q]];
-    KN_TRY(kn_row_groups_make(&recount->classes, recount->release, recount->keys, recount->n_qis, err));
+    for (size_t i = 0; i < recount->n_bounds; i++)
+        for (int part = 0; part < KN_N_BOUND_PARTS; part++)
+            if (recount->bounds[i].made == KN_NONE && recount->bounds[i].parts[part] != KN_NONE)
+                recount->keys[n_keys++].column = recount->bounds[i].parts[part];
+    KN_TRY(kn_row_groups_make(&recount->classes, recount->release, recount->keys, n_keys, err));
     KN_TRY(kn_row_groups_rows(&recount->class_start, &recount->class_rows, recount->classes, err));
     for (uint32_t g = 0; g < recount->classes->n_groups && recount->suppressed_class == KN_NONE; g++) {
         size_t q = 0;
@@ -645,10 +674,10 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
     KN_NEW(recount->in_original, request->n_columns);
     for (uint32_t c = 0; c < request->n_columns; c++)
         recount->in_original[c] = recount->original != NULL && recount->original->columns[c].stored ? c : KN_NONE;
-    KN_TRY(check_columns(recount, err));
     KN_NEW(recount->to_original, request->n_columns);
     KN_NEW(recount->readings, request->n_columns);
     KN_TRY(kn_pool_run(request->pool, request->n_columns, match_dictionary, recount, err));
+    KN_TRY(check_columns(recount, err));
     if (recount->original != NULL) {
         KN_TRY(kn_recount_compare(recount, err));
     } else {
@@ -679,7 +708,7 @@ static kn_status run_checks(kn_recount *recount, kn_error *err)
     }
     KN_TRY(kn_recount_note(recount, KN_SLOT_TABLE, KN_CHECK_HOLDS,
                            KN_SAID(KN_SAY_TABLE_SIZE, kn_piece_number("%u", recount->release->n_rows),
-                                   kn_piece_number("%u", recount->release->n_columns)),
+                                   kn_piece_number("%u", recount->n_file_columns)),
                            err));
     KN_TRY(check_release(recount, err));
 done:
@@ -721,6 +750,7 @@ static void recount_free(kn_recount *recount)
     kn_free(recount->in_original);
     kn_free(recount->qis);
     kn_free(recount->keys);
+    kn_free(recount->bounds);
     kn_row_groups_free(recount->classes);
     kn_free(recount->class_start);
     kn_free(recount->class_rows);

@@ -1,7 +1,7 @@
 /* A released cell as anybody can read it: its text, and what is published with a release (the hierarchies). What it
  * means is written down in docs/cells.md; nothing of the encoding or the search is used. */
-#ifndef KN_RISK_RELEASED_CELL_H
-#define KN_RISK_RELEASED_CELL_H
+#ifndef KN_HIERARCHY_RELEASED_CELL_H
+#define KN_HIERARCHY_RELEASED_CELL_H
 
 #include "hierarchy/tree.h"
 #include "table/dates.h"

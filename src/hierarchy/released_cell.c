@@ -10,7 +10,7 @@
  *   [a,b)                  an old way to write a..<b
  * In sets and intervals '\' takes the next character literally. Where a text can be read in two ways, it covers what
  * either covers: the attacker cannot exclude anybody by it. */
-#include "risk/released_cell.h"
+#include "hierarchy/released_cell.h"
 
 #include <math.h>
 #include <string.h>

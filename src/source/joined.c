@@ -1,0 +1,311 @@
+/* A release in bounds, read as one in labels: see kn_source_join_bounds.
+ *
+ * Rows with equal bounds and kind are one text. Cost: one pass over the rows of each such column, with a hash table. */
+#include "source/source.h"
+
+#include "base/buffer.h"
+#include "base/hash.h"
+#include "source/csv/csv_read.h"
+#include "table/infer.h"
+
+#include <string.h>
+
+enum { MIN, MAX, KIND, N_PARTS };
+
+typedef struct joined_column {
+    char *name;
+    uint32_t parts[N_PARTS]; /* columns of the file; of one that stands as it is, the first */
+    bool is_joined, max_included;
+} joined_column;
+
+typedef struct joined_reader {
+    kn_source inner;
+    const kn_csv_options *cells;
+    joined_column *columns;
+    char **names;
+    uint32_t n_columns;
+} joined_reader;
+
+static void joined_free(joined_reader *reader)
+{
+    if (reader == NULL) return;
+    for (uint32_t c = 0; reader->columns != NULL && c < reader->n_columns; c++) kn_free(reader->columns[c].name);
+    kn_free(reader->columns);
+    kn_free(reader->names);
+    kn_free(reader);
+}
+
+static void joined_close(void *reader)
+{
+    joined_reader *joined = reader;
+    joined->inner.type->close(joined->inner.reader);
+    joined_free(joined);
+}
+
+static uint32_t joined_n_columns(const void *reader) { return ((const joined_reader *)reader)->n_columns; }
+
+static const char *joined_name(const void *reader, uint32_t column)
+{
+    return ((const joined_reader *)reader)->columns[column].name;
+}
+
+static kn_text_form joined_form(const void *reader)
+{
+    const joined_reader *joined = reader;
+    return joined->inner.type->form(joined->inner.reader);
+}
+
+/* --- Texts ------------------------------------------------------------------------------------------------------- */
+
+typedef struct part_text {
+    const char *bytes;
+    size_t n;
+} part_text;
+
+static bool says(part_text text, const char *word)
+{
+    return text.n == strlen(word) && memcmp(text.bytes, word, text.n) == 0;
+}
+
+/* The cell that a row of bounds says, as docs/cells.md writes it; false: they are no bounds. */
+static bool put_cell(kn_buffer *out, const joined_reader *reader, const joined_column *column, const part_text *parts)
+{
+    const part_text min = parts[MIN], max = parts[MAX];
+    const char *null_text =
+        reader->cells != NULL && reader->cells->n_null_values > 0 ? reader->cells->null_values[0] : "";
+    if (says(parts[KIND], "value")) {
+        kn_buffer_append(out, min.bytes, min.n);
+        return min.n > 0 && min.n == max.n && memcmp(min.bytes, max.bytes, min.n) == 0;
+    }
+    if (says(parts[KIND], "interval")) {
+        kn_buffer_append(out, min.bytes, min.n);
+        kn_buffer_text(out, max.n > 0 && !column->max_included ? "..<" : "..");
+        kn_buffer_append(out, max.bytes, max.n);
+        return min.n > 0 || max.n > 0;
+    }
+    if (min.n > 0 || max.n > 0) return false;
+    if (says(parts[KIND], "suppressed")) kn_buffer_char(out, '*');
+    else if (says(parts[KIND], "missing")) kn_buffer_text(out, null_text);
+    else return false;
+    return true;
+}
+
+typedef struct row_texts {
+    uint32_t *text; /* [row] */
+    uint32_t n_texts;
+    uint32_t *first_row; /* [text] */
+} row_texts;
+
+static uint64_t row_hash(const kn_column *const *parts, uint32_t row)
+{
+    uint64_t hash = 0;
+    for (int p = 0; p < N_PARTS; p++) hash = kn_hash_combine(hash, kn_column_code(parts[p], row));
+    return hash;
+}
+
+static bool rows_agree(const kn_column *const *parts, uint32_t a, uint32_t b)
+{
+    for (int p = 0; p < N_PARTS; p++)
+        if (kn_column_code(parts[p], a) != kn_column_code(parts[p], b)) return false;
+    return true;
+}
+
+static kn_status number_rows(row_texts *out, const kn_column *const *parts, uint32_t n_rows, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *slots = NULL;
+    size_t n_slots = 64;
+    while (n_slots < 2 * (size_t)n_rows) n_slots *= 2;
+    KN_NEW_RAW(slots, n_slots);
+    memset(slots, 0xFF, n_slots * sizeof *slots);
+    KN_NEW_RAW(out->text, n_rows);
+    KN_NEW_RAW(out->first_row, n_rows);
+    for (uint32_t row = 0; row < n_rows; row++) {
+        size_t at = (size_t)kn_hash_u64(row_hash(parts, row)) & (n_slots - 1);
+        while (slots[at] != KN_NONE && !rows_agree(parts, out->first_row[slots[at]], row))
+            at = (at + 1) & (n_slots - 1);
+        if (slots[at] == KN_NONE) {
+            out->first_row[out->n_texts] = row;
+            slots[at] = out->n_texts++;
+        }
+        out->text[row] = slots[at];
+    }
+done:
+    kn_free(slots);
+    return status;
+}
+
+static kn_status refuse_bounds(const joined_reader *reader, const joined_column *column, const kn_table *table,
+                               const part_text *parts, uint64_t line, kn_error *err)
+{
+    char shown[N_PARTS][KN_SHOWN_BYTES];
+    for (int p = 0; p < N_PARTS; p++)
+        kn_value_shown(shown[p], parts[p].bytes, parts[p].n, reader->cells != NULL && reader->cells->redact);
+    return kn_error_set_at(
+        err, KN_INPUT, KN_PLACE(.file = table->source, .line = line, .column = column->name),
+        "%s, line %llu: %s_min %s, %s_max %s and %s_kind %s are no bounds; docs/cells.md has their form", table->source,
+        (unsigned long long)line, column->name, shown[MIN], column->name, shown[MAX], column->name, shown[KIND]);
+}
+
+/* Fills `out` from its parts in the file. */
+static kn_status join_column(kn_column *out, const joined_reader *reader, const joined_column *column,
+                             const kn_table *table, kn_type type, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_column *parts[N_PARTS];
+    row_texts rows = {0};
+    kn_buffer bytes = {0};
+    uint64_t *offset = NULL, *line = NULL;
+    uint32_t *new_code = NULL;
+    for (int p = 0; p < N_PARTS; p++) parts[p] = &table->columns[column->parts[p]];
+    KN_TRY(number_rows(&rows, parts, table->n_rows, err));
+    KN_NEW(offset, (size_t)rows.n_texts + 1);
+    KN_NEW(line, rows.n_texts);
+    for (uint32_t t = 0; t < rows.n_texts; t++) {
+        part_text texts[N_PARTS];
+        for (int p = 0; p < N_PARTS; p++) {
+            uint32_t code = kn_column_code(parts[p], rows.first_row[t]);
+            texts[p].bytes = kn_column_bytes(parts[p], code, &texts[p].n);
+            bool is_missing = parts[p]->has_missing && kn_column_value(parts[p], code) == parts[p]->n_values - 1;
+            if (p != KIND && is_missing) texts[p].n = 0; /* however a null is spelled */
+            if (parts[p]->first_line[code] > line[t]) line[t] = parts[p]->first_line[code]; /* none of them is later */
+        }
+        if (!put_cell(&bytes, reader, column, texts)) KN_TRY(refuse_bounds(reader, column, table, texts, line[t], err));
+        offset[t + 1] = bytes.n;
+    }
+    if (bytes.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    const kn_spellings spellings = {rows.n_texts, bytes.bytes != NULL ? bytes.bytes : "", offset, line};
+    const kn_infer_options options = {.type = type,
+                                      .null_values = reader->cells != NULL ? reader->cells->null_values : NULL,
+                                      .n_null_values = reader->cells != NULL ? reader->cells->n_null_values : 0,
+                                      .source = table->source,
+                                      .redact = reader->cells != NULL && reader->cells->redact};
+    KN_TRY(kn_column_set_spellings(out, &new_code, &spellings, &options, err));
+    KN_TRY(kn_column_new_codes(out, table->n_rows, err));
+    kn_codes_rewrite(out->codes, out->code_bytes, rows.text, sizeof *rows.text, table->n_rows, new_code);
+done:
+    kn_free(rows.text);
+    kn_free(rows.first_row);
+    kn_free(offset);
+    kn_free(line);
+    kn_free(new_code);
+    kn_buffer_free(&bytes);
+    return status;
+}
+
+/* --- The source -------------------------------------------------------------------------------------------------- */
+
+static void move_column(kn_column *to, kn_column *from)
+{
+    kn_column moved = *from;
+    moved.name = to->name;
+    *from = (kn_column){.name = from->name};
+    *to = moved;
+}
+
+static kn_status joined_read(kn_table **out, void *reader, const kn_column_plan *plans, kn_pool *pool,
+                             kn_ticker *ticker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    joined_reader *joined = reader;
+    kn_column_plan *inner_plans = NULL;
+    kn_table *table = NULL, *whole = NULL;
+    *out = NULL;
+    const uint32_t n_inner = joined->inner.type->n_columns(joined->inner.reader);
+    KN_NEW(inner_plans, n_inner);
+    for (uint32_t c = 0; c < joined->n_columns; c++) {
+        const joined_column *column = &joined->columns[c];
+        for (int p = 0; p < (column->is_joined ? N_PARTS : 1); p++) {
+            inner_plans[column->parts[p]] = plans[c];
+            if (column->is_joined) inner_plans[column->parts[p]].type = KN_TYPE_TEXT;
+        }
+    }
+    KN_TRY(joined->inner.type->read(&table, joined->inner.reader, inner_plans, pool, ticker, err));
+    KN_TRY(kn_table_new(&whole, table->source, joined->names, plans, joined->n_columns, err));
+    whole->n_rows = table->n_rows;
+    for (uint32_t c = 0; c < joined->n_columns; c++) {
+        const joined_column *column = &joined->columns[c];
+        if (!column->is_joined) move_column(&whole->columns[c], &table->columns[column->parts[MIN]]);
+        else if (kn_plan_is_stored(&plans[c]))
+            KN_TRY(join_column(&whole->columns[c], joined, column, table, plans[c].type, err));
+    }
+    *out = whole;
+    whole = NULL;
+done:
+    kn_free(inner_plans);
+    kn_table_free(table);
+    kn_table_free(whole);
+    return status;
+}
+
+static const kn_source_type joined_type = {joined_n_columns, joined_name, joined_read, joined_form, joined_close};
+
+static uint32_t find_column(const kn_source *source, const char *name, const char *end)
+{
+    const size_t n_name = strlen(name);
+    for (uint32_t c = 0; c < kn_source_n_columns(source); c++) {
+        const char *there = kn_source_column_name(source, c);
+        if (strncmp(there, name, n_name) == 0 && strcmp(there + n_name, end) == 0) return c;
+    }
+    return KN_NONE;
+}
+
+static bool find_parts(uint32_t parts[N_PARTS], const kn_source *source, const char *name)
+{
+    static const char *const ends[] = {"_min", "_max", "_kind"};
+    if (find_column(source, name, "") != KN_NONE) return false;
+    for (int p = 0; p < N_PARTS; p++) {
+        parts[p] = find_column(source, name, ends[p]);
+        if (parts[p] == KN_NONE) return false;
+    }
+    return true;
+}
+
+static kn_status add_column(joined_reader *reader, const char *name, const joined_column *like, kn_error *err)
+{
+    kn_status status = KN_OK;
+    joined_column *column = &reader->columns[reader->n_columns];
+    *column = *like;
+    column->name = kn_string_copy(name, strlen(name), err);
+    if (column->name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    reader->names[reader->n_columns++] = column->name;
+done:
+    return status;
+}
+
+kn_status kn_source_join_bounds(kn_source *source, const kn_bounds_join *joins, size_t n_joins,
+                                const kn_source_options *options, kn_error *err)
+{
+    kn_status status = KN_OK;
+    joined_reader *reader = NULL;
+    joined_column *found = NULL; /* [join] */
+    bool any = false;
+    const uint32_t n_inner = kn_source_n_columns(source);
+    KN_NEW(found, n_joins + 1);
+    for (size_t j = 0; j < n_joins; j++) {
+        found[j].is_joined = find_parts(found[j].parts, source, joins[j].name);
+        found[j].max_included = joins[j].max_included;
+        any |= found[j].is_joined;
+    }
+    if (!any) goto done;
+    KN_NEW(reader, 1);
+    reader->cells = options != NULL ? options->csv : NULL;
+    KN_NEW(reader->columns, n_inner);
+    KN_NEW(reader->names, n_inner);
+    for (uint32_t c = 0; c < n_inner; c++) {
+        const joined_column plain = {.parts = {c}};
+        size_t part = N_PARTS, join = 0;
+        for (size_t j = 0; j < n_joins; j++)
+            for (size_t p = 0; p < N_PARTS && found[j].is_joined; p++)
+                if (found[j].parts[p] == c) part = p, join = j;
+        if (part == N_PARTS) KN_TRY(add_column(reader, kn_source_column_name(source, c), &plain, err));
+        else if (part == MIN) KN_TRY(add_column(reader, joins[join].name, &found[join], err));
+    }
+    reader->inner = *source;
+    *source = (kn_source){&joined_type, reader};
+    reader = NULL;
+done:
+    kn_free(found);
+    joined_free(reader);
+    return status;
+}
