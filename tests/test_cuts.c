@@ -338,6 +338,7 @@ typedef struct all_costs {
     const kn_cuts *cuts;
     const double *cost; /* INFINITY: no release */
     uint64_t n_looked;
+    kn_cut_worker *fresh; /* makes every node anew from the table */
 } all_costs;
 
 static double *cost_of_all(const kn_cuts *cuts)
@@ -391,6 +392,13 @@ static void look_at_node(void *user, const kn_cut_worker *worker, const kn_cut_f
         assert_true(worker->bound + worker->letters[letter].rise <= least + 1e-9 * (fabs(least) + 1));
     }
     all->n_looked++;
+    kn_cut_frame *fresh;
+    assert_ok(kn_cut_frame_at(&fresh, all->fresh, 0, err));
+    assert_ok(kn_cut_frame_start(all->fresh, fresh, frame->state, err));
+    all->cuts->bound->evaluate(all->fresh, fresh);
+    assert_int_equal(fresh->items.n, frame->items.n);
+    assert_int_equal(fresh->n_classes, frame->n_classes);
+    assert_true(is_near(all->fresh->cost, worker->cost) && is_near(all->fresh->bound, worker->bound));
 }
 
 static double search_below_root(const kn_cuts *cuts, kn_cut_worker *worker, unsigned without, bool without_order,
@@ -425,13 +433,15 @@ static void no_bound_is_above_the_best_release_below_its_node(void **state)
         assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
         assert_ok(kn_cut_worker_new(&worker, cuts, err));
         double *cost = cost_of_all(cuts);
-        all_costs all = {cuts, cost, 0};
+        all_costs all = {cuts, cost, 0, NULL};
+        assert_ok(kn_cut_worker_new(&all.fresh, cuts, err));
         double best = search_below_root(cuts, worker, 0, false, &all);
         double least =
             least_below(&all, (const uint8_t[20]){1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, KN_NONE);
         assert_true(best == least || is_near(best, least));
         n_looked += all.n_looked;
         kn_free(cost);
+        kn_cut_worker_free(all.fresh);
         kn_cut_worker_free(worker);
         kn_cuts_free(cuts);
         setup_free(&s);

@@ -39,11 +39,11 @@ kn_status kn_cut_worker_new(kn_cut_worker **out, const kn_cuts *cuts, kn_error *
     KN_NEW(worker->lookup, worker->n_positions);
     KN_NEW(worker->dropped, worker->n_positions);
     KN_NEW(worker->dropped_q, worker->n_positions);
+    KN_NEW(worker->joined, worker->n_positions);
     KN_NEW(worker->least_price, worker->n_positions);
     worker->n_slots = 16;
     while (worker->n_slots < 2 * (uint64_t)cuts->items.n) worker->n_slots *= 2;
-    KN_NEW_RAW(worker->slots, worker->n_slots);
-    KN_NEW(worker->stamps, worker->n_slots);
+    KN_NEW(worker->slots, worker->n_slots);
     KN_NEW_RAW(worker->merged.keys, (size_t)cuts->items.n * cuts->n_keys);
     KN_NEW_ALIGNED(worker->merged.lanes, (size_t)cuts->items.n * cuts->n_lanes);
     *out = worker;
@@ -85,9 +85,9 @@ void kn_cut_worker_free(kn_cut_worker *worker)
     kn_free(worker->lookup);
     kn_free(worker->dropped);
     kn_free(worker->dropped_q);
+    kn_free(worker->joined);
     kn_free(worker->least_price);
     kn_free(worker->slots);
-    kn_free(worker->stamps);
     kn_free(worker->merged.keys);
     kn_free(worker->merged.lanes);
     kn_free(worker);
@@ -189,82 +189,114 @@ static void copy_items(const kn_cuts *cuts, kn_items *to, uint32_t at, const kn_
             (size_t)n * cuts->n_lanes * sizeof *to->lanes);
 }
 
+static inline void copy_item(const kn_cuts *cuts, kn_items *to, uint32_t at, const kn_items *from, uint32_t i)
+{
+    const uint16_t *key = from->keys + (size_t)i * cuts->n_keys;
+    const double *lanes = from->lanes + (size_t)i * cuts->n_lanes;
+    uint16_t *to_key = to->keys + (size_t)at * cuts->n_keys;
+    double *to_lanes = to->lanes + (size_t)at * cuts->n_lanes;
+    for (uint32_t q = 0; q < cuts->n_keys; q += 4) memcpy(to_key + q, key + q, 4 * sizeof *key);
+    for (uint32_t lane = 0; lane < cuts->n_lanes; lane += 2) memcpy(to_lanes + lane, lanes + lane, 2 * sizeof *lanes);
+}
+
 /* Items begin..end of `from` at the places that worker->lookup gives them, equal ones as one, to worker->merged.
- * `moved`: the columns in which places may differ. A key is `n_words` words; the compiler knows the common numbers. */
+ * `moved`: the columns in which places may differ. With `kept`, items that cannot become equal to another, because no
+ * place next to theirs is given up (worker->joined), go to `kept` instead, from begin on: returns their number. A key
+ * is `n_words` words; the compiler knows the common numbers. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "positions are moved inside words");
-static inline __attribute__((always_inline)) void merge_words(kn_cut_worker *worker, const kn_items *from,
-                                                              uint32_t begin, uint32_t end, const uint32_t *moved,
-                                                              uint32_t n_moved, uint32_t n_words)
+static inline __attribute__((always_inline)) uint32_t merge_words(kn_cut_worker *worker, kn_items *kept,
+                                                                  const kn_items *from, uint32_t begin, uint32_t end,
+                                                                  const uint32_t *moved, uint32_t n_moved,
+                                                                  uint32_t n_words)
 {
     const kn_cuts *cuts = worker->cuts;
     const uint32_t n_keys = 4 * n_words, n_lanes = cuts->n_lanes, stamp = worker->stamp;
     kn_items *merged = &worker->merged;
+    uint32_t n_kept = 0;
     int n_bits = 4;
     while (1u << n_bits < 2 * (end - begin)) n_bits++;
     const uint32_t mask = (1u << n_bits) - 1;
     merged->n = 0;
     for (uint32_t i = begin; i < end; i++) {
         const uint16_t *old = from->keys + (size_t)i * n_keys;
+        const double *lanes = from->lanes + (size_t)i * n_lanes;
         uint64_t words[KN_MOST_COLUMNS / 4], hash = 0, other; /* in registers: narrow stores before wide loads stall */
+        uint32_t joined = kept == NULL;
         memcpy(words, old, n_words * sizeof *words);
         for (uint32_t m = 0; m < n_moved; m++) {
-            const uint32_t q = moved[m];
-            const uint64_t change = (uint64_t)(old[q] ^ worker->lookup[worker->offset[q] + old[q]]);
-            words[q / 4] ^= change << (16 * (q % 4));
+            const uint32_t q = moved[m], at = worker->offset[q] + old[q];
+            words[q / 4] ^= (uint64_t)(old[q] ^ worker->lookup[at]) << (16 * (q % 4));
+            joined |= worker->joined[at];
+        }
+        if (!joined) {
+            memcpy(kept->keys + (begin + (size_t)n_kept) * n_keys, words, n_words * sizeof *words);
+            memmove(kept->lanes + (begin + (size_t)n_kept++) * n_lanes, lanes, n_lanes * sizeof *lanes);
+            continue;
         }
         for (uint32_t w = 0; w < n_words; w++) {
             hash = (hash ^ words[w]) * 0x9e3779b97f4a7c15u;
             hash ^= hash >> 29;
         }
         uint32_t slot = (uint32_t)((hash * 0xd6e8feb86659fd93u) >> (64 - n_bits)), there = merged->n;
-        for (; worker->stamps[slot] == stamp; slot = (slot + 1) & mask) {
-            const uint16_t *key = merged->keys + (size_t)worker->slots[slot] * n_keys;
+        for (; worker->slots[slot].stamp == stamp; slot = (slot + 1) & mask) {
+            const uint16_t *key = merged->keys + (size_t)worker->slots[slot].item * n_keys;
             uint64_t differ = 0;
             for (uint32_t w = 0; w < n_words; w++) {
                 memcpy(&other, key + 4 * w, sizeof other);
                 differ |= words[w] ^ other;
             }
             if (differ == 0) {
-                there = worker->slots[slot];
+                there = worker->slots[slot].item;
                 break;
             }
         }
-        if (there == merged->n) memcpy(merged->keys + (size_t)there * n_keys, words, n_words * sizeof *words);
-        const double *lanes = from->lanes + (size_t)i * n_lanes;
         double *sum = merged->lanes + (size_t)there * n_lanes;
         if (there == merged->n) {
-            worker->stamps[slot] = stamp;
-            worker->slots[slot] = merged->n++;
+            worker->slots[slot] = (kn_cut_slot){stamp, merged->n++};
+            memcpy(merged->keys + (size_t)there * n_keys, words, n_words * sizeof *words);
             memcpy(sum, lanes, n_lanes * sizeof *sum);
         } else {
             for (uint32_t lane = 0; lane < n_lanes; lane++) sum[lane] += lanes[lane];
         }
     }
-    for (uint32_t i = 0; cuts->bound->item != NULL && i < merged->n; i++)
-        merged->lanes[(size_t)i * n_lanes + KN_LANE_BOUND] =
-            cuts->bound->item(cuts, merged->lanes + (size_t)i * n_lanes);
+    return n_kept;
 }
 
-static void merge(kn_cut_worker *worker, const kn_items *from, uint32_t begin, uint32_t end, const uint32_t *moved,
-                  uint32_t n_moved)
+static uint32_t merge(kn_cut_worker *worker, kn_items *kept, const kn_items *from, uint32_t begin, uint32_t end,
+                      const uint32_t *moved, uint32_t n_moved)
 {
+    const uint32_t n_words = worker->cuts->n_keys / 4;
     if (++worker->stamp == 0) { /* once in four thousand million */
-        memset(worker->stamps, 0, worker->n_slots * sizeof *worker->stamps);
+        memset(worker->slots, 0, worker->n_slots * sizeof *worker->slots);
         worker->stamp = 1;
     }
-    switch (worker->cuts->n_keys / 4) {
-    case 1: merge_words(worker, from, begin, end, moved, n_moved, 1); break;
-    case 2: merge_words(worker, from, begin, end, moved, n_moved, 2); break;
-    case 3: merge_words(worker, from, begin, end, moved, n_moved, 3); break;
-    default: merge_words(worker, from, begin, end, moved, n_moved, worker->cuts->n_keys / 4); break;
+    switch (n_words) {
+    case 1: return merge_words(worker, kept, from, begin, end, moved, n_moved, 1);
+    case 2: return merge_words(worker, kept, from, begin, end, moved, n_moved, 2);
+    case 3: return merge_words(worker, kept, from, begin, end, moved, n_moved, 3);
+    default: return merge_words(worker, kept, from, begin, end, moved, n_moved, n_words);
     }
+}
+
+/* What the rows of the merged items cost at least, now that there are fewer; returns their sum. */
+static double price_merged(kn_cut_worker *worker)
+{
+    const kn_cuts *cuts = worker->cuts;
+    double sum = 0;
+    for (uint32_t i = 0; i < worker->merged.n; i++) {
+        double *lanes = worker->merged.lanes + (size_t)i * cuts->n_lanes;
+        if (cuts->bound->item != NULL) lanes[KN_LANE_BOUND] = cuts->bound->item(cuts, lanes);
+        sum += lanes[KN_LANE_BOUND];
+    }
+    return sum;
 }
 
 static void merge_all(kn_cut_worker *worker)
 {
     uint32_t moved[KN_MOST_COLUMNS];
     for (uint32_t q = 0; q < worker->cuts->n_columns; q++) moved[q] = q;
-    merge(worker, &worker->cuts->items, 0, worker->cuts->items.n, moved, worker->cuts->n_columns);
+    merge(worker, NULL, &worker->cuts->items, 0, worker->cuts->items.n, moved, worker->cuts->n_columns);
+    price_merged(worker);
 }
 
 /* Sums and extent of a class from its items. */
@@ -319,7 +351,7 @@ static void split_class(const kn_cuts *cuts, kn_cut_frame *to, const kn_cut_fram
         if (past <= from->low[(size_t) class * n_keys + q] || first > from->high[(size_t) class * n_keys + q]) continue;
         for (uint32_t i = from->begin[class]; i < from->begin[class + 1]; i++) {
             uint32_t position = from->items.keys[(size_t)i * n_keys + q];
-            if (position >= first && position < past) copy_items(cuts, &to->items, end++, &from->items, i, 1);
+            if (position >= first && position < past) copy_item(cuts, &to->items, end++, &from->items, i);
         }
         close_class(cuts, to, end);
     }
@@ -370,49 +402,80 @@ static void drop_dependent(const kn_cuts *cuts, uint8_t *drop, uint8_t *state)
     }
 }
 
-/* Puts items where worker->lookup says; none become equal. Prices of parts are looked up by their first positions. */
-static void move_items(const kn_cut_worker *worker, kn_cut_frame *frame, uint32_t begin, uint32_t end)
+/* Puts positions of keys where worker->lookup says. Prices of parts are looked up by their first positions. */
+static void move_keys(const kn_cut_worker *worker, uint16_t *keys, size_t n)
 {
     const kn_cuts *cuts = worker->cuts;
-    for (uint32_t i = begin; i < end; i++)
-        for (uint32_t q = 0; q < cuts->n_columns; q++) {
-            uint16_t *key = frame->items.keys + (size_t)i * cuts->n_keys + q;
-            *key = worker->lookup[worker->offset[q] + *key];
+    for (size_t i = 0; i < n; i++, keys += cuts->n_keys)
+        for (uint32_t q = 0; q < cuts->n_columns; q++) keys[q] = worker->lookup[worker->offset[q] + keys[q]];
+}
+
+/* The cuts of the letters that are dropped, and the positions of parts that they end in: worker->dropped, ->joined. */
+static uint32_t list_drops(kn_cut_worker *worker)
+{
+    const kn_cuts *cuts = worker->cuts;
+    uint32_t n = 0;
+    for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
+        for (uint32_t i = 0; worker->drop[letter] && i < cuts->letters[letter].n_cuts; i++) {
+            worker->dropped_q[n] = (uint16_t)cuts->letters[letter].q;
+            worker->dropped[n++] = cuts->letters[letter].cuts[i];
         }
+    memset(worker->joined, 0, worker->n_positions * sizeof *worker->joined);
+    for (uint32_t d = 0; d < n; d++) {
+        const uint32_t at = worker->offset[worker->dropped_q[d]];
+        worker->joined[at + worker->lookup[at + worker->dropped[d]]] = 1;
+    }
+    for (uint32_t q = 0; q < cuts->n_columns; q++)
+        for (uint32_t at = worker->offset[q]; at < worker->offset[q + 1]; at++)
+            worker->joined[at] = worker->joined[worker->offset[q] + worker->lookup[at]];
+    return n;
+}
+
+/* Merges the items of a class that became equal; its items then begin at `to`. Returns where they end. */
+static uint32_t drop_in_class(kn_cut_worker *worker, kn_cut_frame *frame, uint32_t c, uint32_t to, uint32_t n_dropped)
+{
+    const kn_cuts *cuts = worker->cuts;
+    const uint32_t begin = frame->begin[c], n = frame->begin[c + 1] - begin;
+    uint16_t *low = frame->low + (size_t)c * cuts->n_keys, *high = frame->high + (size_t)c * cuts->n_keys;
+    uint32_t moved[KN_MOST_COLUMNS], n_moved = 0, end = to + n;
+    for (uint32_t d = 0; d < n_dropped && n > 1; d++) {
+        const uint32_t q = worker->dropped_q[d];
+        if (worker->dropped[d] > low[q] && worker->dropped[d] <= high[q] && (n_moved == 0 || moved[n_moved - 1] != q))
+            moved[n_moved++] = q;
+    }
+    if (to != begin) copy_items(cuts, &frame->items, to, &frame->items, begin, n);
+    if (n_moved > 0) {
+        double *bound = frame->lanes + (size_t)c * cuts->n_lanes + KN_LANE_BOUND, before = 0;
+        const uint32_t n_kept = merge(worker, &frame->items, &frame->items, to, to + n, moved, n_moved);
+        for (uint32_t i = 0; i < n_kept; i++)
+            before += frame->items.lanes[(size_t)(to + i) * cuts->n_lanes + KN_LANE_BOUND];
+        *bound = before + price_merged(worker);
+        copy_items(cuts, &frame->items, to + n_kept, &worker->merged, 0, worker->merged.n);
+        end = to + n_kept + worker->merged.n;
+        for (uint32_t m = 0; m < n_moved; m++) {
+            const uint16_t *lookup = worker->lookup + worker->offset[moved[m]];
+            low[moved[m]] = lookup[low[moved[m]]];
+            high[moved[m]] = lookup[high[moved[m]]];
+        }
+    }
+    if (cuts->bound->by_cell) {
+        move_keys(worker, frame->items.keys + (size_t)to * cuts->n_keys, end - to);
+        move_keys(worker, low, 1);
+        move_keys(worker, high, 1);
+    }
+    return end;
 }
 
 void kn_cut_frame_drop(kn_cut_worker *worker, kn_cut_frame *frame)
 {
     const kn_cuts *cuts = worker->cuts;
-    uint32_t end = 0, n_dropped = 0;
-    uint16_t *dropped = worker->dropped, *dropped_q = worker->dropped_q;
     drop_dependent(cuts, worker->drop, frame->state);
     look_at_letters(worker, frame);
-    for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
-        for (uint32_t i = 0; worker->drop[letter] && i < cuts->letters[letter].n_cuts; i++) {
-            dropped_q[n_dropped] = (uint16_t)cuts->letters[letter].q;
-            dropped[n_dropped++] = cuts->letters[letter].cuts[i];
-        }
+    uint32_t end = 0, n_dropped = list_drops(worker);
     for (uint32_t c = 0; c < frame->n_classes; c++) {
-        const uint32_t n = frame->begin[c + 1] - frame->begin[c];
-        const uint16_t *low = frame->low + (size_t)c * cuts->n_keys, *high = frame->high + (size_t)c * cuts->n_keys;
-        uint32_t moved[KN_MOST_COLUMNS], n_moved = 0;
-        for (uint32_t d = 0; d < n_dropped && n > 1; d++) {
-            const uint32_t q = dropped_q[d];
-            if (dropped[d] > low[q] && dropped[d] <= high[q] && (n_moved == 0 || moved[n_moved - 1] != q))
-                moved[n_moved++] = q;
-        }
-        const bool touched = n_moved > 0;
-        if (touched) {
-            merge(worker, &frame->items, frame->begin[c], frame->begin[c + 1], moved, n_moved);
-            copy_items(cuts, &frame->items, end, &worker->merged, 0, worker->merged.n);
-        } else {
-            copy_items(cuts, &frame->items, end, &frame->items, frame->begin[c], n);
-        }
-        frame->begin[c] = end;
-        end += touched ? worker->merged.n : n;
-        if (cuts->bound->by_cell) move_items(worker, frame, frame->begin[c], end);
-        if (touched || cuts->bound->by_cell) look_at_class(cuts, frame, c, end);
+        const uint32_t to = end;
+        end = drop_in_class(worker, frame, c, to, n_dropped);
+        frame->begin[c] = to;
     }
     frame->begin[frame->n_classes] = frame->items.n = end;
     memset(worker->drop, 0, cuts->n_letters);
@@ -438,17 +501,16 @@ static kn_status group(kn_cut_worker *worker, kn_cut_frame *frame, kn_error *err
             hash = kn_hash_combine(hash, part[q]);
         }
         uint32_t slot = (uint32_t)hash & (worker->n_slots - 1), c = n_classes;
-        for (; worker->stamps[slot] == stamp; slot = (slot + 1) & (worker->n_slots - 1)) {
-            const uint16_t *other = worker->merged.keys + (size_t)first_of[worker->slots[slot]] * n_keys;
+        for (; worker->slots[slot].stamp == stamp; slot = (slot + 1) & (worker->n_slots - 1)) {
+            const uint16_t *other = worker->merged.keys + (size_t)first_of[worker->slots[slot].item] * n_keys;
             uint32_t q = 0;
             while (q < cuts->n_columns && frame->part_first[worker->offset[q] + other[q]] == part[q]) q++;
             if (q == cuts->n_columns) break;
         }
-        if (worker->stamps[slot] == stamp) {
-            c = worker->slots[slot];
+        if (worker->slots[slot].stamp == stamp) {
+            c = worker->slots[slot].item;
         } else {
-            worker->stamps[slot] = stamp;
-            worker->slots[slot] = n_classes;
+            worker->slots[slot] = (kn_cut_slot){stamp, n_classes};
             first_of[n_classes++] = i;
         }
         class_of[i] = c;
@@ -459,7 +521,7 @@ static kn_status group(kn_cut_worker *worker, kn_cut_frame *frame, kn_error *err
     for (uint32_t c = 0; c < n_classes; c++) {
         const uint32_t begin = start[c + 1], past = c + 1 < n_classes ? start[c + 2] : n;
         uint32_t end = frame->begin[frame->n_classes];
-        for (uint32_t i = begin; i < past; i++) copy_items(cuts, &frame->items, end++, &worker->merged, order[i], 1);
+        for (uint32_t i = begin; i < past; i++) copy_item(cuts, &frame->items, end++, &worker->merged, order[i]);
         close_class(cuts, frame, end);
     }
     frame->items.n = frame->begin[frame->n_classes];

@@ -35,6 +35,11 @@ typedef struct kn_letter_view {
     bool gains;
 } kn_letter_view;
 
+/* Of a hash table that is emptied by counting on: used when its stamp is the worker's. */
+typedef struct kn_cut_slot {
+    uint32_t stamp, item;
+} kn_cut_slot;
+
 typedef struct kn_cut_worker {
     const kn_cuts *cuts;
     kn_cut_frame *frames; /* by depth */
@@ -50,8 +55,9 @@ typedef struct kn_cut_worker {
     uint8_t *drop;                 /* [letter] */
     uint16_t *lookup;              /* [offset + position]: where merged items stand */
     uint16_t *dropped, *dropped_q; /* cuts of the letters that are dropped, by column */
-    uint32_t *slots;               /* hash table of items: stamp in `stamps` */
-    uint32_t *stamps, stamp, n_slots;
+    uint8_t *joined;               /* [offset + position]: dropped cuts were inside its part */
+    kn_cut_slot *slots;            /* hash table of items */
+    uint32_t stamp, n_slots;
     kn_items merged;     /* room for all items */
     double *least_price; /* [offset + position]: cells only */
     double cost, bound;  /* of the frame evaluated last */
