@@ -17,6 +17,7 @@
 #include "run/run_certificate.h"
 #include "run/run_report.h"
 #include "run/run_schema.h"
+#include "run/run_state.h"
 #include "run/copies.h"
 #include "run/input.h"
 #include "run/recheck.h"
@@ -36,6 +37,7 @@ typedef struct run {
     kn_args args;
     kn_trace trace;
     kn_task task;
+    kn_state_file state;
     kn_answer answer;
     kn_bound *bound;
     kn_release *release;
@@ -97,6 +99,8 @@ static kn_status prepare_task(run *r, kn_error *err)
     };
     kn_ticker_limit(&input->ticker, request->time_limit);
     KN_TRY(kn_error_about(err, kn_algorithm_fits(r->algorithm, &r->task, err), KN_PLACE(.option = "algorithm")));
+    KN_TRY(kn_state_file_open(&r->state, request, r->algorithm, err));
+    if (request->state != NULL) r->task.saved = &r->state.saved;
     if (request->certificate != NULL) KN_TRY(kn_certificate_possible(&r->task, err));
 done:
     return status;
@@ -329,8 +333,8 @@ static void clean_up(run *r)
     kn_release_free(r->release);
     kn_answer_free(&r->answer);
     kn_args_free(&r->args);
-    kn_free(r->trace.points.items);
-    kn_buffer_free(&r->trace.explanation);
+    kn_state_file_close(&r->state);
+    kn_trace_free(&r->trace);
     kn_input_free(r->input);
 }
 

@@ -8,8 +8,12 @@
 #include "search/cuts/cut_state.h"
 
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* --- A task over a small table ----------------------------------------------------------------------------------- */
 
@@ -651,6 +655,50 @@ static void a_search_that_was_stopped_has_a_bound_and_can_go_on(void **state)
     }
 }
 
+/* Keeps what a search knows in a file, and dies. */
+static kn_status keep_and_die(void *user, const kn_buffer *state, kn_error *err)
+{
+    FILE *file = fopen(user, "wb");
+    if (file == NULL || fwrite(state->bytes, 1, state->n, file) != state->n || fclose(file) != 0) _exit(1);
+    kill(getpid(), SIGKILL);
+    return KN_OK;
+}
+
+static void a_search_that_was_killed_goes_on_to_the_same_optimum(void **state)
+{
+    for (uint32_t m = 0; m < N_MEASURES; m++) {
+        setup s = large_setup(measures[m], strcmp(measures[m], "entropy") == 0 ? 0 : 20);
+        kn_answer whole = {0}, rest = {0};
+        char path[] = "killed_search_XXXXXX", bytes[1 << 20];
+        int file = mkstemp(path), status;
+        setup_algorithm(&s, "k-optimize", "begin=nothing");
+        assert_ok(search_with(&whole, &s, err));
+        const pid_t child = fork();
+        if (child == 0) {
+            kn_saved_search saved = {.keep = keep_and_die, .user = path};
+            kn_answer answer = {0};
+            s.task.saved = &saved;
+            search_with(&answer, &s, NULL);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+        const ssize_t n = read(file, bytes, sizeof bytes);
+        assert_true(n > 0 && n < (ssize_t)sizeof bytes);
+        kn_saved_search saved = {.bytes = bytes, .n_bytes = (size_t)n};
+        s.task.saved = &saved;
+        assert_ok(search_with(&rest, &s, err));
+        assert_true(rest.optimal && is_near(rest.bound, whole.bound) && rest.n_nodes == whole.n_nodes);
+        assert_same_parts(&s, &rest, &whole);
+        close(file);
+        unlink(path);
+        kn_buffer_free(&saved.next);
+        kn_answer_free(&whole);
+        kn_answer_free(&rest);
+        setup_free(&s);
+    }
+}
+
 static void a_state_of_another_search_or_a_damaged_one_is_refused(void **state)
 {
     setup s = large_setup("dm", 20);
@@ -683,6 +731,37 @@ static void a_state_of_another_search_or_a_damaged_one_is_refused(void **state)
     }
     kn_buffer_free(&first.next);
     kn_buffer_free(&saved.next);
+    setup_free(&s);
+}
+
+static void what_was_proven_over_time_and_by_which_rules_is_told(void **state)
+{
+    setup s = large_setup("dm", 20);
+    kn_answer answer = {0};
+    kn_trace trace = {.explain = true};
+    uint64_t n_evaluations = 0, n_closed = 0, n_open = 1;
+    setup_algorithm(&s, "k-optimize", "begin=nothing");
+    s.task.trace = &trace;
+    assert_ok(search_with(&answer, &s, err));
+    assert_true(answer.optimal && trace.bounds.n > 1 && trace.points.n > 1);
+    for (size_t i = 0; i < trace.bounds.n; i++) {
+        const kn_trace_point *point = &trace.bounds.items[i];
+        assert_true(point->loss <= answer.bound + 1e-9);
+        assert_true(i == 0 || (point->loss > point[-1].loss && point->seconds >= point[-1].seconds));
+    }
+    assert_true(is_near(trace.bounds.items[trace.bounds.n - 1].loss, answer.bound));
+    assert_true(is_near(trace.points.items[trace.points.n - 1].loss, answer.bound));
+    for (size_t i = 0; i < trace.counts.n; i++) {
+        const kn_trace_count *count = &trace.counts.items[i];
+        if (strcmp(count->key, "evaluations") == 0) n_evaluations = count->n;
+        if (strcmp(count->key, "closed_by_bound") == 0) n_closed = count->n;
+        if (strcmp(count->key, "open") == 0) n_open = count->n;
+        assert_non_null(strstr(trace.explanation.bytes, count->text));
+    }
+    assert_true(n_evaluations == answer.n_nodes && n_closed > 0 && n_closed < n_evaluations && n_open == 0);
+    assert_non_null(strstr(trace.explanation.bytes, "no release loses less than"));
+    kn_trace_free(&trace);
+    kn_answer_free(&answer);
     setup_free(&s);
 }
 
@@ -838,6 +917,8 @@ int main(void)
         cmocka_unit_test(threads_and_seeds_of_the_search_change_nothing),
         cmocka_unit_test(a_given_cost_is_met_or_refused),
         cmocka_unit_test(a_search_that_was_stopped_has_a_bound_and_can_go_on),
+        cmocka_unit_test(a_search_that_was_killed_goes_on_to_the_same_optimum),
+        cmocka_unit_test(what_was_proven_over_time_and_by_which_rules_is_told),
         cmocka_unit_test(a_state_of_another_search_or_a_damaged_one_is_refused),
         cmocka_unit_test(what_cannot_be_proven_is_refused_with_the_reason),
         cmocka_unit_test(the_others_find_releases_wherever_there_are_some),

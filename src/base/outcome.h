@@ -61,11 +61,26 @@ typedef struct kn_trace_point {
     double seconds, loss;
 } kn_trace_point;
 
+/* How often something happened in a search. */
+typedef struct kn_trace_count {
+    const char *key, *text; /* static: in the JSON, and what the explanation says */
+    uint64_t n;
+} kn_trace_count;
+
 /* The course of a search. */
 typedef struct kn_trace {
     KN_VECTOR(kn_trace_point) points;
+    KN_VECTOR(kn_trace_point) bounds; /* the same for what was proven meanwhile: no release loses less */
+    KN_VECTOR(kn_trace_count) counts;
     kn_buffer explanation; /* --explain: plain text lines, generalized values and column names only */
     bool explain;          /* wanted */
 } kn_trace;
+static inline void kn_trace_free(kn_trace *trace) /* what it holds, not the struct */
+{
+    kn_free(trace->points.items);
+    kn_free(trace->bounds.items);
+    kn_free(trace->counts.items);
+    kn_buffer_free(&trace->explanation);
+}
 
 #endif

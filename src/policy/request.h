@@ -44,7 +44,7 @@ typedef struct kn_request {
     const kn_tables *tables;     /* in memory */
 
     const char *data, *release, *original, *what;
-    const char *output, *report, *json, *schema, *certificate;
+    const char *output, *report, *json, *schema, *certificate, *state;
     kn_row_order order;
     kn_cells_form cells;
     bool guard_formulas;

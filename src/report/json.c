@@ -181,15 +181,29 @@ static void put_top(kn_json *json, const kn_facts *facts)
     kn_json_end(json);
 }
 
-static void put_progress(kn_json *json, const kn_facts *facts)
+static void put_points(kn_json *json, const char *key, const char *what, const kn_trace_point *points, size_t n)
 {
-    kn_json_array(json, "progress");
-    for (size_t i = 0; facts->trace != NULL && i < facts->trace->points.n; i++) {
+    kn_json_array(json, key);
+    for (size_t i = 0; i < n; i++) {
         kn_json_object(json, NULL);
-        kn_json_real(json, "seconds", facts->trace->points.items[i].seconds);
-        kn_json_real(json, "loss", facts->trace->points.items[i].loss);
+        kn_json_real(json, "seconds", points[i].seconds);
+        kn_json_real(json, what, points[i].loss);
         kn_json_end(json);
     }
+    kn_json_end(json);
+}
+
+/* The best release and what was proven, over time; how often each rule was used. */
+static void put_course(kn_json *json, const kn_facts *facts)
+{
+    static const kn_trace none = {0};
+    const kn_trace *trace = facts->trace != NULL ? facts->trace : &none;
+    put_points(json, "progress", "loss", trace->points.items, trace->points.n);
+    if (trace->bounds.n > 0) put_points(json, "proven", "bound", trace->bounds.items, trace->bounds.n);
+    if (trace->counts.n == 0) return;
+    kn_json_object(json, "counts");
+    for (size_t i = 0; i < trace->counts.n; i++)
+        kn_json_count(json, trace->counts.items[i].key, trace->counts.items[i].n);
     kn_json_end(json);
 }
 
@@ -235,7 +249,7 @@ kn_status kn_facts_json(char **out, const kn_facts *facts, kn_error *err)
     put_columns(&json, facts);
     put_levels(&json, facts->release->levels, facts);
     put_top(&json, facts);
-    put_progress(&json, facts);
+    put_course(&json, facts);
     put_seconds(&json, &facts->seconds);
     kn_json_count(&json, "peak_bytes", facts->peak_bytes);
     kn_json_count(&json, "blocks", facts->n_blocks > 1 ? facts->n_blocks : 1);

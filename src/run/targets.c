@@ -39,6 +39,9 @@ kn_status kn_targets_new(kn_targets **out, const kn_request *request, kn_files *
         if (paths[i] != NULL && !kn_is_kept(paths[i]))
             KN_TRY(kn_error_about(err, kn_files_guard(files, options[i], paths[i], err),
                                   KN_PLACE(.option = options[i], .file = paths[i])));
+    if (use == KN_OUTPUT_RELEASE && request->state != NULL) /* not among them: it is written during the search */
+        KN_TRY(kn_error_about(err, kn_files_guard(files, "state", request->state, err),
+                              KN_PLACE(.option = "state", .file = request->state)));
     for (size_t i = N_TARGETS; i-- > 0;)
         if (paths[i] != NULL)
             KN_TRY(kn_error_about(err, kn_output_open(&(*out)->outputs[i], paths[i], err),

@@ -18,8 +18,13 @@ typedef enum kn_recoding {
 /* What a search knew when it stopped, so that it can go on later; private like the data. */
 typedef struct kn_saved_search {
     const char *bytes; /* NULL: it begins anew */
+    const char *name;  /* for messages: where they come from */
     size_t n_bytes;
     kn_buffer next; /* what to save this time */
+    /* Called with it now and then, and when the search ends; NULL: nobody keeps it meanwhile. */
+    kn_status (*keep)(void *user, const kn_buffer *state, kn_error *err);
+    void *user;
+    double every_seconds; /* between two calls, at least */
 } kn_saved_search;
 
 /* What a search is given. Everything is borrowed. */

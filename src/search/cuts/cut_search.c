@@ -73,6 +73,7 @@ static bool prune(kn_cut_search *search, kn_cut_worker *worker, kn_cut_frame *fr
         }
         cuts->bound->evaluate(worker, frame);
         search->counts.n_evaluations++;
+        search->counts.n_looked_up += (uint64_t)frame->items.n * cuts->n_columns + worker->n_positions;
         if (worker->bound > frame->bound) frame->bound = worker->bound;
         note_release(search, worker, frame);
         if (search->watch != NULL) search->watch(search->user, worker, frame);

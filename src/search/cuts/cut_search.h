@@ -18,6 +18,7 @@ typedef enum kn_cut_rule {
 
 typedef struct kn_cut_counts {
     uint64_t n_nodes, n_evaluations;
+    uint64_t n_looked_up; /* cells of items that the evaluations went through: what they took */
     uint64_t by_rule[KN_N_CUT_RULES];
 } kn_cut_counts;
 

@@ -83,10 +83,13 @@ static uint64_t fingerprint(const kn_cuts *cuts)
             hash = kn_hash_combine(hash, text != NULL ? kn_hash_bytes(text, strlen(text)) : 0);
         }
     }
+    hash = kn_hash_combine(hash, kn_hash_bytes(&cuts->root_price, sizeof cuts->root_price));
     for (uint32_t q = 0; q < cuts->n_columns; q++) {
-        uint64_t weight;
-        memcpy(&weight, &cuts->columns[q].domain->weight, sizeof weight);
-        hash = kn_hash_combine(hash, weight);
+        const kn_cut_column *column = &cuts->columns[q];
+        const size_t n_prices = column->prices != NULL ? (size_t)column->n_positions * column->n_positions : 0;
+        hash = kn_hash_combine(hash, kn_hash_bytes(column->domain->name, strlen(column->domain->name)));
+        hash = kn_hash_combine(hash, kn_hash_bytes(&column->domain->weight, sizeof column->domain->weight));
+        hash = kn_hash_combine(hash, kn_hash_bytes(column->prices, n_prices * sizeof *column->prices));
     }
     hash = kn_hash_combine(
         hash, kn_hash_bytes(cuts->items.keys, (size_t)cuts->items.n * cuts->n_keys * sizeof *cuts->items.keys));
@@ -133,8 +136,7 @@ typedef struct reading {
 
 static kn_status take(void *to, reading *from, size_t n_bytes, kn_error *err)
 {
-    if ((size_t)(from->end - from->at) < n_bytes)
-        return kn_error_set(err, KN_INPUT, "the saved search ends too early; remove it, or name another file");
+    if ((size_t)(from->end - from->at) < n_bytes) return kn_error_set(err, KN_INPUT, "it ends too early");
     memcpy(to, from->at, n_bytes);
     from->at += n_bytes;
     return KN_OK;
@@ -145,7 +147,7 @@ static kn_status check_letters(const kn_cuts *cuts, const uint8_t *letters, uint
     for (uint32_t letter = 0; letter < cuts->n_letters; letter++) {
         const uint32_t parent = cuts->letters[letter].parent;
         if (letters[letter] > most || (parent != KN_NONE && letters[letter] > letters[parent]))
-            return kn_error_set(err, KN_INPUT, "the saved search is damaged; remove it, or name another file");
+            return kn_error_set(err, KN_INPUT, "it is damaged");
     }
     return KN_OK;
 }
@@ -178,10 +180,9 @@ kn_status kn_cut_state_load(kn_cut_state *state, const kn_cuts *cuts, const char
     kn_buffer_printf(&expected, FIRST_LINE, (unsigned long long)fingerprint(cuts));
     if (expected.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     if (n_bytes < expected.n || memcmp(bytes, expected.bytes, N_NAME) != 0)
-        KN_FAIL(KN_INPUT, "no state that k-optimize saved; name another file");
+        KN_FAIL(KN_INPUT, "k-optimize did not save it");
     if (memcmp(bytes, expected.bytes, expected.n) != 0)
-        KN_FAIL(KN_INPUT, "saved by a search of other data, columns, models, measure or limits; remove it, or name "
-                          "another file");
+        KN_FAIL(KN_INPUT, "it was saved by a search of other data, columns, models, measure or limits");
     from.at += expected.n;
     KN_TRY(take(&head, &from, sizeof head, err));
     KN_TRY(take(state->letters, &from, cuts->n_letters, err));

@@ -10,16 +10,21 @@
  * and are evaluated in their order afterwards: number and size of jobs do not depend on threads, nor does the result.
  * Of several sets of equal cost the first one found in this order is returned.
  *
- * Begins with a release by hill climbing (seed=climb, 7.3 of the paper), with the optimum for a larger k (seed=k, 5.6),
- * or with the optimum without suppression (seed=unsuppressed, 7.2); `cost=` tells one that is known already. */
+ * Begins with a release by hill climbing (begin=climb, 7.3 of the paper), with the optimum for twice the k
+ * (begin=larger-k, 5.6), or with the optimum without suppression (begin=unsuppressed, 7.2); `cost=` tells one that is
+ * known already. */
 #include "search/cuts/cut_climb.h"
+#include "search/cuts/cut_report.h"
 #include "search/cuts/cut_search.h"
 #include "search/cuts/cut_state.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { JOBS_PER_ROUND = 16, LEAST_EVALUATIONS = 256, DEFAULT_EFFORT = 20000000 };
+enum { JOBS_PER_ROUND = 16, LEAST_EVALUATIONS = 256 };
+
+/* Without --effort a search ends after so many cells of items, less than a minute of one processor. */
+static const uint64_t default_cells = 6000000000;
 
 typedef struct optimizer {
     const kn_task *task;
@@ -30,8 +35,11 @@ typedef struct optimizer {
     kn_cut_search jobs[JOBS_PER_ROUND];
     uint8_t *nodes[JOBS_PER_ROUND]; /* where they begin; owned */
     double began;
-    bool is_part;           /* solves a harder problem for another one */
-    uint64_t n_evaluations; /* of this run */
+    kn_saved_search *saved;              /* NULL: nobody goes on later */
+    double save_at;                      /* kn_seconds_now() */
+    double told;                         /* the bound that was noted last */
+    bool is_part;                        /* solves a harder problem for another one */
+    uint64_t n_evaluations, n_looked_up; /* of this run */
 } optimizer;
 
 /* --- Rounds ---------------------------------------------------------------------------------------------------- */
@@ -55,14 +63,8 @@ static void drop_jobs(optimizer *o)
 
 static void note_best(optimizer *o)
 {
-    kn_trace *trace = o->task->trace;
-    kn_error *err = NULL;
-    kn_status status = KN_OK;
-    if (trace == NULL) return;
-    const kn_trace_point point = {kn_seconds_now() - o->began, kn_cuts_loss(o->cuts, o->state.best)};
-    KN_PUSH(&trace->points, point);
-done:
-    (void)status; /* a curve with a point less */
+    const kn_cut_curve curve = {o->task, o->cuts, o->began};
+    kn_cut_curve_note((void *)&curve, o->state.best);
 }
 
 /* What the jobs found, in their order; what they left goes back to the open nodes. */
@@ -74,6 +76,7 @@ static kn_status gather(optimizer *o, size_t n_jobs, kn_error *err)
         o->state.counts.n_nodes += job->counts.n_nodes;
         o->state.counts.n_evaluations += job->counts.n_evaluations;
         o->n_evaluations += job->counts.n_evaluations;
+        o->n_looked_up += job->counts.n_looked_up;
         for (int rule = 0; rule < KN_N_CUT_RULES; rule++) o->state.counts.by_rule[rule] += job->counts.by_rule[rule];
         if (job->has_found && job->best < o->state.best) {
             o->state.best = job->best;
@@ -92,17 +95,20 @@ done:
 }
 
 /* How long a job may be: longer when there are many open nodes, so that their number stays in bounds. */
-static uint64_t evaluations_per_job(size_t n_open)
+static uint64_t evaluations_per_job(size_t n_open, uint32_t n_letters)
 {
+    enum { MOST_OPEN = 1 << 14, MOST_BYTES = 1 << 23 };
     uint64_t n = LEAST_EVALUATIONS;
-    for (size_t many = 1 << 14; n_open > many; many *= 2) n *= 4;
+    size_t many = MOST_BYTES / (n_letters + 1);
+    if (many > MOST_OPEN) many = MOST_OPEN;
+    for (many += JOBS_PER_ROUND; n_open > many; many *= 2) n *= 4;
     return n;
 }
 
 static kn_status run_round(optimizer *o, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint64_t most = evaluations_per_job(o->state.open.n);
+    const uint64_t most = evaluations_per_job(o->state.open.n, o->cuts->n_letters);
     size_t n_jobs = 0;
     for (; n_jobs < JOBS_PER_ROUND && o->state.open.n > 0; n_jobs++) {
         kn_cut_search *job = &o->jobs[n_jobs];
@@ -127,21 +133,56 @@ static bool is_closed(const optimizer *o)
 
 static double proven(const optimizer *o) { return is_closed(o) ? o->state.best : o->state.open.items[0].bound; }
 
+/* What is known now, for whoever keeps it. */
+static kn_status save(optimizer *o, kn_saved_search *saved, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const double began = kn_seconds_now();
+    KN_TRY(kn_cut_state_save(&saved->next, &o->state, o->cuts, err));
+    if (saved->keep != NULL) KN_TRY(saved->keep(saved->user, &saved->next, err));
+    const double now = kn_seconds_now(), pause = 20 * (now - began); /* saving takes a twentieth of the time at most */
+    o->save_at = now + (pause > saved->every_seconds ? pause : saved->every_seconds);
+done:
+    return status;
+}
+
+/* The bound over time, in some hundred points: where there are more, every second one goes. */
+static void note_bound(optimizer *o)
+{
+    enum { MOST_POINTS = 400 };
+    kn_trace *trace = o->task->trace;
+    kn_error *err = NULL;
+    kn_status status = KN_OK;
+    if (trace == NULL || o->is_part || !isfinite(proven(o)) || !(proven(o) > o->told)) return;
+    o->told = proven(o);
+    const kn_trace_point point = {kn_seconds_now() - o->began, kn_cuts_loss(o->cuts, o->told)};
+    if (trace->bounds.n == MOST_POINTS) {
+        trace->bounds.n /= 2;
+        for (size_t i = 0; i < trace->bounds.n; i++) trace->bounds.items[i] = trace->bounds.items[2 * i];
+    }
+    KN_PUSH(&trace->bounds, point);
+done:
+    (void)status; /* a curve with a point less */
+}
+
 static kn_status run_rounds(kn_stopped *stopped, optimizer *o, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_ticker *ticker = o->task->ticker;
     kn_error ignored = {0};
-    const uint64_t effort = o->task->effort > 0 ? o->task->effort : DEFAULT_EFFORT;
+    const uint64_t effort = o->task->effort;
     *stopped = KN_STOPPED_DONE;
     while (!is_closed(o)) {
         *stopped = kn_ticker_cancelled(ticker) ? KN_STOPPED_INTERRUPT : KN_STOPPED_TIME;
         if (kn_ticker_out_of_time(ticker)) goto done;
         *stopped = KN_STOPPED_BUDGET;
-        if (o->n_evaluations >= effort) goto done;
+        if (effort > 0 ? o->n_evaluations >= effort : o->n_looked_up >= default_cells) goto done;
         *stopped = KN_STOPPED_INTERRUPT;
         if (kn_tick(ticker, "search", -1, &ignored) != KN_OK) goto done;
         KN_TRY(run_round(o, err));
+        note_bound(o);
+        if (o->saved != NULL && o->saved->keep != NULL && kn_seconds_now() >= o->save_at)
+            KN_TRY(save(o, o->saved, err));
     }
     *stopped = KN_STOPPED_DONE;
 done:
@@ -178,8 +219,10 @@ static void note_climb(void *user, double cost)
 static kn_status begin_by_climbing(optimizer *o, kn_error *err)
 {
     kn_status status = KN_OK;
-    enum { LOOKS = 1500 };
-    kn_climb climb = {.cuts = o->cuts, .task = o->task, .most_looks = LOOKS, .improved = note_climb, .user = o};
+    enum { MOST_LOOKS = 1500, LEAST_LOOKS = 50, CELLS = 1000000000 };
+    uint64_t looks = CELLS / ((uint64_t)o->cuts->items.n * o->cuts->n_columns + 1);
+    looks = looks < LEAST_LOOKS ? LEAST_LOOKS : looks > MOST_LOOKS ? MOST_LOOKS : looks;
+    kn_climb climb = {.cuts = o->cuts, .task = o->task, .most_looks = looks, .improved = note_climb, .user = o};
     KN_NEW(climb.letters, o->cuts->n_letters + (size_t)1);
     KN_TRY(kn_cut_climb(&climb, err));
     if (climb.has_best) KN_TRY(offer(o, climb.letters, err));
@@ -237,6 +280,7 @@ static kn_status prepare(optimizer *o, double more_rows, kn_error *err)
     KN_TRY(kn_cuts_new(&o->cuts, o->task, more_rows, err));
     o->state.n_letters = o->cuts->n_letters;
     o->state.best = INFINITY;
+    o->told = -INFINITY;
     KN_NEW(o->state.letters, o->cuts->n_letters + (size_t)1);
     for (size_t i = 0; i < JOBS_PER_ROUND; i++) {
         o->jobs[i].cuts = o->cuts;
@@ -262,40 +306,74 @@ static void clean_up(optimizer *o)
     kn_cuts_free(o->cuts);
 }
 
+/* What another run knew. */
+static kn_status load(optimizer *o, kn_error *err)
+{
+    kn_error own = {0};
+    kn_status status = kn_cut_state_load(&o->state, o->cuts, o->saved->bytes, o->saved->n_bytes, &own);
+    if (status == KN_OK && !o->state.has_best && isfinite(o->state.best) && !kn_args_get(o->task->args, "cost")->chosen)
+        status = kn_error_set(&own, KN_INPUT, "it was saved by a search that was told cost=, and this one was not");
+    if (status != KN_INPUT) return kn_error_pass(err, status, &own);
+    return kn_error_set(err, status, "%.1000s cannot be gone on with: %s; remove it, or name another file",
+                        o->saved->name != NULL ? o->saved->name : "what was saved", own.message);
+}
+
 static kn_status optimize(kn_stopped *stopped, optimizer *o, double more_rows, bool climb, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_saved_search *saved = o->is_part ? NULL : o->task->saved;
-    const bool resumes = saved != NULL && saved->bytes != NULL;
+    o->saved = o->is_part ? NULL : o->task->saved;
+    const bool resumes = o->saved != NULL && o->saved->bytes != NULL;
     KN_TRY(prepare(o, more_rows, err));
-    if (resumes) KN_TRY(kn_cut_state_load(&o->state, o->cuts, saved->bytes, saved->n_bytes, err));
-    if (resumes) note_best(o);
-    else KN_TRY(begin(o, climb, err));
+    if (resumes) KN_TRY(load(o, err));
+    if (resumes && o->state.has_best) note_best(o);
+    if (!resumes) KN_TRY(begin(o, climb, err));
     KN_TRY(run_rounds(stopped, o, err));
-    if (saved != NULL) KN_TRY(kn_cut_state_save(&saved->next, &o->state, o->cuts, err));
+    if (o->saved != NULL) KN_TRY(save(o, o->saved, err));
+done:
+    return status;
+}
+
+/* What was counted, for the JSON and the explanation. */
+static kn_status list_counts(kn_trace *trace, const optimizer *o, kn_error *err)
+{
+    static const struct {
+        const char *key, *text;
+    } rules[KN_N_CUT_RULES] = {
+        {"closed_by_bound", "nodes closed by their bound"},
+        {"closed_by_suppression", "nodes closed because they suppress too many rows"},
+        {"dropped_by_bound", "letters dropped by the bound with them"},
+        {"dropped_by_suppression", "letters dropped because they suppress too many rows"},
+        {"dropped_as_useless", "letters dropped because they gain nowhere"},
+        {"taken_at_once", "letters taken at once because they cost nothing"},
+    };
+    kn_status status = KN_OK;
+    const kn_cut_counts *counts = &o->state.counts;
+    const kn_trace_count totals[] = {{"letters", "letters", o->cuts->n_letters},
+                                     {"nodes", "nodes visited", counts->n_nodes},
+                                     {"evaluations", "evaluations", counts->n_evaluations},
+                                     {"open", "nodes left open", is_closed(o) ? 0 : o->state.open.n}};
+    for (size_t i = 0; i < sizeof totals / sizeof *totals; i++) KN_PUSH(&trace->counts, totals[i]);
+    for (int rule = 0; rule < KN_N_CUT_RULES; rule++) {
+        const kn_trace_count count = {rules[rule].key, rules[rule].text, counts->by_rule[rule]};
+        KN_PUSH(&trace->counts, count);
+    }
 done:
     return status;
 }
 
 static void explain(const optimizer *o)
 {
-    static const char *const rules[KN_N_CUT_RULES] = {
-        "nodes closed by their bound",
-        "nodes closed because they suppress too many rows",
-        "letters dropped by the bound with them",
-        "letters dropped because they suppress too many rows",
-        "letters dropped because they gain nowhere",
-        "letters taken at once because they cost nothing",
-    };
-    const kn_cut_counts *counts = &o->state.counts;
+    const kn_trace *trace = o->task->trace;
     kn_buffer *text = &o->task->trace->explanation;
-    kn_buffer_printf(text, "%u letters; %llu nodes visited, %llu evaluations\n", o->cuts->n_letters,
-                     (unsigned long long)counts->n_nodes, (unsigned long long)counts->n_evaluations);
-    for (int rule = 0; rule < KN_N_CUT_RULES; rule++)
-        kn_buffer_printf(text, "%12llu %s\n", (unsigned long long)counts->by_rule[rule], rules[rule]);
+    for (size_t i = 0; i < trace->counts.n; i++)
+        kn_buffer_printf(text, "%12llu %s\n", (unsigned long long)trace->counts.items[i].n,
+                         trace->counts.items[i].text);
+    for (size_t i = 0; i < trace->bounds.n; i += 1 + trace->bounds.n / 10)
+        kn_buffer_printf(text, "after %.1f s: no release loses less than %.6g\n", trace->bounds.items[i].seconds,
+                         trace->bounds.items[i].loss);
     if (!is_closed(o))
-        kn_buffer_printf(text, "%zu nodes open; proven: no release loses less than %.6g; the best found loses %.6g\n",
-                         o->state.open.n, kn_cuts_loss(o->cuts, proven(o)), kn_cuts_loss(o->cuts, o->state.best));
+        kn_buffer_printf(text, "proven: no release loses less than %.6g; the best found loses %.6g\n",
+                         kn_cuts_loss(o->cuts, proven(o)), kn_cuts_loss(o->cuts, o->state.best));
 }
 
 static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
@@ -304,6 +382,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     optimizer o = {.task = task, .began = kn_seconds_now()};
     kn_stopped stopped;
     KN_TRY(optimize(&stopped, &o, 1, !kn_args_is(task->args, "begin", "nothing"), err));
+    if (task->trace != NULL) KN_TRY(list_counts(task->trace, &o, err));
     if (task->trace != NULL && task->trace->explain) explain(&o);
     if (!o.state.has_best && is_closed(&o) && isfinite(o.state.best))
         KN_FAIL(KN_NOT_MET, "no set of cuts loses as little as cost=%s says; leave it out",
