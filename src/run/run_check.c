@@ -21,7 +21,8 @@ typedef struct checking {
     const kn_algorithm *algorithm;
     kn_buffer findings; /* one per line */
     size_t n_findings;
-    double n_nodes; /* of the lattice; 0: not a full-domain search */
+    double n_nodes;        /* of the lattice; 0: not a full-domain search */
+    double search_seconds; /* of one thread; negative: nobody knows */
 } checking;
 
 static void finding(checking *about, const char *format, const char *text)
@@ -116,9 +117,11 @@ static kn_status goals_check(checking *about, kn_error *err)
                     .models = input->models,
                     .objective = input->objective,
                     .max_suppressed = input->max_suppressed,
+                    .effort = about->request->effort,
                     .pool = input->pool};
     status = kn_algorithm_fits(about->algorithm, &task, &inner);
-    is_finding(about, &status, &inner, err);
+    if (is_finding(about, &status, &inner, err)) goto done;
+    if (about->algorithm->seconds != NULL) about->search_seconds = about->algorithm->seconds(&task);
 done:
     return status;
 }
@@ -130,6 +133,8 @@ static void cost_estimate(double *seconds, double *bytes, const checking *about)
     double tuples = input->tuples->n_tuples, columns = fmax(1, input->n_qis);
     double search = tuples * columns * log2(tuples + 2) * 1.5e-7;
     if (kn_algorithm_has_levels(about->algorithm)) search = about->n_nodes * tuples * 2e-9 * columns;
+    if (about->search_seconds >= 0) search = about->search_seconds / kn_pool_threads(input->pool);
+    if (about->request->time_limit > 0) search = fmin(search, about->request->time_limit);
     *seconds = 2 * (input->seconds_read + input->seconds_encode) + search;
     *bytes = (double)kn_memory_peak() + tuples * (16 * columns + 64);
 }
@@ -213,7 +218,7 @@ done:
 kn_status kn_job_check(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
-    checking about = {.request = request}, redacted = {.request = request};
+    checking about = {.request = request, .search_seconds = -1}, redacted = {.request = request};
     *out = NULL;
     KN_TRY(kn_input_new(&about.input, request, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(checks_make(&about, err));

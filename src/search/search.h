@@ -86,6 +86,7 @@ typedef struct kn_algorithm {
     uint32_t only_k;     /* serves this k alone; 0: any */
     bool exact;          /* a run that is done is optimal */
     bool can_resume;     /* takes and gives kn_task.saved */
+    double (*seconds)(const kn_task *task); /* about what one thread takes here; NULL: little more than reading takes */
     kn_status (*search)(kn_answer *answer, const kn_task *task, kn_error *err);
 } kn_algorithm;
 
