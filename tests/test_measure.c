@@ -742,15 +742,15 @@ static void the_report_has_every_measure_for_any_number_of_threads(void **state)
 
 static void a_brief_report_leaves_out_kl_of_a_large_local_recoding_only(void **state)
 {
-    enum { LARGE = 200001 };
-    int *cells = calloc(LARGE, sizeof *cells);
+    enum { LARGE = 200001, SIDE = 450 };
+    int *cells = calloc(LARGE, 2 * sizeof *cells);
     uint32_t *class_of = calloc(LARGE, sizeof *class_of);
     assert_non_null(cells);
     assert_non_null(class_of);
-    for (int i = 0; i < LARGE; i++) cells[i] = i;
+    for (int i = 0; i < 2 * LARGE; i++) cells[i] = i % 2 == 0 ? i / 2 / SIDE : i / 2 % SIDE;
     for (int n = LARGE - 1; n <= LARGE; n++) {
-        test_case c = test_case_new(test_table((uint32_t)n, 1, cells), 0);
-        c.domains[0] = test_domain(c.table, 0, NULL);
+        test_case c = test_case_new(test_table((uint32_t)n, 2, cells), 0);
+        for (uint32_t q = 0; q < 2; q++) c.domains[q] = test_domain(c.table, q, NULL);
         test_case_finish(&c);
         kn_release *release = test_release(&c, class_of, 1);
         for (int brief = 0; brief < 2; brief++) {
