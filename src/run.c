@@ -135,7 +135,7 @@ static kn_status try_bound(kn_lower_bound *any, run *r, kn_error *err)
     kn_status status = KN_OK;
     kn_error own = {0};
     kn_bound_effort effort = r->answer.stopped == KN_STOPPED_DONE ? KN_BOUND_FREE : KN_BOUND_CHEAP;
-    if (any->is_certified) effort = KN_BOUND_CERTIFY;
+    if (any->is_certified) effort = r->request->certificate != NULL ? KN_BOUND_PROVE : KN_BOUND_CERTIFY;
     status = kn_bound_new(&r->bound, &r->task, effort, &own);
     if (status == KN_INTERRUPTED || status == KN_RESOURCES) {
         any->why = status == KN_INTERRUPTED ? KN_SAY_UNBOUNDED_INTERRUPTED : KN_SAY_UNBOUNDED_MEMORY;

@@ -13,33 +13,36 @@ typedef struct effort {
 } effort;
 
 static const effort thorough = {20000000000, 40000000000, 60000000000, 300000000, 600, 6};
-static const effort cheap = {150000000, 100000000, 100000000, 12000000, 40, 3};
+static const effort cheap = {250000000, 100000000, 100000000, 12000000, 40, 3};
 static const effort free_effort = {2000000, 1000000, 2000000, 1000000, 40, 6};
 
 static const effort *effort_of(kn_bound_effort asked)
 {
-    return asked == KN_BOUND_CERTIFY ? &thorough : asked == KN_BOUND_CHEAP ? &cheap : &free_effort;
+    return asked >= KN_BOUND_CERTIFY ? &thorough : asked == KN_BOUND_CHEAP ? &cheap : &free_effort;
 }
 
-enum { MEMBER_BYTES = 16, N_SHRINKS = 5 }; /* of a kept member, with everything around it */
+enum { MEMBER_BYTES = 16, N_REPAIRS = 5 }; /* of a kept member, with everything around it */
 
 /* --- The dual over the columns with trees ------------------------------------------------------------------------ */
 
-/* Floats are not exact: what comes to too much is shrunk until the check has nothing to say. */
-static kn_status shrink(bool *holds, kn_dual *dual, const kn_bound_problem *problem, uint64_t max_work, kn_error *err)
+/* Floats are not exact, and not every group was kept: what comes to too much is lowered until the check has nothing to
+ * say. */
+static kn_status repair(bool *holds, kn_dual *dual, const kn_bound_problem *problem, uint64_t max_work, kn_error *err)
 {
     kn_status status = KN_OK;
+    float *ratio = NULL;
     *holds = false;
-    for (int i = 0; i < N_SHRINKS; i++) {
+    KN_NEW(ratio, problem->n_points);
+    for (int i = 0; i < N_REPAIRS; i++) {
         double excess;
-        KN_TRY(kn_dual_check(&excess, dual, problem, max_work, err));
+        KN_TRY(kn_dual_check(&excess, ratio, dual, problem, max_work, err));
         *holds = excess == 0;
         if (*holds) break;
-        const double factor = 1 - excess * (1 + 1e-6) - 1e-9;
-        for (uint32_t p = 0; p < problem->n_points; p++) dual->units[p] = (uint64_t)((double)dual->units[p] * factor);
-        dual->surplus = (uint64_t)((double)dual->surplus * factor);
+        for (uint32_t p = 0; p < problem->n_points; p++)
+            if (ratio[p] < 1) dual->units[p] = (uint64_t)((double)dual->units[p] * ratio[p]);
     }
 done:
+    kn_free(ratio);
     return status;
 }
 
@@ -62,14 +65,15 @@ static kn_status find_dual(kn_bound *bound, const effort *e, bool whole, kn_erro
         bound->why = KN_SAY_UNBOUNDED_WORK;
         goto done;
     }
+    const uint64_t every_work = e == &thorough ? 2 * rows->work : 0;
     KN_TRY(kn_dual_of_rows(&by_rows, problem, rows, err));
     KN_TRY(kn_dual_new(&best, problem, rows, &dual_effort, err));
-    KN_TRY(shrink(&holds, best, problem, 2 * rows->work, err));
+    KN_TRY(repair(&holds, best, problem, every_work, err));
     if (!holds || kn_dual_loss(best, problem) < kn_dual_loss(by_rows, problem)) {
         kn_dual_free(best);
         best = by_rows;
         by_rows = NULL;
-        KN_TRY(shrink(&holds, best, problem, 2 * rows->work, err));
+        KN_TRY(repair(&holds, best, problem, every_work, err));
     }
     bound->dual_value = holds ? kn_dual_loss(best, problem) : 0;
     bound->dual = best;
@@ -83,38 +87,21 @@ done:
 
 /* --- Sums over cells --------------------------------------------------------------------------------------------- */
 
-/* A bound that is only begun says next to nothing: then there is none, unless somebody asked for it. */
-static bool is_affordable(const kn_task *task, const effort *e)
-{
-    const double pairs = (double)task->tuples->n_tuples * task->tuples->n_tuples;
-    return pairs * (task->tuples->n_qis + 1.0) <= (double)e->neighbour_work;
-}
-
-/* The others' nearest neighbours, and those over all columns. */
-static kn_status add_neighbours(kn_bound *bound, const kn_task *task, const effort *e, bool certify, kn_error *err)
+/* The others' nearest neighbours beside the dual, or those over all columns, whichever is more. */
+static kn_status add_neighbours(kn_bound *bound, const kn_task *task, const effort *e, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n_qis = task->tuples->n_qis;
-    const bool has_trees = bound->problem->n_columns > 0;
+    const uint32_t n_qis = task->tuples->n_qis, n_others = n_qis - bound->problem->n_columns;
     bool *takes = NULL;
-    kn_neighbours others = {.is_partial = true}, all = {.loss = -1};
-    bound->method = KN_BOUND_DUAL;
-    bound->value = bound->dual_value;
-    if (!certify && !is_affordable(task, e)) {
-        bound->is_partial = true;
-        if (has_trees) goto done;
-        bound->method = KN_BOUND_NONE;
-        bound->value = NAN;
-        bound->why = KN_SAY_UNBOUNDED_WORK;
-        goto done;
-    }
+    kn_neighbours others = {0}, all = {0};
     KN_NEW(takes, n_qis);
     for (uint32_t q = 0; q < n_qis; q++) takes[q] = true;
+    for (uint32_t c = 0; c < bound->problem->n_columns; c++) takes[bound->problem->columns[c].q] = false;
+    if (n_others > 0 && n_others < n_qis) KN_TRY(kn_neighbours_bound(&others, task, takes, e->neighbour_work, err));
+    for (uint32_t q = 0; q < n_qis; q++) takes[q] = true;
     KN_TRY(kn_neighbours_bound(&all, task, takes, e->neighbour_work, err));
-    for (uint32_t q = 0; q < n_qis; q++) takes[q] = !kn_bound_takes(task, q);
-    if (has_trees) KN_TRY(kn_neighbours_bound(&others, task, takes, e->neighbour_work, err));
-    if (has_trees && bound->dual_value + others.loss >= all.loss) {
-        bound->method = KN_BOUND_DUAL_NEIGHBOURS;
+    if (n_others < n_qis && bound->dual_value + others.loss >= all.loss) {
+        bound->method = n_others > 0 ? KN_BOUND_DUAL_NEIGHBOURS : KN_BOUND_DUAL;
         bound->value = bound->dual_value + others.loss;
         bound->is_partial = bound->is_partial || others.is_partial;
     } else {
@@ -132,17 +119,14 @@ static kn_status bound_cells(kn_bound *bound, const kn_task *task, kn_bound_effo
     kn_status status = KN_OK;
     const bool monotone = task->objective->type->monotone;
     const effort *e = effort_of(asked);
-    KN_TRY(kn_bound_problem_new(&bound->problem, task, err));
+    KN_TRY(kn_bound_problem_new(&bound->problem, task, asked == KN_BOUND_PROVE, err));
     if (bound->problem->n_columns > 0) KN_TRY(find_dual(bound, e, asked == KN_BOUND_FREE, err));
     if (bound->why != KN_SAY_NOTHING) goto done;
-    if (bound->problem->n_columns < task->tuples->n_qis && monotone) {
-        KN_TRY(add_neighbours(bound, task, e, asked == KN_BOUND_CERTIFY, err));
-    } else if (bound->problem->n_columns > 0) {
-        bound->method = KN_BOUND_DUAL;
-        bound->value = bound->dual_value;
-    } else {
-        bound->why = KN_SAY_UNBOUNDED_MONOTONE;
-    }
+    bound->method = KN_BOUND_DUAL;
+    bound->value = bound->dual_value;
+    /* Where all groups were looked at, a row's cheapest one is no nearer than its neighbours. */
+    if ((bound->is_partial || bound->problem->n_columns < task->tuples->n_qis) && monotone)
+        KN_TRY(add_neighbours(bound, task, e, err));
 done:
     return status;
 }
@@ -187,7 +171,7 @@ kn_say kn_bound_possible(const kn_task *task)
     if (type->by_size != NULL) return KN_SAY_NOTHING;
     if (type->price_cell == NULL) return KN_SAY_UNBOUNDED_MEASURE;
     for (uint32_t q = 0; q < task->tuples->n_qis && !type->monotone; q++)
-        if (kn_bound_takes(task, q)) return KN_SAY_NOTHING;
+        if (kn_bound_shape_of(task, q) != KN_SHAPE_NONE) return KN_SAY_NOTHING;
     return type->monotone ? KN_SAY_NOTHING : KN_SAY_UNBOUNDED_MONOTONE;
 }
 

@@ -5,9 +5,10 @@
  * about v = cost + discount: the same price for every row of a class, whatever the measure. Prices are whole units,
  * rounded down, so that a bound can be checked without rounding errors.
  *
- * Only columns whose released cells are priced as nodes of a tree are here. What labels that are written narrower than
- * their node (hierarchy/domain.h) may cost is bounded by the cheapest value below; columns where that is all that is
- * known, and those without a tree, are left to the nearest neighbours. */
+ * A column's cells have one of three shapes. Where the rules allow more cells than that, dearer or cheaper ones, each
+ * is held by a cell here that costs no more (a relaxation): many values of an ordered domain are cut into runs; sets of
+ * three values or more are everything at the price of the cheapest such set; labels that are written for the rows that
+ * they cover (hierarchy/domain.h) cost what the narrowest label would. */
 #ifndef KN_BOUND_BOUND_PROBLEM_H
 #define KN_BOUND_BOUND_PROBLEM_H
 
@@ -16,15 +17,30 @@
 /* The whole domain in every column costs about so many units. */
 #define KN_BOUND_UNITS (1u << 30)
 
+typedef enum kn_bound_shape {
+    KN_SHAPE_NONE,      /* too many values to price: left to the nearest neighbours */
+    KN_SHAPE_TREE,      /* one node per level */
+    KN_SHAPE_INTERVALS, /* from one value to another */
+    KN_SHAPE_PAIRS      /* one value, two, or everything */
+} kn_bound_shape;
+
 typedef struct kn_bound_column {
     uint32_t q;
-    uint32_t n_levels;
-    uint32_t n_nodes;
+    kn_bound_shape shape;
+    uint32_t n_levels;    /* choices that jobs are made of; TREE: levels; otherwise first values, and everything */
+    uint32_t n_nodes;     /* TREE: nodes; otherwise values */
+    uint32_t *of_code;    /* [code of the domain]: the value here */
+    uint32_t *codes;      /* [point]: value */
+    uint32_t least, most; /* price of any node */
+    /* TREE */
     bool top_is_root; /* the last level holds everything */
-    uint32_t **node;  /* [level][code] */
-    uint32_t **price; /* [level][code]: units */
-    uint32_t least;   /* price of any node */
-    uint32_t *codes;  /* [point] */
+    uint32_t **node;  /* [level][value] */
+    uint32_t **price; /* [level][value]: units */
+    /* The others; no cell within another one is dearer. */
+    uint32_t *starts;     /* [value]: its first code */
+    uint32_t *pair_price; /* [a * n_nodes + b], a <= b: units of a..b, or of a and b */
+    uint32_t all_price;   /* of everything: three values or more, or `apart` and others */
+    uint32_t apart;       /* INTERVALS: the missing value, which is in none; or KN_NONE */
 } kn_bound_column;
 
 typedef struct kn_bound_problem {
@@ -41,9 +57,21 @@ typedef struct kn_bound_problem {
     double n_nodes;           /* of the lattice */
 } kn_bound_problem;
 
-/* Whether the cells of QI q are priced as nodes of a tree, up to the ends of a grid. */
-bool kn_bound_takes(const kn_task *task, uint32_t q);
-kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, kn_error *err);
+kn_bound_shape kn_bound_shape_of(const kn_task *task, uint32_t q);
+/* Nodes that are released under their own labels, up to the ends of a grid. */
+bool kn_bound_has_nodes(const kn_task *task, uint32_t q);
+/* `nodes_only`: over the columns whose cells are nodes of a tree. */
+kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool nodes_only, kn_error *err);
 void kn_bound_problem_free(kn_bound_problem *problem);
+
+/* --- bound_column.c --------------------------------------------------------------------------------------------- */
+
+kn_status kn_bound_column_fill(kn_bound_column *column, const kn_task *task, uint32_t q, double unit, kn_error *err);
+void kn_bound_column_clear(kn_bound_column *column);
+/* Rounded down, and one less: whoever computes the price in another order comes to no fewer units. */
+uint32_t kn_bound_units(double price, double unit);
+/* What a cell costs at least whose rows have these codes, ascending, and no others. */
+kn_status kn_least_cell_price(double *price, const kn_task *task, uint32_t q, kn_set_pool *sets, const uint32_t *codes,
+                              uint32_t n, kn_error *err);
 
 #endif

@@ -2,7 +2,8 @@
 #include "bound/closed_groups.h"
 
 #include <assert.h>
-#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { WANTED_JOBS = 24, MOST_JOBS = 4096, TICK_WORK = 1 << 22 };
 
@@ -11,12 +12,15 @@ typedef struct frame {
     uint32_t *points;
     size_t capacity;
     KN_VECTOR(uint32_t) ends; /* of the parts */
+    /* Between values (part_by_value): */
+    KN_VECTOR(uint32_t) values;  /* [part] */
+    KN_VECTOR(uint64_t) persons; /* [part] */
 } frame;
 
 /* What one thread works with. */
 typedef struct miner {
     frame *frames;
-    uint32_t *levels;          /* [column]: chosen so far */
+    uint32_t *levels, *lasts;  /* [column]: chosen so far; without levels the cell's first and last value */
     uint32_t *counts, *starts; /* [node] */
     uint32_t *seen;            /* nodes of the split under way */
     uint64_t work, reported;   /* reported: of the work, what the others know of */
@@ -84,6 +88,26 @@ static bool is_shared(const kn_bound_column *column, uint32_t level, const uint3
     return i >= n;
 }
 
+/* Do these rows have both ends of a cell between values? Of everything: more than such a cell could hold? */
+static bool is_tight(const kn_bound_column *column, uint32_t first, uint32_t last, const uint32_t *points, uint32_t n,
+                     miner *own)
+{
+    const bool is_all = first == column->n_nodes;
+    const uint32_t least = column->shape == KN_SHAPE_INTERVALS ? 2 : 3;
+    uint32_t seen[3], n_seen = 0, i = 0;
+    bool has_first = false, has_last = false;
+    while (i < n && !(is_all ? n_seen >= least && has_first : has_first && has_last)) {
+        const uint32_t value = column->codes[points[i++]];
+        has_first |= is_all ? column->apart == KN_NONE || value == column->apart : value == first;
+        has_last |= value == last;
+        uint32_t j = 0;
+        while (j < n_seen && seen[j] != value) j++;
+        if (j == n_seen && n_seen < 3) seen[n_seen++] = value;
+    }
+    own->work += i;
+    return is_all ? n_seen >= least && has_first : has_first && has_last;
+}
+
 /* Another group with these rows costs no more: a chosen node has a child, not dearer, that holds them all. */
 static bool is_dominated(path *p, const uint32_t *points, uint32_t n, uint32_t n_chosen)
 {
@@ -91,10 +115,13 @@ static bool is_dominated(path *p, const uint32_t *points, uint32_t n, uint32_t n
     if (p->all->walk->every) return false;
     for (uint32_t c = n_chosen; c-- > 0;) {
         const kn_bound_column *column = &problem->columns[c];
-        const uint32_t level = p->own->levels[c], code = column->codes[points[0]];
-        if (level > 0 && column->price[level - 1][code] <= column->price[level][code] &&
-            is_shared(column, level - 1, points, n, p->own))
+        const uint32_t level = p->own->levels[c], value = column->codes[points[0]];
+        if (column->shape != KN_SHAPE_TREE) {
+            if (!is_tight(column, level, p->own->lasts[c], points, n, p->own)) return true;
+        } else if (level > 0 && column->price[level - 1][value] <= column->price[level][value] &&
+                   is_shared(column, level - 1, points, n, p->own)) {
             return true;
+        }
     }
     return false;
 }
@@ -150,7 +177,7 @@ done:
 static kn_status emit(path *p, const uint32_t *points, uint32_t n, uint32_t price, kn_error *err)
 {
     kn_status status = KN_OK;
-    const mining *all = p->all;
+    mining *all = p->all;
     kn_group group = {.points = points, .n_points = n, .price = price};
     for (uint32_t i = 0; i < n; i++) group.n_rows += all->problem->rows[points[i]];
     p->own->work += n;
@@ -159,6 +186,129 @@ static kn_status emit(path *p, const uint32_t *points, uint32_t n, uint32_t pric
         KN_TRY(kn_tick(all->problem->task->ticker, "bound", -1, err));
     }
     KN_TRY(all->visit(all->context, &group, p->job, p->worker, err));
+    if (atomic_load_explicit(&all->walk->enough, memory_order_relaxed)) atomic_store(&all->stop, true);
+done:
+    return status;
+}
+
+/* --- Down the columns -------------------------------------------------------------------------------------------- */
+
+static kn_status descend(path *p, const uint32_t *points, uint32_t n, uint32_t c, uint32_t level, uint32_t price,
+                         kn_error *err);
+
+/* The next column, with this price of the cell chosen in column c. */
+static kn_status go_on(path *p, const uint32_t *points, uint32_t n, uint32_t c, uint32_t before, uint32_t price,
+                       kn_error *err)
+{
+    const mining *all = p->all;
+    const kn_bound_problem *problem = all->problem;
+    const uint64_t here = (uint64_t)before + price;
+    if (here + all->rest_least[c + 1] > all->walk->price_limit || is_dominated(p, points, n, c + 1)) return KN_OK;
+    return descend(p, points, n, c + 1, c + 1 < problem->n_columns ? problem->columns[c + 1].n_levels : 0,
+                   (uint32_t)here, err);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The points of each value side by side, in the order of the values. */
+static kn_status part_by_value(frame *f, path *p, const kn_bound_column *column, const uint32_t *points, uint32_t n,
+                               kn_error *err)
+{
+    kn_status status = KN_OK;
+    miner *own = p->own;
+    uint32_t n_seen = 0, n_placed = 0;
+    KN_TRY(reserve(f, n, err));
+    f->ends.n = f->values.n = f->persons.n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t value = column->codes[points[i]];
+        if (own->starts[value]++ == 0) own->seen[n_seen++] = value;
+    }
+    qsort(own->seen, n_seen, sizeof *own->seen, ascending);
+    for (uint32_t i = 0; i < n_seen; i++) {
+        const uint32_t size = own->starts[own->seen[i]];
+        own->starts[own->seen[i]] = n_placed;
+        own->counts[own->seen[i]] = i;
+        n_placed += size;
+        KN_PUSH(&f->ends, n_placed);
+        KN_PUSH(&f->values, own->seen[i]);
+        KN_PUSH(&f->persons, 0);
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t value = column->codes[points[i]];
+        f->points[own->starts[value]++] = points[i];
+        f->persons.items[own->counts[value]] += p->all->problem->persons[points[i]];
+    }
+    own->work += 2 * (uint64_t)n;
+done:
+    for (uint32_t i = 0; i < n_seen; i++) own->counts[own->seen[i]] = own->starts[own->seen[i]] = 0;
+    return status;
+}
+
+/* The points of two parts, one after the other. */
+static kn_status join_parts(frame *out, const frame *f, size_t a, size_t b, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const size_t parts[] = {a, b};
+    uint32_t n = 0;
+    KN_TRY(reserve(out, f->ends.items[f->ends.n - 1], err));
+    for (int i = 0; i < 2; i++) {
+        const uint32_t start = parts[i] > 0 ? f->ends.items[parts[i] - 1] : 0;
+        memcpy(out->points + n, f->points + start, (f->ends.items[parts[i]] - start) * sizeof *out->points);
+        n += f->ends.items[parts[i]] - start;
+    }
+done:
+    return status;
+}
+
+/* The cells whose first value is that of part i. */
+static kn_status descend_from(path *p, frame *f, size_t i, uint32_t c, uint32_t price, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_bound_column *column = &p->all->problem->columns[c];
+    const bool is_interval = column->shape == KN_SHAPE_INTERVALS;
+    const uint32_t first = f->values.items[i], start = i > 0 ? f->ends.items[i - 1] : 0;
+    uint64_t n_persons = 0;
+    for (size_t j = i; j < f->ends.n; j++) {
+        const uint32_t last = f->values.items[j], this = column->pair_price[(size_t)first * column->n_nodes + last];
+        if (is_interval && j > i && last == column->apart) break;
+        n_persons = is_interval || j == i ? n_persons + f->persons.items[j] : f->persons.items[i] + f->persons.items[j];
+        const bool is_dear = (uint64_t)price + this + p->all->rest_least[c + 1] > p->all->walk->price_limit;
+        if (is_interval && is_dear) break;
+        if (n_persons < p->all->problem->k || is_dear) continue;
+        p->own->levels[c] = first;
+        p->own->lasts[c] = last;
+        if (is_interval || j == i) {
+            KN_TRY(go_on(p, f->points + start, f->ends.items[j] - start, c, price, this, err));
+        } else {
+            KN_TRY(join_parts(f + 1, f, i, j, err));
+            KN_TRY(go_on(p, f[1].points, f->ends.items[i] - start + f->ends.items[j] - f->ends.items[j - 1], c, price,
+                         this, err));
+        }
+    }
+done:
+    return status;
+}
+
+/* The same as `descend` for a column whose cells lie between values. */
+static kn_status descend_between(path *p, const uint32_t *points, uint32_t n, uint32_t c, uint32_t price, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_bound_column *column = &p->all->problem->columns[c];
+    const bool is_fixed = c < p->all->n_fixed;
+    frame *f = &p->own->frames[p->all->first_frame[c]];
+    if (!is_fixed || p->fixed[c] == column->n_nodes) {
+        p->own->levels[c] = p->own->lasts[c] = column->n_nodes;
+        if (column->apart != KN_NONE || column->shape == KN_SHAPE_PAIRS)
+            KN_TRY(go_on(p, points, n, c, price, column->all_price, err));
+    }
+    if (is_fixed && p->fixed[c] == column->n_nodes) goto done;
+    KN_TRY(part_by_value(f, p, column, points, n, err));
+    for (size_t i = 0; i < f->ends.n; i++)
+        if (!is_fixed || p->fixed[c] == f->values.items[i]) KN_TRY(descend_from(p, f, i, c, price, err));
 done:
     return status;
 }
@@ -175,13 +325,11 @@ static kn_status descend(path *p, const uint32_t *points, uint32_t n, uint32_t c
     const bool is_fixed = c < all->n_fixed;
     if (atomic_load_explicit(&all->stop, memory_order_relaxed)) return KN_OK;
     if (c == problem->n_columns) return emit(p, points, n, price, err);
+    if (column->shape != KN_SHAPE_TREE) return descend_between(p, points, n, c, price, err);
     if (level == column->n_levels && column->top_is_root) level--;
     if (level < column->n_levels && !(is_fixed && level != p->fixed[c])) {
-        const uint64_t here = (uint64_t)price + column->price[level][column->codes[points[0]]];
         p->own->levels[c] = level;
-        if (here + all->rest_least[c + 1] <= all->walk->price_limit && !is_dominated(p, points, n, c + 1))
-            KN_TRY(descend(p, points, n, c + 1, c + 1 < problem->n_columns ? problem->columns[c + 1].n_levels : 0,
-                           (uint32_t)here, err));
+        KN_TRY(go_on(p, points, n, c, price, column->price[level][column->codes[points[0]]], err));
     }
     if (level == 0 || (is_fixed && level == p->fixed[c])) goto done;
     frame *f = &p->own->frames[all->first_frame[c] + level - 1];
@@ -229,6 +377,7 @@ static kn_status new_miner(miner *own, const mining *all, kn_error *err)
         if (problem->columns[c].n_nodes > most_nodes) most_nodes = problem->columns[c].n_nodes;
     KN_NEW(own->frames, all->first_frame[problem->n_columns]);
     KN_NEW(own->levels, problem->n_columns);
+    KN_NEW(own->lasts, problem->n_columns);
     KN_NEW(own->counts, most_nodes);
     KN_NEW(own->starts, most_nodes);
     KN_NEW(own->seen, most_nodes);
@@ -241,9 +390,12 @@ static void free_miner(miner *own, const mining *all)
     for (uint32_t i = 0; own->frames != NULL && i < all->first_frame[all->problem->n_columns]; i++) {
         kn_free(own->frames[i].points);
         kn_free(own->frames[i].ends.items);
+        kn_free(own->frames[i].values.items);
+        kn_free(own->frames[i].persons.items);
     }
     kn_free(own->frames);
     kn_free(own->levels);
+    kn_free(own->lasts);
     kn_free(own->counts);
     kn_free(own->starts);
     kn_free(own->seen);
@@ -261,7 +413,8 @@ kn_status kn_each_group(kn_group_walk *walk, const kn_bound_problem *problem, kn
     KN_NEW(all.rest_least, (size_t)problem->n_columns + 1);
     KN_NEW(all.first_frame, (size_t)problem->n_columns + 1);
     for (uint32_t c = 0; c < problem->n_columns; c++)
-        all.first_frame[c + 1] = all.first_frame[c] + problem->columns[c].n_levels;
+        all.first_frame[c + 1] =
+            all.first_frame[c] + (problem->columns[c].shape == KN_SHAPE_TREE ? problem->columns[c].n_levels : 2);
     for (uint32_t c = problem->n_columns; c-- > 0;)
         all.rest_least[c] = all.rest_least[c + 1] + problem->columns[c].least;
     KN_NEW(all.miners, n_threads);

@@ -4,17 +4,20 @@
  * follow from that one's. So every set of k rows or more, whatever cells it is released with, lies in a visited group
  * that costs no more than those cells, or costs more than the limit.
  *
- * Depth first over the columns, from the root of a column down to its leaves, splitting lists of points: what has fewer
- * than k persons is dropped with everything below it, and so is what has become unclosed (the idea of LCM, Uno et al.
- * 2004). The levels of the first columns are the jobs of the pool; what a job visits, and in which order, depends on
- * the problem alone. Cost: a few steps per point of a visited group. */
+ * Depth first over the columns, splitting lists of points: from the root of a tree down to its leaves; of a column
+ * whose cells lie between values, the points in the order of their values, from each one on. What has fewer than k
+ * persons is dropped with everything below it, and so is what has become unclosed (the idea of LCM, Uno et al. 2004).
+ * The levels of the first columns are the jobs of the pool; what a job visits, and in which order, depends on the
+ * problem alone. Cost: a few steps per point of a visited group. */
 #ifndef KN_BOUND_CLOSED_GROUPS_H
 #define KN_BOUND_CLOSED_GROUPS_H
 
 #include "bound/bound_problem.h"
 
+#include <stdatomic.h>
+
 typedef struct kn_group {
-    const uint32_t *points; /* ascending */
+    const uint32_t *points; /* each once */
     uint32_t n_points;
     uint64_t n_rows;
     uint32_t price; /* units, of each row */
@@ -28,9 +31,10 @@ typedef struct kn_group_walk {
     uint64_t max_work;    /* steps; 0: no limit */
     bool every;           /* unclosed ones too */
     bool to_the_end;      /* whatever the time */
+    atomic_bool enough;   /* set by the visitor: no more groups */
     /* Out: */
     uint64_t work;
-    bool done; /* false: more than max_work, or out of time. Which groups were visited then is open. */
+    bool done; /* false: more than max_work, out of time, or enough. Which groups were visited then is open. */
 } kn_group_walk;
 
 size_t kn_group_jobs(const kn_bound_problem *problem);

@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_ASCENTS = 4, N_TRIALS = 6 };
+enum { N_ASCENTS = 4, N_TRIALS = 6, LEAST_ROUNDS = 20 }; /* fewer gain less than trying what they found costs */
 static const double FIRST_RHO = 10, LAST_RHO = 600, FIRST_STEP = 0.003, LAST_STEP = 0.0005, MOMENTUM = 0.9;
 static const float LEAST_VALUE = 0.05f, STEEPEST = -3, NEAR_KTH = 0.97f;
-static const double GRADIENT_UNITS = 1 << 20;
+static const double GRADIENT_UNITS = 1 << 20, ROUNDING = 3e-7; /* averages of floats are off by less */
 
 typedef enum move { PENALIZE, REPAIR, ASCEND } move;
 
@@ -279,7 +279,7 @@ done:
     return status;
 }
 
-/* What each row's discount comes to, in units. */
+/* What each row's discount comes to, in units; of a run of codes that of the first. */
 static double discount_units(const kn_bound_problem *problem, uint32_t point)
 {
     const kn_objective *objective = problem->task->objective;
@@ -288,8 +288,8 @@ static double discount_units(const kn_bound_problem *problem, uint32_t point)
     for (uint32_t c = 0; c < problem->n_columns; c++) {
         const kn_bound_column *column = &problem->columns[c];
         const double weight = objective->type->per_cell ? problem->task->tuples->domains[column->q]->weight : 1;
-        sum += weight * objective->type->value_discount(objective->state, problem->task->tuples, column->q,
-                                                        column->codes[point]);
+        const uint32_t value = column->codes[point], code = column->starts != NULL ? column->starts[value] : value;
+        sum += weight * objective->type->value_discount(objective->state, problem->task->tuples, column->q, code);
     }
     return sum / problem->unit;
 }
@@ -366,8 +366,10 @@ kn_status kn_dual_new(kn_dual **out, const kn_bound_problem *problem, const kn_r
     KN_TRY(prepare(&s, effort, err));
     if (s.store != NULL) {
         const uint64_t affordable = effort->max_work / (s.store->n_members + 1);
-        KN_TRY(solve(&s, affordable < effort->n_rounds ? (uint32_t)affordable : effort->n_rounds, err));
-        for (uint32_t i = 0; i < problem->n_points; i++) dual->units[i] = (uint64_t)(s.kept[i] * s.scale);
+        const uint32_t n_rounds = affordable < effort->n_rounds ? (uint32_t)affordable : effort->n_rounds;
+        KN_TRY(solve(&s, n_rounds >= LEAST_ROUNDS ? n_rounds : 0, err));
+        for (uint32_t i = 0; i < problem->n_points; i++)
+            dual->units[i] = (uint64_t)(s.kept[i] * s.scale * (1 - ROUNDING));
         KN_TRY(choose_surplus(dual, problem, err));
     }
     *out = dual;

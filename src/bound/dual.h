@@ -33,11 +33,12 @@ kn_status kn_dual_of_rows(kn_dual **out, const kn_bound_problem *problem, const 
 
 /* --- dual_check.c ----------------------------------------------------------------------------------------------- */
 
-/* Looks at every constraint, in whole numbers; unclosed groups too, and nothing that kn_dual_new kept. *excess: the
- * largest share by which the k largest values of a group, or one value, come to more than they may; 0: a certificate.
- * Takes the time that it takes; beyond max_work steps (0: no limit) only closed groups are looked at. */
-kn_status kn_dual_check(double *excess, const kn_dual *dual, const kn_bound_problem *problem, uint64_t max_work,
-                        kn_error *err);
+/* Looks at every constraint, in whole numbers, with nothing that kn_dual_new kept. *excess: the largest share by which
+ * the k largest values of a group, or one value, come to more than they may; 0: a certificate. Takes the time that it
+ * takes; where every_work steps are enough for it, unclosed groups are looked at too.
+ * `ratio`, NULL or [point]: what a value is to be multiplied with so that every constraint holds. */
+kn_status kn_dual_check(double *excess, float *ratio, const kn_dual *dual, const kn_bound_problem *problem,
+                        uint64_t every_work, kn_error *err);
 /* What no release costs less than, over these columns: as reported, rounded down. */
 double kn_dual_loss(const kn_dual *dual, const kn_bound_problem *problem);
 

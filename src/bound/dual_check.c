@@ -15,6 +15,7 @@ typedef struct check {
     const kn_bound_problem *problem;
     value **scratch; /* [worker][point] */
     double *excess;  /* [worker] */
+    float **ratio;   /* [worker][point] */
 } check;
 
 /* Sum of the k largest, k at most the number of rows. */
@@ -52,6 +53,13 @@ static uint64_t sum_of_largest(value *values, uint32_t n, uint64_t k)
     return sum;
 }
 
+/* To the float below, and a little. */
+static void lower(float *ratio, double excess)
+{
+    const float this = (float)((1 - excess) * (1 - 1e-7));
+    if (this < *ratio) *ratio = this;
+}
+
 static kn_status look(void *context, const kn_group *group, size_t job, unsigned worker, kn_error *err)
 {
     const check *c = context;
@@ -65,13 +73,15 @@ static kn_status look(void *context, const kn_group *group, size_t job, unsigned
     for (uint32_t i = 0; i < group->n_points; i++)
         values[i] = (value){c->dual->units[group->points[i]], c->problem->rows[group->points[i]]};
     const uint64_t sum = sum_of_largest(values, group->n_points, c->problem->k), price = c->problem->k * group->price;
-    if (sum > price && ((double)sum - (double)price) / (double)sum > c->excess[worker])
-        c->excess[worker] = ((double)sum - (double)price) / (double)sum;
+    if (sum <= price) return KN_OK;
+    const double excess = ((double)sum - (double)price) / (double)sum;
+    if (excess > c->excess[worker]) c->excess[worker] = excess;
+    for (uint32_t i = 0; i < group->n_points; i++) lower(&c->ratio[worker][group->points[i]], excess);
     return KN_OK;
 }
 
-kn_status kn_dual_check(double *excess, const kn_dual *dual, const kn_bound_problem *problem, uint64_t max_work,
-                        kn_error *err)
+kn_status kn_dual_check(double *excess, float *ratio, const kn_dual *dual, const kn_bound_problem *problem,
+                        uint64_t every_work, kn_error *err)
 {
     kn_status status = KN_OK;
     const unsigned n_threads = kn_pool_threads(problem->task->pool);
@@ -81,11 +91,16 @@ kn_status kn_dual_check(double *excess, const kn_dual *dual, const kn_bound_prob
     *excess = 1;
     KN_NEW(c.scratch, n_threads);
     KN_NEW(c.excess, n_threads);
-    for (unsigned w = 0; w < n_threads; w++) KN_NEW(c.scratch[w], problem->n_points);
+    KN_NEW(c.ratio, n_threads);
+    for (unsigned w = 0; w < n_threads; w++) {
+        KN_NEW(c.scratch[w], problem->n_points);
+        KN_NEW(c.ratio[w], problem->n_points);
+        for (uint32_t i = 0; i < problem->n_points; i++) c.ratio[w][i] = 1;
+    }
     /* Columns that follow from others make many unclosed groups of the same rows: where those alone would take long,
      * the closed ones, which imply them, are looked at. */
-    walk.max_work = max_work;
-    KN_TRY(kn_each_group(&walk, problem, look, &c, err));
+    walk.max_work = every_work;
+    if (every_work > 0) KN_TRY(kn_each_group(&walk, problem, look, &c, err));
     if (!walk.done) {
         walk.every = false;
         walk.max_work = 0;
@@ -97,14 +112,21 @@ kn_status kn_dual_check(double *excess, const kn_dual *dual, const kn_bound_prob
         if (c.excess[w] > *excess) *excess = c.excess[w];
     for (uint32_t i = 0; i < problem->n_points; i++) {
         const double units = (double)dual->units[i];
-        const double most = (double)problem->root + (double)dual->surplus;
-        if (max_suppressed > 0 && units > most && 1 - most / units > *excess) *excess = 1 - most / units;
-        if (units > dual->price_limit && dual->price_limit < UINT32_MAX && 1 - dual->price_limit / units > *excess)
-            *excess = 1 - dual->price_limit / units;
+        double most = max_suppressed > 0 ? (double)problem->root + (double)dual->surplus : INFINITY;
+        if (dual->price_limit < UINT32_MAX) most = fmin(most, dual->price_limit);
+        if (units > most) {
+            *excess = fmax(*excess, 1 - most / units);
+            lower(&c.ratio[0][i], 1 - most / units);
+        }
+        for (unsigned w = 1; w < n_threads; w++)
+            if (c.ratio[w][i] < c.ratio[0][i]) c.ratio[0][i] = c.ratio[w][i];
+        if (ratio != NULL) ratio[i] = c.ratio[0][i];
     }
 done:
     for (unsigned w = 0; c.scratch != NULL && w < n_threads; w++) kn_free(c.scratch[w]);
+    for (unsigned w = 0; c.ratio != NULL && w < n_threads; w++) kn_free(c.ratio[w]);
     kn_free(c.scratch);
+    kn_free(c.ratio);
     kn_free(c.excess);
     return status;
 }

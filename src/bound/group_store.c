@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { CHUNK_MEMBERS = 1 << 18 };
+static const float FAR_BELOW = 0.5f;
 
 typedef struct filling {
     const kn_bound_problem *problem;
@@ -15,6 +16,7 @@ typedef struct filling {
     double scale;
     uint64_t max_members;
     kn_valued_point **scratch; /* [worker][point] */
+    kn_group_walk *walk;
     atomic_uint_fast64_t n_members;
 } filling;
 
@@ -33,10 +35,17 @@ static kn_status keep(void *context, const kn_group *group, size_t job, unsigned
     if (most <= price) goto done;
     const kn_top_rows top = kn_top_rows_of(scratch, group->n_points, f->problem->rows, f->problem->k);
     if (top.sum <= (double)price * (double)f->problem->k) goto done;
-    if (atomic_fetch_add(&f->n_members, group->n_points) + group->n_points > f->max_members) goto done;
-    KN_RESERVE(&part->members, group->n_points);
-    memcpy(part->members.items + part->members.n, group->points, group->n_points * sizeof *group->points);
-    part->members.n += group->n_points;
+    /* What stays far below the price counts only as long as there are fewer than k above it. */
+    const float threshold = FAR_BELOW * (top.kth < price ? top.kth : price);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < group->n_points; i++) n += f->caps[group->points[i]] >= threshold;
+    if (atomic_fetch_add(&f->n_members, n) + n > f->max_members) {
+        atomic_store(&f->walk->enough, true);
+        goto done;
+    }
+    KN_RESERVE(&part->members, n);
+    for (uint32_t i = 0; i < group->n_points; i++)
+        if (f->caps[group->points[i]] >= threshold) part->members.items[part->members.n++] = group->points[i];
     KN_PUSH(&part->ends, part->members.n);
     KN_PUSH(&part->prices, price);
 done:
@@ -80,6 +89,7 @@ kn_status kn_group_store_new(kn_group_store **out, const kn_bound_problem *probl
     *out = NULL;
     KN_NEW(store, 1);
     f.store = store;
+    f.walk = &walk;
     store->n_parts = kn_group_jobs(problem);
     KN_NEW(store->parts, store->n_parts);
     KN_NEW(f.scratch, n_threads);

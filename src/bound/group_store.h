@@ -1,7 +1,9 @@
 /* The groups that can bind, kept in memory for many rounds over them.
  *
  * With a cap on each row's value, a group whose k largest caps average at most its price can never bind: it is not
- * kept. Rounds run over chunks of about equal size on the pool; what a chunk holds does not depend on the threads. */
+ * kept. Nor are members whose caps are far below the price, beyond k: they matter only where values are far below their
+ * caps, and then little; dual_check.c looks at everybody. Rounds run over chunks of about equal size on the pool; what
+ * a chunk holds does not depend on the threads. */
 #ifndef KN_BOUND_GROUP_STORE_H
 #define KN_BOUND_GROUP_STORE_H
 

@@ -5,8 +5,8 @@
  * narrower than their node, and with suppressed rows: the root costs no less than any closure. Discounts of a row
  * (measure.h) are the same on both sides.
  *
- * Pairs are compared one by one; with more of them than there is work for, some rows are left out and count as kept
- * unchanged: a bound still, said to be partial. */
+ * Where there is not enough work for all, the rows that are left out count as kept unchanged: a bound still, said to be
+ * partial. */
 #ifndef KN_BOUND_NEIGHBOURS_H
 #define KN_BOUND_NEIGHBOURS_H
 
@@ -19,7 +19,7 @@ typedef struct kn_neighbours {
 } kn_neighbours;
 
 /* Over the columns with takes[q]; the objective must be a monotone sum over cells. max_work: steps, one per pair and
- * column; 0: as many as it takes. */
+ * column that is looked at; 0: as many as it takes. */
 kn_status kn_neighbours_bound(kn_neighbours *out, const kn_task *task, const bool *takes, uint64_t max_work,
                               kn_error *err);
 

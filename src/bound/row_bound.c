@@ -1,18 +1,19 @@
 /* The cheapest group of each point; see the header. Cost: the visited groups' sizes. */
 #include "bound/row_bound.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { FIRST_PRICE = KN_BOUND_UNITS / 32 };
+enum { FIRST_PRICE = KN_BOUND_UNITS / 512 };
 
-/* The next price limit: twice the price takes up to fifteen times the work, so steps get short before it runs out; 0:
- * stop.
+/* The next price limit, as far as what is left allows if work goes on growing as it did, a power of the price; 0: stop.
  */
-static uint64_t next_limit(uint64_t limit, uint64_t work, uint64_t left)
+static uint64_t next_limit(uint64_t limit, uint64_t before_limit, double work, double before, double left)
 {
-    if (work < left / 60) return limit * 4;
-    if (work < left / 15) return limit * 2;
-    return work < left / 4 ? limit * 4 / 3 : 0;
+    double power = before_limit > 0 ? log(work / before) / log((double)limit / (double)before_limit) : 2;
+    power = fmin(fmax(power, 3.5), 5); /* steps of trees make it jump */
+    const double factor = fmin(pow(0.8 * left / work, 1 / power), 4);
+    return factor > 1.08 ? (uint64_t)((double)limit * factor) : 0;
 }
 
 typedef struct search {
@@ -41,14 +42,7 @@ static void join(uint32_t *out, const search *s, unsigned n_threads, const kn_bo
 static uint64_t highest_price(const kn_bound_problem *problem)
 {
     uint64_t sum = 0;
-    for (uint32_t c = 0; c < problem->n_columns; c++) {
-        const kn_bound_column *column = &problem->columns[c];
-        uint32_t most = 0;
-        for (uint32_t i = 0; i < problem->n_points; i++)
-            for (uint32_t l = 0; l < column->n_levels; l++)
-                if (column->price[l][column->codes[i]] > most) most = column->price[l][column->codes[i]];
-        sum += most;
-    }
+    for (uint32_t c = 0; c < problem->n_columns; c++) sum += problem->columns[c].most;
     return sum;
 }
 
@@ -66,6 +60,7 @@ kn_status kn_row_bound_new(kn_row_bound **out, const kn_bound_problem *problem, 
     const uint64_t highest = highest_price(problem);
     /* Every node sees every point at most a few times: what is sure to be affordable is done at once. */
     const bool is_small = max_work == 0 || problem->n_nodes * problem->n_points * 4 < (double)max_work;
+    uint64_t before_limit = 0, before = 0;
     for (uint64_t limit = is_small ? highest + 1 : FIRST_PRICE; limit > 0 && bound->price_limit < UINT32_MAX;) {
         kn_group_walk walk = {.price_limit = limit >= highest ? UINT32_MAX : (uint32_t)limit};
         if (max_work > 0) walk.max_work = max_work > bound->work ? max_work - bound->work : 1;
@@ -76,7 +71,12 @@ kn_status kn_row_bound_new(kn_row_bound **out, const kn_bound_problem *problem, 
         bound->price_limit = walk.price_limit;
         /* Where all were visited a row without a group is suppressed, and so is the whole table. */
         join(bound->least, &s, n_threads, problem, walk.price_limit == UINT32_MAX ? problem->root : walk.price_limit);
-        limit = next_limit(limit, walk.work, max_work > 0 ? max_work - bound->work : UINT64_MAX);
+        const uint64_t next = max_work == 0 ? 4 * limit
+                                            : next_limit(limit, before_limit, (double)walk.work + 1, (double)before + 1,
+                                                         (double)(max_work - bound->work));
+        before_limit = limit;
+        before = walk.work;
+        limit = next;
     }
     /* What is suppressed pays the root's price. */
     for (uint32_t i = 0; i < problem->n_points; i++)

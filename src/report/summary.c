@@ -34,6 +34,9 @@ static void model_lines(kn_buffer *out, const kn_facts *facts)
     }
 }
 
+/* Percent: what is farther from the loss tells of the bound, not of the release. */
+static const double MOST_QUICK_GAP = 50;
+
 /* Of all releases, where it says more than the search's own proof: always when it was asked for. */
 static void bound_lines(kn_buffer *out, const kn_facts *facts)
 {
@@ -41,6 +44,11 @@ static void bound_lines(kn_buffer *out, const kn_facts *facts)
     if (!kn_is_bounded(any) || (!any->is_certified && (facts->optimal || isfinite(facts->bound)))) return;
     const double gap = facts->loss > 0 ? fmax(0, 100 * (facts->loss - any->value) / facts->loss) : 0;
     line(out, any->is_certified ? "certified" : "bound");
+    if (!any->is_certified && gap > MOST_QUICK_GAP) {
+        kn_buffer_printf(out, "a quick look proves little here (%.3g at least); --certify takes the time\n",
+                         any->value);
+        return;
+    }
     kn_buffer_printf(out, "no %llu-anonymous release under these rules loses less than %.4g: gap %.3g %%\n",
                      (unsigned long long)any->k, any->value, gap);
     if (!any->is_partial) return;

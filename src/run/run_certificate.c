@@ -18,7 +18,7 @@ kn_status kn_certificate_possible(const kn_task *task, kn_error *err)
                    kn_sentence_english(kn_bound_possible(task)));
     for (uint32_t q = 0; q < task->tuples->n_qis; q++) {
         const kn_domain *domain = task->tuples->domains[q];
-        if (!kn_bound_takes(task, q)) continue;
+        if (!kn_bound_has_nodes(task, q)) continue;
         has_tree = true;
         if (!has_all_levels(domain))
             KN_FAIL_AT(
