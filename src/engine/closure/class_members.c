@@ -7,6 +7,7 @@
 #include "engine/closure/class_members.h"
 
 #include "base/hash.h"
+#include "engine/closure/value_scan.h"
 
 #include <assert.h>
 #include <math.h>
@@ -66,6 +67,7 @@ kn_status kn_class_members_new(kn_class_members **out, const kn_task *task, cons
         KN_OWN(&c->memory, c->dense, SMALL_DOMAIN);
     }
     c->by_class = kn_class_members_can_price(task->objective, items);
+    c->by_value = kn_value_scan_can_price(task->objective, items);
     *out = c;
     c = NULL;
 done:
@@ -203,29 +205,23 @@ bool kn_class_members_hold(kn_class_members *c, uint32_t cluster, uint32_t witho
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
 
-static kn_cell close_span(const kn_domain *domain, const kn_span *span)
+/* What the objective says of a class with these counts and spans. */
+static double price_class(kn_class_members *c, const kn_class_counts *counts, const kn_span *spans)
 {
-    if (domain->kind == KN_DOMAIN_TREE) {
-        uint32_t node = kn_closure_node(domain->tree, span->first, span->last);
-        return (kn_cell){domain->tree->first[node], domain->tree->last[node], node};
-    }
-    if (span->first != span->last && span->last == domain->missing) return kn_domain_root(domain);
-    kn_cell cell = {span->first, span->last, KN_NONE};
-    kn_domain_widen(domain, &cell.first, &cell.last);
-    return cell;
+    const kn_objective *objective = c->task->objective;
+    const kn_tuples *tuples = c->items->tuples;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) c->cells[q] = kn_span_cell(tuples->domains[q], &spans[q]);
+    return objective->type->price_class(objective->state, tuples, counts, c->cells, NULL, false);
 }
 
 /* What the cluster, so changed, costs with these spans; `price` is the pricer's. */
 static double cost_of(kn_class_members *c, uint32_t cluster, uint32_t without, uint32_t with, const kn_span *spans,
                       double price)
 {
-    const kn_objective *objective = c->task->objective;
-    const kn_tuples *tuples = c->items->tuples;
     kn_class_counts counts = count_sizes(c, cluster, without, with);
     if (!c->by_class || counts.n_rows == 0) return (double)counts.n_rows * price;
     count_histograms(c, &counts, cluster, KN_NONE, without, with);
-    for (uint32_t q = 0; q < tuples->n_qis; q++) c->cells[q] = close_span(tuples->domains[q], &spans[q]);
-    return objective->type->price_class(objective->state, tuples, &counts, c->cells, NULL, false);
+    return price_class(c, &counts, spans);
 }
 
 static uint64_t hash_closure(const kn_class_members *c, const kn_span *spans)
@@ -233,7 +229,7 @@ static uint64_t hash_closure(const kn_class_members *c, const kn_span *spans)
     const kn_tuples *tuples = c->items->tuples;
     uint64_t hash = 0;
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
-        kn_cell cell = close_span(tuples->domains[q], &spans[q]);
+        kn_cell cell = kn_span_cell(tuples->domains[q], &spans[q]);
         hash = kn_hash_combine(hash, (uint64_t)cell.first << 32 | cell.last);
         hash = kn_hash_combine(hash, cell.id);
     }
@@ -406,8 +402,18 @@ void kn_class_members_join(kn_class_members *c, uint32_t cluster, uint32_t item)
 void kn_class_members_probe(const kn_class_members *c, kn_probe *probe, uint32_t cluster)
 {
     kn_probe_clear(probe);
+    for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item]) kn_probe_add(probe, c->items, item);
+}
+
+void kn_class_members_load(const kn_class_members *c, kn_probe *probe, uint32_t cluster)
+{
+    if (!kn_probe_load(probe, &c->spans[(size_t)cluster * c->items->tuples->n_qis], c->rows[cluster])) {
+        kn_class_members_probe(c, probe, cluster);
+        return;
+    }
+    if (!kn_probe_needs_values(probe)) return;
     for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item])
-        kn_probe_add(probe, c->items->tuple[item], kn_items_rows(c->items, item));
+        kn_probe_add_values(probe, c->items, item);
 }
 
 /* Enough persons for a class. Should it still break a model, small clusters are no help to it: merge_last finds it a
@@ -556,14 +562,18 @@ done:
     return status;
 }
 
-static double union_price(kn_class_members *c, uint32_t a, uint32_t b)
+/* Cost of the two as one cluster, by the price that the scan follows. */
+static double union_cost(kn_class_members *c, uint32_t a, uint32_t b)
 {
+    kn_class_counts counts = {.n_rows = c->rows[a] + c->rows[b], .n_persons = c->persons[a] + c->persons[b]};
     kn_growing_clear(&c->growing);
     for (uint32_t item = c->head[a]; item != KN_NONE; item = c->next[item])
         kn_growing_add(&c->growing, c->items->tuple[item]);
     for (uint32_t item = c->head[b]; item != KN_NONE; item = c->next[item])
         kn_growing_add(&c->growing, c->items->tuple[item]);
-    return kn_growing_price(&c->growing);
+    if (!c->by_value) return (double)counts.n_rows * kn_growing_price(&c->growing);
+    count_histograms(c, &counts, a, b, KN_NONE, KN_NONE);
+    return price_class(c, &counts, c->growing.spans);
 }
 
 static bool union_holds(kn_class_members *c, uint32_t a, uint32_t b)
@@ -582,9 +592,10 @@ static void merge_last(kn_class_members *c, uint32_t small)
         double least = INFINITY, least_fitting = INFINITY;
         for (uint32_t other = 0; other < c->n; other++) {
             if (other == small || c->head[other] == KN_NONE) continue;
-            double both = (double)(c->rows[small] + c->rows[other]) * union_price(c, small, other);
+            double both = union_cost(c, small, other);
             kn_class_members_refresh(c, other);
-            double distance = both - (double)c->rows[other] * c->price[other];
+            double alone = c->by_value ? c->cost[other] : (double)c->rows[other] * c->price[other];
+            double distance = both - alone;
             if (closest == KN_NONE || distance < least) {
                 least = distance;
                 closest = other;
@@ -611,7 +622,7 @@ static kn_status merger_init(merger *m, kn_class_members *c, kn_pool *pool, kn_e
     KN_NEW_RAW(m->nearest, m->n_slots);
     KN_NEW_RAW(m->distance, m->n_slots);
     KN_NEW_RAW(m->moved, m->n_slots);
-    KN_TRY(kn_scan_new(&m->scan, c->pricer, c->items->tuples, m->n_slots, 4 * c->task->models->min_persons, err));
+    KN_TRY(kn_scan_new(&m->scan, c->pricer, c->items, m->n_slots, 4 * c->task->models->min_persons, err));
     KN_NEW(m->probes, kn_pool_threads(pool));
     for (unsigned i = 0; i < kn_pool_threads(pool); i++) KN_TRY(kn_probe_new(&m->probes[i], m->scan, err));
     for (uint32_t slot = 0; slot < m->n_slots; slot++) {

@@ -19,6 +19,7 @@ typedef struct kn_class_members {
     double *price;      /* of one row, by the pricer, the same */
     double *cost;       /* of the cluster, by the objective, the same */
     bool by_class;      /* the objective prices whole classes, and can do so here */
+    bool by_value;      /* that is a sum over rows and columns, and the scan follows it (value_scan.h) */
     uint64_t *closure;  /* of the cluster, hashed, as of the last kn_class_members_refresh, where `by_class` */
     kn_span *widened;   /* scratch: n_qis */
     kn_cell *cells;     /* scratch: n_qis */
@@ -60,8 +61,9 @@ bool kn_class_members_meets_without(uint64_t *closure, const kn_class_members *c
 bool kn_class_members_meets_with(uint64_t *closure, const kn_class_members *clusters, uint32_t cluster);
 /* Do the models hold for the cluster so changed? `sizes`: also the ones that only count persons. */
 bool kn_class_members_hold(kn_class_members *clusters, uint32_t cluster, uint32_t without, uint32_t with, bool sizes);
-/* The cluster as a probe. */
+/* The cluster as a probe; the same for one that is refreshed. */
 void kn_class_members_probe(const kn_class_members *clusters, kn_probe *probe, uint32_t cluster);
+void kn_class_members_load(const kn_class_members *clusters, kn_probe *probe, uint32_t cluster);
 /* Unites the two closest clusters below k persons until at most one is left, and that one with the cluster closest to
  * it: [SC] Algorithm 1, steps 11 to 14. Distance: what uniting costs, from the scan. A cluster that is large enough and
  * still breaks a model is united with the closest one that makes it hold. `pool` may be NULL. */

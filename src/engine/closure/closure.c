@@ -346,6 +346,18 @@ uint32_t kn_closure_node(const kn_tree *tree, uint32_t first, uint32_t last)
     return tree->at_level[level][first];
 }
 
+kn_cell kn_span_cell(const kn_domain *domain, const kn_span *span)
+{
+    if (domain->kind == KN_DOMAIN_TREE) {
+        uint32_t node = kn_closure_node(domain->tree, span->first, span->last);
+        return (kn_cell){domain->tree->first[node], domain->tree->last[node], node};
+    }
+    if (span->first != span->last && span->last == domain->missing) return kn_domain_root(domain);
+    kn_cell cell = {span->first, span->last, KN_NONE};
+    kn_domain_widen(domain, &cell.first, &cell.last);
+    return cell;
+}
+
 static double width_price(const struct kn_column_price *column, const kn_span *span)
 {
     const kn_domain *domain = column->domain;

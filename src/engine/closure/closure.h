@@ -23,6 +23,12 @@ typedef struct kn_items {
 
 /* `max_persons`: KN_WHOLE_TUPLES, or the largest number of persons in an item; 1 keeps persons apart. */
 kn_status kn_items_new(kn_items **out, const kn_tuples *tuples, uint64_t max_persons, bool histograms, kn_error *err);
+/* The models or the measure look at sensitive values: items need histograms. */
+static inline bool kn_task_needs_values(const kn_task *task)
+{
+    return (task->models->needs & KN_NEEDS_HISTOGRAM) != 0 ||
+           (task->objective->type->needs & KN_MEASURE_NEEDS_CLASS_COLUMN) != 0;
+}
 void kn_items_free(kn_items *items);
 static inline uint32_t kn_items_rows(const kn_items *items, uint32_t item)
 {
@@ -74,6 +80,8 @@ void kn_pricer_free(kn_pricer *pricer);
 kn_say kn_pricer_followed(const kn_pricer *pricer);
 /* Weighted price of one row whose value in column q is released as the closure of `span` (not empty). */
 double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span);
+/* The cell that a span of a TREE or RANGES column is released as. */
+kn_cell kn_span_cell(const kn_domain *domain, const kn_span *span);
 /* TREE: the lowest node that covers both codes. */
 uint32_t kn_closure_node(const kn_tree *tree, uint32_t first, uint32_t last);
 

@@ -1,6 +1,7 @@
 /* Vector scans over closures; see closure_scan.h. */
 #include "engine/closure/closure_scan.h"
 #include "base/lanes.h"
+#include "engine/closure/value_scan.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,14 +14,14 @@
 #endif
 
 enum {
-    STAR = 0xFFFF,       /* no node of this level holds the slot */
-    MAX_PRICE = 60000,   /* of a row, all columns */
-    MAX_DELTA = 1 << 30, /* rows * price stays below */
-    MAX_BITS = 1024,     /* SETS: values beyond share bits */
-    FULL_WIDTH = 0x7FFF, /* RANGES: the coordinate of the last value */
-    MISSING_AT = 0xFFFF, /* RANGES: far enough from every value to price as the root */
-    BLOCK = 1024,        /* slots whose sums stay in the cache */
-    CHUNK = 32,          /* slots are scanned in multiples of this, at least */
+    STAR = 0xFFFF,               /* no node of this level holds the slot */
+    MAX_PRICE = 60000,           /* of a row, all columns */
+    MAX_DELTA = 1 << 30,         /* rows * price stays below */
+    MAX_BITS = 1024,             /* SETS: values beyond share bits */
+    FULL_WIDTH = 0x7FFF,         /* RANGES: the coordinate of the last value */
+    MISSING_AT = 0xFFFF,         /* RANGES: far enough from every value to price as the root */
+    BLOCK = KN_VALUE_SCAN_BLOCK, /* slots whose sums stay in the cache */
+    CHUNK = 32,                  /* slots are scanned in multiples of this, at least */
 };
 
 typedef struct scan_column {
@@ -41,6 +42,8 @@ struct kn_scan {
     scan_column *columns;
     int32_t max_rows;
     int32_t *rows, *costs, *closed; /* costs: rows * price; both 0 where closed is INT32_MAX instead of 0 */
+    kn_value_scan *by_value;        /* NULL, or what prices joins instead of the columns above */
+    uint32_t column;                /* the sensitive one that it looks at */
     bool vectors, has_sets;
 };
 
@@ -56,6 +59,9 @@ struct kn_probe {
     uint32_t *first, *last; /* n_qis codes */
     uint16_t **bits;        /* SETS: [q][lane] */
     uint64_t n_rows;
+    /* by_value: rows of each sensitive value; the values that were met, and their rows again; the lanes they make */
+    uint32_t *value_rows, *values, *counts, n_values;
+    kn_value_probe lanes;
     step *steps;
     uint32_t n_steps, max_steps;
     int32_t *deltas;
@@ -191,6 +197,7 @@ uint32_t kn_least(const int32_t *values, uint32_t n)
 void kn_scan_free(kn_scan *scan)
 {
     if (scan == NULL) return;
+    kn_value_scan_free(scan->by_value);
     kn_owner_free(&scan->memory);
     kn_free(scan);
 }
@@ -256,7 +263,7 @@ static kn_status set_up_column(kn_scan *scan, const kn_pricer *pricer, uint32_t 
     kn_status status = KN_OK;
     kn_owner *memory = &scan->memory;
     scan_column *column = &scan->columns[q];
-    const kn_domain *domain = column->domain = pricer->columns[q].domain;
+    const kn_domain *domain = column->domain;
     uint32_t n_bits = domain->n_codes < MAX_BITS ? domain->n_codes : MAX_BITS;
     double root = pricer->columns[q].root_price * unit, width = FULL_WIDTH;
     switch (domain->kind) {
@@ -286,11 +293,12 @@ done:
     return status;
 }
 
-kn_status kn_scan_new(kn_scan **out, const kn_pricer *pricer, const kn_tuples *tuples, uint32_t n_slots,
+kn_status kn_scan_new(kn_scan **out, const kn_pricer *pricer, const kn_items *items, uint32_t n_slots,
                       uint64_t max_rows, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_scan *scan = NULL;
+    const kn_tuples *tuples = items->tuples;
     *out = NULL;
     KN_NEW(scan, 1);
     scan->tuples = tuples;
@@ -306,11 +314,19 @@ kn_status kn_scan_new(kn_scan **out, const kn_pricer *pricer, const kn_tuples *t
     double unit = sum > 0 ? (most - scan->n_qis) / sum : 0;
     if (unit < 0) unit = 0;
     KN_OWN(&scan->memory, scan->columns, scan->n_qis);
-    for (uint32_t q = 0; q < scan->n_qis; q++) KN_TRY(set_up_column(scan, pricer, q, unit, err));
+    bool by_value = kn_value_scan_can_price(pricer->objective, items);
+    for (uint32_t q = 0; q < scan->n_qis; q++) {
+        scan->columns[q].domain = pricer->columns[q].domain;
+        if (!by_value) KN_TRY(set_up_column(scan, pricer, q, unit, err));
+    }
     KN_OWN(&scan->memory, scan->rows, scan->n_slots);
     KN_OWN_RAW(&scan->memory, scan->closed, scan->n_slots);
     KN_OWN(&scan->memory, scan->costs, scan->n_slots);
     for (uint32_t slot = 0; slot < scan->n_slots; slot++) scan->closed[slot] = INT32_MAX;
+    if (by_value) {
+        scan->column = pricer->objective->column;
+        KN_TRY(kn_value_scan_new(&scan->by_value, pricer->objective, scan->n_slots, (uint64_t)scan->max_rows, err));
+    }
     *out = scan;
     scan = NULL;
 done:
@@ -336,6 +352,7 @@ void kn_scan_copy(kn_scan *scan, uint32_t to, uint32_t from)
     scan->rows[to] = scan->rows[from];
     scan->closed[to] = scan->closed[from];
     scan->costs[to] = scan->costs[from];
+    if (scan->by_value != NULL) kn_value_scan_copy(scan->by_value, to, from);
 }
 
 /* --- Probes ---------------------------------------------------------------------------------------------------- */
@@ -350,6 +367,10 @@ void kn_probe_free(kn_probe *probe)
     kn_free(probe->steps);
     kn_free(probe->deltas);
     kn_free(probe->leasts);
+    kn_free(probe->value_rows);
+    kn_free(probe->values);
+    kn_free(probe->counts);
+    kn_value_probe_free(&probe->lanes);
     kn_free(probe);
 }
 
@@ -370,6 +391,13 @@ kn_status kn_probe_new(kn_probe **out, const kn_scan *scan, kn_error *err)
     KN_NEW(probe->steps, probe->max_steps);
     KN_NEW_ALIGNED(probe->deltas, scan->n_slots);
     KN_NEW(probe->leasts, scan->n_slots / BLOCK);
+    if (scan->by_value != NULL) {
+        uint32_t n_values = scan->tuples->sensitive[scan->column].n_values;
+        KN_NEW(probe->value_rows, n_values);
+        KN_NEW_RAW(probe->values, n_values);
+        KN_NEW_RAW(probe->counts, n_values);
+        KN_TRY(kn_value_probe_init(&probe->lanes, scan->by_value, err));
+    }
     kn_probe_clear(probe);
     *out = probe;
     probe = NULL;
@@ -381,6 +409,8 @@ done:
 void kn_probe_clear(kn_probe *probe)
 {
     probe->n_rows = 0;
+    for (uint32_t i = 0; i < probe->n_values; i++) probe->value_rows[probe->values[i]] = 0;
+    probe->n_values = 0;
     for (uint32_t q = 0; q < probe->scan->n_qis; q++) {
         probe->first[q] = KN_NONE;
         probe->last[q] = 0;
@@ -388,16 +418,35 @@ void kn_probe_clear(kn_probe *probe)
     }
 }
 
-void kn_probe_add(kn_probe *probe, uint32_t tuple, uint64_t n_rows)
+void kn_probe_add_values(kn_probe *probe, const kn_items *items, uint32_t item)
+{
+    const kn_item_histogram *histogram = &items->sensitive[probe->scan->column];
+    for (uint32_t e = histogram->start[item]; e < histogram->start[item + 1]; e++) {
+        uint32_t value = histogram->values[e];
+        if (probe->value_rows[value] == 0) probe->values[probe->n_values++] = value;
+        probe->value_rows[value] += histogram->counts[e];
+    }
+}
+
+void kn_probe_add(kn_probe *probe, const kn_items *items, uint32_t item)
 {
     const kn_scan *scan = probe->scan;
-    probe->n_rows += n_rows;
+    probe->n_rows += kn_items_rows(items, item);
     for (uint32_t q = 0; q < scan->n_qis; q++) {
-        uint32_t code = scan->tuples->codes[q][tuple];
+        uint32_t code = scan->tuples->codes[q][items->tuple[item]];
         if (code < probe->first[q]) probe->first[q] = code;
         if (code > probe->last[q]) probe->last[q] = code;
         if (probe->bits[q] != NULL) probe->bits[q][code % MAX_BITS / 16] |= (uint16_t)(1u << code % 16);
     }
+    if (scan->by_value != NULL) kn_probe_add_values(probe, items, item);
+}
+
+/* The probe's class in lanes. */
+static void load_lanes(kn_probe *probe)
+{
+    for (uint32_t i = 0; i < probe->n_values; i++) probe->counts[i] = probe->value_rows[probe->values[i]];
+    kn_value_probe_load(&probe->lanes, probe->scan->by_value, probe->first, probe->last,
+                        &(kn_histogram){probe->n_values, probe->values, probe->counts});
 }
 
 static uint16_t set_size(const scan_column *column, const uint16_t *bits)
@@ -433,10 +482,21 @@ static int32_t probe_rows(const kn_probe *probe)
     return probe->n_rows < (uint64_t)probe->scan->max_rows ? (int32_t)probe->n_rows : probe->scan->max_rows;
 }
 
-int32_t kn_probe_cost(const kn_probe *probe) { return probe_rows(probe) * (int32_t)probe_price(probe); }
-
-void kn_scan_store(kn_scan *scan, uint32_t slot, const kn_probe *probe)
+int32_t kn_probe_cost(kn_probe *probe)
 {
+    if (probe->scan->by_value == NULL) return probe_rows(probe) * (int32_t)probe_price(probe);
+    load_lanes(probe);
+    return kn_value_probe_cost(&probe->lanes, probe->scan->by_value);
+}
+
+void kn_scan_store(kn_scan *scan, uint32_t slot, kn_probe *probe)
+{
+    if (scan->by_value != NULL) {
+        load_lanes(probe);
+        kn_value_scan_store(scan->by_value, slot, &probe->lanes);
+        scan->closed[slot] = 0;
+        return;
+    }
     for (uint32_t q = 0; q < scan->n_qis; q++) {
         scan_column *column = &scan->columns[q];
         uint32_t first = probe->first[q], last = probe->last[q];
@@ -466,6 +526,7 @@ void kn_scan_store(kn_scan *scan, uint32_t slot, const kn_probe *probe)
 bool kn_probe_load(kn_probe *probe, const kn_span *spans, uint64_t n_rows)
 {
     bool whole = true;
+    kn_probe_clear(probe);
     probe->n_rows = n_rows;
     for (uint32_t q = 0; q < probe->scan->n_qis; q++) {
         probe->first[q] = spans[q].first;
@@ -475,16 +536,7 @@ bool kn_probe_load(kn_probe *probe, const kn_span *spans, uint64_t n_rows)
     return whole;
 }
 
-void kn_scan_add(kn_scan *scan, uint32_t slot, kn_probe *probe, const kn_span *spans, uint64_t n_rows, uint32_t tuple,
-                 uint64_t n_added)
-{
-    kn_probe_load(probe, spans, n_rows);
-    for (uint32_t q = 0; q < scan->n_qis; q++)
-        for (uint32_t l = 0; probe->bits[q] != NULL && l < scan->columns[q].n_lanes; l++)
-            probe->bits[q][l] = scan->columns[q].lanes[l][slot];
-    kn_probe_add(probe, tuple, n_added);
-    kn_scan_store(scan, slot, probe);
-}
+bool kn_probe_needs_values(const kn_probe *probe) { return probe->scan->by_value != NULL; }
 
 static void push_step(kn_probe *probe, step s)
 {
@@ -536,12 +588,26 @@ static uint16_t plan_column(kn_probe *probe, const kn_scan *scan, uint32_t q)
     }
 }
 
+static void join_by_value(kn_probe *probe, const kn_scan *scan)
+{
+    load_lanes(probe);
+    for (uint32_t begin = probe->begin, b = 0; begin < probe->n; begin += BLOCK, b++) {
+        uint32_t n = probe->n - begin < BLOCK ? (probe->n - begin + CHUNK - 1) / CHUNK * CHUNK : BLOCK;
+        probe->leasts[b] = kn_value_scan_join(scan->by_value, &probe->lanes, begin, n, scan->closed + begin,
+                                              probe->deltas + begin, scan->vectors);
+    }
+}
+
 int32_t *kn_probe_join_from(kn_probe *probe, const kn_scan *scan, uint32_t begin, uint32_t n)
 {
     uint16_t start = 0;
     assert(begin <= n && n <= scan->n_slots && probe->n_rows > 0);
     probe->begin = begin / CHUNK * CHUNK;
     probe->n = n;
+    if (scan->by_value != NULL) {
+        join_by_value(probe, scan);
+        return probe->deltas;
+    }
     probe->n_steps = 0;
     for (uint32_t q = 0; q < scan->n_qis; q++) start = (uint16_t)(start + plan_column(probe, scan, q));
     if (scan->vectors) run_blocks_avx2(scan, probe, start, probe_rows(probe));

@@ -11,6 +11,8 @@
  *   SETS    a bit per value, 16 to a lane; the price is taken as linear in the number of values. Beyond 1,024 values
  *           several share a bit.
  *
+ * Where the measure is a sum over rows and columns that looks at a sensitive value (PMI), value_scan.h prices the joins.
+ *
  * So a scan proposes; whoever acts on it takes the true price from kn_growing. Vector code is chosen at run time; it is
  * the compiler's translation of the scalar code and gives the same integers. */
 // clang-format on
@@ -22,7 +24,7 @@
 typedef struct kn_scan kn_scan;
 
 /* `max_rows`: rows of a slot or query beyond which they need not be told apart. Starts with n_slots closed slots. */
-kn_status kn_scan_new(kn_scan **out, const kn_pricer *pricer, const kn_tuples *tuples, uint32_t n_slots,
+kn_status kn_scan_new(kn_scan **out, const kn_pricer *pricer, const kn_items *items, uint32_t n_slots,
                       uint64_t max_rows, kn_error *err);
 void kn_scan_free(kn_scan *scan);
 void kn_scan_use_vectors(kn_scan *scan, bool yes); /* tests: no */
@@ -33,19 +35,18 @@ typedef struct kn_probe kn_probe;
 kn_status kn_probe_new(kn_probe **out, const kn_scan *scan, kn_error *err);
 void kn_probe_free(kn_probe *probe);
 void kn_probe_clear(kn_probe *probe);
-void kn_probe_add(kn_probe *probe, uint32_t tuple, uint64_t n_rows);
-/* The closure of a slot's class, whose spans are given, as a probe; false: there are SETS columns, and the values must
- * be added one by one. */
+void kn_probe_add(kn_probe *probe, const kn_items *items, uint32_t item);
+/* The closure of a class, whose spans are given, as a probe; false: there are SETS columns, and the items must be added
+ * one by one. Where joins are priced by sensitive values, those of its items must be added in any case. */
 bool kn_probe_load(kn_probe *probe, const kn_span *spans, uint64_t n_rows);
-/* The item joins the slot, whose class had these spans and rows before. */
-void kn_scan_add(kn_scan *scan, uint32_t slot, kn_probe *probe, const kn_span *spans, uint64_t n_rows, uint32_t tuple,
-                 uint64_t n_added);
+bool kn_probe_needs_values(const kn_probe *probe);
+void kn_probe_add_values(kn_probe *probe, const kn_items *items, uint32_t item);
 /* Makes the probe's closure and rows (at least one tuple) the slot's, and opens it. */
-void kn_scan_store(kn_scan *scan, uint32_t slot, const kn_probe *probe);
+void kn_scan_store(kn_scan *scan, uint32_t slot, kn_probe *probe);
 void kn_scan_close(kn_scan *scan, uint32_t slot); /* out of every further scan, until stored again */
 void kn_scan_copy(kn_scan *scan, uint32_t to, uint32_t from);
 /* What the probe's rows pay as a class of their own: the distance of two classes is a join less this. */
-int32_t kn_probe_cost(const kn_probe *probe);
+int32_t kn_probe_cost(kn_probe *probe);
 /* For every open slot among the first n: what uniting it with the probe costs more than leaving it,
  * rows * price(united) + probe's rows * price(united) - rows * price(slot). INT32_MAX for closed slots. Returns the
  * array, n entries; the caller may change it, the next call overwrites it. Slots from n on must be closed. */

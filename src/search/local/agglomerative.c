@@ -6,9 +6,11 @@
  *
  * A class that satisfies the models leaves the game; a last one that does not is united with the class closest to it.
  * Equal rows have distance 0 and would be united first, so the items are distinct tuples in pieces of at most k
- * persons. Cost: no matrix; one vector scan over the classes still small per union, and about as many again to look for
- * lost neighbours (class_members.c): quadratic in the number of tuples with a small constant, memory linear. Nothing is
- * suppressed. Measures that are no sum over cells are followed through the prices of kn_pricer, which the result says.
+ * persons; under PMI, where a union may even gain, they start together all the same. Cost: no matrix; one vector scan
+ * over the classes still small per union, and about as many again to look for lost neighbours (class_members.c):
+ * quadratic in the number of tuples with a small constant, memory linear. Nothing is suppressed. PMI and the like are
+ * followed (value_scan.h); other measures that are no sum over cells through the prices of kn_pricer, which the result
+ * says.
  */
 #include "engine/closure/class_members.h"
 
@@ -20,14 +22,14 @@ static kn_status agglomerative_search(kn_answer *answer, const kn_task *task, kn
     kn_class_members *clusters = NULL;
     uint64_t k = task->models->min_persons > 0 ? task->models->min_persons : 1;
     KN_TRY(kn_tick(task->ticker, "agglomerative", 0, err));
-    KN_TRY(kn_items_new(&items, task->tuples, k, (task->models->needs & KN_NEEDS_HISTOGRAM) != 0, err));
+    KN_TRY(kn_items_new(&items, task->tuples, k, kn_task_needs_values(task), err));
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
     KN_TRY(kn_class_members_new(&clusters, task, items, pricer, items->n, err));
     for (uint32_t i = 0; i < items->n; i++) kn_class_members_add(clusters, clusters->n++, i);
     KN_TRY(kn_class_members_merge_small(clusters, task->pool, "agglomerative", err));
     KN_TRY(kn_class_members_answer(answer, clusters, err));
     answer->n_nodes = items->n - answer->n_classes;
-    answer->followed = kn_pricer_followed(pricer);
+    if (!clusters->by_value) answer->followed = kn_pricer_followed(pricer);
 done:
     kn_class_members_free(clusters);
     kn_pricer_free(pricer);

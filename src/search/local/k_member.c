@@ -13,8 +13,8 @@
  *
  * With models beyond counting, a class that has k persons and still breaks one takes the cheapest record that makes it
  * hold, among its nearest few; records that no class can take are united as in `agglomerative`. Distances come from
- * vector scans with rounded prices (scan.h). Measures that are no sum over cells are followed through the prices of
- * kn_pricer, which the result says. Nothing is suppressed.
+ * vector scans with rounded prices (closure_scan.h). PMI and the like are followed (value_scan.h); other measures that
+ * are no sum over cells through the prices of kn_pricer, which the result says. Nothing is suppressed.
  *
  * Cost: one scan of the records left per record: quadratic with a small constant; memory linear. */
 #include "engine/closure/class_members.h"
@@ -60,7 +60,7 @@ static void compact(search *s)
 static void probe_item(search *s, uint32_t item)
 {
     kn_probe_clear(s->probe);
-    kn_probe_add(s->probe, s->items->tuple[item], kn_items_rows(s->items, item));
+    kn_probe_add(s->probe, s->items, item);
 }
 
 static uint32_t furthest_slot(search *s, uint32_t item)
@@ -109,7 +109,7 @@ static uint32_t grow(search *s, uint32_t cluster, uint32_t first_slot)
         item = s->item_of_slot[slot];
         close_item(s, slot);
         kn_class_members_add(s->clusters, cluster, item);
-        if (!s->around_center) kn_probe_add(s->probe, s->items->tuple[item], kn_items_rows(s->items, item));
+        if (!s->around_center) kn_probe_add(s->probe, s->items, item);
     }
     return item;
 }
@@ -118,12 +118,11 @@ static uint32_t grow(search *s, uint32_t cluster, uint32_t first_slot)
 static bool place(search *s, uint32_t item)
 {
     kn_class_members *c = s->clusters;
-    uint32_t best = KN_NONE, n_rows = kn_items_rows(s->items, item);
+    uint32_t best = KN_NONE;
     double least = INFINITY;
     for (uint32_t cluster = 0; cluster < c->n; cluster++) {
         if (c->head[cluster] == KN_NONE) continue;
-        double after = (double)(c->rows[cluster] + n_rows) * kn_class_members_price_with(c, cluster, item);
-        double cost = after - (double)c->rows[cluster] * c->price[cluster];
+        double cost = kn_class_members_cost_with(c, cluster, item) - c->cost[cluster];
         if (cost >= least || !kn_class_members_hold(c, cluster, KN_NONE, item, true)) continue;
         least = cost;
         best = cluster;
@@ -196,10 +195,11 @@ static kn_status k_member_search(kn_answer *answer, const kn_task *task, kn_erro
                 .random_start = kn_args_is(task->args, "start", "random")};
     uint64_t k = task->models->min_persons > 0 ? task->models->min_persons : 1;
     KN_TRY(kn_tick(task->ticker, "k-member", 0, err));
-    KN_TRY(kn_items_new(&s.items, task->tuples, 1, (task->models->needs & KN_NEEDS_HISTOGRAM) != 0, err));
+    KN_TRY(kn_items_new(&s.items, task->tuples, 1, kn_task_needs_values(task), err));
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
     KN_TRY(kn_class_members_new(&s.clusters, task, s.items, pricer, s.items->n + 1, err));
-    KN_TRY(kn_scan_new(&s.scan, pricer, task->tuples, s.items->n, 4 * k, err));
+    s.clusters->by_class = s.clusters->by_value; /* what the scan follows */
+    KN_TRY(kn_scan_new(&s.scan, pricer, s.items, s.items->n, 4 * k, err));
     KN_TRY(kn_probe_new(&s.probe, s.scan, err));
     KN_NEW_RAW(s.item_of_slot, s.items->n);
     s.n_slots = s.n_left = s.items->n;
@@ -211,7 +211,7 @@ static kn_status k_member_search(kn_answer *answer, const kn_task *task, kn_erro
     KN_TRY(grow_all(&s, err));
     KN_TRY(kn_class_members_answer(answer, s.clusters, err));
     answer->n_nodes = s.items->n;
-    answer->followed = kn_pricer_followed(pricer);
+    if (!s.clusters->by_value) answer->followed = kn_pricer_followed(pricer);
 done:
     kn_free(s.item_of_slot);
     kn_probe_free(s.probe);
