@@ -715,6 +715,37 @@ static void every_class_of_every_search_is_diverse(void **state)
     }
 }
 
+/* Who knows one sensitive column of a person must not learn the other. */
+static void every_class_of_every_search_is_diverse_in_both_columns_together(void **state)
+{
+    kn_rng rng = kn_rng_new(23, 0);
+    uint32_t n_several = 0;
+    for (int trial = 0; trial < 10; trial++) {
+        setup s = {.table = test_random_table(&rng, 90, 5, 3)};
+        s.table->columns[3].role = s.table->columns[4].role = KN_ROLE_SENSITIVE;
+        prepare(&s, &rng, (kinds)(trial % N_KINDS));
+        set_models(&s, (const char *const[]){"k-anonymity:k=4", "l-diversity:column=e,l=2,joint=yes"}, 2);
+        for (size_t i = 0; i < N_SEARCHES; i++) {
+            set_task(&s, "lm", searches[i].name, searches[i].params);
+            outcome o = run(&s, searches[i].name);
+            assert_every_row_is_in_a_class_of_k(&s, &o.answer, 4);
+            for (uint32_t a = 0; a < 90; a++) {
+                bool other_value = false;
+                for (uint32_t b = 0; b < 90; b++)
+                    other_value = other_value ||
+                                  (o.answer.row_class[a] == o.answer.row_class[b] &&
+                                   kn_column_code(&s.table->columns[3], a) == kn_column_code(&s.table->columns[3], b) &&
+                                   kn_column_code(&s.table->columns[4], a) != kn_column_code(&s.table->columns[4], b));
+                assert_true(other_value);
+            }
+            n_several += o.answer.n_classes > 1;
+            free_outcome(&o);
+        }
+        free_setup(&s);
+    }
+    assert_true(n_several > 80);
+}
+
 static void sequential_keeps_one_class_where_the_start_is_not_diverse_enough(void **state)
 {
     /* 12 of 23 rows have one value: the table is 1.916-diverse, clusters of 2 or 3 cannot all be 1.9-diverse */
@@ -1644,6 +1675,7 @@ int main(void)
         cmocka_unit_test(sets_are_priced_from_counts_as_from_their_cells),
         cmocka_unit_test(algorithm_3_gives_every_part_its_share_of_every_value),
         cmocka_unit_test(every_class_of_every_search_is_diverse),
+        cmocka_unit_test(every_class_of_every_search_is_diverse_in_both_columns_together),
         cmocka_unit_test(sequential_keeps_one_class_where_the_start_is_not_diverse_enough),
         cmocka_unit_test(sequential_starts_with_larger_clusters_where_small_ones_cannot_be_diverse),
         cmocka_unit_test(no_search_releases_more_diversity_than_the_table_has),

@@ -3,6 +3,7 @@
 #include "file_support.h"
 #include "release_support.h"
 
+#include "classes/histogram.h"
 #include "hierarchy/build.h"
 #include "privacy/privacy.h"
 #include "run/people.h"
@@ -953,6 +954,110 @@ static void models_together_say_what_they_need(void **state)
 }
 
 /* Its first lines say what the registry says, in words. */
+/* --- Several sensitive columns ----------------------------------------------------------------------------------- */
+
+static uint32_t secret(const kn_tuples *t, uint32_t s, uint32_t row)
+{
+    return kn_column_value(t->sensitive[s].column, kn_column_code(t->sensitive[s].column, row));
+}
+
+/* Counts of the rows that `group` marks with 0, every sensitive column, the joined ones too; 0 to free. */
+static kn_class_counts count_marked(kn_histogram *out, const kn_tuples *t, const uint32_t *group)
+{
+    kn_class_counts marked = {.sensitive = out};
+    for (uint32_t row = 0; row < t->n_rows; row++) marked.n_rows += group[row] == 0;
+    marked.n_persons = marked.n_rows;
+    for (uint32_t s = 0; s < t->n_sensitive; s++) {
+        kn_histograms one = {0};
+        assert_ok(kn_histograms_count(&one, t->sensitive[s].column, group, t->n_rows, 1, err));
+        out[s] = kn_histogram_of(&one, 0);
+        kn_free(one.start);
+    }
+    return marked;
+}
+
+static void free_marked(kn_histogram *histograms, uint32_t n)
+{
+    for (uint32_t s = 0; s < n; s++) {
+        kn_free((void *)histograms[s].values);
+        kn_free((void *)histograms[s].counts);
+    }
+}
+
+/* [SV] 5: the model, with the other sensitive columns among the quasi-identifiers. */
+static void a_joint_model_holds_for_every_part_that_agrees_in_the_others(void **state)
+{
+    static const char *const specs[] = {"l-diversity:column=b,l=2",
+                                        "l-diversity:column=c,kind=entropy,l=1.5",
+                                        "l-diversity:column=b,kind=recursive,l=2,c=2",
+                                        "l-diversity:column=d,kind=frequency,l=1.6",
+                                        "p-sensitive:column=c,p=2",
+                                        "alpha-k:column=b,alpha=0.6",
+                                        "alpha-k:column=b,alpha=0.4,values=1",
+                                        "t-closeness:column=c,t=0.4",
+                                        "t-closeness:column=d,distance=ordered,t=0.3"};
+    enum { N_SPECS = sizeof specs / sizeof *specs, N_ROWS = 40 };
+    kn_rng rng = kn_rng_new(61, 0);
+    uint32_t n_held = 0, n_broken = 0, n_stricter = 0;
+    for (int trial = 0; trial < 200; trial++) {
+        kn_table *table = test_random_table(&rng, N_ROWS, 4, 2 + kn_rng_below(&rng, 2));
+        kn_domain *domain;
+        kn_tuples *t;
+        uint32_t n_secrets = 2 + kn_rng_below(&rng, 2);
+        for (uint32_t c = 1; c < 4; c++)
+            table->columns[c].role = c <= n_secrets ? KN_ROLE_SENSITIVE : KN_ROLE_INSENSITIVE;
+        domain = test_domain(table, 0, NULL);
+        assert_ok(kn_tuples_new(&t, table, &domain, 1, NULL, NULL, err));
+        const char *spec = specs[kn_rng_below(&rng, n_secrets == 3 ? N_SPECS : 3)];
+        char joint[128];
+        snprintf(joint, sizeof joint, "%s,joint=yes", spec);
+        kn_models *plain, *joined;
+        kn_error ignored = {0};
+        const char *joint_spec = joint;
+        if (kn_models_new(&plain, &spec, 1, t, &ignored) == KN_OK) {
+            assert_ok(kn_models_new(&joined, &joint_spec, 1, t, err));
+            assert_int_equal(t->n_sensitive, n_secrets + 1);
+            assert_null(joined->least_values);
+            const kn_model *model = &joined->items[0];
+            for (int times = 0; times < 10; times++) {
+                uint32_t class[N_ROWS], part[N_ROWS];
+                kn_histogram all[8], some[8];
+                for (uint32_t row = 0; row < N_ROWS; row++) class[row] = kn_rng_below(&rng, 3) > 0 ? KN_NONE : 0;
+                class[times] = 0;
+                kn_class_counts marked = count_marked(all, t, class);
+                bool holds = true;
+                double worst = NAN;
+                for (uint32_t row = 0; row < N_ROWS; row++) {
+                    if (class[row] != 0) continue;
+                    for (uint32_t other = 0; other < N_ROWS; other++) {
+                        bool same = class[other] == 0;
+                        for (uint32_t s = 0; s < n_secrets; s++)
+                            same = same && (s == model->own || secret(t, s, row) == secret(t, s, other));
+                        part[other] = same ? 0 : KN_NONE;
+                    }
+                    kn_class_counts few = count_marked(some, t, part);
+                    double value = kn_model_value(&plain->items[0], &few);
+                    holds = holds && kn_model_holds(&plain->items[0], &few);
+                    if (isnan(worst) || (model->worst_is_least ? value < worst : value > worst)) worst = value;
+                    free_marked(some, t->n_sensitive);
+                }
+                assert_int_equal(kn_model_holds(model, &marked), holds);
+                assert_near(kn_model_value(model, &marked), worst, joint);
+                n_held += holds;
+                n_broken += !holds;
+                n_stricter += !holds && kn_model_holds(&plain->items[0], &marked);
+                free_marked(all, t->n_sensitive);
+            }
+            kn_models_free(plain);
+            kn_models_free(joined);
+        }
+        kn_tuples_free(t);
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+    assert_true(n_held > 20 && n_broken > 20 && n_stricter > 20);
+}
+
 static void every_model_has_a_page_that_states_its_properties(void **state)
 {
     size_t n;
@@ -1309,6 +1414,7 @@ int main(void)
         cmocka_unit_test(lanes_say_of_classes_of_any_size_what_lists_say),
         cmocka_unit_test(lanes_say_of_every_small_class_what_lists_say),
         cmocka_unit_test(models_together_say_what_they_need),
+        cmocka_unit_test(a_joint_model_holds_for_every_part_that_agrees_in_the_others),
         cmocka_unit_test(every_model_has_a_page_that_states_its_properties),
         cmocka_unit_test(every_failed_allocation_is_reported_and_nothing_leaks),
         cmocka_unit_test(a_population_is_counted_inside_the_cells),

@@ -119,7 +119,7 @@ static void encode(encoded *out, const small *table, bool persons)
     tuples->persons = out->persons;
     tuples->row_tuple = out->row_tuple;
     tuples->row_person = persons ? out->row_person : NULL;
-    tuples->n_sensitive = 1;
+    tuples->n_sensitive = tuples->n_table_sensitive = 1;
     tuples->sensitive = &out->sensitive;
 }
 

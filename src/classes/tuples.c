@@ -5,6 +5,7 @@
 #include "classes/tuples.h"
 
 #include "classes/group.h"
+#include "base/radix_sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -108,13 +109,15 @@ static kn_status count_sensitive(kn_tuples *t, kn_error *err)
     kn_status status = KN_OK;
     const kn_table *table = t->table;
     for (uint32_t c = 0; c < table->n_columns; c++) t->n_sensitive += table->columns[c].role == KN_ROLE_SENSITIVE;
-    KN_OWN(&t->memory, t->sensitive, t->n_sensitive);
+    t->n_table_sensitive = t->n_sensitive;
+    KN_OWN(&t->memory, t->sensitive, 2 * (size_t)t->n_sensitive); /* each may be joined to the others */
     uint32_t s = 0;
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const kn_column *column = &table->columns[c];
         if (column->role != KN_ROLE_SENSITIVE) continue;
         kn_sensitive *sensitive = &t->sensitive[s++];
         sensitive->column = column;
+        sensitive->own = KN_NONE;
         sensitive->n_values = column->n_values;
         KN_OWN(&t->memory, sensitive->value_rows, column->n_values);
         for (uint32_t row = 0; row < t->n_rows; row++)
@@ -173,6 +176,85 @@ static kn_status histogram_of_column(void *context, size_t job, unsigned worker,
 kn_status kn_tuples_histograms(kn_tuples *tuples, kn_pool *pool, kn_error *err)
 {
     return kn_pool_run(pool, tuples->n_sensitive, histogram_of_column, tuples, err);
+}
+
+/* --- Joined columns -------------------------------------------------------------------------------------------- */
+
+/* (*others)[row]: number of the combination in the sensitive columns other than `own`. */
+static kn_status number_others(uint32_t **others, const kn_tuples *t, uint32_t own, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_group_column *columns = NULL;
+    uint32_t n_columns = 0, n_groups;
+    KN_NEW(columns, t->n_table_sensitive);
+    KN_NEW_RAW(*others, t->n_rows);
+    for (uint32_t s = 0; s < t->n_table_sensitive; s++) {
+        const kn_column *column = t->sensitive[s].column;
+        if (s == own) continue;
+        columns[n_columns++] =
+            (kn_group_column){column->codes, column->code_bytes, column->spelling_value, column->n_values};
+    }
+    KN_TRY(kn_group(*others, &n_groups, NULL, t->n_rows, columns, n_columns, NULL, NULL, err));
+done:
+    kn_free(columns);
+    return status;
+}
+
+/* Numbers the combinations in their order; `keys`, sorted, are of the rows in `rows`. */
+static kn_status fill_joined(kn_sensitive *joined, kn_owner *memory, const uint64_t *keys, const uint32_t *rows,
+                             uint32_t n_rows, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n = 0, *codes = NULL;
+    for (uint32_t i = 0; i < n_rows; i++) n += i == 0 || keys[i] != keys[i - 1];
+    KN_OWN(memory, joined->joined, 1);
+    KN_OWN_RAW(memory, codes, n_rows);
+    joined->column = joined->joined;
+    *joined->joined = (kn_column){.role = KN_ROLE_SENSITIVE,
+                                  .type = KN_TYPE_TEXT,
+                                  .n_spellings = n,
+                                  .n_values = n,
+                                  .code_bytes = sizeof *codes,
+                                  .codes = codes};
+    KN_OWN(memory, joined->value_rows, n);
+    KN_OWN(memory, joined->own_value, n);
+    KN_OWN(memory, joined->others, n);
+    joined->n_values = n;
+    n = 0;
+    for (uint32_t i = 0; i < n_rows; i++) {
+        n += i == 0 || keys[i] != keys[i - 1];
+        codes[rows[i]] = n - 1;
+        joined->value_rows[n - 1]++;
+        joined->own_value[n - 1] = (uint32_t)keys[i];
+        joined->others[n - 1] = (uint32_t)(keys[i] >> 32);
+    }
+done:
+    return status;
+}
+
+kn_status kn_tuples_join(uint32_t *out, kn_tuples *tuples, uint32_t own, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_column *column = tuples->sensitive[own].column;
+    uint32_t *others = NULL, *rows = NULL;
+    uint64_t *keys = NULL;
+    for (*out = tuples->n_table_sensitive; *out < tuples->n_sensitive; ++*out)
+        if (tuples->sensitive[*out].own == own) return KN_OK;
+    KN_TRY(number_others(&others, tuples, own, err));
+    KN_NEW_RAW(keys, tuples->n_rows);
+    KN_NEW_RAW(rows, tuples->n_rows);
+    for (uint32_t row = 0; row < tuples->n_rows; row++) {
+        keys[row] = (uint64_t)others[row] << 32 | kn_column_value(column, kn_column_code(column, row));
+        rows[row] = row;
+    }
+    KN_TRY(kn_radix_sort(keys, rows, tuples->n_rows, 64, NULL, err));
+    tuples->sensitive[tuples->n_sensitive].own = own;
+    KN_TRY(fill_joined(&tuples->sensitive[tuples->n_sensitive++], &tuples->memory, keys, rows, tuples->n_rows, err));
+done:
+    kn_free(others);
+    kn_free(keys);
+    kn_free(rows);
+    return status;
 }
 
 kn_status kn_tuples_rows(uint32_t **start, uint32_t **rows, const kn_tuples *tuples, kn_error *err)

@@ -20,6 +20,12 @@ typedef struct kn_sensitive {
     kn_tree *tree;           /* the column's hierarchy where one was given (hierarchical EMD); owned; leaves are
                                 mapped by leaf_of_value */
     uint32_t *leaf_of_value; /* n_values, or NULL without a tree */
+    /* Where it was made by kn_tuples_join; otherwise NULL and KN_NONE. A value is then a combination of values of all
+     * sensitive columns, ascending by the combination of the others and by the value of `own`. */
+    kn_column *joined;   /* what `column` is */
+    uint32_t own;        /* a sensitive column */
+    uint32_t *own_value; /* n_values: the value there */
+    uint32_t *others;    /* n_values: number of the combination in the other sensitive columns */
 } kn_sensitive;
 
 /* A person with rows in several tuples. Merging those tuples merges the person: counts of persons are not additive. */
@@ -40,7 +46,9 @@ typedef struct kn_tuples {
     uint32_t *persons;    /* persons of a tuple; the same array as `rows` without a person column */
     uint32_t *row_tuple;  /* n_rows */
     uint32_t *row_person; /* n_rows: person number; NULL without a person column */
-    uint32_t n_sensitive;
+    /* The table's sensitive columns, then those that kn_tuples_join made: whoever counts, counts all of them; whoever
+     * talks about columns, the table's only. */
+    uint32_t n_sensitive, n_table_sensitive;
     kn_sensitive *sensitive;
     /* Persons with several tuples, ascending by person; empty without a person column. The true number of persons of
      * a class is the sum of `persons` less the repeats that this list shows. */
@@ -57,6 +65,10 @@ kn_status kn_tuples_new(kn_tuples **out, const kn_table *table, kn_domain *const
 void kn_tuples_free(kn_tuples *tuples);
 /* Fills each sensitive column's histograms per tuple. */
 kn_status kn_tuples_histograms(kn_tuples *tuples, kn_pool *pool, kn_error *err);
+
+/* Joins all sensitive columns to one, for the reader of column `own` who knows the others; *out is its number. Asked
+ * again, the same. Before kn_tuples_histograms. */
+kn_status kn_tuples_join(uint32_t *out, kn_tuples *tuples, uint32_t own, kn_error *err);
 
 /* Rows of each tuple: *start has n_tuples+1 entries, *rows n_rows, ascending within a tuple. Yours to kn_free. */
 kn_status kn_tuples_rows(uint32_t **start, uint32_t **rows, const kn_tuples *tuples, kn_error *err);

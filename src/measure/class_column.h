@@ -9,6 +9,13 @@
         .name = "column", .type = KN_PARAM_TEXT, .help = "sensitive column to look at; the first by default"           \
     }
 
+#define KN_CLASS_JOINT_PARAM                                                                                           \
+    {                                                                                                                  \
+        .name = "joint", .type = KN_PARAM_BOOL, .preset = "no",                                                        \
+        .help = "look at all sensitive columns together, as one column of their combinations"                          \
+    }
+
+bool kn_measure_is_joint(const kn_args *args);
 /* Its number among tuples->sensitive; KN_USAGE when there is none of that name. */
 kn_status kn_class_column(uint32_t *out, const kn_tuples *tuples, const kn_args *args, kn_error *err);
 /* H of a histogram, in bits. */

@@ -91,6 +91,24 @@ done:
     return status;
 }
 
+kn_status kn_measure_join(const char *spec, kn_tuples *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_args args = {0};
+    kn_error later = {0}; /* whatever is wrong with it, kn_objective_new says */
+    size_t n_bytes = strcspn(spec, ":");
+    const kn_measure *type = find(spec, n_bytes);
+    uint32_t joined;
+    if (type == NULL || tuples->n_table_sensitive < 2) return KN_OK;
+    if (kn_args_parse(&args, type->name, type->params, type->n_params, spec[n_bytes] == ':' ? spec + n_bytes + 1 : "",
+                      &later) == KN_OK &&
+        kn_measure_is_joint(&args))
+        KN_TRY(kn_tuples_join(&joined, tuples, 0, err));
+done:
+    kn_args_free(&args);
+    return status;
+}
+
 kn_status kn_objective_new(kn_objective **out, const char *spec, const kn_tuples *tuples, kn_error *err)
 {
     kn_status status = KN_OK;

@@ -109,6 +109,8 @@ typedef struct kn_objective {
 const kn_measure *const *kn_measure_all(size_t *n);
 const kn_measure *kn_measure_find(const char *name);
 
+/* Joins the sensitive columns where the measure looks at them together; before kn_objective_new. */
+kn_status kn_measure_join(const char *spec, kn_tuples *tuples, kn_error *err);
 /* `spec`: "lm", or "name:param=value,...". */
 kn_status kn_objective_new(kn_objective **out, const char *spec, const kn_tuples *tuples, kn_error *err);
 void kn_objective_free(kn_objective *objective);

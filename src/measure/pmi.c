@@ -2,7 +2,8 @@
  *
  * [SC] (14): the mean over cells of -log Pr(Y = the row's sensitive value | X in cell), that is H(Y) less the mean of
  * I(Y; released column): the l1 form (12) of the utility. [SC] 5.1 prints it relative to the original table. With
- * column weights, a weighted mean. Monotone under global recoding only ([SC] 5.1 has the counterexample), not uniform
+ * column weights, a weighted mean. Several private columns (footnote 1: "straightforward"): joint=yes, Y is the
+ * combination of their values. Monotone under global recoding only ([SC] 5.1 has the counterexample), not uniform
  * in a class. A class costs O(columns * its distinct sensitive values). */
 #include "measure/private_information.h"
 
@@ -31,14 +32,14 @@ static double finish(const void *state, const kn_release *release, double sum)
     return cells > 0 ? sum / cells : 0;
 }
 
-static const kn_param params[] = {KN_CLASS_COLUMN_PARAM};
+static const kn_param params[] = {KN_CLASS_COLUMN_PARAM, KN_CLASS_JOINT_PARAM};
 
 const kn_measure kn_measure_pmi = {
     .name = "pmi",
     .summary = "information about the sensitive column that is lost, bits, mean over columns",
     .citation = "Goldberger, Tassa, Efficient anonymizations with enhanced utility, 2010, (14)",
     .params = params,
-    .n_params = 1,
+    .n_params = sizeof params / sizeof *params,
     .needs = KN_MEASURE_NEEDS_CLASS_COLUMN,
     .prepare = prepare,
     .discard = discard,

@@ -33,14 +33,14 @@ done:
     return status;
 }
 
-static const kn_param params[] = {KN_CLASS_COLUMN_PARAM};
+static const kn_param params[] = {KN_CLASS_COLUMN_PARAM, KN_CLASS_JOINT_PARAM};
 
 const kn_measure kn_measure_pmi_l2 = {
     .name = "pmi-l2",
     .summary = "information about the sensitive column that is lost, bits, l2 norm over columns",
     .citation = "Goldberger, Tassa, Efficient anonymizations with enhanced utility, 2010, (16)",
     .params = params,
-    .n_params = 1,
+    .n_params = sizeof params / sizeof *params,
     .needs = KN_MEASURE_NEEDS_CLASS_COLUMN,
     .prepare = prepare,
     .discard = discard,

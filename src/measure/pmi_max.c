@@ -31,14 +31,14 @@ done:
     return status;
 }
 
-static const kn_param params[] = {KN_CLASS_COLUMN_PARAM};
+static const kn_param params[] = {KN_CLASS_COLUMN_PARAM, KN_CLASS_JOINT_PARAM};
 
 const kn_measure kn_measure_pmi_max = {
     .name = "pmi-max",
     .summary = "information about the sensitive column that the best released column lost, bits",
     .citation = "Goldberger, Tassa, Efficient anonymizations with enhanced utility, 2010, (15)",
     .params = params,
-    .n_params = 1,
+    .n_params = sizeof params / sizeof *params,
     .needs = KN_MEASURE_NEEDS_CLASS_COLUMN,
     .prepare = prepare,
     .discard = discard,

@@ -71,6 +71,7 @@ static double finish(const void *opaque, const kn_release *release, double sum)
 static const kn_param params[] = {
     {.name = "w", .type = KN_PARAM_NUMBER, .preset = "0.5", .min = 0, .max = 1, .help = "share of mi; the rest is pmi"},
     KN_CLASS_COLUMN_PARAM,
+    KN_CLASS_JOINT_PARAM,
 };
 
 const kn_measure kn_measure_weighted_mi = {

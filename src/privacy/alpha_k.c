@@ -136,6 +136,7 @@ static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)
 
 static const kn_param params[] = {
     KN_COLUMN_PARAM,
+    KN_JOINT_PARAM,
     {.name = "alpha",
      .type = KN_PARAM_NUMBER,
      .required = true,

@@ -394,6 +394,7 @@ static bool orient(const void *opaque, const char **letter)
 
 static const kn_param params[] = {
     KN_COLUMN_PARAM,
+    KN_JOINT_PARAM,
     {.name = "kind",
      .type = KN_PARAM_CHOICE,
      .preset = "distinct",

@@ -1,5 +1,5 @@
 /* The registry of privacy models, and the models in force for one run. */
-#include "privacy/privacy.h"
+#include "privacy/sensitive.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,7 +69,93 @@ kn_status kn_models_set_population(kn_models *models, const kn_table *people, co
     return kn_population_new(&models->population, people, tuples, err);
 }
 
-static kn_status model_open(kn_model *model, const char *spec, const kn_tuples *tuples, kn_error *err)
+/* --- Joined columns ---------------------------------------------------------------------------------------------- */
+
+enum { MOST_JOINED = 64, FEW_VALUES = 1024 };
+
+static kn_status model_join(kn_model *model, kn_tuples *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    bool asked = false;
+    model->joined = KN_NONE;
+    for (size_t i = 0; i < model->type->n_params; i++)
+        asked |= strcmp(model->type->params[i].name, "joint") == 0 && kn_args_is(&model->args, "joint", "yes");
+    if (!asked) goto done;
+    KN_TRY(kn_model_column(&model->own, tuples, &model->args, err));
+    if (tuples->n_table_sensitive > MOST_JOINED)
+        KN_FAIL(KN_USAGE, "%s: joint=yes takes at most %d sensitive columns; here are %u", model->type->name,
+                MOST_JOINED, tuples->n_table_sensitive);
+    if (tuples->n_table_sensitive > 1) KN_TRY(kn_tuples_join(&model->joined, tuples, model->own, err));
+done:
+    return status;
+}
+
+/* One part of a class as the model sees it; entries [begin, end) of the joined histogram. */
+typedef struct part {
+    uint32_t begin, end;
+    kn_class_counts counts;
+    kn_histogram histograms[MOST_JOINED];
+    uint32_t few[FEW_VALUES], *many; /* values in the model's own column; many: where there are more, on the heap */
+    bool failed;                     /* no memory for them: then the class is not good enough */
+} part;
+
+/* The next rows that agree in the other columns: they stand together. False: there are none. */
+static bool next_part(part *p, const kn_model *model, const kn_class_counts *counts)
+{
+    const kn_sensitive *joined = &model->tuples->sensitive[model->joined];
+    const kn_histogram *all = &counts->sensitive[model->joined];
+    uint32_t *values = p->few;
+    kn_free(p->many);
+    p->many = NULL;
+    p->begin = p->end;
+    if (p->begin == all->n) return false;
+    p->counts = *counts;
+    p->counts.n_rows = 0;
+    p->counts.sensitive = p->histograms;
+    for (; p->end < all->n && joined->others[all->values[p->end]] == joined->others[all->values[p->begin]]; p->end++)
+        p->counts.n_rows += all->counts[p->end];
+    if (p->end - p->begin > FEW_VALUES) values = p->many = kn_array_alloc_raw(p->end - p->begin, sizeof *values, NULL);
+    for (uint32_t i = p->begin; values != NULL && i < p->end; i++)
+        values[i - p->begin] = joined->own_value[all->values[i]];
+    p->failed = values == NULL;
+    p->histograms[model->own] = (kn_histogram){p->failed ? 0 : p->end - p->begin, values, all->counts + p->begin};
+    return true;
+}
+
+bool kn_model_holds(const kn_model *model, const kn_class_counts *counts)
+{
+    if (model->joined == KN_NONE) return model->type->holds(model->state, counts);
+    part p; /* large: not filled with zeros */
+    bool holds = true;
+    p.end = 0;
+    p.many = NULL;
+    while (next_part(&p, model, counts)) holds = holds && !p.failed && model->type->holds(model->state, &p.counts);
+    return holds;
+}
+
+static bool is_worse(const kn_model *model, double value, double than)
+{
+    if (isnan(than)) return true;
+    return model->worst_is_least ? value < than : value > than;
+}
+
+double kn_model_value(const kn_model *model, const kn_class_counts *counts)
+{
+    if (model->joined == KN_NONE) return model->type->value(model->state, counts);
+    part p;
+    double worst = NAN;
+    p.end = 0;
+    p.many = NULL;
+    while (next_part(&p, model, counts)) {
+        double value = model->type->value(model->state, &p.counts);
+        if (is_worse(model, value, worst)) worst = value;
+    }
+    return worst;
+}
+
+/* --- Models in force --------------------------------------------------------------------------------------------- */
+
+static kn_status model_open(kn_model *model, const char *spec, kn_tuples *tuples, kn_error *err)
 {
     kn_status status = KN_OK;
     size_t n_bytes = strcspn(spec, ":");
@@ -81,6 +167,8 @@ static kn_status model_open(kn_model *model, const char *spec, const kn_tuples *
     model->worst_is_least = model->type->worst_is_least;
     model->letter = model->type->letter;
     if (model->type->orient != NULL) model->worst_is_least = model->type->orient(model->state, &model->letter);
+    model->tuples = tuples;
+    KN_TRY(model_join(model, tuples, err));
 done:
     return status;
 }
@@ -93,8 +181,9 @@ static kn_status note_least_values(kn_models *models, const kn_tuples *tuples, k
     for (size_t i = 0; i < models->n; i++) {
         const kn_model *model = &models->items[i];
         if (model->type->counts_only) continue;
-        uint32_t column = 0,
-                 n = model->type->least_values != NULL ? model->type->least_values(model->state, &column) : 0;
+        /* joined, it says more: a row that is new to a class may be a new part of it */
+        bool plain = model->type->least_values != NULL && model->joined == KN_NONE;
+        uint32_t column = 0, n = plain ? model->type->least_values(model->state, &column) : 0;
         if (n == 0) goto done;
         if (n > least_values[column]) least_values[column] = n;
     }
@@ -105,8 +194,7 @@ done:
     return status;
 }
 
-kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
-                        kn_error *err)
+kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_specs, kn_tuples *tuples, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_models *models = NULL;
@@ -153,7 +241,7 @@ bool kn_models_hold(const kn_models *models, const kn_class_counts *counts)
     if (counts->n_persons < models->min_persons) return false;
     if (models->counts_only) return true;
     for (size_t i = 0; i < models->n; i++)
-        if (!models->items[i].type->holds(models->items[i].state, counts)) return false;
+        if (!kn_model_holds(&models->items[i], counts)) return false;
     return true;
 }
 
@@ -164,7 +252,8 @@ kn_judgement kn_models_judge(const kn_models *models, const kn_lane_counts *coun
         const kn_privacy *type = models->items[i].type;
         if (type->counts_only) continue; /* says what min_persons says */
         kn_judgement own = {0, counts->ask};
-        if (type->judge != NULL) own = type->judge(models->items[i].state, counts, must_go);
+        if (type->judge != NULL && models->items[i].joined == KN_NONE)
+            own = type->judge(models->items[i].state, counts, must_go);
         judgement.unsure = (judgement.unsure & (own.holds | own.unsure)) | (judgement.holds & own.unsure);
         judgement.holds &= own.holds;
     }
@@ -222,8 +311,8 @@ kn_status kn_models_possible(const kn_models *models, const kn_tuples *tuples, u
     if (models->population != NULL) counts.n_population = kn_population_size(models->population);
     for (size_t i = 0; i < models->n; i++) {
         const kn_model *model = &models->items[i];
-        if (!model->type->monotone || model->type->holds(model->state, &counts)) continue;
-        double reached = model->type->value(model->state, &counts);
+        if (!model->type->monotone || kn_model_holds(model, &counts)) continue;
+        double reached = kn_model_value(model, &counts);
         /* rounded to the side that is possible, so that the figure can be used as it stands */
         double limit = model->worst_is_least ? floor(reached * 1e4) / 1e4 : ceil(reached * 1e4) / 1e4;
         KN_FAIL(KN_NOT_MET,
@@ -248,20 +337,14 @@ typedef struct finding_jobs {
     kn_finding *findings; /* [job * models->n + model] */
 } finding_jobs;
 
-static bool is_worse(const kn_model *model, double value, double than)
-{
-    if (isnan(than)) return true;
-    return model->worst_is_least ? value < than : value > than;
-}
-
 static void note_class(kn_finding *finding, const kn_model *model, const kn_class_counts *counts, uint32_t c)
 {
-    double value = model->type->value(model->state, counts);
+    double value = kn_model_value(model, counts);
     if (is_worse(model, value, finding->worst)) {
         finding->worst = value;
         finding->worst_class = c;
     }
-    if (finding->holds && !model->type->holds(model->state, counts)) finding->holds = false;
+    if (finding->holds && !kn_model_holds(model, counts)) finding->holds = false;
 }
 
 static kn_status find_in_classes(void *context, size_t job, unsigned worker, kn_error *err)
@@ -301,12 +384,12 @@ kn_status kn_models_findings(kn_finding *findings, const kn_models *models, cons
     for (size_t i = 0; i < models->n; i++) {
         findings[i] = (kn_finding){true, NAN, KN_NONE};
         for (size_t job = 0; job < n_jobs; job++) {
-            const kn_finding *part = &jobs.findings[job * models->n + i];
-            if (!isnan(part->worst) && is_worse(&models->items[i], part->worst, findings[i].worst)) {
-                findings[i].worst = part->worst;
-                findings[i].worst_class = part->worst_class;
+            const kn_finding *some = &jobs.findings[job * models->n + i];
+            if (!isnan(some->worst) && is_worse(&models->items[i], some->worst, findings[i].worst)) {
+                findings[i].worst = some->worst;
+                findings[i].worst_class = some->worst_class;
             }
-            findings[i].holds = findings[i].holds && part->holds;
+            findings[i].holds = findings[i].holds && some->holds;
         }
     }
 done:

@@ -62,7 +62,16 @@ typedef struct kn_model {
     void *state;
     bool worst_is_least; /* of this use of it */
     const char *letter;
+    /* The column of tuples->sensitive in which the model's column is joined to the others; KN_NONE: read alone. Joined,
+     * the model must hold for every part of a class whose rows agree in the others ([SV] 5: they are quasi-identifiers
+     * to who knows them). Two such classes merged hold where the model is monotone, since their parts merge. */
+    uint32_t joined, own;
+    const kn_tuples *tuples;
 } kn_model;
+
+/* Whether the model holds for a class, and what it says of it: of its worst part where it is joined. */
+bool kn_model_holds(const kn_model *model, const kn_class_counts *counts);
+double kn_model_value(const kn_model *model, const kn_class_counts *counts);
 
 typedef struct kn_models {
     size_t n;
@@ -82,9 +91,8 @@ const kn_privacy *const *kn_privacy_all(size_t *n);
 const kn_privacy *kn_privacy_find(const char *name);
 
 /* `specs`: "k-anonymity:k=5", "l-diversity:column=diagnosis,l=3", ... The column parameter may be left out when there
- * is one sensitive column. */
-kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
-                        kn_error *err);
+ * is one sensitive column. Models with joint=yes join columns (kn_tuples_join). */
+kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_specs, kn_tuples *tuples, kn_error *err);
 /* The name of the population that the models need, as their parameters say it; NULL: none. Whoever reads tables hands
  * it over before the models are asked anything. */
 const char *kn_models_population(const kn_models *models);

@@ -7,16 +7,16 @@ kn_status kn_model_column(uint32_t *out, const kn_tuples *tuples, const kn_args 
 {
     const char *name = kn_args_text(args, "column");
     *out = 0;
-    if (tuples->n_sensitive == 0)
+    if (tuples->n_table_sensitive == 0)
         return kn_error_set(err, KN_USAGE,
                             "%s protects a sensitive column, and the table has none; name it with "
                             "--sensitive",
                             args->owner);
-    if (name == NULL && tuples->n_sensitive == 1) return KN_OK;
+    if (name == NULL && tuples->n_table_sensitive == 1) return KN_OK;
     if (name == NULL)
         return kn_error_set(err, KN_USAGE, "%s needs column=: there are %u sensitive columns", args->owner,
-                            tuples->n_sensitive);
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
+                            tuples->n_table_sensitive);
+    for (uint32_t s = 0; s < tuples->n_table_sensitive; s++)
         if (strcmp(tuples->sensitive[s].column->name, name) == 0) {
             *out = s;
             return KN_OK;

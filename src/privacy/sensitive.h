@@ -13,6 +13,12 @@
         .name = "column", .type = KN_PARAM_TEXT, .help = "sensitive column; may be left out when there is one"         \
     }
 
+#define KN_JOINT_PARAM                                                                                                 \
+    {                                                                                                                  \
+        .name = "joint", .type = KN_PARAM_BOOL, .preset = "no",                                                        \
+        .help = "for somebody who knows the other sensitive columns: they count as quasi-identifiers here"             \
+    }
+
 /* Limits are decimals that the user wrote and values are quotients of counts: 29 of 100 is not above 0.29, whatever the
  * rounding. The slack is far below what one row changes. */
 #define KN_SLACK 1e-12

@@ -39,7 +39,7 @@ static kn_status plan_columns(kn_column_plan **plans, const kn_source *source, c
         n_found += role == KN_ROLE_QUASI || role == KN_ROLE_SENSITIVE;
         (*plans)[c] = (kn_column_plan){role, KN_TYPE_TEXT, false};
     }
-    if (n_found != tuples->n_qis + tuples->n_sensitive)
+    if (n_found != tuples->n_qis + tuples->n_table_sensitive)
         for (uint32_t c = 0; c < tuples->table->n_columns; c++) {
             const kn_column *column = &tuples->table->columns[c];
             if (column->role != KN_ROLE_QUASI && column->role != KN_ROLE_SENSITIVE) continue;
@@ -205,7 +205,7 @@ static kn_status count_histograms(reading *r, const uint32_t *row_class, const c
     uint32_t *values = NULL;
     const kn_tuples *t = r->tuples;
     KN_NEW(r->release->histograms, t->n_sensitive);
-    for (uint32_t s = 0; s < t->n_sensitive; s++) {
+    for (uint32_t s = 0; s < t->n_table_sensitive; s++) {
         kn_histograms *h = &r->release->histograms[s];
         const kn_column *original = t->sensitive[s].column;
         kn_column released = r->table->columns[kn_table_find(r->table, original->name)];

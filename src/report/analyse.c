@@ -181,14 +181,14 @@ static kn_status risk_analyse(kn_report *report, kn_pool *pool, kn_ticker *ticke
         KN_TRY(kn_risk_classes_of_release(&classes, release, err));
         kn_risk_sizes_count(&report->after, &classes, NULL, fraction, report->threshold);
     }
-    bool counted = tuples->n_sensitive > 0;
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++) counted &= tuples->sensitive[s].by_tuple.start != NULL;
+    bool counted = tuples->n_table_sensitive > 0;
+    for (uint32_t s = 0; s < tuples->n_table_sensitive; s++) counted &= tuples->sensitive[s].by_tuple.start != NULL;
     if (counted) {
-        KN_NEW(report->disclosure_before, tuples->n_sensitive);
+        KN_NEW(report->disclosure_before, tuples->n_table_sensitive);
         KN_TRY(kn_disclosure_of_tuples(report->disclosure_before, tuples, err));
     }
     if (release != NULL && release->histograms != NULL) {
-        KN_NEW(report->disclosure_after, tuples->n_sensitive);
+        KN_NEW(report->disclosure_after, tuples->n_table_sensitive);
         KN_TRY(kn_disclosure_of_release(report->disclosure_after, release, err));
     }
     if (tuples->n_qis > 0 && tuples->n_qis <= 64)

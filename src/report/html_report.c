@@ -66,7 +66,7 @@ static void technique(page *to, const kn_report *report, const kn_column *column
     }
     if (column->role == KN_ROLE_IDENTIFIER) text = column->is_person ? KN_TEXT_TECH_PERSON : KN_TEXT_TECH_REMOVED;
     if (column->role == KN_ROLE_DROPPED) text = KN_TEXT_TECH_DROPPED;
-    for (uint32_t s = 0; column->role == KN_ROLE_SENSITIVE && s < tuples->n_sensitive; s++)
+    for (uint32_t s = 0; column->role == KN_ROLE_SENSITIVE && s < tuples->n_table_sensitive; s++)
         if (tuples->sensitive[s].column == column)
             text = report_is_protected(report, s) ? KN_TEXT_TECH_SENSITIVE : KN_TEXT_TECH_SENSITIVE_BARE;
     page_say(to, "td", text, NULL, NULL, NULL);

@@ -204,10 +204,10 @@ static void disclosure(page *to, const kn_report *report)
     const kn_tuples *tuples = report->facts->tuples;
     const kn_disclosure *before = report->disclosure_before, *after = report->disclosure_after;
     bool both = report->facts->release != NULL;
-    if (tuples->n_sensitive == 0 || (before == NULL && after == NULL)) return;
+    if (tuples->n_table_sensitive == 0 || (before == NULL && after == NULL)) return;
     page_table(to, KN_TEXT_DISCLOSURE_CAPTION, NULL, NULL);
     page_head(to, both ? headings : headings_alone, both ? 4 : 3, 2);
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++)
+    for (uint32_t s = 0; s < tuples->n_table_sensitive; s++)
         for (int i = 0; i < 3; i++)
             disclosure_row(to, tuples->sensitive[s].column->name, what[i], before != NULL ? &before[s] : NULL,
                            after != NULL ? &after[s] : NULL, both);

@@ -12,7 +12,7 @@ static void names_list(kn_buffer *out, const kn_report *report, bool models)
         if (facts->models[m].protects_values)
             kn_buffer_printf(out, "%s%s (%s)", out->n > 0 ? ", " : "", facts->models[m].name,
                              facts->models[m].public_params);
-    for (uint32_t s = 0; !models && s < facts->tuples->n_sensitive; s++)
+    for (uint32_t s = 0; !models && s < facts->tuples->n_table_sensitive; s++)
         if (!report_is_protected(report, s))
             kn_buffer_printf(out, "%s%s", out->n > 0 ? ", " : "", facts->tuples->sensitive[s].column->name);
 }
@@ -23,11 +23,11 @@ static void inference(page *to, const kn_report *report)
     uint64_t most = 0;
     kn_buffer models = {0}, bare = {0};
     page_say(to, "h3", KN_TEXT_INFERENCE, NULL, NULL, NULL);
-    if (tuples->n_sensitive == 0) {
+    if (tuples->n_table_sensitive == 0) {
         page_say(to, "p", KN_TEXT_INFERENCE_NONE, NULL, NULL, NULL);
         return;
     }
-    for (uint32_t s = 0; s < tuples->n_sensitive && report->disclosure_after != NULL; s++)
+    for (uint32_t s = 0; s < tuples->n_table_sensitive && report->disclosure_after != NULL; s++)
         if (report->disclosure_after[s].n_certain > most) most = report->disclosure_after[s].n_certain;
     if (report->disclosure_after != NULL)
         page_say(to, "p", KN_TEXT_INFERENCE_TEXT, page_count(to, most).text, NULL, NULL);

@@ -80,7 +80,7 @@ static void set_lines(kn_buffer *out, const kn_report *report)
 static void disclosure_lines(kn_buffer *out, const kn_report *report)
 {
     const kn_tuples *tuples = report->facts->tuples;
-    for (uint32_t s = 0; s < tuples->n_sensitive && report->disclosure_before != NULL; s++) {
+    for (uint32_t s = 0; s < tuples->n_table_sensitive && report->disclosure_before != NULL; s++) {
         const kn_disclosure *about = &report->disclosure_before[s];
         line(out, s == 0 ? "learned" : "");
         kn_buffer_printf(out, "%s: for certain about %s persons; belief shifts by up to %s\n",
@@ -207,7 +207,7 @@ static void put_sensitive(kn_json *json, const kn_report *report)
 {
     const kn_tuples *tuples = report->facts->tuples;
     kn_json_array(json, "sensitive");
-    for (uint32_t s = 0; s < tuples->n_sensitive && report->disclosure_before != NULL; s++) {
+    for (uint32_t s = 0; s < tuples->n_table_sensitive && report->disclosure_before != NULL; s++) {
         const kn_disclosure *about = &report->disclosure_before[s];
         kn_json_object(json, NULL);
         kn_json_text(json, "name", tuples->sensitive[s].column->name);

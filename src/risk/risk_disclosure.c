@@ -132,7 +132,7 @@ kn_status kn_disclosure_of_tuples(kn_disclosure *out, const kn_tuples *tuples, k
 {
     kn_status status = KN_OK;
     uint32_t *by_share = NULL;
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
+    for (uint32_t s = 0; s < tuples->n_table_sensitive; s++) {
         const kn_sensitive *column = &tuples->sensitive[s];
         shifts sum = {.column = column, .n_rows = tuples->n_rows, .out = &out[s]};
         out[s] = (kn_disclosure){0};
@@ -159,10 +159,10 @@ kn_status kn_disclosure_of_release(kn_disclosure *out, const kn_release *release
     const kn_tuples *tuples = release->tuples;
     uint32_t *by_share = NULL;
     kn_histogram *buffer = NULL;
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++) out[s] = (kn_disclosure){0};
+    for (uint32_t s = 0; s < tuples->n_table_sensitive; s++) out[s] = (kn_disclosure){0};
     if (release->histograms == NULL) return KN_OK;
     KN_NEW(buffer, tuples->n_sensitive + 1);
-    for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
+    for (uint32_t s = 0; s < tuples->n_table_sensitive; s++) {
         const kn_sensitive *column = &tuples->sensitive[s];
         shifts sum = {.column = column, .n_rows = tuples->n_rows, .out = &out[s]};
         KN_TRY(values_by_share(&by_share, column, err));

@@ -364,7 +364,7 @@ static kn_status sensitive_trees(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_domain *domain = NULL;
-    for (uint32_t s = 0; s < input->tuples->n_sensitive; s++) {
+    for (uint32_t s = 0; s < input->tuples->n_table_sensitive; s++) {
         kn_sensitive *sensitive = &input->tuples->sensitive[s];
         uint32_t column = (uint32_t)(sensitive->column - input->table->columns);
         if (input->choices[column].hierarchy == NULL) continue;
@@ -452,7 +452,7 @@ static bool is_protected(const kn_input *input, const char *name)
 
 static void warn_of_unprotected(kn_input *input)
 {
-    for (uint32_t s = 0; s < input->tuples->n_sensitive; s++) {
+    for (uint32_t s = 0; s < input->tuples->n_table_sensitive; s++) {
         const char *name = input->tuples->sensitive[s].column->name;
         if (!is_protected(input, name))
             kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_UNPROTECTED, kn_piece_text(name)));
@@ -467,6 +467,7 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     status = kn_models_read(&input->models, (const char *const *)request->models.items, request->models.n,
                             input->tuples, &input->other_sources, input->pool, err);
     KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "model")));
+    KN_TRY(kn_measure_join(request->measure, input->tuples, err));
     status = kn_objective_new(&input->objective, request->measure, input->tuples, err);
     KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "measure")));
     kn_input_suppression(input);

@@ -44,7 +44,7 @@ done:
     return status;
 }
 
-kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
+kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_specs, kn_tuples *tuples,
                          const kn_source_options *sources, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;

@@ -9,7 +9,7 @@
 kn_status kn_population_read(kn_population **out, const char *path, const kn_source_options *sources,
                              const kn_tuples *tuples, kn_pool *pool, kn_error *err);
 /* kn_models_new, and the population where they name one. */
-kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_specs, const kn_tuples *tuples,
+kn_status kn_models_read(kn_models **out, const char *const *specs, size_t n_specs, kn_tuples *tuples,
                          const kn_source_options *sources, kn_pool *pool, kn_error *err);
 
 #endif

@@ -17,7 +17,7 @@ static kn_status list_columns(kn_verify_column **out, const kn_input *input, kn_
                                        .hide_name = !kn_settings_name_column(input->request->settings, column->name)};
         for (uint32_t q = 0; q < input->n_qis; q++)
             if (input->domains[q]->column == column) (*out)[c].domain = input->domains[q];
-        for (uint32_t s = 0; input->tuples != NULL && s < input->tuples->n_sensitive; s++)
+        for (uint32_t s = 0; input->tuples != NULL && s < input->tuples->n_table_sensitive; s++)
             if (input->tuples->sensitive[s].column == column) (*out)[c].tree = input->tuples->sensitive[s].tree;
     }
 done:

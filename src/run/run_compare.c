@@ -58,8 +58,7 @@ static kn_status encode(encoding **out, comparing *all, bool trees, kn_error *er
     return status;
 }
 
-static kn_status models_make(kn_models **out, const comparing *all, const char *k, const kn_tuples *tuples,
-                             kn_error *err)
+static kn_status models_make(kn_models **out, const comparing *all, const char *k, kn_tuples *tuples, kn_error *err)
 {
     kn_status status = KN_OK;
     char first[64];
@@ -120,6 +119,7 @@ static kn_status run_one(kn_compare_row *row, comparing *all, const char *spec, 
     KN_TRY(kn_args_parse(&args, algorithm->name, algorithm->params, algorithm->n_params, params, err));
     KN_TRY(encode(&one, all, kn_algorithm_needs_trees(algorithm), err));
     KN_TRY(models_make(&models, all, k, one->tuples, err));
+    KN_TRY(kn_measure_join(request->measure, one->tuples, err));
     KN_TRY(kn_objective_new(&objective, request->measure, one->tuples, err));
     kn_input_suppression(all->input);
     kn_ticker_limit(&all->input->ticker, request->time_limit);

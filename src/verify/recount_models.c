@@ -18,8 +18,8 @@
  *   k-map             persons of the population inside the class's cells >= k
  * Sensitive values are counted over rows, also where persons are known. The suppressed rows are a class like any other.
  *
- * Several sensitive columns: a model protects the column that it names, class by class. [SV] 5 mentions the stricter
- * reading in which the other sensitive columns join the quasi-identifier; it is not required here.
+ * Several sensitive columns: a model protects the column that it names, class by class. With joint=yes it is the stricter
+ * reading of [SV] 5: the other sensitive columns join the quasi-identifier, and each of the smaller classes is judged.
  *
  * Cost per model: the rows, and per class its distinct values (times the height of the tree, or a binary search in the
  * distribution), never the whole domain. Sums of real numbers get a relative tolerance of 1e-10, so that adding in
@@ -47,21 +47,29 @@ static const kn_param K_PARAMS[] = {
     {                                                                                                                  \
         .name = "column", .type = KN_PARAM_TEXT, .help = "sensitive column"                                            \
     }
+#define JOINT_PARAM                                                                                                    \
+    {                                                                                                                  \
+        .name = "joint", .type = KN_PARAM_BOOL, .preset = "no"                                                         \
+    }
 static const kn_param L_PARAMS[] = {
     COLUMN_PARAM,
+    JOINT_PARAM,
     {.name = "kind", .type = KN_PARAM_CHOICE, .preset = "distinct", .choices = "distinct|entropy|recursive|frequency"},
     {.name = "l", .type = KN_PARAM_NUMBER, .required = true, .min = 1, .max = 4294967295.0, .help = "diversity"},
     {.name = "c", .type = KN_PARAM_NUMBER, .min = 0, .max = 1e300, .help = "factor of recursive (c,l)-diversity"}};
 static const kn_param P_PARAMS[] = {
     COLUMN_PARAM,
+    JOINT_PARAM,
     {.name = "p", .type = KN_PARAM_INT, .required = true, .min = 1, .max = 4294967295.0, .help = "distinct values"}};
 static const kn_param ALPHA_PARAMS[] = {
     COLUMN_PARAM,
+    JOINT_PARAM,
     {.name = "alpha", .type = KN_PARAM_NUMBER, .required = true, .min = 0, .max = 1, .help = "largest share"},
     {.name = "values", .type = KN_PARAM_TEXT, .help = "protected values", .is_data = true},
     {.name = "k", .type = KN_PARAM_INT, .min = 1, .max = 4294967295.0, .help = "persons per class"}};
 static const kn_param T_PARAMS[] = {
     COLUMN_PARAM,
+    JOINT_PARAM,
     {.name = "distance", .type = KN_PARAM_CHOICE, .preset = "equal", .choices = "equal|ordered|hierarchical"},
     {.name = "t", .type = KN_PARAM_NUMBER, .required = true, .min = 0, .max = 1, .help = "largest distance"}};
 static const kn_param BETA_PARAMS[] = {
@@ -102,6 +110,15 @@ typedef struct counting {
     kn_args args;
     uint32_t column; /* sensitive, index into the request's columns */
     kn_values *values;
+    /* What is judged: the classes, or their parts that agree in the other sensitive columns. */
+    const kn_row_groups *groups;
+    const uint32_t *group_start, *group_members;
+    struct parts {
+        kn_row_groups *groups;
+        uint32_t *start, *members;
+        kn_key_column *keys;
+        uint32_t **maps;  /* [column of the request]: released code -> value, of the other sensitive columns */
+    } parts;              /* where these are owned: joint=yes */
     uint64_t *reference;  /* n_values: rows of the original, and before[v]: of smaller values */
     uint64_t *before;     /* n_values + 1 */
     uint64_t *before_sum; /* n_values + 1: sums of `before`[1..v], for the ordered distance */
@@ -575,21 +592,74 @@ done:
     return status;
 }
 
+/* --- Parts of classes ------------------------------------------------------------------------------------------ */
+
+static bool is_joint(const counting *c)
+{
+    for (size_t i = 0; i < c->kind->n_params; i++)
+        if (strcmp(c->kind->params[i].name, "joint") == 0) return kn_args_is(&c->args, "joint", "yes");
+    return false;
+}
+
+/* Texts of one value are one key. */
+static kn_status map_values(uint32_t **map, const kn_recount *recount, uint32_t column, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_values *values = NULL;
+    const kn_sheet_column *released = &recount->release->columns[recount->in_release[column]], *texts = released;
+    if (recount->original != NULL) texts = &recount->original->columns[recount->in_original[column]];
+    KN_TRY(kn_values_make(&values, texts, &recount->readings[column], err));
+    KN_NEW(*map, released->n_texts);
+    for (uint32_t code = 0; code < released->n_texts; code++)
+        (*map)[code] = values->of_text[recount->original != NULL ? recount->to_original[column][code] : code];
+done:
+    kn_values_free(values);
+    return status;
+}
+
+/* The quasi-identifier with the other sensitive columns. */
+static kn_status split_classes(counting *c, kn_say *reason, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_recount *recount = c->recount;
+    const kn_verify_request *request = recount->request;
+    size_t n_keys = recount->n_qis;
+    KN_NEW(c->parts.keys, request->n_columns);
+    KN_NEW(c->parts.maps, request->n_columns);
+    if (n_keys > 0) memcpy(c->parts.keys, recount->keys, n_keys * sizeof *c->parts.keys);
+    for (uint32_t i = 0; i < request->n_columns; i++) {
+        if (request->columns[i].role != KN_ROLE_SENSITIVE || i == c->column) continue;
+        if (recount->in_release[i] == KN_NONE) {
+            *reason = KN_SAY_NO_SENSITIVE;
+            goto done;
+        }
+        KN_TRY(map_values(&c->parts.maps[i], recount, i, err));
+        c->parts.keys[n_keys++] = (kn_key_column){recount->in_release[i], c->parts.maps[i]};
+    }
+    KN_TRY(kn_row_groups_make(&c->parts.groups, recount->release, c->parts.keys, n_keys, err));
+    KN_TRY(kn_row_groups_rows(&c->parts.start, &c->parts.members, c->parts.groups, err));
+    c->groups = c->parts.groups;
+    c->group_start = c->parts.start;
+    c->group_members = c->parts.members;
+done:
+    return status;
+}
+
 static int by_value(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
 }
 
-static void count_values(counting *c, uint32_t class_index)
+static void count_values(counting *c, uint32_t group)
 {
     const kn_recount *recount = c->recount;
     const kn_sheet_column *column = &recount->release->columns[recount->in_release[c->column]];
     const uint32_t *to_original = recount->original != NULL ? recount->to_original[c->column] : NULL;
     for (uint32_t i = 0; i < c->n_present; i++) c->count[c->present[i]] = 0;
     c->n_present = 0;
-    for (uint32_t i = recount->class_start[class_index]; i < recount->class_start[class_index + 1]; i++) {
-        uint32_t code = kn_sheet_code(column, recount->class_rows[i]);
+    for (uint32_t i = c->group_start[group]; i < c->group_start[group + 1]; i++) {
+        uint32_t code = kn_sheet_code(column, c->group_members[i]);
         uint32_t value = c->values->of_text[to_original != NULL ? to_original[code] : code];
         if (c->count[value]++ == 0) c->present[c->n_present++] = value;
     }
@@ -697,6 +767,12 @@ static void discard(counting *c)
     kn_free(c->count);
     kn_free(c->present);
     kn_free(c->sorted);
+    for (size_t i = 0; c->parts.maps != NULL && i < c->recount->request->n_columns; i++) kn_free(c->parts.maps[i]);
+    kn_free(c->parts.maps);
+    kn_free(c->parts.keys);
+    kn_free(c->parts.start);
+    kn_free(c->parts.members);
+    kn_row_groups_free(c->parts.groups);
 }
 
 typedef struct worst_class {
@@ -721,12 +797,13 @@ static bool too_low(const counting *c, const judgement *judged)
 
 /* With persons that are not known, both ends of what they can be are judged. *open: one end holds and the other does
  * not, or they break the model at different sides. */
-static judgement judge_class(bool *open, counting *c, uint32_t class_index)
+static judgement judge_class(bool *open, counting *c, uint32_t group, uint32_t class_index)
 {
     const kn_recount *recount = c->recount;
     *open = false;
-    c->n_rows = recount->classes->group_rows[class_index];
-    c->n_persons = recount->class_persons != NULL ? recount->class_persons[class_index] : c->n_rows;
+    c->n_rows = c->groups->group_rows[group];
+    c->n_persons = recount->class_persons != NULL ? recount->class_persons[class_index]
+                                                  : recount->classes->group_rows[class_index];
     judgement most = c->kind->judge(c);
     if (!c->persons_open) return most;
     c->n_persons = recount->fewest_persons != NULL ? recount->fewest_persons[class_index] : 1;
@@ -743,27 +820,32 @@ static kn_status judge_classes(worst_class *worst, counting *c, population *peop
     kn_status status = KN_OK;
     const kn_recount *recount = c->recount;
     uint32_t *released = NULL;
+    bool *broken = NULL; /* [class] */
     KN_NEW(released, recount->n_qis);
+    KN_NEW(broken, recount->classes->n_groups);
     *worst = (worst_class){.class_index = KN_NONE};
-    for (uint32_t i = 0; i < recount->classes->n_groups; i++) {
+    for (uint32_t g = 0; g < c->groups->n_groups; g++) {
         bool open;
-        if (c->kind->sensitive) count_values(c, i);
+        uint32_t i = recount->classes->row_group[c->groups->first_row[g]];
+        if (c->kind->sensitive) count_values(c, g);
         if (c->kind->population) {
             /* for k-map a class that holds and is no worse than the worst so far need not be counted to its end */
             bool cut = c->kind->judge == judge_map && worst->class_index != KN_NONE;
             double enough = cut ? fmax(worst->judged.value, kn_args_number(&c->args, "k")) : 0;
             c->n_population = count_people(people, recount, i, released, cut ? (uint64_t)enough : UINT64_MAX);
         }
-        judgement judged = judge_class(&open, c, i);
-        worst->n_broken += !judged.holds;
+        judgement judged = judge_class(&open, c, g, i);
+        worst->n_broken += !judged.holds && !broken[i];
+        broken[i] |= !judged.holds;
         worst->n_open += open;
         if (worst->class_index == KN_NONE || is_worse(&judged, &worst->judged)) {
             worst->judged = judged;
             worst->class_index = i;
         }
-        if (i % 4096 == 0) KN_TRY(kn_tick(recount->request->ticker, "verify", -1, err));
+        if (g % 4096 == 0) KN_TRY(kn_tick(recount->request->ticker, "verify", -1, err));
     }
 done:
+    kn_free(broken);
     kn_free(released);
     return status;
 }
@@ -838,7 +920,11 @@ static kn_status recount_model(finding *found, kn_recount *recount, const kn_ver
     if (c.kind->judge == judge_l && kn_args_is(&c.args, "kind", "recursive") && kn_args_text(&c.args, "c") == NULL)
         KN_FAIL(KN_USAGE, "l-diversity needs c= for kind=recursive");
     if (!recount->has_all_qis) reason = KN_SAY_NO_QI;
+    c.groups = recount->classes;
+    c.group_start = recount->class_start;
+    c.group_members = recount->class_rows;
     if (reason == KN_SAY_NOTHING && c.kind->sensitive) KN_TRY(prepare_sensitive(&c, &reason, err));
+    if (reason == KN_SAY_NOTHING && is_joint(&c)) KN_TRY(split_classes(&c, &reason, err));
     if (reason == KN_SAY_NOTHING && c.kind->population) KN_TRY(read_population(&people, &c, &reason, err));
     if (reason != KN_SAY_NOTHING) {
         found->detail = kn_said(reason);

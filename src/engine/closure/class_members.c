@@ -198,7 +198,7 @@ bool kn_class_members_hold(kn_class_members *c, uint32_t cluster, uint32_t witho
     count_histograms(c, &counts, cluster, KN_NONE, without, with);
     for (size_t i = 0; i < models->n; i++) {
         const kn_model *model = &models->items[i];
-        if ((sizes || !model->type->counts_only) && !model->type->holds(model->state, &counts)) return false;
+        if ((sizes || !model->type->counts_only) && !kn_model_holds(model, &counts)) return false;
     }
     return true;
 }

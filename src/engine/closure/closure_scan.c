@@ -420,7 +420,7 @@ void kn_probe_clear(kn_probe *probe)
 
 void kn_probe_add_values(kn_probe *probe, const kn_items *items, uint32_t item)
 {
-    const kn_item_histogram *histogram = &items->sensitive[probe->scan->column];
+    const kn_histograms *histogram = &items->sensitive[probe->scan->column];
     for (uint32_t e = histogram->start[item]; e < histogram->start[item + 1]; e++) {
         uint32_t value = histogram->values[e];
         if (probe->value_rows[value] == 0) probe->values[probe->n_values++] = value;

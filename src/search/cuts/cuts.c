@@ -52,6 +52,7 @@ static kn_status check_models(const kn_task *task, kn_error *err)
     if (models->counts_only || models->least_values != NULL) goto done;
     for (size_t m = 0; m < models->n; m++) {
         const kn_privacy *type = models->items[m].type;
+        if (type->counts_only) continue;
         if (!type->monotone)
             KN_FAIL(KN_USAGE,
                     "%s cannot prove anything under %s: merging two classes that hold may give one that does "

@@ -100,10 +100,13 @@ static void shuffle(kn_rng *rng, uint32_t *list, uint32_t n)
     }
 }
 
-/* The sensitive value by which Algorithm 3 deals an item out: its first, in the first sensitive column. */
+/* The sensitive value by which Algorithm 3 deals an item out: its first, in the first sensitive column, or in all of
+ * them joined where a model looks at that. */
 static uint32_t sensitive_value(const kn_items *items, uint32_t item)
 {
-    return items->sensitive[0].values[items->sensitive[0].start[item]];
+    uint32_t n_columns = items->tuples->n_table_sensitive;
+    const kn_histograms *column = &items->sensitive[n_columns < items->tuples->n_sensitive ? n_columns : 0];
+    return column->values[column->start[item]];
 }
 
 typedef struct valued {
