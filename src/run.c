@@ -11,6 +11,7 @@
  *   kn_facts_*        measures, JSON and summary                                  measure/, report/
  *   kn_input_deliver  only now JSON, report, schema and release take their places sink/ */
 #include "bound/bound.h"
+#include "measure/class_column.h"
 #include "recode/recode.h"
 #include "search/cluster/polish.h"
 #include "report/facts.h"
@@ -117,6 +118,28 @@ static kn_status search(run *r, kn_error *err)
                                                       kn_piece_text(r->task.objective->type->name)));
     end_stage(r, &r->facts.seconds.search);
 done:
+    return status;
+}
+
+/* The clusters of a local recoding, before those that look alike become one class. */
+static kn_status count_clusters(run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = r->task.tuples;
+    kn_histograms histograms = {0};
+    double sum = 0;
+    r->facts.n_clusters = r->answer.recoding == KN_RECODING_LOCAL ? r->answer.n_classes : 0;
+    r->facts.cluster_diversity = NAN;
+    if (r->facts.n_clusters == 0 || tuples->n_table_sensitive == 0) goto done;
+    KN_TRY(kn_histograms_count(&histograms, tuples->sensitive[0].column, r->answer.row_class, tuples->n_rows,
+                               r->answer.n_classes, err));
+    for (uint32_t c = 0; c < r->answer.n_classes; c++) {
+        kn_histogram one = kn_histogram_of(&histograms, c);
+        sum += kn_histogram_entropy(&one);
+    }
+    r->facts.cluster_diversity = sum / r->answer.n_classes;
+done:
+    kn_histograms_clear(&histograms);
     return status;
 }
 
@@ -365,6 +388,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     kn_answer_reconsider(&r.answer, &r.task);
     KN_TRY(find_bound(&r, err));
     KN_TRY(write_and_verify(&r, err));
+    KN_TRY(count_clusters(&r, err));
     KN_TRY(gather_facts(&r, err));
     r.facts.peak_bytes = kn_memory_peak();
     end_stage(&r, &seconds->measure);

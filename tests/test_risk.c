@@ -579,10 +579,14 @@ static void disclosure_is_as_counted_by_hand(void **state)
         small table = small_random(&rng, false);
         encoded data;
         encode(&data, &table, false);
-        uint64_t certain = 0;
+        uint64_t certain = 0, n_with[4] = {0}, n_similar = 0;
         double largest = 0, average = 0, n = table.n_rows;
+        double numbers[] = {0, 1, round % 2 == 0 ? 10 : 9}; /* 0 and 1 are within a tenth of the range, or not */
+        kn_column column = {.n_values = 3, .number = numbers};
+        data.sensitive.column = &column;
         for (uint32_t t = 0; t < data.tuples.n_tuples; t++) {
             double distance = 0;
+            uint32_t met = 0;
             for (uint32_t v = 0; v < 3; v++) {
                 uint32_t here = 0;
                 for (uint32_t r = 0; r < table.n_rows; r++) here += data.row_tuple[r] == t && table.sensitive[r] == v;
@@ -590,7 +594,10 @@ static void disclosure_is_as_counted_by_hand(void **state)
                 if (here == data.rows[t]) certain += data.rows[t];
                 largest = fmax(largest, shift);
                 distance += shift / 2;
+                met |= (uint32_t)(here > 0) << v;
             }
+            n_with[__builtin_popcount(met)]++;
+            n_similar += met == 3 && round % 2 == 0;
             average += distance * data.rows[t] / n;
         }
         kn_disclosure disclosure;
@@ -598,6 +605,10 @@ static void disclosure_is_as_counted_by_hand(void **state)
         assert_int_equal(disclosure.n_certain, certain);
         assert_float_equal(disclosure.largest_shift, largest, 1e-12);
         assert_float_equal(disclosure.average_shift, average, 1e-12);
+        assert_int_equal(disclosure.n_classes, data.tuples.n_tuples);
+        assert_int_equal(disclosure.n_one_value, n_with[1]);
+        assert_int_equal(disclosure.n_two_values, n_with[2]);
+        assert_int_equal(disclosure.n_similar, n_similar);
     }
 }
 

@@ -11,7 +11,7 @@
 
 #define KN_CLASS_JOINT_PARAM                                                                                           \
     {                                                                                                                  \
-        .name = "joint", .type = KN_PARAM_BOOL, .preset = "no",                                                        \
+        .name = "joint", .type = KN_PARAM_BOOL,                                                                        \
         .help = "look at all sensitive columns together, as one column of their combinations"                          \
     }
 

@@ -15,7 +15,7 @@
 
 #define KN_JOINT_PARAM                                                                                                 \
     {                                                                                                                  \
-        .name = "joint", .type = KN_PARAM_BOOL, .preset = "no",                                                        \
+        .name = "joint", .type = KN_PARAM_BOOL,                                                                        \
         .help = "for somebody who knows the other sensitive columns: they count as quasi-identifiers here"             \
     }
 

@@ -50,6 +50,11 @@ typedef struct kn_facts {
     size_t n_top;
     uint64_t n_nodes;
     uint32_t n_blocks;
+    /* Local recoding: the clusters as they were found, of which those with equal cells are one class of the release;
+     * and the mean entropy of the first sensitive column in them ([SC] 8.4 counts clusters). 0 and NAN: there are none.
+     */
+    uint32_t n_clusters;
+    double cluster_diversity;
     const kn_trace *trace; /* NULL: none */
     kn_loss *losses;
     size_t n_losses;

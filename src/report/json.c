@@ -135,6 +135,14 @@ static void put_counts(kn_json *json, const kn_facts *facts)
     kn_json_real(json, "mean", mean);
     kn_json_count(json, "max", most);
     kn_json_end(json);
+    if (facts->n_clusters > 0) {
+        kn_json_object(json, "clusters");
+        kn_json_count(json, "count", facts->n_clusters);
+        kn_json_real(json, "average_diversity", facts->cluster_diversity);
+        kn_json_end(json);
+    } else {
+        kn_json_null(json, "clusters");
+    }
     kn_json_object(json, "suppressed");
     kn_json_count(json, "rows", r->n_suppressed);
     kn_json_count(json, "removed", r->n_removed);

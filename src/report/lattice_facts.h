@@ -11,6 +11,7 @@ typedef struct kn_report_node {
     uint32_t height; /* sum of the levels */
     bool allowed;
     bool minimal; /* allowed, and no allowed node lies below */
+    bool locally; /* locally minimal: allowed, and the first allowed one on some way up from the bottom */
     bool chosen;
     double loss; /* under the objective; NAN: not priced */
     uint64_t smallest_class, n_classes, n_suppressed;
@@ -33,10 +34,11 @@ typedef struct kn_lattice_facts {
 
 /* The feasible, the minimal and the best nodes. */
 kn_status kn_lattice_facts_text(char **out, const kn_lattice_facts *lattice, kn_error *err);
-/* All minimal nodes; the full table is the CSV's. */
+/* All minimal and locally minimal nodes; the full table is the CSV's. */
 kn_status kn_lattice_facts_json(char **out, const kn_lattice_facts *lattice, kn_error *err);
 /* CSV, header first, handed over in pieces: the levels by column name, height, smallest class, classes, suppressed
- * rows, feasible and minimal (yes|no), then the measures by name; an empty cell where a measure was not computed. */
+ * rows, feasible, minimal and locally minimal (yes|no), then the measures by name; an empty cell where a measure was
+ * not computed. */
 typedef kn_status (*kn_text_sink)(void *context, const char *bytes, size_t n_bytes, kn_error *err);
 kn_status kn_lattice_facts_csv(const kn_lattice_facts *lattice, char delimiter, kn_text_sink sink, void *context,
                                kn_error *err);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct counts {
-    size_t n_feasible, n_minimal;
+    size_t n_feasible, n_minimal, n_locally;
 } counts;
 
 static counts count_nodes(const kn_lattice_facts *lattice)
@@ -16,6 +16,7 @@ static counts count_nodes(const kn_lattice_facts *lattice)
     for (size_t i = 0; i < lattice->n; i++) {
         found.n_feasible += lattice->nodes[i].allowed;
         found.n_minimal += lattice->nodes[i].minimal;
+        found.n_locally += lattice->nodes[i].locally;
     }
     return found;
 }
@@ -28,19 +29,30 @@ static void append_levels(kn_buffer *text, const kn_lattice_facts *lattice, size
     kn_buffer_char(text, ']');
 }
 
-kn_status kn_lattice_facts_text(char **out, const kn_lattice_facts *lattice, kn_error *err)
+/* The first few of the minimal, or of the locally minimal nodes that are not. */
+static void append_nodes(kn_buffer *text, const kn_lattice_facts *lattice, const char *name, bool minimal)
 {
     enum { SHOWN = 10 };
+    size_t shown = 0;
+    kn_buffer_printf(text, "  %-14s", name);
+    for (size_t i = 0; i < lattice->n; i++) {
+        const kn_report_node *node = &lattice->nodes[i];
+        if (minimal ? !node->minimal : !node->locally || node->minimal) continue;
+        if (shown++ >= SHOWN) continue;
+        if (shown > 1) kn_buffer_char(text, ' ');
+        append_levels(text, lattice, i);
+    }
+    kn_buffer_printf(text, "%s\n", shown > SHOWN ? " ..." : "");
+}
+
+kn_status kn_lattice_facts_text(char **out, const kn_lattice_facts *lattice, kn_error *err)
+{
     kn_buffer text = {0};
     counts found = count_nodes(lattice);
-    kn_buffer_printf(&text, "%zu nodes, %zu feasible, %zu minimal\n", lattice->n, found.n_feasible, found.n_minimal);
-    kn_buffer_printf(&text, "  %-14s", "minimal");
-    for (size_t i = 0, shown = 0; i < lattice->n && shown < SHOWN; i++) {
-        if (!lattice->nodes[i].minimal) continue;
-        if (shown++ != 0) kn_buffer_char(&text, ' ');
-        append_levels(&text, lattice, i);
-    }
-    kn_buffer_printf(&text, "%s\n", found.n_minimal > SHOWN ? " ..." : "");
+    kn_buffer_printf(&text, "%zu nodes, %zu feasible, %zu minimal, %zu locally minimal\n", lattice->n, found.n_feasible,
+                     found.n_minimal, found.n_locally);
+    append_nodes(&text, lattice, "minimal", true);
+    if (found.n_locally > found.n_minimal) append_nodes(&text, lattice, "locally too", false);
     if (lattice->best < lattice->n) {
         kn_buffer_printf(&text, "  %-14s", "best");
         append_levels(&text, lattice, lattice->best);
@@ -86,6 +98,10 @@ kn_status kn_lattice_facts_json(char **out, const kn_lattice_facts *lattice, kn_
     for (size_t i = 0; i < lattice->n; i++)
         if (lattice->nodes[i].minimal) put_levels(&json, NULL, lattice, i);
     kn_json_end(&json);
+    kn_json_array(&json, "locally_minimal");
+    for (size_t i = 0; i < lattice->n; i++)
+        if (lattice->nodes[i].locally) put_levels(&json, NULL, lattice, i);
+    kn_json_end(&json);
     put_best(&json, lattice);
     kn_json_object(&json, "seconds");
     kn_json_real(&json, "read", seconds->read);
@@ -103,8 +119,8 @@ kn_status kn_lattice_facts_json(char **out, const kn_lattice_facts *lattice, kn_
 
 static void header(kn_buffer *text, const kn_lattice_facts *lattice, char delimiter)
 {
-    static const char *const names[] = {"height",          "smallest_class", "classes",
-                                        "suppressed_rows", "feasible",       "minimal"};
+    static const char *const names[] = {"height",   "smallest_class", "classes",        "suppressed_rows",
+                                        "feasible", "minimal",        "locally_minimal"};
     for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
         const char *name = lattice->tuples->domains[q]->name;
         kn_buffer_cell(text, name, strlen(name), delimiter);
@@ -126,10 +142,10 @@ static void line(kn_buffer *text, const kn_lattice_facts *lattice, size_t i, cha
     const kn_report_node *node = &lattice->nodes[i];
     for (uint32_t q = 0; q < lattice->tuples->n_qis; q++)
         kn_buffer_printf(text, "%u%c", lattice->levels[i * lattice->tuples->n_qis + q], delimiter);
-    kn_buffer_printf(text, "%u%c%llu%c%llu%c%llu%c%s%c%s", node->height, delimiter,
+    kn_buffer_printf(text, "%u%c%llu%c%llu%c%llu%c%s%c%s%c%s", node->height, delimiter,
                      (unsigned long long)node->smallest_class, delimiter, (unsigned long long)node->n_classes,
                      delimiter, (unsigned long long)node->n_suppressed, delimiter, node->allowed ? "yes" : "no",
-                     delimiter, node->minimal ? "yes" : "no");
+                     delimiter, node->minimal ? "yes" : "no", delimiter, node->locally ? "yes" : "no");
     for (size_t m = 0; m < lattice->n_measures; m++) {
         double loss = lattice->losses[i * lattice->n_measures + m];
         kn_buffer_char(text, delimiter);

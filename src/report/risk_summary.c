@@ -86,6 +86,12 @@ static void disclosure_lines(kn_buffer *out, const kn_report *report)
         kn_buffer_printf(out, "%s: for certain about %s persons; belief shifts by up to %s\n",
                          tuples->sensitive[s].column->name, page_count(&plain, about->n_certain).text,
                          page_percent(&plain, about->largest_shift).text);
+        line(out, "");
+        kn_buffer_printf(out,
+                         "of %s classes %s have one value of it, %s two (who can exclude one knows the other), %s ",
+                         page_count(&plain, about->n_classes).text, page_count(&plain, about->n_one_value).text,
+                         page_count(&plain, about->n_two_values).text, page_count(&plain, about->n_similar).text);
+        kn_buffer_text(out, "several but similar ones\n");
     }
 }
 
@@ -214,6 +220,10 @@ static void put_sensitive(kn_json *json, const kn_report *report)
         kn_json_count(json, "certain", about->n_certain);
         kn_json_real(json, "largest_shift", about->largest_shift);
         kn_json_real(json, "average_shift", about->average_shift);
+        kn_json_count(json, "classes", about->n_classes);
+        kn_json_count(json, "one_value", about->n_one_value);
+        kn_json_count(json, "two_values", about->n_two_values);
+        kn_json_count(json, "similar", about->n_similar);
         kn_json_end(json);
     }
     kn_json_end(json);

@@ -114,6 +114,13 @@ typedef struct kn_disclosure {
     uint64_t n_certain;   /* persons in classes where everybody has the same value */
     double largest_shift; /* of belief: largest difference between a value's share in a class and in the table */
     double average_shift; /* over persons: total variation distance between class and table */
+    /* Classes, and those that fall to an attack of [SV] 5; a class with a missing value falls to none of them. */
+    uint64_t n_classes;
+    uint64_t n_one_value;  /* homogeneity: everybody has the same value */
+    uint64_t n_two_values; /* background knowledge: who can exclude one value knows the other */
+    /* similarity: several values, but all below one node of the column's hierarchy that is not its root, or numbers in
+     * a tenth of the column's range */
+    uint64_t n_similar;
 } kn_disclosure;
 
 /* One per sensitive column, in `out`. A class in which the value is always missing discloses nothing. */

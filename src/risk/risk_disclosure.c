@@ -2,7 +2,8 @@
  *
  * n_certain: persons in homogeneous classes (the attack that l-diversity answers). Shifts: how far belief moves from
  * the table's distribution to the class's (the attack that t-closeness answers): the largest difference in one value's
- * share, and the total variation distance averaged over persons. One pass over the histograms. */
+ * share, and the total variation distance averaged over persons. And the classes that fall to the attacks of [SV] 5.
+ * One pass over the histograms. */
 #include "risk/risk.h"
 
 #include <assert.h>
@@ -17,12 +18,47 @@ typedef struct shifts {
     kn_disclosure *out;
 } shifts;
 
+/* All values of the class stand below one node that is not the root, or within a tenth of the column's range. */
+static bool are_similar(const kn_sensitive *column, kn_histogram histogram)
+{
+    const kn_column *values = column->column;
+    uint32_t first = histogram.values[0], last = histogram.values[histogram.n - 1];
+    if (column->tree != NULL) {
+        uint32_t low = KN_NONE, high = 0;
+        for (uint32_t i = 0; i < histogram.n; i++) {
+            uint32_t leaf = column->leaf_of_value[histogram.values[i]];
+            low = leaf < low ? leaf : low;
+            high = leaf > high ? leaf : high;
+        }
+        for (uint32_t level = 0; level + 1 < column->tree->n_levels; level++)
+            if (column->tree->at_level[level][low] == column->tree->at_level[level][high])
+                return column->tree->at_level[level][low] != column->tree->root;
+        return false;
+    }
+    if (values == NULL || values->number == NULL) return false;
+    uint32_t n_numbers = values->n_values - values->has_missing;
+    return 10 * (values->number[last] - values->number[first]) <= values->number[n_numbers - 1] - values->number[0];
+}
+
+static void attacks_add(shifts *sum, kn_histogram histogram)
+{
+    const kn_sensitive *column = sum->column;
+    bool has_missing = column->column != NULL && column->column->has_missing &&
+                       histogram.values[histogram.n - 1] == column->n_values - 1;
+    sum->out->n_classes++;
+    if (has_missing) return;
+    sum->out->n_one_value += histogram.n == 1;
+    sum->out->n_two_values += histogram.n == 2;
+    sum->out->n_similar += histogram.n > 1 && are_similar(column, histogram);
+}
+
 /* One class: its histogram, its rows and its persons. */
 static void class_add(shifts *sum, uint32_t class_index, kn_histogram histogram, uint64_t n_persons)
 {
     double n = 0, seen = 0, distance = 0;
     for (uint32_t i = 0; i < histogram.n; i++) n += histogram.counts[i];
     if (n == 0) return;
+    attacks_add(sum, histogram);
     for (uint32_t i = 0; i < histogram.n; i++) {
         double share = histogram.counts[i] / n;
         double usual = (double)sum->column->value_rows[histogram.values[i]] / sum->n_rows;

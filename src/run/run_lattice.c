@@ -43,6 +43,29 @@ done:
     return status;
 }
 
+/* [SV] Definition 3.5: on any way up from the bottom the first allowed node is locally minimal. A node is met by a way
+ * through a node right below that was met and is not allowed. Nodes stand by level vector, the last QI counting
+ * fastest, so those below come first. */
+static kn_status mark_locally_minimal(kn_report_node *nodes, const kn_lattice_table *table, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_qis = table->tuples->n_qis;
+    const uint32_t *lowest = table->levels;
+    bool *met = NULL;
+    KN_NEW(met, table->n);
+    for (size_t i = 0; i < table->n; i++) {
+        const uint32_t *levels = &table->levels[i * n_qis], *highest = &table->levels[(table->n - 1) * n_qis];
+        size_t step = 1; /* to the node one level lower in column q */
+        met[i] = i == 0;
+        for (uint32_t q = n_qis; q-- > 0; step *= highest[q] - lowest[q] + 1)
+            if (levels[q] > lowest[q] && met[i - step] && !nodes[i - step].allowed) met[i] = true;
+        nodes[i].locally = met[i] && nodes[i].allowed;
+    }
+done:
+    kn_free(met);
+    return status;
+}
+
 kn_status kn_run_nodes(kn_report_node **out, const kn_lattice_table *table, const uint32_t *chosen, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -62,6 +85,7 @@ kn_status kn_run_nodes(kn_report_node **out, const kn_lattice_table *table, cons
                                     .n_classes = entry->node.n_classes,
                                     .n_suppressed = entry->node.n_suppressed};
     }
+    KN_TRY(mark_locally_minimal(nodes, table, err));
 done:
     *out = nodes;
     return status;

@@ -1,7 +1,8 @@
 /* `kanon risk`: what attackers can do with a table as it is: an original before it is anonymized, or a release.
  *
  * A release has intervals, sets and labels where the original has values, and no identifiers: so the columns are taken
- * by name, types are whatever the cells look like, and hierarchies serve the attack only. */
+ * by name, types are whatever the cells look like, and hierarchies serve the attack only, those of sensitive columns to
+ * tell which values are similar. */
 #include "base/param.h"
 #include "hierarchy/build.h"
 #include "report/report_data.h"
@@ -54,7 +55,9 @@ static kn_status table_read(risk_run *run, kn_error *err)
     for (uint32_t c = 0; c < n; c++) {
         plans[c] = (kn_column_plan){input->choices[c].role, KN_TYPE_AUTO, input->choices[c].is_person};
         run->asked[c] = input->choices[c];
-        input->choices[c].hierarchy = input->choices[c].grid = NULL; /* equal or not is all that counts here */
+        /* equal or not is all that counts here; a sensitive column's tells which values are similar */
+        if (input->choices[c].role != KN_ROLE_SENSITIVE) input->choices[c].hierarchy = NULL;
+        input->choices[c].grid = NULL;
     }
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
     KN_TRY(kn_input_fold(input, err));
