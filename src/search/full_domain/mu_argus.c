@@ -6,6 +6,9 @@
  * may be suppressed, the column with the most unsafe rows over all its combinations is generalized by a level (ties:
  * the first in QI order).
  *
+ * Where it departs: the program suppresses single values of unsafe combinations, here whole rows are suppressed (single
+ * cells after full-domain levels are `cell-suppression`).
+ *
  * That does not make the table k-anonymous over all columns, which is the paper's known gap: the release is then
  * finished by generalizing the column with most distinct values until every model holds for all but --max-suppressed
  * rows (`finish=yes`), or refused (`finish=no`). Cost: one roll-up per combination, and per step one for
