@@ -1,5 +1,5 @@
 /* Any bytes as a policy's YAML: refused with its place, or a tree in which every node has one. */
-#include "policy/yaml.h"
+#include "base/yaml.h"
 
 #include <stdint.h>
 #include <stdlib.h>

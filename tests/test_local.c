@@ -540,12 +540,30 @@ static void assert_the_least_is_found_in_turn(kn_probe *probe, const kn_scan *sc
     }
 }
 
+/* Grid cells of four values, the missing one alone. */
+static void lay_grids(setup *s, uint32_t first[][64], uint32_t last[][64])
+{
+    for (uint32_t q = 0; q < s->tuples->n_qis; q++) {
+        kn_domain *domain = (kn_domain *)s->tuples->domains[q];
+        const uint32_t n = domain->missing != KN_NONE ? domain->n_codes - 1 : domain->n_codes;
+        if (domain->kind != KN_DOMAIN_RANGES) continue;
+        for (uint32_t code = 0; code < domain->n_codes; code++) {
+            first[q][code] = code < n ? code / 4 * 4 : code;
+            last[q][code] = code >= n ? code : code / 4 * 4 + 3 < n ? code / 4 * 4 + 3 : n - 1;
+        }
+        domain->grid_first = first[q];
+        domain->grid_last = last[q];
+    }
+}
+
 static void scans_price_joins_like_the_pricer_with_and_without_vectors(void **state)
 {
     kn_rng rng = kn_rng_new(20, 0);
-    for (int trial = 0; trial < 25; trial++) {
+    for (int trial = 0; trial < 50; trial++) {
         setup s;
+        uint32_t first[3][64], last[3][64];
         random_setup(&s, &rng, (kinds)(trial % N_KINDS), 160, 3, 40, 2);
+        if (trial >= 25) lay_grids(&s, first, last);
         set_task(&s, "lm", "mondrian", "");
         kn_pricer *pricer = NULL;
         kn_items *items = NULL;

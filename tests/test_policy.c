@@ -3,7 +3,7 @@
 
 #include "base/suggest.h"
 #include "policy/settings.h"
-#include "policy/yaml.h"
+#include "base/yaml.h"
 #include "risk/risk.h"
 
 #include <libfyaml.h>

@@ -152,7 +152,11 @@ kn_status kn_build_grid(kn_grid **out, const kn_build *build, kn_error *err)
     KN_TRY(type == KN_TYPE_DATE ? read_unit(grid, build, asked, err) : read_step(grid, build, asked, err));
     bool fits = grid->by_unit || (kn_widths_fit(&grid->widths, build->column->number[0]) &&
                                   kn_widths_fit(&grid->widths, build->column->number[build->n_present - 1]));
-    if (!fits && strcmp(asked, "auto") == 0) goto done; /* beyond what can be counted exactly: as good as names */
+    if (!fits && strcmp(asked, "auto") == 0)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.option = "grid", .column = build->column->name),
+                   "column %s: its numbers are beyond 9e15, too large for a grid, so that intervals would end at two "
+                   "persons' cells; make it an identifier, give it a hierarchy, or say grid: exact",
+                   build->column->name);
     if (!fits)
         KN_FAIL_AT(KN_INPUT, KN_PLACE(.option = "grid", .column = build->column->name),
                    "column %s: its numbers are too large for the grid %s; say grid: exact", build->column->name, asked);

@@ -9,7 +9,7 @@
 #include "base/buffer.h"
 #include "base/param.h"
 #include "base/suggest.h"
-#include "policy/yaml.h"
+#include "base/yaml.h"
 
 #include <errno.h>
 #include <stdio.h>

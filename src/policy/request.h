@@ -12,6 +12,7 @@
 #include "base/sentence.h"
 #include "base/sha256.h"
 #include "base/words.h"
+#include "base/yaml.h"
 #include "table/batches.h"
 #include "table/table.h"
 #include "table/text_form.h"
@@ -157,8 +158,5 @@ typedef size_t kn_entries_fn(kn_entry out[KN_MAX_ENTRIES], const char *what);
 kn_status kn_policy_load(kn_settings *settings, const char *path, kn_entries_fn *entries, kn_error *err);
 kn_status kn_policy_load_text(kn_settings *settings, const char *text, size_t n_bytes, const char *path,
                               kn_entries_fn *entries, kn_error *err);
-
-/* A scalar of YAML that reads back as this text, in quotes where it needs them. */
-void kn_yaml_put(kn_buffer *out, const char *text);
 
 #endif

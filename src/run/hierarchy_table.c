@@ -65,6 +65,11 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
                    "column %s: its hierarchy says where intervals end; remove the grid %.40s, or the hierarchy",
                    table->columns[column].name, choice->grid);
     KN_TRY(kn_hierarchy_table(&text, &request.n_text_bytes, input, request.spec, err));
+    if (text == NULL && is_quasi && request.spec == NULL && input->labels_make_trees && input->schema != NULL) {
+        KN_TRY(kn_schema_lines(&text, &request.n_text_bytes, input->schema, table->columns[column].name,
+                               &table->columns[column], true, err));
+        if (text != NULL) request.spec = "the labels of the schema";
+    }
     request.text = text;
     status = kn_domain_build(out, &table->columns[column], table->source, table->n_rows, &request, err);
     KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "hierarchy", .column = table->columns[column].name)));

@@ -63,6 +63,8 @@ kn_status kn_input_new(kn_input **out, const kn_request *request, kn_output_use 
     kn_status status = KN_OK;
     KN_TRY(input_new(out, request, NULL, err));
     KN_TRY(kn_targets_new(&(*out)->targets, request, (*out)->files, use, err));
+    if (use == KN_OUTPUT_IF_ASKED && request->schema != NULL)
+        KN_TRY(kn_schema_read(&(*out)->schema, request->schema, (*out)->files, err));
     if (request->policy_id != NULL) KN_TRY(kn_files_add((*out)->files, *request->policy_id, err));
 done:
     if (status != KN_OK) {
@@ -87,6 +89,7 @@ void kn_input_free(kn_input *input)
     kn_free(input->domains);
     kn_free(input->choices);
     kn_free(input->withheld);
+    kn_schema_free(input->schema);
     kn_table_free(input->table);
     kn_targets_free(input->targets);
     if (!input->shares_files) kn_files_free(input->files);
@@ -106,7 +109,9 @@ static kn_status read_table(kn_input *input, kn_source *source, kn_columns_mode 
     KN_NEW(names, n);
     KN_NEW(plans, n);
     for (uint32_t i = 0; i < n; i++) names[i] = kn_source_column_name(source, i);
-    KN_TRY(kn_settings_columns(&input->choices, input->request->settings, names, n, mode, &input->warnings, err));
+    kn_buffer *warnings = input->schema == NULL ? &input->warnings : NULL; /* what nobody mentions, the schema does */
+    KN_TRY(kn_settings_columns(&input->choices, input->request->settings, names, n, mode, warnings, err));
+    kn_schema_apply(input->choices, names, n, input->schema, input->request->settings);
     if (mode == KN_COLUMNS_OF_RELEASE) /* intervals and labels are no numbers, whatever the original's type was */
         for (uint32_t i = 0; i < n; i++)
             if (input->choices[i].role == KN_ROLE_QUASI) input->choices[i].type = KN_TYPE_TEXT;
@@ -281,7 +286,10 @@ kn_status kn_input_join_bounds(kn_source *source, const kn_input *input, kn_erro
         if (n_name < strlen(end) || strcmp(name + n_name - strlen(end), end) != 0) continue;
         names[n] = kn_string_copy(name, n_name - strlen(end), err);
         if (names[n] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        if (kn_settings_name_column(settings, names[n]) && !kn_settings_name_column(settings, name))
+        bool included;
+        if (input->schema != NULL && kn_schema_has_bounds(&included, input->schema, names[n]))
+            joins[n] = (kn_bounds_join){names[n], included};
+        else if (kn_settings_name_column(settings, names[n]) && !kn_settings_name_column(settings, name))
             joins[n] = (kn_bounds_join){names[n], has_upper_end(settings, names[n])};
         else joins[n] = (kn_bounds_join){"", true}; /* of no column */
         n++;

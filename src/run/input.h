@@ -8,6 +8,7 @@
 #include "source/csv/csv_read.h"
 #include "table/batches.h"
 #include "policy/request.h"
+#include "run/schema_read.h"
 #include "run/targets.h"
 
 #define KN_UNLIMITED UINT64_MAX /* max_suppressed that nobody checks */
@@ -20,6 +21,8 @@ typedef struct kn_input {
     bool redact;
     kn_files *files;
     kn_targets *targets;
+    kn_schema *schema;      /* that risk and measure read; NULL: none */
+    bool labels_make_trees; /* measure: labels of the schema are hierarchies */
     bool shares_files;
     /* kn_input_read */
     const char *path;                         /* of the table, which can be read again even if it is a pipe; borrowed */

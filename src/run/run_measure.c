@@ -77,6 +77,7 @@ kn_status kn_job_measure(kn_result **out, const kn_request *request, kn_error *e
     if (request->release == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "release"), "which release? Give DATA and RELEASE");
     KN_TRY(kn_input_new(&input, request, KN_OUTPUT_IF_ASKED, err));
+    input->labels_make_trees = true;
     KN_TRY(kn_input_read(input, request->data, KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_input_encode_again(input, err));
     kn_input_suppression(input);

@@ -51,6 +51,7 @@ static kn_status table_read(risk_run *run, kn_error *err)
     for (uint32_t c = 0; c < n; c++) names[c] = kn_source_column_name(source, c);
     KN_TRY(kn_settings_columns(&input->choices, run->request->settings, names, n, KN_COLUMNS_OF_RELEASE,
                                &input->warnings, err));
+    kn_schema_apply(input->choices, names, n, input->schema, run->request->settings);
     KN_NEW(run->asked, n + 1);
     for (uint32_t c = 0; c < n; c++) {
         plans[c] = (kn_column_plan){input->choices[c].role, KN_TYPE_AUTO, input->choices[c].is_person};
@@ -148,6 +149,25 @@ done:
     return status;
 }
 
+/* What labels mean by the schema, of the values that the attacker knows. */
+static kn_status labels_read(risk_run *run, size_t c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_attack_column *column = &run->columns[c];
+    char *text = NULL;
+    size_t n_bytes;
+    if (run->input->schema == NULL || run->trees[c] != NULL || column->reading.order != NULL) return KN_OK;
+    KN_TRY(kn_schema_lines(&text, &n_bytes, run->input->schema, run->input->table->columns[column->release].name,
+                           &run->known->columns[column->known], false, err));
+    run->columns[c].reading.words_are_values = true;
+    if (text == NULL) goto done;
+    KN_TRY(kn_tree_parse(&run->trees[c], text, n_bytes, run->request->schema, run->input->redact, err));
+    run->columns[c].reading.tree = run->trees[c];
+done:
+    kn_free(text);
+    return status;
+}
+
 /* The QIs that the attacker's file has too. */
 static kn_status known_read(risk_run *run, const char *path, kn_error *err)
 {
@@ -174,6 +194,7 @@ static kn_status known_read(risk_run *run, const char *path, kn_error *err)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "attack"),
                    "--attack %.500s: it has none of the quasi-identifiers as a column", path);
     KN_TRY(kn_source_read(&run->known, source, plans, run->input->pool, &run->input->ticker, err));
+    for (size_t c = 0; c < run->n_columns; c++) KN_TRY(labels_read(run, c, err));
 done:
     kn_source_close(source);
     kn_free(plans);

@@ -29,7 +29,8 @@ kn_status kn_targets_new(kn_targets **out, const kn_request *request, kn_files *
     kn_status status = KN_OK;
     /* Only a run that makes a release writes one; verify reads it. */
     const char *certificate = use == KN_OUTPUT_RELEASE ? request->certificate : NULL;
-    const char *paths[N_TARGETS] = {certificate, request->schema, request->json, request->report, request->output};
+    const char *schema = use != KN_OUTPUT_IF_ASKED ? request->schema : NULL; /* risk and measure read it */
+    const char *paths[N_TARGETS] = {certificate, schema, request->json, request->report, request->output};
     const char **output = &paths[N_TARGETS - 1];
     KN_NEW(*out, 1);
     (*out)->files = files;

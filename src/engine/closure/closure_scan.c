@@ -32,6 +32,7 @@ typedef struct scan_column {
     uint16_t **level_ids;   /* TREE: [level][leaf] */
     uint16_t *node_prices;  /* TREE */
     uint16_t *coordinates;  /* RANGES: [code] */
+    uint16_t *low, *high;   /* RANGES with a grid: [code] where its grid cell begins and ends; otherwise NULL */
     uint16_t scale, factor; /* RANGES, SETS: price = (width * scale * factor) >> 16 */
 } scan_column;
 
@@ -49,7 +50,7 @@ struct kn_scan {
 
 /* One step of a scan, for all slots. */
 typedef struct step {
-    enum { SAME, WIDTH, COMMON, SIZE } kind;
+    enum { SAME, WIDTH, DIFFER, GRID_WIDTH, COMMON, SIZE } kind;
     const uint16_t *lane, *lane2;
     uint16_t value, value2, scale, factor;
 } step;
@@ -99,6 +100,25 @@ KN_INLINE void run_step(const step *s, uint32_t begin, uint32_t n, uint16_t *res
             uint16_t first = lane[i] < value ? lane[i] : value, last = lane2[i] > value2 ? lane2[i] : value2;
             uint16_t width = (uint16_t)(last - first);
             sums[i] = (uint16_t)(sums[i] + scaled(width > FULL_WIDTH ? FULL_WIDTH : width, scale, factor));
+        }
+        break;
+    }
+    case DIFFER: { /* all bits where there is more than one value */
+        const uint16_t *restrict lane2 = s->lane2 + begin;
+        for (uint32_t i = 0; i < n; i++) {
+            uint16_t first = lane[i] < value ? lane[i] : value, last = lane2[i] > value2 ? lane2[i] : value2;
+            common[i] = first == last ? 0 : 0xFFFF;
+        }
+        break;
+    }
+    case GRID_WIDTH: {
+        const uint16_t *restrict lane2 = s->lane2 + begin;
+        for (uint32_t i = 0; i < n; i++) {
+            uint16_t first = lane[i] < value ? lane[i] : value, last = lane2[i] > value2 ? lane2[i] : value2;
+            uint16_t width = (uint16_t)(last - first);
+            sums[i] =
+                (uint16_t)(sums[i] + (scaled(width > FULL_WIDTH ? FULL_WIDTH : width, scale, factor) & common[i]));
+            common[i] = 0;
         }
         break;
     }
@@ -254,6 +274,14 @@ static kn_status set_up_ranges(scan_column *column, kn_owner *memory, kn_error *
             code == domain->missing
                 ? MISSING_AT
                 : (uint16_t)((uint64_t)code * FULL_WIDTH / (domain->n_codes > 1 ? domain->n_codes - 1 : 1));
+    if (domain->grid_first == NULL) goto done;
+    column->n_lanes = 4;
+    KN_OWN_RAW(memory, column->low, domain->n_codes);
+    KN_OWN_RAW(memory, column->high, domain->n_codes);
+    for (uint32_t code = 0; code < domain->n_codes; code++) {
+        column->low[code] = column->coordinates[domain->grid_first[code]];
+        column->high[code] = column->coordinates[domain->grid_last[code]];
+    }
 done:
     return status;
 }
@@ -464,6 +492,7 @@ static uint16_t column_price(const kn_probe *probe, uint32_t q)
     case KN_DOMAIN_TREE: return column->node_prices[kn_closure_node(column->domain->tree, first, last)];
     case KN_DOMAIN_RANGES: {
         uint16_t width = (uint16_t)(column->coordinates[last] - column->coordinates[first]);
+        if (column->low != NULL && width > 0) width = (uint16_t)(column->high[last] - column->low[first]);
         return scaled(width > FULL_WIDTH ? FULL_WIDTH : width, column->scale, column->factor);
     }
     default: return scaled((uint16_t)(set_size(column, probe->bits[q]) - 1), column->scale, column->factor);
@@ -511,6 +540,9 @@ void kn_scan_store(kn_scan *scan, uint32_t slot, kn_probe *probe)
         case KN_DOMAIN_RANGES:
             column->lanes[0][slot] = column->coordinates[first];
             column->lanes[1][slot] = column->coordinates[last];
+            if (column->low == NULL) break;
+            column->lanes[2][slot] = column->low[first];
+            column->lanes[3][slot] = column->high[last];
             break;
         case KN_DOMAIN_SETS:
             for (uint32_t l = 0; l < column->n_lanes; l++) column->lanes[l][slot] = probe->bits[q][l];
@@ -566,15 +598,24 @@ static uint16_t plan_column(kn_probe *probe, const kn_scan *scan, uint32_t q)
         }
         return start;
     }
-    case KN_DOMAIN_RANGES:
-        push_step(probe, (step){.kind = WIDTH,
-                                .lane = column->lanes[0],
-                                .lane2 = column->lanes[1],
-                                .value = column->coordinates[first],
-                                .value2 = column->coordinates[last],
-                                .scale = column->scale,
-                                .factor = column->factor});
+    case KN_DOMAIN_RANGES: {
+        step s = {.kind = column->low != NULL ? DIFFER : WIDTH,
+                  .lane = column->lanes[0],
+                  .lane2 = column->lanes[1],
+                  .value = column->coordinates[first],
+                  .value2 = column->coordinates[last],
+                  .scale = column->scale,
+                  .factor = column->factor};
+        push_step(probe, s);
+        if (column->low == NULL) return 0;
+        s.kind = GRID_WIDTH;
+        s.lane = column->lanes[2];
+        s.lane2 = column->lanes[3];
+        s.value = column->low[first];
+        s.value2 = column->high[last];
+        push_step(probe, s);
         return 0;
+    }
     default:
         for (uint32_t l = 0; l < column->n_lanes; l++)
             if (probe->bits[q][l] != 0)

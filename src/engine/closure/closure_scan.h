@@ -7,7 +7,8 @@
  *   TREE    one lane per level below the root: the slot's node at that level, or none. For a query with ancestors
  *           a0, a1, ... the price of the join is price(a0) plus, for each level, price(a[l+1]) - price(a[l]) where the slot is
  *           not inside a[l]. That is exact for every measure.
- *   RANGES  first and last value; the price is taken as linear in the width, which is exact for LM without a grid.
+ *   RANGES  first and last value; the price is taken as linear in the width, which is exact for LM. With a grid: the ends
+ *           of their grid cells, and the values themselves, which tell a single one.
  *   SETS    a bit per value, 16 to a lane; the price is taken as linear in the number of values. Beyond 1,024 values
  *           several share a bit.
  *

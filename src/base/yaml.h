@@ -1,10 +1,11 @@
-/* The part of YAML that a policy needs, read strictly: block and flow mappings and lists, plain and quoted scalars,
- * comments. Whatever a reader of the policy could take for something else is refused with its place: anchors, aliases,
- * tags, directives, blocks of text, a second document, a value over several lines, a key that stands twice, a tab as
- * indentation. Scalars are text; what they mean is the policy's business. */
-#ifndef KN_POLICY_YAML_H
-#define KN_POLICY_YAML_H
+/* The part of YAML that a policy needs, and JSON, read strictly: block and flow mappings and lists, plain and quoted
+ * scalars, comments. Whatever a reader of the policy could take for something else is refused with its place: anchors,
+ * aliases, tags, directives, blocks of text, a second document, a value over several lines, a key that stands twice, a
+ * tab as indentation. Scalars are text; what they mean is the policy's business. */
+#ifndef KN_BASE_YAML_H
+#define KN_BASE_YAML_H
 
+#include "base/buffer.h"
 #include "base/memory.h"
 
 typedef enum kn_yaml_kind { KN_YAML_SCALAR, KN_YAML_MAPPING, KN_YAML_LIST } kn_yaml_kind;
@@ -28,5 +29,8 @@ void kn_yaml_free(kn_yaml *node);
 
 bool kn_yaml_is_nothing(const kn_yaml *node);                         /* NULL, or a plain scalar without text */
 const kn_yaml *kn_yaml_find(const kn_yaml *mapping, const char *key); /* the value, or NULL */
+
+/* A scalar of YAML that reads back as this text, in quotes where it needs them. */
+void kn_yaml_put(kn_buffer *out, const char *text);
 
 #endif

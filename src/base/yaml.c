@@ -1,9 +1,8 @@
 /* Reading by recursive descent, one line at a time; blocks nest by the column of their first character. All memory is
  * ours, so a failed allocation is a status like everywhere else. */
-#include "policy/yaml.h"
+#include "base/yaml.h"
 
 #include "base/buffer.h"
-#include "policy/request.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,0 +1,24 @@
+/* The schema of a release (--schema of risk and measure), read back: which columns there are, and what labels mean, in
+ * place of the policy and the hierarchies. */
+#ifndef KN_RUN_SCHEMA_READ_H
+#define KN_RUN_SCHEMA_READ_H
+
+#include "policy/request.h"
+
+typedef struct kn_schema kn_schema;
+
+/* KN_USAGE, with its place, when the file is no schema of ours. */
+kn_status kn_schema_read(kn_schema **out, const char *path, kn_files *files, kn_error *err);
+void kn_schema_free(kn_schema *schema);
+
+/* Role, type, order and grid of the columns that no setting names. */
+void kn_schema_apply(kn_column_choice *choices, const char *const *names, uint32_t n_names, const kn_schema *schema,
+                     const kn_settings *settings);
+/* Whether the schema knows the column by its bounds; *max_included: in its intervals. */
+bool kn_schema_has_bounds(bool *max_included, const kn_schema *schema, const char *name);
+/* The labels of a column as the lines of a hierarchy file: what stands below them of the values that the schema lists
+ * and of those of `values`. *text is NULL where all labels say by themselves what they mean; `masks`: 12** does not. */
+kn_status kn_schema_lines(char **text, size_t *n_bytes, const kn_schema *schema, const char *name,
+                          const kn_column *values, bool masks, kn_error *err);
+
+#endif
