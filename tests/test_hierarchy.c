@@ -652,10 +652,10 @@ static void masks_replace_characters_from_one_side(void **state)
 static void dates_fall_into_units_of_the_calendar(void **state)
 {
     assert_spec(KN_TYPE_DATE, CELLS("2024-01-31", "1999-12-31T23:59", "2023-11-02"),
-                "date(day, month,quarter,halfyear,year,decade,century)",
-                "1999-12-31T23:59;1999-12-31;1999-12;1999-Q4;1999-H2;1999;1990..1999;1900..1999;*\n"
-                "2023-11-02;2023-11-02;2023-11;2023-Q4;2023-H2;2023;2020..2029;2000..2099;*\n"
-                "2024-01-31;2024-01-31;2024-01;2024-Q1;2024-H1;2024;2020..2029;2000..2099;*\n");
+                "date(day, month,quarter,halfyear,year,5years,decade,century)",
+                "1999-12-31T23:59;1999-12-31;1999-12;1999-Q4;1999-H2;1999;1995..1999;1990..1999;1900..1999;*\n"
+                "2023-11-02;2023-11-02;2023-11;2023-Q4;2023-H2;2023;2020..2024;2020..2029;2000..2099;*\n"
+                "2024-01-31;2024-01-31;2024-01;2024-Q1;2024-H1;2024;2020..2024;2020..2029;2000..2099;*\n");
     /* ISO weeks at the turn of years; 1969 is before the epoch */
     assert_spec(KN_TYPE_DATE, CELLS("1969-12-28", "1970-01-01", "2020-12-31", "2021-01-03", "2021-01-04", "2018-12-31"),
                 "date(week)",
@@ -671,8 +671,8 @@ static void dates_fall_into_units_of_the_calendar(void **state)
         "or not at all");
     assert_spec_fails(
         KN_TYPE_DATE, "2024-01-31", "date(months)", KN_USAGE,
-        "hierarchy date(months): 'months' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
-        "century");
+        "hierarchy date(months): 'months' is no unit; units are day, week, month, quarter, halfyear, year, 5years, "
+        "decade, century");
     assert_spec_fails(KN_TYPE_INT, "5", "date(month)", KN_USAGE,
                       "column a: date(month) needs dates, but the column's type is int; declare its type date");
     assert_spec_fails(
@@ -719,9 +719,14 @@ static void automatic_trees_suit_the_data(void **state)
     assert_spec(
         KN_TYPE_DATE, CELLS("2024-01-31", "2023-11-02", "2023-12-01"), "auto",
         "2023-11-02;2023-11;2023-Q4;2023;*\n2023-12-01;2023-12;2023-Q4;2023;*\n2024-01-31;2024-01;2024-Q1;2024;*\n");
+    assert_spec(KN_TYPE_DATE, CELLS("2019-12-31", "2024-02-29"), "auto",
+                "2019-12-31;2019-12;2019-Q4;2019;2015..2019;2010..2019;*\n"
+                "2024-02-29;2024-02;2024-Q1;2024;2020..2024;2020..2029;*\n");
+    assert_spec(KN_TYPE_DATE, CELLS("2024-01-31", "2024-01-02"), "auto",
+                "2024-01-02;2024-W01;*\n2024-01-31;2024-W05;*\n");
     assert_spec(KN_TYPE_DECIMAL, CELLS("1.5"), "auto", "1.5;*\n");
 
-    /* ages: outliers do not make the intervals coarse */
+    /* outliers do not make the intervals coarse */
     const char *ages[200];
     static char digits[200][8];
     for (int i = 0; i < 199; i++) {
@@ -731,11 +736,29 @@ static void automatic_trees_suit_the_data(void **state)
     kn_table *table = test_typed_table(KN_TYPE_INT, 199, 1, ages);
     kn_domain *domain;
     assert_ok(build(&domain, table, NULL, true, err));
-    assert_int_equal(domain->tree->n_levels, 6); /* value, 2, 4, 8, 16, * */
-    kn_cell cell = kn_domain_at_level(domain, 0, 4);
-    assert_text("20..31", &cell, domain, NULL);
-    cell = kn_domain_at_level(domain, domain->n_codes - 1, 2);
+    assert_int_equal(domain->tree->n_levels, 5); /* value, 2, 10, 20, * */
+    kn_cell cell = kn_domain_at_level(domain, 0, 3);
+    assert_text("20..39", &cell, domain, NULL);
+    cell = kn_domain_at_level(domain, domain->n_codes - 1, 1);
     assert_text("68..999", &cell, domain, NULL); /* few rows: one wide interval */
+    kn_domain_free(domain);
+    test_table_free(table);
+
+    /* ages as tables of ages have them, and nobody's age from 90 on */
+    for (int i = 0; i < 199; i++) snprintf(digits[i], sizeof digits[i], "%d", i % 104);
+    table = test_typed_table(KN_TYPE_INT, 199, 1, ages);
+    kn_free(table->columns[0].name);
+    table->columns[0].name = kn_string_copy("Age", 3, NULL);
+    assert_ok(build(&domain, table, NULL, true, err));
+    assert_int_equal(domain->tree->n_levels, 5);
+    static const char *const of_37[] = {"37", "35..39", "30..39", "20..39", "*"};
+    static const char *const of_95[] = {"95", "90..", "90..", "80..", "*"};
+    for (uint32_t level = 0; level < 5; level++) {
+        cell = kn_domain_at_level(domain, 37, level);
+        assert_text(of_37[level], &cell, domain, NULL);
+        cell = kn_domain_at_level(domain, 95, level);
+        assert_text(of_95[level], &cell, domain, NULL);
+    }
     kn_domain_free(domain);
     test_table_free(table);
 
@@ -781,6 +804,132 @@ static void automatic_intervals_hold_enough_rows(void **state)
         kn_domain_free(domain);
         test_table_free(table);
     }
+}
+
+/* Towns of three counties, which stand beside them. Rows: town, county. */
+static kn_table *towns_and_counties(uint32_t n_towns, uint32_t n_counties, bool mixed)
+{
+    static char names[600][8];
+    const char *cells[1200];
+    uint32_t n_rows = 0;
+    for (uint32_t town = 0; town < n_towns; town++)
+        for (uint32_t i = 0; i < 2 + town % 3; i++, n_rows++) {
+            uint32_t county = mixed ? (town + i) % n_counties : town % n_counties;
+            snprintf(names[town], sizeof names[town], "t%02u", town);
+            snprintf(names[500 + county], sizeof names[0], "c%u", county);
+            cells[2 * n_rows] = names[town];
+            cells[2 * n_rows + 1] = names[500 + county];
+        }
+    return test_typed_table(KN_TYPE_TEXT, n_rows, 2, cells);
+}
+
+static kn_status build_similar(kn_domain **out, const kn_table *table, bool must_be_tree, bool alone, kn_error *err)
+{
+    const kn_column *others[] = {&table->columns[1]};
+    kn_hierarchy_request request = {.spec = "similar",
+                                    .must_be_tree = must_be_tree,
+                                    .weight = 1,
+                                    .max_level = KN_NONE,
+                                    .others = others,
+                                    .n_others = alone ? 0 : 1};
+    return kn_domain_build(out, &table->columns[0], "test.csv", table->n_rows, &request, err);
+}
+
+static void similar_values_stand_together(void **state)
+{
+    kn_table *table = towns_and_counties(12, 3, false);
+    kn_domain *domain;
+    assert_ok(build_similar(&domain, table, true, false, err));
+    const kn_tree *tree = domain->tree;
+    assert_int_equal(domain->origin, KN_FROM_DATA);
+    assert_int_equal(tree->n_levels, 3); /* town, group, * */
+    for (uint32_t a = 0; a < 12; a++)
+        for (uint32_t b = 0; b < 12; b++) {
+            bool together =
+                tree->at_level[1][domain->code_of_spelling[a]] == tree->at_level[1][domain->code_of_spelling[b]];
+            assert_int_equal(together, a % 3 == b % 3);
+        }
+    kn_domain_free(domain);
+    test_table_free(table);
+
+    /* larger groups have names, and no level has more than it may */
+    table = towns_and_counties(60, 3, false);
+    assert_ok(build_similar(&domain, table, true, false, err));
+    tree = domain->tree;
+    assert_int_equal(tree->n_levels, 4);
+    for (uint32_t node = tree->n_leaves; node < tree->root; node++) {
+        size_t n;
+        const char *label = kn_tree_label(tree, node, &n);
+        uint32_t size = tree->last[node] - tree->first[node] + 1;
+        assert_true(size <= (tree->level[node] == 1 ? 5 : 25));
+        if (size > 5) assert_memory_equal(label, "a group ", 8);
+        else if (size > 1) assert_int_equal(label[0], '{');
+        for (uint32_t leaf = tree->first[node]; leaf < tree->last[node]; leaf++) { /* of one county */
+            size_t n_a, n_b;
+            const char *a = kn_tree_label(tree, leaf, &n_a), *b = kn_tree_label(tree, leaf + 1, &n_b);
+            assert_int_equal(atoi(a + 1) % 3, atoi(b + 1) % 3);
+        }
+    }
+    kn_domain_free(domain);
+
+    /* alone, the rarest */
+    assert_ok(build_similar(&domain, table, true, true, err));
+    uint32_t node = domain->tree->at_level[1][0];
+    for (uint32_t leaf = domain->tree->first[node]; leaf <= domain->tree->last[node]; leaf++)
+        assert_int_equal(kn_domain_code_rows(domain, leaf), 2);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+/* Without levels: sets of at most five values, then the lowest group that holds them. */
+static void small_sets_close_to_groups(void **state)
+{
+    kn_table *table = towns_and_counties(60, 4, true);
+    kn_domain *domain, *as_tree;
+    kn_rng rng = kn_rng_new(19, 0);
+    kn_set_pool *sets;
+    kn_buffer text = {0};
+    assert_ok(kn_set_pool_new(&sets, err));
+    assert_ok(build_similar(&domain, table, false, false, err));
+    assert_ok(build_similar(&as_tree, table, true, false, err));
+    assert_int_equal(domain->kind, KN_DOMAIN_SETS);
+    assert_null(domain->tree);
+    for (int round = 0; round < 3000; round++) {
+        uint32_t codes[12], n = 1 + kn_rng_below(&rng, 12), from = kn_rng_below(&rng, 60),
+                            width = 1 + kn_rng_below(&rng, 60);
+        bool has[60] = {false};
+        uint32_t n_distinct = 0, n_node = 0, least = 60;
+        for (uint32_t i = 0; i < n; i++) {
+            codes[i] = (from + kn_rng_below(&rng, width)) % 60;
+            n_distinct += !has[codes[i]];
+            has[codes[i]] = true;
+        }
+        for (uint32_t node = 0; node < as_tree->tree->n_nodes; node++) { /* the smallest node with all of them */
+            uint32_t inside = 0, size = as_tree->tree->last[node] - as_tree->tree->first[node] + 1;
+            for (uint32_t code = as_tree->tree->first[node]; code <= as_tree->tree->last[node]; code++)
+                inside += has[code];
+            if (inside == n_distinct && size <= least) least = size, n_node = node;
+        }
+        kn_cell cell, back;
+        assert_ok(kn_domain_closure(&cell, domain, sets, codes, n, err));
+        assert_int_equal(kn_cell_size(&cell, domain, sets), n_distinct <= 5 ? n_distinct : least);
+        for (uint32_t code = 0; code < 60; code++) {
+            bool in_node = code >= as_tree->tree->first[n_node] && code <= as_tree->tree->last[n_node];
+            assert_int_equal(kn_cell_covers(&cell, domain, sets, code), n_distinct <= 5 ? has[code] : in_node);
+        }
+        kn_buffer_clear(&text);
+        kn_cell_text(&text, &cell, domain, sets);
+        uint32_t n_bars = 0;
+        for (size_t i = 0; i < text.n; i++) n_bars += text.bytes[i] == '|';
+        assert_true(n_bars < 5);
+        assert_ok(kn_cell_parse(&back, domain, sets, text.bytes, text.n, err));
+        assert_true(kn_cell_equal(&back, &cell));
+    }
+    kn_buffer_free(&text);
+    kn_set_pool_free(sets);
+    kn_domain_free(domain);
+    kn_domain_free(as_tree);
+    test_table_free(table);
 }
 
 static void a_missing_value_stands_below_the_root_of_every_spec(void **state)
@@ -852,7 +1001,7 @@ static void a_slip_in_a_spec_is_no_missing_file(void **state)
     assert_spec_fails(
         KN_TYPE_INT, "1", "interval(5)", KN_USAGE,
         "hierarchy interval(5): no such SPEC, and no file of that name; there are suppress, intervals(5,10,20), "
-        "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), auto");
+        "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), similar, auto");
     assert_spec_fails(
         KN_TYPE_INT, "1", "intervals(5", KN_USAGE,
         "hierarchy intervals(5: the SPEC is written intervals(5,10,20); a file of that name is written ./intervals(5");
@@ -1436,6 +1585,8 @@ int main(void)
         cmocka_unit_test(an_order_makes_intervals_of_text),
         cmocka_unit_test(automatic_trees_suit_the_data),
         cmocka_unit_test(automatic_intervals_hold_enough_rows),
+        cmocka_unit_test(similar_values_stand_together),
+        cmocka_unit_test(small_sets_close_to_groups),
         cmocka_unit_test(a_missing_value_stands_below_the_root_of_every_spec),
         cmocka_unit_test(a_missing_cell_that_may_be_any_value_stands_below_the_root),
         cmocka_unit_test(a_slip_in_a_spec_is_no_missing_file),

@@ -696,6 +696,7 @@ static void assert_guess(const char *name, const char *(*cell)(uint32_t row), ui
     const json_t *column = json_array_get(json_object_get(json, "columns"), 0);
     const char *said = json_string_value(json_object_get(column, "role")),
                *spec = json_string_value(json_object_get(column, "hierarchy"));
+    if (json_object_get(column, "grid") != NULL) spec = json_string_value(json_object_get(column, "grid"));
     if (strcmp(said, role) != 0 || strcmp(spec, hierarchy) != 0)
         fail_msg("%s, %u rows: %s, '%s' instead of %s, '%s'", name, n_rows, said, spec, role, hierarchy);
     json_decref(json);
@@ -780,30 +781,30 @@ static const char *pattern_cell(uint32_t row)
 static void cells_that_point_at_people_are_known_by_their_form(void **state)
 {
     static const struct {
-        const char *pattern, *role;
-    } forms[] = {{"anna%u@mail.example", "identifier"},
-                 {"anna%u at mail.example", "quasi"},
-                 {"https://example.org/%u", "identifier"},
-                 {"192.168.0.%u", "identifier"},
-                 {"fe80::1:2:3:4:%x", "identifier"},
-                 {"1.2.%u", "quasi"},
-                 {"+49 89 1234%u", "identifier"},
-                 {"(089) 1234%u", "identifier"},
-                 {"555-867-53%u", "identifier"},
-                 {"10%u-2000", "quasi"},
-                 {"999-76-68%u", "identifier"},
-                 {"3f2504e0-4f89-11d3-9a0c-0305e82c33%u", "identifier"},
-                 {"RSSMRA80A01H5%uZ", "identifier"},
-                 {"\"48.13%u, 11.57\"", "identifier"},
-                 {"%u.5", "quasi"},
-                 {"Seen on the ward with a cough by the nurse %u and sent home", "identifier"},
-                 {"a longer label of some class %u", "quasi"}};
+        const char *pattern, *role, *spec;
+    } forms[] = {{"anna%u@mail.example", "identifier", ""},
+                 {"anna%u at mail.example", "quasi", "similar"},
+                 {"https://example.org/%u", "identifier", ""},
+                 {"192.168.0.%u", "identifier", ""},
+                 {"fe80::1:2:3:4:%x", "identifier", ""},
+                 {"1.2.%u", "quasi", "mask(right)"},
+                 {"+49 89 1234%u", "identifier", ""},
+                 {"(089) 1234%u", "identifier", ""},
+                 {"555-867-53%u", "identifier", ""},
+                 {"10%u-2000", "quasi", "similar"},
+                 {"999-76-68%u", "identifier", ""},
+                 {"3f2504e0-4f89-11d3-9a0c-0305e82c33%u", "identifier", ""},
+                 {"RSSMRA80A01H5%uZ", "identifier", ""},
+                 {"\"48.13%u, 11.57\"", "identifier", ""},
+                 {"%u.5", "quasi", ""},
+                 {"Seen on the ward with a cough by the nurse %u and sent home", "identifier", ""},
+                 {"a longer label of some class %u", "quasi", "similar"}};
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         pattern = forms[i].pattern;
-        assert_guess("thing", pattern_cell, 120, forms[i].role, "");
+        assert_guess("thing", pattern_cell, 120, forms[i].role, forms[i].spec);
     }
     pattern = "DE893704004405320130%u"; /* of 40 such numbers one has the right check digits */
-    assert_guess("thing", pattern_cell, 120, "quasi", "");
+    assert_guess("thing", pattern_cell, 120, "quasi", "similar");
     pattern = "DE89370400440532013000";
     assert_guess("thing", pattern_cell, 1, "identifier", "");
 }
@@ -869,25 +870,25 @@ static void roles_are_guessed_from_names_and_contents(void **state)
     assert_guess("thing", few_cell, 30, "quasi", "");
     assert_guess("thing", same_cell, 30, "insensitive", "");
     assert_guess("thing", text_cell, 50, "identifier", "");
-    assert_guess("thing", text_cell, 49, "quasi", "");
+    assert_guess("thing", text_cell, 49, "quasi", "similar");
     assert_guess("thing", nine_in_ten, 60, "identifier", ""); /* 54 of 60 */
-    assert_guess("thing", nearly_nine_in_ten, 60, "quasi", "");
+    assert_guess("thing", nearly_nine_in_ten, 60, "quasi", "similar");
     assert_guess("telephone", few_cell, 50, "quasi", ""); /* has one or not */
-    assert_guess("thing", birth_cell, 60, "quasi", "intervals(10,20,40)");
+    assert_guess("thing", birth_cell, 60, "quasi", "day");
     assert_guess("thing", postcode_cell, 60, "quasi", "mask(right)");
     assert_guess("thing", counted_cell, 60, "identifier", "");
-    assert_guess("thing", squared_cell, 60, "quasi", "intervals(200,400,800)");
-    assert_guess("thing", twice_cell, 40, "quasi", "");
+    assert_guess("thing", squared_cell, 60, "quasi", "");
+    assert_guess("thing", twice_cell, 40, "quasi", "similar");
     assert_guess("thing", decimal_cell, 40, "quasi", "");
     assert_guess("thing", code_cell, 50, "quasi", "mask(right)");
     assert_guess("thing", code_or_nothing, 50, "quasi", "mask(right)");
-    assert_guess("thing", dashed_cell, 50, "quasi", "");
-    assert_guess("thing", ragged_cell, 50, "quasi", "");
-    assert_guess("thing", short_cell, 50, "quasi", "");
-    assert_guess("thing", long_cell, 50, "quasi", "");
+    assert_guess("thing", dashed_cell, 50, "quasi", "mask(right)");
+    assert_guess("thing", ragged_cell, 50, "quasi", "similar");
+    assert_guess("thing", short_cell, 50, "quasi", "similar");
+    assert_guess("thing", long_cell, 50, "quasi", "mask(right)");
     assert_guess("thing", twelve_cell, 50, "quasi", "mask(right)");
-    assert_guess("thing", nineteen_codes, 50, "quasi", "");
-    assert_guess("thing", date_cell, 60, "quasi", "date(month,quarter,year)");
+    assert_guess("thing", nineteen_codes, 50, "quasi", "mask(right)");
+    assert_guess("thing", date_cell, 60, "quasi", "day");
     assert_guess("thing", ten_numbers, 60, "quasi", "");
 }
 
@@ -938,20 +939,31 @@ static void the_profile_counts_whom_a_set_of_columns_singles_out(void **state)
     }
 }
 
-static void intervals_are_guessed_from_the_range(void **state)
+static const char *year_cell(uint32_t row)
 {
-    static const struct {
-        uint32_t range;
-        const char *spec;
-    } ranges[] = {{10, "intervals(1,2,4)"},     {30, "intervals(1,2,4)"},       {40, "intervals(2,4,8)"},
-                  {70, "intervals(2,4,8)"},     {80, "intervals(5,10,20)"},     {140, "intervals(5,10,20)"},
-                  {150, "intervals(10,20,40)"}, {300, "intervals(10,20,40)"},   {310, "intervals(20,40,80)"},
-                  {750, "intervals(20,40,80)"}, {760, "intervals(50,100,200)"}, {15000, "intervals(1000,2000,4000)"}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        spread = ranges[i].range;
-        assert_guess("thing", number_cell, 66, "quasi", ranges[i].spec);
-        assert_guess("thing", number_or_nothing, 72, "quasi", ranges[i].spec);
-    }
+    return snprintf(cell_text, sizeof cell_text, "%u-05-17", 1920 + row), cell_text;
+}
+static const char *zeroless_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "%u", row % 40 * 999 + 1), cell_text;
+}
+static const char *zip_cell(uint32_t row)
+{
+    return snprintf(cell_text, sizeof cell_text, "%u", 10000 + row % 40), cell_text;
+}
+
+static void generalizations_are_guessed_from_names_and_spread(void **state)
+{
+    spread = 100;
+    assert_guess("thing", number_cell, 66, "quasi", ""); /* the grid that it has anyway */
+    assert_guess("age", number_cell, 66, "quasi", "5");
+    assert_guess("age", number_or_nothing, 72, "quasi", "5");
+    spread = 1000;
+    assert_guess("age", number_cell, 66, "quasi", ""); /* nobody is that old */
+    assert_guess("born", year_cell, 100, "quasi", "year");
+    assert_guess("zip", zip_cell, 80, "quasi", "mask(right)");
+    assert_guess("thing", zip_cell, 80, "quasi", "");
+    assert_guess("zip", zeroless_cell, 80, "quasi", "intervals(10,100,1000,10000)");
 }
 
 /* --- What travels with a release ------------------------------------------------------------------------------- */
@@ -1300,7 +1312,7 @@ int main(void)
         cmocka_unit_test(roles_are_guessed_from_names_and_contents),
         cmocka_unit_test(cells_that_point_at_people_are_known_by_their_form),
         cmocka_unit_test(the_profile_counts_whom_a_set_of_columns_singles_out),
-        cmocka_unit_test(intervals_are_guessed_from_the_range),
+        cmocka_unit_test(generalizations_are_guessed_from_names_and_spread),
         cmocka_unit_test(outputs_take_their_places_in_order_and_the_release_last),
         cmocka_unit_test(a_target_that_nobody_wrote_is_left_alone),
         cmocka_unit_test(what_a_copied_column_tells_is_what_a_count_says),

@@ -98,7 +98,7 @@ static kn_status read_text(kn_table **out, const char *text, size_t n_bytes, con
 {
     const char *path = path_of("data.csv");
     write_file(path, text, n_bytes);
-    return read_path(out, path, options, KN_ROLE_QUASI, w, NULL, err);
+    return read_path(out, path, options, KN_ROLE_INSENSITIVE, w, NULL, err); /* cells keep their bytes */
 }
 
 static const char *cell_of(const kn_table *table, uint32_t row, uint32_t column, size_t *n_bytes)

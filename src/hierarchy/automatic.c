@@ -1,22 +1,17 @@
-/* `auto`: a tree from the data alone, the same for the same data.
+/* `auto`: which hierarchy a column gets when nobody said, and what `profile` suggests; the same for the same data.
  *
- *   numbers   round intervals that hold enough rows: see automatic_numbers.c
- *   dates     the finest unit of day, month, quarter, year of which at most 64 cover the middle 90 % of the rows,
- *             then the larger ones that still divide the data: day week, month quarter year decade, ...
- *   codes     text that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.',
- *             a digit in each, fewer first parts than values): mask(right)
- *   text      up to 64 values: the rare ones pooled, `{x|y|z}`: those that make up at most 1/16, then 1/4, then 1/2
- *             of the rows; frequent values keep their names as long as possible
- *   others    suppress */
+ *   countries, ICD-10, ISCO, NACE   where the name and the values say so: auto_country.c, auto_icd10.c, auto_class.c
+ *   codes     by their beginnings: auto_code.c
+ *   numbers   round intervals that hold enough rows: auto_number.c
+ *   dates     months, quarters, years, 5 years, decades: auto_date.c
+ *   text      up to 5 values: the rare ones pooled, `{x|y|z}`: those that make up at most 1/16, then 1/4, then 1/2 of
+ *             the rows; frequent values keep their names as long as possible
+ *   text      groups of values that occur with the same values of the other quasi-identifiers: auto_tree.c; of more
+ *             than 2000 values none: suppress */
 #include "hierarchy/builders.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
-
-enum { MAX_POOLED_VALUES = 64, MAX_CODE_CHARACTERS = 16, MAX_DATE_UNITS = 64 };
-
-/* --- Dates ---------------------------------------------------------------------------------------------------- */
 
 void kn_build_middle(double *low, double *high, const kn_build *build)
 {
@@ -42,65 +37,6 @@ void kn_build_middle(double *low, double *high, const kn_build *build)
         *low = from;
         *high = to;
     }
-}
-
-static kn_status build_dates(kn_build *build, kn_error *err)
-{
-    static const kn_date_unit starts[] = {KN_DAY, KN_MONTH, KN_QUARTER, KN_YEAR};
-    static const kn_date_unit after_day[] = {KN_WEEK};
-    static const kn_date_unit after_others[] = {KN_MONTH, KN_QUARTER, KN_YEAR, KN_DECADE, KN_CENTURY};
-    const double *number = build->column->number;
-    double low, high, first = number[0], last = number[build->n_present - 1];
-    kn_date_unit units[8];
-    uint32_t n_units = 0, start = 0;
-    kn_build_middle(&low, &high, build);
-    while (start < 3 &&
-           kn_date_unit_index(starts[start], high) - kn_date_unit_index(starts[start], low) >= MAX_DATE_UNITS)
-        start++;
-    bool has_times = false;
-    for (uint32_t value = 0; value < build->n_present; value++)
-        has_times = has_times || floor(number[value]) != number[value];
-    if (start > 0 || has_times) units[n_units++] = starts[start]; /* a day is a leaf already where there are no times */
-    const kn_date_unit *next = start == 0 ? after_day : after_others;
-    for (size_t i = 0; i < (start == 0 ? sizeof after_day : sizeof after_others) / sizeof *next; i++)
-        if (next[i] > starts[start] && kn_date_unit_index(next[i], first) != kn_date_unit_index(next[i], last))
-            units[n_units++] = next[i];
-    return n_units > 0 ? kn_build_units(build, units, n_units, err) : kn_build_suppress(build, "", err);
-}
-
-/* --- Text ------------------------------------------------------------------------------------------------------ */
-
-static bool is_code(const char *bytes, size_t n, size_t n_expected)
-{
-    bool has_digit = false;
-    if (n != n_expected) return false;
-    for (size_t i = 0; i < n; i++) {
-        char c = bytes[i];
-        bool digit = c >= '0' && c <= '9';
-        if (!digit && !((c | 32) >= 'a' && (c | 32) <= 'z') && c != '-' && c != '.') return false;
-        has_digit = has_digit || digit;
-    }
-    return has_digit;
-}
-
-/* Values of a text column are sorted by bytes, so equal first parts are neighbours. */
-static bool looks_like_codes(const kn_build *build)
-{
-    size_t n_expected, n_before = 0;
-    uint32_t n_first_parts = 0;
-    const char *before = NULL;
-    if (build->n_present < 3) return false;
-    kn_build_value(build, 0, &n_expected);
-    if (n_expected < 2 || n_expected > MAX_CODE_CHARACTERS) return false;
-    for (uint32_t value = 0; value < build->n_present; value++) {
-        size_t n;
-        const char *bytes = kn_build_value(build, value, &n);
-        if (!is_code(bytes, n, n_expected)) return false;
-        if (before == NULL || memcmp(before, bytes, n_before) != 0) n_first_parts++;
-        before = bytes;
-        n_before = n - 1;
-    }
-    return n_first_parts < build->n_present;
 }
 
 /* How many of the most frequent values keep their names when the rest, at most 1/share of the rows, is pooled. */
@@ -148,15 +84,43 @@ done:
     return status;
 }
 
+/* A SPEC that is not `auto` itself; "": none suits. */
+static void choose_spec(char spec[KN_SPEC_BYTES], const kn_build *build)
+{
+    spec[0] = '\0';
+    if (build->n_present >= 2 && kn_auto_code(spec, build)) return;
+    spec[0] = '\0';
+}
+
 kn_status kn_build_auto(kn_build *build, const char *arguments, kn_error *err)
 {
+    char spec[KN_SPEC_BYTES];
     if (build->n_present < 2) return kn_build_suppress(build, "", err);
+    choose_spec(spec, build);
+    if (spec[0] != '\0') return kn_build_spec(build, spec, err);
     switch (build->column->type) {
     case KN_TYPE_INT:
     case KN_TYPE_DECIMAL: return kn_build_auto_numbers(build, err);
-    case KN_TYPE_DATE: return build_dates(build, err);
-    default: break;
+    case KN_TYPE_DATE: return kn_build_auto_dates(build, err);
+    default: return build->n_present <= KN_SMALL_SET ? build_pools(build, err) : kn_build_similar(build, "", err);
     }
-    if (looks_like_codes(build)) return kn_build_mask(build, "right", err);
-    return build->n_present <= MAX_POOLED_VALUES ? build_pools(build, err) : kn_build_suppress(build, "", err);
+}
+
+kn_status kn_hierarchy_suggest(kn_suggestion *out, const kn_column *column, uint32_t n_rows, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_hierarchy_request request = {0};
+    kn_build build = {.column = column, .n_rows = n_rows, .request = &request};
+    *out = (kn_suggestion){0};
+    KN_TRY(kn_build_start(&build, err));
+    if (build.n_present < 2) goto done;
+    choose_spec(out->spec, &build);
+    if (out->spec[0] != '\0') goto done;
+    if (column->type == KN_TYPE_DATE) snprintf(out->grid, sizeof out->grid, "%s", kn_auto_date_grid(&build));
+    if (kn_build_is_age(&build)) snprintf(out->grid, sizeof out->grid, "5");
+    if (column->type == KN_TYPE_TEXT && build.n_present > KN_SMALL_SET)
+        snprintf(out->spec, sizeof out->spec, "similar");
+done:
+    kn_build_end(&build);
+    return status;
 }

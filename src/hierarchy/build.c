@@ -22,9 +22,11 @@ static const kn_hierarchy_spec specs[] = {
      "numbers in intervals of each width, aligned at its multiples; each width a multiple of the one before; then *"},
     {"mask", "mask(right) or mask(left)", "one character more replaced by * per level, from that side"},
     {"date", "date(month,quarter,year)",
-     "dates in units of the calendar: day, week, month, quarter, halfyear, year, decade, century; then *"},
+     "dates in units of the calendar: day, week, month, quarter, halfyear, year, 5years, decade, century; then *"},
     {"order", "order(low<medium<high)", "text in this order, released as intervals such as low..medium"},
-    {"auto", "auto", "from the data: round intervals, calendar units, masked codes, or rare values pooled"},
+    {"similar", "similar",
+     "text in groups of values that occur with the same values of the other quasi-identifiers; sets of up to 5 values"},
+    {"auto", "auto", "what suits the column: round intervals, calendar units, masked codes, or similar values"},
 };
 /* in the order of `specs` */
 static const struct {
@@ -33,7 +35,8 @@ static const struct {
     kn_origin origin;
 } builders[] = {{kn_build_suppress, false, KN_FROM_SPEC}, {kn_build_intervals, true, KN_FROM_SPEC},
                 {kn_build_mask, true, KN_FROM_DATA},      {kn_build_date, true, KN_FROM_SPEC},
-                {kn_build_order, true, KN_FROM_DATA},     {kn_build_auto, false, KN_FROM_DATA}};
+                {kn_build_order, true, KN_FROM_DATA},     {kn_build_similar, false, KN_FROM_DATA},
+                {kn_build_auto, false, KN_FROM_DATA}};
 enum { N_BUILDERS = sizeof builders / sizeof *builders };
 
 const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n)
@@ -188,6 +191,16 @@ static kn_status check_levels(kn_domain *domain, const kn_hierarchy_request *req
                                request->max_level != KN_NONE ? "max_level" : "the hierarchy's highest level",
                                domain->max_level);
     return KN_OK;
+}
+
+/* Text in groups: sets of few values, and the nodes of the tree above them. Without a search that needs levels, any set
+ * of few values will do. */
+static void take_small_sets(kn_domain *domain)
+{
+    domain->kind = KN_DOMAIN_SETS;
+    domain->groups = domain->tree;
+    domain->tree = NULL;
+    domain->max_members = KN_SMALL_SET;
 }
 
 static kn_status finish_tree(kn_domain *domain, kn_build *build, kn_error *err)
@@ -363,6 +376,17 @@ done:
     return status;
 }
 
+kn_status kn_build_spec(kn_build *build, const char *spec, kn_error *err)
+{
+    bool known;
+    const char *name = build->paths.name;
+    const kn_origin origin = build->origin;
+    kn_status status = run_spec(&known, build, spec, err);
+    build->paths.name = name; /* `spec` may be gone before the paths are */
+    build->origin = origin;
+    return status;
+}
+
 kn_status kn_build_start(kn_build *build, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -438,6 +462,8 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     build.grid = NULL;
     if (request->withheld) KN_TRY(finish_withheld(domain, &build, err));
     else KN_TRY(is_tree ? finish_tree(domain, &build, err) : finish_plain(domain, &build, err));
+    const bool is_grouped = is_tree && domain->naming == KN_NAMES_GROUP && domain->tree->n_levels > 1;
+    if (is_grouped && !request->must_be_tree) take_small_sets(domain);
     KN_TRY(check_levels(domain, request, err));
     *out = domain;
     domain = NULL;

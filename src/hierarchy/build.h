@@ -7,7 +7,7 @@
 
 typedef struct kn_hierarchy_request {
     const char *spec; /* NULL: none given. "suppress", "intervals(5,10,20)", "mask(right)", "mask(left)",
-                         "date(month,quarter,year)", "order(a<b<c)", "auto"; otherwise a file name */
+                         "date(month,quarter,year)", "order(a<b<c)", "similar", "auto", ...; otherwise a file name */
     const char *text; /* the lines of the file where `spec` only names it; NULL: the file is read */
     size_t n_text_bytes;
     const char *base_folder;       /* file names in a policy are relative to it; NULL: the current folder */
@@ -16,8 +16,10 @@ typedef struct kn_hierarchy_request {
     uint32_t min_level, max_level; /* 0 and KN_NONE: no limits */
     bool redact;                   /* no values in messages */
     bool missing_is_wildcard;      /* see kn_domain */
-    const char *grid;  /* of numbers and dates without a tree: "auto", a step or a unit; NULL or "exact": none */
-    bool withheld;     /* no value of the column is released, every cell is *; `spec` does not count */
+    const char *grid; /* of numbers and dates without a tree: "auto", a step or a unit; NULL or "exact": none */
+    bool withheld;    /* no value of the column is released, every cell is *; `spec` does not count */
+    const kn_column *const *others; /* the other quasi-identifiers, for `similar` */
+    uint32_t n_others;
     const char *where; /* "policy.yaml:12:5", for what is wrong with the SPEC; NULL: it was no policy's */
     kn_files *files;   /* of the run; may be NULL */
 } kn_hierarchy_request;
@@ -27,6 +29,13 @@ typedef struct kn_hierarchy_spec {
     const char *name, *syntax, *summary;
 } kn_hierarchy_spec;
 const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n);
+
+/* What `auto` would take, as a policy says it: a SPEC, or for numbers and dates the grid that a column without a
+ * hierarchy has. Both "" where neither need be said. */
+typedef struct kn_suggestion {
+    char spec[96], grid[32];
+} kn_suggestion;
+kn_status kn_hierarchy_suggest(kn_suggestion *out, const kn_column *column, uint32_t n_rows, kn_error *err);
 
 /* The domain of `column` as a quasi-identifier. Fails with KN_INPUT naming file, line and value when the file is
  * wrong or the data has a value that is not in it (the data's line too). A missing value that the file does not know

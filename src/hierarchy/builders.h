@@ -50,7 +50,18 @@ kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_date(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_auto(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_similar(kn_build *build, const char *arguments, kn_error *err);
+/* What a SPEC that is known to be one makes. */
+kn_status kn_build_spec(kn_build *build, const char *spec, kn_error *err);
+
+/* What `auto` is made of. */
+enum { KN_SPEC_BYTES = 96, KN_SMALL_SET = 5, KN_MOST_SIMILAR = 2000 };
+bool kn_auto_code(char spec[KN_SPEC_BYTES], const kn_build *build); /* false: no codes */
+kn_status kn_build_auto_dates(kn_build *build, kn_error *err);
+const char *kn_auto_date_grid(const kn_build *build); /* a unit */
 kn_status kn_build_auto_numbers(kn_build *build, kn_error *err);
+/* Numbers of years that the column's name calls an age. */
+bool kn_build_is_age(const kn_build *build);
 /* The numbers that bound the middle 90 % of the rows; all of them where those are one number. */
 void kn_build_middle(double *low, double *high, const kn_build *build);
 
@@ -84,6 +95,7 @@ typedef enum kn_date_unit {
     KN_QUARTER,
     KN_HALFYEAR,
     KN_YEAR,
+    KN_FIVE_YEARS,
     KN_DECADE,
     KN_CENTURY
 } kn_date_unit;
@@ -96,10 +108,18 @@ typedef struct kn_grid {
     int64_t *interval; /* per value, in order: which smallest width, or unit, it lies in */
     bool by_unit;
     kn_date_unit unit;
+    int64_t top;            /* the tree's: whatever is in this interval or above is in one, without an end; INT64_MAX */
     char name[32];          /* as a policy writes it */
     uint32_t *first, *last; /* without a tree, per code: the ends of its grid cell among the codes */
 } kn_grid;
 void kn_grid_free(kn_grid *grid);
+static inline int64_t kn_grid_below_top(const kn_grid *grid, int64_t interval)
+{
+    return interval < grid->top ? interval : grid->top;
+}
+/* The label of the intervals from .. to-1 of the smallest width; beyond the top it has no end: `90..`. */
+size_t kn_grid_interval_text(char label[KN_INTERVAL_BYTES], const kn_grid *grid, kn_type type, int64_t from,
+                             int64_t to);
 /* The grid that the request asks for; NULL: exact. */
 kn_status kn_build_grid(kn_grid **out, const kn_build *build, kn_error *err);
 int64_t kn_grid_interval(const kn_grid *grid, double number, const char *bytes, size_t n_bytes);
@@ -110,6 +130,9 @@ void kn_grid_text(kn_buffer *out, const kn_grid *grid, kn_type type, int64_t fro
 void kn_date_unit_text(char *out, size_t n_out, kn_date_unit unit, int64_t from, int64_t to);
 int64_t kn_date_unit_index(kn_date_unit unit, double number); /* which one a date lies in, counted from some origin */
 kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_units, kn_error *err);
+
+/* SETS with groups: all values of a group that is larger than a set may be. */
+kn_status kn_domain_group_cell(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, uint32_t node, kn_error *err);
 
 /* The spelling with these bytes, or KN_NONE; in columns of numbers and dates only spellings of the missing value. */
 uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t n_bytes);
@@ -128,6 +151,9 @@ void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *sp
 /* Characters of UTF-8. */
 uint32_t kn_count_characters(const char *bytes, size_t n_bytes);
 
+/* How the first line of a file begins that `kanon hierarchy make` made from the data. Whoever deletes it declares the
+ * hierarchy public. */
+#define KN_MADE_FROM_DATA "# made from the data"
 /* The file's lines as paths. */
 kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
 /* All bytes of a file, with a closing NUL; `files` may be NULL. */

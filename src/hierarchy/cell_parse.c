@@ -403,6 +403,20 @@ static kn_status parse_label(kn_cell *out, const kn_domain *domain, kn_set_pool 
     return KN_OK;
 }
 
+/* Numbers that a release of levels has as 480**, read in a column that has no tree here. */
+static kn_status parse_mask(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    code_list codes = {0};
+    KN_TRY(read_mask(&codes, domain, bytes, n_bytes, err));
+    *out = (kn_cell){codes.items[0], codes.items[codes.n - 1], KN_NONE};
+    if (out->last - out->first + 1 != codes.n)
+        KN_FAIL(KN_INPUT, "a mask of numbers of different lengths; give the column the hierarchy mask(right)");
+done:
+    kn_free(codes.items);
+    return status;
+}
+
 kn_status kn_cell_parse(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const char *bytes, size_t n_bytes,
                         kn_error *err)
 {
@@ -418,8 +432,12 @@ kn_status kn_cell_parse(kn_cell *out, const kn_domain *domain, kn_set_pool *sets
         *out = kn_domain_leaf(domain, code);
         return KN_OK;
     }
+    uint32_t group = domain->groups != NULL ? kn_tree_find(domain->groups, bytes, n_bytes) : KN_NONE;
+    if (group != KN_NONE && bytes[0] != '{') return kn_domain_group_cell(out, domain, sets, group, err);
     bool is_set = domain->kind == KN_DOMAIN_SETS || (domain->ends_mislead && n_bytes > 0 && bytes[0] == '{');
     if (is_set) return parse_set(out, domain, sets, bytes, n_bytes, err);
+    const bool is_number = domain->column->type == KN_TYPE_INT || domain->column->type == KN_TYPE_DECIMAL;
+    if (is_number && n_bytes > 1 && bytes[n_bytes - 1] == '*') return parse_mask(out, domain, bytes, n_bytes, err);
     bool half_open = n_bytes > 0 && bytes[0] == '[' && domain->naming != KN_NAMES_ENDS;
     return (half_open ? parse_half_open : parse_interval)(out, domain, bytes, n_bytes, err);
 }

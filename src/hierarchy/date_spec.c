@@ -1,7 +1,7 @@
 /* `date(month,quarter,year)`: dates in units of the calendar, then *.
  *
  *   day 2024-01-31   week 2024-W05 (ISO 8601, from Monday)   month 2024-01   quarter 2024-Q1   halfyear 2024-H1
- *   year 2024        decade 2020..2029                        century 2000..2099
+ *   year 2024        5years 2020..2024   decade 2020..2029     century 2000..2099
  *
  * Each unit must lie inside the next one. Weeks lie inside nothing larger, so week can only be the last. */
 #include "hierarchy/builders.h"
@@ -12,7 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const unit_names[] = {"day", "week", "month", "quarter", "halfyear", "year", "decade", "century"};
+static const char *const unit_names[] = {"day",  "week",   "month",  "quarter", "halfyear",
+                                         "year", "5years", "decade", "century"};
 #define N_UNITS ((size_t)KN_CENTURY + 1)
 
 static int64_t day_of(double number) { return kn_date_to_days(kn_date_of_number(number)); }
@@ -27,6 +28,7 @@ int64_t kn_date_unit_index(kn_date_unit unit, double number)
     case KN_QUARTER: return (int64_t)date.year * 4 + (date.month - 1) / 3;
     case KN_HALFYEAR: return (int64_t)date.year * 2 + (date.month - 1) / 6;
     case KN_YEAR: return date.year;
+    case KN_FIVE_YEARS: return kn_floor_divide(date.year, 5);
     case KN_DECADE: return kn_floor_divide(date.year, 10);
     case KN_CENTURY: return kn_floor_divide(date.year, 100);
     }
@@ -49,6 +51,7 @@ static int print_unit(char *out, size_t n_out, kn_date_unit unit, int64_t index)
     case KN_QUARTER: return snprintf(out, n_out, "%04lld-Q%lld", i / 4, i % 4 + 1);
     case KN_HALFYEAR: return snprintf(out, n_out, "%04lld-H%lld", i / 2, i % 2 + 1);
     case KN_YEAR: return snprintf(out, n_out, "%04lld", i);
+    case KN_FIVE_YEARS: return snprintf(out, n_out, "%04lld..%04lld", i * 5, i * 5 + 4);
     case KN_DECADE: return snprintf(out, n_out, "%04lld..%04lld", i * 10, i * 10 + 9);
     case KN_CENTURY: return snprintf(out, n_out, "%04lld..%04lld", i * 100, i * 100 + 99);
     }
@@ -57,8 +60,8 @@ static int print_unit(char *out, size_t n_out, kn_date_unit unit, int64_t index)
 
 void kn_date_unit_text(char *out, size_t n_out, kn_date_unit unit, int64_t from, int64_t to)
 {
-    if (unit == KN_DECADE || unit == KN_CENTURY) {
-        const long long years = unit == KN_DECADE ? 10 : 100;
+    if (unit >= KN_FIVE_YEARS) {
+        const long long years = unit == KN_FIVE_YEARS ? 5 : unit == KN_DECADE ? 10 : 100;
         snprintf(out, n_out, "%04lld..%04lld", from * years, to * years - 1);
         return;
     }
@@ -103,8 +106,8 @@ static kn_status parse_units(kn_date_unit *units, uint32_t *n_units, const char 
             found++;
         if (found == N_UNITS)
             KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy"),
-                       "hierarchy %s: '%.*s' is no unit; units are day, week, month, quarter, halfyear, year, decade, "
-                       "century",
+                       "hierarchy %s: '%.*s' is no unit; units are day, week, month, quarter, halfyear, year, 5years, "
+                       "decade, century",
                        spec, (int)(n_word < 40 ? n_word : 40), at);
         kn_date_unit unit = (kn_date_unit)found;
         if (*n_units > 0 && (unit <= units[*n_units - 1] || units[*n_units - 1] == KN_WEEK))

@@ -11,6 +11,7 @@ void kn_domain_free(kn_domain *domain)
     kn_free(domain->code_of_spelling);
     kn_free(domain->spelling_of_code);
     kn_tree_free(domain->tree);
+    kn_tree_free(domain->groups);
     kn_free(domain->rows_before);
     kn_grid_free(domain->grid);
     kn_free(domain);
@@ -66,10 +67,25 @@ static kn_status set_of(kn_cell *out, const kn_domain *domain, kn_set_pool *sets
     for (size_t i = 0; i < n_codes; i++)
         if (n == 0 || sorted[n - 1] != sorted[i]) sorted[n++] = sorted[i];
     *out = (kn_cell){sorted[0], sorted[n - 1], KN_NONE};
+    uint32_t node;
+    if (!kn_domain_is_small(&node, domain, out->first, out->last, n)) {
+        KN_TRY(kn_domain_group_cell(out, domain, sets, node, err));
+        goto done;
+    }
     if (n > 1 && n < domain->n_codes) KN_TRY(kn_set_pool_add(&out->id, sets, sorted, n, err));
 done:
     kn_free(sorted);
     return status;
+}
+
+kn_status kn_domain_group_cell(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, uint32_t node, kn_error *err)
+{
+    const kn_tree *tree = domain->groups;
+    size_t n;
+    const char *label = kn_tree_label(tree, node, &n);
+    *out = (kn_cell){tree->first[node], tree->last[node], KN_NONE};
+    if (node == tree->root) return KN_OK;
+    return kn_set_pool_add_label(&out->id, sets, NULL, 0, label, n, err);
 }
 
 kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes,

@@ -5,7 +5,8 @@
  *   KN_DOMAIN_RANGES  intervals of an ordered domain (numbers, dates); codes are the values of the data in order; the
  *                     missing value is the last code and never inside an interval: joined with anything it gives *;
  *                     with a grid, single values and runs of grid cells (grid.c)
- *   KN_DOMAIN_SETS    any subset (text without a hierarchy); codes are ordered by frequency, most frequent first
+ *   KN_DOMAIN_SETS    any subset (text without a hierarchy); codes are ordered by frequency, most frequent first. With
+ *                     `groups`, subsets of at most max_members values and the nodes of that tree; codes are its leaves
  *
  * Domain codes are not column codes: `code_of_spelling` leads from one to the other. A generalized value is a kn_cell.
  * Cells of TREE and RANGES are ranges of codes; a cell of SETS is a member of a kn_set_pool. */
@@ -29,7 +30,8 @@ typedef enum kn_naming {
     KN_NAMES_ENDS,   /* a..b in the order of the codes */
     KN_NAMES_GRID,   /* 20..39, [2.5,5): multiples of the level's width around the values */
     KN_NAMES_PREFIX, /* 12**: as many characters as the longest value */
-    KN_NAMES_SUFFIX  /* **12 */
+    KN_NAMES_SUFFIX, /* **12 */
+    KN_NAMES_GROUP   /* {a|b} of few values, otherwise the name of a group that no value is part of */
 } kn_naming;
 
 typedef struct kn_domain {
@@ -43,6 +45,8 @@ typedef struct kn_domain {
     uint32_t *code_of_spelling; /* column->n_spellings entries */
     uint32_t *spelling_of_code; /* n_codes: main spelling, KN_NONE where the data has no such value (TREE) */
     kn_tree *tree;              /* owned; TREE: always; otherwise NULL */
+    kn_tree *groups;            /* owned; SETS: see above; NULL: any subset is allowed */
+    uint32_t max_members;       /* of a set, where there are groups */
     kn_origin origin;           /* of the tree */
     kn_naming naming;           /* of its labels; KN_NAMES_ENDS also for order() without a tree */
     bool ends_mislead;    /* order() of numbers or dates against their own order: 2..7 would mean what lies between,
@@ -99,6 +103,16 @@ const char *kn_domain_grid_name(const kn_domain *domain);
 /* What means of the column are rounded to: its grid, or the smallest width or unit of its hierarchy; NULL: none. */
 const char *kn_domain_mean_grid(const kn_domain *domain);
 
+/* SETS with groups: whether so many codes, the first and the last of which these are, can be a set; otherwise *node is
+ * the lowest group that holds them. */
+static inline bool kn_domain_is_small(uint32_t *node, const kn_domain *domain, uint32_t first, uint32_t last,
+                                      uint32_t n_codes)
+{
+    if (domain->groups == NULL || n_codes <= domain->max_members) return true;
+    *node = kn_tree_join(domain->groups, first, last);
+    return false;
+}
+
 kn_cell kn_domain_root(const kn_domain *domain);                                    /* everything */
 kn_cell kn_domain_leaf(const kn_domain *domain, uint32_t code);                     /* one value */
 kn_cell kn_domain_node_cell(const kn_domain *domain, uint32_t node);                /* TREE: the values below a node */
@@ -142,7 +156,7 @@ kn_status kn_part_cell(kn_cell *out, const kn_domain *domain, kn_part_form form,
 /* What released rows in one cell of a column have. */
 typedef struct kn_rows_below {
     uint32_t first, last; /* smallest and largest code */
-    const bool *codes;    /* [code]: whether a row has it; KN_NAMES_SET only */
+    const bool *codes;    /* [code]: whether a row has it; KN_NAMES_SET and _GROUP only */
     uint32_t n_longest;   /* characters of the longest value in any masked cell; KN_NAMES_PREFIX and _SUFFIX only */
 } kn_rows_below;
 

@@ -5,6 +5,9 @@
  * the start of a label, "" inside quotes is one quote, a quote inside an unquoted label is literal. Empty lines are
  * skipped; blanks belong to the label. Out: paths, to be checked by kn_tree_from_paths.
  *
+ * A first line that says so marks a hierarchy made from the data: its labels are then written for the values of
+ * released rows, as if it had been made in the same run.
+ *
  * A value of the data belongs to the leaf with its bytes. Values of number and date columns that are not found so are
  * looked for by value: 1.0 finds the leaf 1. All spellings of a value have one leaf, those in the file too. */
 #include "hierarchy/builders.h"
@@ -232,6 +235,9 @@ kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_
     }
     reader in = {.bytes = bytes, .n = n_bytes, .line = 1, .delimiter = detect_delimiter(bytes, n_bytes)};
     KN_TRY(check_text(paths, bytes, n_bytes, err));
+    paths->made_from_data =
+        n_bytes >= strlen(KN_MADE_FROM_DATA) && memcmp(bytes, KN_MADE_FROM_DATA, strlen(KN_MADE_FROM_DATA)) == 0;
+    while (paths->made_from_data && in.at < in.n && !is_line_end(in.bytes[in.at])) in.at++;
     while (in.at < in.n) {
         if (is_line_end(in.bytes[in.at])) skip_line_end(&in);
         else KN_TRY(read_line(&in, paths, err));
@@ -461,6 +467,10 @@ static kn_status match_file(kn_build *build, const char *path, bool must_find_al
     if (lines == NULL) KN_TRY(kn_paths_read_file(&text, &n_bytes, path, build->request->files, err));
     else n_bytes = build->request->n_text_bytes;
     KN_TRY(kn_paths_parse(&build->paths, lines != NULL ? lines : text, n_bytes, err));
+    if (build->paths.made_from_data) {
+        build->origin = KN_FROM_DATA;
+        build->naming = KN_NAMES_GROUP;
+    }
     KN_TRY(kn_paths_check(&build->paths, err)); /* a wrong file comes before what it lacks */
     KN_TRY(number_leaves(&leaves, &n_leaves, build, err));
     if (n_leaves > 0) KN_TRY(merge_spellings(build, leaves, n_leaves, err));

@@ -62,14 +62,14 @@ static void choose_step(kn_widths *out, const kn_build *build)
     for (int i = 0; i < exponent; i++) out->units[0] *= 10;
 }
 
-static const char *const unit_names[] = {"day", "week", "month", "quarter", "halfyear", "year", "decade"};
+static const char *const unit_names[] = {"day", "week", "month", "quarter", "halfyear", "year", "5years", "decade"};
 
 static kn_status wrong_grid(const kn_build *build, const char *grid, kn_error *err)
 {
     return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "grid", .column = build->column->name),
                            "column %s: '%.40s' is no grid; exact, %s", build->column->name, grid,
                            build->column->type == KN_TYPE_DATE
-                               ? "day, week, month, quarter, halfyear, year or decade"
+                               ? "day, week, month, quarter, halfyear, year, 5years or decade"
                                : "auto or a step: a number above 0 with at most 9 decimals");
 }
 
@@ -149,6 +149,7 @@ kn_status kn_build_grid(kn_grid **out, const kn_build *build, kn_error *err)
                    "column %s: only numbers and dates have a grid, and it is text; give it a hierarchy",
                    build->column->name);
     KN_NEW(grid, 1);
+    grid->top = INT64_MAX;
     KN_TRY(type == KN_TYPE_DATE ? read_unit(grid, build, asked, err) : read_step(grid, build, asked, err));
     bool fits = grid->by_unit || (kn_widths_fit(&grid->widths, build->column->number[0]) &&
                                   kn_widths_fit(&grid->widths, build->column->number[build->n_present - 1]));

@@ -113,6 +113,14 @@ size_t kn_interval_text(char label[KN_INTERVAL_BYTES], const kn_widths *widths, 
                            : snprintf(label, KN_INTERVAL_BYTES, whole ? "%s..%s" : "%s..<%s", low, high));
 }
 
+size_t kn_grid_interval_text(char label[KN_INTERVAL_BYTES], const kn_grid *grid, kn_type type, int64_t from, int64_t to)
+{
+    char low[32];
+    if (to <= grid->top) return kn_interval_text(label, &grid->widths, type, from, to);
+    print_units(low, sizeof low, from * grid->widths.units[0], grid->widths.scale);
+    return (size_t)snprintf(label, KN_INTERVAL_BYTES, "%s..", low);
+}
+
 kn_status kn_build_interval(kn_build *build, const kn_widths *widths, int64_t from, int64_t to, kn_error *err)
 {
     char label[KN_INTERVAL_BYTES];

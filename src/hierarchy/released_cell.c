@@ -290,11 +290,25 @@ static bool label_covers(const kn_released_cell *cell, const kn_cell_reading *re
 static kn_cell_kind kind_of_word(const kn_cell_reading *reading, const kn_known_value *value)
 {
     if (value->is_number || value->is_time) return KN_CELL_VALUE;
-    if (reading->tree != NULL) return KN_CELL_UNREADABLE; /* neither its label nor a number */
+    if (reading->tree != NULL && !reading->words_are_values) return KN_CELL_UNREADABLE; /* neither label nor number */
     if (reading->order != NULL)
         return place_in_order(reading->order, value->text) >= 0 ? KN_CELL_VALUE : KN_CELL_UNREADABLE;
     if (reading->type != KN_TYPE_TEXT) return KN_CELL_UNREADABLE;
     return reading->words_are_values ? KN_CELL_VALUE : KN_CELL_WORD;
+}
+
+/* `town group 2.1`; see hierarchy/auto_tree.c. */
+static bool is_group(const kn_cell_reading *reading, kn_bytes text)
+{
+    static const char middle[] = " group ";
+    if (reading->group_of == NULL) return false;
+    const char *name = reading->group_of + strspn(reading->group_of, " ");
+    const size_t n_name = strlen(name), n_before = n_name + strlen(middle);
+    if (text.n <= n_before || memcmp(text.bytes, name, n_name) != 0) return false;
+    if (memcmp(text.bytes + n_name, middle, strlen(middle)) != 0) return false;
+    for (size_t i = n_before; i < text.n; i++)
+        if (strchr("0123456789.'", text.bytes[i]) == NULL || text.bytes[i] == '\0') return false;
+    return true;
 }
 
 void kn_released_cell_read(kn_released_cell *out, const kn_cell_reading *reading, const char *bytes, size_t n)
@@ -304,6 +318,7 @@ void kn_released_cell_read(kn_released_cell *out, const kn_cell_reading *reading
     kn_known_value_read(&out->value, reading, bytes, n);
     if (n == 0 || (n == 1 && bytes[0] == '*')) out->kind = KN_CELL_ANY;
     else if (reading->tree != NULL && has_label(reading->tree, text)) out->kind = KN_CELL_LABEL;
+    else if (is_group(reading, text)) out->kind = KN_CELL_ANY;
     else if (is_set(text)) out->kind = KN_CELL_SET;
     else if (read_interval(out, reading, text)) out->kind = KN_CELL_INTERVAL;
     else if (reading->type == KN_TYPE_DATE && !out->value.is_time &&

@@ -14,7 +14,10 @@ typedef struct kn_cell_reading {
     kn_date_form form;     /* DATE: of the values, 0 when unknown; ISO and dots are understood besides */
     const kn_tree *tree;   /* the hierarchy's file; NULL: none */
     const char *order;     /* "low<medium<high": the arguments of order(); NULL: none */
-    bool words_are_values; /* a hierarchy is given that has no words of its own: a word is a value */
+    bool words_are_values; /* a hierarchy is given that has no words of its own, or all of them are in the tree: another
+                              word is a value */
+    const char *group_of;  /* the column whose groups of similar values have names, `town group 2.1`, that tell nothing
+                              to whoever does not have them; NULL: there are none */
 } kn_cell_reading;
 
 typedef struct kn_bytes {

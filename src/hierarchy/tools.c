@@ -13,12 +13,19 @@ kn_status kn_hierarchy_make(char **text, const kn_column *column, const char *da
 {
     kn_status status = KN_OK;
     kn_domain *domain = NULL;
+    char *lines = NULL;
+    kn_buffer whole = {0};
     kn_hierarchy_request as_tree = *request;
     *text = NULL;
     as_tree.must_be_tree = true;
     KN_TRY(kn_domain_build(&domain, column, data_name, n_rows, &as_tree, err));
-    KN_TRY(kn_tree_to_text(text, domain->tree, err));
+    KN_TRY(kn_tree_to_text(&lines, domain->tree, err));
+    if (domain->naming == KN_NAMES_GROUP && domain->tree->n_levels > 2)
+        kn_buffer_text(&whole, KN_MADE_FROM_DATA "; delete this line to declare the hierarchy public\n");
+    kn_buffer_text(&whole, lines);
+    KN_TRY(kn_buffer_finish(text, &whole, err));
 done:
+    kn_free(lines);
     kn_domain_free(domain);
     return status;
 }

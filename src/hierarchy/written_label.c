@@ -8,6 +8,7 @@
  *   ends    from the first to the last of them
  *   grid    multiples of the level's width around them; where the node has the smallest or the largest value of the
  *           data, of the smallest width, so that the outermost intervals are no wider than need be
+ *   group   of few of them: the set of them; otherwise its name, which no value is part of
  *   masks   as many characters as the longest value under any mask of the column
  * One label per node, whichever class a row is in: what looked the same looks the same. A cell then covers the values
  * of the data that the label as written covers, and is priced so. */
@@ -74,7 +75,7 @@ static void name_grid(narrowed *n)
     while (n->first > first && interval[n->first - 1] >= from) n->first--;
     while (n->last < last && interval[n->last + 1] < to) n->last++;
     char label[KN_INTERVAL_BYTES];
-    size_t n_bytes = kn_interval_text(label, &domain->grid->widths, domain->column->type, from, to);
+    size_t n_bytes = kn_grid_interval_text(label, domain->grid, domain->column->type, from, to);
     kn_buffer_append(&n->text, label, n_bytes);
 }
 
@@ -130,6 +131,12 @@ kn_status kn_cell_narrow(kn_cell *out, const kn_domain *domain, kn_set_pool *set
         } else {
             kn_text_members(&n.text, domain->column, domain->spelling_of_code, (uint32_t[]){n.first, n.last}, 2, false);
         }
+        break;
+    case KN_NAMES_GROUP:
+        KN_TRY(name_set(&n, released, err));
+        if ((n.codes.n > 0 ? n.codes.n : n.last - n.first + 1) > KN_SMALL_SET) goto done;
+        if (single) *out = kn_domain_leaf(domain, released->first);
+        if (single) goto done;
         break;
     case KN_NAMES_GRID: name_grid(&n); break;
     case KN_NAMES_PREFIX:

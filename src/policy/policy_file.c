@@ -183,7 +183,8 @@ done:
 static const key input_keys[] = {
     {"null_values", read_null_values, NULL}, {"encoding", read_option, "encoding"},
     {"delimiter", read_option, "delimiter"}, {"header", read_switch, "no-header"},
-    {"trim", read_switch, "trim"},
+    {"trim", read_switch, "trim"},           {"decimal", read_option, "decimal"},
+    {"invalid", read_option, "invalid"},
 };
 
 static kn_status read_input(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)

@@ -20,6 +20,7 @@
 /* The values of the choices, in the order of their words. */
 typedef enum kn_unlisted { KN_UNLISTED_ERROR, KN_UNLISTED_DROP, KN_UNLISTED_INSENSITIVE } kn_unlisted;
 typedef enum kn_missing { KN_MISSING_VALUE, KN_MISSING_WILDCARD } kn_missing;
+typedef enum kn_invalid { KN_INVALID_ERROR, KN_INVALID_MISSING } kn_invalid;
 typedef enum kn_recoding_asked { KN_ASKED_LOCAL, KN_ASKED_GLOBAL } kn_recoding_asked;
 
 /* "5" rows or "2%" of them. */
@@ -75,6 +76,8 @@ typedef struct kn_request {
     char delimiter; /* '\0': to be detected */
     bool no_header, trim;
     kn_words null;
+    kn_decimal_asked decimal;
+    kn_invalid invalid;
     kn_encoding encoding;
 
     bool redact, verbose;

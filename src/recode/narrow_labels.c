@@ -50,7 +50,8 @@ static kn_status look_at_rows(column_labels *labels, const kn_release *r, uint32
     KN_NEW_RAW(labels->first, labels->n_cells);
     KN_NEW(labels->last, labels->n_cells);
     memset(labels->first, 0xFF, labels->n_cells * sizeof *labels->first);
-    if (domain->naming == KN_NAMES_SET) KN_NEW(labels->codes, (size_t)labels->n_cells * domain->n_codes);
+    if (domain->naming == KN_NAMES_SET || domain->naming == KN_NAMES_GROUP)
+        KN_NEW(labels->codes, (size_t)labels->n_cells * domain->n_codes);
     if (is_mask(domain)) {
         KN_NEW(labels->masked, domain->n_codes);
         KN_NEW(is_masked, labels->n_cells);

@@ -45,6 +45,9 @@ static void technique_quasi(page *to, const kn_report *report, const kn_column *
         const kn_domain *domain = tuples->domains[q];
         if (domain->column != column) continue;
         if (domain->kind == KN_DOMAIN_RANGES) page_say(to, "td", KN_TEXT_TECH_RANGES, NULL, NULL, NULL);
+        const bool is_grouped = domain->naming == KN_NAMES_GROUP;
+        if (is_grouped) page_say(to, "td", KN_TEXT_TECH_GROUPS, NULL, NULL, NULL);
+        if (is_grouped) return;
         if (domain->kind == KN_DOMAIN_SETS) page_say(to, "td", KN_TEXT_TECH_SETS, NULL, NULL, NULL);
         if (domain->kind != KN_DOMAIN_TREE) return;
         words n_levels = page_count(to, domain->tree->n_levels - 1);

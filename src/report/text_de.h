@@ -35,6 +35,8 @@
     [KN_TEXT_TECH_TREE_LEVEL] = "auf Stufe %s von %s ihrer Hierarchie verallgemeinert",
     [KN_TEXT_TECH_RANGES] = "zu Intervallen verallgemeinert",
     [KN_TEXT_TECH_SETS] = "zu Mengen von Werten verallgemeinert",
+    [KN_TEXT_TECH_GROUPS] = "zu Mengen von bis zu fünf Werten und zu Gruppen ähnlicher Werte verallgemeinert, die aus "
+                            "den Daten gebildet sind",
     [KN_TEXT_GUARANTEED] = "Was zugesichert ist und wie es geprüft wurde",
     [KN_TEXT_GUARANTEED_TEXT] =
         "Eine Klasse ist eine Gruppe von Zeilen, deren Quasi-Identifikatoren genau gleich aussehen. "

@@ -32,6 +32,8 @@
     [KN_TEXT_TECH_TREE] = "generalized along its hierarchy (%s levels)",
     [KN_TEXT_TECH_TREE_LEVEL] = "generalized to level %s of %s of its hierarchy",
     [KN_TEXT_TECH_RANGES] = "generalized to intervals", [KN_TEXT_TECH_SETS] = "generalized to sets of values",
+    [KN_TEXT_TECH_GROUPS] =
+        "generalized to sets of up to five values and to groups of similar values, made from the data",
     [KN_TEXT_GUARANTEED] = "What is guaranteed, and how it was checked",
     [KN_TEXT_GUARANTEED_TEXT] =
         "A class is a group of rows whose quasi-identifiers look exactly the same. Each model below "

@@ -18,70 +18,7 @@
 #define MANY_CELLS 50 /* fewer prove nothing about uniqueness */
 #define FEW_VALUES 10
 
-enum { MAX_NAME_BYTES = 128, LONG_WORD = 5 };
-
 /* --- Names -------------------------------------------------------------------------------------------------------- */
-
-/* Lower case, without the accents of western Europe; a part of a camelCase name begins after a blank. */
-static size_t plain_name(char out[MAX_NAME_BYTES], const char *name)
-{
-    static const char letters[] = "aaaaaaaceeeeiiiidnooooo/ouuuuyts"; /* U+00E0 .. U+00FF */
-    size_t n = 0;
-    for (size_t i = 0; name[i] != '\0' && n + 3 < MAX_NAME_BYTES; i++) {
-        unsigned char byte = (unsigned char)name[i], next = (unsigned char)name[i + 1];
-        if (byte == 0xC3 && (next & 0xC0) == 0x80) {
-            if (next == 0x9F) out[n++] = 's'; /* the sharp s */
-            out[n++] = next == 0x9F ? 's' : letters[next & 0x1F];
-            i++;
-            continue;
-        }
-        bool hump = i > 0 && isupper(byte) && islower((unsigned char)name[i - 1]);
-        if (hump) out[n++] = ' ';
-        out[n++] = (char)tolower(byte);
-    }
-    out[n] = '\0';
-    return n;
-}
-
-static bool is_letter(char c) { return isalnum((unsigned char)c) || (c & 0x80) != 0; }
-
-static bool word_found(const char *name, const char *word, size_t n, bool whole_part)
-{
-    for (const char *at = name; (at = strstr(at, word)) != NULL; at++) {
-        bool begins = at == name || !is_letter(at[-1]), ends = !is_letter(at[n]);
-        if (whole_part ? begins && ends : begins || n >= LONG_WORD) return true;
-    }
-    return false;
-}
-
-bool kn_name_says(const char *name, const char *words)
-{
-    char plain[MAX_NAME_BYTES], word[40];
-    plain_name(plain, name);
-    for (const char *at = words; *at != '\0';) {
-        size_t length = strcspn(at, "|"), n = length < sizeof word ? length : sizeof word - 1;
-        memcpy(word, at, n);
-        word[n] = '\0';
-        bool whole_part = n > 0 && word[n - 1] == '.';
-        if (whole_part) word[--n] = '\0';
-        if (word[0] == '=' ? strcmp(plain, word + 1) == 0 : word_found(plain, word, n, whole_part)) return true;
-        at += length + (at[length] == '|');
-    }
-    return false;
-}
-
-bool kn_name_is_id(const char *name)
-{
-    static const char *const ends[] = {"_id", "_nr", "-id", " id", " nr", "Id", "ID"};
-    size_t n = strlen(name);
-    if (kn_name_says(name, "=id|=nr|=key|uuid.|guid.|=pk|=rowid")) return true;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-        size_t n_end = strlen(ends[i]);
-        bool exact = ends[i][0] == 'I';
-        if (n > n_end && (exact ? strcmp : strcasecmp)(name + n - n_end, ends[i]) == 0) return true;
-    }
-    return false;
-}
 
 static const struct {
     kn_look look;
@@ -313,8 +250,7 @@ static bool cells_have(const kn_column *column, form_fn *form)
 
 bool kn_column_is_postcode(const kn_column *column)
 {
-    return kn_name_says(column->name, "zip|postal|postcode|post_code|plz.|postleit|code_post|cap.|cp.|codigo_post") ||
-           cells_have(column, is_postcode);
+    return kn_name_is_postcode(column->name) || cells_have(column, is_postcode);
 }
 
 /* --- How many cells have a value of their own

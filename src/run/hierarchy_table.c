@@ -38,6 +38,21 @@ done:
     return status;
 }
 
+kn_status kn_input_others(const kn_column ***out, uint32_t *n, const kn_input *input, uint32_t column, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_table *table = input->table;
+    *n = 0;
+    KN_NEW(*out, table->n_columns);
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const bool is_withheld = input->withheld != NULL && input->withheld[c];
+        if (c == column || table->columns[c].role != KN_ROLE_QUASI || is_withheld) continue;
+        (*out)[(*n)++] = &table->columns[c];
+    }
+done:
+    return status;
+}
+
 kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, bool must_be_tree, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -59,7 +74,10 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
         .files = input->files,
     };
     char *text = NULL;
+    const kn_column **others = NULL;
     *out = NULL;
+    KN_TRY(kn_input_others(&others, &request.n_others, input, column, err));
+    request.others = others;
     if (choice->grid != NULL && choice->hierarchy != NULL && is_quasi)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "grid", .column = table->columns[column].name),
                    "column %s: its hierarchy says where intervals end; remove the grid %.40s, or the hierarchy",
@@ -75,6 +93,7 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
     KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "hierarchy", .column = table->columns[column].name)));
 done:
     kn_free(text);
+    kn_free(others);
     return status;
 }
 

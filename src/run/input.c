@@ -3,6 +3,7 @@
 
 #include "hierarchy/build.h"
 #include "hierarchy/builders.h"
+#include "run/as_it_comes.h"
 #include "run/column_looks.h"
 #include "run/people.h"
 #include "run/hierarchy_table.h"
@@ -25,6 +26,8 @@ static kn_csv_options csv_options(const kn_request *request, kn_files *files)
         .encoding = request->encoding,
         .null_values = (const char *const *)request->null.items,
         .n_null_values = request->null.n,
+        .decimal = request->decimal,
+        .invalid_is_missing = request->invalid == KN_INVALID_MISSING,
         .redact = request->redact,
         .files = files,
     };
@@ -185,7 +188,7 @@ static void choose_grid(kn_column_choice *choice, const kn_column *column)
 {
     if (choice->grid != NULL || choice->hierarchy != NULL || column->role != KN_ROLE_QUASI) return;
     bool is_number = column->type == KN_TYPE_INT || column->type == KN_TYPE_DECIMAL;
-    bool is_age = is_number && kn_name_says(column->name, "age.|ages.|alter.|eta.|edad.|alter_");
+    bool is_age = is_number && kn_name_is_age(column->name);
     choice->grid = is_age ? "1" : "auto";
 }
 
@@ -318,6 +321,7 @@ kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode,
         if (mode == KN_COLUMNS_OF_DATA) warn_of_exact(input, c);
         choose_grid(&input->choices[c], &input->table->columns[c]);
     }
+    if (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_HIERARCHY) KN_TRY(kn_input_notice(input, err));
     if (mode == KN_COLUMNS_OF_DATA) {
         KN_TRY(refuse_stars(input, err));
         KN_TRY(warn_of_copied_columns(input, err));

@@ -13,6 +13,7 @@ static kn_status list_columns(kn_verify_column **out, const kn_input *input, kn_
         (*out)[c] = (kn_verify_column){.name = column->name,
                                        .role = column->role,
                                        .type = column->type,
+                                       .marks = column->marks,
                                        .is_person = column->is_person,
                                        .hide_name = !kn_settings_name_column(input->request->settings, column->name)};
         for (uint32_t q = 0; q < input->n_qis; q++)
@@ -63,6 +64,7 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *writte
         .latin1 = input->csv.encoding == KN_ENCODING_LATIN1,
         .null_values = input->csv.null_values,
         .n_null_values = input->csv.n_null_values,
+        .invalid_is_missing = input->csv.invalid_is_missing,
         .columns = columns,
         .n_columns = input->table->n_columns,
         .models = models,

@@ -19,6 +19,7 @@ typedef struct tree_run {
     const kn_column *column; /* NULL: a hierarchy file alone */
     kn_hierarchy_request tree;
     char *lines; /* of the hierarchy where it is a table in memory */
+    const kn_column **others;
 } tree_run;
 
 /* With --hierarchy the argument is a table, and its one column with a hierarchy is meant. */
@@ -39,6 +40,8 @@ static kn_status read_column(tree_run *r, kn_error *err)
         if (r->input->choices[c].hierarchy != NULL) {
             r->column = &r->input->table->columns[c];
             r->tree.spec = r->input->choices[c].hierarchy;
+            KN_TRY(kn_input_others(&r->others, &r->tree.n_others, r->input, c, err));
+            r->tree.others = r->others;
         }
 done:
     return status;
@@ -126,6 +129,7 @@ kn_status kn_job_hierarchy(kn_result **out, const kn_request *request, kn_error 
 done:
     kn_result_free(result);
     kn_free(r.lines);
+    kn_free(r.others);
     kn_input_free(r.input);
     return status;
 }

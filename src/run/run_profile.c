@@ -6,7 +6,9 @@
 #include "base/json_writer.h"
 #include "hierarchy/builders.h"
 #include "risk/risk.h"
+#include "run/as_it_comes.h"
 #include "run/column_looks.h"
+#include "run/hierarchy_table.h"
 #include "run/input.h"
 #include "run/jobs.h"
 #include "run/result.h"
@@ -26,7 +28,8 @@ typedef struct guess {
     kn_role role;
     const char *reason;
     kn_look look;
-    char hierarchy[64]; /* "" : none */
+    kn_suggestion generalize;
+    char *levels; /* comment lines: the first labels of every level; NULL: none */
     uint64_t n_missing;
 } guess;
 
@@ -86,39 +89,6 @@ done:
     return status;
 }
 
-/* All values digits and letters of one length, as postal codes are. */
-static bool is_code_like(const kn_column *column)
-{
-    size_t length = 0, n;
-    if (column->type != KN_TYPE_TEXT || column->n_values < 20) return false;
-    for (uint32_t s = 0; s < column->n_spellings; s++) {
-        const char *bytes = kn_column_bytes(column, s, &n);
-        if (column->has_missing && kn_column_value(column, s) == column->n_values - 1) continue;
-        if (length == 0) length = n;
-        if (n != length || n < 3 || n > 12) return false;
-        for (size_t i = 0; i < n; i++)
-            if (!isalnum((unsigned char)bytes[i])) return false;
-    }
-    return length > 0;
-}
-
-/* Steps of about a fifteenth, a seventh and a third of the range, as 1, 2 or 5 times a power of ten. */
-static void hierarchy_guess(guess *out, const kn_column *column)
-{
-    out->hierarchy[0] = '\0';
-    if (column->type == KN_TYPE_DATE) {
-        snprintf(out->hierarchy, sizeof out->hierarchy, "date(month,quarter,year)");
-    } else if (is_code_like(column)) {
-        snprintf(out->hierarchy, sizeof out->hierarchy, "mask(right)");
-    } else if (column->type == KN_TYPE_INT && column->n_values > 10) {
-        uint32_t last = column->n_values - 1 - column->has_missing;
-        double range = column->number[last] - column->number[0], step = pow(10, floor(log10(fmax(range / 15, 1))));
-        if (range / 15 > step * 5) step *= 5;
-        else if (range / 15 > step * 2) step *= 2;
-        snprintf(out->hierarchy, sizeof out->hierarchy, "intervals(%.0f,%.0f,%.0f)", step, step * 2, step * 4);
-    }
-}
-
 static kn_status guesses_make(profile *about, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -130,7 +100,7 @@ static kn_status guesses_make(profile *about, kn_error *err)
         const kn_column *column = &table->columns[c];
         guess *out = &about->guesses[c];
         KN_TRY(role_guess(out, column, table->n_rows, err));
-        if (out->role == KN_ROLE_QUASI) hierarchy_guess(out, column);
+        if (out->role == KN_ROLE_QUASI) KN_TRY(kn_hierarchy_suggest(&out->generalize, column, table->n_rows, err));
         if (out->look == KN_LOOKS_FREE_TEXT)
             kn_sentences_add(&about->input->warnings, KN_SAID(KN_SAY_FREE_TEXT, kn_piece_text(column->name)));
         KN_TRY(kn_column_spelling_rows(&rows, column, table->n_rows, err));
@@ -169,6 +139,65 @@ static kn_status sets_count(profile *about, kn_error *err)
     if (input->n_qis > 0)
         KN_TRY(kn_column_risk_new(&about->sets, input->tuples, SET_SIZE, 0, input->pool, &input->ticker, err));
 done:
+    return status;
+}
+
+/* --- What becomes of values ----------------------------------------------------------------------------------------
+ */
+
+/* "#   level 1: 20..24, 25..29, 30..34, ...": what the hierarchy, or the one that levels need, makes of the values. */
+static void level_lines(kn_buffer *out, const kn_tree *tree)
+{
+    enum { FIRST = 3, MOST_BYTES = 60 };
+    for (uint32_t level = 1; level + 1 < tree->n_levels; level++) {
+        uint32_t n_shown = 0, leaf = 0;
+        kn_buffer_printf(out, "  #   level %u:", level);
+        for (; leaf < tree->n_leaves && n_shown < FIRST; n_shown++) {
+            size_t n;
+            const uint32_t node = tree->at_level[level][leaf];
+            const char *label = kn_tree_label(tree, node, &n);
+            kn_buffer_text(out, n_shown > 0 ? ", " : " ");
+            for (size_t i = 0; i < n && (i < MOST_BYTES || ((unsigned char)label[i] & 0xC0) == 0x80); i++)
+                kn_buffer_char(out,
+                               (unsigned char)label[i] < ' ' ? ' ' : label[i]); /* a line end would end the comment */
+            if (n > MOST_BYTES) kn_buffer_text(out, "...");
+            leaf = tree->last[node] + 1;
+        }
+        kn_buffer_text(out, leaf < tree->n_leaves ? ", ...\n" : "\n");
+    }
+}
+
+static kn_status levels_make(profile *about, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_input *input = about->input;
+    const kn_column **others = NULL;
+    kn_domain *domain = NULL;
+    for (uint32_t c = 0; c < input->table->n_columns; c++) {
+        guess *g = &about->guesses[c];
+        kn_buffer lines = {0};
+        if (g->role != KN_ROLE_QUASI || input->redact || input->table->columns[c].n_values < 3) continue;
+        kn_hierarchy_request request = {.spec = g->generalize.spec[0] != '\0' ? g->generalize.spec : "auto",
+                                        .must_be_tree = true,
+                                        .weight = 1,
+                                        .max_level = KN_NONE};
+        KN_TRY(kn_input_others(&others, &request.n_others, input, c, err));
+        request.others = others;
+        KN_TRY(kn_domain_build(&domain, &input->table->columns[c], input->table->source, input->table->n_rows, &request,
+                               err));
+        if (domain->naming == KN_NAMES_GROUP && domain->tree->n_levels > 2)
+            kn_buffer_text(&lines,
+                           "  #   made from the data: values that occur with the same values of the other columns\n");
+        level_lines(&lines, domain->tree);
+        if (lines.n > 0) KN_TRY(kn_buffer_finish(&g->levels, &lines, err));
+        kn_domain_free(domain);
+        domain = NULL;
+        kn_free(others);
+        others = NULL;
+    }
+done:
+    kn_domain_free(domain);
+    kn_free(others);
     return status;
 }
 
@@ -224,11 +253,14 @@ static void policy_columns(kn_buffer *out, const profile *about)
     static const char *const types[] = {"", "int", "decimal", "date", "text"};
     for (uint32_t c = 0; c < table->n_columns; c++) {
         const guess *g = &about->guesses[c];
-        kn_buffer_printf(out, "  # %s; %u values\n  ", g->reason, table->columns[c].n_values);
+        kn_buffer_printf(out, "  # %s; %u values\n", g->reason, table->columns[c].n_values);
+        if (g->levels != NULL) kn_buffer_text(out, g->levels);
+        kn_buffer_text(out, "  ");
         kn_yaml_put(out, table->columns[c].name);
         kn_buffer_printf(out, ": {role: %s", policy_role(g->role));
         if (g->role == KN_ROLE_QUASI) kn_buffer_printf(out, ", type: %s", types[table->columns[c].type]);
-        if (g->hierarchy[0] != '\0') kn_buffer_printf(out, ", hierarchy: \"%s\"", g->hierarchy);
+        if (g->generalize.spec[0] != '\0') kn_buffer_printf(out, ", hierarchy: \"%s\"", g->generalize.spec);
+        if (g->generalize.grid[0] != '\0') kn_buffer_printf(out, ", grid: %s", g->generalize.grid);
         kn_buffer_text(out, "}\n");
     }
 }
@@ -250,6 +282,9 @@ static void policy_input(kn_buffer *out, const profile *about)
     else if (csv->delimiter != '\0') kn_buffer_printf(&keys, ", delimiter: \"%c\"", csv->delimiter);
     if (csv->no_header) kn_buffer_text(&keys, ", header: no");
     if (csv->trim) kn_buffer_text(&keys, ", trim: yes");
+    if (csv->decimal != KN_DECIMAL_AUTO)
+        kn_buffer_printf(&keys, ", decimal: %s", csv->decimal == KN_DECIMAL_COMMA ? "comma" : "point");
+    if (csv->invalid_is_missing) kn_buffer_text(&keys, ", invalid: missing");
     if (keys.n > 0) kn_buffer_printf(out, "\ninput: {%s}\n", keys.bytes + 2);
     kn_buffer_free(&keys);
 }
@@ -321,7 +356,8 @@ static kn_status json_make(char **out, const profile *about, kn_error *err)
         kn_json_count(&json, "missing", g->n_missing);
         kn_json_text(&json, "role", kn_role_name(g->role));
         kn_json_text(&json, "reason", g->reason);
-        kn_json_text(&json, "hierarchy", g->hierarchy);
+        kn_json_text(&json, "hierarchy", g->generalize.spec);
+        if (g->generalize.grid[0] != '\0') kn_json_text(&json, "grid", g->generalize.grid);
         kn_json_end(&json);
     }
     kn_json_end(&json);
@@ -330,19 +366,61 @@ static kn_status json_make(char **out, const profile *about, kn_error *err)
     return kn_json_finish(out, &json, err);
 }
 
-static kn_status table_read(kn_input *input, kn_error *err)
+/* `types` NULL: as the cells look. */
+static kn_status table_read(kn_input *input, const kn_type *types, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_source *source = NULL;
     kn_column_plan *plans = NULL;
+    kn_table_free(input->table);
+    input->table = NULL;
     KN_TRY(kn_input_open(&source, input, input->request->data, err));
     uint32_t n = kn_source_n_columns(source);
     KN_NEW(plans, n + 1);
-    for (uint32_t c = 0; c < n; c++) plans[c] = (kn_column_plan){KN_ROLE_QUASI, KN_TYPE_AUTO, false};
+    for (uint32_t c = 0; c < n; c++)
+        plans[c] = (kn_column_plan){KN_ROLE_QUASI, types != NULL ? types[c] : KN_TYPE_AUTO, false};
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
 done:
     kn_source_close(source);
     kn_free(plans);
+    return status;
+}
+
+/* Reads the table, and once or twice more where it turns out that cells begin with blanks, or that nearly all of a
+ * column are numbers or dates: the policy then says so. */
+static kn_status table_read_well(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_table_advice advice = {0};
+    KN_TRY(table_read(input, NULL, err));
+    KN_TRY(kn_table_advise(&advice, input->table, err));
+    if (advice.trim && !input->csv.trim) {
+        input->csv.trim = true;
+        kn_sentences_add(&input->warnings, kn_said(KN_SAY_TRIMMED));
+        kn_table_advice_free(&advice);
+        KN_TRY(table_read(input, NULL, err));
+        KN_TRY(kn_table_advise(&advice, input->table, err));
+    }
+    for (uint32_t c = 0; c < input->table->n_columns; c++) {
+        const kn_column *column = &input->table->columns[c];
+        char word[KN_WORD_BYTES];
+        uint64_t n_cells;
+        KN_TRY(kn_column_null_words(&n_cells, word, column, input->table->n_rows, err));
+        if (advice.types[c] != KN_TYPE_AUTO)
+            kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_NEARLY_TYPE, kn_piece_text(column->name),
+                                                       kn_piece_text(kn_type_name(advice.types[c]))));
+        else if (n_cells > 0 && !input->redact)
+            kn_sentences_add(&input->warnings,
+                             KN_SAID(KN_SAY_NULL_WORDS, kn_piece_text(column->name), kn_piece_text(word),
+                                     kn_piece_number("%llu", (unsigned long long)n_cells)));
+    }
+    if (advice.has_misfits) {
+        input->csv.invalid_is_missing = true;
+        KN_TRY(table_read(input, advice.types, err));
+    }
+    KN_TRY(kn_input_notice(input, err));
+done:
+    kn_table_advice_free(&advice);
     return status;
 }
 
@@ -380,10 +458,11 @@ kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *e
     char *policy = NULL;
     *out = NULL;
     KN_TRY(kn_input_new(&about.input, request, KN_OUTPUT_STDOUT, err));
-    KN_TRY(table_read(about.input, err));
+    KN_TRY(table_read_well(about.input, err));
     KN_TRY(header_check(about.input, err));
     KN_TRY(guesses_make(&about, err));
     KN_TRY(sets_count(&about, err));
+    KN_TRY(levels_make(&about, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(text_make(&result->text, &about, err));
     KN_TRY(json_make(&result->json, &about, err));
@@ -395,6 +474,8 @@ kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *e
 done:
     kn_result_free(result);
     kn_free(policy);
+    for (uint32_t c = 0; about.guesses != NULL && c < about.input->table->n_columns; c++)
+        kn_free(about.guesses[c].levels);
     kn_free(about.guesses);
     kn_column_risk_free(about.sets);
     kn_input_free(about.input);

@@ -139,6 +139,8 @@ static kn_status reading_make(risk_run *run, size_t c, const kn_column_choice *a
     reading->tree = run->trees[c];
     reading->type = asked->type;
     reading->leading_zeros = asked->type != KN_TYPE_AUTO;
+    const bool may_have_groups = spec == NULL || strcmp(spec, "similar") == 0 || strcmp(spec, "auto") == 0;
+    if (may_have_groups) reading->group_of = run->input->table->columns[run->columns[c].release].name;
     reading->words_are_values = spec != NULL ? reading->tree == NULL : run->request->policy_path != NULL;
     if (spec != NULL && strncmp(spec, order, strlen(order)) == 0) {
         run->orders[c] = kn_string_copy(spec + strlen(order), strlen(spec) - strlen(order) - 1, err);

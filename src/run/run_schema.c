@@ -308,6 +308,7 @@ static kn_status put_quasi(kn_json *json, const kn_release *release, uint32_t q,
     kn_json_bool(json, "generalized", generalized);
     kn_json_text(json, "original_type", kn_type_name(domain->column->type));
     if (kn_domain_grid_name(domain) != NULL) kn_json_text(json, "grid", kn_domain_grid_name(domain));
+    if (domain->naming == KN_NAMES_GROUP) kn_json_bool(json, "made_from_data", true); /* the groups of values */
     if (domain->tree == NULL) {
         KN_TRY(put_cells(json, release, q, err));
         goto done;

@@ -20,8 +20,14 @@ kn_status kn_source_open(kn_source **out, const char *path, const kn_source_opti
     const kn_csv_options *cells = options != NULL ? options->csv : &plain_csv;
     KN_TRY(kn_tables_find(&batches, options != NULL ? options->tables : NULL, path, err));
     if (batches != NULL) {
-        kn_arrow_options how = {cells->null_values, cells->n_null_values, cells->trim,
-                                cells->redact,      cells->guarded_names, cells->name};
+        kn_arrow_options how = {.null_values = cells->null_values,
+                                .n_null_values = cells->n_null_values,
+                                .decimal = cells->decimal,
+                                .invalid_is_missing = cells->invalid_is_missing,
+                                .trim = cells->trim,
+                                .redact = cells->redact,
+                                .guarded_names = cells->guarded_names,
+                                .name = cells->name};
         KN_TRY(kn_arrow_open(&arrow, batches, &how, err));
         *source = (kn_source){&kn_source_arrow, arrow};
     } else {

@@ -115,18 +115,11 @@ static bool take_fraction(cursor *c, uint64_t *nanoseconds)
     return n_digits >= 1 && n_digits <= 9;
 }
 
-static bool take_time(cursor *c, kn_moment *moment)
+/* The time and zone to the moment. */
+static bool set_time(cursor *c, kn_moment *moment, unsigned hours, unsigned minutes, unsigned seconds,
+                     uint64_t nanoseconds)
 {
-    unsigned hours, minutes, seconds = 0;
-    uint64_t nanoseconds = 0;
     int64_t offset_seconds;
-    if (c->at == c->end) return true;
-    if (!take_char(c, 'T') && !take_char(c, 't') && !take_char(c, ' ')) return false;
-    if (!take_digits(c, 2, 2, &hours) || !take_char(c, ':') || !take_digits(c, 2, 2, &minutes)) return false;
-    if (take_char(c, ':')) {
-        if (!take_digits(c, 2, 2, &seconds)) return false;
-        if ((take_char(c, '.') || take_char(c, ',')) && !take_fraction(c, &nanoseconds)) return false;
-    }
     if (hours > 23 || minutes > 59 || seconds > 59) return false;
     if (!take_zone(c, moment, &offset_seconds)) return false;
     int64_t second = (int64_t)(hours * 3600 + minutes * 60 + seconds) - offset_seconds;
@@ -135,6 +128,20 @@ static bool take_time(cursor *c, kn_moment *moment)
     moment->nanoseconds = (uint64_t)(second - day_shift * SECONDS_PER_DAY) * NANOSECONDS + nanoseconds;
     moment->has_time = true;
     return true;
+}
+
+static bool take_time(cursor *c, kn_moment *moment)
+{
+    unsigned hours, minutes, seconds = 0;
+    uint64_t nanoseconds = 0;
+    if (c->at == c->end) return true;
+    if (!take_char(c, 'T') && !take_char(c, 't') && !take_char(c, ' ')) return false;
+    if (!take_digits(c, 2, 2, &hours) || !take_char(c, ':') || !take_digits(c, 2, 2, &minutes)) return false;
+    if (take_char(c, ':')) {
+        if (!take_digits(c, 2, 2, &seconds)) return false;
+        if ((take_char(c, '.') || take_char(c, ',')) && !take_fraction(c, &nanoseconds)) return false;
+    }
+    return set_time(c, moment, hours, minutes, seconds, nanoseconds);
 }
 
 static bool set_day(kn_moment *moment, unsigned year, unsigned month, unsigned day)
@@ -171,8 +178,14 @@ static bool parse_three(cursor *c, kn_moment *moment, kn_date_form form)
 static bool parse_compact(cursor *c, kn_moment *moment)
 {
     unsigned year, month, day;
-    return take_digits(c, 4, 4, &year) && take_digits(c, 2, 2, &month) && take_digits(c, 2, 2, &day) &&
-           set_day(moment, year, month, day);
+    unsigned hours, minutes, seconds;
+    if (!take_digits(c, 4, 4, &year) || !take_digits(c, 2, 2, &month) || !take_digits(c, 2, 2, &day)) return false;
+    if (!set_day(moment, year, month, day)) return false;
+    if (c->at == c->end) return true;
+    take_char(c, 'T');
+    if (!take_digits(c, 2, 2, &hours) || !take_digits(c, 2, 2, &minutes)) return false;
+    if (!take_digits(c, 2, 2, &seconds)) seconds = 0;
+    return set_time(c, moment, hours, minutes, seconds, 0);
 }
 
 bool kn_date_parse(kn_moment *out, const char *bytes, size_t n_bytes, kn_date_form form)
@@ -185,6 +198,14 @@ bool kn_date_parse(kn_moment *out, const char *bytes, size_t n_bytes, kn_date_fo
                   : form == KN_DATE_COMPACT ? parse_compact(&c, out)
                                             : parse_three(&c, out, form);
     return parsed && c.at == c.end;
+}
+
+bool kn_date_is_plausible(const char *bytes, size_t n_bytes)
+{
+    kn_moment moment;
+    if (!kn_date_parse(&moment, bytes, n_bytes, KN_DATE_COMPACT)) return false;
+    const int32_t year = kn_date_from_days(moment.days).year;
+    return year >= 1800 && year < 2200;
 }
 
 unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms)

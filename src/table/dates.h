@@ -8,7 +8,7 @@
  *   DOTS      31.1.2024, 31.01.2024          day first
  *   DAY       31/1/2024, 31-01-2024          day first
  *   MONTH     1/31/2024, 01-31-2024          month first
- *   COMPACT   20240131                       only where the user declared the column a date: otherwise a number */
+ *   COMPACT   20240131, with an optional time: 202401311030, 20240131103005, 20240131T1030, then perhaps a zone as above */
 // clang-format on
 #ifndef KN_TABLE_DATES_H
 #define KN_TABLE_DATES_H
@@ -51,6 +51,8 @@ typedef struct kn_moment {
 
 /* In which of `forms` (a set of kn_date_form bits) the bytes are a valid date; 0: in none. */
 unsigned kn_date_forms(const char *bytes, size_t n_bytes, unsigned forms);
+/* A COMPACT date that is no number by chance: of the years 1800 to 2199. */
+bool kn_date_is_plausible(const char *bytes, size_t n_bytes);
 /* Reads the bytes in one form; false when they are no date in it. */
 bool kn_date_parse(kn_moment *out, const char *bytes, size_t n_bytes, kn_date_form form);
 /* 2024, 2024-H1, 2024-Q2, 2024-05, 2024-W07 (of ISO 8601) as from <= days < to; false when they are none. */

@@ -33,7 +33,8 @@ typedef struct item {
 
 typedef struct list_state {
     item *items, *scratch; /* room for every spelling of the list */
-    uint32_t n_present;    /* items[0 .. n_present) are values, the rest is missing */
+    uint32_t n_present;    /* items[0 .. n_present) are values, ... */
+    uint32_t n_words;      /* ... n_words behind them are if the column is text, the rest is missing */
     bool numbers, whole;   /* all of them are; then the keys are set */
     unsigned forms;        /* of dates that all of them have */
     uint32_t n_zones, n_times;
@@ -53,6 +54,7 @@ typedef struct kn_inference {
 
     /* after kn_inference_decide */
     kn_type type;
+    kn_marks marks;
     kn_date_form form;
     bool exchangeable; /* dates: day and month could be exchanged in every one */
     size_t n_prefix;
@@ -100,7 +102,7 @@ static bool is_missing(const char *bytes, size_t n_bytes, const kn_infer_options
 {
     while (n_bytes > 0 && is_blank(bytes[0])) bytes++, n_bytes--;
     while (n_bytes > 0 && is_blank(bytes[n_bytes - 1])) n_bytes--;
-    if (options->n_null_values == 0) return n_bytes == 0;
+    if (n_bytes == 0) return true;
     for (size_t i = 0; i < options->n_null_values; i++)
         if (strlen(options->null_values[i]) == n_bytes && memcmp(options->null_values[i], bytes, n_bytes) == 0)
             return true;
@@ -116,6 +118,18 @@ static int compare_bytes(const kn_inference *o, const item *a, const item *b)
     return kn_bytes_compare(bytes_a, n_a, bytes_b, n_b);
 }
 
+/* A spelling of a column of numbers; `plain` holds it while its marks are taken away. */
+static void read_decimal(kn_decimal *out, const kn_inference *o, const item *it, char plain[KN_MARKED_BYTES])
+{
+    size_t n;
+    const char *bytes = bytes_of(o, it, &n);
+    if (o->marks != KN_MARKS_PLAIN) {
+        n = kn_number_plain(plain, bytes, n, o->marks);
+        bytes = plain;
+    }
+    kn_decimal_parse(out, bytes, n, true);
+}
+
 /* Exact: 0 when both spellings mean the same value. Text has one spelling per value. */
 static int compare_values(const kn_inference *o, const item *a, const item *b)
 {
@@ -123,8 +137,9 @@ static int compare_values(const kn_inference *o, const item *a, const item *b)
     const char *bytes_a = bytes_of(o, a, &n_a), *bytes_b = bytes_of(o, b, &n_b);
     if (o->type == KN_TYPE_INT || o->type == KN_TYPE_DECIMAL) {
         kn_decimal x, y;
-        kn_decimal_parse(&x, bytes_a, n_a, true);
-        kn_decimal_parse(&y, bytes_b, n_b, true);
+        char plain_x[KN_MARKED_BYTES], plain_y[KN_MARKED_BYTES];
+        read_decimal(&x, o, a, plain_x);
+        read_decimal(&y, o, b, plain_y);
         return kn_decimal_compare(&x, &y);
     }
     if (o->type == KN_TYPE_DATE) {
@@ -273,15 +288,26 @@ static void look_for_numbers(const kn_inference *o, list_state *state)
     }
 }
 
+/* Nobody said that they are dates: numbers that are dates by chance do not count. */
+static unsigned forms_of(const kn_inference *o, const char *bytes, size_t n_bytes, unsigned forms)
+{
+    forms = kn_date_forms(bytes, n_bytes, forms);
+    if (!is_declared(o) && (forms & KN_DATE_COMPACT) && !kn_date_is_plausible(bytes, n_bytes))
+        forms &= ~(unsigned)KN_DATE_COMPACT;
+    return forms;
+}
+
 static void look_for_dates(const kn_inference *o, list_state *state)
 {
-    state->forms = KN_DATE_ISO | KN_DATE_DOTS | KN_DATE_DAY | KN_DATE_MONTH | (is_declared(o) ? KN_DATE_COMPACT : 0u);
+    state->forms = KN_DATE_ISO | KN_DATE_DOTS | KN_DATE_DAY | KN_DATE_MONTH | KN_DATE_COMPACT;
+    if (state->numbers && !is_declared(o)) state->forms = KN_DATE_COMPACT;
     for (uint32_t i = 0; i < state->n_present && state->forms != 0; i++) {
         size_t n_bytes;
         kn_moment moment;
         const char *bytes = bytes_of(o, &state->items[i], &n_bytes);
-        state->forms = kn_date_forms(bytes, n_bytes, state->forms);
-        if (state->forms == KN_DATE_ISO && kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ISO)) {
+        state->forms = forms_of(o, bytes, n_bytes, state->forms);
+        bool has_zones = state->forms == KN_DATE_ISO || state->forms == KN_DATE_COMPACT;
+        if (has_zones && kn_date_parse(&moment, bytes, n_bytes, (kn_date_form)state->forms)) {
             state->n_zones += moment.has_zone;
             state->n_times += moment.has_time;
         }
@@ -291,7 +317,7 @@ static void look_for_dates(const kn_inference *o, list_state *state)
 static void look_for_prefix(const kn_inference *o, list_state *state)
 {
     state->n_prefix = o->n_reference;
-    for (uint32_t i = 0; i < state->n_present && state->n_prefix > 0; i++) {
+    for (uint32_t i = 0; i < state->n_present + state->n_words && state->n_prefix > 0; i++) {
         size_t n_bytes, n = 0;
         const char *bytes = bytes_of(o, &state->items[i], &n_bytes);
         size_t limit = n_bytes < state->n_prefix ? n_bytes : state->n_prefix;
@@ -300,22 +326,35 @@ static void look_for_prefix(const kn_inference *o, list_state *state)
     }
 }
 
-void kn_inference_look(kn_inference *o, uint32_t list)
+/* Values first, then words that may mean nothing, then what is missing. */
+static void part_list(kn_inference *o, uint32_t list)
 {
     list_state *state = &o->states[list];
     uint32_t n_missing = 0, n = o->lists[list].n;
-    kn_type declared = o->options->type;
     for (uint32_t i = 0; i < n; i++) {
         size_t n_bytes;
         const char *bytes = bytes_in(&o->lists[list], i, &n_bytes);
-        if (is_missing(bytes, n_bytes, o->options)) state->items[n - ++n_missing] = (item){0, i, list};
-        else state->items[state->n_present++] = (item){0, i, list};
+        if (is_missing(bytes, n_bytes, o->options)) {
+            state->items[n - ++n_missing] = (item){0, i, list};
+        } else if (o->options->type != KN_TYPE_TEXT && n_bytes < 16 && kn_is_null_word(bytes, n_bytes)) {
+            state->items[state->n_present + state->n_words++] = (item){0, i, list};
+        } else {
+            state->items[state->n_present + state->n_words] = state->items[state->n_present];
+            state->items[state->n_present++] = (item){0, i, list};
+        }
     }
+}
+
+void kn_inference_look(kn_inference *o, uint32_t list)
+{
+    list_state *state = &o->states[list];
+    kn_type declared = o->options->type;
+    part_list(o, list);
     if (declared != KN_TYPE_TEXT && declared != KN_TYPE_DATE) look_for_numbers(o, state);
-    if (declared == KN_TYPE_DATE || (declared == KN_TYPE_AUTO && (!state->numbers || state->n_present == 0)))
-        look_for_dates(o, state);
+    bool may_be_dates = !state->numbers || state->n_present == 0 || state->whole;
+    if (declared == KN_TYPE_DATE || (declared == KN_TYPE_AUTO && may_be_dates)) look_for_dates(o, state);
     if (declared == KN_TYPE_TEXT || (!state->numbers && state->forms == 0)) look_for_prefix(o, state);
-    if (state->n_present == 0) state->n_prefix = o->n_reference;
+    if (state->n_present + state->n_words == 0) state->n_prefix = o->n_reference;
 }
 
 /* --- Deciding ---------------------------------------------------------------------------------------------------- */
@@ -357,7 +396,8 @@ static item first_misfit(kn_inference *o)
         bool fits = o->options->type == KN_TYPE_INT ? kind == KN_NUMBER_WHOLE : kind != KN_NUMBER_NONE;
         if (o->options->type == KN_TYPE_DATE) {
             forms &= kn_date_forms(bytes, n_bytes, 31);
-            if (kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ISO)) {
+            if (kn_date_parse(&moment, bytes, n_bytes, KN_DATE_ISO) ||
+                kn_date_parse(&moment, bytes, n_bytes, KN_DATE_COMPACT)) {
                 zones = zones || moment.has_zone;
                 bare_times = bare_times || (moment.has_time && !moment.has_zone);
             }
@@ -385,35 +425,151 @@ static kn_status refuse_misfit(kn_inference *o, kn_error *err)
         err, KN_INPUT,
         KN_PLACE(.file = o->options->source, .line = o->lists[misfit.list].first_line[misfit.spelling],
                  .column = o->column_name, .option = "type"),
-        "%s:%llu: column '%s': %s is not %s; give the column another type, or name the value with "
-        "--null if it means a missing one",
+        "%s:%llu: column '%s': %s is not %s; give the column another type, name the value with --null if it means "
+        "a missing one, or say --invalid missing",
         o->options->source, (unsigned long long)o->lists[misfit.list].first_line[misfit.spelling], o->column_name,
         kn_value_shown(shown, bytes, n_bytes, o->options->redact), wanted[o->options->type]);
+}
+
+/* The one way in which all numbers of the column can be read, or what the user said; PLAIN: there is none. */
+static kn_marks find_marks(const kn_inference *o)
+{
+    unsigned ways = KN_MARKS_POINT | KN_MARKS_COMMA;
+    if (o->options->decimal == KN_DECIMAL_POINT) ways = KN_MARKS_POINT;
+    if (o->options->decimal == KN_DECIMAL_COMMA) ways = KN_MARKS_COMMA;
+    for (uint32_t l = 0; l < o->n_lists; l++)
+        for (uint32_t i = 0; i < o->states[l].n_present && ways != 0; i++) {
+            size_t n;
+            const char *bytes = bytes_of(o, &o->states[l].items[i], &n);
+            ways &= kn_number_ways(bytes, n, is_declared(o));
+        }
+    return ways == KN_MARKS_POINT || ways == KN_MARKS_COMMA ? (kn_marks)ways : KN_MARKS_PLAIN;
+}
+
+/* The keys of numbers with marks, which were none when the lists were looked at. */
+static bool set_marked_keys(kn_inference *o)
+{
+    bool whole = true;
+    for (uint32_t l = 0; l < o->n_lists; l++)
+        for (uint32_t i = 0; i < o->states[l].n_present; i++) {
+            size_t n;
+            char plain[KN_MARKED_BYTES];
+            double number;
+            const char *bytes = bytes_of(o, &o->states[l].items[i], &n);
+            n = kn_number_plain(plain, bytes, n, o->marks);
+            whole &= kn_number_read(&number, plain, n, true) == KN_NUMBER_WHOLE;
+            o->states[l].items[i].key = key_of_number(number);
+        }
+    return whole;
+}
+
+/* The form that most dates of a declared column have. */
+static kn_date_form usual_form(const kn_inference *o)
+{
+    uint32_t n_fit[5] = {0}, best = 0;
+    for (uint32_t l = 0; l < o->n_lists; l++)
+        for (uint32_t i = 0; i < o->states[l].n_present; i++) {
+            size_t n;
+            const char *bytes = bytes_of(o, &o->states[l].items[i], &n);
+            unsigned forms = kn_date_forms(bytes, n, 31);
+            for (uint32_t f = 0; f < 5; f++) n_fit[f] += forms >> f & 1;
+        }
+    for (uint32_t f = 1; f < 5; f++)
+        if (n_fit[f] > n_fit[best]) best = f;
+    return (kn_date_form)(1u << best);
+}
+
+static bool fits_type(const kn_inference *o, const char *bytes, size_t n, kn_date_form form)
+{
+    double number;
+    kn_moment moment;
+    char plain[KN_MARKED_BYTES];
+    const kn_decimal_asked decimal = o->options->decimal;
+    if (o->options->type == KN_TYPE_DATE) return kn_date_parse(&moment, bytes, n, form);
+    if (decimal != KN_DECIMAL_AUTO) {
+        n = kn_number_plain(plain, bytes, n, decimal == KN_DECIMAL_COMMA ? KN_MARKS_COMMA : KN_MARKS_POINT);
+        bytes = plain;
+    }
+    kn_number_kind kind = kn_number_read(&number, bytes, n, true);
+    return o->options->type == KN_TYPE_INT ? kind == KN_NUMBER_WHOLE : kind != KN_NUMBER_NONE;
+}
+
+/* What a declared type does not fit goes to the missing cells, and the lists are looked at again. */
+static void drop_misfits(kn_inference *o)
+{
+    const kn_date_form form = usual_form(o);
+    for (uint32_t l = 0; l < o->n_lists; l++) {
+        list_state *state = &o->states[l];
+        uint32_t n_kept = 0, n_before = state->n_present, n_dropped = 0;
+        for (uint32_t i = 0; i < n_before; i++) {
+            size_t n;
+            const item it = state->items[i];
+            const char *bytes = bytes_of(o, &it, &n);
+            if (fits_type(o, bytes, n, form)) state->items[n_kept++] = it;
+            else state->scratch[n_dropped++] = it;
+        }
+        if (n_dropped > 0) memcpy(state->items + n_kept, state->scratch, n_dropped * sizeof *state->items);
+        state->n_present = n_kept;
+        state->n_zones = state->n_times = 0;
+        if (o->options->type != KN_TYPE_DATE) look_for_numbers(o, state);
+        else look_for_dates(o, state);
+    }
+}
+
+static kn_type type_found(kn_inference *o, bool *present)
+{
+    const kn_type declared = o->options->type;
+    bool numbers = true, whole = true, compact = true;
+    *present = false;
+    for (uint32_t l = 0; l < o->n_lists; l++) {
+        const list_state *state = &o->states[l];
+        if (state->n_present == 0) continue;
+        *present = true;
+        numbers = numbers && state->numbers;
+        whole = whole && state->whole;
+        compact = compact && state->forms == KN_DATE_COMPACT;
+    }
+    o->marks = KN_MARKS_PLAIN;
+    if (!*present) return KN_TYPE_TEXT;
+    if (declared == KN_TYPE_DATE) return dates_agree(o) ? KN_TYPE_DATE : KN_TYPE_TEXT;
+    if (declared == KN_TYPE_AUTO && numbers && whole && compact && dates_agree(o)) return KN_TYPE_DATE;
+    if (!numbers || o->options->decimal == KN_DECIMAL_COMMA) {
+        o->marks = find_marks(o);
+        numbers = o->marks != KN_MARKS_PLAIN;
+        if (numbers) whole = set_marked_keys(o);
+    }
+    if (numbers) return whole ? KN_TYPE_INT : KN_TYPE_DECIMAL;
+    return declared == KN_TYPE_AUTO && dates_agree(o) ? KN_TYPE_DATE : KN_TYPE_TEXT;
+}
+
+/* Words that mean nothing among numbers are values among words. */
+static void place_words(kn_inference *o)
+{
+    o->n_prefix = o->n_reference;
+    for (uint32_t l = 0; l < o->n_lists; l++) {
+        list_state *state = &o->states[l];
+        if (state->n_present + state->n_words > 0 && state->n_prefix < o->n_prefix) o->n_prefix = state->n_prefix;
+        if (o->type == KN_TYPE_TEXT) state->n_present += state->n_words;
+        state->n_words = 0;
+    }
 }
 
 kn_status kn_inference_decide(kn_inference *o, kn_error *err)
 {
     kn_type declared = o->options->type;
-    bool numbers = true, whole = true, present = false;
-    o->n_prefix = o->n_reference;
-    for (uint32_t l = 0; l < o->n_lists; l++) {
-        const list_state *state = &o->states[l];
-        if (state->n_present == 0) continue;
-        present = true;
-        numbers = numbers && state->numbers;
-        whole = whole && state->whole;
-        if (state->n_prefix < o->n_prefix) o->n_prefix = state->n_prefix;
-    }
-    if (declared == KN_TYPE_TEXT || !present) {
-        o->type = declared == KN_TYPE_AUTO ? KN_TYPE_TEXT : declared;
-        return KN_OK;
-    }
-    bool dates = !numbers || declared == KN_TYPE_DATE ? dates_agree(o) : false;
-    o->type = numbers && declared != KN_TYPE_DATE ? (whole ? KN_TYPE_INT : KN_TYPE_DECIMAL)
-              : dates                             ? KN_TYPE_DATE
-                                                  : KN_TYPE_TEXT;
+    bool present;
+    o->type = type_found(o, &present);
     if (declared == KN_TYPE_DECIMAL && o->type == KN_TYPE_INT) o->type = KN_TYPE_DECIMAL;
-    if (declared != KN_TYPE_AUTO && declared != o->type) return refuse_misfit(o, err);
+    if (present && declared != KN_TYPE_AUTO && declared != KN_TYPE_TEXT && declared != o->type &&
+        o->options->invalid_is_missing && !o->exchangeable) {
+        drop_misfits(o);
+        o->type = type_found(o, &present);
+        if (declared == KN_TYPE_DECIMAL && o->type == KN_TYPE_INT) o->type = KN_TYPE_DECIMAL;
+    }
+    if (!present) o->type = declared == KN_TYPE_AUTO ? KN_TYPE_TEXT : declared;
+    if (declared == KN_TYPE_TEXT) o->type = KN_TYPE_TEXT;
+    if (present && declared != KN_TYPE_AUTO && declared != o->type) return refuse_misfit(o, err);
+    place_words(o);
     return KN_OK;
 }
 
@@ -522,6 +678,13 @@ static void fetch_ahead(const kn_inference *o, const item *items, uint32_t i, ui
     }
 }
 
+/* A missing cell that is so only because its column's type does not fit it. */
+static bool is_invalid(const kn_inference *o, const char *bytes, size_t n_bytes)
+{
+    return o->options->invalid_is_missing && !is_missing(bytes, n_bytes, o->options) &&
+           !kn_is_null_word(bytes, n_bytes);
+}
+
 static kn_status copy_spellings(kn_column *column, const kn_inference *o, const in_order *sorted, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -537,6 +700,16 @@ static kn_status copy_spellings(kn_column *column, const kn_inference *o, const 
         const item *it = &sorted->items[i];
         fetch_ahead(o, sorted->items, i, sorted->n);
         const char *bytes = bytes_of(o, it, &n_bytes);
+        char plain[KN_MARKED_BYTES];
+        if (i >= sorted->n_present && is_invalid(o, bytes, n_bytes)) {
+            if (column->is_invalid == NULL) KN_NEW(column->is_invalid, sorted->n);
+            column->is_invalid[i] = true;
+            if (o->options->is_quasi) n_bytes = 0;
+        }
+        if (o->options->is_quasi && i < sorted->n_present && o->marks != KN_MARKS_PLAIN) {
+            n_bytes = kn_number_plain(plain, bytes, n_bytes, o->marks);
+            bytes = plain;
+        }
         copy_bytes(column->bytes + at, bytes, n_bytes);
         column->offset[i] = at;
         column->first_line[i] = o->lists[it->list].first_line[it->spelling];
@@ -635,6 +808,7 @@ kn_status kn_inference_finish(kn_column *column, uint32_t *const *new_codes, kn_
     size_t n_present = 0, n_missing;
     for (uint32_t l = 0; l < o->n_lists; l++) n_present += o->states[l].n_present;
     column->type = o->type;
+    column->marks = o->marks;
     KN_TRY(collect_missing(&missing, &n_missing, o, err));
     KN_TRY(merge_lists(&result.items, o, err));
     result.n_present = drop_repeats(o, result.items, n_present, 0, new_codes);

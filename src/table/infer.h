@@ -1,15 +1,18 @@
 /* From the distinct spellings of a column to its type, its values and their order.
  *
  * Rules (column types are inferred from all distinct spellings that are not missing):
- *   missing   a cell that is one of the null values, blanks around it ignored; all of them are one value, the last
+ *   missing   a cell that is one of the null values, blanks around it ignored; all of them are one value, the last.
+ *             NA, unknown, - and the like (number_marks.h) too, where all others are numbers or all are dates
  *   int       every spelling is a whole number (number.h): `5`, `-5`, `+5`, ` 5`; not `05`
- *   decimal   every spelling is a number and at least one has a point or an exponent
+ *   decimal   every spelling is a number and at least one has a point or an exponent. Numbers with a decimal comma or
+ *             with marks between thousands are numbers where just one way to read them fits all of the column
  *   date      every spelling is a date (dates.h) in one and the same form; d/m/y and m/d/y only where the whole column
- *             allows just one of the two; times with and without a zone are not mixed
+ *             allows just one of the two; times with and without a zone are not mixed. YYYYMMDD, with HHMM or HHMMSS
+ *             behind it, where every spelling is one of the years 1800 to 2199
  *   text      otherwise, also when every cell is missing
  * Numbers are one value when they are equal as exact decimals (1, 1.0, 1e0), dates when they are the same moment, text
- * when the bytes are equal. A declared type (not AUTO) must fit every spelling; then leading zeros are numbers too and
- * 20240131 is a date. */
+ * when the bytes are equal. A declared type (not AUTO) must fit every spelling, or those that it does not fit are
+ * missing; then leading zeros are numbers too and 00010131 is a date. */
 #ifndef KN_TABLE_INFER_H
 #define KN_TABLE_INFER_H
 
@@ -25,8 +28,11 @@ typedef struct kn_spellings {
 
 typedef struct kn_infer_options {
     kn_type type;                   /* AUTO: infer */
-    const char *const *null_values; /* {""} when n is 0 */
+    const char *const *null_values; /* besides the empty cell */
     size_t n_null_values;
+    kn_decimal_asked decimal;
+    bool invalid_is_missing; /* what a declared type does not fit; otherwise an error */
+    bool is_quasi; /* generalized: numbers are kept without marks, invalid cells as empty ones; others as they are */
     const char *source; /* for messages */
     bool redact;
 } kn_infer_options;

@@ -13,6 +13,7 @@ void kn_table_free(kn_table *table)
         kn_free(column->offset);
         kn_free(column->first_line);
         kn_free(column->spelling_value);
+        kn_free(column->is_invalid);
         kn_free(column->number);
         kn_free(column->codes);
     }

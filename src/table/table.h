@@ -8,6 +8,7 @@
 #define KN_TABLE_TABLE_H
 
 #include "base/memory.h"
+#include "table/number_marks.h"
 
 #include <stdint.h>
 
@@ -38,6 +39,8 @@ typedef struct kn_column {
     uint32_t n_values;        /* the missing value included */
     bool has_missing;         /* then it is value n_values-1 */
     bool is_folded;           /* text whose values do not differ by case or blanks (fold_column.h); sorted by that */
+    kn_marks marks;           /* numbers with marks; those of quasi-identifiers are kept without them */
+    bool *is_invalid;         /* n_spellings: missing only because the declared type does not fit; NULL: none is */
     double *number;           /* n_values; INT, DECIMAL: the number; DATE: days since 1970-01-01; the missing one NAN */
     uint8_t code_bytes;       /* 1, 2 or 4 */
     void *codes;              /* n_rows spelling codes */

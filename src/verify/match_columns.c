@@ -62,14 +62,15 @@ static void widen(text_ranks *ranks, uint32_t released, uint32_t low, uint32_t e
 static void rank_released(text_ranks *ranks, const kn_meaning *meaning, uint32_t released)
 {
     const kn_released_text *text = &meaning->releaseds[released];
-    bool tree = meaning->domain->kind == KN_DOMAIN_TREE;
+    bool tree = meaning->tree != NULL;
     ranks->low[released] = KN_NONE;
     ranks->high[released] = 0;
-    if (text->everything || text->masked || (tree && text->n_nodes == 0)) widen(ranks, released, 0, ranks->n);
+    if (text->everything || text->masked || (tree && text->n_nodes == 0 && text->n_members == 0))
+        widen(ranks, released, 0, ranks->n);
     if (text->same != KN_NONE) widen(ranks, released, ranks->rank[text->same], ranks->rank[text->same] + 1);
     for (uint32_t i = 0; i < text->n_nodes; i++) {
         uint32_t node = meaning->nodes.items[text->first_node + i];
-        const kn_tree *nodes = meaning->domain->tree;
+        const kn_tree *nodes = meaning->tree;
         widen(ranks, released, find_position(ranks, nodes->first[node], false),
               find_position(ranks, nodes->last[node], true));
         if (node == nodes->root) widen(ranks, released, 0, ranks->n);
@@ -98,17 +99,16 @@ static kn_status rank_texts(text_ranks *ranks, const kn_meaning *meaning, kn_err
     for (uint32_t i = 0; i < ranks->n; i++) {
         const kn_original_text *text = &meaning->originals[i];
         double position = text->position;
-        if (meaning->domain->kind == KN_DOMAIN_TREE)
-            position = text->leaf != KN_NONE ? (double)text->leaf : (double)NAN;
+        if (meaning->tree != NULL) position = text->leaf != KN_NONE ? (double)text->leaf : (double)NAN;
         /* in a tree the missing value is a leaf like the others */
-        bool missing = text->missing && meaning->domain->kind != KN_DOMAIN_TREE;
+        bool missing = text->missing && meaning->tree == NULL;
         ranks->order[i] = (ranked_text){missing, position, i};
     }
     qsort(ranks->order, ranks->n, sizeof *ranks->order, by_rank);
     for (uint32_t i = 0; i < ranks->n; i++) ranks->rank[ranks->order[i].text] = i;
     for (uint32_t i = 0; i < n_released; i++) {
         rank_released(ranks, meaning, i);
-        if (meaning->domain->kind == KN_DOMAIN_TREE && meaning->releaseds[i].missing) widen(ranks, i, 0, ranks->n);
+        if (meaning->tree != NULL && meaning->releaseds[i].missing) widen(ranks, i, 0, ranks->n);
     }
 done:
     return status;

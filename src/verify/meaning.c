@@ -264,10 +264,10 @@ static kn_status read_originals(kn_meaning *meaning, const label_index *index, k
         kn_original_text *text = &meaning->originals[i];
         text->missing = kn_text_read(&text->number, NULL, &meaning->reading, bytes, n_bytes) == KN_TEXT_MISSING;
         text->leaf = KN_NONE;
-        if (domain->kind == KN_DOMAIN_TREE)
+        if (meaning->tree != NULL)
             text->leaf = text->missing && domain->missing != KN_NONE
                              ? domain->missing
-                             : find_leaf(index, domain->tree, bytes, n_bytes, text->number);
+                             : find_leaf(index, meaning->tree, bytes, n_bytes, text->number);
         if (meaning->ranks != NULL && !isnan(text->number)) text->number = meaning->ranks->of_text[i];
         text->position = text->number;
         if (domain->kind == KN_DOMAIN_TREE) {
@@ -453,15 +453,16 @@ static kn_status read_released(kn_meaning *meaning, kn_released_text *text, cons
     text->same = kn_text_find(meaning->original_column, bytes, n_bytes);
     text->everything = n_bytes == 1 && bytes[0] == '*';
     text->missing = read_text(&text->number, meaning, bytes, n_bytes) == KN_TEXT_MISSING;
-    if (meaning->domain->kind == KN_DOMAIN_TREE) {
+    if (meaning->tree != NULL) {
         KN_TRY(read_labels(meaning, text, index, bytes, n_bytes, err));
+        /* a label that happens to be a word for nothing is the label */
+        if (text->n_nodes > 0) text->missing = text->missing && kn_text_is_null(&meaning->reading, bytes, n_bytes);
         if (text->n_nodes > 0) goto done;
     }
     if (text->same != KN_NONE || text->everything || text->missing) goto done;
     if (n_bytes >= 2 && bytes[0] == '{') KN_TRY(read_set(meaning, text, scratch, bytes, n_bytes, err));
     else read_interval(meaning, text, index, scratch, bytes, n_bytes);
-    text->masked = meaning->domain->kind != KN_DOMAIN_RANGES && text->n_members == 0 && n_bytes > 1 &&
-                   (bytes[0] == '*' || bytes[n_bytes - 1] == '*');
+    text->masked = text->n_members == 0 && n_bytes > 1 && (bytes[0] == '*' || bytes[n_bytes - 1] == '*');
 done:
     return status;
 }
@@ -520,7 +521,8 @@ kn_status kn_meaning_make(kn_meaning **out, const kn_sheet_column *original, con
     KN_NEW(meaning, 1);
     *meaning =
         (kn_meaning){.original_column = original, .released_column = released, .domain = domain, .reading = *reading};
-    if (domain->kind == KN_DOMAIN_TREE) KN_TRY(index_labels(&index, domain->tree, reading, options->trim, err));
+    meaning->tree = domain->kind == KN_DOMAIN_TREE ? domain->tree : domain->groups;
+    if (meaning->tree != NULL) KN_TRY(index_labels(&index, meaning->tree, reading, options->trim, err));
     KN_TRY(read_originals(meaning, &index, err));
     KN_TRY(read_releaseds(meaning, &index, options, err));
     *out = meaning;
@@ -578,7 +580,7 @@ bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t re
     const kn_original_text *value = &meaning->originals[original];
     if (general->everything || general->same == original) return true;
     for (uint32_t i = 0; i < general->n_nodes; i++) { /* a value that the tree does not know is below the root only */
-        const kn_tree *tree = meaning->domain->tree;
+        const kn_tree *tree = meaning->tree;
         uint32_t node = meaning->nodes.items[general->first_node + i];
         if (node == tree->root || (tree->first[node] <= value->leaf && value->leaf <= tree->last[node])) return true;
     }

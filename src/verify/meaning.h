@@ -31,6 +31,7 @@ typedef struct kn_released_text {
 typedef struct kn_meaning {
     const kn_sheet_column *original_column, *released_column;
     const kn_domain *domain;
+    const kn_tree *tree; /* whose nodes are labels, the domain's or its groups; NULL: there are none */
     kn_reading reading;
     kn_original_text *originals; /* original_column->n_texts */
     kn_released_text *releaseds; /* released_column->n_texts */

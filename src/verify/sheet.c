@@ -147,6 +147,29 @@ done:
     return status;
 }
 
+void kn_texts_shorten(kn_sheet_column *column,
+                      size_t (*shorten)(const void *context, char *out, const char *bytes, size_t n_bytes),
+                      const void *context)
+{
+    size_t at = 0, from = 0, to = 0;
+    if (column->n_slots > 0) memset(column->slots, 0xff, column->n_slots * sizeof *column->slots);
+    for (uint32_t code = 0; code < column->n_texts; code++, from = to) {
+        char shorter[64], room[SHORT];
+        to = column->offset[code + 1];
+        size_t n = shorten(context, shorter, column->bytes + from, to - from);
+        if (n == SIZE_MAX) n = to - from, memmove(column->bytes + at, column->bytes + from, n);
+        else memcpy(column->bytes + at, shorter, n);
+        column->offset[code] = at;
+        at += n;
+        column->offset[code + 1] = at;
+        key k = key_of_any(column->bytes + column->offset[code], n, room);
+        column->hash[code] = k.hash;
+        size_t slot = find_slot(column, &k);
+        if (column->slots[slot] == KN_NONE) column->slots[slot] = code;
+    }
+    column->n_bytes = at;
+}
+
 static kn_status add_text(uint32_t *code, kn_sheet_column *column, const key *k, kn_error *err)
 {
     kn_status status = KN_OK;

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_NUMBER_BYTES = 400, MAX_POWER = 300 };
+enum { MAX_NUMBER_BYTES = 400, MAX_POWER = 300, MAX_MARKED_BYTES = 64 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -24,10 +24,32 @@ static void trim(const char **bytes, size_t *n_bytes)
     while (*n_bytes > 0 && ((*bytes)[*n_bytes - 1] == ' ' || (*bytes)[*n_bytes - 1] == '\t')) --*n_bytes;
 }
 
+/* Words for nothing: they are values only in columns of words. */
+static bool is_null_word(const char *bytes, size_t n_bytes)
+{
+    static const char words[] = "|na|n/a|nan|null|unknown|?|-|.|";
+    char word[16] = "|";
+    if (n_bytes == 0 || n_bytes > 8) return false;
+    for (size_t i = 0; i < n_bytes; i++) {
+        const char c = bytes[i];
+        if (c == '|' || c == '\0') return false;
+        word[i + 1] = (char)(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    }
+    word[n_bytes + 1] = '|';
+    return strstr(words, word) != NULL;
+}
+
 bool kn_text_is_missing(const kn_reading *reading, const char *bytes, size_t n_bytes)
 {
+    if (kn_text_is_null(reading, bytes, n_bytes)) return true;
     trim(&bytes, &n_bytes);
-    if (reading->n_null_values == 0) return n_bytes == 0;
+    return reading->type != KN_TYPE_TEXT && reading->type != KN_TYPE_AUTO && is_null_word(bytes, n_bytes);
+}
+
+bool kn_text_is_null(const kn_reading *reading, const char *bytes, size_t n_bytes)
+{
+    trim(&bytes, &n_bytes);
+    if (n_bytes == 0) return true;
     for (size_t i = 0; i < reading->n_null_values; i++) {
         const char *null_value = reading->null_values[i];
         size_t n = strlen(null_value);
@@ -77,6 +99,35 @@ static bool split_number(char *digits, size_t *n_digits, int *power, bool *negat
     while (n > 0 && digits[n - 1] == '0') n--;
     *n_digits = n;
     return n == 0 || (*power <= MAX_POWER && *power >= -MAX_POWER);
+}
+
+/* 1.234,56 as 1234.56, for the marks that the column has; returns the length, 0 when marks stand where none may. */
+static size_t strip_marks(char *out, kn_marks marks, const char *bytes, size_t n_bytes)
+{
+    const char point = marks == KN_MARKS_COMMA ? ',' : '.', between = marks == KN_MARKS_COMMA ? '.' : ',';
+    size_t n = 0, n_run = 0;
+    char seen = '\0';
+    bool fraction = false;
+    for (size_t i = 0; i < n_bytes; i++) {
+        const char c = bytes[i];
+        if (is_digit(c)) {
+            out[n++] = c;
+            n_run++;
+        } else if (i == 0 && (c == '-' || c == '+')) {
+            out[n++] = c;
+        } else if (c == point && !fraction) {
+            if (seen != '\0' && n_run != 3) return 0;
+            fraction = true;
+            out[n++] = '.';
+        } else if (!fraction && (c == between || c == ' ' || c == '\'')) {
+            if (n_run == 0 || n_run > 3 || (seen != '\0' && (c != seen || n_run != 3))) return 0;
+            seen = c;
+            n_run = 0;
+        } else {
+            return 0;
+        }
+    }
+    return seen != '\0' && !fraction && n_run != 3 ? 0 : n;
 }
 
 static bool read_number(double *number, char *canonical, const char *bytes, size_t n_bytes)
@@ -185,18 +236,21 @@ static bool days_of(int64_t *days, int year, int month, int day)
     return true;
 }
 
-/* [T ]hh:mm[:ss[.fraction]][Z|+hh[:]mm] at `at`; nanoseconds from midnight UTC, possibly outside the day. */
-static bool read_time(int64_t *nanoseconds, const char *at, const char *end)
+/* [T ]hh:mm[:ss[.fraction]][Z|+hh[:]mm] at `at`; nanoseconds from midnight UTC, possibly outside the day. `compact`:
+ * [T]hhmm[ss] and a zone. */
+static bool read_time(int64_t *nanoseconds, const char *at, const char *end, bool compact)
 {
     int hour, minute, second = 0;
     int64_t fraction = 0;
     *nanoseconds = 0;
     if (at == end) return true;
-    if (*at != 'T' && *at != ' ') return false;
-    at++;
-    if (!take_digits(&at, end, 2, 2, &hour) || !take(&at, end, ':') || !take_digits(&at, end, 2, 2, &minute))
-        return false;
-    if (take(&at, end, ':')) {
+    if (*at == 'T' || (*at == ' ' && !compact)) at++;
+    else if (!compact) return false;
+    if (!take_digits(&at, end, 2, 2, &hour) || (!compact && !take(&at, end, ':'))) return false;
+    if (!take_digits(&at, end, 2, 2, &minute)) return false;
+    if (compact) {
+        if (at < end && is_digit(*at) && !take_digits(&at, end, 2, 2, &second)) return false;
+    } else if (take(&at, end, ':')) {
         if (!take_digits(&at, end, 2, 2, &second)) return false;
         if (take(&at, end, '.')) {
             int n = 0;
@@ -243,8 +297,9 @@ static bool read_date(double *number, char *canonical, kn_day_order order, const
     trim(&bytes, &n_bytes);
     const char *at = bytes, *end = bytes + n_bytes;
     if (!read_day(&days, &at, end, order)) return false;
-    if (order == KN_DAY_ISO ? !read_time(&nanoseconds, at, end) : at != end) return false;
-    if (order != KN_DAY_ISO) nanoseconds = 0;
+    const bool has_time = order == KN_DAY_ISO || order == KN_DAY_COMPACT;
+    if (has_time ? !read_time(&nanoseconds, at, end, order == KN_DAY_COMPACT) : at != end) return false;
+    if (!has_time) nanoseconds = 0;
     for (; nanoseconds < 0; nanoseconds += per_day) days--;
     for (; nanoseconds >= per_day; nanoseconds -= per_day) days++;
     *number = (double)days + (double)nanoseconds / (double)per_day;
@@ -297,35 +352,64 @@ bool kn_period_read(double *start, double *end, const char *bytes, size_t n_byte
 
 /* --- Reading --------------------------------------------------------------------------------------------------- */
 
-kn_reading kn_reading_of(kn_type type, const kn_sheet_column *column, const char *const *null_values,
-                         size_t n_null_values)
+void kn_reading_find_dates(kn_reading *reading, const kn_sheet_column *column)
 {
-    kn_reading reading = {.type = type, .null_values = null_values, .n_null_values = n_null_values};
-    if (type != KN_TYPE_DATE) return reading;
+    uint32_t most = 0;
+    if (reading->type != KN_TYPE_DATE) return;
     for (int order = KN_DAY_ISO; order <= KN_DAY_COMPACT; order++) {
-        bool fits = true;
-        for (uint32_t i = 0; i < column->n_texts && fits; i++) {
+        uint32_t n_fit = 0;
+        for (uint32_t i = 0; i < column->n_texts; i++) {
             size_t n_bytes;
             double number;
             const char *bytes = kn_text(column, i, &n_bytes);
-            fits = kn_text_is_missing(&reading, bytes, n_bytes) ||
-                   read_date(&number, NULL, (kn_day_order)order, bytes, n_bytes);
+            bool fits = kn_text_is_missing(reading, bytes, n_bytes) ||
+                        read_date(&number, NULL, (kn_day_order)order, bytes, n_bytes);
+            if (!fits && !reading->invalid_is_missing) break;
+            n_fit += fits;
         }
-        reading.day_order = (kn_day_order)order;
-        if (fits) return reading;
+        if (n_fit > most || order == KN_DAY_ISO) {
+            reading->day_order = (kn_day_order)order;
+            most = n_fit;
+        }
+        if (most == column->n_texts) return;
     }
-    reading.type = KN_TYPE_TEXT; /* no dates after all: they are then equal only byte for byte */
-    return reading;
+    if (!reading->invalid_is_missing)
+        reading->type = KN_TYPE_TEXT; /* no dates after all: they are then equal only byte for byte */
+}
+
+static size_t plain_text(const void *context, char *out, const char *bytes, size_t n_bytes)
+{
+    const kn_reading *reading = context;
+    double number;
+    if (kn_text_is_missing(reading, bytes, n_bytes)) return SIZE_MAX;
+    if (kn_text_read(&number, NULL, reading, bytes, n_bytes) == KN_TEXT_MISSING) return 0; /* invalid */
+    if (reading->marks == KN_MARKS_PLAIN || isnan(number)) return SIZE_MAX;
+    trim(&bytes, &n_bytes);
+    return strip_marks(out, reading->marks, bytes, n_bytes);
+}
+
+void kn_texts_make_plain(kn_sheet_column *column, kn_reading *reading)
+{
+    if (reading->marks != KN_MARKS_PLAIN || reading->invalid_is_missing) kn_texts_shorten(column, plain_text, reading);
+    reading->marks = KN_MARKS_PLAIN;
+    reading->invalid_is_missing = false;
 }
 
 kn_text_kind kn_text_read(double *number, char *canonical, const kn_reading *reading, const char *bytes, size_t n_bytes)
 {
     *number = NAN;
     if (kn_text_is_missing(reading, bytes, n_bytes)) return KN_TEXT_MISSING;
-    bool read = false;
-    if (reading->type == KN_TYPE_INT || reading->type == KN_TYPE_DECIMAL)
-        read = read_number(number, canonical, bytes, n_bytes);
+    bool read = false, is_number = reading->type == KN_TYPE_INT || reading->type == KN_TYPE_DECIMAL;
+    char plain[MAX_MARKED_BYTES];
+    if (is_number && reading->marks != KN_MARKS_PLAIN) {
+        trim(&bytes, &n_bytes);
+        n_bytes = n_bytes < MAX_MARKED_BYTES ? strip_marks(plain, reading->marks, bytes, n_bytes) : 0;
+        bytes = plain;
+    }
+    if (is_number) read = read_number(number, canonical, bytes, n_bytes);
     else if (reading->type == KN_TYPE_DATE) read = read_date(number, canonical, reading->day_order, bytes, n_bytes);
+    bool is_invalid = !read && (is_number || reading->type == KN_TYPE_DATE);
+    if (is_invalid && reading->invalid_is_missing) return KN_TEXT_MISSING;
     return read ? KN_TEXT_NUMBER : KN_TEXT_BYTES;
 }
 

@@ -9,11 +9,13 @@ typedef enum kn_day_order { KN_DAY_ISO, KN_DAY_DOTS, KN_DAY_FIRST, KN_DAY_SECOND
 
 /* How the texts of one column are read. */
 typedef struct kn_reading {
-    kn_type type;           /* AUTO: text */
-    kn_day_order day_order; /* dates: the one form that all texts of the original column have */
-    bool fold;              /* texts that differ by case or blanks are one value (base/fold.h) */
-    const char *const *null_values;
-    size_t n_null_values; /* 0: the empty text */
+    kn_type type;                   /* AUTO: text */
+    kn_day_order day_order;         /* dates: the one form that all texts of the original column have */
+    bool fold;                      /* texts that differ by case or blanks are one value (base/fold.h) */
+    kn_marks marks;                 /* numbers: a decimal comma, marks between thousands */
+    bool invalid_is_missing;        /* what is neither a number nor a date though the column's type says so */
+    const char *const *null_values; /* besides the empty text, and words for nothing where texts are numbers or dates */
+    size_t n_null_values;
 } kn_reading;
 
 /* One text: missing, a number (dates: days), or just its bytes. */
@@ -21,9 +23,13 @@ typedef enum kn_text_kind { KN_TEXT_MISSING, KN_TEXT_NUMBER, KN_TEXT_BYTES } kn_
 
 #define KN_CANONICAL_BYTES 448
 
-/* Finds the form in which all texts of a date column are dates. */
-kn_reading kn_reading_of(kn_type type, const kn_sheet_column *column, const char *const *null_values,
-                         size_t n_null_values);
+/* Finds the form in which all texts of a date column are dates; with invalid_is_missing, most of them. `reading` says
+ * the rest. */
+void kn_reading_find_dates(kn_reading *reading, const kn_sheet_column *column);
+/* The texts of an original quasi-identifier as they would be released one by one: numbers without marks, invalid ones
+ * empty. The reading is then one without either. */
+void kn_texts_make_plain(kn_sheet_column *column, kn_reading *reading);
+bool kn_text_is_null(const kn_reading *reading, const char *bytes, size_t n_bytes); /* empty, or a null value */
 bool kn_text_is_missing(const kn_reading *reading, const char *bytes, size_t n_bytes);
 /* `number` is set for numbers and dates; `canonical` (may be NULL; KN_CANONICAL_BYTES) gets a text that two numbers
  * share exactly when they are equal, without rounding. */

@@ -128,6 +128,7 @@ static uint64_t person_fingerprint(const void *context, const char *bytes, size_
 {
     const kn_verify_request *request = context;
     kn_reading reading = {.type = request->columns[person_column(request)].type,
+                          .marks = request->columns[person_column(request)].marks,
                           .null_values = request->null_values,
                           .n_null_values = request->n_null_values};
     char canonical[KN_CANONICAL_BYTES];
@@ -343,8 +344,14 @@ static kn_status match_dictionary(void *context, size_t job, unsigned worker, kn
     const kn_sheet *dates = recount->original != NULL ? recount->original : recount->release;
     uint32_t at = recount->original != NULL ? recount->in_original[c] : recount->in_release[c];
     if (at == KN_NONE) goto done;
-    recount->readings[c] =
-        kn_reading_of(request->columns[c].type, &dates->columns[at], request->null_values, request->n_null_values);
+    recount->readings[c] = (kn_reading){.type = request->columns[c].type,
+                                        .marks = request->columns[c].marks,
+                                        .invalid_is_missing = request->invalid_is_missing,
+                                        .null_values = request->null_values,
+                                        .n_null_values = request->n_null_values};
+    kn_reading_find_dates(&recount->readings[c], &dates->columns[at]);
+    if (recount->original != NULL && request->columns[c].role == KN_ROLE_QUASI)
+        kn_texts_make_plain(&recount->original->columns[at], &recount->readings[c]);
     recount->readings[c].fold = request->fold_sensitive && request->columns[c].role == KN_ROLE_SENSITIVE;
     if (recount->original == NULL || recount->in_release[c] == KN_NONE) goto done;
     const kn_sheet_column *from = &recount->release->columns[recount->in_release[c]];

@@ -14,6 +14,7 @@ typedef struct kn_verify_column {
     const char *name;
     kn_role role;
     kn_type type;
+    kn_marks marks; /* of its numbers */
     bool is_person;
     bool hide_name;          /* with `redact`: nobody named the column, so its name may be data; it is shown as #3 */
     const kn_domain *domain; /* QIs; NULL: only classes can be recounted, not that values generalize */
@@ -37,6 +38,7 @@ typedef struct kn_verify_request {
     bool latin1; /* the original (and a population file); a release is UTF-8 unless it cannot be */
     const char *const *null_values;
     size_t n_null_values;
+    bool invalid_is_missing; /* cells that a column's type does not fit; quasi-identifiers are released without them */
     const kn_verify_column *columns; /* the original's columns in file order (or, without it, what the policy lists, in
                                         any order) */
     size_t n_columns;

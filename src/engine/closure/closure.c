@@ -369,6 +369,10 @@ static double width_price(const struct kn_column_price *column, const kn_span *s
         uint32_t first = span->first, last = span->last;
         kn_domain_widen(domain, &first, &last);
         n_values = last - first + 1;
+    } else {
+        uint32_t node;
+        if (!kn_domain_is_small(&node, domain, span->first, span->last, n_values))
+            n_values = domain->groups->last[node] - domain->groups->first[node] + 1;
     }
     return (n_values - 1) * column->per_value;
 }
@@ -389,6 +393,11 @@ double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span)
     }
     const kn_objective *objective = pricer->objective;
     if (span->n_values == domain->n_codes) return column->root_price;
+    uint32_t node;
+    if (!kn_domain_is_small(&node, domain, span->first, span->last, span->n_values)) {
+        kn_cell cell = {domain->groups->first[node], domain->groups->last[node], KN_NONE};
+        return kn_objective_price(objective, NULL, q, &cell); /* without an id: all from its first to its last */
+    }
     /* Without price_counts only the finished set can be priced: until then its width stands for it. */
     if (objective->type->price_counts == NULL) return width_price(column, span);
     return objective->type->price_counts(objective->state, objective->tuples, q, span->n_values, span->n_rows,

@@ -423,7 +423,14 @@ static kn_status finish_column(kn_column *column, column_reader *c, kn_type type
     kn_status status = KN_OK;
     const kn_arrow_options *options = &c->reader->options;
     kn_dictionary *d = &c->dictionary;
-    kn_infer_options infer = {type, options->null_values, options->n_null_values, c->reader->name, options->redact};
+    kn_infer_options infer = {.type = type,
+                              .null_values = options->null_values,
+                              .n_null_values = options->n_null_values,
+                              .decimal = options->decimal,
+                              .invalid_is_missing = options->invalid_is_missing,
+                              .is_quasi = column->role == KN_ROLE_QUASI,
+                              .source = c->reader->name,
+                              .redact = options->redact};
     kn_buffer bytes = {0};
     uint64_t *offset = NULL;
     uint32_t *new_code = NULL;

@@ -9,7 +9,9 @@
 typedef struct kn_arrow_options {
     const char *const *null_values; /* the first one spells a null; {""} when n is 0 */
     size_t n_null_values;
-    bool trim; /* strings */
+    kn_decimal_asked decimal;
+    bool invalid_is_missing; /* cells that a declared type does not fit */
+    bool trim;               /* strings */
     bool redact;
     bool guarded_names; /* a release with --guard-formulas: the ' before a name is not part of it */
     const char *name;   /* what messages call the table; NULL: the batches' name */

@@ -622,8 +622,15 @@ static kn_status start_finishing(reading *r, uint32_t stored, kn_error *err)
         f->lists[w] = (kn_spellings){dictionary->n, dictionary->bytes.items, dictionary->offset.items,
                                      dictionary->first_line.items};
     }
-    f->options = (kn_infer_options){r->plans[r->stored[stored]].type, options->null_values, options->n_null_values,
-                                    r->reader->name, options->redact};
+    const kn_column_plan *plan = &r->plans[r->stored[stored]];
+    f->options = (kn_infer_options){.type = plan->type,
+                                    .null_values = options->null_values,
+                                    .n_null_values = options->n_null_values,
+                                    .decimal = options->decimal,
+                                    .invalid_is_missing = options->invalid_is_missing,
+                                    .is_quasi = plan->role == KN_ROLE_QUASI,
+                                    .source = r->reader->name,
+                                    .redact = options->redact};
     KN_TRY(kn_inference_new(&f->inference, r->table->columns[r->stored[stored]].name, f->lists, r->n_workers,
                             &f->options, err));
 done:

@@ -21,12 +21,14 @@ typedef struct kn_csv_options {
     bool no_header;       /* columns are then named column1, column2, ... */
     bool trim;            /* blanks around cells are removed, inside quotes too; a quote after blanks opens a cell */
     kn_encoding encoding; /* UTF8 also takes UTF-16 with a byte order mark */
-    const char *const *null_values; /* spellings of a missing cell; default {""} when n is 0 */
+    const char *const *null_values; /* spellings of a missing cell besides the empty one */
     size_t n_null_values;
-    bool redact;        /* no values in messages, and columns by their numbers: a header may be data */
-    bool guarded_names; /* a release with --guard-formulas: the ' before a name is not part of it */
-    const char *name;   /* what messages call the table; NULL: its path */
-    kn_files *files;    /* of the run; may be NULL */
+    kn_decimal_asked decimal;
+    bool invalid_is_missing; /* cells that a declared type does not fit */
+    bool redact;             /* no values in messages, and columns by their numbers: a header may be data */
+    bool guarded_names;      /* a release with --guard-formulas: the ' before a name is not part of it */
+    const char *name;        /* what messages call the table; NULL: its path */
+    kn_files *files;         /* of the run; may be NULL */
 } kn_csv_options;
 
 typedef struct kn_csv_reader kn_csv_reader;

@@ -1,20 +1,23 @@
 /* `auto` for numbers: nested intervals with round ends, none of which holds few rows.
  *
  * The smallest width is round (1, 2 or 5 times a power of ten; at least 2 for whole numbers) and about thirty of it
- * cover the middle 90 % of the rows, so outliers do not make the tree coarse; each further level doubles it (fan-out 2
- * where the data is dense) while at least two widths cover that middle; then *. Ends are multiples of the level's
- * width, but a multiple that would leave fewer than 1/64 of the rows on a side (1/32 at the next level, and so on) is
- * no end: sparse stretches become one wide interval. In a full-domain release one sparse interval pushes the whole
- * column up, and tails are where they are.
+ * cover the middle 90 % of the rows, so outliers do not make the tree coarse; further levels are round too (1, 5, 10,
+ * 50, 100, ... or 2, 10, 20, 100, ...) while at least two widths cover that middle; then *. Ages have the widths that
+ * tables of ages have, 5, 10 and 20 years, and everybody from 90 on is in one interval, `90..`. Ends are multiples of
+ * the level's width, but a multiple that would leave fewer than 1/64 of the rows on a side (1/64 times as much at the
+ * next level as it is wider, at most 1/4) is no end: sparse stretches become one wide interval. In a full-domain
+ * release one sparse interval pushes the whole column up, and tails are where they are.
  *
  * In: the column's numbers with their rows. Out: paths. Widest level first, so that finer ends only divide coarser
  * intervals: a value before which an end stands knows the coarsest level of that end. Cost: O(values * levels). */
 #include "hierarchy/builders.h"
 
+#include "table/names.h"
+
 #include <math.h>
 #include <string.h>
 
-enum { TARGET_INTERVALS = 32, MIN_SHARE = 64, NO_CUT = -1 };
+enum { TARGET_INTERVALS = 32, MIN_SHARE = 64, NO_CUT = -1, TOP_AGE = 90, OLDEST = 130 };
 
 /* Round widths for numbers whose middle is low..high; false when they do not fit whole numbers of 64 bits. */
 static bool choose_widths(kn_widths *out, const kn_build *build, double low, double high)
@@ -36,13 +39,28 @@ static bool choose_widths(kn_widths *out, const kn_build *build, double low, dou
     double unit = pow(10, exponent < 0 ? exponent : 0);
     int64_t units = round[pick];
     for (int i = 0; i < exponent; i++) units *= 10;
+    bool by_five = pick < 2; /* 1, 5, 10, 50 ... and 5, 10, 50 ..., or 2, 10, 20, 100 ... */
+    const double widest = (high - low) / 2 / unit;
     do {
         out->units[out->n++] = units;
-        units *= 2;
-    } while ((double)units * unit <= (high - low) / 2 && out->n < KN_MAX_WIDTHS);
+        if (by_five && (double)units * 5 > widest) by_five = false; /* the last one need not be as wide */
+        units *= by_five ? 5 : 2;
+        by_five = !by_five;
+    } while ((double)units <= widest && out->n < KN_MAX_WIDTHS);
     return kn_widths_fit(out, build->column->number[0]) &&
            kn_widths_fit(out, build->column->number[build->n_present - 1]);
 }
+
+bool kn_build_is_age(const kn_build *build)
+{
+    const kn_column *column = build->column;
+    const bool is_number = column->type == KN_TYPE_INT || column->type == KN_TYPE_DECIMAL;
+    return is_number && build->n_present > 0 && kn_name_is_age(column->name) && column->number[0] >= 0 &&
+           column->number[build->n_present - 1] <= OLDEST;
+}
+
+/* What tables of ages use; the spread of this one does not matter. */
+static void choose_ages(kn_widths *out) { *out = (kn_widths){.n = 3, .units = {5, 10, 20}}; }
 
 void kn_grid_free(kn_grid *grid)
 {
@@ -86,7 +104,8 @@ static void divide_levels(cuts *c, const kn_build *build)
     uint64_t n_rows = 0;
     for (uint32_t value = 0; value < build->n_present; value++) n_rows += build->value_rows[value];
     for (uint32_t level = c->widths->n; level-- > 0;) {
-        uint64_t min_rows = (n_rows << level) / MIN_SHARE;
+        const uint64_t times = (uint64_t)(c->widths->units[level] / c->widths->units[0]);
+        uint64_t min_rows = n_rows * (times < MIN_SHARE / 4 ? times : MIN_SHARE / 4) / MIN_SHARE;
         uint32_t first = 0;
         for (uint32_t value = 1; value <= build->n_present; value++) {
             if (value < build->n_present && c->level[value] == NO_CUT) continue;
@@ -126,7 +145,10 @@ static kn_status push_rows(kn_build *build, const cuts *c, kn_error *err)
         for (uint32_t level = 0; level < c->widths->n; level++) {
             if (c->n_of_level[level] == 0) continue; /* no more than the coarser one says */
             if (value == spans[level].past) next_span(&spans[level], c, build, value, level);
-            KN_TRY(kn_build_interval(build, c->widths, spans[level].from, spans[level].to, err));
+            char label[KN_INTERVAL_BYTES];
+            size_t n =
+                kn_grid_interval_text(label, build->grid, build->column->type, spans[level].from, spans[level].to);
+            KN_TRY(kn_build_label(build, label, n, err));
         }
         KN_TRY(kn_build_label(build, "*", 1, err));
     }
@@ -141,18 +163,21 @@ kn_status kn_build_auto_numbers(kn_build *build, kn_error *err)
     cuts c = {.widths = &widths};
     double low, high;
     kn_build_middle(&low, &high, build);
-    if (build->n_present < 3 || !(high > low) || !choose_widths(&widths, build, low, high)) {
+    const bool is_age = kn_build_is_age(build);
+    if (is_age) choose_ages(&widths);
+    if (build->n_present < 3 || !(high > low) || (!is_age && !choose_widths(&widths, build, low, high))) {
         KN_TRY(kn_build_suppress(build, "", err));
         goto done;
     }
     KN_NEW(build->grid, 1);
+    build->grid->top = is_age ? TOP_AGE / widths.units[0] : INT64_MAX;
     KN_NEW_RAW(build->grid->interval, build->n_present);
     c.interval = build->grid->interval;
     KN_NEW_RAW(c.at, build->n_present);
     KN_NEW_RAW(c.level, build->n_present);
     memset(c.level, NO_CUT, build->n_present);
     for (uint32_t value = 0; value < build->n_present; value++)
-        c.interval[value] = kn_widths_interval(&widths, build, value);
+        c.interval[value] = kn_grid_below_top(build->grid, kn_widths_interval(&widths, build, value));
     divide_levels(&c, build);
     KN_TRY(push_rows(build, &c, err));
 done:

@@ -1,0 +1,175 @@
+/* Oddities of tables as they come. Cost: a pass over the distinct spellings of each column, and the rows of each. */
+#include "run/as_it_comes.h"
+
+#include "run/column_looks.h"
+#include "table/dates.h"
+#include "table/names.h"
+#include "table/number.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NEARLY_ALL 0.99
+#define MOST       0.95 /* where the column's name says so, too */
+
+static bool is_missing(const kn_column *column, uint32_t spelling)
+{
+    return column->has_missing && kn_column_value(column, spelling) == column->n_values - 1;
+}
+
+static bool begins_with_blank(const char *bytes, size_t n) { return n > 1 && (*bytes == ' ' || *bytes == '\t'); }
+
+/* More than half of the cells, and as many values: a text that begins with a blank now and then is somebody's typo. */
+static bool has_blanks(const kn_column *column, const uint32_t *rows)
+{
+    uint64_t n_cells = 0, n_blank = 0;
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        if (is_missing(column, s)) continue;
+        n_cells += rows[s];
+        if (begins_with_blank(bytes, n)) n_blank += rows[s];
+    }
+    return n_cells > 0 && n_blank * 2 > n_cells;
+}
+
+static uint64_t count_invalid(const kn_column *column, const uint32_t *rows)
+{
+    uint64_t n = 0;
+    for (uint32_t s = 0; column->is_invalid != NULL && s < column->n_spellings; s++)
+        if (column->is_invalid[s]) n += rows[s];
+    return n;
+}
+
+kn_status kn_input_notice(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *rows = NULL, n_with_blanks = 0;
+    for (uint32_t c = 0; c < input->table->n_columns; c++) {
+        const kn_column *column = &input->table->columns[c];
+        char shown[KN_SHOWN_BYTES];
+        if (column->codes == NULL) continue;
+        const kn_piece name = kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c));
+        KN_TRY(kn_column_spelling_rows(&rows, column, input->table->n_rows, err));
+        if (column->marks != KN_MARKS_PLAIN && input->csv.decimal == KN_DECIMAL_AUTO)
+            kn_sentences_add(&input->warnings,
+                             KN_SAID(column->marks == KN_MARKS_COMMA ? KN_SAY_MARKS_COMMA : KN_SAY_MARKS_POINT, name));
+        const uint64_t n_invalid = count_invalid(column, rows);
+        if (n_invalid > 0)
+            kn_sentences_add(&input->warnings,
+                             KN_SAID(KN_SAY_INVALID_CELLS, name, kn_piece_number("%llu", (unsigned long long)n_invalid),
+                                     kn_piece_text(kn_type_name(column->type))));
+        n_with_blanks += !input->csv.trim && column->type == KN_TYPE_TEXT && has_blanks(column, rows);
+        kn_free(rows);
+        rows = NULL;
+    }
+    if (n_with_blanks > 0)
+        kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_BLANKS_BEFORE, kn_piece_number("%u", n_with_blanks)));
+done:
+    kn_free(rows);
+    return status;
+}
+
+/* --- Types of nearly all cells -------------------------------------------------------------------------------------
+ */
+
+typedef struct fits {
+    uint64_t n_cells, n_whole, n_numbers, n_forms[5];
+} fits;
+
+static fits count_fits(const kn_column *column, const uint32_t *rows)
+{
+    fits f = {0};
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        double number;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        if (is_missing(column, s) || kn_is_null_word(bytes, n)) continue;
+        const kn_number_kind kind = kn_number_read(&number, bytes, n, false);
+        unsigned forms = kn_date_forms(bytes, n, 31);
+        if ((forms & KN_DATE_COMPACT) && !kn_date_is_plausible(bytes, n)) forms &= ~(unsigned)KN_DATE_COMPACT;
+        f.n_cells += rows[s];
+        f.n_whole += kind == KN_NUMBER_WHOLE ? rows[s] : 0;
+        f.n_numbers += kind != KN_NUMBER_NONE ? rows[s] : 0;
+        for (int i = 0; i < 5; i++) f.n_forms[i] += forms >> i & 1 ? rows[s] : 0;
+    }
+    return f;
+}
+
+static bool is_nearly_all(uint64_t n, uint64_t n_cells, double share)
+{
+    return n < n_cells && (double)n >= share * (double)n_cells;
+}
+
+/* Day and month that could be exchanged in all dates are nobody's guess. */
+static bool is_exchangeable(const fits *f) { return f->n_forms[2] > 0 && f->n_forms[2] == f->n_forms[3]; }
+
+static kn_type nearly_type(const kn_column *column, const uint32_t *rows)
+{
+    enum { FEW_CELLS = 100 };
+    const bool is_open = column->type == KN_TYPE_TEXT || column->type == KN_TYPE_INT;
+    if (!is_open || column->marks != KN_MARKS_PLAIN || kn_name_is_postcode(column->name)) return KN_TYPE_AUTO;
+    const fits f = count_fits(column, rows);
+    if (f.n_cells < FEW_CELLS) return KN_TYPE_AUTO;
+    const double dates = kn_name_is_date(column->name) ? MOST : NEARLY_ALL;
+    for (int i = 0; i < 5; i++) {
+        const bool all_but_words = column->type == KN_TYPE_TEXT && f.n_forms[i] == f.n_cells;
+        if (!is_exchangeable(&f) && (is_nearly_all(f.n_forms[i], f.n_cells, dates) || all_but_words))
+            return KN_TYPE_DATE;
+    }
+    if (column->type != KN_TYPE_TEXT) return KN_TYPE_AUTO;
+    if (is_nearly_all(f.n_whole, f.n_cells, NEARLY_ALL)) return KN_TYPE_INT;
+    return is_nearly_all(f.n_numbers, f.n_cells, NEARLY_ALL) ? KN_TYPE_DECIMAL : KN_TYPE_AUTO;
+}
+
+kn_status kn_table_advise(kn_table_advice *out, const kn_table *table, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *rows = NULL;
+    *out = (kn_table_advice){0};
+    KN_NEW(out->types, (size_t)table->n_columns + 1);
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const kn_column *column = &table->columns[c];
+        KN_TRY(kn_column_spelling_rows(&rows, column, table->n_rows, err));
+        out->trim = out->trim || has_blanks(column, rows);
+        kn_looks looks; /* nobody needs the type of what never leaves */
+        KN_TRY(kn_column_looks(&looks, column, table->n_rows, err));
+        out->types[c] = looks.look == KN_LOOKS_PLAIN ? nearly_type(column, rows) : KN_TYPE_AUTO;
+        out->has_misfits = out->has_misfits || out->types[c] != KN_TYPE_AUTO;
+        kn_free(rows);
+        rows = NULL;
+    }
+done:
+    kn_free(rows);
+    return status;
+}
+
+void kn_table_advice_free(kn_table_advice *advice)
+{
+    kn_free(advice->types);
+    *advice = (kn_table_advice){0};
+}
+
+kn_status kn_column_null_words(uint64_t *n_cells, char word[KN_WORD_BYTES], const kn_column *column, uint32_t n_rows,
+                               kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *rows = NULL, most = 0;
+    *n_cells = 0;
+    word[0] = '\0';
+    if (column->type != KN_TYPE_TEXT) goto done;
+    KN_TRY(kn_column_spelling_rows(&rows, column, n_rows, err));
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        size_t n;
+        const char *bytes = kn_column_bytes(column, s, &n);
+        if (is_missing(column, s) || n >= KN_WORD_BYTES || !kn_is_null_word(bytes, n)) continue;
+        *n_cells += rows[s];
+        if (rows[s] <= most) continue;
+        most = rows[s];
+        memcpy(word, bytes, n);
+        word[n] = '\0';
+    }
+done:
+    kn_free(rows);
+    return status;
+}

@@ -1,0 +1,26 @@
+/* What a table as it comes has that somebody should know of: marks in numbers, blanks before cells, words for nothing,
+ * cells that do not fit their column. */
+#ifndef KN_RUN_AS_IT_COMES_H
+#define KN_RUN_AS_IT_COMES_H
+
+#include "run/input.h"
+
+/* Warnings of the table that was read: numbers whose marks were guessed, invalid cells that count as missing, blanks
+ * before cells. */
+kn_status kn_input_notice(kn_input *input, kn_error *err);
+
+/* What `profile` makes of a table before it looks at anything else. */
+typedef struct kn_table_advice {
+    bool trim;        /* most cells of some column begin with a blank */
+    kn_type *types;   /* per column: that of 99 % of its cells though not of all; AUTO: nothing to say */
+    bool has_misfits; /* some column has such a type */
+} kn_table_advice;
+kn_status kn_table_advise(kn_table_advice *out, const kn_table *table, kn_error *err);
+void kn_table_advice_free(kn_table_advice *advice);
+
+/* Cells of a text column that are words for nothing; the most frequent of them as it is spelled, in `word`. */
+enum { KN_WORD_BYTES = 16 };
+kn_status kn_column_null_words(uint64_t *n_cells, char word[KN_WORD_BYTES], const kn_column *column, uint32_t n_rows,
+                               kn_error *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* What the name of a column says about what is in it. */
+#ifndef KN_TABLE_NAMES_H
+#define KN_TABLE_NAMES_H
+
+#include <stdbool.h>
+
+/* Whether a column's name says so: `words` are parted by '|'. "x" stands at the beginning of a part of the name, or
+ * anywhere when it has five letters; "x." is a whole part; "=x" the whole name. */
+bool kn_name_says(const char *name, const char *words);
+/* The name of a number that is given to persons or cases: id, patient_id, patientId, nr. */
+bool kn_name_is_id(const char *name);
+bool kn_name_is_date(const char *name);
+bool kn_name_is_age(const char *name);
+bool kn_name_is_postcode(const char *name);
+
+#endif

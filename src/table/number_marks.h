@@ -1,0 +1,28 @@
+/* Numbers as people write them: a decimal comma, marks between thousands.
+ *
+ *   POINT   1,234.56   1 234.56   1'234.56   .5
+ *   COMMA   1.234,56   1 234,56   1'234,56   ,5
+ * Marks between thousands are of one kind within a number and stand before every three digits, or before none. `1.234`
+ * is a number in both ways, and two different ones: only the rest of the column, or the user, can tell. */
+#ifndef KN_TABLE_NUMBER_MARKS_H
+#define KN_TABLE_NUMBER_MARKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum kn_marks { KN_MARKS_PLAIN = 0, KN_MARKS_POINT = 1, KN_MARKS_COMMA = 2 } kn_marks;
+/* What the user said of it. */
+typedef enum kn_decimal_asked { KN_DECIMAL_AUTO, KN_DECIMAL_POINT, KN_DECIMAL_COMMA } kn_decimal_asked;
+
+enum { KN_MARKED_BYTES = 64 }; /* longer ones are no numbers */
+
+/* The number without marks and with a point, as number.h reads it; returns its length, 0: it is none. */
+size_t kn_number_plain(char out[KN_MARKED_BYTES], const char *bytes, size_t n_bytes, kn_marks marks);
+/* In which of the two ways it is a number: a set of bits. `leading_zeros`: 007,5 is one. */
+unsigned kn_number_ways(const char *bytes, size_t n_bytes, bool leading_zeros);
+
+/* NA, N/A, NaN, null, unknown, ?, - and . in upper or lower case: missing, where all the others are numbers or dates.
+ */
+bool kn_is_null_word(const char *bytes, size_t n_bytes);
+
+#endif
