@@ -806,6 +806,49 @@ static void automatic_intervals_hold_enough_rows(void **state)
     }
 }
 
+static void classifications_have_the_same_labels_for_every_table(void **state)
+{
+    assert_spec(KN_TYPE_TEXT,
+                CELLS("DE", "deu", "Germany", "U.S.", "Antigua and Barbuda", "Atlantis", "Czech Republic"), "country",
+                "Antigua and Barbuda;Caribbean;Americas;*\nU.S.;Northern America;Americas;*\nAtlantis;other;other;*\n"
+                "Czech Republic;Eastern Europe;Europe;*\nDE;Western Europe;Europe;*\nGermany;Western Europe;Europe;*\n"
+                "deu;Western Europe;Europe;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("Europe", "FR", "Western Europe"), "country",
+                "Europe;Europe;Europe;*\nFR;Western Europe;Europe;*\nWestern Europe;Western Europe;Europe;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("A00.0", "B99", "C7A", "D48", "D50.1", "J45", "K95.1", "T98", "Y09", "x1"), "icd10",
+                "A00.0;A00;A00-A09;A00-B99;*\nB99;B99;B99-B99;A00-B99;*\nC7A;C7A;C76-C80;C00-D48;*\n"
+                "D48;D48;D37-D48;C00-D48;*\nD50.1;D50;D50-D53;D50-D89;*\nJ45;J45;J40-J47;J00-J99;*\n"
+                "K95.1;K95;K00-K93;K00-K93;*\nT98;T98;T90-T98;S00-T98;*\nY09;Y09;X85-Y09;V01-Y98;*\n"
+                "x1;other;other;other;*\n");
+    assert_spec(KN_TYPE_TEXT, CELLS("62.01", "6202", "J62", "01.1", "34.00"), "nace",
+                "01.1;01.1;division 01;section A;*\n34.00;other;other;other;*\n62.01;62.0;division 62;section J;*\n"
+                "6202;62.0;division 62;section J;*\nJ62;62;division 62;section J;*\n");
+}
+
+/* auto takes a classification only where the column's name and 99 of 100 cells say so. */
+static void a_classification_needs_a_name_and_cells(void **state)
+{
+    static const struct {
+        const char *name, *odd, *spec;
+        uint32_t n_odd;
+    } cases[] = {{"country", "Atlantis", "country", 2},
+                 {"country", "Atlantis", "similar", 3},
+                 {"thing", "Atlantis", "similar", 0},
+                 {"Land", "Atlantis", "country", 0}};
+    static const char *const cells_of[] = {"DE", "France", "Japan", "CHE", "Peru", "Kenya", "Fiji"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *cells[200];
+        for (uint32_t row = 0; row < 200; row++) cells[row] = row < cases[i].n_odd ? cases[i].odd : cells_of[row % 7];
+        kn_table *table = test_typed_table(KN_TYPE_TEXT, 200, 1, cells);
+        kn_free(table->columns[0].name);
+        table->columns[0].name = kn_string_copy(cases[i].name, strlen(cases[i].name), NULL);
+        kn_suggestion found;
+        assert_ok(kn_hierarchy_suggest(&found, &table->columns[0], 200, err));
+        assert_string_equal(found.spec, cases[i].spec);
+        test_table_free(table);
+    }
+}
+
 /* Towns of three counties, which stand beside them. Rows: town, county. */
 static kn_table *towns_and_counties(uint32_t n_towns, uint32_t n_counties, bool mixed)
 {
@@ -1001,7 +1044,8 @@ static void a_slip_in_a_spec_is_no_missing_file(void **state)
     assert_spec_fails(
         KN_TYPE_INT, "1", "interval(5)", KN_USAGE,
         "hierarchy interval(5): no such SPEC, and no file of that name; there are suppress, intervals(5,10,20), "
-        "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), similar, auto");
+        "mask(right) or mask(left), date(month,quarter,year), order(low<medium<high), country, icd10, nace, "
+        "similar, auto");
     assert_spec_fails(
         KN_TYPE_INT, "1", "intervals(5", KN_USAGE,
         "hierarchy intervals(5: the SPEC is written intervals(5,10,20); a file of that name is written ./intervals(5");
@@ -1585,6 +1629,8 @@ int main(void)
         cmocka_unit_test(an_order_makes_intervals_of_text),
         cmocka_unit_test(automatic_trees_suit_the_data),
         cmocka_unit_test(automatic_intervals_hold_enough_rows),
+        cmocka_unit_test(classifications_have_the_same_labels_for_every_table),
+        cmocka_unit_test(a_classification_needs_a_name_and_cells),
         cmocka_unit_test(similar_values_stand_together),
         cmocka_unit_test(small_sets_close_to_groups),
         cmocka_unit_test(a_missing_value_stands_below_the_root_of_every_spec),

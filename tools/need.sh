@@ -3,7 +3,7 @@
 #   tools/need.sh build|test|demo|bench|format
 set -eu
 
-build="gcc g++ meson ninja-build pkg-config liblemon-dev"
+build="gcc g++ meson ninja-build pkg-config liblemon-dev zlib1g-dev libzstd-dev"
 case "${1:-build}" in
 build | demo) packages="$build" ;;
 test) packages="$build libcmocka-dev libjansson-dev libfyaml-dev python3 python3-venv chromium poppler-utils zsh fish clang-format-14" ;;

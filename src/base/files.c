@@ -2,6 +2,7 @@
 #include "base/files.h"
 
 #include "base/memory.h"
+#include "base/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -253,6 +254,33 @@ done:
     return status;
 }
 
+/* Of a file that can be read from anywhere; a pipe is not packed before it is kept. */
+static kn_packing packing_of(int file)
+{
+    char magic[KN_MAGIC_BYTES];
+    const ssize_t n = pread(file, magic, sizeof magic, 0);
+    return n > 0 ? kn_packing_of(magic, (size_t)n) : KN_PACKED_NOT;
+}
+
+/* What stands in a packed file, to a new one. */
+static kn_status spool_unpacked(int *out, int from, const char *path, kn_ticker *ticker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const char *name = is_stdio(path) ? "standard input" : path;
+    *out = -1;
+    if (lseek(from, 0, SEEK_SET) != 0)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = name), "%.1000s: cannot be read again: %s", name, strerror(errno));
+    KN_TRY(kn_file_spool(out, err));
+    KN_TRY(kn_unpack(*out, from, packing_of(from), name, spool_folder(), ticker, err));
+done:
+    if (status != KN_OK && *out >= 0) {
+        close(*out);
+        *out = -1;
+    }
+    return status;
+}
+
+/* A packed file is kept unpacked. */
 static kn_status keep(kn_files *files, int from, const char *path, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -262,8 +290,17 @@ static kn_status keep(kn_files *files, int from, const char *path, kn_error *err
     if (added.is_pipe) added.pipe = id_of(&about);
     added.path = kn_string_copy(path, strlen(path), err);
     if (added.path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_TRY(kn_file_spool(&added.file, err));
-    KN_TRY(copy_all(added.file, from, path, files->ticker, err));
+    if (packing_of(from) == KN_PACKED_NOT) {
+        KN_TRY(kn_file_spool(&added.file, err));
+        KN_TRY(copy_all(added.file, from, path, files->ticker, err));
+        from = added.file; /* what came through a pipe may be packed, too */
+    }
+    if (packing_of(from) != KN_PACKED_NOT) {
+        int unpacked;
+        KN_TRY(spool_unpacked(&unpacked, from, path, files->ticker, err));
+        if (added.file >= 0) close(added.file);
+        added.file = unpacked;
+    }
     KN_PUSH(&files->kept, added);
     added = (kept){.file = -1};
 done:
@@ -316,7 +353,7 @@ static kn_status open_and_keep(int *out, kn_files *files, const char *path, kn_e
     reason = errno;
     if (file < 0 || fstat(file, &about) != 0) goto done;
     if (S_ISREG(about.st_mode)) KN_TRY(add_read(files, id_of(&about), err));
-    if (is_stdio(path) || !(S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))) {
+    if (is_stdio(path) || !(S_ISREG(about.st_mode) || S_ISDIR(about.st_mode)) || packing_of(file) != KN_PACKED_NOT) {
         KN_TRY(keep(files, file, path, err));
         *out = reopen(find_kept(files, path));
         reason = errno;

@@ -2,8 +2,8 @@
  *
  *   text      that looks like codes (all of one length of 2 to 16 characters, letters, digits, '-' and '.', a digit in
  *             each, fewer first parts than values), or that the column's name calls postal codes: mask(right)
- *   numbers   that the name calls postal codes: of one length, mask(right). Otherwise some have lost a leading zero,
- *             02138 beside 10001: what begins alike is then what lies between two multiples of a power of ten,
+ *   numbers   that the name calls postal codes, or occupations of ISCO: of one length, mask(right). Otherwise some have
+ * lost a leading zero, 02138 beside 10001: what begins alike is then what lies between two multiples of a power of ten,
  *             2100..2199, so intervals(10,100,1000,...) */
 #include "hierarchy/builders.h"
 
@@ -61,7 +61,8 @@ static bool are_short(const kn_build *build)
 bool kn_auto_code(char spec[KN_SPEC_BYTES], const kn_build *build)
 {
     const kn_column *column = build->column;
-    const bool is_postcode = build->n_present > 2 && kn_name_is_postcode(column->name);
+    const bool is_postcode =
+        build->n_present > 2 && (kn_name_is_postcode(column->name) || kn_name_says(column->name, "isco"));
     if (column->type == KN_TYPE_TEXT && ((is_postcode && are_short(build)) || looks_like_codes(build))) {
         snprintf(spec, KN_SPEC_BYTES, "mask(right)");
         return true;

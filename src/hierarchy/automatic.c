@@ -1,6 +1,6 @@
 /* `auto`: which hierarchy a column gets when nobody said, and what `profile` suggests; the same for the same data.
  *
- *   countries, ICD-10, ISCO, NACE   where the name and the values say so: auto_country.c, auto_icd10.c, auto_class.c
+ *   countries, ICD-10, NACE   where the name and 99 % of the cells say so: auto_class.c
  *   codes     by their beginnings: auto_code.c
  *   numbers   round intervals that hold enough rows: auto_number.c
  *   dates     months, quarters, years, 5 years, decades: auto_date.c
@@ -88,7 +88,7 @@ done:
 static void choose_spec(char spec[KN_SPEC_BYTES], const kn_build *build)
 {
     spec[0] = '\0';
-    if (build->n_present >= 2 && kn_auto_code(spec, build)) return;
+    if (build->n_present >= 2 && (kn_auto_class(spec, build) || kn_auto_code(spec, build))) return;
     spec[0] = '\0';
 }
 

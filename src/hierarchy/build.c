@@ -24,6 +24,9 @@ static const kn_hierarchy_spec specs[] = {
     {"date", "date(month,quarter,year)",
      "dates in units of the calendar: day, week, month, quarter, halfyear, year, 5years, decade, century; then *"},
     {"order", "order(low<medium<high)", "text in this order, released as intervals such as low..medium"},
+    {"country", "country", "names or codes of countries: region, continent; then *"},
+    {"icd10", "icd10", "codes of ICD-10: category, block, chapter; then *"},
+    {"nace", "nace", "codes of NACE Rev. 2: group, division, section; then *"},
     {"similar", "similar",
      "text in groups of values that occur with the same values of the other quasi-identifiers; sets of up to 5 values"},
     {"auto", "auto", "what suits the column: round intervals, calendar units, masked codes, or similar values"},
@@ -35,8 +38,9 @@ static const struct {
     kn_origin origin;
 } builders[] = {{kn_build_suppress, false, KN_FROM_SPEC}, {kn_build_intervals, true, KN_FROM_SPEC},
                 {kn_build_mask, true, KN_FROM_DATA},      {kn_build_date, true, KN_FROM_SPEC},
-                {kn_build_order, true, KN_FROM_DATA},     {kn_build_similar, false, KN_FROM_DATA},
-                {kn_build_auto, false, KN_FROM_DATA}};
+                {kn_build_order, true, KN_FROM_DATA},     {kn_build_country, false, KN_FROM_SPEC},
+                {kn_build_icd10, false, KN_FROM_SPEC},    {kn_build_nace, false, KN_FROM_SPEC},
+                {kn_build_similar, false, KN_FROM_DATA},  {kn_build_auto, false, KN_FROM_DATA}};
 enum { N_BUILDERS = sizeof builders / sizeof *builders };
 
 const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n)

@@ -50,13 +50,17 @@ kn_status kn_build_mask(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_date(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_auto(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_country(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_icd10(kn_build *build, const char *arguments, kn_error *err);
+kn_status kn_build_nace(kn_build *build, const char *arguments, kn_error *err);
 kn_status kn_build_similar(kn_build *build, const char *arguments, kn_error *err);
 /* What a SPEC that is known to be one makes. */
 kn_status kn_build_spec(kn_build *build, const char *spec, kn_error *err);
 
 /* What `auto` is made of. */
 enum { KN_SPEC_BYTES = 96, KN_SMALL_SET = 5, KN_MOST_SIMILAR = 2000 };
-bool kn_auto_code(char spec[KN_SPEC_BYTES], const kn_build *build); /* false: no codes */
+bool kn_auto_class(char spec[KN_SPEC_BYTES], const kn_build *build); /* false: no classification that is known */
+bool kn_auto_code(char spec[KN_SPEC_BYTES], const kn_build *build);  /* false: no codes */
 kn_status kn_build_auto_dates(kn_build *build, kn_error *err);
 const char *kn_auto_date_grid(const kn_build *build); /* a unit */
 kn_status kn_build_auto_numbers(kn_build *build, kn_error *err);

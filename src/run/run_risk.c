@@ -170,6 +170,24 @@ done:
     return status;
 }
 
+/* A classification that everybody shares says what is above the values that the attacker knows. */
+static kn_status classes_read(risk_run *run, size_t c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_domain *domain = NULL;
+    const kn_column *known = &run->known->columns[run->columns[c].known];
+    const char *spec = run->asked[run->columns[c].release].hierarchy;
+    const kn_hierarchy_request request = {.spec = spec, .must_be_tree = true, .weight = 1, .max_level = KN_NONE};
+    if (spec == NULL || !kn_hierarchy_is_class(spec)) goto done;
+    KN_TRY(kn_domain_build(&domain, known, run->known->source, run->known->n_rows, &request, err));
+    run->trees[c] = domain->tree;
+    domain->tree = NULL;
+    run->columns[c].reading.tree = run->trees[c];
+done:
+    kn_domain_free(domain);
+    return status;
+}
+
 /* The QIs that the attacker's file has too. */
 static kn_status known_read(risk_run *run, const char *path, kn_error *err)
 {
@@ -196,6 +214,7 @@ static kn_status known_read(risk_run *run, const char *path, kn_error *err)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "attack"),
                    "--attack %.500s: it has none of the quasi-identifiers as a column", path);
     KN_TRY(kn_source_read(&run->known, source, plans, run->input->pool, &run->input->ticker, err));
+    for (size_t i = 0; i < run->n_columns; i++) KN_TRY(classes_read(run, i, err));
     for (size_t c = 0; c < run->n_columns; c++) KN_TRY(labels_read(run, c, err));
 done:
     kn_source_close(source);

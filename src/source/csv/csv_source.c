@@ -1,6 +1,8 @@
 /* Reading and decoding. read(), not a mapping: a file that somebody truncates must not crash us. */
 #include "source/csv/csv_source.h"
 
+#include "base/unpack.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -73,6 +75,9 @@ kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding e
     posix_fadvise(out->file, 0, 0, POSIX_FADV_SEQUENTIAL);
     KN_NEW_RAW(out->raw, out->raw_capacity);
     KN_TRY(read_file(out, out->raw, 4, &out->n_raw, NULL, err));
+    const char *kind = kn_binary_kind((const char *)out->raw, out->n_raw);
+    if (kind != NULL)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: is %s, not a table of text; save it as CSV", path, kind);
     detect_encoding(out, encoding);
 done:
     if (status != KN_OK) kn_csv_source_close(out);
