@@ -832,7 +832,7 @@ static void a_policy_that_is_saved_says_the_same(void **state)
         "grid", "e,f=500", "release-values", "e,f=yes",
         "model", "l-diversity:column=NO,kind=recursive,l=3,c=2", "model", "alpha-k:alpha=0.5,values=x\\|y|z",
         "max-suppressed", "2%", "null", ",NA,\\,", "delimiter", ";", "encoding", "latin-1", "no-header", "yes",
-        "trim", "yes", "missing", "wildcard", "fold-sensitive", "yes", "allow-copy", "no",
+        "trim", "yes", "missing", "wildcard", "cells", "both", "fold-sensitive", "yes", "allow-copy", "no",
         "algorithm", "mondrian:choose=loss", "measure", "lm", "recoding", "global", "threshold", "0.2",
         "seed", "7", "effort", "1000", "time-limit", "1.5", "order", "input", "language", "de",
         "person", "\"q\"", "unlisted", "drop", NULL};

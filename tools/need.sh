@@ -6,7 +6,7 @@ set -eu
 build="gcc g++ meson ninja-build pkg-config liblemon-dev zlib1g-dev libzstd-dev"
 case "${1:-build}" in
 build | demo) packages="$build" ;;
-test) packages="$build libcmocka-dev libjansson-dev libfyaml-dev python3 python3-venv chromium poppler-utils zsh fish clang-format-14" ;;
+test) packages="$build libcmocka-dev libjansson-dev libfyaml-dev python3 python3-dev python3-venv chromium poppler-utils zsh fish clang-format-14" ;;
 bench) packages="$build python3 python3-venv" ;;
 format) packages="clang-format-14" ;;
 *) echo "need.sh: build, test, demo, bench or format?" >&2; exit 2 ;;

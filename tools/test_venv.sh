@@ -12,5 +12,5 @@ if /usr/bin/env python3 -m venv "$venv" >"$venv/log" 2>&1 &&
     cp "$wanted" "$venv/installed.txt"
 else
     grep . "$venv/log" | tail -1 >"$venv/reason" || echo "pip failed without a word" >"$venv/reason"
-    echo "tests/check_arrow.py and tests/check_readers.py are skipped: $(cat "$venv/reason")" >&2
+    echo "tests/check_arrow.py, tests/check_readers.py and tests/python are skipped: $(cat "$venv/reason")" >&2
 fi

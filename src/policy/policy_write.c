@@ -21,6 +21,7 @@ static const struct line {
     {"unlisted", NULL, "unlisted_columns"},
     {"max-suppressed", "suppression", "max"},
     {"missing", NULL, "missing"},
+    {"cells", NULL, "cells"},
     {"fold-sensitive", NULL, "fold_sensitive"},
     {"allow-copy", NULL, "allow_copy"},
     {"algorithm", NULL, "algorithm"},

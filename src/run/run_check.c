@@ -223,7 +223,7 @@ kn_status kn_job_check(kn_result **out, const kn_request *request, kn_error *err
     KN_TRY(kn_input_new(&about.input, request, KN_OUTPUT_IF_ASKED, err));
     KN_TRY(checks_make(&about, err));
     /* JSON carries no values of the data: the same checks again, saying less. */
-    if (about.n_findings > 0 && request->json != NULL) {
+    if (about.n_findings > 0) {
         KN_TRY(kn_input_new_beside(&redacted.input, about.input, err));
         redacted.input->redact = redacted.input->csv.redact = true;
         KN_TRY(checks_make(&redacted, err));
