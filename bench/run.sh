@@ -11,7 +11,7 @@ fi
 venv="$build/bench-venv"
 if [ ! -x "$venv/bin/python" ]; then
     python3 -m venv "$venv"
-    "$venv/bin/pip" install -q duckdb pycanon || echo "the peers duckdb and pycanon could not be installed" >&2
+    "$venv/bin/pip" install -q duckdb pycanon anjana polars || echo "the peers duckdb, pycanon, anjana and polars could not be installed" >&2
 fi
 for question in "$here"/*.py; do
     echo "# $(basename "$question")" >&2
