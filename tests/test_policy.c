@@ -869,6 +869,23 @@ static void what_no_policy_holds_is_refused_by_name(void **state)
     kn_buffer_free(&text);
 }
 
+static int take_all(void *user, const char *bytes, size_t n_bytes) { return 0; }
+
+static void saving_survives_a_lack_of_memory(void **state)
+{
+    kn_settings *settings;
+    assert_int_equal(load(&settings, whole, NULL), KN_OK);
+    for (size_t n_th = 1;; n_th++) {
+        kn_memory_fail_at(n_th);
+        kn_status status = kn_settings_save(settings, take_all, NULL, NULL);
+        size_t n_made = kn_memory_allocations();
+        kn_memory_fail_at(0);
+        if (status == KN_OK && n_made < n_th) break;
+        assert_int_equal(status, KN_RESOURCES);
+    }
+    kn_settings_free(settings);
+}
+
 static void a_misspelt_option_finds_its_name(void **state)
 {
     assert_string_equal(kn_option_nearest("max_supressed", KN_COMMAND_ANONYMIZE), "max-suppressed");
@@ -906,6 +923,7 @@ int main(void)
         cmocka_unit_test(a_long_line_is_read_in_no_time),
         cmocka_unit_test(a_policy_that_is_saved_says_the_same),
         cmocka_unit_test(what_no_policy_holds_is_refused_by_name),
+        cmocka_unit_test(saving_survives_a_lack_of_memory),
         cmocka_unit_test(a_misspelt_option_finds_its_name),
     };
     return cmocka_run_group_tests_name("policy", tests, NULL, NULL);

@@ -227,6 +227,7 @@ static int append(void *user, const char *bytes, size_t n_bytes)
     return 0;
 }
 
+static int take_all(void *user, const char *bytes, size_t n_bytes) { return 0; }
 static int refuse_all(void *user, const char *bytes, size_t n_bytes) { return 1; }
 
 /* The file that `output` makes, and what kn_result_csv makes of the table: the settings say the rest. */
@@ -623,11 +624,13 @@ static void memory_may_run_out_anywhere(void **state)
         kn_settings *settings;
         kn_result *result = NULL;
         assert_ok(kn_settings_new(&settings, err));
-        set_all(settings, (const char *const[]){"qi=a", "k=2", "threads=1", "algorithm=mondrian", NULL});
+        set_all(settings,
+                (const char *const[]){"qi=a", "k=2", "threads=1", "algorithm=mondrian", "schema=text:", NULL});
         kn_memory_fail_at(n_th);
         kn_status status = kn_settings_set_table(settings, "data", &stream, NULL);
         if (status == KN_OK) status = kn_anonymize(&result, settings, NULL);
         if (status == KN_OK) status = kn_result_table(result, &out, NULL);
+        if (status == KN_OK) status = kn_result_csv(result, take_all, NULL, NULL);
         size_t n_made = kn_memory_allocations();
         kn_memory_fail_at(0);
         if (out.release != NULL) out.release(&out);
