@@ -229,6 +229,14 @@ class Policies(Case):
         self.assertEqual(self.refused(kanon.UsageError, kanon.Policy, qi="a", threads=2).option, "threads")
         self.refused(kanon.UnknownOption, kanon.Policy, qis="a")
 
+    def test_no_output_replaces_what_was_read(self):
+        policy, data = self.folder / "policy.yaml", self.folder / "people.csv"
+        kanon.Policy(**ROLES, k=3).save(policy)
+        write_csv(people(), data)
+        for target in (policy, data):
+            self.refused(kanon.UsageError, kanon.anonymize, data, policy=policy, output=target)
+        self.assertTrue(policy.read_text().startswith("version: 1"))
+
     def test_a_profile_suggests_a_policy(self):
         policy = kanon.profile(people()).policy
         self.assertIn("qi", policy)

@@ -107,6 +107,11 @@ class SameBytes(Case):
         texts = {(self.folder / name).read_bytes() for name in ("one.csv", "two.csv", "three.csv")}
         self.assertEqual(len(texts), 1)
         self.assertEqual(os.stat("one.csv").st_mode, os.stat("two.csv").st_mode)
+        os.chmod("one.csv", 0o600)
+        release = kanon.anonymize("people.csv", **ROLES, k=3, output=True)
+        release.to_csv("one.csv")
+        self.assertEqual(os.stat("one.csv").st_mode & 0o777, 0o600)
+        self.refused(OSError, release.to_csv, "nowhere/one.csv")
         self.assertEqual(sorted(os.listdir()), ["one.csv", "people.csv", "three.csv", "tree.csv", "two.csv"])
 
 

@@ -53,12 +53,13 @@ class _Bar:
         self.bar = None
 
 
-def _policy_of(policy: Any) -> tuple[str, str] | None:
-    if policy is None:
-        return None
-    if not isinstance(policy, Policy):
-        policy = Policy.load(policy)
-    return policy.text, policy.name
+def _policy_of(settings: Settings, policy: Any) -> tuple[str, str] | None:
+    """A policy as its text and name. One in a file is read by the library, which then lets no output replace it."""
+    if isinstance(policy, Policy):
+        return policy.text, policy.name
+    if policy is not None:
+        settings.add("policy", os.fsdecode(policy))
+    return None
 
 
 def _run(settings: Settings, make: Callable[[_kanon.Result], Found], *, policy: Any = None, progress: bool | Progress = False,
@@ -68,8 +69,8 @@ def _run(settings: Settings, make: Callable[[_kanon.Result], Found], *, policy: 
     bar = _Bar() if progress is True else None
     told = bar or (progress if callable(progress) else None)
     try:
-        error, raw = _kanon.run(settings.command, settings.options, settings.tables, _policy_of(policy), told,
-                                on_interrupt == "best")
+        text = _policy_of(settings, policy)
+        error, raw = _kanon.run(settings.command, settings.options, settings.tables, text, told, on_interrupt == "best")
     finally:
         if bar is not None:
             bar.close()
@@ -136,6 +137,8 @@ def anonymize(data: Table, *, policy: Policy | Path | None = None, progress: boo
     """
     settings = Settings("anonymize")
     settings.add_table("data", data)
+    if options.get("output") is True:  # it is kept anyway
+        del options["output"]
     settings.set_all({"report": _is_small(data)} | options)
     if not settings.has("output"):
         settings.add("output", "table:")

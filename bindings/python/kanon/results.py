@@ -7,7 +7,7 @@ import io
 import json
 import os
 import re
-import tempfile
+import secrets
 import warnings
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -220,18 +220,18 @@ class Release(Result):
             pieces: list[bytes] = []
             self._raw.csv(pieces.append)
             return b"".join(pieces).decode()
-        folder = os.path.dirname(os.path.abspath(path))
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".kanon-", delete=False) as file:
+        target = os.path.realpath(path)
+        hidden = os.path.join(os.path.dirname(target), f".kanon-{secrets.token_hex(4)}.tmp")
+        with open(os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666), "wb") as file:
             try:
                 self._raw.csv(file.write)
                 file.flush()
                 os.fsync(file.fileno())
-                mask = os.umask(0)
-                os.umask(mask)
-                os.chmod(file.name, 0o666 & ~mask)
-                os.replace(file.name, path)
+                if os.path.exists(target):  # nobody gets at the new file who could not get at the old one
+                    os.fchmod(file.fileno(), os.fstat(file.fileno()).st_mode & os.stat(target).st_mode)
+                os.replace(hidden, target)
             except BaseException:
-                os.unlink(file.name)
+                os.unlink(hidden)
                 raise
         return None
 
