@@ -173,14 +173,16 @@ KN_INLINE void list_entries(kn_block_classes *classes, kind k)
 {
     const kn_lanes4 *from = (const kn_lanes4 *)classes->blocks->counts + (size_t)classes->first * k.parts;
     kn_class_list *list = &classes->lists[0];
-    const uint32_t n_bits = 1u << classes->b->n_inner_bits;
+    uint32_t used = 0; /* words of bits, as bits */
     list->n = 0;
     for (uint32_t e = 0; e < classes->n_entries; e++) { /* each value once */
         const uint32_t value = classes->blocks->inner[classes->first + e];
         classes->bits[value / 64] |= (uint64_t)1 << value % 64;
+        used |= 1u << value / 64;
         classes->where[value] = (uint16_t)e;
     }
-    for (uint32_t w = 0; w * 64 < n_bits; w++) {
+    for (; used != 0; used &= used - 1) {
+        const uint32_t w = (uint32_t)__builtin_ctz(used);
         for (uint64_t rest = classes->bits[w]; rest != 0; rest &= rest - 1) {
             const uint32_t value = 64 * w + (uint32_t)__builtin_ctzll(rest), e = classes->where[value], j = list->n++;
             list->value[j] = (uint16_t)value;
@@ -197,8 +199,7 @@ KN_INLINE void list_entries(kn_block_classes *classes, kind k)
 KN_INLINE void raise_sorting(kn_block_classes *classes, kn_class_list *to, const kn_class_list *from,
                              const uint16_t *raised, kind k)
 {
-    const uint32_t n_bits = 1u << classes->b->n_inner_bits;
-    uint32_t n = 0;
+    uint32_t n = 0, used = 0;
     for (uint32_t j = 0; j < from->n; j++) {
         const uint32_t value = raised[from->value[j]];
         uint64_t *word = &classes->bits[value / 64], bit = (uint64_t)1 << value % 64;
@@ -206,12 +207,14 @@ KN_INLINE void raise_sorting(kn_block_classes *classes, kn_class_list *to, const
         const kn_lanes4 mask = {keep, keep, keep, keep};
         kn_lanes4 *sum = &classes->sums[value * k.parts];
         *word |= bit;
+        used |= 1u << value / 64;
         for (uint32_t part = 0; part < k.parts; part++)
             sum[part] = join(sum[part] & mask, from->counts[j * k.parts + part], part, k);
         if (!k.values) continue;
         to->made[j] = (uint16_t)(is_new * FIRST);
     }
-    for (uint32_t w = 0; w * 64 < n_bits; w++) {
+    for (; used != 0; used &= used - 1) {
+        const uint32_t w = (uint32_t)__builtin_ctz(used);
         for (uint64_t rest = classes->bits[w]; rest != 0; rest &= rest - 1, n++) {
             const uint32_t value = 64 * w + (uint32_t)__builtin_ctzll(rest);
             to->value[n] = (uint16_t)value;

@@ -197,7 +197,9 @@ static void clear(kn_block_nodes *pass, const kn_blocks *blocks)
 /* What is the same for all blocks of a pass. Constant members make loops of their own. */
 typedef struct kind {
     kn_lanes4 threshold;
-    bool has_persons, values, details; /* values: models or measures look at sensitive values */
+    bool has_persons, values, details; /* values: models or measures look at sensitive values; details: of classes that
+                                          hold */
+    bool smallest;                     /* the smallest class is asked for */
     uint32_t n_riders, n_sets;
     const kn_block_lattice *b;
     const uint32_t *least_values; /* [sensitive] */
@@ -280,15 +282,25 @@ KN_INLINE bool judge_size(kn_lanes4 gone[4], kn_lanes4 rows[4], const kn_lanes4 
         if (!kn_set_used(k->n_riders, m)) continue;
         size = k->has_persons ? persons[m] : rows[m];
         gone[m] = rows[m] & ((kn_lanes4)(size < k->threshold) | few[m]);
-        if (k->details) sums[m].smallest = kn_lesser(size | (kn_lanes4)(rows[m] == 0), sums[m].smallest);
+        if (k->smallest) sums[m].smallest = kn_lesser(size | (kn_lanes4)(rows[m] == 0), sums[m].smallest);
     }
     return true;
 }
 
-/* Where a class is: combo and number in its list, its inner value, and the combo that it is added to. */
+/* Where a class is: combo and number in its list, its inner value, and the combo that it is added to, with what is
+ * suppressed there by inner value: stores of vectors may alias anything, so these are looked up once per combo. */
 typedef struct place {
     uint32_t combo, j, value, to;
+    kn_lanes4 *gone[2];
 } place;
+
+KN_INLINE place place_at(const kn_block_nodes *pass, uint32_t combo, uint32_t to)
+{
+    const size_t first = ((size_t)to << pass->b->n_inner_bits) * 4;
+    place at = {.combo = combo, .to = to, .gone = {pass->gone[SURE] + first}};
+    if (pass->n_reasons > 1) at.gone[REFUSED] = pass->gone[REFUSED] + first;
+    return at;
+}
 
 /* Which rows are suppressed because a model says so; returns whether any are. */
 KN_INLINE bool judge_values(kn_lanes4 refused[4], kn_block_nodes *pass, const kn_lanes4 rows[4], place at)
@@ -303,10 +315,10 @@ KN_INLINE bool judge_values(kn_lanes4 refused[4], kn_block_nodes *pass, const kn
 }
 
 /* Adds suppressed rows of a class to those of its inner value, and to those of the block. */
-KN_INLINE void add_gone(kn_block_nodes *pass, kn_lanes4 block[4], const kn_lanes4 gone[4], uint32_t reason, place at,
+KN_INLINE void add_gone(kn_lanes4 block[4], const kn_lanes4 gone[4], kn_lanes4 *by_value, uint32_t value,
                         uint32_t n_riders)
 {
-    kn_lanes4 *own = pass->gone[reason] + (((size_t)at.to << pass->b->n_inner_bits) + at.value) * 4;
+    kn_lanes4 *own = by_value + (size_t)value * 4;
     for (int m = 0; m < 4; m++) {
         if (!kn_set_used(n_riders, m)) continue;
         own[m] += gone[m];
@@ -370,10 +382,10 @@ KN_INLINE void add_class(kn_block_nodes *pass, kn_lanes4 block[2][4], const kn_l
 {
     kn_lanes4 gone[4], rows[4], refused[4] = {{0}};
     if (!judge_size(gone, rows, counts, k, pass->sums[at.to])) return;
-    add_gone(pass, block[SURE], gone, SURE, at, k->n_riders);
+    add_gone(block[SURE], gone, at.gone[SURE], at.value, k->n_riders);
     if (k->values && pass->n_reasons > 1 && !is_small(counts[k->has_persons ? 1 : 0], k) &&
         judge_values(refused, pass, rows, at))
-        add_gone(pass, block[REFUSED], refused, REFUSED, at, k->n_riders);
+        add_gone(block[REFUSED], refused, at.gone[REFUSED], at.value, k->n_riders);
     if (!k->details) return;
     kn_lanes4 any = {0}, held[4];
     for (int m = 0; m < 4; m++) {
@@ -395,10 +407,13 @@ KN_INLINE void mixed_block(kn_block_nodes *pass, const kn_blocks *blocks, uint32
     for (uint32_t c = 0; c < n_combos; c++) {
         kn_lanes4 own[2][4] = {{{0}}};
         const kn_class_list list = lists[c];
+        place at = place_at(pass, c, c);
         if (k->values && c > 0) kn_block_classes_inherit(pass->classes, c);
         for (uint32_t j = 0; j < list.n; j++) {
             if (k->values && !k->details && (list.state[j] & all) == all) continue;
-            add_class(pass, own, &list.counts[j * parts], (place){c, j, list.value[j], c}, factors, k);
+            at.j = j;
+            at.value = list.value[j];
+            add_class(pass, own, &list.counts[j * parts], at, factors, k);
         }
         for (uint32_t r = 0; r < n_reasons; r++) any[r] |= totals[r][c] = kn_sum_lanes(own[r]);
     }
@@ -414,7 +429,9 @@ KN_INLINE void single_block(kn_block_nodes *pass, const kn_blocks *blocks, uint3
     const kn_lanes4 *counts = (const kn_lanes4 *)blocks->counts + (size_t)e * parts;
     kn_lanes4 gone[2][4] = {{{0}}};
     if (k->values && !is_small(counts[k->has_persons ? 1 : 0], k)) kn_block_classes_list(pass->classes, blocks, block);
-    add_class(pass, gone, counts, (place){0, 0, blocks->inner[e], to}, factors, k);
+    place at = place_at(pass, 0, to);
+    at.value = blocks->inner[e];
+    add_class(pass, gone, counts, at, factors, k);
     for (uint32_t r = 0; r < (k->values ? 2 : 1); r++) {
         const kn_lanes4 total = kn_sum_lanes(gone[r]);
         if (kn_any_lane(total)) add_units(pass, blocks->keys[block], &total, r, to, to + 1, k->n_riders);
@@ -445,8 +462,8 @@ KN_INLINE bool knows_smallest(const kn_block_nodes *pass, const kind *k)
 {
     const int most = k->n_riders > 0 ? 3 : 0;
     const uint32_t n_combos = pass->b->n_combos;
-    return !k->details || kn_any_lane((kn_lanes4)(pass->sums[n_combos - 1][most].smallest == 1) |
-                                      (kn_lanes4)(pass->sums[n_combos][most].smallest == 1));
+    return !k->smallest || kn_any_lane((kn_lanes4)(pass->sums[n_combos - 1][most].smallest == 1) |
+                                       (kn_lanes4)(pass->sums[n_combos][most].smallest == 1));
 }
 
 KN_INLINE bool all_small(const kn_blocks *blocks, uint32_t block, const kind *k)
@@ -485,6 +502,7 @@ static void scan(kn_block_nodes *pass, const kn_blocks *blocks, bool details)
               .has_persons = b->n_counts > KN_LATTICE_LANES,
               .values = b->n_words > 0,
               .details = details || pass->has_details,
+              .smallest = details,
               .n_riders = b->n_riders,
               .n_sets = (b->width - b->n_counts) / 4,
               .b = b,
