@@ -36,6 +36,13 @@ void kn_free(void *block);                                              /* NULL 
         (pointer) = kn_array_alloc_aligned((n), sizeof *(pointer), err);                                               \
         if ((pointer) == NULL) KN_FAIL(KN_RESOURCES, "out of memory");                                                 \
     } while (0)
+/* pointer = the same with room for n items, what it holds is kept. */
+#define KN_GROW(pointer, n)                                                                                            \
+    do {                                                                                                               \
+        void *grown_ = kn_array_resize((pointer), (n), sizeof *(pointer), err);                                        \
+        if (grown_ == NULL) KN_FAIL(KN_RESOURCES, "out of memory");                                                    \
+        (pointer) = grown_;                                                                                            \
+    } while (0)
 /* pointer = itself, or a larger array in its place: for what is filled again and again. */
 #define KN_ROOM(pointer, n)                                                                                            \
     do {                                                                                                               \
@@ -70,11 +77,9 @@ void kn_owner_free(kn_owner *owner); /* what it has made, not the struct */
 #define KN_RESERVE(vector, n_more)                                                                                     \
     do {                                                                                                               \
         if ((vector)->n + (n_more) > (vector)->capacity) {                                                             \
-            size_t grown_ = (vector)->capacity * 2 + (n_more) + 8;                                                     \
-            void *moved_ = kn_array_resize((vector)->items, grown_, sizeof *(vector)->items, err);                     \
-            if (moved_ == NULL) KN_FAIL(KN_RESOURCES, "out of memory");                                                \
-            (vector)->items = moved_;                                                                                  \
-            (vector)->capacity = grown_;                                                                               \
+            size_t capacity_ = (vector)->capacity * 2 + (n_more) + 8;                                                  \
+            KN_GROW((vector)->items, capacity_);                                                                       \
+            (vector)->capacity = capacity_;                                                                            \
         }                                                                                                              \
     } while (0)
 #define KN_PUSH(vector, item)                                                                                          \

@@ -27,6 +27,7 @@ typedef struct field {
 } field;
 
 typedef struct grouping {
+    kn_owner memory; /* all arrays but group_of */
     const kn_group_column *columns;
     uint32_t n_columns, n_items, n_words;
     field *fields;
@@ -152,16 +153,12 @@ static kn_status grow_table(uint32_t **table, uint64_t *size, uint32_t **key_of_
 {
     kn_status status = KN_OK;
     uint64_t grown = *size != 0 ? 4 * *size : 1024;
-    uint32_t *moved = kn_array_resize(*key_of_group, grown / 2 + 1, sizeof *moved, err);
-    if (moved == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    *key_of_group = moved;
-    kn_free(*table);
-    *table = NULL;
-    KN_NEW_RAW(*table, grown);
+    KN_GROW(*key_of_group, grown / 2 + 1);
+    KN_ROOM(*table, grown);
     memset(*table, 0xFF, grown * sizeof **table);
     *size = grown;
     for (uint32_t g = 0; g < n_groups; g++) {
-        uint64_t slot = hash_key(keys + (size_t)moved[g] * n_words, n_words) & (grown - 1);
+        uint64_t slot = hash_key(keys + (size_t)(*key_of_group)[g] * n_words, n_words) & (grown - 1);
         while ((*table)[slot] != KN_NONE) slot = (slot + 1) & (grown - 1);
         (*table)[slot] = g;
     }
@@ -240,7 +237,7 @@ kn_status kn_group(uint32_t *group_of, uint32_t *n_groups, uint32_t **first_item
         .columns = columns, .n_columns = n_columns, .n_items = n_items, .group_of = group_of, .ticker = ticker};
     *n_groups = 0;
     if (first_item != NULL) *first_item = NULL;
-    KN_NEW(g.fields, n_columns);
+    KN_OWN(&g.memory, g.fields, n_columns);
     lay_out_fields(&g);
     while (g.partition_bits < MAX_PARTITION_BITS && ((uint64_t)PARTITION_ITEMS << g.partition_bits) < n_items)
         g.partition_bits++;
@@ -248,21 +245,15 @@ kn_status kn_group(uint32_t *group_of, uint32_t *n_groups, uint32_t **first_item
     g.chunk_items = CHUNK_ITEMS;
     while ((uint64_t)g.chunk_items * MAX_CHUNKS < n_items) g.chunk_items *= 2;
     g.n_chunks = n_items / g.chunk_items + 1;
-    KN_NEW(g.cursor, (size_t)g.n_chunks * g.n_partitions);
-    KN_NEW(g.begin, g.n_partitions + 1);
-    KN_NEW(g.n_groups, g.n_partitions);
-    KN_NEW_RAW(g.keys, (size_t)n_items * g.n_words);
-    KN_NEW_RAW(g.items, n_items);
-    KN_NEW_RAW(g.first, n_items);
+    KN_OWN(&g.memory, g.cursor, (size_t)g.n_chunks * g.n_partitions);
+    KN_OWN(&g.memory, g.begin, g.n_partitions + 1);
+    KN_OWN(&g.memory, g.n_groups, g.n_partitions);
+    KN_OWN_RAW(&g.memory, g.keys, (size_t)n_items * g.n_words);
+    KN_OWN_RAW(&g.memory, g.items, n_items);
+    KN_OWN_RAW(&g.memory, g.first, n_items);
     KN_TRY(run_grouping(n_groups, first_item, &g, pool, err));
 done:
-    kn_free(g.fields);
-    kn_free(g.cursor);
-    kn_free(g.begin);
-    kn_free(g.n_groups);
-    kn_free(g.keys);
-    kn_free(g.items);
-    kn_free(g.first);
+    kn_owner_free(&g.memory);
     return status;
 }
 

@@ -21,6 +21,7 @@ enum { FIRST = 1 << 15 }; /* in `made`: begins a class */
 static const uint8_t lanes_of[N_BITS] = {1, 2, 4, 8, 5, 10, 0, 0, 3, 0, 12, 0, 15};
 
 struct kn_block_classes {
+    kn_owner memory; /* all arrays */
     const kn_block_lattice *b;
     const kn_models *models;
     uint32_t parts, n_sums; /* of a class's counts; those of them that are added up, the others are sets */
@@ -73,9 +74,9 @@ static kn_status lists_new(kn_block_classes *classes, kn_error *err)
             if (b->below[c][i] != KN_NONE && most[b->below[c][i]] > most_made[c]) most_made[c] = most[b->below[c][i]];
         n_small += 2 * most[c] + most_made[c];
     }
-    KN_NEW_RAW(classes->small, n_small);
-    KN_NEW_ALIGNED(classes->counts, (n + n_values) * classes->parts);
-    KN_NEW_ALIGNED(classes->slots, n * n_vectors);
+    KN_OWN_RAW(&classes->memory, classes->small, n_small);
+    KN_OWN_ALIGNED(&classes->memory, classes->counts, (n + n_values) * classes->parts);
+    KN_OWN_ALIGNED(&classes->memory, classes->slots, n * n_vectors);
     uint16_t *small = classes->small;
     classes->sums = classes->counts + n * classes->parts;
     n = 0;
@@ -123,12 +124,12 @@ kn_status kn_block_classes_new(kn_block_classes **out, const kn_block_lattice *b
     fill_bits(classes);
     if (b->n_words > 0) {
         const size_t n = (size_t)b->values_width / b->values_lanes * KN_LANE_CLASSES;
-        KN_NEW_ALIGNED(classes->lanes, n);
-        KN_NEW_ALIGNED(classes->wide_lanes, n);
-        KN_NEW(classes->columns, b->n_words);
-        KN_NEW(classes->all_columns, b->n_words);
-        KN_NEW(classes->histograms, b->n_words);
-        KN_NEW(classes->entries, kn_lattice_entries(b->lattice));
+        KN_OWN_ALIGNED(&classes->memory, classes->lanes, n);
+        KN_OWN_ALIGNED(&classes->memory, classes->wide_lanes, n);
+        KN_OWN(&classes->memory, classes->columns, b->n_words);
+        KN_OWN(&classes->memory, classes->all_columns, b->n_words);
+        KN_OWN(&classes->memory, classes->histograms, b->n_words);
+        KN_OWN(&classes->memory, classes->entries, kn_lattice_entries(b->lattice));
     }
     *out = classes;
     classes = NULL;
@@ -140,15 +141,7 @@ done:
 void kn_block_classes_free(kn_block_classes *classes)
 {
     if (classes == NULL) return;
-    kn_free(classes->small);
-    kn_free(classes->counts);
-    kn_free(classes->slots);
-    kn_free(classes->lanes);
-    kn_free(classes->wide_lanes);
-    kn_free(classes->columns);
-    kn_free(classes->all_columns);
-    kn_free(classes->histograms);
-    kn_free(classes->entries);
+    kn_owner_free(&classes->memory);
     kn_free(classes);
 }
 

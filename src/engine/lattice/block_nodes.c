@@ -31,6 +31,7 @@ typedef struct field {
 } field;
 
 struct kn_block_nodes {
+    kn_owner memory; /* all arrays */
     const kn_full_domain *domain;
     const kn_block_lattice *b;
     kn_block_classes *classes;
@@ -81,8 +82,8 @@ static kn_status list_values(kn_block_nodes *pass, kn_error *err)
     kn_status status = KN_OK;
     const kn_block_lattice *b = pass->b;
     uint32_t n = 0;
-    KN_NEW(pass->valid_start, (size_t)b->n_combos + 2);
-    KN_NEW_RAW(pass->valid, (size_t)(b->n_combos + 1) << b->n_inner_bits);
+    KN_OWN(&pass->memory, pass->valid_start, (size_t)b->n_combos + 2);
+    KN_OWN_RAW(&pass->memory, pass->valid, (size_t)(b->n_combos + 1) << b->n_inner_bits);
     for (uint32_t c = 0; c <= b->n_combos; c++) {
         for (uint32_t value = 0; value < 1u << b->n_inner_bits; value++)
             if (exists(b, c < b->n_combos ? c : 0, value)) pass->valid[n++] = (uint16_t)value;
@@ -96,10 +97,10 @@ static kn_status inner_gaps(kn_block_nodes *pass, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_block_lattice *b = pass->b;
-    KN_NEW(pass->inner_gap, (size_t)pass->n_cells + 1);
+    KN_OWN(&pass->memory, pass->inner_gap, (size_t)pass->n_cells + 1);
     for (uint32_t m = 0; m < pass->n_cells; m++) {
         int64_t ***gap = pass->domain->prices[pass->cells[m]].gap;
-        KN_NEW(pass->inner_gap[m], (size_t)b->n_combos << b->n_inner_bits);
+        KN_OWN(&pass->memory, pass->inner_gap[m], (size_t)b->n_combos << b->n_inner_bits);
         for (uint32_t c = 0; c < b->n_combos; c++)
             for (uint32_t v = pass->valid_start[c]; v < pass->valid_start[c + 1]; v++)
                 for (uint32_t i = 0; i < b->n_inner; i++)
@@ -123,8 +124,8 @@ kn_status kn_block_nodes_new(kn_block_nodes **out, const kn_full_domain *domain,
     pass->n_reasons = b->n_words > 0 && !domain->task->models->counts_only ? 2 : 1;
     KN_TRY(kn_block_classes_new(&pass->classes, b, domain->task->models, err));
     KN_TRY(list_values(pass, err));
-    KN_NEW(pass->cells, n);
-    KN_NEW(pass->products, n);
+    KN_OWN(&pass->memory, pass->cells, n);
+    KN_OWN(&pass->memory, pass->products, n);
     for (uint32_t m = 0; m < domain->n_prices; m++) {
         const kn_measure *measure = domain->prices[m].objective->type;
         if (measure->price_cell != NULL) pass->cells[pass->n_cells++] = m;
@@ -134,16 +135,16 @@ kn_status kn_block_nodes_new(kn_block_nodes **out, const kn_full_domain *domain,
     KN_TRY(inner_gaps(pass, err));
     if (b->n_words > 0) KN_TRY(kn_value_sums_new(&pass->values, domain, err));
     for (uint32_t r = 0; r < pass->n_reasons; r++) {
-        KN_NEW_ALIGNED(pass->gone[r], n_values * 4);
-        KN_NEW(pass->units[r], (pass->n_cells + 1) * n_combos);
+        KN_OWN_ALIGNED(&pass->memory, pass->gone[r], n_values * 4);
+        KN_OWN(&pass->memory, pass->units[r], (pass->n_cells + 1) * n_combos);
     }
-    KN_NEW_ALIGNED(pass->held, pass->n_products * n_values * 4);
-    KN_NEW(pass->fields, n * (b->n_outer + 1));
-    KN_NEW_ALIGNED(pass->totals, (size_t)2 << b->n_inner_bits);
-    KN_NEW(pass->levels, (size_t)b->lattice->tuples->n_qis + 1);
-    KN_NEW(pass->class_sums, n);
-    KN_NEW(pass->value_more, n);
-    KN_NEW(pass->factors, n);
+    KN_OWN_ALIGNED(&pass->memory, pass->held, pass->n_products * n_values * 4);
+    KN_OWN(&pass->memory, pass->fields, n * (b->n_outer + 1));
+    KN_OWN_ALIGNED(&pass->memory, pass->totals, (size_t)2 << b->n_inner_bits);
+    KN_OWN(&pass->memory, pass->levels, (size_t)b->lattice->tuples->n_qis + 1);
+    KN_OWN(&pass->memory, pass->class_sums, n);
+    KN_OWN(&pass->memory, pass->value_more, n);
+    KN_OWN(&pass->memory, pass->factors, n);
     *out = pass;
     pass = NULL;
 done:
@@ -154,12 +155,7 @@ done:
 void kn_block_nodes_free(kn_block_nodes *pass)
 {
     if (pass == NULL) return;
-    for (uint32_t m = 0; pass->inner_gap != NULL && m < pass->n_cells; m++) kn_free(pass->inner_gap[m]);
-    void *const owned[] = {pass->valid_start, pass->valid,      pass->gone[0],    pass->gone[1],
-                           pass->cells,       pass->units[0],   pass->units[1],   pass->inner_gap,
-                           pass->products,    pass->held,       pass->fields,     pass->totals,
-                           pass->levels,      pass->class_sums, pass->value_more, pass->factors};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
+    kn_owner_free(&pass->memory);
     kn_block_classes_free(pass->classes);
     kn_value_sums_free(pass->values);
     kn_free(pass);

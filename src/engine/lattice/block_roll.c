@@ -12,13 +12,13 @@
 #include <string.h>
 
 struct kn_block_roller {
+    kn_owner memory; /* table and where */
     const kn_block_lattice *lattice;
     uint64_t **table; /* [index into outer][position] */
     /* Of a run: */
     uint32_t *slots;        /* of a hash table; KN_NONE: free */
     uint32_t *next;         /* [block of the run]: the next one with the same result */
     uint32_t *first, *last; /* [block of the result, counted in the run]: ends of its chain */
-    size_t capacity;        /* blocks of a run */
     uint32_t *where;        /* [inner]: entry of the result that may hold this inner value */
 };
 
@@ -30,23 +30,14 @@ static kn_status blocks_grow(kn_blocks *blocks, const kn_block_lattice *b, size_
     kn_status status = KN_OK;
     if (blocks->levels == NULL) KN_NEW(blocks->levels, b->lattice->tuples->n_qis);
     if (n > blocks->capacity || blocks->start == NULL) {
-        uint64_t *keys = kn_array_resize(blocks->keys, n + 1, sizeof *keys, err);
-        if (keys != NULL) blocks->keys = keys;
-        uint32_t *start = kn_array_resize(blocks->start, n + 2, sizeof *start, err);
-        if (start != NULL) blocks->start = start;
-        if (keys == NULL || start == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+        KN_GROW(blocks->keys, n + 1);
+        KN_GROW(blocks->start, n + 2);
         blocks->capacity = (uint32_t)n;
     }
     if (n_entries > blocks->entries_capacity || blocks->counts == NULL) {
-        uint16_t *inner = kn_array_resize(blocks->inner, n_entries + 1, sizeof *inner, err);
-        if (inner == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        blocks->inner = inner;
-        uint64_t *words = kn_array_resize(blocks->words, (n_entries + 1) * b->n_words, sizeof *words, err);
-        if (words == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        blocks->words = words;
-        uint32_t *counts = kn_array_resize(blocks->counts, (n_entries + 1) * b->width, sizeof *counts, err);
-        if (counts == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        blocks->counts = counts; /* aligned for kn_lanes4 as all blocks of memory are */
+        KN_GROW(blocks->inner, n_entries + 1);
+        KN_GROW(blocks->words, (n_entries + 1) * b->n_words);
+        KN_GROW(blocks->counts, (n_entries + 1) * b->width); /* aligned for kn_lanes4 as all blocks of memory are */
         blocks->entries_capacity = (uint32_t)n_entries;
     }
 done:
@@ -75,12 +66,12 @@ size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks)
 /* Room for that many slots. */
 static kn_status slots_grow(kn_blocks *blocks, const kn_block_lattice *b, size_t n, kn_error *err)
 {
+    kn_status status = KN_OK;
     if (n <= blocks->slots_capacity) return KN_OK;
-    uint32_t *moved = kn_array_resize(blocks->values, n * b->values_width, sizeof *moved, err);
-    if (moved == NULL) return kn_error_set(err, KN_RESOURCES, "out of memory");
-    blocks->values = moved;
+    KN_GROW(blocks->values, n * b->values_width);
     blocks->slots_capacity = (uint32_t)n;
-    return KN_OK;
+done:
+    return status;
 }
 
 /* --- Joining ----------------------------------------------------------------------------------------------------- */
@@ -203,11 +194,11 @@ kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blo
     *out = NULL;
     KN_NEW(roller, 1);
     roller->lattice = blocks;
-    KN_NEW(roller->where, (size_t)1 << blocks->n_inner_bits);
-    KN_NEW(roller->table, (size_t)blocks->n_outer + 1);
+    KN_OWN(&roller->memory, roller->where, (size_t)1 << blocks->n_inner_bits);
+    KN_OWN(&roller->memory, roller->table, (size_t)blocks->n_outer + 1);
     for (uint32_t d = 0; d < blocks->n_outer; d++) {
         const kn_lattice_column *column = &blocks->lattice->columns[blocks->outer[d]];
-        KN_NEW_RAW(roller->table[d], column->levels[column->min_level].n);
+        KN_OWN_RAW(&roller->memory, roller->table[d], column->levels[column->min_level].n);
     }
     *out = roller;
     roller = NULL;
@@ -216,37 +207,24 @@ done:
     return status;
 }
 
-static void run_free(kn_block_roller *roller)
-{
-    kn_free(roller->slots);
-    kn_free(roller->next);
-    kn_free(roller->first);
-    kn_free(roller->last);
-    roller->slots = roller->next = roller->first = roller->last = NULL;
-    roller->capacity = 0;
-}
-
 void kn_block_roller_free(kn_block_roller *roller)
 {
     if (roller == NULL) return;
-    for (uint32_t d = 0; roller->table != NULL && d < roller->lattice->n_outer; d++) kn_free(roller->table[d]);
-    run_free(roller);
-    kn_free(roller->where);
-    kn_free(roller->table);
+    void *const of_run[] = {roller->slots, roller->next, roller->first, roller->last};
+    for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++) kn_free(of_run[i]);
+    kn_owner_free(&roller->memory);
     kn_free(roller);
 }
 
 static kn_status run_reserve(kn_block_roller *roller, size_t n, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (n <= roller->capacity) return KN_OK;
+    if (n * sizeof *roller->last <= kn_array_bytes(roller->last)) return KN_OK;
     n += n / 2;
-    run_free(roller);
-    KN_NEW_RAW(roller->slots, (size_t)1 << kn_bits_for((uint32_t)(2 * n)));
-    KN_NEW_RAW(roller->next, n);
-    KN_NEW_RAW(roller->first, n);
-    KN_NEW_RAW(roller->last, n);
-    roller->capacity = n;
+    KN_ROOM(roller->slots, (size_t)1 << kn_bits_for((uint32_t)(2 * n)));
+    KN_ROOM(roller->next, n);
+    KN_ROOM(roller->first, n);
+    KN_ROOM(roller->last, n);
 done:
     return status;
 }

@@ -78,8 +78,8 @@ static void raise_values(uint16_t *raised, const kn_block_lattice *b, uint32_t c
 static kn_status number_combos(kn_block_lattice *b, kn_error *err)
 {
     kn_status status = KN_OK;
-    KN_NEW(b->raised, (size_t)b->n_combos * b->n_inner << b->n_inner_bits);
-    KN_NEW(b->at_combo, (size_t)b->n_combos << b->n_inner_bits);
+    KN_OWN(&b->memory, b->raised, (size_t)b->n_combos * b->n_inner << b->n_inner_bits);
+    KN_OWN(&b->memory, b->at_combo, (size_t)b->n_combos << b->n_inner_bits);
     for (uint32_t c = 0; c < b->n_combos; c++) {
         uint32_t rest = c, stride = 1;
         for (uint32_t i = 0; i < b->n_inner; i++) {
@@ -127,7 +127,7 @@ static kn_status place_sets(kn_block_lattice *b, const uint32_t *least_values, k
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = b->lattice->tuples;
-    KN_NEW(b->n_set_lanes, tuples->n_sensitive);
+    KN_OWN(&b->memory, b->n_set_lanes, tuples->n_sensitive);
     for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
         if (least_values[s] > 1)
             b->n_set_lanes[s] = (tuples->sensitive[s].n_values + KN_BLOCK_SET_VALUES - 1) / KN_BLOCK_SET_VALUES;
@@ -144,7 +144,7 @@ static kn_status place_values(kn_block_lattice *b, kn_error *err)
     const kn_tuples *tuples = b->lattice->tuples;
     b->n_words = tuples->n_sensitive;
     b->most_listed = KN_VALUES_MOST_LISTED;
-    KN_NEW(b->values_at, b->n_words);
+    KN_OWN(&b->memory, b->values_at, b->n_words);
     b->values_lanes = b->n_riders > 0 ? KN_LATTICE_LANES : 1;
     for (uint32_t s = 0; s < b->n_words; s++) {
         b->values_at[s] = b->values_width;
@@ -224,9 +224,9 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     KN_NEW(b, 1);
     b->lattice = lattice;
     b->width = b->n_counts = KN_LATTICE_LANES * (lattice->has_persons ? 2 : 1);
-    KN_NEW(b->outer, (size_t)n_order + 1);
-    KN_NEW(b->outer_shift, (size_t)n_order + 1);
-    KN_NEW(b->outer_bits, (size_t)n_order + 1);
+    KN_OWN(&b->memory, b->outer, (size_t)n_order + 1);
+    KN_OWN(&b->memory, b->outer_shift, (size_t)n_order + 1);
+    KN_OWN(&b->memory, b->outer_bits, (size_t)n_order + 1);
     choose_riders(b);
     choose_inner(b, order, n_order, max_combos);
     if (!place_outer(b)) goto done;
@@ -245,13 +245,7 @@ void kn_block_lattice_free(kn_block_lattice *blocks)
 {
     if (blocks == NULL) return;
     kn_blocks_free(&blocks->base);
-    kn_free(blocks->outer);
-    kn_free(blocks->outer_shift);
-    kn_free(blocks->outer_bits);
-    kn_free(blocks->raised);
-    kn_free(blocks->at_combo);
-    kn_free(blocks->n_set_lanes);
-    kn_free(blocks->values_at);
+    kn_owner_free(&blocks->memory);
     kn_free(blocks);
 }
 

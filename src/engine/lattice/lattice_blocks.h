@@ -39,6 +39,7 @@ typedef struct kn_blocks {
 } kn_blocks;
 
 typedef struct kn_block_lattice {
+    kn_owner memory;           /* all arrays but the base's */
     const kn_lattice *lattice; /* borrowed; its base is not needed */
     uint32_t n_riders, riders[KN_LATTICE_MAX_RIDERS];
     uint32_t rider_stride[KN_LATTICE_MAX_RIDERS]; /* lane = sum of position * stride */

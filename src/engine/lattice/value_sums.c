@@ -22,6 +22,7 @@ typedef struct counted {
 } counted;
 
 struct kn_value_sums {
+    kn_owner memory; /* all arrays */
     const kn_full_domain *domain;
     const kn_block_lattice *b;
     uint32_t n_classes, *classes;            /* measures that look at classes */
@@ -107,9 +108,9 @@ static kn_status choose(kn_value_sums *values, kn_error *err)
         own->n_values = prices->n_values;
         const size_t each = (size_t)own->n_values * values->n_slots;
         if (own->n_values > values->most_values) values->most_values = own->n_values;
-        KN_NEW_ALIGNED(own->inner, (values->first_place[values->b->n_inner] + 1) * each);
-        KN_NEW_ALIGNED(own->riders, KN_LATTICE_LANES * each);
-        KN_NEW_ALIGNED(own->block, each);
+        KN_OWN_ALIGNED(&values->memory, own->inner, (values->first_place[values->b->n_inner] + 1) * each);
+        KN_OWN_ALIGNED(&values->memory, own->riders, KN_LATTICE_LANES * each);
+        KN_OWN_ALIGNED(&values->memory, own->block, each);
     }
 done:
     return status;
@@ -130,17 +131,17 @@ kn_status kn_value_sums_new(kn_value_sums **out, const kn_full_domain *domain, k
         const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
         values->first_place[i + 1] = values->first_place[i] + column->levels[column->min_level].n;
     }
-    KN_NEW(values->classes, n);
-    KN_NEW(values->prices, n);
-    KN_NEW(values->counted_by, n);
-    KN_NEW(values->counts, n);
+    KN_OWN(&values->memory, values->classes, n);
+    KN_OWN(&values->memory, values->prices, n);
+    KN_OWN(&values->memory, values->counted_by, n);
+    KN_OWN(&values->memory, values->counts, n);
     KN_TRY(choose(values, err));
-    KN_NEW(values->gone, (size_t)b->n_combos << b->n_inner_bits);
-    KN_NEW(values->held, (size_t)values->n_classes * values->n_slots);
-    KN_NEW(values->outer, (size_t)values->n_prices * values->n_slots);
-    KN_NEW(values->lost, (size_t)values->n_prices * b->n_combos);
-    KN_NEW(values->root, (size_t)values->n_prices * b->n_combos);
-    KN_NEW(values->rider_prices, (size_t)values->n_prices * KN_LATTICE_LANES * values->most_values);
+    KN_OWN(&values->memory, values->gone, (size_t)b->n_combos << b->n_inner_bits);
+    KN_OWN(&values->memory, values->held, (size_t)values->n_classes * values->n_slots);
+    KN_OWN(&values->memory, values->outer, (size_t)values->n_prices * values->n_slots);
+    KN_OWN(&values->memory, values->lost, (size_t)values->n_prices * b->n_combos);
+    KN_OWN(&values->memory, values->root, (size_t)values->n_prices * b->n_combos);
+    KN_OWN(&values->memory, values->rider_prices, (size_t)values->n_prices * KN_LATTICE_LANES * values->most_values);
     fill_rider_prices(values);
     *out = values;
     values = NULL;
@@ -152,14 +153,7 @@ done:
 void kn_value_sums_free(kn_value_sums *values)
 {
     if (values == NULL) return;
-    for (uint32_t i = 0; i < values->n_counted; i++) {
-        kn_free(values->counts[i].inner);
-        kn_free(values->counts[i].riders);
-        kn_free(values->counts[i].block);
-    }
-    void *const owned[] = {values->classes, values->held, values->prices, values->counted_by, values->counts,
-                           values->outer,   values->lost, values->root,   values->gone,       values->rider_prices};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) kn_free(owned[i]);
+    kn_owner_free(&values->memory);
     kn_free(values);
 }
 

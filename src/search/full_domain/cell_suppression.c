@@ -95,18 +95,24 @@ done:
 
 /* Outliers of a node, being released set by set. Items are the groups of the node. */
 typedef struct outliers {
+    kn_owner memory; /* all arrays */
     const kn_groups *groups;
     uint32_t n, *items, *class_of; /* class_of[group]: class, or KN_NONE */
     uint32_t **keys;               /* [q][outlier]: tree node, or the root where the cell is suppressed */
     uint32_t *group_of;
+    kn_group_column *columns;
+    kn_cell *cells; /* of the class at hand, [q] */
+    uint64_t *sums; /* of its sensitive values, all 0 between uses ... */
+    uint32_t *entries;
+    kn_histogram *histograms; /* ... and as lists, two per sensitive column */
 } outliers;
 
-static bool class_of_items_holds(search_state *s, const outliers *o, const uint32_t *members, uint32_t n,
-                                 const kn_cell *cells, uint64_t *sums, uint32_t *entries, kn_histogram *histograms)
+static bool class_of_items_holds(const search_state *s, const outliers *o, const uint32_t *members, uint32_t n)
 {
     const kn_tuples *tuples = s->task->tuples;
     kn_class_counts counts = {0};
-    kn_histogram *buffer = histograms + tuples->n_sensitive;
+    kn_histogram *histograms = o->histograms, *buffer = histograms + tuples->n_sensitive;
+    uint64_t *sums = o->sums;
     size_t at = 0;
     for (uint32_t i = 0; i < n; i++) {
         kn_class_counts one = kn_groups_class(s->domain->lattice, o->groups, o->items[members[i]], buffer);
@@ -118,7 +124,7 @@ static bool class_of_items_holds(search_state *s, const outliers *o, const uint3
                 sums[at + one.sensitive[v].values[e]] += one.sensitive[v].counts[e];
     }
     at = 0;
-    uint32_t *values = entries;
+    uint32_t *values = o->entries;
     for (uint32_t v = 0; s->domain->lattice->has_histograms && v < tuples->n_sensitive; v++) {
         uint32_t n_values = tuples->sensitive[v].n_values, n_present = 0;
         for (uint32_t x = 0; x < n_values; x++) {
@@ -132,7 +138,7 @@ static bool class_of_items_holds(search_state *s, const outliers *o, const uint3
         at += n_values;
     }
     if (s->domain->lattice->has_histograms) counts.sensitive = histograms;
-    return kn_models_hold_class(s->task->models, &counts, cells, NULL);
+    return kn_models_hold_class(s->task->models, &counts, o->cells, NULL);
 }
 
 static bool all_whole(const kn_tuples *tuples, const kn_cell *cells)
@@ -145,37 +151,30 @@ static bool all_whole(const kn_tuples *tuples, const kn_cell *cells)
 /* Releases the outliers that satisfy the models once the cells of this set are suppressed. Rows of which nothing is
  * left are not released: they are suppressed ones, and counted as such. */
 static kn_status release_set(outcome *out, size_t *cells_capacity, search_state *s, outliers *o, const star_set *set,
-                             uint64_t *sums, uint32_t *entries, kn_histogram *histograms, kn_error *err)
+                             kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = s->task->tuples;
     uint32_t n_qis = tuples->n_qis, n_groups, *first = NULL, *start = NULL, *members = NULL, n_left = 0;
-    kn_group_column *columns = NULL;
-    kn_cell *cells = NULL;
-    KN_NEW(columns, (size_t)n_qis + 1);
-    KN_NEW(cells, (size_t)n_qis + 1);
+    kn_cell *cells = o->cells;
     for (uint32_t q = 0; q < n_qis; q++) {
         const kn_tree *tree = tuples->domains[q]->tree;
         for (uint32_t i = 0; i < o->n; i++) { /* a missing cell that may be any value is the root already */
             uint32_t node = kn_groups_node(s->domain->lattice, o->groups, o->items[i], q);
             o->keys[q][i] = set->columns >> q & 1 ? tree->root : kn_domain_node_cell(tuples->domains[q], node).id;
         }
-        columns[q] = (kn_group_column){o->keys[q], 4, NULL, tree->n_nodes};
+        o->columns[q] = (kn_group_column){o->keys[q], 4, NULL, tree->n_nodes};
     }
-    KN_TRY(kn_group(o->group_of, &n_groups, &first, o->n, columns, n_qis, NULL, s->task->ticker, err));
+    KN_TRY(kn_group(o->group_of, &n_groups, &first, o->n, o->columns, n_qis, NULL, s->task->ticker, err));
     KN_TRY(kn_group_members(&start, &members, o->group_of, o->n, n_groups, err));
     for (uint32_t g = 0; g < n_groups; g++) {
         for (uint32_t q = 0; q < n_qis; q++) cells[q] = kn_domain_node_cell(tuples->domains[q], o->keys[q][first[g]]);
         if (set->size > 0 && all_whole(tuples, cells)) continue;
-        if (!class_of_items_holds(s, o, members + start[g], start[g + 1] - start[g], cells, sums, entries, histograms))
-            continue;
+        if (!class_of_items_holds(s, o, members + start[g], start[g + 1] - start[g])) continue;
         for (uint32_t i = start[g]; i < start[g + 1]; i++) o->class_of[o->items[members[i]]] = out->n_classes;
         if (out->n_classes + 1 > *cells_capacity) {
-            size_t grown = 2 * *cells_capacity + 16;
-            kn_cell *moved = kn_array_resize(out->cells, grown * (n_qis + 1), sizeof *moved, err);
-            if (moved == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-            out->cells = moved;
-            *cells_capacity = grown;
+            KN_GROW(out->cells, (2 * *cells_capacity + 16) * (n_qis + 1));
+            *cells_capacity = 2 * *cells_capacity + 16;
         }
         memcpy(out->cells + (size_t)out->n_classes++ * n_qis, cells, n_qis * sizeof *cells);
     }
@@ -186,8 +185,6 @@ done:
     kn_free(first);
     kn_free(start);
     kn_free(members);
-    kn_free(columns);
-    kn_free(cells);
     return status;
 }
 
@@ -224,29 +221,29 @@ static kn_status try_levels(outcome *out, search_state *s, const uint32_t *level
     kn_groups groups = {0};
     outliers o = {.groups = &groups};
     star_set *sets = NULL, none = {0};
-    uint32_t *tuple_group = NULL, *entries = NULL;
-    uint64_t *sums = NULL;
-    kn_histogram *histograms = NULL;
+    uint32_t *tuple_group = NULL;
     size_t n_sets, capacity = 0, n_values = kn_lattice_entries(s->domain->lattice);
     *out = (outcome){0};
     KN_TRY(kn_groups_of_tuples(&groups, &tuple_group, levels, kn_evaluator_roller(s->evaluator), err));
     KN_TRY(list_sets(&sets, &n_sets, s, levels, err));
-    KN_NEW(o.items, (size_t)groups.n + 1);
-    KN_NEW(o.class_of, (size_t)groups.n + 1);
-    KN_NEW(o.group_of, (size_t)groups.n + 1);
-    KN_NEW(o.keys, (size_t)tuples->n_qis + 1);
-    for (uint32_t q = 0; q < tuples->n_qis; q++) KN_NEW(o.keys[q], (size_t)groups.n + 1);
-    KN_NEW(sums, n_values + 1);
-    KN_NEW(entries, n_values + 1);
-    KN_NEW(histograms, 2 * (size_t)tuples->n_sensitive + 1);
+    KN_OWN(&o.memory, o.items, (size_t)groups.n + 1);
+    KN_OWN(&o.memory, o.class_of, (size_t)groups.n + 1);
+    KN_OWN(&o.memory, o.group_of, (size_t)groups.n + 1);
+    KN_OWN(&o.memory, o.keys, (size_t)tuples->n_qis + 1);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) KN_OWN(&o.memory, o.keys[q], (size_t)groups.n + 1);
+    KN_OWN(&o.memory, o.columns, (size_t)tuples->n_qis + 1);
+    KN_OWN(&o.memory, o.cells, (size_t)tuples->n_qis + 1);
+    KN_OWN(&o.memory, o.sums, n_values + 1);
+    KN_OWN(&o.memory, o.entries, n_values + 1);
+    KN_OWN(&o.memory, o.histograms, 2 * (size_t)tuples->n_sensitive + 1);
     for (o.n = 0; o.n < groups.n; o.n++) {
         o.items[o.n] = o.n;
         o.class_of[o.n] = KN_NONE;
     }
-    KN_TRY(release_set(out, &capacity, s, &o, &none, sums, entries, histograms, err));
+    KN_TRY(release_set(out, &capacity, s, &o, &none, err));
     for (size_t i = 0; i < n_sets && o.n > 0; i++) {
         KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
-        KN_TRY(release_set(out, &capacity, s, &o, &sets[i], sums, entries, histograms, err));
+        KN_TRY(release_set(out, &capacity, s, &o, &sets[i], err));
     }
     KN_NEW_RAW(out->row_class, (size_t)tuples->n_rows + 1);
     for (uint32_t row = 0; row < tuples->n_rows; row++) {
@@ -256,16 +253,9 @@ static kn_status try_levels(outcome *out, search_state *s, const uint32_t *level
     out->loss = outcome_loss(s, out);
     s->n_nodes++;
 done:
-    for (uint32_t q = 0; o.keys != NULL && q < tuples->n_qis; q++) kn_free(o.keys[q]);
-    kn_free(o.keys);
-    kn_free(o.items);
-    kn_free(o.class_of);
-    kn_free(o.group_of);
+    kn_owner_free(&o.memory);
     kn_free(sets);
     kn_free(tuple_group);
-    kn_free(entries);
-    kn_free(sums);
-    kn_free(histograms);
     kn_groups_free(&groups, s->domain->lattice);
     if (status != KN_OK) free_outcome(out);
     return status;

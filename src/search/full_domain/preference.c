@@ -25,11 +25,8 @@ kn_status kn_level_list_add(kn_level_list *list, const uint32_t *levels, uint32_
 {
     kn_status status = KN_OK;
     if (list->n == list->capacity) {
-        size_t grown = 2 * list->capacity + 16;
-        uint32_t *moved = kn_array_resize(list->levels, grown * (n_qis + 1), sizeof *moved, err);
-        if (moved == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        list->levels = moved;
-        list->capacity = grown;
+        KN_GROW(list->levels, (2 * list->capacity + 16) * (n_qis + 1));
+        list->capacity = 2 * list->capacity + 16;
     }
     memcpy(list->levels + list->n++ * n_qis, levels, n_qis * sizeof *levels);
 done:
@@ -95,11 +92,12 @@ kn_status kn_preference_choose(size_t *chosen, const char *name, const kn_level_
     bool explained = domain->task->trace != NULL && domain->task->trace->explain;
     bool by_steps = !explained && (strcmp(name, "absolute") == 0 || strcmp(name, "relative") == 0);
     double fewest = INFINITY;
-    candidate *candidates = NULL, **sorted = NULL, *best = NULL;
-    uint32_t *order = NULL;
-    KN_NEW(candidates, list->n);
-    KN_NEW(sorted, list->n);
-    KN_NEW(order, (size_t)tuples->n_qis + 1);
+    kn_owner memory = {0};
+    candidate *candidates, **sorted, *best = NULL;
+    uint32_t *order;
+    KN_OWN(&memory, candidates, list->n);
+    KN_OWN(&memory, sorted, list->n);
+    KN_OWN(&memory, order, (size_t)tuples->n_qis + 1);
     kn_full_domain_roll_order(order, domain);
     for (size_t i = 0; i < list->n; i++) {
         candidate *c = sorted[i] = &candidates[i];
@@ -122,8 +120,6 @@ kn_status kn_preference_choose(size_t *chosen, const char *name, const kn_level_
     }
     *chosen = (size_t)(best - candidates);
 done:
-    kn_free(candidates);
-    kn_free(sorted);
-    kn_free(order);
+    kn_owner_free(&memory);
     return status;
 }

@@ -14,6 +14,7 @@
 enum { MAX_ROWS = 14 };
 
 typedef struct exhaustion {
+    kn_owner memory; /* all arrays */
     const kn_task *task;
     uint32_t n;
     double *price;    /* [subset]: of the subset as one class; INFINITY when a model forbids it */
@@ -128,12 +129,12 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     if (x.n > MAX_ROWS)
         KN_FAIL(KN_USAGE, "exhaustive tries every partition and takes at most %d rows; this table has %u", MAX_ROWS,
                 x.n);
-    KN_NEW(x.price, (size_t)1 << x.n);
-    KN_NEW(x.best, (size_t)1 << x.n);
-    KN_NEW(x.choice, (size_t)1 << x.n);
-    KN_NEW(x.histograms, t->n_sensitive);
-    KN_NEW(x.values, (size_t)t->n_sensitive * MAX_ROWS);
-    KN_NEW(x.counts, (size_t)t->n_sensitive * MAX_ROWS);
+    KN_OWN(&x.memory, x.price, (size_t)1 << x.n);
+    KN_OWN(&x.memory, x.best, (size_t)1 << x.n);
+    KN_OWN(&x.memory, x.choice, (size_t)1 << x.n);
+    KN_OWN(&x.memory, x.histograms, t->n_sensitive);
+    KN_OWN(&x.memory, x.values, (size_t)t->n_sensitive * MAX_ROWS);
+    KN_OWN(&x.memory, x.counts, (size_t)t->n_sensitive * MAX_ROWS);
     KN_TRY(kn_set_pool_new(&x.sets, err));
     for (uint32_t subset = 1; subset < 1u << x.n; subset++) {
         KN_TRY(price_subset(&x, subset, err));
@@ -150,12 +151,7 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     answer->optimal = true;
     answer->n_nodes = (uint64_t)1 << x.n;
 done:
-    kn_free(x.price);
-    kn_free(x.best);
-    kn_free(x.choice);
-    kn_free(x.histograms);
-    kn_free(x.values);
-    kn_free(x.counts);
+    kn_owner_free(&x.memory);
     kn_set_pool_free(x.sets);
     return status;
 }

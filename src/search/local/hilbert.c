@@ -85,6 +85,7 @@ void kn_hilbert_key(uint64_t *key, const uint32_t *point, uint32_t n, uint32_t n
 /* --- The order of the tuples ----------------------------------------------------------------------------------- */
 
 typedef struct curve {
+    kn_owner memory; /* words */
     const kn_tuples *tuples;
     uint32_t columns[KN_HILBERT_COLUMNS], n_columns, n_bits, n_words;
     uint32_t widest; /* largest coordinate */
@@ -154,10 +155,10 @@ kn_status kn_hilbert_order(uint32_t **order, const kn_tuples *tuples, kn_hilbert
         KN_TRY(kn_code_places(&c.places[j], tuples->domains[c.columns[j]], scale == KN_HILBERT_VALUES, err));
     KN_NEW_RAW(sorted, n);
     for (uint32_t t = 0; t < n; t++) sorted[t] = t;
-    KN_NEW(c.words, c.n_words);
-    for (uint32_t w = 0; w < c.n_words; w++) KN_NEW_RAW(c.words[w], n);
+    KN_OWN(&c.memory, c.words, c.n_words);
+    for (uint32_t w = 0; w < c.n_words; w++) KN_OWN_RAW(&c.memory, c.words[w], n);
     if (c.n_words > 0) KN_TRY(kn_pool_run(pool, (n + TUPLES_PER_JOB - 1) / TUPLES_PER_JOB, job_keys, &c, err));
-    KN_NEW_RAW(keys, n);
+    KN_OWN_RAW(&c.memory, keys, n);
     for (uint32_t w = c.n_words; w-- > 0;) { /* stable: the least significant word first */
         for (uint32_t i = 0; i < n; i++) keys[i] = c.words[w][sorted[i]];
         uint32_t n_bits = w > 0 ? 64 : c.n_bits * c.n_columns - 64 * (c.n_words - 1);
@@ -167,10 +168,8 @@ kn_status kn_hilbert_order(uint32_t **order, const kn_tuples *tuples, kn_hilbert
     *order = sorted;
     sorted = NULL;
 done:
-    for (uint32_t w = 0; c.words != NULL && w < c.n_words; w++) kn_free(c.words[w]);
     for (uint32_t j = 0; j < c.n_columns; j++) kn_free(c.places[j]);
-    kn_free(c.words);
-    kn_free(keys);
+    kn_owner_free(&c.memory);
     kn_free(sorted);
     return status;
 }
@@ -186,6 +185,7 @@ typedef struct bench {
 } bench;
 
 typedef struct cutting {
+    kn_owner memory; /* all arrays but loss and n_lengths */
     const kn_task *task;
     const kn_items *items;
     uint32_t *sequence; /* items along the curve */
@@ -257,8 +257,8 @@ static kn_status cut_with_reach(cutting *c, kn_error *err)
     uint64_t stretch = 2 * c->k * c->reach - 1 + (exact ? 0 : MAX_STRETCH);
     c->max_stretch = stretch > n ? n : (uint32_t)stretch;
     uint32_t block = BLOCK_ENTRIES / (c->max_stretch + 1) + ENDS_PER_JOB;
-    KN_NEW_RAW(c->loss, (size_t)block * c->max_stretch);
-    KN_NEW_RAW(c->n_lengths, block);
+    KN_ROOM(c->loss, (size_t)block * c->max_stretch);
+    KN_ROOM(c->n_lengths, block);
     c->best[0] = 0;
     for (c->first_end = 1; c->first_end <= n; c->first_end += c->n_ends) {
         c->n_ends = n + 1 - c->first_end < block ? n + 1 - c->first_end : block;
@@ -266,10 +266,6 @@ static kn_status cut_with_reach(cutting *c, kn_error *err)
         extend_best(c);
     }
 done:
-    kn_free(c->loss);
-    kn_free(c->n_lengths);
-    c->loss = NULL;
-    c->n_lengths = NULL;
     return status;
 }
 
@@ -277,8 +273,8 @@ static kn_status cut_curve(cutting *c, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n = c->items->n;
-    KN_NEW_RAW(c->best, (size_t)n + 1);
-    KN_NEW(c->from, (size_t)n + 1);
+    KN_OWN_RAW(&c->memory, c->best, (size_t)n + 1);
+    KN_OWN(&c->memory, c->from, (size_t)n + 1);
     for (c->reach = 1; c->reach <= MAX_REACH; c->reach *= 4) {
         KN_TRY(cut_with_reach(c, err));
         if (c->task->models->counts_only || n == 0 || !isinf(c->best[n]) || 2 * c->k * c->reach > n) break;
@@ -313,7 +309,7 @@ static kn_status make_sequence(cutting *c, kn_hilbert_scale scale, kn_error *err
     KN_NEW(next, (size_t)n_tuples + 1); /* items stand by tuple: first item of each */
     for (uint32_t i = 0; i < items->n; i++) next[items->tuple[i] + 1]++;
     for (uint32_t t = 0; t < n_tuples; t++) next[t + 1] += next[t];
-    KN_NEW_RAW(c->sequence, items->n);
+    KN_OWN_RAW(&c->memory, c->sequence, items->n);
     uint32_t n = 0;
     for (uint32_t t = 0; t < n_tuples; t++)
         for (uint32_t i = next[order[t]]; i < next[order[t] + 1]; i++) c->sequence[n++] = i;
@@ -336,7 +332,7 @@ static kn_status hilbert_search(kn_answer *answer, const kn_task *task, kn_error
     kn_hilbert_scale scale = kn_args_is(task->args, "coordinates", "values") ? KN_HILBERT_VALUES : KN_HILBERT_RANKS;
     if (!kn_args_is(task->args, "rescale", "yes")) scale = KN_HILBERT_CODES;
     KN_TRY(make_sequence(&c, scale, err));
-    KN_NEW(c.benches, n_threads);
+    KN_OWN(&c.memory, c.benches, n_threads);
     for (unsigned i = 0; i < n_threads; i++) {
         KN_TRY(kn_growing_init(&c.benches[i].growing, pricer, task->tuples, err));
         KN_TRY(kn_tally_init(&c.benches[i].tally, items, err));
@@ -349,10 +345,9 @@ done:
         kn_growing_free(&c.benches[i].growing);
         kn_tally_free(&c.benches[i].tally);
     }
-    kn_free(c.benches);
-    kn_free(c.sequence);
-    kn_free(c.best);
-    kn_free(c.from);
+    kn_free(c.loss);
+    kn_free(c.n_lengths);
+    kn_owner_free(&c.memory);
     kn_pricer_free(pricer);
     kn_items_free(items);
     return status;
