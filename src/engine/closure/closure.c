@@ -2,7 +2,6 @@
 #include "engine/closure/closure.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

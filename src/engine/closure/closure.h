@@ -9,6 +9,8 @@
 
 #include "search/search.h"
 
+#include <math.h>
+
 typedef struct kn_items {
     const kn_tuples *tuples;
     uint32_t n;
@@ -109,6 +111,16 @@ kn_status kn_growing_init(kn_growing *growing, const kn_pricer *pricer, const kn
 void kn_growing_free(kn_growing *growing); /* what it holds */
 void kn_growing_clear(kn_growing *growing);
 bool kn_growing_add_code(kn_growing *growing, uint32_t q, uint32_t code); /* true when the span grew */
+/* Columns that are no sets: from the first to the last code. */
+static inline void kn_growing_span(kn_growing *growing, uint32_t q, uint32_t first, uint32_t last)
+{
+    kn_span *span = &growing->spans[q];
+    if (first == span->first && last == span->last) return;
+    span->first = first;
+    span->last = last;
+    growing->prices[q] = NAN;
+    growing->changed = true;
+}
 void kn_growing_add(kn_growing *growing, uint32_t tuple);
 double kn_growing_price(kn_growing *growing); /* of one row, all columns; 0 for an empty class */
 

@@ -234,34 +234,15 @@ static bool needs_order(const kn_mondrian *s, const kn_mondrian_ranking *r)
 typedef struct pass {
     uint32_t n_records;
     uint64_t n_rows, n_persons;
-    double price; /* of the closure of what was passed, as of the last call of pass_price */
-    bool changed;
 } pass;
 
-static pass pass_start(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r)
+static pass pass_start(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r)
 {
-    if (r->n_wide > 0 && ++b->scan == 0) {
-        for (uint32_t q = 0; q < s->n_qis; q++)
-            if (b->stamp[q] != NULL) memset(b->stamp[q], 0, s->pricer->columns[q].domain->n_codes * sizeof **b->stamp);
-        b->scan = 1;
-    }
-    for (uint32_t q = 0; q < s->n_qis; q++) {
-        b->spans[q] = kn_span_empty();
-        b->prices[q] = 0;
-    }
+    kn_growing_clear(&b->growing);
     b->n_active = r->n_wide;
     for (uint32_t i = 0; i < r->n_wide; i++) b->active[i] = r->wide[i];
     clear_group(b->reach, s, r, 0);
     return (pass){0};
-}
-
-static inline void span_add(const kn_mondrian *s, kn_mondrian_bench *b, uint32_t q, uint32_t code)
-{
-    kn_span *span = &b->spans[q];
-    kn_span_add_value(span, &s->pricer->columns[q], code);
-    if (code < span->first) span->first = code;
-    if (code > span->last) span->last = code; /* 0 in an empty span */
-    b->prices[q] = NAN;                       /* to be priced again */
 }
 
 /* Columns that are wide are followed record by record; one that has all values of the node leaves the active ones. */
@@ -271,11 +252,9 @@ static void add_wide(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ran
     for (uint32_t i = begin; i < end && b->n_active > 0; i++) {
         const uint32_t *record = kn_mondrian_record(s, n, b->order[i]);
         for (uint32_t a = 0; a < b->n_active; a++) {
-            uint32_t q = b->active[a], code = record[s->place[q]];
-            if (b->stamp[q][code] == b->scan) continue;
-            b->stamp[q][code] = b->scan;
-            span_add(s, b, q, code);
-            if (b->spans[q].n_values == r->n[q]) b->active[a--] = b->active[--b->n_active];
+            uint32_t q = b->active[a];
+            if (kn_growing_add_code(&b->growing, q, record[s->place[q]]) && b->growing.spans[q].n_values == r->n[q])
+                b->active[a--] = b->active[--b->n_active];
         }
     }
 }
@@ -283,14 +262,8 @@ static void add_wide(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ran
 static void add_ordered(const kn_mondrian *s, kn_mondrian_bench *b)
 {
     const uint32_t *lasts = b->reach + HEAD_WORDS, *firsts = lasts + s->n_lanes;
-    for (uint32_t lane = 0; lane < s->n_ordered; lane++) {
-        kn_span *span = &b->spans[s->ordered[lane]];
-        uint32_t first = as_first(firsts[lane]), last = as_last(lasts[lane]);
-        if (first == span->first && last == span->last) continue;
-        span->first = first;
-        span->last = last;
-        b->prices[s->ordered[lane]] = NAN;
-    }
+    for (uint32_t lane = 0; lane < s->n_ordered; lane++)
+        kn_growing_span(&b->growing, s->ordered[lane], as_first(firsts[lane]), as_last(lasts[lane]));
 }
 
 static inline void pass_add(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r, pass *p,
@@ -303,7 +276,6 @@ static inline void pass_add(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondr
     p->n_records += group[HEAD_RECORDS];
     p->n_rows += group[HEAD_ROWS];
     p->n_persons += group[HEAD_PERSONS];
-    p->changed = true;
     if (s->by_median) return;
     for (uint32_t v = 1; v < n_ordered; v++) {
         kn_lanes4 united = greater_signed(reach[v], from[v]);
@@ -318,22 +290,9 @@ static inline void pass_add(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondr
             for (uint64_t left = fresh[half]; left != 0; left &= left - 1) {
                 const struct bit_value *value =
                     &r->bits[(v - n_ordered) * 128 + half * 64 + (uint32_t)__builtin_ctzll(left)];
-                span_add(s, b, value->q, value->code);
+                kn_growing_add_code(&b->growing, value->q, value->code);
             }
     }
-}
-
-/* Price of one row in the closure of what was passed. */
-static double pass_price(const kn_mondrian *s, kn_mondrian_bench *b, pass *p)
-{
-    if (!p->changed) return p->price;
-    p->price = 0;
-    for (uint32_t q = 0; q < s->n_qis; q++) {
-        if (isnan(b->prices[q])) b->prices[q] = kn_pricer_price(s->pricer, q, &b->spans[q]);
-        p->price += b->prices[q];
-    }
-    p->changed = false;
-    return p->price;
 }
 
 static double waste(const kn_mondrian *s, uint64_t n_persons)
@@ -385,7 +344,7 @@ static void fill_left_prices(kn_mondrian *s, kn_mondrian_bench *b, const kn_mond
         uint32_t begin = p.n_records;
         pass_add(s, b, r, &p, group);
         if (r->n_wide > 0) add_wide(s, b, r, n, begin, p.n_records);
-        if (p.n_persons >= s->min_persons) b->left_price[g] = pass_price(s, b, &p);
+        if (p.n_persons >= s->min_persons) b->left_price[g] = kn_growing_price(&b->growing);
         if (n->n_persons - p.n_persons < s->min_persons) break;
     }
 }
@@ -415,7 +374,7 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
         if (!s->by_median) {
             candidate.loss = left_rows * b->left_price[g - 1] * waste(s, left_persons);
             if (candidate.loss > best->loss) continue;
-            candidate.loss += right_rows * pass_price(s, b, &p) * waste(s, p.n_persons);
+            candidate.loss += right_rows * kn_growing_price(&b->growing) * waste(s, p.n_persons);
         }
         if (kn_mondrian_better(s, &candidate, best) && histograms_allow(s, b)) *best = candidate;
     }
@@ -452,6 +411,7 @@ kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const
 void kn_mondrian_bench_free(kn_mondrian_bench *b)
 {
     kn_owner_free(&b->memory);
+    kn_growing_free(&b->growing);
     kn_tally_free(&b->whole);
     kn_tally_free(&b->right);
 }
@@ -461,7 +421,6 @@ static kn_status ranking_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_err
     kn_status status = KN_OK;
     kn_mondrian_ranking *r = &b->ranking;
     KN_OWN(&b->memory, b->codes, s->n_qis);
-    KN_OWN(&b->memory, b->stamp, s->n_qis);
     KN_OWN(&b->memory, r->code, s->n_qis);
     KN_OWN(&b->memory, r->rank, s->n_qis);
     KN_OWN(&b->memory, r->n, s->n_qis);
@@ -471,7 +430,6 @@ static kn_status ranking_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_err
         uint32_t n_codes = s->pricer->columns[q].domain->n_codes, n_words = n_codes;
         KN_OWN_RAW(&b->memory, r->code[q], n_codes);
         KN_OWN_RAW(&b->memory, r->rank[q], n_codes);
-        if (s->pricer->columns[q].domain->kind == KN_DOMAIN_SETS) KN_OWN(&b->memory, b->stamp[q], n_codes);
         do {
             n_words = n_words / 64 + 1;
             KN_OWN(&b->memory, b->codes[q].words[b->codes[q].n_levels], n_words);
@@ -507,9 +465,8 @@ kn_status kn_mondrian_bench_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_
     KN_OWN_RAW(&b->memory, b->begin, (size_t)n + 2);
     KN_OWN_RAW(&b->memory, b->left_price, n);
     KN_OWN(&b->memory, b->reach, max_words);
-    KN_OWN(&b->memory, b->spans, s->n_qis);
-    KN_OWN(&b->memory, b->prices, s->n_qis);
     KN_OWN(&b->memory, b->active, s->n_qis);
+    KN_TRY(kn_growing_init(&b->growing, s->pricer, s->items->tuples, err));
     KN_TRY(kn_tally_init(&b->whole, s->items, err));
     KN_TRY(kn_tally_init(&b->right, s->items, err));
 done:

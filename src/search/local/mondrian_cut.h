@@ -50,10 +50,8 @@ typedef struct kn_mondrian_bench {
     uint32_t *order, *begin; /* records by one column, and where its values begin; only where somebody looks at them */
     double *left_price;      /* per group */
     uint32_t *reach;         /* of what was passed, as in a group */
-    kn_span *spans;
-    double *prices;
-    uint32_t **stamp;                 /* SETS: [q][code], the number of the pass that last met the value */
-    uint32_t scan, n_active, *active; /* wide columns that may still grow in this pass */
+    kn_growing growing;      /* the closure of what was passed */
+    uint32_t n_active, *active; /* wide columns that may still grow in this pass */
     kn_tally whole, right;
 } kn_mondrian_bench;
 
