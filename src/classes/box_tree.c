@@ -39,11 +39,8 @@ static uint32_t divide(kn_box_tree *tree, const kn_box_part *part, uint32_t dim,
 {
     uint32_t low = part->begin, high = part->end;
     while (low < high) {
-        if (tree->coordinates[(size_t)low * tree->n_dims + dim] < cut) {
-            low++;
-        } else {
-            swap_places(tree, low, --high);
-        }
+        if (tree->coordinates[(size_t)low * tree->n_dims + dim] < cut) low++;
+        else swap_places(tree, low, --high);
     }
     return low;
 }
@@ -174,11 +171,8 @@ static uint32_t codes_below(const kn_box_side *side, uint64_t x)
     uint32_t low = 0, high = side->n_codes;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (side->codes[middle] < x) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
+        if (side->codes[middle] < x) low = middle + 1;
+        else high = middle;
     }
     return low;
 }
@@ -235,22 +229,16 @@ typedef struct answer {
 static void take_part(answer *a, const kn_box_tree *tree, uint32_t part)
 {
     const kn_box_part *whole = &tree->parts.items[part];
-    if (a->by_part != NULL) {
-        a->by_part[part] += a->amount;
-    } else {
-        a->weight += tree->weight_before[whole->end] - tree->weight_before[whole->begin];
-    }
+    if (a->by_part != NULL) a->by_part[part] += a->amount;
+    else a->weight += tree->weight_before[whole->end] - tree->weight_before[whole->begin];
 }
 
 static void take_points(answer *a, const kn_box_tree *tree, uint32_t part, const kn_box_side *box)
 {
     for (uint32_t place = tree->parts.items[part].begin; place < tree->parts.items[part].end; place++) {
         if (!point_inside(tree, place, box)) continue;
-        if (a->by_place != NULL) {
-            a->by_place[place] += a->amount;
-        } else {
-            a->weight += tree->weight_before[place + 1] - tree->weight_before[place];
-        }
+        if (a->by_place != NULL) a->by_place[place] += a->amount;
+        else a->weight += tree->weight_before[place + 1] - tree->weight_before[place];
     }
 }
 

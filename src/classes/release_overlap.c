@@ -44,11 +44,8 @@ static bool cells_meet(const kn_domain *domain, const kn_set_pool *sets, const k
     }
     while (i < n_a && j < n_b) {
         if (x[i] == y[j]) return true;
-        if (x[i] < y[j]) {
-            i++;
-        } else {
-            j++;
-        }
+        if (x[i] < y[j]) i++;
+        else j++;
     }
     return false;
 }

@@ -53,8 +53,7 @@ struct kn_block_nodes {
     kn_lanes4 *totals;   /* [inner]: scratch */
     double *factors;     /* [product]: of the block at hand */
     uint32_t *levels;
-    long double *class_sums; /* [measure]: of the node at hand */
-    kn_value_sum *value_more;
+    kn_node_sums *node_sums; /* [variant * measures + measure]: of the combo at hand */
     bool has_details;
 };
 
@@ -142,8 +141,7 @@ kn_status kn_block_nodes_new(kn_block_nodes **out, const kn_full_domain *domain,
     KN_OWN(&pass->memory, pass->fields, n * (b->n_outer + 1));
     KN_OWN_ALIGNED(&pass->memory, pass->totals, (size_t)2 << b->n_inner_bits);
     KN_OWN(&pass->memory, pass->levels, (size_t)b->lattice->tuples->n_qis + 1);
-    KN_OWN(&pass->memory, pass->class_sums, n);
-    KN_OWN(&pass->memory, pass->value_more, n);
+    KN_OWN(&pass->memory, pass->node_sums, n << KN_LATTICE_MAX_RIDERS);
     KN_OWN(&pass->memory, pass->factors, n);
     *out = pass;
     pass = NULL;
@@ -627,90 +625,66 @@ static void count_classes(kn_node *node, uint64_t *squares, const kn_block_nodes
     if (node->smallest >= UINT32_MAX) node->smallest = 0; /* not asked for */
 }
 
-static double loss_of(const kn_block_nodes *pass, uint32_t m, const kn_node *node, uint64_t squares)
+/* What the suppressed rows pay more under the cell measures, for all variants of a combo. */
+static void sum_cells(kn_node *nodes, kn_block_nodes *pass, uint32_t c, kn_lanes4 lanes[2][4])
 {
-    const kn_full_domain *domain = pass->domain;
-    const kn_prices *prices = &domain->prices[m];
-    const kn_measure *measure = prices->objective->type;
-    const kn_class_counts suppressed = {.n_rows = node->n_suppressed};
-    long double sum = pass->class_sums[m];
-    if (prices->value_prices != NULL) sum = kn_prices_value_sum(prices, pass->levels, &pass->value_more[m]);
-    if (measure->by_size != NULL)
-        sum = measure->by_size[0] * (double)node->n_classes + measure->by_size[1] * (double)squares;
-    return kn_prices_class_loss(prices, sum, node->n_classes, node->n_suppressed,
-                                prices->value_prices != NULL ? NULL : &suppressed, domain->root);
-}
-
-/* Units of the cell measures of all variants of a combo: [reason * n_cells + cell measure][merged set], outer columns
- * included. */
-static void finish_combo(kn_node *nodes, double *losses, kn_block_nodes *pass, const kn_blocks *blocks, uint32_t c)
-{
-    const kn_full_domain *domain = pass->domain;
     const kn_block_lattice *b = pass->b;
-    const uint32_t n_combos = b->n_combos + 1, n_riders = b->n_riders;
-    kn_lanes4 lanes[2][4], rows[2] = {{0}};
-    for (uint32_t r = 0; r < pass->n_reasons; r++) {
-        gather(pass->totals + ((size_t)r << b->n_inner_bits), lanes[r], pass, r, c);
-        rows[r] = kn_sum_lanes(lanes[r]);
-    }
-    for (uint32_t variant = 0; variant < 1u << n_riders; variant++) {
-        const uint32_t set = n_riders == 1 ? 3 * variant : variant;
-        nodes[variant] =
-            (kn_node){.n_sure = rows[SURE][set], .n_suppressed = (uint64_t)rows[SURE][set] + rows[REFUSED][set]};
-        if (domain->task->models->least_values != NULL) nodes[variant].n_sure = nodes[variant].n_suppressed;
-        nodes[variant].feasible = nodes[variant].n_suppressed <= domain->task->max_suppressed;
-    }
+    const uint32_t n_combos = b->n_combos + 1, n = pass->domain->n_prices;
     for (uint32_t m = 0; m < pass->n_cells; m++) {
-        const kn_prices *prices = &domain->prices[pass->cells[m]];
         int64_t units[2][4] = {{0}};
         for (uint32_t r = 0; r < pass->n_reasons; r++) {
             price_rows(units[r], pass, m, c, pass->totals + ((size_t)r << b->n_inner_bits), lanes[r]);
             for (int i = 0; i < 4; i++)
                 units[r][i] += pass->units[r][m * n_combos + c][i] + pass->units[r][m * n_combos + n_combos - 1][i];
         }
-        for (uint32_t variant = 0; variant < 1u << n_riders; variant++) {
-            const uint32_t set = n_riders == 1 ? 3 * variant : variant;
-            int64_t sum = units[SURE][set] + units[REFUSED][set];
-            kn_block_levels(pass->levels, b, blocks, c, variant);
-            for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) sum += prices->table_sum[q][pass->levels[q]];
-            const double loss = kn_prices_loss(prices, sum);
-            if (losses != NULL) losses[variant * domain->n_prices + pass->cells[m]] = loss;
-            if (pass->cells[m] != 0) continue;
-            nodes[variant].loss = loss;
-            nodes[variant].units = sum;
-            nodes[variant].sure_units = units[SURE][set];
+        for (uint32_t variant = 0; variant < 1u << b->n_riders; variant++) {
+            const uint32_t set = b->n_riders == 1 ? 3 * variant : variant;
+            pass->node_sums[variant * n + pass->cells[m]].units = units[SURE][set] + units[REFUSED][set];
+            if (pass->cells[m] == 0) nodes[variant].sure_units = units[SURE][set];
         }
+    }
+}
+
+/* All variants of a combo. */
+static void evaluate_combo(kn_node *nodes, double *losses, kn_block_nodes *pass, const kn_blocks *blocks, uint32_t c)
+{
+    const kn_full_domain *domain = pass->domain;
+    const kn_block_lattice *b = pass->b;
+    const uint32_t n = domain->n_prices;
+    kn_lanes4 lanes[2][4], rows[2] = {{0}};
+    memset(nodes, 0, sizeof *nodes << b->n_riders);
+    for (uint32_t r = 0; r < pass->n_reasons; r++) {
+        gather(pass->totals + ((size_t)r << b->n_inner_bits), lanes[r], pass, r, c);
+        rows[r] = kn_sum_lanes(lanes[r]);
+    }
+    sum_cells(nodes, pass, c, lanes);
+    for (uint32_t variant = 0; variant < 1u << b->n_riders; variant++) {
+        const uint32_t set = b->n_riders == 1 ? 3 * variant : variant;
+        kn_node *node = &nodes[variant];
+        kn_node_sums *sums = pass->node_sums + (size_t)variant * n;
+        uint64_t squares;
+        node->n_suppressed = (uint64_t)rows[SURE][set] + rows[REFUSED][set];
+        node->n_sure = domain->task->models->least_values != NULL ? node->n_suppressed : rows[SURE][set];
+        count_classes(node, &squares, pass, blocks, c, set);
+        for (uint32_t m = 0; m < n; m++) {
+            const double *by_size = domain->prices[m].objective->type->by_size;
+            if (by_size != NULL) sums[m].classes = by_size[0] * (double)node->n_classes + by_size[1] * (double)squares;
+        }
+        for (uint32_t p = 0; p < pass->n_products; p++)
+            sums[pass->products[p]].classes = sum_products(pass, p, c, variant, set);
+        if (pass->values != NULL) kn_value_sums_node(sums, pass->values, c, set);
+        kn_block_levels(pass->levels, b, blocks, c, variant);
+        kn_node_price(node, losses != NULL ? losses + (size_t)variant * n : NULL, domain, pass->levels, sums);
     }
 }
 
 void kn_block_nodes_evaluate(kn_node *nodes, double *losses, kn_block_nodes *pass, const kn_blocks *blocks,
                              bool details)
 {
-    const kn_full_domain *domain = pass->domain;
-    const kn_block_lattice *b = pass->b;
-    const uint32_t n = domain->n_prices;
     scan(pass, blocks, details);
     if (pass->values != NULL) kn_value_sums_price(pass->values);
-    for (uint32_t c = 0; c < b->n_combos; c++) {
-        const size_t first = (size_t)c << b->n_riders;
-        finish_combo(nodes + first, losses != NULL ? losses + first * n : NULL, pass, blocks, c);
-        for (uint32_t variant = 0; variant < 1u << b->n_riders; variant++) {
-            kn_node *node = &nodes[first + variant];
-            const uint32_t set = b->n_riders == 1 ? 3 * variant : variant;
-            uint64_t squares;
-            count_classes(node, &squares, pass, blocks, c, set);
-            if (!pass->has_details) continue;
-            for (uint32_t p = 0; p < pass->n_products; p++)
-                pass->class_sums[pass->products[p]] = sum_products(pass, p, c, variant, set);
-            if (pass->values != NULL) kn_value_sums_node(pass->class_sums, pass->value_more, pass->values, c, set);
-            kn_block_levels(pass->levels, b, blocks, c, variant);
-            for (uint32_t m = 0; m < n; m++) {
-                if (domain->prices[m].gap != NULL) continue;
-                const double loss = loss_of(pass, m, node, squares);
-                if (losses != NULL) losses[(first + variant) * n + m] = loss;
-                if (m == 0) node->loss = loss;
-            }
-            kn_full_domain_class_units(node, domain);
-        }
+    for (uint32_t c = 0; c < pass->b->n_combos; c++) {
+        const size_t first = (size_t)c << pass->b->n_riders;
+        evaluate_combo(nodes + first, losses != NULL ? losses + first * pass->domain->n_prices : NULL, pass, blocks, c);
     }
 }

@@ -22,12 +22,8 @@ struct kn_evaluator {
     /* The class at hand. */
     kn_histogram *histograms;
     kn_cell *cells;
-    bool has_classes; /* some measure looks at classes */
-    struct sums {     /* [measure]: of the node at hand */
-        int64_t units;
-        long double classes;
-        kn_value_sum values;
-    } * sums;
+    bool has_classes;   /* some measure looks at classes */
+    kn_node_sums *sums; /* [measure]: of the node at hand */
 };
 
 /* --- Evaluator ------------------------------------------------------------------------------------------------- */
@@ -237,42 +233,10 @@ done:
 
 /* --- Nodes ----------------------------------------------------------------------------------------------------- */
 
-static kn_status price_node(kn_node *node, double *losses, kn_evaluator *evaluator, const kn_groups *groups,
-                            kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_full_domain *domain = evaluator->domain;
-    const kn_class_counts suppressed = {.n_rows = node->n_suppressed};
-    for (uint32_t m = 0; m < domain->n_prices; m++) {
-        const kn_prices *prices = &domain->prices[m];
-        struct sums *sums = &evaluator->sums[m];
-        const kn_measure *measure = prices->objective->type;
-        double loss = NAN;
-        for (uint32_t q = 0; prices->table_sum != NULL && q < domain->task->tuples->n_qis; q++)
-            sums->units += prices->table_sum[q][groups->levels[q]];
-        if (prices->table_sum != NULL) {
-            loss = kn_prices_loss(prices, sums->units);
-        } else if (prices->value_prices != NULL) {
-            sums->classes = kn_prices_value_sum(prices, groups->levels, &sums->values);
-            loss = kn_prices_class_loss(prices, sums->classes, node->n_classes, node->n_suppressed, NULL, NULL);
-        } else if (measure->price_class != NULL) {
-            loss = kn_prices_class_loss(prices, sums->classes, node->n_classes, node->n_suppressed,
-                                        sums_rows(prices) ? NULL : &suppressed, domain->root);
-        } else if (node->feasible) {
-            KN_TRY(whole_loss(&loss, evaluator, prices->objective, groups->levels, err));
-        }
-        if (losses != NULL) losses[m] = loss;
-        if (m == 0) node->loss = loss;
-        if (m == 0) node->units = sums->units;
-    }
-    kn_full_domain_class_units(node, domain);
-done:
-    return status;
-}
-
 static kn_status evaluate_groups(kn_node *node, double *losses, kn_evaluator *evaluator, const kn_groups *groups,
                                  kn_error *err)
 {
+    kn_status status = KN_OK;
     const kn_full_domain *domain = evaluator->domain;
     *node = (kn_node){.smallest = groups->n > 0 ? UINT64_MAX : 0};
     memset(evaluator->sums, 0, domain->n_prices * sizeof *evaluator->sums);
@@ -287,8 +251,17 @@ static kn_status evaluate_groups(kn_node *node, double *losses, kn_evaluator *ev
             add_suppressed(node, evaluator, groups, g, &counts);
         }
     }
-    node->feasible = node->n_suppressed <= domain->task->max_suppressed;
-    return price_node(node, losses, evaluator, groups, err);
+    kn_node_price(node, losses, domain, groups->levels, evaluator->sums);
+    for (uint32_t m = 0; m < domain->n_prices && node->feasible; m++) {
+        const kn_objective *objective = domain->prices[m].objective;
+        double loss;
+        if (objective->type->price_release == NULL) continue;
+        KN_TRY(whole_loss(&loss, evaluator, objective, groups->levels, err));
+        if (losses != NULL) losses[m] = loss;
+        if (m == 0) node->loss = loss;
+    }
+done:
+    return status;
 }
 
 kn_status kn_evaluate(kn_node *nodes, double *losses, kn_evaluator *evaluator, const kn_batch *batch, bool details,

@@ -156,15 +156,40 @@ void kn_full_domain_roll_order(uint32_t *columns, const kn_full_domain *domain)
 
 double kn_full_domain_loss(const kn_full_domain *domain, int64_t sum) { return kn_prices_loss(domain->prices, sum); }
 
-void kn_full_domain_class_units(kn_node *node, const kn_full_domain *domain)
+/* Class measures: the loss in units, and what the surely suppressed rows cost at least. */
+static void class_units(kn_node *node, const kn_full_domain *domain)
 {
-    if (domain->n_prices == 0 || !domain->prices[0].objective->type->suppression_bounds) return;
     const kn_objective *objective = domain->prices[0].objective;
     const kn_class_counts sure = {.n_rows = node->n_sure};
     const double least =
         objective->type->price_class(objective->state, objective->tuples, &sure, domain->root, NULL, true);
     node->units = (int64_t)ceil(node->loss / domain->prices[0].unit);
     node->sure_units = (int64_t)floor(least / domain->prices[0].unit);
+}
+
+void kn_node_price(kn_node *node, double *losses, const kn_full_domain *domain, const uint32_t *levels,
+                   kn_node_sums *sums)
+{
+    const kn_class_counts suppressed = {.n_rows = node->n_suppressed};
+    node->feasible = node->n_suppressed <= domain->task->max_suppressed;
+    for (uint32_t m = 0; m < domain->n_prices; m++) {
+        const kn_prices *prices = &domain->prices[m];
+        const kn_measure *measure = prices->objective->type;
+        const bool by_row = measure->price_row != NULL && !measure->product; /* the sums have suppressed rows, too */
+        double loss = NAN;
+        if (prices->table_sum != NULL) {
+            for (uint32_t q = 0; q < domain->task->tuples->n_qis; q++) sums[m].units += prices->table_sum[q][levels[q]];
+            loss = kn_prices_loss(prices, sums[m].units);
+        } else if (measure->price_class != NULL) {
+            if (prices->value_prices != NULL) sums[m].classes = kn_prices_value_sum(prices, levels, &sums[m].values);
+            loss = kn_prices_class_loss(prices, sums[m].classes, node->n_classes, node->n_suppressed,
+                                        by_row ? NULL : &suppressed, domain->root);
+        }
+        if (losses != NULL) losses[m] = loss;
+        if (m == 0) node->loss = loss;
+        if (m == 0) node->units = sums[m].units;
+    }
+    if (domain->n_prices > 0 && domain->prices[0].objective->type->suppression_bounds) class_units(node, domain);
 }
 
 int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b, const uint32_t *b_levels,

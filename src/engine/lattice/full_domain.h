@@ -23,6 +23,14 @@ typedef struct kn_node {
     double loss;        /* as reported; NAN for an infeasible node under a whole measure */
 } kn_node;
 
+/* What is added up over the classes of a node for one measure: what suppressed rows pay more than their cells, in units
+ * or by sensitive value, or the prices of the classes that hold. */
+typedef struct kn_node_sums {
+    int64_t units;
+    kn_value_sum values;
+    long double classes;
+} kn_node_sums;
+
 /* What one roll-up gives: the classes of a node, or, in blocks, those of all nodes that share the levels of the outer
  * columns. Zero-initialise it; reuse keeps the memory. */
 typedef struct kn_batch {
@@ -67,8 +75,10 @@ size_t kn_batch_bytes(const kn_full_domain *domain, const kn_batch *batch);
 void kn_batch_free(kn_batch *batch, const kn_full_domain *domain); /* what it holds, not the struct */
 /* The columns as they are rolled up, the first one first. */
 void kn_full_domain_roll_order(uint32_t *columns, const kn_full_domain *domain);
-/* Class measures: the loss in units, and what the surely suppressed rows cost at least. */
-void kn_full_domain_class_units(kn_node *node, const kn_full_domain *domain);
+/* What a node is worth once its classes are counted: feasible, units and loss, and the losses under all measures (may
+ * be NULL) from their sums; NAN under those of whole releases. */
+void kn_node_price(kn_node *node, double *losses, const kn_full_domain *domain, const uint32_t *levels,
+                   kn_node_sums *sums);
 
 /* Negative when (a, a_levels) is better. */
 int kn_node_compare(const kn_node *a, const uint32_t *a_levels, const kn_node *b, const uint32_t *b_levels,

@@ -388,8 +388,7 @@ void kn_value_sums_price(kn_value_sums *values)
         }
 }
 
-void kn_value_sums_node(long double *class_sums, kn_value_sum *value_more, const kn_value_sums *values, uint32_t combo,
-                        uint32_t set)
+void kn_value_sums_node(kn_node_sums *sums, const kn_value_sums *values, uint32_t combo, uint32_t set)
 {
     const uint32_t n_combos = values->b->n_combos;
     for (uint32_t i = 0; i < values->n_classes; i++) {
@@ -397,12 +396,12 @@ void kn_value_sums_node(long double *class_sums, kn_value_sum *value_more, const
                         *single = &values->held[(size_t)i * values->n_slots + n_combos];
         const uint64_t low = held->low[set] + single->low[set],
                        high = held->high[set] + single->high[set] + (low >> 32);
-        class_sums[values->classes[i]] = (long double)high * 0x1p-32L + (long double)(uint32_t)low * 0x1p-64L;
+        sums[values->classes[i]].classes = (long double)high * 0x1p-32L + (long double)(uint32_t)low * 0x1p-64L;
     }
     for (uint32_t p = 0; p < values->n_prices; p++) {
         const wide_sums *lost = &values->lost[(size_t)p * n_combos + combo],
                         *root = &values->root[(size_t)p * n_combos + combo];
-        value_more[values->prices[p]] =
+        sums[values->prices[p]].values =
             (kn_value_sum){(int64_t)(root->high[set] - lost->high[set]), (int64_t)(root->low[set] - lost->low[set])};
     }
 }

@@ -27,7 +27,6 @@ void kn_value_sums_block(kn_value_sums *values, const kn_blocks *blocks, uint32_
 /* Once all blocks are in ... */
 void kn_value_sums_price(kn_value_sums *values);
 /* ... the sums of one node, [measure]: over the classes that hold, and what suppressed rows pay more. */
-void kn_value_sums_node(long double *class_sums, kn_value_sum *value_more, const kn_value_sums *values, uint32_t combo,
-                        uint32_t set);
+void kn_value_sums_node(kn_node_sums *sums, const kn_value_sums *values, uint32_t combo, uint32_t set);
 
 #endif

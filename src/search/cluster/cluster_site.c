@@ -80,11 +80,8 @@ uint32_t kn_site_choose(kn_cluster_block *block, uint32_t *chosen, uint32_t *n_n
     uint32_t h = draw_class(block);
     uint32_t someone = class_members(block, h)[kn_rng_below(&block->rng, (uint32_t)block->classes[h].size)];
     chosen[0] = h;
-    if (toss_coin(block)) {
-        lanes_copy(block, block->pattern_b, record_lanes(block, someone));
-    } else {
-        class_get_pattern(block, h, block->pattern_b);
-    }
+    if (toss_coin(block)) lanes_copy(block, block->pattern_b, record_lanes(block, someone));
+    else class_get_pattern(block, h, block->pattern_b);
     scan_begin(block, block->pattern_b, someone);
     block->site.may_exchange = draw_exchange(block);
     bool donors = block->site.may_exchange && kn_rng_below(&block->rng, WITHOUT_DONORS) > 0;
