@@ -168,7 +168,6 @@ typedef struct kn_cluster_block {
     kn_cluster_class *classes;
     uint32_t n_lanes;           /* of the class arrays: equal, least and union lanes */
     uint16_t *centre;           /* [chunk][lane][class of the chunk]: the classes' patterns */
-    uint32_t *lane_order;       /* equal lanes, those first that tell most records and classes apart */
     uint16_t *price16, *factor; /* for the gate of the scan */
     int16_t *slack;
     uint32_t *arena, *arena_spare; /* members */
@@ -238,8 +237,6 @@ void kn_cluster_count_one(kn_cluster_block *block, uint32_t record);
 bool kn_cluster_counted_hold(const kn_cluster_block *block, uint32_t n_members, int32_t n_persons);
 /* How many of the counted records have the first sensitive value of this one. */
 uint32_t kn_cluster_counted_like(const kn_cluster_block *block, uint32_t record);
-/* Sets lane_order by the present classes. */
-void kn_cluster_order_lanes(kn_cluster_block *block);
 /* Noise of annealing at a temperature (0: none), and for the choice of near classes. */
 void kn_cluster_noise(kn_cluster_block *block, double temperature);
 void kn_cluster_near_noise(kn_cluster_block *block, double units);

@@ -11,7 +11,6 @@
 
 enum { LOADS_PER_LOOK = 32 }; /* records that are loaded and stored again in the time of a look */
 enum { LANE_STARRED, LANE_KEPT, LANE_ACTIVE };
-enum { N_PAIR_RECORDS = 16, N_PAIR_CLASSES = 64 }; /* a sample for the order of the lanes */
 
 /* --- Memory ----------------------------------------------------------------------------------------------------- */
 
@@ -106,7 +105,6 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
     KN_OWN(&block->memory, block->person, n);
     KN_OWN(&block->memory, block->lane_state, problem->n_equal);
     KN_OWN(&block->memory, block->lane_position, problem->n_equal);
-    KN_OWN(&block->memory, block->lane_order, problem->n_equal);
     KN_OWN_ALIGNED(&block->memory, block->noise, KN_NOISE);
     KN_OWN_ALIGNED(&block->memory, block->noise16, KN_NOISE + KN_CHUNK);
     KN_OWN_ALIGNED(&block->memory, block->key, n_lanes);
@@ -449,47 +447,7 @@ bool kn_cluster_holds(kn_cluster_block *block, const uint32_t *members, uint32_t
     return kn_cluster_counted_hold(block, n_members, n_persons);
 }
 
-/* --- The order of the lanes, noise, time ------------------------------------------------------------------------ */
-
-/* How many of the pairs still standing does lane j tell apart? They are marked when `mark`. */
-static uint32_t pairs_told_apart(const kn_cluster_block *block, uint32_t j, uint8_t *apart, bool mark)
-{
-    const uint16_t *lanes = (const uint16_t *)block->lanes;
-    uint32_t n_apart = 0;
-    for (uint32_t x = 0; x < N_PAIR_RECORDS; x++) {
-        size_t record = (size_t)block->n_records * x / N_PAIR_RECORDS;
-        uint16_t value = lanes[record * block->n_vectors * KN_LANES + j];
-        for (uint32_t y = 0; y < N_PAIR_CLASSES; y++) {
-            uint32_t h = (uint32_t)((uint64_t)block->n_classes * y / N_PAIR_CLASSES);
-            uint16_t centre = block->centre[((size_t)(h / KN_CHUNK) * block->n_lanes + j) * KN_CHUNK + h % KN_CHUNK];
-            uint8_t *pair = &apart[x * N_PAIR_CLASSES + y];
-            if (*pair || centre == value || centre == KN_STAR) continue;
-            n_apart++;
-            *pair = mark;
-        }
-    }
-    return n_apart;
-}
-
-void kn_cluster_order_lanes(kn_cluster_block *block)
-{
-    uint8_t apart[N_PAIR_RECORDS * N_PAIR_CLASSES] = {0};
-    for (uint32_t j = 0; j < block->n_equal; j++) block->lane_order[j] = j;
-    for (uint32_t place = 0; place + 1 < block->n_equal; place++) {
-        uint32_t best = place, most = 0;
-        for (uint32_t x = place; x < block->n_equal; x++) {
-            uint32_t n = pairs_told_apart(block, block->lane_order[x], apart, false);
-            if (n <= most) continue;
-            most = n;
-            best = x;
-        }
-        if (most == 0) break;
-        uint32_t lane = block->lane_order[best];
-        block->lane_order[best] = block->lane_order[place];
-        block->lane_order[place] = lane;
-        pairs_told_apart(block, lane, apart, true);
-    }
-}
+/* --- Noise, time ------------------------------------------------------------------------------------------------- */
 
 static void set_noise(kn_cluster_block *block, uint32_t i, int32_t noise)
 {

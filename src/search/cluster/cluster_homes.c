@@ -22,9 +22,9 @@ KN_INLINE uint32_t chunk_class(uint32_t bit) { return bit / 2 + bit % 2 * KN_LAN
 KN_INLINE uint32_t classes_near(const kn_cluster_block *block, uint32_t first, const uint16_t *all)
 {
     kn_lanes low = (kn_lanes){0} - 1, high = low;
-    for (uint32_t x = 0; x < block->n_equal; x++) {
-        uint16_t value = all[block->lane_order[x]];
-        const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, block->lane_order[x], first);
+    for (uint32_t j = 0; j < block->n_equal; j++) {
+        uint16_t value = all[j];
+        const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, j, first);
         if (value == KN_STAR) continue;
         low &= (kn_lanes)(centre[0] == value) | (kn_lanes)(centre[0] == KN_STAR);
         high &= (kn_lanes)(centre[1] == value) | (kn_lanes)(centre[1] == KN_STAR);
@@ -53,9 +53,8 @@ static void site_find_homes(kn_cluster_block *block)
     for (uint32_t x = 1; x < site->first_donor; x++) lanes_join(block, all, all, site_lanes(block, x));
     site->homes_known = true;
     site->n_homes = site->n_home_lanes = 0;
-    for (uint32_t x = 0; x < block->n_equal; x++)
-        if (values[block->lane_order[x]] == KN_STAR) site->home_lane[site->n_home_lanes++] = block->lane_order[x];
-    for (uint32_t j = block->n_equal; j < block->n_lanes; j++) site->home_lane[site->n_home_lanes++] = j;
+    for (uint32_t j = 0; j < block->n_lanes; j++)
+        if (j >= block->n_equal || values[j] == KN_STAR) site->home_lane[site->n_home_lanes++] = j;
     for (uint32_t first = 0; first < block->n_classes; first += KN_CHUNK)
         for (uint32_t mask = classes_near(block, first, values); mask != 0; mask &= mask - 1) {
             uint32_t h = first + chunk_class((uint32_t)__builtin_ctz(mask)), n = site->n_homes;

@@ -139,24 +139,8 @@ KN_INLINE int32_t lanes_price(const kn_cluster_block *block, const kn_lanes *pat
 KN_INLINE int32_t lanes_price_joined(const kn_cluster_block *block, const kn_lanes *a, const kn_lanes *b,
                                      uint32_t record)
 {
-    uint32_t n = block->n_vectors;
-    if (n > block->n_vectors_equal || n == 0) {
-        lanes_join(block, block->pattern_a, a, b);
-        return lanes_price(block, block->pattern_a, record);
-    }
-    int32_t price = block->base[record];
-    if (block->problem->unit != 0) {
-        int32_t n_stars = 0;
-        for (uint32_t v = 0; v < n; v++) {
-            kn_lanes joined = a[v] | (kn_lanes)(a[v] != b[v]);
-            n_stars += lanes_count_stars(&joined);
-        }
-        return price + n_stars * block->problem->unit;
-    }
-    const kn_lanes *weight = record_weight(block, record);
-    kn_lanes sum = (kn_lanes){0};
-    for (uint32_t v = 0; v < n; v++) sum += weight[v] & (kn_lanes)((a[v] | (kn_lanes)(a[v] != b[v])) == KN_STAR);
-    return price + lanes_sum(&sum);
+    lanes_join(block, block->pattern_a, a, b);
+    return lanes_price(block, block->pattern_a, record);
 }
 
 /* --- One key against the classes -------------------------------------------------------------------------------- */

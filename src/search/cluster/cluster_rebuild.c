@@ -204,6 +204,5 @@ void kn_cluster_rebuild(kn_cluster_block *block, const kn_cluster_job *job)
     uint64_t n_tries = (uint64_t)(job->tries_per_class * block->n_classes) + 1;
     block->site.n_held = block->site.n_refused = 0;
     kn_cluster_near_noise(block, job->near_noise);
-    kn_cluster_order_lanes(block);
     for (uint64_t i = 0; i < n_tries && !engine_should_stop(block, i * 16); i++) rebuild_once(block);
 }
