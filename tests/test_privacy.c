@@ -1345,7 +1345,7 @@ static void a_box_tree_counts_and_adds_what_a_scan_does(void **state)
             kn_box_tree_add(tree, box, question, by_part, by_place);
         }
         assert_true(tree->parts.n <= 3000);
-        kn_box_tree_settle(tree, by_part, by_place);
+        kn_box_tree_spread(tree, by_part, by_place);
         for (uint32_t place = 0; place < n; place++) assert_near(by_place[place], slow[tree->order[place]], "sum");
         kn_box_tree_free(tree);
         for (uint32_t d = 0; d < n_dims; d++) kn_free(x[d]);

@@ -273,7 +273,7 @@ void kn_box_tree_add(const kn_box_tree *tree, const kn_box_side *box, double amo
     ask(&a, tree, box);
 }
 
-void kn_box_tree_settle(const kn_box_tree *tree, double *by_part, double *by_place)
+void kn_box_tree_spread(const kn_box_tree *tree, double *by_part, double *by_place)
 {
     for (uint32_t i = 0; i < tree->parts.n; i++) {
         const kn_box_part *part = &tree->parts.items[i];

@@ -40,9 +40,9 @@ void kn_box_tree_free(kn_box_tree *tree);
 uint64_t kn_box_tree_weight(const kn_box_tree *tree, const kn_box_side *box); /* of the points inside */
 
 /* Adds `amount` to every point inside. Sums collect in by_part (parts.n) and by_place (n_points), which start as zeros;
- * kn_box_tree_settle then leaves the whole sum of each place in by_place. */
+ * kn_box_tree_spread then leaves the whole sum of each place in by_place. */
 void kn_box_tree_add(const kn_box_tree *tree, const kn_box_side *box, double amount, double *by_part, double *by_place);
-void kn_box_tree_settle(const kn_box_tree *tree, double *by_part, double *by_place);
+void kn_box_tree_spread(const kn_box_tree *tree, double *by_part, double *by_place);
 
 /* The side that a cell is, over the codes of its domain. */
 kn_box_side kn_cell_side(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets);

@@ -2,6 +2,7 @@
  * group, with one number per value. Both give the same lists. */
 #include "classes/histogram.h"
 
+#include "base/bits.h"
 #include "classes/group.h"
 
 #include <stdlib.h>
@@ -36,19 +37,13 @@ done:
     return status;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Moves what was added up out of `sum`, ascending by value; `touched` are the values that have something there. */
 static uint32_t take_sums(uint32_t *values, uint32_t *counts, uint32_t *sum, uint32_t n_values, uint32_t *touched,
                           uint32_t n_touched)
 {
     uint32_t n = 0;
     bool few = n_touched < n_values / 16;
-    if (few) qsort(touched, n_touched, sizeof *touched, compare_values);
+    if (few) qsort(touched, n_touched, sizeof *touched, kn_compare_u32);
     for (uint32_t i = 0; i < (few ? n_touched : n_values); i++) {
         uint32_t value = few ? touched[i] : i;
         if (sum[value] == 0) continue;

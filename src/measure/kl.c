@@ -90,7 +90,7 @@ static kn_status spread_classes(void *context, size_t chunk, unsigned worker, kn
         kn_box_tree_add(s->tree, s->chunks[chunk].box, class_density(release, c), s->chunks[chunk].by_part,
                         s->chunks[chunk].by_place);
     }
-    kn_box_tree_settle(s->tree, s->chunks[chunk].by_part, s->chunks[chunk].by_place);
+    kn_box_tree_spread(s->tree, s->chunks[chunk].by_part, s->chunks[chunk].by_place);
     return KN_OK;
 }
 

@@ -158,13 +158,6 @@ static kn_status classify_by_rows(kn_release *r, const kn_answer *answer, kn_err
     KN_NEW(r->cells, (size_t)r->n_classes * t->n_qis);
     if (answer->cells != NULL) {
         memcpy(r->cells, answer->cells, (size_t)r->n_classes * t->n_qis * sizeof *r->cells);
-        /* ids of sets number the answer's pool: add them to ours */
-        for (size_t i = 0; answer->sets != NULL && i < (size_t)r->n_classes * t->n_qis; i++) {
-            if (t->domains[i % t->n_qis]->kind != KN_DOMAIN_SETS || r->cells[i].id == KN_NONE) continue;
-            uint32_t n;
-            const uint32_t *codes = kn_set_pool_get(answer->sets, r->cells[i].id, &n);
-            KN_TRY(kn_set_pool_add(&r->cells[i].id, r->sets, codes, n, err));
-        }
         goto done;
     }
     for (uint32_t q = 0; q < t->n_qis; q++) {

@@ -80,7 +80,6 @@ void kn_answer_free(kn_answer *answer)
     kn_free(answer->part);
     kn_free(answer->row_class);
     kn_free(answer->cells);
-    kn_set_pool_free(answer->sets);
     for (size_t i = 0; i < answer->n_top; i++) kn_free(answer->top[i].levels);
     kn_free(answer->top);
     *answer = (kn_answer){0};

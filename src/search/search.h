@@ -48,7 +48,7 @@ typedef struct kn_task {
  *   LEVELS: `levels`; classes that break a model are suppressed by recode.
  *   CUTS:   `part`;  the same.
  *   LOCAL:  `row_class` and `n_classes`; KN_NONE is a suppressed row. Without `cells` each class is released as its
- *           closure; with `cells` (and `sets` for SETS domains) as those. */
+ *           closure; with `cells`, of trees only, as those. */
 // clang-format on
 typedef struct kn_answer {
     kn_recoding recoding;
@@ -58,7 +58,6 @@ typedef struct kn_answer {
     uint32_t n_classes;
     uint32_t *row_class; /* n_rows */
     kn_cell *cells;      /* [class * n_qis + q]; usually NULL */
-    kn_set_pool *sets;
     kn_stopped stopped;
     bool optimal; /* proven best of what this recoding can express, under the task's objective */
     double bound; /* proven lower bound of the reported loss, NAN: none */

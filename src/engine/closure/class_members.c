@@ -6,6 +6,7 @@
  * least of all, so that few look again. No matrix; n clusters cost about 2n to 4n scans of the small clusters left. */
 #include "engine/closure/class_members.h"
 
+#include "base/bits.h"
 #include "base/hash.h"
 #include "engine/closure/value_scan.h"
 
@@ -110,12 +111,6 @@ void kn_class_members_unite(kn_class_members *c, uint32_t into, uint32_t from)
 
 /* --- Counts and models ---------------------------------------------------------------------------------------- */
 
-static int compare_pairs(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static uint32_t push_entries(const kn_histograms *histograms, uint32_t item, uint32_t *pairs, uint32_t n)
 {
     for (uint32_t e = histograms->start[item]; e < histograms->start[item + 1]; e++, n++) {
@@ -154,7 +149,7 @@ static kn_histogram count_values(kn_class_members *c, uint32_t s, uint32_t clust
     if (with != KN_NONE) n = push_entries(histogram, with, pairs, n);
     uint32_t n_domain = c->items->tuples->sensitive[s].n_values;
     if (n_domain <= SMALL_DOMAIN) return (kn_histogram){sum_dense(c->dense, n_domain, pairs, n, counts), pairs, counts};
-    qsort(pairs, n, 2 * sizeof *pairs, compare_pairs);
+    qsort(pairs, n, 2 * sizeof *pairs, kn_compare_u32);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t value = pairs[2 * i], count = pairs[2 * i + 1];
         if (n_values > 0 && pairs[n_values - 1] == value) {

@@ -469,7 +469,7 @@ KN_INLINE bool all_small(const kn_blocks *blocks, uint32_t block, const kind *k)
     return (uint64_t)all[0] + all[1] + all[2] + all[3] < k->threshold[0];
 }
 
-KN_INLINE void scan_blocks(kn_block_nodes *pass, const kn_blocks *blocks, kind k)
+KN_INLINE void pass_blocks(kn_block_nodes *pass, const kn_blocks *blocks, kind k)
 {
     double *factors = pass->factors;
     for (uint32_t block = 0; block < blocks->n; block++) {
@@ -487,7 +487,7 @@ KN_INLINE void scan_blocks(kn_block_nodes *pass, const kn_blocks *blocks, kind k
     }
 }
 
-static void scan(kn_block_nodes *pass, const kn_blocks *blocks, bool details)
+static void go_over(kn_block_nodes *pass, const kn_blocks *blocks, bool details)
 {
     const kn_block_lattice *b = pass->b;
     const kn_models *models = pass->domain->task->models;
@@ -507,7 +507,7 @@ static void scan(kn_block_nodes *pass, const kn_blocks *blocks, bool details)
 #define WITH(riders, sets, v, d)                                                                                       \
     if (k.n_riders == (riders) && k.n_sets == (sets) && k.values == (v) && k.details == (d) && !k.has_persons) {       \
         k.n_riders = (riders), k.n_sets = (sets), k.values = (v), k.details = (d), k.has_persons = false;              \
-        scan_blocks(pass, blocks, k);                                                                                  \
+        pass_blocks(pass, blocks, k);                                                                                  \
         return;                                                                                                        \
     }
     WITH(2, 0, false, false)
@@ -520,7 +520,7 @@ static void scan(kn_block_nodes *pass, const kn_blocks *blocks, bool details)
     WITH(2, 0, true, false)
     WITH(2, 0, true, true)
 #undef WITH
-    scan_blocks(pass, blocks, k);
+    pass_blocks(pass, blocks, k);
 }
 
 /* --- Nodes ----------------------------------------------------------------------------------------------------- */
@@ -681,7 +681,7 @@ static void evaluate_combo(kn_node *nodes, double *losses, kn_block_nodes *pass,
 void kn_block_nodes_evaluate(kn_node *nodes, double *losses, kn_block_nodes *pass, const kn_blocks *blocks,
                              bool details)
 {
-    scan(pass, blocks, details);
+    go_over(pass, blocks, details);
     if (pass->values != NULL) kn_value_sums_price(pass->values);
     for (uint32_t c = 0; c < pass->b->n_combos; c++) {
         const size_t first = (size_t)c << pass->b->n_riders;

@@ -12,8 +12,6 @@
 
 enum { KN_VALUES_MOST_LISTED = 7, KN_VALUES_MOST = 64, KN_VALUES_LANES = 0xff };
 
-typedef uint32_t kn_values4 __attribute__((vector_size(16), may_alias, aligned(4)));
-
 static inline uint32_t kn_values_n(uint64_t word) { return (uint32_t)(word >> 56); }
 
 /* Where a value is counted, from b->values_at on. */
@@ -41,7 +39,7 @@ static inline void kn_values_spread(uint32_t *slot, const kn_block_lattice *b, c
 
 static inline void kn_values_add(uint32_t *slot, const uint32_t *other, uint32_t width)
 {
-    for (uint32_t i = 0; i < width; i += 4) *(kn_values4 *)(slot + i) += *(const kn_values4 *)(other + i);
+    for (uint32_t i = 0; i < width; i += 4) *(kn_lanes4_loose *)(slot + i) += *(const kn_lanes4_loose *)(other + i);
 }
 
 #endif

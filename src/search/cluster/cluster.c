@@ -348,14 +348,14 @@ static kn_cluster_engine *choose_engine(const char *name)
     return kn_cluster_run_plain;
 }
 
-/* Without a limit worth the name, or without quasi-identifiers, every tuple is a class of its own. */
-static kn_status answer_tuples(kn_answer *answer, const kn_task *task, kn_error *err)
+/* These classes, as they are. */
+static kn_status answer_given(kn_answer *answer, const kn_task *task, const uint32_t *row_class, uint32_t n_classes,
+                              kn_error *err)
 {
     kn_status status = KN_OK;
     KN_NEW_RAW(answer->row_class, task->tuples->n_rows);
-    memcpy(answer->row_class, task->tuples->row_tuple, task->tuples->n_rows * sizeof *answer->row_class);
-    answer->n_classes = task->tuples->n_tuples;
-    answer->optimal = task->objective->type->monotone;
+    memcpy(answer->row_class, row_class, task->tuples->n_rows * sizeof *row_class);
+    answer->n_classes = n_classes;
 done:
     return status;
 }
@@ -434,7 +434,10 @@ static kn_status cluster_search(kn_answer *answer, const kn_task *task, kn_error
     kn_status status = KN_OK;
     kn_cluster_search run = {.task = task, .began = kn_seconds_now()};
     *answer = (kn_answer){.recoding = KN_RECODING_LOCAL, .bound = NAN};
-    if (asks_nothing(task)) return answer_tuples(answer, task, err);
+    if (asks_nothing(task)) { /* every tuple is a class of its own */
+        answer->optimal = task->objective->type->monotone;
+        return answer_given(answer, task, task->tuples->row_tuple, task->tuples->n_tuples, err);
+    }
     run.engine = choose_engine(kn_args_text(task->args, "engine"));
     KN_TRY(kn_cluster_search_begin(&run, true, err));
     if (run.problem->n_records > 0) {
@@ -473,17 +476,6 @@ static kn_status improve(bool *better, kn_cluster_search *run, kn_error *err)
     if (!run->feasible) goto done; /* persons count at one of their rows here: classes that hold may seem not to */
     KN_TRY(rebuild(run, err));
     *better = given - kn_cluster_exact_sum(run) > rounding(run);
-done:
-    return status;
-}
-
-static kn_status answer_given(kn_answer *answer, const kn_task *task, const uint32_t *row_class, uint32_t n_classes,
-                              kn_error *err)
-{
-    kn_status status = KN_OK;
-    KN_NEW_RAW(answer->row_class, task->tuples->n_rows);
-    memcpy(answer->row_class, row_class, task->tuples->n_rows * sizeof *row_class);
-    answer->n_classes = n_classes;
 done:
     return status;
 }

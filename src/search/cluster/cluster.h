@@ -82,7 +82,6 @@ typedef struct kn_cluster_problem {
     int16_t **base;         /* [q][code]: units that a record pays whatever its class is */
     uint32_t *column_first; /* n_qis + 1: the equal lanes of each column, from the leaves up */
     int32_t root_units;     /* what a suppressed row pays */
-    int16_t unit;           /* the one weight of all lanes, or 0 */
     bool uniform;           /* weights depend on the lane only */
     bool units_exact;       /* units are prices, up to one common factor */
     bool units_close;       /* units are prices, up to rounding; not where ranges or sets are not linear */

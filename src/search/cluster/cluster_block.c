@@ -5,6 +5,8 @@
  * distinct values, and lanes that can never be kept, or never be lost, take no part in the search. */
 #include "search/cluster/cluster.h"
 
+#include "base/bits.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,16 +288,10 @@ static int64_t exact_tree(const kn_cluster_block *block, uint32_t q, uint32_t co
     return problem->exact[q][problem->tuples->domains[q]->tree->root];
 }
 
-static int by_number(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static void sort_numbers(uint32_t *numbers, uint32_t n)
 {
     if (n > 64) {
-        qsort(numbers, n, sizeof *numbers, by_number);
+        qsort(numbers, n, sizeof *numbers, kn_compare_u32);
         return;
     }
     for (uint32_t i = 1; i < n; i++) {

@@ -70,18 +70,6 @@ KN_INLINE void class_get_pattern(const kn_cluster_block *block, uint32_t h, kn_l
     for (uint32_t j = 0; j < block->n_lanes; j++) values[lane_in_record(block, j)] = *centre_lane(block, j, h);
 }
 
-KN_INLINE int32_t lanes_count_stars(const kn_lanes *lanes)
-{
-#if defined(__AVX2__)
-    __m256i starred = _mm256_cmpeq_epi16((__m256i)*lanes, _mm256_set1_epi16(-1));
-    return __builtin_popcount((unsigned)_mm256_movemask_epi8(starred)) / 2;
-#else
-    int32_t n = 0;
-    for (int j = 0; j < KN_LANES; j++) n += (*lanes)[j] == KN_STAR;
-    return n;
-#endif
-}
-
 /* The sum modulo 2^16; what is summed here is a price, which fits. */
 KN_INLINE int32_t lanes_sum(const kn_lanes *lanes)
 {
@@ -121,11 +109,7 @@ KN_INLINE int32_t price_of_ranges_and_sets(const kn_cluster_block *block, const 
 KN_INLINE int32_t lanes_price(const kn_cluster_block *block, const kn_lanes *pattern, uint32_t record)
 {
     int32_t price = block->base[record];
-    if (block->problem->unit != 0) {
-        int32_t n_stars = 0;
-        for (uint32_t v = 0; v < block->n_vectors_equal; v++) n_stars += lanes_count_stars(pattern + v);
-        price += n_stars * block->problem->unit;
-    } else if (block->n_vectors_equal > 0) {
+    if (block->n_vectors_equal > 0) {
         const kn_lanes *weight = record_weight(block, record);
         kn_lanes sum = weight[0] & (kn_lanes)(pattern[0] == KN_STAR);
         for (uint32_t v = 1; v < block->n_vectors_equal; v++) sum += weight[v] & (kn_lanes)(pattern[v] == KN_STAR);
@@ -205,23 +189,12 @@ KN_INLINE void scan_prices(const kn_cluster_block *block, uint32_t first, int32_
 {
     const kn_lanes *centre = (const kn_lanes *)(const void *)centre_lane(block, 0, first), *key = block->key;
     kn_lanes low = (kn_lanes){0}, high = low;
-    if (block->problem->unit != 0) {
-        uint16_t unit = (uint16_t)block->problem->unit, all = (uint16_t)(base + (int32_t)block->n_equal * unit);
-        for (uint32_t j = 0; j < block->n_equal; j++, centre += 2) {
-            low += (kn_lanes)(centre[0] == key[j]); /* all ones: minus one */
-            high += (kn_lanes)(centre[1] == key[j]);
-        }
-        price[0] = all + low * unit;
-        price[1] = all + high * unit;
-    } else {
-        const kn_lanes *weight = block->key_weight;
-        for (uint32_t j = 0; j < block->n_equal; j++, centre += 2) {
-            low += weight[j] & (kn_lanes)(centre[0] == key[j]);
-            high += weight[j] & (kn_lanes)(centre[1] == key[j]);
-        }
-        price[0] = (uint16_t)(base + block->key_total) - low;
-        price[1] = (uint16_t)(base + block->key_total) - high;
+    for (uint32_t j = 0; j < block->n_equal; j++, centre += 2) {
+        low += block->key_weight[j] & (kn_lanes)(centre[0] == key[j]);
+        high += block->key_weight[j] & (kn_lanes)(centre[1] == key[j]);
     }
+    price[0] = (uint16_t)(base + block->key_total) - low;
+    price[1] = (uint16_t)(base + block->key_total) - high;
     if (block->n_lanes > block->n_equal) {
         price[0] += scan_ranges_and_sets(block, centre);
         price[1] += scan_ranges_and_sets(block, centre + 1);

@@ -294,19 +294,16 @@ done:
     return status;
 }
 
-/* Do weights depend on the lane only; are they all one? Then blocks keep one row of weights, or count lanes. */
+/* Do weights depend on the lane only? Then blocks keep one row of weights. */
 static void find_uniform(kn_cluster_problem *problem)
 {
     problem->uniform = true;
-    problem->unit = problem->n_equal > 0 ? problem->equal[0].weight[0] : 0;
     for (uint32_t j = 0; j < problem->n_equal; j++) {
         const kn_cluster_equal *lane = &problem->equal[j];
         uint32_t n_codes = problem->tuples->domains[lane->q]->n_codes;
         for (uint32_t code = 1; code < n_codes; code++)
             if (lane->weight[code] != lane->weight[0]) problem->uniform = false;
-        if (lane->weight[0] != problem->unit) problem->unit = 0;
     }
-    if (!problem->uniform) problem->unit = 0;
 }
 
 kn_status kn_cluster_problem_new(kn_cluster_problem **out, const kn_task *task, bool may_set_aside, kn_error *err)
