@@ -277,14 +277,16 @@ static bool random_setup(setup *s, kn_rng *rng, uint32_t most_letters, bool here
                             "p-sensitive:p=2",
                             "l-diversity:kind=entropy,l=1.5",
                             "l-diversity:kind=recursive,c=2,l=2",
-                            "t-closeness:t=0.3"};
-    specs[1] = models[kn_rng_below(rng, limit == 0 && !hereditary ? 7 : 4)];
+                            "t-closeness:t=0.3",
+                            "l-diversity:kind=frequency,l=1.5",
+                            "alpha-k:alpha=0.7"};
+    specs[1] = models[kn_rng_below(rng, limit == 0 && !hereditary ? sizeof models / sizeof *models : 4)];
     if (specs[1] != NULL) n_specs = 2;
     const char *measure = measures[kn_rng_below(rng, N_MEASURES)];
     if (strcmp(measure, "entropy") == 0) limit = 0;
     kn_error err = {0};
-    bool fits = kn_models_new(&s->models, specs, n_specs, s->c.tuples, &err) == KN_OK &&
-                all_cuts(s, false).n_letters <= most_letters;
+    if (kn_models_new(&s->models, specs, n_specs, s->c.tuples, &err) == KN_USAGE) fail_msg("%s", err.message);
+    bool fits = s->models != NULL && all_cuts(s, false).n_letters <= most_letters;
     for (uint32_t q = 0; q < s->c.n_qis && strcmp(measure, "entropy") == 0; q++)
         fits &= s->c.domains[q]->missing == KN_NONE; /* refused: see what_cannot_be_proven */
     if (fits) setup_goals(s, specs, n_specs, measure, limit);
@@ -765,6 +767,46 @@ static void what_was_proven_over_time_and_by_which_rules_is_told(void **state)
     setup_free(&s);
 }
 
+/* --- Starting partitions -------------------------------------------------------------------------------------------
+ */
+
+static void cuts_begin_where_widths_or_the_class_column_say(void **state)
+{
+    enum { N_ROWS = 400 };
+    static int cells[N_ROWS * 3];
+    setup s = {0};
+    kn_cuts *cuts;
+    for (int i = 0; i < N_ROWS; i++) { /* the class changes at 30 of the first column, and nowhere along the second */
+        cells[3 * i] = i % 50;
+        cells[3 * i + 1] = i / 50;
+        cells[3 * i + 2] = i % 50 < 30 ? 1 : 2;
+    }
+    s.c = test_case_new(test_table(N_ROWS, 3, cells), 1);
+    for (uint32_t q = 0; q < 2; q++) s.c.domains[q] = test_domain(s.c.table, q, NULL);
+    test_case_finish(&s.c);
+    setup_goals(&s, (const char *const[]){"k-anonymity:k=5"}, 1, "cm", 0);
+    setup_algorithm(&s, "k-optimize", "");
+    assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
+    assert_int_equal(cuts->n_letters, 49 + 7);
+    kn_cuts_free(cuts);
+    setup_algorithm(&s, "k-optimize", "start=classes");
+    assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
+    assert_int_equal(cuts->n_letters, 1);
+    assert_int_equal(cuts->columns[0].start[1], 30);
+    assert_int_equal(cuts->columns[1].n_positions, 1);
+    kn_cuts_free(cuts);
+    char params[64];
+    snprintf(params, sizeof params, "coarse=%s:20", s.c.domains[0]->name);
+    setup_algorithm(&s, "k-optimize", params);
+    assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
+    assert_int_equal(cuts->columns[0].n_positions, 3);
+    assert_int_equal(cuts->columns[0].start[1], 20);
+    assert_int_equal(cuts->columns[0].start[2], 40);
+    assert_int_equal(cuts->columns[1].n_positions, 8);
+    kn_cuts_free(cuts);
+    setup_free(&s);
+}
+
 /* --- Refusals ------------------------------------------------------------------------------------------------------
  */
 
@@ -920,6 +962,7 @@ int main(void)
         cmocka_unit_test(a_search_that_was_killed_goes_on_to_the_same_optimum),
         cmocka_unit_test(what_was_proven_over_time_and_by_which_rules_is_told),
         cmocka_unit_test(a_state_of_another_search_or_a_damaged_one_is_refused),
+        cmocka_unit_test(cuts_begin_where_widths_or_the_class_column_say),
         cmocka_unit_test(what_cannot_be_proven_is_refused_with_the_reason),
         cmocka_unit_test(the_others_find_releases_wherever_there_are_some),
         cmocka_unit_test(the_others_are_the_same_for_any_number_of_threads_and_follow_their_seed),

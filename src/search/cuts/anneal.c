@@ -1,11 +1,12 @@
 /* anneal: simulated annealing over cut points, after Winkler (Using simulated annealing for k-anonymity, 2002; [BA] 2).
  *
- * A step puts one letter in or takes one out, at random; what costs more is accepted with the chance exp(-more /
- * temperature), and the temperature falls geometrically from a thousandth of the cost of the release without cuts to
- * next to nothing. Rows suppressed beyond the limit have a price that rises meanwhile, so that the chain can pass
- * through sets that are no releases. The paper gives neither moves nor schedule; these are ours. Some chains run side
- * by side, each with random numbers of its own, and the best set that any of them met is returned: the same for any
- * number of threads.
+ * A step puts one letter in or takes one out, at random, or does both at once; what costs more is accepted with the
+ * chance exp(-more / temperature), and the temperature falls geometrically from a hundredth of the cost of the release
+ * without cuts to next to nothing. Rows suppressed beyond the limit have a price that rises meanwhile, so that the
+ * chain can pass through sets that are no releases. The paper gives neither moves nor schedule; these are ours. Some
+ * chains run side by side, each with random numbers of its own, and the best set that any of them met is returned: the
+ * same for any number of threads. At the end the best set of each chain goes downhill, one letter at a time, as far as
+ * that gains.
  *
  * Cost: one pricing per step. Effort is the number of steps of all chains; nothing is proven. */
 #include "search/cuts/cut_moves.h"
@@ -53,24 +54,57 @@ static double look(kn_cut_moves *moves, chain *c, double strict)
     return value;
 }
 
+/* A letter of the other kind, in for out or out for in, every second time; often one of the same column, which moves a
+ * cut. KN_NONE: none. */
+static uint32_t draw_other(chain *c, const kn_cuts *cuts, uint32_t letter)
+{
+    const bool same = kn_rng_below(&c->rng, 2) == 0;
+    uint32_t n_seen = 0, found = KN_NONE;
+    if (kn_rng_below(&c->rng, 2) == 0) return KN_NONE;
+    for (uint32_t other = 0; other < cuts->n_letters; other++) {
+        if (c->in[other] == c->in[letter] || (same && cuts->letters[other].q != cuts->letters[letter].q)) continue;
+        if (kn_rng_below(&c->rng, ++n_seen) == 0) found = other;
+    }
+    return found;
+}
+
+/* Downhill from the best set of a chain. */
+static kn_status finish_chain(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    annealer *a = context;
+    chain *c = &a->chains[job];
+    kn_cut_moves *moves = a->moves[worker];
+    if (!c->has_best) memcpy(c->best_in, c->in, a->cuts->n_letters);
+    memcpy(c->in, c->best_in, a->cuts->n_letters);
+    kn_cut_descend(moves, c->in, UINT32_MAX, a->task->ticker);
+    look(moves, c, 1); /* keeps it where it is better */
+    return KN_OK;
+}
+
 static kn_status run_chain(void *context, size_t job, unsigned worker, kn_error *err)
 {
     annealer *a = context;
     chain *c = &a->chains[job];
     const kn_cuts *cuts = a->cuts;
-    const double begun = (double)a->n_steps / (double)a->most_steps, strict = 0.3 * pow(1e3, begun < 1 ? begun : 1);
+    const double begun = (double)a->n_steps / (double)a->most_steps, strict = 0.1 * pow(1e3, begun < 1 ? begun : 1);
     c->value = look(a->moves[worker], c, strict);
     for (uint32_t step = 0; step < STEPS_PER_ROUND && cuts->n_letters > 0; step++) {
         const double done = ((double)a->n_steps / N_CHAINS + step) / ((double)a->most_steps / N_CHAINS);
         const double temperature = a->hottest * pow(1e-4, done < 1 ? done : 1);
-        const uint32_t letter = kn_rng_below(&c->rng, cuts->n_letters);
+        const uint32_t letter = kn_rng_below(&c->rng, cuts->n_letters), other = draw_other(c, cuts, letter);
         const double chance = kn_rng_unit(&c->rng);
         if (kn_ticker_out_of_time(a->task->ticker)) break;
         if (!kn_cut_may_flip(cuts, c->in, letter)) continue;
         c->in[letter] ^= 1;
+        const bool exchange = other != KN_NONE && kn_cut_may_flip(cuts, c->in, other);
+        if (exchange) c->in[other] ^= 1;
         const double value = look(a->moves[worker], c, strict);
-        if (value <= c->value || chance < exp((c->value - value) / temperature)) c->value = value;
-        else c->in[letter] ^= 1;
+        if (value <= c->value || chance < exp((c->value - value) / temperature)) {
+            c->value = value;
+        } else {
+            if (exchange) c->in[other] ^= 1;
+            c->in[letter] ^= 1;
+        }
     }
     return KN_OK;
 }
@@ -81,6 +115,16 @@ static chain *best_chain(annealer *a)
     for (size_t i = 0; i < N_CHAINS; i++)
         if (a->chains[i].has_best && (best == NULL || a->chains[i].best < best->best)) best = &a->chains[i];
     return best;
+}
+
+/* A point of the curve, when some chain has found something better. */
+static void tell(annealer *a, kn_cut_curve *curve)
+{
+    const chain *best = best_chain(a);
+    if (best == NULL || (a->has_best && !(best->best < a->best))) return;
+    a->best = best->best;
+    a->has_best = true;
+    kn_cut_curve_note(curve, a->best);
 }
 
 static kn_status cool(kn_stopped *stopped, annealer *a, kn_cut_curve *curve, kn_error *err)
@@ -95,15 +139,12 @@ static kn_status cool(kn_stopped *stopped, annealer *a, kn_cut_curve *curve, kn_
         if (a->n_steps > 0 && kn_ticker_out_of_time(ticker)) break;
         KN_TRY(kn_pool_run(a->task->pool, N_CHAINS, run_chain, a, err));
         a->n_steps += N_CHAINS * STEPS_PER_ROUND;
-        const chain *best = best_chain(a);
-        if (best != NULL && (!a->has_best || best->best < a->best)) {
-            a->best = best->best;
-            a->has_best = true;
-            kn_cut_curve_note(curve, a->best);
-        }
+        tell(a, curve);
         *stopped = KN_STOPPED_INTERRUPT;
         if (kn_tick(ticker, "search", (double)a->n_steps / (double)a->most_steps, &ignored) != KN_OK) break;
     }
+    KN_TRY(kn_pool_run(a->task->pool, N_CHAINS, finish_chain, a, err));
+    tell(a, curve);
 done:
     return status;
 }
@@ -125,7 +166,7 @@ static kn_status prepare(annealer *a, kn_error *err)
     }
     a->most_steps = a->task->effort > 0 ? a->task->effort : DEFAULT_STEPS;
     kn_cut_moves_look(a->moves[0], a->chains[0].in, false); /* no cuts */
-    a->hottest = 1e-3 * fabs(a->moves[0]->now.cost) + 1e-9;
+    a->hottest = 1e-2 * fabs(a->moves[0]->now.cost) + 1e-9;
 done:
     return status;
 }

@@ -39,16 +39,10 @@ static bool is_over(const climber *c)
     return kn_ticker_out_of_time(c->climb->task->ticker) || (c->until > 0 && kn_seconds_now() >= c->until);
 }
 
-/* Letters without what they need go; `letter` comes with all that it needs. */
+/* `letter` comes with all that it needs. */
 static void put_in(const kn_cuts *cuts, uint8_t *in, uint32_t letter)
 {
     for (; letter != KN_NONE; letter = cuts->letters[letter].parent) in[letter] = 1;
-}
-
-static void tidy(const kn_cuts *cuts, uint8_t *in)
-{
-    for (uint32_t letter = 0; cuts->has_parents && letter < cuts->n_letters; letter++)
-        if (cuts->letters[letter].parent != KN_NONE && !in[cuts->letters[letter].parent]) in[letter] = 0;
 }
 
 static void begin_somewhere(const climber *c, uint8_t *in, size_t job)
@@ -70,7 +64,7 @@ static void begin_somewhere(const climber *c, uint8_t *in, size_t job)
     }
     for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
         if (in[letter] && kn_rng_below(&rng, 4) == 0) in[letter] = 0;
-    tidy(cuts, in);
+    kn_cut_tidy(cuts, in);
     while (cuts->n_letters > 0 && n_more-- > 0) put_in(cuts, in, kn_rng_below(&rng, cuts->n_letters));
 }
 

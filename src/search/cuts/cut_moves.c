@@ -86,6 +86,30 @@ bool kn_cut_may_flip(const kn_cuts *cuts, const uint8_t *in, uint32_t letter)
     return true;
 }
 
+void kn_cut_tidy(const kn_cuts *cuts, uint8_t *in)
+{
+    for (uint32_t letter = 0; cuts->has_parents && letter < cuts->n_letters; letter++)
+        if (cuts->letters[letter].parent != KN_NONE && !in[cuts->letters[letter].parent]) in[letter] = 0;
+}
+
+uint32_t kn_cut_descend(kn_cut_moves *m, uint8_t *in, uint32_t most_flips, kn_ticker *ticker)
+{
+    const kn_cuts *cuts = m->cuts;
+    for (uint32_t n_looks = 1;; n_looks++) {
+        uint32_t best = KN_NONE;
+        kn_cut_moves_look(m, in, true);
+        double least = kn_cut_value(cuts, &m->now);
+        least -= 1e-12 * fabs(least);
+        for (uint32_t letter = 0; letter < cuts->n_letters; letter++) {
+            if (isinf(m->flipped[letter].cost)) continue;
+            const double value = kn_cut_value(cuts, &m->flipped[letter]);
+            if (value < least) least = value, best = letter;
+        }
+        if (best == KN_NONE || n_looks > most_flips || kn_ticker_out_of_time(ticker)) return n_looks;
+        in[best] ^= 1;
+    }
+}
+
 /* --- Grouping -------------------------------------------------------------------------------------------------- */
 
 /* The place of the group with m->...keys[*n], found or made. */

@@ -32,6 +32,11 @@ kn_status kn_cut_moves_new(kn_cut_moves **out, const kn_cuts *cuts, const kn_ite
 void kn_cut_moves_free(kn_cut_moves *moves);
 /* Fills `now`; with `all` also `flipped`. */
 void kn_cut_moves_look(kn_cut_moves *moves, const uint8_t *in, bool all);
+/* Flips the letter that gains most, at most so many times, until none gains or time is out: `now` is of what `in` is
+ * then. Returns the number of looks. */
+uint32_t kn_cut_descend(kn_cut_moves *moves, uint8_t *in, uint32_t most_flips, kn_ticker *ticker);
+/* The letters of a set that lack what they need go. */
+void kn_cut_tidy(const kn_cuts *cuts, uint8_t *in);
 /* One number to compare by: rows suppressed beyond the limit cost more than any release. */
 double kn_cut_value(const kn_cuts *cuts, const kn_cut_cost *cost);
 /* Whether a letter may be put in (its parent is) or taken out (no child is). */

@@ -35,8 +35,13 @@ done:
     return status;
 }
 
-/* A class that breaks a model must have no descendant that holds, or rows could come back; where no row may be
- * suppressed, it is enough that it cannot be split into classes that all hold. */
+/* A class that breaks a model must have no descendant that holds, or rows could come back: k and numbers of different
+ * values. (Of 9 rows with HIV and 1 with flu no two thirds may have one value, yet {HIV, flu} may be released.) Where
+ * no row may be suppressed, it is enough that a class that breaks a model cannot be split into classes that all hold,
+ * which is what `monotone` says: two classes that hold make one that holds. It is so for t-closeness too, under each of
+ * its distances: an earth mover's distance to a fixed distribution is convex, and the distribution of a class is a mean
+ * of those of its parts. Persons with several different tuples are refused: their number in a class is not the sum over
+ * its items, so that neither sums nor bounds could be kept up. */
 static kn_status check_models(const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
