@@ -74,6 +74,42 @@ def text_column(rng, folder, name):
     return "text", lambda: rng.choice(words), rng.choice([None, "auto", "suppress"]), None, None
 
 
+def choose_coding(rng, kind, spec, step, values, k):
+    """Round thresholds with at least k people beyond each."""
+    numbers = [decimal.Decimal(value) for value in values if value and kind in ("int", "decimal")]
+    if not numbers or (spec or "").startswith(("mask", "order")) or rng.random() < 0.6:
+        return {}
+    top, bottom = {97: (60, 30), 40: (20, -20), 3: (2, 1)}.get(
+        next((high for high in (3, 40, 97) if max(numbers) <= high and (high != 40 or min(numbers) < 0)), 0), (50000, 20000))
+    unit = step or (decimal.Decimal(spec.split("(")[1].split(",")[0]) if (spec or "").startswith("intervals") else 1)
+    chosen = {}
+    if sum(n >= top for n in numbers) >= k and top % unit == 0 and rng.random() < 0.8:
+        chosen["top"] = top
+    if sum(n < bottom for n in numbers) >= k and bottom % unit == 0 and (not chosen or rng.random() < 0.5):
+        chosen["bottom"] = bottom
+    return chosen
+
+
+def check_coding(codings, columns, rows, header, released):
+    """Nobody beyond a threshold is told apart, whatever else the cell says."""
+    for q, (name, kind, spec, tree, order) in enumerate(columns):
+        for row in released:
+            cell, value = row[header.index(name)], rows[int(row[header.index("row")])][q]
+            if cell == "*" or not value or not codings[name]:
+                continue
+            low, high = (cell.replace("<", "").split("..") if ".." in cell else (cell, cell))
+            top, bottom, value = codings[name].get("top"), codings[name].get("bottom"), decimal.Decimal(value)
+            if top is not None and (value >= top and (high or decimal.Decimal(low) > top)):
+                return f"column {name}: {value} is released as {cell!r} although top is {top}"
+            if top is not None and high and decimal.Decimal(high) > top:
+                return f"column {name}: {cell!r} ends above top {top}"
+            if bottom is not None and value < bottom and low:
+                return f"column {name}: {value} is released as {cell!r} although bottom is {bottom}"
+            if bottom is not None and low and decimal.Decimal(low) < bottom:
+                return f"column {name}: {cell!r} begins below bottom {bottom}"
+    return None
+
+
 def make_case(rng, folder):
     n_rows, k = rng.randint(8, 40), rng.randint(2, 4)
     columns, makers = [], []
@@ -87,6 +123,7 @@ def make_case(rng, folder):
         columns.append((name, kind, spec, tree, order))
         makers.append(make)
     rows = [[make() for make in makers] + [rng.choice("xyz")] for _ in range(n_rows)]
+    codings = {}
     flags = ["--qi", ",".join(c[0] for c in columns), "--sensitive", "s", "-k", str(k), "-q"]
     for name, kind, spec, _, order in columns:
         flags += ["--type", f"{name}={kind}"]
@@ -96,13 +133,17 @@ def make_case(rng, folder):
                                               rng.choice(["year", "day", "quarter"]))]
         if spec:
             flags += ["--hierarchy", f"{name}={spec}"]
+        step = decimal.Decimal(flags[-1].split("=")[1]) if flags[-2] == "--grid" and kind != "date" else None
+        codings[name] = choose_coding(rng, kind, spec, step, [row[len(codings)] for row in rows], k)
+        for option, threshold in codings[name].items():
+            flags += [f"--{option}", f"{name}={threshold}"]
     search = rng.choice(SEARCHES)
     more = ["--algorithm", search, "--insensitive", "row", "--allow-copy", "--effort", "2000", "--threads", "1"]
     if rng.random() < 0.4:
         more += ["--max-suppressed", rng.choice(["10%", "3", "40%"])]
     if rng.random() < 0.2:
         flags.append("--guard-formulas")
-    return columns, makers, rows, flags, more, k
+    return columns, makers, rows, flags, more, k, codings
 
 
 def read_csv(path):
@@ -149,8 +190,10 @@ def on_grid(kind, cell, grid):
         return ends is None or all(re.fullmatch(form, end) for end in ends[:2])
     if ends is None:
         return True
-    step, low, high = (decimal.Decimal(text) for text in (grid, ends[0], ends[1]))
-    return low % step == 0 and (high if ends[2] else high + 1) % step == 0 and low < high
+    step = decimal.Decimal(grid)
+    low, high = (decimal.Decimal(end) if end else None for end in ends[:2])
+    return ((low is None or low % step == 0) and (high is None or (high if ends[2] else high + 1) % step == 0) and
+            (low is None or high is None or low < high))
 
 
 def ends_a_month(text):
@@ -357,7 +400,7 @@ def check_read_back(kanon, columns, rows, flags, more, k, expected, folder, say)
 
 
 def check(kanon, rng, folder, say):
-    columns, makers, rows, flags, more, k = make_case(rng, folder)
+    columns, makers, rows, flags, more, k, codings = make_case(rng, folder)
     n = len(columns)
     names = [c[0] for c in columns]
     write_csv(folder / "data.csv", names + ["s", "row"], [row + [str(i)] for i, row in enumerate(rows)])
@@ -386,6 +429,9 @@ def check(kanon, rng, folder, say):
                     return f"column {name}: {cell!r} does not cover {origin[q]!r}"
             except ValueError:
                 return f"column {name}: {cell!r} is not in docs/cells.md"
+    wrong = check_coding(codings, columns, rows, header, released)
+    if wrong:
+        return wrong
     wrong = check_grid(columns, rows, header, released, folder)
     wrong = wrong or check_schema(columns, rows, header, released, readers, folder)
     if wrong:
@@ -446,7 +492,7 @@ def partitions(items, k):
                 yield [(first,) + others] + more
 
 
-def best_loss(rows, steps, k):
+def best_loss(rows, steps, k, top=None):
     """The least LM of any partition, by the definition: a value that all share, or the run of grid cells around them."""
     best = None
     domains = [sorted({row[q] for row in rows}) for q in range(len(steps))]
@@ -455,9 +501,11 @@ def best_loss(rows, steps, k):
         for group in groups:
             for q, step in enumerate(steps):
                 low, high = min(rows[r][q] for r in group), max(rows[r][q] for r in group)
-                if low == high or len(domains[q]) == 1:
+                beyond = q == 0 and top is not None and high >= top
+                if (low == high and not beyond) or len(domains[q]) == 1:
                     continue
-                low, high = low // step * step, (high // step + 1) * step
+                low = min(low, top) if beyond else low
+                low, high = low // step * step, math.inf if beyond else (high // step + 1) * step
                 covered = sum(low <= value < high for value in domains[q])
                 loss += len(group) * (covered - 1) / (len(domains[q]) - 1)
         loss /= len(rows) * len(steps)
@@ -466,16 +514,23 @@ def best_loss(rows, steps, k):
 
 
 def check_optimal(kanon, rng, folder):
-    """What `exhaustive` calls proven is the least over all partitions, with grid cells."""
+    """What `exhaustive` calls proven is the least over all partitions, with grid cells and a top; no bound is above it."""
     n_rows, steps = rng.randint(4, 7), [rng.choice([2, 5, 10]), rng.choice([3, 7, 20])]
     rows = [[rng.randint(0, 40), rng.randint(0, 40)] for _ in range(n_rows)]
     write_csv(folder / "small.csv", ["a", "b"], rows)
     command = [kanon, "anonymize", "small.csv", "--qi", "a,b", "-k", "2", "--algorithm", "exhaustive", "--grid",
                f"a={steps[0]}", "--grid", f"b={steps[1]}", "-o", "small_release.csv", "--json", "-", "-q"]
+    top = next((t for t in range(0, 41, steps[0]) if 2 <= sum(row[0] >= t for row in rows) <= 3), None)
+    if top is not None and rng.random() < 0.6:
+        command += ["--top", f"a={top}", "--certify"]
+    else:
+        top = None
     done = run(command, folder)
     if done.returncode != 0:
         return f"exit {done.returncode}: {done.stderr}"
-    told, best = json.loads(done.stdout), best_loss(rows, steps, 2)
+    told, best = json.loads(done.stdout), best_loss(rows, steps, 2, top)
+    if isinstance(told.get("any_bound"), (int, float)) and told["any_bound"] > best + 1e-9:
+        return f"the bound {told['any_bound']} is above the best, {best}: {rows} {steps} {top}"
     if not told["optimal"] or abs(told["loss"]["lm"] - best) > 1e-9:
         return f"exhaustive finds {told['loss']['lm']}, the best is {best}: {rows} {steps}"
     return "ok"

@@ -303,6 +303,8 @@ void kn_bounds_mean(char out[KN_BOUND_BYTES], const kn_domain *domain, const kn_
     double low = bounds->min[0] != '\0' ? ceil(number_of(bounds->min) / step - 1e-9) : nearest;
     double high = bounds->max[0] != '\0' ? floor(number_of(bounds->max) / step + 1e-9) : nearest;
     if (bounds->max[0] != '\0' && !form->max_included && high * step >= number_of(bounds->max) - step * 1e-9) high--;
+    if (bounds->min[0] == '\0' && low > high) low = high; /* open ends do not keep it */
+    if (bounds->max[0] == '\0' && high < low) high = low;
     if (nearest > high) nearest = high;
     if (nearest < low) nearest = low;
     if (low <= high) kn_widths_multiple_text(out, KN_BOUND_BYTES, &grid->widths, (int64_t)nearest);

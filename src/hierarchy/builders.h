@@ -130,6 +130,27 @@ int64_t kn_grid_interval(const kn_grid *grid, double number, const char *bytes, 
 /* The cells from .. to-1. */
 void kn_grid_text(kn_buffer *out, const kn_grid *grid, kn_type type, int64_t from, int64_t to);
 
+/* Values at or above `high`, and below `low`, are one each (coding.c). */
+struct kn_coding {
+    uint32_t top, bottom; /* first value of the upper zone, last one of the lower; KN_NONE: nobody is there */
+    uint32_t n_values;    /* without the missing one */
+    double low, high;
+    char top_text[32], bottom_text[32];    /* as the policy writes them; "": none */
+    int64_t top_interval, bottom_interval; /* grid cells: the first one above, the first one not below */
+};
+kn_status kn_build_zones(kn_coding **out, const kn_build *build, kn_error *err);
+kn_status kn_grid_code(kn_grid *grid, kn_coding *coding, const kn_build *build, kn_error *err);
+kn_status kn_build_code_paths(kn_build *build, const kn_coding *coding, kn_error *err);
+/* The first value of the zone that a value is in, or the value itself. */
+static inline uint32_t kn_coding_value(const kn_coding *coding, uint32_t value)
+{
+    if (coding == NULL || value >= coding->n_values) return value;
+    if (coding->top != KN_NONE && value >= coding->top) return coding->top;
+    return coding->bottom != KN_NONE && value <= coding->bottom ? 0 : value;
+}
+/* A run of codes of a column with a grid of which an end is open. */
+void kn_coded_text(kn_buffer *out, const kn_domain *domain, uint32_t first, uint32_t last);
+
 /* The label of the units from .. to-1. */
 void kn_date_unit_text(char *out, size_t n_out, kn_date_unit unit, int64_t from, int64_t to);
 int64_t kn_date_unit_index(kn_date_unit unit, double number); /* which one a date lies in, counted from some origin */

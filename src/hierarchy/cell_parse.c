@@ -166,7 +166,8 @@ static kn_status find_end(uint32_t *code, const kn_domain *domain, const kn_buff
             return kn_error_set(err, KN_INPUT, "no value of the data lies in that interval");
         uint32_t nearest = is_left ? value : value - 1;
         /* under order() numbers need not stand in their order, and nothing is between two of them */
-        if (domain->code_of_spelling[first_spelling(domain->column, nearest)] == nearest) *code = nearest;
+        if (domain->coding != NULL || domain->code_of_spelling[first_spelling(domain->column, nearest)] == nearest)
+            *code = nearest;
     }
     if (*code == KN_NONE)
         return kn_error_set(err, KN_INPUT, "the %s end of that interval is no value of the column",
@@ -234,6 +235,7 @@ static kn_status parse_interval(kn_cell *out, const kn_domain *domain, const cha
     }
     if (first >= past) KN_FAIL(KN_INPUT, "no value of the data lies in that interval");
     *out = (kn_cell){first, past - 1, KN_NONE};
+    if (domain->coding != NULL && domain->kind == KN_DOMAIN_RANGES) kn_domain_widen(domain, &out->first, &out->last);
 done:
     kn_buffer_free(&text);
     return status;

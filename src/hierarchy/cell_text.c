@@ -44,7 +44,8 @@ static bool append_members(kn_buffer *out, const kn_column *column, const uint32
 static bool is_star(const kn_cell *cell, const kn_domain *domain)
 {
     if (cell->id != KN_NONE || cell->first != 0 || cell->last != domain->n_codes - 1) return false;
-    return domain->kind == KN_DOMAIN_SETS || domain->missing != KN_NONE ||
+    const bool is_open = domain->coding != NULL && domain->coding->top != KN_NONE && domain->coding->bottom != KN_NONE;
+    return domain->kind == KN_DOMAIN_SETS || is_open || domain->missing != KN_NONE ||
            domain->spelling_of_code[cell->first] == KN_NONE || domain->spelling_of_code[cell->last] == KN_NONE;
 }
 
@@ -77,7 +78,8 @@ void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, 
         kn_buffer_char(out, '*');
     } else if (domain->kind == KN_DOMAIN_RANGES && domain->grid_first != NULL) {
         const int64_t *interval = domain->grid->interval;
-        kn_grid_text(out, domain->grid, column->type, interval[cell->first], interval[cell->last] + 1);
+        if (domain->coding != NULL) kn_coded_text(out, domain, cell->first, cell->last);
+        else kn_grid_text(out, domain->grid, column->type, interval[cell->first], interval[cell->last] + 1);
     } else if (domain->kind == KN_DOMAIN_RANGES && domain->ends_mislead) {
         kn_text_members(out, column, domain->spelling_of_code + cell->first, NULL, cell->last - cell->first + 1, true);
     } else if (domain->kind == KN_DOMAIN_RANGES) {

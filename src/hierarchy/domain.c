@@ -14,7 +14,14 @@ void kn_domain_free(kn_domain *domain)
     kn_tree_free(domain->groups);
     kn_free(domain->rows_before);
     kn_grid_free(domain->grid);
+    kn_free(domain->coding);
+    kn_free(domain->coded);
     kn_free(domain);
+}
+
+static kn_cell node_cell(const kn_tree *tree, uint32_t node)
+{
+    return (kn_cell){tree->first[node], tree->last[node], node};
 }
 
 kn_cell kn_domain_root(const kn_domain *domain)
@@ -27,16 +34,16 @@ kn_cell kn_domain_leaf(const kn_domain *domain, uint32_t code)
 {
     assert(code < domain->n_codes);
     if (code == domain->missing && domain->missing_is_wildcard) return kn_domain_root(domain);
-    return (kn_cell){code, code, domain->kind == KN_DOMAIN_TREE ? code : KN_NONE};
-}
-
-static kn_cell node_cell(const kn_tree *tree, uint32_t node)
-{
-    return (kn_cell){tree->first[node], tree->last[node], node};
+    if (kn_domain_is_coded(domain, code) && domain->kind == KN_DOMAIN_TREE)
+        return node_cell(domain->tree, domain->coded[code]);
+    kn_cell cell = {code, code, domain->kind == KN_DOMAIN_TREE ? code : KN_NONE};
+    if (domain->kind == KN_DOMAIN_RANGES) kn_domain_widen(domain, &cell.first, &cell.last);
+    return cell;
 }
 
 kn_cell kn_domain_node_cell(const kn_domain *domain, uint32_t node)
 {
+    if (node < domain->n_codes && kn_domain_is_coded(domain, node)) node = domain->coded[node];
     const kn_cell cell = node_cell(domain->tree, node);
     const bool is_missing = cell.first == domain->missing && cell.last == domain->missing;
     return is_missing && domain->missing_is_wildcard ? kn_domain_root(domain) : cell;
@@ -46,7 +53,9 @@ kn_cell kn_domain_at_level(const kn_domain *domain, uint32_t code, uint32_t leve
 {
     assert(domain->kind == KN_DOMAIN_TREE && code < domain->n_codes && level < domain->tree->n_levels);
     if (code == domain->missing && domain->missing_is_wildcard) return kn_domain_root(domain);
-    return node_cell(domain->tree, domain->tree->at_level[level][code]);
+    const uint32_t node = domain->tree->at_level[level][code];
+    if (node == code) return kn_domain_leaf(domain, code);
+    return node_cell(domain->tree, node);
 }
 
 static int by_code(const void *a, const void *b)

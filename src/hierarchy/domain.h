@@ -34,6 +34,8 @@ typedef enum kn_naming {
     KN_NAMES_GROUP   /* {a|b} of few values, otherwise the name of a group that no value is part of */
 } kn_naming;
 
+typedef struct kn_coding kn_coding;
+
 typedef struct kn_domain {
     const char *name;        /* the column's; borrowed */
     const kn_column *column; /* borrowed */
@@ -54,6 +56,10 @@ typedef struct kn_domain {
     struct kn_grid *grid; /* KN_NAMES_GRID, and RANGES with a grid; owned */
     /* RANGES with a grid: [code] the ends of its grid cell among the codes; NULL: intervals may end at any value. */
     const uint32_t *grid_first, *grid_last;
+    /* Top and bottom coding (coding.c); NULL: none. [code]: the node (TREE), or something (RANGES), that a row of this
+     * code is released as at least; KN_NONE: as its value. */
+    kn_coding *coding;
+    uint32_t *coded;
     uint64_t *rows_before;         /* n_codes + 1: rows of the data with a smaller code */
     double weight;                 /* of the column in sums over columns; 1 by default */
     uint32_t min_level, max_level; /* full-domain searches stay inside (TREE) */
@@ -88,10 +94,16 @@ static inline uint64_t kn_domain_code_rows(const kn_domain *domain, uint32_t cod
     return domain->rows_before[code + 1] - domain->rows_before[code];
 }
 
-/* Two different codes of a RANGES domain, none of them missing, to the ends of their grid cells. */
+/* A code that stands for several values, whatever else is in its class. */
+static inline bool kn_domain_is_coded(const kn_domain *domain, uint32_t code)
+{
+    return domain->coded != NULL && domain->coded[code] != KN_NONE;
+}
+
+/* Two codes of a RANGES domain, none of them missing, to the ends of their grid cells; one that is a value stays. */
 static inline void kn_domain_widen(const kn_domain *domain, uint32_t *first, uint32_t *last)
 {
-    if (domain->grid_first == NULL || *first == *last) return;
+    if (domain->grid_first == NULL || (*first == *last && !kn_domain_is_coded(domain, *first))) return;
     *first = domain->grid_first[*first];
     *last = domain->grid_last[*last];
 }
@@ -100,6 +112,9 @@ static inline void kn_domain_widen(const kn_domain *domain, uint32_t *first, uin
 bool kn_domain_in_grid_cell(const kn_domain *domain, uint32_t code, double number, const char *bytes, size_t n_bytes);
 /* The grid as a policy writes it; NULL: none. */
 const char *kn_domain_grid_name(const kn_domain *domain);
+/* The thresholds of top and bottom coding as a policy writes them; NULL: none. */
+const char *kn_domain_top(const kn_domain *domain);
+const char *kn_domain_bottom(const kn_domain *domain);
 /* What means of the column are rounded to: its grid, or the smallest width or unit of its hierarchy; NULL: none. */
 const char *kn_domain_mean_grid(const kn_domain *domain);
 
@@ -135,7 +150,7 @@ static inline bool kn_cell_equal(const kn_cell *a, const kn_cell *b)
 static inline bool kn_cell_is_value(const kn_cell *cell, const kn_domain *domain)
 {
     return cell->first == cell->last && (domain->kind != KN_DOMAIN_TREE || cell->id < domain->n_codes) &&
-           !(cell->first == domain->missing && domain->missing_is_wildcard);
+           !(cell->first == domain->missing && domain->missing_is_wildcard) && !kn_domain_is_coded(domain, cell->first);
 }
 
 /* How a part of a column, a run of its codes between two cut points, is released. */

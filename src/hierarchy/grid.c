@@ -169,8 +169,21 @@ done:
     return status;
 }
 
+const char *kn_domain_top(const kn_domain *domain)
+{
+    return domain->coding != NULL && domain->coding->top_text[0] != '\0' ? domain->coding->top_text : NULL;
+}
+
+const char *kn_domain_bottom(const kn_domain *domain)
+{
+    return domain->coding != NULL && domain->coding->bottom_text[0] != '\0' ? domain->coding->bottom_text : NULL;
+}
+
 bool kn_domain_in_grid_cell(const kn_domain *domain, uint32_t code, double number, const char *bytes, size_t n_bytes)
 {
+    const kn_coding *coding = domain->coding;
+    if (coding != NULL && coding->top != KN_NONE && code >= coding->top) return number >= coding->high;
+    if (coding != NULL && coding->bottom != KN_NONE && code <= coding->bottom) return number < coding->low;
     return kn_grid_interval(domain->grid, number, bytes, n_bytes) == domain->grid->interval[code];
 }
 

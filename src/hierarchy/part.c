@@ -24,7 +24,7 @@ static bool is_ascending(const kn_domain *domain)
 
 kn_part_form kn_part_form_of(const kn_domain *domain, bool nodes)
 {
-    if (nodes && domain->kind == KN_DOMAIN_TREE) return KN_PART_NODE;
+    if ((nodes || domain->coding != NULL) && domain->kind == KN_DOMAIN_TREE) return KN_PART_NODE;
     return is_ascending(domain) ? KN_PART_INTERVAL : KN_PART_SET;
 }
 

@@ -308,6 +308,8 @@ static const key column_keys[] = {
     {"min_level", read_level, "level"},
     {"max_level", read_level, "level"},
     {"grid", read_detail, "grid"},
+    {"top", read_detail, "top"},
+    {"bottom", read_detail, "bottom"},
     {"release_values", read_detail, "release-values"},
 };
 

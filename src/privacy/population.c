@@ -83,7 +83,9 @@ static uint32_t range_place(const kn_domain *domain, bool has_gaps, const kn_col
 static bool codes_are_values(const kn_domain *domain)
 {
     for (uint32_t s = 0; s < domain->column->n_spellings; s++)
-        if (domain->code_of_spelling[s] != kn_column_value(domain->column, s)) return false;
+        if (domain->code_of_spelling[s] != kn_column_value(domain->column, s) &&
+            !kn_domain_is_coded(domain, domain->code_of_spelling[s]))
+            return false;
     return true;
 }
 
@@ -136,7 +138,8 @@ static kn_box_side side_of(const kn_cell *cell, const kn_domain *domain, const k
     kn_box_side side = kn_cell_side(cell, domain, sets);
     side.first = place_of_code(domain, side.first);
     side.last = place_of_code(domain, side.last);
-    if (domain->grid_first != NULL && cell->first != cell->last) { /* whole grid cells */
+    const bool is_whole_cells = cell->first != cell->last || kn_domain_is_coded(domain, cell->first);
+    if (domain->grid_first != NULL && is_whole_cells) {
         side.first -= BEFORE;
         side.last += BEHIND;
     }

@@ -70,6 +70,8 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
         .redact = input->redact,
         .missing_is_wildcard = is_quasi && input->request->missing == KN_MISSING_WILDCARD,
         .grid = choice->grid,
+        .top = is_quasi ? choice->top : NULL,
+        .bottom = is_quasi ? choice->bottom : NULL,
         .withheld = input->withheld != NULL && input->withheld[column],
         .files = input->files,
     };

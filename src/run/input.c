@@ -462,6 +462,55 @@ static bool is_protected(const kn_input *input, const char *name)
     return false;
 }
 
+/* A threshold beyond which a few people are tells of them. Counted in persons where they are known. */
+static kn_status check_threshold(kn_input *input, const kn_domain *domain, const char *option, const char *text,
+                                 bool is_top, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = input->tuples;
+    bool *seen = NULL;
+    uint32_t n = 0;
+    const kn_coding *coding = domain->coding;
+    const uint32_t value = is_top ? coding->top : coding->bottom == KN_NONE ? KN_NONE : 0;
+    KN_NEW(seen, tuples->n_persons + (size_t)1);
+    for (uint32_t row = 0; value != KN_NONE && row < tuples->n_rows; row++) {
+        const uint32_t at = kn_column_value(domain->column, kn_column_code(domain->column, row));
+        const uint32_t person = tuples->row_person != NULL ? tuples->row_person[row] : row;
+        if (at >= coding->n_values || kn_coding_value(coding, at) != value ||
+            (is_top ? at < coding->top : at > coding->bottom))
+            continue;
+        n += !seen[person];
+        seen[person] = true;
+    }
+    if (n == 0) {
+        kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_NOBODY_BEYOND, kn_piece_text(domain->name),
+                                                   kn_piece_text(option), kn_piece_text(text)));
+    } else if (n < input->models->min_persons) {
+        KN_FAIL_AT(
+            KN_USAGE, KN_PLACE(.option = option, .column = domain->name),
+            "column %s: only %u persons are beyond %s: %.40s, fewer than k, so that the threshold tells of them; "
+            "choose one with at least %llu beyond it",
+            domain->name, n, option, text, (unsigned long long)input->models->min_persons);
+    }
+done:
+    kn_free(seen);
+    return status;
+}
+
+static kn_status check_thresholds(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (uint32_t q = 0; q < input->n_qis; q++) {
+        const kn_domain *domain = input->domains[q];
+        if (kn_domain_top(domain) != NULL)
+            KN_TRY(check_threshold(input, domain, "top", kn_domain_top(domain), true, err));
+        if (kn_domain_bottom(domain) != NULL)
+            KN_TRY(check_threshold(input, domain, "bottom", kn_domain_bottom(domain), false, err));
+    }
+done:
+    return status;
+}
+
 static void warn_of_unprotected(kn_input *input)
 {
     for (uint32_t s = 0; s < input->tuples->n_table_sensitive; s++) {
@@ -486,6 +535,7 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)
         KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
     KN_TRY(kn_models_possible(input->models, input->tuples, input->max_suppressed, err));
+    KN_TRY(check_thresholds(input, err));
     warn_of_unprotected(input);
 done:
     return status;

@@ -232,7 +232,7 @@ static kn_status list_cells(text_list *out, const kn_release *release, uint32_t 
     KN_RESERVE(out, release->n_classes);
     for (uint32_t c = 0; c < release->n_classes; c++) {
         const kn_cell *cell = &release->cells[(size_t)c * release->tuples->n_qis + q];
-        if (cell->first == cell->last) continue;
+        if (kn_cell_is_value(cell, domain)) continue;
         kn_cell_text(&text, cell, domain, release->sets);
         if (!text.failed && text.n == 1 && text.bytes[0] == '*') {
             kn_buffer_clear(&text);
@@ -275,7 +275,7 @@ static bool is_generalized(const kn_release *release, uint32_t q)
     bool all_single = release->n_suppressed == release->n_removed;
     for (uint32_t c = 0; c < release->n_classes && all_single; c++) {
         const kn_cell *cell = &release->cells[(size_t)c * release->tuples->n_qis + q];
-        all_single = domain->tree != NULL ? cell->id < domain->tree->n_leaves : cell->first == cell->last;
+        all_single = domain->tree != NULL ? cell->id < domain->tree->n_leaves : kn_cell_is_value(cell, domain);
     }
     return !all_single;
 }
@@ -309,6 +309,8 @@ static kn_status put_quasi(kn_json *json, const kn_release *release, uint32_t q,
     kn_json_text(json, "original_type", kn_type_name(domain->column->type));
     if (kn_domain_grid_name(domain) != NULL) kn_json_text(json, "grid", kn_domain_grid_name(domain));
     if (domain->naming == KN_NAMES_GROUP) kn_json_bool(json, "made_from_data", true); /* the groups of values */
+    if (kn_domain_top(domain) != NULL) kn_json_text(json, "top", kn_domain_top(domain));
+    if (kn_domain_bottom(domain) != NULL) kn_json_text(json, "bottom", kn_domain_bottom(domain));
     if (domain->tree == NULL) {
         KN_TRY(put_cells(json, release, q, err));
         goto done;

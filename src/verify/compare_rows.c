@@ -512,6 +512,8 @@ static kn_status check_details(kn_recount *recount, kn_error *err)
     kn_buffer problem = {0};
     for (size_t q = 0; q < recount->n_qis && problem.n == 0; q++)
         problem = kn_recount_describe_grid(recount, recount->qis[q]);
+    for (size_t q = 0; q < recount->n_qis && problem.n == 0; q++)
+        problem = kn_recount_describe_coding(recount, recount->qis[q]);
     if (problem.n == 0) KN_TRY(kn_recount_describe_means(&problem, recount, err));
     if (problem.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     if (problem.n == 0 || values->state == KN_CHECK_BROKEN) goto done;

@@ -355,6 +355,44 @@ kn_buffer kn_recount_describe_grid(const kn_recount *recount, uint32_t column)
     return (kn_buffer){0};
 }
 
+/* Whether a cell tells somebody at or above the top, or below the bottom, from others there. */
+static bool is_beyond(const kn_reading *reading, const ends *cell, const char *threshold, bool is_top)
+{
+    kn_reading plain = *reading;
+    double at;
+    plain.day_order = KN_DAY_ISO;
+    if ((cell->kind != ENDS_VALUE && cell->kind != ENDS_INTERVAL) ||
+        kn_text_read(&at, NULL, &plain, threshold, strlen(threshold)) != KN_TEXT_NUMBER)
+        return false;
+    if (reading->type == KN_TYPE_DATE)
+        return is_top ? isfinite(cell->past) && cell->past > at : isfinite(cell->first) && cell->first < at;
+    if (!is_top) return cell->has_low && cell->least < at;
+    return cell->has_high && (cell->without_high ? cell->most > at : cell->most >= at);
+}
+
+kn_buffer kn_recount_describe_coding(const kn_recount *recount, uint32_t column)
+{
+    const kn_domain *domain = recount->request->columns[column].domain;
+    char name[KN_SHOWN_BYTES], cell[KN_SHOWN_BYTES];
+    const char *top = domain != NULL ? kn_domain_top(domain) : NULL;
+    const char *bottom = domain != NULL ? kn_domain_bottom(domain) : NULL;
+    if ((top == NULL && bottom == NULL) || recount->in_release[column] == KN_NONE) return (kn_buffer){0};
+    const kn_sheet_column *released = &recount->release->columns[recount->in_release[column]];
+    for (uint32_t i = 0; i < released->n_texts; i++) {
+        words text;
+        text.bytes = kn_text(released, i, &text.n);
+        if (text.n > 0 && text.bytes[0] == '\'') text.bytes++, text.n--;
+        const ends at = read_cell(&recount->readings[column], text);
+        const bool above = top != NULL && is_beyond(&recount->readings[column], &at, top, true);
+        if (!above && !(bottom != NULL && is_beyond(&recount->readings[column], &at, bottom, false))) continue;
+        return KN_SAID(KN_SAY_CELL_BEYOND, line_of(recount, first_row_of(recount->release, released, i)),
+                       kn_piece_name(kn_recount_column_shown(name, recount, column)),
+                       kn_piece_text(kn_recount_cell_shown(cell, recount, released, i)),
+                       kn_piece_text(above ? "top" : "bottom"), kn_piece_text(above ? top : bottom));
+    }
+    return (kn_buffer){0};
+}
+
 /* --- What is wrong ----------------------------------------------------------------------------------------------- */
 
 static const char *shown(char buffer[KN_SHOWN_BYTES], const kn_recount *recount, const kn_released_bounds *bounds,

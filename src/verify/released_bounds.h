@@ -30,5 +30,7 @@ kn_buffer kn_recount_describe_bounds(const kn_recount *recount);
 kn_status kn_recount_describe_means(kn_buffer *problem, const kn_recount *recount, kn_error *err);
 /* A released interval of the column that does not end on its grid, as a problem. */
 kn_buffer kn_recount_describe_grid(const kn_recount *recount, uint32_t column);
+/* One that tells people beyond the column's top or bottom apart. */
+kn_buffer kn_recount_describe_coding(const kn_recount *recount, uint32_t column);
 
 #endif

@@ -494,7 +494,8 @@ static bool star_is_a_root(bool *known, const kn_recount *recount)
         if (domain == NULL) *known = false;
         if (domain == NULL || domain->kind == KN_DOMAIN_SETS) continue;
         if (domain->kind == KN_DOMAIN_RANGES) { /* all values are an interval, unless one of them is missing */
-            if (domain->missing == KN_NONE) return *known = true, false;
+            const bool open = kn_domain_top(domain) != NULL && kn_domain_bottom(domain) != NULL; /* everything is * */
+            if (domain->missing == KN_NONE && !open) return *known = true, false;
             continue;
         }
         const char *label = kn_tree_label(domain->tree, domain->tree->root, &n_bytes);

@@ -32,6 +32,7 @@ typedef struct scan_column {
     uint16_t **level_ids;   /* TREE: [level][leaf] */
     uint16_t *node_prices;  /* TREE */
     uint16_t *coordinates;  /* RANGES: [code] */
+    uint16_t *until;        /* ... where it ends: elsewhere if it stands for several values */
     uint16_t *low, *high;   /* RANGES with a grid: [code] where its grid cell begins and ends; otherwise NULL */
     uint16_t scale, factor; /* RANGES, SETS: price = (width * scale * factor) >> 16 */
 } scan_column;
@@ -274,13 +275,16 @@ static kn_status set_up_ranges(scan_column *column, kn_owner *memory, kn_error *
             code == domain->missing
                 ? MISSING_AT
                 : (uint16_t)((uint64_t)code * FULL_WIDTH / (domain->n_codes > 1 ? domain->n_codes - 1 : 1));
+    column->until = column->coordinates;
     if (domain->grid_first == NULL) goto done;
     column->n_lanes = 4;
+    KN_OWN_RAW(memory, column->until, domain->n_codes);
     KN_OWN_RAW(memory, column->low, domain->n_codes);
     KN_OWN_RAW(memory, column->high, domain->n_codes);
     for (uint32_t code = 0; code < domain->n_codes; code++) {
         column->low[code] = column->coordinates[domain->grid_first[code]];
         column->high[code] = column->coordinates[domain->grid_last[code]];
+        column->until[code] = kn_domain_is_coded(domain, code) ? column->high[code] : column->coordinates[code];
     }
 done:
     return status;
@@ -489,7 +493,7 @@ static uint16_t column_price(const kn_probe *probe, uint32_t q)
     switch (column->domain->kind) {
     case KN_DOMAIN_TREE: return column->node_prices[kn_closure_node(column->domain->tree, first, last)];
     case KN_DOMAIN_RANGES: {
-        uint16_t width = (uint16_t)(column->coordinates[last] - column->coordinates[first]);
+        uint16_t width = (uint16_t)(column->until[last] - column->coordinates[first]);
         if (column->low != NULL && width > 0) width = (uint16_t)(column->high[last] - column->low[first]);
         return scaled(width > FULL_WIDTH ? FULL_WIDTH : width, column->scale, column->factor);
     }
@@ -537,7 +541,7 @@ void kn_scan_store(kn_scan *scan, uint32_t slot, kn_probe *probe)
             break;
         case KN_DOMAIN_RANGES:
             column->lanes[0][slot] = column->coordinates[first];
-            column->lanes[1][slot] = column->coordinates[last];
+            column->lanes[1][slot] = column->until[last];
             if (column->low == NULL) break;
             column->lanes[2][slot] = column->low[first];
             column->lanes[3][slot] = column->high[last];
@@ -601,7 +605,7 @@ static uint16_t plan_column(kn_probe *probe, const kn_scan *scan, uint32_t q)
                   .lane = column->lanes[0],
                   .lane2 = column->lanes[1],
                   .value = column->coordinates[first],
-                  .value2 = column->coordinates[last],
+                  .value2 = column->until[last],
                   .scale = column->scale,
                   .factor = column->factor};
         push_step(probe, s);

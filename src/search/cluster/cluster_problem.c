@@ -214,8 +214,13 @@ static kn_status range_lanes(kn_cluster_problem *problem, uint32_t q, double sca
     if (widest > KN_STAR) problem->lanes_exact = false;
     for (uint32_t code = 0; code < domain->n_codes; code++) {
         uint16_t at = (uint16_t)((uint64_t)code * KN_STAR / widest);
+        uint16_t until = at;
+        if (kn_domain_is_coded(domain, code)) { /* never less than its zone */
+            at = (uint16_t)((uint64_t)domain->grid_first[code] * KN_STAR / widest);
+            until = (uint16_t)((uint64_t)domain->grid_last[code] * KN_STAR / widest);
+        }
         range->low[code] = code == domain->missing ? 0 : at;
-        range->high_complement[code] = code == domain->missing ? 0 : (uint16_t)(KN_STAR - at);
+        range->high_complement[code] = code == domain->missing ? 0 : (uint16_t)(KN_STAR - until);
     }
     if (domain->missing == KN_NONE) return KN_OK;
     kn_cluster_equal *lane = &problem->equal[problem->n_equal++];

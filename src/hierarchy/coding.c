@@ -1,0 +1,309 @@
+/* Top and bottom coding: `top: 90` makes one of all values from 90 on, `bottom: 18` of all below 18, for everybody and
+ * at every level.
+ *
+ * All rows of such a *zone* have one code, that of its first value, and that code is never released as a value: its
+ * least cell is the zone. The other values of the zone stay in the domain, so that the zone is priced like any other
+ * generalization of them. Without a hierarchy the zone is a grid cell, and intervals that reach it have an open end. In
+ * a hierarchy its values get a node of their own, `90..`, below every label that holds them all; a label of intervals
+ * on both sides of the threshold goes on to the open end, `80..`, and a file that has such a label is refused. */
+#include "hierarchy/builders.h"
+
+#include "hierarchy/bounds.h"
+#include "table/dates.h"
+#include "table/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static kn_status wrong_threshold(const kn_build *build, const char *option, const char *text, const char *why,
+                                 kn_error *err)
+{
+    return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = option, .column = build->column->name),
+                           "column %s: %s: %.40s %s", build->column->name, option, text, why);
+}
+
+static kn_status read_threshold(double *out, const kn_build *build, const char *option, const char *text, kn_error *err)
+{
+    kn_moment moment;
+    if (build->column->type == KN_TYPE_DATE) {
+        if (!kn_date_parse(&moment, text, strlen(text), KN_DATE_ISO) || moment.has_time)
+            return wrong_threshold(build, option, text, "is no date; write it as 2010-01-01", err);
+        *out = kn_moment_number(&moment);
+        return KN_OK;
+    }
+    if (build->column->type == KN_TYPE_TEXT)
+        return wrong_threshold(build, option, text, "needs numbers or dates, and the column is text", err);
+    if (kn_number_read(out, text, strlen(text), false) == KN_NUMBER_NONE)
+        return wrong_threshold(build, option, text, "is no number", err);
+    if (build->column->type == KN_TYPE_INT && *out != floor(*out))
+        return wrong_threshold(build, option, text, "is no whole number, and the column has only those", err);
+    return KN_OK;
+}
+
+/* Which values are in a zone. The column's values stand in their order. */
+kn_status kn_build_zones(kn_coding **out, const kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_coding *coding = NULL;
+    const char *top = build->request->top, *bottom = build->request->bottom;
+    const double *number = build->column->number;
+    double low = -INFINITY, high = INFINITY;
+    *out = NULL;
+    if ((top == NULL && bottom == NULL) || build->request->withheld) return KN_OK;
+    KN_NEW(coding, 1);
+    *coding = (kn_coding){.top = KN_NONE, .bottom = KN_NONE, .n_values = build->n_present};
+    if (top != NULL) KN_TRY(read_threshold(&high, build, "top", top, err));
+    if (bottom != NULL) KN_TRY(read_threshold(&low, build, "bottom", bottom, err));
+    if (low > high)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "bottom", .column = build->column->name),
+                   "column %s: bottom: %.40s is above top: %.40s", build->column->name, bottom, top);
+    for (uint32_t value = 0; value < build->n_present; value++) {
+        if (number[value] < low) coding->bottom = value;
+        if (number[value] >= high && coding->top == KN_NONE) coding->top = value;
+    }
+    coding->low = low;
+    coding->high = high;
+    snprintf(coding->top_text, sizeof coding->top_text, "%s", top != NULL ? top : "");
+    snprintf(coding->bottom_text, sizeof coding->bottom_text, "%s", bottom != NULL ? bottom : "");
+    *out = coding;
+    coding = NULL;
+done:
+    kn_free(coding);
+    return status;
+}
+
+/* --- Without a hierarchy ----------------------------------------------------------------------------------------- */
+
+/* A threshold must begin a grid cell: otherwise the last interval before it would not end on the grid. */
+static kn_status on_grid(int64_t *interval, const kn_build *build, const kn_grid *grid, const char *option,
+                         const char *text, double number, kn_error *err)
+{
+    char why[160];
+    *interval = kn_grid_interval(grid, number, text, strlen(text));
+    const bool begins = grid->by_unit ? kn_date_unit_index(grid->unit, number - 1) < *interval
+                                      : kn_widths_step(&grid->widths) * (double)*interval == number;
+    if (begins) return KN_OK;
+    snprintf(why, sizeof why, "is not on the column's grid, %s; choose one that is, or another grid", grid->name);
+    return wrong_threshold(build, option, text, why, err);
+}
+
+kn_status kn_grid_code(kn_grid *grid, kn_coding *coding, const kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (coding->top_text[0] != '\0')
+        KN_TRY(on_grid(&coding->top_interval, build, grid, "top", coding->top_text, coding->high, err));
+    if (coding->bottom_text[0] != '\0')
+        KN_TRY(on_grid(&coding->bottom_interval, build, grid, "bottom", coding->bottom_text, coding->low, err));
+    for (uint32_t code = 0; code < build->n_present; code++) {
+        if (coding->bottom != KN_NONE && code <= coding->bottom)
+            grid->first[code] = 0, grid->last[code] = coding->bottom;
+        if (coding->top != KN_NONE && code >= coding->top)
+            grid->first[code] = coding->top, grid->last[code] = build->n_present - 1;
+    }
+done:
+    return status;
+}
+
+/* `80..`, `..17`, `..<18`; both ends open cannot be: that is everything. */
+void kn_coded_text(kn_buffer *out, const kn_domain *domain, uint32_t first, uint32_t last)
+{
+    const kn_grid *grid = domain->grid;
+    const kn_coding *coding = domain->coding;
+    const bool open_low = coding->bottom != KN_NONE && first <= coding->bottom;
+    const bool open_high = coding->top != KN_NONE && last >= coding->top;
+    char label[KN_INTERVAL_BYTES];
+    if (open_high) {
+        const int64_t from = first >= coding->top ? coding->top_interval : grid->interval[first];
+        if (grid->by_unit) kn_date_unit_text(label, sizeof label, grid->unit, from, from + 1);
+        else kn_widths_multiple_text(label, sizeof label, &grid->widths, from);
+        char *dots = strstr(label, ".."); /* a decade is 2010..2019 */
+        if (dots != NULL) *dots = '\0';
+        kn_buffer_printf(out, "%s..", label);
+        return;
+    }
+    const int64_t to = open_low && last <= coding->bottom ? coding->bottom_interval : grid->interval[last] + 1;
+    if (!open_low) {
+        kn_grid_text(out, grid, domain->column->type, grid->interval[first], to);
+        return;
+    }
+    if (grid->by_unit) kn_date_unit_text(label, sizeof label, grid->unit, to - 1, to);
+    else kn_interval_text(label, &grid->widths, domain->column->type, to - 1, to);
+    const char *dots =
+        strstr(label, ".."); /* what stands behind them: the end, with < where it is none of the values */
+    kn_buffer_printf(out, "..%s", dots != NULL ? dots + 2 : label);
+}
+
+/* --- In a hierarchy ---------------------------------------------------------------------------------------------- */
+
+typedef struct zone {
+    const char *option, *threshold;
+    bool is_top;
+    char label[KN_BOUND_BYTES + 4];
+    bool *rows; /* [row of the paths] */
+} zone;
+
+/* The number of a leaf: a value of the data, or what its label says. */
+static double leaf_number(const kn_build *build, const uint32_t *value_of_label, uint32_t label)
+{
+    size_t n;
+    double number;
+    kn_moment moment;
+    if (value_of_label[label] != KN_NONE) return build->column->number[value_of_label[label]];
+    const char *bytes = kn_paths_bytes(&build->paths, label, &n);
+    if (build->column->type == KN_TYPE_DATE)
+        return kn_date_parse(&moment, bytes, n, KN_DATE_ISO) ? kn_moment_number(&moment) : (double)NAN;
+    return kn_number_read(&number, bytes, n, true) != KN_NUMBER_NONE ? number : (double)NAN;
+}
+
+static kn_status find_zone(zone *out, const kn_build *build, double from, double below, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_paths *paths = &build->paths;
+    uint32_t *value_of_label = NULL, n_rows = kn_paths_rows(paths);
+    KN_NEW_RAW(value_of_label, paths->ends.n);
+    memset(value_of_label, 0xFF, paths->ends.n * sizeof *value_of_label);
+    for (uint32_t value = 0; value < build->n_present; value++)
+        if (build->label_of_value[value] != KN_NONE) value_of_label[build->label_of_value[value]] = value;
+    KN_NEW(out->rows, n_rows + 1);
+    for (uint32_t row = 0; row < n_rows; row++) {
+        double number = leaf_number(build, value_of_label, paths->cells.items[(size_t)row * paths->n_levels]);
+        out->rows[row] = number >= from && number < below;
+    }
+done:
+    kn_free(value_of_label);
+    return status;
+}
+
+/* `suppress` has no level between value and root, and the levels of `auto` nobody chose: their own one for the zones.
+ */
+static kn_status add_level(kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_paths *paths = &build->paths;
+    const uint32_t n_rows = kn_paths_rows(paths), n = paths->n_levels;
+    if (n != 2 && build->origin != KN_FROM_DATA) return KN_OK;
+    KN_RESERVE(&paths->cells, (size_t)n_rows * (n + 1));
+    for (uint32_t row = n_rows; row-- > 0;) {
+        uint32_t *from = paths->cells.items + (size_t)row * n, *to = paths->cells.items + (size_t)row * (n + 1);
+        memmove(to + 1, from, n * sizeof *to);
+        to[0] = to[1];
+    }
+    paths->n_levels = n + 1;
+    paths->cells.n = (size_t)n_rows * (n + 1);
+done:
+    return status;
+}
+
+/* A label that lies on both sides of the threshold, with its far end open; false: it is no interval. */
+static bool open_label(kn_buffer *out, const kn_build *build, const zone *z, uint32_t label)
+{
+    size_t n;
+    kn_bounds bounds;
+    bool included;
+    const char *bytes = kn_paths_bytes(&build->paths, label, &n);
+    if (!kn_bounds_of_text(&bounds, &included, build->column->type, bytes, n)) return false;
+    if (z->is_top) kn_buffer_printf(out, "%s..", bounds.min);
+    else kn_buffer_printf(out, "..%s%s", included ? "" : "<", bounds.max);
+    return true;
+}
+
+/* One level: rows of the zone get its label; where others share a label with them, all of those get the open one. */
+static kn_status code_level(kn_build *build, const zone *z, uint32_t level, uint32_t own, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_paths *paths = &build->paths;
+    const uint32_t n_rows = kn_paths_rows(paths), n_levels = paths->n_levels;
+    bool *in_zone = NULL, *is_both = NULL;
+    uint32_t both = KN_NONE, n_zone_labels = 0;
+    kn_buffer text = {0};
+    KN_NEW(in_zone, paths->ends.n + 1);
+    KN_NEW(is_both, paths->ends.n + 1);
+    for (uint32_t row = 0; row < n_rows; row++) {
+        const uint32_t label = paths->cells.items[(size_t)row * n_levels + level];
+        n_zone_labels += z->rows[row] && !in_zone[label];
+        in_zone[label] |= z->rows[row];
+    }
+    for (uint32_t row = 0; row < n_rows; row++) {
+        const uint32_t label = paths->cells.items[(size_t)row * n_levels + level];
+        if (z->rows[row] || !in_zone[label]) continue;
+        is_both[label] = true;
+        both = label;
+    }
+    uint32_t wide = both;
+    const bool is_file = build->origin == KN_FROM_FILE;
+    if (both != KN_NONE && (level == 1 || (is_file && n_zone_labels > 1)))
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = z->option, .column = build->column->name),
+                   "column %s: %s: %.40s lies inside a label of its hierarchy; choose a threshold where labels end",
+                   build->column->name, z->option, z->threshold);
+    if (both != KN_NONE && !is_file) {
+        if (!open_label(&text, build, z, both))
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = z->option, .column = build->column->name),
+                       "column %s: %s needs a hierarchy of intervals", build->column->name, z->option);
+        if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+        KN_TRY(kn_paths_label(&wide, paths, text.bytes, text.n, err));
+    }
+    for (uint32_t row = 0; row < n_rows; row++) {
+        uint32_t *label = &paths->cells.items[(size_t)row * n_levels + level];
+        if (z->rows[row]) *label = both != KN_NONE ? wide : own;
+        else if (*label < paths->ends.n && is_both[*label]) *label = wide;
+    }
+done:
+    kn_free(in_zone);
+    kn_free(is_both);
+    kn_buffer_free(&text);
+    return status;
+}
+
+static kn_status code_zone(kn_build *build, zone *z, double from, double below, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_paths *paths = &build->paths;
+    uint32_t own;
+    KN_TRY(find_zone(z, build, from, below, err));
+    KN_TRY(kn_paths_label(&own, paths, z->label, strlen(z->label), err));
+    for (uint32_t level = 1; level + 1 < paths->n_levels; level++) KN_TRY(code_level(build, z, level, own, err));
+done:
+    kn_free(z->rows);
+    return status;
+}
+
+/* Of whole numbers and days the last one below the threshold. */
+static void below_text(char *out, size_t n_out, const kn_build *build, const kn_coding *coding)
+{
+    char day[KN_DATE_BYTES];
+    if (build->column->type == KN_TYPE_DATE)
+        snprintf(out, n_out, "..%s", kn_date_text(day, kn_date_of_number(coding->low - 1)));
+    else if (build->column->type == KN_TYPE_INT) snprintf(out, n_out, "..%.0f", coding->low - 1);
+    else snprintf(out, n_out, "..<%s", coding->bottom_text);
+}
+
+kn_status kn_build_code_paths(kn_build *build, const kn_coding *coding, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (build->naming == KN_NAMES_GRID) { /* auto: its outermost intervals would begin and end where the data does */
+        const kn_widths widths = build->grid->widths;
+        const kn_paths fresh = {.name = build->paths.name, .redact = build->paths.redact};
+        kn_paths_free(&build->paths);
+        build->paths = fresh;
+        memset(build->label_of_value, 0xFF, build->column->n_values * sizeof *build->label_of_value);
+        build->naming = KN_NAMES_FIXED;
+        KN_TRY(kn_build_widths(build, &widths, err));
+    }
+    if (build->naming != KN_NAMES_FIXED || build->paths.n_levels < 2)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "top", .column = build->column->name),
+                   "column %s: top and bottom need intervals, and its hierarchy makes others", build->column->name);
+    KN_TRY(add_level(build, err));
+    if (coding->top != KN_NONE) {
+        zone z = {.option = "top", .threshold = coding->top_text, .is_top = true};
+        snprintf(z.label, sizeof z.label, "%s..", coding->top_text);
+        KN_TRY(code_zone(build, &z, coding->high, INFINITY, err));
+    }
+    if (coding->bottom != KN_NONE) {
+        zone z = {.option = "bottom", .threshold = coding->bottom_text};
+        below_text(z.label, sizeof z.label, build, coding);
+        KN_TRY(code_zone(build, &z, -INFINITY, coding->low, err));
+    }
+done:
+    return status;
+}
