@@ -15,7 +15,7 @@ const char *kn_binary_kind(const char *bytes, size_t n_bytes);
 
 /* Unpacks `from`, read from its beginning, to the end of `to`; several packed parts one behind the other are one text.
  * KN_INPUT where it is damaged or cut off, where `to` has no room, or where it grows so much that it looks made to fill
- * the disk: beyond a gigabyte and more than a thousandfold. `name` for messages; `folder`: where `to` is. */
+ * the disk: beyond a gigabyte and more than five hundred times. `name` for messages; `folder`: where `to` is. */
 kn_status kn_unpack(int to, int from, kn_packing packing, const char *name, const char *folder, kn_ticker *ticker,
                     kn_error *err);
 
