@@ -3,6 +3,7 @@
 
 #include "bound/bound.h"
 #include "bound/neighbours.h"
+#include "privacy/sensitive.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@ typedef struct setup {
     uint32_t n_qis;
     kn_domain *domains[MAX_QIS];
     uint32_t grids[MAX_QIS][2][16];
+    uint32_t sensitive; /* column; 0: none */
     kn_tuples *tuples;
     kn_models *models;
     kn_objective *objective;
@@ -65,6 +67,23 @@ static kn_domain *make_domain(kn_rng *rng, setup *s, uint32_t c, kinds kind)
     return domain;
 }
 
+/* With one of the models that ask for different values: those that this table can have. */
+static const char *some_model(kn_rng *rng, const setup *s)
+{
+    static const char *const models[] = {"l-diversity:l=2",
+                                         "l-diversity:l=1.7,kind=entropy",
+                                         "l-diversity:l=2,kind=recursive,c=2",
+                                         "l-diversity:l=1.5,kind=frequency",
+                                         "p-sensitive:p=2",
+                                         "alpha-k:alpha=0.7",
+                                         "alpha-k:alpha=0.5",
+                                         "delta-disclosure:delta=3",
+                                         "t-closeness:t=0.6",
+                                         "l-diversity:l=3"};
+    if (kn_sensitive_distinct(&s->tuples->sensitive[0]) < 3) return "l-diversity:l=1";
+    return models[kn_rng_below(rng, sizeof models / sizeof *models)];
+}
+
 static void prepare(setup *s, kn_rng *rng, kinds kind, const char *measure, unsigned k, uint64_t max_suppressed)
 {
     char spec[32];
@@ -78,7 +97,9 @@ static void prepare(setup *s, kn_rng *rng, kinds kind, const char *measure, unsi
     assert_ok(kn_tuples_new(&s->tuples, s->table, s->domains, s->n_qis, NULL, NULL, err));
     if (k > s->tuples->n_persons) k = s->tuples->n_persons;
     snprintf(spec, sizeof spec, "k-anonymity:k=%u", k);
-    assert_ok(kn_models_new(&s->models, (const char *const[]){spec}, 1, s->tuples, err));
+    const char *model = s->sensitive != 0 ? some_model(rng, s) : NULL;
+    if (s->sensitive != 0) assert_ok(kn_tuples_histograms(s->tuples, NULL, err));
+    assert_ok(kn_models_new(&s->models, (const char *const[]){spec, model}, s->sensitive != 0 ? 2 : 1, s->tuples, err));
     assert_ok(kn_objective_new(&s->objective, measure, s->tuples, err));
     s->task = (kn_task){.tuples = s->tuples,
                         .models = s->models,
@@ -164,6 +185,20 @@ static double discount_of(const setup *s, uint32_t row)
     return sum;
 }
 
+static bool models_hold(const setup *s, uint32_t set, uint32_t n_rows, uint32_t n_persons)
+{
+    uint32_t group_of[MAX_ROWS];
+    kn_histograms counted = {0};
+    if (s->sensitive == 0) return true;
+    for (uint32_t row = 0; row < s->table->n_rows; row++) group_of[row] = set >> row & 1 ? 0 : KN_NONE;
+    assert_ok(kn_histograms_count(&counted, &s->table->columns[s->sensitive], group_of, s->table->n_rows, 1, err));
+    const kn_histogram histogram = kn_histogram_of(&counted, 0);
+    const kn_class_counts counts = {.n_rows = n_rows, .n_persons = n_persons, .sensitive = &histogram};
+    const bool holds = kn_models_hold(s->models, &counts);
+    kn_histograms_clear(&counted);
+    return holds;
+}
+
 /* What a set of rows costs as a class; INFINITY where it is none. */
 static double class_cost(const setup *s, uint32_t set, unsigned k)
 {
@@ -178,7 +213,7 @@ static double class_cost(const setup *s, uint32_t set, unsigned k)
             before++;
         n_persons += s->tuples->row_person == NULL || before == i;
     }
-    if (n_persons < k) return INFINITY;
+    if (n_persons < k || !models_hold(s, set, n, n_persons)) return INFINITY;
     if (s->objective->type->by_size != NULL)
         return s->objective->type->by_size[0] + s->objective->type->by_size[1] * n * n;
     for (uint32_t q = 0; q < s->n_qis; q++) {
@@ -293,6 +328,36 @@ static void no_release_loses_less(void **state)
     }
     /* And it is not just small: most of what must be lost is shown. */
     assert_true(sum_bound > 0.9 * sum_best);
+}
+
+/* Models that ask for different values: groups without enough of them are left out, and the bound rises. */
+static void models_of_values_are_never_asked_too_much(void **state)
+{
+    kn_rng rng = kn_rng_new(12, 0);
+    int n_raised = 0;
+    for (int trial = 0; trial < 4000; trial++) {
+        const uint32_t n_rows = 3 + kn_rng_below(&rng, trial % 20 == 0 ? MAX_ROWS - 2 : 4),
+                       n_qis = 1 + kn_rng_below(&rng, 2);
+        const kinds kind = (kinds)(trial / 8 % N_KINDS);
+        int cells[MAX_ROWS * 3];
+        kn_bound_method method;
+        for (uint32_t i = 0; i < n_rows * (n_qis + 1); i++)
+            cells[i] = (int)kn_rng_below(&rng, i % (n_qis + 1) == n_qis ? 3 : 2 + kn_rng_below(&rng, 3));
+        setup s = {.table = test_table(n_rows, n_qis + 1, cells), .sensitive = n_qis};
+        s.table->columns[n_qis].role = KN_ROLE_SENSITIVE;
+        prepare(&s, &rng, kind, measures[trial % 8], 2, limit_of(&rng, n_rows));
+        const double best = best_loss(&s), bound = bound_of(&s, (kn_bound_effort)kn_rng_below(&rng, 4), &method);
+        if (!isinf(best) && method != KN_BOUND_NONE && bound > best + 1e-12)
+            fail_msg("trial %d: %s, kind %d: bound %.15g, but there is %.15g", trial, measures[trial % 8], (int)kind,
+                     bound, best);
+        if (method == KN_BOUND_DUAL) {
+            double with = bound_of(&s, KN_BOUND_CERTIFY, &method);
+            s.models->min_values[0] = 0;
+            n_raised += with > bound_of(&s, KN_BOUND_CERTIFY, &method) + 1e-6;
+        }
+        free_setup(&s);
+    }
+    assert_true(n_raised > 200);
 }
 
 static double bound_of_letters(const char *letters, uint64_t max_suppressed, const char *measure)
@@ -759,6 +824,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_release_loses_less),
+        cmocka_unit_test(models_of_values_are_never_asked_too_much),
         cmocka_unit_test(a_row_that_may_go_costs_at_most_the_root),
         cmocka_unit_test(rows_of_a_class_may_pay_differently),
         cmocka_unit_test(a_wider_cell_may_cost_less),

@@ -2,8 +2,8 @@
  *
  * It holds for every k-anonymous release of the table whose cells are allowed generalizations, cell by cell (local
  * recoding), with as many suppressed rows as may be; so it holds for every narrower family too, full-domain recoding
- * among them. k is the least number of persons of a class that the models force; what else they ask for is left out,
- * which only lowers the bound. */
+ * among them. k is the least number of persons of a class that the models force, and groups with too few different
+ * sensitive values hold no class; what else the models ask for is left out, which only lowers the bound. */
 #ifndef KN_BOUND_BOUND_H
 #define KN_BOUND_BOUND_H
 

@@ -102,6 +102,24 @@ static void choose_columns(uint32_t *chosen, kn_bound_problem *problem, bool nod
     }
 }
 
+static kn_status fill_needs(kn_bound_problem *problem, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = problem->task->tuples;
+    KN_NEW(problem->needs, tuples->n_sensitive);
+    for (uint32_t i = 0; i < tuples->n_sensitive; i++) {
+        const kn_sensitive *sensitive = &tuples->sensitive[i];
+        if (problem->task->models->min_values[i] < 2 || sensitive->by_tuple.start == NULL) continue;
+        kn_bound_need *need = &problem->needs[problem->n_needs++];
+        need->least = problem->task->models->min_values[i];
+        need->n_values = sensitive->n_values;
+        KN_TRY(kn_histograms_join(&need->by_point, &sensitive->by_tuple, sensitive->n_values, problem->of_tuple,
+                                  tuples->n_tuples, problem->n_points, err));
+    }
+done:
+    return status;
+}
+
 /* How many cells of the column hold a row, about. */
 static double nodes_of(const kn_bound_column *column)
 {
@@ -138,6 +156,7 @@ kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool
                                  objective->type->value_discount(objective->state, task->tuples, chosen[c], code);
     }
     KN_TRY(fill_points(problem, err));
+    if (!nodes_only) KN_TRY(fill_needs(problem, err));
     *out = problem;
     problem = NULL;
 done:
@@ -151,6 +170,8 @@ void kn_bound_problem_free(kn_bound_problem *problem)
     if (problem == NULL) return;
     for (uint32_t c = 0; problem->columns != NULL && c < problem->n_columns; c++)
         kn_bound_column_clear(&problem->columns[c]);
+    for (uint32_t i = 0; i < problem->n_needs; i++) kn_histograms_clear(&problem->needs[i].by_point);
+    kn_free(problem->needs);
     kn_free(problem->columns);
     kn_free(problem->rows);
     kn_free(problem->persons);

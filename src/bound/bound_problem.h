@@ -43,6 +43,13 @@ typedef struct kn_bound_column {
     uint32_t apart;       /* INTERVALS: the missing value, which is in none; or KN_NONE */
 } kn_bound_column;
 
+/* A group with fewer different values of a sensitive column than a class must have holds no class: it is none. Never
+ * because the group itself breaks a model: a part of it may not. */
+typedef struct kn_bound_need {
+    uint32_t least, n_values;
+    kn_histograms by_point;
+} kn_bound_need;
+
 typedef struct kn_bound_problem {
     const kn_task *task;
     uint64_t k; /* every class has at least so many persons, and so at least so many rows */
@@ -55,12 +62,14 @@ typedef struct kn_bound_problem {
     double unit;              /* price of one unit */
     double discount;          /* sum over rows of the discounts in these columns */
     double n_nodes;           /* of the lattice */
+    uint32_t n_needs;
+    kn_bound_need *needs;
 } kn_bound_problem;
 
 kn_bound_shape kn_bound_shape_of(const kn_task *task, uint32_t q);
 /* Nodes that are released under their own labels, up to the ends of a grid. */
 bool kn_bound_has_nodes(const kn_task *task, uint32_t q);
-/* `nodes_only`: over the columns whose cells are nodes of a tree. */
+/* `nodes_only`: over the columns whose cells are nodes of a tree, and without needs: what a certificate can hold. */
 kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool nodes_only, kn_error *err);
 void kn_bound_problem_free(kn_bound_problem *problem);
 

@@ -23,6 +23,7 @@ typedef struct miner {
     uint32_t *levels, *lasts;  /* [column]: chosen so far; without levels the cell's first and last value */
     uint32_t *counts, *starts; /* [node] */
     uint32_t *seen;            /* nodes of the split under way */
+    uint64_t **marks, mark;    /* [need][value]: the last group that had it */
     uint64_t work, reported;   /* reported: of the work, what the others know of */
 } miner;
 
@@ -106,6 +107,26 @@ static bool is_tight(const kn_bound_column *column, uint32_t first, uint32_t las
     }
     own->work += i;
     return is_all ? n_seen >= least && has_first : has_first && has_last;
+}
+
+/* As many different sensitive values as a class needs? */
+static bool has_values(const kn_bound_problem *problem, miner *own, const uint32_t *points, uint32_t n)
+{
+    for (uint32_t d = 0; d < problem->n_needs; d++) {
+        const kn_bound_need *need = &problem->needs[d];
+        uint32_t n_seen = 0, i = 0;
+        own->mark++;
+        for (; i < n && n_seen < need->least; i++) {
+            const kn_histogram values = kn_histogram_of(&need->by_point, points[i]);
+            for (uint32_t j = 0; j < values.n; j++) {
+                n_seen += own->marks[d][values.values[j]] != own->mark;
+                own->marks[d][values.values[j]] = own->mark;
+            }
+        }
+        own->work += i;
+        if (n_seen < need->least) return false;
+    }
+    return true;
 }
 
 /* Another group with these rows costs no more: a chosen node has a child, not dearer, that holds them all. */
@@ -203,7 +224,9 @@ static kn_status go_on(path *p, const uint32_t *points, uint32_t n, uint32_t c, 
     const mining *all = p->all;
     const kn_bound_problem *problem = all->problem;
     const uint64_t here = (uint64_t)before + price;
-    if (here + all->rest_least[c + 1] > all->walk->price_limit || is_dominated(p, points, n, c + 1)) return KN_OK;
+    if (here + all->rest_least[c + 1] > all->walk->price_limit || !has_values(problem, p->own, points, n) ||
+        is_dominated(p, points, n, c + 1))
+        return KN_OK;
     return descend(p, points, n, c + 1, c + 1 < problem->n_columns ? problem->columns[c + 1].n_levels : 0,
                    (uint32_t)here, err);
 }
@@ -378,6 +401,8 @@ static kn_status new_miner(miner *own, const mining *all, kn_error *err)
     KN_NEW(own->frames, all->first_frame[problem->n_columns]);
     KN_NEW(own->levels, problem->n_columns);
     KN_NEW(own->lasts, problem->n_columns);
+    KN_NEW(own->marks, problem->n_needs);
+    for (uint32_t d = 0; d < problem->n_needs; d++) KN_NEW(own->marks[d], problem->needs[d].n_values);
     KN_NEW(own->counts, most_nodes);
     KN_NEW(own->starts, most_nodes);
     KN_NEW(own->seen, most_nodes);
@@ -396,6 +421,8 @@ static void free_miner(miner *own, const mining *all)
     kn_free(own->frames);
     kn_free(own->levels);
     kn_free(own->lasts);
+    for (uint32_t d = 0; own->marks != NULL && d < all->problem->n_needs; d++) kn_free(own->marks[d]);
+    kn_free(own->marks);
     kn_free(own->counts);
     kn_free(own->starts);
     kn_free(own->seen);

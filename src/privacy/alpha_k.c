@@ -14,6 +14,7 @@ typedef struct state {
     uint32_t column, n_values;
     double max_share;
     bool *is_protected; /* by value */
+    uint32_t min_values;
     uint64_t min_persons;
 } state;
 
@@ -82,7 +83,8 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     const char *names = kn_args_text(args, "values");
     self->n_values = tuples->sensitive[self->column].n_values;
     self->max_share = kn_args_number(args, "alpha");
-    self->min_persons = names == NULL ? kn_persons_of_rows(tuples, ceil(1 / self->max_share - KN_SLACK)) : 1;
+    self->min_values = names == NULL ? (uint32_t)ceil(1 / self->max_share - KN_SLACK) : 1;
+    self->min_persons = kn_persons_of_rows(tuples, self->min_values);
     KN_NEW(self->is_protected, self->n_values);
     KN_TRY(protect_values(self, tuples->sensitive[self->column].column, names, err));
 done:
@@ -132,6 +134,13 @@ static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint
     return (kn_judgement){judgement.holds, 0};
 }
 
+static uint32_t min_values(const void *opaque, uint32_t *column)
+{
+    const state *self = opaque;
+    *column = self->column;
+    return self->min_values;
+}
+
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
 static const kn_param params[] = {
@@ -165,4 +174,5 @@ const kn_privacy kn_privacy_alpha_k = {
     .judge = judge,
     .value = value,
     .min_persons = min_persons,
+    .min_values = min_values,
 };

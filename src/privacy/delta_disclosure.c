@@ -95,6 +95,13 @@ static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint
     return (kn_judgement){holds, kn_lanes_bits(near) & counts->ask & ~holds};
 }
 
+static uint32_t min_values(const void *opaque, uint32_t *column)
+{
+    const state *self = opaque;
+    *column = self->column;
+    return self->n_distinct;
+}
+
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
 static const kn_param params[] = {
@@ -122,4 +129,5 @@ const kn_privacy kn_privacy_delta_disclosure = {
     .judge = judge,
     .value = value,
     .min_persons = min_persons,
+    .min_values = min_values,
 };

@@ -383,6 +383,14 @@ static uint32_t least_values(const void *opaque, uint32_t *column)
     return self->kind == DISTINCT ? (uint32_t)self->least_diversity : 0;
 }
 
+/* Of every kind: the entropy, the share of the largest, and the l-th value itself ask for that many. */
+static uint32_t min_values(const void *opaque, uint32_t *column)
+{
+    const state *self = opaque;
+    *column = self->column;
+    return (uint32_t)ceil(self->least_diversity - KN_SLACK);
+}
+
 static uint64_t min_persons(const void *opaque) { return ((const state *)opaque)->min_persons; }
 
 static bool orient(const void *opaque, const char **letter)
@@ -427,4 +435,5 @@ const kn_privacy kn_privacy_l_diversity = {
     .judge = judge,
     .value = value,
     .min_persons = min_persons,
+    .min_values = min_values,
 };

@@ -82,4 +82,5 @@ const kn_privacy kn_privacy_p_sensitive = {
     .judge = judge,
     .value = value,
     .min_persons = min_persons,
+    .min_values = least_values,
 };

@@ -194,6 +194,19 @@ done:
     return status;
 }
 
+static kn_status note_min_values(kn_models *models, const kn_tuples *tuples, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW(models->min_values, tuples->n_sensitive);
+    for (size_t i = 0; i < models->n; i++) {
+        const kn_model *model = &models->items[i];
+        uint32_t column = 0, n = model->type->min_values != NULL ? model->type->min_values(model->state, &column) : 0;
+        if (n > 0 && n > models->min_values[column]) models->min_values[column] = n;
+    }
+done:
+    return status;
+}
+
 kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_specs, kn_tuples *tuples, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -215,6 +228,7 @@ kn_status kn_models_new(kn_models **out, const char *const *specs, size_t n_spec
         if (persons > models->min_persons) models->min_persons = persons;
     }
     KN_TRY(note_least_values(models, tuples, err));
+    KN_TRY(note_min_values(models, tuples, err));
     *out = models;
     models = NULL;
 done:
@@ -233,6 +247,7 @@ void kn_models_free(kn_models *models)
     kn_population_free(models->population);
     kn_free(models->items);
     kn_free(models->least_values);
+    kn_free(models->min_values);
     kn_free(models);
 }
 

@@ -53,6 +53,8 @@ typedef struct kn_privacy {
     double (*value)(const void *state, const kn_class_counts *counts); /* in the model's own unit: k, l, alpha, t */
     /* A number of persons that every class that holds has: k for k-anonymity, l for l-diversity. 1 when unknown. */
     uint64_t (*min_persons)(const void *state);
+    /* NULL, or a number of different values of *column that every class that holds has. */
+    uint32_t (*min_values)(const void *state, uint32_t *column);
 } kn_privacy;
 
 /* One model in force. */
@@ -83,7 +85,8 @@ typedef struct kn_models {
     /* ... or that, and that a class has so many different values of each sensitive column. A class that holds then goes
      * on holding with any rows added. NULL: they say more; 0: of this column nothing. */
     uint32_t *least_values;
-    uint64_t min_persons;      /* largest of them */
+    uint64_t min_persons; /* largest of them */
+    uint32_t *min_values; /* [sensitive column] the same; what has fewer different values holds in no part either */
     kn_population *population; /* where a model needs one; owned */
 } kn_models;
 
