@@ -199,11 +199,13 @@ def table3(bench):
         for weight, paper in zip(WEIGHTS, numbers):
             answer = bench.run("table3", "sequential", k, extra=["--measure", f"weighted-mi:w={weight}"])
             if answer:
-                rows.append([k, weight, answer["loss"]["average-diversity"], paper, answer["cpu"]])
-                ours.setdefault(f"k={k}", []).append((weight, answer["loss"]["average-diversity"]))
+                per_cluster = answer["clusters"]["average_diversity"]  # what the paper averages over
+                rows.append([k, weight, per_cluster, paper, answer["loss"]["average-diversity"], answer["cpu"]])
+                ours.setdefault(f"k={k}", []).append((weight, per_cluster))
                 printed.setdefault(f"{PAPER}, k={k}", []).append((weight, paper))
-    bench.write("table3", ["k", "w", "average_diversity", "paper_average_diversity", "cpu_seconds"], rows)
-    bench.draw("table3", "Table 3: average entropy of income in a class", "w (0: PMI, 1: MI)", "bits", ours, printed)
+    bench.write("table3", ["k", "w", "average_diversity", "paper_average_diversity", "average_diversity_of_released_classes",
+                           "cpu_seconds"], rows)
+    bench.draw("table3", "Table 3: average entropy of income in a cluster", "w (0: PMI, 1: MI)", "bits", ours, printed)
 
 
 def figure1(bench):
