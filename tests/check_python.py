@@ -5,6 +5,7 @@ was built in the folder PACKAGE, beside the program KANON, among the packages th
 import os
 import pathlib
 import sys
+import time
 import unittest
 
 venv, package, program = (pathlib.Path(argument) for argument in sys.argv[1:4])
@@ -24,7 +25,18 @@ import kanon  # noqa: E402
 
 assert pathlib.Path(kanon.__file__).resolve().parent.parent == package.resolve(), kanon.__file__
 modules = sys.argv[4:] or sorted(path.stem for path in here.glob("test_*.py"))
+
+
+class Timed(unittest.TextTestResult):
+    def startTest(self, test):
+        self.began = time.perf_counter()
+        super().startTest(test)
+
+    def addSuccess(self, test):
+        self.stream.write(f"{time.perf_counter() - self.began:.1f} s ")
+        super().addSuccess(test)
+
+
 suite = unittest.defaultTestLoader.loadTestsFromNames(modules)
-ran = unittest.TextTestRunner(verbosity=2, durations=5 if sys.version_info >= (3, 12) else None).run(suite) \
-    if sys.version_info >= (3, 12) else unittest.TextTestRunner(verbosity=2).run(suite)
+ran = unittest.TextTestRunner(verbosity=2, resultclass=Timed).run(suite)
 sys.exit(not ran.wasSuccessful())

@@ -60,12 +60,12 @@ class Many(Case):
 
 class Threads(Case):
     def test_calls_at_once_give_what_each_gives_alone(self):
-        tables = [people(200, seed) for seed in range(8)]
+        tables = [people(100, seed) for seed in range(8)]
         alone = [kanon.anonymize(table, **ROLES, k=4).to_csv() for table in tables]
         found = [None] * len(tables)
 
         def run(i):
-            for _ in range(3):
+            for _ in range(2):
                 found[i] = kanon.anonymize(tables[i], **ROLES, k=4).to_csv()
 
         threads = [threading.Thread(target=run, args=(i,)) for i in range(len(tables))]
@@ -119,7 +119,7 @@ class Forks(Case):
         return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
 
     def test_a_child_anonymizes_while_a_thread_of_its_parent_does(self):
-        table = people(500)
+        table = people(200)
         expected = kanon.anonymize(table, **ROLES, k=4).to_csv()
         stop = threading.Event()
 
@@ -130,7 +130,7 @@ class Forks(Case):
         thread = threading.Thread(target=busy)
         thread.start()
         try:
-            for _ in range(5):
+            for _ in range(4):
                 self.assertTrue(self.child(lambda: kanon.anonymize(table, **ROLES, k=4).to_csv() == expected))
         finally:
             stop.set()
@@ -214,7 +214,7 @@ class Interrupts(Case):
     def test_a_bar_is_drawn_with_and_without_tqdm(self):
         code = ("import sys; sys.modules['tqdm'] = None if sys.argv[1] == 'plain' else __import__('tqdm'); "
                 "sys.modules.setdefault('tqdm.auto', None) if sys.argv[1] == 'plain' else None\n"
-                "import kanon\nkanon.anonymize({'a': [str(i) for i in range(20000)]}, qi='a', k=5, release_values={'a': 'yes'}, "
+                "import kanon\nkanon.anonymize({'a': [str(i) for i in range(5000)]}, qi='a', k=5, release_values={'a': 'yes'}, "
                 "report=False, progress=True)")
         for how in ("plain", "tqdm"):
             done = subprocess.run([sys.executable, "-c", code, how], capture_output=True, text=True, check=True)
