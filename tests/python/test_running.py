@@ -215,7 +215,7 @@ class Interrupts(Case):
         code = ("import sys; sys.modules['tqdm'] = None if sys.argv[1] == 'plain' else __import__('tqdm'); "
                 "sys.modules.setdefault('tqdm.auto', None) if sys.argv[1] == 'plain' else None\n"
                 "import kanon\nkanon.anonymize({'a': [str(i) for i in range(5000)]}, qi='a', k=5, release_values={'a': 'yes'}, "
-                "report=False, progress=True)")
+                "report=False, time_limit=0.5, progress=True)")
         for how in ("plain", "tqdm"):
             done = subprocess.run([sys.executable, "-c", code, how], capture_output=True, text=True, check=True)
             self.assertIn("%", done.stderr, how)
