@@ -17,6 +17,8 @@ static const struct line {
     {"delimiter", "input", "delimiter"},
     {"no-header", "input", "header"},
     {"trim", "input", "trim"},
+    {"decimal", "input", "decimal"},
+    {"invalid", "input", "invalid"},
     {"person", NULL, "person"},
     {"unlisted", NULL, "unlisted_columns"},
     {"max-suppressed", "suppression", "max"},
@@ -34,14 +36,14 @@ static const struct line {
     {"order", NULL, "order"},
     {"language", NULL, "language"},
 };
-enum { N_LINES = sizeof lines / sizeof *lines, FIRST_AFTER_COLUMNS = 7 };
+enum { N_LINES = sizeof lines / sizeof *lines, FIRST_AFTER_COLUMNS = 9 };
 
 /* What "COL=..." options are called as keys of a column. */
 static const struct detail {
     const char *option, *key;
 } details[] = {
-    {"type", "type"}, {"hierarchy", "hierarchy"}, {"weight", "weight"},
-    {"level", NULL},  {"grid", "grid"},           {"release-values", "release_values"},
+    {"type", "type"}, {"hierarchy", "hierarchy"},           {"weight", "weight"}, {"level", NULL},
+    {"grid", "grid"}, {"release-values", "release_values"}, {"top", "top"},       {"bottom", "bottom"},
 };
 enum { N_DETAILS = sizeof details / sizeof *details };
 

@@ -218,6 +218,15 @@ class Policies(Case):
         write_csv(people(), self.folder / "people.csv")
         self.assertIn("fits", program("check", self.folder / "people.csv", "-p", self.folder / "policy.yaml").stdout)
 
+    def test_the_policy_of_the_manual_is_saved_whole(self):
+        text = re.search(r"```yaml\n(.*?)```", (SOURCE / "docs/policy.md").read_text(encoding="utf-8"), re.S)[1]
+        policy = kanon.Policy(text)
+        self.assertGreater(len(policy), 15)
+        saved = policy.with_(seed=policy["seed"])  # written anew, key by key
+        self.assertNotEqual(saved.text, text)
+        self.assertEqual({name: sorted(value) if isinstance(value, list) else value for name, value in saved.items()},
+                         {name: sorted(value) if isinstance(value, list) else value for name, value in policy.items()})
+
     def test_comments_of_a_policy_stay(self):
         text = "# ours\nversion: 1\ncolumns: {age: quasi}  # why\nmodels: [k-anonymity: {k: 2}]\n"
         (self.folder / "policy.yaml").write_text(text)
