@@ -17,7 +17,7 @@ from .errors import UnknownOption
 # The terminal's business, and what has a parameter of its own.
 _NOT_KEYWORDS = {"color", "progress", "quiet", "verbose", "help", "version", "policy"}
 # Options whose value a job writes: True keeps it with the result.
-_TARGETS = {"output", "report", "json", "schema"}
+_TARGETS = {"output", "report", "json"}
 # Files that may be tables in memory; every other one is a path.
 _TABLES = {"original", "attack", "population"}
 
@@ -42,9 +42,9 @@ class Option:
         return self.argument.split("|") if self.argument and re.fullmatch(r"[a-z0-9|-]+", self.argument) and \
             "|" in self.argument else []
 
-    @property
-    def is_target(self) -> bool:
-        return self.name in _TARGETS
+    def is_target(self, command: str) -> bool:
+        """Whether the command writes it; others read a schema or a certificate."""
+        return self.name in _TARGETS or (self.name in ("schema", "certificate") and command == "anonymize")
 
     def annotation(self, command: str) -> str:
         """The type of the keyword, as source."""
@@ -53,7 +53,7 @@ class Option:
             return "bool"
         if self.choices:
             return "Literal[" + ", ".join(f'"{word}"' for word in self.choices) + "]"
-        if self.is_target or (self.name == "certificate" and command != "verify"):
+        if self.is_target(command):
             return "Path | bool"
         if form.startswith("COL="):
             return "Mapping[str, Table | Scalar] | Names" if "FILE" in form else "Mapping[str, Scalar] | Names"
@@ -127,7 +127,7 @@ class Settings:
         form = option.argument or ""
         if option.argument is None or option.choices:
             self.add(option.name, _scalar(value))
-        elif option.is_target or (option.name == "certificate" and value in (True, False)):
+        elif option.is_target(self.command):
             if value is not False:
                 self.add(option.name, "text:" if value is True else _path(value))
         elif form.startswith("COL="):
