@@ -106,8 +106,8 @@ static kn_status fill_needs(kn_bound_problem *problem, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = problem->task->tuples;
-    KN_NEW(problem->needs, tuples->n_sensitive);
-    for (uint32_t i = 0; i < tuples->n_sensitive; i++) {
+    KN_NEW(problem->needs, tuples->n_table_sensitive);
+    for (uint32_t i = 0; i < tuples->n_table_sensitive; i++) {
         const kn_sensitive *sensitive = &tuples->sensitive[i];
         if (problem->task->models->min_values[i] < 2 || sensitive->by_tuple.start == NULL) continue;
         kn_bound_need *need = &problem->needs[problem->n_needs++];

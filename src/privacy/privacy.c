@@ -200,7 +200,8 @@ static kn_status note_min_values(kn_models *models, const kn_tuples *tuples, kn_
     KN_NEW(models->min_values, tuples->n_sensitive);
     for (size_t i = 0; i < models->n; i++) {
         const kn_model *model = &models->items[i];
-        uint32_t column = 0, n = model->type->min_values != NULL ? model->type->min_values(model->state, &column) : 0;
+        const bool plain = model->type->min_values != NULL && model->joined == KN_NONE;
+        uint32_t column = 0, n = plain ? model->type->min_values(model->state, &column) : 0;
         if (n > 0 && n > models->min_values[column]) models->min_values[column] = n;
     }
 done:
