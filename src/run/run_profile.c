@@ -189,7 +189,7 @@ static kn_status levels_make(profile *about, kn_error *err)
             kn_buffer_text(&lines,
                            "  #   made from the data: values that occur with the same values of the other columns\n");
         level_lines(&lines, domain->tree);
-        if (lines.n > 0) KN_TRY(kn_buffer_finish(&g->levels, &lines, err));
+        if (lines.n > 0 || lines.failed) KN_TRY(kn_buffer_finish(&g->levels, &lines, err));
         kn_domain_free(domain);
         domain = NULL;
         kn_free(others);
