@@ -339,7 +339,7 @@ static void give_tree(kn_rng *rng, test_case *c)
     domain->tree = NULL;
     kn_domain_free(domain);
     uint32_t n = sensitive->n_values;
-    sensitive->leaf_of_value = kn_array_alloc(n, sizeof(uint32_t), NULL);
+    sensitive->leaf_of_value = kn_owner_keep(&c->tuples->memory, kn_array_alloc(n, sizeof(uint32_t), NULL), NULL);
     for (uint32_t i = 0; i < n; i++) sensitive->leaf_of_value[i] = i;
     for (uint32_t i = n; i > 1; i--) {
         uint32_t j = kn_rng_below(rng, i), leaf = sensitive->leaf_of_value[i - 1];
@@ -607,7 +607,8 @@ static void li_2007_distances_of_diseases(void **state)
                                     "flu;infection;respiratory;any\nbronchitis;infection;respiratory;any\n"
                                     "pneumonia;infection;respiratory;any\nstomach cancer;stomach;digestive;any\n");
     kn_sensitive *sensitive = &c.tuples->sensitive[0];
-    sensitive->leaf_of_value = kn_array_alloc(sensitive->n_values, sizeof(uint32_t), NULL);
+    sensitive->leaf_of_value =
+        kn_owner_keep(&c.tuples->memory, kn_array_alloc(sensitive->n_values, sizeof(uint32_t), NULL), NULL);
     for (uint32_t v = 0; v < sensitive->n_values; v++) sensitive->leaf_of_value[v] = domain->code_of_spelling[v];
     sensitive->tree = domain->tree;
     domain->tree = NULL;
@@ -635,7 +636,7 @@ static void a_distance_in_an_unbalanced_tree_is_the_level_of_the_common_ancestor
     test_case_finish(&c);
     kn_sensitive *sensitive = &c.tuples->sensitive[0];
     kn_domain *domain = test_domain(c.table, 1, "a;a;x;*;*\nb;y;x;*;*\nd;y;x;*;*\nc;c;c;*;*\n");
-    sensitive->leaf_of_value = kn_array_alloc(4, sizeof(uint32_t), NULL);
+    sensitive->leaf_of_value = kn_owner_keep(&c.tuples->memory, kn_array_alloc(4, sizeof(uint32_t), NULL), NULL);
     for (uint32_t v = 0; v < 4; v++) sensitive->leaf_of_value[v] = domain->code_of_spelling[v];
     sensitive->tree = domain->tree;
     domain->tree = NULL;
