@@ -16,9 +16,16 @@ static const effort thorough = {20000000000, 40000000000, 60000000000, 300000000
 static const effort cheap = {250000000, 100000000, 100000000, 12000000, 40, 3};
 static const effort free_effort = {2000000, 1000000, 2000000, 1000000, 40, 6};
 
-static const effort *effort_of(kn_bound_effort asked)
+/* What comes with every run grows with the table: a second for 5,000 points and more, next to nothing for a few. */
+static effort effort_of(kn_bound_effort asked, uint32_t n_points)
 {
-    return asked >= KN_BOUND_CERTIFY ? &thorough : asked == KN_BOUND_CHEAP ? &cheap : &free_effort;
+    effort e = asked >= KN_BOUND_CERTIFY ? thorough : asked == KN_BOUND_CHEAP ? cheap : free_effort;
+    const double part = n_points / 5000.0;
+    if (asked != KN_BOUND_CHEAP || part >= 1) return e;
+    e.row_work = (uint64_t)fmax((double)e.row_work * part, (double)free_effort.row_work);
+    e.round_work = (uint64_t)fmax((double)e.round_work * part, (double)free_effort.round_work);
+    e.neighbour_work = (uint64_t)fmax((double)e.neighbour_work * part, (double)free_effort.neighbour_work);
+    return e;
 }
 
 enum { MEMBER_BYTES = 16, N_REPAIRS = 5 }; /* of a kept member, with everything around it */
@@ -46,8 +53,8 @@ done:
     return status;
 }
 
-/* `whole`: a partial bound is none. */
-static kn_status find_dual(kn_bound *bound, const effort *e, bool whole, kn_error *err)
+/* What is free is whole: a partial bound is none then. */
+static kn_status find_dual(kn_bound *bound, const effort *e, kn_bound_effort asked, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_bound_problem *problem = bound->problem;
@@ -61,11 +68,11 @@ static kn_status find_dual(kn_bound *bound, const effort *e, bool whole, kn_erro
         dual_effort.max_members = memory_bytes / MEMBER_BYTES;
     KN_TRY(kn_row_bound_new(&rows, problem, e->row_work, err));
     bound->is_partial = rows->price_limit < UINT32_MAX;
-    if (whole && bound->is_partial) {
+    if (asked == KN_BOUND_FREE && bound->is_partial) {
         bound->why = KN_SAY_UNBOUNDED_WORK;
         goto done;
     }
-    const uint64_t every_work = e == &thorough ? 2 * rows->work : 0;
+    const uint64_t every_work = asked >= KN_BOUND_CERTIFY ? 2 * rows->work : 0;
     KN_TRY(kn_dual_of_rows(&by_rows, problem, rows, err));
     KN_TRY(kn_dual_new(&best, problem, rows, &dual_effort, err));
     KN_TRY(repair(&holds, best, problem, every_work, err));
@@ -118,15 +125,15 @@ static kn_status bound_cells(kn_bound *bound, const kn_task *task, kn_bound_effo
 {
     kn_status status = KN_OK;
     const bool monotone = task->objective->type->monotone;
-    const effort *e = effort_of(asked);
     KN_TRY(kn_bound_problem_new(&bound->problem, task, asked == KN_BOUND_PROVE, err));
-    if (bound->problem->n_columns > 0) KN_TRY(find_dual(bound, e, asked == KN_BOUND_FREE, err));
+    const effort e = effort_of(asked, bound->problem->n_points);
+    if (bound->problem->n_columns > 0) KN_TRY(find_dual(bound, &e, asked, err));
     if (bound->why != KN_SAY_NOTHING) goto done;
     bound->method = KN_BOUND_DUAL;
     bound->value = bound->dual_value;
     /* Where all groups were looked at, a row's cheapest one is no nearer than its neighbours. */
     if ((bound->is_partial || bound->problem->n_columns < task->tuples->n_qis) && monotone)
-        KN_TRY(add_neighbours(bound, task, e, err));
+        KN_TRY(add_neighbours(bound, task, &e, err));
 done:
     return status;
 }
