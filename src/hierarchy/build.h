@@ -35,10 +35,20 @@ const kn_hierarchy_spec *kn_hierarchy_specs(size_t *n);
 bool kn_hierarchy_is_class(const char *spec);
 /* What `auto` would take, as a policy says it: a SPEC, or for numbers and dates the grid that a column without a
  * hierarchy has. Both "" where neither need be said. */
+typedef struct kn_threshold {
+    char text[32]; /* "": none */
+    uint32_t n_beyond;
+    bool is_sure; /* to be said, not only proposed */
+} kn_threshold;
 typedef struct kn_suggestion {
     char spec[96], grid[32];
+    kn_threshold top, bottom;
 } kn_suggestion;
 kn_status kn_hierarchy_suggest(kn_suggestion *out, const kn_column *column, uint32_t n_rows, kn_error *err);
+/* Adds round thresholds of top and bottom coding with at least `least` persons beyond them, where ages or long tails
+ * need some. `row_person` NULL: every row is a person. */
+kn_status kn_thresholds_suggest(kn_suggestion *out, const kn_column *column, uint32_t n_rows,
+                                const uint32_t *row_person, uint32_t n_persons, uint32_t least, kn_error *err);
 
 /* The domain of `column` as a quasi-identifier. Fails with KN_INPUT naming file, line and value when the file is
  * wrong or the data has a value that is not in it (the data's line too). A missing value that the file does not know

@@ -126,6 +126,8 @@ size_t kn_grid_interval_text(char label[KN_INTERVAL_BYTES], const kn_grid *grid,
                              int64_t to);
 /* The grid that the request asks for; NULL: exact. */
 kn_status kn_build_grid(kn_grid **out, const kn_build *build, kn_error *err);
+/* The step of `grid: auto`. */
+void kn_grid_choose_step(kn_widths *out, const kn_build *build);
 int64_t kn_grid_interval(const kn_grid *grid, double number, const char *bytes, size_t n_bytes);
 /* The cells from .. to-1. */
 void kn_grid_text(kn_buffer *out, const kn_grid *grid, kn_type type, int64_t from, int64_t to);

@@ -46,7 +46,7 @@ static double percentile(const kn_build *build, double share)
     return build->column->number[build->n_present - 1];
 }
 
-static void choose_step(kn_widths *out, const kn_build *build)
+void kn_grid_choose_step(kn_widths *out, const kn_build *build)
 {
     static const int64_t round[] = {1, 2, 5};
     const double *number = build->column->number;
@@ -90,7 +90,7 @@ static kn_status read_step(kn_grid *out, const kn_build *build, const char *grid
 {
     kn_error inner = {0};
     if (strcmp(grid, "auto") == 0) {
-        choose_step(&out->widths, build);
+        kn_grid_choose_step(&out->widths, build);
     } else if (strchr(grid, ',') != NULL || kn_widths_parse(&out->widths, "grid", grid, &inner) != KN_OK) {
         return wrong_grid(build, grid, err);
     }

@@ -23,6 +23,7 @@
 
 #define SET_SIZE   3
 #define SHOWN_SETS 8
+#define POLICY_K   11
 
 typedef struct guess {
     kn_role role;
@@ -145,6 +146,19 @@ done:
 /* --- What becomes of values ----------------------------------------------------------------------------------------
  */
 
+static kn_status thresholds_make(profile *about, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_table *table = about->input->table;
+    const kn_tuples *tuples = about->input->tuples;
+    for (uint32_t c = 0; c < table->n_columns && !about->input->redact; c++)
+        if (about->guesses[c].role == KN_ROLE_QUASI)
+            KN_TRY(kn_thresholds_suggest(&about->guesses[c].generalize, &table->columns[c], table->n_rows,
+                                         tuples->row_person, tuples->n_persons, POLICY_K, err));
+done:
+    return status;
+}
+
 /* "#   level 1: 20..24, 25..29, 30..34, ...": what the hierarchy, or the one that levels need, makes of the values. */
 static void level_lines(kn_buffer *out, const kn_tree *tree)
 {
@@ -179,6 +193,7 @@ static kn_status levels_make(profile *about, kn_error *err)
         if (g->role != KN_ROLE_QUASI || input->redact || input->table->columns[c].n_values < 3) continue;
         kn_hierarchy_request request = {.spec = g->generalize.spec[0] != '\0' ? g->generalize.spec : "auto",
                                         .must_be_tree = true,
+                                        .top = g->generalize.top.is_sure ? g->generalize.top.text : NULL,
                                         .weight = 1,
                                         .max_level = KN_NONE};
         KN_TRY(kn_input_others(&others, &request.n_others, input, c, err));
@@ -247,6 +262,15 @@ static kn_status text_make(char **out, const profile *about, kn_error *err)
 
 static const char *policy_role(kn_role role) { return role == KN_ROLE_QUASI ? "quasi" : kn_role_name(role); }
 
+static void threshold_line(kn_buffer *out, const char *option, const kn_threshold *threshold)
+{
+    if (threshold->text[0] == '\0') return;
+    const bool is_top = strcmp(option, "top") == 0;
+    kn_buffer_printf(out, "  #   %s: %s %s one value of everything %s, which %u persons have\n", option,
+                     threshold->text, threshold->is_sure ? "makes" : "would make", is_top ? "from there on" : "below",
+                     threshold->n_beyond);
+}
+
 static void policy_columns(kn_buffer *out, const profile *about)
 {
     const kn_table *table = about->input->table;
@@ -255,12 +279,15 @@ static void policy_columns(kn_buffer *out, const profile *about)
         const guess *g = &about->guesses[c];
         kn_buffer_printf(out, "  # %s; %u values\n", g->reason, table->columns[c].n_values);
         if (g->levels != NULL) kn_buffer_text(out, g->levels);
+        threshold_line(out, "top", &g->generalize.top);
+        threshold_line(out, "bottom", &g->generalize.bottom);
         kn_buffer_text(out, "  ");
         kn_yaml_put(out, table->columns[c].name);
         kn_buffer_printf(out, ": {role: %s", policy_role(g->role));
         if (g->role == KN_ROLE_QUASI) kn_buffer_printf(out, ", type: %s", types[table->columns[c].type]);
         if (g->generalize.spec[0] != '\0') kn_buffer_printf(out, ", hierarchy: \"%s\"", g->generalize.spec);
         if (g->generalize.grid[0] != '\0') kn_buffer_printf(out, ", grid: %s", g->generalize.grid);
+        if (g->generalize.top.is_sure) kn_buffer_printf(out, ", top: %s", g->generalize.top.text);
         kn_buffer_text(out, "}\n");
     }
 }
@@ -310,8 +337,10 @@ static kn_status policy_make(char **out, const profile *about, kn_error *err)
     kn_buffer_text(&text, "\n# A column that is not listed here is an error, so that a new one cannot slip out.\n"
                           "unlisted_columns: error\n\ncolumns:\n");
     policy_columns(&text, about);
-    kn_buffer_text(&text, "\nmodels:\n  # everybody hides among at least 11: a risk of at most 0.09\n"
-                          "  - k-anonymity: {k: 11}\n");
+    kn_buffer_printf(&text,
+                     "\nmodels:\n  # everybody hides among at least %d: a risk of at most 0.09\n"
+                     "  - k-anonymity: {k: %d}\n",
+                     POLICY_K, POLICY_K);
     for (uint32_t c = 0; c < table->n_columns; c++) {
         if (about->guesses[c].role != KN_ROLE_SENSITIVE || table->columns[c].n_values < 3) continue;
         kn_buffer_text(&text, "  # every class has at least 2 different values of it\n  - l-diversity: {column: ");
@@ -358,6 +387,9 @@ static kn_status json_make(char **out, const profile *about, kn_error *err)
         kn_json_text(&json, "reason", g->reason);
         kn_json_text(&json, "hierarchy", g->generalize.spec);
         if (g->generalize.grid[0] != '\0') kn_json_text(&json, "grid", g->generalize.grid);
+        if (g->generalize.top.text[0] != '\0')
+            kn_json_text(&json, g->generalize.top.is_sure ? "top" : "proposed_top", g->generalize.top.text);
+        if (g->generalize.bottom.text[0] != '\0') kn_json_text(&json, "proposed_bottom", g->generalize.bottom.text);
         kn_json_end(&json);
     }
     kn_json_end(&json);
@@ -462,6 +494,7 @@ kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *e
     KN_TRY(header_check(about.input, err));
     KN_TRY(guesses_make(&about, err));
     KN_TRY(sets_count(&about, err));
+    KN_TRY(thresholds_make(&about, err));
     KN_TRY(levels_make(&about, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(text_make(&result->text, &about, err));
