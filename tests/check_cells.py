@@ -75,7 +75,7 @@ def text_column(rng, folder, name):
 
 
 def choose_coding(rng, kind, spec, step, values, k):
-    """Round thresholds with at least k people beyond each."""
+    """Rounding, and round thresholds with at least k people beyond each."""
     numbers = [decimal.Decimal(value) for value in values if value and kind in ("int", "decimal")]
     if not numbers or (spec or "").startswith(("mask", "order")) or rng.random() < 0.6:
         return {}
@@ -83,21 +83,27 @@ def choose_coding(rng, kind, spec, step, values, k):
         next((high for high in (3, 40, 97) if max(numbers) <= high and (high != 40 or min(numbers) < 0)), 0), (50000, 20000))
     unit = step or (decimal.Decimal(spec.split("(")[1].split(",")[0]) if (spec or "").startswith("intervals") else 1)
     chosen = {}
+    if step is None and rng.random() < 0.5:
+        coarse = ["2", "5", "10", "250"] if kind == "int" else ["0.1", "0.5", "1", "20"]
+        chosen["round"] = unit = decimal.Decimal(rng.choice(coarse)) if unit == 1 else unit
     if sum(n >= top for n in numbers) >= k and top % unit == 0 and rng.random() < 0.8:
         chosen["top"] = top
-    if sum(n < bottom for n in numbers) >= k and bottom % unit == 0 and (not chosen or rng.random() < 0.5):
+    if sum(n < bottom for n in numbers) >= k and bottom % unit == 0 and ("top" not in chosen or rng.random() < 0.5):
         chosen["bottom"] = bottom
     return chosen
 
 
 def check_coding(codings, columns, rows, header, released):
-    """Nobody beyond a threshold is told apart, whatever else the cell says."""
+    """Nobody beyond a threshold is told apart, and nothing is finer than the rounding, whatever else the cell says."""
     for q, (name, kind, spec, tree, order) in enumerate(columns):
         for row in released:
             cell, value = row[header.index(name)], rows[int(row[header.index("row")])][q]
             if cell == "*" or not value or not codings[name]:
                 continue
             low, high = (cell.replace("<", "").split("..") if ".." in cell else (cell, cell))
+            step = codings[name].get("round")
+            if step is not None and (".." not in cell or not on_grid(kind, cell, str(step))):
+                return f"column {name}: {value} is released as {cell!r} although it is rounded to {step}"
             top, bottom, value = codings[name].get("top"), codings[name].get("bottom"), decimal.Decimal(value)
             if top is not None and (value >= top and (high or decimal.Decimal(low) > top)):
                 return f"column {name}: {value} is released as {cell!r} although top is {top}"
@@ -492,7 +498,7 @@ def partitions(items, k):
                 yield [(first,) + others] + more
 
 
-def best_loss(rows, steps, k, top=None):
+def best_loss(rows, steps, k, top=None, rounded=False):
     """The least LM of any partition, by the definition: a value that all share, or the run of grid cells around them."""
     best = None
     domains = [sorted({row[q] for row in rows}) for q in range(len(steps))]
@@ -502,7 +508,7 @@ def best_loss(rows, steps, k, top=None):
             for q, step in enumerate(steps):
                 low, high = min(rows[r][q] for r in group), max(rows[r][q] for r in group)
                 beyond = q == 0 and top is not None and high >= top
-                if (low == high and not beyond) or len(domains[q]) == 1:
+                if (low == high and not beyond and not (rounded and q == 1)) or len(domains[q]) == 1:
                     continue
                 low = min(low, top) if beyond else low
                 low, high = low // step * step, math.inf if beyond else (high // step + 1) * step
@@ -514,21 +520,24 @@ def best_loss(rows, steps, k, top=None):
 
 
 def check_optimal(kanon, rng, folder):
-    """What `exhaustive` calls proven is the least over all partitions, with grid cells and a top; no bound is above it."""
+    """What `exhaustive` calls proven is the least over all partitions, with grid cells, a top and rounding; no bound is above it."""
     n_rows, steps = rng.randint(4, 7), [rng.choice([2, 5, 10]), rng.choice([3, 7, 20])]
+    rounded = rng.random() < 0.5
     rows = [[rng.randint(0, 40), rng.randint(0, 40)] for _ in range(n_rows)]
     write_csv(folder / "small.csv", ["a", "b"], rows)
     command = [kanon, "anonymize", "small.csv", "--qi", "a,b", "-k", "2", "--algorithm", "exhaustive", "--grid",
-               f"a={steps[0]}", "--grid", f"b={steps[1]}", "-o", "small_release.csv", "--json", "-", "-q"]
+               f"a={steps[0]}", "--round" if rounded else "--grid", f"b={steps[1]}", "-o", "small_release.csv", "--json", "-", "-q"]
     top = next((t for t in range(0, 41, steps[0]) if 2 <= sum(row[0] >= t for row in rows) <= 3), None)
     if top is not None and rng.random() < 0.6:
-        command += ["--top", f"a={top}", "--certify"]
+        command += ["--top", f"a={top}"]
     else:
         top = None
+    if top is not None or rounded:
+        command += ["--certify"]
     done = run(command, folder)
     if done.returncode != 0:
         return f"exit {done.returncode}: {done.stderr}"
-    told, best = json.loads(done.stdout), best_loss(rows, steps, 2, top)
+    told, best = json.loads(done.stdout), best_loss(rows, steps, 2, top, rounded)
     if isinstance(told.get("any_bound"), (int, float)) and told["any_bound"] > best + 1e-9:
         return f"the bound {told['any_bound']} is above the best, {best}: {rows} {steps} {top}"
     if not told["optimal"] or abs(told["loss"]["lm"] - best) > 1e-9:

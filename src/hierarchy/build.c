@@ -163,6 +163,9 @@ static kn_status fill_codes(kn_domain *domain, const kn_build *build, const uint
     KN_NEW_RAW(domain->spelling_of_code, domain->n_codes);
     KN_NEW(domain->rows_before, (size_t)domain->n_codes + 1);
     for (uint32_t c = 0; c < domain->n_codes; c++) domain->spelling_of_code[c] = KN_NONE;
+    if (kn_domain_round(domain) != NULL)
+        KN_TRY(kn_coding_zones(domain->coding, domain->tree != NULL ? domain->tree->at_level[1] : domain->grid->first,
+                               domain->tree != NULL ? domain->tree->n_nodes : domain->n_codes, code_of_value, err));
     for (uint32_t s = 0; s < column->n_spellings; s++)
         domain->code_of_spelling[s] = code_of_value[kn_coding_value(domain->coding, kn_column_value(column, s))];
     for (uint32_t value = 0; value < column->n_values; value++) {
@@ -176,8 +179,9 @@ static kn_status fill_codes(kn_domain *domain, const kn_build *build, const uint
     memset(domain->coded, 0xFF, domain->n_codes * sizeof *domain->coded);
     for (uint32_t value = 0; value < build->n_present; value++) {
         const kn_coding *coding = domain->coding;
-        const bool is_first =
-            (coding->top != KN_NONE && value == coding->top) || (coding->bottom != KN_NONE && value == 0);
+        const bool is_first = coding->zone != NULL ? coding->zone[value] == value
+                                                   : (coding->top != KN_NONE && value == coding->top) ||
+                                                         (coding->bottom != KN_NONE && value == 0);
         const uint32_t code = code_of_value[value];
         if (is_first) domain->coded[code] = domain->tree != NULL ? domain->tree->at_level[1][code] : 0;
     }
@@ -293,7 +297,8 @@ static kn_status finish_plain(kn_domain *domain, const kn_build *build, kn_error
     if (build->code_of_value == NULL) KN_TRY(kn_build_grid(&domain->grid, build, err));
     if (domain->coding != NULL && domain->grid == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "top", .column = domain->name),
-                   "column %s: top and bottom need a grid or a hierarchy; its intervals end at values", domain->name);
+                   "column %s: top, bottom and round need a grid or a hierarchy; its intervals end at values",
+                   domain->name);
     if (domain->coding != NULL) KN_TRY(kn_grid_code(domain->grid, domain->coding, build, err));
     if (domain->grid != NULL) {
         domain->grid_first = domain->grid->first;
@@ -474,7 +479,11 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     bool is_tree = spec != NULL && build.code_of_value == NULL;
     if (is_tree && request->missing_is_wildcard) take_missing_out(&build);
     KN_TRY(kn_build_zones(&domain->coding, &build, err));
-    if (is_tree && domain->coding != NULL) KN_TRY(kn_build_code_paths(&build, domain->coding, err));
+    if (is_tree && domain->coding != NULL) {
+        KN_TRY(kn_build_round_paths(&build, domain->coding, err));
+        KN_TRY(kn_build_code_paths(&build, domain->coding, err));
+        KN_TRY(kn_build_check_round(&build, domain->coding, err));
+    }
     domain->origin = build.origin;
     domain->naming = build.naming;
     domain->ends_mislead = build.ends_mislead;

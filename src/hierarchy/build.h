@@ -17,6 +17,7 @@ typedef struct kn_hierarchy_request {
     bool redact;                   /* no values in messages */
     bool missing_is_wildcard;      /* see kn_domain */
     const char *top, *bottom;      /* thresholds of top and bottom coding; NULL: none */
+    const char *round;             /* the step of rounding, then that of the grid too; NULL: none */
     const char *grid; /* of numbers and dates without a tree: "auto", a step or a unit; NULL or "exact": none */
     bool withheld;    /* no value of the column is released, every cell is *; `spec` does not count */
     const kn_column *const *others; /* the other quasi-identifiers, for `similar` */

@@ -132,21 +132,32 @@ int64_t kn_grid_interval(const kn_grid *grid, double number, const char *bytes, 
 /* The cells from .. to-1. */
 void kn_grid_text(kn_buffer *out, const kn_grid *grid, kn_type type, int64_t from, int64_t to);
 
-/* Values at or above `high`, and below `low`, are one each (coding.c). */
+/* Values at or above `high`, and below `low`, are one each, and so are those that round to the same (coding.c). */
 struct kn_coding {
     uint32_t top, bottom; /* first value of the upper zone, last one of the lower; KN_NONE: nobody is there */
     uint32_t n_values;    /* without the missing one */
     double low, high;
     char top_text[32], bottom_text[32];    /* as the policy writes them; "": none */
     int64_t top_interval, bottom_interval; /* grid cells: the first one above, the first one not below */
+    kn_widths step;                        /* of rounding */
+    char round_text[32];                   /* as the policy writes it; "": none */
+    uint32_t *zone;                        /* [value]: the first value of its zone; NULL without rounding */
 };
+void kn_coding_free(kn_coding *coding);
 kn_status kn_build_zones(kn_coding **out, const kn_build *build, kn_error *err);
 kn_status kn_grid_code(kn_grid *grid, kn_coding *coding, const kn_build *build, kn_error *err);
 kn_status kn_build_code_paths(kn_build *build, const kn_coding *coding, kn_error *err);
+/* Rounding with a tree: its lowest labels become, or must be, intervals between multiples of the step. */
+kn_status kn_build_round_paths(kn_build *build, const kn_coding *coding, kn_error *err);
+kn_status kn_build_check_round(const kn_build *build, const kn_coding *coding, kn_error *err);
+/* Fills the zones of rounding; `cell_of_code` NULL: without a tree. */
+kn_status kn_coding_zones(kn_coding *coding, const uint32_t *cell_of_code, uint32_t n_cells,
+                          const uint32_t *code_of_value, kn_error *err);
 /* The first value of the zone that a value is in, or the value itself. */
 static inline uint32_t kn_coding_value(const kn_coding *coding, uint32_t value)
 {
     if (coding == NULL || value >= coding->n_values) return value;
+    if (coding->zone != NULL) return coding->zone[value];
     if (coding->top != KN_NONE && value >= coding->top) return coding->top;
     return coding->bottom != KN_NONE && value <= coding->bottom ? 0 : value;
 }

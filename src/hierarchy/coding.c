@@ -1,11 +1,15 @@
 /* Top and bottom coding: `top: 90` makes one of all values from 90 on, `bottom: 18` of all below 18, for everybody and
- * at every level.
+ * at every level. Rounding: `round: 100` makes one of all values from one multiple of 100 up to the next.
  *
  * All rows of such a *zone* have one code, that of its first value, and that code is never released as a value: its
  * least cell is the zone. The other values of the zone stay in the domain, so that the zone is priced like any other
  * generalization of them. Without a hierarchy the zone is a grid cell, and intervals that reach it have an open end. In
  * a hierarchy its values get a node of their own, `90..`, below every label that holds them all; a label of intervals
- * on both sides of the threshold goes on to the open end, `80..`, and a file that has such a label is refused. */
+ * on both sides of the threshold goes on to the open end, `80..`, and a file that has such a label is refused.
+ *
+ * With rounding every value is in such a zone: without a hierarchy the step is the grid's, and a zone a grid cell; in a
+ * hierarchy a zone is a label of the first level, which must be an interval between multiples of the step. `auto` and
+ * `suppress` get such labels, of other hierarchies it is checked. */
 #include "hierarchy/builders.h"
 
 #include "hierarchy/bounds.h"
@@ -41,6 +45,31 @@ static kn_status read_threshold(double *out, const kn_build *build, const char *
     return KN_OK;
 }
 
+void kn_coding_free(kn_coding *coding)
+{
+    if (coding == NULL) return;
+    kn_free(coding->zone);
+    kn_free(coding);
+}
+
+static kn_status read_rounding(kn_coding *out, const kn_build *build, const char *text, kn_error *err)
+{
+    kn_error inner = {0};
+    const kn_type type = build->column->type;
+    if (type == KN_TYPE_DATE)
+        return wrong_threshold(build, "round", text, "needs numbers; for dates give a hierarchy and a min_level", err);
+    if (type == KN_TYPE_TEXT)
+        return wrong_threshold(build, "round", text, "needs numbers, and the column is text", err);
+    if (strchr(text, ',') != NULL || strlen(text) >= sizeof out->round_text ||
+        kn_widths_parse(&out->step, "round", text, &inner) != KN_OK)
+        return wrong_threshold(build, "round", text, "is no step: a number above 0 with at most 9 decimals", err);
+    if (type == KN_TYPE_INT && (out->step.scale > 0 || out->step.units[0] < 2))
+        return wrong_threshold(build, "round", text, "must be a whole number above 1, as the column has only those",
+                               err);
+    snprintf(out->round_text, sizeof out->round_text, "%s", text);
+    return KN_OK;
+}
+
 /* Which values are in a zone. The column's values stand in their order. */
 kn_status kn_build_zones(kn_coding **out, const kn_build *build, kn_error *err)
 {
@@ -50,9 +79,12 @@ kn_status kn_build_zones(kn_coding **out, const kn_build *build, kn_error *err)
     const double *number = build->column->number;
     double low = -INFINITY, high = INFINITY;
     *out = NULL;
-    if ((top == NULL && bottom == NULL) || build->request->withheld) return KN_OK;
+    const char *round = build->request->round;
+    if ((top == NULL && bottom == NULL && round == NULL) || build->request->withheld || build->n_present == 0)
+        return KN_OK;
     KN_NEW(coding, 1);
     *coding = (kn_coding){.top = KN_NONE, .bottom = KN_NONE, .n_values = build->n_present};
+    if (round != NULL) KN_TRY(read_rounding(coding, build, round, err));
     if (top != NULL) KN_TRY(read_threshold(&high, build, "top", top, err));
     if (bottom != NULL) KN_TRY(read_threshold(&low, build, "bottom", bottom, err));
     if (low > high)
@@ -69,20 +101,49 @@ kn_status kn_build_zones(kn_coding **out, const kn_build *build, kn_error *err)
     *out = coding;
     coding = NULL;
 done:
-    kn_free(coding);
+    kn_coding_free(coding);
+    return status;
+}
+
+kn_status kn_coding_zones(kn_coding *coding, const uint32_t *cell_of_code, uint32_t n_cells,
+                          const uint32_t *code_of_value, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *first = NULL; /* [cell] */
+    KN_NEW_RAW(first, (size_t)n_cells + 1);
+    memset(first, 0xFF, n_cells * sizeof *first);
+    KN_NEW_RAW(coding->zone, (size_t)coding->n_values + 1);
+    for (uint32_t value = 0; value < coding->n_values; value++) {
+        uint32_t *zone = &first[cell_of_code[code_of_value[value]]];
+        if (*zone == KN_NONE) *zone = value;
+        coding->zone[value] = *zone;
+    }
+done:
+    kn_free(first);
     return status;
 }
 
 /* --- Without a hierarchy ----------------------------------------------------------------------------------------- */
+
+/* As decimals: 0.3 is three times 0.1. */
+static bool is_multiple(int64_t *times, const kn_widths *widths, double number, const char *text, size_t n)
+{
+    char label[KN_INTERVAL_BYTES];
+    double there;
+    if (!kn_widths_fit(widths, number)) return false;
+    *times = kn_widths_interval_of(widths, number, text, n);
+    kn_widths_multiple_text(label, sizeof label, widths, *times);
+    return kn_number_read(&there, label, strlen(label), false) != KN_NUMBER_NONE && there == number;
+}
 
 /* A threshold must begin a grid cell: otherwise the last interval before it would not end on the grid. */
 static kn_status on_grid(int64_t *interval, const kn_build *build, const kn_grid *grid, const char *option,
                          const char *text, double number, kn_error *err)
 {
     char why[160];
-    *interval = kn_grid_interval(grid, number, text, strlen(text));
+    if (grid->by_unit) *interval = kn_date_unit_index(grid->unit, number);
     const bool begins = grid->by_unit ? kn_date_unit_index(grid->unit, number - 1) < *interval
-                                      : kn_widths_step(&grid->widths) * (double)*interval == number;
+                                      : is_multiple(interval, &grid->widths, number, text, strlen(text));
     if (begins) return KN_OK;
     snprintf(why, sizeof why, "is not on the column's grid, %s; choose one that is, or another grid", grid->name);
     return wrong_threshold(build, option, text, why, err);
@@ -182,7 +243,7 @@ static kn_status add_level(kn_build *build, kn_error *err)
     kn_status status = KN_OK;
     kn_paths *paths = &build->paths;
     const uint32_t n_rows = kn_paths_rows(paths), n = paths->n_levels;
-    if (n != 2 && build->origin != KN_FROM_DATA) return KN_OK;
+    if ((n != 2 && build->origin != KN_FROM_DATA) || build->request->round != NULL) return KN_OK;
     KN_RESERVE(&paths->cells, (size_t)n_rows * (n + 1));
     for (uint32_t row = n_rows; row-- > 0;) {
         uint32_t *from = paths->cells.items + (size_t)row * n, *to = paths->cells.items + (size_t)row * (n + 1);
@@ -278,21 +339,100 @@ static void below_text(char *out, size_t n_out, const kn_build *build, const kn_
     else snprintf(out, n_out, "..<%s", coding->bottom_text);
 }
 
+static kn_status rebuild_paths(kn_build *build, const kn_widths *widths, kn_error *err)
+{
+    const kn_paths fresh = {.name = build->paths.name, .redact = build->paths.redact};
+    kn_paths_free(&build->paths);
+    build->paths = fresh;
+    memset(build->label_of_value, 0xFF, build->column->n_values * sizeof *build->label_of_value);
+    build->naming = KN_NAMES_FIXED;
+    return kn_build_widths(build, widths, err);
+}
+
+/* The step, and of the widths that `auto` chose those that are multiples of the one before. */
+kn_status kn_build_round_paths(kn_build *build, const kn_coding *coding, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_widths widths = coding->step;
+    if (coding->round_text[0] == '\0') return KN_OK;
+    const bool is_auto = build->naming == KN_NAMES_GRID;
+    if (!is_auto && (build->paths.n_levels > 2 || build->origin == KN_FROM_FILE)) return KN_OK;
+    if (!is_auto && build->grid == NULL) KN_NEW(build->grid, 1); /* for means */
+    for (uint32_t i = 0; is_auto && i < build->grid->widths.n && widths.n < KN_MAX_WIDTHS; i++) {
+        const kn_widths *theirs = &build->grid->widths;
+        int64_t units = theirs->units[i], scale = theirs->scale;
+        for (; scale < widths.scale && units < INT64_MAX / 100; scale++) units *= 10;
+        for (; scale > widths.scale && units % 10 == 0; scale--) units /= 10;
+        const int64_t last = widths.units[widths.n - 1];
+        if (scale == widths.scale && units > last && units % last == 0) widths.units[widths.n++] = units;
+    }
+    build->grid->widths = widths;
+    kn_widths_text(build->grid->name, sizeof build->grid->name, &widths);
+    KN_TRY(rebuild_paths(build, &widths, err));
+done:
+    return status;
+}
+
+/* An end of a label: open, or a multiple of the step; `past`: what is added to it is the first number behind. */
+static bool end_is_round(const kn_coding *coding, const char *text, int past)
+{
+    char label[KN_BOUND_BYTES];
+    double number;
+    int64_t times;
+    if (text[0] == '\0') return true;
+    if (kn_number_read(&number, text, strlen(text), true) == KN_NUMBER_NONE) return false;
+    if (past > 0) {
+        number += past;
+        snprintf(label, sizeof label, "%.0f", number);
+        text = label;
+    }
+    return is_multiple(&times, &coding->step, number, text, strlen(text));
+}
+
+static bool label_is_round(const kn_build *build, const kn_coding *coding, uint32_t label)
+{
+    size_t n;
+    kn_bounds bounds;
+    bool included;
+    const char *bytes = kn_paths_bytes(&build->paths, label, &n);
+    if (!kn_bounds_of_text(&bounds, &included, build->column->type, bytes, n)) return false;
+    if (bounds.max[0] != '\0' && included && build->column->type != KN_TYPE_INT) return false;
+    return end_is_round(coding, bounds.min, 0) && end_is_round(coding, bounds.max, included ? 1 : 0);
+}
+
+kn_status kn_build_check_round(const kn_build *build, const kn_coding *coding, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_paths *paths = &build->paths;
+    const uint32_t n_levels = paths->n_levels;
+    const uint32_t missing = build->column->has_missing ? build->label_of_value[build->n_present] : KN_NONE;
+    for (uint32_t row = 0; coding->round_text[0] != '\0' && row < kn_paths_rows(paths); row++) {
+        const uint32_t *labels = paths->cells.items + (size_t)row * n_levels;
+        char shown[KN_SHOWN_BYTES];
+        size_t n;
+        if (labels[0] == missing || labels[1] == labels[n_levels - 1] || label_is_round(build, coding, labels[1]))
+            continue;
+        const char *bytes = kn_paths_bytes(paths, labels[1], &n);
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "round", .column = build->column->name),
+                   "column %s: round: %.40s needs a hierarchy whose lowest labels are intervals between multiples of "
+                   "it, and %s is none",
+                   build->column->name, coding->round_text, kn_value_shown(shown, bytes, n, build->request->redact));
+    }
+done:
+    return status;
+}
+
 kn_status kn_build_code_paths(kn_build *build, const kn_coding *coding, kn_error *err)
 {
     kn_status status = KN_OK;
     if (build->naming == KN_NAMES_GRID) { /* auto: its outermost intervals would begin and end where the data does */
         const kn_widths widths = build->grid->widths;
-        const kn_paths fresh = {.name = build->paths.name, .redact = build->paths.redact};
-        kn_paths_free(&build->paths);
-        build->paths = fresh;
-        memset(build->label_of_value, 0xFF, build->column->n_values * sizeof *build->label_of_value);
-        build->naming = KN_NAMES_FIXED;
-        KN_TRY(kn_build_widths(build, &widths, err));
+        KN_TRY(rebuild_paths(build, &widths, err));
     }
     if (build->naming != KN_NAMES_FIXED || build->paths.n_levels < 2)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "top", .column = build->column->name),
-                   "column %s: top and bottom need intervals, and its hierarchy makes others", build->column->name);
+                   "column %s: top, bottom and round need intervals, and its hierarchy makes others",
+                   build->column->name);
     KN_TRY(add_level(build, err));
     if (coding->top != KN_NONE) {
         zone z = {.option = "top", .threshold = coding->top_text, .is_top = true};

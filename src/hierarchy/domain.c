@@ -14,7 +14,7 @@ void kn_domain_free(kn_domain *domain)
     kn_tree_free(domain->groups);
     kn_free(domain->rows_before);
     kn_grid_free(domain->grid);
-    kn_free(domain->coding);
+    kn_coding_free(domain->coding);
     kn_free(domain->coded);
     kn_free(domain);
 }

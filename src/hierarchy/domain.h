@@ -56,8 +56,8 @@ typedef struct kn_domain {
     struct kn_grid *grid; /* KN_NAMES_GRID, and RANGES with a grid; owned */
     /* RANGES with a grid: [code] the ends of its grid cell among the codes; NULL: intervals may end at any value. */
     const uint32_t *grid_first, *grid_last;
-    /* Top and bottom coding (coding.c); NULL: none. [code]: the node (TREE), or something (RANGES), that a row of this
-     * code is released as at least; KN_NONE: as its value. */
+    /* Top and bottom coding, and rounding (coding.c); NULL: none. [code]: the node (TREE), or something (RANGES), that
+     * a row of this code is released as at least; KN_NONE: as its value. */
     kn_coding *coding;
     uint32_t *coded;
     uint64_t *rows_before;         /* n_codes + 1: rows of the data with a smaller code */
@@ -115,6 +115,8 @@ const char *kn_domain_grid_name(const kn_domain *domain);
 /* The thresholds of top and bottom coding as a policy writes them; NULL: none. */
 const char *kn_domain_top(const kn_domain *domain);
 const char *kn_domain_bottom(const kn_domain *domain);
+/* The step of rounding as a policy writes it; NULL: none. */
+const char *kn_domain_round(const kn_domain *domain);
 /* What means of the column are rounded to: its grid, or the smallest width or unit of its hierarchy; NULL: none. */
 const char *kn_domain_mean_grid(const kn_domain *domain);
 

@@ -179,6 +179,11 @@ const char *kn_domain_bottom(const kn_domain *domain)
     return domain->coding != NULL && domain->coding->bottom_text[0] != '\0' ? domain->coding->bottom_text : NULL;
 }
 
+const char *kn_domain_round(const kn_domain *domain)
+{
+    return domain->coding != NULL && domain->coding->round_text[0] != '\0' ? domain->coding->round_text : NULL;
+}
+
 bool kn_domain_in_grid_cell(const kn_domain *domain, uint32_t code, double number, const char *bytes, size_t n_bytes)
 {
     const kn_coding *coding = domain->coding;

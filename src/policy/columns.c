@@ -154,6 +154,10 @@ static kn_status set_detail(kn_column_choice *choice, const kn_settings *setting
         *(strcmp(setting->option, "top") == 0 ? &choice->top : &choice->bottom) = value;
         return KN_OK;
     }
+    if (strcmp(setting->option, "round") == 0) {
+        choice->round = value;
+        return KN_OK;
+    }
     if (strcmp(setting->option, "release-values") == 0) {
         choice->release_values = strcmp(value, "yes") == 0;
         if (choice->release_values || strcmp(value, "no") == 0) return KN_OK;

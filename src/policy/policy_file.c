@@ -310,6 +310,7 @@ static const key column_keys[] = {
     {"grid", read_detail, "grid"},
     {"top", read_detail, "top"},
     {"bottom", read_detail, "bottom"},
+    {"round", read_detail, "round"},
     {"release_values", read_detail, "release-values"},
 };
 

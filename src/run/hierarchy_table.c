@@ -1,6 +1,8 @@
 /* The table is read like any other and written down as the lines of a hierarchy file, every label in quotes. */
 #include "run/hierarchy_table.h"
 
+#include <string.h>
+
 static void put_label(kn_buffer *lines, const kn_column *column, uint32_t row)
 {
     size_t n;
@@ -72,6 +74,7 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
         .grid = choice->grid,
         .top = is_quasi ? choice->top : NULL,
         .bottom = is_quasi ? choice->bottom : NULL,
+        .round = is_quasi ? choice->round : NULL,
         .withheld = input->withheld != NULL && input->withheld[column],
         .files = input->files,
     };
@@ -80,6 +83,10 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
     *out = NULL;
     KN_TRY(kn_input_others(&others, &request.n_others, input, column, err));
     request.others = others;
+    if (choice->grid != NULL && request.round != NULL && strcmp(choice->grid, request.round) != 0)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "grid", .column = table->columns[column].name),
+                   "column %s: round: %.40s says where intervals end; remove the grid %.40s",
+                   table->columns[column].name, request.round, choice->grid);
     if (choice->grid != NULL && choice->hierarchy != NULL && is_quasi)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "grid", .column = table->columns[column].name),
                    "column %s: its hierarchy says where intervals end; remove the grid %.40s, or the hierarchy",

@@ -189,7 +189,7 @@ static void choose_grid(kn_column_choice *choice, const kn_column *column)
     if (choice->grid != NULL || choice->hierarchy != NULL || column->role != KN_ROLE_QUASI) return;
     bool is_number = column->type == KN_TYPE_INT || column->type == KN_TYPE_DECIMAL;
     bool is_age = is_number && kn_name_is_age(column->name);
-    choice->grid = is_age ? "1" : "auto";
+    choice->grid = choice->round != NULL ? choice->round : is_age ? "1" : "auto";
 }
 
 static void warn_of_exact(kn_input *input, uint32_t c)

@@ -21,11 +21,11 @@ kn_status kn_certificate_possible(const kn_task *task, kn_error *err)
         if (!kn_bound_has_nodes(task, q)) continue;
         has_tree = true;
         if (domain->coding != NULL)
-            KN_FAIL_AT(
-                KN_USAGE, place,
-                "--certificate: column %.40s has a top or a bottom, which a certificate does not know; --certify "
-                "gives the bound without it",
-                domain->name);
+            KN_FAIL_AT(KN_USAGE, place,
+                       "--certificate: column %.40s has a top, a bottom or a rounding, which a certificate does not "
+                       "know; --certify "
+                       "gives the bound without it",
+                       domain->name);
         if (!has_all_levels(domain))
             KN_FAIL_AT(
                 KN_USAGE, place,

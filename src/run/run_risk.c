@@ -58,7 +58,7 @@ static kn_status table_read(risk_run *run, kn_error *err)
         run->asked[c] = input->choices[c];
         /* equal or not is all that counts here; a sensitive column's tells which values are similar */
         if (input->choices[c].role != KN_ROLE_SENSITIVE) input->choices[c].hierarchy = NULL;
-        input->choices[c].grid = input->choices[c].top = input->choices[c].bottom = NULL;
+        input->choices[c].grid = input->choices[c].top = input->choices[c].bottom = input->choices[c].round = NULL;
     }
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
     KN_TRY(kn_input_fold(input, err));

@@ -311,6 +311,7 @@ static kn_status put_quasi(kn_json *json, const kn_release *release, uint32_t q,
     if (domain->naming == KN_NAMES_GROUP) kn_json_bool(json, "made_from_data", true); /* the groups of values */
     if (kn_domain_top(domain) != NULL) kn_json_text(json, "top", kn_domain_top(domain));
     if (kn_domain_bottom(domain) != NULL) kn_json_text(json, "bottom", kn_domain_bottom(domain));
+    if (kn_domain_round(domain) != NULL) kn_json_text(json, "round", kn_domain_round(domain));
     if (domain->tree == NULL) {
         KN_TRY(put_cells(json, release, q, err));
         goto done;

@@ -355,6 +355,24 @@ kn_buffer kn_recount_describe_grid(const kn_recount *recount, uint32_t column)
     return (kn_buffer){0};
 }
 
+static bool is_label(const kn_domain *domain, words text)
+{
+    for (uint32_t node = 0; domain->tree != NULL && node < domain->tree->n_nodes; node++) {
+        size_t n;
+        const char *label = kn_tree_label(domain->tree, node, &n);
+        if (n == text.n && memcmp(label, text.bytes, n) == 0) return true;
+    }
+    return false;
+}
+
+/* Whether a cell tells less than a step of rounding apart. A hierarchy file may have words above its intervals; sets
+ * and masks would be of values. */
+static bool is_finer(const kn_reading *reading, const kn_domain *domain, const ends *cell, words text)
+{
+    if (cell->kind == ENDS_NONE) return !is_label(domain, text);
+    return cell->kind == ENDS_VALUE || !on_grid(reading, kn_domain_round(domain), cell);
+}
+
 /* Whether a cell tells somebody at or above the top, or below the bottom, from others there. */
 static bool is_beyond(const kn_reading *reading, const ends *cell, const char *threshold, bool is_top)
 {
@@ -376,7 +394,9 @@ kn_buffer kn_recount_describe_coding(const kn_recount *recount, uint32_t column)
     char name[KN_SHOWN_BYTES], cell[KN_SHOWN_BYTES];
     const char *top = domain != NULL ? kn_domain_top(domain) : NULL;
     const char *bottom = domain != NULL ? kn_domain_bottom(domain) : NULL;
-    if ((top == NULL && bottom == NULL) || recount->in_release[column] == KN_NONE) return (kn_buffer){0};
+    const char *round = domain != NULL ? kn_domain_round(domain) : NULL;
+    if ((top == NULL && bottom == NULL && round == NULL) || recount->in_release[column] == KN_NONE)
+        return (kn_buffer){0};
     const kn_sheet_column *released = &recount->release->columns[recount->in_release[column]];
     for (uint32_t i = 0; i < released->n_texts; i++) {
         words text;
@@ -384,11 +404,18 @@ kn_buffer kn_recount_describe_coding(const kn_recount *recount, uint32_t column)
         if (text.n > 0 && text.bytes[0] == '\'') text.bytes++, text.n--;
         const ends at = read_cell(&recount->readings[column], text);
         const bool above = top != NULL && is_beyond(&recount->readings[column], &at, top, true);
-        if (!above && !(bottom != NULL && is_beyond(&recount->readings[column], &at, bottom, false))) continue;
+        const bool below = bottom != NULL && is_beyond(&recount->readings[column], &at, bottom, false);
+        const bool finer = round != NULL && is_finer(&recount->readings[column], domain, &at, text);
+        if (!above && !below && !finer) continue;
         return KN_SAID(KN_SAY_CELL_BEYOND, line_of(recount, first_row_of(recount->release, released, i)),
                        kn_piece_name(kn_recount_column_shown(name, recount, column)),
                        kn_piece_text(kn_recount_cell_shown(cell, recount, released, i)),
-                       kn_piece_text(above ? "top" : "bottom"), kn_piece_text(above ? top : bottom));
+                       kn_piece_text(above   ? "top"
+                                     : below ? "bottom"
+                                             : "round"),
+                       kn_piece_text(above   ? top
+                                     : below ? bottom
+                                             : round));
     }
     return (kn_buffer){0};
 }
