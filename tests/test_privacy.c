@@ -628,6 +628,27 @@ static void li_2007_distances_of_diseases(void **state)
 }
 
 /* a;a;x;*;* is written for a value that hangs directly below x, and a root that stands at two levels counts once. */
+static void a_tree_of_one_node_has_no_distances(void **state)
+{
+    const char *cells[] = {"p", "a", "q", "a"};
+    test_case c = test_case_new(test_text_table(2, 2, cells), 1);
+    c.domains[0] = test_domain(c.table, 0, NULL);
+    test_case_finish(&c);
+    kn_sensitive *sensitive = &c.tuples->sensitive[0];
+    kn_domain *domain = test_domain(c.table, 1, "a;a\n");
+    sensitive->leaf_of_value = kn_array_alloc(1, sizeof(uint32_t), NULL);
+    sensitive->leaf_of_value[0] = domain->code_of_spelling[0];
+    sensitive->tree = domain->tree;
+    domain->tree = NULL;
+    kn_domain_free(domain);
+    kn_release *r = test_release(&c, (uint32_t[]){0, 1}, 2);
+    bool holds;
+    assert_near(judge(&c, "t-closeness:t=0.1,distance=hierarchical", r, 0, &holds), 0, "one node");
+    assert_true(holds);
+    kn_release_free(r);
+    test_case_free(&c);
+}
+
 static void a_distance_in_an_unbalanced_tree_is_the_level_of_the_common_ancestor(void **state)
 {
     const char *cells[] = {"q", "a", "q", "b", "q", "c", "q", "d"};
@@ -1407,6 +1428,7 @@ int main(void)
         cmocka_unit_test(sv_figure_19_the_skewed_block_is_far_from_the_table),
         cmocka_unit_test(li_2007_distances_of_salaries),
         cmocka_unit_test(li_2007_distances_of_diseases),
+        cmocka_unit_test(a_tree_of_one_node_has_no_distances),
         cmocka_unit_test(a_distance_in_an_unbalanced_tree_is_the_level_of_the_common_ancestor),
         cmocka_unit_test(what_no_release_can_give_is_refused_with_what_is_possible),
         cmocka_unit_test(wrong_requests_are_refused),

@@ -458,18 +458,19 @@ static void no_descriptor_stays_open(void **state)
     close(input);
 }
 
-/* A name without a folder: the hidden file stands in the current one, where it can be renamed from. */
+/* A name without a folder, of a file that does not exist (another one has a full path at once): the hidden file stands
+ * in the current one, where it can be renamed from. */
 static void a_hidden_file_stands_beside_its_target(void **state)
 {
     char here[4096];
     kn_output *output;
     assert_non_null(getcwd(here, sizeof here));
     assert_int_equal(chdir(folder), 0);
-    assert_ok(kn_output_open_named(&output, "beside.csv", err));
+    assert_ok(kn_output_open_named(&output, "not here yet.csv", err));
     assert_int_equal(n_hidden(), 1);
     kn_output_discard(output);
     assert_int_equal(n_hidden(), 0);
-    assert_ok(kn_output_open(&output, "beside.csv", err));
+    assert_ok(kn_output_open(&output, "not here yet.csv", err));
     assert_int_equal(n_hidden(), has_unnamed_files() ? 0 : 1);
     kn_output_discard(output);
     assert_int_equal(chdir(here), 0);

@@ -229,6 +229,50 @@ static void without_the_order_it_checks_what_any_order_must_satisfy(void **state
     close_hospital(&h);
 }
 
+static void persons_that_no_column_names_are_not_known_and_it_says_why(void **state)
+{
+    hospital h;
+    open_hospital(&h);
+    h.models[0].params = "k=3";
+    h.columns[0].is_person = false;
+    h.request.counts_persons = true;
+    kn_verdict *verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    assert_check(verdict, "k-anonymity", KN_CHECK_NOT_MADE,
+                 "rows are counted, not persons: no column says whose row it is");
+    kn_verdict_free(verdict);
+    h.request.order = NULL;
+    verdict = verify_texts(&h.request, RELEASE, ORIGINAL);
+    assert_check(verdict, "k-anonymity", KN_CHECK_NOT_MADE,
+                 "rows are counted, not persons: no column says whose row it is");
+    kn_verdict_free(verdict);
+    close_hospital(&h);
+}
+
+/* What covers no value at all is found column by column, however little work the candidates may take. */
+static void a_cell_between_the_values_fits_none_also_where_candidates_are_too_many(void **state)
+{
+    static const char *const wrong[] = {"4..6", "..0", "0", "11..", "4"};
+    const int cells[] = {1, 10};
+    kn_table *table = test_table(2, 1, cells);
+    kn_domain *domain = test_domain(table, 0, NULL);
+    kn_verify_column column = {.name = "a", .role = KN_ROLE_QUASI, .type = KN_TYPE_INT, .domain = domain};
+    kn_verify_request request = {
+        .columns = &column, .n_columns = 1, .max_suppressed = -1, .delimiter = ',', .max_candidate_work = 1};
+    kn_verdict *verdict = verify_texts(&request, "a\n1\n4..12\n", "a\n1\n10\n");
+    assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_NOT_MADE, "too many candidates");
+    kn_verdict_free(verdict);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        for (int first = 0; first <= 1; first++) {
+            char release[40];
+            snprintf(release, sizeof release, first ? "a\n%s\n*\n" : "a\n*\n%s\n", wrong[i]);
+            verdict = verify_texts(&request, release, "a\n1\n10\n");
+            assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_BROKEN, wrong[i]);
+            kn_verdict_free(verdict);
+        }
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
 static void too_many_candidates_are_no_finding_against_a_release(void **state)
 {
     hospital h;
@@ -875,6 +919,18 @@ static void labels_mean_the_leaves_below_them(void **state)
                  {"", "all", true}, {"", "a", false}, {"", "*", true}, {"NA", "", true}, {"a1", "ALL", false},
                  {"a1", "", false}, {"a1", "a1..a2", true}, {"b1", "a1..a2", false}, {"a1", "{a1|b1}", true},
                  {"a2", "{a1|b1}", false});
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
+/* A text that means something as it stands is not read once more without its apostrophe. */
+static void a_label_that_looks_guarded_is_the_label(void **state)
+{
+    const char *const cells[] = {"a", "b"};
+    kn_table *table = test_text_table(2, 1, cells);
+    kn_domain *domain = test_domain(table, 0, "a;'-5;*\nb;-5;*\n");
+    ASSERT_PAIRS(domain, KN_TYPE_TEXT, true, {"a", "'-5", true}, {"b", "'-5", false}, {"b", "-5", true},
+                 {"a", "-5", false});
     kn_domain_free(domain);
     test_table_free(table);
 }
@@ -2635,6 +2691,9 @@ int main(void)
         cmocka_unit_test(every_broken_release_is_refused_with_its_place),
         cmocka_unit_test(a_wrong_order_is_refused),
         cmocka_unit_test(persons_are_counted_when_they_are_known),
+        cmocka_unit_test(persons_that_no_column_names_are_not_known_and_it_says_why),
+        cmocka_unit_test(a_cell_between_the_values_fits_none_also_where_candidates_are_too_many),
+        cmocka_unit_test(a_label_that_looks_guarded_is_the_label),
         cmocka_unit_test(a_person_spelled_differently_is_one_person),
         cmocka_unit_test(removed_rows_are_accounted_for),
         cmocka_unit_test(values_are_hidden_when_redaction_is_asked_for),

@@ -30,7 +30,7 @@ typedef struct kn_recount {
     bool asks_for_persons;     /* somebody says that a person may have several rows */
     uint32_t *class_persons;   /* NULL: not known, or nobody asks */
     uint32_t *fewest_persons;  /* where they are not known but have a bound */
-    kn_say persons_reason;     /* why they are not known */
+    kn_say persons_reason;     /* why, where they are not known */
     kn_check *checks;          /* one for each that is due, by slot; not made until somebody notes it */
     size_t n_checks;
 } kn_recount;

@@ -459,8 +459,9 @@ static kn_status count_persons(kn_recount *recount, kn_error *err)
     uint32_t largest = 0, person = person_column(recount->request);
     const kn_row_groups *classes = recount->classes;
     recount->asks_for_persons = person != KN_NONE || recount->request->counts_persons;
-    if (recount->original == NULL) recount->persons_reason = KN_SAY_NO_ORIGINAL;
-    else if (recount->order == NULL) recount->persons_reason = KN_SAY_NO_ORDER;
+    recount->persons_reason = recount->original == NULL ? KN_SAY_NO_ORIGINAL
+                              : person == KN_NONE       ? KN_SAY_NO_PERSON_COLUMN
+                                                        : KN_SAY_NO_ORDER;
     if (person == KN_NONE || classes == NULL || recount->original == NULL) goto done;
     if (recount->order == NULL) {
         KN_TRY(bound_persons(recount, person, err));
