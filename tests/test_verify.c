@@ -273,6 +273,22 @@ static void a_cell_between_the_values_fits_none_also_where_candidates_are_too_ma
     test_table_free(table);
 }
 
+/* Neither a finding nor a yes, with the order or without it. */
+static void where_no_domain_is_known_nothing_is_said_of_values(void **state)
+{
+    kn_verify_column column = {.name = "a", .role = KN_ROLE_QUASI, .type = KN_TYPE_INT};
+    kn_verify_request request = {.columns = &column, .n_columns = 1, .max_suppressed = -1, .delimiter = ','};
+    uint32_t order[] = {0, 1};
+    for (int known = 0; known <= 1; known++) {
+        request.order = known ? order : NULL;
+        request.n_order = known ? 2 : 0;
+        kn_verdict *verdict = verify_texts(&request, "a\n4..6\n*\n", "a\n1\n10\n");
+        assert_check(verdict, KN_CHECK_VALUES, KN_CHECK_NOT_MADE, "not checked, the domain is not known: 'a'");
+        if (!known) assert_null(strstr(detail_of(find_check(verdict, KN_CHECK_VALUES)), "candidates"));
+        kn_verdict_free(verdict);
+    }
+}
+
 static void too_many_candidates_are_no_finding_against_a_release(void **state)
 {
     hospital h;
@@ -2694,6 +2710,7 @@ int main(void)
         cmocka_unit_test(persons_that_no_column_names_are_not_known_and_it_says_why),
         cmocka_unit_test(a_cell_between_the_values_fits_none_also_where_candidates_are_too_many),
         cmocka_unit_test(a_label_that_looks_guarded_is_the_label),
+        cmocka_unit_test(where_no_domain_is_known_nothing_is_said_of_values),
         cmocka_unit_test(a_person_spelled_differently_is_one_person),
         cmocka_unit_test(removed_rows_are_accounted_for),
         cmocka_unit_test(values_are_hidden_when_redaction_is_asked_for),

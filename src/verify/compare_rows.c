@@ -534,15 +534,14 @@ kn_status kn_recount_compare(kn_recount *recount, kn_error *err)
     kn_buffer unknown = {0};
     KN_TRY(make_jobs(&all, &unknown, err));
     KN_TRY(check_rows(&all, err));
-    const char *text = unknown.n > 0 ? unknown.bytes : "";
     if (recount->order != NULL) {
         KN_TRY(kn_pool_run(recount->request->pool, all.n_jobs, compare_column, &all, err));
         KN_TRY(report_jobs(&all, true, "", err));
-        KN_TRY(report_jobs(&all, false, text, err));
+        KN_TRY(report_jobs(&all, false, unknown.bytes, err));
     } else {
         KN_TRY(group_copied(&copied, recount, err));
         KN_TRY(check_copied(recount, &copied, err));
-        if (recount->has_all_qis) KN_TRY(check_candidates(recount, &copied, &all, text, err));
+        if (recount->has_all_qis) KN_TRY(check_candidates(recount, &copied, &all, unknown.bytes, err));
         else KN_TRY(kn_recount_note(recount, KN_SLOT_VALUES, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_QI), err));
     }
     KN_TRY(check_details(recount, err));
