@@ -36,7 +36,7 @@ SESSIONS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("tests/cli/*
 PAGES = ["docs/concepts.md", "docs/cookbook.md", "docs/report.md", "docs/policy.md", "docs/quickstart.md"]
 TESTS = {
     "src/privacy": ["privacy", "recode", "run", "local", "lattice", "tests/cli/errors.md"],
-    "src/verify": ["verify", "run", "tests/cli/verify.md"],
+    "src/verify": ["verify", "run", *sorted(SESSIONS, key=lambda path: "verify" not in path)],
     "src/verify/sheet_arrow.c": ["arrow", "tables"],
     "src/recode": ["recode", "run", "measure", *SESSIONS],
     "src/sink": ["sink", "run", "arrow", "tables", *SESSIONS],
@@ -164,13 +164,14 @@ class Builds:
                 shutil.copyfile(source, TREE / name)
                 (TREE / name).chmod(source.stat().st_mode)
 
-    def prepare(self, build):
+    def prepare(self, build, mutants):
+        """Builds, and runs once what may be run for these mutants."""
         setup = ["meson", "setup", str(WORK / build), ".", "-Dtests=enabled", "-Db_ndebug=false", *BUILDS[build]]
         if not (WORK / build / "build.ninja").exists() and run(setup, self.log) != 0:
             sys.exit(f"the copy cannot be set up; see {self.log}")
         if run(["ninja", "-C", str(WORK / build), *PROGRAMS], self.log) != 0:
             sys.exit(f"the copy does not build; see {self.log}")
-        for test in sorted({t for tests in TESTS.values() for t in tests}):
+        for test in sorted({t for path in {m["path"] for m in mutants} for t in tests_of(path)}):
             began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
             if self.test(build, test) != 0:
                 sys.exit(f"{test} fails before anything is changed ({build}); see {self.log}")
@@ -252,7 +253,7 @@ def main():
             f"{options.seed} {m['path']} {m['old']} {m['new']} {m['nth']}".encode()).digest())
     builds = Builds()
     builds.copy_tree()
-    builds.prepare("plain")
+    builds.prepare("plain", drawn)
     cache = WORK / "refused.json"  # tests get stricter: what was refused once need not be tried again
     refused = json.loads(cache.read_text()) if options.resume and cache.exists() else {}
     known, survivors, explained, n = equivalents(), [], 0, 0
@@ -274,7 +275,7 @@ def main():
     if survivors:
         print("the survivors again, with sanitizers:")
         builds.objects = {}
-        builds.prepare("sanitized")
+        builds.prepare("sanitized", survivors)
     left = []
     for mutant in survivors:
         verdict = builds.judge(mutant, "sanitized")
