@@ -107,6 +107,23 @@ done:
     return status;
 }
 
+/* Cut points run through the values of a hierarchy, too: what they make of numbers and dates ends at somebody's cell.
+ */
+static void warn_of_cuts(run *r)
+{
+    const kn_tuples *tuples = r->task.tuples;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        const kn_domain *domain = tuples->domains[q];
+        char shown[KN_SHOWN_BYTES];
+        if (r->answer.recoding != KN_RECODING_CUTS || domain->kind != KN_DOMAIN_TREE) continue;
+        if (domain->column->type == KN_TYPE_TEXT || kn_part_form_of(domain, r->answer.part_nodes) == KN_PART_NODE)
+            continue;
+        const char *name = kn_settings_column_shown(shown, r->input->request->settings, domain->name,
+                                                    (uint32_t)(domain->column - r->input->table->columns));
+        kn_sentences_add(&r->input->warnings, KN_SAID(KN_SAY_GRID_EXACT, kn_piece_text(name)));
+    }
+}
+
 /* An interrupted anytime search still answers; the request is then served and the run goes on to its end. */
 static kn_status search(run *r, kn_error *err)
 {
@@ -116,6 +133,7 @@ static kn_status search(run *r, kn_error *err)
     if (r->answer.followed != KN_SAY_NOTHING)
         kn_sentences_add(&r->input->warnings, KN_SAID(r->answer.followed, kn_piece_text(r->algorithm->name),
                                                       kn_piece_text(r->task.objective->type->name)));
+    warn_of_cuts(r);
     end_stage(r, &r->facts.seconds.search);
 done:
     return status;

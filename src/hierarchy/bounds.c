@@ -289,6 +289,8 @@ void kn_bounds_mean(char out[KN_BOUND_BYTES], const kn_domain *domain, const kn_
     out[0] = '\0';
     if (bounds->kind == KN_BOUNDS_VALUE) memcpy(out, bounds->min, KN_BOUND_BYTES);
     if (bounds->kind != KN_BOUNDS_INTERVAL || grid == NULL) return;
+    /* Beyond a top or bottom the mean would tell of somebody far away. */
+    if (bounds->min[0] == '\0' || bounds->max[0] == '\0') return;
     if (grid->by_unit) {
         char label[KN_INTERVAL_BYTES];
         double from, to;
@@ -296,15 +298,12 @@ void kn_bounds_mean(char out[KN_BOUND_BYTES], const kn_domain *domain, const kn_
         kn_date_unit_text(label, sizeof label, grid->unit, unit, unit + 1);
         if (grid->unit == KN_DAY) day_text(out, floor(mean));
         else if (kn_period_parse(&from, &to, label, strlen(label))) day_text(out, from);
-        if (bounds->min[0] != '\0' && strcmp(out, bounds->min) < 0) memcpy(out, bounds->min, KN_BOUND_BYTES);
+        if (strcmp(out, bounds->min) < 0) memcpy(out, bounds->min, KN_BOUND_BYTES);
         return;
     }
     double step = kn_widths_step(&grid->widths), nearest = floor(mean / step + 0.5);
-    double low = bounds->min[0] != '\0' ? ceil(number_of(bounds->min) / step - 1e-9) : nearest;
-    double high = bounds->max[0] != '\0' ? floor(number_of(bounds->max) / step + 1e-9) : nearest;
-    if (bounds->max[0] != '\0' && !form->max_included && high * step >= number_of(bounds->max) - step * 1e-9) high--;
-    if (bounds->min[0] == '\0' && low > high) low = high; /* open ends do not keep it */
-    if (bounds->max[0] == '\0' && high < low) high = low;
+    double low = ceil(number_of(bounds->min) / step - 1e-9), high = floor(number_of(bounds->max) / step + 1e-9);
+    if (!form->max_included && high * step >= number_of(bounds->max) - step * 1e-9) high--;
     if (nearest > high) nearest = high;
     if (nearest < low) nearest = low;
     if (low <= high) kn_widths_multiple_text(out, KN_BOUND_BYTES, &grid->widths, (int64_t)nearest);

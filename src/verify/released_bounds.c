@@ -465,6 +465,7 @@ static kn_say wrong_mean(const kn_recount *recount, const kn_released_bounds *bo
     const ends at = read_cell(reading, mean);
     if (at.kind != ENDS_VALUE || (said->kind != ENDS_VALUE && said->kind != ENDS_INTERVAL)) return KN_SAY_MEAN_OUTSIDE;
     if (said->kind == ENDS_VALUE) return same_ends(reading, said, &at) ? KN_SAY_NOTHING : KN_SAY_MEAN_OUTSIDE;
+    if (!said->has_low || !said->has_high) return KN_SAY_MEAN_OUTSIDE; /* it would tell what lies beyond the open end */
     const bool is_date = reading->type == KN_TYPE_DATE;
     const bool inside =
         is_date ? said->first <= at.first && at.first < said->past
