@@ -535,6 +535,51 @@ static void levels_are_checked(void **state)
     test_table_free(table);
 }
 
+static void a_rounded_value_is_the_interval_between_two_multiples(void **state)
+{
+    enum { N = 60, STEP = 7 };
+    static const char *const specs[] = {NULL, "auto", "suppress", "intervals(7,21)"};
+    int numbers[N];
+    for (int i = 0; i < N; i++) numbers[i] = i * 37 % 101 - 50;
+    kn_table *table = test_table(N, 1, numbers);
+    const size_t before = kn_memory_used();
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        kn_domain *domain;
+        kn_buffer text = {0};
+        const kn_hierarchy_request request = {
+            .spec = specs[i], .grid = specs[i] == NULL ? "7" : NULL, .round = "7", .weight = 1, .max_level = KN_NONE};
+        assert_ok(kn_domain_build(&domain, &table->columns[0], "d", N, &request, err));
+        for (uint32_t row = 0; row < N; row++) {
+            const uint32_t code = domain->code_of_spelling[kn_column_code(&table->columns[0], row)];
+            const kn_cell cell = kn_domain_leaf(domain, code);
+            char expected[64];
+            const int low = (int)floor((double)numbers[row] / STEP) * STEP;
+            text.n = 0;
+            kn_cell_text(&text, &cell, domain, NULL);
+            kn_buffer_char(&text, '\0');
+            snprintf(expected, sizeof expected, "%d..%d", low, low + STEP - 1);
+            assert_string_equal(text.bytes, expected);
+        }
+        kn_buffer_free(&text);
+        kn_domain_free(domain);
+    }
+    for (size_t nth = 1, i = 0; i < sizeof specs / sizeof *specs; nth++) { /* every failing allocation is survived */
+        kn_error err = {0};
+        kn_domain *domain = NULL;
+        const kn_hierarchy_request request = {
+            .spec = specs[i], .grid = specs[i] == NULL ? "7" : NULL, .round = "7", .weight = 1, .max_level = KN_NONE};
+        kn_memory_fail_at(nth);
+        kn_status status = kn_domain_build(&domain, &table->columns[0], "d", N, &request, &err);
+        const bool reached = kn_memory_allocations() >= nth;
+        kn_memory_fail_at(0);
+        kn_domain_free(domain);
+        assert_int_equal(kn_memory_used(), before);
+        assert_int_equal(status, reached ? KN_RESOURCES : KN_OK);
+        if (!reached) nth = 0, i++;
+    }
+    test_table_free(table);
+}
+
 /* --- SPECs ----------------------------------------------------------------------------------------------------- */
 
 /* The tree of a SPEC as the text of a file; the missing value, spelled "", is left out. */
@@ -1642,6 +1687,7 @@ int main(void)
         cmocka_unit_test(a_tree_is_drawn_within_its_width_and_lines),
         cmocka_unit_test(no_drawing_has_more_lines_or_columns_than_allowed),
         cmocka_unit_test(make_writes_what_the_spec_does),
+        cmocka_unit_test(a_rounded_value_is_the_interval_between_two_multiples),
         cmocka_unit_test(check_counts_and_lists_what_is_lacking),
         cmocka_unit_test(the_rectified_hierarchy_is_a_monotone_part_of_the_given_one),
         cmocka_unit_test(hierarchies_of_real_tables_are_read_or_refused),
