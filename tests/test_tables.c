@@ -413,8 +413,12 @@ static void dictionaries_hold_released_values_only(void **state)
     assert_int_equal(stream.get_schema(&stream, &schema), 0);
     assert_int_equal(stream.get_next(&stream, &batch), 0);
     assert_int_equal(batch.length, 5);
+    assert_int_equal(batch.n_buffers, 1); /* as the interface wants it of a struct: where no row is null, of NULL */
+    assert_null(batch.buffers[0]);
     for (int64_t c = 0; c < 2; c++) {
         const struct ArrowArray *dictionary = batch.children[c]->dictionary;
+        assert_int_equal(batch.children[c]->n_buffers, 2);
+        assert_int_equal(dictionary->n_buffers, 3);
         assert_int_equal(dictionary->length, 2);
         const int32_t *ends = dictionary->buffers[1];
         assert_memory_equal(dictionary->buffers[2], c == 0 ? "ab" : "flugout", (size_t)ends[2]);
