@@ -35,6 +35,7 @@ REFUSALS = [
     r"is not in order\(.*list every value of the data",
     r"is too large for intervals\(",
     r"its numbers are beyond 9e15, too large for a grid",
+    r"reaches from below bottom to beyond top",
     r"k=[0-9]+ is impossible: the table has",
     r"cell-suppression (builds classes row by row|cannot count persons)",
     r"k-optimize (cannot count a population|needs the rows of a person|has no bound|takes these models|cannot prove)",

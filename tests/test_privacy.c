@@ -636,7 +636,7 @@ static void a_tree_of_one_node_has_no_distances(void **state)
     test_case_finish(&c);
     kn_sensitive *sensitive = &c.tuples->sensitive[0];
     kn_domain *domain = test_domain(c.table, 1, "a;a\n");
-    sensitive->leaf_of_value = kn_array_alloc(1, sizeof(uint32_t), NULL);
+    sensitive->leaf_of_value = kn_owner_keep(&c.tuples->memory, kn_array_alloc(1, sizeof(uint32_t), NULL), NULL);
     sensitive->leaf_of_value[0] = domain->code_of_spelling[0];
     sensitive->tree = domain->tree;
     domain->tree = NULL;

@@ -302,6 +302,11 @@ static kn_status code_level(kn_build *build, const zone *z, uint32_t level, uint
             KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = z->option, .column = build->column->name),
                        "column %s: %s needs a hierarchy of intervals", build->column->name, z->option);
         if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+        if (strcmp(text.bytes, "..") == 0) /* open on both sides it would be a second word for everything */
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = z->option, .column = build->column->name),
+                       "column %s: a label of its hierarchy reaches from below bottom to beyond top; take a hierarchy "
+                       "with narrower intervals",
+                       build->column->name);
         KN_TRY(kn_paths_label(&wide, paths, text.bytes, text.n, err));
     }
     for (uint32_t row = 0; row < n_rows; row++) {
