@@ -161,7 +161,8 @@ static kn_status find_end(uint32_t *code, const kn_domain *domain, const kn_buff
 {
     uint32_t value;
     *code = find_code(domain, text->n > 0 ? text->bytes : "", text->n);
-    if (*code == KN_NONE && place_end(&value, domain->column, text)) {
+    const bool is_value = *code != KN_NONE && *code != domain->missing; /* 99 may stand for a missing cell, too */
+    if (!is_value && place_end(&value, domain->column, text)) {
         if (is_left ? value == n_present(domain->column) : value == 0)
             return kn_error_set(err, KN_INPUT, "no value of the data lies in that interval");
         uint32_t nearest = is_left ? value : value - 1;

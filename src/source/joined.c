@@ -167,7 +167,9 @@ static kn_status join_column(kn_column *out, const joined_reader *reader, const 
             uint32_t code = kn_column_code(parts[p], rows.first_row[t]);
             texts[p].bytes = kn_column_bytes(parts[p], code, &texts[p].n);
             bool is_missing = parts[p]->has_missing && kn_column_value(parts[p], code) == parts[p]->n_values - 1;
-            if (p != KIND && is_missing) texts[p].n = 0; /* however a null is spelled */
+            /* In a file an open end is empty, and other spellings of a missing cell are numbers; in memory it is null.
+             */
+            if (p != KIND && is_missing && reader->inner.type != &kn_source_csv) texts[p].n = 0;
             if (parts[p]->first_line[code] > line[t]) line[t] = parts[p]->first_line[code]; /* none of them is later */
         }
         if (!put_cell(&bytes, reader, column, texts)) KN_TRY(refuse_bounds(reader, column, table, texts, line[t], err));

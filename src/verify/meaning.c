@@ -226,11 +226,12 @@ static kn_status rank_long_numbers(kn_meaning *meaning, kn_error *err)
 }
 
 /* kn_text_read for comparing: where numbers are ranked, `number` is a rank. */
-static kn_text_kind read_text(double *number, const kn_meaning *meaning, const char *bytes, size_t n_bytes)
+static kn_text_kind read_text(double *number, const kn_meaning *meaning, const kn_reading *reading, const char *bytes,
+                              size_t n_bytes)
 {
     char ours[KN_CANONICAL_BYTES], theirs[KN_CANONICAL_BYTES];
     double ignored;
-    kn_text_kind kind = kn_text_read(number, ours, &meaning->reading, bytes, n_bytes);
+    kn_text_kind kind = kn_text_read(number, ours, reading, bytes, n_bytes);
     if (meaning->ranks == NULL || kind != KN_TEXT_NUMBER) return kind;
     uint32_t low = 0, high = meaning->ranks->n_values;
     int order = 1;
@@ -303,7 +304,8 @@ static double end_position(const kn_meaning *meaning, const label_index *index, 
 {
     double number;
     bool is_tree = meaning->domain->kind == KN_DOMAIN_TREE;
-    if (read_text(&number, meaning, bytes, n_bytes) == KN_TEXT_MISSING) return NAN;
+    const kn_reading reading = kn_reading_of_ends(&meaning->reading);
+    if (read_text(&number, meaning, &reading, bytes, n_bytes) == KN_TEXT_MISSING) return NAN;
     if (is_ordered(meaning) && !is_tree) return domain_position(meaning->domain, bytes, n_bytes);
     if (!isnan(number) && !is_ordered(meaning)) return number;
     if (!is_tree) return NAN;
@@ -379,7 +381,7 @@ static kn_status add_equal(kn_meaning *meaning, uint32_t found, const char *byte
 {
     kn_status status = KN_OK;
     double number;
-    if (read_text(&number, meaning, bytes, n_bytes) != KN_TEXT_NUMBER) goto done;
+    if (read_text(&number, meaning, &meaning->reading, bytes, n_bytes) != KN_TEXT_NUMBER) goto done;
     for (uint32_t i = 0; i < meaning->original_column->n_texts; i++) {
         size_t n;
         if (i == found || meaning->originals[i].number != number) continue;
@@ -452,7 +454,7 @@ static kn_status read_released(kn_meaning *meaning, kn_released_text *text, cons
     *text = (kn_released_text){.bytes = bytes, .n_bytes = n_bytes, .low = NAN, .high = NAN, .number = NAN};
     text->same = kn_text_find(meaning->original_column, bytes, n_bytes);
     text->everything = n_bytes == 1 && bytes[0] == '*';
-    text->missing = read_text(&text->number, meaning, bytes, n_bytes) == KN_TEXT_MISSING;
+    text->missing = read_text(&text->number, meaning, &meaning->reading, bytes, n_bytes) == KN_TEXT_MISSING;
     if (meaning->tree != NULL) {
         KN_TRY(read_labels(meaning, text, index, bytes, n_bytes, err));
         /* a label that happens to be a word for nothing is the label */

@@ -76,15 +76,16 @@ static bool has_upper_end(const kn_verify_column *column)
     return true;
 }
 
-/* The text of a part in a row; a missing one is empty. */
+/* The text of a part in a row. An end that is open is empty; in memory it is null, which is read as the first spelling
+ * of a missing cell. Other spellings of it are numbers like any other here: 99 may be where an interval ends. */
 static words part_text(const kn_recount *recount, const kn_released_bounds *bounds, int part, uint32_t row)
 {
     const kn_sheet_column *column = &recount->release->columns[bounds->parts[part]];
-    const kn_reading reading = {.null_values = recount->request->null_values,
-                                .n_null_values = recount->request->n_null_values};
+    const kn_verify_request *request = recount->request;
+    const bool has_nulls = request->release_batches != NULL && request->n_null_values > 0;
     words text;
     text.bytes = kn_text(column, kn_sheet_code(column, row), &text.n);
-    if (part != KN_BOUND_KIND && kn_text_is_missing(&reading, text.bytes, text.n)) text.n = 0;
+    if (part != KN_BOUND_KIND && has_nulls && is_word(text, request->null_values[0])) text.n = 0;
     return text;
 }
 
@@ -174,9 +175,10 @@ typedef struct ends {
     double first, past, least, most; /* dates; numbers */
 } ends;
 
-static bool read_end(ends *out, const kn_reading *reading, words text, bool high)
+static bool read_end(ends *out, const kn_reading *of_cells, words text, bool high)
 {
     double number, past;
+    const kn_reading of_ends = kn_reading_of_ends(of_cells), *reading = &of_ends;
     if (reading->type == KN_TYPE_DATE) {
         const kn_text_kind kind = kn_text_read(&number, NULL, reading, text.bytes, text.n);
         past = number + 1;
@@ -199,7 +201,8 @@ static void close_end(ends *out, const kn_reading *reading)
     if (reading->type != KN_TYPE_INT || !out->without_high || fabs(out->most) > 9e15) return;
     int n = snprintf(text, sizeof text, "%.0f", out->most - 1);
     out->without_high = false;
-    kn_text_read(&number, out->high, reading, text, (size_t)n);
+    const kn_reading of_ends = kn_reading_of_ends(reading);
+    kn_text_read(&number, out->high, &of_ends, text, (size_t)n);
     out->most = number;
 }
 
@@ -462,7 +465,8 @@ static kn_say wrong_mean(const kn_recount *recount, const kn_released_bounds *bo
     const kn_domain *domain = recount->request->columns[bounds->column].domain;
     const char *grid = domain != NULL ? kn_domain_mean_grid(domain) : NULL;
     if (mean.n == 0) return said->kind == ENDS_VALUE ? KN_SAY_MEAN_OUTSIDE : KN_SAY_NOTHING;
-    const ends at = read_cell(reading, mean);
+    const kn_reading plain = kn_reading_of_ends(reading);
+    const ends at = read_cell(&plain, mean);
     if (at.kind != ENDS_VALUE || (said->kind != ENDS_VALUE && said->kind != ENDS_INTERVAL)) return KN_SAY_MEAN_OUTSIDE;
     if (said->kind == ENDS_VALUE) return same_ends(reading, said, &at) ? KN_SAY_NOTHING : KN_SAY_MEAN_OUTSIDE;
     if (!said->has_low || !said->has_high) return KN_SAY_MEAN_OUTSIDE; /* it would tell what lies beyond the open end */
@@ -609,7 +613,7 @@ kn_status kn_recount_describe_means(kn_buffer *problem, const kn_recount *recoun
     for (size_t i = 0; i < recount->n_bounds; i++) {
         const kn_released_bounds *bounds = &recount->bounds[i];
         const kn_sheet_column *values = &recount->original->columns[recount->in_original[bounds->column]];
-        kn_reading plain = recount->readings[bounds->column];
+        kn_reading plain = kn_reading_of_ends(&recount->readings[bounds->column]);
         plain.day_order = KN_DAY_ISO;
         for (uint32_t g = 0; g < classes->n_groups && bounds->parts[KN_BOUND_MEAN] != KN_NONE; g++) {
             uint32_t n = 0;

@@ -29,6 +29,13 @@ void kn_reading_find_dates(kn_reading *reading, const kn_sheet_column *column);
 /* The texts of an original quasi-identifier as they would be released one by one: numbers without marks, invalid ones
  * empty. The reading is then one without either. */
 void kn_texts_make_plain(kn_sheet_column *column, kn_reading *reading);
+/* How ends of released intervals and means are read: 99 is one also where it stands for a missing cell. */
+static inline kn_reading kn_reading_of_ends(const kn_reading *reading)
+{
+    kn_reading ends = *reading;
+    ends.n_null_values = 0;
+    return ends;
+}
 bool kn_text_is_null(const kn_reading *reading, const char *bytes, size_t n_bytes); /* empty, or a null value */
 bool kn_text_is_missing(const kn_reading *reading, const char *bytes, size_t n_bytes);
 /* `number` is set for numbers and dates; `canonical` (may be NULL; KN_CANONICAL_BYTES) gets a text that two numbers
