@@ -21,7 +21,7 @@ typedef enum kn_bound_effort {
     KN_BOUND_FREE,    /* some milliseconds: small tables */
     KN_BOUND_CHEAP,   /* beside a search that takes seconds */
     KN_BOUND_CERTIFY, /* until more work does not pay */
-    KN_BOUND_PROVE    /* the same, with a dual that a certificate can hold: over the columns with hierarchies */
+    KN_BOUND_PROVE    /* the same, with a dual that a certificate can hold: see kn_bound_is_provable */
 } kn_bound_effort;
 
 typedef struct kn_bound {

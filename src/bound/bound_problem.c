@@ -90,12 +90,12 @@ static bool comes_before(const kn_task *task, uint32_t a, uint32_t b)
     return entropy(task->tuples->domains[a]) > entropy(task->tuples->domains[b]);
 }
 
-static void choose_columns(uint32_t *chosen, kn_bound_problem *problem, bool nodes_only)
+static void choose_columns(uint32_t *chosen, kn_bound_problem *problem, bool to_keep)
 {
     const kn_tuples *tuples = problem->task->tuples;
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         if (kn_bound_shape_of(problem->task, q) == KN_SHAPE_NONE) continue;
-        if (nodes_only && !kn_bound_has_nodes(problem->task, q)) continue;
+        if (to_keep && !kn_bound_is_provable(problem->task, q)) continue;
         uint32_t at = problem->n_columns++;
         for (; at > 0 && comes_before(problem->task, q, chosen[at - 1]); at--) chosen[at] = chosen[at - 1];
         chosen[at] = q;
@@ -127,7 +127,7 @@ static double nodes_of(const kn_bound_column *column)
     return column->shape == KN_SHAPE_TREE ? column->n_levels : column->shape == KN_SHAPE_PAIRS ? n + 1 : n * n / 6 + 1;
 }
 
-kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool nodes_only, kn_error *err)
+kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool to_keep, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_bound_problem *problem = NULL;
@@ -139,7 +139,7 @@ kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool
     problem->task = task;
     problem->k = task->models->min_persons;
     problem->n_nodes = 1;
-    choose_columns(chosen, problem, nodes_only);
+    choose_columns(chosen, problem, to_keep);
     KN_NEW(problem->columns, problem->n_columns);
     double root = 0;
     for (uint32_t c = 0; c < problem->n_columns; c++) root += objective->root_price[chosen[c]];
@@ -156,7 +156,7 @@ kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool
                                  objective->type->value_discount(objective->state, task->tuples, chosen[c], code);
     }
     KN_TRY(fill_points(problem, err));
-    if (!nodes_only) KN_TRY(fill_needs(problem, err));
+    if (!to_keep) KN_TRY(fill_needs(problem, err));
     *out = problem;
     problem = NULL;
 done:

@@ -69,8 +69,10 @@ typedef struct kn_bound_problem {
 kn_bound_shape kn_bound_shape_of(const kn_task *task, uint32_t q);
 /* Nodes that are released under their own labels, up to the ends of a grid. */
 bool kn_bound_has_nodes(const kn_task *task, uint32_t q);
-/* `nodes_only`: over the columns whose cells are nodes of a tree, and without needs: what a certificate can hold. */
-kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool nodes_only, kn_error *err);
+/* A column that a certificate can be about: whose values and prices follow from the table and the policy alone. */
+bool kn_bound_is_provable(const kn_task *task, uint32_t q);
+/* `to_keep`: over those columns, and without needs: what a certificate can hold. */
+kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool to_keep, kn_error *err);
 void kn_bound_problem_free(kn_bound_problem *problem);
 
 /* --- bound_column.c --------------------------------------------------------------------------------------------- */

@@ -307,6 +307,7 @@ static double unit_start(const char *unit, double number)
     if (strcmp(unit, "quarter") == 0) month -= (month - 1) % 3;
     else if (strcmp(unit, "halfyear") == 0) month -= (month - 1) % 6;
     else if (strcmp(unit, "month") != 0) month = 1;
+    if (strcmp(unit, "5years") == 0) year -= year % 5;
     if (strcmp(unit, "decade") == 0) year -= year % 10;
     if (strcmp(unit, "century") == 0) year -= year % 100;
     char text[32];
@@ -324,6 +325,28 @@ static bool on_grid(const kn_reading *reading, const char *grid, const ends *cel
                (!isfinite(cell->past) || unit_start(grid, cell->past) == cell->past);
     return (!cell->has_low || on_step(reading, grid, cell->low, 0)) &&
            (!cell->has_high || on_step(reading, grid, cell->high, cell->without_high ? 0 : 1));
+}
+
+static int64_t floor_of_quotient(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+bool kn_in_one_grid_cell(const kn_reading *reading, const char *grid, const char *a, size_t n_a, const char *b,
+                         size_t n_b)
+{
+    char step[KN_CANONICAL_BYTES], texts[2][KN_CANONICAL_BYTES];
+    double width = 0, numbers[2];
+    int64_t units, scaled_numbers[2];
+    if (kn_text_read(&numbers[0], texts[0], reading, a, n_a) != KN_TEXT_NUMBER ||
+        kn_text_read(&numbers[1], texts[1], reading, b, n_b) != KN_TEXT_NUMBER)
+        return false;
+    if (reading->type == KN_TYPE_DATE) return unit_start(grid, numbers[0]) == unit_start(grid, numbers[1]);
+    const kn_reading plain = {.type = KN_TYPE_DECIMAL};
+    if (kn_text_read(&width, step, &plain, grid, strlen(grid)) != KN_TEXT_NUMBER || width <= 0) return false;
+    int unit = power_of(step);
+    for (int i = 0; i < 2; i++) unit = power_of(texts[i]) < unit ? power_of(texts[i]) : unit;
+    if (scaled(&units, step, unit) && scaled(&scaled_numbers[0], texts[0], unit) &&
+        scaled(&scaled_numbers[1], texts[1], unit))
+        return floor_of_quotient(scaled_numbers[0], units) == floor_of_quotient(scaled_numbers[1], units);
+    return floor(numbers[0] / width) == floor(numbers[1] / width);
 }
 
 static kn_piece line_of(const kn_recount *recount, uint32_t row)

@@ -28,6 +28,9 @@ kn_status kn_recount_find_bounds(kn_recount *recount, kn_error *err);
 kn_buffer kn_recount_describe_bounds(const kn_recount *recount);
 /* With the original in its order: means that are not those of their class. */
 kn_status kn_recount_describe_means(kn_buffer *problem, const kn_recount *recount, kn_error *err);
+/* Whether two values of a column lie in one cell of its grid. */
+bool kn_in_one_grid_cell(const kn_reading *reading, const char *grid, const char *a, size_t n_a, const char *b,
+                         size_t n_b);
 /* A released interval of the column that does not end on its grid, as a problem. */
 kn_buffer kn_recount_describe_grid(const kn_recount *recount, uint32_t column);
 /* One that tells people beyond the column's top or bottom apart. */

@@ -1,0 +1,272 @@
+/* Every choice of one cell per column, column by column: rows are split by the column's cells, and what has too few
+ * rows, or costs as much as the largest value in it already, needs no further look. Prices and values are whole units,
+ * sums are exact. Cost: the rows below all those choices. */
+#include "verify/certificate_groups.h"
+
+#include <stdlib.h>
+
+enum { TICK_STEPS = 1 << 22 };
+
+/* What a column splits rows with; columns behind it have rooms of their own. */
+typedef struct room {
+    uint32_t *rows, *joined; /* split; those of two parts */
+    uint32_t *start, *size;  /* [part] */
+    uint32_t *seen;          /* parts of the split under way */
+} room;
+
+typedef struct search {
+    const kn_recount *recount;
+    const kn_proof_column *columns;
+    uint32_t n_columns;
+    const uint64_t *values;
+    uint64_t k;
+    room *rooms;             /* [column] */
+    uint32_t *person, *mark; /* [row], [person]: the group that saw it last; NULL: a row is a person */
+    uint32_t n_groups;
+    uint64_t *scratch; /* values of a group */
+    uint64_t n_steps;
+    bool is_broken;
+} search;
+
+/* --- Persons ----------------------------------------------------------------------------------------------------- */
+
+typedef struct fingerprint {
+    uint64_t person;
+    uint32_t row;
+} fingerprint;
+
+static int by_person(const void *a, const void *b)
+{
+    const fingerprint *x = a, *y = b;
+    return (x->person > y->person) - (x->person < y->person);
+}
+
+/* Persons numbered, where the rows of one must not count twice. */
+static kn_status number_persons(search *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_sheet *original = s->recount->original;
+    fingerprint *all = NULL;
+    uint32_t person = 0;
+    while (person < s->recount->request->n_columns && !s->recount->request->columns[person].is_person) person++;
+    if (person == s->recount->request->n_columns) goto done;
+    KN_NEW(all, original->n_rows);
+    KN_NEW(s->person, original->n_rows);
+    KN_NEW(s->mark, original->n_rows);
+    for (uint32_t row = 0; row < original->n_rows; row++)
+        all[row] = (fingerprint){kn_sheet_fingerprint(&original->columns[person], row), row};
+    qsort(all, original->n_rows, sizeof *all, by_person);
+    for (uint32_t i = 0, n = 0; i < original->n_rows; i++) {
+        n += i > 0 && all[i].person != all[i - 1].person;
+        s->person[all[i].row] = n;
+    }
+done:
+    kn_free(all);
+    return status;
+}
+
+static bool has_enough(search *s, const uint32_t *rows, uint32_t n)
+{
+    uint64_t n_persons = 0;
+    if (n < s->k || s->person == NULL) return n >= s->k;
+    s->n_groups++;
+    for (uint32_t i = 0; i < n; i++) {
+        n_persons += s->mark[s->person[rows[i]]] != s->n_groups;
+        s->mark[s->person[rows[i]]] = s->n_groups;
+    }
+    return n_persons >= s->k;
+}
+
+/* --- One group --------------------------------------------------------------------------------------------------- */
+
+/* The k largest to the front. */
+static void select_largest(uint64_t *values, int64_t n, int64_t k)
+{
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        const uint64_t pivot = values[low + (high - low) / 2];
+        int64_t i = low, j = high;
+        while (i <= j) {
+            while (values[i] > pivot) i++;
+            while (values[j] < pivot) j--;
+            if (i > j) break;
+            const uint64_t moved = values[i];
+            values[i++] = values[j];
+            values[j--] = moved;
+        }
+        if (k - 1 <= j) high = j;
+        else if (k - 1 >= i) low = i;
+        else return;
+    }
+}
+
+static void judge(search *s, const uint32_t *rows, uint32_t n, uint64_t price)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n; i++) s->scratch[i] = s->values[rows[i]];
+    select_largest(s->scratch, n, (int64_t)s->k);
+    for (uint64_t i = 0; i < s->k; i++) sum += s->scratch[i];
+    if (sum > s->k * price) s->is_broken = true;
+}
+
+/* --- Every group ------------------------------------------------------------------------------------------------- */
+
+static kn_status visit(search *s, const uint32_t *rows, uint32_t n, uint32_t c, uint64_t price, kn_error *err);
+
+static int ascending(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The rows of each part side by side, in the order of own->seen: that of the parts, or any. `part_of` may be NULL: a
+ * value is a part. Returns how many were seen. */
+static uint32_t split(room *own, const uint32_t *rows, uint32_t n, const uint32_t *value, const uint32_t *part_of,
+                      bool in_order)
+{
+    uint32_t n_seen = 0, n_placed = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t part = part_of != NULL ? part_of[value[rows[i]]] : value[rows[i]];
+        if (own->size[part]++ == 0) own->seen[n_seen++] = part;
+    }
+    if (in_order) qsort(own->seen, n_seen, sizeof *own->seen, ascending);
+    for (uint32_t i = 0; i < n_seen; i++) {
+        own->start[own->seen[i]] = n_placed;
+        n_placed += own->size[own->seen[i]];
+    }
+    for (uint32_t i = 0; i < n; i++)
+        own->rows[own->start[part_of != NULL ? part_of[value[rows[i]]] : value[rows[i]]]++] = rows[i];
+    for (uint32_t i = 0; i < n_seen; i++) own->start[own->seen[i]] -= own->size[own->seen[i]];
+    return n_seen;
+}
+
+static kn_status visit_nodes(search *s, const uint32_t *rows, uint32_t n, uint32_t c, uint64_t price, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_proof_column *column = &s->columns[c];
+    const kn_tree *tree = column->domain->tree;
+    room *own = &s->rooms[c];
+    for (uint32_t level = 0; level < tree->n_levels; level++) {
+        s->n_steps += n;
+        const uint32_t n_seen = split(own, rows, n, column->value, tree->at_level[level], false);
+        for (uint32_t i = 0, start = 0; i < n_seen; i++) {
+            const uint32_t node = own->seen[i], size = own->size[node];
+            own->size[node] = 0;
+            if (has_enough(s, own->rows + start, size))
+                KN_TRY(visit(s, own->rows + start, size, c + 1, price + column->units[node], err));
+            start += size;
+        }
+    }
+done:
+    return status;
+}
+
+/* What the rows of two parts, and for intervals of those between them, come to with the columns behind. */
+static kn_status visit_pair(search *s, uint32_t a, uint32_t b, uint32_t c, uint64_t price, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_proof_column *column = &s->columns[c];
+    const room *own = &s->rooms[c];
+    const uint32_t *rows = own->rows + own->start[a];
+    uint32_t n = own->start[b] + own->size[b] - own->start[a];
+    if (column->cells == KN_PROOF_SETS && a != b) {
+        n = 0;
+        for (uint32_t i = 0; i < own->size[a]; i++) own->joined[n++] = own->rows[own->start[a] + i];
+        for (uint32_t i = 0; i < own->size[b]; i++) own->joined[n++] = own->rows[own->start[b] + i];
+        rows = own->joined;
+    }
+    const size_t at = column->cells == KN_PROOF_SETS && !column->has_pairs ? a : (size_t)a * column->n_parts + b;
+    if (has_enough(s, rows, n)) KN_TRY(visit(s, rows, n, c + 1, price + column->units[at], err));
+done:
+    return status;
+}
+
+static kn_status visit_between(search *s, const uint32_t *rows, uint32_t n, uint32_t c, uint64_t price, uint64_t most,
+                               kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_proof_column *column = &s->columns[c];
+    const bool is_interval = column->cells == KN_PROOF_INTERVALS;
+    room *own = &s->rooms[c];
+    uint32_t n_seen = 0;
+    s->n_steps += n;
+    if (!is_interval || column->apart != KN_NONE) KN_TRY(visit(s, rows, n, c + 1, price + column->all, err));
+    n_seen = split(own, rows, n, column->value, NULL, true);
+    for (uint32_t i = 0; i < n_seen; i++)
+        for (uint32_t j = i; j < n_seen; j++) {
+            const uint32_t a = own->seen[i], b = own->seen[j];
+            if (j > i && (is_interval ? b == column->apart : !column->has_pairs)) break;
+            /* the farther the values, the dearer the interval */
+            if (is_interval && price + column->units[(size_t)a * column->n_parts + b] >= most) break;
+            KN_TRY(visit_pair(s, a, b, c, price, err));
+        }
+done:
+    for (uint32_t i = 0; i < n_seen; i++) own->size[own->seen[i]] = 0;
+    return status;
+}
+
+/* Rows in one cell of each column before c, at this price together. */
+static kn_status visit(search *s, const uint32_t *rows, uint32_t n, uint32_t c, uint64_t price, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint64_t most = 0;
+    if (s->is_broken) return KN_OK;
+    for (uint32_t i = 0; i < n; i++)
+        if (s->values[rows[i]] > most) most = s->values[rows[i]];
+    if (price >= most) return KN_OK; /* no value is above it */
+    s->n_steps += n;
+    if (s->n_steps % TICK_STEPS < n) KN_TRY(kn_tick(s->recount->request->ticker, "verify", -1, err));
+    if (c == s->n_columns) judge(s, rows, n, price);
+    else if (s->columns[c].cells == KN_PROOF_NODES) KN_TRY(visit_nodes(s, rows, n, c, price, err));
+    else KN_TRY(visit_between(s, rows, n, c, price, most, err));
+done:
+    return status;
+}
+
+static kn_status make_rooms(search *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n_rows = s->recount->original->n_rows;
+    KN_NEW(s->rooms, s->n_columns);
+    KN_NEW(s->scratch, n_rows);
+    for (uint32_t c = 0; c < s->n_columns; c++) {
+        room *own = &s->rooms[c];
+        KN_NEW(own->rows, n_rows);
+        if (s->columns[c].has_pairs) KN_NEW(own->joined, n_rows);
+        KN_NEW(own->start, s->columns[c].n_parts);
+        KN_NEW(own->size, s->columns[c].n_parts);
+        KN_NEW(own->seen, s->columns[c].n_parts);
+    }
+done:
+    return status;
+}
+
+kn_status kn_proof_holds(bool *holds, const kn_recount *recount, const kn_proof_column *columns, uint32_t n_columns,
+                         const uint64_t *values, uint64_t k, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n_rows = recount->original->n_rows;
+    search s = {.recount = recount, .columns = columns, .n_columns = n_columns, .values = values, .k = k};
+    uint32_t *rows = NULL;
+    *holds = false;
+    KN_TRY(number_persons(&s, err));
+    KN_TRY(make_rooms(&s, err));
+    KN_NEW(rows, n_rows);
+    for (uint32_t row = 0; row < n_rows; row++) rows[row] = row;
+    if (has_enough(&s, rows, n_rows)) KN_TRY(visit(&s, rows, n_rows, 0, 0, err));
+    *holds = !s.is_broken;
+done:
+    for (uint32_t c = 0; s.rooms != NULL && c < n_columns; c++) {
+        kn_free(s.rooms[c].rows);
+        kn_free(s.rooms[c].joined);
+        kn_free(s.rooms[c].start);
+        kn_free(s.rooms[c].size);
+        kn_free(s.rooms[c].seen);
+    }
+    kn_free(s.rooms);
+    kn_free(s.person);
+    kn_free(s.mark);
+    kn_free(s.scratch);
+    kn_free(rows);
+    return status;
+}
