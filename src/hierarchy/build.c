@@ -300,6 +300,7 @@ static kn_status finish_plain(kn_domain *domain, const kn_build *build, kn_error
                    "column %s: top, bottom and round need a grid or a hierarchy; its intervals end at values",
                    domain->name);
     if (domain->coding != NULL) KN_TRY(kn_grid_code(domain->grid, domain->coding, build, err));
+    domain->is_open = domain->coding != NULL && domain->coding->top != KN_NONE && domain->coding->bottom != KN_NONE;
     if (domain->grid != NULL) {
         domain->grid_first = domain->grid->first;
         domain->grid_last = domain->grid->last;

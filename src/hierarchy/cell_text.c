@@ -44,8 +44,7 @@ static bool append_members(kn_buffer *out, const kn_column *column, const uint32
 static bool is_star(const kn_cell *cell, const kn_domain *domain)
 {
     if (cell->id != KN_NONE || cell->first != 0 || cell->last != domain->n_codes - 1) return false;
-    const bool is_open = domain->coding != NULL && domain->coding->top != KN_NONE && domain->coding->bottom != KN_NONE;
-    return domain->kind == KN_DOMAIN_SETS || is_open || domain->missing != KN_NONE ||
+    return domain->kind == KN_DOMAIN_SETS || domain->is_open || domain->missing != KN_NONE ||
            domain->spelling_of_code[cell->first] == KN_NONE || domain->spelling_of_code[cell->last] == KN_NONE;
 }
 

@@ -5,7 +5,8 @@
  * least cell is the zone. The other values of the zone stay in the domain, so that the zone is priced like any other
  * generalization of them. Without a hierarchy the zone is a grid cell, and intervals that reach it have an open end. In
  * a hierarchy its values get a node of their own, `90..`, below every label that holds them all; a label of intervals
- * on both sides of the threshold goes on to the open end, `80..`, and a file that has such a label is refused.
+ * on both sides of the threshold goes on to the open end, `80..`, whether or not anybody beyond has it: that nobody
+ * does would be told otherwise. A file that has such a label is refused.
  *
  * With rounding every value is in such a zone: without a hierarchy the step is the grid's, and a zone a grid cell; in a
  * hierarchy a zone is a label of the first level, which must be an interval between multiples of the step. `auto` and
@@ -199,6 +200,7 @@ void kn_coded_text(kn_buffer *out, const kn_domain *domain, uint32_t first, uint
 
 typedef struct zone {
     const char *option, *threshold;
+    double from, below; /* its numbers */
     bool is_top;
     char label[KN_BOUND_BYTES + 4];
     bool *rows; /* [row of the paths] */
@@ -217,7 +219,7 @@ static double leaf_number(const kn_build *build, const uint32_t *value_of_label,
     return kn_number_read(&number, bytes, n, true) != KN_NUMBER_NONE ? number : (double)NAN;
 }
 
-static kn_status find_zone(zone *out, const kn_build *build, double from, double below, kn_error *err)
+static kn_status find_zone(zone *out, const kn_build *build, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_paths *paths = &build->paths;
@@ -229,7 +231,7 @@ static kn_status find_zone(zone *out, const kn_build *build, double from, double
     KN_NEW(out->rows, n_rows + 1);
     for (uint32_t row = 0; row < n_rows; row++) {
         double number = leaf_number(build, value_of_label, paths->cells.items[(size_t)row * paths->n_levels]);
-        out->rows[row] = number >= from && number < below;
+        out->rows[row] = number >= out->from && number < out->below;
     }
 done:
     kn_free(value_of_label);
@@ -269,36 +271,106 @@ static bool open_label(kn_buffer *out, const kn_build *build, const zone *z, uin
     return true;
 }
 
-/* One level: rows of the zone get its label; where others share a label with them, all of those get the open one. */
+static double bound_number(const kn_build *build, const char *text, double if_open)
+{
+    kn_moment moment;
+    double number = if_open;
+    if (text[0] == '\0') return if_open;
+    if (build->column->type != KN_TYPE_DATE) kn_number_read(&number, text, strlen(text), true);
+    else if (kn_date_parse(&moment, text, strlen(text), KN_DATE_ISO)) number = kn_moment_number(&moment);
+    return number;
+}
+
+/* An interval with numbers on both sides of the threshold, whether or not a leaf below it has them; *is_open: without
+ * an end there. */
+static bool reaches_across(bool *is_open, const kn_build *build, const zone *z, uint32_t label)
+{
+    size_t n;
+    kn_bounds bounds;
+    bool included;
+    const char *bytes = kn_paths_bytes(&build->paths, label, &n);
+    if (!kn_bounds_of_text(&bounds, &included, build->column->type, bytes, n)) return false;
+    const double threshold = z->is_top ? z->from : z->below;
+    *is_open = (z->is_top ? bounds.max : bounds.min)[0] == '\0';
+    const double low = bound_number(build, bounds.min, -INFINITY), high = bound_number(build, bounds.max, INFINITY);
+    return low < threshold && (included ? high >= threshold : high > threshold);
+}
+
+/* What is known of the labels of one level. */
+typedef struct level_labels {
+    bool *in_zone; /* [label] a row of the zone has it */
+    bool *is_both; /* [label] it reaches across the threshold: a row outside the zone has it, and one inside has or
+                      could */
+    uint32_t both; /* one of those; KN_NONE: none */
+    uint32_t n_in_zone;
+} level_labels;
+
+static kn_status find_labels(level_labels *out, const kn_build *build, const zone *z, uint32_t level, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_paths *paths = &build->paths;
+    const uint32_t *labels = paths->cells.items + level;
+    const uint32_t n_rows = kn_paths_rows(paths), n_levels = paths->n_levels;
+    out->both = KN_NONE;
+    KN_NEW(out->in_zone, paths->ends.n + 1);
+    KN_NEW(out->is_both, paths->ends.n + 1);
+    for (uint32_t row = 0; row < n_rows; row++) {
+        const uint32_t label = labels[(size_t)row * n_levels];
+        out->n_in_zone += z->rows[row] && !out->in_zone[label];
+        out->in_zone[label] |= z->rows[row];
+    }
+    for (uint32_t row = 0, before = KN_NONE; row < n_rows; row++) {
+        const uint32_t label = labels[(size_t)row * n_levels];
+        bool is_open;
+        if (z->rows[row] || label == before) continue;
+        before = label;
+        if (out->is_both[label] || !(out->in_zone[label] || reaches_across(&is_open, build, z, label))) continue;
+        out->is_both[label] = true;
+        out->both = label;
+    }
+done:
+    return status;
+}
+
+static kn_status inside_label(const kn_build *build, const zone *z, kn_error *err)
+{
+    return kn_error_set_at(
+        err, KN_USAGE, KN_PLACE(.option = z->option, .column = build->column->name),
+        "column %s: %s: %.40s lies inside a label of its hierarchy; choose a threshold where labels end",
+        build->column->name, z->option, z->threshold);
+}
+
+/* The labels of a file stay as they are, so that none below the root may begin before the threshold and end beyond. */
+static kn_status check_file(const kn_build *build, const zone *z, kn_error *err)
+{
+    const kn_paths *paths = &build->paths;
+    const uint32_t n_rows = kn_paths_rows(paths), n_levels = paths->n_levels;
+    for (uint32_t level = 1; level + 1 < n_levels; level++)
+        for (uint32_t row = 0, before = KN_NONE; row < n_rows; row++) {
+            const uint32_t label = paths->cells.items[(size_t)row * n_levels + level];
+            bool is_open;
+            if (label == before) continue;
+            before = label;
+            if (reaches_across(&is_open, build, z, label) && !is_open) return inside_label(build, z, err);
+        }
+    return KN_OK;
+}
+
+/* One level: rows of the zone get its label; where a label reaches across the threshold, they and all who have that one
+ * get it with an open end. */
 static kn_status code_level(kn_build *build, const zone *z, uint32_t level, uint32_t own, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_paths *paths = &build->paths;
     const uint32_t n_rows = kn_paths_rows(paths), n_levels = paths->n_levels;
-    bool *in_zone = NULL, *is_both = NULL;
-    uint32_t both = KN_NONE, n_zone_labels = 0;
+    level_labels found = {0};
     kn_buffer text = {0};
-    KN_NEW(in_zone, paths->ends.n + 1);
-    KN_NEW(is_both, paths->ends.n + 1);
-    for (uint32_t row = 0; row < n_rows; row++) {
-        const uint32_t label = paths->cells.items[(size_t)row * n_levels + level];
-        n_zone_labels += z->rows[row] && !in_zone[label];
-        in_zone[label] |= z->rows[row];
-    }
-    for (uint32_t row = 0; row < n_rows; row++) {
-        const uint32_t label = paths->cells.items[(size_t)row * n_levels + level];
-        if (z->rows[row] || !in_zone[label]) continue;
-        is_both[label] = true;
-        both = label;
-    }
-    uint32_t wide = both;
+    KN_TRY(find_labels(&found, build, z, level, err));
     const bool is_file = build->origin == KN_FROM_FILE;
-    if (both != KN_NONE && (level == 1 || (is_file && n_zone_labels > 1)))
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = z->option, .column = build->column->name),
-                   "column %s: %s: %.40s lies inside a label of its hierarchy; choose a threshold where labels end",
-                   build->column->name, z->option, z->threshold);
-    if (both != KN_NONE && !is_file) {
-        if (!open_label(&text, build, z, both))
+    uint32_t wide = found.both;
+    if (wide != KN_NONE && (level == 1 || (is_file && found.n_in_zone > 1))) KN_TRY(inside_label(build, z, err));
+    if (wide != KN_NONE && !is_file) {
+        if (!open_label(&text, build, z, wide))
             KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = z->option, .column = build->column->name),
                        "column %s: %s needs a hierarchy of intervals", build->column->name, z->option);
         if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
@@ -311,22 +383,23 @@ static kn_status code_level(kn_build *build, const zone *z, uint32_t level, uint
     }
     for (uint32_t row = 0; row < n_rows; row++) {
         uint32_t *label = &paths->cells.items[(size_t)row * n_levels + level];
-        if (z->rows[row]) *label = both != KN_NONE ? wide : own;
-        else if (*label < paths->ends.n && is_both[*label]) *label = wide;
+        if (z->rows[row]) *label = wide != KN_NONE ? wide : own;
+        else if (*label != wide && found.is_both[*label]) *label = wide;
     }
 done:
-    kn_free(in_zone);
-    kn_free(is_both);
+    kn_free(found.in_zone);
+    kn_free(found.is_both);
     kn_buffer_free(&text);
     return status;
 }
 
-static kn_status code_zone(kn_build *build, zone *z, double from, double below, kn_error *err)
+static kn_status code_zone(kn_build *build, zone *z, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_paths *paths = &build->paths;
     uint32_t own;
-    KN_TRY(find_zone(z, build, from, below, err));
+    if (build->origin == KN_FROM_FILE) KN_TRY(check_file(build, z, err));
+    KN_TRY(find_zone(z, build, err));
     KN_TRY(kn_paths_label(&own, paths, z->label, strlen(z->label), err));
     for (uint32_t level = 1; level + 1 < paths->n_levels; level++) KN_TRY(code_level(build, z, level, own, err));
 done:
@@ -439,15 +512,15 @@ kn_status kn_build_code_paths(kn_build *build, const kn_coding *coding, kn_error
                    "column %s: top, bottom and round need intervals, and its hierarchy makes others",
                    build->column->name);
     KN_TRY(add_level(build, err));
-    if (coding->top != KN_NONE) {
-        zone z = {.option = "top", .threshold = coding->top_text, .is_top = true};
+    if (coding->top_text[0] != '\0') {
+        zone z = {"top", coding->top_text, coding->high, INFINITY, .is_top = true};
         snprintf(z.label, sizeof z.label, "%s..", coding->top_text);
-        KN_TRY(code_zone(build, &z, coding->high, INFINITY, err));
+        KN_TRY(code_zone(build, &z, err));
     }
-    if (coding->bottom != KN_NONE) {
-        zone z = {.option = "bottom", .threshold = coding->bottom_text};
+    if (coding->bottom_text[0] != '\0') {
+        zone z = {"bottom", coding->bottom_text, -INFINITY, coding->low, .is_top = false};
         below_text(z.label, sizeof z.label, build, coding);
-        KN_TRY(code_zone(build, &z, -INFINITY, coding->low, err));
+        KN_TRY(code_zone(build, &z, err));
     }
 done:
     return status;

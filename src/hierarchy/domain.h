@@ -60,6 +60,7 @@ typedef struct kn_domain {
      * a row of this code is released as at least; KN_NONE: as its value. */
     kn_coding *coding;
     uint32_t *coded;
+    bool is_open; /* RANGES with people beyond both a top and a bottom: only * says that somebody may be either */
     uint64_t *rows_before;         /* n_codes + 1: rows of the data with a smaller code */
     double weight;                 /* of the column in sums over columns; 1 by default */
     uint32_t min_level, max_level; /* full-domain searches stay inside (TREE) */
@@ -106,6 +107,7 @@ static inline void kn_domain_widen(const kn_domain *domain, uint32_t *first, uin
     if (domain->grid_first == NULL || (*first == *last && !kn_domain_is_coded(domain, *first))) return;
     *first = domain->grid_first[*first];
     *last = domain->grid_last[*last];
+    if (domain->is_open && *first == 0 && *last + 1 == domain->missing) *last = domain->missing; /* * holds it, too */
 }
 
 /* Whether a number or date lies in the grid cell of a code. */

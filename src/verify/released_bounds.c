@@ -414,6 +414,15 @@ static bool is_beyond(const kn_reading *reading, const ends *cell, const char *t
     return cell->has_high && (cell->without_high ? cell->most > at : cell->most >= at);
 }
 
+/* The word of the hierarchy for everything. */
+static bool is_root(const kn_domain *domain, words text)
+{
+    size_t n;
+    if (domain == NULL || domain->kind != KN_DOMAIN_TREE) return false;
+    const char *label = kn_tree_label(domain->tree, domain->tree->root, &n);
+    return n == text.n && memcmp(label, text.bytes, n) == 0;
+}
+
 kn_buffer kn_recount_describe_coding(const kn_recount *recount, uint32_t column)
 {
     const kn_domain *domain = recount->request->columns[column].domain;
@@ -428,6 +437,7 @@ kn_buffer kn_recount_describe_coding(const kn_recount *recount, uint32_t column)
         words text;
         text.bytes = kn_text(released, i, &text.n);
         if (text.n > 0 && text.bytes[0] == '\'') text.bytes++, text.n--;
+        if (is_root(domain, text)) continue; /* however it is called */
         const ends at = read_cell(&recount->readings[column], text);
         const bool above = top != NULL && is_beyond(&recount->readings[column], &at, top, true);
         const bool below = bottom != NULL && is_beyond(&recount->readings[column], &at, bottom, false);
@@ -469,15 +479,6 @@ static kn_buffer say_mean(const kn_recount *recount, const kn_released_bounds *b
     char name[KN_SHOWN_BYTES], mean[KN_SHOWN_BYTES];
     return KN_SAID(what, line_of(recount, row), kn_piece_name(kn_recount_column_shown(name, recount, bounds->column)),
                    kn_piece_text(shown(mean, recount, bounds, KN_BOUND_MEAN, row)));
-}
-
-/* A word of the hierarchy for everything. */
-static bool is_root(const kn_domain *domain, words text)
-{
-    size_t n;
-    if (domain == NULL || domain->kind != KN_DOMAIN_TREE) return false;
-    const char *label = kn_tree_label(domain->tree, domain->tree->root, &n);
-    return n == text.n && memcmp(label, text.bytes, n) == 0;
 }
 
 /* Inside the bounds and, where a grid is known, on it; a cell of one value has it as its mean, others than intervals

@@ -494,9 +494,9 @@ static bool star_is_a_root(bool *known, const kn_recount *recount)
         size_t n_bytes;
         if (domain == NULL) *known = false;
         if (domain == NULL || domain->kind == KN_DOMAIN_SETS) continue;
-        if (domain->kind == KN_DOMAIN_RANGES) { /* all values are an interval, unless one of them is missing */
-            const bool open = kn_domain_top(domain) != NULL && kn_domain_bottom(domain) != NULL; /* everything is * */
-            if (domain->missing == KN_NONE && !open) return *known = true, false;
+        if (domain->kind ==
+            KN_DOMAIN_RANGES) { /* all values are an interval, unless one is missing or its ends are open */
+            if (domain->missing == KN_NONE && !domain->is_open) return *known = true, false;
             continue;
         }
         const char *label = kn_tree_label(domain->tree, domain->tree->root, &n_bytes);

@@ -62,7 +62,8 @@ static double price_of_part(const kn_cuts *cuts, const pricing *by, const counts
         (domain->missing_is_wildcard || (column->form == KN_PART_INTERVAL && first < last)))
         return price_of_cell(cuts, by, q, &root);
     if (domain->kind == KN_DOMAIN_RANGES) {
-        const kn_cell range = {first, last, KN_NONE};
+        kn_cell range = {first, last, KN_NONE};
+        kn_domain_widen(domain, &range.first, &range.last);
         return price_of_cell(cuts, by, q, &range);
     }
     const uint32_t n_values = column->form == KN_PART_SET ? c->values[last + 1] - c->values[first] : last - first + 1;
