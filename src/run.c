@@ -107,7 +107,7 @@ done:
     return status;
 }
 
-/* Cut points run through the values of a hierarchy, too: what they make of numbers and dates ends at somebody's cell.
+/* Under `grid: exact`, or an order, what cut points make of numbers and dates in a hierarchy ends at somebody's cell.
  */
 static void warn_of_cuts(run *r)
 {
@@ -116,7 +116,8 @@ static void warn_of_cuts(run *r)
         const kn_domain *domain = tuples->domains[q];
         char shown[KN_SHOWN_BYTES];
         if (r->answer.recoding != KN_RECODING_CUTS || domain->kind != KN_DOMAIN_TREE) continue;
-        if (domain->column->type == KN_TYPE_TEXT || kn_part_form_of(domain, r->answer.part_nodes) == KN_PART_NODE)
+        if (domain->column->type == KN_TYPE_TEXT || domain->stretches != NULL ||
+            kn_part_form_of(domain, r->answer.part_nodes) == KN_PART_NODE)
             continue;
         const char *name = kn_settings_column_shown(shown, r->input->request->settings, domain->name,
                                                     (uint32_t)(domain->column - r->input->table->columns));

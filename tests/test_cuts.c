@@ -2,6 +2,7 @@
 #include "release_support.h"
 
 #include "base/pool.h"
+#include "hierarchy/build.h"
 #include "recode/recode.h"
 #include "search/cuts/cut_moves.h"
 #include "search/cuts/cut_search.h"
@@ -660,8 +661,7 @@ static void a_search_that_was_stopped_has_a_bound_and_can_go_on(void **state)
 /* Keeps what a search knows in a file, and dies. */
 static kn_status keep_and_die(void *user, const kn_buffer *state, kn_error *err)
 {
-    FILE *file = fopen(user, "wb");
-    if (file == NULL || fwrite(state->bytes, 1, state->n, file) != state->n || fclose(file) != 0) _exit(1);
+    if (write(*(const int *)user, state->bytes, state->n) != (ssize_t)state->n) _exit(1);
     kill(getpid(), SIGKILL);
     return KN_OK;
 }
@@ -673,11 +673,12 @@ static void a_search_that_was_killed_goes_on_to_the_same_optimum(void **state)
         kn_answer whole = {0}, rest = {0};
         char path[] = "killed_search_XXXXXX", bytes[1 << 20];
         int file = mkstemp(path), status;
+        unlink(path); /* nothing is left behind, however this ends */
         setup_algorithm(&s, "k-optimize", "begin=nothing");
         assert_ok(search_with(&whole, &s, err));
         const pid_t child = fork();
         if (child == 0) {
-            kn_saved_search saved = {.keep = keep_and_die, .user = path};
+            kn_saved_search saved = {.keep = keep_and_die, .user = &file};
             kn_answer answer = {0};
             s.task.saved = &saved;
             search_with(&answer, &s, NULL);
@@ -685,7 +686,7 @@ static void a_search_that_was_killed_goes_on_to_the_same_optimum(void **state)
         }
         assert_int_equal(waitpid(child, &status, 0), child);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-        const ssize_t n = read(file, bytes, sizeof bytes);
+        const ssize_t n = pread(file, bytes, sizeof bytes, 0);
         assert_true(n > 0 && n < (ssize_t)sizeof bytes);
         kn_saved_search saved = {.bytes = bytes, .n_bytes = (size_t)n};
         s.task.saved = &saved;
@@ -693,7 +694,6 @@ static void a_search_that_was_killed_goes_on_to_the_same_optimum(void **state)
         assert_true(rest.optimal && is_near(rest.bound, whole.bound) && rest.n_nodes == whole.n_nodes);
         assert_same_parts(&s, &rest, &whole);
         close(file);
-        unlink(path);
         kn_buffer_free(&saved.next);
         kn_answer_free(&whole);
         kn_answer_free(&rest);
@@ -765,6 +765,123 @@ static void what_was_proven_over_time_and_by_which_rules_is_told(void **state)
     kn_trace_free(&trace);
     kn_answer_free(&answer);
     setup_free(&s);
+}
+
+/* --- Hierarchies of numbers ------------------------------------------------------------------------------------------
+ */
+
+enum { WIDTH = 3, LEAVES = 12 };
+
+/* What a part of one column costs by the definition: nothing where its rows have one value, otherwise the leaves from
+ * the beginning of its first block of WIDTH to the end of its last. */
+static double block_price(const kn_domain *domain, const int *present, uint32_t n_present, int low, int high)
+{
+    int first = 0, last = 0;
+    uint32_t n_rows_values = 0, n_held = 0;
+    for (uint32_t i = 0; i < n_present; i++) {
+        if (present[i] < low || present[i] > high) continue;
+        if (n_rows_values++ == 0) first = present[i];
+        last = present[i];
+    }
+    if (n_rows_values < 2) return 0;
+    if (domain->n_codes == LEAVES) n_held = (uint32_t)(last / WIDTH - first / WIDTH + 1) * WIDTH; /* the file's */
+    for (uint32_t i = 0; domain->n_codes < LEAVES && i < n_present; i++)
+        n_held += present[i] / WIDTH >= first / WIDTH && present[i] / WIDTH <= last / WIDTH;
+    return domain->weight * (n_held - 1.0) / (domain->n_codes - 1.0);
+}
+
+/* The least LM of one column over every set of cuts between blocks; every part needs k rows. */
+static double least_by_blocks(const kn_domain *domain, const int *values, uint32_t n_rows, uint32_t k)
+{
+    int present[16];
+    uint32_t n_present = 0, n_cuts = 0;
+    int cuts[16];
+    for (int value = 0; value < LEAVES; value++)
+        for (uint32_t row = 0; row < n_rows; row++)
+            if (values[row] == value) {
+                if (n_present > 0 && present[n_present - 1] / WIDTH != value / WIDTH) cuts[n_cuts++] = value;
+                present[n_present++] = value;
+                break;
+            }
+    double least = INFINITY;
+    for (uint32_t subset = 0; subset < 1u << n_cuts; subset++) {
+        double sum = 0;
+        bool fine = true;
+        for (int low = 0, high; low < LEAVES; low = high + 1) {
+            high = LEAVES - 1;
+            for (uint32_t c = n_cuts; c-- > 0;)
+                if (subset >> c & 1 && cuts[c] > low && cuts[c] - 1 < high) high = cuts[c] - 1;
+            uint32_t n = 0;
+            for (uint32_t row = 0; row < n_rows; row++) n += values[row] >= low && values[row] <= high;
+            fine = fine && (n == 0 || n >= k);
+            sum += n * (low == 0 && high == LEAVES - 1 ? domain->weight
+                                                       : block_price(domain, present, n_present, low, high));
+        }
+        if (fine && sum < least) least = sum;
+    }
+    return least / n_rows;
+}
+
+/* Every interval begins and ends where a block does, however few of its values there are. */
+static void assert_ends_are_of_blocks(const kn_release *release, const kn_domain *domain)
+{
+    for (uint32_t c = 0; c < release->n_classes; c++) {
+        kn_buffer text = {0};
+        int low, high;
+        kn_cell_text(&text, &release->cells[c], domain, release->sets);
+        kn_buffer_char(&text, '\0');
+        if (sscanf(text.bytes, "%d..%d", &low, &high) == 2 && (low % WIDTH != 0 || (high + 1) % WIDTH != 0))
+            fail_msg("%s", text.bytes);
+        kn_cell back;
+        kn_set_pool *sets;
+        assert_ok(kn_set_pool_new(&sets, err));
+        assert_ok(kn_cell_parse(&back, domain, sets, text.bytes, text.n - 1, err));
+        assert_int_equal(back.first, release->cells[c].first);
+        assert_int_equal(back.last, release->cells[c].last);
+        kn_set_pool_free(sets);
+        kn_buffer_free(&text);
+    }
+}
+
+static void cuts_of_numbers_in_a_hierarchy_end_where_its_labels_or_the_grid_do(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 21);
+    static const char *const specs[] = {"intervals(3,6)", "suppress", "file"};
+    static const char file[] = "0;0..2;*\n1;0..2;*\n2;0..2;*\n3;3..5;*\n4;3..5;*\n5;3..5;*\n"
+                               "6;6..8;*\n7;6..8;*\n8;6..8;*\n9;9..11;*\n10;9..11;*\n11;9..11;*\n";
+    for (uint32_t n_tried = 0; n_tried < 400; n_tried++) {
+        int values[MAX_ROWS * 2];
+        setup s = {0};
+        kn_answer answer = {0};
+        kn_release *release = NULL;
+        const uint32_t n_rows = 4 + kn_rng_below(&rng, MAX_ROWS - 4), k = 1 + kn_rng_below(&rng, 3);
+        for (uint32_t row = 0; row < n_rows; row++) {
+            values[2 * row] = (int)kn_rng_below(&rng, LEAVES);
+            values[2 * row + 1] = 0;
+        }
+        s.c = test_case_new(test_table(n_rows, 2, values), 1);
+        kn_hierarchy_request request = {
+            .spec = specs[n_tried % 3], .weight = 1, .max_level = KN_NONE, .grid = n_tried % 3 == 1 ? "3" : "auto"};
+        if (n_tried % 3 == 2) request.text = file, request.n_text_bytes = strlen(file);
+        assert_ok(kn_domain_build(&s.c.domains[0], &s.c.table->columns[0], "test", n_rows, &request, err));
+        test_case_finish(&s.c);
+        char model[32];
+        snprintf(model, sizeof model, "k-anonymity:k=%u", k);
+        const char *const models[] = {model};
+        setup_goals(&s, models, 1, "lm", 0);
+        setup_algorithm(&s, "k-optimize", "");
+        assert_ok(search_with(&answer, &s, err));
+        assert_ok(kn_recode(&release, &answer, &s.task, err));
+        double loss;
+        assert_ok(kn_objective_loss(&loss, s.objective, release, err));
+        for (uint32_t row = 0; row < n_rows; row++) values[row] = values[2 * row];
+        const double least = least_by_blocks(s.c.domains[0], values, n_rows, k);
+        if (!is_near(loss, least)) fail_msg("case %u: %.12g, best %.12g", n_tried, loss, least);
+        assert_ends_are_of_blocks(release, s.c.domains[0]);
+        kn_release_free(release);
+        kn_answer_free(&answer);
+        setup_free(&s);
+    }
 }
 
 /* --- Starting partitions -------------------------------------------------------------------------------------------
@@ -963,6 +1080,7 @@ int main(void)
         cmocka_unit_test(what_was_proven_over_time_and_by_which_rules_is_told),
         cmocka_unit_test(a_state_of_another_search_or_a_damaged_one_is_refused),
         cmocka_unit_test(cuts_begin_where_widths_or_the_class_column_say),
+        cmocka_unit_test(cuts_of_numbers_in_a_hierarchy_end_where_its_labels_or_the_grid_do),
         cmocka_unit_test(what_cannot_be_proven_is_refused_with_the_reason),
         cmocka_unit_test(the_others_find_releases_wherever_there_are_some),
         cmocka_unit_test(the_others_are_the_same_for_any_number_of_threads_and_follow_their_seed),

@@ -141,6 +141,14 @@ bool kn_bounds_of_text(kn_bounds *out, bool *included, kn_type type, const char 
     return one_less(out->max);
 }
 
+double kn_bounds_end(kn_type type, const char *text, double if_open)
+{
+    kn_moment moment;
+    if (text[0] == '\0') return if_open;
+    if (type != KN_TYPE_DATE) return number_of(text);
+    return kn_date_parse(&moment, text, strlen(text), KN_DATE_ISO) ? kn_moment_number(&moment) : if_open;
+}
+
 kn_status kn_bounds_of_cell(kn_bounds *out, const kn_domain *domain, const kn_bounds_form *form, const kn_cell *cell,
                             const kn_set_pool *sets, kn_error *err)
 {
@@ -230,7 +238,7 @@ static kn_status read_tree(kn_bounds_form *out, const kn_domain *domain, kn_erro
     uint32_t n_nodes = 0;
     bool fine = true, included, any = false;
     KN_NEW(nodes, tree->n_nodes);
-    out->max_included = type != KN_TYPE_DECIMAL;
+    out->max_included = type != KN_TYPE_DECIMAL || domain->stretches == NULL; /* of what cut points make */
     for (uint32_t node = tree->n_leaves; node < tree->n_nodes && fine; node++) {
         node_bounds *at = &nodes[n_nodes];
         at->label = kn_tree_label(tree, node, &at->n_label);

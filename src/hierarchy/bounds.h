@@ -41,6 +41,8 @@ kn_status kn_bounds_of_cell(kn_bounds *out, const kn_domain *domain, const kn_bo
 bool kn_bounds_of_text(kn_bounds *out, bool *included, kn_type type, const char *text, size_t n_bytes);
 /* The same of a node's label, if the values below the node lie there. */
 bool kn_bounds_of_node(kn_bounds *out, bool *included, const kn_domain *domain, uint32_t node);
+/* A bound as a number, of dates in days. */
+double kn_bounds_end(kn_type type, const char *text, double if_open);
 /* A number as bounds are written: in full, with as few digits as give it back. */
 void kn_bounds_number_text(char out[KN_BOUND_BYTES], double number);
 /* A mean of values inside the bounds of a cell, rounded to the grid and moved inside; "" where no point of the grid is

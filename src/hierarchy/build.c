@@ -240,6 +240,7 @@ static kn_status finish_tree(kn_domain *domain, kn_build *build, kn_error *err)
         assert(code_of_value[value] != KN_NONE);
     }
     KN_TRY(fill_codes(domain, build, code_of_value, err));
+    KN_TRY(kn_build_stretches(domain, build, err));
 done:
     kn_free(code_of_value);
     kn_free(leaf_of_label);

@@ -18,7 +18,8 @@ typedef struct kn_hierarchy_request {
     bool missing_is_wildcard;      /* see kn_domain */
     const char *top, *bottom;      /* thresholds of top and bottom coding; NULL: none */
     const char *round;             /* the step of rounding, then that of the grid too; NULL: none */
-    const char *grid; /* of numbers and dates without a tree: "auto", a step or a unit; NULL or "exact": none */
+    const char *grid; /* of numbers and dates: "auto", a step or a unit; NULL or "exact": none. With a tree it is where
+                         cut points may part them that its labels tell nothing of (stretches.c) */
     bool withheld;    /* no value of the column is released, every cell is *; `spec` does not count */
     const kn_column *const *others; /* the other quasi-identifiers, for `similar` */
     uint32_t n_others;

@@ -132,6 +132,12 @@ int64_t kn_grid_interval(const kn_grid *grid, double number, const char *bytes, 
 /* The cells from .. to-1. */
 void kn_grid_text(kn_buffer *out, const kn_grid *grid, kn_type type, int64_t from, int64_t to);
 
+/* Where cut points may part a tree's numbers or dates, if the request has a grid (stretches.c). */
+kn_status kn_build_stretches(kn_domain *domain, const kn_build *build, kn_error *err);
+/* From the beginning of one code's stretch to the end of another's, and back; false: the text says no such thing. */
+void kn_stretches_text(kn_buffer *out, const kn_domain *domain, uint32_t first, uint32_t last);
+bool kn_stretches_parse(kn_cell *out, const kn_domain *domain, const char *bytes, size_t n_bytes);
+
 /* Values at or above `high`, and below `low`, are one each, and so are those that round to the same (coding.c). */
 struct kn_coding {
     uint32_t top, bottom; /* first value of the upper zone, last one of the lower; KN_NONE: nobody is there */

@@ -353,7 +353,8 @@ static kn_status parse_written(kn_cell *out, const kn_domain *domain, kn_set_poo
     KN_TRY(has_dots(&is_interval, bytes, n_bytes, err));
     is_interval = is_interval && kn_part_form_of(domain, false) == KN_PART_INTERVAL;
     if (n_bytes > 1 && bytes[0] == '{') KN_TRY(read_set(&codes, domain, bytes, n_bytes, err));
-    else if (is_interval) KN_TRY(parse_interval(out, domain, bytes, n_bytes, err));
+    else if (domain->n_stretches > 0 && kn_stretches_parse(out, domain, bytes, n_bytes)) {
+    } else if (is_interval) KN_TRY(parse_interval(out, domain, bytes, n_bytes, err));
     else if (is_mask) KN_TRY(read_mask(&codes, domain, bytes, n_bytes, err));
     else if (domain->naming == KN_NAMES_GRID && n_bytes > 0 && bytes[0] == '[')
         KN_TRY(parse_half_open(out, domain, bytes, n_bytes, err));

@@ -271,16 +271,6 @@ static bool open_label(kn_buffer *out, const kn_build *build, const zone *z, uin
     return true;
 }
 
-static double bound_number(const kn_build *build, const char *text, double if_open)
-{
-    kn_moment moment;
-    double number = if_open;
-    if (text[0] == '\0') return if_open;
-    if (build->column->type != KN_TYPE_DATE) kn_number_read(&number, text, strlen(text), true);
-    else if (kn_date_parse(&moment, text, strlen(text), KN_DATE_ISO)) number = kn_moment_number(&moment);
-    return number;
-}
-
 /* An interval with numbers on both sides of the threshold, whether or not a leaf below it has them; *is_open: without
  * an end there. */
 static bool reaches_across(bool *is_open, const kn_build *build, const zone *z, uint32_t label)
@@ -292,7 +282,8 @@ static bool reaches_across(bool *is_open, const kn_build *build, const zone *z, 
     if (!kn_bounds_of_text(&bounds, &included, build->column->type, bytes, n)) return false;
     const double threshold = z->is_top ? z->from : z->below;
     *is_open = (z->is_top ? bounds.max : bounds.min)[0] == '\0';
-    const double low = bound_number(build, bounds.min, -INFINITY), high = bound_number(build, bounds.max, INFINITY);
+    const double low = kn_bounds_end(build->column->type, bounds.min, -INFINITY);
+    const double high = kn_bounds_end(build->column->type, bounds.max, INFINITY);
     return low < threshold && (included ? high >= threshold : high > threshold);
 }
 

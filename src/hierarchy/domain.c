@@ -16,6 +16,8 @@ void kn_domain_free(kn_domain *domain)
     kn_grid_free(domain->grid);
     kn_coding_free(domain->coding);
     kn_free(domain->coded);
+    kn_free(domain->stretches);
+    kn_free(domain->stretch_of_code);
     kn_free(domain);
 }
 

@@ -36,6 +36,13 @@ typedef enum kn_naming {
 
 typedef struct kn_coding kn_coding;
 
+/* A run of a tree's leaves that no cut point parts, and its ends as labels write them: stretches.c. */
+enum { KN_STRETCH_BYTES = 40 };
+typedef struct kn_stretch {
+    uint32_t first, last;
+    char low[KN_STRETCH_BYTES], high[KN_STRETCH_BYTES]; /* the texts before and behind the dots; "": open */
+} kn_stretch;
+
 typedef struct kn_domain {
     const char *name;        /* the column's; borrowed */
     const kn_column *column; /* borrowed */
@@ -61,6 +68,10 @@ typedef struct kn_domain {
     kn_coding *coding;
     uint32_t *coded;
     bool is_open; /* RANGES with people beyond both a top and a bottom: only * says that somebody may be either */
+    /* TREE of numbers or dates: where parts between cut points may begin and end; NULL: at any value. */
+    kn_stretch *stretches;
+    uint32_t n_stretches, *stretch_of_code;
+    bool parts_are_nodes;          /* ... nowhere else than nodes do */
     uint64_t *rows_before;         /* n_codes + 1: rows of the data with a smaller code */
     double weight;                 /* of the column in sums over columns; 1 by default */
     uint32_t min_level, max_level; /* full-domain searches stay inside (TREE) */
@@ -163,11 +174,18 @@ typedef enum kn_part_form {
     KN_PART_SET,      /* its values */
     KN_PART_NODE      /* the lowest node above it */
 } kn_part_form;
+/* Two codes to the ends of their stretches; one that is a value stays. */
+static inline void kn_part_widen(const kn_domain *domain, uint32_t *first, uint32_t *last)
+{
+    if (domain->stretches == NULL || *first == *last) return;
+    *first = domain->stretches[domain->stretch_of_code[*first]].first;
+    *last = domain->stretches[domain->stretch_of_code[*last]].last;
+}
 /* Intervals where the order of the codes is that of numbers or dates, or was given; `nodes`: TREE as nodes. */
 kn_part_form kn_part_form_of(const kn_domain *domain, bool nodes);
 /* The cell of the part first..last, of which rows have the codes with occurs[code] (at least one). Neither interval nor
- * set tells of other values. A part whose values are all those below a node has the node's label, where
- * that is not made from the data. Missing values are in
+ * set tells of other values, except that an interval begins and ends where stretches do, if there are any. A part whose
+ * values are all those below a node has the node's label, where that is not made from the data. Missing values are in
  * no interval: with others they give the whole domain, as do all codes of a tree. */
 kn_status kn_part_cell(kn_cell *out, const kn_domain *domain, kn_part_form form, kn_set_pool *sets, const bool *occurs,
                        uint32_t first, uint32_t last, kn_error *err);

@@ -1,7 +1,8 @@
 /* Parts of a column between two cut points, as they are released: see kn_part_cell in domain.h.
  *
- * A hierarchy gives the order of the values and its labels where a part happens to be a node; otherwise a part is
- * written as a column without a hierarchy would be: an interval, or the set of its values. */
+ * A hierarchy gives the order of the values, where intervals of numbers and dates may end (stretches.c), and its labels
+ * where a part happens to be a node; otherwise a part is written as a column without a hierarchy would be: an interval,
+ * or the set of its values. */
 #include "hierarchy/builders.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ static bool is_ascending(const kn_domain *domain)
 
 kn_part_form kn_part_form_of(const kn_domain *domain, bool nodes)
 {
-    if ((nodes || domain->coding != NULL) && domain->kind == KN_DOMAIN_TREE) return KN_PART_NODE;
+    if ((nodes || domain->coding != NULL || domain->parts_are_nodes) && domain->kind == KN_DOMAIN_TREE)
+        return KN_PART_NODE;
     return is_ascending(domain) ? KN_PART_INTERVAL : KN_PART_SET;
 }
 
@@ -34,11 +36,15 @@ static kn_status tree_part(kn_cell *out, const kn_domain *domain, kn_part_form f
 {
     kn_status status = KN_OK;
     const kn_tree *tree = domain->tree;
-    const uint32_t first = codes[0], last = codes[n_codes - 1], ends[] = {first, last};
+    uint32_t first = codes[0], last = codes[n_codes - 1];
+    const uint32_t ends[] = {first, last};
     const bool is_set = form == KN_PART_SET, has_gaps = is_set && n_codes < last - first + 1;
     kn_buffer text = {0};
-    kn_text_members(&text, domain->column, domain->spelling_of_code, is_set ? codes : ends, is_set ? n_codes : 2,
-                    is_set);
+    kn_part_widen(domain, &first, &last);
+    if (domain->stretches != NULL) kn_stretches_text(&text, domain, first, last);
+    else
+        kn_text_members(&text, domain->column, domain->spelling_of_code, is_set ? codes : ends, is_set ? n_codes : 2,
+                        is_set);
     if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     const uint32_t known = kn_tree_find(tree, text.bytes, text.n);
     if (known != KN_NONE) {
@@ -78,8 +84,11 @@ kn_status kn_part_cell(kn_cell *out, const kn_domain *domain, kn_part_form form,
                occurs[domain->missing] && (domain->missing_is_wildcard || form == KN_PART_INTERVAL)) {
         *out = kn_domain_root(domain);
     } else {
-        const uint32_t node = kn_tree_join(domain->tree, codes[0], codes[n - 1]);
-        const bool is_node = domain->tree->last[node] - domain->tree->first[node] + 1 == n;
+        uint32_t from = codes[0], to = codes[n - 1];
+        kn_part_widen(domain, &from, &to);
+        const uint32_t node = kn_tree_join(domain->tree, from, to);
+        const uint32_t n_held = domain->stretches != NULL ? to - from + 1 : n;
+        const bool is_node = domain->tree->last[node] - domain->tree->first[node] + 1 == n_held;
         /* a label made from the data would tell of other values, or of the length of the longest */
         if (is_node && domain->naming == KN_NAMES_FIXED) *out = kn_domain_node_cell(domain, node);
         else KN_TRY(tree_part(out, domain, form, sets, codes, n, err));

@@ -71,7 +71,8 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
         .max_level = is_quasi ? choice->max_level : KN_NONE,
         .redact = input->redact,
         .missing_is_wildcard = is_quasi && input->request->missing == KN_MISSING_WILDCARD,
-        .grid = choice->grid,
+        .grid = choice->grid != NULL || choice->hierarchy == NULL ? choice->grid
+                                                                  : kn_input_usual_grid(&table->columns[column]),
         .top = is_quasi ? choice->top : NULL,
         .bottom = is_quasi ? choice->bottom : NULL,
         .round = is_quasi ? choice->round : NULL,
@@ -87,7 +88,7 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "grid", .column = table->columns[column].name),
                    "column %s: round: %.40s says where intervals end; remove the grid %.40s",
                    table->columns[column].name, request.round, choice->grid);
-    if (choice->grid != NULL && choice->hierarchy != NULL && is_quasi)
+    if (choice->grid != NULL && strcmp(choice->grid, "exact") != 0 && choice->hierarchy != NULL && is_quasi)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "grid", .column = table->columns[column].name),
                    "column %s: its hierarchy says where intervals end; remove the grid %.40s, or the hierarchy",
                    table->columns[column].name, choice->grid);

@@ -15,5 +15,7 @@ kn_status kn_input_domain(kn_domain **out, kn_input *input, uint32_t column, boo
 kn_status kn_input_others(const kn_column ***out, uint32_t *n, const kn_input *input, uint32_t column, kn_error *err);
 /* kn_tree_read of a file or a table in memory. */
 kn_status kn_input_tree(kn_tree **out, kn_input *input, const char *path, kn_error *err);
+/* The grid of a column of which nothing is said: whole years of ages, whatever their range is, otherwise "auto". */
+const char *kn_input_usual_grid(const kn_column *column);
 
 #endif

@@ -181,15 +181,16 @@ done:
     return status;
 }
 
-/* A name or a number of people that somebody calls a quasi-identifier would be released as sets of names. Without a
- * hierarchy that says what else could be told, nothing is. */
-/* Whole years, whatever the range is. */
+const char *kn_input_usual_grid(const kn_column *column)
+{
+    const bool is_number = column->type == KN_TYPE_INT || column->type == KN_TYPE_DECIMAL;
+    return is_number && kn_name_is_age(column->name) ? "1" : "auto";
+}
+
 static void choose_grid(kn_column_choice *choice, const kn_column *column)
 {
     if (choice->grid != NULL || choice->hierarchy != NULL || column->role != KN_ROLE_QUASI) return;
-    bool is_number = column->type == KN_TYPE_INT || column->type == KN_TYPE_DECIMAL;
-    bool is_age = is_number && kn_name_is_age(column->name);
-    choice->grid = choice->round != NULL ? choice->round : is_age ? "1" : "auto";
+    choice->grid = choice->round != NULL ? choice->round : kn_input_usual_grid(column);
 }
 
 static void warn_of_exact(kn_input *input, uint32_t c)
@@ -197,12 +198,15 @@ static void warn_of_exact(kn_input *input, uint32_t c)
     const kn_column *column = &input->table->columns[c];
     char shown[KN_SHOWN_BYTES];
     const char *grid = input->choices[c].grid;
-    if (column->role != KN_ROLE_QUASI || grid == NULL || strcmp(grid, "exact") != 0) return;
+    const bool is_exact = grid != NULL && strcmp(grid, "exact") == 0;
+    if (column->role != KN_ROLE_QUASI || !is_exact || input->choices[c].hierarchy != NULL) return;
     kn_sentences_add(&input->warnings,
                      KN_SAID(KN_SAY_GRID_EXACT, kn_piece_text(kn_settings_column_shown(shown, input->request->settings,
                                                                                        column->name, c))));
 }
 
+/* A name or a number of people that somebody calls a quasi-identifier would be released as sets of names. Without a
+ * hierarchy that says what else could be told, nothing is. */
 static kn_status withhold_personal(kn_input *input, bool warn, kn_error *err)
 {
     kn_status status = KN_OK;

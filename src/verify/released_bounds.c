@@ -59,7 +59,7 @@ static uint32_t find_part(const kn_recount *recount, uint32_t column, int part)
 }
 
 /* Whether intervals of the column hold their upper end: those of decimals on a grid, and of hierarchies that write them
- * so, do not. */
+ * so, do not. Under a hierarchy without intervals those between cut points are on a grid, unless it is exact. */
 static bool has_upper_end(const kn_verify_column *column)
 {
     const kn_domain *domain = column->domain;
@@ -73,7 +73,7 @@ static bool has_upper_end(const kn_verify_column *column)
             if (memcmp(label + i, "..<", 3) == 0) return false;
         if (n > 0 && label[0] == '[') return false;
     }
-    return true;
+    return domain->stretches == NULL;
 }
 
 /* The text of a part in a row. An end that is open is empty; in memory it is null, which is read as the first spelling

@@ -66,6 +66,7 @@ static double price_of_part(const kn_cuts *cuts, const pricing *by, const counts
         kn_domain_widen(domain, &range.first, &range.last);
         return price_of_cell(cuts, by, q, &range);
     }
+    kn_part_widen(domain, &first, &last);
     const uint32_t n_values = column->form == KN_PART_SET ? c->values[last + 1] - c->values[first] : last - first + 1;
     return weight_of(by, domain) * by->type->price_counts(by->state, cuts->tuples, q, n_values,
                                                           domain->rows_before[last + 1] - domain->rows_before[first],

@@ -76,6 +76,7 @@ static bool begins(const kn_domain *domain, uint32_t before, uint32_t code, doub
 {
     if (before == domain->missing || code == domain->missing) return true;
     if (domain->grid_first != NULL && domain->grid_first[code] != code) return false; /* inside a grid cell */
+    if (domain->stretches != NULL && domain->stretch_of_code[before] == domain->stretch_of_code[code]) return false;
     if (width == 0) return true;
     return floor(number_of(domain, before) / width) != floor(number_of(domain, code) / width);
 }
