@@ -487,6 +487,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
         KN_TRY(kn_build_check_round(&build, domain->coding, err));
     }
     domain->origin = build.origin;
+    domain->is_marked = build.paths.made_from_data;
     domain->naming = build.naming;
     domain->ends_mislead = build.ends_mislead;
     domain->grid = build.grid;

@@ -57,6 +57,7 @@ typedef struct kn_domain {
     kn_tree *groups;            /* owned; SETS: see above; NULL: any subset is allowed */
     uint32_t max_members;       /* of a set, where there are groups */
     kn_origin origin;           /* of the tree */
+    bool is_marked;             /* its file says that it was made from the data */
     kn_naming naming;           /* of its labels; KN_NAMES_ENDS also for order() without a tree */
     bool ends_mislead;    /* order() of numbers or dates against their own order: 2..7 would mean what lies between,
                              so runs of codes are written as sets */

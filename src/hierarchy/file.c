@@ -6,10 +6,11 @@
  * skipped; blanks belong to the label. Out: paths, to be checked by kn_tree_from_paths.
  *
  * A first line that says so marks a hierarchy made from the data: its labels are then written for the values of
- * released rows, as if it had been made in the same run.
+ * released rows, as if it had been made in the same run; intervals of numbers and dates stay as they are.
  *
  * A value of the data belongs to the leaf with its bytes. Values of number and date columns that are not found so are
  * looked for by value: 1.0 finds the leaf 1. All spellings of a value have one leaf, those in the file too. */
+#include "hierarchy/bounds.h"
 #include "hierarchy/builders.h"
 
 #include "table/dates.h"
@@ -455,6 +456,22 @@ static kn_status report_missing(const kn_build *build, const bool *is_leaf, kn_e
                                                   : "add a line for it there, or correct the data");
 }
 
+/* Below the root. The ends of intervals are round, and no set of few numbers tells less. */
+static bool labels_are_intervals(const kn_build *build)
+{
+    const kn_paths *paths = &build->paths;
+    for (size_t i = 0; i < paths->cells.n; i++) {
+        kn_bounds bounds;
+        bool included;
+        size_t n;
+        const size_t level = i % paths->n_levels;
+        if (level == 0 || level + 1 == paths->n_levels) continue;
+        const char *label = kn_paths_bytes(paths, paths->cells.items[i], &n);
+        if (!kn_bounds_of_text(&bounds, &included, build->column->type, label, n)) return false;
+    }
+    return build->column->type != KN_TYPE_TEXT;
+}
+
 static kn_status match_file(kn_build *build, const char *path, bool must_find_all, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -469,7 +486,7 @@ static kn_status match_file(kn_build *build, const char *path, bool must_find_al
     KN_TRY(kn_paths_parse(&build->paths, lines != NULL ? lines : text, n_bytes, err));
     if (build->paths.made_from_data) {
         build->origin = KN_FROM_DATA;
-        build->naming = KN_NAMES_GROUP;
+        if (!labels_are_intervals(build)) build->naming = KN_NAMES_GROUP;
     }
     KN_TRY(kn_paths_check(&build->paths, err)); /* a wrong file comes before what it lacks */
     KN_TRY(number_leaves(&leaves, &n_leaves, build, err));

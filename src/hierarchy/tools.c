@@ -8,24 +8,41 @@
 
 enum { MAX_LISTED = 10 };
 
-kn_status kn_hierarchy_make(char **text, const kn_column *column, const char *data_name, uint32_t n_rows,
-                            const kn_hierarchy_request *request, kn_error *err)
+/* Labels that name values, or intervals that end where the data does: a release that says them as they are would tell
+ * of people who are not in it. */
+static bool tells_of_data(const kn_domain *domain)
+{
+    const kn_naming naming = domain->naming;
+    return domain->is_marked || naming == KN_NAMES_GROUP || naming == KN_NAMES_SET || naming == KN_NAMES_GRID;
+}
+
+kn_status kn_hierarchy_to_text(char **text, const kn_tree *tree, const kn_domain *domain, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_domain *domain = NULL;
     char *lines = NULL;
     kn_buffer whole = {0};
-    kn_hierarchy_request as_tree = *request;
     *text = NULL;
-    as_tree.must_be_tree = true;
-    KN_TRY(kn_domain_build(&domain, column, data_name, n_rows, &as_tree, err));
-    KN_TRY(kn_tree_to_text(&lines, domain->tree, err));
-    if (domain->naming == KN_NAMES_GROUP && domain->tree->n_levels > 2)
+    KN_TRY(kn_tree_to_text(&lines, tree, err));
+    if (tells_of_data(domain) && tree->n_levels > 2)
         kn_buffer_text(&whole, KN_MADE_FROM_DATA "; delete this line to declare the hierarchy public\n");
     kn_buffer_text(&whole, lines);
     KN_TRY(kn_buffer_finish(text, &whole, err));
 done:
     kn_free(lines);
+    return status;
+}
+
+kn_status kn_hierarchy_make(char **text, const kn_column *column, const char *data_name, uint32_t n_rows,
+                            const kn_hierarchy_request *request, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_domain *domain = NULL;
+    kn_hierarchy_request as_tree = *request;
+    *text = NULL;
+    as_tree.must_be_tree = true;
+    KN_TRY(kn_domain_build(&domain, column, data_name, n_rows, &as_tree, err));
+    KN_TRY(kn_hierarchy_to_text(text, domain->tree, domain, err));
+done:
     kn_domain_free(domain);
     return status;
 }

@@ -9,6 +9,9 @@
 kn_status kn_hierarchy_make(char **text, const kn_column *column, const char *data_name, uint32_t n_rows,
                             const kn_hierarchy_request *request, kn_error *err);
 
+/* The lines of a tree that the column's domain was made with; the first one says so where labels tell of the data. */
+kn_status kn_hierarchy_to_text(char **text, const kn_tree *tree, const kn_domain *domain, kn_error *err);
+
 /* check: what the file at request->spec holds, as text: leaves, nodes, levels, balance, labels that repeat. With a
  * column (may be NULL) also which of its values the hierarchy lacks (*n_lacking of them; the first ten by line, unless
  * request->redact) and how many leaves the data does not use. A file that is no tree fails as it does for

@@ -92,7 +92,7 @@ static kn_status rectify(char **text, tree_run *r, kn_error *err)
     KN_TRY(kn_hierarchy_rectify(&tree, &n_removed, domain, err));
     kn_sentences_add(&r->input->warnings, KN_SAID(n_removed == 1 ? KN_SAY_NODE_LEFT_OUT : KN_SAY_NODES_LEFT_OUT,
                                                   kn_piece_number("%u", n_removed)));
-    KN_TRY(kn_tree_to_text(text, tree, err));
+    KN_TRY(kn_hierarchy_to_text(text, tree, domain, err));
 done:
     kn_domain_free(domain);
     kn_tree_free(tree);
