@@ -159,25 +159,77 @@ done:
     return status;
 }
 
+/* How many persons are below each node of a column's tree, [node]. kn_free it. */
+static kn_status count_persons(uint32_t **out, const kn_input *input, const kn_domain *domain, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tree *tree = domain->tree;
+    const kn_tuples *tuples = input->tuples;
+    const uint32_t n_rows = input->table->n_rows;
+    uint32_t *starts = NULL, *rows = NULL, *last = NULL; /* rows by person; [node] the person who was counted last */
+    *out = NULL;
+    KN_NEW(starts, tuples->n_persons + (size_t)2);
+    KN_NEW_RAW(rows, n_rows + (size_t)1);
+    for (uint32_t row = 0; row < n_rows; row++)
+        starts[(tuples->row_person != NULL ? tuples->row_person[row] : row) + 2]++;
+    for (size_t person = 2; person < tuples->n_persons + (size_t)2; person++) starts[person] += starts[person - 1];
+    for (uint32_t row = 0; row < n_rows; row++)
+        rows[starts[(tuples->row_person != NULL ? tuples->row_person[row] : row) + 1]++] = row;
+    KN_NEW(*out, tree->n_nodes);
+    KN_NEW_RAW(last, tree->n_nodes);
+    memset(last, 0xFF, tree->n_nodes * sizeof *last);
+    for (uint32_t person = 0; person < tuples->n_persons; person++)
+        for (uint32_t i = starts[person]; i < starts[person + 1]; i++) {
+            const uint32_t code = domain->code_of_spelling[kn_column_code(domain->column, rows[i])];
+            for (uint32_t level = 0; level < tree->n_levels; level++) {
+                const uint32_t node = tree->at_level[level][code];
+                if (last[node] == person) continue;
+                last[node] = person;
+                ++(*out)[node];
+            }
+        }
+done:
+    kn_free(starts);
+    kn_free(rows);
+    kn_free(last);
+    return status;
+}
+
+/* A label that fewer persons share tells of them, and so does a set that names a value of theirs. */
+static bool may_show(const kn_domain *domain, const uint32_t *n_persons, uint32_t node)
+{
+    const kn_tree *tree = domain->tree;
+    const bool is_set = domain->naming == KN_NAMES_SET || domain->naming == KN_NAMES_GROUP;
+    size_t n;
+    const char *label = kn_tree_label(tree, node, &n);
+    for (uint32_t leaf = tree->first[node]; is_set && n > 0 && label[0] == '{' && leaf <= tree->last[node]; leaf++)
+        if (n_persons[leaf] < POLICY_K) return false;
+    return n_persons[node] >= POLICY_K;
+}
+
 /* "#   level 1: 20..24, 25..29, 30..34, ...": what the hierarchy, or the one that levels need, makes of the values. */
-static void level_lines(kn_buffer *out, const kn_tree *tree)
+static void level_lines(kn_buffer *out, const kn_domain *domain, const uint32_t *n_persons)
 {
     enum { FIRST = 3, MOST_BYTES = 60 };
+    const kn_tree *tree = domain->tree;
     for (uint32_t level = 1; level + 1 < tree->n_levels; level++) {
-        uint32_t n_shown = 0, leaf = 0;
+        uint32_t n_shown = 0, n_nodes = 0, node;
         kn_buffer_printf(out, "  #   level %u:", level);
-        for (; leaf < tree->n_leaves && n_shown < FIRST; n_shown++) {
+        for (uint32_t leaf = 0; leaf < tree->n_leaves; leaf = tree->last[node] + 1, n_nodes++) {
             size_t n;
-            const uint32_t node = tree->at_level[level][leaf];
+            node = tree->at_level[level][leaf];
             const char *label = kn_tree_label(tree, node, &n);
-            kn_buffer_text(out, n_shown > 0 ? ", " : " ");
+            if (n_shown == FIRST || !may_show(domain, n_persons, node)) continue;
+            kn_buffer_text(out, n_shown++ > 0 ? ", " : " ");
             for (size_t i = 0; i < n && (i < MOST_BYTES || ((unsigned char)label[i] & 0xC0) == 0x80); i++)
                 kn_buffer_char(out,
                                (unsigned char)label[i] < ' ' ? ' ' : label[i]); /* a line end would end the comment */
             if (n > MOST_BYTES) kn_buffer_text(out, "...");
-            leaf = tree->last[node] + 1;
         }
-        kn_buffer_text(out, leaf < tree->n_leaves ? ", ...\n" : "\n");
+        if (n_shown == 0)
+            kn_buffer_printf(out, " %u labels, none of which tells of %d persons or more", n_nodes, POLICY_K);
+        else if (n_shown < n_nodes) kn_buffer_text(out, ", ...");
+        kn_buffer_char(out, '\n');
     }
 }
 
@@ -187,6 +239,7 @@ static kn_status levels_make(profile *about, kn_error *err)
     kn_input *input = about->input;
     const kn_column **others = NULL;
     kn_domain *domain = NULL;
+    uint32_t *n_persons = NULL;
     for (uint32_t c = 0; c < input->table->n_columns; c++) {
         guess *g = &about->guesses[c];
         kn_buffer lines = {0};
@@ -203,15 +256,19 @@ static kn_status levels_make(profile *about, kn_error *err)
         if (domain->naming == KN_NAMES_GROUP && domain->tree->n_levels > 2)
             kn_buffer_text(&lines,
                            "  #   made from the data: values that occur with the same values of the other columns\n");
-        level_lines(&lines, domain->tree);
+        KN_TRY(count_persons(&n_persons, input, domain, err));
+        level_lines(&lines, domain, n_persons);
         if (lines.n > 0 || lines.failed) KN_TRY(kn_buffer_finish(&g->levels, &lines, err));
         kn_domain_free(domain);
         domain = NULL;
+        kn_free(n_persons);
+        n_persons = NULL;
         kn_free(others);
         others = NULL;
     }
 done:
     kn_domain_free(domain);
+    kn_free(n_persons);
     kn_free(others);
     return status;
 }
