@@ -39,9 +39,10 @@ test_case test_case_random(kn_rng *rng, uint32_t max_rows)
     test_case c =
         test_case_new(is_text ? test_text_table(n_rows, n_columns, texts) : test_table(n_rows, n_columns, numbers), 1);
     for (uint32_t q = 0; q < n_qis; q++) {
-        uint32_t kind = kn_rng_below(rng, 3);
+        uint32_t kind = kn_rng_below(rng, 4);
         c.domains[q] = kind == 0   ? test_domain(c.table, q, NULL)
                        : kind == 1 ? test_suppress_domain(c.table, q)
+                       : kind == 2 ? test_random_subsets_domain(rng, c.table, q)
                                    : test_random_tree_domain(rng, c.table, q, 2 + kn_rng_below(rng, 3));
         static const double weights[] = {1, 1, 2, 0.5};
         c.domains[q]->weight = weights[kn_rng_below(rng, 4)];
@@ -183,7 +184,10 @@ static void random_map(kn_rng *rng, kn_cell *map, const kn_domain *domain, kn_se
     uint32_t level = domain->kind == KN_DOMAIN_TREE ? kn_rng_below(rng, domain->tree->n_levels) : 0, begin = 0;
     uint32_t n_plain =
         domain->missing != KN_NONE && domain->kind == KN_DOMAIN_RANGES ? domain->n_codes - 1 : domain->n_codes;
-    for (uint32_t code = 0; code < domain->n_codes; code++) map[code] = kn_domain_leaf(domain, code);
+    const bool is_all = domain->subsets != NULL && kn_rng_below(rng, 2); /* those overlap: one map takes all or none */
+    for (uint32_t code = 0; code < domain->n_codes; code++)
+        map[code] = is_all ? kn_domain_root(domain) : kn_domain_leaf(domain, code);
+    if (domain->subsets != NULL) return;
     for (uint32_t code = 0; domain->kind == KN_DOMAIN_TREE && code < domain->n_codes; code++)
         map[code] = kn_domain_at_level(domain, code, level);
     for (uint32_t end = 1; domain->kind != KN_DOMAIN_TREE && end <= n_plain; end++) {

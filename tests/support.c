@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include "hierarchy/build.h"
 #include "hierarchy/paths.h"
 #include "table/dates.h"
 #include "table/number.h"
@@ -389,4 +390,68 @@ kn_domain *test_random_tree_domain(kn_rng *rng, const kn_table *table, uint32_t 
     assert_ok(kn_tree_from_paths(&tree, &paths, err));
     kn_paths_free(&paths);
     return tree_domain(table, column_index, tree, false);
+}
+
+static bool is_new_subset(const uint64_t *subsets, uint32_t n, uint64_t subset, uint64_t all)
+{
+    if ((subset & (subset - 1)) == 0 || subset == all) return false;
+    for (uint32_t i = 0; i < n; i++)
+        if (subsets[i] == subset) return false;
+    return true;
+}
+
+uint32_t test_random_subsets(kn_rng *rng, uint64_t subsets[TEST_MAX_SUBSETS], uint32_t n_values, bool closed)
+{
+    const uint64_t all = n_values < 64 ? ((uint64_t)1 << n_values) - 1 : ~(uint64_t)0;
+    uint32_t n = 0;
+    for (uint32_t i = 1 + kn_rng_below(rng, 5); i > 0; i--) {
+        const uint64_t one = kn_rng_next(rng) & (kn_rng_below(rng, 2) ? kn_rng_next(rng) : all) & all;
+        if (is_new_subset(subsets, n, one, all)) subsets[n++] = one;
+    }
+    for (uint32_t j = 1; closed && j < n; j++) /* what is added has its turn: at most 2^5 in all */
+        for (uint32_t i = 0; i < j; i++)
+            if (is_new_subset(subsets, n, subsets[i] & subsets[j], all)) subsets[n++] = subsets[i] & subsets[j];
+    return n;
+}
+
+char *test_subsets_text(const uint64_t *subsets, uint32_t n_subsets, uint32_t n_values, const char *const *names)
+{
+    kn_buffer text = {0};
+    char *lines;
+    kn_buffer_text(&text, "# subsets\n");
+    for (uint32_t value = 0; value < n_values; value++) {
+        if (names != NULL) kn_buffer_text(&text, names[value]);
+        else kn_buffer_printf(&text, "%u", value);
+        for (uint32_t i = 0; i < n_subsets; i++)
+            if (value < 64 && subsets[i] >> value & 1) kn_buffer_printf(&text, ";S%u", i);
+        kn_buffer_char(&text, '\n');
+    }
+    assert_ok(kn_buffer_finish(&lines, &text, err));
+    return lines;
+}
+
+kn_domain *test_random_subsets_domain(kn_rng *rng, const kn_table *table, uint32_t column_index)
+{
+    const kn_column *column = &table->columns[column_index];
+    const uint32_t n = column->n_spellings - (column->has_missing ? 1 : 0);
+    uint64_t subsets[TEST_MAX_SUBSETS];
+    const uint32_t n_subsets = test_random_subsets(rng, subsets, n, true);
+    char **names = MAKE((size_t)n + 1, char *);
+    names[n] = kn_string_copy("nobody's", 8, NULL);
+    kn_domain *domain;
+    for (uint32_t i = 0, at = 0; i < column->n_spellings && at < n; i++) {
+        size_t length;
+        const char *bytes = kn_column_bytes(column, i, &length);
+        if (column->has_missing && kn_column_value(column, i) == column->n_values - 1) continue;
+        names[at] = kn_string_copy(bytes, length, NULL);
+        at++;
+    }
+    char *text = test_subsets_text(subsets, n_subsets, n == 0 ? 1 : n, (const char *const *)names);
+    const kn_hierarchy_request request = {
+        .spec = "test subsets", .text = text, .n_text_bytes = strlen(text), .weight = 1, .max_level = KN_NONE};
+    assert_ok(kn_domain_build(&domain, column, "test", table->n_rows, &request, err));
+    for (uint32_t i = 0; i <= n; i++) kn_free(names[i]);
+    kn_free(names);
+    kn_free(text);
+    return domain;
 }

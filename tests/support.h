@@ -66,4 +66,13 @@ kn_domain *test_suppress_domain(const kn_table *table, uint32_t column);
 /* TREE: a random tree with up to n_levels levels over the column's values (in their order, so nodes are ranges). */
 kn_domain *test_random_tree_domain(kn_rng *rng, const kn_table *table, uint32_t column, uint32_t n_levels);
 
+/* Subsets of up to 64 values, a bit each: some at random, and with `closed` what any two have in common. Returns how
+ * many; none is empty, a single value or everything, no two are equal. */
+enum { TEST_MAX_SUBSETS = 64 };
+uint32_t test_random_subsets(kn_rng *rng, uint64_t subsets[TEST_MAX_SUBSETS], uint32_t n_values, bool closed);
+/* Their file: the values "0", "1", ... as `names` says (NULL: as numbers), labels "S0", "S1", ... */
+char *test_subsets_text(const uint64_t *subsets, uint32_t n_subsets, uint32_t n_values, const char *const *names);
+/* SETS with a random collection of subsets over the column's values. */
+kn_domain *test_random_subsets_domain(kn_rng *rng, const kn_table *table, uint32_t column);
+
 #endif

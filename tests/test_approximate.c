@@ -31,7 +31,7 @@ typedef struct setup {
     kn_task task;
 } setup;
 
-typedef enum kinds { TREES, SUPPRESS, RANGES, GRID, SETS, MIXED, N_KINDS } kinds;
+typedef enum kinds { TREES, SUPPRESS, RANGES, GRID, SETS, SUBSETS, MIXED, N_KINDS } kinds;
 
 static void free_setup(setup *s)
 {
@@ -70,6 +70,7 @@ static void prepare(setup *s, kn_rng *rng, kinds kind, unsigned k, const char *m
         if (this == SETS) column->type = KN_TYPE_TEXT;
         kn_domain *domain = this == TREES      ? test_random_tree_domain(rng, s->table, c, 4)
                             : this == SUPPRESS ? test_suppress_domain(s->table, c)
+                            : this == SUBSETS  ? test_random_subsets_domain(rng, s->table, c)
                                                : test_domain(s->table, c, NULL);
         if (this == GRID) put_on_grid(domain);
         if (rng != NULL && kn_rng_below(rng, 3) == 0) domain->weight = 0.25 * kn_rng_below(rng, 12);

@@ -14,7 +14,7 @@ enum { MAX_QIS = 4, MAX_ROWS = 9, N_SUBSETS = 1 << MAX_ROWS };
 
 /* GRID: intervals that end at multiples of three. LOOSE, ENDS: trees whose labels are written for the values that
  * released rows have: as sets, or from the first to the last. */
-typedef enum kinds { TREES, SUPPRESS, RANGES, GRID, SETS, LOOSE, ENDS, MIXED, N_KINDS } kinds;
+typedef enum kinds { TREES, SUPPRESS, RANGES, GRID, SETS, SUBSETS, LOOSE, ENDS, MIXED, N_KINDS } kinds;
 
 typedef struct setup {
     kn_table *table;
@@ -61,6 +61,7 @@ static kn_domain *make_domain(kn_rng *rng, setup *s, uint32_t c, kinds kind)
         return domain;
     }
     if (kind == SUPPRESS) return test_suppress_domain(s->table, c);
+    if (kind == SUBSETS) return test_random_subsets_domain(rng, s->table, c);
     kn_domain *domain = test_random_tree_domain(rng, s->table, c, 4);
     if (kind == LOOSE) domain->naming = KN_NAMES_SET;
     if (kind == ENDS) domain->naming = KN_NAMES_ENDS;
@@ -114,7 +115,8 @@ static void random_setup(setup *s, kn_rng *rng, kinds kind, uint32_t n_rows, uin
     int cells[MAX_ROWS * 30 * (MAX_QIS + 1)];
     const uint32_t n_columns = n_qis + persons;
     const bool skewed = kn_rng_below(rng, 2);
-    const bool has_missing = (kind == RANGES || kind == GRID || kind == SETS) && kn_rng_below(rng, 2);
+    const bool has_missing =
+        (kind == RANGES || kind == GRID || kind == SETS || kind == SUBSETS) && kn_rng_below(rng, 2);
     for (uint32_t i = 0; i < n_rows * n_columns; i++) {
         const uint32_t n = persons && i % n_columns == n_qis ? n_rows * 2 / 3 + 1 : n_values;
         cells[i] = (int)kn_rng_below(rng, skewed ? 1 + kn_rng_below(rng, n) : n);

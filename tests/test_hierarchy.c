@@ -153,6 +153,168 @@ static void the_closure_is_the_smallest_allowed_superset(void **state)
     }
 }
 
+/* --- Collections of subsets -------------------------------------------------------------------------------------- */
+
+/* The smallest of the subsets, the single values and everything that holds `values`, by trying them all; 0: there are
+ * two. */
+static uint64_t smallest_subset(const uint64_t *subsets, uint32_t n, uint64_t all, uint64_t values)
+{
+    uint64_t best = all;
+    if ((values & (values - 1)) == 0) return values;
+    for (uint32_t i = 0; i < n; i++)
+        if ((values & ~subsets[i]) == 0 && __builtin_popcountll(subsets[i]) < __builtin_popcountll(best))
+            best = subsets[i];
+    for (uint32_t i = 0; i < n; i++)
+        if ((values & ~subsets[i]) == 0 && (best & ~subsets[i]) != 0) return 0;
+    return best;
+}
+
+static uint64_t values_of(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
+{
+    uint64_t bits = 0;
+    for (uint32_t code = 0; code < domain->n_codes; code++)
+        bits |= (uint64_t)kn_cell_covers(cell, domain, sets, code) << code;
+    return bits;
+}
+
+/* Closure, label and back again, of every set of values. */
+static void check_subsets(const kn_domain *domain, const uint64_t *subsets, uint32_t n_subsets)
+{
+    const uint64_t all = ((uint64_t)1 << domain->n_codes) - 1;
+    kn_set_pool *sets;
+    assert_ok(kn_set_pool_new(&sets, err));
+    for (uint64_t values = 1; values <= all; values++) {
+        uint32_t codes[16], n = 0;
+        kn_cell cell, back;
+        kn_buffer text = {0};
+        for (uint32_t code = 0; code < domain->n_codes; code++)
+            if (values >> code & 1) codes[n++] = code;
+        assert_ok(kn_domain_closure(&cell, domain, sets, codes, n, err));
+        const uint64_t expected = smallest_subset(subsets, n_subsets, all, values);
+        assert_true(values_of(&cell, domain, sets) == expected);
+        assert_int_equal(kn_cell_size(&cell, domain, sets), __builtin_popcountll(expected));
+        kn_cell_text(&text, &cell, domain, sets);
+        if (expected == all && n > 1) assert_true(text.n == 1 && text.bytes[0] == '*');
+        assert_ok(kn_cell_parse(&back, domain, sets, text.bytes, text.n, err));
+        assert_true(kn_cell_equal(&cell, &back));
+        for (uint32_t i = 0; i < n_subsets && n > 1; i++) {
+            char label[16];
+            snprintf(label, sizeof label, "S%u", i);
+            if (subsets[i] == expected) assert_true(text.n == strlen(label) && memcmp(text.bytes, label, text.n) == 0);
+        }
+        kn_buffer_free(&text);
+    }
+    kn_set_pool_free(sets);
+}
+
+static kn_status build_subsets(kn_domain **out, const kn_table *table, const char *text, kn_error *err)
+{
+    const kn_hierarchy_request request = {
+        .spec = "towns.csv", .text = text, .n_text_bytes = strlen(text), .weight = 1, .max_level = KN_NONE};
+    return kn_domain_build(out, &table->columns[0], "test", table->n_rows, &request, err);
+}
+
+/* Whoever has no smallest subset for some values is refused, and nobody else; the pair in the message is such a one. */
+static void a_collection_has_one_smallest_subset_or_is_refused_with_the_pair(void **state)
+{
+    kn_rng rng = kn_rng_new(31, 0);
+    uint32_t n_refused = 0, n_built = 0;
+    for (int trial = 0; trial < 400; trial++) {
+        uint64_t subsets[TEST_MAX_SUBSETS];
+        const uint32_t n_values = 1 + kn_rng_below(&rng, 9);
+        const uint32_t n = test_random_subsets(&rng, subsets, n_values, trial % 2 == 0);
+        const uint64_t all = ((uint64_t)1 << n_values) - 1;
+        int cells[9];
+        for (uint32_t i = 0; i < n_values; i++) cells[i] = (int)i;
+        kn_table *table = test_table(n_values, 1, cells);
+        char *text = test_subsets_text(subsets, n, n_values, NULL);
+        bool is_unique = true;
+        for (uint64_t values = 1; values <= all; values++) is_unique &= smallest_subset(subsets, n, all, values) != 0;
+        if (trial % 2 == 0) assert_true(is_unique);
+        kn_domain *domain;
+        kn_error err = {0};
+        const kn_status status = build_subsets(&domain, table, text, &err);
+        assert_int_equal(status, is_unique ? KN_OK : KN_INPUT);
+        if (is_unique) {
+            n_built++;
+            check_subsets(domain, subsets, n);
+        } else {
+            unsigned a, b, n_common;
+            const char *pair = strstr(err.message, "the labels 'S");
+            n_refused++;
+            assert_non_null(pair);
+            assert_int_equal(
+                sscanf(pair, "the labels 'S%u' (line %*u) and 'S%u' (line %*u) have %u", &a, &b, &n_common), 3);
+            const uint64_t common = subsets[a] & subsets[b];
+            assert_int_equal(n_common, __builtin_popcountll(common));
+            assert_true(smallest_subset(subsets, n, all, common) == 0);
+        }
+        kn_domain_free(domain);
+        kn_free(text);
+        test_table_free(table);
+    }
+    assert_true(n_refused > 30 && n_built > 200);
+}
+
+static void assert_no_collection(const char *text, const char *reason)
+{
+    kn_table *table = test_table(2, 1, (const int[]){1, 2});
+    kn_domain *domain;
+    kn_error err = {0};
+    assert_int_equal(build_subsets(&domain, table, text, &err), KN_INPUT);
+    if (strstr(err.message, reason) == NULL) fail_msg("not '%s': %s", reason, err.message);
+    test_table_free(table);
+}
+
+static void lines_that_are_no_collection_are_refused(void **state)
+{
+    assert_no_collection("# subsets\n", "is empty");
+    assert_no_collection("# subsets\n1;a\n2;a\n1;b\n", "line 4: '1' has a line already, line 2");
+    assert_no_collection("# subsets\n1;a\n2;1\n", "line 3: the label '1' is a value, too, in line 2");
+    assert_no_collection("# subsets\n1;a;b\n2;b;a\n3\n", "'a' (line 2) and 'b' (line 2) hold the same values");
+    assert_no_collection("# subsets\n1;a\n", "'2' is not in the hierarchy");
+    assert_no_collection("# subsets\n1;;a\n2;a\n", "label 2 is empty");
+    assert_no_collection("# subsets of towns\n1;a\n2;a\n", "labels"); /* not that line: one label, and two */
+}
+
+/* * is everything wherever it stands; labels of one value, or of all, are words that a reader knows, and are not
+ * written. The missing value is in nothing but everything. */
+static void other_words_for_a_value_or_for_everything_are_read(void **state)
+{
+    kn_table *table = test_table(4, 1, (const int[]){1, 2, 3, TEST_MISSING});
+    kn_domain *domain;
+    kn_set_pool *sets;
+    kn_cell cell, all;
+    assert_ok(build_subsets(&domain, table, "# subsets\n1;one;*;low;any\n2;low;any\n3;any\n", err));
+    assert_ok(kn_set_pool_new(&sets, err));
+    assert_int_equal(domain->n_codes, 4);
+    assert_int_equal(domain->missing, 3);
+    assert_ok(kn_cell_parse(&cell, domain, sets, "one", 3, err));
+    assert_true(values_of(&cell, domain, sets) == 1);
+    assert_ok(kn_cell_parse(&cell, domain, sets, "low", 3, err));
+    assert_true(values_of(&cell, domain, sets) == 3);
+    assert_ok(kn_cell_parse(&cell, domain, sets, "any", 3, err));
+    assert_true(values_of(&cell, domain, sets) == 7);
+    assert_ok(kn_domain_closure(&cell, domain, sets, (const uint32_t[]){0, 3}, 2, err));
+    all = kn_domain_root(domain);
+    assert_true(kn_cell_equal(&cell, &all));
+    kn_error reason = {0};
+    assert_int_equal(kn_cell_parse(&cell, domain, sets, "{1|2}", 5, &reason), KN_INPUT); /* no label: no member */
+    kn_domain_free(domain);
+    test_table_free(table);
+
+    table = test_table(3, 1, (const int[]){1, 2, 3}); /* nothing is missing: `any` is everything */
+    assert_ok(build_subsets(&domain, table, "# subsets\n1;any\n2;any\n3;any\n", err));
+    assert_ok(kn_domain_closure(&cell, domain, sets, (const uint32_t[]){0, 1}, 2, err));
+    all = kn_domain_root(domain);
+    assert_true(kn_cell_equal(&cell, &all));
+    assert_ok(kn_cell_parse(&cell, domain, sets, "any", 3, err));
+    assert_int_equal(kn_cell_size(&cell, domain, sets), 3);
+    kn_set_pool_free(sets);
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
 static void equal_sets_have_equal_ids(void **state)
 {
     kn_rng rng = kn_rng_new(2, 0);
@@ -1659,6 +1821,9 @@ int main(void)
         cmocka_unit_test(leaves_stand_in_pre_order_and_children_as_they_first_appear),
         cmocka_unit_test(a_repeated_label_is_one_node_unless_it_covers_more),
         cmocka_unit_test(the_closure_is_the_smallest_allowed_superset),
+        cmocka_unit_test(a_collection_has_one_smallest_subset_or_is_refused_with_the_pair),
+        cmocka_unit_test(lines_that_are_no_collection_are_refused),
+        cmocka_unit_test(other_words_for_a_value_or_for_everything_are_read),
         cmocka_unit_test(equal_sets_have_equal_ids),
         cmocka_unit_test(cells_are_written_as_labels_intervals_sets_and_stars),
         cmocka_unit_test(a_file_may_look_like_any_csv),

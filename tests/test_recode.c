@@ -31,10 +31,12 @@ static problem make_problem(kn_rng *rng, uint32_t max_rows, bool trees_only, boo
     uint32_t n_rows = 4 + kn_rng_below(rng, max_rows - 4);
     p.table = test_random_table(rng, n_rows, N_QIS + 1, 4);
     p.table->columns[N_QIS].role = KN_ROLE_SENSITIVE;
-    for (uint32_t q = 0; q < N_QIS; q++)
-        p.domains[q] = trees_only || kn_rng_below(rng, 2) == 0
-                           ? test_random_tree_domain(rng, p.table, q, 1 + kn_rng_below(rng, 3))
-                           : test_domain(p.table, q, NULL);
+    for (uint32_t q = 0; q < N_QIS; q++) {
+        const uint32_t kind = trees_only ? 0 : kn_rng_below(rng, 4);
+        p.domains[q] = kind < 2    ? test_random_tree_domain(rng, p.table, q, 1 + kn_rng_below(rng, 3))
+                       : kind == 2 ? test_domain(p.table, q, NULL)
+                                   : test_random_subsets_domain(rng, p.table, q);
+    }
     p.k = 1 + kn_rng_below(rng, 4);
     p.l = with_diversity ? 2 : 0;
     p.max_suppressed = kn_rng_below(rng, 3) == 0 ? kn_rng_below(rng, n_rows) : 0;

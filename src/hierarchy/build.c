@@ -247,6 +247,37 @@ done:
     return status;
 }
 
+/* Values as they stand in the file, the missing one last. */
+static kn_status finish_subsets(kn_domain *domain, kn_build *build, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *code_of_value = NULL, *code_of_label = NULL;
+    if (build->request->must_be_tree)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "hierarchy", .column = domain->name),
+                   "column %s: %s is a collection of subsets, which has no levels; give a hierarchy%s", domain->name,
+                   build->paths.name,
+                   build->column->role == KN_ROLE_QUASI
+                       ? ", or take a search that chooses values class by class, such as cluster or sequential"
+                       : "");
+    if (domain->coding != NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "top", .column = domain->name),
+                   "column %s: top, bottom and round need intervals, and its hierarchy is a collection of subsets",
+                   domain->name);
+    KN_TRY(place_missing(build, err));
+    KN_NEW_RAW(code_of_label, build->paths.ends.n);
+    KN_TRY(kn_subsets_from_paths(&domain->subsets, code_of_label, &build->paths, err));
+    domain->kind = KN_DOMAIN_SETS;
+    domain->n_codes = domain->subsets->n_codes;
+    KN_NEW_RAW(code_of_value, build->column->n_values);
+    for (uint32_t value = 0; value < build->column->n_values; value++)
+        code_of_value[value] = code_of_label[build->label_of_value[value]];
+    KN_TRY(fill_codes(domain, build, code_of_value, err));
+done:
+    kn_free(code_of_value);
+    kn_free(code_of_label);
+    return status;
+}
+
 typedef struct counted_value {
     uint64_t n_rows;
     uint32_t value;
@@ -478,10 +509,11 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
             KN_TRY(kn_build_file(&build, path, err));
         }
     }
+    const bool is_subsets = build.paths.is_subsets;
     bool is_tree = spec != NULL && build.code_of_value == NULL;
     if (is_tree && request->missing_is_wildcard) take_missing_out(&build);
     KN_TRY(kn_build_zones(&domain->coding, &build, err));
-    if (is_tree && domain->coding != NULL) {
+    if (is_tree && domain->coding != NULL && !is_subsets) {
         KN_TRY(kn_build_round_paths(&build, domain->coding, err));
         KN_TRY(kn_build_code_paths(&build, domain->coding, err));
         KN_TRY(kn_build_check_round(&build, domain->coding, err));
@@ -493,8 +525,9 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     domain->grid = build.grid;
     build.grid = NULL;
     if (request->withheld) KN_TRY(finish_withheld(domain, &build, err));
+    else if (is_subsets) KN_TRY(finish_subsets(domain, &build, err));
     else KN_TRY(is_tree ? finish_tree(domain, &build, err) : finish_plain(domain, &build, err));
-    const bool is_grouped = is_tree && domain->naming == KN_NAMES_GROUP && domain->tree->n_levels > 1;
+    const bool is_grouped = is_tree && !is_subsets && domain->naming == KN_NAMES_GROUP && domain->tree->n_levels > 1;
     if (is_grouped && !request->must_be_tree) take_small_sets(domain);
     KN_TRY(check_levels(domain, request, err));
     *out = domain;
@@ -523,7 +556,8 @@ kn_status kn_tree_parse(kn_tree **out, const char *text, size_t n_bytes, const c
     kn_paths paths = {.name = name, .redact = redact};
     *out = NULL;
     KN_TRY(kn_paths_parse(&paths, text, n_bytes, err));
-    KN_TRY(kn_tree_from_paths(out, &paths, err));
+    if (paths.is_subsets) KN_TRY(kn_subsets_lines(out, &paths, err));
+    else KN_TRY(kn_tree_from_paths(out, &paths, err));
 done:
     kn_paths_free(&paths);
     return status;

@@ -61,7 +61,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
 
 /* One line per leaf, leaf first, root last, separated by ';': the file format that kn_domain_build reads. */
 kn_status kn_tree_to_text(char **out, const kn_tree *tree, kn_error *err);
-/* The text of a hierarchy file; `name` for messages. */
+/* The text of a hierarchy file; `name` for messages. Of a collection of subsets the lines: kn_tree.is_collection. */
 kn_status kn_tree_parse(kn_tree **out, const char *text, size_t n_bytes, const char *name, bool redact, kn_error *err);
 /* Reads a hierarchy file without data (`kanon hierarchy check|show`). `files` may be NULL. */
 kn_status kn_tree_read(kn_tree **out, const char *path, bool redact, kn_files *files, kn_error *err);

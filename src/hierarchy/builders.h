@@ -175,6 +175,9 @@ void kn_date_unit_text(char *out, size_t n_out, kn_date_unit unit, int64_t from,
 int64_t kn_date_unit_index(kn_date_unit unit, double number); /* which one a date lies in, counted from some origin */
 kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_units, kn_error *err);
 
+/* SETS with subsets: one of them. */
+kn_status kn_domain_member_cell(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, uint32_t member,
+                                kn_error *err);
 /* SETS with groups: all values of a group that is larger than a set may be. */
 kn_status kn_domain_group_cell(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, uint32_t node, kn_error *err);
 
@@ -198,6 +201,8 @@ uint32_t kn_count_characters(const char *bytes, size_t n_bytes);
 /* How the first line of a file begins that `kanon hierarchy make` made from the data. Whoever deletes it declares the
  * hierarchy public. */
 #define KN_MADE_FROM_DATA "# made from the data"
+/* The first line of a file that is a collection of subsets. */
+#define KN_SUBSETS_LINE "# subsets"
 /* The file's lines as paths. */
 kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
 /* All bytes of a file, with a closing NUL; `files` may be NULL. */

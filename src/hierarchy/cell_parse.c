@@ -436,6 +436,11 @@ kn_status kn_cell_parse(kn_cell *out, const kn_domain *domain, kn_set_pool *sets
         *out = kn_domain_leaf(domain, code);
         return KN_OK;
     }
+    if (domain->subsets != NULL) {
+        const uint32_t member = kn_subsets_find(domain->subsets, bytes, n_bytes);
+        if (member != KN_NONE) return kn_domain_member_cell(out, domain, sets, member, err);
+        return kn_error_set(err, KN_INPUT, "neither a value of the column nor a label of its hierarchy");
+    }
     uint32_t group = domain->groups != NULL ? kn_tree_find(domain->groups, bytes, n_bytes) : KN_NONE;
     if (group != KN_NONE && bytes[0] != '{') return kn_domain_group_cell(out, domain, sets, group, err);
     bool is_set = domain->kind == KN_DOMAIN_SETS || (domain->ends_mislead && n_bytes > 0 && bytes[0] == '{');

@@ -87,8 +87,8 @@ void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, 
     } else {
         uint32_t n_codes;
         const uint32_t *codes = kn_set_pool_get(sets, cell->id, &n_codes);
-        const char *group = kn_set_pool_text(sets, cell->id, &n);
-        if (n_codes == 0) kn_buffer_append(out, group, n);
+        const char *label = kn_set_pool_text(sets, cell->id, &n);
+        if (n > 0) kn_buffer_append(out, label, n); /* of a group or a named subset */
         else kn_text_members(out, column, domain->spelling_of_code, codes, n_codes, true);
     }
 }

@@ -12,6 +12,7 @@ void kn_domain_free(kn_domain *domain)
     kn_free(domain->spelling_of_code);
     kn_tree_free(domain->tree);
     kn_tree_free(domain->groups);
+    kn_subsets_free(domain->subsets);
     kn_free(domain->rows_before);
     kn_grid_free(domain->grid);
     kn_coding_free(domain->coding);
@@ -99,6 +100,29 @@ kn_status kn_domain_group_cell(kn_cell *out, const kn_domain *domain, kn_set_poo
     return kn_set_pool_add_label(&out->id, sets, NULL, 0, label, n, err);
 }
 
+kn_status kn_domain_member_cell(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, uint32_t member,
+                                kn_error *err)
+{
+    const kn_subsets *subsets = domain->subsets;
+    const uint32_t *codes = subsets->codes + subsets->start[member], n_codes = kn_subsets_size(subsets, member);
+    size_t n;
+    if (member < subsets->n_codes || member == subsets->root) {
+        *out = member == subsets->root ? kn_domain_root(domain) : kn_domain_leaf(domain, member);
+        return KN_OK;
+    }
+    const char *label = kn_subsets_label(subsets, member, &n);
+    *out = (kn_cell){codes[0], codes[n_codes - 1], KN_NONE};
+    return kn_set_pool_add_label(&out->id, sets, codes, n_codes, label, n, err);
+}
+
+static kn_status close_in_subsets(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes,
+                                  size_t n_codes, kn_error *err)
+{
+    uint32_t member = codes[0];
+    for (size_t i = 1; i < n_codes; i++) member = kn_subsets_with(domain->subsets, member, codes[i]);
+    return kn_domain_member_cell(out, domain, sets, member, err);
+}
+
 kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes,
                             size_t n_codes, kn_error *err)
 {
@@ -115,6 +139,7 @@ kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *
     assert(last < domain->n_codes);
     *out = kn_domain_leaf(domain, first);
     if (first == last) return KN_OK;
+    if (domain->subsets != NULL) return close_in_subsets(out, domain, sets, codes, n_codes, err);
     if (domain->kind == KN_DOMAIN_SETS) return set_of(out, domain, sets, codes, n_codes, err);
     if (domain->kind == KN_DOMAIN_TREE) *out = node_cell(domain->tree, kn_tree_join(domain->tree, first, last));
     else if (last == domain->missing) *out = kn_domain_root(domain);

@@ -6,7 +6,8 @@
  *                     missing value is the last code and never inside an interval: joined with anything it gives *;
  *                     with a grid, single values and runs of grid cells (grid.c)
  *   KN_DOMAIN_SETS    any subset (text without a hierarchy); codes are ordered by frequency, most frequent first. With
- *                     `groups`, subsets of at most max_members values and the nodes of that tree; codes are its leaves
+ *                     `groups`, subsets of at most max_members values and the nodes of that tree; codes are its
+ *                     leaves. With `subsets`, the members of that collection; codes are its values
  *
  * Domain codes are not column codes: `code_of_spelling` leads from one to the other. A generalized value is a kn_cell.
  * Cells of TREE and RANGES are ranges of codes; a cell of SETS is a member of a kn_set_pool. */
@@ -14,7 +15,7 @@
 #define KN_HIERARCHY_DOMAIN_H
 
 #include "base/buffer.h"
-#include "hierarchy/tree.h"
+#include "hierarchy/subsets.h"
 
 typedef enum kn_domain_kind { KN_DOMAIN_TREE, KN_DOMAIN_RANGES, KN_DOMAIN_SETS } kn_domain_kind;
 
@@ -56,6 +57,7 @@ typedef struct kn_domain {
     kn_tree *tree;              /* owned; TREE: always; otherwise NULL */
     kn_tree *groups;            /* owned; SETS: see above; NULL: any subset is allowed */
     uint32_t max_members;       /* of a set, where there are groups */
+    kn_subsets *subsets;        /* owned; SETS: see above; NULL: none given */
     kn_origin origin;           /* of the tree */
     bool is_marked;             /* its file says that it was made from the data */
     kn_naming naming;           /* of its labels; KN_NAMES_ENDS also for order() without a tree */
@@ -79,8 +81,8 @@ typedef struct kn_domain {
 } kn_domain;
 
 /* One generalized value: codes first..last, both included.
- * `id`: TREE the node, or n_nodes + the member of the set pool for a narrowed label; SETS the member of the set pool,
- * KN_NONE for a single value; RANGES KN_NONE. The whole domain
+ * `id`: TREE the node, or n_nodes + the member of the set pool for a narrowed label; SETS the member of the set pool
+ * (with subsets, its text is the label), KN_NONE for a single value; RANGES KN_NONE. The whole domain
  * is first=0, last=n_codes-1 (TREE: id=root), and is released as the root's label; without a tree as the interval of
  * all values (RANGES) or *: for SETS, and for RANGES with a missing value, which no interval holds. */
 typedef struct kn_cell {

@@ -6,7 +6,8 @@
  * skipped; blanks belong to the label. Out: paths, to be checked by kn_tree_from_paths.
  *
  * A first line that says so marks a hierarchy made from the data: its labels are then written for the values of
- * released rows, as if it had been made in the same run; intervals of numbers and dates stay as they are.
+ * released rows, as if it had been made in the same run; intervals of numbers and dates stay as they are. The line
+ * `# subsets` marks a collection of subsets: behind each value stand the labels that hold it, as many as there are.
  *
  * A value of the data belongs to the leaf with its bytes. Values of number and date columns that are not found so are
  * looked for by value: 1.0 finds the leaf 1. All spellings of a value have one leaf, those in the file too. */
@@ -102,7 +103,8 @@ typedef struct reader {
     size_t n, at;
     uint64_t line; /* of `at` */
     char delimiter;
-    kn_buffer label; /* scratch */
+    kn_buffer label;             /* scratch */
+    KN_VECTOR(uint32_t) lengths; /* of subsets: labels per line */
 } reader;
 
 /* Steps over one line end: LF, CRLF or CR. */
@@ -214,6 +216,11 @@ static kn_status read_line(reader *in, kn_paths *paths, kn_error *err)
         in->at++; /* the delimiter */
     }
     if (in->at < in->n) skip_line_end(in);
+    if (paths->is_subsets) {
+        KN_PUSH(&in->lengths, n_labels);
+        KN_PUSH(&paths->lines, line);
+        goto done;
+    }
     if (paths->n_levels == 0) paths->n_levels = n_labels;
     if (n_labels != paths->n_levels)
         KN_FAIL_AT(
@@ -227,6 +234,40 @@ done:
     return status;
 }
 
+/* Lines of equal length, as kn_paths.is_subsets says. The label * is everything wherever it stands. */
+static kn_status fill_up(reader *in, kn_paths *paths, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_VECTOR(uint32_t) cells = {0};
+    uint32_t longest = 1, star;
+    for (size_t row = 0; row < in->lengths.n; row++)
+        if (in->lengths.items[row] > longest) longest = in->lengths.items[row];
+    KN_TRY(kn_paths_label(&star, paths, "*", 1, err));
+    for (size_t row = 0, at = 0; row < in->lengths.n; at += in->lengths.items[row++]) {
+        uint32_t last = paths->cells.items[at];
+        for (uint32_t l = 0; l < longest; l++) {
+            const bool is_label = l < in->lengths.items[row] && (l == 0 || paths->cells.items[at + l] != star);
+            if (is_label) last = paths->cells.items[at + l];
+            KN_PUSH(&cells, last);
+        }
+        KN_PUSH(&cells, star);
+    }
+    kn_free(paths->cells.items);
+    paths->cells.items = cells.items;
+    paths->cells.n = cells.n;
+    paths->cells.capacity = cells.capacity;
+    cells.items = NULL;
+    paths->n_levels = longest + 1;
+done:
+    kn_free(cells.items);
+    return status;
+}
+
+static bool begins_with(const char *bytes, size_t n_bytes, const char *line)
+{
+    return n_bytes >= strlen(line) && memcmp(bytes, line, strlen(line)) == 0;
+}
+
 kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -236,16 +277,21 @@ kn_status kn_paths_parse(kn_paths *paths, const char *bytes, size_t n_bytes, kn_
     }
     reader in = {.bytes = bytes, .n = n_bytes, .line = 1, .delimiter = detect_delimiter(bytes, n_bytes)};
     KN_TRY(check_text(paths, bytes, n_bytes, err));
-    paths->made_from_data =
-        n_bytes >= strlen(KN_MADE_FROM_DATA) && memcmp(bytes, KN_MADE_FROM_DATA, strlen(KN_MADE_FROM_DATA)) == 0;
-    while (paths->made_from_data && in.at < in.n && !is_line_end(in.bytes[in.at])) in.at++;
+    const size_t n_mark = strlen(KN_SUBSETS_LINE);
+    paths->made_from_data = begins_with(bytes, n_bytes, KN_MADE_FROM_DATA);
+    paths->is_subsets =
+        begins_with(bytes, n_bytes, KN_SUBSETS_LINE) && (n_bytes == n_mark || is_line_end(bytes[n_mark]));
+    const bool is_marked = paths->made_from_data || paths->is_subsets;
+    while (is_marked && in.at < in.n && !is_line_end(in.bytes[in.at])) in.at++;
     while (in.at < in.n) {
         if (is_line_end(in.bytes[in.at])) skip_line_end(&in);
         else KN_TRY(read_line(&in, paths, err));
         if (paths->lines.n >= KN_NONE / 2) KN_FAIL(KN_RESOURCES, "%s: more than 2^31 lines", paths->name);
     }
+    if (paths->is_subsets) KN_TRY(fill_up(&in, paths, err));
 done:
     kn_buffer_free(&in.label);
+    kn_free(in.lengths.items);
     return status;
 }
 
@@ -477,6 +523,7 @@ static kn_status match_file(kn_build *build, const char *path, bool must_find_al
     kn_status status = KN_OK;
     char *text = NULL;
     bool *is_leaf = NULL;
+    kn_subsets *subsets = NULL;
     numbered_label *leaves = NULL;
     size_t n_bytes, n_leaves;
     build->paths.name = path;
@@ -488,7 +535,9 @@ static kn_status match_file(kn_build *build, const char *path, bool must_find_al
         build->origin = KN_FROM_DATA;
         if (!labels_are_intervals(build)) build->naming = KN_NAMES_GROUP;
     }
-    KN_TRY(kn_paths_check(&build->paths, err)); /* a wrong file comes before what it lacks */
+    /* a wrong file comes before what it lacks */
+    KN_TRY(build->paths.is_subsets ? kn_subsets_from_paths(&subsets, NULL, &build->paths, err)
+                                   : kn_paths_check(&build->paths, err));
     KN_TRY(number_leaves(&leaves, &n_leaves, build, err));
     if (n_leaves > 0) KN_TRY(merge_spellings(build, leaves, n_leaves, err));
     KN_TRY(mark_leaves(&is_leaf, &build->paths, err));
@@ -501,6 +550,7 @@ done:
     kn_free(text);
     kn_free(is_leaf);
     kn_free(leaves);
+    kn_subsets_free(subsets);
     return status;
 }
 

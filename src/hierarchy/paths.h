@@ -11,8 +11,10 @@
 typedef struct kn_paths {
     const char *name; /* for messages: the file, or the SPEC; borrowed */
     bool redact;
-    bool made_from_data;       /* the file says so in its first line */
-    uint32_t n_levels;         /* labels per row */
+    bool made_from_data; /* the file says so in its first line */
+    bool is_subsets;     /* so does a file whose labels are subsets, not levels: a row is a value and, in any order,
+                            the labels that hold it, the last repeated to fill up, and * */
+    uint32_t n_levels;   /* labels per row */
     KN_VECTOR(uint32_t) cells; /* row-major label ids; a multiple of n_levels */
     KN_VECTOR(uint64_t) lines; /* per row; empty when the rows were computed */
     KN_VECTOR(char) bytes;     /* of the labels */

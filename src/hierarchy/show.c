@@ -185,14 +185,45 @@ static void draw(drawing *d, uint32_t node, uint32_t budget)
     if (!bottom && budget > 1) draw_children(d, node, budget - 1);
 }
 
+/* A collection of subsets is drawn label by label. */
+static void list_subsets(drawing *d)
+{
+    const kn_tree *lines = d->tree;
+    uint32_t n_values, n_lines = 0, n_left = 0;
+    for (uint32_t node = lines->n_leaves; node < lines->root; node++) {
+        size_t n, n_there;
+        if (!kn_lines_subset(&n_values, lines, node)) continue;
+        if (d->options->max_lines != 0 && ++n_lines >= d->options->max_lines) {
+            n_left++;
+            continue;
+        }
+        const char *label = kn_tree_label(lines, node, &n), *separator = ": ";
+        kn_buffer_append(&d->line, label, n);
+        for (uint32_t other = node; other < lines->root; other++) {
+            const char *there = kn_tree_label(lines, other, &n_there);
+            if (n != n_there || memcmp(label, there, n) != 0) continue;
+            kn_buffer_text(&d->line, separator);
+            there = kn_tree_label(lines, lines->first[other], &n_there);
+            kn_buffer_append(&d->line, there, n_there);
+            separator = ", ";
+        }
+        end_line(d);
+    }
+    if (n_left > 0) kn_buffer_printf(&d->out, "... %u more\n", n_left);
+}
+
 kn_status kn_hierarchy_show(char **text, const kn_tree *tree, const kn_domain *domain, const kn_show_options *options,
                             kn_error *err)
 {
     kn_status status = KN_OK;
     drawing d = {.tree = tree, .domain = domain, .options = options};
     *text = NULL;
-    KN_TRY(link_children(&d, err));
-    draw(&d, tree->root, options->max_lines != 0 ? options->max_lines : UINT32_MAX);
+    if (tree->is_collection) {
+        list_subsets(&d);
+    } else {
+        KN_TRY(link_children(&d, err));
+        draw(&d, tree->root, options->max_lines != 0 ? options->max_lines : UINT32_MAX);
+    }
     KN_TRY(kn_buffer_finish(text, &d.out, err));
 done:
     kn_free(d.first_child);

@@ -163,6 +163,22 @@ done:
     return status;
 }
 
+/* Labels of a collection of subsets: how many there are, and how many values they hold. */
+static void describe_subsets(kn_buffer *out, const kn_tree *lines)
+{
+    uint32_t n_subsets = 0, least = UINT32_MAX, most = 0;
+    for (uint32_t node = lines->n_leaves; node < lines->root; node++) {
+        uint32_t n_values;
+        if (!kn_lines_subset(&n_values, lines, node)) continue;
+        n_subsets++;
+        if (n_values < least) least = n_values;
+        if (n_values > most) most = n_values;
+    }
+    kn_buffer_printf(out, "  a collection of subsets: %u label%s", n_subsets, plural(n_subsets));
+    if (n_subsets > 0) kn_buffer_printf(out, " of %u to %u values", least, most);
+    kn_buffer_text(out, "; any values have one smallest label around them\n");
+}
+
 kn_status kn_hierarchy_check(char **text, uint32_t *n_lacking, const kn_column *column, const char *data_name,
                              uint32_t n_rows, const kn_hierarchy_request *request, kn_error *err)
 {
@@ -177,18 +193,24 @@ kn_status kn_hierarchy_check(char **text, uint32_t *n_lacking, const kn_column *
     if (column != NULL) {
         KN_TRY(kn_build_start(&build, err));
         KN_TRY(kn_build_match_file(&build, path, err));
-        KN_TRY(kn_tree_from_paths(&tree, &build.paths, err));
+        if (build.paths.is_subsets) KN_TRY(kn_subsets_lines(&tree, &build.paths, err));
+        else KN_TRY(kn_tree_from_paths(&tree, &build.paths, err));
     } else {
         KN_TRY(request->text != NULL
                    ? kn_tree_parse(&tree, request->text, request->n_text_bytes, path, request->redact, err)
                    : kn_tree_read(&tree, path, request->redact, request->files, err));
     }
-    kn_buffer_printf(&out, "%s: %u %s, %u node%s, %u level%s\n", path, tree->n_leaves,
-                     tree->n_leaves == 1 ? "leaf" : "leaves", tree->n_nodes, plural(tree->n_nodes), tree->n_levels,
-                     plural(tree->n_levels));
-    describe_levels(&out, tree);
-    describe_balance(&out, tree);
-    describe_repeats(&out, tree, request->redact);
+    if (tree->is_collection) {
+        kn_buffer_printf(&out, "%s: %u value%s\n", path, tree->n_leaves, plural(tree->n_leaves));
+        describe_subsets(&out, tree);
+    } else {
+        kn_buffer_printf(&out, "%s: %u %s, %u node%s, %u level%s\n", path, tree->n_leaves,
+                         tree->n_leaves == 1 ? "leaf" : "leaves", tree->n_nodes, plural(tree->n_nodes), tree->n_levels,
+                         plural(tree->n_levels));
+        describe_levels(&out, tree);
+        describe_balance(&out, tree);
+        describe_repeats(&out, tree, request->redact);
+    }
     if (column != NULL) KN_TRY(describe_data(&out, n_lacking, &build, tree, err));
     KN_TRY(kn_buffer_finish(text, &out, err));
 done:

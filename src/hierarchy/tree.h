@@ -28,6 +28,8 @@ typedef struct kn_tree {
     uint64_t *label_offset; /* n_nodes + 1 */
     uint32_t *slots;        /* hash table of the nodes by label, for kn_tree_find; KN_NONE: free */
     uint32_t n_slots;       /* a power of two */
+    bool is_collection;     /* no tree, but the lines of a collection of subsets (subsets.h): a label names all nodes
+                               that have it */
 } kn_tree;
 
 void kn_tree_free(kn_tree *tree);

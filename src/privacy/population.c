@@ -108,6 +108,7 @@ static uint32_t find_text(const kn_column *column, const char *bytes, size_t n_b
 static uint32_t find_code(const kn_domain *domain, const char *bytes, size_t n_bytes)
 {
     if (domain->kind == KN_DOMAIN_TREE) return kn_tree_find_leaf(domain->tree, bytes, n_bytes);
+    if (domain->subsets != NULL) return kn_tree_find_leaf(domain->subsets->lines, bytes, n_bytes);
     uint32_t spelling = find_text(domain->column, bytes, n_bytes);
     return spelling != KN_NONE ? domain->code_of_spelling[spelling] : KN_NONE;
 }

@@ -48,6 +48,11 @@ static void technique_quasi(page *to, const kn_report *report, const kn_column *
         const bool is_grouped = domain->naming == KN_NAMES_GROUP;
         if (is_grouped) page_say(to, "td", KN_TEXT_TECH_GROUPS, NULL, NULL, NULL);
         if (is_grouped) return;
+        if (domain->subsets != NULL) {
+            words n_subsets = page_count(to, domain->subsets->root - domain->subsets->n_codes);
+            page_say(to, "td", KN_TEXT_TECH_SUBSETS, n_subsets.text, NULL, NULL);
+            return;
+        }
         if (domain->kind == KN_DOMAIN_SETS) page_say(to, "td", KN_TEXT_TECH_SETS, NULL, NULL, NULL);
         if (domain->kind != KN_DOMAIN_TREE) return;
         words n_levels = page_count(to, domain->tree->n_levels - 1);

@@ -37,6 +37,7 @@
     [KN_TEXT_TECH_SETS] = "zu Mengen von Werten verallgemeinert",
     [KN_TEXT_TECH_GROUPS] = "zu Mengen von bis zu fünf Werten und zu Gruppen ähnlicher Werte verallgemeinert, die aus "
                             "den Daten gebildet sind",
+    [KN_TEXT_TECH_SUBSETS] = "zu den Teilmengen ihrer Datei verallgemeinert (%s Stück)",
     [KN_TEXT_GUARANTEED] = "Was zugesichert ist und wie es geprüft wurde",
     [KN_TEXT_GUARANTEED_TEXT] =
         "Eine Klasse ist eine Gruppe von Zeilen, deren Quasi-Identifikatoren genau gleich aussehen. "

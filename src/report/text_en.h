@@ -34,6 +34,7 @@
     [KN_TEXT_TECH_RANGES] = "generalized to intervals", [KN_TEXT_TECH_SETS] = "generalized to sets of values",
     [KN_TEXT_TECH_GROUPS] =
         "generalized to sets of up to five values and to groups of similar values, made from the data",
+    [KN_TEXT_TECH_SUBSETS] = "generalized to the subsets of its file (%s of them)",
     [KN_TEXT_GUARANTEED] = "What is guaranteed, and how it was checked",
     [KN_TEXT_GUARANTEED_TEXT] =
         "A class is a group of rows whose quasi-identifiers look exactly the same. Each model below "

@@ -90,20 +90,43 @@ static void put_mask(kn_json *json, const char *label, size_t n)
 
 /* Whether the values below a node may be told: a file may be made from the data, so only where it lists nobody's value
  * that no released row has. */
-static kn_status may_list(bool *out, const kn_release *release, const kn_domain *domain, uint32_t node, kn_error *err)
+static kn_status may_list(bool *out, const kn_release *release, const kn_domain *domain, const uint32_t *codes,
+                          uint32_t first, uint32_t n_codes, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_tree *tree = domain->tree;
     bool *seen = NULL;
     *out = true;
-    KN_NEW(seen, tree->n_leaves);
+    KN_NEW(seen, domain->n_codes);
     for (uint32_t row = 0; row < release->tuples->n_rows; row++)
         if (release->row_class[row] != KN_NONE)
             seen[domain->code_of_spelling[kn_column_code(domain->column, row)]] = true;
-    for (uint32_t leaf = tree->first[node]; leaf <= tree->last[node]; leaf++)
-        *out &= seen[leaf] || domain->spelling_of_code[leaf] == KN_NONE;
+    for (uint32_t i = 0; i < n_codes; i++) {
+        const uint32_t code = codes != NULL ? codes[i] : first + i;
+        *out &= seen[code] || domain->spelling_of_code[code] == KN_NONE;
+    }
 done:
     kn_free(seen);
+    return status;
+}
+
+/* The values codes[0], ... (NULL: first, first + 1, ...) as `tree`, whose leaves they are, calls them. */
+static kn_status put_values(kn_json *json, const kn_release *release, const kn_domain *domain, const kn_tree *tree,
+                            const uint32_t *codes, uint32_t first, uint32_t n_codes, kn_error *err)
+{
+    kn_status status = KN_OK;
+    bool listed;
+    KN_TRY(may_list(&listed, release, domain, codes, first, n_codes, err));
+    if (!listed) goto done;
+    kn_json_array(json, "members");
+    for (uint32_t i = 0; i < n_codes; i++) {
+        const uint32_t code = codes != NULL ? codes[i] : first + i;
+        size_t n;
+        const char *value = kn_tree_label(tree, code, &n);
+        if (code == domain->missing) kn_json_null(json, NULL);
+        else kn_json_bytes(json, NULL, value, n);
+    }
+    kn_json_end(json);
+done:
     return status;
 }
 
@@ -112,11 +135,9 @@ static kn_status put_node(kn_json *json, const kn_release *release, const kn_dom
                           kn_error *err)
 {
     kn_status status = KN_OK;
-    bool listed;
     const kn_tree *tree = domain->tree;
     kn_bounds bounds;
     bool included;
-    size_t n;
     if (node == tree->root) {
         kn_json_bool(json, "any", true);
         goto done;
@@ -128,15 +149,8 @@ static kn_status put_node(kn_json *json, const kn_release *release, const kn_dom
         kn_json_bool(json, "max_included", included);
         goto done;
     }
-    KN_TRY(may_list(&listed, release, domain, node, err));
-    if (!listed) goto done;
-    kn_json_array(json, "members");
-    for (uint32_t leaf = tree->first[node]; leaf <= tree->last[node]; leaf++) {
-        const char *value = kn_tree_label(tree, leaf, &n);
-        if (leaf == domain->missing) kn_json_null(json, NULL);
-        else kn_json_bytes(json, NULL, value, n);
-    }
-    kn_json_end(json);
+    KN_TRY(put_values(json, release, domain, tree, NULL, tree->first[node], tree->last[node] - tree->first[node] + 1,
+                      err));
 done:
     return status;
 }
@@ -151,6 +165,14 @@ static kn_status put_meaning(kn_json *json, const kn_release *release, const kn_
                                      .tree = domain->origin == KN_FROM_FILE ? domain->tree : NULL,
                                      .words_are_values = true};
     kn_released_cell cell;
+    const kn_subsets *subsets = domain->subsets;
+    if (subsets != NULL) {
+        const uint32_t member = kn_subsets_find(subsets, label, n);
+        kn_json_count(json, "values", kn_subsets_size(subsets, member));
+        KN_TRY(put_values(json, release, domain, subsets->lines, subsets->codes + subsets->start[member], 0,
+                          kn_subsets_size(subsets, member), err));
+        goto done;
+    }
     kn_released_cell_read(&cell, &reading, label, n);
     if (cell.kind == KN_CELL_LABEL) {
         KN_TRY(put_node(json, release, domain, kn_tree_find(domain->tree, label, n), err));
@@ -304,7 +326,7 @@ static kn_status put_quasi(kn_json *json, const kn_release *release, uint32_t q,
     kn_status status = KN_OK;
     static const char *const forms[] = {"label", "interval", "set"};
     const kn_domain *domain = release->tuples->domains[q];
-    kn_json_text(json, "cells", forms[domain->kind]);
+    kn_json_text(json, "cells", domain->subsets != NULL ? "label" : forms[domain->kind]);
     kn_json_bool(json, "generalized", generalized);
     kn_json_text(json, "original_type", kn_type_name(domain->column->type));
     if (kn_domain_grid_name(domain) != NULL) kn_json_text(json, "grid", kn_domain_grid_name(domain));

@@ -1,7 +1,8 @@
 /* JSON is YAML, which base/ reads: the schema is kept as it was read.
  *
  * The labels of a hierarchy nest: ordered by how many values they hold, those around a value are its line. Where they
- * do not, the lines are no hierarchy, and whoever builds one says so. */
+ * do not, they are some of a collection of subsets, and what two have in common is added to them: a collection has
+ * that, whether or not a cell says it. */
 #include "run/schema_read.h"
 
 #include "base/buffer.h"
@@ -167,6 +168,7 @@ typedef struct schema_label {
 typedef struct nesting {
     KN_VECTOR(const char *) values;
     KN_VECTOR(schema_label) labels;
+    KN_VECTOR(char *) made; /* labels for what others have in common */
     const char *root;
     kn_cell_reading reading;
 } nesting;
@@ -303,6 +305,80 @@ static void put_line(kn_buffer *lines, const nesting *nest, size_t value, size_t
     kn_buffer_char(lines, '\n');
 }
 
+/* --- Labels that do not nest -------------------------------------------------------------------------------------- */
+
+static bool labels_nest(const nesting *nest)
+{
+    for (size_t i = 0; i < nest->labels.n; i++)
+        for (size_t j = i + 1; j < nest->labels.n; j++) {
+            const schema_label *a = &nest->labels.items[i], *b = &nest->labels.items[j]; /* by size */
+            size_t n = 0;
+            for (size_t v = 0; v < nest->values.n; v++) n += a->holds[v] && b->holds[v];
+            if (n > 0 && n < a->n) return false;
+        }
+    return true;
+}
+
+static bool is_label(const nesting *nest, const bool *holds)
+{
+    for (size_t i = 0; i < nest->labels.n; i++)
+        if (memcmp(nest->labels.items[i].holds, holds, nest->values.n * sizeof *holds) == 0) return true;
+    return false;
+}
+
+/* What two labels have in common, if it is several values and no label yet. */
+static kn_status add_common(nesting *nest, size_t i, size_t j, kn_error *err)
+{
+    kn_status status = KN_OK;
+    schema_label common = {0};
+    kn_buffer text = {0};
+    char *label = NULL;
+    KN_NEW(common.holds, nest->values.n + 1);
+    for (size_t v = 0; v < nest->values.n; v++) {
+        common.holds[v] = nest->labels.items[i].holds[v] && nest->labels.items[j].holds[v];
+        if (!common.holds[v]) continue;
+        kn_buffer_text(&text, common.n++ == 0 ? "{" : "|");
+        kn_buffer_text(&text, nest->values.items[v]);
+    }
+    kn_buffer_char(&text, '}');
+    if (common.n < 2 || is_label(nest, common.holds)) goto done;
+    if (nest->labels.n >= KN_MAX_SUBSETS)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "schema"),
+                   "--schema: its labels have too much in common; give the hierarchy by --hierarchy or the policy");
+    KN_TRY(kn_buffer_finish(&label, &text, err));
+    common.text = label;
+    KN_PUSH(&nest->made, label);
+    label = NULL;
+    KN_PUSH(&nest->labels, common);
+    common.holds = NULL;
+done:
+    kn_free(common.holds);
+    kn_free(label);
+    kn_buffer_free(&text);
+    return status;
+}
+
+static kn_status put_subsets(kn_buffer *lines, nesting *nest, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (size_t j = 1; j < nest->labels.n; j++) /* what is added is looked at in its turn */
+        for (size_t i = 0; i < j; i++) KN_TRY(add_common(nest, i, j, err));
+    kn_buffer_text(lines, KN_SUBSETS_LINE "\n");
+    for (size_t v = 0; v < nest->values.n; v++) {
+        kn_buffer_quoted(lines, nest->values.items[v], strlen(nest->values.items[v]));
+        for (size_t i = 0; i < nest->labels.n; i++) {
+            if (!nest->labels.items[i].holds[v]) continue;
+            kn_buffer_char(lines, ';');
+            kn_buffer_quoted(lines, nest->labels.items[i].text, strlen(nest->labels.items[i].text));
+        }
+        kn_buffer_char(lines, '\n');
+    }
+done:
+    return status;
+}
+
+/* --- The lines --------------------------------------------------------------------------------------------------- */
+
 /* The texts of a column's values, without the missing one. */
 static kn_status value_texts(char ***out, size_t *n_out, const kn_column *column, kn_error *err)
 {
@@ -360,12 +436,18 @@ kn_status kn_schema_lines(char **text, size_t *n_bytes, const kn_schema *schema,
     nest.reading.form = (kn_date_form)(forms & ~(forms - 1)); /* the first that they all have */
     KN_TRY(gather_values(&nest, labels, texts, n_texts, err));
     KN_TRY(gather_labels(&nest, labels, err));
-    const size_t n_levels = set_levels(&nest);
-    for (size_t v = 0; v < nest.values.n; v++) put_line(&lines, &nest, v, n_levels);
+    if (labels_nest(&nest)) {
+        const size_t n_levels = set_levels(&nest);
+        for (size_t v = 0; v < nest.values.n; v++) put_line(&lines, &nest, v, n_levels);
+    } else {
+        KN_TRY(put_subsets(&lines, &nest, err));
+    }
     *n_bytes = lines.n;
     if (nest.values.n > 0) KN_TRY(kn_buffer_finish(text, &lines, err));
 done:
     for (size_t i = 0; i < nest.labels.n; i++) kn_free(nest.labels.items[i].holds);
+    for (size_t i = 0; i < nest.made.n; i++) kn_free(nest.made.items[i]);
+    kn_free(nest.made.items);
     kn_free(nest.labels.items);
     kn_free(nest.values.items);
     for (size_t i = 0; texts != NULL && i < n_texts; i++) kn_free(texts[i]);

@@ -65,6 +65,12 @@ kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, 
                     "%s chooses values class by class and knows no levels, but column '%s' has limits; leave them "
                     "out, or choose a full-domain algorithm such as optimal",
                     algorithm->name, task->tuples->domains[q]->name);
+    for (uint32_t q = 0; algorithm->recoding == KN_RECODING_CUTS && q < task->tuples->n_qis; q++)
+        if (task->tuples->domains[q]->subsets != NULL)
+            KN_FAIL(KN_USAGE,
+                    "%s cuts columns in an order, and the hierarchy of column '%s' is a collection of subsets; choose "
+                    "an algorithm that takes values class by class, such as cluster or sequential",
+                    algorithm->name, task->tuples->domains[q]->name);
     if (kn_algorithm_needs_trees(algorithm))
         for (uint32_t q = 0; q < task->tuples->n_qis; q++)
             if (task->tuples->domains[q]->kind != KN_DOMAIN_TREE)

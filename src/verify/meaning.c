@@ -2,7 +2,8 @@
  *
  *   *          everything
  *   a value    the bytes of an original text, or a number or date equal to it
- *   a label    with a tree: every node of that label; a node stands for the leaves below it
+ *   a label    with a tree: every node of that label; a node stands for the leaves below it. Of a collection of
+ *              subsets the lines are such a tree; there a text is a value, a label or nothing
  *   a..b       an interval, both ends included, of numbers, dates, or the order that the domain gives to texts
  *   a..<b      the same without its upper end; a.. and ..b have one end
  *   {a|b}      the values a and b; \N in a set is the missing cell
@@ -462,6 +463,7 @@ static kn_status read_released(kn_meaning *meaning, kn_released_text *text, cons
         if (text->n_nodes > 0) goto done;
     }
     if (text->same != KN_NONE || text->everything || text->missing) goto done;
+    if (meaning->tree != NULL && meaning->tree->is_collection) goto done; /* what is no label is no member */
     if (n_bytes >= 2 && bytes[0] == '{') KN_TRY(read_set(meaning, text, scratch, bytes, n_bytes, err));
     else read_interval(meaning, text, index, scratch, bytes, n_bytes);
     text->masked = text->n_members == 0 && n_bytes > 1 && (bytes[0] == '*' || bytes[n_bytes - 1] == '*');
@@ -523,7 +525,9 @@ kn_status kn_meaning_make(kn_meaning **out, const kn_sheet_column *original, con
     KN_NEW(meaning, 1);
     *meaning =
         (kn_meaning){.original_column = original, .released_column = released, .domain = domain, .reading = *reading};
-    meaning->tree = domain->kind == KN_DOMAIN_TREE ? domain->tree : domain->groups;
+    meaning->tree = domain->kind == KN_DOMAIN_TREE ? domain->tree
+                    : domain->subsets != NULL      ? domain->subsets->lines
+                                                   : domain->groups;
     if (meaning->tree != NULL) KN_TRY(index_labels(&index, meaning->tree, reading, options->trim, err));
     KN_TRY(read_originals(meaning, &index, err));
     KN_TRY(read_releaseds(meaning, &index, options, err));

@@ -30,7 +30,8 @@ bool kn_class_members_can_price(const kn_objective *objective, const kn_items *i
     if (objective->type->price_class == NULL) return false;
     if ((objective->type->needs & KN_MEASURE_NEEDS_CLASS_COLUMN) && items->sensitive == NULL) return false;
     for (uint32_t q = 0; q < items->tuples->n_qis; q++)
-        if (items->tuples->domains[q]->kind == KN_DOMAIN_SETS) return false;
+        if (items->tuples->domains[q]->kind == KN_DOMAIN_SETS && items->tuples->domains[q]->subsets == NULL)
+            return false;
     return true;
 }
 
@@ -205,8 +206,8 @@ static double price_class(kn_class_members *c, const kn_class_counts *counts, co
 {
     const kn_objective *objective = c->task->objective;
     const kn_tuples *tuples = c->items->tuples;
-    for (uint32_t q = 0; q < tuples->n_qis; q++) c->cells[q] = kn_span_cell(tuples->domains[q], &spans[q]);
-    return objective->type->price_class(objective->state, tuples, counts, c->cells, NULL, false);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) c->cells[q] = kn_pricer_cell(c->pricer, q, &spans[q]);
+    return objective->type->price_class(objective->state, tuples, counts, c->cells, c->pricer->sets, false);
 }
 
 /* What the cluster, so changed, costs with these spans; `price` is the pricer's. */
@@ -224,7 +225,7 @@ static uint64_t hash_closure(const kn_class_members *c, const kn_span *spans)
     const kn_tuples *tuples = c->items->tuples;
     uint64_t hash = 0;
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
-        kn_cell cell = kn_span_cell(tuples->domains[q], &spans[q]);
+        kn_cell cell = kn_pricer_cell(c->pricer, q, &spans[q]);
         hash = kn_hash_combine(hash, (uint64_t)cell.first << 32 | cell.last);
         hash = kn_hash_combine(hash, cell.id);
     }
@@ -307,6 +308,7 @@ void kn_class_members_refresh(kn_class_members *c, uint32_t cluster)
 static bool same_closure(const kn_domain *domain, const kn_span *a, const kn_span *b)
 {
     if (a->first == b->first && a->last == b->last && a->n_values == b->n_values) return true;
+    if (domain->subsets != NULL) return a->member == b->member;
     return domain->kind == KN_DOMAIN_TREE &&
            kn_closure_node(domain->tree, a->first, a->last) == kn_closure_node(domain->tree, b->first, b->last);
 }

@@ -165,6 +165,7 @@ void kn_pricer_free(kn_pricer *pricer)
 {
     if (pricer == NULL) return;
     kn_owner_free(&pricer->memory);
+    kn_set_pool_free(pricer->sets);
     kn_free(pricer);
 }
 
@@ -263,6 +264,26 @@ done:
     return status;
 }
 
+static kn_status price_members(kn_pricer *pricer, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    struct kn_column_price *column = &pricer->columns[q];
+    const kn_subsets *subsets = column->domain->subsets;
+    if (pricer->sets == NULL) KN_TRY(kn_set_pool_new(&pricer->sets, err));
+    KN_OWN(&pricer->memory, column->member_price, subsets->n_members);
+    KN_OWN(&pricer->memory, column->member_cell, subsets->n_members);
+    for (uint32_t member = 0; member < subsets->n_members; member++) {
+        const uint32_t *codes = subsets->codes + subsets->start[member], n = kn_subsets_size(subsets, member);
+        kn_cell *cell = &column->member_cell[member];
+        KN_TRY(kn_domain_closure(cell, column->domain, pricer->sets, codes, n, err));
+        column->member_price[member] = pricer->by_cell
+                                           ? kn_objective_price(pricer->objective, pricer->sets, q, cell)
+                                           : (kn_cell_size(cell, column->domain, pricer->sets) - 1) * column->per_value;
+    }
+done:
+    return status;
+}
+
 kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -281,6 +302,7 @@ kn_status kn_pricer_new(kn_pricer **out, const kn_objective *objective, kn_error
         column->per_value = domain->n_codes > 1 ? column->root_price / (domain->n_codes - 1) : 0;
         if (domain->kind == KN_DOMAIN_TREE && pricer->by_cell) column->node_price = objective->node_price[q];
         if (domain->kind == KN_DOMAIN_TREE) continue;
+        if (domain->subsets != NULL) KN_TRY(price_members(pricer, q, err));
         KN_OWN(&pricer->memory, column->rows_log_rows, domain->n_codes);
         KN_OWN(&pricer->memory, column->rows_log_before, (size_t)domain->n_codes + 1);
         for (uint32_t code = 0; code < domain->n_codes; code++) {
@@ -345,6 +367,12 @@ uint32_t kn_closure_node(const kn_tree *tree, uint32_t first, uint32_t last)
     return tree->at_level[level][first];
 }
 
+kn_cell kn_pricer_cell(const kn_pricer *pricer, uint32_t q, const kn_span *span)
+{
+    const struct kn_column_price *column = &pricer->columns[q];
+    return column->member_cell != NULL ? column->member_cell[span->member] : kn_span_cell(column->domain, span);
+}
+
 kn_cell kn_span_cell(const kn_domain *domain, const kn_span *span)
 {
     if (domain->kind == KN_DOMAIN_TREE) {
@@ -381,6 +409,7 @@ double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span)
     const struct kn_column_price *column = &pricer->columns[q];
     const kn_domain *domain = column->domain;
     if (column->node_price != NULL) return column->node_price[kn_closure_node(domain->tree, span->first, span->last)];
+    if (column->member_price != NULL) return column->member_price[span->member];
     bool single = span->first == span->last;
     /* A missing value is in no interval: together with anything else only the whole domain holds it. */
     if (domain->kind == KN_DOMAIN_RANGES && !single && span->last == domain->missing) return column->root_price;

@@ -52,11 +52,12 @@ kn_status kn_code_places(double **places, const kn_domain *domain, bool by_value
 typedef struct kn_span {
     uint32_t first, last; /* first > last: empty */
     uint32_t n_values;
+    uint32_t member;      /* of `subsets`: the closure; counts once there is a value */
     uint64_t n_rows;      /* rows of the table with one of the values */
     double rows_log_rows; /* sum over the values of rows * log2(rows) */
 } kn_span;
 
-static inline kn_span kn_span_empty(void) { return (kn_span){KN_NONE, 0, 0, 0, 0}; }
+static inline kn_span kn_span_empty(void) { return (kn_span){.first = KN_NONE}; }
 
 /* Prices of closures. A measure that is no sum over cells gets prices that a search can follow: where it looks at a
  * sensitive column and its price of a class tells nodes of a tree apart, what a row in the node costs on average;
@@ -65,10 +66,13 @@ typedef struct kn_pricer {
     kn_owner memory; /* all arrays that are not the objective's */
     const kn_objective *objective;
     uint32_t n_qis;
-    bool by_cell; /* the objective's own prices */
+    bool by_cell;      /* the objective's own prices */
+    kn_set_pool *sets; /* of members of `subsets`; NULL: no column has any */
     struct kn_column_price {
         const kn_domain *domain;
         const double *node_price; /* TREE: the objective's, or what a search can follow instead */
+        double *member_price;     /* `subsets`: of every member ... */
+        kn_cell *member_cell;     /* ... with its set in `sets` */
         double root_price;
         double per_value;        /* (root price) / (n_codes - 1) */
         double *rows_log_rows;   /* per code: of kn_span */
@@ -82,13 +86,17 @@ void kn_pricer_free(kn_pricer *pricer);
 kn_say kn_pricer_followed(const kn_pricer *pricer);
 /* Weighted price of one row whose value in column q is released as the closure of `span` (not empty). */
 double kn_pricer_price(const kn_pricer *pricer, uint32_t q, const kn_span *span);
-/* The cell that a span of a TREE or RANGES column is released as. */
+/* The cell that a span is released as; not of SETS without `subsets`. Sets are in pricer->sets. */
+kn_cell kn_pricer_cell(const kn_pricer *pricer, uint32_t q, const kn_span *span);
+/* The same of a TREE or RANGES column. */
 kn_cell kn_span_cell(const kn_domain *domain, const kn_span *span);
 /* TREE: the lowest node that covers both codes. */
 uint32_t kn_closure_node(const kn_tree *tree, uint32_t first, uint32_t last);
 
 static inline void kn_span_add_value(kn_span *span, const struct kn_column_price *column, uint32_t code)
 {
+    const kn_subsets *subsets = column->domain->subsets;
+    if (subsets != NULL) span->member = span->n_values == 0 ? code : kn_subsets_with(subsets, span->member, code);
     span->n_values++;
     span->n_rows += kn_domain_code_rows(column->domain, code);
     span->rows_log_rows += column->rows_log_rows[code];

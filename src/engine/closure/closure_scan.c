@@ -30,7 +30,7 @@ typedef struct scan_column {
     uint16_t **lanes;       /* [lane][slot] */
     uint16_t *n_values;     /* SETS: [slot] */
     uint16_t **level_ids;   /* TREE: [level][leaf] */
-    uint16_t *node_prices;  /* TREE */
+    uint16_t *node_prices;  /* TREE, and of the members of `subsets` */
     uint16_t *coordinates;  /* RANGES: [code] */
     uint16_t *until;        /* ... where it ends: elsewhere if it stands for several values */
     uint16_t *low, *high;   /* RANGES with a grid: [code] where its grid cell begins and ends; otherwise NULL */
@@ -51,15 +51,18 @@ struct kn_scan {
 
 /* One step of a scan, for all slots. */
 typedef struct step {
-    enum { SAME, WIDTH, DIFFER, GRID_WIDTH, COMMON, SIZE } kind;
-    const uint16_t *lane, *lane2;
+    enum { SAME, WIDTH, DIFFER, GRID_WIDTH, COMMON, SIZE, LOOK_UP } kind;
+    const uint16_t *lane, *lane2, *table;
     uint16_t value, value2, scale, factor;
 } step;
 
 struct kn_probe {
     const kn_scan *scan;
     uint32_t *first, *last; /* n_qis codes */
-    uint16_t **bits;        /* SETS: [q][lane] */
+    uint16_t **bits;        /* SETS: [q][lane]; not with `subsets` */
+    uint32_t *member;       /* `subsets`: n_qis, the closure */
+    uint16_t **joined;      /* ... [q][member]: the price of its closure with that member ... */
+    uint32_t *joined_of;    /* ... of which closure; KN_NONE: not yet */
     uint64_t n_rows;
     /* by_value: rows of each sensitive value; the values that were met, and their rows again; the lanes they make */
     uint32_t *value_rows, *values, *counts, n_values;
@@ -125,6 +128,9 @@ KN_INLINE void run_step(const step *s, uint32_t begin, uint32_t n, uint16_t *res
     }
     case COMMON:
         for (uint32_t i = 0; i < n; i++) common[i] = (uint16_t)(common[i] + count_bits(lane[i] & value));
+        break;
+    case LOOK_UP:
+        for (uint32_t i = 0; i < n; i++) sums[i] = (uint16_t)(sums[i] + s->table[lane[i]]);
         break;
     case SIZE: /* values of both, less the common ones */
         for (uint32_t i = 0; i < n; i++) {
@@ -237,6 +243,8 @@ static double most_price(const kn_pricer *pricer, uint32_t q)
     const kn_domain *domain = pricer->columns[q].domain;
     for (uint32_t node = 0; domain->kind == KN_DOMAIN_TREE && node < domain->tree->n_nodes; node++)
         most = fmax(most, node_price(pricer, q, node));
+    for (uint32_t m = 0; domain->subsets != NULL && m < domain->subsets->n_members; m++)
+        most = fmax(most, pricer->columns[q].member_price[m]);
     return most;
 }
 
@@ -309,6 +317,13 @@ static kn_status set_up_column(kn_scan *scan, const kn_pricer *pricer, uint32_t 
         KN_TRY(set_up_ranges(column, memory, err));
         break;
     case KN_DOMAIN_SETS:
+        if (domain->subsets != NULL) {
+            column->n_lanes = 1;
+            KN_OWN(memory, column->node_prices, domain->subsets->n_members);
+            for (uint32_t m = 0; m < domain->subsets->n_members; m++)
+                column->node_prices[m] = (uint16_t)lround(pricer->columns[q].member_price[m] * unit);
+            break;
+        }
         column->n_lanes = (n_bits + 15) / 16;
         width = n_bits > 1 ? n_bits - 1 : 1;
         column->scale = (uint16_t)(UINT16_MAX / width);
@@ -391,7 +406,11 @@ void kn_probe_free(kn_probe *probe)
 {
     if (probe == NULL) return;
     for (uint32_t q = 0; probe->bits != NULL && q < probe->scan->n_qis; q++) kn_free(probe->bits[q]);
+    for (uint32_t q = 0; probe->joined != NULL && q < probe->scan->n_qis; q++) kn_free(probe->joined[q]);
     kn_free(probe->bits);
+    kn_free(probe->joined);
+    kn_free(probe->joined_of);
+    kn_free(probe->member);
     kn_free(probe->first);
     kn_free(probe->last);
     kn_free(probe->steps);
@@ -414,9 +433,15 @@ kn_status kn_probe_new(kn_probe **out, const kn_scan *scan, kn_error *err)
     KN_NEW(probe->first, scan->n_qis);
     KN_NEW(probe->last, scan->n_qis);
     KN_NEW(probe->bits, scan->n_qis);
+    KN_NEW(probe->member, scan->n_qis);
+    KN_NEW(probe->joined, scan->n_qis);
+    KN_NEW(probe->joined_of, scan->n_qis);
     for (uint32_t q = 0; q < scan->n_qis; q++) {
+        const kn_domain *domain = scan->columns[q].domain;
         probe->max_steps += scan->columns[q].n_lanes + 1;
-        if (scan->columns[q].domain->kind == KN_DOMAIN_SETS) KN_NEW(probe->bits[q], scan->columns[q].n_lanes);
+        probe->joined_of[q] = KN_NONE;
+        if (domain->subsets != NULL) KN_NEW(probe->joined[q], domain->subsets->n_members);
+        else if (domain->kind == KN_DOMAIN_SETS) KN_NEW(probe->bits[q], scan->columns[q].n_lanes);
     }
     KN_NEW(probe->steps, probe->max_steps);
     KN_NEW_ALIGNED(probe->deltas, scan->n_slots);
@@ -464,6 +489,9 @@ void kn_probe_add(kn_probe *probe, const kn_items *items, uint32_t item)
     probe->n_rows += kn_items_rows(items, item);
     for (uint32_t q = 0; q < scan->n_qis; q++) {
         uint32_t code = scan->tuples->codes[q][items->tuple[item]];
+        const kn_subsets *subsets = scan->columns[q].domain->subsets;
+        if (subsets != NULL)
+            probe->member[q] = probe->first[q] == KN_NONE ? code : kn_subsets_with(subsets, probe->member[q], code);
         if (code < probe->first[q]) probe->first[q] = code;
         if (code > probe->last[q]) probe->last[q] = code;
         if (probe->bits[q] != NULL) probe->bits[q][code % MAX_BITS / 16] |= (uint16_t)(1u << code % 16);
@@ -490,6 +518,7 @@ static uint16_t column_price(const kn_probe *probe, uint32_t q)
 {
     const scan_column *column = &probe->scan->columns[q];
     uint32_t first = probe->first[q], last = probe->last[q];
+    if (column->domain->subsets != NULL) return column->node_prices[probe->member[q]];
     switch (column->domain->kind) {
     case KN_DOMAIN_TREE: return column->node_prices[kn_closure_node(column->domain->tree, first, last)];
     case KN_DOMAIN_RANGES: {
@@ -547,6 +576,10 @@ void kn_scan_store(kn_scan *scan, uint32_t slot, kn_probe *probe)
             column->lanes[3][slot] = column->high[last];
             break;
         case KN_DOMAIN_SETS:
+            if (column->domain->subsets != NULL) {
+                column->lanes[0][slot] = (uint16_t)probe->member[q];
+                break;
+            }
             for (uint32_t l = 0; l < column->n_lanes; l++) column->lanes[l][slot] = probe->bits[q][l];
             column->n_values[slot] = set_size(column, probe->bits[q]);
             break;
@@ -565,6 +598,7 @@ bool kn_probe_load(kn_probe *probe, const kn_span *spans, uint64_t n_rows)
     for (uint32_t q = 0; q < probe->scan->n_qis; q++) {
         probe->first[q] = spans[q].first;
         probe->last[q] = spans[q].last;
+        probe->member[q] = spans[q].member;
         whole = whole && probe->bits[q] == NULL;
     }
     return whole;
@@ -576,6 +610,16 @@ static void push_step(kn_probe *probe, step s)
 {
     assert(probe->n_steps < probe->max_steps);
     probe->steps[probe->n_steps++] = s;
+}
+
+/* What the probe's closure and any other member cost together. */
+static const uint16_t *join_members(kn_probe *probe, const scan_column *column, uint32_t q)
+{
+    const kn_subsets *subsets = column->domain->subsets;
+    for (uint32_t m = 0; probe->joined_of[q] != probe->member[q] && m < subsets->n_members; m++)
+        probe->joined[q][m] = column->node_prices[kn_subsets_join(subsets, probe->member[q], m)];
+    probe->joined_of[q] = probe->member[q];
+    return probe->joined[q];
 }
 
 /* The steps of column q; returns what every slot pays before them. */
@@ -619,6 +663,11 @@ static uint16_t plan_column(kn_probe *probe, const kn_scan *scan, uint32_t q)
         return 0;
     }
     default:
+        if (column->domain->subsets != NULL) {
+            const uint16_t *table = join_members(probe, column, q);
+            push_step(probe, (step){.kind = LOOK_UP, .lane = column->lanes[0], .table = table});
+            return 0;
+        }
         for (uint32_t l = 0; l < column->n_lanes; l++)
             if (probe->bits[q][l] != 0)
                 push_step(probe, (step){.kind = COMMON, .lane = column->lanes[l], .value = probe->bits[q][l]});

@@ -10,7 +10,8 @@
  *   RANGES  first and last value; the price is taken as linear in the width, which is exact for LM. With a grid: the ends
  *           of their grid cells, and the values themselves, which tell a single one.
  *   SETS    a bit per value, 16 to a lane; the price is taken as linear in the number of values. Beyond 1,024 values
- *           several share a bit.
+ *           several share a bit. Of a collection of subsets the slot's member, and a table of its joins with the query:
+ *           exact for every measure.
  *
  * Where the measure is a sum over rows and columns that looks at a sensitive value (PMI), value_scan.h prices the joins.
  *

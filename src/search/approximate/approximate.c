@@ -27,7 +27,8 @@ static bool is_sub_additive(const kn_task *task, unsigned proof, uint32_t *colum
         *column = q;
         if (kind != KN_DOMAIN_TREE && !task->objective->type->sub_additive) return false;
         if (kind == KN_DOMAIN_SETS && (proof & KN_PROOF_NO_SETS)) return false;
-        if (task->tuples->domains[q]->groups != NULL) return false; /* two small sets may be a large group together */
+        /* two small sets may be a large group together, and two subsets everything */
+        if (task->tuples->domains[q]->groups != NULL || task->tuples->domains[q]->subsets != NULL) return false;
     }
     return true;
 }

@@ -7,6 +7,7 @@
  *                 lane where they agree and sets it to KN_STAR (all ones) where they do not. A record carries a weight
  *                 per lane, the rise in price from this level to the next; the price of a class is the sum of the
  *                 weights of its starred lanes, as seen by any of its records
+ *                 one per subset of a collection too, saying whether the value is in it
  *   least lanes   two per RANGES column: low end and complemented high end; the join is the minimum
  *   union lanes   up to eight per SETS column: a bit per value (values beyond share bits); the join is the union
  *
@@ -28,6 +29,7 @@ enum {
     KN_CHUNK = 32, /* classes that a scan looks at together */
     KN_UNITS_ROOT = 30000,
     KN_SET_LANES = 8,
+    KN_SUBSET_LANES = 64,
     KN_NOISE = 1 << 14,     /* numbers of noise at most */
     KN_SITE_RECORDS = 2048, /* largest neighbourhood that is rebuilt */
     KN_SITE_GROUPS = 32,

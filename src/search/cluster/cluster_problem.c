@@ -98,6 +98,7 @@ static double choose_scale(kn_cluster_problem *problem, double total)
     const kn_tuples *tuples = problem->tuples;
     double least = INFINITY;
     problem->units_exact = problem->n_ranges + problem->n_sets == 0;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) problem->units_exact &= tuples->domains[q]->kind == KN_DOMAIN_TREE;
     for (uint32_t q = 0; q < tuples->n_qis && problem->units_exact; q++)
         for (uint32_t node = 0; node < tuples->domains[q]->tree->n_nodes; node++) {
             double price = fabs(node_price(problem, q, node));
@@ -252,6 +253,57 @@ static void set_lanes(kn_cluster_problem *problem, uint32_t q, double scale, int
                                                         .factor = (uint16_t)((root_units - jump) * share + 1)};
 }
 
+/* A collection of subsets of which every member gets a lane; a larger one is treated as sets. */
+static bool has_subset_lanes(const kn_domain *domain)
+{
+    return domain->subsets != NULL && domain->subsets->n_members - domain->n_codes <= KN_SUBSET_LANES;
+}
+
+/* A lane per subset: is the value in it? Prices are sums over the members that hold a class (Moebius inversion, from
+ * the largest down): part(M) = price(M) - sum of part(N) over the members N around M. A record in M loses that part
+ * when somebody outside M joins it. */
+static kn_status subset_lanes(kn_cluster_problem *problem, uint32_t q, double scale, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_subsets *s = problem->tuples->domains[q]->subsets;
+    const double *price = problem->pricer->columns[q].member_price;
+    int32_t *part = NULL;
+    bool *counts = NULL;
+    KN_NEW(part, s->n_members);
+    KN_NEW(counts, s->n_members); /* not so second names for a single value or for everything */
+    for (uint32_t m = 0; m < s->n_members; m++) {
+        uint32_t closure = s->codes[s->start[m]];
+        for (uint32_t i = s->start[m]; i < s->start[m + 1]; i++) closure = kn_subsets_with(s, closure, s->codes[i]);
+        counts[m] = closure == m;
+    }
+    for (uint32_t size = s->n_codes; size > 0; size--)
+        for (uint32_t m = 0; m < s->n_members; m++) {
+            if (!counts[m] || kn_subsets_size(s, m) != size) continue;
+            part[m] = (int32_t)lround(scale * price[m]);
+            for (uint32_t n = 0; n < s->n_members; n++)
+                if (counts[n] && n != m && kn_subsets_join(s, n, m) == n) part[m] -= part[n];
+        }
+    for (uint32_t m = s->n_codes - 1; m < s->root; m++) { /* the first lane is that of the single values */
+        const bool is_single = m == s->n_codes - 1;
+        if (!is_single && !counts[m]) continue;
+        kn_cluster_equal *lane = &problem->equal[problem->n_equal++];
+        *lane = (kn_cluster_equal){.q = q, .n_values = is_single ? s->n_codes : 2};
+        KN_OWN(&problem->memory, lane->owned, s->n_codes);
+        KN_OWN(&problem->memory, lane->weight, s->n_codes);
+        lane->value = lane->owned;
+        for (uint32_t code = 0; code < s->n_codes; code++) {
+            const bool is_in = is_single || kn_subsets_with(s, m, code) == m;
+            lane->owned[code] = is_single ? code : is_in;
+            lane->weight[code] = (int16_t)(is_in ? -part[is_single ? code : m] : 0); /* sums wrap, and prices fit */
+        }
+    }
+    for (uint32_t code = 0; code < s->n_codes; code++) problem->base[q][code] = (int16_t)lround(scale * price[code]);
+done:
+    kn_free(part);
+    kn_free(counts);
+    return status;
+}
+
 static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -262,8 +314,9 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         const kn_domain *domain = tuples->domains[q];
         n_lanes += domain->kind == KN_DOMAIN_TREE ? domain->tree->n_levels : 1;
+        if (has_subset_lanes(domain)) n_lanes += domain->subsets->n_members - domain->n_codes;
         problem->n_ranges += domain->kind == KN_DOMAIN_RANGES;
-        problem->n_sets += domain->kind == KN_DOMAIN_SETS;
+        problem->n_sets += domain->kind == KN_DOMAIN_SETS && !has_subset_lanes(domain);
         total += fabs(pricer->columns[q].root_price);
     }
     double scale = choose_scale(problem, total);
@@ -287,7 +340,8 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
         problem->exact_root += llround(problem->exact_scale * pricer->columns[q].root_price);
         KN_OWN(&problem->memory, problem->base[q], domain->n_codes);
         if (domain->kind == KN_DOMAIN_RANGES) KN_TRY(range_lanes(problem, q, scale, root_units, err));
-        if (domain->kind == KN_DOMAIN_SETS) set_lanes(problem, q, scale, root_units);
+        if (has_subset_lanes(domain)) KN_TRY(subset_lanes(problem, q, scale, err));
+        else if (domain->kind == KN_DOMAIN_SETS) set_lanes(problem, q, scale, root_units);
         if (domain->kind != KN_DOMAIN_TREE) continue;
         KN_TRY(tree_lanes(problem, q, scale, err));
         KN_OWN(&problem->memory, problem->exact[q], domain->tree->n_nodes);
