@@ -179,6 +179,26 @@ static void attackers(page *to, const kn_report *report)
 
 /* --- Disclosure, column sets, population -------------------------------------------------------------------------- */
 
+/* A table cell: one figure of one side. */
+static void disclosure_cell(page *to, kn_text what, const kn_disclosure *of)
+{
+    words shown = page_number(to, NAN);
+    char text[140];
+    const bool is_attack = what == KN_TEXT_ONE_VALUE || what == KN_TEXT_TWO_VALUES || what == KN_TEXT_SIMILAR_VALUES;
+    if (of != NULL && what == KN_TEXT_CERTAIN) shown = page_count(to, of->n_certain);
+    if (of != NULL && what == KN_TEXT_SHIFT) shown = page_percent(to, of->largest_shift);
+    if (of != NULL && what == KN_TEXT_SHIFT_AVERAGE) shown = page_percent(to, of->average_shift);
+    if (of == NULL || !is_attack) {
+        page_td_figure(to, shown.text);
+        return;
+    }
+    const uint64_t n = what == KN_TEXT_ONE_VALUE    ? of->n_one_value
+                       : what == KN_TEXT_TWO_VALUES ? of->n_two_values
+                                                    : of->n_similar;
+    formatted(text, sizeof text, to, KN_TEXT_OF_CLASSES, page_count(to, n).text, page_count(to, of->n_classes).text);
+    page_td_figure(to, text);
+}
+
 static void disclosure_row(page *to, const char *column, kn_text what, const kn_disclosure *before,
                            const kn_disclosure *after, bool both)
 {
@@ -186,13 +206,7 @@ static void disclosure_row(page *to, const char *column, kn_text what, const kn_
     page_row(to);
     page_th(to, column);
     page_td(to, page_text(to, what));
-    for (int i = 0; i < (both ? 2 : 1); i++) {
-        words shown = page_number(to, NAN);
-        if (sides[i] != NULL && what == KN_TEXT_CERTAIN) shown = page_count(to, sides[i]->n_certain);
-        if (sides[i] != NULL && what == KN_TEXT_SHIFT) shown = page_percent(to, sides[i]->largest_shift);
-        if (sides[i] != NULL && what == KN_TEXT_SHIFT_AVERAGE) shown = page_percent(to, sides[i]->average_shift);
-        page_td_figure(to, shown.text);
-    }
+    for (int i = 0; i < (both ? 2 : 1); i++) disclosure_cell(to, what, sides[i]);
     page_row_end(to);
 }
 
@@ -200,7 +214,8 @@ static void disclosure(page *to, const kn_report *report)
 {
     static const kn_text headings[] = {KN_TEXT_COLUMN, KN_TEXT_FIGURE_OF, KN_TEXT_BEFORE, KN_TEXT_AFTER};
     static const kn_text headings_alone[] = {KN_TEXT_COLUMN, KN_TEXT_FIGURE_OF, KN_TEXT_VALUE};
-    static const kn_text what[] = {KN_TEXT_CERTAIN, KN_TEXT_SHIFT, KN_TEXT_SHIFT_AVERAGE};
+    static const kn_text what[] = {KN_TEXT_CERTAIN,        KN_TEXT_ONE_VALUE, KN_TEXT_TWO_VALUES,
+                                   KN_TEXT_SIMILAR_VALUES, KN_TEXT_SHIFT,     KN_TEXT_SHIFT_AVERAGE};
     const kn_tuples *tuples = report->facts->tuples;
     const kn_disclosure *before = report->disclosure_before, *after = report->disclosure_after;
     bool both = report->facts->release != NULL;
@@ -208,7 +223,7 @@ static void disclosure(page *to, const kn_report *report)
     page_table(to, KN_TEXT_DISCLOSURE_CAPTION, NULL, NULL);
     page_head(to, both ? headings : headings_alone, both ? 4 : 3, 2);
     for (uint32_t s = 0; s < tuples->n_table_sensitive; s++)
-        for (int i = 0; i < 3; i++)
+        for (size_t i = 0; i < sizeof what / sizeof *what; i++)
             disclosure_row(to, tuples->sensitive[s].column->name, what[i], before != NULL ? &before[s] : NULL,
                            after != NULL ? &after[s] : NULL, both);
     page_table_end(to);

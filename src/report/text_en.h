@@ -139,7 +139,11 @@
     [KN_TEXT_DISCLOSURE_CAPTION] = "What an attacker learns about the sensitive columns",
     [KN_TEXT_CERTAIN] = "Persons whose value is learned for certain",
     [KN_TEXT_SHIFT] = "Largest shift of belief in one value", [KN_TEXT_SHIFT_AVERAGE] = "Average shift of belief",
-    [KN_TEXT_SETS_CAPTION] = "Columns that single most persons out",
+    [KN_TEXT_ONE_VALUE] = "Classes with one value (homogeneity): who is in it has that value",
+    [KN_TEXT_TWO_VALUES] = "Classes with two values (background knowledge): who can exclude one knows the other",
+    [KN_TEXT_SIMILAR_VALUES] = "Classes with several, but similar values (similarity): below one label of the column's "
+                               "hierarchy, or numbers within a tenth of its range",
+    [KN_TEXT_OF_CLASSES] = "%s of %s", [KN_TEXT_SETS_CAPTION] = "Columns that single most persons out",
     [KN_TEXT_SETS_TEXT] = "Every set of up to %s quasi-identifiers was looked at. %s persons are unique on some of "
                           "them.",
     [KN_TEXT_COLUMNS] = "Columns", [KN_TEXT_SINGLED_OUT] = "Persons singled out",
