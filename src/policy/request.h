@@ -21,6 +21,7 @@
 typedef enum kn_unlisted { KN_UNLISTED_ERROR, KN_UNLISTED_DROP, KN_UNLISTED_INSENSITIVE } kn_unlisted;
 typedef enum kn_missing { KN_MISSING_VALUE, KN_MISSING_WILDCARD } kn_missing;
 typedef enum kn_invalid { KN_INVALID_ERROR, KN_INVALID_MISSING } kn_invalid;
+typedef enum kn_recipient { KN_RECIPIENT_PUBLIC, KN_RECIPIENT_CONTRACT, KN_RECIPIENT_INTERNAL } kn_recipient;
 typedef enum kn_recoding_asked { KN_ASKED_LOCAL, KN_ASKED_GLOBAL } kn_recoding_asked;
 
 /* "5" rows or "2%" of them. */
@@ -59,6 +60,7 @@ typedef struct kn_request {
 
     const char *k;   /* as written: a number, or for comparisons a list */
     kn_words models; /* in force, -k among them: "k-anonymity:k=5", ... */
+    kn_recipient recipient;
     bool fold_sensitive, allow_copy;
     kn_row_limit max_suppressed;
     kn_population_asked population;

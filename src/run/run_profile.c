@@ -11,6 +11,7 @@
 #include "run/hierarchy_table.h"
 #include "run/input.h"
 #include "run/jobs.h"
+#include "run/propose_model.h"
 #include "run/result.h"
 #include "table/dates.h"
 #include "table/number.h"
@@ -23,7 +24,21 @@
 
 #define SET_SIZE   3
 #define SHOWN_SETS 8
-#define POLICY_K   11
+
+/* The k of the policy, by who gets the release; docs/choosing.md has the sources. */
+static const struct {
+    const char *name;
+    unsigned k;
+    const char *threshold, *source;
+} recipients[] = {
+    [KN_RECIPIENT_PUBLIC] = {"public", 11, "0.09",
+                             "EMA policy 0070 and Health Canada ask for a risk of at most 0.09 where clinical data is "
+                             "published, which is 11"},
+    [KN_RECIPIENT_CONTRACT] = {"contract", 5, "0.2",
+                               "the rule of five that custodians have long used (El Emam 2013, Cell Size Precedents)"},
+    [KN_RECIPIENT_INTERNAL] = {"internal", 3, "0.33",
+                               "the smallest that custodians use (El Emam 2013, Cell Size Precedents)"},
+};
 
 typedef struct guess {
     kn_role role;
@@ -32,6 +47,7 @@ typedef struct guess {
     kn_suggestion generalize;
     char *levels; /* comment lines: the first labels of every level; NULL: none */
     uint64_t n_missing;
+    kn_proposal model; /* of a sensitive column */
 } guess;
 
 typedef struct profile {
@@ -40,6 +56,8 @@ typedef struct profile {
     uint32_t person; /* column that seems to tell persons apart although they have several rows, or KN_NONE */
     kn_column_risk *sets;
 } profile;
+
+static unsigned policy_k(const profile *about) { return recipients[about->input->request->recipient].k; }
 
 /* --- Guessing roles ----------------------------------------------------------------------------------------------- */
 
@@ -154,7 +172,7 @@ static kn_status thresholds_make(profile *about, kn_error *err)
     for (uint32_t c = 0; c < table->n_columns && !about->input->redact; c++)
         if (about->guesses[c].role == KN_ROLE_QUASI)
             KN_TRY(kn_thresholds_suggest(&about->guesses[c].generalize, &table->columns[c], table->n_rows,
-                                         tuples->row_person, tuples->n_persons, POLICY_K, err));
+                                         tuples->row_person, tuples->n_persons, policy_k(about), err));
 done:
     return status;
 }
@@ -273,6 +291,25 @@ done:
     return status;
 }
 
+/* --- Models ------------------------------------------------------------------------------------------------------- */
+
+static kn_status models_make(profile *about, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_tuples *tuples = about->input->tuples;
+    const uint64_t k = policy_k(about);
+    for (uint32_t s = 0; s < tuples->n_table_sensitive; s++) {
+        const kn_proposal_ask ask = {s, k, about->input->redact};
+        guess *g = &about->guesses[tuples->sensitive[s].column - about->input->table->columns];
+        KN_TRY(kn_model_propose(&g->model, tuples, &ask, err));
+    }
+    if (tuples->n_persons < k)
+        kn_sentences_add(&about->input->warnings, KN_SAID(KN_SAY_FEWER_THAN_K, kn_piece_number("%u", tuples->n_persons),
+                                                          kn_piece_number("%llu", (unsigned long long)k)));
+done:
+    return status;
+}
+
 /* --- Output ------------------------------------------------------------------------------------------------------- */
 
 static void set_names(kn_buffer *out, const kn_tuples *tuples, uint64_t columns)
@@ -282,6 +319,26 @@ static void set_names(kn_buffer *out, const kn_tuples *tuples, uint64_t columns)
         if (!(columns >> q & 1)) continue;
         kn_buffer_printf(out, "%s%s", first ? "" : ", ", tuples->domains[q]->name);
         first = false;
+    }
+}
+
+/* What protects whom, and why; in the form that the terminal breaks at its width. */
+static void text_models(kn_buffer *text, const profile *about)
+{
+    enum { NAME_COLUMNS = 13 };
+    const kn_table *table = about->input->table;
+    const kn_recipient recipient = about->input->request->recipient;
+    kn_buffer_printf(text, "\nProposed models\n  k-anonymity   k=%u, for recipients of the kind \"%s\": %s\n",
+                     policy_k(about), recipients[recipient].name, recipients[recipient].source);
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const kn_proposal *model = &about->guesses[c].model;
+        const char *name = table->columns[c].name;
+        if (model->reason == NULL) continue;
+        kn_buffer_text(text, "  ");
+        if (kn_text_columns(name) > NAME_COLUMNS) kn_buffer_printf(text, "%s\n  %*s", name, NAME_COLUMNS, "");
+        else kn_buffer_padded(text, name, NAME_COLUMNS);
+        if (model->name != NULL) kn_buffer_printf(text, " %s %s\n  %*s", model->name, model->params, NAME_COLUMNS, "");
+        kn_buffer_printf(text, " %s\n", model->reason);
     }
 }
 
@@ -314,6 +371,7 @@ static kn_status text_make(char **out, const profile *about, kn_error *err)
         set_names(&text, about->input->tuples, set->columns);
         kn_buffer_char(&text, '\n');
     }
+    text_models(&text, about);
     return kn_buffer_finish(out, &text, err);
 }
 
@@ -373,6 +431,27 @@ static void policy_input(kn_buffer *out, const profile *about)
     kn_buffer_free(&keys);
 }
 
+static void policy_models(kn_buffer *out, const profile *about)
+{
+    const kn_table *table = about->input->table;
+    const kn_recipient recipient = about->input->request->recipient;
+    kn_buffer_printf(out,
+                     "\nmodels:\n  # everybody hides among at least %u, for recipients of the kind %s:\n  # %s\n"
+                     "  - k-anonymity: {k: %u}\n",
+                     policy_k(about), recipients[recipient].name, recipients[recipient].source, policy_k(about));
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const kn_proposal *model = &about->guesses[c].model;
+        if (model->reason == NULL) continue;
+        kn_buffer_text(out, "  # ");
+        if (model->policy == NULL) {
+            kn_yaml_put(out, table->columns[c].name);
+            kn_buffer_text(out, ": ");
+        }
+        kn_buffer_printf(out, "%s\n", model->reason);
+        if (model->policy != NULL) kn_buffer_printf(out, "  - %s\n", model->policy);
+    }
+}
+
 static kn_status policy_make(char **out, const profile *about, kn_error *err)
 {
     const kn_table *table = about->input->table;
@@ -394,18 +473,10 @@ static kn_status policy_make(char **out, const profile *about, kn_error *err)
     kn_buffer_text(&text, "\n# A column that is not listed here is an error, so that a new one cannot slip out.\n"
                           "unlisted_columns: error\n\ncolumns:\n");
     policy_columns(&text, about);
-    kn_buffer_printf(&text,
-                     "\nmodels:\n  # everybody hides among at least %d: a risk of at most 0.09\n"
-                     "  - k-anonymity: {k: %d}\n",
-                     POLICY_K, POLICY_K);
-    for (uint32_t c = 0; c < table->n_columns; c++) {
-        if (about->guesses[c].role != KN_ROLE_SENSITIVE || table->columns[c].n_values < 3) continue;
-        kn_buffer_text(&text, "  # every class has at least 2 different values of it\n  - l-diversity: {column: ");
-        kn_yaml_put(&text, table->columns[c].name);
-        kn_buffer_text(&text, ", kind: distinct, l: 2}\n");
-    }
+    policy_models(&text, about);
     kn_buffer_text(&text, "\n# Rows that may be suppressed when they are too rare to hide.\nsuppression: {max: 1%}\n"
-                          "\nalgorithm: {name: auto}\nmeasure: lm\nrisk: {threshold: 0.09}\n");
+                          "\nalgorithm: {name: auto}\nmeasure: lm\n");
+    kn_buffer_printf(&text, "risk: {threshold: %s}\n", recipients[about->input->request->recipient].threshold);
     return kn_buffer_finish(out, &text, err);
 }
 
@@ -423,6 +494,17 @@ static void put_sets(kn_json *json, const profile *about)
         kn_json_count(json, "unique", set->n_unique);
         kn_json_end(json);
     }
+    kn_json_end(json);
+}
+
+static void put_model(kn_json *json, const kn_proposal *model)
+{
+    kn_json_object(json, "model");
+    if (model->name != NULL) {
+        kn_json_text(json, "name", model->name);
+        kn_json_text(json, "params", model->params);
+    }
+    kn_json_text(json, "reason", model->reason);
     kn_json_end(json);
 }
 
@@ -447,9 +529,12 @@ static kn_status json_make(char **out, const profile *about, kn_error *err)
         if (g->generalize.top.text[0] != '\0')
             kn_json_text(&json, g->generalize.top.is_sure ? "top" : "proposed_top", g->generalize.top.text);
         if (g->generalize.bottom.text[0] != '\0') kn_json_text(&json, "proposed_bottom", g->generalize.bottom.text);
+        if (g->model.reason != NULL) put_model(&json, &g->model);
         kn_json_end(&json);
     }
     kn_json_end(&json);
+    kn_json_text(&json, "recipient", recipients[about->input->request->recipient].name);
+    kn_json_count(&json, "k", policy_k(about));
     put_sets(&json, about);
     kn_json_end(&json);
     return kn_json_finish(out, &json, err);
@@ -553,6 +638,7 @@ kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *e
     KN_TRY(sets_count(&about, err));
     KN_TRY(thresholds_make(&about, err));
     KN_TRY(levels_make(&about, err));
+    KN_TRY(models_make(&about, err));
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(text_make(&result->text, &about, err));
     KN_TRY(json_make(&result->json, &about, err));
@@ -564,8 +650,10 @@ kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *e
 done:
     kn_result_free(result);
     kn_free(policy);
-    for (uint32_t c = 0; about.guesses != NULL && c < about.input->table->n_columns; c++)
+    for (uint32_t c = 0; about.guesses != NULL && c < about.input->table->n_columns; c++) {
         kn_free(about.guesses[c].levels);
+        kn_proposal_free(&about.guesses[c].model);
+    }
     kn_free(about.guesses);
     kn_column_risk_free(about.sets);
     kn_input_free(about.input);

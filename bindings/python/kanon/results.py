@@ -314,7 +314,9 @@ class Profile(Result):
     """Types, suggested roles, and whom sets of columns single out."""
 
     rows = _key("rows", "int", "Of the table.")
-    columns = _key("columns", "list[Record]", "Name, type, role, and why.")
+    columns = _key("columns", "list[Record]", "Name, type, role, and why; of a sensitive one the proposed model.")
+    recipient = _key("recipient", "str", "Who gets the release: public, contract or internal.")
+    k = _key("k", "int", "What the policy asks for, by the recipient.")
     column_sets = _key("column_sets", "list[Record]", "Columns that together single persons out.")
 
     @property
