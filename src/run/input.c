@@ -405,14 +405,20 @@ kn_status kn_input_ask_for_qis(kn_error *err)
                            "which columns could an attacker know? Name them with --qi");
 }
 
-/* Roles were given to some column: a table may be released without quasi-identifiers, but not without columns. */
-static bool has_roles(const kn_input *input)
+/* A table may be released without quasi-identifiers where somebody said so of every column, or in a policy. Flags that
+ * leave columns out and name no quasi-identifier have rather forgotten them; and nothing is released without columns.
+ */
+kn_status kn_input_need_qis(const kn_input *input, kn_error *err)
 {
+    bool is_copied = false, is_left_out = false;
     for (uint32_t c = 0; c < input->table->n_columns; c++) {
         const kn_role role = input->table->columns[c].role;
-        if (role == KN_ROLE_QUASI || role == KN_ROLE_SENSITIVE || role == KN_ROLE_INSENSITIVE) return true;
+        if (role == KN_ROLE_QUASI) return KN_OK;
+        is_copied = is_copied || role == KN_ROLE_SENSITIVE || role == KN_ROLE_INSENSITIVE;
+        is_left_out = is_left_out || role == KN_ROLE_DROPPED;
     }
-    return false;
+    const bool is_meant = is_copied && (input->request->policy_path != NULL || !is_left_out);
+    return is_meant ? KN_OK : kn_input_ask_for_qis(err);
 }
 
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
@@ -420,7 +426,7 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     kn_status status = KN_OK;
     uint32_t *quasi = NULL;
     double began = kn_seconds_now();
-    if (!has_roles(input)) return kn_input_ask_for_qis(err);
+    KN_TRY(kn_input_need_qis(input, err));
     KN_TRY(list_quasi(&quasi, &input->n_qis, input, err));
     KN_NEW(input->domains, input->n_qis);
     for (uint32_t q = 0; q < input->n_qis; q++) {

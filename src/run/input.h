@@ -55,6 +55,8 @@ kn_status kn_input_join_bounds(kn_source *source, const kn_input *input, kn_erro
 /* Opens it, decides roles and types, and reads it. */
 kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode, kn_error *err);
 kn_status kn_input_ask_for_qis(kn_error *err); /* fails, with the question */
+/* The same where neither flags nor a policy say which columns to generalize. After kn_input_read. */
+kn_status kn_input_need_qis(const kn_input *input, kn_error *err);
 /* `must_be_tree`: full-domain algorithms; columns without a hierarchy get the automatic tree. */
 kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
 /* The same with the domains that `anonymize` had for this request: a release is read back as it was written. */
