@@ -155,7 +155,8 @@
         "Klassen mit zwei Werten (Hintergrundwissen): wer einen ausschließen kann, kennt den anderen",
     [KN_TEXT_SIMILAR_VALUES] = "Klassen mit mehreren, aber ähnlichen Werten (Ähnlichkeit): unter einer Bezeichnung der "
                                "Hierarchie dieser Spalte, oder Zahlen in einem Zehntel ihrer Spanne",
-    [KN_TEXT_OF_CLASSES] = "%s von %s", [KN_TEXT_SETS_CAPTION] = "Spalten, die die meisten Personen herausgreifen",
+    [KN_TEXT_OF_CLASSES] = "%s von %s",
+    [KN_TEXT_SETS_CAPTION] = "Spalten, die Personen herausgreifen; keine Menge enthält eine andere",
     [KN_TEXT_SETS_TEXT] = "Alle Mengen von bis zu %s Quasi-Identifikatoren wurden betrachtet. %s Personen sind auf "
                           "mindestens einer davon einzigartig.",
     [KN_TEXT_COLUMNS] = "Spalten", [KN_TEXT_SINGLED_OUT] = "Herausgesonderte Personen",

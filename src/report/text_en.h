@@ -143,7 +143,8 @@
     [KN_TEXT_TWO_VALUES] = "Classes with two values (background knowledge): who can exclude one knows the other",
     [KN_TEXT_SIMILAR_VALUES] = "Classes with several, but similar values (similarity): below one label of the column's "
                                "hierarchy, or numbers within a tenth of its range",
-    [KN_TEXT_OF_CLASSES] = "%s of %s", [KN_TEXT_SETS_CAPTION] = "Columns that single most persons out",
+    [KN_TEXT_OF_CLASSES] = "%s of %s",
+    [KN_TEXT_SETS_CAPTION] = "Columns that single persons out; no set contains another",
     [KN_TEXT_SETS_TEXT] = "Every set of up to %s quasi-identifiers was looked at. %s persons are unique on some of "
                           "them.",
     [KN_TEXT_COLUMNS] = "Columns", [KN_TEXT_SINGLED_OUT] = "Persons singled out",

@@ -104,8 +104,9 @@ typedef struct kn_column_risk {
 kn_status kn_column_risk_new(kn_column_risk **out, const kn_tuples *tuples, uint32_t max_size, uint64_t budget,
                              kn_pool *pool, kn_ticker *ticker, kn_error *err);
 void kn_column_risk_free(kn_column_risk *risk);
-/* The n sets that single out most persons, of those with at most max_size columns; ties by fewer columns. Indices into
- * `sets`; returns how many. */
+/* Up to n sets of at most max_size columns that single persons out, none of which contains another: one after the other
+ * the set with most minimal uniques that is neither part of a listed one nor holds one. Listed by the persons whom they
+ * single out, ties by fewer columns. Indices into `sets`; returns how many. */
 size_t kn_column_risk_top(size_t *out, size_t n, const kn_column_risk *risk, uint32_t max_size);
 
 /* --- What is learned about the sensitive columns ------------------------------------------------------------------ */

@@ -392,7 +392,7 @@ void kn_column_risk_free(kn_column_risk *risk)
     kn_free(risk);
 }
 
-/* Does set a stand before set b in the list of the riskiest? */
+/* Does set a stand before set b in the list? */
 static bool riskier(const kn_column_set *a, const kn_column_set *b)
 {
     if (a->n_unique != b->n_unique) return a->n_unique > b->n_unique;
@@ -400,17 +400,35 @@ static bool riskier(const kn_column_set *a, const kn_column_set *b)
     return a->n_groups > b->n_groups;
 }
 
+/* Is it listed rather than set b? By the persons who need all of its columns: a set of three that only repeats what
+ * two of them tell has few of those. */
+static bool tells_more(const kn_column_set *a, const kn_column_set *b)
+{
+    return a->n_minimal != b->n_minimal ? a->n_minimal > b->n_minimal : riskier(a, b);
+}
+
+static bool is_part_of_listed(const kn_column_set *set, const kn_column_risk *risk, const size_t *listed, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t both = set->columns & risk->sets[listed[i]].columns;
+        if (both == set->columns || both == risk->sets[listed[i]].columns) return true;
+    }
+    return false;
+}
+
 size_t kn_column_risk_top(size_t *out, size_t n, const kn_column_risk *risk, uint32_t max_size)
 {
     size_t found = 0;
-    for (size_t s = 0; s < risk->n_sets; s++) {
-        if (risk->sets[s].n_columns > max_size) continue;
+    for (; found < n; found++) {
+        const kn_column_set *best = NULL;
+        for (const kn_column_set *set = risk->sets; set < risk->sets + risk->n_sets; set++)
+            if (set->n_columns <= max_size && set->n_minimal > 0 && !is_part_of_listed(set, risk, out, found) &&
+                (best == NULL || tells_more(set, best)))
+                best = set;
+        if (best == NULL) break;
         size_t at = found;
-        while (at > 0 && riskier(&risk->sets[s], &risk->sets[out[at - 1]])) at--;
-        if (at == n) continue;
-        for (size_t i = found < n ? found : n - 1; i > at; i--) out[i] = out[i - 1];
-        out[at] = s;
-        if (found < n) found++;
+        for (; at > 0 && riskier(best, &risk->sets[out[at - 1]]); at--) out[at] = out[at - 1];
+        out[at] = (size_t)(best - risk->sets);
     }
     return found;
 }

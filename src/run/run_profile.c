@@ -342,6 +342,12 @@ static void text_models(kn_buffer *text, const profile *about)
     }
 }
 
+static void singled_out(kn_buffer *out, const profile *about, uint64_t n)
+{
+    kn_buffer_printf(out, "%10llu  %5.1f%%  ", (unsigned long long)n,
+                     100.0 * (double)n / about->input->tuples->n_persons);
+}
+
 static kn_status text_make(char **out, const profile *about, kn_error *err)
 {
     const kn_table *table = about->input->table;
@@ -366,10 +372,13 @@ static kn_status text_make(char **out, const profile *about, kn_error *err)
     if (n > 0) kn_buffer_text(&text, "\nPersons singled out by columns that an attacker may know\n");
     for (size_t i = 0; i < n; i++) {
         const kn_column_set *set = &about->sets->sets[top[i]];
-        double share = table->n_rows > 0 ? 100.0 * (double)set->n_unique / about->input->tuples->n_persons : 0;
-        kn_buffer_printf(&text, "%10llu  %5.1f%%  ", (unsigned long long)set->n_unique, share);
+        singled_out(&text, about, set->n_unique);
         set_names(&text, about->input->tuples, set->columns);
         kn_buffer_char(&text, '\n');
+    }
+    if (n > 1) {
+        singled_out(&text, about, about->sets->n_with_minimal);
+        kn_buffer_printf(&text, "some set of up to %u columns\n", about->sets->max_size);
     }
     text_models(&text, about);
     return kn_buffer_finish(out, &text, err);
@@ -492,6 +501,7 @@ static void put_sets(kn_json *json, const profile *about)
             if (set->columns >> q & 1) kn_json_text(json, NULL, tuples->domains[q]->name);
         kn_json_end(json);
         kn_json_count(json, "unique", set->n_unique);
+        kn_json_count(json, "minimal", set->n_minimal);
         kn_json_end(json);
     }
     kn_json_end(json);
