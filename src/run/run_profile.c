@@ -408,7 +408,8 @@ static void policy_columns(kn_buffer *out, const profile *about)
         kn_buffer_text(out, "  ");
         kn_yaml_put(out, table->columns[c].name);
         kn_buffer_printf(out, ": {role: %s", policy_role(g->role));
-        if (g->role == KN_ROLE_QUASI) kn_buffer_printf(out, ", type: %s", types[table->columns[c].type]);
+        if (g->role == KN_ROLE_QUASI || about->input->choices[c].type != KN_TYPE_AUTO)
+            kn_buffer_printf(out, ", type: %s", types[table->columns[c].type]);
         if (g->generalize.spec[0] != '\0') kn_buffer_printf(out, ", hierarchy: \"%s\"", g->generalize.spec);
         if (g->generalize.grid[0] != '\0') kn_buffer_printf(out, ", grid: %s", g->generalize.grid);
         if (g->generalize.top.is_sure) kn_buffer_printf(out, ", top: %s", g->generalize.top.text);
@@ -550,23 +551,33 @@ static kn_status json_make(char **out, const profile *about, kn_error *err)
     return kn_json_finish(out, &json, err);
 }
 
-/* `types` NULL: as the cells look. */
+/* Types that --type declares; `types` for the others, NULL: as the cells look. */
 static kn_status table_read(kn_input *input, const kn_type *types, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_source *source = NULL;
     kn_column_plan *plans = NULL;
+    const char **names = NULL;
     kn_table_free(input->table);
     input->table = NULL;
+    kn_free(input->choices);
+    input->choices = NULL;
     KN_TRY(kn_input_open(&source, input, input->request->data, err));
     uint32_t n = kn_source_n_columns(source);
     KN_NEW(plans, n + 1);
-    for (uint32_t c = 0; c < n; c++)
-        plans[c] = (kn_column_plan){KN_ROLE_QUASI, types != NULL ? types[c] : KN_TYPE_AUTO, false};
+    KN_NEW(names, n + 1);
+    for (uint32_t c = 0; c < n; c++) names[c] = kn_source_column_name(source, c);
+    KN_TRY(
+        kn_settings_columns(&input->choices, input->request->settings, names, n, KN_COLUMNS_OF_HIERARCHY, NULL, err));
+    for (uint32_t c = 0; c < n; c++) {
+        plans[c] = (kn_column_plan){KN_ROLE_QUASI, input->choices[c].type, false};
+        if (types != NULL && plans[c].type == KN_TYPE_AUTO) plans[c].type = types[c];
+    }
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
 done:
     kn_source_close(source);
     kn_free(plans);
+    kn_free(names);
     return status;
 }
 
@@ -585,10 +596,13 @@ static kn_status table_read_well(kn_input *input, kn_error *err)
         KN_TRY(table_read(input, NULL, err));
         KN_TRY(kn_table_advise(&advice, input->table, err));
     }
+    advice.has_misfits = false;
     for (uint32_t c = 0; c < input->table->n_columns; c++) {
         const kn_column *column = &input->table->columns[c];
         char word[KN_WORD_BYTES];
         uint64_t n_cells;
+        if (input->choices[c].type != KN_TYPE_AUTO) advice.types[c] = KN_TYPE_AUTO; /* somebody knows better */
+        advice.has_misfits = advice.has_misfits || advice.types[c] != KN_TYPE_AUTO;
         KN_TRY(kn_column_null_words(&n_cells, word, column, input->table->n_rows, err));
         if (advice.types[c] != KN_TYPE_AUTO)
             kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_NEARLY_TYPE, kn_piece_text(column->name),

@@ -530,7 +530,7 @@ static kn_type type_found(kn_inference *o, bool *present)
         compact = compact && state->forms == KN_DATE_COMPACT;
     }
     o->marks = KN_MARKS_PLAIN;
-    if (!*present) return KN_TYPE_TEXT;
+    if (!*present || declared == KN_TYPE_TEXT) return KN_TYPE_TEXT; /* no number, so it has no marks */
     if (declared == KN_TYPE_DATE) return dates_agree(o) ? KN_TYPE_DATE : KN_TYPE_TEXT;
     if (declared == KN_TYPE_AUTO && numbers && whole && compact && dates_agree(o)) return KN_TYPE_DATE;
     if (!numbers || o->options->decimal == KN_DECIMAL_COMMA) {
@@ -567,7 +567,6 @@ kn_status kn_inference_decide(kn_inference *o, kn_error *err)
         if (declared == KN_TYPE_DECIMAL && o->type == KN_TYPE_INT) o->type = KN_TYPE_DECIMAL;
     }
     if (!present) o->type = declared == KN_TYPE_AUTO ? KN_TYPE_TEXT : declared;
-    if (declared == KN_TYPE_TEXT) o->type = KN_TYPE_TEXT;
     if (present && declared != KN_TYPE_AUTO && declared != o->type) return refuse_misfit(o, err);
     place_words(o);
     return KN_OK;
