@@ -691,7 +691,7 @@ static void assert_guess(const char *name, const char *(*cell)(uint32_t row), ui
     kn_buffer_free(&data);
     char output[320];
     snprintf(output, sizeof output, "output=%s", release_path);
-    const char *options[] = {"threads=1", output, NULL};
+    const char *options[] = {"threads=1", "force=yes", output, NULL};
     json_t *json = job(kn_profile, options);
     const json_t *column = json_array_get(json_object_get(json, "columns"), 0);
     const char *said = json_string_value(json_object_get(column, "role")),
@@ -898,7 +898,7 @@ static void the_profile_counts_whom_a_set_of_columns_singles_out(void **state)
     kn_rng rng = kn_rng_new(8, 0);
     char output[320];
     snprintf(output, sizeof output, "output=%s", release_path);
-    const char *options[] = {"threads=1", output, NULL};
+    const char *options[] = {"threads=1", "force=yes", output, NULL};
     for (int round = 0; round < 10; round++) {
         enum { N_COLUMNS = 4, N_ROWS = 18 };
         int cells[N_ROWS][N_COLUMNS];

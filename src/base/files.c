@@ -320,6 +320,21 @@ static const kept *find_kept(const kn_files *files, const char *path)
     return NULL;
 }
 
+bool kn_file_differs(const char *path, const char *bytes, size_t n_bytes)
+{
+    struct stat about;
+    char there[4096];
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0) return false;
+    FILE *file = (size_t)about.st_size == n_bytes ? fopen(path, "re") : NULL;
+    bool differs = file == NULL;
+    for (size_t n = 0; !differs && n_bytes > 0; bytes += n, n_bytes -= n) {
+        n = fread(there, 1, n_bytes < sizeof there ? n_bytes : sizeof there, file);
+        differs = n == 0 || memcmp(there, bytes, n) != 0;
+    }
+    if (file != NULL) fclose(file);
+    return differs;
+}
+
 /* A pipe is opened when its writer comes; until then Ctrl-C must work. */
 static kn_status open_plain(int *out, const char *path, kn_ticker *ticker, kn_error *err)
 {

@@ -36,6 +36,10 @@ kn_status kn_files_check(kn_files *files, kn_error *err);
 /* The id of a regular file. False for anything else: reading and writing one pipe or /dev/null does no harm. */
 bool kn_file_identify(kn_file_id *out, int file);
 
+/* Whether a regular file is there that holds other bytes than these, or that we may not read. An empty one holds
+ * nothing that could be lost. */
+bool kn_file_differs(const char *path, const char *bytes, size_t n_bytes);
+
 #define KN_FILE_PATH_BYTES 40
 /* Where a file that perhaps has no name can be opened again. */
 void kn_file_path(char path[KN_FILE_PATH_BYTES], int file);

@@ -48,6 +48,7 @@ typedef struct kn_request {
 
     const char *data, *release, *original, *what;
     const char *output, *report, *json, *schema, *certificate, *state;
+    bool force;
     kn_row_order order;
     kn_cells_form cells;
     bool guard_formulas;

@@ -648,6 +648,18 @@ static kn_status header_check(kn_input *input, kn_error *err)
     return KN_OK;
 }
 
+/* Whoever asks a second time, or for another table, keeps what he edited. */
+static kn_status policy_write(kn_input *input, const char *policy, kn_error *err)
+{
+    const char *path = input->request->output;
+    if (path != NULL && !input->request->force && kn_file_differs(path, policy, strlen(policy)))
+        return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "output", .file = path),
+                               "-o %.500s: the file is there and differs from what would be written, so that what "
+                               "somebody edited would be lost; give another name, or say --force",
+                               path);
+    return kn_targets_text(input->targets, "output", policy, err);
+}
+
 kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -667,7 +679,7 @@ kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *e
     KN_TRY(text_make(&result->text, &about, err));
     KN_TRY(json_make(&result->json, &about, err));
     KN_TRY(policy_make(&policy, &about, err));
-    KN_TRY(kn_targets_text(about.input->targets, "output", policy, err));
+    KN_TRY(policy_write(about.input, policy, err));
     KN_TRY(kn_input_deliver(about.input, result, err));
     *out = result;
     result = NULL;
