@@ -58,23 +58,6 @@ static void end_stage(run *r, double *seconds)
     r->facts.seconds.total = now - r->began;
 }
 
-/* What cannot be written is refused before the search. */
-static kn_status check_cells(const kn_input *input, kn_error *err)
-{
-    kn_status status = KN_OK;
-    kn_released_column *columns = NULL;
-    uint32_t n_columns = 0;
-    if (input->request->cells == KN_CELLS_LABELS) return KN_OK;
-    if (input->csv.no_header)
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "cells"),
-                   "--cells: columns of bounds are known by their names, and a file without a header has none; say "
-                   "--cells labels, or give the table a header");
-    KN_TRY(kn_released_plan(&columns, &n_columns, input->tuples, input->request->cells, err));
-done:
-    kn_released_columns_free(columns, n_columns);
-    return status;
-}
-
 static kn_status prepare_task(run *r, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -396,7 +379,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     end_stage(&r, &seconds->read);
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, request, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, kn_algorithm_needs_trees(r.algorithm), err));
-    KN_TRY(check_cells(r.input, err));
+    KN_TRY(kn_input_cells(r.input, err)); /* before the search */
     KN_TRY(kn_input_goals(r.input, err));
     KN_TRY(prepare_task(&r, err));
     end_stage(&r, &seconds->encode);

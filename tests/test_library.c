@@ -200,6 +200,35 @@ static void release(void *user, void *block)
     free(block);
 }
 
+typedef kn_status job(kn_result **out, const kn_settings *settings, kn_error *err);
+
+/* The job with its n-th allocation failing, for every n or so: it says so, or ends as it does with enough memory. */
+static void fail_allocations(job *run, const char *const *pairs, kn_status otherwise)
+{
+    counter count = {0};
+    kn_allocator allocator = {allocate, resize, release, &count};
+    long n_failed = 0, last = 0;
+    for (long nth = 1;; nth += 1 + nth / 32) {
+        kn_result *result = NULL;
+        kn_error err = {0};
+        kn_status status = KN_RESOURCES;
+        atomic_store(&count.n_calls, 0);
+        atomic_store(&count.failing, nth);
+        kn_settings *settings = settings_of(pairs, &allocator);
+        if (settings != NULL) status = run(&result, settings, &err);
+        if (status != otherwise && status != KN_RESOURCES)
+            fail_msg("allocation %ld: status %d: %s", nth, status, err.message);
+        kn_settings_free(settings);
+        kn_result_free(result);
+        if (atomic_load(&count.n_live) != 0) fail_msg("allocation %ld: memory stays behind", nth);
+        last = atomic_load(&count.n_calls);
+        if (last < nth) break;
+        n_failed += status == KN_RESOURCES;
+    }
+    assert_true(n_failed > 50);
+    assert_true(last > 300);
+}
+
 static void every_allocation_may_fail(void **state)
 {
     static const char *const small[] = {"data",      "examples/ten_people.csv",
@@ -211,28 +240,20 @@ static void every_allocation_may_fail(void **state)
                                         "output",    "@a.csv",
                                         "schema",    "@schema.json",
                                         NULL};
-    counter count = {0};
-    kn_allocator allocator = {allocate, resize, release, &count};
-    long n_failed = 0, last = 0;
-    for (long nth = 1;; nth += 1 + nth / 32) {
-        kn_result *result = NULL;
-        kn_error err = {0};
-        kn_status status = KN_RESOURCES;
-        atomic_store(&count.n_calls, 0);
-        atomic_store(&count.failing, nth);
-        kn_settings *settings = settings_of(small, &allocator);
-        if (settings != NULL) status = kn_anonymize(&result, settings, &err);
-        if (status != KN_OK && status != KN_RESOURCES)
-            fail_msg("allocation %ld: status %d: %s", nth, status, err.message);
-        kn_settings_free(settings);
-        kn_result_free(result);
-        if (atomic_load(&count.n_live) != 0) fail_msg("allocation %ld: memory stays behind", nth);
-        last = atomic_load(&count.n_calls);
-        if (last < nth) break;
-        n_failed += status == KN_RESOURCES;
-    }
-    assert_true(n_failed > 50);
-    assert_true(last > 500);
+    fail_allocations(kn_anonymize, small, KN_OK);
+}
+
+static void a_check_that_finds_much_may_run_out_of_memory_anywhere(void **state)
+{
+    static const char *const odd[] = {
+        "data",  "@bad.csv",        "qi",        "age,born,zip,sex", "sensitive", "illness", "insensitive", "ward",
+        "type",  "age=int",         "type",      "born=date",        "type",      "zip=int", "k",           "40",
+        "model", "l-diversity:l=9", "hierarchy", "sex=order(f<x)",   "top",       "zip=7",   "threads",     "1",
+        NULL};
+    write_text(path_of("bad.csv"),
+               "age,born,zip_code,sex,ward,ill_ness\n1,01/02/2020,x,f,f,flu\nx,03/04/2020,7,m,m,cold\n");
+    fail_allocations(kn_check_policy, odd, KN_USAGE);
+    unlink(path_of("bad.csv"));
 }
 
 /* --- The host's locale ------------------------------------------------------------------------------------------- */
@@ -258,8 +279,6 @@ static void drop_locale(void)
     snprintf(command, sizeof command, "rm -rf %s/de_DE.UTF-8", folder);
     if (system(command) != 0) fail_msg("the locale stays behind");
 }
-
-typedef kn_status job(kn_result **out, const kn_settings *settings, kn_error *err);
 
 static void append_job(FILE *out, job *run, const char *const *pairs)
 {
@@ -557,6 +576,7 @@ int main(void)
         cmocka_unit_test(a_run_counts_its_own_memory_only),
         cmocka_unit_test(settings_may_be_shared_by_runs),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(a_check_that_finds_much_may_run_out_of_memory_anywhere),
         cmocka_unit_test(the_hosts_locale_changes_nothing),
         cmocka_unit_test(progress_is_told_on_the_callers_thread),
         cmocka_unit_test(progress_can_stop_a_job),

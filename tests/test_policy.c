@@ -84,7 +84,7 @@ static void the_design_s_policy_becomes_settings(void **state)
     assert_string_equal(settings->policy_folder, "/tmp");
     const char *const names[] = {"patient_id", "age", "zip", "country", "NO", "a,b"};
     kn_column_choice *choices = NULL;
-    assert_ok(kn_settings_columns(&choices, settings, names, 6, KN_COLUMNS_OF_DATA, NULL, err));
+    assert_ok(kn_settings_columns(&choices, settings, names, 6, KN_COLUMNS_OF_DATA, NULL, NULL, err));
     const kn_role roles[] = {KN_ROLE_IDENTIFIER, KN_ROLE_QUASI,     KN_ROLE_QUASI,
                              KN_ROLE_QUASI,      KN_ROLE_SENSITIVE, KN_ROLE_INSENSITIVE};
     for (int i = 0; i < 6; i++) assert_int_equal(choices[i].role, roles[i]);
@@ -457,7 +457,7 @@ static void a_level_or_a_weight_is_of_a_quasi_identifier(void **state)
         kn_column_choice *choices = NULL;
         assert_ok(load(&settings, cases[i].text, err));
         if (cases[i].flag != NULL) assert_ok(kn_settings_set(settings, "sensitive", cases[i].flag, err));
-        kn_status status = kn_settings_columns(&choices, settings, names, 2, KN_COLUMNS_OF_DATA, NULL, &failure);
+        kn_status status = kn_settings_columns(&choices, settings, names, 2, KN_COLUMNS_OF_DATA, NULL, NULL, &failure);
         assert_int_equal(status, cases[i].words != NULL ? KN_USAGE : KN_OK);
         if (cases[i].words != NULL && strstr(failure.message, cases[i].words) == NULL) fail_msg("%s", failure.message);
         kn_free(choices);

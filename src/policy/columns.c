@@ -2,8 +2,10 @@
 #include "policy/settings.h"
 
 #include "base/param.h"
+#include "base/suggest.h"
 #include "base/words.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +14,7 @@ typedef struct header {
     uint32_t n;
     kn_columns_mode mode;
     const kn_settings *settings;
+    kn_problems *problems; /* NULL: the first one ends it */
 } header;
 
 static uint32_t find_name(const header *head, const char *name, size_t n_bytes)
@@ -52,19 +55,143 @@ const char *kn_settings_column_shown(char *buffer, const kn_settings *settings, 
     return buffer;
 }
 
+static const char *skip_marks(const char *text)
+{
+    while (*text != '\0' && (unsigned char)*text < 0x80 && !isalnum((unsigned char)*text)) text++;
+    return text;
+}
+
+/* "Birth Date" and "birth_date", "zip" and "zip_code" are rather one column than two. */
+static bool is_same_name(const char *a, const char *b)
+{
+    for (size_t n = 0;; a++, b++, n++) {
+        const char *next_a = skip_marks(a), *next_b = skip_marks(b);
+        const bool word_ends = (*next_a == '\0' || next_a > a) && (*next_b == '\0' || next_b > b);
+        if (*next_a == '\0' || *next_b == '\0') return n >= 3 && (word_ends || (*next_a == *next_b));
+        if (tolower((unsigned char)*next_a) != tolower((unsigned char)*next_b)) return false;
+        a = next_a;
+        b = next_b;
+    }
+}
+
+/* Another missing name may mean it already. */
+static bool is_taken(const header *head, const char *name, const char *shown)
+{
+    for (size_t i = 0; head->problems != NULL && i < head->problems->items.n; i++) {
+        const kn_problem *problem = &head->problems->items.items[i];
+        if (strcmp(problem->perhaps, shown) == 0 && strcmp(problem->about.column, name) != 0) return true;
+    }
+    return false;
+}
+
+/* Policies list columns as the table has them: the new one that stands behind the column named before. */
+static uint32_t behind_neighbour(const header *head, const char *name)
+{
+    uint32_t before = KN_NONE;
+    char shown[KN_SHOWN_BYTES];
+    for (size_t i = 0; i < head->settings->items.n; i++) {
+        const kn_setting *setting = &head->settings->items.items[i];
+        if (setting->field->kind != KN_FIELD_ROLE || setting->where == NULL) continue;
+        if (strcmp(setting->value, name) != 0) {
+            before = find_name(head, setting->value, strlen(setting->value));
+            continue;
+        }
+        if (before == KN_NONE || before + 1 >= head->n) return KN_NONE;
+        const char *next = head->names[before + 1];
+        if (kn_settings_name_column(head->settings, next)) return KN_NONE;
+        const bool taken = is_taken(head, name, kn_settings_column_shown(shown, head->settings, next, before + 1));
+        return taken ? KN_NONE : before + 1;
+    }
+    return KN_NONE;
+}
+
+/* The column of the table that a name that it does not have may mean: of those that nobody names where there are any,
+ * because a column that was renamed has a new name; KN_NONE where none is near. */
+static uint32_t meant_column(const header *head, const char *name)
+{
+    uint32_t n_new = 0, found = KN_NONE;
+    char shown[KN_SHOWN_BYTES];
+    for (uint32_t i = 0; i < head->n; i++) n_new += !kn_settings_name_column(head->settings, head->names[i]);
+    for (uint32_t i = 0; i < head->n; i++) {
+        if (n_new > 0 && kn_settings_name_column(head->settings, head->names[i])) continue;
+        const bool is_slip = strlen(name) > 2 && kn_suggest(name, &head->names[i], 1) != NULL;
+        const bool is_near = is_slip || is_same_name(name, head->names[i]);
+        if (!is_near || is_taken(head, name, kn_settings_column_shown(shown, head->settings, head->names[i], i)))
+            continue;
+        if (found != KN_NONE) { /* the nearer one, by edits */
+            const char *both[] = {head->names[found], head->names[i]};
+            if (kn_suggest(name, both, 2) != both[1]) continue;
+        }
+        found = i;
+    }
+    return found != KN_NONE ? found : behind_neighbour(head, name);
+}
+
+/* A column by its name or, where problems are collected, by the one that it had before: so that what else is wrong with
+ * it is found, too. */
+static uint32_t find_column(const header *head, const char *name, size_t n_bytes)
+{
+    char whole[256];
+    const uint32_t column = find_name(head, name, n_bytes);
+    const bool is_hidden = kn_settings_flag(head->settings, "redact"); /* names may be data then */
+    if (column != KN_NONE || head->problems == NULL || is_hidden || n_bytes >= sizeof whole) return column;
+    memcpy(whole, name, n_bytes);
+    whole[n_bytes] = '\0';
+    if (kn_problem_find(head->problems, KN_PROBLEM_MISSING_COLUMN, whole) == NULL) return KN_NONE;
+    const uint32_t meant = meant_column(head, whole);
+    const bool is_new = meant != KN_NONE && !kn_settings_name_column(head->settings, head->names[meant]);
+    return is_new ? meant : KN_NONE;
+}
+
+/* One problem for every name, however often the settings say it. */
+static kn_status note_missing(const header *head, const kn_setting *setting, const char *name, kn_error *err)
+{
+    kn_problem problem = {.kind = KN_PROBLEM_MISSING_COLUMN};
+    char place[KN_SHOWN_BYTES], shown[KN_SHOWN_BYTES];
+    const uint32_t meant = meant_column(head, name);
+    if (kn_problem_find(head->problems, KN_PROBLEM_MISSING_COLUMN, name) != NULL) return KN_OK;
+    if (meant != KN_NONE)
+        snprintf(problem.perhaps, sizeof problem.perhaps, "%s",
+                 kn_settings_column_shown(shown, head->settings, head->names[meant], meant));
+    const bool is_new = meant != KN_NONE && !kn_settings_name_column(head->settings, head->names[meant]);
+    kn_status status =
+        kn_error_set(&problem.about, KN_USAGE, "%s: the data has no column '%.80s'%s%.80s%s",
+                     kn_setting_place(place, setting), name, meant != KN_NONE ? "; it has '" : "", problem.perhaps,
+                     is_new             ? "', which has no role and may be the same one under a new name"
+                     : meant != KN_NONE ? "', which may be meant"
+                                        : "");
+    kn_setting_about(&problem.about, status, setting, name);
+    return kn_problem_add(head->problems, &problem, err);
+}
+
 static kn_status unknown_column(const header *head, const kn_setting *setting, const char *name, size_t n_bytes,
                                 kn_error *err)
 {
+    kn_status status = KN_OK;
     kn_buffer list = {0};
-    char place[KN_SHOWN_BYTES], shown[KN_SHOWN_BYTES];
+    char place[KN_SHOWN_BYTES], shown[KN_SHOWN_BYTES], *whole = kn_string_copy(name, n_bytes, err);
+    if (whole == NULL) return KN_RESOURCES;
+    if (head->problems != NULL) {
+        KN_TRY(note_missing(head, setting, whole, err));
+        goto done;
+    }
     for (uint32_t i = 0; i < head->n && list.n < 600; i++)
         kn_buffer_printf(&list, "%s%s", i != 0 ? ", " : "",
                          kn_settings_column_shown(shown, head->settings, head->names[i], i));
-    kn_status status =
-        kn_error_set(err, KN_USAGE, "%s: the data has no column '%.*s'; it has %s", kn_setting_place(place, setting),
-                     (int)(n_bytes < 80 ? n_bytes : 80), name, list.bytes != NULL ? list.bytes : "none");
+    const uint32_t meant = meant_column(head, whole);
+    kn_buffer hint = {0};
+    if (meant != KN_NONE)
+        kn_buffer_printf(&hint, " (did you mean '%.80s'?)",
+                         kn_settings_column_shown(shown, head->settings, head->names[meant], meant));
+    status =
+        kn_error_set(err, KN_USAGE, "%s: the data has no column '%.80s'%s; it has %s", kn_setting_place(place, setting),
+                     whole, hint.bytes != NULL ? hint.bytes : "", list.bytes != NULL ? list.bytes : "none");
+    kn_buffer_free(&hint);
+    kn_setting_about(err, status, setting, NULL);
+done:
     kn_buffer_free(&list);
-    return kn_setting_about(err, status, setting, NULL);
+    kn_free(whole);
+    return status;
 }
 
 /* A role from a flag replaces one from the policy; two roles from one source are a contradiction. */
@@ -92,14 +219,19 @@ static kn_status set_roles(kn_column_choice *choices, const kn_setting **given_b
     char *name = NULL;
     KN_NEW(name, strlen(setting->value) + 1);
     for (const char *from = setting->value; kn_words_next(name, &from);) {
-        uint32_t column = find_name(head, name, strlen(name));
+        uint32_t column = find_column(head, name, strlen(name));
         bool may_be_missing =
             head->mode == KN_COLUMNS_OF_HIERARCHY ||
             (head->mode == KN_COLUMNS_OF_RELEASE && role != KN_ROLE_QUASI && role != KN_ROLE_SENSITIVE);
         if (column == KN_NONE && may_be_missing) continue;
-        if (column == KN_NONE) KN_TRY(unknown_column(head, setting, name, strlen(name), err));
+        if (column == KN_NONE) {
+            KN_TRY(unknown_column(head, setting, name, strlen(name), err));
+            column = find_column(head, name, strlen(name));
+        }
+        if (column == KN_NONE) continue;
         status = set_role(&choices[column], &given_by[column], n_mentions, role, setting, head->names[column], err);
-        KN_TRY(kn_setting_about(err, status, setting, head->names[column]));
+        kn_setting_about(err, status, setting, head->names[column]);
+        KN_TRY(kn_problem_note(head->problems, status, err));
     }
 done:
     kn_free(name);
@@ -189,21 +321,47 @@ static kn_status set_details(kn_column_choice *choices, const kn_setting *const 
         uint32_t column = KN_NONE;
         const char *value = NULL;
         for (const char *equals = strchr(setting->value, '='); equals != NULL; equals = strchr(equals + 1, '=')) {
-            uint32_t found = find_name(head, setting->value, (size_t)(equals - setting->value));
+            uint32_t found = find_column(head, setting->value, (size_t)(equals - setting->value));
             if (found == KN_NONE) continue;
             column = found;
             value = equals + 1;
         }
         if (column == KN_NONE && head->mode == KN_COLUMNS_OF_RELEASE) continue;
-        if (column == KN_NONE) return unknown_column(head, setting, setting->value, strcspn(setting->value, "="), err);
+        if (column == KN_NONE) {
+            kn_status status = unknown_column(head, setting, setting->value, strcspn(setting->value, "="), err);
+            if (status != KN_OK) return status;
+            continue;
+        }
         kn_status status = set_detail(&choices[column], settings, setting, value, err);
         const kn_setting *role = given_by[column]; /* a flag may take a column away from what the policy says of it */
         bool overridden = role != NULL && role->where == NULL && setting->where != NULL;
         if (status == KN_OK && head->mode == KN_COLUMNS_OF_DATA && !overridden)
             status = serves_role(&choices[column], setting, head->names[column], err);
-        if (status != KN_OK) return kn_setting_about(err, status, setting, head->names[column]);
+        kn_setting_about(err, status, setting, head->names[column]);
+        status = kn_problem_note(head->problems, status, err);
+        if (status != KN_OK) return status;
     }
     return KN_OK;
+}
+
+/* One problem for every column without a role, but for those that a missing one may have become. */
+static kn_status note_new(const header *head, const kn_setting *const *given_by, kn_error *err)
+{
+    kn_status status = KN_OK;
+    for (uint32_t i = 0; i < head->n; i++) {
+        char shown[KN_SHOWN_BYTES];
+        const char *name = kn_settings_column_shown(shown, head->settings, head->names[i], i);
+        kn_problem problem = {.kind = KN_PROBLEM_NEW_COLUMN};
+        bool is_renamed = given_by[i] != NULL;
+        for (size_t p = 0; p < head->problems->items.n; p++)
+            is_renamed = is_renamed || strcmp(head->problems->items.items[p].perhaps, name) == 0;
+        if (is_renamed) continue;
+        kn_error_set_at(&problem.about, KN_USAGE, KN_PLACE(.option = "unlisted", .column = name),
+                        "column '%s' is in the table, but has no role", name);
+        KN_TRY(kn_problem_add(head->problems, &problem, err));
+    }
+done:
+    return status;
 }
 
 static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *const *given_by,
@@ -226,7 +384,8 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
     }
     kn_status status = KN_OK;
     if (head->mode != KN_COLUMNS_OF_DATA) n_dropped = 0;
-    if (n_dropped != 0 && strcmp(how, "error") == 0)
+    if (n_dropped != 0 && strcmp(how, "error") == 0 && head->problems != NULL) status = note_new(head, given_by, err);
+    else if (n_dropped != 0 && strcmp(how, "error") == 0)
         status = kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "unlisted"),
                                  "no role for column%s %.900s; give each a role, or say --unlisted drop or insensitive",
                                  n_dropped == 1 ? "" : "s", names.bytes);
@@ -242,12 +401,13 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
 }
 
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
-                              uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_error *err)
+                              uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_problems *problems,
+                              kn_error *err)
 {
     kn_status status = KN_OK;
     kn_column_choice *choices = NULL;
     const kn_setting **given_by = NULL;
-    header head = {names, n_names, mode, settings};
+    header head = {names, n_names, mode, settings, problems};
     char place[KN_SHOWN_BYTES];
     uint32_t n_mentions = 0;
     *out = NULL;
@@ -263,16 +423,21 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     }
     const kn_setting *person = kn_settings_find(settings, "person");
     if (person != NULL) {
-        uint32_t column = find_name(&head, person->value, strlen(person->value));
-        if (column == KN_NONE && mode != KN_COLUMNS_OF_RELEASE)
+        uint32_t column = find_column(&head, person->value, strlen(person->value));
+        if (column == KN_NONE && mode != KN_COLUMNS_OF_RELEASE) {
             KN_TRY(unknown_column(&head, person, person->value, strlen(person->value), err));
+            column = find_column(&head, person->value, strlen(person->value));
+        }
         if (column == KN_NONE) goto details;
         if (given_by[column] != NULL && choices[column].role != KN_ROLE_IDENTIFIER)
-            KN_TRY(kn_setting_about(
-                err,
-                kn_error_set(err, KN_USAGE, "%s: the person column '%.80s' is an identifier and cannot be %s too",
-                             kn_setting_place(place, person), person->value, kn_role_name(choices[column].role)),
-                person, person->value));
+            KN_TRY(kn_problem_note(
+                problems,
+                kn_setting_about(
+                    err,
+                    kn_error_set(err, KN_USAGE, "%s: the person column '%.80s' is an identifier and cannot be %s too",
+                                 kn_setting_place(place, person), person->value, kn_role_name(choices[column].role)),
+                    person, person->value),
+                err));
         choices[column].role = KN_ROLE_IDENTIFIER;
         choices[column].is_person = true;
         given_by[column] = person;

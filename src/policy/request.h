@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/language.h"
 #include "base/param.h"
+#include "base/problems.h"
 #include "base/sentence.h"
 #include "base/sha256.h"
 #include "base/words.h"
@@ -130,9 +131,11 @@ typedef enum kn_columns_mode {
 
 /* One choice per column name of the data. Names that the data does not have, two roles for one column, unlisted
  * columns under `error`: KN_USAGE. Columns left out because nobody mentioned them are appended to `warnings`, as a
- * sentence. *out is yours to kn_free. */
+ * sentence. With `problems` all of this is listed there, and the choices are made without it. *out is yours to kn_free.
+ */
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
-                              uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_error *err);
+                              uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_problems *problems,
+                              kn_error *err);
 
 /* What messages call a column of a file: its name. Under --redact `#3`, unless the user named it: where there is no
  * header after all, the names are the first person's data. `buffer` as large as KN_SHOWN_BYTES. */

@@ -55,7 +55,8 @@ kn_status kn_input_notice(kn_input *input, kn_error *err)
             kn_sentences_add(&input->warnings,
                              KN_SAID(column->marks == KN_MARKS_COMMA ? KN_SAY_MARKS_COMMA : KN_SAY_MARKS_POINT, name));
         const uint64_t n_invalid = count_invalid(column, rows);
-        if (n_invalid > 0)
+        const bool is_listed = kn_problem_find(input->problems, KN_PROBLEM_BAD_CELLS, column->name) != NULL;
+        if (n_invalid > 0 && !is_listed)
             kn_sentences_add(&input->warnings,
                              KN_SAID(KN_SAY_INVALID_CELLS, name, kn_piece_number("%llu", (unsigned long long)n_invalid),
                                      kn_piece_text(kn_type_name(column->type))));

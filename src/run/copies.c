@@ -230,7 +230,8 @@ kn_status kn_copies_check(kn_input *input, kn_error *err)
             if (table->columns[q].role == KN_ROLE_QUASI) all.items[n++] = (pair){.copied = c, .quasi = q};
     }
     KN_TRY(kn_pool_run(input->pool, n, compare_pair, &all, err));
-    for (size_t i = 0; i < n; i++) KN_TRY(report_pair(input, &all.items[i], err));
+    for (size_t i = 0; i < n; i++)
+        KN_TRY(kn_problem_note(input->problems, report_pair(input, &all.items[i], err), err));
 done:
     kn_free(all.items);
     return status;

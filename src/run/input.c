@@ -4,10 +4,12 @@
 #include "hierarchy/build.h"
 #include "hierarchy/builders.h"
 #include "run/as_it_comes.h"
+#include "run/bad_cells.h"
 #include "run/column_looks.h"
 #include "run/people.h"
 #include "run/hierarchy_table.h"
 #include "run/result.h"
+#include "sink/sink.h"
 #include "table/fold_column.h"
 
 #include <math.h>
@@ -103,21 +105,31 @@ void kn_input_free(kn_input *input)
 
 /* --- read ------------------------------------------------------------------------------------------------------ */
 
-static kn_status read_table(kn_input *input, kn_source *source, kn_columns_mode mode, kn_error *err)
+static kn_status choose_columns(kn_input *input, const kn_source *source, kn_columns_mode mode, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n = kn_source_n_columns(source);
     const char **names = NULL;
-    kn_column_plan *plans = NULL;
     KN_NEW(names, n);
-    KN_NEW(plans, n);
     for (uint32_t i = 0; i < n; i++) names[i] = kn_source_column_name(source, i);
     kn_buffer *warnings = input->schema == NULL ? &input->warnings : NULL; /* what nobody mentions, the schema does */
-    KN_TRY(kn_settings_columns(&input->choices, input->request->settings, names, n, mode, warnings, err));
+    KN_TRY(
+        kn_settings_columns(&input->choices, input->request->settings, names, n, mode, warnings, input->problems, err));
     kn_schema_apply(input->choices, names, n, input->schema, input->request->settings);
     if (mode == KN_COLUMNS_OF_RELEASE) /* intervals and labels are no numbers, whatever the original's type was */
         for (uint32_t i = 0; i < n; i++)
             if (input->choices[i].role == KN_ROLE_QUASI) input->choices[i].type = KN_TYPE_TEXT;
+done:
+    kn_free(names);
+    return status;
+}
+
+static kn_status read_table(kn_input *input, kn_source *source, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n = kn_source_n_columns(source);
+    kn_column_plan *plans = NULL;
+    KN_NEW(plans, n);
     for (uint32_t i = 0; i < n; i++)
         plans[i] = (kn_column_plan){input->choices[i].role, input->choices[i].type, input->choices[i].is_person};
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
@@ -127,7 +139,6 @@ static kn_status read_table(kn_input *input, kn_source *source, kn_columns_mode 
         input->form.has_header = !input->csv.no_header;
     }
 done:
-    kn_free(names);
     kn_free(plans);
     return status;
 }
@@ -247,13 +258,15 @@ static kn_status refuse_stars(const kn_input *input, kn_error *err)
         if (star == KN_NONE) continue;
         bool is_missing = column->has_missing && kn_column_value(column, star) == column->n_values - 1;
         if (is_missing && input->request->missing == KN_MISSING_WILDCARD) continue;
-        return kn_error_set_at(
+        kn_status status = kn_error_set_at(
             err, KN_INPUT,
             KN_PLACE(.file = input->table->source, .line = column->first_line[star], .column = column->name),
             "%s, line %llu, column %s: the value %s would be ambiguous, because in a release * means any value; "
             "rename it in the data, or, if it stands for something unknown, say --null '*' --missing wildcard",
             input->table->source, (unsigned long long)column->first_line[star], column->name,
             kn_value_shown(shown, "*", 1, false));
+        status = kn_problem_note(input->problems, status, err);
+        if (status != KN_OK) return status;
     }
     return KN_OK;
 }
@@ -316,7 +329,16 @@ kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode,
     double began = kn_seconds_now();
     KN_TRY(kn_input_open(&source, input, path, err));
     if (mode == KN_COLUMNS_OF_RELEASE) KN_TRY(kn_input_join_bounds(source, input, err));
-    KN_TRY(read_table(input, source, mode, err));
+    KN_TRY(choose_columns(input, source, mode, err));
+    status = read_table(input, source, err);
+    if (status == KN_INPUT && input->problems != NULL) { /* once more, without the cells that are no good */
+        kn_source_close(source);
+        source = NULL;
+        KN_TRY(kn_bad_cells_note(input, err));
+        KN_TRY(kn_input_open(&source, input, path, err));
+        status = read_table(input, source, err);
+    }
+    if (status != KN_OK) goto done;
     KN_TRY(kn_input_fold(input, err));
     if (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_ORIGINAL)
         KN_TRY(withhold_personal(input, mode == KN_COLUMNS_OF_DATA, err));
@@ -507,21 +529,22 @@ done:
     return status;
 }
 
-static kn_status check_thresholds(kn_input *input, kn_error *err)
+kn_status kn_input_thresholds(kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
     for (uint32_t q = 0; q < input->n_qis; q++) {
         const kn_domain *domain = input->domains[q];
-        if (kn_domain_top(domain) != NULL)
-            KN_TRY(check_threshold(input, domain, "top", kn_domain_top(domain), true, err));
-        if (kn_domain_bottom(domain) != NULL)
-            KN_TRY(check_threshold(input, domain, "bottom", kn_domain_bottom(domain), false, err));
+        const char *top = kn_domain_top(domain), *bottom = kn_domain_bottom(domain);
+        if (top != NULL) status = check_threshold(input, domain, "top", top, true, err);
+        KN_TRY(kn_problem_note(input->problems, status, err));
+        if (bottom != NULL) status = check_threshold(input, domain, "bottom", bottom, false, err);
+        KN_TRY(kn_problem_note(input->problems, status, err));
     }
 done:
     return status;
 }
 
-static void warn_of_unprotected(kn_input *input)
+void kn_input_warn_of_unprotected(kn_input *input)
 {
     for (uint32_t s = 0; s < input->tuples->n_table_sensitive; s++) {
         const char *name = input->tuples->sensitive[s].column->name;
@@ -545,9 +568,25 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     if ((input->models->needs & KN_NEEDS_HISTOGRAM) != 0 || input->objective->type->needs != 0)
         KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
     KN_TRY(kn_models_possible(input->models, input->tuples, input->max_suppressed, err));
-    KN_TRY(check_thresholds(input, err));
-    warn_of_unprotected(input);
+    KN_TRY(kn_input_thresholds(input, err));
+    kn_input_warn_of_unprotected(input);
 done:
+    return status;
+}
+
+kn_status kn_input_cells(const kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_released_column *columns = NULL;
+    uint32_t n_columns = 0;
+    if (input->request->cells == KN_CELLS_LABELS) return KN_OK;
+    if (input->csv.no_header)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "cells"),
+                   "--cells: columns of bounds are known by their names, and a file without a header has none; say "
+                   "--cells labels, or give the table a header");
+    KN_TRY(kn_released_plan(&columns, &n_columns, input->tuples, input->request->cells, err));
+done:
+    kn_released_columns_free(columns, n_columns);
     return status;
 }
 

@@ -19,6 +19,7 @@ typedef struct kn_input {
     kn_ticker ticker;
     kn_buffer warnings; /* sentences */
     bool redact;
+    kn_problems *problems; /* check: collected, and the work goes on; NULL: the first one ends it. Borrowed */
     kn_files *files;
     kn_targets *targets;
     kn_schema *schema;      /* that risk and measure read; NULL: none */
@@ -62,6 +63,11 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
 /* The same with the domains that `anonymize` had for this request: a release is read back as it was written. */
 kn_status kn_input_encode_again(kn_input *input, kn_error *err);
 kn_status kn_input_goals(kn_input *input, kn_error *err);
+/* Parts of the whole, for `check`: thresholds of top and bottom coding beyond which fewer than k persons are, and,
+ * after the encoding, cells that cannot be written as --cells says. */
+kn_status kn_input_thresholds(kn_input *input, kn_error *err);
+kn_status kn_input_cells(const kn_input *input, kn_error *err);
+void kn_input_warn_of_unprotected(kn_input *input); /* sensitive columns that no model protects */
 
 /* --fold-sensitive: sensitive values that differ by case or blanks become one; without it, a warning where there are
  * such values. After kn_input_read, which does it itself, or another reading. */

@@ -567,8 +567,8 @@ static kn_status table_read(kn_input *input, const kn_type *types, kn_error *err
     KN_NEW(plans, n + 1);
     KN_NEW(names, n + 1);
     for (uint32_t c = 0; c < n; c++) names[c] = kn_source_column_name(source, c);
-    KN_TRY(
-        kn_settings_columns(&input->choices, input->request->settings, names, n, KN_COLUMNS_OF_HIERARCHY, NULL, err));
+    KN_TRY(kn_settings_columns(&input->choices, input->request->settings, names, n, KN_COLUMNS_OF_HIERARCHY, NULL, NULL,
+                               err));
     for (uint32_t c = 0; c < n; c++) {
         plans[c] = (kn_column_plan){KN_ROLE_QUASI, input->choices[c].type, false};
         if (types != NULL && plans[c].type == KN_TYPE_AUTO) plans[c].type = types[c];

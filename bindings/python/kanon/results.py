@@ -330,6 +330,7 @@ class Check(Result):
 
     fits = _key("fits", "bool", "Whether the policy fits the table.")
     problems = _key("problems", "list[str]", "All of them, as sentences.")
+    details = _key("details", "list[Record]", "What each is about: kind, option, column, perhaps, cells, lines and file.")
     seconds = _key("seconds", "float | None", "What a run will take, roughly.")
     bytes = _key("bytes", "float | None", "The memory it will take, roughly.")
 
