@@ -90,6 +90,10 @@ KN_API kn_status kn_settings_save(const kn_settings *settings, kn_write_fn write
  * Nonzero asks to stop: the job then ends with KN_INTERRUPTED, or, if its search has a release already, with that. */
 typedef int (*kn_progress_fn)(void *user, const char *stage, double fraction);
 KN_API void kn_settings_on_progress(kn_settings *settings, kn_progress_fn progress, void *user);
+/* Told what the job does and decides while it runs, a line at a time, on the thread that called it: what `-v` prints.
+ * It holds no values of the data. */
+typedef void (*kn_note_fn)(void *user, const char *text);
+KN_API void kn_settings_on_note(kn_settings *settings, kn_note_fn note, void *user);
 /* Asks to stop whenever `cancel` was counted up, say by a signal handler; another thread counts with an atomic
  * operation. It is read on the thread that called the job. An anytime search answers the first request with its best
  * release. */

@@ -23,6 +23,7 @@
 #include "run/input.h"
 #include "run/recheck.h"
 #include "run/jobs.h"
+#include "run/notes.h"
 #include "run/result.h"
 #include "sink/arrow_write.h"
 #include "sink/csv_write.h"
@@ -50,10 +51,11 @@ typedef struct run {
 } run;
 
 /* A stage ends here, and the next one begins: so the stages add up to the total. */
-static void end_stage(run *r, double *seconds)
+static void end_stage(run *r, const char *stage, double *seconds)
 {
     double now = kn_seconds_now();
     *seconds = now - r->mark;
+    kn_note_stage(r->input, stage, *seconds);
     r->mark = now;
     r->facts.seconds.total = now - r->began;
 }
@@ -112,13 +114,18 @@ static void warn_of_cuts(run *r)
 static kn_status search(run *r, kn_error *err)
 {
     kn_status status = KN_OK;
+    static const char *const stopped[] = {"done", "budget", "time", "interrupt", "still"};
+    kn_note(r->input, "algorithm %s%s%s%s", r->algorithm->name, r->why != NULL ? " (" : "",
+            r->why != NULL ? r->why : "", r->why != NULL ? ")" : "");
     KN_TRY(r->algorithm->search(&r->answer, &r->task, err));
+    kn_note(r->input, "searched until: %s; %llu nodes or moves looked at", stopped[r->answer.stopped],
+            (unsigned long long)r->answer.n_nodes);
     if (r->answer.stopped == KN_STOPPED_INTERRUPT) kn_ticker_serve(&r->input->ticker);
     if (r->answer.followed != KN_SAY_NOTHING)
         kn_sentences_add(&r->input->warnings, KN_SAID(r->answer.followed, kn_piece_text(r->algorithm->name),
                                                       kn_piece_text(r->task.objective->type->name)));
     warn_of_cuts(r);
-    end_stage(r, &r->facts.seconds.search);
+    end_stage(r, "search", &r->facts.seconds.search);
 done:
     return status;
 }
@@ -189,7 +196,7 @@ static kn_status find_bound(run *r, kn_error *err)
     else KN_TRY(try_bound(any, r, err));
     if (certify && any->why != KN_SAY_NOTHING)
         kn_sentences_add(&r->input->warnings, KN_SAID(KN_SAY_NO_BOUND, kn_piece_part(kn_said(any->why))));
-    end_stage(r, &r->facts.seconds.bound);
+    end_stage(r, "bound", &r->facts.seconds.bound);
 done:
     return status;
 }
@@ -222,7 +229,7 @@ static kn_status polish(run *r, kn_error *err)
     polished = (kn_answer){0};
     KN_TRY(kn_recode(&r->release, &r->answer, &r->task, err));
 done:
-    end_stage(r, &seconds);
+    end_stage(r, "polish", &seconds);
     r->facts.seconds.search += seconds;
     kn_answer_free(&polished);
     return status;
@@ -292,13 +299,14 @@ static kn_status write_and_verify(run *r, kn_error *err)
                           .release = r->release,
                           .order = order,
                           .n_order = n_written};
-    end_stage(r, &r->facts.seconds.write);
+    end_stage(r, "write", &r->facts.seconds.write);
     if (r->request->after_write != NULL)
         r->request->after_write(r->request->after_write_user, written.path, written.batches);
 
     KN_TRY(kn_recheck(&r->verdict, input, &written, err));
     KN_TRY(kn_verdict_status(r->verdict, err));
-    end_stage(r, &r->facts.seconds.verify);
+    kn_note(input, "%u rows written, and counted again by other code", n_written);
+    end_stage(r, "verify", &r->facts.seconds.verify);
 done:
     kn_free(order);
     return status;
@@ -376,16 +384,16 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(kn_input_new(&r.input, request, KN_OUTPUT_RELEASE, err));
     KN_TRY(kn_input_read(r.input, request->data, KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_copies_check(r.input, err));
-    end_stage(&r, &seconds->read);
+    end_stage(&r, "read", &seconds->read);
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, request, r.input->table, err));
     KN_TRY(kn_input_encode(r.input, kn_algorithm_needs_trees(r.algorithm), err));
     KN_TRY(kn_input_cells(r.input, err)); /* before the search */
     KN_TRY(kn_input_goals(r.input, err));
     KN_TRY(prepare_task(&r, err));
-    end_stage(&r, &seconds->encode);
+    end_stage(&r, "encode", &seconds->encode);
     KN_TRY(search(&r, err));
     KN_TRY(kn_recode(&r.release, &r.answer, &r.task, err));
-    end_stage(&r, &seconds->recode);
+    end_stage(&r, "recode", &seconds->recode);
     if (request->polish) KN_TRY(polish(&r, err));
     kn_answer_reconsider(&r.answer, &r.task);
     KN_TRY(find_bound(&r, err));
@@ -393,18 +401,19 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(count_clusters(&r, err));
     KN_TRY(gather_facts(&r, err));
     r.facts.peak_bytes = kn_memory_peak();
-    end_stage(&r, &seconds->measure);
+    end_stage(&r, "measure", &seconds->measure);
     KN_TRY(kn_run_report(&report, r.input, &r.facts, &r.task, r.output != NULL ? kn_output_path(r.output) : NULL, err));
     KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, request, err));
     if (report != NULL) KN_TRY(kn_targets_text(r.input->targets, "report", report, err));
     if (schema != NULL) KN_TRY(kn_targets_text(r.input->targets, "schema", schema, err));
     KN_TRY(kn_targets_sync(r.input->targets, err));
     r.facts.peak_bytes = kn_memory_peak();
-    end_stage(&r, &seconds->report);
+    end_stage(&r, "report", &seconds->report);
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));
     KN_TRY(kn_input_deliver(r.input, result, err));
+    kn_note(r.input, "%u classes; %.0f MB of memory at most", r.release->n_classes, (double)r.facts.peak_bytes / 1e6);
     KN_TRY(keep_table(result, &r, err));
     *out = result;
     result = NULL;

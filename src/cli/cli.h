@@ -5,13 +5,20 @@
 #include <kanon.h>
 #include <stdio.h>
 
+/* What the text of a command is, and so where it goes and what -q leaves of it. */
+typedef enum cli_text {
+    CLI_SUMMARY, /* beside data that goes elsewhere: to standard error; -q drops it */
+    CLI_DATA,    /* what was asked for: to standard output, under -q too */
+    CLI_VERDICT  /* to standard output; -q leaves it only where something is wrong */
+} cli_text;
+
 typedef struct cli_command {
     kn_command id;
     const char *name, *arguments, *summary;
     unsigned min_arguments, max_arguments;
     const char *settings[3]; /* which setting each argument is */
     kn_status (*run)(kn_result **out, const kn_settings *settings, kn_error *err);
-    bool text_is_data; /* its text goes to standard output; otherwise it is a summary, to standard error */
+    cli_text text;
     const char *example;
 } cli_command;
 

@@ -19,7 +19,7 @@ const cli_command cli_commands[] = {
      1,
      {"data"},
      kn_anonymize,
-     false,
+     CLI_SUMMARY,
      "kanon anonymize people.csv -k 5 --qi age,zip,sex --sensitive diagnosis -o release.csv"},
     {KN_COMMAND_VERIFY,
      "verify",
@@ -29,7 +29,7 @@ const cli_command cli_commands[] = {
      1,
      {"release"},
      kn_verify,
-     true,
+     CLI_VERDICT,
      "kanon verify release.csv --original people.csv -k 5 --qi age,zip,sex --sensitive diagnosis"},
     {KN_COMMAND_MEASURE,
      "measure",
@@ -39,7 +39,7 @@ const cli_command cli_commands[] = {
      2,
      {"data", "release"},
      kn_measure_files,
-     true,
+     CLI_DATA,
      "kanon measure people.csv release.csv --qi age,zip,sex --sensitive diagnosis"},
     {KN_COMMAND_LATTICE,
      "lattice",
@@ -49,7 +49,7 @@ const cli_command cli_commands[] = {
      1,
      {"data"},
      kn_lattice_nodes,
-     false,
+     CLI_SUMMARY,
      "kanon lattice people.csv -k 5 --qi age,zip,sex --sensitive diagnosis -o nodes.csv"},
     {KN_COMMAND_RISK,
      "risk",
@@ -59,7 +59,7 @@ const cli_command cli_commands[] = {
      1,
      {"data"},
      kn_risk,
-     true,
+     CLI_DATA,
      "kanon risk people.csv --qi age,zip,sex --sensitive diagnosis --population 0.05"},
     {KN_COMMAND_COMPARE,
      "compare",
@@ -69,7 +69,7 @@ const cli_command cli_commands[] = {
      1,
      {"data"},
      kn_compare_runs,
-     true,
+     CLI_DATA,
      "kanon compare people.csv --qi age,zip,sex --algorithms mondrian,optimal -k 2,5,10 --report compare.html"},
     {KN_COMMAND_PROFILE,
      "profile",
@@ -79,7 +79,7 @@ const cli_command cli_commands[] = {
      1,
      {"data"},
      kn_profile,
-     false,
+     CLI_SUMMARY,
      "kanon profile people.csv -o policy.yaml"},
     {KN_COMMAND_CHECK,
      "check",
@@ -89,7 +89,7 @@ const cli_command cli_commands[] = {
      1,
      {"data"},
      kn_check_policy,
-     true,
+     CLI_VERDICT,
      "kanon check people.csv -p policy.yaml"},
     {KN_COMMAND_LIST,
      "list",
@@ -99,7 +99,7 @@ const cli_command cli_commands[] = {
      1,
      {"what"},
      kn_list,
-     true,
+     CLI_DATA,
      "kanon list algorithms"},
     {KN_COMMAND_HIERARCHY,
      "hierarchy",
@@ -109,7 +109,7 @@ const cli_command cli_commands[] = {
      2,
      {"what", "data"},
      kn_hierarchy,
-     true,
+     CLI_DATA,
      "kanon hierarchy make people.csv --hierarchy 'age=intervals(5,10,20)' -o age.csv"},
     {KN_COMMAND_GENERATE,
      "generate",
@@ -119,7 +119,7 @@ const cli_command cli_commands[] = {
      1,
      {"what"},
      run_generate,
-     true,
+     CLI_DATA,
      "kanon generate bash > /etc/bash_completion.d/kanon"},
 };
 const size_t cli_n_commands = sizeof cli_commands / sizeof *cli_commands;
@@ -145,7 +145,7 @@ typedef struct cli_words {
     const cli_command *command;
     kn_settings *settings;
     unsigned n_arguments;
-    bool help, quiet;
+    bool help, quiet, verbose;
     bool stdout_taken; /* by --json - or -o -: the text for people then goes to standard error */
     cli_when color, progress;
 } cli_words;
@@ -191,6 +191,7 @@ static kn_status apply(cli_words *words, const kn_option *option, const char *va
 {
     if (strcmp(option->name, "help") == 0) words->help = true;
     if (strcmp(option->name, "quiet") == 0) words->quiet = true;
+    if (strcmp(option->name, "verbose") == 0) words->verbose = true;
     if ((strcmp(option->name, "json") == 0 || strcmp(option->name, "output") == 0) && strcmp(value, "-") == 0)
         words->stdout_taken = true;
     if (strcmp(option->name, "color") == 0) words->color = parse_when(value);
@@ -271,6 +272,15 @@ static void print_warnings(const char *warnings)
     }
 }
 
+/* A kn_note_fn. The line of the progress makes room. */
+static void print_note(void *user, const char *text)
+{
+    cli_clear_progress(user);
+    fputs("kanon: ", stderr);
+    cli_print_wrapped(stderr, text, strlen(text), cli_width(stderr), 7, 4);
+    fputc('\n', stderr);
+}
+
 static int run_command(cli_words *words, kn_error *err)
 {
     kn_result *result = NULL;
@@ -286,15 +296,17 @@ static int run_command(cli_words *words, kn_error *err)
     kn_settings_on_cancel(words->settings, &cancel_requests);
     if (words->progress == CLI_ALWAYS || (words->progress == CLI_AUTO && !words->quiet && isatty(STDERR_FILENO)))
         kn_settings_on_progress(words->settings, cli_show_progress, &progress);
+    if (words->verbose) kn_settings_on_note(words->settings, print_note, &progress);
 
     kn_status status = words->command->run(&result, words->settings, err);
     cli_clear_progress(&progress);
     signal(SIGPIPE, SIG_DFL);
     if (result != NULL) {
-        bool is_data = words->command->text_is_data && !words->stdout_taken;
-        FILE *to = is_data ? stdout : stderr;
+        const cli_text text = words->command->text;
+        FILE *to = text != CLI_SUMMARY && !words->stdout_taken ? stdout : stderr;
+        const bool is_wanted = text == CLI_VERDICT ? status != KN_OK : to == stdout;
         if (!words->quiet) print_warnings(kn_result_warnings(result));
-        if (!words->quiet || is_data)
+        if (!words->quiet || is_wanted)
             cli_print_text(to, kn_result_text(result), cli_use_color(to, words->color), cli_width(to));
     }
     kn_result_free(result);
@@ -342,6 +354,7 @@ int main(int argc, char **argv)
     if (words.command == NULL) return usage(NULL, "there is no command '%s'", argv[1]);
     int code = kn_settings_new(&words.settings, &err);
     if (code == 0) code = parse_words(&words, argc, argv, &err);
+    if (code == 0 && words.quiet && words.verbose) code = usage(words.command, "%s contradict each other", "-q and -v");
     if (code == 0 && words.help) {
         cli_print_help(stdout, words.command);
     } else if (code == 0) {

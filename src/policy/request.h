@@ -94,6 +94,8 @@ typedef struct kn_request {
     const kn_file_id *policy_id; /* NULL where it is no file */
     kn_progress_fn progress;
     void *progress_user;
+    kn_note_fn note; /* NULL: nobody listens */
+    void *note_user;
     const volatile int *cancel;
     /* Told where the release is after it was written and before it is verified: its path, or its arrays in memory. For
      * tests, which spoil it there: no function, flag or variable of the environment sets it. */

@@ -136,6 +136,12 @@ void kn_settings_on_progress(kn_settings *settings, kn_progress_fn progress, voi
     settings->progress_user = user;
 }
 
+void kn_settings_on_note(kn_settings *settings, kn_note_fn note, void *user)
+{
+    settings->note = note;
+    settings->note_user = user;
+}
+
 void kn_settings_on_cancel(kn_settings *settings, const volatile int *cancel) { settings->cancel = cancel; }
 
 const kn_setting *kn_settings_find(const kn_settings *settings, const char *option)

@@ -21,6 +21,8 @@ struct kn_settings {
     kn_file_id policy_id;
     kn_progress_fn progress;
     void *progress_user;
+    kn_note_fn note;
+    void *note_user;
     const volatile int *cancel;
     void (*after_write)(void *user, const char *path, const kn_batches *batches); /* see kn_request */
     void *after_write_user;

@@ -6,6 +6,7 @@
 #include "run/as_it_comes.h"
 #include "run/bad_cells.h"
 #include "run/column_looks.h"
+#include "run/notes.h"
 #include "run/people.h"
 #include "run/hierarchy_table.h"
 #include "run/result.h"
@@ -353,6 +354,7 @@ kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode,
         KN_TRY(warn_of_copied_columns(input, err));
     }
     input->seconds_read = kn_seconds_now() - began;
+    kn_note_table(input);
 done:
     kn_source_close(source);
     return status;
@@ -458,6 +460,7 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err)
     KN_TRY(kn_tuples_new(&input->tuples, input->table, input->domains, input->n_qis, input->pool, &input->ticker, err));
     KN_TRY(sensitive_trees(input, err));
     input->seconds_encode = kn_seconds_now() - began;
+    kn_note_columns(input);
 done:
     kn_free(quasi);
     return status;
@@ -570,6 +573,7 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
     KN_TRY(kn_models_possible(input->models, input->tuples, input->max_suppressed, err));
     KN_TRY(kn_input_thresholds(input, err));
     kn_input_warn_of_unprotected(input);
+    kn_note_goals(input);
 done:
     return status;
 }

@@ -8,6 +8,7 @@
 #include "run/hierarchy_table.h"
 #include "run/input.h"
 #include "run/jobs.h"
+#include "run/notes.h"
 #include "run/result.h"
 
 #include <math.h>
@@ -135,6 +136,7 @@ static kn_status goals_check(checking *about, kn_error *err)
                     .pool = input->pool};
     KN_TRY(kn_problem_note(&about->problems, kn_algorithm_fits(about->algorithm, &task, err), err));
     kn_input_warn_of_unprotected(input);
+    kn_note_goals(input);
     if (about->algorithm->seconds != NULL) about->search_seconds = about->algorithm->seconds(&task);
 done:
     return status;
@@ -230,6 +232,8 @@ static kn_status algorithm_check(checking *about, const kn_table *table, kn_erro
     KN_TRY(kn_input_algorithm(&chosen, &params, &why, about->request, table, err));
     KN_TRY(kn_args_parse(&about->args, chosen->name, chosen->params, chosen->n_params, params, err));
     about->algorithm = chosen;
+    kn_note(about->input, "algorithm %s%s%s%s", chosen->name, why != NULL ? " (" : "", why != NULL ? why : "",
+            why != NULL ? ")" : "");
 done:
     return kn_error_about(err, status, KN_PLACE(.option = "algorithm"));
 }

@@ -8,6 +8,7 @@
 #include "run/input.h"
 #include "run/people.h"
 #include "run/jobs.h"
+#include "run/notes.h"
 #include "run/result.h"
 
 #include <math.h>
@@ -152,7 +153,9 @@ static kn_status runs_make(comparing *all, kn_error *err)
             row->algorithm = kn_string_copy(all->algorithms->items[a], strlen(all->algorithms->items[a]), err);
             if (row->algorithm == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
             all->compare.n_rows++;
+            kn_note(all->input, "%s with k=%s", row->algorithm, all->ks.items[i]);
             status = run_one(row, all, all->algorithms->items[a], all->ks.items[i], &inner);
+            if (status == KN_OK) kn_note_stage(all->input, "search", row->seconds);
             if (status == KN_OK) continue;
             if (status == KN_INTERRUPTED || status == KN_RESOURCES || status == KN_INPUT)
                 KN_TRY(kn_error_pass(err, status, &inner));

@@ -11,6 +11,7 @@
 #include "run/hierarchy_table.h"
 #include "run/input.h"
 #include "run/jobs.h"
+#include "run/notes.h"
 #include "run/propose_model.h"
 #include "run/result.h"
 #include "table/dates.h"
@@ -648,6 +649,18 @@ static kn_status header_check(kn_input *input, kn_error *err)
     return KN_OK;
 }
 
+/* Why each column has the role that it has. */
+static void notes_make(const profile *about)
+{
+    const kn_table *table = about->input->table;
+    char shown[KN_SHOWN_BYTES];
+    kn_note(about->input, "%s: %u rows, %u columns", table->source, table->n_rows, table->n_columns);
+    for (uint32_t c = 0; c < table->n_columns; c++)
+        kn_note(about->input, "column '%s': %s, %s: %s",
+                kn_settings_column_shown(shown, about->input->request->settings, table->columns[c].name, c),
+                kn_type_name(table->columns[c].type), kn_role_name(about->guesses[c].role), about->guesses[c].reason);
+}
+
 /* Whoever asks a second time, or for another table, keeps what he edited. */
 static kn_status policy_write(kn_input *input, const char *policy, kn_error *err)
 {
@@ -671,6 +684,7 @@ kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *e
     KN_TRY(table_read_well(about.input, err));
     KN_TRY(header_check(about.input, err));
     KN_TRY(guesses_make(&about, err));
+    notes_make(&about);
     KN_TRY(sets_count(&about, err));
     KN_TRY(thresholds_make(&about, err));
     KN_TRY(levels_make(&about, err));
