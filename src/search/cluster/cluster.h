@@ -122,6 +122,7 @@ typedef struct kn_cluster_site {
     kn_lanes *lanes;          /* n * n_vectors */
     kn_lanes *without, *tail; /* n * n_vectors: its group without this record; scratch */
     int32_t *without_price, *joined_price;
+    uint8_t *deviates;          /* its group's pattern is another without it */
     uint32_t first_donor;       /* records from here on have a class of their own to stay in */
     int32_t *outside_price;     /* what a record pays outside the groups: suppressed, or in another class */
     uint32_t *home;             /* that class: a donor's own, or one that contains the record already; or KN_NONE */
@@ -138,9 +139,11 @@ typedef struct kn_cluster_site {
     uint32_t n_suppressed;  /* of those outside that are no donors */
     uint32_t n_groups;
     int32_t size[KN_SITE_GROUPS + 1], persons[KN_SITE_GROUPS + 1], price[KN_SITE_GROUPS + 1];
-    uint32_t *members[KN_SITE_GROUPS + 1]; /* the last one holds those outside */
-    kn_lanes *pattern;                     /* groups * n_vectors */
-    uint32_t *left, *matches;              /* scratch: records */
+    uint32_t *members[KN_SITE_GROUPS + 1];                 /* the last one holds those outside */
+    kn_lanes *pattern;                                     /* groups * n_vectors */
+    uint32_t *left, *matches;                              /* scratch: records */
+    uint32_t clock, changed[KN_SITE_GROUPS + 1], *checked; /* refining: when a group last changed, a record was tried */
+    bool refused;                                          /* by a model, what the prices asked for */
     uint8_t *taken;
     uint64_t *bits;  /* lanes * words */
     uint32_t *order; /* scratch: lanes */
@@ -153,6 +156,7 @@ typedef struct kn_cluster_block {
     kn_rng rng;
     atomic_bool *stop; /* set by anybody: come to an end */
     uint64_t work;     /* units of work done */
+    uint64_t joins;    /* the same in sites, in records joined to a pattern and priced */
 
     uint32_t n_records, record_capacity;
     uint32_t *global; /* record of the problem */

@@ -38,6 +38,8 @@ static kn_status site_new(kn_cluster_site *site, kn_owner *memory, size_t n, siz
     KN_OWN_ALIGNED(memory, site->pattern, (KN_SITE_GROUPS + 1) * n_vectors);
     KN_OWN(memory, site->without_price, n);
     KN_OWN(memory, site->joined_price, n);
+    KN_OWN(memory, site->deviates, n);
+    KN_OWN(memory, site->checked, n);
     KN_OWN(memory, site->outside_price, n);
     KN_OWN(memory, site->home, n);
     KN_OWN(memory, site->home_known, n);

@@ -1,5 +1,8 @@
-/* Refining the groups of a site by single moves and swaps, while that lowers their price. A swap can only gain if one
- * of the two records is the only deviant of its group on some lane; all others are passed over. */
+/* Refining the groups of a site by single moves and swaps, while that lowers their price.
+ *
+ * Most of it can be passed over, and the answer stays the same: a swap gains only if one of the two records is the only
+ * deviant of its group on some lane; prices never fall when a group grows (`monotone`), so what is known of the parts
+ * bounds the whole; and what was tried in vain is tried again only when one of the two groups has changed since. */
 #include "search/cluster/cluster_site.h"
 
 enum { MAX_ROUNDS = 20, MAX_STEP_MOVES = 2 };
@@ -11,46 +14,64 @@ KN_INLINE void swap_members(kn_cluster_site *site, uint32_t a, int32_t x, uint32
     site->members[b][y] = record;
 }
 
+static void note_change(kn_cluster_block *block, uint32_t a, uint32_t b)
+{
+    kn_cluster_site *site = &block->site;
+    site->changed[a] = site->changed[b] = ++site->clock;
+    if (a != OUTSIDE) kn_site_group_refresh(block, a);
+    if (b != OUTSIDE) kn_site_group_refresh(block, b);
+}
+
+static bool both_hold(kn_cluster_block *block, uint32_t a, uint32_t b)
+{
+    return block->problem->counts_only ||
+           ((a == OUTSIDE || kn_site_group_holds(block, a)) && (b == OUTSIDE || kn_site_group_holds(block, b)));
+}
+
 /* Moves members[a][x] to the end of group b; true when both hold, otherwise it is undone. */
 static bool try_move(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t b)
 {
     kn_cluster_site *site = &block->site;
     uint32_t record = site->members[a][x];
+    int32_t person = (int32_t)site_person(block, record);
     site->members[a][x] = site->members[a][--site->size[a]];
     site->members[b][site->size[b]++] = record;
-    if (a != OUTSIDE) kn_site_group_refresh(block, a);
-    if (b != OUTSIDE) kn_site_group_refresh(block, b);
-    if (block->problem->counts_only ||
-        ((a == OUTSIDE || kn_site_group_holds(block, a)) && (b == OUTSIDE || kn_site_group_holds(block, b)))) {
+    site->persons[a] -= person;
+    site->persons[b] += person;
+    if (both_hold(block, a, b)) {
+        note_change(block, a, b);
         if (a == OUTSIDE || b == OUTSIDE) note_outside(site, record, b == OUTSIDE);
         return true;
     }
     site->size[b]--;
+    site->persons[b] -= person;
     site->members[a][site->size[a]++] = site->members[a][x];
     site->members[a][x] = record;
-    if (a != OUTSIDE) kn_site_group_refresh(block, a);
-    if (b != OUTSIDE) kn_site_group_refresh(block, b);
+    site->persons[a] += person;
     return false;
 }
 
 static bool try_swap(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t b, int32_t y)
 {
     kn_cluster_site *site = &block->site;
-    swap_members(site, a, x, b, y);
-    kn_site_group_refresh(block, a);
-    kn_site_group_refresh(block, b);
     int32_t k = (int32_t)block->problem->k;
-    if (site->persons[a] >= k && site->persons[b] >= k &&
-        (block->problem->counts_only || (kn_site_group_holds(block, a) && kn_site_group_holds(block, b))))
-        return true;
+    int32_t more = (int32_t)site_person(block, site->members[b][y]) - (int32_t)site_person(block, site->members[a][x]);
+    if (site->persons[a] + more < k || site->persons[b] - more < k) return false;
     swap_members(site, a, x, b, y);
-    kn_site_group_refresh(block, a);
-    kn_site_group_refresh(block, b);
+    site->persons[a] += more;
+    site->persons[b] -= more;
+    if (both_hold(block, a, b)) {
+        note_change(block, a, b);
+        return true;
+    }
+    swap_members(site, a, x, b, y);
+    site->persons[a] -= more;
+    site->persons[b] += more;
     return false;
 }
 
-/* Moves members[a][x] to where the total falls most. */
-static bool relocate(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t max_suppressed)
+/* Moves members[a][x] to where the total falls most, among groups that changed after `since`. */
+static bool relocate(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t since, uint32_t max_suppressed)
 {
     kn_cluster_site *site = &block->site;
     uint32_t record = site->members[a][x], best = KN_NONE;
@@ -61,62 +82,93 @@ static bool relocate(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t ma
     }
     int64_t least = gain;
     for (uint32_t b = 0; b < site->n_groups; b++) {
-        if (b == a) continue;
+        if (b == a || site->changed[b] <= since) continue;
+        if (block->problem->monotone && site->price[b] >= least) continue; /* it will pay that at least */
+        block->joins++;
         int64_t cost = (int64_t)(site->size[b] + 1) * price_joined(block, site_pattern(block, b), record) -
                        (int64_t)site->size[b] * site->price[b];
         if (cost >= least) continue;
         least = cost;
         best = b;
     }
-    if (a != OUTSIDE && kn_site_may_go_outside(block, record, max_suppressed) && site->outside_price[record] < least)
+    if (a != OUTSIDE && site->changed[OUTSIDE] > since && kn_site_may_go_outside(block, record, max_suppressed) &&
+        site->outside_price[record] < least)
         best = OUTSIDE;
-    return best != KN_NONE && try_move(block, a, x, best);
+    if (best == KN_NONE) return false;
+    site->refused |= !try_move(block, a, x, best);
+    return !site->refused;
 }
 
-/* Exchanges members[a][x], the only deviant of its group on some lane, for a record of another group. */
-static bool exchange(kn_cluster_block *block, uint32_t a, int32_t x)
+/* Exchanges members[a][x], the only deviant of its group on some lane, for a record of group b. What the groups cost
+ * without the two is a lower bound; where the other record is no deviant, its group will have the pattern of all. */
+static bool exchange_with(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t b)
+{
+    kn_cluster_site *site = &block->site;
+    bool monotone = block->problem->monotone;
+    uint32_t record = site->members[a][x];
+    const kn_lanes *rest = site->without + (size_t)record * block->n_vectors;
+    int64_t size_a = site->size[a], size_b = site->size[b];
+    int64_t now = size_a * site->price[a] + size_b * site->price[b];
+    int64_t least_a = monotone ? size_a * site->without_price[record] : 0, with_all = 0;
+    if (monotone) with_all = size_b * price_joined(block, site_pattern(block, b), record);
+    for (int32_t y = 0; y < size_b; y++) {
+        uint32_t other = site->members[b][y];
+        int64_t least_b = 0;
+        if (monotone) least_b = site->deviates[other] ? size_b * site->without_price[other] : with_all;
+        if (least_a + least_b >= now) continue;
+        block->joins += 2;
+        int64_t cost = size_a * price_joined(block, rest, other);
+        if (cost + least_b >= now) continue;
+        cost += size_b * price_joined(block, site->without + (size_t)other * block->n_vectors, record);
+        if (cost < now && try_swap(block, a, x, b, y)) return true;
+    }
+    return false;
+}
+
+static bool exchange(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t since)
+{
+    const kn_cluster_site *site = &block->site;
+    for (uint32_t b = 0; b < site->n_groups; b++)
+        if (b != a && site->changed[b] > since && exchange_with(block, a, x, b)) return true;
+    return false;
+}
+
+typedef enum refined { STAYS, LEFT, EXCHANGED } refined;
+
+static refined refine_one(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t max_suppressed)
 {
     kn_cluster_site *site = &block->site;
     uint32_t record = site->members[a][x];
-    const kn_lanes *rest = site->without + (size_t)record * block->n_vectors;
-    for (uint32_t b = 0; b < site->n_groups; b++) {
-        if (b == a) continue;
-        int64_t now = (int64_t)site->size[a] * site->price[a] + (int64_t)site->size[b] * site->price[b];
-        for (int32_t y = 0; y < site->size[b]; y++) {
-            uint32_t other = site->members[b][y];
-            int64_t cost = (int64_t)site->size[a] * price_joined(block, rest, other);
-            if (cost >= now) continue;
-            cost +=
-                (int64_t)site->size[b] * price_joined(block, site->without + (size_t)other * block->n_vectors, record);
-            if (cost < now && try_swap(block, a, x, b, y)) return true;
-        }
-    }
-    return false;
+    uint32_t since = site->changed[a] > site->checked[record] ? 0 : site->checked[record];
+    site->refused = false;
+    if (relocate(block, a, x, since, max_suppressed)) return LEFT;
+    if (a != OUTSIDE && site->size[a] > 1 && site->without_price[record] < site->price[a] &&
+        exchange(block, a, x, since))
+        return EXCHANGED;
+    if (!site->refused) site->checked[record] = site->clock;
+    return STAYS;
 }
 
 void kn_site_refine(kn_cluster_block *block, uint32_t max_suppressed)
 {
     kn_cluster_site *site = &block->site;
-    for (uint32_t g = 0; g < site->n_groups; g++) kn_site_group_refresh(block, g);
+    memset(site->checked, 0, site->n * sizeof *site->checked);
+    site->clock = site->changed[OUTSIDE] = 1;
+    for (uint32_t g = 0; g < site->n_groups; g++) {
+        kn_site_group_refresh(block, g);
+        site->changed[g] = 1;
+    }
     bool better = true;
     for (int round = 0; better && round < MAX_ROUNDS; round++) {
         better = false;
-        for (uint32_t a = 0; a < site->n_groups; a++)
+        for (uint32_t g = 0; g <= site->n_groups; g++) {
+            uint32_t a = g < site->n_groups ? g : OUTSIDE;
             for (int32_t x = 0; x < site->size[a]; x++) {
-                if (relocate(block, a, x, max_suppressed)) {
-                    better = true;
-                    x--;
-                    continue;
-                }
-                uint32_t record = site->members[a][x];
-                if (site->size[a] > 1 && site->without_price[record] < site->price[a] && exchange(block, a, x))
-                    better = true;
+                refined what = refine_one(block, a, x, max_suppressed);
+                better |= what != STAYS;
+                if (what == LEFT) x--;
             }
-        for (int32_t x = 0; x < site->size[OUTSIDE]; x++)
-            if (relocate(block, OUTSIDE, x, max_suppressed)) {
-                better = true;
-                x--;
-            }
+        }
     }
 }
 
