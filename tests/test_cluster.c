@@ -3,6 +3,7 @@
 #include "release_support.h"
 
 #include "search/search.h"
+#include "search/cluster/cluster.h"
 #include "search/cluster/polish.h"
 
 #include <math.h>
@@ -232,6 +233,91 @@ static test_case larger_case(kn_rng *rng, uint32_t n_rows, uint32_t n_qis, uint3
     kn_free(numbers);
     kn_free(texts);
     return c;
+}
+
+/* Grid cells of one to five codes; the missing value is in none. */
+static void lay_grid(kn_rng *rng, kn_domain *domain, uint32_t *first, uint32_t *last)
+{
+    uint32_t n = domain->n_codes - (domain->missing != KN_NONE);
+    for (uint32_t begin = 0, end; begin < n; begin = end) {
+        end = begin + 1 + kn_rng_below(rng, 5);
+        if (end > n) end = n;
+        for (uint32_t code = begin; code < end; code++) {
+            first[code] = begin;
+            last[code] = end - 1;
+        }
+    }
+    if (domain->missing != KN_NONE) first[domain->missing] = last[domain->missing] = domain->missing;
+    domain->grid_first = first;
+    domain->grid_last = last;
+}
+
+/* Rows of a text column of so many words. */
+static test_case wordy_case(kn_rng *rng, uint32_t n_rows, uint32_t n_words)
+{
+    static char words[512][8];
+    const char **texts = kn_array_alloc(2 * (size_t)n_rows, sizeof *texts, NULL);
+    for (uint32_t i = 0; i < n_words; i++) snprintf(words[i], sizeof words[i], "w%u", i);
+    for (size_t i = 0; i < 2 * (size_t)n_rows; i++)
+        texts[i] = words[i < 2 * (size_t)n_words ? i / 2 : kn_rng_below(rng, n_words)];
+    test_case c = test_case_new(test_text_table(n_rows, 2, texts), 1);
+    c.domains[0] = test_domain(c.table, 0, NULL);
+    test_case_finish(&c);
+    kn_free(texts);
+    return c;
+}
+
+/* A class costs in units, by which the search goes, what it costs exactly, up to one unit per cell. */
+static void expect_exact_units(const goals *g, kn_rng *rng, uint32_t n_classes)
+{
+    kn_cluster_problem *problem;
+    kn_cluster_block *block;
+    uint32_t start[256], classes[256], members[2048], size;
+    atomic_bool stop = false;
+    assert_ok(kn_cluster_problem_new(&problem, &g->task, false, err));
+    assert_true(problem->units_close && problem->units_lead);
+    assert_ok(kn_cluster_block_new(&block, problem, problem->n_records, err));
+    for (uint32_t i = 0; i < problem->n_records; i++) members[i] = i;
+    for (uint32_t i = problem->n_records; i-- > 1;) {
+        uint32_t x = kn_rng_below(rng, i + 1), record = members[i];
+        members[i] = members[x];
+        members[x] = record;
+    }
+    for (uint32_t c = 0; c <= n_classes; c++) { /* of one record, two, three, ... */
+        size = c * (c + 1) / 2 < problem->n_records ? c * (c + 1) / 2 : problem->n_records;
+        start[c] = c < n_classes ? size : problem->n_records;
+        classes[c] = c;
+    }
+    kn_cluster_solution solution = {.n = n_classes, .start = start, .members = members};
+    block->stop = &stop;
+    kn_cluster_block_load(block, &solution, classes, n_classes, NULL, 0);
+    kn_cluster_run_plain(block, &(kn_cluster_job){.op = KN_CLUSTER_REPAIR});
+    for (uint32_t h = 0; h < n_classes; h++) {
+        const kn_cluster_class *class = &block->classes[h];
+        int64_t exact = kn_cluster_exact(block, block->arena + class->first, (uint32_t) class->size,
+                                         block->patterns + (size_t)h * block->n_vectors);
+        double units = (double)exact / (double)problem->exact_root * problem->root_units;
+        assert_true(fabs(units - class->price) <= problem->tuples->n_qis + 0.5);
+    }
+    kn_cluster_block_free(block);
+    kn_cluster_problem_free(problem);
+}
+
+static void prices_of_grids_and_of_large_sets_are_exact_up_to_rounding(void **state)
+{
+    for (uint32_t round = 0; round < 12; round++) {
+        kn_rng rng = kn_rng_new(41, round);
+        bool is_wordy = round % 3 == 2;
+        test_case c = is_wordy ? wordy_case(&rng, 1500, 100 + 30 * round) : larger_case(&rng, 1500, 3, 90, false);
+        uint32_t first[128], last[128];
+        if (!is_wordy) lay_grid(&rng, c.domains[0], first, last);
+        goals g;
+        assert_true(set_goals_k(&g, &c, "lm", 2));
+        expect_exact_units(&g, &rng, 50);
+        free_goals(&g);
+        if (!is_wordy) c.domains[0]->grid_first = c.domains[0]->grid_last = NULL;
+        test_case_free(&c);
+    }
 }
 
 static void threads_and_instruction_sets_give_the_same_bytes(void **state)
@@ -631,6 +717,7 @@ int main(void)
         cmocka_unit_test(the_best_partition_is_found_for_every_cell_measure),
         cmocka_unit_test(the_best_partition_is_found_with_suppressed_rows),
         cmocka_unit_test(the_best_partition_is_found_under_every_model),
+        cmocka_unit_test(prices_of_grids_and_of_large_sets_are_exact_up_to_rounding),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
         cmocka_unit_test(few_classes_take_little_work),
         cmocka_unit_test(a_search_that_stands_still_ends),

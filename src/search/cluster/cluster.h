@@ -9,7 +9,8 @@
  *                 weights of its starred lanes, as seen by any of its records
  *                 one per subset of a collection too, saying whether the value is in it
  *   least lanes   two per RANGES column: low end and complemented high end; the join is the minimum
- *   union lanes   up to eight per SETS column: a bit per value (values beyond share bits); the join is the union
+ *   union lanes   up to 64 per SETS column: a bit per value (values beyond share bits); the join is the union. A scan
+ *                 over classes sees them folded into eight at most
  *
  * Prices are integers ("units"): the root of all columns together is KN_UNITS_ROOT. So sums do not depend on the order
  * of addition, and every instruction set finds the same answer. Decisions that rounding could turn are taken on exact
@@ -28,8 +29,9 @@ enum {
     KN_LANES = 16, /* lanes of one vector */
     KN_CHUNK = 32, /* classes that a scan looks at together */
     KN_UNITS_ROOT = 30000,
-    KN_SET_LANES = 8,
     KN_SUBSET_LANES = 64,
+    KN_SET_LANES = 64,
+    KN_FOLDED_LANES = 8,    /* the same, as a scan sees them */
     KN_NOISE = 1 << 14,     /* numbers of noise at most */
     KN_SITE_RECORDS = 2048, /* largest neighbourhood that is rebuilt */
     KN_SITE_GROUPS = 32,
@@ -57,7 +59,7 @@ typedef struct kn_cluster_range {
 
 typedef struct kn_cluster_set {
     uint32_t q;
-    uint32_t n_lanes;
+    uint32_t n_lanes, n_folded;  /* the first is a multiple of the second: lane j is folded into j % n_folded */
     uint16_t step, jump, factor; /* the same with span = (bits - 1) * step */
 } kn_cluster_set;
 
@@ -87,6 +89,7 @@ typedef struct kn_cluster_problem {
     bool uniform;           /* weights depend on the lane only */
     bool units_exact;       /* units are prices, up to one common factor */
     bool units_close;       /* units are prices, up to rounding; not where ranges or sets are not linear */
+    bool units_lead;        /* or nearly: what they say is worth following; exact prices decide */
     bool lanes_exact;       /* a class whose lanes contain a record's contains the record */
     bool sets_need_making;  /* the measure prices finished sets only */
     int64_t **exact;        /* [q][node] exact prices of TREE nodes */
@@ -116,14 +119,20 @@ typedef struct kn_cluster_class {
     uint32_t capacity;
 } kn_cluster_class;
 
+typedef struct kn_site_joined {
+    uint32_t when; /* by the site's clock */
+    int32_t price; /* of a group once a record has joined */
+} kn_site_joined;
+
 typedef struct kn_cluster_site {
     uint32_t n;               /* records */
     uint32_t *record;         /* of the block */
     kn_lanes *lanes;          /* n * n_vectors */
     kn_lanes *without, *tail; /* n * n_vectors: its group without this record; scratch */
     int32_t *without_price, *joined_price;
-    uint8_t *deviates;          /* its group's pattern is another without it */
-    uint32_t first_donor;       /* records from here on have a class of their own to stay in */
+    int32_t least_without[KN_SITE_GROUPS + 1]; /* of a group's records */
+    kn_site_joined *joined;                    /* refining: [record][group] */
+    uint32_t first_donor;                      /* records from here on have a class of their own to stay in */
     int32_t *outside_price;     /* what a record pays outside the groups: suppressed, or in another class */
     uint32_t *home;             /* that class: a donor's own, or one that contains the record already; or KN_NONE */
     uint8_t *home_known;        /* whether it has been looked for */
@@ -172,7 +181,8 @@ typedef struct kn_cluster_block {
     uint32_t n_classes, class_capacity;
     kn_cluster_class *classes;
     uint32_t n_lanes;           /* of the class arrays: equal, least and union lanes */
-    uint16_t *centre;           /* [chunk][lane][class of the chunk]: the classes' patterns */
+    kn_lanes *patterns;         /* class_capacity * n_vectors */
+    uint16_t *centre;           /* [chunk][lane][class of the chunk]: the same for scans, sets folded */
     uint16_t *price16, *factor; /* for the gate of the scan */
     int16_t *slack;
     uint32_t *arena, *arena_spare; /* members */
@@ -186,6 +196,7 @@ typedef struct kn_cluster_block {
     int32_t *noise;
     int16_t *noise16;           /* the same, cut to 16 bits; then its beginning again */
     int32_t penalty;            /* units per missing person */
+    uint16_t *folded;           /* scratch: a record as the class arrays have it */
     kn_lanes *key, *key_weight; /* broadcast record */
     int32_t key_total;          /* of its weights */
     kn_lanes *pattern_a, *pattern_b;

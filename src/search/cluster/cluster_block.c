@@ -38,7 +38,7 @@ static kn_status site_new(kn_cluster_site *site, kn_owner *memory, size_t n, siz
     KN_OWN_ALIGNED(memory, site->pattern, (KN_SITE_GROUPS + 1) * n_vectors);
     KN_OWN(memory, site->without_price, n);
     KN_OWN(memory, site->joined_price, n);
-    KN_OWN(memory, site->deviates, n);
+    KN_OWN_RAW(memory, site->joined, n * KN_SITE_GROUPS);
     KN_OWN(memory, site->checked, n);
     KN_OWN(memory, site->outside_price, n);
     KN_OWN(memory, site->home, n);
@@ -56,13 +56,14 @@ done:
 
 static uint32_t vectors(uint32_t n_lanes) { return (n_lanes + KN_LANES - 1) / KN_LANES; }
 
-static kn_status class_memory(kn_cluster_block *block, uint32_t n_lanes, kn_error *err)
+static kn_status class_memory(kn_cluster_block *block, uint32_t n_lanes, uint32_t n_vectors, kn_error *err)
 {
     kn_status status = KN_OK;
     size_t n = block->record_capacity, capacity = block->class_capacity = (uint32_t)(n + KN_SITE_GROUPS);
     size_t n_padded = (capacity + 2 * KN_CHUNK) / KN_CHUNK * KN_CHUNK;
     KN_OWN(&block->memory, block->classes, n_padded);
     KN_OWN_ALIGNED(&block->memory, block->centre, n_padded * n_lanes);
+    KN_OWN_ALIGNED(&block->memory, block->patterns, capacity * n_vectors);
     KN_OWN_ALIGNED(&block->memory, block->price16, n_padded);
     KN_OWN_ALIGNED(&block->memory, block->factor, n_padded);
     KN_OWN_ALIGNED(&block->memory, block->slack, n_padded);
@@ -91,12 +92,15 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
 {
     kn_status status = KN_OK;
     kn_cluster_block *block = NULL;
-    uint32_t n = max_records, n_values = 1, n_least = 2 * problem->n_ranges, n_union = 0;
+    uint32_t n = max_records, n_values = 1, n_least = 2 * problem->n_ranges, n_union = 0, n_folded = 0;
     for (uint32_t j = 0; j < problem->n_equal; j++)
         if (problem->equal[j].n_values > n_values) n_values = problem->equal[j].n_values;
-    for (uint32_t s = 0; s < problem->n_sets; s++) n_union += problem->sets[s].n_lanes;
+    for (uint32_t s = 0; s < problem->n_sets; s++) {
+        n_union += problem->sets[s].n_lanes;
+        n_folded += problem->sets[s].n_folded;
+    }
     uint32_t n_vectors = vectors(problem->n_equal) + vectors(n_least) + vectors(n_union);
-    uint32_t n_lanes = problem->n_equal + n_least + n_union, n_sensitive = problem->tuples->n_sensitive;
+    uint32_t n_lanes = problem->n_equal + n_least + n_folded, n_sensitive = problem->tuples->n_sensitive;
     *out = NULL;
     KN_NEW(block, 1);
     block->problem = problem;
@@ -113,6 +117,7 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
     KN_OWN_ALIGNED(&block->memory, block->noise16, KN_NOISE + KN_CHUNK);
     KN_OWN_ALIGNED(&block->memory, block->key, n_lanes);
     KN_OWN_ALIGNED(&block->memory, block->key_weight, n_lanes);
+    KN_OWN(&block->memory, block->folded, n_lanes);
     KN_OWN_ALIGNED(&block->memory, block->pattern_a, n_vectors);
     KN_OWN_ALIGNED(&block->memory, block->pattern_b, n_vectors);
     KN_OWN(&block->memory, block->value_number, n_values);
@@ -125,7 +130,7 @@ kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem 
         KN_OWN(&block->memory, block->histograms, n_sensitive);
         KN_OWN(&block->memory, block->value_counts, most_sensitive_values(problem->tuples));
     }
-    KN_TRY(class_memory(block, n_lanes, err));
+    KN_TRY(class_memory(block, n_lanes, n_vectors, err));
     KN_TRY(site_new(&block->site, &block->memory, n < KN_SITE_RECORDS ? n : KN_SITE_RECORDS, n_vectors,
                     problem->n_equal, n < KN_SITE_HOMES ? n : KN_SITE_HOMES, err));
     *out = block;
@@ -187,12 +192,15 @@ static void load_weights(kn_cluster_block *block)
 static void load_vectors(kn_cluster_block *block)
 {
     const kn_cluster_problem *problem = block->problem;
-    uint32_t n = block->n_records, n_union = 0;
-    for (uint32_t s = 0; s < problem->n_sets; s++) n_union += problem->sets[s].n_lanes;
+    uint32_t n = block->n_records, n_union = 0, n_folded = 0;
+    for (uint32_t s = 0; s < problem->n_sets; s++) {
+        n_union += problem->sets[s].n_lanes;
+        n_folded += problem->sets[s].n_folded;
+    }
     block->n_vectors_equal = vectors(block->n_equal);
     block->n_vectors_least = block->n_vectors_equal + vectors(2 * problem->n_ranges);
     block->n_vectors = block->n_vectors_least + vectors(n_union);
-    block->n_lanes = block->n_equal + 2 * problem->n_ranges + n_union;
+    block->n_lanes = block->n_equal + 2 * problem->n_ranges + n_folded;
     size_t width = block->n_vectors * KN_LANES;
     memset(block->lanes, 0, (size_t)n * block->n_vectors * sizeof *block->lanes);
     uint16_t *lanes = (uint16_t *)block->lanes;

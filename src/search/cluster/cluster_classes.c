@@ -89,6 +89,7 @@ void kn_class_delete(kn_cluster_block *block, uint32_t h)
     if (h != last) {
         block->classes[h] = block->classes[last];
         for (uint32_t j = 0; j < block->n_lanes; j++) *centre_lane(block, j, h) = *centre_lane(block, j, last);
+        class_get_pattern(block, last, class_pattern(block, h));
         const uint32_t *members = class_members(block, h);
         for (int32_t x = 0; x < block->classes[h].size; x++) block->class_of[members[x]] = h;
         class_set_gate(block, h);

@@ -42,8 +42,8 @@ KN_INLINE void class_set_gate(kn_cluster_block *block, uint32_t h)
 
 KN_INLINE void class_put_pattern(kn_cluster_block *block, uint32_t h, const kn_lanes *pattern, uint32_t record)
 {
-    const uint16_t *values = (const uint16_t *)pattern;
-    for (uint32_t j = 0; j < block->n_lanes; j++) *centre_lane(block, j, h) = values[lane_in_record(block, j)];
+    lanes_copy(block, class_pattern(block, h), pattern);
+    lanes_fold(block, pattern, centre_lane(block, 0, h), KN_CHUNK);
     block->classes[h].price = lanes_price(block, pattern, record);
 }
 

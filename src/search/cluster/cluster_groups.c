@@ -59,14 +59,16 @@ void kn_site_group_refresh(kn_cluster_block *block, uint32_t g)
                    site_lanes(block, members[x]));
     lanes_copy(block, site_pattern(block, g), site->tail);
     site->price[g] = site_price(block, site->tail, members[0]);
+    site->least_without[g] = site->price[g];
     kn_lanes *head = block->pattern_a;
     for (int32_t x = 0; x < n; x++) {
         kn_lanes *without = site->without + (size_t)members[x] * nv;
         if (x == 0) lanes_copy(block, without, n > 1 ? site->tail + nv : site->tail);
         else if (x == n - 1) lanes_copy(block, without, head);
         else lanes_join(block, without, head, site->tail + (size_t)(x + 1) * nv);
-        site->deviates[members[x]] = !lanes_same(block, without, site_pattern(block, g));
         site->without_price[members[x]] = n > 1 ? site_price(block, without, members[x == 0 ? n - 1 : 0]) : 0;
+        if (site->without_price[members[x]] < site->least_without[g])
+            site->least_without[g] = site->without_price[members[x]];
         if (x == 0) lanes_copy(block, head, site_lanes(block, members[0]));
         else lanes_join(block, head, head, site_lanes(block, members[x]));
     }

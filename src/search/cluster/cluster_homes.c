@@ -79,7 +79,7 @@ KN_INLINE uint32_t homes_around(const kn_cluster_block *block, uint32_t first, c
     kn_lanes low = (kn_lanes){0} - 1, high = low;
     for (uint32_t x = 0; x < site->n_home_lanes; x++, centre += 2) {
         uint32_t j = site->home_lane[x];
-        uint16_t value = values[lane_in_record(block, j)];
+        uint16_t value = values[j];
         if (j < block->n_equal) {
             low &= (kn_lanes)(centre[0] == value) | (kn_lanes)(centre[0] == KN_STAR);
             high &= (kn_lanes)(centre[1] == value) | (kn_lanes)(centre[1] == KN_STAR);
@@ -96,19 +96,26 @@ KN_INLINE uint32_t homes_around(const kn_cluster_block *block, uint32_t first, c
     return chunk_bits(&low, &high);
 }
 
+/* Folded sets may seem to. */
+static bool contains(const kn_cluster_block *block, uint32_t h, uint32_t x)
+{
+    lanes_join(block, block->pattern_a, class_pattern(block, h), site_lanes(block, x));
+    return lanes_same(block, block->pattern_a, class_pattern(block, h));
+}
+
 uint32_t kn_site_home(kn_cluster_block *block, uint32_t x)
 {
     kn_cluster_site *site = &block->site;
     if (site->home_known[x]) return site->home[x];
     site->home_known[x] = 1;
     if (!site->homes_known) site_find_homes(block);
-    const uint16_t *values = (const uint16_t *)site_lanes(block, x);
+    lanes_fold(block, site_lanes(block, x), block->folded, 1);
     for (uint32_t first = 0; first < site->n_homes; first += KN_CHUNK)
-        for (uint32_t mask = homes_around(block, first, values); mask != 0; mask &= mask - 1) {
+        for (uint32_t mask = homes_around(block, first, block->folded); mask != 0; mask &= mask - 1) {
             uint32_t place = first + chunk_class((uint32_t)__builtin_ctz(mask));
             if (place >= site->n_homes) continue;
             int32_t price = block->classes[site->home_class[place]].price;
-            if (price >= site->outside_price[x]) continue;
+            if (price >= site->outside_price[x] || !contains(block, site->home_class[place], x)) continue;
             site->outside_price[x] = price;
             site->home[x] = site->home_class[place];
         }

@@ -22,13 +22,29 @@ KN_INLINE const kn_lanes *record_weight(const kn_cluster_block *block, uint32_t 
     return (const kn_lanes *)(const void *)(block->weight + record * block->weight_stride);
 }
 
-/* Where lane j of the class arrays stands in a record's vectors. */
+/* Where lane j of the class arrays, no set's, stands in a record's vectors. */
 KN_INLINE uint32_t lane_in_record(const kn_cluster_block *block, uint32_t j)
 {
-    uint32_t n_least = 2 * block->problem->n_ranges;
-    if (j < block->n_equal) return j;
-    if (j < block->n_equal + n_least) return block->n_vectors_equal * KN_LANES + j - block->n_equal;
-    return block->n_vectors_least * KN_LANES + j - block->n_equal - n_least;
+    return j < block->n_equal ? j : block->n_vectors_equal * KN_LANES + j - block->n_equal;
+}
+
+/* The vectors of a record or a pattern as the lanes of the class arrays: one value each, `stride` apart. */
+KN_INLINE void lanes_fold(const kn_cluster_block *block, const kn_lanes *lanes, uint16_t *values, size_t stride)
+{
+    const kn_cluster_problem *problem = block->problem;
+    const uint16_t *from = (const uint16_t *)lanes;
+    uint32_t n = block->n_equal + 2 * problem->n_ranges;
+    for (uint32_t j = 0; j < n; j++, values += stride) *values = from[lane_in_record(block, j)];
+    from += block->n_vectors_least * KN_LANES;
+    for (uint32_t s = 0; s < problem->n_sets; s++) {
+        const kn_cluster_set *set = &problem->sets[s];
+        for (uint32_t j = 0; j < set->n_folded; j++, values += stride) {
+            uint16_t bits = from[j];
+            for (uint32_t l = j + set->n_folded; l < set->n_lanes; l += set->n_folded) bits |= from[l];
+            *values = bits;
+        }
+        from += set->n_lanes;
+    }
 }
 
 /* Lane j of class h in the class arrays. */
@@ -62,12 +78,27 @@ KN_INLINE void lanes_join(const kn_cluster_block *block, kn_lanes *out, const kn
     for (; v < block->n_vectors; v++) out[v] = a[v] | b[v];
 }
 
-/* The pattern of class h, from the class arrays. */
+KN_INLINE kn_lanes *class_pattern(const kn_cluster_block *block, uint32_t h)
+{
+    return block->patterns + (size_t)h * block->n_vectors;
+}
+
 KN_INLINE void class_get_pattern(const kn_cluster_block *block, uint32_t h, kn_lanes *pattern)
 {
-    uint16_t *values = (uint16_t *)pattern;
-    for (uint32_t v = 0; v < block->n_vectors; v++) pattern[v] = (kn_lanes){0};
-    for (uint32_t j = 0; j < block->n_lanes; j++) values[lane_in_record(block, j)] = *centre_lane(block, j, h);
+    lanes_copy(block, pattern, class_pattern(block, h));
+}
+
+/* Bits set in n lanes. */
+KN_INLINE uint32_t lanes_count(const uint16_t *lanes, uint32_t n)
+{
+    uint32_t n_bits = 0, j = 0;
+    for (; j + 4 <= n; j += 4) {
+        uint64_t four;
+        memcpy(&four, lanes + j, sizeof four);
+        n_bits += (uint32_t)__builtin_popcountll(four);
+    }
+    for (; j < n; j++) n_bits += (uint32_t)__builtin_popcount(lanes[j]);
+    return n_bits;
 }
 
 /* The sum modulo 2^16; what is summed here is a price, which fits. */
@@ -97,8 +128,8 @@ KN_INLINE int32_t price_of_ranges_and_sets(const kn_cluster_block *block, const 
         price += (int32_t)(span * problem->ranges[r].factor >> 16) + (span > 0 ? problem->ranges[r].jump : 0);
     }
     for (uint32_t s = 0; s < problem->n_sets; s++) {
-        uint32_t n_bits = 0;
-        for (uint32_t j = 0; j < problem->sets[s].n_lanes; j++) n_bits += (uint32_t)__builtin_popcount(*unions++);
+        uint32_t n_bits = lanes_count(unions, problem->sets[s].n_lanes);
+        unions += problem->sets[s].n_lanes;
         uint32_t span = (n_bits - 1) * problem->sets[s].step;
         price += (int32_t)(span * problem->sets[s].factor >> 16) + (span > 0 ? problem->sets[s].jump : 0);
     }
@@ -132,10 +163,11 @@ KN_INLINE int32_t lanes_price_joined(const kn_cluster_block *block, const kn_lan
 /* Makes `lanes` (a record's or a class's pattern), seen by `record`, the key of the next scan. */
 KN_INLINE void scan_begin(kn_cluster_block *block, const kn_lanes *lanes, uint32_t record)
 {
-    const uint16_t *values = (const uint16_t *)lanes, *weight = (const uint16_t *)record_weight(block, record);
+    const uint16_t *weight = (const uint16_t *)record_weight(block, record);
     block->key_total = 0;
+    lanes_fold(block, lanes, block->folded, 1);
     for (uint32_t j = 0; j < block->n_lanes; j++) {
-        uint16_t value = values[lane_in_record(block, j)];
+        uint16_t value = block->folded[j];
         if (j < block->n_equal) {
             if (value == KN_STAR) value = KN_NO_LANE;
             block->key_weight[j] = (kn_lanes){0} + weight[j];
@@ -175,7 +207,7 @@ KN_INLINE kn_lanes scan_ranges_and_sets(const kn_cluster_block *block, const kn_
     }
     for (uint32_t s = 0; s < problem->n_sets; s++) {
         kn_lanes n_bits = (kn_lanes){0};
-        for (uint32_t t = 0; t < problem->sets[s].n_lanes; t++, centre += 2, key++)
+        for (uint32_t t = 0; t < problem->sets[s].n_folded; t++, centre += 2, key++)
             n_bits += count_bits(*centre | *key);
         kn_lanes span = (n_bits - 1) * problem->sets[s].step;
         price += times_shifted(span, problem->sets[s].factor) + ((kn_lanes)(span != 0) & problem->sets[s].jump);

@@ -11,6 +11,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { SHARED_BITS_PER_PERSON = 8 };
+
 void kn_cluster_problem_free(kn_cluster_problem *problem)
 {
     if (problem == NULL) return;
@@ -174,32 +176,64 @@ static double span_price(const kn_cluster_problem *problem, uint32_t q, uint32_t
     return kn_pricer_price(problem->pricer, q, &span);
 }
 
+/* How far the codes first..last reach as one cell: for ranges to the ends of their grid cells. */
+static double released_width(const kn_domain *domain, uint32_t first, uint32_t last)
+{
+    if (domain->kind == KN_DOMAIN_RANGES) kn_domain_widen(domain, &first, &last);
+    return last - first;
+}
+
 /* A straight line for the price of ranges and sets by their width: through the mean price of two neighbours, and the
  * root's. What it is far from is decided on exact prices. Returns the price that it starts from. */
 static double fit_line(kn_cluster_problem *problem, uint32_t q)
 {
     const kn_domain *domain = problem->tuples->domains[q];
     uint32_t n = domain->n_codes - (domain->kind == KN_DOMAIN_RANGES && domain->missing != KN_NONE);
-    double root = problem->pricer->columns[q].root_price, sum = 0, widest = domain->n_codes - 1.0;
+    double root = problem->pricer->columns[q].root_price, pair = 0, share = 0, widest = domain->n_codes - 1.0;
     if (n < 3) {
-        if (n == 2) problem->units_close = problem->units_close && domain->n_codes == 2;
+        if (n == 2) problem->units_lead = problem->units_lead && domain->n_codes == 2;
         return n == 2 ? span_price(problem, q, 0, 1) : 0;
     }
     uint32_t step = n / 256 + 1, n_pairs = 0;
-    for (uint32_t code = 0; code + 1 < n; code += step, n_pairs++) sum += span_price(problem, q, code, code + 1);
-    double pair = sum / n_pairs, slope = (root - pair) / (1 - 1 / widest), start = pair - slope / widest;
+    for (uint32_t code = 0; code + 1 < n; code += step, n_pairs++) {
+        pair += span_price(problem, q, code, code + 1);
+        share += released_width(domain, code, code + 1) / widest;
+    }
+    double start = share < n_pairs ? (pair - root * share) / (n_pairs - share) : 0;
     if (start < 1e-9 * root) start = 0;
     for (uint32_t code = 0; code + 1 < n; code += step)
         for (uint32_t width = 1; code + width < n && width < 4096; width *= 3) {
-            double line = start + (root - start) * width / widest;
-            if (fabs(span_price(problem, q, code, code + width) - line) > 1e-3 * root) problem->units_close = false;
+            double line = start + (root - start) * released_width(domain, code, code + width) / widest;
+            if (fabs(span_price(problem, q, code, code + width) - line) > 1e-3 * root) problem->units_lead = false;
         }
-    if (domain->kind == KN_DOMAIN_SETS && n > KN_SET_LANES * KN_LANES) problem->units_close = false;
     return start;
 }
 
-/* A range, and a lane for the missing value: all missing costs nothing, missing and not costs the root. A missing
- * record spans everything (the root's units), and gets them back while all in its class are missing. */
+/* A lane for what costs less alone than its ends say: a value whose grid cell has others, and the missing value, which
+ * spans everything. Such a record pays less by that much (`base`), and pays it back where its class has other values.
+ */
+static kn_status alone_lane(kn_cluster_problem *problem, const kn_cluster_range *range, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_domain *domain = problem->tuples->domains[range->q];
+    if (domain->missing == KN_NONE && domain->grid_first == NULL) return KN_OK;
+    kn_cluster_equal *lane = &problem->equal[problem->n_equal++];
+    *lane = (kn_cluster_equal){.q = range->q, .n_values = domain->grid_first != NULL ? domain->n_codes : 2};
+    KN_OWN(&problem->memory, lane->owned, domain->n_codes);
+    KN_OWN(&problem->memory, lane->weight, domain->n_codes);
+    lane->value = lane->owned;
+    for (uint32_t code = 0; code < domain->n_codes; code++) {
+        uint32_t span = KN_STAR - range->high_complement[code] - range->low[code];
+        int32_t units = (int32_t)(span * range->factor >> 16) + (span > 0 ? range->jump : 0);
+        lane->owned[code] = domain->grid_first != NULL ? code : code == domain->missing;
+        if (kn_domain_is_coded(domain, code)) continue; /* never less than its zone */
+        lane->weight[code] = (int16_t)units;
+        problem->base[range->q][code] = (int16_t)-units;
+    }
+done:
+    return status;
+}
+
 static kn_status range_lanes(kn_cluster_problem *problem, uint32_t q, double scale, int32_t root_units, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -214,43 +248,38 @@ static kn_status range_lanes(kn_cluster_problem *problem, uint32_t q, double sca
     KN_OWN(&problem->memory, range->high_complement, domain->n_codes);
     if (widest > KN_STAR) problem->lanes_exact = false;
     for (uint32_t code = 0; code < domain->n_codes; code++) {
-        uint16_t at = (uint16_t)((uint64_t)code * KN_STAR / widest);
-        uint16_t until = at;
-        if (kn_domain_is_coded(domain, code)) { /* never less than its zone */
-            at = (uint16_t)((uint64_t)domain->grid_first[code] * KN_STAR / widest);
-            until = (uint16_t)((uint64_t)domain->grid_last[code] * KN_STAR / widest);
-        }
-        range->low[code] = code == domain->missing ? 0 : at;
-        range->high_complement[code] = code == domain->missing ? 0 : (uint16_t)(KN_STAR - until);
+        if (code == domain->missing) continue; /* zeros: it spans everything */
+        uint32_t first = domain->grid_first != NULL ? domain->grid_first[code] : code;
+        uint32_t last = domain->grid_first != NULL ? domain->grid_last[code] : code;
+        range->low[code] = (uint16_t)((uint64_t)first * KN_STAR / widest);
+        range->high_complement[code] = (uint16_t)(KN_STAR - (uint64_t)last * KN_STAR / widest);
     }
-    if (domain->missing == KN_NONE) return KN_OK;
-    kn_cluster_equal *lane = &problem->equal[problem->n_equal++];
-    *lane = (kn_cluster_equal){.q = q, .n_values = 2};
-    KN_OWN(&problem->memory, lane->owned, domain->n_codes);
-    KN_OWN(&problem->memory, lane->weight, domain->n_codes);
-    lane->value = lane->owned;
-    lane->owned[domain->missing] = 1;
-    lane->weight[domain->missing] = (int16_t)root_units;
-    problem->base[q][domain->missing] = (int16_t)-root_units;
+    KN_TRY(alone_lane(problem, range, err));
 done:
     return status;
 }
 
+/* Sets with more values than bits: classes seldom have two values that share one where they have few values. */
 static void set_lanes(kn_cluster_problem *problem, uint32_t q, double scale, int32_t root_units)
 {
     uint32_t n_codes = problem->tuples->domains[q]->n_codes, n_lanes = (n_codes + KN_LANES - 1) / KN_LANES;
+    uint32_t n_folded = n_lanes < KN_FOLDED_LANES ? n_lanes : KN_FOLDED_LANES;
+    n_lanes = (n_lanes + n_folded - 1) / n_folded * n_folded;
     if (n_lanes > KN_SET_LANES) n_lanes = KN_SET_LANES;
     uint32_t n_bits = n_codes < n_lanes * KN_LANES ? n_codes : n_lanes * KN_LANES;
     uint32_t widest = n_bits > 1 ? n_bits - 1 : 1;
-    double share = n_codes > 1 ? (double)widest / (n_codes - 1) : 0;
+    uint16_t step = (uint16_t)(KN_STAR / widest);
     int32_t jump = (int32_t)lround(scale * fit_line(problem, q));
     if (jump > root_units) jump = root_units;
-    if (n_bits < n_codes) problem->lanes_exact = false;
+    double per_value = n_codes > 1 ? (root_units - jump) / (n_codes - 1.0) : 0;
+    if (n_bits < n_codes) problem->lanes_exact = problem->units_close = false;
+    if (n_bits < n_codes && problem->k > n_bits / SHARED_BITS_PER_PERSON) problem->units_lead = false;
     problem->sets[problem->n_sets++] = (kn_cluster_set){.q = q,
                                                         .n_lanes = n_lanes,
-                                                        .step = (uint16_t)(KN_STAR / widest),
+                                                        .n_folded = n_folded,
+                                                        .step = step,
                                                         .jump = (uint16_t)jump,
-                                                        .factor = (uint16_t)((root_units - jump) * share + 1)};
+                                                        .factor = (uint16_t)ceil(per_value * (KN_STAR + 1.0) / step)};
 }
 
 /* A collection of subsets of which every member gets a lane; a larger one is treated as sets. */
@@ -323,7 +352,8 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
     problem->sets_need_making =
         task_measure(problem)->price_cell != NULL && task_measure(problem)->price_counts == NULL;
     problem->lanes_exact = true;
-    problem->units_close = problem->n_sets == 0 || !problem->sets_need_making;
+    problem->units_close = true;
+    problem->units_lead = problem->n_sets == 0 || !problem->sets_need_making;
     KN_OWN(&problem->memory, problem->equal, n_lanes);
     KN_OWN(&problem->memory, problem->ranges, problem->n_ranges);
     KN_OWN(&problem->memory, problem->sets, problem->n_sets);
@@ -349,6 +379,7 @@ static kn_status make_lanes(kn_cluster_problem *problem, kn_error *err)
             problem->exact[q][node] = llround(problem->exact_scale * node_price(problem, q, node));
     }
     problem->column_first[tuples->n_qis] = problem->n_equal;
+    problem->units_close = problem->units_close && problem->units_lead;
 done:
     return status;
 }

@@ -1,8 +1,8 @@
 /* Refining the groups of a site by single moves and swaps, while that lowers their price.
  *
- * Most of it can be passed over, and the answer stays the same: a swap gains only if one of the two records is the only
- * deviant of its group on some lane; prices never fall when a group grows (`monotone`), so what is known of the parts
- * bounds the whole; and what was tried in vain is tried again only when one of the two groups has changed since. */
+ * Most of it can be passed over: a swap gains only if one of the two records is the only deviant of its group on some
+ * lane; prices never fall when a group grows (`monotone`), so what is known of the parts bounds the whole; and what was
+ * tried in vain is tried again only when one of the two groups has changed since. */
 #include "search/cluster/cluster_site.h"
 
 enum { MAX_ROUNDS = 20, MAX_STEP_MOVES = 2 };
@@ -20,6 +20,18 @@ static void note_change(kn_cluster_block *block, uint32_t a, uint32_t b)
     site->changed[a] = site->changed[b] = ++site->clock;
     if (a != OUTSIDE) kn_site_group_refresh(block, a);
     if (b != OUTSIDE) kn_site_group_refresh(block, b);
+}
+
+/* Price of group g once record x has joined. */
+KN_INLINE int32_t price_with(kn_cluster_block *block, uint32_t x, uint32_t g)
+{
+    kn_cluster_site *site = &block->site;
+    kn_site_joined *known = &site->joined[(size_t)x * site->n_groups + g];
+    if (known->when < site->changed[g]) {
+        block->joins++;
+        *known = (kn_site_joined){site->clock, price_joined(block, site_pattern(block, g), x)};
+    }
+    return known->price;
 }
 
 static bool both_hold(kn_cluster_block *block, uint32_t a, uint32_t b)
@@ -84,9 +96,8 @@ static bool relocate(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t si
     for (uint32_t b = 0; b < site->n_groups; b++) {
         if (b == a || site->changed[b] <= since) continue;
         if (block->problem->monotone && site->price[b] >= least) continue; /* it will pay that at least */
-        block->joins++;
-        int64_t cost = (int64_t)(site->size[b] + 1) * price_joined(block, site_pattern(block, b), record) -
-                       (int64_t)site->size[b] * site->price[b];
+        int64_t cost =
+            (int64_t)(site->size[b] + 1) * price_with(block, record, b) - (int64_t)site->size[b] * site->price[b];
         if (cost >= least) continue;
         least = cost;
         best = b;
@@ -99,26 +110,28 @@ static bool relocate(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t si
     return !site->refused;
 }
 
-/* Exchanges members[a][x], the only deviant of its group on some lane, for a record of group b. What the groups cost
- * without the two is a lower bound; where the other record is no deviant, its group will have the pattern of all. */
+/* Exchanges members[a][x] for a record of group b. A record adds no less to a group without somebody than to the whole
+ * one, so what each of the two would spare one group and add to the other bounds the gain from above, up to rounding.
+ */
 static bool exchange_with(kn_cluster_block *block, uint32_t a, int32_t x, uint32_t b)
 {
     kn_cluster_site *site = &block->site;
-    bool monotone = block->problem->monotone;
+    const kn_cluster_problem *problem = block->problem;
     uint32_t record = site->members[a][x];
     const kn_lanes *rest = site->without + (size_t)record * block->n_vectors;
-    int64_t size_a = site->size[a], size_b = site->size[b];
-    int64_t now = size_a * site->price[a] + size_b * site->price[b];
-    int64_t least_a = monotone ? size_a * site->without_price[record] : 0, with_all = 0;
-    if (monotone) with_all = size_b * price_joined(block, site_pattern(block, b), record);
+    int64_t size_a = site->size[a], size_b = site->size[b], price_a = site->price[a], price_b = site->price[b];
+    int64_t now = size_a * price_a + size_b * price_b;
+    int64_t nothing =
+        problem->monotone ? -(int64_t)(problem->n_ranges + problem->n_sets) * (size_a + size_b) : INT64_MIN;
+    int64_t gain = size_a * (price_a - site->without_price[record]) - size_b * (price_with(block, record, b) - price_b);
+    if (gain + size_b * (price_b - site->least_without[b]) <= nothing) return false;
     for (int32_t y = 0; y < size_b; y++) {
         uint32_t other = site->members[b][y];
-        int64_t least_b = 0;
-        if (monotone) least_b = site->deviates[other] ? size_b * site->without_price[other] : with_all;
-        if (least_a + least_b >= now) continue;
+        int64_t both = gain + size_b * (price_b - site->without_price[other]);
+        if (both <= nothing || both - size_a * (price_with(block, other, a) - price_a) <= nothing) continue;
         block->joins += 2;
         int64_t cost = size_a * price_joined(block, rest, other);
-        if (cost + least_b >= now) continue;
+        if (problem->monotone && cost + size_b * site->without_price[other] >= now) continue;
         cost += size_b * price_joined(block, site->without + (size_t)other * block->n_vectors, record);
         if (cost < now && try_swap(block, a, x, b, y)) return true;
     }
@@ -153,6 +166,7 @@ void kn_site_refine(kn_cluster_block *block, uint32_t max_suppressed)
 {
     kn_cluster_site *site = &block->site;
     memset(site->checked, 0, site->n * sizeof *site->checked);
+    memset(site->joined, 0, (size_t)site->n * site->n_groups * sizeof *site->joined);
     site->clock = site->changed[OUTSIDE] = 1;
     for (uint32_t g = 0; g < site->n_groups; g++) {
         kn_site_group_refresh(block, g);

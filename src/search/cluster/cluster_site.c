@@ -47,7 +47,7 @@ static bool draw_exchange(kn_cluster_block *block)
 {
     const kn_cluster_problem *problem = block->problem;
     const kn_cluster_site *site = &block->site;
-    if (!problem->monotone || !problem->units_close) return false;
+    if (!problem->monotone || !problem->units_lead) return false;
     return problem->counts_only || kn_rng_below(&block->rng, site->n_held + site->n_refused + 2) <= site->n_held;
 }
 
