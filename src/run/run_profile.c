@@ -215,19 +215,19 @@ done:
 }
 
 /* A label that fewer persons share tells of them, and so does a set that names a value of theirs. */
-static bool may_show(const kn_domain *domain, const uint32_t *n_persons, uint32_t node)
+static bool may_show(const kn_domain *domain, const uint32_t *n_persons, uint32_t k, uint32_t node)
 {
     const kn_tree *tree = domain->tree;
     const bool is_set = domain->naming == KN_NAMES_SET || domain->naming == KN_NAMES_GROUP;
     size_t n;
     const char *label = kn_tree_label(tree, node, &n);
     for (uint32_t leaf = tree->first[node]; is_set && n > 0 && label[0] == '{' && leaf <= tree->last[node]; leaf++)
-        if (n_persons[leaf] < POLICY_K) return false;
-    return n_persons[node] >= POLICY_K;
+        if (n_persons[leaf] < k) return false;
+    return n_persons[node] >= k;
 }
 
 /* "#   level 1: 20..24, 25..29, 30..34, ...": what the hierarchy, or the one that levels need, makes of the values. */
-static void level_lines(kn_buffer *out, const kn_domain *domain, const uint32_t *n_persons)
+static void level_lines(kn_buffer *out, const kn_domain *domain, const uint32_t *n_persons, uint32_t k)
 {
     enum { FIRST = 3, MOST_BYTES = 60 };
     const kn_tree *tree = domain->tree;
@@ -238,7 +238,7 @@ static void level_lines(kn_buffer *out, const kn_domain *domain, const uint32_t 
             size_t n;
             node = tree->at_level[level][leaf];
             const char *label = kn_tree_label(tree, node, &n);
-            if (n_shown == FIRST || !may_show(domain, n_persons, node)) continue;
+            if (n_shown == FIRST || !may_show(domain, n_persons, k, node)) continue;
             kn_buffer_text(out, n_shown++ > 0 ? ", " : " ");
             for (size_t i = 0; i < n && (i < MOST_BYTES || ((unsigned char)label[i] & 0xC0) == 0x80); i++)
                 kn_buffer_char(out,
@@ -246,7 +246,7 @@ static void level_lines(kn_buffer *out, const kn_domain *domain, const uint32_t 
             if (n > MOST_BYTES) kn_buffer_text(out, "...");
         }
         if (n_shown == 0)
-            kn_buffer_printf(out, " %u labels, none of which tells of %d persons or more", n_nodes, POLICY_K);
+            kn_buffer_printf(out, " %u labels, none of which tells of %u persons or more", n_nodes, k);
         else if (n_shown < n_nodes) kn_buffer_text(out, ", ...");
         kn_buffer_char(out, '\n');
     }
@@ -276,7 +276,7 @@ static kn_status levels_make(profile *about, kn_error *err)
             kn_buffer_text(&lines,
                            "  #   made from the data: values that occur with the same values of the other columns\n");
         KN_TRY(count_persons(&n_persons, input, domain, err));
-        level_lines(&lines, domain, n_persons);
+        level_lines(&lines, domain, n_persons, policy_k(about));
         if (lines.n > 0 || lines.failed) KN_TRY(kn_buffer_finish(&g->levels, &lines, err));
         kn_domain_free(domain);
         domain = NULL;
