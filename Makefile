@@ -3,7 +3,7 @@ BUILD     ?= build
 SANITIZED ?= build-sanitize
 TSAN      ?= build-tsan
 
-.PHONY: all demo test mutate tsan bench format install clean
+.PHONY: all duckdb demo test mutate tsan bench format install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -11,6 +11,11 @@ all: $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	@tools/need.sh build
 	@meson setup $(BUILD) >/dev/null
+
+# libduckdb, with which Parquet, JSON and SQL can be read, into the user's own folder.
+duckdb:
+	@tools/need.sh duckdb
+	@tools/duckdb.sh
 
 demo: all
 	@tools/demo.sh $(BUILD)

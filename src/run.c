@@ -11,6 +11,7 @@
  *   kn_facts_*        measures, JSON and summary                                  measure/, report/
  *   kn_input_deliver  only now JSON, report, schema and release take their places sink/ */
 #include "bound/bound.h"
+#include "duckdb/duckdb.h"
 #include "measure/class_column.h"
 #include "recode/recode.h"
 #include "search/cluster/polish.h"
@@ -241,6 +242,27 @@ static const char *null_text(const kn_input *input)
     return input->csv.n_null_values > 0 ? input->csv.null_values[0] : "";
 }
 
+/* By way of the arrays that stay in memory otherwise; what is verified is read from the file. */
+static kn_status write_parquet(uint32_t **order, uint32_t *n_written, run *r, const kn_sink_options *options,
+                               kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_input *input = r->input;
+    kn_batches *batches = NULL;
+    char *schema = NULL;
+    const kn_duckdb_options duckdb = {.name = r->request->output,
+                                      .ticker = &input->ticker,
+                                      .redact = input->redact,
+                                      .n_threads = kn_pool_threads(input->pool)};
+    KN_TRY(kn_run_schema(&schema, r->release, &input->form, r->request, err));
+    KN_TRY(kn_release_arrays(&batches, order, n_written, r->release, null_text(input), &input->form, options, err));
+    KN_TRY(kn_duckdb_write(kn_output_path(r->output), batches, schema, &duckdb, err));
+done:
+    kn_batches_drop(batches);
+    kn_free(schema);
+    return status;
+}
+
 /* To a file beside its target, or to arrays in memory. */
 static kn_status write_release(uint32_t **order, uint32_t *n_written, run *r, kn_error *err)
 {
@@ -254,6 +276,9 @@ static kn_status write_release(uint32_t **order, uint32_t *n_written, run *r, kn
     if (r->output == NULL) {
         KN_TRY(kn_release_arrays(&r->batches, order, n_written, r->release, null_text(input), &input->form, &options,
                                  err));
+    } else if (kn_output_kind(request) == KN_FILE_PARQUET) {
+        KN_TRY(write_parquet(order, n_written, r, &options, err));
+        KN_TRY(kn_output_flush(r->output, err));
     } else {
         KN_TRY(kn_release_write(order, n_written, r->output, r->release, &input->form, &options, err));
         KN_TRY(kn_output_flush(r->output, err));
@@ -292,6 +317,7 @@ static kn_status write_and_verify(run *r, kn_error *err)
     KN_TRY(write_certificate(&certificate, r, err));
     KN_TRY(write_release(&order, &n_written, r, err));
     kn_written written = {.path = r->output != NULL ? kn_output_path(r->output) : NULL,
+                          .kind = r->output != NULL ? kn_output_kind(r->request) : KN_FILE_CSV,
                           .batches = r->batches,
                           .name = target == NULL || strcmp(target, "-") == 0 ? "the release" : target,
                           .original_path = input->path,
@@ -403,7 +429,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     r.facts.peak_bytes = kn_memory_peak();
     end_stage(&r, "measure", &seconds->measure);
     KN_TRY(kn_run_report(&report, r.input, &r.facts, &r.task, r.output != NULL ? kn_output_path(r.output) : NULL, err));
-    KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, request, err));
+    if (request->schema != NULL) KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, request, err));
     if (report != NULL) KN_TRY(kn_targets_text(r.input->targets, "report", report, err));
     if (schema != NULL) KN_TRY(kn_targets_text(r.input->targets, "schema", schema, err));
     KN_TRY(kn_targets_sync(r.input->targets, err));

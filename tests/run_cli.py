@@ -7,7 +7,8 @@ A FILE is Markdown or text. Its fenced blocks ```console hold lines `$ command`,
 (standard output and standard error together) up to the next `$ ` line. A line `[exit N]` gives the exit code when it is
 not 0. `...` alone on a line stands for any number of lines, `...` inside a line for any text in it. Blocks of one file
 share a scratch folder that starts with a copy of examples/. Commands run in a shell; `kanon` and `kanon-generate` are
-the programs under test. Prints TAP.
+the programs under test. A file that says `<!-- needs libduckdb -->` is skipped where that library is not installed.
+Prints TAP.
 
     run_cli.py --update KANON KANON_GENERATE FILE...    writes into the files what was printed and is not expected (then read it!)
 """
@@ -64,6 +65,18 @@ def matches(expected, printed):
     return re.fullmatch(pattern, printed[0].rstrip()) is not None and matches(expected[1:], printed[1:])
 
 
+def lacks_library(text):
+    """Why a file cannot be run here, or None. Where the library is, it must work."""
+    if "<!-- needs libduckdb -->" not in text:
+        return None
+    data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
+    library = os.environ.get("KANON_DUCKDB") or f"{data}/kanon/libduckdb.so"
+    if os.path.exists(library):
+        return None
+    reason = pathlib.Path(library).with_name("reason")
+    return reason.read_text().strip() if reason.exists() else f"there is no {library}; make duckdb installs it"
+
+
 def main():
     arguments = sys.argv[1:]
     update = arguments[0] == "--update"
@@ -72,6 +85,9 @@ def main():
     for name in files:
         path = pathlib.Path(name)
         text = path.read_text()
+        if (reason := lacks_library(text)) is not None:
+            print(f"1..0 # SKIP {reason}")
+            return
         with tempfile.TemporaryDirectory() as scratch:
             bin_folder = pathlib.Path(scratch, "bin")
             bin_folder.mkdir()

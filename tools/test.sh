@@ -10,6 +10,10 @@ configure "$build"
 configure "$sanitized" -Dbuildtype=debugoptimized -Db_ndebug=false \
     -Db_sanitize=address,undefined -Db_lundef=false
 tools/test_venv.sh "$(cd "$build" && pwd)/test-venv"
+# What reads Parquet, JSON and SQL, in a folder of the tests' own; the sessions and tests that need it find it here.
+KANON_DUCKDB=$(cd "$build" && pwd)/duckdb/libduckdb.so
+export KANON_DUCKDB
+tools/duckdb.sh "$build/duckdb" || echo "Parquet, JSON and SQL are not tested: $(cat "$build/duckdb/reason")" >&2
 ninja -C "$build" --quiet 2>/dev/null || ninja -C "$build"
 ninja -C "$sanitized" --quiet 2>/dev/null || ninja -C "$sanitized"
 meson test -C "$build" --no-rebuild --print-errorlogs

@@ -215,6 +215,13 @@ kn_status kn_files_add(kn_files *files, kn_file_id id, kn_error *err)
     return status;
 }
 
+kn_status kn_files_note(kn_files *files, const char *path, kn_error *err)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) return KN_OK;
+    return kn_files_add(files, id_of(&about), err);
+}
+
 kn_status kn_files_check(kn_files *files, kn_error *err)
 {
     kn_status status = KN_OK;

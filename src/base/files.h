@@ -30,6 +30,8 @@ kn_status kn_files_guard(kn_files *files, const char *option, const char *path, 
 kn_status kn_files_open(int *out, kn_files *files, const char *path, kn_error *err);
 /* A regular file that was read before the run began: the policy. */
 kn_status kn_files_add(kn_files *files, kn_file_id id, kn_error *err);
+/* The same by name, where another library opened it; what is no file is no matter. */
+kn_status kn_files_note(kn_files *files, const char *path, kn_error *err);
 /* KN_USAGE when a target is a file that was read. */
 kn_status kn_files_check(kn_files *files, kn_error *err);
 

@@ -76,6 +76,12 @@ size_t kn_memory_used(void)
     return account != NULL ? atomic_load(&account->used) : 0;
 }
 
+size_t kn_memory_limit(void)
+{
+    kn_account *account = kn_scope_account();
+    return account != NULL ? account->limit : 0;
+}
+
 size_t kn_memory_peak(void)
 {
     kn_account *account = kn_scope_account();

@@ -97,6 +97,7 @@ const kn_allocator *kn_account_allocator(const kn_account *account); /* NULL: th
 
 /* Of the account of the running thread, in bytes; 0 without one. */
 size_t kn_memory_used(void);
+size_t kn_memory_limit(void);
 size_t kn_memory_peak(void);
 void kn_memory_reset_peak(void);
 

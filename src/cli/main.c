@@ -146,6 +146,7 @@ typedef struct cli_words {
     kn_settings *settings;
     unsigned n_arguments;
     bool help, quiet, verbose;
+    bool has_sql;      /* which stands for DATA */
     bool stdout_taken; /* by --json - or -o -: the text for people then goes to standard error */
     cli_when color, progress;
 } cli_words;
@@ -233,17 +234,35 @@ static int take_flag(cli_words *words, char **argv, int argc, int *i, kn_error *
     return apply(words, option, value != NULL ? value : "yes", err);
 }
 
+/* With --sql there is no DATA among the arguments. */
+static void skip_data(cli_words *words)
+{
+    const cli_command *command = words->command;
+    if (words->has_sql && words->n_arguments < command->max_arguments &&
+        strcmp(command->settings[words->n_arguments], "data") == 0)
+        words->n_arguments++;
+}
+
 static int take_argument(cli_words *words, const char *word, kn_error *err)
 {
+    if (words->n_arguments == 0) first_word = word;
+    skip_data(words);
     if (words->n_arguments >= words->command->max_arguments)
         return usage(words->command, "'%s' is one argument too many", word);
-    if (words->n_arguments == 0) first_word = word;
     return kn_settings_set(words->settings, words->command->settings[words->n_arguments++], word, err);
+}
+
+static bool asks_sql(int argc, char **argv)
+{
+    for (int i = 2; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (strcmp(argv[i], "--sql") == 0 || strncmp(argv[i], "--sql=", strlen("--sql=")) == 0) return true;
+    return false;
 }
 
 static int parse_words(cli_words *words, int argc, char **argv, kn_error *err)
 {
     bool flags_over = false;
+    words->has_sql = asks_sql(argc, argv);
     for (int i = 2; i < argc; i++) {
         int code;
         if (!flags_over && strcmp(argv[i], "--") == 0) {
@@ -255,6 +274,7 @@ static int parse_words(cli_words *words, int argc, char **argv, kn_error *err)
         if (code != 0) return code;
     }
     if (words->help) return 0;
+    skip_data(words);
     if (words->n_arguments < words->command->min_arguments)
         return usage(words->command, "%s is missing", words->command->arguments);
     return 0;

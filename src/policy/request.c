@@ -210,7 +210,8 @@ static kn_status list_settings(kn_request *request, const kn_settings *settings,
         const kn_setting *item = &settings->items.items[i];
         bool is_k = strcmp(item->option, "k") == 0, is_model = strcmp(item->option, "model") == 0;
         if (!kn_setting_in_force(settings, item)) continue;
-        if (!is_model) request->listed[request->n_listed++] = item;
+        bool is_query = strcmp(item->option, "sql") == 0; /* which may name values of the data */
+        if (!is_model && !is_query) request->listed[request->n_listed++] = item;
         if (!is_model && item != k) continue;
         kn_buffer_printf(&spec, "%s%s", is_k ? "k-anonymity:k=" : "", item->value);
         KN_TRY(kn_buffer_finish(&request->models.items[request->models.n], &spec, err));
@@ -240,6 +241,10 @@ kn_status kn_request_new(kn_request **out, const kn_settings *settings, kn_error
     request->after_write = settings->after_write;
     request->after_write_user = settings->after_write_user;
     KN_TRY(fill_fields(request, settings, err));
+    if (request->sql != NULL && request->data != NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "sql"),
+                   "--sql is the table already; leave out %.200s, or name it in the query", request->data);
+    if (request->sql != NULL) request->data = KN_SQL_TABLE;
     if (kn_settings_find(settings, "unlisted") == NULL && settings->policy_path == NULL)
         request->unlisted = KN_UNLISTED_DROP;
     KN_TRY(list_settings(request, settings, err));

@@ -43,11 +43,15 @@ typedef struct kn_setting {
     char *where; /* "policy.yaml:12:5", with ": key" where the key says more; NULL: a flag */
 } kn_setting;
 
+/* What the answer of --sql is called among the tables in memory. */
+#define KN_SQL_TABLE KN_TABLE_PREFIX "--sql"
+
 typedef struct kn_request {
     const kn_settings *settings; /* for what depends on the columns of a table: kn_settings_columns */
     const kn_tables *tables;     /* in memory */
 
     const char *data, *release, *original, *what;
+    const char *sql; /* then `data` is KN_SQL_TABLE */
     const char *output, *report, *json, *schema, *certificate, *state;
     bool force;
     kn_row_order order;

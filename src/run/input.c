@@ -1,6 +1,7 @@
 /* A request to tuples, models and objective. */
 #include "run/input.h"
 
+#include "duckdb/duckdb.h"
 #include "hierarchy/build.h"
 #include "hierarchy/builders.h"
 #include "run/as_it_comes.h"
@@ -53,14 +54,41 @@ static kn_status input_new(kn_input **out, const kn_request *request, const kn_i
     else KN_TRY(kn_files_new(&input->files, &input->ticker, err));
     input->csv = input->other_csv = csv_options(request, input->files);
     input->other_csv.delimiter = '\0';
-    input->sources = (kn_source_options){&input->csv, request->tables};
-    input->other_sources = (kn_source_options){&input->other_csv, request->tables};
     KN_TRY(kn_pool_new(&input->pool, (unsigned)request->threads, err));
     kn_pool_watch(input->pool, &input->ticker);
+    const kn_tables *tables = first != NULL ? first->sources.tables : request->tables;
+    input->sources = (kn_source_options){&input->csv, tables, &input->ticker, kn_pool_threads(input->pool)};
+    input->other_sources = input->sources;
+    input->other_sources.csv = &input->other_csv;
     *out = input;
     input = NULL;
 done:
     kn_input_free(input);
+    return status;
+}
+
+/* --sql is run here, once; who reads the table again, for the verdict too, reads what it answered. */
+static kn_status answer_query(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_batches *answer = NULL;
+    const kn_request *request = input->request;
+    const kn_duckdb_options options = {.name = "the query",
+                                       .files = input->files,
+                                       .ticker = &input->ticker,
+                                       .redact = input->redact,
+                                       .n_threads = kn_pool_threads(input->pool)};
+    if (request->sql == NULL) return KN_OK;
+    KN_TRY(kn_duckdb_query(&answer, request->sql, KN_SQL_TABLE, &options, err));
+    for (size_t i = 0; i < request->tables->items.n; i++) {
+        atomic_fetch_add(&request->tables->items.items[i]->n_holders, 1);
+        KN_TRY(kn_tables_put(&input->tables, request->tables->items.items[i], err));
+    }
+    status = kn_tables_put(&input->tables, answer, err); /* which takes it */
+    answer = NULL;
+    input->sources.tables = input->other_sources.tables = &input->tables;
+done:
+    kn_batches_drop(answer);
     return status;
 }
 
@@ -69,6 +97,7 @@ kn_status kn_input_new(kn_input **out, const kn_request *request, kn_output_use 
     kn_status status = KN_OK;
     KN_TRY(input_new(out, request, NULL, err));
     KN_TRY(kn_targets_new(&(*out)->targets, request, (*out)->files, use, err));
+    KN_TRY(answer_query(*out, err));
     if (use == KN_OUTPUT_IF_ASKED && request->schema != NULL)
         KN_TRY(kn_schema_read(&(*out)->schema, request->schema, (*out)->files, err));
     if (request->policy_id != NULL) KN_TRY(kn_files_add((*out)->files, *request->policy_id, err));
@@ -100,6 +129,7 @@ void kn_input_free(kn_input *input)
     kn_targets_free(input->targets);
     if (!input->shares_files) kn_files_free(input->files);
     kn_pool_free(input->pool);
+    kn_tables_free(&input->tables);
     kn_buffer_free(&input->warnings);
     kn_free(input);
 }
@@ -135,7 +165,7 @@ static kn_status read_table(kn_input *input, kn_source *source, kn_error *err)
         plans[i] = (kn_column_plan){input->choices[i].role, input->choices[i].type, input->choices[i].is_person};
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
     input->form = kn_source_form(source);
-    if (kn_is_table_name(input->path)) {
+    if (!kn_is_csv(input->path)) {
         if (input->csv.delimiter != '\0') input->form.delimiter = input->csv.delimiter;
         input->form.has_header = !input->csv.no_header;
     }
@@ -277,9 +307,10 @@ kn_status kn_input_open(kn_source **out, kn_input *input, const char *path, kn_e
     *out = NULL;
     if (path == NULL)
         return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "data"),
-                               "which table? Give the name of a CSV file, or - for standard input");
+                               "which table? Give the name of a CSV, Parquet or JSON file, or - for standard input");
     input->path = path;
     if (strcmp(path, "-") == 0) input->csv.name = "standard input";
+    if (strcmp(path, KN_SQL_TABLE) == 0) input->csv.name = "the query";
     return kn_source_open(out, path, &input->sources, err);
 }
 
@@ -578,18 +609,31 @@ done:
     return status;
 }
 
+kn_file_kind kn_output_kind(const kn_request *request)
+{
+    return request->output != NULL ? kn_file_kind_of(request->output) : KN_FILE_CSV;
+}
+
 kn_status kn_input_cells(const kn_input *input, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_released_column *columns = NULL;
     uint32_t n_columns = 0;
-    if (input->request->cells == KN_CELLS_LABELS) return KN_OK;
-    if (input->csv.no_header)
+    const char **names = NULL, *target = input->request->output;
+    const kn_file_kind kind = kn_output_kind(input->request);
+    if (kind == KN_FILE_JSON)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "output", .file = target),
+                   "%.200s: a release is written as CSV or, to NAME.parquet, as Parquet; choose another name", target);
+    if (input->request->cells != KN_CELLS_LABELS && input->csv.no_header)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "cells"),
                    "--cells: columns of bounds are known by their names, and a file without a header has none; say "
                    "--cells labels, or give the table a header");
     KN_TRY(kn_released_plan(&columns, &n_columns, input->tuples, input->request->cells, err));
+    KN_NEW(names, n_columns);
+    for (uint32_t c = 0; c < n_columns; c++) names[c] = columns[c].name;
+    if (kind == KN_FILE_PARQUET) KN_TRY(kn_duckdb_can_write(names, n_columns, target, err));
 done:
+    kn_free(names);
     kn_released_columns_free(columns, n_columns);
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef KN_RUN_INPUT_H
 #define KN_RUN_INPUT_H
 
+#include "duckdb/duckdb.h"
 #include "search/search.h"
 #include "base/buffer.h"
 #include "source/csv/csv_read.h"
@@ -25,6 +26,7 @@ typedef struct kn_input {
     kn_schema *schema;      /* that risk and measure read; NULL: none */
     bool labels_make_trees; /* measure: labels of the schema are hierarchies */
     bool shares_files;
+    kn_tables tables; /* those of the request and the answer of --sql; empty without one */
     /* kn_input_read */
     const char *path;                         /* of the table, which can be read again even if it is a pipe; borrowed */
     kn_csv_options csv, other_csv;            /* of the table; of others, which may have their own delimiter */
@@ -64,9 +66,11 @@ kn_status kn_input_encode(kn_input *input, bool must_be_tree, kn_error *err);
 kn_status kn_input_encode_again(kn_input *input, kn_error *err);
 kn_status kn_input_goals(kn_input *input, kn_error *err);
 /* Parts of the whole, for `check`: thresholds of top and bottom coding beyond which fewer than k persons are, and,
- * after the encoding, cells that cannot be written as --cells says. */
+ * after the encoding, cells that cannot be written as --cells and --output say. */
 kn_status kn_input_thresholds(kn_input *input, kn_error *err);
 kn_status kn_input_cells(const kn_input *input, kn_error *err);
+/* What --output says of the release's form. */
+kn_file_kind kn_output_kind(const kn_request *request);
 void kn_input_warn_of_unprotected(kn_input *input); /* sensitive columns that no model protects */
 
 /* --fold-sensitive: sensitive values that differ by case or blanks become one; without it, a warning where there are

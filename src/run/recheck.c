@@ -44,15 +44,16 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *writte
         if (names[i] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         models[i] = (kn_verify_model){names[i], spec[n] == ':' ? spec + n + 1 : ""};
     }
-    const kn_tables *tables = request->tables;
+    const kn_tables *tables = input->sources.tables;
     const kn_batches *release = written->batches, *original = NULL;
     if (release == NULL) KN_TRY(kn_tables_find(&release, tables, written->path, err));
     if (written->original_path != NULL) KN_TRY(kn_tables_find(&original, tables, written->original_path, err));
     /* Somebody's file beside a table in memory may have any delimiter. */
-    bool as_written = written->release != NULL || original == NULL;
+    bool as_written = written->release != NULL || written->original_path == NULL || kn_is_csv(written->original_path);
     kn_verify_request asked = {
         .release_path = written->path,
         .release_batches = release,
+        .release_kind = written->kind,
         .original_batches = original,
         .tables = tables,
         .release_name = written->name,

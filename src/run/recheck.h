@@ -3,11 +3,13 @@
 #ifndef KN_RUN_RECHECK_H
 #define KN_RUN_RECHECK_H
 
+#include "duckdb/duckdb.h"
 #include "run/input.h"
 #include "verify/verify.h"
 
 typedef struct kn_written {
     const char *path, *name;   /* of the written file, and what messages call it */
+    kn_file_kind kind;         /* of the written file, whose path may tell nothing */
     const kn_batches *batches; /* what was made in memory instead; NULL: `path` says where the release is */
     const char *original_path; /* NULL: not at hand */
     const char *certificate;   /* NULL: none */

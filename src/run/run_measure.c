@@ -1,4 +1,5 @@
 /* `kanon measure`: every measure of a release, from the two files alone. */
+#include "duckdb/duckdb.h"
 #include "base/json_writer.h"
 #include "hierarchy/bounds.h"
 #include "recode/recode.h"
@@ -46,11 +47,12 @@ static kn_status read_release(kn_release **out, kn_input *input, const char *pat
     csv.name = NULL;
     csv.encoding = KN_ENCODING_UTF8;
     csv.guarded_names = input->request->guard_formulas;
-    if (!kn_is_table_name(input->path)) csv.delimiter = input->form.delimiter;
+    if (kn_is_csv(input->path)) csv.delimiter = input->form.delimiter;
     kn_release_options options = {.guard_formulas = input->request->guard_formulas,
                                   .may_suppress = input->max_suppressed > 0,
                                   .redact = input->redact};
-    const kn_source_options sources = {&csv, input->sources.tables};
+    kn_source_options sources = input->sources;
+    sources.csv = &csv;
     KN_TRY(kn_source_open(&source, path, &sources, err));
     KN_NEW(joins, input->n_qis + 1);
     for (uint32_t q = 0; q < input->n_qis; q++) {

@@ -3,6 +3,7 @@
  *
  * Roles are guessed from names and from contents (column_looks.c); what nothing speaks for becomes a quasi-identifier,
  * because a column that an attacker may know and nobody generalized is the usual mistake. */
+#include "duckdb/duckdb.h"
 #include "base/json_writer.h"
 #include "hierarchy/builders.h"
 #include "risk/risk.h"
@@ -635,7 +636,7 @@ static bool looks_like_data(const kn_column *column)
 /* The suggested policy is made of names. Where there is no header they are somebody's data. */
 static kn_status header_check(kn_input *input, kn_error *err)
 {
-    const bool has_header = !input->csv.no_header && !kn_is_table_name(input->request->data);
+    const bool has_header = !input->csv.no_header && kn_is_csv(input->request->data);
     for (uint32_t c = 0; c < input->table->n_columns && has_header; c++) {
         if (!looks_like_data(&input->table->columns[c])) continue;
         if (input->redact)

@@ -413,7 +413,6 @@ kn_status kn_run_schema(char **out, const kn_release *release, const kn_text_for
     kn_released_column *columns = NULL;
     uint32_t n_columns = 0;
     *out = NULL;
-    if (request->schema == NULL) return KN_OK;
     KN_TRY(kn_released_plan(&columns, &n_columns, release->tuples, request->cells, err));
     kn_json_object(&json, NULL);
     kn_json_text(&json, "version", kn_version());

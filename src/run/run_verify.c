@@ -1,5 +1,6 @@
 /* `kanon verify`: the checks that the files alone can show. With --original also that values generalize, that copied
  * columns are unchanged and that no identifier left; with --order input on both sides row by row. */
+#include "duckdb/duckdb.h"
 #include "run/recheck.h"
 #include "run/jobs.h"
 #include "run/result.h"
@@ -11,23 +12,23 @@ static void find_encoding(kn_input *input, const char *release)
 {
     kn_csv_reader *reader = NULL;
     kn_csv_options utf8 = input->csv;
-    if (kn_is_table_name(release)) return;
+    if (!kn_is_csv(release)) return;
     utf8.encoding = KN_ENCODING_UTF8;
     if (kn_csv_open(&reader, release, &utf8, NULL) == KN_OK) input->csv.encoding = KN_ENCODING_UTF8;
     kn_csv_close(reader);
 }
 
 /* Without the original the release itself says which columns there are. */
-static kn_status read_columns(kn_input *input, kn_error *err)
+static kn_status read_columns(kn_input *input, const char *original, kn_error *err)
 {
     const kn_request *request = input->request;
-    const bool has_original = request->original != NULL;
+    const bool has_original = original != NULL;
     kn_status status = KN_OK;
     if (!has_original) {
         input->csv.guarded_names = input->request->guard_formulas;
         find_encoding(input, request->release);
     }
-    KN_TRY(kn_input_read(input, has_original ? request->original : request->release,
+    KN_TRY(kn_input_read(input, has_original ? original : request->release,
                          has_original ? KN_COLUMNS_OF_ORIGINAL : KN_COLUMNS_OF_RELEASE, err));
     if (has_original) KN_TRY(kn_input_encode_again(input, err));
     KN_TRY(kn_input_need_k(request, err));
@@ -45,18 +46,22 @@ kn_status kn_job_verify(kn_result **out, const kn_request *request, kn_error *er
     kn_verdict *verdict = NULL;
     kn_result *result = NULL;
     uint32_t *order = NULL;
-    const char *release = request->release, *original = request->original;
+    const char *release = request->release, *original = request->sql != NULL ? KN_SQL_TABLE : request->original;
     *out = NULL;
     if (release == NULL)
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "release"), "which release? Give the name of a CSV file");
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "release"),
+                   "which release? Give the name of a CSV, Parquet or JSON file");
+    if (request->sql != NULL && request->original != NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "sql"), "--sql is the original already; leave out --original");
     KN_TRY(kn_input_new(&input, request, KN_OUTPUT_IF_ASKED, err));
-    KN_TRY(read_columns(input, err));
+    KN_TRY(read_columns(input, original, err));
     bool same_order = request->order == KN_ORDER_INPUT;
     if (same_order && original != NULL) {
         KN_NEW_RAW(order, input->table->n_rows);
         for (uint32_t row = 0; row < input->table->n_rows; row++) order[row] = row;
     }
     kn_written written = {.path = release,
+                          .kind = kn_file_kind_of(release),
                           .name = strcmp(release, "-") == 0 ? "standard input" : release,
                           .original_path = original != NULL ? input->path : NULL,
                           .certificate = request->certificate,

@@ -21,7 +21,7 @@ struct kn_targets {
 static const char *release_target(const kn_request *request)
 {
     if (request->output != NULL) return kn_is_table_name(request->output) ? NULL : request->output;
-    return request->data != NULL && kn_is_table_name(request->data) ? NULL : "-";
+    return request->data != NULL && kn_is_table_name(request->data) && request->sql == NULL ? NULL : "-";
 }
 
 kn_status kn_targets_new(kn_targets **out, const kn_request *request, kn_files *files, kn_output_use use, kn_error *err)

@@ -304,7 +304,8 @@ kn_status kn_source_join_bounds(kn_source *source, const kn_bounds_join *joins, 
         else if (part == MIN) KN_TRY(add_column(reader, joins[join].name, &found[join], err));
     }
     reader->inner = *source;
-    *source = (kn_source){&joined_type, reader};
+    source->type = &joined_type; /* what is opened stays open with it */
+    source->reader = reader;
     reader = NULL;
 done:
     kn_free(found);

@@ -2,6 +2,7 @@
 #include "source/source.h"
 
 #include "base/hash.h"
+#include "duckdb/duckdb.h"
 #include "source/arrow/arrow_read.h"
 #include "source/csv/csv_read.h"
 
@@ -14,11 +15,21 @@ kn_status kn_source_open(kn_source **out, const char *path, const kn_source_opti
     const kn_batches *batches;
     kn_csv_reader *csv = NULL;
     kn_arrow_reader *arrow = NULL;
+    const kn_file_kind kind = kn_file_kind_of(path);
     *out = NULL;
     KN_NEW(source, 1);
     static const kn_csv_options plain_csv = {0};
     const kn_csv_options *cells = options != NULL ? options->csv : &plain_csv;
     KN_TRY(kn_tables_find(&batches, options != NULL ? options->tables : NULL, path, err));
+    if (kind != KN_FILE_CSV) {
+        const kn_duckdb_options duckdb = {.name = cells->name,
+                                          .files = cells->files,
+                                          .ticker = options != NULL ? options->ticker : NULL,
+                                          .redact = cells->redact,
+                                          .n_threads = options != NULL ? options->n_threads : 0};
+        KN_TRY(kn_duckdb_open(&source->opened, path, kind, &duckdb, err));
+        batches = source->opened;
+    }
     if (batches != NULL) {
         kn_arrow_options how = {.null_values = cells->null_values,
                                 .n_null_values = cells->n_null_values,
@@ -29,22 +40,25 @@ kn_status kn_source_open(kn_source **out, const char *path, const kn_source_opti
                                 .guarded_names = cells->guarded_names,
                                 .name = cells->name};
         KN_TRY(kn_arrow_open(&arrow, batches, &how, err));
-        *source = (kn_source){&kn_source_arrow, arrow};
+        source->type = &kn_source_arrow;
+        source->reader = arrow;
     } else {
         KN_TRY(kn_csv_open(&csv, path, cells, err));
-        *source = (kn_source){&kn_source_csv, csv};
+        source->type = &kn_source_csv;
+        source->reader = csv;
     }
     *out = source;
     source = NULL;
 done:
-    kn_free(source);
+    kn_source_close(source);
     return status;
 }
 
 void kn_source_close(kn_source *source)
 {
     if (source == NULL) return;
-    source->type->close(source->reader);
+    if (source->type != NULL) source->type->close(source->reader);
+    kn_batches_drop(source->opened);
     kn_free(source);
 }
 

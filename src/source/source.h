@@ -1,12 +1,12 @@
 /* Tables in, whatever they are kept in: names first, then, once roles are decided, per column spellings and codes.
  *
- *   kn_source_open(&source, path, options, ...)      a CSV file, or a table in memory (`table:NAME`)
+ *   kn_source_open(&source, path, options, ...)      a CSV file, a table in memory (`table:NAME`), or what DuckDB reads
  *   (look at kn_source_column_name, decide roles and types)
  *   kn_source_read(&table, source, plans, ...)       once
  *   kn_source_close(source)
  *
- * Behind it: one kn_source_type per kind of table, csv/ and arrow/. How columns get their types and which cells are
- * missing is the same for all of them: table/infer.h. */
+ * Behind it: one kn_source_type per kind of table, csv/ and arrow/; what DuckDB reads comes as Arrow batches. How
+ * columns get their types and which cells are missing is the same for all of them: table/infer.h. */
 #ifndef KN_SOURCE_SOURCE_H
 #define KN_SOURCE_SOURCE_H
 
@@ -34,6 +34,8 @@ struct kn_tables;
 typedef struct kn_source_options {
     const struct kn_csv_options *csv; /* spellings of missing cells and what else is true of cells count for all */
     const struct kn_tables *tables;   /* in memory; NULL: none */
+    kn_ticker *ticker;                /* for what takes long before kn_source_read: DuckDB's reading; may be NULL */
+    unsigned n_threads;               /* of DuckDB; 0: as many as there are cores */
 } kn_source_options;
 
 typedef struct kn_source_type {
@@ -48,6 +50,7 @@ typedef struct kn_source_type {
 typedef struct kn_source {
     const kn_source_type *type;
     void *reader;
+    struct kn_batches *opened; /* what DuckDB reads; NULL: a CSV file, or a table that the caller holds */
 } kn_source;
 
 /* `options` NULL: a plain file. */

@@ -156,9 +156,32 @@ void kn_batches_drop(kn_batches *batches)
     if (batches == NULL || atomic_fetch_sub(&batches->n_holders, 1) != 1) return;
     for (size_t i = 0; i < batches->arrays.n; i++) batches->arrays.items[i].release(&batches->arrays.items[i]);
     if (batches->schema.release != NULL) batches->schema.release(&batches->schema);
+    if (batches->close != NULL) batches->close(batches->puller);
     kn_free(batches->arrays.items);
     kn_free(batches->name);
     kn_free(batches);
+}
+
+kn_status kn_batches_column(kn_batches **out, uint32_t *at, const kn_batches *batches, uint32_t column, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_batches *pulled = NULL;
+    *out = NULL;
+    *at = 0;
+    if (batches->pull == NULL) {
+        *out = (kn_batches *)batches; /* one holder more changes nothing that anybody sees */
+        atomic_fetch_add(&(*out)->n_holders, 1);
+        *at = column;
+        return KN_OK;
+    }
+    KN_TRY(batches->pull(&pulled, batches->puller, column, err));
+    if (pulled->n_rows != batches->n_rows || pulled->schema.n_children != 1)
+        KN_FAIL(KN_INPUT, "%s: it changed while it was read", batches->name);
+    *out = pulled;
+    pulled = NULL;
+done:
+    kn_batches_drop(pulled);
+    return status;
 }
 
 /* --- Handing out ------------------------------------------------------------------------------------------------- */

@@ -15,6 +15,10 @@ typedef struct kn_batches {
     KN_VECTOR(struct ArrowArray) arrays;
     uint32_t n_rows;
     atomic_uint n_holders;
+    /* Columns that come one by one: then `arrays` is empty, and kn_batches_column gets them here. Any thread. */
+    kn_status (*pull)(struct kn_batches **out, void *puller, uint32_t column, kn_error *err);
+    void (*close)(void *puller);
+    void *puller;
 } kn_batches;
 
 /* Reads the stream to its end and releases it, whether that succeeds or not. */
@@ -24,6 +28,8 @@ kn_status kn_batches_of_array(kn_batches **out, struct ArrowSchema *schema, stru
                               kn_error *err);
 /* One holder less; the last one releases the arrays. Any thread. */
 void kn_batches_drop(kn_batches *batches);
+/* Where a column is: *out, to be dropped, has it as column *at, with all rows. */
+kn_status kn_batches_column(kn_batches **out, uint32_t *at, const kn_batches *batches, uint32_t column, kn_error *err);
 /* A stream from the first batch on. What comes out of it holds the batches as long as it lives. */
 kn_status kn_batches_export(struct ArrowArrayStream *out, kn_batches *batches, kn_error *err);
 

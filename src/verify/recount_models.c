@@ -350,6 +350,9 @@ static kn_status read_population(population *people, const counting *c, kn_say *
     const char *path = kn_args_text(&c->args, "population");
     kn_sheet_options options = {.path = path,
                                 .name = path,
+                                .kind = kn_file_kind_of(path),
+                                .redact = request->redact,
+                                .n_threads = kn_pool_threads(request->pool),
                                 .null_text = request->n_null_values > 0 ? request->null_values[0] : NULL,
                                 .no_header = request->no_header,
                                 .trim = request->trim,

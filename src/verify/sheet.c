@@ -860,12 +860,28 @@ done:
     return status;
 }
 
+static kn_status read_by_duckdb(kn_sheet **out, const kn_sheet_options *options, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_sheet_options own = *options;
+    kn_batches *opened = NULL;
+    const kn_duckdb_options duckdb = {options->name, options->files, options->ticker, options->redact,
+                                      options->n_threads};
+    KN_TRY(kn_duckdb_open(&opened, options->path, options->kind, &duckdb, err));
+    own.batches = opened;
+    KN_TRY(kn_sheet_of_batches(out, &own, err));
+done:
+    kn_batches_drop(opened);
+    return status;
+}
+
 kn_status kn_sheet_read(kn_sheet **out, const kn_sheet_options *options, kn_error *err)
 {
     kn_status status = KN_OK;
     table_reader reader = {.options = options, .in = {.file = -1}};
     *out = NULL;
     if (options->batches != NULL) return kn_sheet_of_batches(out, options, err);
+    if (options->kind != KN_FILE_CSV) return read_by_duckdb(out, options, err);
     KN_NEW(reader.cells, 1);
     KN_TRY(read_table(&reader, err));
     *out = reader.cells;

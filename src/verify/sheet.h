@@ -1,12 +1,13 @@
 /* A table as verify/ reads it: per column a dictionary of the texts that occur and one narrow code per row.
  *
- * The two readers, of CSV files and of tables in memory (sheet_arrow.c), know nothing of roles and share no code with
- * source/. Files are read in blocks with read(), never as a mapping: a file that somebody truncates meanwhile ends
- * early, it does not crash us. */
+ * The two readers, of CSV files and of tables in memory (sheet_arrow.c), which is also what DuckDB makes of its files,
+ * know nothing of roles and share no code with source/. Files are read in blocks with read(), never as a mapping: a
+ * file that somebody truncates meanwhile ends early, it does not crash us. */
 #ifndef KN_VERIFY_SHEET_H
 #define KN_VERIFY_SHEET_H
 
 #include "base/files.h"
+#include "duckdb/duckdb.h"
 #include "base/tick.h"
 #include "table/batches.h"
 #include "table/table.h"
@@ -46,6 +47,7 @@ typedef struct kn_sheet {
 
 typedef struct kn_sheet_options {
     const char *path, *name;   /* name: for messages */
+    kn_file_kind kind;         /* of the file */
     const kn_batches *batches; /* a table in memory instead of the file; NULL: the file */
     const char *null_text;     /* what a null of it stands for; NULL: the empty text */
     bool only_used;            /* a dictionary of it that holds what no row has is a problem: it would leave, too */
@@ -66,6 +68,8 @@ typedef struct kn_sheet_options {
     const void *context;
     kn_files *files; /* of the run; may be NULL */
     kn_ticker *ticker;
+    bool redact;        /* what DuckDB says of a file that it cannot read */
+    unsigned n_threads; /* that it may use; 0: as many as there are cores */
 } kn_sheet_options;
 
 /* KN_INPUT when the file cannot be opened or read. A file that is no table is KN_OK with `problem` set and no rows. */

@@ -519,9 +519,10 @@ done:
 static kn_status decode_column(kn_sheet *sheet, uint32_t c, const kn_sheet_options *options, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_batches *batches = options->batches;
-    const struct ArrowSchema *schema = batches->schema.children[c];
+    kn_batches *batches = NULL;
+    const struct ArrowSchema *schema = options->batches->schema.children[c];
     decoder *d = NULL;
+    uint32_t at;
     KN_NEW(d, 1);
     d->options = options;
     d->sheet = sheet;
@@ -537,10 +538,12 @@ static kn_status decode_column(kn_sheet *sheet, uint32_t c, const kn_sheet_optio
     if (!readable) BROKEN(d, "a type that cannot be read, Arrow format '%.20s'", schema->format);
     if (d->hashed) KN_NEW_RAW(d->prints, KN_CHUNK_ROWS);
     else KN_NEW_RAW(d->codes, KN_CHUNK_ROWS);
+    KN_TRY(kn_batches_column(&batches, &at, options->batches, c, err));
     for (size_t b = 0; b < batches->arrays.n && sheet->problem == NULL; b++)
-        KN_TRY(decode_batch(d, &batches->arrays.items[b], c, err));
+        KN_TRY(decode_batch(d, &batches->arrays.items[b], at, err));
     if (d->n_pending > 0) KN_TRY(kn_sheet_pack(d->column, d->codes, d->prints, d->n_pending, err));
 done:
+    kn_batches_drop(batches);
     if (d != NULL) {
         kn_free(d->codes);
         kn_free(d->prints);
@@ -559,6 +562,7 @@ kn_status kn_sheet_of_batches(kn_sheet **out, const kn_sheet_options *options, k
     KN_NEW(sheet->columns, (size_t)batches->schema.n_children);
     sheet->n_columns = (uint32_t)batches->schema.n_children;
     /* What was added up when the batches came is not believed: these arrays are what leaves. */
+    if (batches->pull != NULL) sheet->n_rows = batches->n_rows; /* which every column must have */
     for (size_t b = 0; b < batches->arrays.n; b++) sheet->n_rows += (uint32_t)batches->arrays.items[b].length;
     for (uint32_t c = 0; c < sheet->n_columns; c++) {
         const char *name = batches->schema.children[c]->name;

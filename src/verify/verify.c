@@ -151,7 +151,7 @@ static uint64_t person_fingerprint(const void *context, const char *bytes, size_
 
 static bool is_unnamed(const kn_verify_request *request)
 {
-    return request->no_header && request->release_batches == NULL;
+    return request->no_header && request->release_batches == NULL && request->release_kind == KN_FILE_CSV;
 }
 
 /* The column of the request that a released one is, or KN_NONE: by name; in a file without a header by its place among
@@ -601,9 +601,12 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
                                 .fingerprint_column = KN_NONE,
                                 .context = request,
                                 .files = request->files,
-                                .ticker = request->ticker};
+                                .ticker = request->ticker,
+                                .redact = request->redact,
+                                .n_threads = kn_pool_threads(request->pool)};
     if (job == 0) {
         options.path = request->release_path;
+        options.kind = request->release_kind;
         options.batches = request->release_batches;
         options.only_used = true;
         options.name = request->release_name != NULL ? request->release_name : request->release_path;
@@ -613,7 +616,7 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
         options.expected = files->released_names;
         options.n_expected = files->n_released;
         KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
-        if (request->latin1 && options.batches == NULL &&
+        if (request->latin1 && options.batches == NULL && options.kind == KN_FILE_CSV &&
             !all_utf8(files->recount->release)) { /* not ours: in the original's encoding */
             kn_sheet_free(files->recount->release);
             options.latin1 = true;
@@ -622,6 +625,7 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
         if (files->recount->release->problem == NULL) KN_TRY(make_classes(files->recount, err));
     } else {
         options.path = request->original_path;
+        options.kind = kn_file_kind_of(options.path);
         options.name = strcmp(options.path, "-") == 0 ? "standard input" : options.path;
         options.batches = request->original_batches;
         options.latin1 = request->latin1;

@@ -4,6 +4,7 @@
 #ifndef KN_VERIFY_VERIFY_H
 #define KN_VERIFY_VERIFY_H
 
+#include "duckdb/duckdb.h"
 #include "base/files.h"
 #include "base/pool.h"
 #include "base/sentence.h"
@@ -29,6 +30,7 @@ typedef struct kn_verify_model {
 
 typedef struct kn_verify_request {
     const char *release_path, *release_name;                     /* where the bytes are, and what messages call them */
+    kn_file_kind release_kind;                                   /* CSV where the release is in memory */
     const char *original_path;                                   /* NULL: checks that need it are not made */
     const struct kn_batches *release_batches, *original_batches; /* in memory, instead of files; NULL: files */
     const struct kn_tables *tables;                              /* what `table:NAME` means; NULL: nothing */

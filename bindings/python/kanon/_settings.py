@@ -15,7 +15,8 @@ from ._tables import is_table, path_of, stream_of
 from .errors import UnknownOption
 
 # The terminal's business, and what has a parameter of its own.
-_NOT_KEYWORDS = {"color", "progress", "quiet", "verbose", "help", "version", "policy"}
+_NOT_KEYWORDS = {"color", "progress", "quiet", "verbose", "help", "version", "policy",
+                 "sql"}  # DuckDB's own package hands over what a query answers
 # Options whose value a job writes: True keeps it with the result.
 _TARGETS = {"output", "report", "json"}
 # Files that may be tables in memory; every other one is a path.

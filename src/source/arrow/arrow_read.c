@@ -463,8 +463,8 @@ static kn_status read_column(void *context, size_t job, unsigned worker, kn_erro
 {
     kn_status status = KN_OK;
     reading *r = context;
-    const kn_batches *batches = r->reader->batches;
-    uint32_t column = (uint32_t)job;
+    kn_batches *batches = NULL;
+    uint32_t column = (uint32_t)job, at;
     column_reader *c = NULL;
     if (!kn_plan_is_stored(&r->plans[column])) return KN_OK;
     KN_NEW(c, 1);
@@ -473,14 +473,18 @@ static kn_status read_column(void *context, size_t job, unsigned worker, kn_erro
     for (uint32_t i = 0; i < BATCH; i++) c->lines[i] = i;
     kn_buffer_text(&c->second, r->reader->null_text);
     if (!kn_buffer_reserve(&c->second, KN_DICTIONARY_PADDING)) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_TRY(kn_arrow_type_read(&c->type, batches->schema.children[column], r->reader->name, c->name, err));
+    KN_TRY(kn_arrow_type_read(&c->type, r->reader->batches->schema.children[column], r->reader->name, c->name, err));
+    KN_TRY(kn_batches_column(&batches, &at, r->reader->batches, column, err));
     KN_NEW_RAW(c->codes, batches->n_rows);
     for (size_t b = 0; b < batches->arrays.n; b++) {
         KN_TRY(kn_tick(r->ticker, "reading", -1, err));
-        KN_TRY(read_batch(c, &batches->arrays.items[b], column, err));
+        KN_TRY(read_batch(c, &batches->arrays.items[b], at, err));
     }
+    kn_batches_drop(batches);
+    batches = NULL;
     KN_TRY(finish_column(&r->table->columns[column], c, r->plans[column].type, err));
 done:
+    kn_batches_drop(batches);
     if (c != NULL) {
         kn_dictionary_free(&c->dictionary);
         kn_buffer_free(&c->second);

@@ -77,7 +77,8 @@ kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding e
     KN_TRY(read_file(out, out->raw, 4, &out->n_raw, NULL, err));
     const char *kind = kn_binary_kind((const char *)out->raw, out->n_raw);
     if (kind != NULL)
-        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: is %s, not a table of text; save it as CSV", path, kind);
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: is %s, not a table of text; %ssave it as CSV", path, kind,
+                   strstr(kind, "Parquet") != NULL ? "give it a name that ends in .parquet, or " : "");
     detect_encoding(out, encoding);
 done:
     if (status != KN_OK) kn_csv_source_close(out);

@@ -1,0 +1,132 @@
+/* The part of DuckDB's C API that is called, as a table of functions to be found at run time. Handles are opaque; a
+ * query's result is the one struct whose shape matters, because duckdb_fetch_chunk takes it by value: only DuckDB looks
+ * inside.
+ *
+ * No call is among those that duckdb.h lists as deprecated; streaming results are, so results are fetched in chunks
+ * after they are complete. Those that came last, the conversion to Arrow, make 1.4 the oldest version. */
+#ifndef KN_DUCKDB_DUCKDB_API_H
+#define KN_DUCKDB_DUCKDB_API_H
+
+#include "base/buffer.h"
+#include "duckdb/duckdb.h"
+
+enum { KN_DUCKDB_MAJOR = 1, KN_DUCKDB_MINOR = 4 };
+
+typedef struct kn_duckdb_result {
+    uint64_t deprecated[3];
+    void *more_deprecated[2];
+    void *internal;
+} kn_duckdb_result;
+
+/* Numbers of duckdb.h. */
+enum { DUCKDB_READY = 0, DUCKDB_FAILED = 2, DUCKDB_IDLE = 3 }; /* duckdb_pending_state */
+enum { DUCKDB_SELECT = 1 };                                    /* duckdb_statement_type */
+enum {
+    DUCKDB_VARCHAR = 17,
+    DUCKDB_BIT = 29,
+    DUCKDB_TIMETZ = 30,
+    DUCKDB_UHUGEINT = 32,
+    DUCKDB_BIGNUM = 35,
+    DUCKDB_LAST_KNOWN = 36
+}; /* duckdb_type */
+
+// clang-format off
+#define KN_DUCKDB_CALLS(CALL)                                                                                          \
+    CALL(const char *, library_version, (void))                                                                        \
+    CALL(void, free, (void *))                                                                                         \
+    /* a database */                                                                                                   \
+    CALL(int, create_config, (void **config))                                                                          \
+    CALL(int, set_config, (void *config, const char *name, const char *value))                                         \
+    CALL(void, destroy_config, (void **config))                                                                        \
+    CALL(int, open_ext, (const char *path, void **database, void *config, char **message))                             \
+    CALL(void, close, (void **database))                                                                               \
+    CALL(int, connect, (void *database, void **connection))                                                            \
+    CALL(void, disconnect, (void **connection))                                                                        \
+    CALL(void, interrupt, (void *connection))                                                                          \
+    /* a statement */                                                                                                  \
+    CALL(uint64_t, extract_statements, (void *connection, const char *text, void **statements))                        \
+    CALL(const char *, extract_statements_error, (void *statements))                                                   \
+    CALL(int, prepare_extracted_statement, (void *connection, void *statements, uint64_t index, void **prepared))      \
+    CALL(void, destroy_extracted, (void **statements))                                                                 \
+    CALL(const char *, prepare_error, (void *prepared))                                                                \
+    CALL(int, prepared_statement_type, (void *prepared))                                                               \
+    CALL(uint64_t, nparams, (void *prepared))                                                                          \
+    CALL(void, destroy_prepare, (void **prepared))                                                                     \
+    CALL(int, pending_prepared, (void *prepared, void **pending))                                                      \
+    CALL(const char *, pending_error, (void *pending))                                                                 \
+    CALL(int, pending_execute_task, (void *pending))                                                                   \
+    CALL(int, execute_pending, (void *pending, kn_duckdb_result *result))                                              \
+    CALL(void, destroy_pending, (void **pending))                                                                      \
+    /* its result */                                                                                                   \
+    CALL(const char *, result_error, (kn_duckdb_result *))                                                             \
+    CALL(uint64_t, column_count, (kn_duckdb_result *))                                                                 \
+    CALL(const char *, column_name, (kn_duckdb_result *, uint64_t column))                                             \
+    CALL(void *, column_logical_type, (kn_duckdb_result *, uint64_t column))                                           \
+    CALL(int, get_type_id, (void *type))                                                                               \
+    CALL(void *, create_logical_type, (int id))                                                                        \
+    CALL(void, destroy_logical_type, (void **type))                                                                    \
+    CALL(void *, fetch_chunk, (kn_duckdb_result))                                                                      \
+    CALL(void, destroy_data_chunk, (void **chunk))                                                                     \
+    CALL(void, destroy_result, (kn_duckdb_result *))                                                                   \
+    /* as Arrow */                                                                                                     \
+    CALL(void *, result_get_arrow_options, (kn_duckdb_result *))                                                       \
+    CALL(void, destroy_arrow_options, (void **options))                                                                \
+    CALL(void *, to_arrow_schema, (void *options, void **types, const char **names, uint64_t n, struct ArrowSchema *)) \
+    CALL(void *, data_chunk_to_arrow, (void *options, void *chunk, struct ArrowArray *))                               \
+    CALL(bool, error_data_has_error, (void *error))                                                                    \
+    CALL(const char *, error_data_message, (void *error))                                                              \
+    CALL(void, destroy_error_data, (void **error))                                                                     \
+    /* rows of ours */                                                                                                 \
+    CALL(int, appender_create, (void *connection, const char *schema, const char *table, void **appender))             \
+    CALL(void *, appender_error_data, (void *appender))                                                                \
+    CALL(void *, appender_column_type, (void *appender, uint64_t column))                                              \
+    CALL(int, append_data_chunk, (void *appender, void *chunk))                                                        \
+    CALL(int, appender_close, (void *appender))                                                                        \
+    CALL(int, appender_destroy, (void **appender))                                                                     \
+    CALL(void *, create_data_chunk, (void **types, uint64_t n))                                                        \
+    CALL(void, data_chunk_reset, (void *chunk))                                                                        \
+    CALL(void *, data_chunk_get_vector, (void *chunk, uint64_t column))                                                \
+    CALL(void, data_chunk_set_size, (void *chunk, uint64_t n))                                                         \
+    CALL(uint64_t, vector_size, (void))                                                                                \
+    CALL(void *, vector_get_data, (void *vector))                                                                      \
+    CALL(void, vector_ensure_validity_writable, (void *vector))                                                        \
+    CALL(uint64_t *, vector_get_validity, (void *vector))                                                              \
+    CALL(void, vector_assign_string_element_len, (void *vector, uint64_t row, const char *bytes, uint64_t n))
+// clang-format on
+
+typedef struct kn_duckdb_api {
+#define KN_DUCKDB_MEMBER(type, name, arguments) type(*name) arguments;
+    KN_DUCKDB_CALLS(KN_DUCKDB_MEMBER)
+#undef KN_DUCKDB_MEMBER
+} kn_duckdb_api;
+
+/* Finds and loads the library; it stays loaded. */
+kn_status kn_duckdb_load(kn_duckdb_api *out, kn_error *err);
+
+/* One task: a database in memory, and a connection to it. */
+typedef struct kn_duckdb {
+    kn_duckdb_api api;
+    kn_duckdb_options options;
+    void *database, *connection;
+    const char *path; /* of its one file; NULL: a query, which reads what it names */
+} kn_duckdb;
+
+/* `path`: all that it may read and write; borrowed. */
+kn_status kn_duckdb_begin(kn_duckdb *out, const char *path, const kn_duckdb_options *options, kn_error *err);
+void kn_duckdb_end(kn_duckdb *duckdb); /* zeroed is fine */
+/* Another connection to the same database, for another thread. */
+kn_status kn_duckdb_connect(void **connection, kn_duckdb *duckdb, kn_error *err);
+/* One statement to its end; *result is yours to destroy, also when it fails. `only_select`: the user's own. */
+kn_status kn_duckdb_run(kn_duckdb_result *result, kn_duckdb *duckdb, void *connection, const char *sql,
+                        bool only_select, kn_error *err);
+/* For statements whose result does not matter. */
+kn_status kn_duckdb_do(kn_duckdb *duckdb, const char *sql, kn_error *err);
+/* A result's rows as batches. */
+kn_status kn_duckdb_pull(kn_batches **out, kn_duckdb *duckdb, kn_duckdb_result *result, const char *name,
+                         kn_error *err);
+/* What DuckDB says, in our words. */
+kn_status kn_duckdb_refuse(const kn_duckdb *duckdb, const char *message, kn_error *err);
+/* A text in quotes of SQL, those inside it doubled: '"' for names, '\'' for strings. */
+void kn_duckdb_quote(kn_buffer *sql, char quote, const char *text, size_t n_bytes);
+
+#endif

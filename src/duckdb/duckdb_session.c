@@ -1,0 +1,312 @@
+/* A database in memory for one task.
+ *
+ * What is set before anything runs, and locked then: no extension is downloaded or loaded, no secret read, nothing
+ * spilled to the disk; memory and threads are the run's; the time zone is UTC, so that a query means the same on every
+ * machine; and without a query of the user's all files but the task's own are out of reach. */
+#include "duckdb/duckdb_api.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { WAIT_NS = 1000000, MESSAGE_BYTES = 600 };
+
+/* --- Errors ------------------------------------------------------------------------------------------------------- */
+
+/* The message without the excerpt of the statement, on one line, with the file's own name for the path that we gave. */
+static void plain_message(char out[MESSAGE_BYTES], const kn_duckdb *duckdb, const char *message)
+{
+    const char *end = strstr(message, "\n\nLINE "), *path = duckdb->path, *name = duckdb->options.name;
+    size_t n = 0, n_path = path != NULL ? strlen(path) : 0;
+    if (end == NULL) end = message + strlen(message);
+    if (duckdb->options.redact && memchr(message, ':', (size_t)(end - message)) != NULL)
+        end = memchr(message, ':', (size_t)(end - message));
+    while (message < end && n + 1 < MESSAGE_BYTES) {
+        if (n_path > 0 && strncmp(message, path, n_path) == 0) {
+            n += (size_t)snprintf(out + n, MESSAGE_BYTES - n, "%.200s", name);
+            if (n >= MESSAGE_BYTES) n = MESSAGE_BYTES - 1;
+            message += n_path;
+        } else {
+            out[n++] = *message == '\n' ? ' ' : *message;
+            message++;
+        }
+    }
+    while (n > 0 && out[n - 1] == ' ') n--;
+    out[n] = '\0';
+}
+
+/* Of the statement, not of what it read. */
+static bool is_about_words(const char *message)
+{
+    static const char *const kinds[] = {"Parser", "Binder", "Catalog", "Syntax"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strncmp(message, kinds[i], strlen(kinds[i])) == 0) return true;
+    return false;
+}
+
+kn_status kn_duckdb_refuse(const kn_duckdb *duckdb, const char *message, kn_error *err)
+{
+    char plain[MESSAGE_BYTES];
+    const char *name = duckdb->options.name;
+    if (message == NULL) message = "it failed without a word";
+    plain_message(plain, duckdb, message);
+    if (strncmp(message, "Out of Memory", strlen("Out of Memory")) == 0)
+        return kn_error_set_at(err, KN_RESOURCES, KN_PLACE(.file = name), "%.200s: DuckDB: %s; raise --memory", name,
+                               plain);
+    if (duckdb->path == NULL)
+        return kn_error_set_at(err, is_about_words(message) ? KN_USAGE : KN_INPUT, KN_PLACE(.option = "sql"),
+                               "--sql: DuckDB says: %s", plain);
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = name), "%.200s: DuckDB says: %s", name, plain);
+}
+
+/* --- Opening ------------------------------------------------------------------------------------------------------ */
+
+static kn_status set(kn_duckdb *duckdb, void *config, const char *name, const char *value, kn_error *err)
+{
+    if (duckdb->api.set_config(config, name, value) == 0) return KN_OK;
+    return kn_error_set(err, KN_USAGE, "DuckDB %.40s does not know the setting %s; install another version",
+                        duckdb->api.library_version(), name);
+}
+
+static kn_status configure(kn_duckdb *duckdb, void *config, kn_error *err)
+{
+    static const char *const fixed[][2] = {
+        {"temp_directory", ""},
+        {"autoinstall_known_extensions", "false"},
+        {"autoload_known_extensions", "false"},
+        {"allow_community_extensions", "false"},
+        {"allow_persistent_secrets", "false"},
+        {"preserve_insertion_order", "true"},
+    };
+    kn_status status = KN_OK;
+    char number[40];
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
+        KN_TRY(set(duckdb, config, fixed[i][0], fixed[i][1], err));
+    if (duckdb->options.n_threads > 0) {
+        snprintf(number, sizeof number, "%u", duckdb->options.n_threads);
+        KN_TRY(set(duckdb, config, "threads", number, err));
+    }
+    const size_t limit = kn_memory_limit(), used = kn_memory_used();
+    if (limit > 0) {
+        snprintf(number, sizeof number, "%zuB", limit > used ? limit - used : 1);
+        KN_TRY(set(duckdb, config, "memory_limit", number, err));
+    }
+done:
+    return status;
+}
+
+static kn_status lock(kn_duckdb *duckdb, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_buffer sql = {0};
+    KN_TRY(kn_duckdb_do(duckdb, "SET TimeZone = 'UTC'", err));
+    if (duckdb->path != NULL) {
+        kn_buffer_text(&sql, "SET allowed_paths = [");
+        kn_duckdb_quote(&sql, '\'', duckdb->path, strlen(duckdb->path));
+        kn_buffer_char(&sql, ']');
+        if (sql.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+        KN_TRY(kn_duckdb_do(duckdb, sql.bytes, err));
+        KN_TRY(kn_duckdb_do(duckdb, "SET enable_external_access = false", err));
+    } else {
+        KN_TRY(kn_duckdb_do(duckdb, "CALL enable_logging('FileSystem', storage = 'memory')", err));
+    }
+    KN_TRY(kn_duckdb_do(duckdb, "SET lock_configuration = true", err));
+done:
+    kn_buffer_free(&sql);
+    return status;
+}
+
+kn_status kn_duckdb_connect(void **connection, kn_duckdb *duckdb, kn_error *err)
+{
+    *connection = NULL;
+    if (duckdb->api.connect(duckdb->database, connection) == 0) return KN_OK;
+    return kn_error_set(err, KN_RESOURCES, "DuckDB gives no connection");
+}
+
+kn_status kn_duckdb_begin(kn_duckdb *out, const char *path, const kn_duckdb_options *options, kn_error *err)
+{
+    kn_status status = KN_OK;
+    void *config = NULL;
+    char *message = NULL;
+    *out = (kn_duckdb){.options = *options, .path = path};
+    KN_TRY(kn_duckdb_load(&out->api, err));
+    if (out->api.create_config(&config) != 0) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_TRY(configure(out, config, err));
+    if (out->api.open_ext(NULL, &out->database, config, &message) != 0) KN_TRY(kn_duckdb_refuse(out, message, err));
+    KN_TRY(kn_duckdb_connect(&out->connection, out, err));
+    KN_TRY(lock(out, err));
+done:
+    if (message != NULL) out->api.free(message);
+    if (config != NULL) out->api.destroy_config(&config);
+    if (status != KN_OK) kn_duckdb_end(out);
+    return status;
+}
+
+void kn_duckdb_end(kn_duckdb *duckdb)
+{
+    if (duckdb->connection != NULL) duckdb->api.disconnect(&duckdb->connection);
+    if (duckdb->database != NULL) duckdb->api.close(&duckdb->database);
+}
+
+/* --- Statements --------------------------------------------------------------------------------------------------- */
+
+/* Task by task, so that somebody can stop it. */
+static kn_status execute(kn_duckdb_result *result, kn_duckdb *duckdb, void *connection, void *prepared, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_duckdb_api *api = &duckdb->api;
+    void *pending = NULL;
+    if (api->pending_prepared(prepared, &pending) != 0)
+        KN_TRY(kn_duckdb_refuse(duckdb, pending != NULL ? api->pending_error(pending) : NULL, err));
+    for (int state = -1; state != DUCKDB_READY;) {
+        state = api->pending_execute_task(pending);
+        if (state == DUCKDB_FAILED) KN_TRY(kn_duckdb_refuse(duckdb, api->pending_error(pending), err));
+        if (state == DUCKDB_IDLE) nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+        status = kn_tick(duckdb->options.ticker, "reading", -1, err);
+        if (status != KN_OK) {
+            api->interrupt(connection);
+            goto done;
+        }
+    }
+    if (api->execute_pending(pending, result) != 0) KN_TRY(kn_duckdb_refuse(duckdb, api->result_error(result), err));
+done:
+    if (pending != NULL) api->destroy_pending(&pending);
+    return status;
+}
+
+kn_status kn_duckdb_run(kn_duckdb_result *result, kn_duckdb *duckdb, void *connection, const char *sql,
+                        bool only_select, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_duckdb_api *api = &duckdb->api;
+    void *statements = NULL, *prepared = NULL;
+    *result = (kn_duckdb_result){{0}, {NULL, NULL}, NULL};
+    const uint64_t n = api->extract_statements(connection, sql, &statements);
+    if (n == 0 && api->extract_statements_error(statements) != NULL)
+        KN_TRY(kn_duckdb_refuse(duckdb, api->extract_statements_error(statements), err));
+    if (n != 1)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "sql"), "--sql: give one SELECT; these are %llu statements",
+                   (unsigned long long)n);
+    if (api->prepare_extracted_statement(connection, statements, 0, &prepared) != 0)
+        KN_TRY(kn_duckdb_refuse(duckdb, api->prepare_error(prepared), err));
+    if (only_select && api->prepared_statement_type(prepared) != DUCKDB_SELECT)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "sql"), "--sql: give a SELECT; no other statement is run");
+    if (only_select && api->nparams(prepared) != 0)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "sql"), "--sql: the statement has a parameter that nobody fills");
+    KN_TRY(execute(result, duckdb, connection, prepared, err));
+done:
+    if (prepared != NULL) api->destroy_prepare(&prepared);
+    if (statements != NULL) api->destroy_extracted(&statements);
+    return status;
+}
+
+void kn_duckdb_quote(kn_buffer *sql, char quote, const char *text, size_t n_bytes)
+{
+    kn_buffer_char(sql, quote);
+    for (size_t i = 0; i < n_bytes; i++) {
+        if (text[i] == quote) kn_buffer_char(sql, quote);
+        kn_buffer_char(sql, text[i]);
+    }
+    kn_buffer_char(sql, quote);
+}
+
+kn_status kn_duckdb_do(kn_duckdb *duckdb, const char *sql, kn_error *err)
+{
+    kn_duckdb_result result;
+    kn_status status = kn_duckdb_run(&result, duckdb, duckdb->connection, sql, false, err);
+    duckdb->api.destroy_result(&result);
+    return status;
+}
+
+/* --- Results as a stream ------------------------------------------------------------------------------------------ */
+
+typedef struct result_stream {
+    const kn_duckdb *duckdb;
+    kn_duckdb_result *result;
+    void *arrow; /* DuckDB's options of the conversion */
+    char message[MESSAGE_BYTES];
+} result_stream;
+
+/* Frees the error. */
+static int errno_of(result_stream *s, void *error)
+{
+    const kn_duckdb_api *api = &s->duckdb->api;
+    int code = 0;
+    if (error != NULL && api->error_data_has_error(error)) {
+        plain_message(s->message, s->duckdb, api->error_data_message(error));
+        code = EIO;
+    }
+    if (error != NULL) api->destroy_error_data(&error);
+    return code;
+}
+
+/* Types of which Arrow's form says less than DuckDB's, or that came after 1.4: NULL for all others. In the place of an
+ * Arrow format it is one that nobody can read, so that whoever wants the column is told. */
+static const char *unreadable(int type)
+{
+    switch (type) {
+    case DUCKDB_BIT: return "DuckDB's BIT";
+    case DUCKDB_TIMETZ: return "DuckDB's TIMETZ";
+    case DUCKDB_UHUGEINT: return "DuckDB's UHUGEINT";
+    case DUCKDB_BIGNUM: return "DuckDB's BIGNUM";
+    default: return type > DUCKDB_LAST_KNOWN ? "new in DuckDB" : NULL;
+    }
+}
+
+static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out)
+{
+    result_stream *s = stream->private_data;
+    const kn_duckdb_api *api = &s->duckdb->api;
+    const uint64_t n = api->column_count(s->result);
+    int code = ENOMEM;
+    void **types = kn_array_alloc(n, sizeof *types, NULL);
+    const char **names = kn_array_alloc(n, sizeof *names, NULL);
+    for (uint64_t c = 0; types != NULL && names != NULL && c < n; c++) {
+        types[c] = api->column_logical_type(s->result, c);
+        names[c] = api->column_name(s->result, c);
+        if (unreadable(api->get_type_id(types[c])) == NULL) continue;
+        api->destroy_logical_type(&types[c]); /* Arrow may have no form for it at all */
+        types[c] = api->create_logical_type(DUCKDB_VARCHAR);
+    }
+    if (types != NULL && names != NULL) code = errno_of(s, api->to_arrow_schema(s->arrow, types, names, n, out));
+    for (uint64_t c = 0; code == 0 && c < n; c++) {
+        void *type = api->column_logical_type(s->result, c);
+        const char *format = unreadable(api->get_type_id(type));
+        if (format != NULL) out->children[c]->format = format;
+        api->destroy_logical_type(&type);
+    }
+    for (uint64_t c = 0; types != NULL && c < n; c++)
+        if (types[c] != NULL) api->destroy_logical_type(&types[c]);
+    kn_free(types);
+    kn_free(names);
+    return code;
+}
+
+static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
+{
+    result_stream *s = stream->private_data;
+    const kn_duckdb_api *api = &s->duckdb->api;
+    out->release = NULL;
+    void *chunk = api->fetch_chunk(*s->result);
+    if (chunk == NULL) return 0;
+    int code = errno_of(s, api->data_chunk_to_arrow(s->arrow, chunk, out));
+    api->destroy_data_chunk(&chunk);
+    return code;
+}
+
+static const char *stream_error(struct ArrowArrayStream *stream)
+{
+    return ((const result_stream *)stream->private_data)->message;
+}
+
+static void stream_release(struct ArrowArrayStream *stream) { stream->release = NULL; }
+
+kn_status kn_duckdb_pull(kn_batches **out, kn_duckdb *duckdb, kn_duckdb_result *result, const char *name, kn_error *err)
+{
+    result_stream s = {.duckdb = duckdb, .result = result, .arrow = duckdb->api.result_get_arrow_options(result)};
+    struct ArrowArrayStream stream = {stream_schema, stream_next, stream_error, stream_release, &s};
+    kn_status status = kn_batches_pull(out, &stream, name, err);
+    duckdb->api.destroy_arrow_options(&s.arrow);
+    return status;
+}
