@@ -107,6 +107,24 @@ KN_API kn_status kn_settings_set_table(kn_settings *settings, const char *name, 
  * settings if need be, and may be released on any thread. May be called again: every stream starts at the first row.
  * KN_USAGE when the result has no table. */
 KN_API kn_status kn_result_table(const kn_result *result, struct ArrowArrayStream *out, kn_error *err);
+/* Tables with counts: for an engine that holds a table too long for one machine and counts its distinct tuples itself.
+ *
+ *     kn_settings_set(settings, "count", "n", &err)         each row of the data, called record, stands for n rows
+ *     kn_settings_set(settings, "order", "input", &err)
+ *
+ * A record has quasi-identifiers, sensitive columns and a count, a 64-bit integer of at least 1; several records may
+ * have equal cells. Everything is as if it were repeated so often: hierarchies, domains, distributions, models,
+ * measures and the limit of suppressed rows, and the levels or cut points found are those of the longer table. With
+ * "person", records are told apart by the person, too. Persons whose rows are all in one record need no name: where the
+ * person is missing, "person-count" is the column that says how many of them there are.
+ *
+ * The result is a mapping: a row for each record that is released, and this list, which tells which record it was,
+ * counted from 0; records that are not listed have to be left out of the release, with all their rows. The list is
+ * borrowed, and NULL for other results. Private, like any order of the input.
+ *
+ * Refused: searches that make classes of single rows, 2^32 - 2 rows and more, means of classes ("cells" both),
+ * certificates. */
+KN_API const uint32_t *kn_result_records(const kn_result *result, size_t *n);
 /* The same table as the CSV file that `output` would have made of it, byte for byte, in pieces. */
 KN_API kn_status kn_result_csv(const kn_result *result, kn_write_fn write, void *user, kn_error *err);
 

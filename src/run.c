@@ -44,8 +44,9 @@ typedef struct run {
     kn_answer answer;
     kn_bound *bound;
     kn_release *release;
-    kn_output *output;   /* borrowed; NULL where the release stays in memory */
-    kn_batches *batches; /* NULL where it goes to a file */
+    kn_output *output;            /* borrowed; NULL where the release stays in memory */
+    kn_batches *batches;          /* NULL where it goes to a file */
+    uint32_t *records, n_records; /* of a table with counts: those that were written, in their order */
     kn_verdict *verdict;
     kn_facts facts;
     double began, mark; /* of the run; of the stage under way */
@@ -332,6 +333,11 @@ static kn_status write_and_verify(run *r, kn_error *err)
     KN_TRY(kn_recheck(&r->verdict, input, &written, err));
     KN_TRY(kn_verdict_status(r->verdict, err));
     kn_note(input, "%u rows written, and counted again by other code", n_written);
+    if (r->request->count != NULL) {
+        r->records = order;
+        r->n_records = n_written;
+        order = NULL;
+    }
     end_stage(r, "verify", &r->facts.seconds.verify);
 done:
     kn_free(order);
@@ -380,6 +386,9 @@ static kn_status keep_table(kn_result *result, run *r, kn_error *err)
     if (result->null_text == NULL) return KN_RESOURCES;
     result->batches = r->batches;
     r->batches = NULL;
+    result->records = r->records;
+    result->n_records = r->n_records;
+    r->records = NULL;
     return KN_OK;
 }
 
@@ -388,6 +397,7 @@ static void clean_up(run *r)
     kn_facts_free(&r->facts);
     kn_verdict_free(r->verdict);
     kn_batches_drop(r->batches);
+    kn_free(r->records);
     kn_bound_free(r->bound);
     kn_release_free(r->release);
     kn_answer_free(&r->answer);

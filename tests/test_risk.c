@@ -113,8 +113,8 @@ static void encode(encoded *out, const small *table, bool persons)
     tuples->n_qis = table->n_qis;
     tuples->domains = out->domain_pointers;
     tuples->codes = out->code_pointers;
-    tuples->n_rows = table->n_rows;
-    tuples->n_persons = table->n_persons;
+    tuples->n_rows = tuples->n_records = table->n_rows;
+    tuples->n_persons = tuples->n_person_numbers = table->n_persons;
     tuples->rows = out->rows;
     tuples->persons = out->persons;
     tuples->row_tuple = out->row_tuple;

@@ -700,7 +700,7 @@ static void the_person_column_is_stored(void **state)
     kn_csv_options options = {.delimiter = ','};
     const char *path = path_of("data.csv");
     write_file(path, TEXT("who,b\nx,2\ny,4\nx,5\n"));
-    kn_column_plan plans[2] = {{.role = KN_ROLE_IDENTIFIER, .is_person = true}, {.role = KN_ROLE_QUASI}};
+    kn_column_plan plans[2] = {{.role = KN_ROLE_IDENTIFIER, .use = KN_USE_PERSON}, {.role = KN_ROLE_QUASI}};
     assert_ok(kn_csv_open(&reader, path, &options, err));
     assert_ok(kn_csv_read(&table, reader, plans, NULL, NULL, err));
     assert_int_equal(table->person, 0);

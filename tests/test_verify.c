@@ -309,6 +309,62 @@ static void too_many_candidates_are_no_finding_against_a_release(void **state)
     close_hospital(&h);
 }
 
+/* Records: a row of the release stands for as many rows, and persons, as the original's record says. */
+static void counts_of_records_are_rows_and_persons(void **state)
+{
+    static const struct {
+        const char *original, *release, *model, *params;
+        uint32_t n_order;
+        kn_check_state rows, model_state;
+        int max_suppressed;
+    } cases[] = {
+        {"a,n,who,p,d\n1,2,,1,x\n1,3,,2,y\n", "a,d\n1,x\n1,y\n", "k-anonymity", "k=3", 2, 0, KN_CHECK_HOLDS, 0},
+        {"a,n,who,p,d\n1,2,,1,x\n1,3,,2,y\n", "a,d\n1,x\n1,y\n", "k-anonymity", "k=4", 2, 0, KN_CHECK_BROKEN, 0},
+        /* person 7 is in both records */
+        {"a,n,who,p,d\n1,2,7,,x\n1,3,7,1,y\n", "a,d\n1,x\n1,y\n", "k-anonymity", "k=2", 2, 0, KN_CHECK_BROKEN, 0},
+        {"a,n,who,p,d\n1,2,7,,x\n1,3,8,1,y\n", "a,d\n1,x\n1,y\n", "k-anonymity", "k=2", 2, 0, KN_CHECK_HOLDS, 0},
+        /* 3 of 5 rows have one value, then 4 of 5 */
+        {"a,n,who,p,d\n1,2,,1,x\n1,3,,2,y\n", "a,d\n1,x\n1,y\n", "alpha-k", "alpha=0.6", 2, 0, KN_CHECK_HOLDS, 0},
+        {"a,n,who,p,d\n1,1,,1,x\n1,4,,2,y\n", "a,d\n1,x\n1,y\n", "alpha-k", "alpha=0.6", 2, 0, KN_CHECK_BROKEN, 0},
+        /* the class has the table's shares, or it is compared with a table that has many more x */
+        {"a,n,who,p,d\n1,2,,1,x\n2,2,,1,x\n", "a,d\n1,x\n2,x\n", "t-closeness", "t=0.1", 2, 0, KN_CHECK_HOLDS, 0},
+        {"a,n,who,p,d\n1,1,,1,y\n2,9,,1,x\n", "a,d\n1,y\n2,x\n", "t-closeness", "t=0.85", 2, 0, KN_CHECK_BROKEN, 0},
+        {"a,n,who,p,d\n1,1,,1,y\n2,9,,1,x\n", "a,d\n1,y\n2,x\n", "t-closeness", "t=0.9", 2, 0, KN_CHECK_HOLDS, 0},
+        /* one record of 3 rows was left out */
+        {"a,n,who,p,d\n1,2,,1,x\n1,3,,2,y\n", "a,d\n1,x\n", "k-anonymity", "k=1", 1, 0, KN_CHECK_HOLDS, 3},
+        {"a,n,who,p,d\n1,2,,1,x\n1,3,,2,y\n", "a,d\n1,x\n", "k-anonymity", "k=1", 1, 1, KN_CHECK_HOLDS, 2},
+        {"a,n,who,p,d\n1,2,,1,x\n1,3,,2,y\n", "a,d\n1,x\n*,y\n", "k-anonymity", "k=1", 2, 1, KN_CHECK_HOLDS, 2},
+    };
+    static const uint32_t order[] = {0, 1};
+    const int cells[] = {1, 2};
+    kn_table *table = test_table(2, 1, cells);
+    kn_domain *domain = test_domain(table, 0, NULL);
+    kn_verify_column columns[] = {
+        {.name = "a", .role = KN_ROLE_QUASI, .type = KN_TYPE_INT, .domain = domain},
+        {.name = "n", .role = KN_ROLE_IDENTIFIER, .type = KN_TYPE_INT, .is_count = true},
+        {.name = "who", .role = KN_ROLE_IDENTIFIER, .type = KN_TYPE_TEXT, .is_person = true},
+        {.name = "p", .role = KN_ROLE_IDENTIFIER, .type = KN_TYPE_INT, .is_person_count = true},
+        {.name = "d", .role = KN_ROLE_SENSITIVE, .type = KN_TYPE_TEXT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kn_verify_model model = {cases[i].model, cases[i].params};
+        kn_verify_request request = {.columns = columns,
+                                     .n_columns = 5,
+                                     .models = &model,
+                                     .n_models = 1,
+                                     .max_suppressed = cases[i].max_suppressed,
+                                     .delimiter = ',',
+                                     .order = order,
+                                     .n_order = cases[i].n_order};
+        kn_verdict *verdict = verify_texts(&request, cases[i].release, cases[i].original);
+        assert_check(verdict, model.name, cases[i].model_state, "");
+        assert_check(verdict, KN_CHECK_SUPPRESSED, cases[i].rows, "");
+        kn_verdict_free(verdict);
+    }
+    kn_domain_free(domain);
+    test_table_free(table);
+}
+
 static void a_column_without_a_domain_is_named(void **state)
 {
     hospital h;
@@ -2698,6 +2754,7 @@ int main(void)
         cmocka_unit_test(without_the_original_it_says_what_it_did_not_check),
         cmocka_unit_test(without_the_order_it_checks_what_any_order_must_satisfy),
         cmocka_unit_test(too_many_candidates_are_no_finding_against_a_release),
+        cmocka_unit_test(counts_of_records_are_rows_and_persons),
         cmocka_unit_test(a_column_without_a_domain_is_named),
         cmocka_unit_test(periods_are_those_of_the_c_library_s_calendar),
         cmocka_unit_test(a_verdict_holds_only_when_nothing_asked_for_is_open),

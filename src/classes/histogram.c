@@ -16,7 +16,8 @@ static kn_status count_densely(kn_histograms *out, const kn_column *column, cons
     KN_NEW(matrix, (size_t)n_groups * n_values);
     for (uint32_t row = 0; row < n_rows; row++)
         if (group_of[row] != KN_NONE)
-            matrix[(size_t)group_of[row] * n_values + kn_column_value(column, kn_column_code(column, row))]++;
+            matrix[(size_t)group_of[row] * n_values + kn_column_value(column, kn_column_code(column, row))] +=
+                kn_column_count(column, row);
     for (size_t i = 0; i < (size_t)n_groups * n_values; i++) n_entries += matrix[i] != 0;
     KN_ROOM(out->start, (size_t)n_groups + 1);
     KN_ROOM(out->values, n_entries);
@@ -75,7 +76,7 @@ static kn_status add_up(kn_histograms *out, const kn_histograms *from, const kn_
                 uint32_t value =
                     from != NULL ? from->values[e] : kn_column_value(column, kn_column_code(column, members[i]));
                 if (sum[value] == 0) touched[n_touched++] = value;
-                sum[value] += from != NULL ? from->counts[e] : 1;
+                sum[value] += from != NULL ? from->counts[e] : kn_column_count(column, members[i]);
             }
         }
         out->start[g] = n_entries;

@@ -24,7 +24,7 @@ static kn_status count_sensitive(void *context, size_t job, unsigned worker, kn_
     const counting *all = context;
     const kn_tuples *tuples = all->release->tuples;
     return kn_histograms_count(&all->release->histograms[job], tuples->sensitive[job].column, all->group,
-                               tuples->n_rows, all->release->n_classes + 1, err);
+                               tuples->n_records, all->release->n_classes + 1, err);
 }
 
 kn_status kn_release_count(kn_release *release, kn_pool *pool, kn_error *err)
@@ -34,8 +34,8 @@ kn_status kn_release_count(kn_release *release, kn_pool *pool, kn_error *err)
     uint32_t *group = NULL;
     if (tuples->n_sensitive == 0) return KN_OK;
     /* The suppressed rows are one more group. */
-    KN_NEW_RAW(group, tuples->n_rows);
-    for (uint32_t row = 0; row < tuples->n_rows; row++)
+    KN_NEW_RAW(group, tuples->n_records);
+    for (uint32_t row = 0; row < tuples->n_records; row++)
         group[row] = release->row_class[row] == KN_NONE ? release->n_classes : release->row_class[row];
     KN_NEW(release->histograms, tuples->n_sensitive);
     KN_TRY(kn_pool_run(pool, tuples->n_sensitive, count_sensitive, &(counting){release, group}, err));

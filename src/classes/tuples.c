@@ -20,8 +20,8 @@ static kn_status group_rows(kn_tuples *t, kn_pool *pool, kn_ticker *ticker, uint
         columns[q] = (kn_group_column){domain->column->codes, domain->column->code_bytes, domain->code_of_spelling,
                                        domain->n_codes};
     }
-    KN_OWN_RAW(&t->memory, t->row_tuple, t->n_rows);
-    KN_TRY(kn_group(t->row_tuple, &t->n_tuples, first_row, t->n_rows, columns, t->n_qis, pool, ticker, err));
+    KN_OWN_RAW(&t->memory, t->row_tuple, t->n_records);
+    KN_TRY(kn_group(t->row_tuple, &t->n_tuples, first_row, t->n_records, columns, t->n_qis, pool, ticker, err));
 done:
     kn_free(columns);
     return status;
@@ -38,7 +38,7 @@ static kn_status fill_column(void *context, size_t job, unsigned worker, kn_erro
     const fill *all = context;
     kn_tuples *t = all->tuples;
     if (job == t->n_qis) {
-        for (uint32_t row = 0; row < t->n_rows; row++) t->rows[t->row_tuple[row]]++;
+        for (uint32_t row = 0; row < t->n_records; row++) t->rows[t->row_tuple[row]] += kn_tuples_count(t, row);
         return KN_OK;
     }
     const kn_domain *domain = t->domains[job];
@@ -66,24 +66,46 @@ static int compare_pairs(const void *a, const void *b)
     return (x->tuple > y->tuple) - (x->tuple < y->tuple);
 }
 
+/* Persons of whom only the number is known, and that they are in one record: they get the numbers after the others'. */
+static kn_status add_unnamed(kn_tuples *t, uint32_t next, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_OWN(&t->memory, t->row_others, t->n_records);
+    for (uint32_t row = 0; row < t->n_records; row++) {
+        const uint32_t n = t->table->person_counts[row];
+        if (n == 0) continue;
+        t->row_person[row] = next;
+        t->row_others[row] = n - 1;
+        t->persons[t->row_tuple[row]] += n;
+        t->persons_once[t->row_tuple[row]] += n;
+        t->n_persons += n;
+        next += n;
+    }
+    t->n_person_numbers = next;
+done:
+    return status;
+}
+
 /* Distinct (person, tuple) pairs, ascending; counts per tuple; the persons that have several. */
 static kn_status count_persons(kn_tuples *t, const kn_column *column, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_person_tuple *pairs = NULL;
-    uint32_t n_pairs = 0;
-    KN_NEW_RAW(pairs, t->n_rows);
-    KN_OWN_RAW(&t->memory, t->row_person, t->n_rows);
+    uint32_t n_pairs = 0, n_known = 0;
+    KN_NEW_RAW(pairs, t->n_records);
+    KN_OWN_RAW(&t->memory, t->row_person, t->n_records);
     KN_OWN(&t->memory, t->persons, t->n_tuples);
     KN_OWN(&t->memory, t->persons_once, t->n_tuples);
-    for (uint32_t row = 0; row < t->n_rows; row++) {
+    for (uint32_t row = 0; row < t->n_records; row++) {
         t->row_person[row] = kn_column_value(column, kn_column_code(column, row));
-        pairs[row] = (kn_person_tuple){t->row_person[row], t->row_tuple[row]};
+        if (t->table->person_counts == NULL || t->table->person_counts[row] == 0)
+            pairs[n_known++] = (kn_person_tuple){t->row_person[row], t->row_tuple[row]};
     }
-    qsort(pairs, t->n_rows, sizeof *pairs, compare_pairs);
-    for (uint32_t i = 0; i < t->n_rows; i++)
+    qsort(pairs, n_known, sizeof *pairs, compare_pairs);
+    for (uint32_t i = 0; i < n_known; i++)
         if (i == 0 || compare_pairs(&pairs[i], &pairs[n_pairs - 1]) != 0) pairs[n_pairs++] = pairs[i];
     t->n_persons = 0;
+    t->n_person_numbers = column->n_values;
     for (uint32_t i = 0; i < n_pairs; i++) {
         bool first_of_person = i == 0 || pairs[i - 1].person != pairs[i].person;
         bool last_of_person = i + 1 == n_pairs || pairs[i + 1].person != pairs[i].person;
@@ -99,6 +121,7 @@ static kn_status count_persons(kn_tuples *t, const kn_column *column, kn_error *
                      (i + 1 == n_pairs || pairs[i + 1].person != pairs[i].person);
         if (!alone) t->repeats[t->n_repeats++] = pairs[i];
     }
+    if (t->table->person_counts != NULL) KN_TRY(add_unnamed(t, column->n_values, err));
 done:
     kn_free(pairs);
     return status;
@@ -120,8 +143,8 @@ static kn_status count_sensitive(kn_tuples *t, kn_error *err)
         sensitive->own = KN_NONE;
         sensitive->n_values = column->n_values;
         KN_OWN(&t->memory, sensitive->value_rows, column->n_values);
-        for (uint32_t row = 0; row < t->n_rows; row++)
-            sensitive->value_rows[kn_column_value(column, kn_column_code(column, row))]++;
+        for (uint32_t row = 0; row < t->n_records; row++)
+            sensitive->value_rows[kn_column_value(column, kn_column_code(column, row))] += kn_column_count(column, row);
     }
 done:
     return status;
@@ -137,12 +160,14 @@ kn_status kn_tuples_new(kn_tuples **out, const kn_table *table, kn_domain *const
     KN_NEW(t, 1);
     t->table = table;
     t->n_qis = n_qis;
-    t->n_rows = t->n_persons = table->n_rows;
+    t->n_records = table->n_rows;
+    t->n_rows = t->n_persons = kn_table_rows(table);
     KN_OWN(&t->memory, t->domains, n_qis);
     if (n_qis != 0) memcpy(t->domains, domains, n_qis * sizeof *domains);
     KN_TRY(group_rows(t, pool, ticker, &first_row, err));
     KN_TRY(fill_tuples(t, first_row, pool, err));
     t->persons = t->persons_once = t->rows;
+    t->n_person_numbers = t->n_persons;
     if (table->person != KN_NONE) KN_TRY(count_persons(t, &table->columns[table->person], err));
     KN_TRY(count_sensitive(t, err));
     *out = t;
@@ -169,7 +194,7 @@ static kn_status histogram_of_column(void *context, size_t job, unsigned worker,
     const kn_tuples *tuples = context;
     kn_sensitive *sensitive = &tuples->sensitive[job];
     if (sensitive->by_tuple.start != NULL) return KN_OK;
-    return kn_histograms_count(&sensitive->by_tuple, sensitive->column, tuples->row_tuple, tuples->n_rows,
+    return kn_histograms_count(&sensitive->by_tuple, sensitive->column, tuples->row_tuple, tuples->n_records,
                                tuples->n_tuples, err);
 }
 
@@ -187,14 +212,14 @@ static kn_status number_others(uint32_t **others, const kn_tuples *t, uint32_t o
     kn_group_column *columns = NULL;
     uint32_t n_columns = 0, n_groups;
     KN_NEW(columns, t->n_table_sensitive);
-    KN_NEW_RAW(*others, t->n_rows);
+    KN_NEW_RAW(*others, t->n_records);
     for (uint32_t s = 0; s < t->n_table_sensitive; s++) {
         const kn_column *column = t->sensitive[s].column;
         if (s == own) continue;
         columns[n_columns++] =
             (kn_group_column){column->codes, column->code_bytes, column->spelling_value, column->n_values};
     }
-    KN_TRY(kn_group(*others, &n_groups, NULL, t->n_rows, columns, n_columns, NULL, NULL, err));
+    KN_TRY(kn_group(*others, &n_groups, NULL, t->n_records, columns, n_columns, NULL, NULL, err));
 done:
     kn_free(columns);
     return status;
@@ -202,7 +227,7 @@ done:
 
 /* Numbers the combinations in their order; `keys`, sorted, are of the rows in `rows`. */
 static kn_status fill_joined(kn_sensitive *joined, kn_owner *memory, const uint64_t *keys, const uint32_t *rows,
-                             uint32_t n_rows, kn_error *err)
+                             uint32_t n_rows, const uint32_t *counts, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n = 0, *codes = NULL;
@@ -215,7 +240,8 @@ static kn_status fill_joined(kn_sensitive *joined, kn_owner *memory, const uint6
                                   .n_spellings = n,
                                   .n_values = n,
                                   .code_bytes = sizeof *codes,
-                                  .codes = codes};
+                                  .codes = codes,
+                                  .counts = counts};
     KN_OWN(memory, joined->value_rows, n);
     KN_OWN(memory, joined->own_value, n);
     KN_OWN(memory, joined->others, n);
@@ -224,7 +250,7 @@ static kn_status fill_joined(kn_sensitive *joined, kn_owner *memory, const uint6
     for (uint32_t i = 0; i < n_rows; i++) {
         n += i == 0 || keys[i] != keys[i - 1];
         codes[rows[i]] = n - 1;
-        joined->value_rows[n - 1]++;
+        joined->value_rows[n - 1] += kn_column_count(joined->column, rows[i]);
         joined->own_value[n - 1] = (uint32_t)keys[i];
         joined->others[n - 1] = (uint32_t)(keys[i] >> 32);
     }
@@ -241,15 +267,16 @@ kn_status kn_tuples_join(uint32_t *out, kn_tuples *tuples, uint32_t own, kn_erro
     for (*out = tuples->n_table_sensitive; *out < tuples->n_sensitive; ++*out)
         if (tuples->sensitive[*out].own == own) return KN_OK;
     KN_TRY(number_others(&others, tuples, own, err));
-    KN_NEW_RAW(keys, tuples->n_rows);
-    KN_NEW_RAW(rows, tuples->n_rows);
-    for (uint32_t row = 0; row < tuples->n_rows; row++) {
+    KN_NEW_RAW(keys, tuples->n_records);
+    KN_NEW_RAW(rows, tuples->n_records);
+    for (uint32_t row = 0; row < tuples->n_records; row++) {
         keys[row] = (uint64_t)others[row] << 32 | kn_column_value(column, kn_column_code(column, row));
         rows[row] = row;
     }
-    KN_TRY(kn_radix_sort(keys, rows, tuples->n_rows, 64, NULL, err));
+    KN_TRY(kn_radix_sort(keys, rows, tuples->n_records, 64, NULL, err));
     tuples->sensitive[tuples->n_sensitive].own = own;
-    KN_TRY(fill_joined(&tuples->sensitive[tuples->n_sensitive++], &tuples->memory, keys, rows, tuples->n_rows, err));
+    KN_TRY(fill_joined(&tuples->sensitive[tuples->n_sensitive++], &tuples->memory, keys, rows, tuples->n_records,
+                       column->counts, err));
 done:
     kn_free(others);
     kn_free(keys);
@@ -259,5 +286,5 @@ done:
 
 kn_status kn_tuples_rows(uint32_t **start, uint32_t **rows, const kn_tuples *tuples, kn_error *err)
 {
-    return kn_group_members(start, rows, tuples->row_tuple, tuples->n_rows, tuples->n_tuples, err);
+    return kn_group_members(start, rows, tuples->row_tuple, tuples->n_records, tuples->n_tuples, err);
 }

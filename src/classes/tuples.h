@@ -38,14 +38,18 @@ typedef struct kn_tuples {
     const kn_table *table; /* borrowed */
     uint32_t n_qis;
     kn_domain **domains; /* n_qis; borrowed */
-    uint32_t n_rows;
-    uint32_t n_persons; /* = n_rows without a person column */
+    /* Records of the table, of which row_tuple, row_person and a release's row_class have one entry each, and the rows
+     * that they stand for: the same number, unless the table has counts. */
+    uint32_t n_records, n_rows;
+    uint32_t n_persons;        /* = n_rows without a person column */
+    uint32_t n_person_numbers; /* row_person is below; of some numbers nobody may be there */
     uint32_t n_tuples;
     uint32_t **codes;     /* [q][tuple] */
     uint32_t *rows;       /* rows of a tuple */
     uint32_t *persons;    /* persons of a tuple; the same array as `rows` without a person column */
-    uint32_t *row_tuple;  /* n_rows */
-    uint32_t *row_person; /* n_rows: person number; NULL without a person column */
+    uint32_t *row_tuple;  /* n_records */
+    uint32_t *row_person; /* n_records: person number; NULL without a person column */
+    uint32_t *row_others; /* n_records: as many persons more, the next ones' numbers, are in no other record; or NULL */
     /* The table's sensitive columns, then those that kn_tuples_join made: whoever counts, counts all of them; whoever
      * talks about columns, the table's only. */
     uint32_t n_sensitive, n_table_sensitive;
@@ -59,6 +63,16 @@ typedef struct kn_tuples {
     uint32_t *persons_once;
 } kn_tuples;
 
+/* Rows that a record stands for, and persons. */
+static inline uint32_t kn_tuples_count(const kn_tuples *tuples, uint32_t record)
+{
+    return tuples->table->counts != NULL ? tuples->table->counts[record] : 1;
+}
+static inline uint32_t kn_tuples_persons(const kn_tuples *tuples, uint32_t record)
+{
+    return tuples->row_others != NULL ? tuples->row_others[record] + 1 : 1;
+}
+
 /* Domains are in QI order (as the user listed them) and must outlive the result. */
 kn_status kn_tuples_new(kn_tuples **out, const kn_table *table, kn_domain *const *domains, uint32_t n_qis,
                         kn_pool *pool, kn_ticker *ticker, kn_error *err);
@@ -70,7 +84,7 @@ kn_status kn_tuples_histograms(kn_tuples *tuples, kn_pool *pool, kn_error *err);
  * again, the same. Before kn_tuples_histograms. */
 kn_status kn_tuples_join(uint32_t *out, kn_tuples *tuples, uint32_t own, kn_error *err);
 
-/* Rows of each tuple: *start has n_tuples+1 entries, *rows n_rows, ascending within a tuple. Yours to kn_free. */
+/* Rows of each tuple: *start has n_tuples+1 entries, *rows n_records, ascending within a tuple. Yours to kn_free. */
 kn_status kn_tuples_rows(uint32_t **start, uint32_t **rows, const kn_tuples *tuples, kn_error *err);
 
 #endif

@@ -100,7 +100,7 @@ static kn_status add_column(points *p, uint32_t *first_bin, const kn_build *buil
     const kn_hierarchy_request request = {0};
     kn_build beside = {.column = other, .n_rows = build->n_rows, .request = &request};
     uint8_t *bin = NULL;
-    double *all = NULL;
+    double *all = NULL, n_rows = 0;
     uint32_t n_bins;
     KN_TRY(kn_build_start(&beside, err));
     KN_NEW(bin, (size_t)other->n_values + 1);
@@ -109,13 +109,15 @@ static kn_status add_column(points *p, uint32_t *first_bin, const kn_build *buil
     for (uint32_t row = 0; row < build->n_rows; row++) {
         uint32_t value = kn_column_value(build->column, kn_column_code(build->column, row));
         uint32_t b = bin[kn_column_value(other, kn_column_code(other, row))];
-        all[b] += 1.0 / build->n_rows;
-        if (value < p->n) p->at[(size_t)value * p->n_bins + *first_bin + b] += 1;
+        const uint32_t count = kn_column_count(other, row);
+        all[b] += count;
+        n_rows += count;
+        if (value < p->n) p->at[(size_t)value * p->n_bins + *first_bin + b] += (float)count;
     }
     for (uint32_t value = 0; value < p->n; value++)
         for (uint32_t b = 0; b < n_bins; b++) {
             float *at = &p->at[(size_t)value * p->n_bins + *first_bin + b];
-            *at = (float)sqrt((*at + all[b]) / (p->weight[value] + 1));
+            *at = (float)sqrt((*at + all[b] / n_rows) / (p->weight[value] + 1));
         }
     *first_bin += n_bins;
 done:

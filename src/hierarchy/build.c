@@ -366,7 +366,7 @@ static kn_status finish_withheld(kn_domain *domain, kn_build *build, kn_error *e
     KN_NEW(domain->rows_before, 3);
     for (uint32_t s = 0; s < build->column->n_spellings; s++) domain->code_of_spelling[s] = 1;
     domain->spelling_of_code[0] = domain->spelling_of_code[1] = KN_NONE;
-    domain->rows_before[2] = build->n_rows;
+    domain->rows_before[2] = kn_column_rows(build->column, build->n_rows);
 done:
     return status;
 }

@@ -53,7 +53,7 @@ static kn_status price_apart(double *loss, const kn_release *release, kn_error *
     KN_NEW_RAW(density, release->n_classes);
     KN_NEW_RAW(class_of, tuples->n_tuples);
     for (uint32_t c = 0; c < release->n_classes; c++) density[c] = class_density(release, c);
-    for (uint32_t row = 0; row < tuples->n_rows; row++) class_of[tuples->row_tuple[row]] = release->row_class[row];
+    for (uint32_t row = 0; row < tuples->n_records; row++) class_of[tuples->row_tuple[row]] = release->row_class[row];
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
         double rows = tuples->rows[t], released = everywhere + (class_of[t] != KN_NONE ? density[class_of[t]] : 0);
         *loss += rows * log2(rows / released);

@@ -30,9 +30,10 @@ static inline __attribute__((always_inline)) void count_rows(uint32_t *dense, co
                                                              uint32_t code_bytes)
 {
     kn_column column = {.codes = domain->column->codes, .code_bytes = code_bytes};
+    const uint32_t *counts = domain->column->counts;
     for (uint32_t i = 0; i < n; i++)
         dense[(domain->code_of_spelling[kn_column_code(&column, row + (size_t)i)] + (size_t)1) * n_values +
-              values[i]]++;
+              values[i]] += counts != NULL ? counts[row + (size_t)i] : 1;
 }
 
 /* From the columns: they are read in order, and the sensitive one only once. */
@@ -47,8 +48,8 @@ static kn_status build_dense(kn_joint_counts *joints, const kn_tuples *tuples, c
     for (uint32_t q = 0; q < tuples->n_qis; q++)
         if (is_dense(tuples, sensitive, q))
             KN_NEW(joints[q].dense, (tuples->domains[q]->n_codes + (size_t)1) * n_values);
-    for (uint32_t row = 0, n; row < tuples->n_rows; row += n) {
-        n = tuples->n_rows - row < AT_A_TIME ? tuples->n_rows - row : AT_A_TIME;
+    for (uint32_t row = 0, n; row < tuples->n_records; row += n) {
+        n = tuples->n_records - row < AT_A_TIME ? tuples->n_records - row : AT_A_TIME;
         for (uint32_t i = 0; i < n; i++) values[i] = row_value(sensitive, row + i);
         for (uint32_t q = 0; q < tuples->n_qis; q++) {
             const kn_domain *domain = tuples->domains[q];
@@ -78,10 +79,10 @@ static kn_status rows_by_code(uint32_t **order, const kn_tuples *tuples, uint32_
     const kn_domain *domain = tuples->domains[q];
     uint32_t *next = NULL, n_codes = domain->n_codes;
     KN_NEW(next, (size_t)n_codes + 1);
-    KN_NEW_RAW(*order, tuples->n_rows);
-    for (uint32_t row = 0; row < tuples->n_rows; row++) next[row_code(domain, row) + 1]++;
+    KN_NEW_RAW(*order, tuples->n_records);
+    for (uint32_t row = 0; row < tuples->n_records; row++) next[row_code(domain, row) + 1]++;
     for (uint32_t code = 0; code < n_codes; code++) next[code + 1] += next[code];
-    for (uint32_t row = 0; row < tuples->n_rows; row++) (*order)[next[row_code(domain, row)]++] = row;
+    for (uint32_t row = 0; row < tuples->n_records; row++) (*order)[next[row_code(domain, row)]++] = row;
 done:
     kn_free(next);
     return status;
@@ -95,13 +96,14 @@ static kn_status build_sparse(kn_joint_counts *joint, const kn_tuples *tuples, c
     KN_TRY(rows_by_code(&order, tuples, q, err));
     KN_NEW(joint->start, (size_t)sensitive->n_values + 1);
     KN_NEW(joint->end, sensitive->n_values);
-    KN_NEW(joint->codes, tuples->n_rows);
-    KN_NEW(joint->before, tuples->n_rows);
+    KN_NEW(joint->codes, tuples->n_records);
+    KN_NEW(joint->before, tuples->n_records);
+    for (uint32_t row = 0; row < tuples->n_records; row++) joint->start[row_value(sensitive, row) + 1]++;
     for (uint32_t value = 0; value < sensitive->n_values; value++) {
         joint->end[value] = joint->start[value];
-        joint->start[value + 1] = joint->start[value] + (uint32_t)sensitive->value_rows[value];
+        joint->start[value + 1] += joint->start[value];
     }
-    for (uint32_t i = 0; i < tuples->n_rows; i++) {
+    for (uint32_t i = 0; i < tuples->n_records; i++) {
         uint32_t code = row_code(tuples->domains[q], order[i]);
         uint32_t value = row_value(sensitive, order[i]), start = joint->start[value], *end = &joint->end[value];
         if (*end == start || joint->codes[*end - 1] != code) {
@@ -109,7 +111,7 @@ static kn_status build_sparse(kn_joint_counts *joint, const kn_tuples *tuples, c
             joint->before[*end] = *end > start ? joint->before[*end - 1] : 0;
             ++*end;
         }
-        joint->before[*end - 1]++;
+        joint->before[*end - 1] += kn_tuples_count(tuples, order[i]);
     }
 done:
     kn_free(order);

@@ -26,8 +26,11 @@ static uint32_t find_name(const header *head, const char *name, size_t n_bytes)
 
 bool kn_settings_name_column(const kn_settings *settings, const char *name)
 {
-    const char *person = kn_settings_text(settings, "person");
-    if (person != NULL && strcmp(person, name) == 0) return true;
+    static const char *const special[] = {"person", "count", "person-count"};
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        const char *column = kn_settings_text(settings, special[i]);
+        if (column != NULL && strcmp(column, name) == 0) return true;
+    }
     for (size_t i = 0; i < settings->items.n; i++)
         if (settings->items.items[i].field->kind == KN_FIELD_ROLE &&
             kn_words_hold(settings->items.items[i].value, name))
@@ -400,6 +403,41 @@ static kn_status place_unlisted(kn_column_choice *choices, const kn_setting *con
     return status;
 }
 
+/* The column that `option` names: one that never leaves, but is read. */
+static kn_status set_special(kn_column_choice *choices, const kn_setting **given_by, header *head, const char *option,
+                             kn_error *err)
+{
+    kn_status status = KN_OK;
+    char place[KN_SHOWN_BYTES];
+    const kn_setting *setting = kn_settings_find(head->settings, option);
+    if (setting == NULL) return KN_OK;
+    uint32_t column = find_column(head, setting->value, strlen(setting->value));
+    if (column == KN_NONE && head->mode != KN_COLUMNS_OF_RELEASE) {
+        KN_TRY(unknown_column(head, setting, setting->value, strlen(setting->value), err));
+        column = find_column(head, setting->value, strlen(setting->value));
+    }
+    if (column == KN_NONE) goto done;
+    kn_column_choice *choice = &choices[column];
+    const bool is_special = choice->is_person || choice->is_count || choice->is_person_count;
+    if (is_special || (given_by[column] != NULL && choice->role != KN_ROLE_IDENTIFIER))
+        KN_TRY(kn_problem_note(
+            head->problems,
+            kn_setting_about(err,
+                             kn_error_set(err, KN_USAGE,
+                                          "%s: the %s column '%.80s' is an identifier and cannot be %s too",
+                                          kn_setting_place(place, setting), option, setting->value,
+                                          is_special ? "another" : kn_role_name(choice->role)),
+                             setting, setting->value),
+            err));
+    choice->role = KN_ROLE_IDENTIFIER;
+    choice->is_person = strcmp(option, "person") == 0;
+    choice->is_count = strcmp(option, "count") == 0;
+    choice->is_person_count = strcmp(option, "person-count") == 0;
+    given_by[column] = setting;
+done:
+    return status;
+}
+
 kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *settings, const char *const *names,
                               uint32_t n_names, kn_columns_mode mode, kn_buffer *warnings, kn_problems *problems,
                               kn_error *err)
@@ -408,7 +446,6 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
     kn_column_choice *choices = NULL;
     const kn_setting **given_by = NULL;
     header head = {names, n_names, mode, settings, problems};
-    char place[KN_SHOWN_BYTES];
     uint32_t n_mentions = 0;
     *out = NULL;
     KN_NEW(choices, n_names);
@@ -421,28 +458,9 @@ kn_status kn_settings_columns(kn_column_choice **out, const kn_settings *setting
         if (setting->field->kind == KN_FIELD_ROLE)
             KN_TRY(set_roles(choices, given_by, &n_mentions, &head, setting->field->role, setting, err));
     }
-    const kn_setting *person = kn_settings_find(settings, "person");
-    if (person != NULL) {
-        uint32_t column = find_column(&head, person->value, strlen(person->value));
-        if (column == KN_NONE && mode != KN_COLUMNS_OF_RELEASE) {
-            KN_TRY(unknown_column(&head, person, person->value, strlen(person->value), err));
-            column = find_column(&head, person->value, strlen(person->value));
-        }
-        if (column == KN_NONE) goto details;
-        if (given_by[column] != NULL && choices[column].role != KN_ROLE_IDENTIFIER)
-            KN_TRY(kn_problem_note(
-                problems,
-                kn_setting_about(
-                    err,
-                    kn_error_set(err, KN_USAGE, "%s: the person column '%.80s' is an identifier and cannot be %s too",
-                                 kn_setting_place(place, person), person->value, kn_role_name(choices[column].role)),
-                    person, person->value),
-                err));
-        choices[column].role = KN_ROLE_IDENTIFIER;
-        choices[column].is_person = true;
-        given_by[column] = person;
-    }
-details:
+    KN_TRY(set_special(choices, given_by, &head, "person", err));
+    KN_TRY(set_special(choices, given_by, &head, "count", err));
+    KN_TRY(set_special(choices, given_by, &head, "person-count", err));
     KN_TRY(set_details(choices, given_by, settings, &head, false, err));
     KN_TRY(set_details(choices, given_by, settings, &head, true, err));
     KN_TRY(place_unlisted(choices, given_by, settings, &head, warnings, err));

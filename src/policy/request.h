@@ -61,7 +61,8 @@ typedef struct kn_request {
 
     kn_unlisted unlisted; /* by default an error with a policy, dropped without */
     const char *person;
-    size_t n_hierarchies, n_levels; /* of --hierarchy and --level */
+    const char *count, *person_count; /* columns of an engine's table: rows and persons that a record stands for */
+    size_t n_hierarchies, n_levels;   /* of --hierarchy and --level */
     kn_missing missing;
 
     const char *k;   /* as written: a number, or for comparisons a list */
@@ -116,7 +117,7 @@ typedef struct kn_column_choice {
     kn_role role;
     uint32_t mention; /* 0, 1, ...: in which order roles were given; quasi-identifiers are reported in it */
     kn_type type;
-    bool is_person;
+    bool is_person, is_count, is_person_count;
     const char *hierarchy;        /* SPEC or file; NULL: none. Borrowed from the settings */
     const char *hierarchy_folder; /* NULL: the current folder */
     const char *hierarchy_where;  /* in the policy; NULL: a flag */

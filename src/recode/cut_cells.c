@@ -18,7 +18,7 @@ typedef struct column_parts {
 static void look_at_rows(column_parts *parts, const kn_release *r, uint32_t q)
 {
     const kn_tuples *t = r->tuples;
-    for (uint32_t row = 0; row < t->n_rows; row++) {
+    for (uint32_t row = 0; row < t->n_records; row++) {
         const uint32_t c = r->row_class[row], code = t->codes[q][t->row_tuple[row]];
         if (c == KN_NONE) continue;
         parts->occurs[code] = true;

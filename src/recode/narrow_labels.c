@@ -58,7 +58,7 @@ static kn_status look_at_rows(column_labels *labels, const kn_release *r, uint32
         for (uint32_t i = 0; i < labels->n_cells; i++)
             is_masked[i] = node_of(r, q, &r->cells[(size_t)labels->first_class[i] * t->n_qis + q]) != KN_NONE;
     }
-    for (uint32_t row = 0; row < t->n_rows; row++) {
+    for (uint32_t row = 0; row < t->n_records; row++) {
         if (r->row_class[row] == KN_NONE) continue;
         uint32_t cell = labels->cell_of_class[r->row_class[row]], code = t->codes[q][t->row_tuple[row]];
         if (code < labels->first[cell]) labels->first[cell] = code;

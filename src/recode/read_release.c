@@ -37,7 +37,7 @@ static kn_status plan_columns(kn_column_plan **plans, const kn_source *source, c
         kn_role role = original == KN_NONE ? KN_ROLE_DROPPED : tuples->table->columns[original].role;
         if (role == KN_ROLE_INSENSITIVE || role == KN_ROLE_IDENTIFIER) role = KN_ROLE_DROPPED;
         n_found += role == KN_ROLE_QUASI || role == KN_ROLE_SENSITIVE;
-        (*plans)[c] = (kn_column_plan){role, KN_TYPE_TEXT, false};
+        (*plans)[c] = (kn_column_plan){role, KN_TYPE_TEXT, KN_USE_NOTHING};
     }
     if (n_found != tuples->n_qis + tuples->n_table_sensitive)
         for (uint32_t c = 0; c < tuples->table->n_columns; c++) {

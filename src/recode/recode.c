@@ -37,7 +37,7 @@ static kn_status map_some_rows(void *context, size_t job, unsigned worker, kn_er
 
 static kn_status map_rows(kn_release *r, const uint32_t *from, const uint32_t *map, const kn_task *task, kn_error *err)
 {
-    row_map all = {r->row_class, from, map, r->tuples->n_rows};
+    row_map all = {r->row_class, from, map, r->tuples->n_records};
     return kn_pool_run(task->pool, ((size_t)all.n_rows + ROWS_PER_JOB - 1) / ROWS_PER_JOB, map_some_rows, &all, err);
 }
 
@@ -54,7 +54,7 @@ static kn_status classify_by_maps(kn_release *r, const kn_task *task, uint32_t *
     for (uint32_t q = 0; q < t->n_qis; q++) columns[q] = (kn_group_column){t->codes[q], 4, maps[q], n_mapped[q]};
     KN_TRY(kn_group(tuple_class, &r->n_classes, tuple_of_class, t->n_tuples, columns, t->n_qis, task->pool,
                     task->ticker, err));
-    KN_NEW_RAW(r->row_class, t->n_rows);
+    KN_NEW_RAW(r->row_class, t->n_records);
     KN_TRY(map_rows(r, t->row_tuple, tuple_class, task, err));
     KN_NEW(r->cells, (size_t)r->n_classes * t->n_qis);
 done:
@@ -113,7 +113,7 @@ static kn_status close_ranges(kn_release *r, uint32_t q, kn_error *err)
     KN_NEW_RAW(least, r->n_classes);
     KN_NEW(most, r->n_classes);
     memset(least, 0xFF, r->n_classes * sizeof *least);
-    for (uint32_t row = 0; row < t->n_rows; row++) {
+    for (uint32_t row = 0; row < t->n_records; row++) {
         uint32_t c = r->row_class[row], code = t->codes[q][t->row_tuple[row]];
         if (c == KN_NONE) continue;
         if (code < least[c]) least[c] = code;
@@ -135,7 +135,7 @@ static kn_status close_sets(kn_release *r, uint32_t q, const uint32_t *start, co
     kn_status status = KN_OK;
     const kn_tuples *t = r->tuples;
     uint32_t *codes = NULL;
-    KN_NEW_RAW(codes, t->n_rows);
+    KN_NEW_RAW(codes, t->n_records);
     for (uint32_t c = 0; c < r->n_classes; c++) {
         uint32_t n = start[c + 1] - start[c];
         if (n == 0) continue;
@@ -153,8 +153,8 @@ static kn_status classify_by_rows(kn_release *r, const kn_answer *answer, kn_err
     const kn_tuples *t = r->tuples;
     uint32_t *start = NULL, *members = NULL;
     r->n_classes = answer->n_classes;
-    KN_NEW_RAW(r->row_class, t->n_rows);
-    memcpy(r->row_class, answer->row_class, t->n_rows * sizeof *r->row_class);
+    KN_NEW_RAW(r->row_class, t->n_records);
+    memcpy(r->row_class, answer->row_class, t->n_records * sizeof *r->row_class);
     KN_NEW(r->cells, (size_t)r->n_classes * t->n_qis);
     if (answer->cells != NULL) {
         memcpy(r->cells, answer->cells, (size_t)r->n_classes * t->n_qis * sizeof *r->cells);
@@ -165,7 +165,7 @@ static kn_status classify_by_rows(kn_release *r, const kn_answer *answer, kn_err
             KN_TRY(close_ranges(r, q, err));
             continue;
         }
-        if (start == NULL) KN_TRY(kn_group_members(&start, &members, r->row_class, t->n_rows, r->n_classes, err));
+        if (start == NULL) KN_TRY(kn_group_members(&start, &members, r->row_class, t->n_records, r->n_classes, err));
         KN_TRY(close_sets(r, q, start, members, err));
     }
 done:
@@ -209,19 +209,22 @@ static kn_status count_classes(uint32_t *rows, uint32_t *persons, const kn_relea
     kn_status status = KN_OK;
     const kn_tuples *t = r->tuples;
     uint64_t *keys = NULL;
-    for (uint32_t row = 0; row < t->n_rows; row++)
-        rows[r->row_class[row] == KN_NONE ? r->n_classes : r->row_class[row]]++;
+    uint32_t n_known = 0;
+    for (uint32_t row = 0; row < t->n_records; row++)
+        rows[r->row_class[row] == KN_NONE ? r->n_classes : r->row_class[row]] += kn_tuples_count(t, row);
     if (t->row_person == NULL) {
         memcpy(persons, rows, (r->n_classes + 1) * sizeof *rows);
         return KN_OK;
     }
-    KN_NEW_RAW(keys, t->n_rows);
-    for (uint32_t row = 0; row < t->n_rows; row++) {
+    KN_NEW_RAW(keys, t->n_records);
+    for (uint32_t row = 0; row < t->n_records; row++) {
         uint32_t c = r->row_class[row] == KN_NONE ? r->n_classes : r->row_class[row];
-        keys[row] = (uint64_t)c << 32 | t->row_person[row];
+        if (t->table->person_counts != NULL && t->table->person_counts[row] > 0)
+            persons[c] += t->table->person_counts[row]; /* in no other record */
+        else keys[n_known++] = (uint64_t)c << 32 | t->row_person[row];
     }
-    qsort(keys, t->n_rows, sizeof *keys, compare_keys);
-    for (uint32_t i = 0; i < t->n_rows; i++)
+    qsort(keys, n_known, sizeof *keys, compare_keys);
+    for (uint32_t i = 0; i < n_known; i++)
         if (i == 0 || keys[i] != keys[i - 1]) persons[keys[i] >> 32]++;
 done:
     kn_free(keys);
@@ -322,8 +325,8 @@ static kn_status suppressed_may_stay(bool *stay, const kn_release *r, const kn_t
         *stay = kn_models_hold_class(task->models, &counts, NULL, r->sets);
         goto done;
     }
-    KN_NEW_RAW(joined.row_class, t->n_rows);
-    for (uint32_t row = 0; row < t->n_rows; row++)
+    KN_NEW_RAW(joined.row_class, t->n_records);
+    for (uint32_t row = 0; row < t->n_records; row++)
         joined.row_class[row] = r->row_class[row] == KN_NONE || r->row_class[row] == star ? 0 : KN_NONE;
     KN_TRY(count_classes(rows, persons, &joined, err));
     KN_TRY(kn_release_count(&joined, task->pool, err));

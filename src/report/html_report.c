@@ -85,7 +85,7 @@ void part_asked(page *to, const kn_report *report)
     static const kn_text headings[] = {KN_TEXT_COLUMN, KN_TEXT_ROLE, KN_TEXT_TYPE, KN_TEXT_TECHNIQUE};
     const kn_facts *facts = report->facts;
     page_section(to, "asked", KN_TEXT_ASKED);
-    page_say(to, "p", KN_TEXT_ASKED_TEXT, facts->data_name, page_count(to, facts->table->n_rows).text,
+    page_say(to, "p", KN_TEXT_ASKED_TEXT, facts->data_name, page_count(to, facts->tuples->n_rows).text,
              page_count(to, facts->table->n_columns).text);
     page_table(to, KN_TEXT_ROLES_CAPTION, NULL, NULL);
     page_head(to, headings, 4, 4);
@@ -207,8 +207,8 @@ static void part_short(page *to, const kn_report *report)
     page_raw(to, "<ul>\n");
     page_say(to, "li", KN_TEXT_SHORT_PEOPLE, page_count(to, report->after.n_persons).text,
              page_count(to, report->after.n_classes).text, page_count(to, report->after.smallest).text);
-    page_say(to, "li", KN_TEXT_SHORT_ROWS, page_count(to, facts->table->n_rows - release->n_removed).text,
-             page_count(to, facts->table->n_rows).text, page_count(to, release->n_suppressed).text);
+    page_say(to, "li", KN_TEXT_SHORT_ROWS, page_count(to, facts->tuples->n_rows - release->n_removed).text,
+             page_count(to, facts->tuples->n_rows).text, page_count(to, release->n_suppressed).text);
     page_say(to, "li", KN_TEXT_SHORT_RISK, page_percent(to, report->before.prosecutor.highest).text,
              page_percent(to, report->after.prosecutor.highest).text, NULL);
     page_say(to, "li", KN_TEXT_SHORT_LOSS, page_number(to, facts->loss).text, facts->objective->type->name, NULL);

@@ -24,12 +24,12 @@ static void class_sizes(const kn_release *r, uint32_t *least, uint32_t *most, do
 static void put_input(kn_json *json, const kn_facts *facts)
 {
     kn_json_object(json, "input");
-    kn_json_count(json, "rows", facts->table->n_rows);
+    kn_json_count(json, "rows", facts->tuples->n_rows);
     kn_json_count(json, "persons", facts->tuples->n_persons);
     kn_json_count(json, "columns", facts->table->n_columns);
     kn_json_end(json);
     kn_json_object(json, "released");
-    kn_json_count(json, "rows", facts->table->n_rows - facts->release->n_removed);
+    kn_json_count(json, "rows", facts->tuples->n_rows - facts->release->n_removed);
     kn_json_count(json, "persons", facts->n_released_persons);
     kn_json_end(json);
 }

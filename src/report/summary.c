@@ -130,8 +130,8 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
     kn_buffer text = {0};
     const kn_release *r = facts->release;
     char a[32], b[32], c[32];
-    kn_buffer_printf(&text, "Released %s of %s rows", grouped(a, facts->table->n_rows - r->n_removed),
-                     grouped(b, facts->table->n_rows));
+    kn_buffer_printf(&text, "Released %s of %s rows", grouped(a, facts->tuples->n_rows - r->n_removed),
+                     grouped(b, facts->tuples->n_rows));
     if (facts->tuples->row_person != NULL)
         kn_buffer_printf(&text, ", %s of %s persons,", grouped(a, facts->n_released_persons),
                          grouped(b, facts->tuples->n_persons));
@@ -141,7 +141,7 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
     if (r->n_suppressed != 0) {
         line(&text, "suppressed");
         kn_buffer_printf(&text, "%s row%s (%.2g %%)%s\n", grouped(a, r->n_suppressed), r->n_suppressed == 1 ? "" : "s",
-                         100.0 * r->n_suppressed / facts->table->n_rows,
+                         100.0 * r->n_suppressed / facts->tuples->n_rows,
                          r->n_removed != 0 ? ", removed: too few to hide among each other"
                                            : ", kept with * in every QI");
     }

@@ -236,10 +236,10 @@ static kn_status sort_by_person(sweep *all, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t *start = NULL, *sorted = NULL;
-    KN_NEW(start, (size_t)all->tuples->n_persons + 1);
+    KN_NEW(start, (size_t)all->tuples->n_person_numbers + 1);
     KN_NEW_RAW(sorted, all->n_singles + 1);
     for (size_t i = 0; i < all->n_singles; i++) start[all->person[all->singles[i]] + 1]++;
-    for (uint32_t p = 0; p < all->tuples->n_persons; p++) start[p + 1] += start[p];
+    for (uint32_t p = 0; p < all->tuples->n_person_numbers; p++) start[p + 1] += start[p];
     for (size_t i = 0; i < all->n_singles; i++) sorted[start[all->person[all->singles[i]]]++] = all->singles[i];
     memcpy(all->singles, sorted, all->n_singles * sizeof *sorted);
 done:
@@ -257,7 +257,7 @@ static kn_status persons_find(sweep *all, kn_error *err)
     KN_NEW(all->singles, tuples->n_tuples + 1);
     for (uint32_t t = 0; t < tuples->n_tuples; t++) all->person[t] = tuples->persons[t] == 1 ? t : MIXED;
     if (tuples->row_person != NULL)
-        for (uint32_t row = 0; row < tuples->n_rows; row++)
+        for (uint32_t row = 0; row < tuples->n_records; row++)
             if (tuples->persons[tuples->row_tuple[row]] == 1)
                 all->person[tuples->row_tuple[row]] = tuples->row_person[row];
     for (uint32_t t = 0; t < tuples->n_tuples; t++)

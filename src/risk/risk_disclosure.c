@@ -136,18 +136,19 @@ static kn_status finish(shifts *sum, const kn_tuples *tuples, const uint32_t *ro
     bool *certain = NULL;
     if (sum->weight > 0) sum->out->average_shift = sum->total / sum->weight;
     if (sum->distance == NULL) goto done;
-    KN_NEW(distance, (size_t)tuples->n_persons + 1);
-    KN_NEW(certain, (size_t)tuples->n_persons + 1);
-    for (uint32_t p = 0; p < tuples->n_persons; p++) distance[p] = -1;
-    for (uint32_t row = 0; row < tuples->n_rows; row++) {
+    KN_NEW(distance, (size_t)tuples->n_person_numbers + 1);
+    KN_NEW(certain, (size_t)tuples->n_person_numbers + 1);
+    for (uint32_t p = 0; p < tuples->n_person_numbers; p++) distance[p] = -1;
+    for (uint32_t row = 0; row < tuples->n_records; row++) {
         uint32_t c = row_class[row] != KN_NONE ? row_class[row] : rest, person = tuples->row_person[row];
-        if (c == KN_NONE) continue;
-        distance[person] = fmax(distance[person], sum->distance[c]);
-        certain[person] |= sum->certain[c];
+        for (uint32_t i = 0; c != KN_NONE && i < kn_tuples_persons(tuples, row); i++) {
+            distance[person + i] = fmax(distance[person + i], sum->distance[c]);
+            certain[person + i] |= sum->certain[c];
+        }
     }
     sum->total = sum->weight = 0;
     sum->out->n_certain = 0;
-    for (uint32_t p = 0; p < tuples->n_persons; p++) {
+    for (uint32_t p = 0; p < tuples->n_person_numbers; p++) {
         if (distance[p] < 0) continue;
         sum->total += distance[p];
         sum->weight++;

@@ -113,15 +113,16 @@ static kn_status find_person_classes(kn_risk_classes *out, const kn_tuples *tupl
 {
     kn_status status = KN_OK;
     if (tuples->row_person == NULL || row_class == NULL) goto done;
-    KN_NEW_RAW(out->own_person_class, (size_t)tuples->n_persons + 1);
-    for (uint32_t p = 0; p < tuples->n_persons; p++) out->own_person_class[p] = KN_NONE;
-    for (uint32_t row = 0; row < tuples->n_rows; row++) {
+    KN_NEW_RAW(out->own_person_class, (size_t)tuples->n_person_numbers + 1);
+    for (uint32_t p = 0; p < tuples->n_person_numbers; p++) out->own_person_class[p] = KN_NONE;
+    for (uint32_t row = 0; row < tuples->n_records; row++) {
         uint32_t c = row_class[row] != KN_NONE ? row_class[row] : rest;
         uint32_t *best = &out->own_person_class[tuples->row_person[row]];
-        if (c != KN_NONE && (*best == KN_NONE || out->sizes[c] < out->sizes[*best])) *best = c;
+        for (uint32_t i = 0; c != KN_NONE && i < kn_tuples_persons(tuples, row); i++)
+            if (best[i] == KN_NONE || out->sizes[c] < out->sizes[best[i]]) best[i] = c;
     }
     out->person_class = out->own_person_class;
-    out->n_persons = tuples->n_persons;
+    out->n_persons = tuples->n_person_numbers;
 done:
     return status;
 }

@@ -55,7 +55,7 @@ static kn_status find_one_to_one(bool *out, const kn_column *copied, const kn_co
         }
         if (to_quasi[c] != q + 1) goto done;
     }
-    *out = same || quasi->n_values < n_rows;
+    *out = same || quasi->n_values < kn_column_rows(copied, n_rows);
 done:
     kn_free(to_quasi);
     return status;
@@ -101,7 +101,7 @@ static kn_status count_densely(tally *sum, const kn_column *copied, const kn_col
     uint32_t *matrix = NULL, n_quasi = quasi->n_values;
     KN_NEW(matrix, (size_t)copied->n_values * n_quasi);
     for (uint32_t row = 0; row < n_rows; row++)
-        matrix[(size_t)value_at(copied, row) * n_quasi + value_at(quasi, row)]++;
+        matrix[(size_t)value_at(copied, row) * n_quasi + value_at(quasi, row)] += kn_column_count(copied, row);
     for (uint32_t c = 0; c < copied->n_values; c++) {
         const uint32_t *counts = matrix + (size_t)c * n_quasi;
         largest_counts largest = {0};
@@ -120,28 +120,31 @@ static kn_status count_sorted(tally *sum, const kn_column *copied, const kn_colu
 {
     kn_status status = KN_OK;
     uint64_t *keys = NULL;
-    uint32_t *ignored = NULL, one_in = n_rows / MOST_SORTED + 1, n = 0;
+    uint32_t *rows = NULL, one_in = kn_column_rows(copied, n_rows) / MOST_SORTED + 1, n = 0;
     KN_NEW_RAW(keys, MOST_SORTED);
-    KN_NEW(ignored, MOST_SORTED);
+    KN_NEW_RAW(rows, MOST_SORTED);
     for (uint32_t row = 0; row < n_rows && n < MOST_SORTED; row++) {
         uint32_t c = value_at(copied, row);
-        if (one_in == 1 || kn_hash_combine(7, c) % one_in == 0) keys[n++] = (uint64_t)c << 32 | value_at(quasi, row);
+        if (one_in > 1 && kn_hash_combine(7, c) % one_in != 0) continue;
+        rows[n] = row;
+        keys[n++] = (uint64_t)c << 32 | value_at(quasi, row);
     }
-    KN_TRY(kn_radix_sort(keys, ignored, n, 64, NULL, err));
+    KN_TRY(kn_radix_sort(keys, rows, n, 64, NULL, err));
     for (uint32_t first = 0, end; first < n; first = end) {
         largest_counts largest = {0};
         for (end = first; end < n && keys[end] >> 32 == keys[first] >> 32;) {
-            uint32_t from = end;
-            while (end < n && keys[end] == keys[from]) end++;
-            take_count(&largest, end - from);
+            uint64_t count = 0;
+            for (uint32_t from = end; end < n && keys[end] == keys[from]; end++)
+                count += kn_column_count(copied, rows[end]);
+            take_count(&largest, count);
         }
         if (largest.n < 2) continue;
         add_value(sum, &largest);
-        for (uint32_t i = first; i < end; i++) sum->quasi_rows[(uint32_t)keys[i]]++;
+        for (uint32_t i = first; i < end; i++) sum->quasi_rows[(uint32_t)keys[i]] += kn_column_count(copied, rows[i]);
     }
 done:
     kn_free(keys);
-    kn_free(ignored);
+    kn_free(rows);
     return status;
 }
 
@@ -152,7 +155,7 @@ kn_status kn_copy_compare(kn_copy *out, const kn_column *copied, const kn_column
     uint64_t most = 0;
     *out = (kn_copy){0};
     KN_TRY(find_one_to_one(&out->one_to_one, copied, quasi, n_rows, err));
-    if (n_rows < FEW_ROWS || quasi->n_values < 2 || copied->n_values < 2) goto done;
+    if (kn_column_rows(copied, n_rows) < FEW_ROWS || quasi->n_values < 2 || copied->n_values < 2) goto done;
     KN_NEW(sum.quasi_rows, quasi->n_values);
     if ((uint64_t)copied->n_values * quasi->n_values <= MOST_CELLS)
         KN_TRY(count_densely(&sum, copied, quasi, n_rows, err));

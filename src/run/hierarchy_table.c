@@ -23,7 +23,8 @@ kn_status kn_hierarchy_table(char **text, size_t *n_bytes, kn_input *input, cons
     KN_TRY(kn_source_open(&source, path, &input->other_sources, err));
     uint32_t n_columns = kn_source_n_columns(source);
     KN_NEW(plans, n_columns);
-    for (uint32_t c = 0; c < n_columns; c++) plans[c] = (kn_column_plan){KN_ROLE_INSENSITIVE, KN_TYPE_TEXT, false};
+    for (uint32_t c = 0; c < n_columns; c++)
+        plans[c] = (kn_column_plan){KN_ROLE_INSENSITIVE, KN_TYPE_TEXT, KN_USE_NOTHING};
     KN_TRY(kn_source_read(&table, source, plans, input->pool, &input->ticker, err));
     for (uint32_t row = 0; row < table->n_rows; row++)
         for (uint32_t c = 0; c < n_columns; c++) {

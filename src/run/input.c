@@ -136,6 +136,44 @@ void kn_input_free(kn_input *input)
 
 /* --- read ------------------------------------------------------------------------------------------------------ */
 
+static kn_column_plan plan_of(const kn_column_choice *choice)
+{
+    const bool is_count = choice->is_count || choice->is_person_count;
+    const kn_column_use use = is_count ? KN_USE_COUNT : choice->is_person ? KN_USE_PERSON : KN_USE_NOTHING;
+    return (kn_column_plan){choice->role, is_count ? KN_TYPE_INT : choice->type, use};
+}
+
+/* What a table with counts cannot be asked for is refused where it is asked for, before the search. */
+static kn_status count_records(kn_input *input, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_request *request = input->request;
+    uint32_t count = KN_NONE, person_count = KN_NONE;
+    if (request->count == NULL && request->person_count == NULL) return KN_OK;
+    if (request->count == NULL || (request->person_count != NULL && request->person == NULL))
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "person-count"),
+                   "--person-count is about records that --count and --person are about, too; name those columns");
+    if (request->order != KN_ORDER_INPUT)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "count"),
+                   "--count: what comes back says for each record, in their order, what its rows become: it is for the "
+                   "engine that counted them, and no release. Say --order input");
+    if (request->cells == KN_CELLS_BOTH)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "cells"),
+                   "--cells both writes means of rows, and a record is none; "
+                   "say --cells labels or bounds");
+    if (request->certificate != NULL || request->polish)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = request->polish ? "polish" : "certificate"),
+                   "--%s is about single rows, and a record with a --count is many; leave it out",
+                   request->polish ? "polish" : "certificate");
+    for (uint32_t c = 0; c < input->table->n_columns; c++) {
+        if (input->choices[c].is_count) count = c;
+        if (input->choices[c].is_person_count) person_count = c;
+    }
+    KN_TRY(kn_table_count(input->table, count, person_count, err));
+done:
+    return status;
+}
+
 static kn_status choose_columns(kn_input *input, const kn_source *source, kn_columns_mode mode, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -155,15 +193,15 @@ done:
     return status;
 }
 
-static kn_status read_table(kn_input *input, kn_source *source, kn_error *err)
+static kn_status read_table(kn_input *input, kn_source *source, kn_columns_mode mode, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n = kn_source_n_columns(source);
     kn_column_plan *plans = NULL;
     KN_NEW(plans, n);
-    for (uint32_t i = 0; i < n; i++)
-        plans[i] = (kn_column_plan){input->choices[i].role, input->choices[i].type, input->choices[i].is_person};
+    for (uint32_t i = 0; i < n; i++) plans[i] = plan_of(&input->choices[i]);
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
+    if (mode == KN_COLUMNS_OF_DATA) KN_TRY(count_records(input, err));
     input->form = kn_source_form(source);
     if (!kn_is_csv(input->path)) {
         if (input->csv.delimiter != '\0') input->form.delimiter = input->csv.delimiter;
@@ -202,12 +240,12 @@ static kn_status warn_of_copied_columns(kn_input *input, kn_error *err)
         const kn_column *column = &table->columns[c];
         if (column->role != KN_ROLE_SENSITIVE && column->role != KN_ROLE_INSENSITIVE) continue;
         char shown[KN_SHOWN_BYTES];
-        if (table->n_rows >= FEW_ROWS && column->n_values > 0.9 * table->n_rows)
+        if (kn_table_rows(table) >= FEW_ROWS && column->n_values > 0.9 * kn_table_rows(table))
             kn_sentences_add(
                 &input->warnings,
                 KN_SAID(KN_SAY_COPY_IDENTIFIES,
                         kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name, c)),
-                        kn_piece_number("%u", column->n_values), kn_piece_number("%u", table->n_rows)));
+                        kn_piece_number("%u", column->n_values), kn_piece_number("%u", kn_table_rows(table))));
         else {
             kn_looks looks;
             KN_TRY(kn_column_looks(&looks, column, table->n_rows, err));
@@ -362,13 +400,13 @@ kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode,
     KN_TRY(kn_input_open(&source, input, path, err));
     if (mode == KN_COLUMNS_OF_RELEASE) KN_TRY(kn_input_join_bounds(source, input, err));
     KN_TRY(choose_columns(input, source, mode, err));
-    status = read_table(input, source, err);
+    status = read_table(input, source, mode, err);
     if (status == KN_INPUT && input->problems != NULL) { /* once more, without the cells that are no good */
         kn_source_close(source);
         source = NULL;
         KN_TRY(kn_bad_cells_note(input, err));
         KN_TRY(kn_input_open(&source, input, path, err));
-        status = read_table(input, source, err);
+        status = read_table(input, source, mode, err);
     }
     if (status != KN_OK) goto done;
     KN_TRY(kn_input_fold(input, err));
@@ -511,7 +549,7 @@ kn_status kn_input_need_k(const kn_request *request, kn_error *err)
 void kn_input_suppression(kn_input *input)
 {
     double limit = input->request->max_suppressed.amount;
-    uint32_t n_rows = input->table->n_rows;
+    uint32_t n_rows = kn_table_rows(input->table);
     if (input->request->max_suppressed.is_percent) limit = floor(limit * n_rows / 100 + 1e-9);
     input->max_suppressed = limit < n_rows ? (uint64_t)limit : n_rows;
 }
@@ -538,15 +576,17 @@ static kn_status check_threshold(kn_input *input, const kn_domain *domain, const
     uint32_t n = 0;
     const kn_coding *coding = domain->coding;
     const uint32_t value = is_top ? coding->top : coding->bottom == KN_NONE ? KN_NONE : 0;
-    KN_NEW(seen, tuples->n_persons + (size_t)1);
-    for (uint32_t row = 0; value != KN_NONE && row < tuples->n_rows; row++) {
+    KN_NEW(seen, tuples->n_person_numbers + (size_t)1);
+    for (uint32_t row = 0; value != KN_NONE && row < tuples->n_records; row++) {
         const uint32_t at = kn_column_value(domain->column, kn_column_code(domain->column, row));
-        const uint32_t person = tuples->row_person != NULL ? tuples->row_person[row] : row;
         if (at >= coding->n_values || kn_coding_value(coding, at) != value ||
             (is_top ? at < coding->top : at > coding->bottom))
             continue;
-        n += !seen[person];
-        seen[person] = true;
+        if (tuples->row_person == NULL) n += kn_tuples_count(tuples, row);
+        for (uint32_t i = 0; tuples->row_person != NULL && i < kn_tuples_persons(tuples, row); i++) {
+            n += !seen[tuples->row_person[row] + i];
+            seen[tuples->row_person[row] + i] = true;
+        }
     }
     if (n == 0) {
         kn_sentences_add(&input->warnings, KN_SAID(KN_SAY_NOBODY_BEYOND, kn_piece_text(domain->name),
@@ -645,6 +685,10 @@ static const kn_algorithm *choose_algorithm(const char **why, const kn_request *
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(request->measure, ":"), request->measure);
     const kn_measure *type = kn_measure_find(name);
+    if (request->count != NULL) {
+        *why = "auto: the best full-domain recoding, because the table has counts";
+        return kn_algorithm_find("optimal");
+    }
     if (request->recoding == KN_ASKED_GLOBAL) {
         *why = "auto: the best full-domain recoding, because --recoding global was asked for";
         return kn_algorithm_find("optimal");

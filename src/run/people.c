@@ -7,10 +7,10 @@
 static void plan_columns(kn_column_plan *plans, const kn_source *source, const kn_tuples *tuples)
 {
     for (uint32_t c = 0; c < kn_source_n_columns(source); c++) {
-        plans[c] = (kn_column_plan){KN_ROLE_DROPPED, KN_TYPE_AUTO, false};
+        plans[c] = (kn_column_plan){KN_ROLE_DROPPED, KN_TYPE_AUTO, KN_USE_NOTHING};
         for (uint32_t q = 0; q < tuples->n_qis; q++)
             if (strcmp(kn_source_column_name(source, c), tuples->domains[q]->name) == 0)
-                plans[c] = (kn_column_plan){KN_ROLE_QUASI, tuples->domains[q]->column->type, false};
+                plans[c] = (kn_column_plan){KN_ROLE_QUASI, tuples->domains[q]->column->type, KN_USE_NOTHING};
     }
 }
 

@@ -15,6 +15,8 @@ static kn_status list_columns(kn_verify_column **out, const kn_input *input, kn_
                                        .type = column->type,
                                        .marks = column->marks,
                                        .is_person = column->is_person,
+                                       .is_count = input->choices[c].is_count,
+                                       .is_person_count = input->choices[c].is_person_count,
                                        .hide_name = !kn_settings_name_column(input->request->settings, column->name)};
         for (uint32_t q = 0; q < input->n_qis; q++)
             if (input->domains[q]->column == column) (*out)[c].domain = input->domains[q];

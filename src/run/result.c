@@ -24,6 +24,7 @@ void kn_result_free(kn_result *result)
     kn_free(result->warnings);
     kn_batches_drop(result->batches);
     kn_free(result->null_text);
+    kn_free(result->records);
     for (size_t i = 0; i < KN_N_KEPT; i++) kn_free(result->kept[i].text);
     kn_free(result);
 }
@@ -37,6 +38,12 @@ const char *kn_result_kept(const kn_result *result, const char *option)
     for (size_t i = 0; i < KN_N_KEPT; i++)
         if (result->kept[i].option != NULL && strcmp(result->kept[i].option, option) == 0) return result->kept[i].text;
     return NULL;
+}
+
+const uint32_t *kn_result_records(const kn_result *result, size_t *n)
+{
+    *n = result->n_records;
+    return result->records;
 }
 
 static kn_status has_table(const kn_result *result, kn_error *err)

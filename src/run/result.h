@@ -13,6 +13,8 @@ struct kn_result {
     kn_batches *batches;          /* a release that was made in memory; NULL: there is none */
     kn_text_form form;            /* of the file that it would have been */
     char *null_text;              /* what its nulls are in that file */
+    uint32_t *records;            /* of a table with counts, per released row: its record, from 0; otherwise NULL */
+    size_t n_records;
     struct kn_kept {
         const char *option;
         char *text; /* NULL: not kept */

@@ -246,8 +246,7 @@ static void level_lines(kn_buffer *out, const kn_domain *domain, const uint32_t 
                                (unsigned char)label[i] < ' ' ? ' ' : label[i]); /* a line end would end the comment */
             if (n > MOST_BYTES) kn_buffer_text(out, "...");
         }
-        if (n_shown == 0)
-            kn_buffer_printf(out, " %u labels, none of which tells of %u persons or more", n_nodes, k);
+        if (n_shown == 0) kn_buffer_printf(out, " %u labels, none of which tells of %u persons or more", n_nodes, k);
         else if (n_shown < n_nodes) kn_buffer_text(out, ", ...");
         kn_buffer_char(out, '\n');
     }
@@ -572,7 +571,7 @@ static kn_status table_read(kn_input *input, const kn_type *types, kn_error *err
     KN_TRY(kn_settings_columns(&input->choices, input->request->settings, names, n, KN_COLUMNS_OF_HIERARCHY, NULL, NULL,
                                err));
     for (uint32_t c = 0; c < n; c++) {
-        plans[c] = (kn_column_plan){KN_ROLE_QUASI, input->choices[c].type, false};
+        plans[c] = (kn_column_plan){KN_ROLE_QUASI, input->choices[c].type, KN_USE_NOTHING};
         if (types != NULL && plans[c].type == KN_TYPE_AUTO) plans[c].type = types[c];
     }
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));

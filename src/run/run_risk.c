@@ -55,7 +55,8 @@ static kn_status table_read(risk_run *run, kn_error *err)
     kn_schema_apply(input->choices, names, n, input->schema, run->request->settings);
     KN_NEW(run->asked, n + 1);
     for (uint32_t c = 0; c < n; c++) {
-        plans[c] = (kn_column_plan){input->choices[c].role, KN_TYPE_AUTO, input->choices[c].is_person};
+        plans[c] = (kn_column_plan){input->choices[c].role, KN_TYPE_AUTO,
+                                    input->choices[c].is_person ? KN_USE_PERSON : KN_USE_NOTHING};
         run->asked[c] = input->choices[c];
         /* equal or not is all that counts here; a sensitive column's tells which values are similar */
         if (input->choices[c].role != KN_ROLE_SENSITIVE) input->choices[c].hierarchy = NULL;
@@ -207,7 +208,7 @@ static kn_status known_read(risk_run *run, const char *path, kn_error *err)
     for (uint32_t c = 0; c < n; c++) {
         uint32_t release = kn_table_find(table, kn_source_column_name(source, c));
         bool known = release != KN_NONE && table->columns[release].role == KN_ROLE_QUASI;
-        plans[c] = (kn_column_plan){known ? KN_ROLE_QUASI : KN_ROLE_DROPPED, KN_TYPE_AUTO, false};
+        plans[c] = (kn_column_plan){known ? KN_ROLE_QUASI : KN_ROLE_DROPPED, KN_TYPE_AUTO, KN_USE_NOTHING};
         if (!known) continue;
         plans[c].type = run->asked[release].type;
         run->columns[run->n_columns] = (kn_attack_column){.release = release, .known = c};

@@ -97,7 +97,7 @@ static kn_status may_list(bool *out, const kn_release *release, const kn_domain 
     bool *seen = NULL;
     *out = true;
     KN_NEW(seen, domain->n_codes);
-    for (uint32_t row = 0; row < release->tuples->n_rows; row++)
+    for (uint32_t row = 0; row < release->tuples->n_records; row++)
         if (release->row_class[row] != KN_NONE)
             seen[domain->code_of_spelling[kn_column_code(domain->column, row)]] = true;
     for (uint32_t i = 0; i < n_codes; i++) {
@@ -314,7 +314,7 @@ static bool is_nullable(const kn_release *release, const kn_column *column, uint
         }
         return false;
     }
-    for (uint32_t row = 0; column->has_missing && row < release->tuples->n_rows; row++)
+    for (uint32_t row = 0; column->has_missing && row < release->tuples->n_records; row++)
         if (kn_column_value(column, kn_column_code(column, row)) == column->n_values - 1 &&
             (release->row_class[row] != KN_NONE || release->n_removed == 0))
             return true;

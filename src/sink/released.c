@@ -227,7 +227,7 @@ static kn_status class_spellings(uint32_t **out, const kn_release *release, cons
     *out = NULL;
     KN_NEW_RAW(*out, release->n_classes);
     for (uint32_t c = 0; c < release->n_classes; c++) (*out)[c] = UNSEEN;
-    for (uint32_t row = 0; row < release->tuples->n_rows; row++) {
+    for (uint32_t row = 0; row < release->tuples->n_records; row++) {
         uint32_t c = release->row_class[row], spelling = kn_column_code(column, row);
         if (c == KN_NONE) continue;
         if ((*out)[c] == UNSEEN) (*out)[c] = spelling;
@@ -360,8 +360,8 @@ static kn_status group_means(double **out, const maker *w, const kn_column *colu
     *out = NULL;
     KN_NEW(*out, w->n_groups);
     KN_NEW(n_persons, w->n_groups);
-    KN_NEW_RAW(values, tuples->n_rows);
-    for (uint32_t row = 0; row < tuples->n_rows; row++) {
+    KN_NEW_RAW(values, tuples->n_records);
+    for (uint32_t row = 0; row < tuples->n_records; row++) {
         const uint32_t class = w->release->row_class[row], value = kn_column_value(column, kn_column_code(column, row));
         if (class == KN_NONE || value >= n_present) continue;
         values[n++] = (person_value){w->class_group[class], tuples->row_person != NULL ? tuples->row_person[row] : row,

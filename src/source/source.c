@@ -104,7 +104,7 @@ kn_status kn_table_new(kn_table **out, const char *source, char *const *names, c
         column->name = kn_string_copy(names[i], strlen(names[i]), err);
         if (column->name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         column->role = plans[i].role;
-        column->is_person = plans[i].is_person;
+        column->is_person = plans[i].use == KN_USE_PERSON;
         if (column->is_person) table->person = i;
     }
     *out = table;

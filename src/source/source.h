@@ -15,16 +15,19 @@
 #include "table/table.h"
 #include "table/text_form.h"
 
+/* What an identifier is read for. */
+typedef enum kn_column_use { KN_USE_NOTHING, KN_USE_PERSON, KN_USE_COUNT } kn_column_use;
+
 typedef struct kn_column_plan {
     kn_role role;
     kn_type type; /* AUTO: infer */
-    bool is_person;
+    kn_column_use use;
 } kn_column_plan;
 
 /* Identifiers and dropped columns are checked, but not kept. */
 static inline bool kn_plan_is_stored(const kn_column_plan *plan)
 {
-    return plan->is_person || (plan->role != KN_ROLE_IDENTIFIER && plan->role != KN_ROLE_DROPPED);
+    return plan->use != KN_USE_NOTHING || (plan->role != KN_ROLE_IDENTIFIER && plan->role != KN_ROLE_DROPPED);
 }
 
 struct kn_csv_options;

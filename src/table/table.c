@@ -1,6 +1,7 @@
 /* Tables: freeing, finding, and counting the spellings of a column. */
 #include "table/table.h"
 
+#include <math.h>
 #include <string.h>
 
 void kn_table_free(kn_table *table)
@@ -18,6 +19,8 @@ void kn_table_free(kn_table *table)
         kn_free(column->codes);
     }
     kn_free(table->columns);
+    kn_free(table->counts);
+    kn_free(table->person_counts);
     kn_free(table->source);
     kn_free(table);
 }
@@ -59,7 +62,7 @@ kn_status kn_column_spelling_rows(uint32_t **out, const kn_column *column, uint3
     uint32_t *n_rows_of;
     *out = NULL;
     KN_NEW(n_rows_of, column->n_spellings);
-    for (uint32_t row = 0; row < n_rows; row++) n_rows_of[kn_column_code(column, row)]++;
+    for (uint32_t row = 0; row < n_rows; row++) n_rows_of[kn_column_code(column, row)] += kn_column_count(column, row);
     *out = n_rows_of;
 done:
     return status;
@@ -83,5 +86,79 @@ kn_status kn_column_main_spellings(uint32_t **out, const kn_column *column, uint
 done:
     kn_free(main_spelling);
     kn_free(n_rows_of);
+    return status;
+}
+
+uint32_t kn_column_rows(const kn_column *column, uint32_t n_records)
+{
+    uint64_t n = 0;
+    if (column->counts == NULL) return n_records;
+    for (uint32_t row = 0; row < n_records; row++) n += column->counts[row];
+    return (uint32_t)n;
+}
+
+/* --- Counts ---------------------------------------------------------------------------------------------------- */
+
+/* The whole numbers of a column; 0 where a cell is missing. */
+static kn_status read_counts(uint32_t **out, const kn_table *table, uint32_t c, bool may_be_missing, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_column *column = &table->columns[c];
+    KN_NEW(*out, (size_t)table->n_rows + 1);
+    for (uint32_t row = 0; row < table->n_rows; row++) {
+        const uint32_t spelling = kn_column_code(column, row), value = kn_column_value(column, spelling);
+        const bool missing = column->has_missing && value == column->n_values - 1;
+        const double number = missing || column->number == NULL ? NAN : column->number[value];
+        if (missing && may_be_missing) continue;
+        if (!(number >= 1 && number < KN_NONE && number == floor(number)))
+            KN_FAIL_AT(KN_INPUT,
+                       KN_PLACE(.file = table->source, .line = column->first_line[spelling], .column = column->name),
+                       "%s, line %llu, column %s: a count is a whole number from 1 to %u; correct the cell",
+                       table->source, (unsigned long long)column->first_line[spelling], column->name, KN_NONE - 1);
+        (*out)[row] = (uint32_t)number;
+    }
+done:
+    return status;
+}
+
+/* No record has persons that are said twice, or more persons than rows. */
+static kn_status check_person_counts(const kn_table *table, const kn_column *column, kn_error *err)
+{
+    const kn_column *person = &table->columns[table->person];
+    for (uint32_t row = 0; row < table->n_rows; row++) {
+        const bool known =
+            !person->has_missing || kn_column_value(person, kn_column_code(person, row)) < person->n_values - 1;
+        const uint32_t n = table->person_counts[row];
+        if ((known ? n <= 1 : n > 0) && n <= table->counts[row]) continue;
+        const uint64_t line = column->first_line[kn_column_code(column, row)];
+        return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = table->source, .line = line, .column = column->name),
+                               "%s, line %llu, column %s: a record without a person counts at least 1, one with a "
+                               "person none or 1, and none more than its rows; correct the cell",
+                               table->source, (unsigned long long)line, column->name);
+    }
+    return KN_OK;
+}
+
+kn_status kn_table_count(kn_table *table, uint32_t count_column, uint32_t person_count_column, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint64_t n_counted = 0;
+    KN_TRY(read_counts(&table->counts, table, count_column, false, err));
+    for (uint32_t row = 0; row < table->n_rows; row++) n_counted += table->counts[row];
+    if (n_counted >= KN_NONE - 1)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = table->source, .column = table->columns[count_column].name),
+                   "%s: its records stand for %llu rows, and at most %u can be counted; anonymize it in parts",
+                   table->source, (unsigned long long)n_counted, KN_NONE - 2);
+    table->n_counted = (uint32_t)n_counted;
+    for (uint32_t c = 0; c < table->n_columns; c++) table->columns[c].counts = table->counts;
+    if (person_count_column == KN_NONE) goto done;
+    KN_TRY(read_counts(&table->person_counts, table, person_count_column, true, err));
+    KN_TRY(check_person_counts(table, &table->columns[person_count_column], err));
+    for (uint32_t row = 0; row < table->n_rows; row++) {
+        const kn_column *person = &table->columns[table->person];
+        if (!person->has_missing || kn_column_value(person, kn_column_code(person, row)) < person->n_values - 1)
+            table->person_counts[row] = 0;
+    }
+done:
     return status;
 }

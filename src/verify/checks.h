@@ -24,16 +24,27 @@ typedef struct kn_recount {
     uint32_t n_file_columns; /* of the release, before columns were made of bounds */
     kn_row_groups *classes;  /* rows of the release with equal QI cells */
     uint32_t *class_start, *class_rows;
-    uint32_t suppressed_class; /* the one with * everywhere, or KN_NONE */
-    const uint32_t *order;     /* NULL when unknown or found wrong */
-    uint32_t *found_order;     /* behind `order` where it was found by fitting rows; otherwise NULL */
-    bool asks_for_persons;     /* somebody says that a person may have several rows */
-    uint32_t *class_persons;   /* NULL: not known, or nobody asks */
-    uint32_t *fewest_persons;  /* where they are not known but have a bound */
-    kn_say persons_reason;     /* why, where they are not known */
-    kn_check *checks;          /* one for each that is due, by slot; not made until somebody notes it */
+    uint32_t *record_rows, *record_persons; /* per record of the original: what its counts say; NULL: there are none */
+    uint32_t suppressed_class;              /* the one with * everywhere, or KN_NONE */
+    const uint32_t *order;                  /* NULL when unknown or found wrong */
+    uint32_t *found_order;                  /* behind `order` where it was found by fitting rows; otherwise NULL */
+    bool asks_for_persons;                  /* somebody says that a person may have several rows */
+    uint32_t *class_persons;                /* NULL: not known, or nobody asks */
+    uint32_t *fewest_persons;               /* where they are not known but have a bound */
+    kn_say persons_reason;                  /* why, where they are not known */
+    kn_check *checks;                       /* one for each that is due, by slot; not made until somebody notes it */
     size_t n_checks;
 } kn_recount;
+
+/* Rows that a row of the release stands for: one, unless the original has counts. */
+static inline uint32_t kn_recount_rows(const kn_recount *recount, uint32_t row)
+{
+    return recount->record_rows != NULL && recount->order != NULL ? recount->record_rows[recount->order[row]] : 1;
+}
+/* Of a group of rows: `members` is its list, `groups` has it. */
+uint64_t kn_recount_group_rows(const kn_recount *recount, const kn_row_groups *groups, const uint32_t *start,
+                               const uint32_t *members, uint32_t group);
+uint64_t kn_recount_class_rows(const kn_recount *recount, uint32_t class_index);
 
 /* Records a finding, once for each slot; the sentence is given away. */
 kn_status kn_recount_note(kn_recount *recount, size_t slot, kn_check_state state, kn_buffer detail, kn_error *err);

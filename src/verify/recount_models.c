@@ -61,7 +61,8 @@ static kn_status count_reference(counting *c, kn_error *err)
     KN_NEW_RAW(codes, KN_CHUNK_ROWS);
     for (size_t chunk = 0; chunk * KN_CHUNK_ROWS < original->n_rows; chunk++) {
         size_t n = kn_chunk_unpack(codes, original, c->recount->in_original[c->column], chunk);
-        for (size_t i = 0; i < n; i++) text_rows[codes[i]]++;
+        const uint32_t *rows = c->recount->record_rows;
+        for (size_t i = 0; i < n; i++) text_rows[codes[i]] += rows != NULL ? rows[chunk * KN_CHUNK_ROWS + i] : 1;
     }
     for (uint32_t i = 0; i < texts->n_texts; i++) c->reference[c->values->of_text[i]] += text_rows[i];
     for (uint32_t v = 0; v < n_values; v++) {
@@ -312,7 +313,8 @@ static void count_values(counting *c, uint32_t group)
     for (uint32_t i = c->group_start[group]; i < c->group_start[group + 1]; i++) {
         uint32_t code = kn_sheet_code(column, c->group_members[i]);
         uint32_t value = c->values->of_text[to_original != NULL ? to_original[code] : code];
-        if (c->count[value]++ == 0) c->present[c->n_present++] = value;
+        if (c->count[value] == 0) c->present[c->n_present++] = value;
+        c->count[value] += kn_recount_rows(recount, c->group_members[i]);
     }
     qsort(c->present, c->n_present, sizeof *c->present, by_value);
 }
@@ -455,9 +457,9 @@ static judgement judge_class(bool *open, counting *c, uint32_t group, uint32_t c
 {
     const kn_recount *recount = c->recount;
     *open = false;
-    c->n_rows = c->groups->group_rows[group];
+    c->n_rows = kn_recount_group_rows(recount, c->groups, c->group_start, c->group_members, group);
     c->n_persons = recount->class_persons != NULL ? recount->class_persons[class_index]
-                                                  : recount->classes->group_rows[class_index];
+                                                  : kn_recount_class_rows(recount, class_index);
     judgement most = c->kind->judge(c);
     if (!c->persons_open) return most;
     c->n_persons = recount->fewest_persons != NULL ? recount->fewest_persons[class_index] : 1;

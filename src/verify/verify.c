@@ -79,7 +79,8 @@ const char *kn_recount_cell_shown(char buffer[KN_SHOWN_BYTES], const kn_recount 
 
 kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index)
 {
-    uint32_t row = recount->classes->first_row[class_index], n_rows = recount->classes->group_rows[class_index];
+    uint32_t row = recount->classes->first_row[class_index],
+             n_rows = (uint32_t)kn_recount_class_rows(recount, class_index);
     kn_piece line = kn_piece_number("%llu", (unsigned long long)kn_sheet_line(recount->release, row));
     kn_buffer cells = {0}, size = KN_SAID(n_rows == 1 ? KN_SAY_ROW : KN_SAY_ROWS, kn_piece_number("%u", n_rows)), said;
     char shown[KN_SHOWN_BYTES];
@@ -101,6 +102,57 @@ kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index)
     return said;
 }
 
+/* --- Counts ----------------------------------------------------------------------------------------------------- */
+
+uint64_t kn_recount_group_rows(const kn_recount *recount, const kn_row_groups *groups, const uint32_t *start,
+                               const uint32_t *members, uint32_t group)
+{
+    uint64_t n = 0;
+    if (recount->record_rows == NULL) return groups->group_rows[group];
+    for (uint32_t i = start[group]; i < start[group + 1]; i++) n += kn_recount_rows(recount, members[i]);
+    return n;
+}
+
+uint64_t kn_recount_class_rows(const kn_recount *recount, uint32_t class_index)
+{
+    return kn_recount_group_rows(recount, recount->classes, recount->class_start, recount->class_rows, class_index);
+}
+
+/* What a column of the original counts; a text that is no number counts nothing. */
+static kn_status read_counts(uint32_t **out, const kn_sheet *original, uint32_t column, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_sheet_column *texts = &original->columns[column];
+    uint32_t *counts = NULL;
+    KN_NEW(counts, texts->n_texts + (size_t)1);
+    KN_NEW(*out, original->n_rows + (size_t)1);
+    for (uint32_t i = 0; i < texts->n_texts; i++) {
+        size_t n_bytes, at = 0;
+        uint64_t count = 0;
+        const char *bytes = kn_text(texts, i, &n_bytes);
+        while (at < n_bytes && at < 10 && bytes[at] >= '0' && bytes[at] <= '9')
+            count = count * 10 + (uint64_t)(bytes[at++] - '0');
+        if (at == n_bytes && count < KN_NONE) counts[i] = (uint32_t)count;
+    }
+    for (uint32_t row = 0; row < original->n_rows; row++) (*out)[row] = counts[kn_sheet_code(texts, row)];
+done:
+    kn_free(counts);
+    return status;
+}
+
+static kn_status count_records(kn_recount *recount, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_verify_request *request = recount->request;
+    for (uint32_t c = 0; c < request->n_columns; c++) {
+        if (request->columns[c].is_count) KN_TRY(read_counts(&recount->record_rows, recount->original, c, err));
+        if (request->columns[c].is_person_count)
+            KN_TRY(read_counts(&recount->record_persons, recount->original, c, err));
+    }
+done:
+    return status;
+}
+
 /* --- Reading --------------------------------------------------------------------------------------------------- */
 
 static bool is_released(kn_role role)
@@ -113,7 +165,7 @@ static bool wants_original(const void *context, uint32_t index, const char *name
     const kn_verify_request *request = context;
     if (index >= request->n_columns) return false;
     const kn_verify_column *column = &request->columns[index];
-    return is_released(column->role) || column->is_person;
+    return is_released(column->role) || column->is_person || column->is_count || column->is_person_count;
 }
 
 static uint32_t person_column(const kn_verify_request *request)
@@ -473,9 +525,14 @@ static kn_status count_persons(kn_recount *recount, kn_error *err)
     KN_NEW(recount->class_persons, classes->n_groups);
     for (uint32_t g = 0; g < classes->n_groups; g++) {
         const uint32_t *rows = recount->class_rows + recount->class_start[g];
-        for (uint32_t i = 0; i < classes->group_rows[g]; i++)
-            persons[i] = kn_sheet_fingerprint(&recount->original->columns[person], recount->order[rows[i]]);
-        recount->class_persons[g] = count_distinct(persons, classes->group_rows[g]);
+        uint32_t n_known = 0;
+        for (uint32_t i = 0; i < classes->group_rows[g]; i++) {
+            const uint32_t from = recount->order[rows[i]];
+            const uint64_t who = kn_sheet_fingerprint(&recount->original->columns[person], from);
+            if (who == 0 && recount->record_persons != NULL) recount->class_persons[g] += recount->record_persons[from];
+            else persons[n_known++] = who;
+        }
+        recount->class_persons[g] += count_distinct(persons, n_known);
     }
 done:
     kn_free(persons);
@@ -507,13 +564,24 @@ static bool star_is_a_root(bool *known, const kn_recount *recount)
 
 static uint64_t rows_suppressed(const kn_recount *recount)
 {
-    return recount->suppressed_class != KN_NONE ? recount->classes->group_rows[recount->suppressed_class] : 0;
+    return recount->suppressed_class != KN_NONE ? kn_recount_class_rows(recount, recount->suppressed_class) : 0;
+}
+
+static uint64_t rows_released(const kn_recount *recount)
+{
+    uint64_t n = 0;
+    if (recount->record_rows == NULL) return recount->release->n_rows;
+    for (uint32_t row = 0; row < recount->release->n_rows; row++) n += kn_recount_rows(recount, row);
+    return n;
 }
 
 static uint64_t rows_removed(const kn_recount *recount)
 {
     if (recount->original == NULL || recount->original->n_rows < recount->release->n_rows) return 0;
-    return recount->original->n_rows - recount->release->n_rows;
+    if (recount->record_rows == NULL) return recount->original->n_rows - recount->release->n_rows;
+    uint64_t n = 0;
+    for (uint32_t row = 0; row < recount->original->n_rows; row++) n += recount->record_rows[row];
+    return n - rows_released(recount);
 }
 
 /* Rows with * everywhere are suppressed, unless * is the top of every QI: then they are a class like any other, as far
@@ -692,6 +760,7 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
     KN_TRY(kn_pool_run(request->pool, request->n_columns, match_dictionary, recount, err));
     KN_TRY(check_columns(recount, err));
     if (recount->original != NULL) {
+        KN_TRY(count_records(recount, err));
         KN_TRY(kn_recount_compare(recount, err));
     } else {
         for (size_t slot = KN_SLOT_ROWS; slot <= KN_SLOT_VALUES; slot++)
@@ -737,13 +806,13 @@ static kn_status make_verdict(kn_verdict **out, kn_recount *recount, kn_error *e
     *verdict = (kn_verdict){.state = kn_verdict_of_checks(recount->checks, recount->n_checks),
                             .n_checks = recount->n_checks,
                             .checks = recount->checks,
-                            .n_rows = recount->release->n_rows,
+                            .n_rows = rows_released(recount),
                             .n_classes = classes != NULL ? classes->n_groups : 0};
     recount->checks = NULL;
     recount->n_checks = 0;
     if (recount->asks_for_persons) verdict->counted = recount->class_persons != NULL ? "persons" : "rows";
     for (uint32_t g = 0; classes != NULL && g < classes->n_groups; g++) {
-        uint32_t size = recount->class_persons != NULL ? recount->class_persons[g] : classes->group_rows[g];
+        uint64_t size = recount->class_persons != NULL ? recount->class_persons[g] : kn_recount_class_rows(recount, g);
         if (g == 0 || size < verdict->smallest_class) verdict->smallest_class = size;
     }
     if (classes != NULL) verdict->n_suppressed = rows_suppressed(recount);
@@ -768,6 +837,8 @@ static void recount_free(kn_recount *recount)
     kn_free(recount->class_start);
     kn_free(recount->class_rows);
     kn_free(recount->class_persons);
+    kn_free(recount->record_rows);
+    kn_free(recount->record_persons);
     kn_free(recount->fewest_persons);
     kn_free(recount->found_order);
     for (size_t i = 0; i < recount->n_checks; i++) kn_buffer_free(&recount->checks[i].detail);

@@ -17,6 +17,7 @@ typedef struct kn_verify_column {
     kn_type type;
     kn_marks marks; /* of its numbers */
     bool is_person;
+    bool is_count, is_person_count; /* rows and persons that a record of the original stands for; with `order` only */
     bool hide_name;          /* with `redact`: nobody named the column, so its name may be data; it is shown as #3 */
     const kn_domain *domain; /* QIs; NULL: only classes can be recounted, not that values generalize */
     const kn_tree *tree;     /* sensitive columns: the hierarchy for t-closeness with distance=hierarchical, or ordered

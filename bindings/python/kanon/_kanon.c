@@ -401,6 +401,14 @@ static PyObject *result_csv(PyObject *self, PyObject *write)
     return NULL;
 }
 
+static PyObject *result_records(PyObject *self, PyObject *none)
+{
+    size_t n;
+    const uint32_t *records = kn_result_records(held(self), &n);
+    if (records == NULL) Py_RETURN_NONE;
+    return PyBytes_FromStringAndSize((const char *)records, (Py_ssize_t)(n * sizeof *records));
+}
+
 static PyMethodDef result_methods[] = {
     {"json", result_json, METH_NOARGS, "json($self, /)\n--\n\nThe facts, as JSON."},
     {"text", result_text, METH_NOARGS, "text($self, /)\n--\n\nThe summary for a person."},
@@ -409,6 +417,7 @@ static PyMethodDef result_methods[] = {
     {"stream", result_stream, METH_NOARGS, "stream($self, /)\n--\n\nThe released table: an arrow_array_stream."},
     {"columns", result_columns, METH_NOARGS,
      "columns($self, /)\n--\n\n(name, texts, indices) or (name, format, values) of each."},
+    {"records", result_records, METH_NOARGS, "records($self, /)\n--\n\nWhich record each row was, as uint32; or None."},
     {"csv", result_csv, METH_O,
      "csv($self, write, /)\n--\n\nCalls write(bytes) with piece after piece of the CSV file."},
     {NULL, NULL, 0, NULL},

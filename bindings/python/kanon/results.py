@@ -181,6 +181,13 @@ class Release(Result):
         """What proves the bound, where it was asked for with ``certificate=True``. Private: never release it."""
         return self._raw.kept("certificate")
 
+    @property
+    def records(self) -> memoryview | None:
+        """Of a table with ``count``: which record of the data, from 0, each row of this table was. Records that are
+        not here have to be left out, with all the rows that they stand for."""
+        kept = self._raw.records()
+        return None if kept is None else memoryview(kept).cast("I")
+
     def to_arrow(self) -> Any:
         """The table of the release as a ``pyarrow.Table``."""
         return import_module("pyarrow").table(self)

@@ -217,8 +217,8 @@ static kn_status whole_loss(double *loss, kn_evaluator *evaluator, const kn_obje
     KN_TRY(release_classes(release, evaluator, &groups, class_of, err));
     KN_NEW(release->levels, tuples->n_qis);
     memcpy(release->levels, levels, tuples->n_qis * sizeof *levels);
-    KN_NEW_RAW(release->row_class, tuples->n_rows);
-    for (uint32_t row = 0; row < tuples->n_rows; row++)
+    KN_NEW_RAW(release->row_class, tuples->n_records);
+    for (uint32_t row = 0; row < tuples->n_records; row++)
         release->row_class[row] = class_of[tuple_group[tuples->row_tuple[row]]];
     KN_TRY(kn_release_count(release, NULL, err));
     KN_TRY(kn_objective_loss(loss, objective, release, err));

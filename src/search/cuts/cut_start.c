@@ -157,9 +157,10 @@ static kn_status keep_class_changes(kn_cut_column *column, uint32_t q, const kn_
     KN_NEW(position_of, column->domain->n_codes);
     for (uint32_t p = 0; p < column->n_positions; p++)
         for (uint32_t code = column->start[p]; code < column->start[p + 1]; code++) position_of[code] = p;
-    for (uint32_t row = 0; row < t->n_rows; row++) {
+    for (uint32_t row = 0; row < t->n_records; row++) {
         uint32_t value = kn_column_value(classes->column, kn_column_code(classes->column, row));
-        d.before[(position_of[t->codes[q][t->row_tuple[row]]] + (size_t)1) * d.n_values + value]++;
+        d.before[(position_of[t->codes[q][t->row_tuple[row]]] + (size_t)1) * d.n_values + value] +=
+            kn_tuples_count(t, row);
     }
     for (size_t i = d.n_values; i < (column->n_positions + (size_t)1) * d.n_values; i++)
         d.before[i] += d.before[i - d.n_values];
