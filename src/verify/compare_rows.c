@@ -516,6 +516,8 @@ static kn_status check_details(kn_recount *recount, kn_error *err)
         problem = kn_recount_describe_coding(recount, recount->qis[q]);
     if (problem.n == 0) KN_TRY(kn_recount_describe_means(&problem, recount, err));
     if (problem.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    if (problem.n == 0 && values->state != KN_CHECK_BROKEN && recount->order == NULL && kn_recount_has_means(recount))
+        kn_sentence_join(&values->detail, kn_said(KN_SAY_MEANS_NOT_COMPARED));
     if (problem.n == 0 || values->state == KN_CHECK_BROKEN) goto done;
     kn_buffer_free(&values->detail);
     values->detail = problem;

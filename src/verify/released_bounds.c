@@ -622,6 +622,13 @@ static bool is_mean(const kn_recount *recount, const kn_released_bounds *bounds,
            next < said.least - step * 1e-9;
 }
 
+bool kn_recount_has_means(const kn_recount *recount)
+{
+    for (size_t i = 0; i < recount->n_bounds; i++)
+        if (recount->bounds[i].parts[KN_BOUND_MEAN] != KN_NONE) return true;
+    return false;
+}
+
 kn_status kn_recount_describe_means(kn_buffer *problem, const kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;

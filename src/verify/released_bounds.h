@@ -26,6 +26,7 @@ bool kn_bounds_is_part(const kn_verify_request *request, const char *name);
 kn_status kn_recount_find_bounds(kn_recount *recount, kn_error *err);
 /* What is wrong with them: no bounds, not those of the label beside them, a mean outside of them or off the grid. */
 kn_buffer kn_recount_describe_bounds(const kn_recount *recount);
+bool kn_recount_has_means(const kn_recount *recount);
 /* With the original in its order: means that are not those of their class. */
 kn_status kn_recount_describe_means(kn_buffer *problem, const kn_recount *recount, kn_error *err);
 /* Whether two values of a column lie in one cell of its grid. */
