@@ -555,7 +555,7 @@ static kn_status check_characters(reader in)
             good = !((c == 0xE0 && second < 0xA0) || (c == 0xED && second > 0x9F) || (c == 0xF0 && second < 0x90) ||
                      (c == 0xF4 && second > 0x8F));
         }
-        if (!good) return refuse_here(&in, "this is not UTF-8; save the policy as UTF-8");
+        if (!good) return refuse_here(&in, "this is not UTF-8; save the file as UTF-8");
         in.at += n;
     }
     return KN_OK;

@@ -425,6 +425,7 @@ static kn_status run_spec(bool *known, kn_build *build, const char *spec, kn_err
         if (arguments == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         build->paths.name = spec;
         build->origin = builders[i].origin;
+        if (kn_hierarchy_is_class(specs[i].name)) build->class_name = specs[i].name;
         KN_TRY(builders[i].build(build, arguments, err));
     }
 done:
@@ -519,6 +520,7 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
         KN_TRY(kn_build_check_round(&build, domain->coding, err));
     }
     domain->origin = build.origin;
+    domain->class_name = build.class_name;
     domain->is_marked = build.paths.made_from_data;
     domain->naming = build.naming;
     domain->ends_mislead = build.ends_mislead;

@@ -18,9 +18,10 @@ typedef struct kn_build {
     uint64_t *value_rows;    /* n_values */
     uint32_t n_present;      /* values other than the missing one: 0 .. n_present-1 */
     kn_paths paths;
-    kn_origin origin;  /* KN_FROM_FILE unless a SPEC says otherwise */
-    kn_naming naming;  /* KN_NAMES_FIXED unless the builder says otherwise */
-    bool ends_mislead; /* see kn_domain */
+    kn_origin origin;       /* KN_FROM_FILE unless a SPEC says otherwise */
+    const char *class_name; /* see kn_domain; static */
+    kn_naming naming;       /* KN_NAMES_FIXED unless the builder says otherwise */
+    bool ends_mislead;      /* see kn_domain */
     struct kn_grid *grid;
     uint32_t *label_of_value; /* n_values; KN_NONE: not placed yet */
     uint32_t *code_of_value;  /* order(): n_values, set instead of paths when the domain is no tree */

@@ -59,6 +59,7 @@ typedef struct kn_domain {
     uint32_t max_members;       /* of a set, where there are groups */
     kn_subsets *subsets;        /* owned; SETS: see above; NULL: none given */
     kn_origin origin;           /* of the tree */
+    const char *class_name;     /* of a SPEC whose labels are the same for every table, whoever chose it; NULL: none */
     bool is_marked;             /* its file says that it was made from the data */
     kn_naming naming;           /* of its labels; KN_NAMES_ENDS also for order() without a tree */
     bool ends_mislead;    /* order() of numbers or dates against their own order: 2..7 would mean what lies between,

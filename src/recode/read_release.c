@@ -53,6 +53,11 @@ done:
     return status;
 }
 
+static bool is_missing(const kn_column *column, uint32_t spelling)
+{
+    return column->has_missing && kn_column_value(column, spelling) == column->n_values - 1;
+}
+
 static kn_status parse_cells(reading *r, uint32_t q, const char *path, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -66,6 +71,10 @@ static kn_status parse_cells(reading *r, uint32_t q, const char *path, kn_error 
         kn_error reason = {0};
         if (r->options->guard_formulas) bytes = kn_formula_unguard(bytes, &n);
         status = kn_cell_parse(&r->cells[q][i], domain, r->release->sets, bytes, n, &reason);
+        if (status == KN_INPUT && domain->missing != KN_NONE && is_missing(column, i)) { /* in another spelling */
+            r->cells[q][i] = kn_domain_leaf(domain, domain->missing);
+            status = KN_OK;
+        }
         if (status != KN_OK) {
             char shown[KN_SHOWN_BYTES];
             KN_FAIL_AT(status, KN_PLACE(.file = path, .line = column->first_line[i], .column = column->name),

@@ -100,6 +100,10 @@ kn_status kn_input_new(kn_input **out, const kn_request *request, kn_output_use 
     KN_TRY(answer_query(*out, err));
     if (use == KN_OUTPUT_IF_ASKED && request->schema != NULL)
         KN_TRY(kn_schema_read(&(*out)->schema, request->schema, (*out)->files, err));
+    if ((*out)->schema != NULL) {
+        kn_schema_reading(&(*out)->csv, (*out)->schema);
+        kn_schema_reading(&(*out)->other_csv, (*out)->schema);
+    }
     if (request->policy_id != NULL) KN_TRY(kn_files_add((*out)->files, *request->policy_id, err));
 done:
     if (status != KN_OK) {

@@ -46,11 +46,11 @@ static kn_status read_release(kn_release **out, kn_input *input, const char *pat
     kn_csv_options csv = input->csv;
     csv.name = NULL;
     csv.encoding = KN_ENCODING_UTF8;
-    csv.guarded_names = input->request->guard_formulas;
+    const bool is_guarded = input->request->guard_formulas || kn_schema_is_guarded(input->schema);
+    csv.guarded_names = is_guarded;
     if (kn_is_csv(input->path)) csv.delimiter = input->form.delimiter;
-    kn_release_options options = {.guard_formulas = input->request->guard_formulas,
-                                  .may_suppress = input->max_suppressed > 0,
-                                  .redact = input->redact};
+    kn_release_options options = {
+        .guard_formulas = is_guarded, .may_suppress = input->max_suppressed > 0, .redact = input->redact};
     kn_source_options sources = input->sources;
     sources.csv = &csv;
     KN_TRY(kn_source_open(&source, path, &sources, err));

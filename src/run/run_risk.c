@@ -43,7 +43,7 @@ static kn_status table_read(risk_run *run, kn_error *err)
     kn_source *source = NULL;
     const char **names = NULL;
     kn_column_plan *plans = NULL;
-    input->csv.guarded_names = input->request->guard_formulas;
+    input->csv.guarded_names = input->request->guard_formulas || kn_schema_is_guarded(input->schema);
     KN_TRY(kn_input_open(&source, input, run->request->data, err));
     KN_TRY(kn_input_join_bounds(source, input, err));
     uint32_t n = kn_source_n_columns(source);
@@ -260,7 +260,8 @@ static kn_status attack_make(risk_run *run, kn_error *err)
     if (path == NULL) return KN_OK;
     KN_TRY(promised_k(&run->promised_k, run->request, err));
     const kn_attack_options options = {.k = run->promised_k > 0 ? (uint64_t)run->promised_k : 2,
-                                       .guard_formulas = run->request->guard_formulas,
+                                       .guard_formulas =
+                                           run->request->guard_formulas || kn_schema_is_guarded(run->input->schema),
                                        .redact = run->input->redact};
     KN_TRY(known_read(run, path, err));
     KN_NEW(run->sensitive, table->n_columns + 1);

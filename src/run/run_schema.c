@@ -9,6 +9,7 @@
  * does. */
 #include "run/run_schema.h"
 
+#include "base/formula.h"
 #include "base/json_writer.h"
 #include "hierarchy/released_cell.h"
 #include "hierarchy/bounds.h"
@@ -192,8 +193,19 @@ done:
 /* --- Labels of hierarchies -----------------------------------------------------------------------------------------
  */
 
+/* As the file has it: with the guard before what a spreadsheet would take for a formula. */
+static void put_label_text(kn_json *json, const kn_request *request, const char *label, size_t n)
+{
+    kn_buffer text = {0};
+    if (request->guard_formulas && kn_is_formula(label, n)) kn_buffer_char(&text, '\'');
+    kn_buffer_append(&text, label, n);
+    json->out.failed |= text.failed;
+    if (!text.failed) kn_json_bytes(json, "label", text.bytes, text.n);
+    kn_buffer_free(&text);
+}
+
 static kn_status put_label(kn_json *json, const kn_release *release, const kn_domain *domain, uint32_t node,
-                           kn_error *err)
+                           const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tree *tree = domain->tree;
@@ -201,7 +213,7 @@ static kn_status put_label(kn_json *json, const kn_release *release, const kn_do
     const char *label = node < tree->n_nodes ? kn_tree_label(tree, node, &n)
                                              : kn_set_pool_text(release->sets, node - tree->n_nodes, &n);
     kn_json_object(json, NULL);
-    kn_json_bytes(json, "label", label, n);
+    put_label_text(json, request, label, n);
     const bool is_node = node < tree->n_nodes; /* otherwise written for the rows of the release */
     if (is_node && domain->origin != KN_FROM_DATA) kn_json_count(json, "level", tree->level[node]);
     if (is_node && domain->origin == KN_FROM_FILE)
@@ -213,7 +225,8 @@ done:
 }
 
 /* What released cells say besides a value itself: inner nodes, from the leaves towards the root. */
-static kn_status put_labels(kn_json *json, const kn_release *release, uint32_t q, kn_error *err)
+static kn_status put_labels(kn_json *json, const kn_release *release, uint32_t q, const kn_request *request,
+                            kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_domain *domain = release->tuples->domains[q];
@@ -233,7 +246,7 @@ static kn_status put_labels(kn_json *json, const kn_release *release, uint32_t q
     }
     kn_json_array(json, "labels");
     for (uint32_t id = tree->n_leaves; id < n_labels; id++)
-        if (occurs[id]) KN_TRY(put_label(json, release, domain, id, err));
+        if (occurs[id]) KN_TRY(put_label(json, release, domain, id, request, err));
     kn_json_end(json);
 done:
     kn_free(occurs);
@@ -269,7 +282,8 @@ done:
 }
 
 /* Sorted, because the order in which a search found its classes may tell of the order of the rows. */
-static kn_status put_cells(kn_json *json, const kn_release *release, uint32_t q, kn_error *err)
+static kn_status put_cells(kn_json *json, const kn_release *release, uint32_t q, const kn_request *request,
+                           kn_error *err)
 {
     kn_status status = KN_OK;
     text_list list = {0};
@@ -279,7 +293,7 @@ static kn_status put_cells(kn_json *json, const kn_release *release, uint32_t q,
     for (size_t i = 0; i < list.n; i++) {
         if (i > 0 && strcmp(list.items[i], list.items[i - 1]) == 0) continue;
         kn_json_object(json, NULL);
-        kn_json_text(json, "label", list.items[i]);
+        put_label_text(json, request, list.items[i], strlen(list.items[i]));
         KN_TRY(put_meaning(json, release, release->tuples->domains[q], list.items[i], strlen(list.items[i]), err));
         kn_json_end(json);
     }
@@ -321,7 +335,8 @@ static bool is_nullable(const kn_release *release, const kn_column *column, uint
     return false;
 }
 
-static kn_status put_quasi(kn_json *json, const kn_release *release, uint32_t q, bool generalized, kn_error *err)
+static kn_status put_quasi(kn_json *json, const kn_release *release, uint32_t q, bool generalized,
+                           const kn_request *request, kn_error *err)
 {
     kn_status status = KN_OK;
     static const char *const forms[] = {"label", "interval", "set"};
@@ -330,19 +345,20 @@ static kn_status put_quasi(kn_json *json, const kn_release *release, uint32_t q,
     kn_json_bool(json, "generalized", generalized);
     kn_json_text(json, "original_type", kn_type_name(domain->column->type));
     if (kn_domain_grid_name(domain) != NULL) kn_json_text(json, "grid", kn_domain_grid_name(domain));
-    if (domain->naming == KN_NAMES_GROUP) kn_json_bool(json, "made_from_data", true); /* the groups of values */
+    if (domain->naming == KN_NAMES_GROUP) kn_json_bool(json, "made_from_data", true);    /* the groups of values */
+    if (domain->class_name != NULL) kn_json_text(json, "hierarchy", domain->class_name); /* public, so its labels are */
     if (kn_domain_top(domain) != NULL) kn_json_text(json, "top", kn_domain_top(domain));
     if (kn_domain_bottom(domain) != NULL) kn_json_text(json, "bottom", kn_domain_bottom(domain));
     if (kn_domain_round(domain) != NULL) kn_json_text(json, "round", kn_domain_round(domain));
     if (domain->tree == NULL) {
-        KN_TRY(put_cells(json, release, q, err));
+        KN_TRY(put_cells(json, release, q, request, err));
         goto done;
     }
     if (domain->origin != KN_FROM_DATA) {
         kn_json_count(json, "levels", domain->tree->n_levels);
         if (release->levels != NULL) kn_json_count(json, "level", release->levels[q]);
     }
-    KN_TRY(put_labels(json, release, q, err));
+    KN_TRY(put_labels(json, release, q, request, err));
 done:
     return status;
 }
@@ -399,10 +415,24 @@ static kn_status put_column(kn_json *json, const kn_release *release, const kn_r
     kn_json_text(json, "type", generalized ? "text" : kn_type_name(column->type));
     kn_json_bool(json, "nullable", is_nullable(release, column, is_quasi ? out->q : release->tuples->n_qis));
     if (is_quasi) KN_TRY(put_order(json, column, request, err));
-    if (is_quasi) KN_TRY(put_quasi(json, release, out->q, generalized, err));
+    if (is_quasi) KN_TRY(put_quasi(json, release, out->q, generalized, request, err));
     kn_json_end(json);
 done:
     return status;
+}
+
+/* How the cells were read, so that whoever reads them by the schema reads the same. */
+static void put_reading(kn_json *json, const kn_request *request)
+{
+    kn_json_object(json, "reading");
+    kn_json_array(json, "null");
+    for (size_t i = 0; i < request->null.n; i++) kn_json_text(json, NULL, request->null.items[i]);
+    kn_json_end(json);
+    kn_json_text(json, "invalid", request->invalid == KN_INVALID_MISSING ? "missing" : "error");
+    if (request->decimal != KN_DECIMAL_AUTO)
+        kn_json_text(json, "decimal", request->decimal == KN_DECIMAL_COMMA ? "comma" : "point");
+    kn_json_bool(json, "guard_formulas", request->guard_formulas);
+    kn_json_end(json);
 }
 
 kn_status kn_run_schema(char **out, const kn_release *release, const kn_text_form *form, const kn_request *request,
@@ -419,6 +449,7 @@ kn_status kn_run_schema(char **out, const kn_release *release, const kn_text_for
     kn_json_bytes(&json, "delimiter", &form->delimiter, 1);
     kn_json_bool(&json, "header", form->has_header);
     kn_json_text(&json, "suppressed", "*");
+    put_reading(&json, request);
     kn_json_array(&json, "columns");
     for (uint32_t c = 0; c < n_columns; c++) KN_TRY(put_column(&json, release, &columns[c], request, err));
     kn_json_end(&json);

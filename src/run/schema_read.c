@@ -6,6 +6,7 @@
 #include "run/schema_read.h"
 
 #include "base/buffer.h"
+#include "base/formula.h"
 #include "hierarchy/bounds.h"
 #include "hierarchy/builders.h"
 #include "hierarchy/released_cell.h"
@@ -16,8 +17,12 @@
 
 struct kn_schema {
     kn_yaml *root;
+    char *path;
     char **orders; /* one per column: "order(a<b)", or NULL */
     size_t n_orders;
+    const char **nulls; /* the texts of the tree */
+    size_t n_nulls;
+    bool is_guarded; /* labels may begin with the ' before a formula */
 };
 
 static const kn_yaml *columns_of(const kn_schema *schema)
@@ -37,6 +42,14 @@ static bool is_true(const kn_yaml *node, const char *key)
 {
     const char *text = text_of(node, key);
     return text != NULL && strcmp(text, "true") == 0;
+}
+
+/* A label without the guard that the file has before it. */
+static const char *label_text(const kn_schema *schema, const kn_yaml *label)
+{
+    const char *text = text_of(label, "label");
+    size_t n = text != NULL ? strlen(text) : 0;
+    return text != NULL && schema->is_guarded ? kn_formula_unguard(text, &n) : text;
 }
 
 /* --- The file ---------------------------------------------------------------------------------------------------- */
@@ -64,6 +77,36 @@ done:
     return status;
 }
 
+static kn_status note_reading(kn_schema *schema, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_yaml *reading = kn_yaml_find(schema->root, "reading");
+    const kn_yaml *nulls = reading != NULL && reading->kind == KN_YAML_MAPPING ? kn_yaml_find(reading, "null") : NULL;
+    schema->is_guarded = is_true(reading, "guard_formulas");
+    for (const kn_yaml *null = nulls != NULL ? nulls->first : NULL; null != NULL; null = null->next) schema->n_nulls++;
+    KN_NEW(schema->nulls, schema->n_nulls + 1);
+    schema->n_nulls = 0;
+    for (const kn_yaml *null = nulls != NULL ? nulls->first : NULL; null != NULL; null = null->next)
+        if (null->kind == KN_YAML_SCALAR && null->text != NULL) schema->nulls[schema->n_nulls++] = null->text;
+done:
+    return status;
+}
+
+void kn_schema_reading(kn_csv_options *csv, const kn_schema *schema)
+{
+    const kn_yaml *reading = kn_yaml_find(schema->root, "reading");
+    const char *decimal = text_of(reading, "decimal"), *invalid = text_of(reading, "invalid");
+    if (csv->n_null_values == 0) {
+        csv->null_values = schema->nulls;
+        csv->n_null_values = schema->n_nulls;
+    }
+    if (csv->decimal == KN_DECIMAL_AUTO && decimal != NULL)
+        csv->decimal = strcmp(decimal, "comma") == 0 ? KN_DECIMAL_COMMA : KN_DECIMAL_POINT;
+    csv->invalid_is_missing |= invalid != NULL && strcmp(invalid, "missing") == 0;
+}
+
+bool kn_schema_is_guarded(const kn_schema *schema) { return schema != NULL && schema->is_guarded; }
+
 kn_status kn_schema_read(kn_schema **out, const char *path, kn_files *files, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -75,6 +118,9 @@ kn_status kn_schema_read(kn_schema **out, const char *path, kn_files *files, kn_
     KN_TRY(kn_error_about(err, kn_paths_read_file(&text, &n_bytes, path, files, err), KN_PLACE(.option = "schema")));
     KN_TRY(kn_error_about(err, kn_yaml_parse(&schema->root, text, n_bytes, path, err), KN_PLACE(.option = "schema")));
     KN_TRY(note_orders(schema, path, err));
+    schema->path = kn_string_copy(path, strlen(path), err);
+    if (schema->path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_TRY(note_reading(schema, err));
     *out = schema;
     schema = NULL;
 done:
@@ -88,6 +134,8 @@ void kn_schema_free(kn_schema *schema)
     if (schema == NULL) return;
     for (size_t i = 0; schema->orders != NULL && i < schema->n_orders; i++) kn_free(schema->orders[i]);
     kn_free(schema->orders);
+    kn_free(schema->nulls);
+    kn_free(schema->path);
     kn_yaml_free(schema->root);
     kn_free(schema);
 }
@@ -149,6 +197,9 @@ void kn_schema_apply(kn_column_choice *choices, const char *const *names, uint32
         if (choices[c].role == KN_ROLE_QUASI && choices[c].type == KN_TYPE_AUTO) choices[c].type = type_of(column);
         if (choices[c].role != KN_ROLE_QUASI) continue;
         if (choices[c].hierarchy == NULL) choices[c].hierarchy = schema->orders[at];
+        const char *class_name = text_of(column, "hierarchy");
+        if (choices[c].hierarchy == NULL && class_name != NULL && kn_hierarchy_is_class(class_name))
+            choices[c].hierarchy = class_name;
         if (choices[c].hierarchy == NULL && choices[c].grid == NULL) choices[c].grid = text_of(column, "grid");
         if (choices[c].hierarchy == NULL && choices[c].grid == NULL && choices[c].type != KN_TYPE_TEXT)
             choices[c].grid = "exact";
@@ -171,6 +222,8 @@ typedef struct nesting {
     KN_VECTOR(char *) made; /* labels for what others have in common */
     const char *root;
     kn_cell_reading reading;
+    const kn_schema *schema;
+    const char *name; /* of the column */
 } nesting;
 
 static int by_size(const void *a, const void *b)
@@ -204,7 +257,7 @@ static kn_status label_holds(bool *out, const nesting *nest, const kn_yaml *labe
         kn_buffer_printf(&text, "%s..%s%s", min != NULL ? min : "",
                          max != NULL && !is_true(label, "max_included") ? "<" : "", max != NULL ? max : "");
     } else {
-        kn_buffer_text(&text, text_of(label, "label"));
+        kn_buffer_text(&text, label_text(nest->schema, label));
     }
     if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     kn_released_cell_read(&cell, &nest->reading, text.bytes, text.n);
@@ -240,7 +293,7 @@ static kn_status gather_labels(nesting *nest, const kn_yaml *labels, kn_error *e
     kn_status status = KN_OK;
     nest->root = "*";
     for (const kn_yaml *label = labels; label != NULL; label = label->next) {
-        schema_label found = {.node = label, .text = text_of(label, "label")};
+        schema_label found = {.node = label, .text = label_text(nest->schema, label)};
         if (found.text == NULL) continue;
         if (is_true(label, "any") || strcmp(found.text, "*") == 0) {
             nest->root = found.text;
@@ -250,10 +303,12 @@ static kn_status gather_labels(nesting *nest, const kn_yaml *labels, kn_error *e
         size_t m = 0;
         while (m < 4 && kn_yaml_find(label, meanings[m]) == NULL) m++;
         if (m == 4) /* a value below it only people have who are not in the release: see docs/cells.md */
-            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "schema", .line = label->line),
-                       "--schema: it does not say what the label '%.80s' means (line %u); give the hierarchy of that "
-                       "column, by --hierarchy or the policy",
-                       found.text, label->line);
+            KN_FAIL_AT(
+                KN_USAGE,
+                KN_PLACE(.option = "schema", .file = nest->schema->path, .line = label->line, .column = nest->name),
+                "%.500s:%u: column %.80s: it does not say what the label '%.80s' means; give the hierarchy of "
+                "that column, by --hierarchy or the policy",
+                nest->schema->path, label->line, nest->name, found.text);
         KN_PUSH(&nest->labels, found);
         schema_label *at = &nest->labels.items[nest->labels.n - 1];
         KN_NEW(at->holds, nest->values.n + 1);
@@ -400,9 +455,9 @@ done:
 }
 
 /* A set, an interval that is written as one, a mask: no hierarchy is needed. */
-static bool says_itself(const kn_yaml *label, kn_type type, bool masks)
+static bool says_itself(const kn_schema *schema, const kn_yaml *label, kn_type type, bool masks)
 {
-    const char *text = text_of(label, "label");
+    const char *text = label_text(schema, label);
     kn_bounds bounds;
     bool included;
     if (text == NULL || text[0] == '{' || strcmp(text, "*") == 0) return true;
@@ -416,7 +471,7 @@ kn_status kn_schema_lines(char **text, size_t *n_bytes, const kn_schema *schema,
     kn_status status = KN_OK;
     const kn_yaml *column = schema != NULL ? find_column(schema, name, NULL) : NULL;
     const char *cells = text_of(column, "cells");
-    nesting nest = {0};
+    nesting nest = {.schema = schema, .name = name};
     kn_buffer lines = {0};
     char **texts = NULL;
     size_t n_texts = 0;
@@ -426,7 +481,7 @@ kn_status kn_schema_lines(char **text, size_t *n_bytes, const kn_schema *schema,
     const kn_yaml *labels = kn_yaml_find(column, "labels")->first;
     bool needed = false;
     for (const kn_yaml *label = labels; label != NULL; label = label->next)
-        needed |= !says_itself(label, values->type, masks);
+        needed |= !says_itself(schema, label, values->type, masks);
     if (!needed) return KN_OK;
     nest.reading = (kn_cell_reading){.type = values->type, .leading_zeros = true, .words_are_values = true};
     KN_TRY(value_texts(&texts, &n_texts, values, err));

@@ -4,6 +4,7 @@
 #define KN_RUN_SCHEMA_READ_H
 
 #include "policy/request.h"
+#include "source/csv/csv_read.h"
 
 typedef struct kn_schema kn_schema;
 
@@ -11,7 +12,12 @@ typedef struct kn_schema kn_schema;
 kn_status kn_schema_read(kn_schema **out, const char *path, kn_files *files, kn_error *err);
 void kn_schema_free(kn_schema *schema);
 
-/* Role, type, order and grid of the columns that no setting names. */
+/* How the released table was read, where nothing else is said: words for missing cells, the decimal mark, what becomes
+ * of invalid cells. */
+void kn_schema_reading(kn_csv_options *csv, const kn_schema *schema);
+bool kn_schema_is_guarded(const kn_schema *schema); /* made with --guard-formulas; NULL: no */
+
+/* Role, type, order, grid and classification of the columns that no setting names. */
 void kn_schema_apply(kn_column_choice *choices, const char *const *names, uint32_t n_names, const kn_schema *schema,
                      const kn_settings *settings);
 /* Whether the schema knows the column by its bounds; *max_included: in its intervals. */
