@@ -10,6 +10,7 @@
 #include "base/json_writer.h"
 #include "base/param.h"
 #include "base/pool.h"
+#include "base/unpack.h"
 #include "base/words.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -687,6 +689,40 @@ static void words_are_one_whatever_their_case_and_the_blanks_around_them(void **
     }
 }
 
+/* --- Packed files --------------------------------------------------------------------------------------------------
+ */
+
+/* `n_parts` gzip parts of 64 MB of zeros one behind the other, unpacked to nowhere. */
+static kn_status unpack_zeros(uint32_t n_parts, kn_error *err)
+{
+    enum { PART_BYTES = 64 << 20 };
+    unsigned char *zeros = kn_array_alloc(1, PART_BYTES, NULL), packed[1 << 18];
+    z_stream z = {.next_in = zeros, .avail_in = PART_BYTES, .next_out = packed, .avail_out = sizeof packed};
+    assert_int_equal(deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY), Z_OK);
+    assert_int_equal(deflate(&z, Z_FINISH), Z_STREAM_END);
+    const size_t n_packed = z.total_out;
+    deflateEnd(&z);
+    kn_free(zeros);
+    FILE *file = tmpfile();
+    for (uint32_t part = 0; part < n_parts; part++) assert_int_equal(fwrite(packed, 1, n_packed, file), n_packed);
+    assert_int_equal(fflush(file), 0);
+    rewind(file);
+    const int nowhere = open("/dev/null", O_WRONLY);
+    kn_ticker ticker = {0};
+    kn_status status = kn_unpack(nowhere, fileno(file), KN_PACKED_GZIP, "zeros.gz", "nowhere", &ticker, err);
+    close(nowhere);
+    fclose(file);
+    return status;
+}
+
+static void what_grows_like_a_bomb_is_refused_and_what_is_only_large_is_not(void **state)
+{
+    kn_error err = {0};
+    assert_int_equal(unpack_zeros(16, &err), KN_OK); /* a gigabyte does no harm */
+    assert_int_equal(unpack_zeros(17, &err), KN_INPUT);
+    assert_non_null(strstr(err.message, "zeros.gz: it grows more than 500 times when unpacked"));
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -714,6 +750,7 @@ int main(void)
         cmocka_unit_test(standard_input_is_kept_and_known),
         cmocka_unit_test(what_cannot_be_opened_says_why),
         cmocka_unit_test(every_allocation_for_a_pipe_may_fail),
+        cmocka_unit_test(what_grows_like_a_bomb_is_refused_and_what_is_only_large_is_not),
         cmocka_unit_test(a_guard_keeps_texts_apart_and_can_be_undone),
         cmocka_unit_test(words_are_one_whatever_their_case_and_the_blanks_around_them),
     };

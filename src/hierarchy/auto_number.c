@@ -139,6 +139,8 @@ static kn_status push_rows(kn_build *build, const cuts *c, kn_error *err)
     kn_widths_text(build->grid->name, sizeof build->grid->name, c->widths);
     for (uint32_t level = 0; level < c->widths->n; level++)
         if (c->n_of_level[level] > 0) build->grid->times[n_levels++] = c->widths->units[level] / c->widths->units[0];
+    const uint32_t lowest = build->request->min_level;
+    if (lowest > 1 && lowest < n_levels) kn_grid_coarsen_means(build->grid, build->grid->times[lowest]);
     build->paths.n_levels = n_levels + 1;
     for (uint32_t value = 0; value < build->n_present; value++) {
         KN_TRY(kn_build_leaf(build, value, err));

@@ -309,10 +309,11 @@ void kn_bounds_mean(char out[KN_BOUND_BYTES], const kn_domain *domain, const kn_
         if (strcmp(out, bounds->min) < 0) memcpy(out, bounds->min, KN_BOUND_BYTES);
         return;
     }
-    double step = kn_widths_step(&grid->widths), nearest = floor(mean / step + 0.5);
+    const kn_widths *widths = grid->mean.n > 0 ? &grid->mean : &grid->widths;
+    double step = kn_widths_step(widths), nearest = floor(mean / step + 0.5);
     double low = ceil(number_of(bounds->min) / step - 1e-9), high = floor(number_of(bounds->max) / step + 1e-9);
     if (!form->max_included && high * step >= number_of(bounds->max) - step * 1e-9) high--;
     if (nearest > high) nearest = high;
     if (nearest < low) nearest = low;
-    if (low <= high) kn_widths_multiple_text(out, KN_BOUND_BYTES, &grid->widths, (int64_t)nearest);
+    if (low <= high) kn_widths_multiple_text(out, KN_BOUND_BYTES, widths, (int64_t)nearest);
 }

@@ -114,10 +114,13 @@ typedef struct kn_grid {
     bool by_unit;
     kn_date_unit unit;
     int64_t top;            /* the tree's: whatever is in this interval or above is in one, without an end; INT64_MAX */
-    char name[32];          /* as a policy writes it */
+    char name[32];          /* of what means are rounded to, as a policy writes it */
+    kn_widths mean;         /* ... that width, where min_level does not allow the smallest one; n 0: it does */
     uint32_t *first, *last; /* without a tree, per code: the ends of its grid cell among the codes */
 } kn_grid;
 void kn_grid_free(kn_grid *grid);
+/* Means are no finer than this many times the smallest width. */
+void kn_grid_coarsen_means(kn_grid *grid, int64_t times);
 static inline int64_t kn_grid_below_top(const kn_grid *grid, int64_t interval)
 {
     return interval < grid->top ? interval : grid->top;

@@ -436,6 +436,7 @@ kn_status kn_build_round_paths(kn_build *build, const kn_coding *coding, kn_erro
         if (scale == widths.scale && units > last && units % last == 0) widths.units[widths.n++] = units;
     }
     build->grid->widths = widths;
+    build->grid->mean.n = 0;
     kn_widths_text(build->grid->name, sizeof build->grid->name, &widths);
     KN_TRY(rebuild_paths(build, &widths, err));
 done:

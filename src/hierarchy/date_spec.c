@@ -77,8 +77,9 @@ kn_status kn_build_units(kn_build *build, const kn_date_unit *units, uint32_t n_
     build->paths.n_levels = n_units + 2;
     KN_NEW(build->grid, 1); /* for means */
     build->grid->by_unit = true;
-    build->grid->unit = units[0];
-    snprintf(build->grid->name, sizeof build->grid->name, "%s", unit_names[units[0]]);
+    const uint32_t lowest = build->request->min_level; /* means are no finer than what may be released */
+    build->grid->unit = units[lowest > 1 && lowest <= n_units ? lowest - 1 : 0];
+    snprintf(build->grid->name, sizeof build->grid->name, "%s", unit_names[build->grid->unit]);
     for (uint32_t value = 0; value < build->n_present; value++) {
         KN_TRY(kn_build_leaf(build, value, err));
         for (uint32_t i = 0; i < n_units; i++) {

@@ -169,6 +169,12 @@ done:
     return status;
 }
 
+void kn_grid_coarsen_means(kn_grid *grid, int64_t times)
+{
+    grid->mean = (kn_widths){.n = 1, .scale = grid->widths.scale, .units = {grid->widths.units[0] * times}};
+    kn_widths_text(grid->name, sizeof grid->name, &grid->mean);
+}
+
 const char *kn_domain_top(const kn_domain *domain)
 {
     return domain->coding != NULL && domain->coding->top_text[0] != '\0' ? domain->coding->top_text : NULL;

@@ -263,6 +263,9 @@ kn_status kn_build_intervals(kn_build *build, const char *arguments, kn_error *e
     KN_NEW(build->grid, 1); /* for means */
     build->grid->widths = widths;
     kn_widths_text(build->grid->name, sizeof build->grid->name, &widths);
+    const uint32_t lowest = build->request->min_level;
+    if (lowest > 1 && lowest <= widths.n)
+        kn_grid_coarsen_means(build->grid, widths.units[lowest - 1] / widths.units[0]);
     KN_TRY(kn_build_widths(build, &widths, err));
 done:
     return status;

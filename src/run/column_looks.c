@@ -9,6 +9,7 @@
 
 #include "table/dates.h"
 #include "table/number.h"
+#include "table/number_marks.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -246,6 +247,25 @@ static bool cells_have(const kn_column *column, form_fn *form)
         if (n_cells == 200 && n_fit < 100) return false; /* far from nine in ten: need not be looked at to the end */
     }
     return n_cells > 0 && n_fit >= NEARLY_ALL * n_cells;
+}
+
+static bool is_whole(const char *text, size_t n)
+{
+    double number;
+    return kn_number_read(&number, text, n, false) == KN_NUMBER_WHOLE;
+}
+static bool is_number(const char *text, size_t n) { return kn_number_ways(text, n, false) != 0; }
+static bool is_date(const char *text, size_t n)
+{
+    return kn_date_forms(text, n, KN_DATE_ISO | KN_DATE_DOTS | KN_DATE_DAY | KN_DATE_MONTH) != 0;
+}
+
+kn_type kn_column_nearly(const kn_column *column)
+{
+    if (column->type != KN_TYPE_TEXT) return KN_TYPE_TEXT;
+    if (cells_have(column, is_whole)) return KN_TYPE_INT;
+    if (cells_have(column, is_number)) return KN_TYPE_DECIMAL;
+    return cells_have(column, is_date) ? KN_TYPE_DATE : KN_TYPE_TEXT;
 }
 
 bool kn_column_is_postcode(const kn_column *column)

@@ -22,6 +22,10 @@ typedef struct kn_looks {
 /* Names count in English, German, French, Italian and Spanish, upper and lower case, with or without accents. */
 kn_status kn_column_looks(kn_looks *out, const kn_column *column, uint32_t n_rows, kn_error *err);
 
+/* Text of which nine in ten of the different cells are numbers, or dates: the type that it has but for the others.
+ * KN_TYPE_TEXT: none. */
+kn_type kn_column_nearly(const kn_column *column);
+
 /* A postal code, by the name or because all cells have its form. */
 bool kn_column_is_postcode(const kn_column *column);
 

@@ -46,6 +46,7 @@ typedef struct guess {
     kn_role role;
     const char *reason;
     kn_look look;
+    kn_type type; /* the column's, or the one that it has but for a few cells */
     kn_suggestion generalize;
     char *levels; /* comment lines: the first labels of every level; NULL: none */
     uint64_t n_missing;
@@ -99,7 +100,13 @@ static kn_status role_guess(guess *out, const kn_column *column, uint32_t n_rows
     out->reason = "nothing speaks for another role; make it insensitive only if no outsider can know it";
     KN_TRY(kn_column_looks(&looks, column, n_rows, err));
     out->look = looks.look;
-    if (looks.look != KN_LOOKS_PLAIN) {
+    out->type = column->type;
+    if (looks.look == KN_LOOKS_UNIQUE && kn_column_nearly(column) != KN_TYPE_TEXT) {
+        has_hint(out, column->name);
+        out->type = kn_column_nearly(column);
+        out->reason = "nearly all cells are numbers or dates: correct the others, name them under null_values, or say "
+                      "invalid: missing";
+    } else if (looks.look != KN_LOOKS_PLAIN) {
         out->role = KN_ROLE_IDENTIFIER;
         out->reason = kn_sentence_english(looks.reason);
     } else if (!has_hint(out, column->name) && column->n_values <= 1) {
@@ -121,7 +128,8 @@ static kn_status guesses_make(profile *about, kn_error *err)
         const kn_column *column = &table->columns[c];
         guess *out = &about->guesses[c];
         KN_TRY(role_guess(out, column, table->n_rows, err));
-        if (out->role == KN_ROLE_QUASI) KN_TRY(kn_hierarchy_suggest(&out->generalize, column, table->n_rows, err));
+        if (out->role == KN_ROLE_QUASI && out->type == column->type)
+            KN_TRY(kn_hierarchy_suggest(&out->generalize, column, table->n_rows, err));
         if (out->look == KN_LOOKS_FREE_TEXT)
             kn_sentences_add(&about->input->warnings, KN_SAID(KN_SAY_FREE_TEXT, kn_piece_text(column->name)));
         KN_TRY(kn_column_spelling_rows(&rows, column, table->n_rows, err));
@@ -262,7 +270,9 @@ static kn_status levels_make(profile *about, kn_error *err)
     for (uint32_t c = 0; c < input->table->n_columns; c++) {
         guess *g = &about->guesses[c];
         kn_buffer lines = {0};
-        if (g->role != KN_ROLE_QUASI || input->redact || input->table->columns[c].n_values < 3) continue;
+        if (g->role != KN_ROLE_QUASI || g->type != input->table->columns[c].type || input->redact ||
+            input->table->columns[c].n_values < 3)
+            continue;
         kn_hierarchy_request request = {.spec = g->generalize.spec[0] != '\0' ? g->generalize.spec : "auto",
                                         .must_be_tree = true,
                                         .top = g->generalize.top.is_sure ? g->generalize.top.text : NULL,
@@ -410,7 +420,7 @@ static void policy_columns(kn_buffer *out, const profile *about)
         kn_yaml_put(out, table->columns[c].name);
         kn_buffer_printf(out, ": {role: %s", policy_role(g->role));
         if (g->role == KN_ROLE_QUASI || about->input->choices[c].type != KN_TYPE_AUTO)
-            kn_buffer_printf(out, ", type: %s", types[table->columns[c].type]);
+            kn_buffer_printf(out, ", type: %s", types[g->type]);
         if (g->generalize.spec[0] != '\0') kn_buffer_printf(out, ", hierarchy: \"%s\"", g->generalize.spec);
         if (g->generalize.grid[0] != '\0') kn_buffer_printf(out, ", grid: %s", g->generalize.grid);
         if (g->generalize.top.is_sure) kn_buffer_printf(out, ", top: %s", g->generalize.top.text);

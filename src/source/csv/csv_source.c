@@ -79,6 +79,8 @@ kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding e
     if (kind != NULL)
         KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: is %s, not a table of text; %ssave it as CSV", path, kind,
                    strstr(kind, "Parquet") != NULL ? "give it a name that ends in .parquet, or " : "");
+    if (kn_packing_of((const char *)out->raw, out->n_raw) != KN_PACKED_NOT) /* what was packed once is unpacked here */
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: is packed twice; unpack it once", path);
     detect_encoding(out, encoding);
 done:
     if (status != KN_OK) kn_csv_source_close(out);
