@@ -1722,6 +1722,163 @@ static void mu_argus_is_finished_or_refused(void **state)
     assert_true(n_refused > 0 && n_refused < 100);
 }
 
+/* mu-argus cell by cell, as its opening says it, on rows. */
+typedef struct argus {
+    const problem *p;
+    uint32_t k, levels[8];
+    uint32_t node[100][8]; /* [row][q] at the levels */
+    bool star[100][8];
+} argus;
+
+static void argus_read(argus *a)
+{
+    for (uint32_t row = 0; row < a->p->tuples->n_rows; row++)
+        for (uint32_t q = 0; q < a->p->n_qis; q++) {
+            const uint32_t code = a->p->tuples->codes[q][a->p->tuples->row_tuple[row]];
+            a->node[row][q] = a->p->domains[q]->tree->at_level[a->levels[q]][code];
+        }
+}
+
+/* The columns of `set` have values in this row that fewer than k rows have. */
+static bool argus_unsafe(const argus *a, uint32_t row, uint32_t set)
+{
+    uint32_t n = 0;
+    for (uint32_t other = 0; other < a->p->tuples->n_rows; other++) {
+        bool same = true;
+        for (uint32_t q = 0; q < a->p->n_qis; q++)
+            same = same && (!(set >> q & 1) || a->node[other][q] == a->node[row][q]);
+        n += same;
+    }
+    return n < a->k;
+}
+
+static bool argus_is_combination(const argus *a, uint32_t set)
+{
+    const int n = __builtin_popcount(set);
+    return n == 2 || n == 3 || (n == 1 && a->p->n_qis == 1);
+}
+
+static void argus_steps(argus *a)
+{
+    const uint32_t n_rows = a->p->tuples->n_rows, n_qis = a->p->n_qis;
+    for (;;) {
+        uint64_t of_column[8] = {0}, worst = 0;
+        uint32_t column = KN_NONE;
+        argus_read(a);
+        for (uint32_t set = 1; set < 1u << n_qis; set++) {
+            uint64_t n = 0;
+            if (!argus_is_combination(a, set)) continue;
+            for (uint32_t row = 0; row < n_rows; row++) n += argus_unsafe(a, row, set);
+            worst = n > worst ? n : worst;
+            for (uint32_t q = 0; q < n_qis; q++) of_column[q] += set >> q & 1 ? n : 0;
+        }
+        for (uint32_t q = 0; q < n_qis; q++)
+            if (a->levels[q] + 1 < a->p->domains[q]->tree->n_levels &&
+                of_column[q] > (column != KN_NONE ? of_column[column] : 0))
+                column = q;
+        if (worst <= a->p->task.max_suppressed || column == KN_NONE) return;
+        a->levels[column]++;
+    }
+}
+
+static void argus_stars(argus *a)
+{
+    memset(a->star, 0, sizeof a->star);
+    for (uint32_t row = 0; row < a->p->tuples->n_rows; row++)
+        for (;;) {
+            uint32_t in[8] = {0}, column = KN_NONE;
+            for (uint32_t set = 1; set < 1u << a->p->n_qis; set++) {
+                bool stands = argus_is_combination(a, set);
+                for (uint32_t q = 0; q < a->p->n_qis; q++) stands = stands && !(set >> q & 1 && a->star[row][q]);
+                if (!stands || !argus_unsafe(a, row, set)) continue;
+                for (uint32_t q = 0; q < a->p->n_qis; q++)
+                    in[q] += set >> q & 1 && a->node[row][q] != a->p->domains[q]->tree->root;
+            }
+            for (uint32_t q = 0; q < a->p->n_qis; q++)
+                if (in[q] > (column != KN_NONE ? in[column] : 0)) column = q;
+            if (column == KN_NONE) break;
+            a->star[row][column] = true;
+        }
+}
+
+static uint32_t argus_cell(const argus *a, uint32_t row, uint32_t q)
+{
+    return a->star[row][q] ? a->p->domains[q]->tree->root : a->node[row][q];
+}
+
+/* Rows that are suppressed in the end: too few look alike, or nothing but stars is left of them. */
+static uint32_t argus_suppressed(const argus *a, bool *suppressed)
+{
+    uint32_t n = 0;
+    for (uint32_t row = 0; row < a->p->tuples->n_rows; row++) {
+        uint32_t n_alike = 0;
+        bool all = true, any_star = false;
+        for (uint32_t other = 0; other < a->p->tuples->n_rows; other++) {
+            bool same = true, stars = false;
+            for (uint32_t q = 0; q < a->p->n_qis; q++) {
+                same = same && argus_cell(a, row, q) == argus_cell(a, other, q);
+                stars = stars || a->star[other][q];
+            }
+            n_alike += same;
+            any_star = any_star || (same && stars);
+        }
+        for (uint32_t q = 0; q < a->p->n_qis; q++) all = all && argus_cell(a, row, q) == a->p->domains[q]->tree->root;
+        suppressed[row] = n_alike < a->k || (all && any_star);
+        n += suppressed[row];
+    }
+    return n;
+}
+
+static void mu_argus_suppresses_cell_by_cell(void **state)
+{
+    kn_rng rng = kn_rng_new(8, 0);
+    uint32_t n_stars = 0, n_finished = 0;
+    for (int round = 0; round < 120; round++) {
+        problem p;
+        kn_answer answer;
+        bool suppressed[100];
+        random_problem(&p, &rng, 30 + kn_rng_below(&rng, 60), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4),
+                       NO_PERSONS, false);
+        set_goal(&p, "k-anonymity:k=3", "lm");
+        p.task.max_suppressed = kn_rng_below(&rng, 25);
+        argus a = {.p = &p, .k = 3};
+        argus_steps(&a);
+        for (;; n_finished++) {
+            uint32_t column = KN_NONE, most = 0;
+            argus_read(&a);
+            argus_stars(&a);
+            if (argus_suppressed(&a, suppressed) <= p.task.max_suppressed) break;
+            for (uint32_t q = 0; q < p.n_qis; q++) { /* the column with most distinct values */
+                const kn_tree *tree = p.domains[q]->tree;
+                bool seen[64] = {false};
+                uint32_t n = 0;
+                for (uint32_t row = 0; row < p.tuples->n_rows; row++) {
+                    n += !seen[a.node[row][q]];
+                    seen[a.node[row][q]] = true;
+                }
+                if (a.levels[q] + 1 >= tree->n_levels || n <= most) continue;
+                most = n;
+                column = q;
+            }
+            assert_true(column != KN_NONE);
+            a.levels[column]++;
+        }
+        assert_int_equal(search(&answer, &p, "mu-argus", "suppress=cells"), KN_OK);
+        for (uint32_t row = 0; row < p.tuples->n_rows; row++) {
+            const uint32_t class = answer.row_class[row];
+            assert_int_equal(class == KN_NONE, suppressed[row]);
+            for (uint32_t q = 0; q < p.n_qis && class != KN_NONE; q++) {
+                n_stars += a.star[row][q];
+                assert_int_equal(answer.cells[class * p.n_qis + q].id, argus_cell(&a, row, q));
+            }
+        }
+        kn_answer_free(&answer);
+        free_problem(&p);
+    }
+
+    assert_true(n_stars > 50 && n_finished > 20);
+}
+
 /* --- Failure --------------------------------------------------------------------------------------------------- */
 
 static const char *const all_names[] = {"optimal", "mingen",   "samarati",        "incognito",
@@ -2005,6 +2162,7 @@ int main(void)
         cmocka_unit_test(samarati_finds_the_same_node_where_the_lattice_does_not_fit),
         cmocka_unit_test(suppressing_cells_costs_no_more_than_suppressing_rows),
         cmocka_unit_test(mu_argus_is_finished_or_refused),
+        cmocka_unit_test(mu_argus_suppresses_cell_by_cell),
         cmocka_unit_test(samarati_prices_the_releases_of_the_least_height_only),
         cmocka_unit_test(datafly_generalizes_the_widest_column_until_few_are_outliers),
         cmocka_unit_test(searches_survive_failing_memory_and_cancelling),

@@ -10,8 +10,8 @@
  *
  * Greedy: no other guarantee. With more than MOST_COLUMNS columns that are not yet fully general, only sets of few
  * columns are tried. Cost: outliers times sets of columns. */
-#include "engine/lattice/evaluator.h"
 #include "engine/lattice/sweep.h"
+#include "search/full_domain/starred.h"
 
 #include "classes/group.h"
 
@@ -96,57 +96,12 @@ done:
 /* Outliers of a node, being released set by set. Items are the groups of the node. */
 typedef struct outliers {
     kn_owner memory; /* all arrays */
-    const kn_groups *groups;
+    kn_starred starred;
     uint32_t n, *items, *class_of; /* class_of[group]: class, or KN_NONE */
     uint32_t **keys;               /* [q][outlier]: tree node, or the root where the cell is suppressed */
     uint32_t *group_of;
     kn_group_column *columns;
-    kn_cell *cells; /* of the class at hand, [q] */
-    uint64_t *sums; /* of its sensitive values, all 0 between uses ... */
-    uint32_t *entries;
-    kn_histogram *histograms; /* ... and as lists, two per sensitive column */
 } outliers;
-
-static bool class_of_items_holds(const search_state *s, const outliers *o, const uint32_t *members, uint32_t n)
-{
-    const kn_tuples *tuples = s->task->tuples;
-    kn_class_counts counts = {0};
-    kn_histogram *histograms = o->histograms, *buffer = histograms + tuples->n_sensitive;
-    uint64_t *sums = o->sums;
-    size_t at = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        kn_class_counts one = kn_groups_class(s->domain->lattice, o->groups, o->items[members[i]], buffer);
-        counts.n_rows += one.n_rows;
-        counts.n_persons += one.n_persons;
-        at = 0;
-        for (uint32_t v = 0; one.sensitive != NULL && v < tuples->n_sensitive; at += tuples->sensitive[v++].n_values)
-            for (uint32_t e = 0; e < one.sensitive[v].n; e++)
-                sums[at + one.sensitive[v].values[e]] += one.sensitive[v].counts[e];
-    }
-    at = 0;
-    uint32_t *values = o->entries;
-    for (uint32_t v = 0; s->domain->lattice->has_histograms && v < tuples->n_sensitive; v++) {
-        uint32_t n_values = tuples->sensitive[v].n_values, n_present = 0;
-        for (uint32_t x = 0; x < n_values; x++) {
-            values[n_present] = x;
-            values[n_values + n_present] = (uint32_t)sums[at + x];
-            n_present += sums[at + x] > 0;
-            sums[at + x] = 0;
-        }
-        histograms[v] = (kn_histogram){n_present, values, values + n_values};
-        values += 2 * (size_t)n_values;
-        at += n_values;
-    }
-    if (s->domain->lattice->has_histograms) counts.sensitive = histograms;
-    return kn_models_hold_class(s->task->models, &counts, o->cells, NULL);
-}
-
-static bool all_whole(const kn_tuples *tuples, const kn_cell *cells)
-{
-    for (uint32_t q = 0; q < tuples->n_qis; q++)
-        if (cells[q].id != tuples->domains[q]->tree->root) return false;
-    return true;
-}
 
 /* Releases the outliers that satisfy the models once the cells of this set are suppressed. Rows of which nothing is
  * left are not released: they are suppressed ones, and counted as such. */
@@ -156,21 +111,18 @@ static kn_status release_set(outcome *out, size_t *cells_capacity, search_state 
     kn_status status = KN_OK;
     const kn_tuples *tuples = s->task->tuples;
     uint32_t n_qis = tuples->n_qis, n_groups, *first = NULL, *start = NULL, *members = NULL, n_left = 0;
-    kn_cell *cells = o->cells;
+    kn_cell *cells = o->starred.cells;
     for (uint32_t q = 0; q < n_qis; q++) {
-        const kn_tree *tree = tuples->domains[q]->tree;
-        for (uint32_t i = 0; i < o->n; i++) { /* a missing cell that may be any value is the root already */
-            uint32_t node = kn_groups_node(s->domain->lattice, o->groups, o->items[i], q);
-            o->keys[q][i] = set->columns >> q & 1 ? tree->root : kn_domain_node_cell(tuples->domains[q], node).id;
-        }
-        o->columns[q] = (kn_group_column){o->keys[q], 4, NULL, tree->n_nodes};
+        for (uint32_t i = 0; i < o->n; i++)
+            o->keys[q][i] = kn_starred_node(&o->starred, o->items[i], q, set->columns >> q & 1);
+        o->columns[q] = (kn_group_column){o->keys[q], 4, NULL, tuples->domains[q]->tree->n_nodes};
     }
     KN_TRY(kn_group(o->group_of, &n_groups, &first, o->n, o->columns, n_qis, NULL, s->task->ticker, err));
     KN_TRY(kn_group_members(&start, &members, o->group_of, o->n, n_groups, err));
     for (uint32_t g = 0; g < n_groups; g++) {
         for (uint32_t q = 0; q < n_qis; q++) cells[q] = kn_domain_node_cell(tuples->domains[q], o->keys[q][first[g]]);
-        if (set->size > 0 && all_whole(tuples, cells)) continue;
-        if (!class_of_items_holds(s, o, members + start[g], start[g + 1] - start[g])) continue;
+        if (set->size > 0 && kn_starred_is_all(&o->starred)) continue;
+        if (!kn_starred_holds(&o->starred, o->items, members + start[g], start[g + 1] - start[g])) continue;
         for (uint32_t i = start[g]; i < start[g + 1]; i++) o->class_of[o->items[members[i]]] = out->n_classes;
         if (out->n_classes + 1 > *cells_capacity) {
             KN_GROW(out->cells, (2 * *cells_capacity + 16) * (n_qis + 1));
@@ -218,25 +170,20 @@ static kn_status try_levels(outcome *out, search_state *s, const uint32_t *level
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = s->task->tuples;
-    kn_groups groups = {0};
-    outliers o = {.groups = &groups};
+    outliers o = {0};
     star_set *sets = NULL, none = {0};
-    uint32_t *tuple_group = NULL;
-    size_t n_sets, capacity = 0, n_values = kn_lattice_entries(s->domain->lattice);
+    size_t n_sets, capacity = 0;
     *out = (outcome){0};
-    KN_TRY(kn_groups_of_tuples(&groups, &tuple_group, levels, kn_evaluator_roller(s->evaluator), err));
+    KN_TRY(kn_starred_init(&o.starred, s->domain, s->evaluator, levels, err));
+    const uint32_t n_groups = o.starred.groups.n;
     KN_TRY(list_sets(&sets, &n_sets, s, levels, err));
-    KN_OWN(&o.memory, o.items, (size_t)groups.n + 1);
-    KN_OWN(&o.memory, o.class_of, (size_t)groups.n + 1);
-    KN_OWN(&o.memory, o.group_of, (size_t)groups.n + 1);
+    KN_OWN(&o.memory, o.items, (size_t)n_groups + 1);
+    KN_OWN(&o.memory, o.class_of, (size_t)n_groups + 1);
+    KN_OWN(&o.memory, o.group_of, (size_t)n_groups + 1);
     KN_OWN(&o.memory, o.keys, (size_t)tuples->n_qis + 1);
-    for (uint32_t q = 0; q < tuples->n_qis; q++) KN_OWN(&o.memory, o.keys[q], (size_t)groups.n + 1);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) KN_OWN(&o.memory, o.keys[q], (size_t)n_groups + 1);
     KN_OWN(&o.memory, o.columns, (size_t)tuples->n_qis + 1);
-    KN_OWN(&o.memory, o.cells, (size_t)tuples->n_qis + 1);
-    KN_OWN(&o.memory, o.sums, n_values + 1);
-    KN_OWN(&o.memory, o.entries, n_values + 1);
-    KN_OWN(&o.memory, o.histograms, 2 * (size_t)tuples->n_sensitive + 1);
-    for (o.n = 0; o.n < groups.n; o.n++) {
+    for (o.n = 0; o.n < n_groups; o.n++) {
         o.items[o.n] = o.n;
         o.class_of[o.n] = KN_NONE;
     }
@@ -247,7 +194,7 @@ static kn_status try_levels(outcome *out, search_state *s, const uint32_t *level
     }
     KN_NEW_RAW(out->row_class, (size_t)tuples->n_rows + 1);
     for (uint32_t row = 0; row < tuples->n_rows; row++) {
-        out->row_class[row] = o.class_of[tuple_group[tuples->row_tuple[row]]];
+        out->row_class[row] = o.class_of[o.starred.tuple_group[tuples->row_tuple[row]]];
         out->n_suppressed += out->row_class[row] == KN_NONE;
     }
     out->loss = outcome_loss(s, out);
@@ -255,8 +202,7 @@ static kn_status try_levels(outcome *out, search_state *s, const uint32_t *level
 done:
     kn_owner_free(&o.memory);
     kn_free(sets);
-    kn_free(tuple_group);
-    kn_groups_free(&groups, s->domain->lattice);
+    kn_starred_free(&o.starred);
     if (status != KN_OK) free_outcome(out);
     return status;
 }

@@ -6,15 +6,20 @@
  * may be suppressed, the column with the most unsafe rows over all its combinations is generalized by a level (ties:
  * the first in QI order).
  *
- * Where it departs: the program suppresses single values of unsafe combinations, here whole rows are suppressed (single
- * cells after full-domain levels are `cell-suppression`).
+ * What is then left unsafe, the program suppresses cell by cell: in a row with unsafe combinations the value that most
+ * of them have in common (ties: the first in QI order), then the next, until none is left whose values all stand there
+ * (`suppress=cells`). Frequencies are those before, as the program takes them. Where it departs: by default whole rows
+ * are suppressed (`suppress=rows`), which leaves a level per column.
  *
- * That does not make the table k-anonymous over all columns, which is the paper's known gap: the release is then
- * finished by generalizing the column with most distinct values until every model holds for all but --max-suppressed
- * rows (`finish=yes`), or refused (`finish=no`). Cost: one roll-up per combination, and per step one for
- * each combination with the column that was generalized. */
-#include "engine/lattice/evaluator.h"
+ * Neither makes the table k-anonymous over all columns, which is the paper's known gap: rows that still break a model
+ * are suppressed, up to --max-suppressed; while they are more, the column with most distinct values is generalized
+ * (`finish=yes`), or the release is refused (`finish=no`). A row of which every cell was suppressed is a suppressed
+ * row. Cost: one roll-up per combination, and per step one for each combination with the column that was generalized;
+ * with cells, one look at every group and combination per step of finishing. */
+#include "classes/group.h"
+#include "search/full_domain/starred.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Some columns, and the rows with too rare values in them. */
@@ -147,33 +152,206 @@ done:
     return status;
 }
 
+/* The column with most distinct values that can be generalized; KN_NONE: none. */
+static uint32_t most_distinct(const search_state *s)
+{
+    const kn_lattice *lattice = s->domain->lattice;
+    uint32_t column = KN_NONE, most = 0;
+    for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
+        const kn_lattice_column *candidate = &lattice->columns[q];
+        if (s->levels[q] >= candidate->max_level || candidate->levels[s->levels[q]].n <= most) continue;
+        most = candidate->levels[s->levels[q]].n;
+        column = q;
+    }
+    return column;
+}
+
+static kn_status unfinished(const search_state *s, uint64_t n_rows, kn_error *err)
+{
+    return kn_error_set(err, KN_NOT_MET,
+                        "mu-argus made all combinations of two and three columns safe, but %llu rows break a model "
+                        "over all columns and %llu may be suppressed; use finish=yes",
+                        (unsigned long long)n_rows, (unsigned long long)s->task->max_suppressed);
+}
+
 static kn_status finish(search_state *s, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_lattice *lattice = s->domain->lattice;
     for (;;) {
         kn_node node;
-        uint32_t column = KN_NONE, most = 0;
         KN_TRY(kn_evaluate(&node, NULL, s->evaluator, &s->current, false, err));
         s->n_nodes++;
         if (node.feasible) break;
-        if (!kn_args_is(s->task->args, "finish", "yes"))
-            KN_FAIL(
-                KN_NOT_MET,
-                "mu-argus made all combinations of two and three columns safe, but %llu rows break a model over all "
-                "columns and %llu may be suppressed; use finish=yes",
-                (unsigned long long)node.n_suppressed, (unsigned long long)s->task->max_suppressed);
-        for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
-            const kn_lattice_column *candidate = &lattice->columns[q];
-            if (s->levels[q] < candidate->max_level && candidate->levels[s->levels[q]].n > most) {
-                most = candidate->levels[s->levels[q]].n;
-                column = q;
-            }
-        }
+        if (!kn_args_is(s->task->args, "finish", "yes")) KN_TRY(unfinished(s, node.n_suppressed, err));
+        const uint32_t column = most_distinct(s);
         if (column == KN_NONE) KN_TRY(kn_full_domain_refuse(s->domain, err));
         KN_TRY(generalize(s, column, "rows break a model over all columns", node.n_suppressed, err));
     }
 done:
+    return status;
+}
+
+/* --- Single cells ------------------------------------------------------------------------------------------------ */
+
+/* The groups of the node and which of their cells are suppressed. */
+typedef struct cells_state {
+    kn_owner memory; /* all arrays */
+    kn_starred starred;
+    uint32_t n_groups;
+    uint32_t **nodes;       /* [q][group] */
+    bool *unsafe;           /* [combination * n_groups + group] */
+    uint32_t *of, *persons; /* scratch: [group] */
+    uint64_t *stars;        /* [group]: a bit per column */
+    kn_group_column *columns;
+    uint32_t *class_of; /* [group]; KN_NONE: suppressed */
+    uint32_t n_classes;
+    uint64_t n_suppressed; /* rows */
+    kn_cell *cells;        /* [class * n_qis + q] */
+} cells_state;
+
+static kn_status cells_start(cells_state *c, const search_state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = s->task->tuples;
+    const uint32_t n_qis = tuples->n_qis;
+    KN_TRY(kn_starred_init(&c->starred, s->domain, s->evaluator, s->levels, err));
+    const uint32_t n = c->n_groups = c->starred.groups.n;
+    KN_OWN(&c->memory, c->nodes, n_qis);
+    KN_OWN(&c->memory, c->unsafe, s->combinations.n * n);
+    KN_OWN(&c->memory, c->of, n);
+    KN_OWN(&c->memory, c->persons, n);
+    KN_OWN(&c->memory, c->stars, n);
+    KN_OWN(&c->memory, c->columns, n_qis);
+    KN_OWN(&c->memory, c->class_of, n);
+    KN_OWN(&c->memory, c->cells, (size_t)n * n_qis);
+    for (uint32_t q = 0; q < n_qis; q++) {
+        KN_OWN(&c->memory, c->nodes[q], n);
+        for (uint32_t g = 0; g < n; g++) c->nodes[q][g] = kn_starred_node(&c->starred, g, q, false);
+    }
+done:
+    return status;
+}
+
+static void cells_end(cells_state *c)
+{
+    kn_starred_free(&c->starred);
+    kn_owner_free(&c->memory);
+    *c = (cells_state){0};
+}
+
+/* Which groups have values in the combination that too few persons have. */
+static kn_status find_unsafe(bool *unsafe, cells_state *c, const search_state *s, const combination *of, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_values;
+    for (uint32_t i = 0; i < of->n; i++) {
+        const uint32_t q = of->columns[i];
+        c->columns[i] = (kn_group_column){c->nodes[q], 4, NULL, s->task->tuples->domains[q]->tree->n_nodes};
+    }
+    KN_TRY(kn_group(c->of, &n_values, NULL, c->n_groups, c->columns, of->n, NULL, s->task->ticker, err));
+    memset(c->persons, 0, c->n_groups * sizeof *c->persons);
+    for (uint32_t g = 0; g < c->n_groups; g++)
+        c->persons[c->of[g]] += kn_groups_persons(s->domain->lattice, &c->starred.groups, g);
+    for (uint32_t g = 0; g < c->n_groups; g++) unsafe[g] = c->persons[c->of[g]] < s->task->models->min_persons;
+done:
+    return status;
+}
+
+/* Columns that the most unsafe combinations still have, one after the other. */
+static void suppress_cells(cells_state *c, const search_state *s, uint32_t group)
+{
+    const kn_tuples *tuples = s->task->tuples;
+    for (;;) {
+        uint32_t column = KN_NONE;
+        memset(s->unsafe, 0, tuples->n_qis * sizeof *s->unsafe);
+        for (size_t i = 0; i < s->combinations.n; i++) {
+            const combination *of = &s->combinations.items[i];
+            bool stands = c->unsafe[i * c->n_groups + group];
+            for (uint32_t j = 0; j < of->n; j++) stands &= !(c->stars[group] >> of->columns[j] & 1);
+            for (uint32_t j = 0; stands && j < of->n; j++) {
+                const uint32_t q = of->columns[j];
+                s->unsafe[q] += c->nodes[q][group] != tuples->domains[q]->tree->root;
+            }
+        }
+        for (uint32_t q = 0; q < tuples->n_qis; q++)
+            if (s->unsafe[q] > (column != KN_NONE ? s->unsafe[column] : 0)) column = q;
+        if (column == KN_NONE) return;
+        c->stars[group] |= (uint64_t)1 << column;
+    }
+}
+
+/* Groups that look alike now, as classes; those that break a model are suppressed. */
+static kn_status make_classes(cells_state *c, const search_state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = s->task->tuples;
+    uint32_t n_qis = tuples->n_qis, n_alike, *first = NULL, *start = NULL, *members = NULL;
+    for (uint32_t q = 0; q < n_qis; q++) {
+        for (uint32_t g = 0; g < c->n_groups; g++)
+            c->nodes[q][g] = kn_starred_node(&c->starred, g, q, c->stars[g] >> q & 1);
+        c->columns[q] = (kn_group_column){c->nodes[q], 4, NULL, tuples->domains[q]->tree->n_nodes};
+    }
+    KN_TRY(kn_group(c->of, &n_alike, &first, c->n_groups, c->columns, n_qis, NULL, s->task->ticker, err));
+    KN_TRY(kn_group_members(&start, &members, c->of, c->n_groups, n_alike, err));
+    for (uint32_t a = 0; a < n_alike; a++) {
+        bool has_stars = false;
+        for (uint32_t i = start[a]; i < start[a + 1]; i++) has_stars |= c->stars[members[i]] != 0;
+        for (uint32_t q = 0; q < n_qis; q++)
+            c->starred.cells[q] = kn_domain_node_cell(tuples->domains[q], c->nodes[q][first[a]]);
+        const bool is_class = !(has_stars && kn_starred_is_all(&c->starred)) &&
+                              kn_starred_holds(&c->starred, NULL, members + start[a], start[a + 1] - start[a]);
+        for (uint32_t i = start[a]; i < start[a + 1]; i++) {
+            c->class_of[members[i]] = is_class ? c->n_classes : KN_NONE;
+            if (!is_class) c->n_suppressed += kn_groups_rows(s->domain->lattice, &c->starred.groups, members[i]);
+        }
+        if (!is_class) continue;
+        memcpy(c->cells + (size_t)c->n_classes++ * n_qis, c->starred.cells, n_qis * sizeof *c->cells);
+    }
+done:
+    kn_free(first);
+    kn_free(start);
+    kn_free(members);
+    return status;
+}
+
+static kn_status cells_answer(kn_answer *answer, const cells_state *c, const search_state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = s->task->tuples;
+    answer->recoding = KN_RECODING_LOCAL;
+    answer->bound = NAN;
+    answer->n_classes = c->n_classes;
+    KN_NEW_RAW(answer->row_class, (size_t)tuples->n_rows + 1);
+    KN_NEW(answer->cells, (size_t)c->n_classes * tuples->n_qis + 1);
+    memcpy(answer->cells, c->cells, (size_t)c->n_classes * tuples->n_qis * sizeof *c->cells);
+    for (uint32_t row = 0; row < tuples->n_rows; row++)
+        answer->row_class[row] = c->class_of[c->starred.tuple_group[tuples->row_tuple[row]]];
+done:
+    return status;
+}
+
+static kn_status finish_by_cells(kn_answer *answer, search_state *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    cells_state c = {0};
+    for (;;) {
+        cells_end(&c);
+        KN_TRY(kn_tick(s->task->ticker, "search", -1, err));
+        KN_TRY(cells_start(&c, s, err));
+        for (size_t i = 0; i < s->combinations.n; i++)
+            KN_TRY(find_unsafe(c.unsafe + i * c.n_groups, &c, s, &s->combinations.items[i], err));
+        for (uint32_t g = 0; g < c.n_groups; g++) suppress_cells(&c, s, g);
+        KN_TRY(make_classes(&c, s, err));
+        s->n_nodes++;
+        if (c.n_suppressed <= s->task->max_suppressed) break;
+        if (!kn_args_is(s->task->args, "finish", "yes")) KN_TRY(unfinished(s, c.n_suppressed, err));
+        const uint32_t column = most_distinct(s);
+        if (column == KN_NONE) KN_TRY(kn_full_domain_refuse(s->domain, err));
+        KN_TRY(generalize(s, column, "rows break a model over all columns", c.n_suppressed, err));
+    }
+    KN_TRY(cells_answer(answer, &c, s, err));
+done:
+    cells_end(&c);
     return status;
 }
 
@@ -182,6 +360,10 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     kn_status status = KN_OK;
     search_state s = {.task = task};
     uint32_t n_qis = task->tuples->n_qis;
+    const bool by_cells = kn_args_is(task->args, "suppress", "cells");
+    if (by_cells && task->tuples->n_repeats > 0)
+        KN_FAIL(KN_USAGE, "mu-argus:suppress=cells cannot count persons who have several different rows; leave it out");
+    if (by_cells && n_qis > 64) KN_FAIL(KN_USAGE, "mu-argus:suppress=cells takes 64 quasi-identifiers at most");
     KN_TRY(kn_full_domain_new(&s.domain, task, 0, err));
     KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, err));
     KN_NEW(s.levels, n_qis);
@@ -191,9 +373,10 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     KN_TRY(kn_batch_roll(&s.current, &s.domain->base, s.levels, s.evaluator, err));
     KN_TRY(list_combinations(&s, err));
     KN_TRY(make_combinations_safe(&s, err));
-    KN_TRY(finish(&s, err));
+    if (by_cells) KN_TRY(finish_by_cells(answer, &s, err));
+    else KN_TRY(finish(&s, err));
     answer->n_nodes = s.n_nodes;
-    KN_TRY(kn_full_domain_answer(answer, s.domain, s.levels, err));
+    if (!by_cells) KN_TRY(kn_full_domain_answer(answer, s.domain, s.levels, err));
 done:
     if (s.domain != NULL) {
         kn_batch_free(&s.current, s.domain);
@@ -214,6 +397,11 @@ static const kn_param params[] = {
      .type = KN_PARAM_BOOL,
      .preset = "yes",
      .help = "go on until all columns together satisfy the models; otherwise refuse"},
+    {.name = "suppress",
+     .type = KN_PARAM_CHOICE,
+     .choices = "rows|cells",
+     .preset = "rows",
+     .help = "what goes of rows in unsafe combinations: all, or single cells as in the program of that name"},
 };
 
 const kn_algorithm kn_algorithm_mu_argus = {
