@@ -1833,12 +1833,13 @@ static void mu_argus_suppresses_cell_by_cell(void **state)
 {
     kn_rng rng = kn_rng_new(8, 0);
     uint32_t n_stars = 0, n_finished = 0;
-    for (int round = 0; round < 120; round++) {
+    for (int round = 0; round < 240; round++) {
         problem p;
         kn_answer answer;
         bool suppressed[100];
-        random_problem(&p, &rng, 30 + kn_rng_below(&rng, 60), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4),
-                       NO_PERSONS, false);
+        const bool is_single = round % 4 == 0; /* all there is of a row may be suppressed */
+        random_problem(&p, &rng, 30 + kn_rng_below(&rng, 60), is_single ? 1 : 2 + kn_rng_below(&rng, 4),
+                       is_single ? 20 : 2 + kn_rng_below(&rng, 4), NO_PERSONS, false);
         set_goal(&p, "k-anonymity:k=3", "lm");
         p.task.max_suppressed = kn_rng_below(&rng, 25);
         argus a = {.p = &p, .k = 3};
@@ -1850,7 +1851,7 @@ static void mu_argus_suppresses_cell_by_cell(void **state)
             if (argus_suppressed(&a, suppressed) <= p.task.max_suppressed) break;
             for (uint32_t q = 0; q < p.n_qis; q++) { /* the column with most distinct values */
                 const kn_tree *tree = p.domains[q]->tree;
-                bool seen[64] = {false};
+                bool seen[256] = {false};
                 uint32_t n = 0;
                 for (uint32_t row = 0; row < p.tuples->n_rows; row++) {
                     n += !seen[a.node[row][q]];
