@@ -1031,6 +1031,40 @@ static bool has_a_way(const kn_lattice_table *table, const kn_report_node *nodes
     return is_bottom;
 }
 
+/* [SV] Definition 3.5 where being allowed does not go on upwards, as with t-closeness and suppressed rows: what is
+ * reached through an allowed node only is not locally minimal, whatever stands right below it. Every lattice of 2 to 9
+ * nodes, every choice of allowed ones. */
+static void nodes_behind_an_allowed_one_are_not_locally_minimal(void **state)
+{
+    static const uint32_t shapes[][2] = {{2, 1}, {4, 1}, {2, 2}, {3, 2}, {2, 4}, {3, 3}};
+    uint32_t n_behind = 0;
+    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++) {
+        const uint32_t rows = shapes[shape][0], columns = shapes[shape][1], n = rows * columns;
+        const kn_tuples tuples = {.n_qis = 2};
+        uint32_t levels[2 * 9];
+        for (uint32_t i = 0; i < n; i++) {
+            levels[2 * i] = 1 + i / columns; /* the lowest levels need not be 0 */
+            levels[2 * i + 1] = i % columns;
+        }
+        for (uint32_t allowed = 0; allowed < 1u << n; allowed++) {
+            kn_lattice_entry entries[9] = {0};
+            for (uint32_t i = 0; i < n; i++) entries[i].node.feasible = allowed >> i & 1;
+            const kn_lattice_table table = {.tuples = &tuples, .n = n, .entries = entries, .levels = levels, .best = n};
+            kn_report_node *nodes;
+            assert_ok(kn_run_nodes(&nodes, &table, NULL, err));
+            for (uint32_t i = 0; i < n; i++) {
+                bool below = i == 0; /* some node right below is not allowed */
+                if (i >= columns) below |= !(allowed >> (i - columns) & 1);
+                if (i % columns > 0) below |= !(allowed >> (i - 1) & 1);
+                assert_int_equal(nodes[i].locally, nodes[i].allowed && has_a_way(&table, nodes, i));
+                n_behind += nodes[i].allowed && below && !nodes[i].locally;
+            }
+            kn_free(nodes);
+        }
+    }
+    assert_true(n_behind > 100);
+}
+
 static void the_table_of_nodes_is_the_same_for_any_threads_and_memory(void **state)
 {
     kn_rng rng = kn_rng_new(8, 0);
@@ -2155,6 +2189,7 @@ int main(void)
         cmocka_unit_test(under_models_of_sensitive_values_the_table_of_nodes_takes_one_pass),
         cmocka_unit_test(batches_of_many_nodes_give_the_same_figures_as_batches_of_one),
         cmocka_unit_test(the_table_of_nodes_survives_failing_memory),
+        cmocka_unit_test(nodes_behind_an_allowed_one_are_not_locally_minimal),
         cmocka_unit_test(the_table_of_nodes_is_the_same_for_any_threads_and_memory),
         cmocka_unit_test(the_best_nodes_are_listed_and_an_early_end_has_a_true_bound),
         cmocka_unit_test(the_survey_s_table_gives_the_survey_s_answers),
