@@ -449,7 +449,8 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));
     KN_TRY(kn_input_deliver(r.input, result, err));
-    kn_note(r.input, "%u classes; %.0f MB of memory at most", r.release->n_classes, (double)r.facts.peak_bytes / 1e6);
+    kn_note(r.input, "%u classes; %.0f MB of memory at most", kn_release_seen_classes(r.release),
+            (double)r.facts.peak_bytes / 1e6);
     KN_TRY(keep_table(result, &r, err));
     *out = result;
     result = NULL;

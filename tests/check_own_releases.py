@@ -262,8 +262,33 @@ class Case:
             self.complain("measure refuses")
         else:
             self.compare_losses()
+        self.compare_counts()
         self.check_names()
         return "released"
+
+    def compare_counts(self):
+        """Every command counts the classes that a reader of the file counts."""
+        said = {}
+        sizes = collections.Counter(tuple(row[1:1 + len(self.qis)]) for row in self.released().values())
+        run = json.load(open(self.folder / "run.json"))["classes"]
+        said["anonymize"] = run["count"]
+        if (self.folder / "m.json").exists():
+            said["measure"] = json.load(open(self.folder / "m.json"))["classes"]
+        self.run("verify", "r.csv", "--json", "v.json", *self.flags)
+        said["verify"] = json.load(open(self.folder / "v.json"))["classes"]
+        if self.run("risk", "r.csv", "--json", "k.json", *[f for f in self.flags if f != "--trim"])[0] == 0:
+            said["risk"] = json.load(open(self.folder / "k.json"))["classes"]
+        report = re.search(r"([0-9,]+) class", (self.folder / "report.html").read_text(encoding="utf-8"))
+        if report:
+            said["report"] = int(report[1].replace(",", ""))
+        if self.ambiguous():  # two nodes of one label are two classes for the run, which knows which is which
+            said = {name: n for name, n in said.items() if name in ("verify", "risk")}
+            run = None
+        if set(said.values()) != {len(sizes)}:
+            self.complain(f"the release has {len(sizes)} classes, and {said} are told")
+        least, most = (min(sizes.values()), max(sizes.values())) if sizes else (0, 0)
+        if run and "--person" not in self.flags and (run["min"], run["max"]) != (least, most):
+            self.complain(f"classes have {least} to {most} rows, and {run} is told")
 
     def compare_losses(self):
         run, read = (json.load(open(self.folder / name))["loss"] for name in ("run.json", "m.json"))

@@ -1105,7 +1105,7 @@ static void the_table_of_nodes_is_the_same_for_any_threads_and_memory(void **sta
         assert_string_equal(texts[0], texts[2]);
         assert_non_null(strstr(texts[0], "a;"));
         assert_non_null(strstr(
-            texts[0], "height;smallest_class;classes;suppressed_rows;feasible;minimal;locally_minimal;lm;tree;"));
+            texts[0], "height;smallest_class;kept_classes;suppressed_rows;feasible;minimal;locally_minimal;lm;tree;"));
         for (int i = 0; i < 3; i++) kn_free(texts[i]);
         kn_lattice_table *refused;
         kn_error why = {0};

@@ -44,6 +44,18 @@ done:
     return status;
 }
 
+uint32_t kn_release_seen_classes(const kn_release *release)
+{
+    return release->n_classes + (release->n_suppressed > release->n_removed && !release->suppressed_joined);
+}
+
+uint32_t kn_release_seen_persons(const kn_release *release, uint32_t class_index)
+{
+    if (class_index == release->n_classes) return release->n_suppressed_persons;
+    const bool is_joined = release->suppressed_joined && class_index == release->joined_class;
+    return is_joined ? release->joined_persons : release->class_persons[class_index];
+}
+
 kn_class_counts kn_release_class(const kn_release *release, uint32_t class_index, kn_histogram *buffer)
 {
     kn_class_counts counts = {0};

@@ -312,7 +312,7 @@ static uint32_t all_star_class(const kn_release *r)
 }
 
 /* The suppressed rows stay when, as the class that a reader sees, they satisfy every model. */
-static kn_status suppressed_may_stay(bool *stay, const kn_release *r, const kn_task *task, kn_error *err)
+static kn_status suppressed_may_stay(bool *stay, kn_release *r, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *t = r->tuples;
@@ -332,6 +332,8 @@ static kn_status suppressed_may_stay(bool *stay, const kn_release *r, const kn_t
     KN_TRY(kn_release_count(&joined, task->pool, err));
     joined.class_rows = rows;
     joined.class_persons = persons;
+    r->joined_class = star;
+    r->joined_persons = persons[0];
     kn_class_counts counts = kn_release_class(&joined, 0, buffer);
     *stay = kn_models_hold_class(task->models, &counts, NULL, r->sets);
 done:

@@ -10,15 +10,16 @@
 static void class_sizes(const kn_release *r, uint32_t *least, uint32_t *most, double *mean)
 {
     uint64_t sum = 0;
-    *least = r->n_classes != 0 ? UINT32_MAX : 0;
+    const uint32_t n_classes = kn_release_seen_classes(r);
+    *least = n_classes != 0 ? UINT32_MAX : 0;
     *most = 0;
-    for (uint32_t c = 0; c < r->n_classes; c++) {
-        uint32_t n = r->class_persons[c];
+    for (uint32_t c = 0; c < n_classes; c++) {
+        uint32_t n = kn_release_seen_persons(r, c);
         if (n < *least) *least = n;
         if (n > *most) *most = n;
         sum += n;
     }
-    *mean = r->n_classes != 0 ? (double)sum / r->n_classes : 0;
+    *mean = n_classes != 0 ? (double)sum / n_classes : 0;
 }
 
 static void put_input(kn_json *json, const kn_facts *facts)
@@ -130,7 +131,7 @@ static void put_counts(kn_json *json, const kn_facts *facts)
     double mean;
     class_sizes(r, &least, &most, &mean);
     kn_json_object(json, "classes");
-    kn_json_count(json, "count", r->n_classes);
+    kn_json_count(json, "count", kn_release_seen_classes(r));
     kn_json_count(json, "min", least);
     kn_json_real(json, "mean", mean);
     kn_json_count(json, "max", most);

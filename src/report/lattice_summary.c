@@ -119,7 +119,7 @@ kn_status kn_lattice_facts_json(char **out, const kn_lattice_facts *lattice, kn_
 
 static void header(kn_buffer *text, const kn_lattice_facts *lattice, char delimiter)
 {
-    static const char *const names[] = {"height",   "smallest_class", "classes",        "suppressed_rows",
+    static const char *const names[] = {"height",   "smallest_class", "kept_classes",   "suppressed_rows",
                                         "feasible", "minimal",        "locally_minimal"};
     for (uint32_t q = 0; q < lattice->tuples->n_qis; q++) {
         const char *name = lattice->tuples->domains[q]->name;

@@ -135,7 +135,8 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
     if (facts->tuples->row_person != NULL)
         kn_buffer_printf(&text, ", %s of %s persons,", grouped(a, facts->n_released_persons),
                          grouped(b, facts->tuples->n_persons));
-    kn_buffer_printf(&text, " in %s class%s\n", grouped(c, r->n_classes), r->n_classes == 1 ? "" : "es");
+    const uint32_t n_classes = kn_release_seen_classes(r);
+    kn_buffer_printf(&text, " in %s class%s\n", grouped(c, n_classes), n_classes == 1 ? "" : "es");
     model_lines(&text, facts);
     loss_lines(&text, facts);
     if (r->n_suppressed != 0) {

@@ -136,14 +136,14 @@ kn_status kn_risk_classes_of_tuples(kn_risk_classes *out, const kn_tuples *tuple
 kn_status kn_risk_classes_of_release(kn_risk_classes *out, const kn_release *release, kn_error *err)
 {
     kn_status status = KN_OK;
-    bool some_kept = release->n_suppressed > release->n_removed; /* they all look alike */
-    *out = (kn_risk_classes){.n_classes = (size_t)release->n_classes + some_kept};
-    KN_NEW(out->own_sizes, (size_t)release->n_classes + 1);
-    for (uint32_t c = 0; c < release->n_classes; c++) out->own_sizes[c] = release->class_persons[c];
-    if (some_kept) out->own_sizes[release->n_classes] = release->n_suppressed_persons;
+    const uint32_t n_classes = kn_release_seen_classes(release);
+    const bool some_kept = release->n_suppressed > release->n_removed;
+    const uint32_t rest = release->suppressed_joined ? release->joined_class : release->n_classes;
+    *out = (kn_risk_classes){.n_classes = n_classes};
+    KN_NEW(out->own_sizes, (size_t)n_classes + 1);
+    for (uint32_t c = 0; c < n_classes; c++) out->own_sizes[c] = kn_release_seen_persons(release, c);
     out->sizes = out->own_sizes;
-    KN_TRY(
-        find_person_classes(out, release->tuples, release->row_class, some_kept ? release->n_classes : KN_NONE, err));
+    KN_TRY(find_person_classes(out, release->tuples, release->row_class, some_kept ? rest : KN_NONE, err));
 done:
     if (status != KN_OK) kn_risk_classes_free(out);
     return status;

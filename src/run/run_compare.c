@@ -96,7 +96,7 @@ static kn_status search_and_count(kn_compare_row *row, const kn_algorithm *algor
     kn_risk_sizes_count(&risk, &classes, NULL, 1, KN_RISK_THRESHOLD);
     row->average_risk = risk.prosecutor.average;
     row->highest_risk = risk.prosecutor.highest;
-    row->n_classes = release->n_classes;
+    row->n_classes = kn_release_seen_classes(release);
     row->n_suppressed = release->n_suppressed;
 done:
     kn_risk_classes_free(&classes);

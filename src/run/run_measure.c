@@ -20,7 +20,7 @@ static kn_status losses_text(kn_result *result, const kn_facts *facts, kn_error 
     kn_json_count(&json, "rows", facts->tuples->n_rows);
     kn_json_count(&json, "persons", facts->tuples->n_persons);
     kn_json_end(&json);
-    kn_json_count(&json, "classes", facts->release->n_classes);
+    kn_json_count(&json, "classes", kn_release_seen_classes(facts->release));
     kn_json_object(&json, "loss");
     for (size_t i = 0; i < facts->n_losses; i++) {
         const kn_loss *loss = &facts->losses[i];
