@@ -16,11 +16,11 @@ static const effort thorough = {20000000000, 40000000000, 60000000000, 300000000
 static const effort cheap = {250000000, 100000000, 100000000, 12000000, 40, 3};
 static const effort free_effort = {2000000, 1000000, 2000000, 1000000, 40, 6};
 
-/* What comes with every run grows with the table: a second for 5,000 points and more, next to nothing for a few. */
+/* What comes with every run grows with the table: a second for 20,000 points and more, next to nothing for a few. */
 static effort effort_of(kn_bound_effort asked, uint32_t n_points)
 {
     effort e = asked >= KN_BOUND_CERTIFY ? thorough : asked == KN_BOUND_CHEAP ? cheap : free_effort;
-    const double part = n_points / 5000.0;
+    const double part = n_points / 20000.0;
     if (asked != KN_BOUND_CHEAP || part >= 1) return e;
     e.row_work = (uint64_t)fmax((double)e.row_work * part, (double)free_effort.row_work);
     e.round_work = (uint64_t)fmax((double)e.round_work * part, (double)free_effort.round_work);

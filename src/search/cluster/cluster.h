@@ -165,7 +165,6 @@ typedef struct kn_cluster_block {
     kn_rng rng;
     atomic_bool *stop; /* set by anybody: come to an end */
     uint64_t work;     /* units of work done */
-    uint64_t joins;    /* the same in sites, in records joined to a pattern and priced */
 
     uint32_t n_records, record_capacity;
     uint32_t *global; /* record of the problem */

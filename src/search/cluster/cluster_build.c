@@ -11,6 +11,7 @@ enum {
     TAKE_ANY_RECORD = 8, /* under models that look at sensitive values */
     ALL_GUESTS = 4       /* no more groups: the rest becomes guests where it can */
 };
+enum { LEAST_SEVERAL = 5 }; /* records that are taken at once rather than one by one */
 
 /* What each record left would make of the group's price, into joined_price; returns the place of the least, the first
  * of them from a random place on. Prices only rise while a group grows (`monotone`), so the last known one is a lower
@@ -53,6 +54,50 @@ static void take_free(kn_cluster_block *block, uint32_t g, uint32_t *n_left, uin
     *n_left = n_kept;
 }
 
+/* Sifts the number at the root of a heap, the greatest price first, down to its place. */
+static void sift_down(const int32_t *price, uint32_t *heap, uint32_t n)
+{
+    uint32_t at = 0, moving = heap[0];
+    for (uint32_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && price[heap[child + 1]] > price[heap[child]]) child++;
+        if (price[heap[child]] <= price[moving]) break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moving;
+}
+
+/* Adds the n_wanted records left that raise the price least, each on its own. What a group of a thousand gains by
+ * taking them one by one is little, and each time all that are left are priced anew. */
+static void take_several(kn_cluster_block *block, uint32_t g, uint32_t *n_left, uint32_t n_wanted)
+{
+    kn_cluster_site *site = &block->site;
+    uint32_t n = *n_left, n_kept = 0, *best = site->matches, from = kn_rng_below(&block->rng, n);
+    const bool monotone = block->problem->monotone;
+    memset(site->taken, 0, site->n);
+    for (uint32_t step = 0, y = from; step < n; step++, y = y + 1 == n ? 0 : y + 1) {
+        uint32_t x = site->left[y];
+        bool full = step >= n_wanted;
+        if (monotone && full && site->joined_price[x] >= site->joined_price[best[0]]) continue;
+        site->joined_price[x] = price_joined(block, site_pattern(block, g), x);
+        if (!full) {
+            uint32_t at = step;
+            for (; at > 0 && site->joined_price[best[(at - 1) / 2]] < site->joined_price[x]; at = (at - 1) / 2)
+                best[at] = best[(at - 1) / 2];
+            best[at] = x;
+        } else if (site->joined_price[x] < site->joined_price[best[0]]) {
+            best[0] = x;
+            sift_down(site->joined_price, best, n_wanted);
+        }
+    }
+    for (uint32_t i = 0; i < n_wanted; i++) {
+        kn_site_group_add(block, g, best[i]);
+        site->taken[best[i]] = 1;
+    }
+    for (uint32_t y = 0; y < n; y++)
+        if (!site->taken[site->left[y]]) site->left[n_kept++] = site->left[y];
+    *n_left = n_kept;
+}
+
 /* What raises the price least until the group holds or no record is left; now and then also all that the group can
  * have for nothing. Under models that look at sensitive values, `spread` sets a price on values that the group has,
  * and sometimes any record is taken. */
@@ -62,7 +107,13 @@ static void grow_group(kn_cluster_block *block, uint32_t g, uint32_t *n_left, in
     bool counts_only = block->problem->counts_only, all = kn_rng_next(&block->rng) % TAKE_ALL_FREE == 0, holds;
     for (uint32_t y = 0; y < *n_left; y++) site->joined_price[site->left[y]] = INT32_MIN;
     kn_site_group_count(block, g);
+    int32_t part = 2 << kn_rng_below(&block->rng, 3);
     while (*n_left > 0 && (!(holds = kn_site_group_counted_holds(block, g)) || all)) {
+        int32_t n_several = ((int32_t)block->problem->k - site->persons[g]) / part;
+        if (counts_only && n_several >= LEAST_SEVERAL && (uint32_t)n_several < *n_left) {
+            take_several(block, g, n_left, (uint32_t)n_several);
+            continue;
+        }
         uint32_t from = kn_rng_below(&block->rng, *n_left), best = from;
         if (holds || counts_only || kn_rng_below(&block->rng, TAKE_ANY_RECORD) > 0) {
             best = price_left(block, g, *n_left, from, spread);

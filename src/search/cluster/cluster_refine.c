@@ -28,7 +28,6 @@ KN_INLINE int32_t price_with(kn_cluster_block *block, uint32_t x, uint32_t g)
     kn_cluster_site *site = &block->site;
     kn_site_joined *known = &site->joined[(size_t)x * site->n_groups + g];
     if (known->when < site->changed[g]) {
-        block->joins++;
         *known = (kn_site_joined){site->clock, price_joined(block, site_pattern(block, g), x)};
     }
     return known->price;
@@ -129,7 +128,6 @@ static bool exchange_with(kn_cluster_block *block, uint32_t a, int32_t x, uint32
         uint32_t other = site->members[b][y];
         int64_t both = gain + size_b * (price_b - site->without_price[other]);
         if (both <= nothing || both - size_a * (price_with(block, other, a) - price_a) <= nothing) continue;
-        block->joins += 2;
         int64_t cost = size_a * price_joined(block, rest, other);
         if (problem->monotone && cost + size_b * site->without_price[other] >= now) continue;
         cost += size_b * price_joined(block, site->without + (size_t)other * block->n_vectors, record);
