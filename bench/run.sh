@@ -13,6 +13,9 @@ if [ ! -x "$venv/bin/python" ]; then
     python3 -m venv "$venv"
     "$venv/bin/pip" install -q duckdb pycanon anjana polars || echo "the peers duckdb, pycanon, anjana and polars could not be installed" >&2
 fi
+"$here/../tools/duckdb.sh" "$build/duckdb" || echo "Parquet is not measured" >&2
+KANON_DUCKDB=$(cd "$build" && pwd)/duckdb/libduckdb.so
+export KANON_DUCKDB
 for question in "$here"/*.py; do
     echo "# $(basename "$question")" >&2
     "$venv/bin/python" "$question" "$build" || echo "# $question failed" >&2

@@ -18,6 +18,19 @@ typedef struct kn_duckdb_result {
     void *internal;
 } kn_duckdb_result;
 
+/* A string in a vector: up to 12 bytes in place, longer ones where the pointer leads. */
+typedef union kn_duckdb_string {
+    struct {
+        uint32_t n_bytes;
+        char bytes[12];
+    } here;
+    struct {
+        uint32_t n_bytes;
+        char prefix[4];
+        const char *bytes;
+    } there;
+} kn_duckdb_string;
+
 /* Numbers of duckdb.h. */
 enum { DUCKDB_READY = 0, DUCKDB_FAILED = 2, DUCKDB_IDLE = 3 }; /* duckdb_pending_state */
 enum { DUCKDB_SELECT = 1 };                                    /* duckdb_statement_type */
@@ -86,6 +99,7 @@ enum {
     CALL(void *, create_data_chunk, (void **types, uint64_t n))                                                        \
     CALL(void, data_chunk_reset, (void *chunk))                                                                        \
     CALL(void *, data_chunk_get_vector, (void *chunk, uint64_t column))                                                \
+    CALL(uint64_t, data_chunk_get_size, (void *chunk))                                                                 \
     CALL(void, data_chunk_set_size, (void *chunk, uint64_t n))                                                         \
     CALL(uint64_t, vector_size, (void))                                                                                \
     CALL(void *, vector_get_data, (void *vector))                                                                      \
