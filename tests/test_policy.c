@@ -177,6 +177,7 @@ static void what_nobody_set_has_its_default(void **state)
     expected.seed = 1;
     expected.models = request->models;
     expected.listed = request->listed;
+    expected.derivations = request->derivations;
     expected.policy_hash = settings->policy_hash;
     assert_string_equal(request->algorithm, "auto");
     assert_string_equal(request->measure, "lm");
@@ -829,7 +830,7 @@ static void a_policy_that_is_saved_says_the_same(void **state)
         "qi", "a b", "qi", "c=d", "qi", "e\\,f", "qi", "\xc3\xa9t\xc3\xa9", "sensitive", "NO",
         "identifier", "\"q\"", "type", "a b=int", "hierarchy", "a b=intervals(5,10)",
         "hierarchy", "c=d=./tree.csv", "level", "a b=1..2", "level", "c=d=0..3", "weight", "a b=2.5",
-        "grid", "e,f=500", "release-values", "e,f=yes",
+        "grid", "e,f=500", "release-values", "e,f=yes", "derive", "a b=days(x\\,y, 2020-01-01)",
         "model", "l-diversity:column=NO,kind=recursive,l=3,c=2", "model", "alpha-k:alpha=0.5,values=x\\|y|z",
         "max-suppressed", "2%", "null", ",NA,\\,", "delimiter", ";", "encoding", "latin-1", "no-header", "yes",
         "trim", "yes", "missing", "wildcard", "cells", "both", "fold-sensitive", "yes", "allow-copy", "no",

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- Files ----------------------------------------------------------------------------------------------------- */
@@ -939,6 +940,129 @@ static void the_profile_counts_whom_a_set_of_columns_singles_out(void **state)
     }
 }
 
+/* --- Derived columns -------------------------------------------------------------------------------------------- */
+
+typedef struct moment {
+    int year, month, day, minute; /* minute of the day */
+} moment;
+
+static moment random_moment(kn_rng *rng)
+{
+    static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    moment m = {1896 + (int)kn_rng_below(rng, 130), 1 + (int)kn_rng_below(rng, 12), 0, (int)kn_rng_below(rng, 1440)};
+    bool leap = m.year % 4 == 0 && (m.year % 100 != 0 || m.year % 400 == 0);
+    int n = lengths[m.month - 1] + (m.month == 2 && leap);
+    m.day = kn_rng_below(rng, 3) == 0 ? n : 1 + (int)kn_rng_below(rng, (uint32_t)n); /* ends of months often */
+    return m;
+}
+
+static long long minutes_of(moment m)
+{
+    struct tm parts = {.tm_year = m.year - 1900, .tm_mon = m.month - 1, .tm_mday = m.day, .tm_min = m.minute};
+    return (long long)timegm(&parts) / 60;
+}
+
+/* Is the day of `m`, so many months later, reached on the day of `now`? */
+static bool is_reached(moment m, int months, moment now)
+{
+    int month = m.year * 12 + m.month - 1 + months, there = now.year * 12 + now.month - 1;
+    return month < there || (month == there && m.day <= now.day);
+}
+
+/* One by one, forwards or backwards. */
+static int months_by_counting(moment from, moment to)
+{
+    int months = 0;
+    while (is_reached(from, months + 1, to)) months++;
+    while (!is_reached(from, months, to)) months--;
+    return months;
+}
+
+static long long rounded_down(long long n, long long unit)
+{
+    while (n % unit != 0) n--;
+    return n / unit;
+}
+
+static const char *const UNITS[] = {"years", "months", "weeks", "days", "hours", "minutes"};
+
+static long long units_by_counting(int unit, moment from, moment to)
+{
+    const long long minutes = minutes_of(to) - minutes_of(from);
+    from.minute = to.minute = 0;
+    const long long days = (minutes_of(to) - minutes_of(from)) / 1440;
+    switch (unit) {
+    case 0: return rounded_down(months_by_counting(from, to), 12);
+    case 1: return months_by_counting(from, to);
+    case 2: return rounded_down(days, 7);
+    case 3: return days;
+    case 4: return rounded_down(minutes, 60);
+    default: return minutes;
+    }
+}
+
+static void put_moment(kn_buffer *out, moment m, int form)
+{
+    if (form == 0) kn_buffer_printf(out, "%04d-%02d-%02d", m.year, m.month, m.day);
+    else if (form == 1) kn_buffer_printf(out, "%d.%d.%04d", m.day, m.month, m.year);
+    else if (form == 2) kn_buffer_printf(out, "%02d/%02d/%04d", m.month, m.day, m.year);
+    else kn_buffer_printf(out, "%04d-%02d-%02dT%02d:%02d", m.year, m.month, m.day, m.minute / 60, m.minute % 60);
+}
+
+/* The first cell that was computed becomes another number. */
+static void change_a_derived_cell(void *user, const char *path, const kn_batches *batches)
+{
+    size_t n;
+    char *text = read_file(path, &n), *end = strchr(text, '\n');
+    do end = strchr(end + 1, '\n');
+    while (end[-1] == ',');
+    end[-1] = end[-1] == '9' ? '8' : (char)(end[-1] + 1);
+    write_file(path, text, n);
+    free(text);
+}
+
+/* Both computations, the source's and verify's, against counting; the release would be refused where they differ. */
+static void a_derived_column_counts_what_passed_between_two_dates(void **state)
+{
+    enum { N_ROWS = 40 };
+    kn_rng rng = kn_rng_new(4, 0);
+    for (int round = 0; round < 60; round++) {
+        const int unit = round % 6, form = unit >= 4 ? 3 : round / 6 % 4;
+        kn_buffer data = {0}, expected = {0};
+        char derive[60];
+        kn_error message = {0};
+        kn_buffer_text(&data, "sex,from,to\n");
+        kn_buffer_text(&expected, "sex,passed\n");
+        for (int row = 0; row < N_ROWS; row++) {
+            moment from = random_moment(&rng), to = random_moment(&rng);
+            const bool no_from = kn_rng_below(&rng, 12) == 0, no_to = kn_rng_below(&rng, 12) == 0;
+            kn_buffer_text(&data, "F,");
+            if (!no_from) put_moment(&data, from, form);
+            kn_buffer_char(&data, ',');
+            if (!no_to) put_moment(&data, to, form);
+            kn_buffer_char(&data, '\n');
+            kn_buffer_text(&expected, "F,");
+            if (form != 3) from.minute = to.minute = 0;
+            if (!no_from && !no_to) kn_buffer_printf(&expected, "%lld", units_by_counting(unit, from, to));
+            kn_buffer_char(&expected, '\n');
+        }
+        write_file(data_path, data.bytes, data.n);
+        snprintf(derive, sizeof derive, "derive=passed=%s(from, to)", UNITS[unit]);
+        const char *options[] = {"qi=sex", "insensitive=passed", "identifier=from,to", derive, "k=2", "order=input",
+                                 NULL};
+        kn_status status = anonymize(options, NULL, NULL, &message);
+        if (status != KN_OK) fail_msg("%s, form %d: %s", UNITS[unit], form, message.message);
+        size_t n;
+        char *text = read_file(release_path, &n);
+        assert_int_equal(n, expected.n);
+        assert_memory_equal(text, expected.bytes, n);
+        free(text);
+        assert_int_equal(anonymize(options, change_a_derived_cell, NULL, &message), KN_NOT_MET);
+        kn_buffer_free(&data);
+        kn_buffer_free(&expected);
+    }
+}
+
 /* Whether all rows as one class meet what is proposed for values with these counts, by the definitions. The last value
  * is the most frequent one. */
 static bool whole_table_meets(const char *name, const char *params, const int *counts, int n_values)
@@ -1405,6 +1529,7 @@ int main(void)
         cmocka_unit_test(roles_are_guessed_from_names_and_contents),
         cmocka_unit_test(cells_that_point_at_people_are_known_by_their_form),
         cmocka_unit_test(the_profile_counts_whom_a_set_of_columns_singles_out),
+        cmocka_unit_test(a_derived_column_counts_what_passed_between_two_dates),
         cmocka_unit_test(a_proposed_model_can_be_met),
         cmocka_unit_test(generalizations_are_guessed_from_names_and_spread),
         cmocka_unit_test(outputs_take_their_places_in_order_and_the_release_last),

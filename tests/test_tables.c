@@ -571,6 +571,33 @@ static void nulls_of_a_population_match_missing_cells(void **state)
     kn_settings_free(settings);
 }
 
+/* Dates and moments have no spelling of their own in memory; a null is a missing cell. */
+static void columns_are_derived_from_dates_in_memory(void **state)
+{
+    const int32_t born[] = {-3594, 0, 18321, 0}; /* 1960-02-29, 1970-01-01, 2020-02-29 */
+    const uint8_t known[] = {1, 1, 1, 0};
+    const int64_t left[] = {1582938000000000, 1582937999999999, 1583020800000000, 0}; /* around 2020-02-29 01:00 */
+    struct ArrowArrayStream stream;
+    kn_settings *settings;
+    kn_result *result = NULL;
+    test_stream_start(&stream, 3, (const char *[]){"born", "tdD", "left", "tsu:UTC", "x", "u"});
+    test_stream_add(&stream, 4, 0,
+                    (struct ArrowArray *[]){test_fixed(4, known, born, 4), test_fixed(4, NULL, left, 8),
+                                            test_strings(4, (const char *[]){"1", "1", "1", "1"}, false)});
+    assert_ok(kn_settings_new(&settings, err));
+    assert_ok(kn_settings_set_table(settings, "data", &stream, err));
+    set_all(settings, (const char *const[]){"qi=x", "k=2", "identifier=born,left", "insensitive=age,hours",
+                                            "derive=age=years(born, left)", "derive=hours=hours(2020-02-29, left)",
+                                            "order=input", NULL});
+    assert_ok(kn_settings_set(settings, "output", path_of("release.csv"), err));
+    assert_ok(kn_anonymize(&result, settings, err));
+    char *text = read_file(path_of("release.csv"), NULL);
+    assert_string_equal(text, "x,age,hours\n1,60,1\n1,50,0\n1,0,24\n1,,-439704\n");
+    free(text);
+    kn_result_free(result);
+    kn_settings_free(settings);
+}
+
 static void a_table_that_is_not_there_is_named(void **state)
 {
     kn_settings *settings;
@@ -622,14 +649,15 @@ static void arrays_outlive_run_and_settings_on_any_thread(void **state)
 
 static void memory_may_run_out_anywhere(void **state)
 {
-    const char *const cells[] = {"1", "1", "2", "2"};
+    const char *const cells[] = {"1", "2020-01-01", "1", "2020-01-02", "2", "2020-01-02", "2", ""};
     for (size_t n_th = 1;; n_th += 1 + n_th / 40) {
-        struct ArrowArrayStream stream = text_table(1, (const char *const[]){"a"}, 4, cells), out = {.release = NULL};
+        struct ArrowArrayStream stream = text_table(2, (const char *const[]){"a", "b"}, 4, cells),
+                                out = {.release = NULL};
         kn_settings *settings;
         kn_result *result = NULL;
         assert_ok(kn_settings_new(&settings, err));
-        set_all(settings,
-                (const char *const[]){"qi=a", "k=2", "threads=1", "algorithm=mondrian", "schema=text:", NULL});
+        set_all(settings, (const char *const[]){"qi=a", "k=2", "threads=1", "algorithm=mondrian", "schema=text:",
+                                                "identifier=b", "derive=d=days(2020-01-01, b)", "insensitive=d", NULL});
         kn_memory_fail_at(n_th);
         kn_status status = kn_settings_set_table(settings, "data", &stream, NULL);
         if (status == KN_OK) status = kn_anonymize(&result, settings, NULL);
@@ -660,6 +688,7 @@ int main(void)
         LEAVES_NOTHING(verify_refuses_a_table_that_does_not_keep_its_promise),
         LEAVES_NOTHING(hierarchies_and_populations_may_be_tables),
         LEAVES_NOTHING(nulls_of_a_population_match_missing_cells),
+        LEAVES_NOTHING(columns_are_derived_from_dates_in_memory),
         LEAVES_NOTHING(a_table_that_is_not_there_is_named),
         LEAVES_NOTHING(arrays_outlive_run_and_settings_on_any_thread),
         LEAVES_NOTHING(memory_may_run_out_anywhere),

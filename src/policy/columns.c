@@ -274,6 +274,7 @@ static kn_status set_detail(kn_column_choice *choice, const kn_settings *setting
     char place[KN_SHOWN_BYTES];
     kn_setting_place(place, setting);
     if (strcmp(setting->option, "type") == 0) return parse_type(&choice->type, value, place, err);
+    if (strcmp(setting->option, "derive") == 0) return KN_OK; /* the source has made the column of it */
     if (strcmp(setting->option, "level") == 0) return parse_levels(choice, value, place, err);
     if (strcmp(setting->option, "hierarchy") == 0) {
         choice->hierarchy = value;
@@ -307,7 +308,8 @@ static kn_status set_detail(kn_column_choice *choice, const kn_settings *setting
 static kn_status serves_role(const kn_column_choice *choice, const kn_setting *setting, const char *name, kn_error *err)
 {
     char place[KN_SHOWN_BYTES];
-    bool for_all = strcmp(setting->option, "type") == 0 || strcmp(setting->option, "hierarchy") == 0;
+    bool for_all = strcmp(setting->option, "type") == 0 || strcmp(setting->option, "hierarchy") == 0 ||
+                   strcmp(setting->option, "derive") == 0;
     if (for_all || choice->role == KN_ROLE_QUASI) return KN_OK;
     return kn_error_set(err, KN_USAGE, "%s: column '%.80s' is %s, and only a quasi-identifier has a %s; remove it",
                         kn_setting_place(place, setting), name, kn_role_name(choice->role), setting->option);

@@ -301,17 +301,12 @@ done:
 }
 
 static const key column_keys[] = {
-    {"role", read_role, NULL},
-    {"type", read_detail, "type"},
-    {"hierarchy", read_hierarchy, "hierarchy"},
-    {"weight", read_detail, "weight"},
-    {"min_level", read_level, "level"},
-    {"max_level", read_level, "level"},
-    {"grid", read_detail, "grid"},
-    {"top", read_detail, "top"},
-    {"bottom", read_detail, "bottom"},
-    {"round", read_detail, "round"},
-    {"release_values", read_detail, "release-values"},
+    {"role", read_role, NULL},          {"type", read_detail, "type"},
+    {"derive", read_detail, "derive"},  {"hierarchy", read_hierarchy, "hierarchy"},
+    {"weight", read_detail, "weight"},  {"min_level", read_level, "level"},
+    {"max_level", read_level, "level"}, {"grid", read_detail, "grid"},
+    {"top", read_detail, "top"},        {"bottom", read_detail, "bottom"},
+    {"round", read_detail, "round"},    {"release_values", read_detail, "release-values"},
 };
 
 static kn_status read_column(loader *load, column *about, const kn_yaml *value, const char *where)

@@ -42,9 +42,9 @@ enum { N_LINES = sizeof lines / sizeof *lines, FIRST_AFTER_COLUMNS = 9 };
 static const struct detail {
     const char *option, *key;
 } details[] = {
-    {"type", "type"}, {"hierarchy", "hierarchy"}, {"weight", "weight"},
-    {"level", NULL},  {"grid", "grid"},           {"release-values", "release_values"},
-    {"top", "top"},   {"bottom", "bottom"},       {"round", "round"},
+    {"type", "type"},     {"derive", "derive"}, {"hierarchy", "hierarchy"},           {"weight", "weight"},
+    {"level", NULL},      {"grid", "grid"},     {"release-values", "release_values"}, {"top", "top"},
+    {"bottom", "bottom"}, {"round", "round"},
 };
 enum { N_DETAILS = sizeof details / sizeof *details };
 

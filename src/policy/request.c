@@ -222,6 +222,47 @@ done:
     return status;
 }
 
+/* "COL=SPEC". Names of columns may hold a '=': the first one behind which a definition stands. */
+static kn_status derivation_read(kn_derivation *out, const kn_setting *setting, kn_error *err)
+{
+    kn_status status = KN_USAGE;
+    kn_error inner = {0};
+    char place[KN_SHOWN_BYTES], *name = NULL;
+    for (const char *equals = strchr(setting->value, '='); equals != NULL && status == KN_USAGE;
+         equals = strchr(equals + 1, '=')) {
+        inner = (kn_error){0};
+        name = kn_string_copy(setting->value, (size_t)(equals - setting->value), err);
+        if (name == NULL) return KN_RESOURCES;
+        status = kn_derivation_parse(out, name, equals + 1, &inner);
+        kn_free(name);
+    }
+    if (status == KN_OK) return KN_OK;
+    status = kn_error_set(err, status, "%s: %.600s", kn_setting_place(place, setting), inner.message);
+    return kn_setting_about(err, status, setting, NULL);
+}
+
+static kn_status list_derivations(kn_request *request, const kn_settings *settings, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW(request->derivations, settings->items.n + 1);
+    for (size_t i = 0; i < settings->items.n; i++) {
+        const kn_setting *item = &settings->items.items[i];
+        kn_derivation *last = &request->derivations[request->n_derivations];
+        if (strcmp(item->option, "derive") != 0 || !kn_setting_in_force(settings, item)) continue;
+        KN_TRY(derivation_read(last, item, err));
+        request->n_derivations++;
+        for (kn_derivation *other = request->derivations; other < last; other++) /* of two flags the last one counts */
+            if (strcmp(other->name, last->name) == 0) {
+                kn_derivation_free(other);
+                *other = *last;
+                request->n_derivations--;
+                break;
+            }
+    }
+done:
+    return status;
+}
+
 kn_status kn_request_new(kn_request **out, const kn_settings *settings, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -248,6 +289,7 @@ kn_status kn_request_new(kn_request **out, const kn_settings *settings, kn_error
     if (kn_settings_find(settings, "unlisted") == NULL && settings->policy_path == NULL)
         request->unlisted = KN_UNLISTED_DROP;
     KN_TRY(list_settings(request, settings, err));
+    KN_TRY(list_derivations(request, settings, err));
     *out = request;
     request = NULL;
 done:
@@ -264,5 +306,7 @@ void kn_request_free(kn_request *request)
         if (field->kind == KN_FIELD_LIST) kn_words_free((kn_words *)((char *)request + field->offset));
     kn_words_free(&request->models);
     kn_free(request->listed);
+    for (size_t i = 0; i < request->n_derivations; i++) kn_derivation_free(&request->derivations[i]);
+    kn_free(request->derivations);
     kn_free(request);
 }

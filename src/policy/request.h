@@ -15,6 +15,7 @@
 #include "base/words.h"
 #include "base/yaml.h"
 #include "table/batches.h"
+#include "table/derivation.h"
 #include "table/table.h"
 #include "table/text_form.h"
 
@@ -63,6 +64,8 @@ typedef struct kn_request {
     const char *person;
     const char *count, *person_count; /* columns of an engine's table: rows and persons that a record stands for */
     size_t n_hierarchies, n_levels;   /* of --hierarchy and --level */
+    kn_derivation *derivations;     /* --derive, those in force */
+    size_t n_derivations;
     kn_missing missing;
 
     const char *k;   /* as written: a number, or for comparisons a list */

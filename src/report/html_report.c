@@ -80,6 +80,19 @@ static void technique(page *to, const kn_report *report, const kn_column *column
     page_say(to, "td", text, NULL, NULL, NULL);
 }
 
+/* COL=SPEC of a setting that tells how a column was computed. */
+static void derived_columns(page *to, const kn_report *report)
+{
+    const kn_table *table = report->facts->table;
+    for (size_t i = 0; i < report->n_settings; i++)
+        for (uint32_t c = 0; strcmp(report->settings[i].option, "derive") == 0 && c < table->n_columns; c++) {
+            const size_t n = strlen(table->columns[c].name);
+            const char *value = report->settings[i].value;
+            if (strncmp(value, table->columns[c].name, n) == 0 && value[n] == '=')
+                page_say(to, "p", KN_TEXT_DERIVED, table->columns[c].name, value + n + 1, NULL);
+        }
+}
+
 void part_asked(page *to, const kn_report *report)
 {
     static const kn_text headings[] = {KN_TEXT_COLUMN, KN_TEXT_ROLE, KN_TEXT_TYPE, KN_TEXT_TECHNIQUE};
@@ -99,6 +112,7 @@ void part_asked(page *to, const kn_report *report)
         page_row_end(to);
     }
     page_table_end(to);
+    derived_columns(to, report);
     page_section_end(to);
 }
 

@@ -22,6 +22,7 @@
     [KN_TEXT_ASKED] = "Was gefordert war",
     [KN_TEXT_ASKED_TEXT] = "Die Tabelle %s hat %s Zeilen und %s Spalten. Jede Spalte hat genau eine Rolle.",
     [KN_TEXT_ROLE] = "Rolle", [KN_TEXT_TYPE] = "Typ", [KN_TEXT_TECHNIQUE] = "Was mit ihr geschieht",
+    [KN_TEXT_DERIVED] = "Die Spalte %s steht nicht in der Tabelle: Sie wurde aus Daten derselben Zeile berechnet, %s.",
     [KN_TEXT_ROLES_CAPTION] = "Spalten, ihre Rollen und das jeweils angewandte Verfahren",
     [KN_TEXT_ROLE_IDENTIFIER] = "Identifikator", [KN_TEXT_ROLE_QUASI] = "Quasi-Identifikator",
     [KN_TEXT_ROLE_SENSITIVE] = "sensibel", [KN_TEXT_ROLE_INSENSITIVE] = "nicht sensibel",

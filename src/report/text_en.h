@@ -21,6 +21,7 @@
     [KN_TEXT_ASKED] = "What was asked for",
     [KN_TEXT_ASKED_TEXT] = "The table %s has %s rows and %s columns. Every column has one role.",
     [KN_TEXT_ROLE] = "Role", [KN_TEXT_TYPE] = "Type", [KN_TEXT_TECHNIQUE] = "What happens to it",
+    [KN_TEXT_DERIVED] = "The column %s is not in the table: it was computed from dates of the same row, %s.",
     [KN_TEXT_ROLES_CAPTION] = "Columns, their roles and the technique applied to each",
     [KN_TEXT_ROLE_IDENTIFIER] = "identifier", [KN_TEXT_ROLE_QUASI] = "quasi-identifier",
     [KN_TEXT_ROLE_SENSITIVE] = "sensitive", [KN_TEXT_ROLE_INSENSITIVE] = "insensitive",

@@ -18,7 +18,8 @@ static kn_status read_leniently(kn_table **out, kn_input *input, kn_error *err)
     KN_NEW(plans, n + 1);
     for (uint32_t c = 0; c < n; c++) {
         const bool is_read = input->choices[c].role != KN_ROLE_DROPPED && input->choices[c].type != KN_TYPE_AUTO;
-        plans[c] = (kn_column_plan){is_read ? KN_ROLE_INSENSITIVE : KN_ROLE_DROPPED, input->choices[c].type, false};
+        plans[c] =
+            (kn_column_plan){is_read ? KN_ROLE_INSENSITIVE : KN_ROLE_DROPPED, input->choices[c].type, KN_USE_NOTHING};
     }
     KN_TRY(kn_source_read(out, source, plans, input->pool, &input->ticker, err));
 done:

@@ -128,6 +128,8 @@ void kn_input_free(kn_input *input)
     kn_free(input->domains);
     kn_free(input->choices);
     kn_free(input->withheld);
+    kn_free(input->derived);
+    kn_free(input->n_invalid);
     kn_schema_free(input->schema);
     kn_table_free(input->table);
     kn_targets_free(input->targets);
@@ -356,6 +358,57 @@ kn_status kn_input_open(kn_source **out, kn_input *input, const char *path, kn_e
     return kn_source_open(out, path, &input->sources, err);
 }
 
+static bool has_column(const kn_source *source, const char *name)
+{
+    for (uint32_t c = 0; c < kn_source_n_columns(source); c++)
+        if (strcmp(kn_source_column_name(source, c), name) == 0) return true;
+    return false;
+}
+
+/* The table has the dates, and not the column itself. */
+static bool is_derivable(const kn_source *source, const kn_derivation *derivation)
+{
+    return !has_column(source, derivation->name) &&
+           (derivation->from.column == NULL || has_column(source, derivation->from.column)) &&
+           (derivation->to.column == NULL || has_column(source, derivation->to.column));
+}
+
+kn_status kn_input_derive(kn_source *source, kn_input *input, bool where_possible, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_request *request = input->request;
+    kn_free(input->derived);
+    kn_free(input->n_invalid);
+    input->derived = NULL;
+    input->n_invalid = NULL;
+    input->n_derived = 0;
+    size_t n_told; /* by a schema, which stands for the policy */
+    const kn_derivation *told = kn_schema_derivations(&n_told, input->schema);
+    KN_NEW(input->derived, request->n_derivations + n_told + 1);
+    KN_NEW(input->n_invalid, request->n_derivations + n_told + 1);
+    for (size_t d = 0; d < request->n_derivations; d++)
+        if (!where_possible || is_derivable(source, &request->derivations[d]))
+            input->derived[input->n_derived++] = request->derivations[d];
+    for (size_t d = 0; d < n_told; d++) {
+        bool is_asked = false;
+        for (size_t i = 0; i < request->n_derivations; i++)
+            is_asked |= strcmp(request->derivations[i].name, told[d].name) == 0;
+        if (!is_asked && is_derivable(source, &told[d])) input->derived[input->n_derived++] = told[d];
+    }
+    KN_TRY(kn_source_derive(source, input->derived, input->n_derived, input->n_invalid, &input->sources, err));
+done:
+    return status;
+}
+
+static void warn_of_underivable(kn_input *input)
+{
+    for (size_t d = 0; d < input->n_derived; d++)
+        if (input->n_invalid[d] > 0)
+            kn_sentences_add(&input->warnings,
+                             KN_SAID(KN_SAY_NOT_DERIVED, kn_piece_text(input->derived[d].name),
+                                     kn_piece_number("%llu", (unsigned long long)input->n_invalid[d])));
+}
+
 /* Of decimals intervals do not hold their upper end, unless they end at values of the data. */
 static bool has_upper_end(const kn_settings *settings, const char *name)
 {
@@ -403,6 +456,7 @@ kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode,
     double began = kn_seconds_now();
     KN_TRY(kn_input_open(&source, input, path, err));
     if (mode == KN_COLUMNS_OF_RELEASE) KN_TRY(kn_input_join_bounds(source, input, err));
+    else KN_TRY(kn_input_derive(source, input, false, err));
     KN_TRY(choose_columns(input, source, mode, err));
     status = read_table(input, source, mode, err);
     if (status == KN_INPUT && input->problems != NULL) { /* once more, without the cells that are no good */
@@ -410,6 +464,7 @@ kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode,
         source = NULL;
         KN_TRY(kn_bad_cells_note(input, err));
         KN_TRY(kn_input_open(&source, input, path, err));
+        if (mode != KN_COLUMNS_OF_RELEASE) KN_TRY(kn_input_derive(source, input, false, err));
         status = read_table(input, source, mode, err);
     }
     if (status != KN_OK) goto done;
@@ -421,7 +476,10 @@ kn_status kn_input_read(kn_input *input, const char *path, kn_columns_mode mode,
         if (mode == KN_COLUMNS_OF_DATA) warn_of_exact(input, c);
         choose_grid(&input->choices[c], &input->table->columns[c]);
     }
-    if (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_HIERARCHY) KN_TRY(kn_input_notice(input, err));
+    if (mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_HIERARCHY) {
+        KN_TRY(kn_input_notice(input, err));
+        warn_of_underivable(input);
+    }
     if (mode == KN_COLUMNS_OF_DATA) {
         KN_TRY(refuse_stars(input, err));
         KN_TRY(warn_of_copied_columns(input, err));

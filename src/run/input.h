@@ -34,7 +34,10 @@ typedef struct kn_input {
     kn_text_form form;                        /* of the table; a release is written like it */
     kn_table *table;
     kn_column_choice *choices; /* one per column */
-    bool *withheld;            /* per column: a quasi-identifier that looks like it identifies people; NULL: none is */
+    kn_derivation *derived;    /* of the request's, those that were added; what they hold is the request's */
+    size_t n_derived;
+    uint64_t *n_invalid; /* of each: cells that could not be computed */
+    bool *withheld;      /* per column: a quasi-identifier that looks like it identifies people; NULL: none is */
     /* kn_input_encode */
     uint32_t n_qis;
     kn_domain **domains;
@@ -53,6 +56,9 @@ kn_status kn_input_new_beside(kn_input **out, const kn_input *first, kn_error *e
 void kn_input_free(kn_input *input);
 /* Opens what the request names as data, original or release; NULL is an error. */
 kn_status kn_input_open(kn_source **out, kn_input *input, const char *path, kn_error *err);
+/* Adds the columns that the request derives from dates. `where_possible`: only those that the table has not, and of
+ * which it has the dates, because it may be a release. */
+kn_status kn_input_derive(kn_source *source, kn_input *input, bool where_possible, kn_error *err);
 /* In a release: columns of bounds become the columns that the settings name (kn_source_join_bounds). */
 kn_status kn_input_join_bounds(kn_source *source, const kn_input *input, kn_error *err);
 /* Opens it, decides roles and types, and reads it. */

@@ -70,6 +70,8 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *writte
         .invalid_is_missing = input->csv.invalid_is_missing,
         .columns = columns,
         .n_columns = input->table->n_columns,
+        .derivations = written->original_path != NULL ? input->derived : NULL,
+        .n_derivations = written->original_path != NULL ? input->n_derived : 0,
         .models = models,
         .n_models = specs->n,
         .certificate_path = written->certificate,

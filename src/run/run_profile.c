@@ -13,6 +13,7 @@
 #include "run/input.h"
 #include "run/jobs.h"
 #include "run/notes.h"
+#include "run/propose_derived.h"
 #include "run/propose_model.h"
 #include "run/result.h"
 #include "table/dates.h"
@@ -58,6 +59,7 @@ typedef struct profile {
     guess *guesses;  /* per column */
     uint32_t person; /* column that seems to tell persons apart although they have several rows, or KN_NONE */
     kn_column_risk *sets;
+    kn_derived_ideas ideas; /* of columns computed from dates */
 } profile;
 
 static unsigned policy_k(const profile *about) { return recipients[about->input->request->recipient].k; }
@@ -359,6 +361,13 @@ static void singled_out(kn_buffer *out, const profile *about, uint64_t n)
                      100.0 * (double)n / about->input->tuples->n_persons);
 }
 
+static void text_derived(kn_buffer *text, const profile *about)
+{
+    if (about->ideas.n > 0) kn_buffer_text(text, "\nColumns that could be computed from dates\n");
+    for (size_t i = 0; i < about->ideas.n; i++)
+        kn_buffer_printf(text, "  %s = %s\n", about->ideas.items[i].name, about->ideas.items[i].spec);
+}
+
 static kn_status text_make(char **out, const profile *about, kn_error *err)
 {
     const kn_table *table = about->input->table;
@@ -392,6 +401,7 @@ static kn_status text_make(char **out, const profile *about, kn_error *err)
         kn_buffer_printf(&text, "some set of up to %u columns\n", about->sets->max_size);
     }
     text_models(&text, about);
+    text_derived(&text, about);
     return kn_buffer_finish(out, &text, err);
 }
 
@@ -425,6 +435,26 @@ static void policy_columns(kn_buffer *out, const profile *about)
         if (g->generalize.grid[0] != '\0') kn_buffer_printf(out, ", grid: %s", g->generalize.grid);
         if (g->generalize.top.is_sure) kn_buffer_printf(out, ", top: %s", g->generalize.top.text);
         kn_buffer_text(out, "}\n");
+    }
+}
+
+/* Beside the dates they would be told twice: so they stand there to be chosen. */
+static void policy_derived(kn_buffer *out, const profile *about)
+{
+    const char *reason = "";
+    if (about->ideas.n > 0)
+        kn_buffer_text(out,
+                       "  # These could be computed from dates. Take the \"# \" away from a line, and make the dates "
+                       "identifiers.\n");
+    for (size_t i = 0; i < about->ideas.n; i++) {
+        const kn_derived_idea *idea = &about->ideas.items[i];
+        if (strcmp(reason, idea->reason) != 0) kn_buffer_printf(out, "  #   %s:\n", idea->reason);
+        reason = idea->reason;
+        kn_buffer_text(out, "  # ");
+        kn_yaml_put(out, idea->name);
+        kn_buffer_text(out, ": {role: quasi, derive: ");
+        kn_yaml_put(out, idea->spec);
+        kn_buffer_text(out, idea->is_age ? ", grid: 5}\n" : "}\n");
     }
 }
 
@@ -494,6 +524,7 @@ static kn_status policy_make(char **out, const profile *about, kn_error *err)
     kn_buffer_text(&text, "\n# A column that is not listed here is an error, so that a new one cannot slip out.\n"
                           "unlisted_columns: error\n\ncolumns:\n");
     policy_columns(&text, about);
+    policy_derived(&text, about);
     policy_models(&text, about);
     kn_buffer_text(&text, "\n# Rows that may be suppressed when they are too rare to hide.\nsuppression: {max: 1%}\n"
                           "\nalgorithm: {name: auto}\nmeasure: lm\n");
@@ -552,6 +583,15 @@ static kn_status json_make(char **out, const profile *about, kn_error *err)
             kn_json_text(&json, g->generalize.top.is_sure ? "top" : "proposed_top", g->generalize.top.text);
         if (g->generalize.bottom.text[0] != '\0') kn_json_text(&json, "proposed_bottom", g->generalize.bottom.text);
         if (g->model.reason != NULL) put_model(&json, &g->model);
+        kn_json_end(&json);
+    }
+    kn_json_end(&json);
+    kn_json_array(&json, "derivations");
+    for (size_t i = 0; i < about->ideas.n; i++) {
+        kn_json_object(&json, NULL);
+        kn_json_text(&json, "name", about->ideas.items[i].name);
+        kn_json_text(&json, "derive", about->ideas.items[i].spec);
+        kn_json_text(&json, "reason", about->ideas.items[i].reason);
         kn_json_end(&json);
     }
     kn_json_end(&json);
@@ -699,6 +739,7 @@ kn_status kn_job_profile(kn_result **out, const kn_request *request, kn_error *e
     KN_TRY(thresholds_make(&about, err));
     KN_TRY(levels_make(&about, err));
     KN_TRY(models_make(&about, err));
+    if (!about.input->redact) KN_TRY(kn_derived_propose(&about.ideas, about.input->table, err)); /* one names a date */
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(text_make(&result->text, &about, err));
     KN_TRY(json_make(&result->json, &about, err));
@@ -716,6 +757,7 @@ done:
     }
     kn_free(about.guesses);
     kn_column_risk_free(about.sets);
+    kn_derived_ideas_free(&about.ideas);
     kn_input_free(about.input);
     return status;
 }

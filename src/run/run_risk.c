@@ -46,6 +46,7 @@ static kn_status table_read(risk_run *run, kn_error *err)
     input->csv.guarded_names = input->request->guard_formulas || kn_schema_is_guarded(input->schema);
     KN_TRY(kn_input_open(&source, input, run->request->data, err));
     KN_TRY(kn_input_join_bounds(source, input, err));
+    KN_TRY(kn_input_derive(source, input, true, err));
     uint32_t n = kn_source_n_columns(source);
     KN_NEW(names, n);
     KN_NEW(plans, n);
@@ -200,6 +201,7 @@ static kn_status known_read(risk_run *run, const char *path, kn_error *err)
     kn_column_plan *plans = NULL;
     const kn_table *table = run->input->table;
     KN_TRY(kn_source_open(&source, path, &run->input->sources, err));
+    KN_TRY(kn_input_derive(source, run->input, true, err)); /* what the release tells, the attacker computes */
     uint32_t n = kn_source_n_columns(source);
     KN_NEW(plans, n);
     KN_NEW(run->columns, table->n_columns + 1);

@@ -379,8 +379,15 @@ done:
     return status;
 }
 
+/* age(birth_date,2024-12-31): how it was computed, as the policy has it. */
+static void put_derivation(kn_json *json, const kn_column *column, const kn_request *request)
+{
+    const char *spec = kn_settings_detail(request->settings, "derive", column->name);
+    if (spec != NULL) kn_json_text(json, "derived", spec);
+}
+
 /* A column of bounds, or of means. */
-static void put_part(kn_json *json, const kn_released_column *out, const kn_domain *domain)
+static void put_part(kn_json *json, const kn_released_column *out, const kn_domain *domain, const kn_request *request)
 {
     static const char *const parts[] = {"cell", "min", "max", "kind", "mean"};
     const bool is_kind = out->part == KN_PART_KIND;
@@ -391,6 +398,7 @@ static void put_part(kn_json *json, const kn_released_column *out, const kn_doma
     kn_json_text(json, "cells", "bounds");
     kn_json_text(json, "part", parts[out->part]);
     kn_json_text(json, "of", out->column->name);
+    put_derivation(json, out->column, request);
     kn_json_text(json, "original_type", kn_type_name(out->column->type));
     if (out->part == KN_PART_MAX) kn_json_bool(json, "max_included", out->form.max_included);
     const char *grid = out->part == KN_PART_MEAN ? kn_domain_mean_grid(domain) : kn_domain_grid_name(domain);
@@ -405,12 +413,13 @@ static kn_status put_column(kn_json *json, const kn_release *release, const kn_r
     const bool is_quasi = out->q != KN_NONE, generalized = is_quasi && is_generalized(release, out->q);
     kn_json_object(json, NULL);
     if (out->part != KN_PART_CELL) {
-        put_part(json, out, release->tuples->domains[out->q]);
+        put_part(json, out, release->tuples->domains[out->q], request);
         kn_json_end(json);
         goto done;
     }
     kn_json_text(json, "name", column->name);
     kn_json_text(json, "role", kn_role_name(column->role));
+    put_derivation(json, column, request);
     /* A cell that was generalized is text, whatever the column was. */
     kn_json_text(json, "type", generalized ? "text" : kn_type_name(column->type));
     kn_json_bool(json, "nullable", is_nullable(release, column, is_quasi ? out->q : release->tuples->n_qis));

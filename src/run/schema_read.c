@@ -23,6 +23,8 @@ struct kn_schema {
     const char **nulls; /* the texts of the tree */
     size_t n_nulls;
     bool is_guarded; /* labels may begin with the ' before a formula */
+    kn_derivation *derivations;
+    size_t n_derivations;
 };
 
 static const kn_yaml *columns_of(const kn_schema *schema)
@@ -92,6 +94,28 @@ done:
     return status;
 }
 
+/* A column in bounds has it once for each part. */
+static kn_status note_derivations(kn_schema *schema, const char *path, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_error inner = {0};
+    KN_NEW(schema->derivations, schema->n_orders);
+    for (const kn_yaml *column = columns_of(schema); column != NULL; column = column->next) {
+        const char *spec = text_of(column, "derived"), *name = text_of(column, "of");
+        bool known = spec == NULL;
+        if (name == NULL) name = text_of(column, "name");
+        for (size_t d = 0; d < schema->n_derivations; d++) known |= strcmp(schema->derivations[d].name, name) == 0;
+        if (known) continue;
+        status = kn_derivation_parse(&schema->derivations[schema->n_derivations], name, spec, &inner);
+        if (status != KN_OK)
+            KN_FAIL_AT(status, KN_PLACE(.option = "schema", .file = path, .line = column->line), "%.500s:%u: %.600s",
+                       path, column->line, inner.message);
+        schema->n_derivations++;
+    }
+done:
+    return status;
+}
+
 void kn_schema_reading(kn_csv_options *csv, const kn_schema *schema)
 {
     const kn_yaml *reading = kn_yaml_find(schema->root, "reading");
@@ -107,6 +131,12 @@ void kn_schema_reading(kn_csv_options *csv, const kn_schema *schema)
 
 bool kn_schema_is_guarded(const kn_schema *schema) { return schema != NULL && schema->is_guarded; }
 
+const kn_derivation *kn_schema_derivations(size_t *n, const kn_schema *schema)
+{
+    *n = schema != NULL ? schema->n_derivations : 0;
+    return schema != NULL ? schema->derivations : NULL;
+}
+
 kn_status kn_schema_read(kn_schema **out, const char *path, kn_files *files, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -121,6 +151,7 @@ kn_status kn_schema_read(kn_schema **out, const char *path, kn_files *files, kn_
     schema->path = kn_string_copy(path, strlen(path), err);
     if (schema->path == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_TRY(note_reading(schema, err));
+    KN_TRY(note_derivations(schema, path, err));
     *out = schema;
     schema = NULL;
 done:
@@ -136,6 +167,8 @@ void kn_schema_free(kn_schema *schema)
     kn_free(schema->orders);
     kn_free(schema->nulls);
     kn_free(schema->path);
+    for (size_t i = 0; i < schema->n_derivations; i++) kn_derivation_free(&schema->derivations[i]);
+    kn_free(schema->derivations);
     kn_yaml_free(schema->root);
     kn_free(schema);
 }

@@ -17,6 +17,8 @@ void kn_schema_free(kn_schema *schema);
 void kn_schema_reading(kn_csv_options *csv, const kn_schema *schema);
 bool kn_schema_is_guarded(const kn_schema *schema); /* made with --guard-formulas; NULL: no */
 
+/* The columns that it says are computed from dates. They live as long as the schema. */
+const kn_derivation *kn_schema_derivations(size_t *n, const kn_schema *schema);
 /* Role, type, order, grid and classification of the columns that no setting names. */
 void kn_schema_apply(kn_column_choice *choices, const char *const *names, uint32_t n_names, const kn_schema *schema,
                      const kn_settings *settings);

@@ -12,6 +12,7 @@
 
 #include "base/pool.h"
 #include "base/tick.h"
+#include "table/derivation.h"
 #include "table/table.h"
 #include "table/text_form.h"
 
@@ -70,6 +71,13 @@ typedef struct kn_bounds_join {
  * whose cells are written as labels are. Sources without such columns stay as they are. */
 kn_status kn_source_join_bounds(kn_source *source, const kn_bounds_join *joins, size_t n_joins,
                                 const kn_source_options *options, kn_error *err);
+
+/* Adds columns that are computed from dates (table/derivation.h), behind the others. Before kn_source_read. Both stay
+ * with the caller until kn_source_close. n_invalid[d] (NULL: not wanted) becomes the number of cells that are missing
+ * because a date is none or makes no age, and not because one is missing. KN_USAGE when a name is there already, or one
+ * that it needs is not. */
+kn_status kn_source_derive(kn_source *source, const kn_derivation *derivations, size_t n_derivations,
+                           uint64_t *n_invalid, const kn_source_options *options, kn_error *err);
 
 static inline uint32_t kn_source_n_columns(const kn_source *source) { return source->type->n_columns(source->reader); }
 

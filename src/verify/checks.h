@@ -57,6 +57,10 @@ const char *kn_recount_column_shown(char buffer[KN_SHOWN_BYTES], const kn_recoun
 const char *kn_recount_cell_shown(char buffer[KN_SHOWN_BYTES], const kn_recount *recount, const kn_sheet_column *column,
                                   uint32_t code);
 
+/* derive_columns.c: the columns that the request derives, added to the original. */
+bool kn_derives_from(const kn_verify_request *request, const char *name);
+kn_status kn_sheet_derive(kn_sheet *original, const kn_verify_request *request, kn_error *err);
+
 /* recount_models.c: one finding per model of the request. */
 const char *kn_recount_model_name(const kn_verify_model *model); /* static; "unknown model" for one that has no count */
 kn_status kn_recount_models(kn_recount *recount, kn_error *err);

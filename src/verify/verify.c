@@ -165,8 +165,12 @@ static bool wants_original(const void *context, uint32_t index, const char *name
     const kn_verify_request *request = context;
     if (index >= request->n_columns) return false;
     const kn_verify_column *column = &request->columns[index];
-    return is_released(column->role) || column->is_person || column->is_count || column->is_person_count;
+    return is_released(column->role) || column->is_person || column->is_count || column->is_person_count ||
+           kn_derives_from(request, column->name);
 }
+
+/* The first columns stand in the file. */
+static size_t n_file_columns(const kn_verify_request *request) { return request->n_columns - request->n_derivations; }
 
 static uint32_t person_column(const kn_verify_request *request)
 {
@@ -701,7 +705,7 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
         options.fingerprint_column = person_column(request);
         if (options.fingerprint_column != KN_NONE) options.fingerprint = person_fingerprint;
         options.expected = files->all_names;
-        options.n_expected = request->n_columns;
+        options.n_expected = n_file_columns(request);
         KN_TRY(kn_sheet_read(&files->recount->original, &options, err));
     }
 done:
@@ -715,10 +719,10 @@ static kn_status check_original(const kn_recount *recount, kn_error *err)
     const kn_sheet *original = recount->original;
     char shown[KN_SHOWN_BYTES];
     if (original->problem != NULL) KN_FAIL(KN_INPUT, "%s", original->problem);
-    if (original->n_columns != request->n_columns)
+    if (original->n_columns != n_file_columns(request))
         KN_FAIL(KN_INPUT, "%s has %u columns where %zu are expected", request->original_path, original->n_columns,
-                request->n_columns);
-    for (uint32_t c = 0; c < request->n_columns; c++)
+                n_file_columns(request));
+    for (uint32_t c = 0; c < original->n_columns; c++)
         if (strcmp(original->columns[c].name, request->columns[c].name) != 0)
             KN_FAIL(KN_INPUT, "%s: column %u is '%.40s', expected '%.40s'", request->original_path, c + 1,
                     request->redact ? "(redacted)" : original->columns[c].name,
@@ -740,6 +744,7 @@ static kn_status read_files(kn_recount *recount, kn_error *err)
     }
     KN_TRY(kn_pool_run(request->pool, request->original_path != NULL ? 2 : 1, read_file, &files, err));
     if (recount->original != NULL) KN_TRY(check_original(recount, err));
+    if (recount->original != NULL) KN_TRY(kn_sheet_derive(recount->original, request, err));
 done:
     kn_free(files.all_names);
     kn_free(files.released_names);
@@ -753,8 +758,11 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
     kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
     KN_NEW(recount->in_original, request->n_columns);
-    for (uint32_t c = 0; c < request->n_columns; c++)
-        recount->in_original[c] = recount->original != NULL && recount->original->columns[c].stored ? c : KN_NONE;
+    for (uint32_t c = 0; c < request->n_columns; c++) { /* what was only read to derive from is not compared */
+        bool there = is_released(request->columns[c].role) || request->columns[c].is_person;
+        recount->in_original[c] =
+            recount->original != NULL && there && recount->original->columns[c].stored ? c : KN_NONE;
+    }
     KN_NEW(recount->to_original, request->n_columns);
     KN_NEW(recount->readings, request->n_columns);
     KN_TRY(kn_pool_run(request->pool, request->n_columns, match_dictionary, recount, err));

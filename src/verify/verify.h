@@ -10,6 +10,7 @@
 #include "base/sentence.h"
 #include "base/tick.h"
 #include "hierarchy/domain.h"
+#include "table/derivation.h"
 
 typedef struct kn_verify_column {
     const char *name;
@@ -45,6 +46,8 @@ typedef struct kn_verify_request {
     const kn_verify_column *columns; /* the original's columns in file order (or, without it, what the policy lists, in
                                         any order) */
     size_t n_columns;
+    const kn_derivation *derivations; /* the last columns: computed from the original's dates, in their order */
+    size_t n_derivations;
     const kn_verify_model *models;
     size_t n_models;
     const char *certificate_path, *certificate_name; /* NULL: none is to be checked */

@@ -17,6 +17,7 @@ TREE = "8001;Zurich;*\n8002;Zurich;*\n8003;Zurich;*\n1201;Geneva;*\n01202;Geneva
 SAMPLES = {
     "type": [{"age": "int"}, {"zip": "text"}],
     "hierarchy": [{"age": "intervals(5,20)"}, {"zip": "mask(right)"}, {"zip": "./tree.csv"}],
+    "derive": [{"months": "months(age, 2024-01-01)"}],  # no dates: both say so
     "level": [{"zip": "1..2"}],
     "weight": [{"age": 3}],
     "grid": [{"age": 10}],
@@ -65,6 +66,17 @@ class SameBytes(Case):
                 failure = self.refused(kanon.KanonError, kanon.anonymize, data, **options)
                 self.assertEqual(failure.code, done.returncode, (options, done.stderr))
         return done.returncode == 0
+
+    def test_columns_are_derived_from_dates_of_any_kind(self):
+        born = [datetime.date(1950 + i % 30, 1 + i % 12, 28) for i in range(29)] + [None]
+        self.columns["born"] = born
+        write_csv(self.columns, self.folder / "people.csv")
+        options = {**ROLES, "k": 3, "unlisted": "drop", "derive": {"years": "age(born, 2020-06-30)"}, "insensitive": "years"}
+        expected = kanon.anonymize("people.csv", **options).to_csv()
+        self.assertIn(",years", expected.splitlines()[0])
+        for table in (pyarrow.table(self.columns), polars.DataFrame(self.columns),
+                      pyarrow.table({**self.columns, "born": [b and datetime.datetime(b.year, b.month, b.day) for b in born]})):
+            self.assertEqual(kanon.anonymize(table, **options).to_csv(), expected)
 
     def test_every_option_gives_the_same_bytes(self):
         n_released = 0
