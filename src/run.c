@@ -15,6 +15,7 @@
 #include "measure/class_column.h"
 #include "recode/recode.h"
 #include "search/cluster/polish.h"
+#include "report/codebook.h"
 #include "report/facts.h"
 #include "run/run_certificate.h"
 #include "run/run_report.h"
@@ -377,6 +378,23 @@ static kn_status gather_facts(run *r, kn_error *err)
     return status;
 }
 
+/* NULL: nobody asked for one. The folder that the release stands in is nobody's business. */
+static kn_status write_codebook(char **out, const run *r, const char *schema, kn_error *err)
+{
+    const char *name = r->output != NULL ? r->request->output : NULL, *slash = NULL;
+    if (name != NULL && strcmp(name, "-") == 0) name = NULL;
+    if (name != NULL) slash = strrchr(name, '/');
+    const kn_codebook book = {.schema = schema,
+                              .name = slash != NULL ? slash + 1 : name,
+                              .table = r->input->table,
+                              .release = r->release,
+                              .models = r->facts.models,
+                              .n_models = r->facts.n_models,
+                              .is_sorted = r->request->order != KN_ORDER_INPUT,
+                              .language = r->request->language};
+    return r->request->codebook != NULL ? kn_codebook_html(out, &book, err) : KN_OK;
+}
+
 static kn_status keep_table(kn_result *result, run *r, kn_error *err)
 {
     const char *text = null_text(r->input);
@@ -413,7 +431,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     run r = {.request = request, .began = kn_seconds_now()};
     kn_seconds *seconds = &r.facts.seconds;
     kn_result *result = NULL;
-    char *report = NULL, *schema = NULL;
+    char *report = NULL, *schema = NULL, *codebook = NULL;
     r.mark = r.began;
     *out = NULL;
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, request, NULL, err));
@@ -439,9 +457,12 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     r.facts.peak_bytes = kn_memory_peak();
     end_stage(&r, "measure", &seconds->measure);
     KN_TRY(kn_run_report(&report, r.input, &r.facts, &r.task, r.output != NULL ? kn_output_path(r.output) : NULL, err));
-    if (request->schema != NULL) KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, request, err));
+    if (request->schema != NULL || request->codebook != NULL)
+        KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, request, err));
+    KN_TRY(write_codebook(&codebook, &r, schema, err));
     if (report != NULL) KN_TRY(kn_targets_text(r.input->targets, "report", report, err));
     if (schema != NULL) KN_TRY(kn_targets_text(r.input->targets, "schema", schema, err));
+    if (codebook != NULL) KN_TRY(kn_targets_text(r.input->targets, "codebook", codebook, err));
     KN_TRY(kn_targets_sync(r.input->targets, err));
     r.facts.peak_bytes = kn_memory_peak();
     end_stage(&r, "report", &seconds->report);
@@ -463,6 +484,7 @@ done:
     kn_result_free(result);
     kn_free(report);
     kn_free(schema);
+    kn_free(codebook);
     clean_up(&r);
     return status;
 }

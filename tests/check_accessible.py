@@ -89,6 +89,9 @@ def reports(kanon, generate, folder):
     for name, words in jobs.items():
         subprocess.run([kanon, *words, "--report", name + ".html", "-q"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
         yield name, folder / (name + ".html")
+    for name, language in (("codebook", "en"), ("codebook in German", "de")):
+        subprocess.run([kanon, *jobs["wide"], "--codebook", name + ".html", "--language", language, "-q"], cwd=folder, check=True)
+        yield name, folder / (name + ".html")
 
 
 def framed(page, name, width, axe):
@@ -119,6 +122,8 @@ class Cells(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.hidden += tag == "details"
+        if tag == "wbr" and self.inside:  # a line may break here, as between words
+            self.texts[-1] += " "
         if tag in ("td", "th") and not self.hidden:
             self.inside = True
             self.texts.append("")
@@ -180,7 +185,7 @@ def print_problems(chromium, page, size, folder, signed):
 
 
 def check_print(chromium, made, folder):
-    jobs = [(title, page, size) for title, page in made for size in ("A4", "Letter") if title in ("wide", "german", "risk")]
+    jobs = [(title, page, size) for title, page in made for size in ("A4", "Letter") if title in ("wide", "german", "risk", "codebook")]
     signed = {"wide": "Appendix", "german": "Anhang"}
     results = []
     for title, page, size in jobs:

@@ -835,7 +835,7 @@ static void a_policy_that_is_saved_says_the_same(void **state)
         "max-suppressed", "2%", "null", ",NA,\\,", "delimiter", ";", "encoding", "latin-1", "no-header", "yes",
         "trim", "yes", "missing", "wildcard", "cells", "both", "fold-sensitive", "yes", "allow-copy", "no",
         "algorithm", "mondrian:choose=loss", "measure", "lm", "recoding", "global", "threshold", "0.2",
-        "seed", "7", "effort", "1000", "time-limit", "1.5", "order", "input", "language", "de",
+        "seed", "7", "effort", "1000", "time-limit", "1.5", "order", "input", "language", "de", "codebook", "b.html",
         "person", "\"q\"", "unlisted", "drop", NULL};
     // clang-format on
     kn_settings *settings;

@@ -577,6 +577,26 @@ static kn_status read_version(loader *load, const key *field, const kn_yaml *val
     return status;
 }
 
+/* Relative to the policy, as all names of files in it. */
+static kn_status read_target(loader *load, const key *field, const kn_yaml *value, const char *where, void *context)
+{
+    kn_status status = KN_OK;
+    kn_error *err = load->err;
+    char place[PLACE_BYTES], *text = NULL;
+    const char *folder = load->settings->policy_folder;
+    kn_buffer path = {0};
+    KN_TRY(text_of(&text, load, field->name, value, where));
+    if (text[0] != '/' && strcmp(folder, ".") != 0) kn_buffer_printf(&path, "%s/", folder);
+    kn_buffer_text(&path, text);
+    if (path.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    place_of(place, load, value, where);
+    KN_TRY(kn_settings_add(load->settings, field->option, path.bytes, place, err));
+done:
+    kn_free(text);
+    kn_buffer_free(&path);
+    return status;
+}
+
 static const key policy_keys[] = {
     {"version", read_version, NULL},
     {"input", read_input, NULL},
@@ -598,6 +618,7 @@ static const key policy_keys[] = {
     {"order", read_option, "order"},
     {"cells", read_option, "cells"},
     {"language", read_option, "language"},
+    {"codebook", read_target, "codebook"},
 };
 
 /* --- The file ----------------------------------------------------------------------------------------------------- */

@@ -35,6 +35,7 @@ static const struct line {
     {"time-limit", NULL, "time_limit"},
     {"order", NULL, "order"},
     {"language", NULL, "language"},
+    {"codebook", NULL, "codebook"},
 };
 enum { N_LINES = sizeof lines / sizeof *lines, FIRST_AFTER_COLUMNS = 9 };
 

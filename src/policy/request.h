@@ -53,7 +53,7 @@ typedef struct kn_request {
 
     const char *data, *release, *original, *what;
     const char *sql; /* then `data` is KN_SQL_TABLE */
-    const char *output, *report, *json, *schema, *certificate, *state;
+    const char *output, *report, *json, *schema, *codebook, *certificate, *state;
     bool force;
     kn_row_order order;
     kn_cells_form cells;
@@ -64,7 +64,7 @@ typedef struct kn_request {
     const char *person;
     const char *count, *person_count; /* columns of an engine's table: rows and persons that a record stands for */
     size_t n_hierarchies, n_levels;   /* of --hierarchy and --level */
-    kn_derivation *derivations;     /* --derive, those in force */
+    kn_derivation *derivations;       /* --derive, those in force */
     size_t n_derivations;
     kn_missing missing;
 

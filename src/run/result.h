@@ -6,7 +6,7 @@
 #include "table/batches.h"
 #include "table/text_form.h"
 
-enum { KN_N_KEPT = 5 }; /* as many as there are targets */
+enum { KN_N_KEPT = 6 }; /* as many as there are targets */
 
 struct kn_result {
     char *json, *text, *warnings; /* any may be NULL: empty */

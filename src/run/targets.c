@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* In the order in which they take their places: whoever sees a new release finds all that belongs to it. */
-static const char *const options[] = {"certificate", "schema", "json", "report", "output"};
+static const char *const options[] = {"certificate", "schema", "codebook", "json", "report", "output"};
 enum { N_TARGETS = sizeof options / sizeof *options };
 _Static_assert((int)N_TARGETS == (int)KN_N_KEPT, "a result has room for what every target keeps");
 
@@ -29,8 +29,9 @@ kn_status kn_targets_new(kn_targets **out, const kn_request *request, kn_files *
     kn_status status = KN_OK;
     /* Only a run that makes a release writes one; verify reads it. */
     const char *certificate = use == KN_OUTPUT_RELEASE ? request->certificate : NULL;
-    const char *schema = use != KN_OUTPUT_IF_ASKED ? request->schema : NULL; /* risk and measure read it */
-    const char *paths[N_TARGETS] = {certificate, schema, request->json, request->report, request->output};
+    const char *schema = use != KN_OUTPUT_IF_ASKED ? request->schema : NULL;    /* risk and measure read it */
+    const char *codebook = use == KN_OUTPUT_RELEASE ? request->codebook : NULL; /* a policy may ask for it */
+    const char *paths[N_TARGETS] = {certificate, schema, codebook, request->json, request->report, request->output};
     const char **output = &paths[N_TARGETS - 1];
     KN_NEW(*out, 1);
     (*out)->files = files;

@@ -147,7 +147,7 @@ class Results(Case):
         for command, result in results_of(self.data, self.release).items():
             with self.subTest(command):
                 names = [name for name, value in vars(type(result)).items() if isinstance(value, property)]
-                own = {"schema", "certificate", "csv", "rows", "policy"}
+                own = {"schema", "codebook", "certificate", "csv", "rows", "policy"}
                 for name in set(names) - own:
                     getattr(result, name)
                 facts = {key: value for key, value in result.facts.items() if key not in own}

@@ -18,7 +18,7 @@ from .errors import UnknownOption
 _NOT_KEYWORDS = {"color", "progress", "quiet", "verbose", "help", "version", "policy",
                  "sql"}  # DuckDB's own package hands over what a query answers
 # Options whose value a job writes: True keeps it with the result.
-_TARGETS = {"output", "report", "json"}
+_TARGETS = {"output", "report", "json", "codebook"}
 # Files that may be tables in memory; every other one is a path.
 _TABLES = {"original", "attack", "population"}
 

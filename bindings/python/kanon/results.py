@@ -177,6 +177,11 @@ class Release(Result):
         return None if text is None else json.loads(text)
 
     @property
+    def codebook(self) -> str | None:
+        """A page for the recipient: what columns and labels mean, where it was asked for with ``codebook=True``."""
+        return self._raw.kept("codebook")
+
+    @property
     def certificate(self) -> str | None:
         """What proves the bound, where it was asked for with ``certificate=True``. Private: never release it."""
         return self._raw.kept("certificate")

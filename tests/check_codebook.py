@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""What a codebook says of a release is what a count of the released file says, and it says nothing of what was not released:
+check_codebook.py KANON. Tables are made with words that occur once, in rows that the release removes or
+generalizes, so that one that slips into the page is seen. Prints TAP."""
+import collections
+import csv
+import html.parser
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+kanon = str(pathlib.Path(sys.argv[1]).resolve())
+
+
+class Tables(html.parser.HTMLParser):
+    """Captions, rows of texts, and all text of the page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tables, self.text, self.row, self.open = [], [], None, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "table":
+            self.tables.append({"caption": "", "rows": []})
+        if tag == "tr":
+            self.row = []
+            self.tables[-1]["rows"].append(self.row)
+        if tag in ("td", "th"):
+            self.row.append("")
+        self.open = tag if tag in ("td", "th", "caption") else self.open
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th", "caption"):
+            self.open = None
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self.open == "caption":
+            self.tables[-1]["caption"] += data
+        elif self.open:
+            self.row[-1] += data
+
+
+def count(text):
+    return int(text.replace(",", ""))
+
+
+def problems(release, page, secrets):
+    found = []
+    with open(release, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    parsed = Tables(page.read_text(encoding="utf-8"))
+    told = "".join(parsed.text)
+    found += [f"tells {secret}" for secret in secrets if secret in told]
+    for table in parsed.tables:
+        kind, _, column = table["caption"].partition(" of ")
+        if kind not in ("Cells", "Values") or column not in rows[0]:
+            continue
+        cells = collections.Counter(row[column] for row in rows)
+        listed = {row[0]: count(row[-2]) for row in table["rows"][1:]}
+        special = {cell: n for cell, n in listed.items() if cell in ("other values", "(empty)") or cell.endswith(" more labels")}
+        named = {cell: n for cell, n in listed.items() if cell not in special}
+        others = sum(n for cell, n in special.items() if cell != "(empty)")
+        found += [f"{column}: {cell} in {n} rows, not {cells[cell]}" for cell, n in named.items() if cells[cell] != n]
+        rest = sum(n for cell, n in cells.items() if cell not in named and cell)
+        if rest != others:
+            found.append(f"{column}: {rest} rows with other values, not {others}")
+        if cells[""] != listed.get("(empty)", 0):
+            found.append(f"{column}: {cells['']} empty cells, not {listed.get('(empty)', 0)}")
+    overview = next(table for table in parsed.tables if table["caption"].startswith("Columns and how much"))
+    if [row[0] for row in overview["rows"][1:]] != list(rows[0]):
+        found.append("other columns than the release has")
+    return found
+
+
+def table(draw, path, n_alone):
+    """Words of the form q1234x, which cannot be in a page by chance; some rows are alone with theirs."""
+    n, words = 300, []
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["town", "age", "job", "ill", "note"])
+        for i in range(n):
+            alone = i < n_alone
+            word = f"q{draw.randrange(10 ** 6):06}x"
+            town = word if alone else draw.choice(["Ulm", "Rome", "", "Bern, near"])
+            note = word + "n" if alone else draw.choice(["a", "b<c>", ""])
+            words += [word] if alone else []
+            out.writerow([town, draw.choice([20, 30, 70]) + (i % 40 if n_alone > 1 else 0), draw.choice(["cook", "nurse"]), draw.choice(["flu", "gout", "cold"]), note])
+    return words
+
+
+def main():
+    results, n_removed = [], 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for seed in range(24):
+            draw = random.Random(seed)
+            words = table(draw, folder / "data.csv", 1 + 2 * (seed % 2))
+            algorithm = ["mondrian", "optimal", "cluster"][seed % 3]
+            command = [kanon, "anonymize", "data.csv", "--qi", "town,age,job", "--sensitive", "ill", "--insensitive", "note", "-k",
+                       str(2 + seed % 3), "--max-suppressed", ["1", "20%", "0", "20%"][seed % 4], "--algorithm", algorithm, "-o", "release.csv",
+                       "--codebook", "book.html", "-q"]
+            if seed % 4 == 0:
+                command += ["--hierarchy", "age=intervals(10,40)", "--top", "age=70"]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+            if done.returncode != 0:
+                results.append((False, f"seed {seed}", [done.stderr]))
+                continue
+            release = (folder / "release.csv").read_text(encoding="utf-8")
+            n_removed += release.count("\n") < 301
+            found = problems(folder / "release.csv", folder / "book.html", [word for word in words if word not in release])
+            results.append((not found, f"{algorithm}, seed {seed}", found))
+        results.append((n_removed > 0, "some releases left rows out", n_removed))
+        # The check must refuse: a count that is off by one, a word that nobody released.
+        page = folder / "book.html"
+        text = page.read_text(encoding="utf-8")
+        page.write_text(text.replace("</h1>", " q000001x</h1>"), encoding="utf-8")
+        results.append((bool(problems(folder / "release.csv", page, ["q000001x"])), "a word that was not released is refused", None))
+        with open(folder / "release.csv", encoding="utf-8") as file:
+            lines = file.readlines()
+        (folder / "release.csv").write_text("".join(lines[:-1]), encoding="utf-8")
+        page.write_text(text, encoding="utf-8")
+        results.append((bool(problems(folder / "release.csv", page, [])), "a count that is off by one is refused", None))
+    print(f"1..{len(results)}")
+    for number, (good, title, details) in enumerate(results, 1):
+        print(f"{'ok' if good else 'not ok'} {number} - {title}")
+        if not good:
+            print("#", json.dumps(details))
+    sys.exit(not all(good for good, _, _ in results))
+
+
+main()
