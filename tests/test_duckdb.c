@@ -147,6 +147,12 @@ static void a_parquet_file_is_read_as_its_values_are_spelled(void **state)
     kn_error message = {0};
     assert_int_equal(anonymize(options, NULL, NULL, &message), KN_INPUT);
     assert_non_null(strstr(message.message, "'list' is a list"));
+    const kn_duckdb_options how = {0};
+    kn_error other = {0};
+    char *schema;
+    assert_int_equal(kn_duckdb_schema(&schema, data, &how, &other), KN_INPUT); /* nobody's release */
+    assert_non_null(strstr(other.message, "holds no schema"));
+    assert_null(schema);
 }
 
 /* More rows than a chunk of DuckDB's, a row group and a chunk of verify's have. */

@@ -36,6 +36,8 @@ kn_status kn_duckdb_query(kn_batches **out, const char *sql, const char *name, c
  * file exists already; `path` leads to it, perhaps without a name. */
 kn_status kn_duckdb_write(const char *path, const kn_batches *batches, const char *schema,
                           const kn_duckdb_options *options, kn_error *err);
+/* What it wrote under that key, yours to kn_free; KN_INPUT for a file that has none. */
+kn_status kn_duckdb_schema(char **out, const char *path, const kn_duckdb_options *options, kn_error *err);
 /* Refuses before the work what kn_duckdb_write would refuse after it: no library, names that DuckDB takes for one. */
 kn_status kn_duckdb_can_write(const char *const *names, size_t n_names, const char *target, kn_error *err);
 

@@ -179,6 +179,30 @@ done:
     return status;
 }
 
+kn_status kn_duckdb_schema(char **out, const char *path, const kn_duckdb_options *options, kn_error *err)
+{
+    kn_status status = KN_OK;
+    opened_file *opened = NULL;
+    kn_batches *answer = NULL;
+    char sql[200];
+    size_t n_bytes;
+    *out = NULL;
+    KN_TRY(open_file(&opened, path, options, err));
+    snprintf(sql, sizeof sql,
+             "SELECT decode(value) FROM parquet_kv_metadata('%s') WHERE decode(key) = 'kanon_schema' LIMIT 1",
+             opened->path);
+    KN_TRY(ask(&answer, &opened->duckdb, sql, err));
+    if (answer->n_rows == 0)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%.200s: the file holds no schema; kanon did not write it", path);
+    const char *text = text_in(&answer->arrays.items[0], 0, 0, &n_bytes);
+    *out = kn_string_copy(text, n_bytes, err);
+    if (*out == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+done:
+    kn_batches_drop(answer);
+    close_file(opened);
+    return status;
+}
+
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
 
 /* Keys in the order in which they come up; whether a record has one twice, whether some record is no object. */

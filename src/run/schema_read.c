@@ -5,6 +5,7 @@
  * that, whether or not a cell says it. */
 #include "run/schema_read.h"
 
+#include "duckdb/duckdb.h"
 #include "base/buffer.h"
 #include "base/formula.h"
 #include "hierarchy/bounds.h"
@@ -145,7 +146,14 @@ kn_status kn_schema_read(kn_schema **out, const char *path, kn_files *files, kn_
     size_t n_bytes;
     *out = NULL;
     KN_NEW(schema, 1);
-    KN_TRY(kn_error_about(err, kn_paths_read_file(&text, &n_bytes, path, files, err), KN_PLACE(.option = "schema")));
+    const kn_duckdb_options duckdb = {.files = files};
+    if (kn_file_kind_of(path) == KN_FILE_PARQUET) {
+        KN_TRY(kn_error_about(err, kn_duckdb_schema(&text, path, &duckdb, err), KN_PLACE(.option = "schema")));
+        n_bytes = strlen(text);
+    } else {
+        status = kn_paths_read_file(&text, &n_bytes, path, files, err);
+        KN_TRY(kn_error_about(err, status, KN_PLACE(.option = "schema")));
+    }
     KN_TRY(kn_error_about(err, kn_yaml_parse(&schema->root, text, n_bytes, path, err), KN_PLACE(.option = "schema")));
     KN_TRY(note_orders(schema, path, err));
     schema->path = kn_string_copy(path, strlen(path), err);
