@@ -36,6 +36,7 @@ tsan:
 # Small changes to the source that some test must refuse; takes an hour or two, see docs/testing.md.
 mutate:
 	@tools/need.sh test
+	@tools/duckdb.sh
 	@tools/mutate.py $(MUTATE)
 
 bench: all

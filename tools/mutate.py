@@ -38,6 +38,7 @@ TESTS = {
     "src/privacy": ["privacy", "recode", "run", "local", "lattice", "tests/cli/errors.md"],
     "src/verify": ["verify", "run", *sorted(SESSIONS, key=lambda path: "verify" not in path)],
     "src/verify/sheet_arrow.c": ["arrow", "tables"],
+    "src/duckdb": ["duckdb", "tests/cli/parquet.md"],
     "src/recode": ["recode", "run", "measure", *SESSIONS],
     "src/sink": ["sink", "run", "arrow", "tables", *SESSIONS],
     "src/run": ["run", *SESSIONS, "report", "policy", "tables", *PAGES],
