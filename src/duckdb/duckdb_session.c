@@ -151,25 +151,27 @@ void kn_duckdb_end(kn_duckdb *duckdb)
 
 /* --- Statements --------------------------------------------------------------------------------------------------- */
 
-/* Task by task, so that somebody can stop it. */
+/* Task by task, so that somebody can stop it. What is stopped comes to its end all the same: a statement that is ready
+ * and not executed is never freed. */
 static kn_status execute(kn_duckdb_result *result, kn_duckdb *duckdb, void *connection, void *prepared, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_duckdb_api *api = &duckdb->api;
     void *pending = NULL;
+    int state = -1;
     if (api->pending_prepared(prepared, &pending) != 0)
         KN_TRY(kn_duckdb_refuse(duckdb, pending != NULL ? api->pending_error(pending) : NULL, err));
-    for (int state = -1; state != DUCKDB_READY;) {
+    while (state != DUCKDB_READY && state != DUCKDB_FAILED) {
         state = api->pending_execute_task(pending);
-        if (state == DUCKDB_FAILED) KN_TRY(kn_duckdb_refuse(duckdb, api->pending_error(pending), err));
         if (state == DUCKDB_IDLE) nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+        if (status != KN_OK) continue;
         status = kn_tick(duckdb->options.ticker, "reading", -1, err);
-        if (status != KN_OK) {
-            api->interrupt(connection);
-            goto done;
-        }
+        if (status != KN_OK) api->interrupt(connection);
     }
-    if (api->execute_pending(pending, result) != 0) KN_TRY(kn_duckdb_refuse(duckdb, api->result_error(result), err));
+    const bool failed = state == DUCKDB_FAILED || api->execute_pending(pending, result) != 0;
+    if (failed && status == KN_OK)
+        status = kn_duckdb_refuse(
+            duckdb, state == DUCKDB_FAILED ? api->pending_error(pending) : api->result_error(result), err);
 done:
     if (pending != NULL) api->destroy_pending(&pending);
     return status;
