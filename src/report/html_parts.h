@@ -14,6 +14,8 @@ void part_optimum(page *to, const kn_report *report);
 void part_values(page *to, const kn_report *report);
 kn_status part_search(page *to, const kn_report *report, kn_error *err);
 void part_classes(page *to, const kn_report *report);
+/* html_compared.c */
+kn_status part_compared(page *to, const kn_report *report, kn_error *err);
 /* html_lattice.c */
 kn_status part_lattice(page *to, const kn_report_node *nodes, size_t n_nodes, kn_error *err);
 /* html_risk.c; without a release only the table as it is */

@@ -247,6 +247,7 @@ static void contents(page *to)
         {"limits", KN_TEXT_NOT_PROTECTED},
         {"sign", KN_TEXT_SIGN},
         {"appendix", KN_TEXT_APPENDIX},
+        {"compared", KN_TEXT_COMPARED},
         {"values", KN_TEXT_VALUES},
         {"search", KN_TEXT_SEARCH},
         {"sizes", KN_TEXT_SIZES},
@@ -284,6 +285,7 @@ kn_status kn_report_html(char **out, const kn_report *report, kn_error *err)
     page_raw(&to, "<div class=\"appendix\">\n");
     page_say(&to, "h2 id=\"appendix\"", KN_TEXT_APPENDIX, NULL, NULL, NULL);
     page_say(&to, "p", KN_TEXT_APPENDIX_TEXT, NULL, NULL, NULL);
+    KN_TRY(part_compared(&to, report, err));
     part_values(&to, report);
     KN_TRY(part_search(&to, report, err));
     KN_TRY(part_sizes(&to, report, err));

@@ -69,7 +69,19 @@
     [KN_TEXT_BOOK_CARE_ORDER] = "Die Zeilen sind nach ihrem Text sortiert; ihre Reihenfolge sagt nichts darüber, wann "
                                 "oder wo sie erhoben wurden.",
     [KN_TEXT_BOOK_INT] = "ganze Zahlen", [KN_TEXT_BOOK_DECIMAL] = "Zahlen", [KN_TEXT_BOOK_DATE] = "Daten",
-    [KN_TEXT_BOOK_TEXT] = "Text",
+    [KN_TEXT_BOOK_TEXT] = "Text", [KN_TEXT_COMPARED] = "Vorher und nachher",
+    [KN_TEXT_COMPARED_TEXT] =
+        "Was Auswertungen der Tabelle und der Freigabe zeigen würden. Nachher zählt eine Zelle gleichmäßig für alle "
+        "Werte, die sie sein kann; Zellen, die jeder Wert sein können, bleiben weg. Jede Kategorie hat in der Tabelle "
+        "mindestens %s Personen, in Kreuztabellen jede Zelle; kleinere sind zusammengefasst, und Mittelwerte sind auf "
+        "Schritte gerundet, um die so viele Personen zusammen sie verschieben können. Übernommene Spalten sind nicht "
+        "aufgeführt: Sie sind unverändert.",
+    [KN_TEXT_COMPARED_MEANS] = "Mittelwerte vorher und nachher; bei Daten das Jahr",
+    [KN_TEXT_COMPARED_PICTURE] = "Verteilung vorher und nachher",
+    [KN_TEXT_COMPARED_DESC] = "Zwei Balken je Kategorie: der Anteil der Zeilen in der Tabelle und in der Freigabe.",
+    [KN_TEXT_COMPARED_OF] = "Verteilung von %s",
+    [KN_TEXT_COMPARED_CROSSTAB] = "%s nach %s: Anteil der Zeilen vorher → nachher",
+    [KN_TEXT_COMPARED_OTHERS] = "alle anderen",
     [KN_TEXT_DERIVED] = "Die Spalte %s steht nicht in der Tabelle: Sie wurde aus Daten derselben Zeile berechnet, %s.",
     [KN_TEXT_ROLES_CAPTION] = "Spalten, ihre Rollen und das jeweils angewandte Verfahren",
     [KN_TEXT_ROLE_IDENTIFIER] = "Identifikator", [KN_TEXT_ROLE_QUASI] = "Quasi-Identifikator",

@@ -68,7 +68,17 @@
     [KN_TEXT_BOOK_CARE_ORDER] =
         "The rows are sorted by their text; their order says nothing of when or where they were recorded.",
     [KN_TEXT_BOOK_INT] = "whole numbers", [KN_TEXT_BOOK_DECIMAL] = "numbers", [KN_TEXT_BOOK_DATE] = "dates",
-    [KN_TEXT_BOOK_TEXT] = "text",
+    [KN_TEXT_BOOK_TEXT] = "text", [KN_TEXT_COMPARED] = "Before and after",
+    [KN_TEXT_COMPARED_TEXT] =
+        "What analyses of the table and of the release would show. Afterwards a cell counts evenly for all values that "
+        "it may be; cells that may be any value are left out. Categories have at least %s persons each in the table, "
+        "in crosstabs every cell has; smaller ones are merged, and means are rounded to steps that so many persons "
+        "together can move them by. Copied columns are not listed: they are unchanged.",
+    [KN_TEXT_COMPARED_MEANS] = "Means before and after; of dates the year",
+    [KN_TEXT_COMPARED_PICTURE] = "Distribution before and after",
+    [KN_TEXT_COMPARED_DESC] = "Two bars for each category: the share of rows in the table, and in the release.",
+    [KN_TEXT_COMPARED_OF] = "Distribution of %s",
+    [KN_TEXT_COMPARED_CROSSTAB] = "%s by %s: share of rows before → after", [KN_TEXT_COMPARED_OTHERS] = "all others",
     [KN_TEXT_DERIVED] = "The column %s is not in the table: it was computed from dates of the same row, %s.",
     [KN_TEXT_ROLES_CAPTION] = "Columns, their roles and the technique applied to each",
     [KN_TEXT_ROLE_IDENTIFIER] = "identifier", [KN_TEXT_ROLE_QUASI] = "quasi-identifier",
