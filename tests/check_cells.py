@@ -354,7 +354,7 @@ def check_bounds(kanon, columns, rows, header, released, flags, more, folder, fo
             if form == "both" and row[b_header.index(name)] != label:
                 return f"--cells both: column {name}: {row[b_header.index(name)]!r} was {label!r}"
             grid = parts["min"].get("grid")
-            edge = high if not high or not included or kind == "date" else str(int(high) + 1)
+            edge = high if not high or not included or kind == "date" else str(decimal.Decimal(high) + 1)
             if what == "interval" and grid and kind != "date" and any(
                     end and decimal.Decimal(end) % decimal.Decimal(grid) for end in (low, edge)):
                 return f"--cells {form}: column {name}: {low},{high} is not on the grid {grid}"

@@ -1136,7 +1136,8 @@ static void a_proposed_model_can_be_met(void **state)
         write_file(data_path, data.bytes, data.n);
         kn_buffer_free(&data);
         snprintf(recipient, sizeof recipient, "recipient=%s", recipients[who]);
-        const char *options[] = {"threads=1", output, recipient, round % 5 == 0 ? "redact=yes" : NULL, NULL};
+        const char *options[] = {"threads=1", output, "force=yes", recipient, round % 5 == 0 ? "redact=yes" : NULL,
+                                 NULL};
         json_t *json = job(kn_profile, options);
         assert_true(number_at(json, "k") == ks[who]);
         const json_t *model = json_object_get(json_array_get(json_object_get(json, "columns"), 1), "model");
