@@ -25,6 +25,7 @@
 #include "run/input.h"
 #include "run/recheck.h"
 #include "run/jobs.h"
+#include "run/ledger.h"
 #include "run/notes.h"
 #include "run/result.h"
 #include "sink/arrow_write.h"
@@ -42,6 +43,7 @@ typedef struct run {
     kn_trace trace;
     kn_task task;
     kn_state_file state;
+    kn_ledger *ledger; /* NULL: nobody asked for it */
     kn_answer answer;
     kn_bound *bound;
     kn_release *release;
@@ -421,6 +423,7 @@ static void clean_up(run *r)
     kn_answer_free(&r->answer);
     kn_args_free(&r->args);
     kn_state_file_close(&r->state);
+    kn_ledger_close(r->ledger);
     kn_trace_free(&r->trace);
     kn_input_free(r->input);
 }
@@ -436,6 +439,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     *out = NULL;
     KN_TRY(kn_input_algorithm(&r.algorithm, &r.algorithm_params, &r.why, request, NULL, err));
     KN_TRY(kn_input_new(&r.input, request, KN_OUTPUT_RELEASE, err));
+    KN_TRY(kn_ledger_open(&r.ledger, r.input, err));
     KN_TRY(kn_input_read(r.input, request->data, KN_COLUMNS_OF_DATA, err));
     KN_TRY(kn_copies_check(r.input, err));
     end_stage(&r, "read", &seconds->read);
@@ -469,6 +473,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(kn_result_new(&result, err));
     KN_TRY(kn_facts_json(&result->json, &r.facts, err));
     KN_TRY(kn_facts_summary(&result->text, &r.facts, err));
+    KN_TRY(kn_ledger_enter(r.ledger, r.input, r.output != NULL ? kn_output_path(r.output) : NULL, err));
     KN_TRY(kn_input_deliver(r.input, result, err));
     kn_note(r.input, "%u classes; %.0f MB of memory at most", kn_release_seen_classes(r.release),
             (double)r.facts.peak_bytes / 1e6);

@@ -86,6 +86,11 @@ static const char *spool_folder(void)
     return folder != NULL && *folder != '\0' ? folder : P_tmpdir;
 }
 
+int kn_file_growing(const char *path)
+{
+    return open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
+}
+
 int kn_file_unnamed(const char *folder)
 {
     if (folder == NULL) folder = spool_folder();

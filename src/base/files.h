@@ -49,5 +49,7 @@ void kn_file_path(char path[KN_FILE_PATH_BYTES], int file);
 int kn_file_unnamed(const char *folder);
 /* The same in TMPDIR, and an error that says what to do. */
 kn_status kn_file_spool(int *out, kn_error *err);
+/* A file to read and to add to at its end, made for its owner alone where there is none. -1 with errno. */
+int kn_file_growing(const char *path);
 
 #endif

@@ -619,6 +619,7 @@ static const key policy_keys[] = {
     {"cells", read_option, "cells"},
     {"language", read_option, "language"},
     {"codebook", read_target, "codebook"},
+    {"ledger", read_option, "ledger"},
 };
 
 /* --- The file ----------------------------------------------------------------------------------------------------- */

@@ -36,6 +36,7 @@ static const struct line {
     {"order", NULL, "order"},
     {"language", NULL, "language"},
     {"codebook", NULL, "codebook"},
+    {"ledger", NULL, "ledger"},
 };
 enum { N_LINES = sizeof lines / sizeof *lines, FIRST_AFTER_COLUMNS = 9 };
 

@@ -274,6 +274,8 @@ kn_status kn_request_new(kn_request **out, const kn_settings *settings, kn_error
     request->policy_path = settings->policy_path;
     request->policy_hash = settings->policy_hash;
     request->policy_id = settings->policy_is_file ? &settings->policy_id : NULL;
+    const kn_setting *ledger = kn_settings_find(settings, "ledger");
+    if (ledger != NULL && ledger->where != NULL) request->ledger_folder = settings->policy_folder;
     request->progress = settings->progress;
     request->progress_user = settings->progress_user;
     request->note = settings->note;

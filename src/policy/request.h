@@ -53,7 +53,8 @@ typedef struct kn_request {
 
     const char *data, *release, *original, *what;
     const char *sql; /* then `data` is KN_SQL_TABLE */
-    const char *output, *report, *json, *schema, *codebook, *certificate, *state;
+    const char *output, *report, *json, *schema, *codebook, *certificate, *state, *ledger;
+    const char *ledger_folder; /* that its name is relative to; NULL: the current one */
     bool force;
     kn_row_order order;
     kn_cells_form cells;
