@@ -354,6 +354,7 @@ static kn_status gather_facts(run *r, kn_error *err)
     f->data_name = r->input->table->source;
     f->output_name = r->output != NULL ? r->request->output : NULL;
     f->table = r->input->table;
+    f->unit = r->request->unit;
     f->tuples = r->input->tuples;
     f->release = r->release;
     f->objective = r->task.objective;

@@ -601,6 +601,7 @@ static const key policy_keys[] = {
     {"version", read_version, NULL},
     {"input", read_input, NULL},
     {"person", read_option, "person"},
+    {"unit", read_option, "unit"},
     {"unlisted_columns", read_option, "unlisted"},
     {"columns", read_columns, NULL},
     {"models", read_models, NULL},

@@ -20,6 +20,7 @@ static const struct line {
     {"decimal", "input", "decimal"},
     {"invalid", "input", "invalid"},
     {"person", NULL, "person"},
+    {"unit", NULL, "unit"},
     {"unlisted", NULL, "unlisted_columns"},
     {"max-suppressed", "suppression", "max"},
     {"missing", NULL, "missing"},

@@ -12,6 +12,7 @@
 #include "base/problems.h"
 #include "base/sentence.h"
 #include "base/sha256.h"
+#include "base/unit.h"
 #include "base/words.h"
 #include "base/yaml.h"
 #include "table/batches.h"
@@ -63,6 +64,7 @@ typedef struct kn_request {
 
     kn_unlisted unlisted; /* by default an error with a policy, dropped without */
     const char *person;
+    kn_unit unit;
     const char *count, *person_count; /* columns of an engine's table: rows and persons that a record stands for */
     size_t n_hierarchies, n_levels;   /* of --hierarchy and --level */
     kn_derivation *derivations;       /* --derive, those in force */

@@ -5,6 +5,7 @@
 #define KN_REPORT_FACTS_H
 
 #include "base/outcome.h"
+#include "base/unit.h"
 #include "measure/measure.h"
 #include "privacy/privacy.h"
 #include "verify/verify.h"
@@ -33,6 +34,7 @@ typedef struct kn_seconds {
 
 typedef struct kn_facts {
     const char *data_name, *output_name; /* as the user gave them */
+    kn_unit unit;                        /* that `table`'s person column tells apart */
     const kn_table *table;
     const kn_tuples *tuples;
     const kn_release *release;

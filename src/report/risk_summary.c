@@ -31,7 +31,7 @@ static void set_names(kn_buffer *out, const kn_tuples *tuples, uint64_t columns)
     }
 }
 
-static void size_lines(kn_buffer *out, const kn_risk_sizes *sizes)
+static void size_lines(kn_buffer *out, const kn_risk_sizes *sizes, kn_unit unit)
 {
     size_t used = 16;
     line(out, "class sizes");
@@ -52,7 +52,7 @@ static void size_lines(kn_buffer *out, const kn_risk_sizes *sizes)
         kn_buffer_append(out, item, (size_t)n);
         used += (size_t)n;
     }
-    kn_buffer_text(out, sizes->n_bins > 0 ? " persons\n" : "none\n");
+    kn_buffer_printf(out, "%s%s\n", sizes->n_bins > 0 ? " " : "", sizes->n_bins > 0 ? kn_unit_plural(unit) : "none");
 }
 
 static void set_lines(kn_buffer *out, const kn_report *report)
@@ -69,8 +69,9 @@ static void set_lines(kn_buffer *out, const kn_report *report)
         kn_buffer_char(out, '\n');
     }
     line(out, "minimal");
-    kn_buffer_printf(out, "%s persons are unique on a set of up to %u columns (",
-                     page_count(&plain, report->sets->n_with_minimal).text, report->sets->max_size);
+    kn_buffer_printf(out, "%s %s are unique on a set of up to %u columns (",
+                     page_count(&plain, report->sets->n_with_minimal).text, kn_unit_plural(report->facts->unit),
+                     report->sets->max_size);
     for (uint32_t size = 1; size <= report->sets->max_size; size++)
         kn_buffer_printf(out, "%ssize %u: %s", size > 1 ? ", " : "", size,
                          page_count(&plain, report->sets->minimal_of_size[size]).text);
@@ -83,9 +84,9 @@ static void disclosure_lines(kn_buffer *out, const kn_report *report)
     for (uint32_t s = 0; s < tuples->n_table_sensitive && report->disclosure_before != NULL; s++) {
         const kn_disclosure *about = &report->disclosure_before[s];
         line(out, s == 0 ? "learned" : "");
-        kn_buffer_printf(out, "%s: for certain about %s persons; belief shifts by up to %s\n",
+        kn_buffer_printf(out, "%s: for certain about %s %s; belief shifts by up to %s\n",
                          tuples->sensitive[s].column->name, page_count(&plain, about->n_certain).text,
-                         page_percent(&plain, about->largest_shift).text);
+                         kn_unit_plural(report->facts->unit), page_percent(&plain, about->largest_shift).text);
         line(out, "");
         kn_buffer_printf(out,
                          "of %s classes %s have one value of it, %s two (who can exclude one knows the other), %s ",
@@ -132,20 +133,20 @@ static void attack_lines(kn_buffer *out, const kn_report *report)
 kn_status kn_report_risk_text(char **out, const kn_report *report, kn_error *err)
 {
     const kn_risk_sizes *sizes = &report->before;
+    const char *unit = kn_unit_plural(report->facts->unit);
     kn_buffer text = {0};
-    kn_buffer_printf(&text, "%s persons in %s classes; %s are alone in theirs\n",
-                     page_count(&plain, sizes->n_persons).text, page_count(&plain, sizes->n_classes).text,
-                     page_count(&plain, sizes->n_unique).text);
+    kn_buffer_printf(&text, "%s %s in %s classes; %s are alone in theirs\n", page_count(&plain, sizes->n_persons).text,
+                     unit, page_count(&plain, sizes->n_classes).text, page_count(&plain, sizes->n_unique).text);
     range_line(&text, "prosecutor", &sizes->prosecutor);
     range_line(&text, "journalist", &sizes->journalist);
     line(&text, "marketer");
     kn_buffer_printf(&text, "expects to be right about %s\n", page_percent(&plain, sizes->marketer).text);
     line(&text, "exposed");
-    kn_buffer_printf(&text, "%s persons in classes smaller than %s (threshold %s)\n",
-                     page_count(&plain, sizes->n_above).text,
+    kn_buffer_printf(&text, "%s %s in classes smaller than %s (threshold %s)\n",
+                     page_count(&plain, sizes->n_above).text, unit,
                      page_count(&plain, kn_risk_smallest_accepted(report->threshold)).text,
                      page_number(&plain, report->threshold).text);
-    size_lines(&text, sizes);
+    size_lines(&text, sizes, report->facts->unit);
     set_lines(&text, report);
     disclosure_lines(&text, report);
     estimate_lines(&text, report);

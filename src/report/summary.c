@@ -133,8 +133,8 @@ kn_status kn_facts_summary(char **out, const kn_facts *facts, kn_error *err)
     kn_buffer_printf(&text, "Released %s of %s rows", grouped(a, facts->tuples->n_rows - r->n_removed),
                      grouped(b, facts->tuples->n_rows));
     if (facts->tuples->row_person != NULL)
-        kn_buffer_printf(&text, ", %s of %s persons,", grouped(a, facts->n_released_persons),
-                         grouped(b, facts->tuples->n_persons));
+        kn_buffer_printf(&text, ", %s of %s %s,", grouped(a, facts->n_released_persons),
+                         grouped(b, facts->tuples->n_persons), kn_unit_plural(facts->unit));
     const uint32_t n_classes = kn_release_seen_classes(r);
     kn_buffer_printf(&text, " in %s class%s\n", grouped(c, n_classes), n_classes == 1 ? "" : "es");
     model_lines(&text, facts);

@@ -95,6 +95,10 @@ done:
 kn_status kn_input_new(kn_input **out, const kn_request *request, kn_output_use use, kn_error *err)
 {
     kn_status status = KN_OK;
+    *out = NULL;
+    if (request->unit == KN_UNIT_HOUSEHOLD && request->person == NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "unit"),
+                   "unit household: which column tells households apart? Name it as person");
     KN_TRY(input_new(out, request, NULL, err));
     KN_TRY(kn_targets_new(&(*out)->targets, request, (*out)->files, use, err));
     KN_TRY(answer_query(*out, err));

@@ -84,6 +84,7 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *writte
         .n_order = written->n_order,
         .order_is_input = written->order_is_input,
         .counts_persons = request->person != NULL,
+        .are_households = request->unit == KN_UNIT_HOUSEHOLD,
         .fold_sensitive = request->fold_sensitive,
         .guard_formulas = request->guard_formulas,
         .files = input->files,

@@ -333,6 +333,7 @@ kn_status kn_job_risk(kn_result **out, const kn_request *request, kn_error *err)
     KN_TRY(kn_tuples_histograms(run.input->tuples, run.input->pool, err));
     run.report.threshold = request->threshold;
     run.facts.table = run.input->table;
+    if (run.input->table->person != KN_NONE) run.facts.unit = request->unit; /* otherwise rows are counted */
     run.facts.tuples = run.input->tuples;
     run.facts.data_name = run.input->table->source;
     run.report.facts = &run.facts;

@@ -514,6 +514,7 @@ static kn_buffer say_value(const finding *found, const counting *c, const judgem
     bool has_persons = c->recount->class_persons != NULL || (c->persons_open && c->recount->fewest_persons != NULL);
     bool broken = found->state == KN_CHECK_BROKEN;
     kn_say id = c->kind->unit == KN_SAY_OF_PERSONS && !has_persons ? KN_SAY_OF_ROWS : c->kind->unit;
+    if (id == KN_SAY_OF_PERSONS) id = kn_recount_unit(c->recount, KN_SAY_OF_PERSONS, KN_SAY_OF_HOUSEHOLDS);
     if (c->kind->unit == KN_SAY_DIVERSITY && kn_args_is(&c->args, "kind", "recursive")) id = KN_SAY_LARGEST_OVER_RAREST;
     kn_piece unit = kn_piece_part(kn_said(id)), value = kn_piece_number("%.9g", judged->value);
     if (counts) return KN_SAID(broken ? KN_SAY_ONLY : KN_SAY_AT_LEAST, value, unit);
@@ -554,7 +555,9 @@ static kn_buffer describe(const finding *found, const counting *c, const worst_c
     if (worst->n_broken > 1)
         kn_sentence_join(&said, KN_SAID(KN_SAY_CLASSES_BREAK, kn_piece_number("%u", worst->n_broken)));
     if (c->persons_open && found->state != KN_CHECK_BROKEN) {
-        kn_say counted = recount->fewest_persons != NULL ? KN_SAY_FEWEST_PERSONS : KN_SAY_ROWS_NOT_PERSONS;
+        kn_say counted = recount->fewest_persons != NULL
+                             ? kn_recount_unit(recount, KN_SAY_FEWEST_PERSONS, KN_SAY_FEWEST_HOUSEHOLDS)
+                             : kn_recount_unit(recount, KN_SAY_ROWS_NOT_PERSONS, KN_SAY_ROWS_NOT_HOUSEHOLDS);
         kn_sentence_join(&said, KN_SAID(KN_SAY_NAMELY, kn_piece_part(kn_said(counted)),
                                         kn_piece_part(kn_said(recount->persons_reason))));
     }

@@ -77,6 +77,11 @@ const char *kn_recount_cell_shown(char buffer[KN_SHOWN_BYTES], const kn_recount 
     return kn_value_shown(buffer, bytes, n_bytes, recount->request->redact);
 }
 
+kn_say kn_recount_unit(const kn_recount *recount, kn_say person, kn_say household)
+{
+    return recount->request->are_households ? household : person;
+}
+
 kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index)
 {
     uint32_t row = recount->classes->first_row[class_index],
@@ -91,9 +96,11 @@ kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index)
     }
     if (recount->class_persons != NULL) {
         uint32_t n_persons = recount->class_persons[class_index];
-        size = KN_SAID(
-            KN_SAY_LIST, kn_piece_part(size),
-            kn_piece_part(KN_SAID(n_persons == 1 ? KN_SAY_PERSON : KN_SAY_PERSONS, kn_piece_number("%u", n_persons))));
+        size =
+            KN_SAID(KN_SAY_LIST, kn_piece_part(size),
+                    kn_piece_part(KN_SAID(n_persons == 1 ? kn_recount_unit(recount, KN_SAY_PERSON, KN_SAY_HOUSEHOLD)
+                                                         : kn_recount_unit(recount, KN_SAY_PERSONS, KN_SAY_HOUSEHOLDS),
+                                          kn_piece_number("%u", n_persons))));
     }
     if (cells.n == 0) said = KN_SAID(KN_SAY_CLASS_ALONE, kn_piece_part(size), line);
     else said = KN_SAID(KN_SAY_CLASS, kn_piece_text(cells.bytes), kn_piece_part(size), line);
@@ -818,7 +825,10 @@ static kn_status make_verdict(kn_verdict **out, kn_recount *recount, kn_error *e
                             .n_classes = classes != NULL ? classes->n_groups : 0};
     recount->checks = NULL;
     recount->n_checks = 0;
-    if (recount->asks_for_persons) verdict->counted = recount->class_persons != NULL ? "persons" : "rows";
+    if (recount->asks_for_persons)
+        verdict->counted = recount->class_persons == NULL     ? "rows"
+                           : recount->request->are_households ? "households"
+                                                              : "persons";
     for (uint32_t g = 0; classes != NULL && g < classes->n_groups; g++) {
         uint64_t size = recount->class_persons != NULL ? recount->class_persons[g] : kn_recount_class_rows(recount, g);
         if (g == 0 || size < verdict->smallest_class) verdict->smallest_class = size;

@@ -59,6 +59,7 @@ typedef struct kn_verify_request {
     uint32_t n_order;
     bool order_is_input; /* the user says that the rows stand as in the original: `order` is 0, 1, ..., or NULL where
                             there is no original. With rows removed, which ones is found by fitting them */
+    bool are_households; /* persons are called so */
     bool counts_persons; /* k is about persons, whether or not a column says who: rows enough prove nothing then */
     bool fold_sensitive; /* sensitive texts that differ by case or blanks count as one value */
     bool guard_formulas; /* formulas in the release (base/formula.h) carry a leading ' */
@@ -117,7 +118,8 @@ typedef struct kn_verdict {
     uint64_t n_suppressed;      /* rows of the release with * in every QI */
     uint64_t n_removed;         /* rows of the original that the release has not; 0 without the original */
     uint64_t smallest_class;    /* persons where known, otherwise rows; 0 without classes */
-    const char *counted;        /* "persons" or "rows": what classes were counted in; NULL: nobody asked for persons */
+    const char
+        *counted; /* "persons", "households" or "rows": what classes were counted in; NULL: nobody asked for persons */
 } kn_verdict;
 
 /* KN_OK whatever the verdict. KN_INPUT when a file cannot be opened or read, or the original or a population file is no
