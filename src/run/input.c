@@ -684,8 +684,22 @@ done:
     return status;
 }
 
-void kn_input_warn_of_unprotected(kn_input *input)
+/* Groups made from the data are for columns that somebody could look through. */
+static void warn_of_ungrouped(kn_input *input, const kn_domain *domain)
 {
+    const kn_column *column = domain->column;
+    char shown[KN_SHOWN_BYTES];
+    if (domain->tree == NULL || domain->naming != KN_NAMES_GROUP || column->n_values <= KN_MOST_SIMILAR) return;
+    kn_sentences_add(&input->warnings,
+                     KN_SAID(KN_SAY_TOO_MANY_TO_GROUP,
+                             kn_piece_text(kn_settings_column_shown(shown, input->request->settings, column->name,
+                                                                    (uint32_t)(column - input->table->columns))),
+                             kn_piece_number("%u", column->n_values), kn_piece_number("%u", KN_MOST_SIMILAR)));
+}
+
+void kn_input_warn(kn_input *input)
+{
+    for (uint32_t q = 0; q < input->n_qis; q++) warn_of_ungrouped(input, input->domains[q]);
     for (uint32_t s = 0; s < input->tuples->n_table_sensitive; s++) {
         const char *name = input->tuples->sensitive[s].column->name;
         if (!is_protected(input, name))
@@ -709,7 +723,7 @@ kn_status kn_input_goals(kn_input *input, kn_error *err)
         KN_TRY(kn_tuples_histograms(input->tuples, input->pool, err));
     KN_TRY(kn_models_possible(input->models, input->tuples, input->max_suppressed, err));
     KN_TRY(kn_input_thresholds(input, err));
-    kn_input_warn_of_unprotected(input);
+    kn_input_warn(input);
     kn_note_goals(input);
 done:
     return status;

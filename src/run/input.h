@@ -77,7 +77,8 @@ kn_status kn_input_thresholds(kn_input *input, kn_error *err);
 kn_status kn_input_cells(const kn_input *input, kn_error *err);
 /* What --output says of the release's form. */
 kn_file_kind kn_output_kind(const kn_request *request);
-void kn_input_warn_of_unprotected(kn_input *input); /* sensitive columns that no model protects */
+/* Warns of sensitive columns that no model protects and of columns with too many values to group. */
+void kn_input_warn(kn_input *input);
 
 /* --fold-sensitive: sensitive values that differ by case or blanks become one; without it, a warning where there are
  * such values. After kn_input_read, which does it itself, or another reading. */

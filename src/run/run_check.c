@@ -135,7 +135,7 @@ static kn_status goals_check(checking *about, kn_error *err)
                     .effort = about->request->effort,
                     .pool = input->pool};
     KN_TRY(kn_problem_note(&about->problems, kn_algorithm_fits(about->algorithm, &task, err), err));
-    kn_input_warn_of_unprotected(input);
+    kn_input_warn(input);
     kn_note_goals(input);
     if (about->algorithm->seconds != NULL) about->search_seconds = about->algorithm->seconds(&task);
 done:

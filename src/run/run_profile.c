@@ -289,6 +289,12 @@ static kn_status levels_make(profile *about, kn_error *err)
                            "  #   made from the data: values that occur with the same values of the other columns\n");
         KN_TRY(count_persons(&n_persons, input, domain, err));
         level_lines(&lines, domain, n_persons, policy_k(about));
+        if (domain->naming == KN_NAMES_GROUP && input->table->columns[c].n_values > KN_MOST_SIMILAR)
+            kn_buffer_printf(
+                &lines,
+                "  #   more than %u values have no groups: a local search releases sets of values, a full-domain "
+                "one each as it is or as *; a hierarchy file says more\n",
+                KN_MOST_SIMILAR);
         if (lines.n > 0 || lines.failed) KN_TRY(kn_buffer_finish(&g->levels, &lines, err));
         kn_domain_free(domain);
         domain = NULL;
