@@ -13,9 +13,9 @@ duckdb) packages="" ;;
 *) echo "need.sh: build, test, demo, bench, format or duckdb?" >&2; exit 2 ;;
 esac
 
-# The reader of docs/cells.md in R: without what R recommends, which is much.
+# The reader of docs/cells.md in R, without what R recommends, which is much; and the Java that Spark runs on.
 readers=""
-[ "${1:-build}" = test ] && readers="r-base-core r-cran-jsonlite"
+[ "${1:-build}" = test ] && readers="r-base-core r-cran-jsonlite openjdk-17-jre-headless"
 # What fetches libduckdb; an npm that did not come from Debian will do.
 case "${1:-build}" in
 test | bench | duckdb) command -v npm >/dev/null 2>&1 || readers="$readers npm" ;;

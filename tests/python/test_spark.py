@@ -1,0 +1,208 @@
+"""The package on a small real Spark: the answer is that of one machine, and what was damaged is not released."""
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import kanon
+
+from support import Case, people, write_csv
+
+try:
+    from pyspark.sql import SparkSession
+    import kanon.spark
+    LACKS = "" if shutil.which("java") else "Java is not installed (openjdk-17-jre-headless)"
+except ImportError as missing:
+    LACKS = f"PySpark is not installed: {missing}"
+
+TREES = {"age": "intervals(5,10,20)", "zip": "mask(right)"}
+
+
+def tables(draw, n):
+    """People with several rows, spread over partitions; half of them in one town; nulls."""
+    rows = []
+    for _ in range(n):
+        rows.append({"who": draw.choice([None, *map(str, range(n // 2))]), "age": draw.choice([None, *range(20, 60)]),
+                     "zip": "8001" if draw.random() < 0.5 else draw.choice(["8002", "8053", "1201", "1205"]),
+                     "sex": draw.choice(["f", "m", None]), "ill": draw.choice(["flu", "flu", "gout", "a,\"b", None]),
+                     "note": str(draw.randint(0, 3)), "name": f"P{draw.random()}"})
+    return rows
+
+
+@unittest.skipIf(LACKS, LACKS)
+class Spark(Case):
+    @classmethod
+    def setUpClass(cls):
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        cls.logs = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.logs.cleanup)
+        cls.spark = SparkSession.builder.master("local[2]").appName("test").config("spark.ui.enabled", "false") \
+            .config("spark.driver.memory", "1g").config("spark.sql.shuffle.partitions", "2") \
+            .config("spark.default.parallelism", "2").config("spark.sql.adaptive.enabled", "false") \
+            .config("spark.driver.bindAddress", "127.0.0.1").config("spark.driver.host", "127.0.0.1") \
+            .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC") \
+            .config("spark.sql.codegen.wholeStage", "false").config("spark.ui.showConsoleProgress", "false").config("spark.eventLog.enabled", "true").config("spark.eventLog.compress", "false") \
+            .config("spark.eventLog.dir", f"file://{cls.logs.name}").getOrCreate()
+        cls.spark.sparkContext.setLogLevel("OFF")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.spark.stop()
+
+    def frame(self, rows, partitions=3):
+        schema = "who string, age int, zip string, sex string, ill string, note string, name string"
+        return self.spark.createDataFrame([tuple(row.values()) for row in rows], schema).repartition(partitions)
+
+    def folder_is_clean(self):
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.name.startswith(".") and "kanon" in path.name], [])
+
+    ASKED = {"qi": ["age", "zip", "sex"], "sensitive": "ill", "insensitive": "note", "identifier": "name", "k": 4,
+             "hierarchy": TREES, "recoding": "global", "max_suppressed": "10%"}
+
+    def one_machine(self, rows, **options):
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        return kanon.anonymize(columns, report=False, **options)
+
+    def same(self, frame, release):
+        names = [column.name for column in release.columns if column.role in ("quasi", "sensitive", "insensitive")]
+        there = sorted(tuple("" if cell is None else str(cell) for cell in row) for row in frame.select(*names).collect())
+        columns = release.to_dict()
+        due = sorted(zip(*(["" if cell is None else cell for cell in columns[name]] for name in names)))
+        self.assertEqual(there, due)
+
+    def test_the_answer_is_that_of_one_machine(self):
+        draw = random.Random(3)
+        rows = tables(draw, 300)
+        for i, more in enumerate([{"person": "who", "model": "l-diversity:l=2", "algorithm": "optimal"},
+                                  {"identifier": ["name", "who"], "algorithm": "k-optimize", "hierarchy": {"zip": "mask(right)"},
+                                   "max_suppressed": 0, "model": ["t-closeness:t=0.5", "l-diversity:kind=entropy,l=1.4"]}]):
+            options = {**self.ASKED, **more}
+            target = self.folder / f"out{i}.parquet"
+            frame = kanon.spark.anonymize(self.frame(rows, 2 + i), output=str(target), json=str(self.folder / "r.json"), **options)
+            release = self.one_machine(rows, **options)
+            self.same(frame, release)
+            facts = kanon.results.json.loads((self.folder / "r.json").read_text())
+            for key in ("released", "classes", "models", "loss", "suppressed"):
+                self.assertEqual(facts[key], release.facts[key], key)
+            self.assertTrue((target / "_SUCCESS").exists())
+            self.folder_is_clean()
+
+    def test_csv_is_the_same_file_by_the_program_too(self):
+        write_csv(people(120), self.folder / "people.csv")
+        words = ["--qi", "age,zip,sex", "--sensitive", "illness", "--identifier", "name", "-k", "3", "--recoding", "global",
+                 "--max-suppressed", "10%", "--hierarchy", "zip=mask(right)", "--hierarchy", "age=intervals(5,20)"]
+        done = subprocess.run([os.environ["KANON_PROGRAM"], "anonymize", "people.csv", *words, "-q"], cwd=self.folder,
+                              capture_output=True, text=True, check=True)
+        self.assertEqual(kanon.spark.main([str(self.folder / "people.csv"), "-o", str(self.folder / "out.csv"), *words]), 0)
+        parts = sorted((self.folder / "out.csv").glob("part-*.csv"))
+        lines = [line for path in parts for line in path.read_text().splitlines()[1:]]
+        import csv
+        self.assertEqual(list(csv.reader(lines)), list(csv.reader(done.stdout.splitlines()[1:])))
+        for wrong in (["x.csv", "--hierachy", "a=b"], ["x.csv", "-o", "y", "-d", ";"], ["x.csv"], ["x.csv", "-k"]):
+            self.assertEqual(kanon.spark.main(wrong), 2)
+        logs = b"".join(path.read_bytes() for path in pathlib.Path(self.logs.name).rglob("*") if path.is_file())
+        self.assertTrue(b"illness" in logs, "the plans are not there")
+        self.assertEqual([value for value in (b"gout", b"8003", b"01202", b"flu, bad") if value in logs], [])
+
+    def test_a_target_stays_until_the_new_one_is_verified(self):
+        frame = self.frame(tables(random.Random(1), 60))
+        target = self.folder / "out.parquet"
+        target.mkdir()
+        (target / "old").write_text("old")
+        asked = {**self.ASKED, "identifier": ["name", "who"], "output": str(target)}
+        self.refused(kanon.InputError, kanon.spark.anonymize, frame, **asked)
+        self.refused(kanon.NotMet, kanon.spark.anonymize, frame, overwrite=True, **asked | {"k": 61})
+        self.assertEqual([path.name for path in target.iterdir()], ["old"])
+        self.damage(lambda self_, path, form: None, frame, asked | {"overwrite": True})
+        self.assertEqual([path.name for path in target.iterdir()], ["old"])
+        kanon.spark.anonymize(frame, overwrite=True, **asked)
+        self.assertFalse((target / "old").exists())
+        self.folder_is_clean()
+
+    def damage(self, change, frame, asked):
+        """Spoils what was written before it is checked."""
+        from pyspark.sql import functions as F
+        write = kanon.spark._write
+
+        def spoiled(data, path, form):
+            self.assertEqual(form, "parquet")
+            changed = change(data, path, form)
+            write(data.withColumn("note", F.lit("x")) if changed is None else changed, path, form)
+
+        kanon.spark._write = spoiled
+        try:
+            error = self.refused(kanon.NotMet, kanon.spark.anonymize, frame, **asked)
+        finally:
+            kanon.spark._write = write
+        self.folder_is_clean()
+        return str(error)
+
+    def test_damaged_files_are_not_released(self):
+        from pyspark.sql import functions as F
+        frame = self.frame(tables(random.Random(2), 80))
+        target = self.folder / "out.parquet"
+        asked = {**self.ASKED, "identifier": ["name", "who"], "output": str(target)}
+        for change in (lambda data, path, form: data.union(data.limit(1)),
+                       lambda data, path, form: data.withColumn("age", F.lit("20..24")),
+                       lambda data, path, form: data.withColumn("name", F.lit("P1")).drop("note")):
+            self.assertIn("nothing is released", self.damage(change, frame, asked))
+            self.assertFalse(target.exists())
+
+    def test_a_wrong_mapping_is_noticed(self):
+        frame = self.frame(tables(random.Random(2), 80))
+        asked = {**self.ASKED, "identifier": ["name", "who"], "output": str(self.folder / "out.parquet")}
+        import pyarrow as pa
+        create = type(self.spark).createDataFrame
+
+        def wrong(spark, data, *more, **named):
+            if isinstance(data, pa.Table):  # two tuples exchange what they become
+                label = data["r0"].to_pylist()
+                data = data.set_column(data.schema.get_field_index("r0"), "r0", pa.array([label[-1], *label[1:-1], label[0]]))
+            return create(spark, data, *more, **named)
+
+        type(self.spark).createDataFrame = wrong
+        try:
+            error = self.refused(kanon.NotMet, kanon.spark.anonymize, frame, **asked)
+        finally:
+            type(self.spark).createDataFrame = create
+        self.assertIn("verified mapping", str(error))
+
+    def test_every_model_is_counted_again(self):
+        """The checks alone, on a release that another policy made."""
+        rows = tables(random.Random(4), 80)
+        frame = self.frame(rows)
+        asked = {**self.ASKED, "person": "who", "output": str(self.folder / "out.parquet")}
+        claimed = [("k-anonymity", {"k": "30"}), ("l-diversity", {"l": "5"}), ("l-diversity", {"l": "3.9", "kind": "entropy"}),
+                   ("l-diversity", {"l": "2", "kind": "recursive", "c": "0.5"}), ("l-diversity", {"l": "3", "kind": "frequency"}),
+                   ("t-closeness", {"t": "0.01"}), ("p-sensitive", {"p": "5"}), ("beta-likeness", {"beta": "0.01"}),
+                   ("delta-disclosure", {"delta": "0.01"})]
+        true = [("k-anonymity", {"k": "4"}), ("l-diversity", {"l": "1"}), ("l-diversity", {"l": "1", "kind": "entropy"}),
+                ("l-diversity", {"l": "1", "kind": "recursive", "c": "9"}), ("t-closeness", {"t": "1"}),
+                ("beta-likeness", {"beta": "90", "enhanced": "no"})]
+        models, fail, found = kanon.spark._Asked.models, kanon.spark._Checks.fail, []
+        kanon.spark._Asked.models = lambda _: true + claimed
+        kanon.spark._Checks.fail = lambda _, what: found.append(what)
+        try:
+            kanon.spark.anonymize(frame, **asked)
+        finally:
+            kanon.spark._Asked.models, kanon.spark._Checks.fail = models, fail
+        self.assertEqual([what.partition("break ")[2] for what in found],
+                         [f"{name} ({', '.join(f'{key}={value}' for key, value in p.items())})" for name, p in claimed])
+
+    def test_what_is_not_for_spark_is_refused_before_anything_is_read(self):
+        frame = self.frame(tables(random.Random(2), 8))
+        asked = {**self.ASKED, "person": "who", "output": str(self.folder / "out.parquet")}
+        for change in ({"recoding": None}, {"algorithm": "mondrian"}, {"cells": "bounds"}, {"model": "k-map:k=2,population=x"},
+                       {"model": "t-closeness:t=0.2,distance=ordered"}, {"format": "xml"}, {"quasi": "age"},
+                       {"output": "s3a://bucket/out.parquet"}):
+            self.refused((kanon.UsageError, Exception) if "output" in change else kanon.UsageError,
+                         kanon.spark.anonymize, frame, **asked | change)
+            self.folder_is_clean()
+        self.refused(kanon.ResourceError, kanon.spark.anonymize, self.frame(tables(random.Random(2), 80)), max_records=3, **asked)
+        self.folder_is_clean()
+        copied = frame.withColumn("note", frame["zip"])
+        self.refused(kanon.NotMet, kanon.spark.anonymize, copied, **asked)
