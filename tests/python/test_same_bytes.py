@@ -23,6 +23,7 @@ SAMPLES = {
     "grid": [{"age": 10}],
     "release_values": [{"zip": "yes"}],
     "person": ["name"],
+    "count": ["zip"], "person_count": ["illness"],
     "k": [2, 10],
     "model": ["l-diversity:column=illness,l=2"],
     "max_suppressed": [3, "10%"],
@@ -40,7 +41,7 @@ SAMPLES = {
     "qi": [], "sensitive": [], "identifier": [], "insensitive": [],  # what everything else stands on
 }
 OF_FILES = {"no_header", "encoding", "delimiter"}  # how a text file is read says nothing about tables in memory
-ALONE = {"level": {"hierarchy": {"zip": "mask(right)"}}}  # what an option needs beside it
+ALONE = {"level": {"hierarchy": {"zip": "mask(right)"}}, "count": {"qi": ["age", "sex"], "order": "input"}}  # what an option needs beside it
 
 
 class SameBytes(Case):
