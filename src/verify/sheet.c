@@ -8,9 +8,8 @@
  * Cost: the bytes once for finding the cells, once for hashing them, eight at a time: cells are short and of any
  * length, so what is done with a cell of up to 16 bytes has no branch that depends on its length. Memory: codes of 1, 2
  * or 4 bytes, the distinct texts, and a buffer of 512 KiB or twice the largest cell. */
-#include "verify/sheet.h"
+#include "verify/sheet_dictionary.h"
 
-#include "base/hash.h"
 #include "base/buffer.h"
 #include "base/formula.h"
 
@@ -20,184 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 1 << 18, SHORT = 16 /* bytes; as many may be read behind every buffer and dictionary */ };
-
-/* --- Dictionary ------------------------------------------------------------------------------------------------ */
-
-/* Eight bytes, the first one lowest. */
-static inline uint64_t load8(const char *bytes)
-{
-    uint64_t word;
-    memcpy(&word, bytes, 8);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
-}
-
-/* A text with its first 16 bytes in two words, zeros behind its end. */
-typedef struct key {
-    const char *bytes;
-    size_t n_bytes;
-    uint64_t head, tail;
-    uint32_t hash;
-} key;
-
-static inline uint64_t first_bytes(const char *bytes, size_t n)
-{
-    static const uint64_t masks[] = {
-        0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff, 0xffffffffffffff, UINT64_MAX};
-    return load8(bytes) & masks[n < 8 ? n : 8];
-}
-
-/* SHORT bytes can be read at `bytes`, whatever n_bytes is. */
-static inline key key_of(const char *bytes, size_t n_bytes)
-{
-    key k = {bytes, n_bytes, first_bytes(bytes, n_bytes), first_bytes(bytes + 8, n_bytes > 8 ? n_bytes - 8 : 0), 0};
-    if (n_bytes > SHORT) {
-        k.hash = (uint32_t)kn_hash_bytes(bytes, n_bytes);
-        return k;
-    }
-    uint64_t hash = (k.head ^ n_bytes) * 0xff51afd7ed558ccdu;
-    hash = (hash ^ hash >> 32 ^ k.tail) * 0xc4ceb9fe1a85ec53u;
-    k.hash = (uint32_t)(hash >> 32 ^ hash >> 7);
-    return k;
-}
-
-/* The same for a text that ends anywhere; `room` has SHORT bytes. */
-static key key_of_any(const char *bytes, size_t n_bytes, char *room)
-{
-    if (n_bytes >= SHORT) return key_of(bytes, n_bytes);
-    memset(room, 0, SHORT);
-    memcpy(room, bytes, n_bytes);
-    return key_of(room, n_bytes);
-}
-
-static inline bool same_bytes(const char *text, const key *k)
-{
-    if (k->n_bytes > SHORT) return memcmp(text, k->bytes, k->n_bytes) == 0;
-    uint64_t differ = first_bytes(text, k->n_bytes) ^ k->head;
-    return (differ | (first_bytes(text + 8, k->n_bytes > 8 ? k->n_bytes - 8 : 0) ^ k->tail)) == 0;
-}
-
-static inline size_t find_slot(const kn_sheet_column *column, const key *k)
-{
-    size_t mask = column->n_slots - 1, slot = k->hash & mask;
-    for (uint32_t code; (code = column->slots[slot]) != KN_NONE; slot = (slot + 1) & mask) {
-        if (column->hash[code] != k->hash) continue;
-        uint64_t from = column->offset[code];
-        if (column->offset[code + 1] - from == k->n_bytes && same_bytes(column->bytes + from, k)) break;
-    }
-    return slot;
-}
-
-uint32_t kn_text_find(const kn_sheet_column *column, const char *bytes, size_t n_bytes)
-{
-    char room[SHORT];
-    key k = key_of_any(bytes, n_bytes, room);
-    return column->n_slots != 0 ? column->slots[find_slot(column, &k)] : KN_NONE;
-}
-
-kn_status kn_slots_grow(uint32_t **slots, size_t *n_slots, size_t n_first, const uint32_t *hash, uint32_t n_hashed,
-                        kn_error *err)
-{
-    kn_status status = KN_OK;
-    size_t n = *n_slots == 0 ? n_first : *n_slots * 2;
-    uint32_t *grown;
-    KN_NEW_RAW(grown, n);
-    memset(grown, 0xff, n * sizeof *grown);
-    for (uint32_t i = 0; i < n_hashed; i++) {
-        size_t slot = hash[i] & (n - 1);
-        while (grown[slot] != KN_NONE) slot = (slot + 1) & (n - 1);
-        grown[slot] = i;
-    }
-    kn_free(*slots);
-    *slots = grown;
-    *n_slots = n;
-done:
-    return status;
-}
-
-/* A quarter more each time, not twice: the dictionary of a nearly unique column is the largest thing we hold. */
-static kn_status grow_texts(kn_sheet_column *column, size_t n_bytes, kn_error *err)
-{
-    kn_status status = KN_OK;
-    if (column->bytes == NULL ||
-        column->n_bytes + n_bytes + SHORT > column->bytes_capacity) { /* never NULL, even for "" */
-        size_t capacity = column->n_bytes + column->n_bytes / 4 + n_bytes + 256;
-        char *bytes = kn_array_resize(column->bytes, capacity, 1, err);
-        if (bytes == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        column->bytes = bytes;
-        column->bytes_capacity = capacity;
-    }
-    if (column->n_texts + (size_t)2 > column->texts_capacity) {
-        size_t capacity = column->n_texts + (size_t)column->n_texts / 4 + 32;
-        uint64_t *offset = kn_array_resize(column->offset, capacity, sizeof *offset, err);
-        if (offset == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        column->offset = offset;
-        uint32_t *hash = kn_array_resize(column->hash, capacity, sizeof *hash, err);
-        if (hash == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-        column->hash = hash;
-        column->texts_capacity = capacity;
-        if (column->n_texts == 0) column->offset[0] = 0;
-    }
-    if ((column->n_texts + (size_t)1) * 4 > column->n_slots * 3)
-        KN_TRY(kn_slots_grow(&column->slots, &column->n_slots, 64, column->hash, column->n_texts, err));
-done:
-    return status;
-}
-
-void kn_texts_shorten(kn_sheet_column *column,
-                      size_t (*shorten)(const void *context, char *out, const char *bytes, size_t n_bytes),
-                      const void *context)
-{
-    size_t at = 0, from = 0, to = 0;
-    if (column->n_slots > 0) memset(column->slots, 0xff, column->n_slots * sizeof *column->slots);
-    for (uint32_t code = 0; code < column->n_texts; code++, from = to) {
-        char shorter[64], room[SHORT];
-        to = column->offset[code + 1];
-        size_t n = shorten(context, shorter, column->bytes + from, to - from);
-        if (n == SIZE_MAX) n = to - from, memmove(column->bytes + at, column->bytes + from, n);
-        else memcpy(column->bytes + at, shorter, n);
-        column->offset[code] = at;
-        at += n;
-        column->offset[code + 1] = at;
-        key k = key_of_any(column->bytes + column->offset[code], n, room);
-        column->hash[code] = k.hash;
-        size_t slot = find_slot(column, &k);
-        if (column->slots[slot] == KN_NONE) column->slots[slot] = code;
-    }
-    column->n_bytes = at;
-}
-
-static kn_status add_text(uint32_t *code, kn_sheet_column *column, const key *k, kn_error *err)
-{
-    kn_status status = KN_OK;
-    KN_TRY(grow_texts(column, k->n_bytes, err));
-    uint32_t added = column->n_texts;
-    memcpy(column->bytes + column->n_bytes, k->bytes, k->n_bytes);
-    column->n_bytes += k->n_bytes;
-    column->offset[added + 1] = column->n_bytes;
-    column->hash[added] = k->hash;
-    column->slots[find_slot(column, k)] = added; /* the slots may have moved */
-    column->n_texts++;
-    *code = added;
-done:
-    return status;
-}
-
-static inline kn_status code_of(uint32_t *code, kn_sheet_column *column, const key *k, kn_error *err)
-{
-    *code = column->n_slots != 0 ? column->slots[find_slot(column, k)] : KN_NONE;
-    return *code != KN_NONE ? KN_OK : add_text(code, column, k, err);
-}
-
-kn_status kn_text_add(uint32_t *code, kn_sheet_column *column, const char *bytes, size_t n_bytes, kn_error *err)
-{
-    char room[SHORT];
-    key k = key_of_any(bytes, n_bytes, room);
-    return code_of(code, column, &k, err);
-}
+enum { BLOCK_BYTES = 1 << 18 };
 
 /* --- Bytes ----------------------------------------------------------------------------------------------------- */
 
@@ -286,7 +108,7 @@ static kn_status refill(source *in, kn_error *err)
     in->at = 0;
     if (in->capacity - in->n < BLOCK_BYTES * (in->form == FORM_BYTES ? (size_t)1 : 2)) {
         size_t capacity = in->capacity * 2 + 2 * BLOCK_BYTES;
-        char *buffer = kn_array_resize(in->buffer, capacity + SHORT, 1, err);
+        char *buffer = kn_array_resize(in->buffer, capacity + KN_SHORT_TEXT, 1, err);
         if (buffer == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         in->buffer = buffer;
         in->capacity = capacity;
@@ -317,7 +139,7 @@ static kn_status open_source(source *in, const kn_sheet_options *options, kn_err
     *in = (source){.file = -1, .name = options->name, .line = 1, .trim = options->trim, .capacity = 2 * BLOCK_BYTES};
     KN_TRY(kn_files_open(&in->file, options->files, options->path, err));
     if (in->file < 0) KN_FAIL(KN_INPUT, "cannot open %s: %s", options->name, strerror(errno));
-    KN_NEW(in->buffer, in->capacity + SHORT);
+    KN_NEW(in->buffer, in->capacity + KN_SHORT_TEXT);
     while (!in->at_end && in->n < 4) KN_TRY(refill(in, err));
     in->at_end = false;
     const unsigned char *mark = (const unsigned char *)in->buffer;
@@ -335,7 +157,7 @@ static kn_status open_source(source *in, const kn_sheet_options *options, kn_err
         memcpy(in->raw, in->buffer + in->at, n_first);
         in->n_raw = n_first;
         in->at = in->n = 0;
-        char *buffer = kn_array_resize(in->buffer, n_first * 2 + 4 * BLOCK_BYTES + SHORT, 1, err);
+        char *buffer = kn_array_resize(in->buffer, n_first * 2 + 4 * BLOCK_BYTES + KN_SHORT_TEXT, 1, err);
         if (buffer == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         in->buffer = buffer;
         in->capacity = n_first * 2 + 4 * BLOCK_BYTES;
@@ -543,14 +365,14 @@ size_t kn_chunk_unpack(uint32_t *codes, const kn_sheet *cells, uint32_t column, 
     return n;
 }
 
-static inline kn_status store_cell(table_reader *reader, uint32_t c, const key *k, kn_error *err)
+static inline kn_status store_cell(table_reader *reader, uint32_t c, const kn_text_key *k, kn_error *err)
 {
     if (c == reader->options->fingerprint_column && reader->options->fingerprint != NULL) {
         reader->fingerprints[reader->n_pending] =
             reader->options->fingerprint(reader->options->context, k->bytes, k->n_bytes);
         return KN_OK;
     }
-    return code_of(&reader->pending[c][reader->n_pending], &reader->cells->columns[c], k, err);
+    return kn_text_code(&reader->pending[c][reader->n_pending], &reader->cells->columns[c], k, err);
 }
 
 /* The first byte from `at` on that ends an unquoted cell, or the end of the buffer. Delimiters and what is below 14 are
@@ -559,7 +381,7 @@ static inline const char *find_end(const source *in, const char *at, const char 
 {
     const uint64_t ones = UINT64_MAX / 255, delimiters = ones * (unsigned char)in->delimiter;
     while (at < end) {
-        uint64_t word = load8(at), other = word ^ delimiters;
+        uint64_t word = kn_load8(at), other = word ^ delimiters;
         uint64_t marks = (((other - ones) & ~other) | ((word - ones * 14) & ~word)) & ones << 7;
         if (marks == 0) {
             at += 8;
@@ -592,7 +414,7 @@ static kn_status read_plain_row(bool *done_with_it, table_reader *reader, kn_err
         if (at[-1] != (c + 1 < n_columns ? in->delimiter : '\n')) goto done;
         if (stop == start && n_columns == 1) goto done;
         if (!cells->columns[c].stored) continue;
-        key k = key_of(start, (size_t)(stop - start));
+        kn_text_key k = kn_text_key_of(start, (size_t)(stop - start));
         KN_TRY(store_cell(reader, c, &k, err));
     }
     in->at = (size_t)(at - in->buffer);
@@ -661,7 +483,7 @@ static kn_status read_row(bool *more, table_reader *reader, kn_error *err)
         }
         n_line_ends += found.n_line_ends;
         if (c < cells->n_columns && cells->columns[c].stored) {
-            key k = key_of(found.bytes, found.n_bytes);
+            kn_text_key k = kn_text_key_of(found.bytes, found.n_bytes);
             KN_TRY(store_cell(reader, c, &k, err));
         }
         c++;
@@ -812,8 +634,8 @@ static kn_status make_columns(table_reader *reader, first_line *line, kn_error *
             KN_NEW_RAW(reader->fingerprints, KN_CHUNK_ROWS);
         else if (column->stored) KN_NEW_RAW(reader->pending[c], KN_CHUNK_ROWS);
         if (column->stored && options->no_header) {
-            char room[SHORT];
-            key k = key_of_any(line->names.items[c], strlen(line->names.items[c]), room);
+            char room[KN_SHORT_TEXT];
+            kn_text_key k = kn_text_key_any(line->names.items[c], strlen(line->names.items[c]), room);
             KN_TRY(store_cell(reader, c, &k, err));
         }
     }

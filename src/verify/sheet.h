@@ -84,12 +84,12 @@ uint32_t kn_sheet_find(const kn_sheet *cells, const char *name); /* column index
 uint64_t kn_sheet_line(const kn_sheet *cells, uint32_t row);     /* line of the file on which a row starts */
 
 uint32_t kn_text_find(const kn_sheet_column *column, const char *bytes, size_t n_bytes); /* code, or KN_NONE */
-/* Adds a text that no row has, or finds it. */
 /* Texts become shorter ones: `shorten` writes the new text, no longer than the old one and than 64 bytes, and returns
  * its length; SIZE_MAX: it stays as it is. Codes stay; of texts that are then equal the first is found. */
 void kn_texts_shorten(kn_sheet_column *column,
                       size_t (*shorten)(const void *context, char *out, const char *bytes, size_t n_bytes),
                       const void *context);
+/* Adds a text that no row has, or finds it. */
 kn_status kn_text_add(uint32_t *code, kn_sheet_column *column, const char *bytes, size_t n_bytes, kn_error *err);
 /* Twice as many slots of a hash table (n_first of none), with 0 .. n_hashed-1 put where their hashes say. */
 kn_status kn_slots_grow(uint32_t **slots, size_t *n_slots, size_t n_first, const uint32_t *hash, uint32_t n_hashed,
