@@ -106,7 +106,7 @@ static void warn_of_cuts(run *r)
         const kn_domain *domain = tuples->domains[q];
         char shown[KN_SHOWN_BYTES];
         if (r->answer.recoding != KN_RECODING_CUTS || domain->kind != KN_DOMAIN_TREE) continue;
-        if (domain->column->type == KN_TYPE_TEXT || domain->stretches != NULL ||
+        if (domain->column->type == KN_TYPE_TEXT || !kn_part_ends_at_values(domain) ||
             kn_part_form_of(domain, r->answer.part_nodes) == KN_PART_NODE)
             continue;
         const char *name = kn_settings_column_shown(shown, r->input->request->settings, domain->name,

@@ -238,7 +238,7 @@ static kn_status read_tree(kn_bounds_form *out, const kn_domain *domain, kn_erro
     uint32_t n_nodes = 0;
     bool fine = true, included, any = false;
     KN_NEW(nodes, tree->n_nodes);
-    out->max_included = type != KN_TYPE_DECIMAL || domain->stretches == NULL; /* of what cut points make */
+    out->max_included = type != KN_TYPE_DECIMAL || kn_part_ends_at_values(domain); /* of what cut points make */
     for (uint32_t node = tree->n_leaves; node < tree->n_nodes && fine; node++) {
         node_bounds *at = &nodes[n_nodes];
         at->label = kn_tree_label(tree, node, &at->n_label);

@@ -185,6 +185,11 @@ static inline void kn_part_widen(const kn_domain *domain, uint32_t *first, uint3
     *first = domain->stretches[domain->stretch_of_code[*first]].first;
     *last = domain->stretches[domain->stretch_of_code[*last]].last;
 }
+/* Whether intervals between cut points of a tree of numbers or dates end at values: `grid: exact`, or an order. */
+static inline bool kn_part_ends_at_values(const kn_domain *domain)
+{
+    return domain->stretches == NULL && !domain->parts_are_nodes && domain->coding == NULL;
+}
 /* Intervals where the order of the codes is that of numbers or dates, or was given; `nodes`: TREE as nodes. */
 kn_part_form kn_part_form_of(const kn_domain *domain, bool nodes);
 /* The cell of the part first..last, of which rows have the codes with occurs[code] (at least one). Neither interval nor

@@ -137,7 +137,10 @@ kn_status kn_build_stretches(kn_domain *domain, const kn_build *build, kn_error 
     const bool is_number = domain->column->type != KN_TYPE_TEXT && domain->column->number != NULL;
     if (asked == NULL || strcmp(asked, "exact") == 0 || !is_number || domain->coding != NULL) return KN_OK;
     if (domain->kind != KN_DOMAIN_TREE || domain->naming == KN_NAMES_ENDS || build->n_present == 0) return KN_OK;
-    if (kn_part_form_of(domain, false) != KN_PART_INTERVAL) return KN_OK;
+    if (kn_part_form_of(domain, false) != KN_PART_INTERVAL) { /* masks of numbers; a file may group codes, as sets do */
+        domain->parts_are_nodes = domain->origin != KN_FROM_FILE;
+        return KN_OK;
+    }
     KN_NEW(domain->stretches, domain->n_codes);
     KN_NEW(domain->stretch_of_code, domain->n_codes);
     bool fine = leaves_ascend(domain);

@@ -501,7 +501,8 @@ static bool says_itself(const kn_schema *schema, const kn_yaml *label, kn_type t
     const char *text = label_text(schema, label);
     kn_bounds bounds;
     bool included;
-    if (text == NULL || text[0] == '{' || strcmp(text, "*") == 0) return true;
+    if (text == NULL || strcmp(text, "*") == 0) return true;
+    if (text[0] == '{') return type == KN_TYPE_TEXT; /* numbers make intervals by themselves */
     if (kn_yaml_find(label, "begins_with") != NULL || kn_yaml_find(label, "ends_with") != NULL) return !masks;
     return kn_yaml_find(label, "min") != NULL && kn_bounds_of_text(&bounds, &included, type, text, strlen(text));
 }

@@ -73,7 +73,7 @@ static bool has_upper_end(const kn_verify_column *column)
             if (memcmp(label + i, "..<", 3) == 0) return false;
         if (n > 0 && label[0] == '[') return false;
     }
-    return domain->stretches == NULL;
+    return kn_part_ends_at_values(domain);
 }
 
 /* The text of a part in a row. An end that is open is empty; in memory it is null, which is read as the first spelling
