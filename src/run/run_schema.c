@@ -440,6 +440,7 @@ static void put_reading(kn_json *json, const kn_request *request)
     kn_json_text(json, "invalid", request->invalid == KN_INVALID_MISSING ? "missing" : "error");
     if (request->decimal != KN_DECIMAL_AUTO)
         kn_json_text(json, "decimal", request->decimal == KN_DECIMAL_COMMA ? "comma" : "point");
+    kn_json_bool(json, "trim", request->trim);
     kn_json_bool(json, "guard_formulas", request->guard_formulas);
     kn_json_end(json);
 }

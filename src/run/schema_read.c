@@ -127,6 +127,7 @@ void kn_schema_reading(kn_csv_options *csv, const kn_schema *schema)
     }
     if (csv->decimal == KN_DECIMAL_AUTO && decimal != NULL)
         csv->decimal = strcmp(decimal, "comma") == 0 ? KN_DECIMAL_COMMA : KN_DECIMAL_POINT;
+    csv->trim |= is_true(reading, "trim");
     csv->invalid_is_missing |= invalid != NULL && strcmp(invalid, "missing") == 0;
 }
 
@@ -329,6 +330,16 @@ done:
     return status;
 }
 
+/* A value below it only people have who are not in the release, or it is a group of similar ones: see docs/cells.md. */
+static kn_status says_nothing(const kn_schema *schema, const char *name, const kn_yaml *label, kn_error *err)
+{
+    return kn_error_set_at(err, KN_USAGE,
+                           KN_PLACE(.option = "schema", .file = schema->path, .line = label->line, .column = name),
+                           "%.500s:%u: column %.80s: it does not say what the label '%.80s' means; give the hierarchy "
+                           "of that column, by --hierarchy or the policy",
+                           schema->path, label->line, name, label_text(schema, label));
+}
+
 static kn_status gather_labels(nesting *nest, const kn_yaml *labels, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -343,13 +354,7 @@ static kn_status gather_labels(nesting *nest, const kn_yaml *labels, kn_error *e
         static const char *const meanings[] = {"members", "min", "begins_with", "ends_with"};
         size_t m = 0;
         while (m < 4 && kn_yaml_find(label, meanings[m]) == NULL) m++;
-        if (m == 4) /* a value below it only people have who are not in the release: see docs/cells.md */
-            KN_FAIL_AT(
-                KN_USAGE,
-                KN_PLACE(.option = "schema", .file = nest->schema->path, .line = label->line, .column = nest->name),
-                "%.500s:%u: column %.80s: it does not say what the label '%.80s' means; give the hierarchy of "
-                "that column, by --hierarchy or the policy",
-                nest->schema->path, label->line, nest->name, found.text);
+        if (m == 4) KN_TRY(says_nothing(nest->schema, nest->name, label, err));
         KN_PUSH(&nest->labels, found);
         schema_label *at = &nest->labels.items[nest->labels.n - 1];
         KN_NEW(at->holds, nest->values.n + 1);
@@ -493,6 +498,19 @@ static kn_status value_texts(char ***out, size_t *n_out, const kn_column *column
     }
 done:
     return status;
+}
+
+/* Without a hierarchy a column has sets of values, and with `similar` the names of groups. */
+kn_status kn_schema_check_groups(const kn_schema *schema, const char *name, kn_error *err)
+{
+    const kn_yaml *column = schema != NULL ? find_column(schema, name, NULL) : NULL;
+    const kn_yaml *labels = column != NULL ? kn_yaml_find(column, "labels") : NULL;
+    const char *cells = text_of(column, "cells");
+    if (labels == NULL || cells == NULL || strcmp(cells, "set") != 0) return KN_OK;
+    for (const kn_yaml *label = labels->first; label != NULL; label = label->next)
+        if (label_text(schema, label) != NULL && kn_yaml_find(label, "members") == NULL)
+            return says_nothing(schema, name, label, err);
+    return KN_OK;
 }
 
 /* A set, an interval that is written as one, a mask: no hierarchy is needed. */

@@ -28,5 +28,7 @@ bool kn_schema_has_bounds(bool *max_included, const kn_schema *schema, const cha
  * and of those of `values`. *text is NULL where all labels say by themselves what they mean; `masks`: 12** does not. */
 kn_status kn_schema_lines(char **text, size_t *n_bytes, const kn_schema *schema, const char *name,
                           const kn_column *values, bool masks, kn_error *err);
+/* KN_USAGE with the way out where a set of the column is a name of which the schema says nothing. */
+kn_status kn_schema_check_groups(const kn_schema *schema, const char *name, kn_error *err);
 
 #endif
