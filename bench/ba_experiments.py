@@ -118,7 +118,7 @@ def figure7b(bench):
         one = bench.run(algorithm, "fine", "dm", "any", 50, effort=150000 if algorithm == "k-optimize" else 20000, params=params)
         share = one["cpu"] / max(one["seconds"], one["cpu"])
         for seconds, loss in one["progress"]:
-            rows.append([name, seconds * share, loss])
+            rows.append([name, round(seconds * share, 2), loss])
         curves[name] = [(seconds * share, loss) for seconds, loss in one["progress"]]
     bench.write("ba_figure7b", ["search", "cpu_seconds", "loss"], rows)
     bench.draw("ba_figure7b", "Figure 7b: DM over time, k=50, fine ages, any number suppressed", "CPU seconds", "DM", curves)
