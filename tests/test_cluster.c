@@ -351,6 +351,57 @@ static void threads_and_instruction_sets_give_the_same_bytes(void **state)
     }
 }
 
+/* Left to itself the search ends by its work, not by the clock: after the same looks for any number of threads. */
+static void it_stands_still_after_the_same_work_for_any_number_of_threads(void **state)
+{
+    kn_rng rng = kn_rng_new(42, 0);
+    test_case c = larger_case(&rng, 6500, 3, 3, false);
+    goals g;
+    assert_true(set_goals_k(&g, &c, "lm", 40));
+    kn_answer first = {0}, other;
+    for (unsigned n_threads = 1; n_threads <= 2; n_threads++) {
+        assert_ok(kn_pool_new(&g.task.pool, n_threads, err));
+        solve(n_threads == 1 ? &first : &other, &g);
+        kn_pool_free(g.task.pool);
+    }
+    assert_true(checked_loss(&c, &g, &first) > 0);
+    assert_int_equal(first.stopped, KN_STOPPED_STILL);
+    assert_int_equal(other.stopped, KN_STOPPED_STILL);
+    assert_int_equal(other.n_nodes, first.n_nodes);
+    assert_int_equal(other.n_classes, first.n_classes);
+    assert_memory_equal(other.row_class, first.row_class, c.table->n_rows * sizeof *first.row_class);
+    kn_answer_free(&first);
+    kn_answer_free(&other);
+    free_goals(&g);
+    test_case_free(&c);
+}
+
+/* Once there is enough of it for all sweeps, more of it goes on from where less of it ends. */
+static void more_effort_never_loses_more(void **state)
+{
+    for (int is_text = 0; is_text < 2; is_text++) {
+        kn_rng rng = kn_rng_new(43, (uint64_t)is_text);
+        test_case c = larger_case(&rng, 1500, 3, 40, is_text);
+        goals g;
+        assert_true(set_goals_k(&g, &c, "lm", 6));
+        double last = INFINITY;
+        uint64_t n_nodes = 0;
+        for (uint64_t effort = 40 * 1500; effort <= 160 * 1500; effort = effort * 4 / 3) {
+            kn_answer answer;
+            g.task.effort = effort;
+            solve(&answer, &g);
+            double loss = checked_loss(&c, &g, &answer);
+            assert_true(loss <= last + 1e-12);
+            assert_true(answer.n_nodes > n_nodes && answer.n_nodes < effort + effort / 8);
+            last = loss;
+            n_nodes = answer.n_nodes;
+            kn_answer_free(&answer);
+        }
+        free_goals(&g);
+        test_case_free(&c);
+    }
+}
+
 /* Twenty looks per row for the start, then as much as it takes to see that nothing moves: a tenth of the budget. */
 static void few_classes_take_little_work(void **state)
 {
@@ -719,6 +770,8 @@ int main(void)
         cmocka_unit_test(the_best_partition_is_found_under_every_model),
         cmocka_unit_test(prices_of_grids_and_of_large_sets_are_exact_up_to_rounding),
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
+        cmocka_unit_test(it_stands_still_after_the_same_work_for_any_number_of_threads),
+        cmocka_unit_test(more_effort_never_loses_more),
         cmocka_unit_test(few_classes_take_little_work),
         cmocka_unit_test(a_search_that_stands_still_ends),
         cmocka_unit_test(a_search_does_not_stop_on_a_plateau),

@@ -201,6 +201,6 @@ void kn_classes_split(kn_cluster_block *block)
 {
     for (uint32_t h = 0; h < block->n_classes; h++)
         while (block->classes[h].persons >= 2 * (int32_t)block->problem->k && block->classes[h].size > 1 &&
-               block->n_classes < block->class_capacity)
+               block->n_classes < block->class_capacity && !engine_should_stop(block, 0))
             if (!class_split(block, h)) break;
 }
