@@ -136,6 +136,7 @@ typedef struct kn_cluster_site {
     int32_t *outside_price;     /* what a record pays outside the groups: suppressed, or in another class */
     uint32_t *home;             /* that class: a donor's own, or one that contains the record already; or KN_NONE */
     uint8_t *home_known;        /* whether it has been looked for */
+    bool by_step;               /* one or two records move, nothing is built */
     bool may_exchange;          /* records with classes that are not rebuilt */
     uint32_t n_held, n_refused; /* how often those classes held the models afterwards */
     bool homes_known;           /* the classes that may contain one of the records have been looked for: */

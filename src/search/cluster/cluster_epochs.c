@@ -13,8 +13,8 @@
 enum {
     BLOCK_RECORDS = 24000, /* up to 100,000 records; then less, because scans cost as much as a block is large */
     LEAST_BLOCK_RECORDS = 6000,
-    SPLIT_RECORDS = 6000,   /* from this size on there are two blocks, so that two threads have work */
-    CLASSES_PER_BLOCK = 64, /* at least so many of them */
+    SPLIT_RECORDS = 2500,   /* from this size on there are two blocks, so that two threads have work */
+    CLASSES_PER_BLOCK = 12, /* at least so many of them */
 };
 
 /* The number of blocks depends on the data only. */

@@ -179,13 +179,13 @@ static bool rebuild_once(kn_cluster_block *block)
     int64_t before = (int64_t)n_suppressed * problem->root_units;
     for (uint32_t g = 0; g < n_chosen; g++)
         before += (int64_t)block->classes[chosen[g]].size * block->classes[chosen[g]].price;
-    int64_t most = problem->units_lead ? before + before / HOPELESS : INT64_MAX;
+    int64_t most = problem->units_lead && problem->counts_only ? before + before / HOPELESS : INT64_MAX;
     for (uint32_t x = site->first_donor; x < site->n; x++) {
         before += site->outside_price[x];
         most += site->outside_price[x];
     }
     block->work += (uint64_t)site->n / 8 * (1 + site->n / 512); /* a large group grows by looks at all that are left */
-    if (!problem->units_lead && toss_coin(block)) {
+    if (site->by_step) {
         if (!kn_site_step(block, chosen, n_chosen, max_suppressed)) return false;
     } else {
         if (!kn_site_build(block, max_suppressed, most)) return false;

@@ -47,7 +47,7 @@ static bool draw_exchange(kn_cluster_block *block)
 {
     const kn_cluster_problem *problem = block->problem;
     const kn_cluster_site *site = &block->site;
-    if (!problem->monotone || !problem->units_lead) return false;
+    if (!problem->monotone || !problem->units_lead || site->by_step) return false;
     return problem->counts_only || kn_rng_below(&block->rng, site->n_held + site->n_refused + 2) <= site->n_held;
 }
 
@@ -83,6 +83,7 @@ uint32_t kn_site_choose(kn_cluster_block *block, uint32_t *chosen, uint32_t *n_n
     if (toss_coin(block)) lanes_copy(block, block->pattern_b, record_lanes(block, someone));
     else class_get_pattern(block, h, block->pattern_b);
     scan_begin(block, block->pattern_b, someone);
+    block->site.by_step = (!block->problem->units_lead || !block->problem->counts_only) && toss_coin(block);
     block->site.may_exchange = draw_exchange(block);
     bool donors = block->site.may_exchange && kn_rng_below(&block->rng, WITHOUT_DONORS) > 0;
     uint32_t n_wanted = 1 + kn_rng_below(&block->rng, MAX_CHOSEN - 1);
