@@ -128,6 +128,7 @@ static void a_parquet_file_is_read_as_its_values_are_spelled(void **state)
     const char *options[] = {set(from, "data", data),
                              set(to, "output", release),
                              "insensitive=i,d,day,ns,text,zone,f,b",
+                             "identifier=list",
                              "order=input",
                              "k=1",
                              NULL};
@@ -144,6 +145,7 @@ static void a_parquet_file_is_read_as_its_values_are_spelled(void **state)
     free(made);
     unlink(path_of("release.csv"));
     options[2] = "insensitive=i,list";
+    options[3] = "identifier=d,day,ns,text,zone,f,b";
     kn_error message = {0};
     assert_int_equal(anonymize(options, NULL, NULL, &message), KN_INPUT);
     assert_non_null(strstr(message.message, "'list' is a list"));

@@ -241,23 +241,12 @@ static void contents(page *to)
         const char *id;
         kn_text heading;
     } parts[] = {
-        {"short", KN_TEXT_SHORT},
-        {"asked", KN_TEXT_ASKED},
-        {"guaranteed", KN_TEXT_GUARANTEED},
-        {"lost", KN_TEXT_LOST},
-        {"optimum", KN_TEXT_OPTIMUM},
-        {"risk", KN_TEXT_RISK},
-        {"words", KN_TEXT_WORDS},
-        {"limits", KN_TEXT_NOT_PROTECTED},
-        {"sign", KN_TEXT_SIGN},
-        {"appendix", KN_TEXT_APPENDIX},
-        {"compared", KN_TEXT_COMPARED},
-        {"values", KN_TEXT_VALUES},
-        {"search", KN_TEXT_SEARCH},
-        {"sizes", KN_TEXT_SIZES},
-        {"sets", KN_TEXT_SETS},
-        {"look", KN_TEXT_LOOK},
-        {"settings", KN_TEXT_SETTINGS},
+        {"short", KN_TEXT_SHORT},       {"asked", KN_TEXT_ASKED},          {"guaranteed", KN_TEXT_GUARANTEED},
+        {"lost", KN_TEXT_LOST},         {"optimum", KN_TEXT_OPTIMUM},      {"risk", KN_TEXT_RISK},
+        {"words", KN_TEXT_WORDS},       {"limits", KN_TEXT_NOT_PROTECTED}, {"sign", KN_TEXT_SIGN},
+        {"appendix", KN_TEXT_APPENDIX}, {"compared", KN_TEXT_COMPARED},    {"values", KN_TEXT_VALUES},
+        {"search", KN_TEXT_SEARCH},     {"sizes", KN_TEXT_SIZES},          {"sets", KN_TEXT_SETS},
+        {"look", KN_TEXT_LOOK},         {"settings", KN_TEXT_SETTINGS},
     };
     page_raw(to, "<nav aria-label=\"");
     page_escaped(to, page_text(to, KN_TEXT_CONTENTS));

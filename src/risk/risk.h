@@ -136,7 +136,7 @@ typedef struct kn_attack_column {
 } kn_attack_column;
 
 typedef struct kn_attack_result {
-    uint64_t n_persons;      /* rows of the attacker's file */
+    uint64_t n_persons;      /* rows of the attacker's file; where its persons are known, those */
     uint64_t n_not_found;    /* no row of the release fits */
     uint64_t n_fewer_than_k; /* 1 .. k-1 rows fit */
     uint64_t n_unique;       /* one row fits */

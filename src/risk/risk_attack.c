@@ -78,12 +78,12 @@ typedef struct attack {
     const kn_table *release, *known;
     const kn_attack_column *columns;
     size_t n_columns, n_sensitive, words;
-    groups classes, persons;
-    uint64_t **bits;  /* [column][known spelling * words] */
-    uint32_t **value; /* [sensitive][class]: the one value of its rows, or MIXED (several, or missing) */
+    groups classes, persons; /* persons: distinct combinations of known values */
+    uint64_t **bits;         /* [column][known spelling * words] */
+    uint32_t **value;        /* [sensitive][class]: the one value of its rows, or MIXED (several, or missing) */
     const kn_attack_options *options;
-    kn_attack_result *parts; /* one per job; n_disclosed inside `disclosed` */
-    uint64_t *disclosed;     /* [job * n_sensitive] */
+    uint64_t *fits; /* [person]: released rows */
+    bool *learned;  /* [person * n_sensitive]: they all have one value */
     size_t n_jobs;
     kn_ticker *ticker;
 } attack;
@@ -328,11 +328,10 @@ done:
     return status;
 }
 
-/* One distinct combination of known values, with all the persons who have it. */
-static void person_link(const attack *all, uint32_t person, kn_attack_result *sum, uint64_t *disclosed,
-                        uint32_t *learned)
+/* One distinct combination of known values. */
+static void person_link(attack *all, uint32_t person, uint32_t *learned)
 {
-    uint32_t row = all->persons.first[person], n_persons = all->persons.rows[person];
+    const uint32_t row = all->persons.first[person];
     uint64_t fits = 0;
     for (size_t s = 0; s < all->n_sensitive; s++) learned[s] = KN_NONE - 1; /* nothing yet */
     for (size_t w = 0; w < all->words; w++) {
@@ -351,17 +350,9 @@ static void person_link(const attack *all, uint32_t person, kn_attack_result *su
             }
         }
     }
-    sum->n_persons += n_persons;
-    if (fits == 0) {
-        sum->n_not_found += n_persons;
-        return;
-    }
-    if (fits < all->options->k) sum->n_fewer_than_k += n_persons;
-    if (fits == 1) sum->n_unique += n_persons;
-    if (sum->smallest == 0 || fits < sum->smallest) sum->smallest = fits;
-    sum->expected_hits += (double)n_persons / (double)fits;
+    all->fits[person] = fits;
     for (size_t s = 0; s < all->n_sensitive; s++)
-        if (learned[s] != MIXED) disclosed[s] += n_persons;
+        all->learned[person * all->n_sensitive + s] = fits > 0 && learned[s] != MIXED;
 }
 
 static kn_status attack_job(void *context, size_t job, unsigned worker, kn_error *err)
@@ -373,27 +364,63 @@ static kn_status attack_job(void *context, size_t job, unsigned worker, kn_error
     size_t from = all->persons.n * job / all->n_jobs, to = all->persons.n * (job + 1) / all->n_jobs;
     for (size_t person = from; person < to; person++) {
         if (person % 64 == 0) KN_TRY(kn_tick(all->ticker, "attack", (double)job / (double)all->n_jobs, err));
-        person_link(all, (uint32_t)person, &all->parts[job], all->disclosed + job * all->n_sensitive, learned);
+        person_link(all, (uint32_t)person, learned);
     }
 done:
     kn_free(learned);
     return status;
 }
 
-static void parts_sum(kn_attack_result *result, const attack *all)
+static void count_person(kn_attack_result *sum, const attack *all, uint64_t fits, uint32_t n)
 {
-    for (size_t job = 0; job < all->n_jobs; job++) {
-        const kn_attack_result *part = &all->parts[job];
-        result->n_persons += part->n_persons;
-        result->n_not_found += part->n_not_found;
-        result->n_fewer_than_k += part->n_fewer_than_k;
-        result->n_unique += part->n_unique;
-        result->expected_hits += part->expected_hits;
-        if (part->smallest > 0 && (result->smallest == 0 || part->smallest < result->smallest))
-            result->smallest = part->smallest;
-        for (size_t s = 0; s < all->n_sensitive; s++)
-            result->n_disclosed[s] += all->disclosed[job * all->n_sensitive + s];
+    sum->n_persons += n;
+    if (fits == 0) {
+        sum->n_not_found += n;
+        return;
     }
+    if (fits < all->options->k) sum->n_fewer_than_k += n;
+    if (fits == 1) sum->n_unique += n;
+    if (sum->smallest == 0 || fits < sum->smallest) sum->smallest = fits;
+    sum->expected_hits += (double)n / (double)fits;
+}
+
+/* A row is a person. */
+static void count_rows(kn_attack_result *sum, const attack *all)
+{
+    for (uint32_t p = 0; p < all->persons.n; p++) {
+        count_person(sum, all, all->fits[p], all->persons.rows[p]);
+        for (size_t s = 0; s < all->n_sensitive; s++)
+            if (all->learned[p * all->n_sensitive + s]) sum->n_disclosed[s] += all->persons.rows[p];
+    }
+}
+
+/* Of a person with several rows the one that tells most counts: it is enough for an attacker. */
+static kn_status count_people(kn_attack_result *sum, const attack *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_column *column = &all->known->columns[all->known->person];
+    uint64_t *fits = NULL;
+    bool *seen = NULL, *learned = NULL;
+    KN_NEW(fits, (size_t)column->n_values + 1);
+    KN_NEW(seen, (size_t)column->n_values + 1);
+    KN_NEW(learned, (size_t)column->n_values * all->n_sensitive + 1);
+    for (uint32_t row = 0; row < all->known->n_rows; row++) {
+        const uint32_t who = kn_column_value(column, kn_column_code(column, row)), p = all->persons.of_row[row];
+        seen[who] = true;
+        if (all->fits[p] > 0 && (fits[who] == 0 || all->fits[p] < fits[who])) fits[who] = all->fits[p];
+        for (size_t s = 0; s < all->n_sensitive; s++)
+            learned[who * all->n_sensitive + s] |= all->learned[p * all->n_sensitive + s];
+    }
+    for (uint32_t who = 0; who < column->n_values; who++) {
+        if (!seen[who]) continue;
+        count_person(sum, all, fits[who], 1);
+        for (size_t s = 0; s < all->n_sensitive; s++) sum->n_disclosed[s] += learned[who * all->n_sensitive + s];
+    }
+done:
+    kn_free(fits);
+    kn_free(seen);
+    kn_free(learned);
+    return status;
 }
 
 static void attack_free(attack *all)
@@ -404,8 +431,8 @@ static void attack_free(attack *all)
     for (size_t s = 0; s < all->n_sensitive && all->value != NULL; s++) kn_free(all->value[s]);
     kn_free(all->bits);
     kn_free(all->value);
-    kn_free(all->parts);
-    kn_free(all->disclosed);
+    kn_free(all->fits);
+    kn_free(all->learned);
 }
 
 kn_status kn_attack_run(kn_attack_result **out, const kn_table *release, const kn_table *known,
@@ -430,18 +457,19 @@ kn_status kn_attack_run(kn_attack_result **out, const kn_table *release, const k
     KN_NEW(numbers, n_columns + 1);
     KN_NEW(all.bits, n_columns + 1);
     KN_NEW(all.value, n_sensitive + 1);
-    KN_NEW(all.parts, all.n_jobs);
-    KN_NEW(all.disclosed, all.n_jobs * n_sensitive + 1);
     for (size_t c = 0; c < n_columns; c++) numbers[c] = columns[c].release;
     KN_TRY(groups_new(&all.classes, release, numbers, n_columns, err));
     for (size_t c = 0; c < n_columns; c++) numbers[c] = columns[c].known;
     KN_TRY(groups_new(&all.persons, known, numbers, n_columns, err));
+    KN_NEW(all.fits, (size_t)all.persons.n + 1);
+    KN_NEW(all.learned, all.persons.n * n_sensitive + 1);
     all.words = ((size_t)all.classes.n + 63) / 64;
     for (size_t c = 0; c < n_columns; c++) KN_TRY(column_bits(&all, c, err));
     for (size_t s = 0; s < n_sensitive; s++)
         KN_TRY(class_values(&all.value[s], &all, &release->columns[sensitive[s]], err));
     KN_TRY(kn_pool_run(pool, all.n_jobs, attack_job, &all, err));
-    parts_sum(result, &all);
+    if (known->person == KN_NONE) count_rows(result, &all);
+    else KN_TRY(count_people(result, &all, err));
     *out = result;
     result = NULL;
 done:

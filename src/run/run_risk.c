@@ -207,10 +207,13 @@ static kn_status known_read(risk_run *run, const char *path, kn_error *err)
     KN_NEW(run->columns, table->n_columns + 1);
     KN_NEW(run->trees, table->n_columns + 1);
     KN_NEW(run->orders, table->n_columns + 1);
+    const char *person = run->request->person;
     for (uint32_t c = 0; c < n; c++) {
         uint32_t release = kn_table_find(table, kn_source_column_name(source, c));
         bool known = release != KN_NONE && table->columns[release].role == KN_ROLE_QUASI;
         plans[c] = (kn_column_plan){known ? KN_ROLE_QUASI : KN_ROLE_DROPPED, KN_TYPE_AUTO, KN_USE_NOTHING};
+        if (!known && person != NULL && strcmp(person, kn_source_column_name(source, c)) == 0)
+            plans[c] = (kn_column_plan){KN_ROLE_IDENTIFIER, KN_TYPE_AUTO, KN_USE_PERSON};
         if (!known) continue;
         plans[c].type = run->asked[release].type;
         run->columns[run->n_columns] = (kn_attack_column){.release = release, .known = c};
