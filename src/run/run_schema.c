@@ -90,17 +90,23 @@ static void put_mask(kn_json *json, const char *label, size_t n)
 }
 
 /* Whether the values below a node may be told: a file may be made from the data, so only where it lists nobody's value
- * that no released row has. */
+ * that no released row has; one that is released as everything has none. */
 static kn_status may_list(bool *out, const kn_release *release, const kn_domain *domain, const uint32_t *codes,
                           uint32_t first, uint32_t n_codes, kn_error *err)
 {
     kn_status status = KN_OK;
     bool *seen = NULL;
     *out = true;
+    const uint32_t n_qis = release->tuples->n_qis;
+    const kn_cell root = kn_domain_root(domain);
+    uint32_t q = 0;
+    while (q + 1 < n_qis && release->tuples->domains[q] != domain) q++;
     KN_NEW(seen, domain->n_codes);
-    for (uint32_t row = 0; row < release->tuples->n_records; row++)
-        if (release->row_class[row] != KN_NONE)
+    for (uint32_t row = 0; row < release->tuples->n_records; row++) {
+        const uint32_t class_index = release->row_class[row];
+        if (class_index != KN_NONE && !kn_cell_equal(&release->cells[(size_t)class_index * n_qis + q], &root))
             seen[domain->code_of_spelling[kn_column_code(domain->column, row)]] = true;
+    }
     for (uint32_t i = 0; i < n_codes; i++) {
         const uint32_t code = codes != NULL ? codes[i] : first + i;
         *out &= seen[code] || domain->spelling_of_code[code] == KN_NONE;
