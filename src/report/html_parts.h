@@ -15,6 +15,7 @@ void part_values(page *to, const kn_report *report);
 kn_status part_search(page *to, const kn_report *report, kn_error *err);
 void part_classes(page *to, const kn_report *report);
 /* html_compared.c */
+bool can_be_compared(const kn_report *report);
 kn_status part_compared(page *to, const kn_report *report, kn_error *err);
 /* html_lattice.c */
 kn_status part_lattice(page *to, const kn_report_node *nodes, size_t n_nodes, kn_error *err);

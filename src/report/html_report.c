@@ -235,7 +235,7 @@ static void part_short(page *to, const kn_report *report)
     page_section_end(to);
 }
 
-static void contents(page *to)
+static void contents(page *to, const kn_report *report)
 {
     static const struct {
         const char *id;
@@ -252,6 +252,7 @@ static void contents(page *to)
     page_escaped(to, page_text(to, KN_TEXT_CONTENTS));
     page_raw(to, "\">\n<ol>\n");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i].heading == KN_TEXT_COMPARED && !can_be_compared(report)) continue;
         kn_buffer_printf(&to->out, "<li><a href=\"#%s\">", parts[i].id);
         page_escaped(to, page_text(to, parts[i].heading));
         page_raw(to, "</a></li>\n");
@@ -265,7 +266,7 @@ kn_status kn_report_html(char **out, const kn_report *report, kn_error *err)
     page to = {.language = report->language};
     *out = NULL;
     page_open(&to, KN_TEXT_TITLE, KN_TEXT_SUBTITLE, report->facts->data_name);
-    contents(&to);
+    contents(&to, report);
     part_short(&to, report);
     part_asked(&to, report);
     part_guaranteed(&to, report);

@@ -171,10 +171,14 @@ static kn_status count_records(kn_input *input, kn_error *err)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "cells"),
                    "--cells both writes means of rows, and a record is none; "
                    "say --cells labels or bounds");
-    if (request->certificate != NULL || request->polish)
-        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = request->polish ? "polish" : "certificate"),
-                   "--%s is about single rows, and a record with a --count is many; leave it out",
-                   request->polish ? "polish" : "certificate");
+    const char *about_rows = request->polish                ? "polish"
+                             : request->certificate != NULL ? "certificate"
+                             : request->codebook != NULL    ? "codebook"
+                             : request->ledger != NULL      ? "ledger"
+                                                            : NULL;
+    if (about_rows != NULL)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = about_rows),
+                   "--%s is about single rows, and a record with a --count is many; leave it out", about_rows);
     for (uint32_t c = 0; c < input->table->n_columns; c++) {
         if (input->choices[c].is_count) count = c;
         if (input->choices[c].is_person_count) person_count = c;

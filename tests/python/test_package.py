@@ -35,7 +35,7 @@ def results_of(data, release):
 
 class Keywords(Case):
     def test_every_option_of_a_command_is_a_keyword_of_its_function(self):
-        terminal = {"color", "progress", "quiet", "verbose", "help", "version", "policy"}
+        terminal = {"color", "progress", "quiet", "verbose", "help", "version", "policy", "sql"}
         for function in _functions.COMMANDS:
             command = function.__name__
             wanted = {name.replace("-", "_") for name, _, _, _, commands in _kanon.options()
@@ -185,7 +185,7 @@ class Results(Case):
             picture.save(self.folder / "picture.svg")
             self.assertEqual((self.folder / "picture.svg").read_text(), picture.svg)
             self.assertGreater(len(result.rows), 3)
-            self.assertTrue(all(isinstance(row["classes"], int) for row in result.rows))
+            self.assertTrue(all(isinstance(row.get("classes", row.get("kept_classes")), int) for row in result.rows))
 
     def test_a_schema_says_what_labels_mean(self):
         self.assertEqual([column["name"] for column in self.release.schema["columns"]], ["age", "zip", "sex", "illness"])

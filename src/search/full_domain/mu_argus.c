@@ -324,7 +324,7 @@ static kn_status cells_answer(kn_answer *answer, const cells_state *c, const sea
     KN_NEW_RAW(answer->row_class, (size_t)tuples->n_rows + 1);
     KN_NEW(answer->cells, (size_t)c->n_classes * tuples->n_qis + 1);
     memcpy(answer->cells, c->cells, (size_t)c->n_classes * tuples->n_qis * sizeof *c->cells);
-    for (uint32_t row = 0; row < tuples->n_rows; row++)
+    for (uint32_t row = 0; row < tuples->n_records; row++)
         answer->row_class[row] = c->class_of[c->starred.tuple_group[tuples->row_tuple[row]]];
 done:
     return status;
