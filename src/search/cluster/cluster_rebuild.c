@@ -176,14 +176,14 @@ static bool rebuild_once(kn_cluster_block *block)
     site->homes_known = false;
     for (uint32_t g = n_chosen; g < n_near && site->may_exchange; g++) kn_site_take_donors(block, chosen[g]);
     uint32_t max_suppressed = block->max_suppressed - (block->n_suppressed - n_suppressed);
-    int64_t before = (int64_t)n_suppressed * problem->root_units;
+    int64_t before = (int64_t)n_suppressed * problem->root_units, donors = 0;
     for (uint32_t g = 0; g < n_chosen; g++)
         before += (int64_t)block->classes[chosen[g]].size * block->classes[chosen[g]].price;
-    int64_t most = problem->units_lead && problem->counts_only ? before + before / HOPELESS : INT64_MAX;
-    for (uint32_t x = site->first_donor; x < site->n; x++) {
-        before += site->outside_price[x];
-        most += site->outside_price[x];
-    }
+    for (uint32_t x = site->first_donor; x < site->n; x++) donors += site->outside_price[x];
+    const bool may_be_hopeless = problem->units_lead && problem->counts_only;
+    /* Where units do not lead, a site with donors may seem better in units and be worse: it is given up. */
+    const int64_t most = may_be_hopeless ? before + before / HOPELESS + donors : donors > 0 ? -1 : INT64_MAX;
+    before += donors;
     block->work += (uint64_t)site->n / 8 * (1 + site->n / 512); /* a large group grows by looks at all that are left */
     if (site->by_step) {
         if (!kn_site_step(block, chosen, n_chosen, max_suppressed)) return false;
