@@ -4,7 +4,6 @@ category and every cell of a crosstab has at least k persons, and no text is nam
 check_compared.py KANON. Prints TAP."""
 import collections
 import csv
-import html.parser
 import math
 import pathlib
 import random
@@ -13,39 +12,14 @@ import subprocess
 import sys
 import tempfile
 
+from read_page import Tables
+
 kanon = str(pathlib.Path(sys.argv[1]).resolve())
 
 
 # The last one releases no town as it is: then none may be named.
 SEARCHES = [["mondrian"], ["cluster"], ["mondrian"], ["optimal", "--hierarchy", "town=mask(right)", "--level", "town=1..",
                                                       "--hierarchy", "age=intervals(10,20)"]]
-
-
-class Tables(html.parser.HTMLParser):
-    def __init__(self, text):
-        super().__init__()
-        self.tables, self.row, self.open = [], None, None
-        self.feed(text)
-
-    def handle_starttag(self, tag, attributes):
-        if tag == "table":
-            self.tables.append({"caption": "", "rows": []})
-        if tag == "tr":
-            self.row = []
-            self.tables[-1]["rows"].append(self.row)
-        if tag in ("td", "th"):
-            self.row.append("")
-        self.open = tag if tag in ("td", "th", "caption") else self.open
-
-    def handle_endtag(self, tag):
-        if tag in ("td", "th", "caption"):
-            self.open = None
-
-    def handle_data(self, data):
-        if self.open == "caption":
-            self.tables[-1]["caption"] += data
-        elif self.open:
-            self.row[-1] += data
 
 
 def rows_of(path):

@@ -249,6 +249,7 @@ static void level_lines(kn_buffer *out, const kn_domain *domain, const uint32_t 
             size_t n;
             node = tree->at_level[level][leaf];
             const char *label = kn_tree_label(tree, node, &n);
+            if (n == 0) continue; /* missing cells */
             if (n_shown == FIRST || !may_show(domain, n_persons, k, node)) continue;
             kn_buffer_text(out, n_shown++ > 0 ? ", " : " ");
             for (size_t i = 0; i < n && (i < MOST_BYTES || ((unsigned char)label[i] & 0xC0) == 0x80); i++)

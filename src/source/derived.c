@@ -3,13 +3,10 @@
  * The dates are read as such, whatever their role, and those that nobody asked to keep are forgotten again. Rows with
  * equal dates are one text. Exact: moments are read again from the spellings, because a column's numbers are doubles.
  * Cost: one pass over the rows of each such column, with a hash table. */
-#include "source/source.h"
+#include "source/combined.h"
 
-#include "base/buffer.h"
-#include "base/hash.h"
 #include "source/csv/csv_read.h"
 #include "table/dates.h"
-#include "table/infer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -137,49 +134,6 @@ static int64_t whole_units(kn_derived_unit unit, const kn_moment *from, const kn
 
 /* --- Rows to texts ------------------------------------------------------------------------------------------------ */
 
-typedef struct pairs {
-    uint32_t *pair; /* [row] */
-    uint32_t n;
-    uint32_t *first_row, *n_rows; /* [pair] */
-} pairs;
-
-static kn_status pairs_number(pairs *out, const end_cells ends[N_ENDS], uint32_t n_rows, kn_error *err)
-{
-    kn_status status = KN_OK;
-    uint32_t *slots = NULL;
-    size_t n_slots = 64;
-    while (n_slots < 2 * (size_t)n_rows) n_slots *= 2;
-    KN_NEW_RAW(slots, n_slots);
-    memset(slots, 0xFF, n_slots * sizeof *slots);
-    KN_NEW_RAW(out->pair, n_rows + (size_t)1);
-    KN_NEW_RAW(out->first_row, n_rows + (size_t)1);
-    KN_NEW(out->n_rows, n_rows + (size_t)1);
-    for (uint32_t row = 0; row < n_rows; row++) {
-        const uint32_t from = end_code(&ends[FROM], row), to = end_code(&ends[TO], row);
-        size_t at = (size_t)kn_hash_u64((uint64_t)from << 32 | to) & (n_slots - 1);
-        for (; slots[at] != KN_NONE; at = (at + 1) & (n_slots - 1)) {
-            const uint32_t first = out->first_row[slots[at]];
-            if (end_code(&ends[FROM], first) == from && end_code(&ends[TO], first) == to) break;
-        }
-        if (slots[at] == KN_NONE) {
-            out->first_row[out->n] = row;
-            slots[at] = out->n++;
-        }
-        out->pair[row] = slots[at];
-        out->n_rows[slots[at]]++;
-    }
-done:
-    kn_free(slots);
-    return status;
-}
-
-static void pairs_free(pairs *all)
-{
-    kn_free(all->pair);
-    kn_free(all->first_row);
-    kn_free(all->n_rows);
-}
-
 /* The line that a row stands on: exact where no cell before it holds a line end, otherwise no later than it. */
 static uint64_t line_of(const derived_reader *reader, const end_cells ends[N_ENDS], uint32_t row)
 {
@@ -216,7 +170,7 @@ static bool means_missing(const derived_reader *reader, const char *text)
 
 /* The cell of a pair of dates; nothing for a missing one. */
 static kn_status pair_put(kn_buffer *out, derived_reader *reader, size_t d, const kn_table *table,
-                          const end_cells ends[N_ENDS], const pairs *all, uint32_t pair, kn_error *err)
+                          const end_cells ends[N_ENDS], const kn_combinations *all, uint32_t pair, kn_error *err)
 {
     const kn_derivation *derivation = &reader->derivations[d];
     const uint32_t row = all->first_row[pair];
@@ -263,16 +217,18 @@ static kn_status column_derive(kn_column *out, derived_reader *reader, size_t d,
     const kn_derivation *derivation = &reader->derivations[d];
     const kn_derived_end *const asked[N_ENDS] = {&derivation->from, &derivation->to};
     end_cells ends[N_ENDS] = {0};
-    pairs all = {0};
+    kn_combinations all = {0};
+    const kn_column *columns[N_ENDS];
+    size_t n_columns = 0;
     kn_buffer bytes = {0};
     uint64_t *offset = NULL, *line = NULL;
-    uint32_t *new_code = NULL;
     for (int e = 0; e < N_ENDS; e++) {
         const uint32_t c = reader->ends[d][e];
         KN_TRY(end_read(&ends[e], asked[e], c != KN_NONE ? &table->columns[c] : NULL, err));
+        if (ends[e].column != NULL) columns[n_columns++] = ends[e].column;
     }
     KN_TRY(zones_check(derivation, ends, err));
-    KN_TRY(pairs_number(&all, ends, table->n_rows, err));
+    KN_TRY(kn_combinations_make(&all, columns, n_columns, table->n_rows, err));
     KN_NEW(offset, (size_t)all.n + 1);
     KN_NEW(line, (size_t)all.n + 1);
     for (uint32_t p = 0; p < all.n; p++) {
@@ -280,22 +236,17 @@ static kn_status column_derive(kn_column *out, derived_reader *reader, size_t d,
         offset[p + 1] = bytes.n;
         line[p] = line_of(reader, ends, all.first_row[p]);
     }
-    if (bytes.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    const kn_spellings spellings = {all.n, bytes.bytes != NULL ? bytes.bytes : "", offset, line};
     const kn_infer_options options = {.type =
                                           type == KN_TYPE_AUTO ? KN_TYPE_INT : type, /* no number is a missing cell */
                                       .source = table->source,
                                       .redact = reader->cells != NULL && reader->cells->redact};
-    KN_TRY(kn_column_set_spellings(out, &new_code, &spellings, &options, err));
-    KN_TRY(kn_column_new_codes(out, table->n_rows, err));
-    kn_codes_rewrite(out->codes, out->code_bytes, all.pair, sizeof *all.pair, table->n_rows, new_code);
+    KN_TRY(kn_column_of_texts(out, &all, &bytes, offset, line, &options, table->n_rows, err));
 done:
     for (int e = 0; e < N_ENDS; e++) kn_free(ends[e].cells);
-    pairs_free(&all);
+    kn_combinations_free(&all);
     kn_buffer_free(&bytes);
     kn_free(offset);
     kn_free(line);
-    kn_free(new_code);
     return status;
 }
 
@@ -342,13 +293,8 @@ static kn_status take_columns(kn_table *whole, derived_reader *reader, kn_table 
         if (kn_plan_is_stored(&plans[c]))
             KN_TRY(column_derive(&whole->columns[c], reader, d, table, plans[c].type, err));
     }
-    for (uint32_t c = 0; c < reader->n_inner; c++) {
-        if (!kn_plan_is_stored(&plans[c])) continue;
-        kn_column moved = table->columns[c];
-        moved.name = whole->columns[c].name;
-        table->columns[c] = (kn_column){.name = table->columns[c].name};
-        whole->columns[c] = moved;
-    }
+    for (uint32_t c = 0; c < reader->n_inner; c++)
+        if (kn_plan_is_stored(&plans[c])) kn_column_take(&whole->columns[c], &table->columns[c]);
 done:
     return status;
 }

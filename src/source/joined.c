@@ -1,12 +1,9 @@
 /* A release in bounds, read as one in labels: see kn_source_join_bounds.
  *
  * Rows with equal bounds and kind are one text. Cost: one pass over the rows of each such column, with a hash table. */
-#include "source/source.h"
+#include "source/combined.h"
 
-#include "base/buffer.h"
-#include "base/hash.h"
 #include "source/csv/csv_read.h"
-#include "table/infer.h"
 
 #include <string.h>
 
@@ -90,51 +87,6 @@ static bool put_cell(kn_buffer *out, const joined_reader *reader, const joined_c
     return true;
 }
 
-typedef struct row_texts {
-    uint32_t *text; /* [row] */
-    uint32_t n_texts;
-    uint32_t *first_row; /* [text] */
-} row_texts;
-
-static uint64_t row_hash(const kn_column *const *parts, uint32_t row)
-{
-    uint64_t hash = 0;
-    for (int p = 0; p < N_PARTS; p++) hash = kn_hash_combine(hash, kn_column_code(parts[p], row));
-    return hash;
-}
-
-static bool rows_agree(const kn_column *const *parts, uint32_t a, uint32_t b)
-{
-    for (int p = 0; p < N_PARTS; p++)
-        if (kn_column_code(parts[p], a) != kn_column_code(parts[p], b)) return false;
-    return true;
-}
-
-static kn_status number_rows(row_texts *out, const kn_column *const *parts, uint32_t n_rows, kn_error *err)
-{
-    kn_status status = KN_OK;
-    uint32_t *slots = NULL;
-    size_t n_slots = 64;
-    while (n_slots < 2 * (size_t)n_rows) n_slots *= 2;
-    KN_NEW_RAW(slots, n_slots);
-    memset(slots, 0xFF, n_slots * sizeof *slots);
-    KN_NEW_RAW(out->text, n_rows);
-    KN_NEW_RAW(out->first_row, n_rows);
-    for (uint32_t row = 0; row < n_rows; row++) {
-        size_t at = (size_t)kn_hash_u64(row_hash(parts, row)) & (n_slots - 1);
-        while (slots[at] != KN_NONE && !rows_agree(parts, out->first_row[slots[at]], row))
-            at = (at + 1) & (n_slots - 1);
-        if (slots[at] == KN_NONE) {
-            out->first_row[out->n_texts] = row;
-            slots[at] = out->n_texts++;
-        }
-        out->text[row] = slots[at];
-    }
-done:
-    kn_free(slots);
-    return status;
-}
-
 static kn_status refuse_bounds(const joined_reader *reader, const joined_column *column, const kn_table *table,
                                const part_text *parts, uint64_t line, kn_error *err)
 {
@@ -153,15 +105,14 @@ static kn_status join_column(kn_column *out, const joined_reader *reader, const 
 {
     kn_status status = KN_OK;
     const kn_column *parts[N_PARTS];
-    row_texts rows = {0};
+    kn_combinations rows = {0};
     kn_buffer bytes = {0};
     uint64_t *offset = NULL, *line = NULL;
-    uint32_t *new_code = NULL;
     for (int p = 0; p < N_PARTS; p++) parts[p] = &table->columns[column->parts[p]];
-    KN_TRY(number_rows(&rows, parts, table->n_rows, err));
-    KN_NEW(offset, (size_t)rows.n_texts + 1);
-    KN_NEW(line, rows.n_texts);
-    for (uint32_t t = 0; t < rows.n_texts; t++) {
+    KN_TRY(kn_combinations_make(&rows, parts, N_PARTS, table->n_rows, err));
+    KN_NEW(offset, (size_t)rows.n + 1);
+    KN_NEW(line, rows.n);
+    for (uint32_t t = 0; t < rows.n; t++) {
         part_text texts[N_PARTS];
         for (int p = 0; p < N_PARTS; p++) {
             uint32_t code = kn_column_code(parts[p], rows.first_row[t]);
@@ -175,35 +126,21 @@ static kn_status join_column(kn_column *out, const joined_reader *reader, const 
         if (!put_cell(&bytes, reader, column, texts)) KN_TRY(refuse_bounds(reader, column, table, texts, line[t], err));
         offset[t + 1] = bytes.n;
     }
-    if (bytes.failed) KN_FAIL(KN_RESOURCES, "out of memory");
-    const kn_spellings spellings = {rows.n_texts, bytes.bytes != NULL ? bytes.bytes : "", offset, line};
     const kn_infer_options options = {.type = type,
                                       .null_values = reader->cells != NULL ? reader->cells->null_values : NULL,
                                       .n_null_values = reader->cells != NULL ? reader->cells->n_null_values : 0,
                                       .source = table->source,
                                       .redact = reader->cells != NULL && reader->cells->redact};
-    KN_TRY(kn_column_set_spellings(out, &new_code, &spellings, &options, err));
-    KN_TRY(kn_column_new_codes(out, table->n_rows, err));
-    kn_codes_rewrite(out->codes, out->code_bytes, rows.text, sizeof *rows.text, table->n_rows, new_code);
+    KN_TRY(kn_column_of_texts(out, &rows, &bytes, offset, line, &options, table->n_rows, err));
 done:
-    kn_free(rows.text);
-    kn_free(rows.first_row);
+    kn_combinations_free(&rows);
     kn_free(offset);
     kn_free(line);
-    kn_free(new_code);
     kn_buffer_free(&bytes);
     return status;
 }
 
 /* --- The source -------------------------------------------------------------------------------------------------- */
-
-static void move_column(kn_column *to, kn_column *from)
-{
-    kn_column moved = *from;
-    moved.name = to->name;
-    *from = (kn_column){.name = from->name};
-    *to = moved;
-}
 
 static kn_status joined_read(kn_table **out, void *reader, const kn_column_plan *plans, kn_pool *pool,
                              kn_ticker *ticker, kn_error *err)
@@ -227,7 +164,7 @@ static kn_status joined_read(kn_table **out, void *reader, const kn_column_plan 
     whole->n_rows = table->n_rows;
     for (uint32_t c = 0; c < joined->n_columns; c++) {
         const joined_column *column = &joined->columns[c];
-        if (!column->is_joined) move_column(&whole->columns[c], &table->columns[column->parts[MIN]]);
+        if (!column->is_joined) kn_column_take(&whole->columns[c], &table->columns[column->parts[MIN]]);
         else if (kn_plan_is_stored(&plans[c]))
             KN_TRY(join_column(&whole->columns[c], joined, column, table, plans[c].type, err));
     }
