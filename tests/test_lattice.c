@@ -236,11 +236,11 @@ static void every_node_matches_a_recount_of_the_rows(void **state)
         random_problem(&p, &rng, 1 + kn_rng_below(&rng, 40), 1 + kn_rng_below(&rng, 3), 2 + kn_rng_below(&rng, 6),
                        round % 3, round % 2 == 0);
         some_goal(&p, round);
-        for (int blocks = 0; blocks < 2; blocks++) {
+        for (int bundles = 0; bundles < 2; bundles++) {
             kn_full_domain *domain;
             kn_evaluator *evaluator;
             uint32_t levels[16];
-            assert_ok(kn_full_domain_new(&domain, &p.task, 6u * blocks, err));
+            assert_ok(kn_full_domain_new(&domain, &p.task, 6u * bundles, err));
             assert_ok(kn_evaluator_new(&evaluator, domain, err));
             least_levels(levels, domain->lattice);
             double n_nodes = 0;
@@ -249,7 +249,7 @@ static void every_node_matches_a_recount_of_the_rows(void **state)
                 bool released;
                 assert_ok(kn_evaluate_levels(&node, evaluator, levels, err));
                 expected = recount(&p, levels, &released);
-                if (domain->blocks != NULL) node.smallest = expected.smallest, node.n_classes = expected.n_classes;
+                if (domain->bundles != NULL) node.smallest = expected.smallest, node.n_classes = expected.n_classes;
                 assert_same_node(&node, &expected, released);
                 n_nodes++;
             } while (next_levels(domain->lattice, levels));
@@ -261,7 +261,7 @@ static void every_node_matches_a_recount_of_the_rows(void **state)
     }
 }
 
-static bool lies_below(const kn_block_lattice *b, uint32_t lower, uint32_t combo)
+static bool lies_below(const kn_bundle_lattice *b, uint32_t lower, uint32_t combo)
 {
     for (uint32_t i = 0; i < b->n_inner; i++)
         if (b->combo_level[lower][i] > b->combo_level[combo][i]) return false;
@@ -269,8 +269,8 @@ static bool lies_below(const kn_block_lattice *b, uint32_t lower, uint32_t combo
 }
 
 /* What is sure to be suppressed at a node is suppressed at the nodes below it too; checked for those of the same
- * blocks. */
-static void assert_sure_below(const kn_block_lattice *b, const kn_node *nodes, uint32_t combo, uint32_t variant)
+ * bundles. */
+static void assert_sure_below(const kn_bundle_lattice *b, const kn_node *nodes, uint32_t combo, uint32_t variant)
 {
     for (uint32_t c = 0; c <= combo; c++)
         for (uint32_t v = 0; v <= variant; v++)
@@ -278,60 +278,60 @@ static void assert_sure_below(const kn_block_lattice *b, const kn_node *nodes, u
                 assert_true(nodes[combo << b->n_riders | variant].n_sure <= nodes[c << b->n_riders | v].n_suppressed);
 }
 
-/* Every set of blocks, rolled up from the base, in both manners; then the same from the blocks one step below. */
-static void check_every_block(problem *p, uint32_t max_combos)
+/* Every set of bundles, rolled up from the base, in both manners; then the same from the bundles one step below. */
+static void check_every_bundle(problem *p, uint32_t max_combos)
 {
     kn_full_domain *domain;
     kn_evaluator *evaluator;
-    kn_batch blocks = {0}, again = {0};
+    kn_batch bundles = {0}, again = {0};
     uint32_t levels[16], n_nodes = 0;
     assert_ok(kn_full_domain_new(&domain, &p->task, max_combos, err));
-    assert_true(domain->blocks != NULL || p->tuples->n_repeats > 0);
-    if (domain->blocks == NULL) goto done;
+    assert_true(domain->bundles != NULL || p->tuples->n_repeats > 0);
+    if (domain->bundles == NULL) goto done;
     assert_ok(kn_evaluator_new(&evaluator, domain, err));
     least_levels(levels, domain->lattice);
     do {
         bool first = true; /* of the nodes that share the outer levels */
         for (uint32_t q = 0, d; q < p->n_qis; q++) {
-            for (d = 0; d < domain->blocks->n_outer && domain->blocks->outer[d] != q;) d++;
-            if (d == domain->blocks->n_outer && levels[q] > domain->lattice->columns[q].min_level) first = false;
+            for (d = 0; d < domain->bundles->n_outer && domain->bundles->outer[d] != q;) d++;
+            if (d == domain->bundles->n_outer && levels[q] > domain->lattice->columns[q].min_level) first = false;
         }
         if (!first) continue;
-        kn_node plain[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES], full[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
-        kn_node stepped[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES];
+        kn_node plain[KN_BUNDLE_MAX_COMBOS * KN_LATTICE_LANES], full[KN_BUNDLE_MAX_COMBOS * KN_LATTICE_LANES];
+        kn_node stepped[KN_BUNDLE_MAX_COMBOS * KN_LATTICE_LANES];
         uint32_t lower[16];
         memcpy(lower, levels, sizeof lower);
-        for (uint32_t d = 0; d < domain->blocks->n_outer; d++)
-            lower[domain->blocks->outer[d]] -=
-                lower[domain->blocks->outer[d]] > domain->lattice->columns[domain->blocks->outer[d]].min_level;
+        for (uint32_t d = 0; d < domain->bundles->n_outer; d++)
+            lower[domain->bundles->outer[d]] -=
+                lower[domain->bundles->outer[d]] > domain->lattice->columns[domain->bundles->outer[d]].min_level;
         assert_ok(kn_batch_roll(&again, &domain->base, lower, evaluator, err));
-        assert_ok(kn_batch_roll(&blocks, &again, levels, evaluator, err));
-        assert_ok(kn_evaluate(stepped, NULL, evaluator, &blocks, false, err));
-        assert_ok(kn_batch_roll(&blocks, &domain->base, levels, evaluator, err));
-        assert_ok(kn_evaluate(plain, NULL, evaluator, &blocks, false, err));
-        assert_ok(kn_evaluate(full, NULL, evaluator, &blocks, true, err));
-        for (uint32_t c = 0; c < domain->blocks->n_combos; c++)
-            for (uint32_t v = 0; v < 1u << domain->blocks->n_riders; v++, n_nodes++) {
-                uint32_t at[16], i = c << domain->blocks->n_riders | v;
+        assert_ok(kn_batch_roll(&bundles, &again, levels, evaluator, err));
+        assert_ok(kn_evaluate(stepped, NULL, evaluator, &bundles, false, err));
+        assert_ok(kn_batch_roll(&bundles, &domain->base, levels, evaluator, err));
+        assert_ok(kn_evaluate(plain, NULL, evaluator, &bundles, false, err));
+        assert_ok(kn_evaluate(full, NULL, evaluator, &bundles, true, err));
+        for (uint32_t c = 0; c < domain->bundles->n_combos; c++)
+            for (uint32_t v = 0; v < 1u << domain->bundles->n_riders; v++, n_nodes++) {
+                uint32_t at[16], i = c << domain->bundles->n_riders | v;
                 bool released;
-                kn_batch_node_levels(at, domain, &blocks, i);
+                kn_batch_node_levels(at, domain, &bundles, i);
                 kn_node expected = recount(p, at, &released);
                 assert_same_node(&full[i], &expected, released);
                 assert_true(plain[i].loss == full[i].loss && plain[i].n_suppressed == full[i].n_suppressed);
                 assert_true(stepped[i].loss == full[i].loss && stepped[i].n_suppressed == full[i].n_suppressed);
                 assert_true(plain[i].n_sure >= full[i].n_sure && plain[i].n_sure <= plain[i].n_suppressed);
-                assert_sure_below(domain->blocks, plain, c, v);
+                assert_sure_below(domain->bundles, plain, c, v);
             }
     } while (next_levels(domain->lattice, levels));
     assert_true(n_nodes == domain->lattice->n_nodes);
-    kn_batch_free(&blocks, domain);
+    kn_batch_free(&bundles, domain);
     kn_batch_free(&again, domain);
     kn_evaluator_free(evaluator);
 done:
     kn_full_domain_free(domain);
 }
 
-static void every_node_of_every_block_matches_a_recount(void **state)
+static void every_node_of_every_bundle_matches_a_recount(void **state)
 {
     kn_rng rng = kn_rng_new(4, 0);
     for (int round = 0; round < 240; round++) {
@@ -341,14 +341,14 @@ static void every_node_of_every_block_matches_a_recount(void **state)
         static const char *const measures[] = {"lm", "entropy", "cm", "pmi", "average-diversity", "weighted-mi", "dm"};
         const char *measure = measures[(size_t)round % (sizeof measures / sizeof *measures)];
         if (!try_goal(&p, model_sets[round % 12], measure)) set_goal(&p, "k-anonymity:k=1", measure);
-        check_every_block(&p, 1 + kn_rng_below(&rng, 12));
+        check_every_bundle(&p, 1 + kn_rng_below(&rng, 12));
         free_problem(&p);
     }
 }
 
-/* More rows in a block than sixteen bits count, and fewer: models are asked in another manner. Against classes that are
- * held one by one, which the tests above check against a recount. */
-static void blocks_of_many_rows_give_the_same_nodes_as_classes_one_by_one(void **state)
+/* More rows in a bundle than sixteen bits count, and fewer: models are asked in another manner. Against classes that
+ * are held one by one, which the tests above check against a recount. */
+static void bundles_of_many_rows_give_the_same_nodes_as_classes_one_by_one(void **state)
 {
     static const char *const models[] = {"l-diversity:l=3", "t-closeness:t=0.005", "l-diversity:kind=entropy,l=2.9995",
                                          "k-anonymity:k=20000 t-closeness:t=0.004", "alpha-k:alpha=0.334"};
@@ -365,7 +365,7 @@ static void blocks_of_many_rows_give_the_same_nodes_as_classes_one_by_one(void *
             assert_ok(kn_full_domain_new(&domains[i], &p.task, 6 * i, err));
             assert_ok(kn_evaluator_new(&evaluators[i], domains[i], err));
         }
-        assert_true(domains[0]->blocks == NULL && domains[1]->blocks != NULL);
+        assert_true(domains[0]->bundles == NULL && domains[1]->bundles != NULL);
         least_levels(levels, domains[0]->lattice);
         do {
             kn_node nodes[2];
@@ -396,7 +396,7 @@ static void a_base_of_many_tuples_gives_the_same_nodes_as_classes_one_by_one(voi
         set_goal(&p, models[round], "lm");
         assert_ok(kn_full_domain_new(&classes, &p.task, 0, err));
         assert_ok(kn_full_domain_new(&domain, &p.task, 6, err));
-        assert_true(domain->blocks->base.n_entries > 1 << 16);
+        assert_true(domain->bundles->base.n_entries > 1 << 16);
         assert_ok(kn_evaluator_new(&one_by_one, classes, err));
         assert_ok(kn_evaluator_new(&evaluator, domain, err));
         for (int try = 0; try < 6; try++) {
@@ -419,7 +419,7 @@ static void a_base_of_many_tuples_gives_the_same_nodes_as_classes_one_by_one(voi
 
 /* Rows by the dozen in a class, values beyond one vector, and columns that are counted side by side. Where only
  * different values are asked for, sets of them will do; of one column, of both, of many values. */
-static void blocks_carry_several_sensitive_columns(void **state)
+static void bundles_carry_several_sensitive_columns(void **state)
 {
     kn_rng rng = kn_rng_new(14, 0);
     for (int round = 0; round < 120; round++) {
@@ -449,7 +449,7 @@ static void blocks_carry_several_sensitive_columns(void **state)
         const size_t which = n_secrets < 64 ? (size_t)round / 2 % 5 : 0; /* of one column or the other */
         snprintf(measure, sizeof measure, which > 0 ? "%s:column=%c" : "%s", measures[which],
                  'a' + p.n_qis + round % 2);
-        if (try_goal(&p, models, measure)) check_every_block(&p, 1 + kn_rng_below(&rng, 12));
+        if (try_goal(&p, models, measure)) check_every_bundle(&p, 1 + kn_rng_below(&rng, 12));
         free_problem(&p);
     }
 }
@@ -461,8 +461,8 @@ static void roll_stepwise(kn_node *nodes, kn_batch steps[2], const kn_full_domai
     uint32_t at[16], last = 0;
     const kn_batch *from = &domain->base;
     least_levels(at, domain->lattice);
-    for (uint32_t d = 0; d < domain->blocks->n_outer; d++) {
-        at[domain->blocks->outer[d]] = levels[domain->blocks->outer[d]];
+    for (uint32_t d = 0; d < domain->bundles->n_outer; d++) {
+        at[domain->bundles->outer[d]] = levels[domain->bundles->outer[d]];
         assert_ok(kn_batch_roll(&steps[last], from, at, evaluator, err));
         from = &steps[last];
         last = 1 - last;
@@ -488,11 +488,11 @@ static void large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads(void 
         assert_ok(kn_full_domain_new(&domain, &p.task, 4, err));
         p.task.pool = pool;
         assert_ok(kn_full_domain_new(&other, &p.task, 4, err));
-        assert_non_null(domain->blocks);
+        assert_non_null(domain->bundles);
         assert_ok(kn_evaluator_new(&alone, domain, err));
         assert_ok(kn_evaluator_new(&together, other, err));
         for (int try = 0; try < 6; try++) {
-            kn_node serial[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES], threads[KN_BLOCK_MAX_COMBOS * KN_LATTICE_LANES],
+            kn_node serial[KN_BUNDLE_MAX_COMBOS * KN_LATTICE_LANES], threads[KN_BUNDLE_MAX_COMBOS * KN_LATTICE_LANES],
                 node;
             for (uint32_t q = 0; q < p.n_qis; q++) {
                 const kn_lattice_column *column = &domain->lattice->columns[q];
@@ -872,7 +872,7 @@ static void columns_of_many_values_are_priced_by_sensitive_value_too(void **stat
     }
 }
 
-/* Rows beyond what a byte counts, more sensitive values than blocks carry, more than tables of prices are made for. */
+/* Rows beyond what a byte counts, more sensitive values than bundles carry, more than tables of prices are made for. */
 static void the_table_of_nodes_prices_sensitive_values_of_any_number(void **state)
 {
     static const struct {
@@ -886,7 +886,7 @@ static void the_table_of_nodes_prices_sensitive_values_of_any_number(void **stat
         static const char *const models[] = {"k-anonymity:k=3", "k-anonymity:k=9 l-diversity:l=2",
                                              "k-anonymity:k=2 t-closeness:t=0.4,distance=equal"};
         set_goal(&p, models[i % 3], "pmi");
-        assert_true(kn_prices_by_blocks(p.objective) == cases[i / 3].listed);
+        assert_true(kn_prices_by_bundles(p.objective) == cases[i / 3].listed);
         check_losses(&p);
         free_problem(&p);
     }
@@ -952,30 +952,30 @@ static void batches_of_many_nodes_give_the_same_figures_as_batches_of_one(void *
     kn_rng rng = kn_rng_new(19, 0);
     for (int round = 0; round < 60; round++) {
         problem p;
-        kn_objective *objectives[64], *by_blocks[64];
+        kn_objective *objectives[64], *by_bundles[64];
         all_figures all[2];
         random_problem(&p, &rng, 1 + kn_rng_below(&rng, 300), 1 + kn_rng_below(&rng, 5), 2 + kn_rng_below(&rng, 4),
                        round % 3 == 0 ? LOCAL_PERSONS : NO_PERSONS, round % 2 == 0);
         static const char *const models[] = {"k-anonymity:k=1", "k-anonymity:k=2 l-diversity:l=2", "k-anonymity:k=3"};
         if (!try_goal(&p, models[round % 3], "cm")) set_goal(&p, "k-anonymity:k=2", "cm");
-        size_t n = all_objectives(objectives, &p), n_by_blocks = 0;
+        size_t n = all_objectives(objectives, &p), n_by_bundles = 0;
         for (size_t m = 0; m < n; m++)
-            if (kn_prices_by_blocks(objectives[m])) by_blocks[n_by_blocks++] = objectives[m];
+            if (kn_prices_by_bundles(objectives[m])) by_bundles[n_by_bundles++] = objectives[m];
         for (uint32_t i = 0; i < 2; i++) {
             kn_full_domain *domain;
-            assert_ok(kn_full_domain_new_for(&domain, &p.task, (const kn_objective *const *)by_blocks, n_by_blocks,
+            assert_ok(kn_full_domain_new_for(&domain, &p.task, (const kn_objective *const *)by_bundles, n_by_bundles,
                                              i * (1 + kn_rng_below(&rng, 12)), err));
-            assert_true((domain->blocks != NULL) == (i == 1));
+            assert_true((domain->bundles != NULL) == (i == 1));
             all[i] = (all_figures){domain, calloc((size_t)domain->lattice->n_nodes, sizeof(kn_node)),
-                                   calloc((size_t)domain->lattice->n_nodes * n_by_blocks, sizeof(double))};
+                                   calloc((size_t)domain->lattice->n_nodes * n_by_bundles, sizeof(double))};
             assert_ok(kn_each_node(domain, true, keep_node, &all[i], err));
         }
         for (size_t node = 0; node < (size_t)all[0].domain->lattice->n_nodes; node++) {
             assert_same_node(&all[1].nodes[node], &all[0].nodes[node], true);
             assert_true(all[1].nodes[node].n_sure >= all[0].nodes[node].n_sure);
-            for (size_t m = 0; m < n_by_blocks; m++)
-                assert_same_loss(by_blocks[m]->type->name, all[1].losses[node * n_by_blocks + m],
-                                 all[0].losses[node * n_by_blocks + m]);
+            for (size_t m = 0; m < n_by_bundles; m++)
+                assert_same_loss(by_bundles[m]->type->name, all[1].losses[node * n_by_bundles + m],
+                                 all[0].losses[node * n_by_bundles + m]);
         }
         for (int i = 0; i < 2; i++) {
             kn_full_domain_free((kn_full_domain *)all[i].domain);
@@ -2169,10 +2169,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_node_matches_a_recount_of_the_rows),
-        cmocka_unit_test(every_node_of_every_block_matches_a_recount),
-        cmocka_unit_test(blocks_of_many_rows_give_the_same_nodes_as_classes_one_by_one),
+        cmocka_unit_test(every_node_of_every_bundle_matches_a_recount),
+        cmocka_unit_test(bundles_of_many_rows_give_the_same_nodes_as_classes_one_by_one),
         cmocka_unit_test(a_base_of_many_tuples_gives_the_same_nodes_as_classes_one_by_one),
-        cmocka_unit_test(blocks_carry_several_sensitive_columns),
+        cmocka_unit_test(bundles_carry_several_sensitive_columns),
         cmocka_unit_test(large_roll_ups_are_the_same_in_one_step_in_many_and_on_threads),
         cmocka_unit_test(exact_searches_find_the_best_node),
         cmocka_unit_test(exact_searches_agree_where_classes_are_many),

@@ -242,7 +242,7 @@ static cell quoted_cell(source *in, const char *quote)
     return found;
 }
 
-static inline cell scan_cell(source *in)
+static inline cell cell_at_hand(source *in)
 {
     const char *start = in->buffer + in->at, *end = in->buffer + in->n, *p = start;
     while (in->trim && p < end && is_blank(in, *p)) p++;
@@ -274,7 +274,7 @@ static kn_status next_cell(cell *out, source *in, kn_error *err)
 {
     kn_status status = KN_OK;
     for (;;) {
-        *out = scan_cell(in);
+        *out = cell_at_hand(in);
         if (out->problem != NULL || out->end != END_UNKNOWN) break;
         KN_TRY(refill(in, err));
     }

@@ -553,7 +553,7 @@ done:
 /* --- Suppressed rows ------------------------------------------------------------------------------------------- */
 
 /* Can * in every QI also be a class that was generalized to the top? *known is false where a domain is not known and
- * the others do not settle it. */
+ * the others do not decide it. */
 static bool star_is_a_root(bool *known, const kn_recount *recount)
 {
     *known = true;

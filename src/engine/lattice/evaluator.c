@@ -1,8 +1,8 @@
 /* What nodes are worth; see the header. Cost of a node: a pass over its classes, with a lookup per column for those
- * that are suppressed; of many nodes in blocks: block_nodes.c. */
+ * that are suppressed; of many nodes in bundles: bundle_nodes.c. */
 #include "engine/lattice/evaluator.h"
 
-#include "engine/lattice/block_nodes.h"
+#include "engine/lattice/bundle_nodes.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,8 +11,8 @@ struct kn_evaluator {
     kn_owner memory; /* all arrays */
     const kn_full_domain *domain;
     kn_roller *roller;
-    kn_block_roller *block_roller;
-    kn_block_nodes *pass;
+    kn_bundle_roller *bundle_roller;
+    kn_bundle_nodes *pass;
     /* kn_evaluate_levels: the last node, rolled up column by column: the next one may share its beginning. */
     kn_batch *steps, far; /* far: where memory does not allow to keep steps */
     const kn_batch *last;
@@ -47,9 +47,9 @@ kn_status kn_evaluator_new(kn_evaluator **out, const kn_full_domain *domain, kn_
     KN_OWN(&evaluator->memory, evaluator->sums, (size_t)domain->n_prices + 1);
     for (uint32_t m = 0; m < domain->n_prices; m++)
         evaluator->has_classes = evaluator->has_classes || domain->prices[m].objective->type->price_class != NULL;
-    if (domain->blocks != NULL) {
-        KN_TRY(kn_block_roller_new(&evaluator->block_roller, domain->blocks, err));
-        KN_TRY(kn_block_nodes_new(&evaluator->pass, domain, err));
+    if (domain->bundles != NULL) {
+        KN_TRY(kn_bundle_roller_new(&evaluator->bundle_roller, domain->bundles, err));
+        KN_TRY(kn_bundle_nodes_new(&evaluator->pass, domain, err));
     }
     *out = evaluator;
     evaluator = NULL;
@@ -65,9 +65,9 @@ void kn_evaluator_free(kn_evaluator *evaluator)
     for (uint32_t d = 0; evaluator->steps != NULL && d <= domain->n_outer; d++)
         kn_batch_free(&evaluator->steps[d], domain);
     kn_batch_free(&evaluator->far, domain);
-    kn_block_nodes_free(evaluator->pass);
+    kn_bundle_nodes_free(evaluator->pass);
     kn_roller_free(evaluator->roller);
-    kn_block_roller_free(evaluator->block_roller);
+    kn_bundle_roller_free(evaluator->bundle_roller);
     kn_owner_free(&evaluator->memory);
     kn_free(evaluator);
 }
@@ -77,8 +77,8 @@ kn_roller *kn_evaluator_roller(kn_evaluator *evaluator) { return evaluator->roll
 kn_status kn_batch_roll(kn_batch *out, const kn_batch *from, const uint32_t *levels, kn_evaluator *evaluator,
                         kn_error *err)
 {
-    if (evaluator->domain->blocks != NULL)
-        return kn_blocks_roll(&out->blocks, &from->blocks, levels, evaluator->block_roller, err);
+    if (evaluator->domain->bundles != NULL)
+        return kn_bundles_roll(&out->bundles, &from->bundles, levels, evaluator->bundle_roller, err);
     return kn_groups_roll(&out->groups, &from->groups, levels, evaluator->roller, err);
 }
 
@@ -267,8 +267,8 @@ done:
 kn_status kn_evaluate(kn_node *nodes, double *losses, kn_evaluator *evaluator, const kn_batch *batch, bool details,
                       kn_error *err)
 {
-    if (evaluator->domain->blocks == NULL) return evaluate_groups(nodes, losses, evaluator, &batch->groups, err);
-    kn_block_nodes_evaluate(nodes, losses, evaluator->pass, &batch->blocks, details);
+    if (evaluator->domain->bundles == NULL) return evaluate_groups(nodes, losses, evaluator, &batch->groups, err);
+    kn_bundle_nodes_evaluate(nodes, losses, evaluator->pass, &batch->bundles, details);
     return KN_OK;
 }
 

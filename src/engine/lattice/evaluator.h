@@ -21,7 +21,7 @@ kn_roller *kn_evaluator_roller(kn_evaluator *evaluator);
 /* The batch at `levels`, each at least that of `from`; only those of the outer columns are looked at. */
 kn_status kn_batch_roll(kn_batch *out, const kn_batch *from, const uint32_t *levels, kn_evaluator *evaluator,
                         kn_error *err);
-/* nodes[kn_batch_nodes], losses[node * n_prices + measure] (may be NULL). Without `details` nodes of blocks may have
+/* nodes[kn_batch_nodes], losses[node * n_prices + measure] (may be NULL). Without `details` nodes of bundles may have
  * neither n_classes nor smallest, which is faster. */
 kn_status kn_evaluate(kn_node *nodes, double *losses, kn_evaluator *evaluator, const kn_batch *batch, bool details,
                       kn_error *err);

@@ -1,7 +1,7 @@
 /* The lattice with its prices, batches, and answers; see the header. */
 #include "engine/lattice/full_domain.h"
 
-#include "engine/lattice/block_nodes.h"
+#include "engine/lattice/bundle_nodes.h"
 #include "engine/lattice/evaluator.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 /* --- Setting up ------------------------------------------------------------------------------------------------ */
 
-/* Blocks have no persons in several tuples and cannot ask a population; measures they price as far as there is memory.
+/* Bundles have no persons in several tuples and cannot ask a population; measures they price as far as there is memory.
  * Returns how many combos they may have. */
 static uint32_t most_combos(const kn_task *task, const kn_lattice *lattice, const kn_objective *const *objectives,
                             size_t n, uint32_t max_combos)
@@ -19,17 +19,17 @@ static uint32_t most_combos(const kn_task *task, const kn_lattice *lattice, cons
         task->memory_bytes > 0 && task->memory_bytes / 4 < MOST_BYTES ? task->memory_bytes / 4 : MOST_BYTES;
     if ((task->models->needs & KN_NEEDS_POPULATION) || !task->models->monotone || task->tuples->n_repeats > 0) return 0;
     for (size_t m = 0; m < n; m++)
-        if (!kn_prices_by_blocks(objectives[m])) return 0;
-    while (max_combos > 1 && kn_block_nodes_bytes(lattice, objectives, n, max_combos) > most) max_combos--;
-    return task->memory_bytes > 0 && kn_block_nodes_bytes(lattice, objectives, n, max_combos) > most ? 0 : max_combos;
+        if (!kn_prices_by_bundles(objectives[m])) return 0;
+    while (max_combos > 1 && kn_bundle_nodes_bytes(lattice, objectives, n, max_combos) > most) max_combos--;
+    return task->memory_bytes > 0 && kn_bundle_nodes_bytes(lattice, objectives, n, max_combos) > most ? 0 : max_combos;
 }
 
 /* Where the lattice's histograms serve no measure and models ask for different values only, sets of them will do. */
-static kn_status make_blocks(kn_full_domain *domain, uint32_t max_combos, bool measured, kn_error *err)
+static kn_status make_bundles(kn_full_domain *domain, uint32_t max_combos, bool measured, kn_error *err)
 {
     const uint32_t *least_values = measured ? NULL : domain->task->models->least_values;
-    return kn_block_lattice_new(&domain->blocks, domain->lattice, domain->order, domain->n_order, max_combos,
-                                least_values, domain->task->pool, err);
+    return kn_bundle_lattice_new(&domain->bundles, domain->lattice, domain->order, domain->n_order, max_combos,
+                                 least_values, domain->task->pool, err);
 }
 
 static kn_status make_prices(kn_full_domain *domain, const kn_objective *const *objectives, size_t n, kn_error *err)
@@ -53,11 +53,11 @@ done:
 static kn_status make_base(kn_full_domain *domain, uint32_t max_combos, bool measured, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (max_combos > 0) KN_TRY(make_blocks(domain, max_combos, measured, err));
-    if (domain->blocks == NULL) KN_TRY(kn_lattice_add_base(domain->lattice, err));
-    domain->n_outer = domain->blocks != NULL ? domain->blocks->n_outer : domain->n_order;
-    domain->outer = domain->blocks != NULL ? domain->blocks->outer : domain->order;
-    if (domain->blocks != NULL) domain->base.blocks = domain->blocks->base;
+    if (max_combos > 0) KN_TRY(make_bundles(domain, max_combos, measured, err));
+    if (domain->bundles == NULL) KN_TRY(kn_lattice_add_base(domain->lattice, err));
+    domain->n_outer = domain->bundles != NULL ? domain->bundles->n_outer : domain->n_order;
+    domain->outer = domain->bundles != NULL ? domain->bundles->outer : domain->order;
+    if (domain->bundles != NULL) domain->base.bundles = domain->bundles->base;
     else domain->base.groups = domain->lattice->base;
 done:
     return status;
@@ -102,7 +102,7 @@ void kn_full_domain_free(kn_full_domain *domain)
     kn_free(domain->prices);
     kn_free(domain->order);
     kn_free(domain->root);
-    kn_block_lattice_free(domain->blocks);
+    kn_bundle_lattice_free(domain->bundles);
     kn_lattice_free(domain->lattice);
     kn_free(domain);
 }
@@ -111,41 +111,41 @@ void kn_full_domain_free(kn_full_domain *domain)
 
 uint32_t kn_batch_nodes(const kn_full_domain *domain)
 {
-    return domain->blocks != NULL ? domain->blocks->n_combos << domain->blocks->n_riders : 1;
+    return domain->bundles != NULL ? domain->bundles->n_combos << domain->bundles->n_riders : 1;
 }
 
 const uint32_t *kn_batch_levels(const kn_full_domain *domain, const kn_batch *batch)
 {
-    return domain->blocks != NULL ? batch->blocks.levels : batch->groups.levels;
+    return domain->bundles != NULL ? batch->bundles.levels : batch->groups.levels;
 }
 
 uint32_t kn_batch_size(const kn_full_domain *domain, const kn_batch *batch)
 {
-    return domain->blocks != NULL ? batch->blocks.n_entries : batch->groups.n;
+    return domain->bundles != NULL ? batch->bundles.n_entries : batch->groups.n;
 }
 
 size_t kn_batch_bytes(const kn_full_domain *domain, const kn_batch *batch)
 {
-    return domain->blocks != NULL ? kn_blocks_bytes(domain->blocks, &batch->blocks)
-                                  : kn_groups_room(domain->lattice, &batch->groups);
+    return domain->bundles != NULL ? kn_bundles_bytes(domain->bundles, &batch->bundles)
+                                   : kn_groups_room(domain->lattice, &batch->groups);
 }
 
 void kn_batch_free(kn_batch *batch, const kn_full_domain *domain)
 {
     kn_groups_free(&batch->groups, domain->lattice);
-    kn_blocks_free(&batch->blocks);
+    kn_bundles_free(&batch->bundles);
 }
 
 void kn_batch_node_levels(uint32_t *levels, const kn_full_domain *domain, const kn_batch *batch, uint32_t node)
 {
-    const kn_block_lattice *b = domain->blocks;
+    const kn_bundle_lattice *b = domain->bundles;
     memcpy(levels, kn_batch_levels(domain, batch), domain->task->tuples->n_qis * sizeof *levels);
-    if (b != NULL) kn_block_levels(levels, b, &batch->blocks, node >> b->n_riders, node & ((1u << b->n_riders) - 1));
+    if (b != NULL) kn_bundle_levels(levels, b, &batch->bundles, node >> b->n_riders, node & ((1u << b->n_riders) - 1));
 }
 
 void kn_full_domain_roll_order(uint32_t *columns, const kn_full_domain *domain)
 {
-    const kn_block_lattice *b = domain->blocks;
+    const kn_bundle_lattice *b = domain->bundles;
     uint32_t n = domain->n_outer;
     memcpy(columns, domain->outer, n * sizeof *columns);
     for (uint32_t i = 0; b != NULL && i < b->n_inner; i++) columns[n++] = b->inner[i];

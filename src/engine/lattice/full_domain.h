@@ -6,7 +6,7 @@
 #ifndef KN_ENGINE_LATTICE_FULL_DOMAIN_H
 #define KN_ENGINE_LATTICE_FULL_DOMAIN_H
 
-#include "engine/lattice/lattice_blocks.h"
+#include "engine/lattice/lattice_bundles.h"
 #include "engine/lattice/prices.h"
 #include "search/search.h"
 
@@ -31,11 +31,11 @@ typedef struct kn_node_sums {
     long double classes;
 } kn_node_sums;
 
-/* What one roll-up gives: the classes of a node, or, in blocks, those of all nodes that share the levels of the outer
+/* What one roll-up gives: the classes of a node, or, in bundles, those of all nodes that share the levels of the outer
  * columns. Zero-initialise it; reuse keeps the memory. */
 typedef struct kn_batch {
-    kn_groups groups; /* of a domain without blocks ... */
-    kn_blocks blocks; /* ... and of one with them */
+    kn_groups groups;   /* of a domain without bundles ... */
+    kn_bundles bundles; /* ... and of one with them */
 } kn_batch;
 
 typedef struct kn_full_domain {
@@ -45,8 +45,8 @@ typedef struct kn_full_domain {
     kn_cell *root;            /* [q]: what a suppressed row has there */
     uint32_t n_prices;        /* measures that nodes are priced by; the first one is the loss of a node */
     kn_prices *prices;
-    kn_block_lattice *blocks;    /* NULL where blocks cannot serve */
-    kn_batch base;               /* the most specific node; borrowed from lattice or blocks */
+    kn_bundle_lattice *bundles;  /* NULL where bundles cannot serve */
+    kn_batch base;               /* the most specific node; borrowed from lattice or bundles */
     uint32_t n_outer, *outer;    /* the columns whose levels a batch has; what is rolled up, outermost first */
     bool upward_closed;          /* what generalizes a feasible node is feasible */
     int64_t **table_sum, ***gap; /* of the first measure where it is a sum over cells; otherwise NULL */
@@ -57,7 +57,7 @@ typedef struct kn_full_domain {
                            above 0 */
 } kn_full_domain;
 
-/* Blocks where models and measures allow it, with at most so many combos; 0: none, a batch is one node. */
+/* Bundles where models and measures allow it, with at most so many combos; 0: none, a batch is one node. */
 enum { KN_MOST_COMBOS = 9 };
 /* Under the task's objective. */
 kn_status kn_full_domain_new(kn_full_domain **out, const kn_task *task, uint32_t max_combos, kn_error *err);
@@ -70,7 +70,7 @@ void kn_full_domain_free(kn_full_domain *domain);
 uint32_t kn_batch_nodes(const kn_full_domain *domain);
 void kn_batch_node_levels(uint32_t *levels, const kn_full_domain *domain, const kn_batch *batch, uint32_t node);
 const uint32_t *kn_batch_levels(const kn_full_domain *domain, const kn_batch *batch);
-uint32_t kn_batch_size(const kn_full_domain *domain, const kn_batch *batch); /* classes, or entries of blocks */
+uint32_t kn_batch_size(const kn_full_domain *domain, const kn_batch *batch); /* classes, or entries of bundles */
 size_t kn_batch_bytes(const kn_full_domain *domain, const kn_batch *batch);
 void kn_batch_free(kn_batch *batch, const kn_full_domain *domain); /* what it holds, not the struct */
 /* The columns as they are rolled up, the first one first. */

@@ -18,7 +18,7 @@
 
 #include "engine/lattice/sweep.h"
 
-/* The domain has no blocks. Fills the ranking. */
+/* The domain has no bundles. Fills the ranking. */
 kn_status kn_huge_lattice(kn_sweep_result *result, kn_ranking *ranking, const kn_full_domain *domain, uint64_t effort,
                           kn_error *err);
 

@@ -1,4 +1,4 @@
-/* The table of all nodes; see the header. One pass, over blocks where they serve, for all measures but those of whole
+/* The table of all nodes; see the header. One pass, over bundles where they serve, for all measures but those of whole
  * releases, which take a pass each. */
 #include "engine/lattice/lattice_table.h"
 

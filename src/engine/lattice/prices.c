@@ -241,7 +241,7 @@ long double kn_prices_value_sum(const kn_prices *prices, const uint32_t *levels,
 
 /* --- Any of them ----------------------------------------------------------------------------------------------- */
 
-bool kn_prices_by_blocks(const kn_objective *objective)
+bool kn_prices_by_bundles(const kn_objective *objective)
 {
     const kn_measure *measure = objective->type;
     if (measure->price_row != NULL) return measure->product || values_fit(objective);

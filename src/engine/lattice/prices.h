@@ -42,8 +42,8 @@ typedef struct kn_prices {
 
 kn_status kn_prices_fill(kn_prices *out, const kn_lattice *lattice, const kn_objective *objective, kn_error *err);
 void kn_prices_clear(kn_prices *prices);
-/* Can a pass over blocks price it, under any monotone models without a population? */
-bool kn_prices_by_blocks(const kn_objective *objective);
+/* Can a pass over bundles price it, under any monotone models without a population? */
+bool kn_prices_by_bundles(const kn_objective *objective);
 /* Where prices fall when values are generalized a suppressed row may pay less than its cells did: by no more than this
  * in all, where at most max_suppressed rows are; not above 0. */
 int64_t kn_prices_least_more(const kn_prices *prices, const kn_lattice *lattice, uint64_t max_suppressed);

@@ -47,7 +47,7 @@ void kn_ranking_offer(kn_ranking *ranking, const kn_node *node, const uint32_t *
 typedef struct known {
     int64_t penalty;     /* suppressed rows pay at least this more than their cells */
     uint32_t suppressed; /* rows, at least */
-    uint32_t settled;    /* the node itself was evaluated */
+    uint32_t evaluated;  /* the node itself, not only one above it */
 } known;
 
 typedef struct sweep {
@@ -129,7 +129,7 @@ static int64_t units_to_beat(const sweep *s)
 /* A node that could only tie is open: ties are decided by the rows suppressed and the levels. */
 static bool is_open(const sweep *s, const known *node, int64_t price, int64_t to_beat)
 {
-    if (node->settled || node->suppressed > s->domain->task->max_suppressed) return false;
+    if (node->evaluated || node->suppressed > s->domain->task->max_suppressed) return false;
     return !s->bounded || price + node->penalty <= to_beat;
 }
 
@@ -207,16 +207,16 @@ static bool look(sweep *s, uint32_t depth, look_for what, int64_t *least)
 
 /* --- Nodes ----------------------------------------------------------------------------------------------------- */
 
-static kn_status settle(void *context, const kn_node *node, const double *losses, const uint32_t *levels,
-                        unsigned worker, kn_error *err)
+static kn_status note_node(void *context, const kn_node *node, const double *losses, const uint32_t *levels,
+                           unsigned worker, kn_error *err)
 {
     sweep *s = context;
     const size_t at = kn_lattice_number(s->domain->lattice, levels);
     known *own = &s->nodes[at];
-    if (own->settled) return KN_OK;
+    if (own->evaluated) return KN_OK;
     uint64_t sure = node->n_sure;
     if (!node->feasible && s->domain->upward_closed) sure = UINT32_MAX; /* closes what lies below */
-    own->settled = true;
+    own->evaluated = true;
     own->penalty = s->domain->table_sum == NULL || s->domain->monotone_prices ? node->sure_units : 0;
     own->suppressed = sure < UINT32_MAX ? (uint32_t)sure : UINT32_MAX;
     s->result->n_nodes++;
@@ -228,7 +228,7 @@ static kn_status settle(void *context, const kn_node *node, const double *losses
 static kn_status evaluate_leaf(sweep *s, const kn_batch *batch, kn_error *err)
 {
     s->work += kn_batch_size(s->domain, batch);
-    return kn_evaluate_nodes(s->evaluator, batch, false, settle, s, 0, err);
+    return kn_evaluate_nodes(s->evaluator, batch, false, note_node, s, 0, err);
 }
 
 /* Keeps classes along the branch only while they fit; what is not kept is rolled up from further away. */
@@ -306,7 +306,7 @@ static kn_status probe(sweep *s, uint32_t depth, const kn_batch *batch, kn_error
     const known *node = &s->nodes[kn_lattice_number(s->domain->lattice, high)];
     double most_suppressed = (double)task->models->min_persons - 1; /* times the classes that could be */
     for (uint32_t q = 0; q < s->n_qis; q++) most_suppressed *= s->columns[q].levels[high[q]].n;
-    if (most_suppressed <= (double)task->max_suppressed || node->settled) return KN_OK;
+    if (most_suppressed <= (double)task->max_suppressed || node->evaluated) return KN_OK;
     if (is_open(s, node, levels_price(s, high), units_to_beat(s))) return KN_OK; /* it is visited first anyway */
     for (uint32_t d = depth; d < s->n_depths; d++) s->levels[s->order[d]] = high[s->order[d]];
     KN_TRY(roll(s, s->n_depths, &batch, err));

@@ -4,7 +4,7 @@
  * known without looking at data. For the second: rows in a class of too few persons are in such a class at every more
  * specific node too, where they pay at least as much more. So the sweep goes from general to specific, every node pulls
  * the largest penalty and number of suppressed rows from the nodes one level above it, and classes are made only for
- * nodes that can still be among the best. Classes come by roll-up of the columns in the order of the blocks (or
+ * nodes that can still be among the best. Classes come by roll-up of the columns in the order of the bundles (or
  * groups), and a branch is rolled up only when some node in it is open, then no further down than the open ones are.
  * Where classes are many a branch begins with the least node above its open ones, of whatever price: if it suppresses
  * too much, one small roll-up has closed the branch.

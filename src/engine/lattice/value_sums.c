@@ -1,4 +1,4 @@
-/* Sums over sensitive values by blocks; see the header. Cost: a few additions per suppressed row and combo, per block
+/* Sums over sensitive values by bundles; see the header. Cost: a few additions per suppressed row and combo, per bundle
  * a price for each outer column and sensitive value, per class that holds what its price costs. */
 #include "engine/lattice/value_sums.h"
 
@@ -16,7 +16,7 @@ typedef struct counted {
     uint32_t column, n_values;
     kn_lanes4 *inner;  /* [place of the position * n_values + value] */
     kn_lanes4 *riders; /* [rider lane * n_values + value] */
-    kn_lanes4 *block;  /* [value]: of the block at hand, ... */
+    kn_lanes4 *bundle; /* [value]: of the bundle at hand, ... */
     uint64_t touched;  /* ... where there are any */
     bool mixed;        /* of these some are not suppressed at all combos */
 } counted;
@@ -24,7 +24,7 @@ typedef struct counted {
 struct kn_value_sums {
     kn_owner memory; /* all arrays */
     const kn_full_domain *domain;
-    const kn_block_lattice *b;
+    const kn_bundle_lattice *b;
     uint32_t n_classes, *classes;            /* measures that look at classes */
     wide_sums *held;                         /* [class measure * n_slots + combo] */
     uint32_t n_prices, *prices, *counted_by; /* measures with prices by value, and whose counts they take */
@@ -32,12 +32,12 @@ struct kn_value_sums {
     counted *counts;
     wide_sums *rider_prices; /* [(price * lanes + lane) * most values + value]: of a row, all riders; by merged set */
     uint32_t most_values;
-    uint32_t first_place[KN_BLOCK_MAX_INNER + 1]; /* [inner column]: where its positions begin in a list of all */
-    wide_sums *outer;                             /* [price * n_slots + slot]: paid in the outer columns */
+    uint32_t first_place[KN_BUNDLE_MAX_INNER + 1]; /* [inner column]: where its positions begin in a list of all */
+    wide_sums *outer;                              /* [price * n_slots + slot]: paid in the outer columns */
     wide_sums *lost, *root; /* [price * n_combos + combo]: what suppressed rows paid in their cells, and pay now */
-    uint16_t *gone;         /* [combo << n_inner_bits | inner at the combo's levels], of the block at hand */
+    uint16_t *gone;         /* [combo << n_inner_bits | inner at the combo's levels], of the bundle at hand */
     uint32_t single_gone;
-    const uint32_t *levels; /* of the blocks at hand */
+    const uint32_t *levels; /* of the bundles at hand */
 };
 
 KN_INLINE void carry(wide_sums *sums)
@@ -59,7 +59,7 @@ KN_INLINE void add_rows_at(wide_sums *to, kn_lanes4 rows, kn_value_price price)
 /* What a row of a rider lane pays in the riders' cells. */
 static void fill_rider_prices(kn_value_sums *values)
 {
-    const kn_block_lattice *b = values->b;
+    const kn_bundle_lattice *b = values->b;
     for (uint32_t i = 0; i < values->n_prices * KN_LATTICE_LANES * b->n_riders; i++) {
         const uint32_t r = i % b->n_riders, lane = i / b->n_riders % KN_LATTICE_LANES,
                        p = i / b->n_riders / KN_LATTICE_LANES;
@@ -86,7 +86,8 @@ size_t kn_value_sums_bytes(const kn_lattice *lattice, uint32_t n_combos)
 {
     size_t n_values = 0;
     for (uint32_t s = 0; s < lattice->tuples->n_sensitive; s++) n_values += lattice->tuples->sensitive[s].n_values;
-    return ((size_t)KN_BLOCK_MAX_INNER << KN_BLOCK_MAX_INNER_BITS) / 4 * n_values * (n_combos + 1) * sizeof(kn_lanes4);
+    return ((size_t)KN_BUNDLE_MAX_INNER << KN_BUNDLE_MAX_INNER_BITS) / 4 * n_values * (n_combos + 1) *
+           sizeof(kn_lanes4);
 }
 
 /* Which measures there are, and what is counted for them. */
@@ -110,7 +111,7 @@ static kn_status choose(kn_value_sums *values, kn_error *err)
         if (own->n_values > values->most_values) values->most_values = own->n_values;
         KN_OWN_ALIGNED(&values->memory, own->inner, (values->first_place[values->b->n_inner] + 1) * each);
         KN_OWN_ALIGNED(&values->memory, own->riders, KN_LATTICE_LANES * each);
-        KN_OWN_ALIGNED(&values->memory, own->block, each);
+        KN_OWN_ALIGNED(&values->memory, own->bundle, each);
     }
 done:
     return status;
@@ -119,7 +120,7 @@ done:
 kn_status kn_value_sums_new(kn_value_sums **out, const kn_full_domain *domain, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_block_lattice *b = domain->blocks;
+    const kn_bundle_lattice *b = domain->bundles;
     const size_t n = domain->n_prices + 1;
     kn_value_sums *values = NULL;
     *out = NULL;
@@ -157,9 +158,9 @@ void kn_value_sums_free(kn_value_sums *values)
     kn_free(values);
 }
 
-void kn_value_sums_clear(kn_value_sums *values, const kn_blocks *blocks)
+void kn_value_sums_clear(kn_value_sums *values, const kn_bundles *bundles)
 {
-    values->levels = blocks->levels;
+    values->levels = bundles->levels;
     memset(values->outer, 0, (size_t)values->n_prices * values->n_slots * sizeof *values->outer);
     memset(values->held, 0, (size_t)values->n_classes * values->n_slots * sizeof *values->held);
     for (uint32_t i = 0; i < values->n_counted; i++) {
@@ -188,14 +189,14 @@ static void add_prices(wide_sums *to, const double *prices, const kn_class_value
     }
 }
 
-void kn_value_sums_held(kn_value_sums *values, kn_block_classes *classes, uint32_t combo, uint32_t j,
+void kn_value_sums_held(kn_value_sums *values, kn_bundle_classes *classes, uint32_t combo, uint32_t j,
                         const kn_lanes4 held[4], uint32_t to)
 {
     kn_class_values class;
     double prices[16];
     if (values->n_classes == 0) return;
-    kn_block_classes_values(&class, classes, combo, j);
-    const uint32_t bits = kn_lane_bits(held) & kn_block_classes_all(classes), ask = bits & class.apart;
+    kn_bundle_classes_values(&class, classes, combo, j);
+    const uint32_t bits = kn_lane_bits(held) & kn_bundle_classes_all(classes), ask = bits & class.apart;
     for (uint32_t i = 0; i < values->n_classes; i++) {
         const kn_objective *objective = values->domain->prices[values->classes[i]].objective;
         const kn_value_lanes lanes = {ask, class.count_bytes,
@@ -217,12 +218,12 @@ void kn_value_sums_gone(kn_value_sums *values, uint32_t to, uint32_t inner_value
 /* What is suppressed of an entry: its lanes in each merged set, as in kn_lane_bits. */
 typedef struct gone_lanes {
     uint32_t any, each; /* in some combo, in every combo */
-    uint16_t at[KN_BLOCK_MAX_COMBOS];
+    uint16_t at[KN_BUNDLE_MAX_COMBOS];
 } gone_lanes;
 
 static void look_up(gone_lanes *gone, const kn_value_sums *values, uint32_t inner)
 {
-    const kn_block_lattice *b = values->b;
+    const kn_bundle_lattice *b = values->b;
     gone->any = 0;
     gone->each = 0xffff;
     for (uint32_t c = 0; c < b->n_combos; c++) {
@@ -238,10 +239,10 @@ KN_INLINE void add_rows(const kn_value_sums *values, counted *own, uint32_t lane
                         const gone_lanes *gone, const uint32_t *places)
 {
     static const uint32_t used[] = {0x0001, 0x1001, 0x1111}; /* by number of riders */
-    const kn_block_lattice *b = values->b;
+    const kn_bundle_lattice *b = values->b;
     const uint32_t n_combos = b->n_combos, n_slots = values->n_slots, all = used[b->n_riders] << lane;
     const kn_lanes4 bits = (kn_lanes4){1, 16, 256, 4096} << lane;
-    kn_lanes4 rows[KN_BLOCK_MAX_COMBOS + 1] = {{0}};
+    kn_lanes4 rows[KN_BUNDLE_MAX_COMBOS + 1] = {{0}};
     uint32_t first = 0, end = n_combos;
     if ((gone->any & all) == 0) return;
     own->touched |= (uint64_t)1 << value;
@@ -257,7 +258,7 @@ KN_INLINE void add_rows(const kn_value_sums *values, counted *own, uint32_t lane
         }
     }
     for (uint32_t s = first; s < end; s++) {
-        own->block[value * n_slots + s] += rows[s];
+        own->bundle[value * n_slots + s] += rows[s];
         own->riders[(lane * own->n_values + value) * n_slots + s] += rows[s];
     }
     for (uint32_t i = 0; i < b->n_inner; i++)
@@ -265,17 +266,17 @@ KN_INLINE void add_rows(const kn_value_sums *values, counted *own, uint32_t lane
             own->inner[((size_t)places[i] * own->n_values + value) * n_slots + s] += rows[s];
 }
 
-static void add_entry(const kn_value_sums *values, counted *own, const kn_blocks *blocks, uint32_t e,
+static void add_entry(const kn_value_sums *values, counted *own, const kn_bundles *bundles, uint32_t e,
                       const gone_lanes *gone)
 {
-    const kn_block_lattice *b = values->b;
+    const kn_bundle_lattice *b = values->b;
     const uint32_t n_lanes = b->values_lanes;
-    uint64_t word = blocks->words[(size_t)e * b->n_words + own->column];
-    uint32_t places[KN_BLOCK_MAX_INNER];
+    uint64_t word = bundles->words[(size_t)e * b->n_words + own->column];
+    uint32_t places[KN_BUNDLE_MAX_INNER];
     for (uint32_t i = 0; i < b->n_inner; i++)
-        places[i] = values->first_place[i] + kn_inner_position(b, i, blocks->inner[e]);
+        places[i] = values->first_place[i] + kn_inner_position(b, i, bundles->inner[e]);
     if (kn_values_n(word) == KN_VALUES_LANES) {
-        const uint32_t *slot = blocks->values + (size_t)(uint32_t)word * b->values_width + b->values_at[own->column];
+        const uint32_t *slot = bundles->values + (size_t)(uint32_t)word * b->values_width + b->values_at[own->column];
         for (uint32_t place = 0; place < own->n_values * n_lanes; place++)
             if (slot[place] > 0) add_rows(values, own, place % n_lanes, place / n_lanes, slot[place], gone, places);
         return;
@@ -284,15 +285,15 @@ static void add_entry(const kn_value_sums *values, counted *own, const kn_blocks
         add_rows(values, own, (word & 0xff) % n_lanes, (word & 0xff) / n_lanes, 1, gone, places);
 }
 
-/* What the rows of a block paid in the outer columns. */
+/* What the rows of a bundle paid in the outer columns. */
 static void price_outer(kn_value_sums *values, uint32_t counts, uint64_t key)
 {
-    const kn_block_lattice *b = values->b;
+    const kn_bundle_lattice *b = values->b;
     const uint32_t n_slots = values->n_slots;
     counted *own = &values->counts[counts];
     for (uint64_t rest = own->touched; rest != 0; rest &= rest - 1) {
         const uint32_t value = (uint32_t)__builtin_ctzll(rest);
-        kn_lanes4 *rows = own->block + value * n_slots;
+        kn_lanes4 *rows = own->bundle + value * n_slots;
         for (uint32_t p = 0; p < values->n_prices; p++) {
             const kn_prices *prices = &values->domain->prices[values->prices[p]];
             kn_value_sum sum = {0};
@@ -313,17 +314,17 @@ static void price_outer(kn_value_sums *values, uint32_t counts, uint64_t key)
     own->mixed = false;
 }
 
-void kn_value_sums_block(kn_value_sums *values, const kn_blocks *blocks, uint32_t block, kn_block_shape shape)
+void kn_value_sums_bundle(kn_value_sums *values, const kn_bundles *bundles, uint32_t bundle, kn_bundle_shape shape)
 {
     gone_lanes gone;
     if (values->n_counted == 0) return;
-    gone.any = gone.each = shape == KN_BLOCK_SINGLE ? values->single_gone : 0xffff;
-    for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++) {
-        if (shape == KN_BLOCK_MIXED) look_up(&gone, values, blocks->inner[e]);
+    gone.any = gone.each = shape == KN_BUNDLE_SINGLE ? values->single_gone : 0xffff;
+    for (uint32_t e = bundles->start[bundle]; e < bundles->start[bundle + 1]; e++) {
+        if (shape == KN_BUNDLE_MIXED) look_up(&gone, values, bundles->inner[e]);
         for (uint32_t i = 0; i < values->n_counted && gone.any != 0; i++)
-            add_entry(values, &values->counts[i], blocks, e, &gone);
+            add_entry(values, &values->counts[i], bundles, e, &gone);
     }
-    for (uint32_t i = 0; i < values->n_counted; i++) price_outer(values, i, blocks->keys[block]);
+    for (uint32_t i = 0; i < values->n_counted; i++) price_outer(values, i, bundles->keys[bundle]);
 }
 
 /* --- Prices ---------------------------------------------------------------------------------------------------- */
@@ -331,7 +332,7 @@ void kn_value_sums_block(kn_value_sums *values, const kn_blocks *blocks, uint32_
 static void price_inner(wide_sums *lost, const kn_value_sums *values, const counted *own, const kn_prices *prices,
                         uint32_t combo)
 {
-    const kn_block_lattice *b = values->b;
+    const kn_bundle_lattice *b = values->b;
     const uint32_t n_slots = values->n_slots, n_values = own->n_values;
     for (uint32_t i = 0; i < b->n_inner; i++) {
         const uint32_t q = b->inner[i], level = b->combo_level[combo][i];

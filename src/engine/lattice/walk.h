@@ -4,7 +4,7 @@
  * innermost changed column. The levels of the two outermost columns are the jobs of the pool, each from the base, so
  * what a visitor sees does not depend on the number of threads. Where the intermediate results of a branch would exceed
  * the task's memory they are not kept: what is inside is rolled up from the nearest result that was, in one larger
- * step. For each node its groups: a domain without blocks, whose batches are one node each; its groups are
+ * step. For each node its groups: a domain without bundles, whose batches are one node each; its groups are
  * batch->groups (lattice.h). */
 #ifndef KN_ENGINE_LATTICE_WALK_H
 #define KN_ENGINE_LATTICE_WALK_H

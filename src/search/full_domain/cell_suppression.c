@@ -37,7 +37,7 @@ typedef struct outcome {
 
 typedef struct search_state {
     const kn_task *task;
-    kn_full_domain *domain; /* without blocks */
+    kn_full_domain *domain; /* without bundles */
     kn_evaluator *evaluator;
     kn_ranking candidates;
     uint64_t n_nodes;

@@ -1,21 +1,21 @@
-/* The sensitive values of a block's entry.
+/* The sensitive values of a bundle's entry.
  *
  * Where the lattice carries histograms, an entry has a word per sensitive column. While it has few rows the word lists
  * them: a byte per row, from the lowest byte on, and their number in the top byte. Joining two such entries is a shift
  * and two additions, and at specific nodes nearly all entries are of this kind. With more rows the top byte is
  * KN_VALUES_LANES, and the counts of all columns stand in a slot of b->values_width numbers: for each column
  * [value][rider lane], at b->values_at. The byte of a row is its place there. */
-#ifndef KN_ENGINE_LATTICE_BLOCK_VALUES_H
-#define KN_ENGINE_LATTICE_BLOCK_VALUES_H
+#ifndef KN_ENGINE_LATTICE_BUNDLE_VALUES_H
+#define KN_ENGINE_LATTICE_BUNDLE_VALUES_H
 
-#include "engine/lattice/lattice_blocks.h"
+#include "engine/lattice/lattice_bundles.h"
 
 enum { KN_VALUES_MOST_LISTED = 7, KN_VALUES_MOST = 64, KN_VALUES_LANES = 0xff };
 
 static inline uint32_t kn_values_n(uint64_t word) { return (uint32_t)(word >> 56); }
 
 /* Where a value is counted, from b->values_at on. */
-static inline uint32_t kn_values_place(const kn_block_lattice *b, uint32_t value, uint32_t rider_lane)
+static inline uint32_t kn_values_place(const kn_bundle_lattice *b, uint32_t value, uint32_t rider_lane)
 {
     return value * b->values_lanes + rider_lane;
 }
@@ -28,7 +28,7 @@ static inline uint64_t kn_values_join(uint64_t a, uint64_t b)
 }
 
 /* Adds listed rows to a slot. */
-static inline void kn_values_spread(uint32_t *slot, const kn_block_lattice *b, const uint64_t *words, uint32_t n_words)
+static inline void kn_values_spread(uint32_t *slot, const kn_bundle_lattice *b, const uint64_t *words, uint32_t n_words)
 {
     for (uint32_t s = 0; s < n_words; s++) {
         uint64_t word = words[s];

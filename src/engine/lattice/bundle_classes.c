@@ -1,4 +1,4 @@
-/* The classes of a block; see the header.
+/* The classes of a bundle; see the header.
  *
  * The classes of a combo come from those of a combo one level below. They stand in the order of their inner values.
  * Positions are in pre-order of the trees, so raising the first inner column, which has the lowest bits, leaves them in
@@ -9,9 +9,9 @@
  * persons enough and a part that is not fine, and never twice about the same rows: a class that nothing was added to
  * keeps its answers from combo to combo. Sensitive values follow only where a model is asked: each combo notes which
  * classes of the combo below it made which of its own, and when one of its classes must be seen, the values of all of
- * them are added up along these notes. Counts are as narrow as the rows of the block allow, mostly bytes. None
+ * them are added up along these notes. Counts are as narrow as the rows of the bundle allow, mostly bytes. None
  * overflows, so they are added up as words of 64 bits whatever their width. */
-#include "engine/lattice/block_classes.h"
+#include "engine/lattice/bundle_classes.h"
 
 #include <string.h>
 
@@ -20,32 +20,32 @@ enum { ASKED = 1 << 13 }; /* in `state`, beside the bits of classes: nothing is 
 enum { FIRST = 1 << 15 }; /* in `made`: begins a class */
 static const uint8_t lanes_of[N_BITS] = {1, 2, 4, 8, 5, 10, 0, 0, 3, 0, 12, 0, 15};
 
-struct kn_block_classes {
+struct kn_bundle_classes {
     kn_owner memory; /* all arrays */
-    const kn_block_lattice *b;
+    const kn_bundle_lattice *b;
     const kn_models *models;
     uint32_t parts, n_sums; /* of a class's counts; those of them that are added up, the others are sets */
     uint32_t min_persons;
     /* The lists of all combos stand close together, each as long as it can get: in arrays of one size they would
      * compete for the same few lines of the cache. */
-    kn_class_list lists[KN_BLOCK_MAX_COMBOS];
+    kn_class_list lists[KN_BUNDLE_MAX_COMBOS];
     uint16_t *small;
     kn_lanes4 *counts;
     kn_lanes2_u64 *slots;
     /* By inner value, where its bit is set. */
-    uint64_t bits[(1 << KN_BLOCK_MAX_INNER_BITS) / 64];
-    uint16_t where[1 << KN_BLOCK_MAX_INNER_BITS];
+    uint64_t bits[(1 << KN_BUNDLE_MAX_INNER_BITS) / 64];
+    uint16_t where[1 << KN_BUNDLE_MAX_INNER_BITS];
     kn_lanes4 *sums;           /* [inner * parts] */
     uint32_t all;              /* bits of the classes that the riders make */
     uint16_t empty[16];        /* [bit set of lanes that have rows]: bits of the classes that have none, ... */
     uint16_t same[16][N_BITS]; /* ... of those that have the same rows, ... */
     uint16_t firsts[16];       /* ... and of the first one of these each */
-    /* Of the block at hand. */
-    const kn_blocks *blocks;
+    /* Of the bundle at hand. */
+    const kn_bundles *bundles;
     uint32_t first, n_entries, count_bytes, n_vectors; /* n_vectors: of a slot */
     /* What models and measures are asked about. */
     uint16_t *lanes;      /* column after column: [value * KN_LANE_CLASSES + class] */
-    uint32_t *wide_lanes; /* the same for measures, of blocks with more rows than 16 bits can count */
+    uint32_t *wide_lanes; /* the same for measures, of bundles with more rows than 16 bits can count */
     const uint16_t **columns;
     const void **all_columns;
     kn_lanes4 must_go[4]; /* their answer */
@@ -55,19 +55,19 @@ struct kn_block_classes {
 
 /* --- Setting up ------------------------------------------------------------------------------------------------ */
 
-static size_t combo_values(const kn_block_lattice *b, uint32_t combo)
+static size_t combo_values(const kn_bundle_lattice *b, uint32_t combo)
 {
     size_t n = 1;
     for (uint32_t i = 0; i < b->n_inner; i++) n *= b->lattice->columns[b->inner[i]].levels[b->combo_level[combo][i]].n;
     return n;
 }
 
-static kn_status lists_new(kn_block_classes *classes, kn_error *err)
+static kn_status lists_new(kn_bundle_classes *classes, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_block_lattice *b = classes->b;
+    const kn_bundle_lattice *b = classes->b;
     const size_t n_vectors = b->values_width / 4, n_values = (size_t)1 << b->n_inner_bits;
-    size_t n = 0, n_small = 0, most[KN_BLOCK_MAX_COMBOS], most_made[KN_BLOCK_MAX_COMBOS];
+    size_t n = 0, n_small = 0, most[KN_BUNDLE_MAX_COMBOS], most_made[KN_BUNDLE_MAX_COMBOS];
     for (uint32_t c = 0; c < b->n_combos; c++) {
         n += most[c] = most_made[c] = combo_values(b, c);
         for (uint32_t i = 0; i < b->n_inner; i++)
@@ -92,7 +92,7 @@ done:
     return status;
 }
 
-static void fill_bits(kn_block_classes *classes)
+static void fill_bits(kn_bundle_classes *classes)
 {
     static const uint32_t by_riders[] = {0x0001, 0x100f, 0x153f};
     classes->all = by_riders[classes->b->n_riders];
@@ -108,11 +108,11 @@ static void fill_bits(kn_block_classes *classes)
         }
 }
 
-kn_status kn_block_classes_new(kn_block_classes **out, const kn_block_lattice *b, const kn_models *models,
-                               kn_error *err)
+kn_status kn_bundle_classes_new(kn_bundle_classes **out, const kn_bundle_lattice *b, const kn_models *models,
+                                kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_block_classes *classes = NULL;
+    kn_bundle_classes *classes = NULL;
     *out = NULL;
     KN_NEW_ALIGNED(classes, 1);
     classes->b = b;
@@ -134,11 +134,11 @@ kn_status kn_block_classes_new(kn_block_classes **out, const kn_block_lattice *b
     *out = classes;
     classes = NULL;
 done:
-    kn_block_classes_free(classes);
+    kn_bundle_classes_free(classes);
     return status;
 }
 
-void kn_block_classes_free(kn_block_classes *classes)
+void kn_bundle_classes_free(kn_bundle_classes *classes)
 {
     if (classes == NULL) return;
     kn_owner_free(&classes->memory);
@@ -147,10 +147,10 @@ void kn_block_classes_free(kn_block_classes *classes)
 
 /* --- Lists ----------------------------------------------------------------------------------------------------- */
 
-/* How classes are counted, the same for all blocks of a pass. Constant members make loops of their own. */
+/* How classes are counted, the same for all bundles of a pass. Constant members make loops of their own. */
 typedef struct kind {
     uint32_t parts, n_sums;
-    bool values; /* blocks carry sensitive values */
+    bool values; /* bundles carry sensitive values */
 } kind;
 
 /* Part number `part` of two classes together: numbers are added, sets are united. */
@@ -162,14 +162,14 @@ KN_INLINE uint32_t filled_lanes(kn_lanes4 rows)
     return bits[0] | bits[1] | bits[2] | bits[3];
 }
 
-KN_INLINE void list_entries(kn_block_classes *classes, kind k)
+KN_INLINE void list_entries(kn_bundle_classes *classes, kind k)
 {
-    const kn_lanes4 *from = (const kn_lanes4 *)classes->blocks->counts + (size_t)classes->first * k.parts;
+    const kn_lanes4 *from = (const kn_lanes4 *)classes->bundles->counts + (size_t)classes->first * k.parts;
     kn_class_list *list = &classes->lists[0];
     uint32_t used = 0; /* words of bits, as bits */
     list->n = 0;
     for (uint32_t e = 0; e < classes->n_entries; e++) { /* each value once */
-        const uint32_t value = classes->blocks->inner[classes->first + e];
+        const uint32_t value = classes->bundles->inner[classes->first + e];
         classes->bits[value / 64] |= (uint64_t)1 << value % 64;
         used |= 1u << value / 64;
         classes->where[value] = (uint16_t)e;
@@ -189,7 +189,7 @@ KN_INLINE void list_entries(kn_block_classes *classes, kind k)
 }
 
 /* Raises another inner column than the first: sorts anew. */
-KN_INLINE void raise_sorting(kn_block_classes *classes, kn_class_list *to, const kn_class_list *from,
+KN_INLINE void raise_sorting(kn_bundle_classes *classes, kn_class_list *to, const kn_class_list *from,
                              const uint16_t *raised, kind k)
 {
     uint32_t n = 0, used = 0;
@@ -247,9 +247,9 @@ KN_INLINE void raise_first(kn_class_list *list, const kn_class_list *source, con
 
 /* The combo one level below c that comes from raising the first column; where there is none, the one whose list is
  * shortest. *column is the one that differs. */
-KN_INLINE uint32_t combo_source(const kn_block_classes *classes, uint32_t c, uint32_t *column)
+KN_INLINE uint32_t combo_source(const kn_bundle_classes *classes, uint32_t c, uint32_t *column)
 {
-    const kn_block_lattice *b = classes->b;
+    const kn_bundle_lattice *b = classes->b;
     uint32_t from = b->below[c][0];
     *column = 0;
     if (from != KN_NONE) return from;
@@ -262,10 +262,10 @@ KN_INLINE uint32_t combo_source(const kn_block_classes *classes, uint32_t c, uin
     return from;
 }
 
-/* Sensitive values are counted in as few bytes as the block's rows allow. */
-static void begin_block(kn_block_classes *classes)
+/* Sensitive values are counted in as few bytes as the bundle's rows allow. */
+static void begin_bundle(kn_bundle_classes *classes)
 {
-    const kn_lanes4 *counts = (const kn_lanes4 *)classes->blocks->counts;
+    const kn_lanes4 *counts = (const kn_lanes4 *)classes->bundles->counts;
     kn_lanes4 rows = {0};
     for (uint32_t e = 0; e < classes->n_entries; e++) rows += counts[(size_t)(classes->first + e) * classes->parts];
     const uint64_t n_rows = (uint64_t)rows[0] + rows[1] + rows[2] + rows[3];
@@ -273,10 +273,10 @@ static void begin_block(kn_block_classes *classes)
     classes->n_vectors = classes->b->values_width * classes->count_bytes / (uint32_t)sizeof(kn_lanes2_u64);
 }
 
-KN_INLINE void list_classes(kn_block_classes *classes, kind k)
+KN_INLINE void list_classes(kn_bundle_classes *classes, kind k)
 {
-    const kn_block_lattice *b = classes->b;
-    if (k.values) begin_block(classes);
+    const kn_bundle_lattice *b = classes->b;
+    if (k.values) begin_bundle(classes);
     list_entries(classes, k);
     classes->lists[0].has_slots = false;
     for (uint32_t c = 1; classes->n_entries > 1 && c < b->n_combos; c++) {
@@ -290,13 +290,13 @@ KN_INLINE void list_classes(kn_block_classes *classes, kind k)
     }
 }
 
-const kn_class_list *kn_block_classes_list(kn_block_classes *classes, const kn_blocks *blocks, uint32_t block)
+const kn_class_list *kn_bundle_classes_list(kn_bundle_classes *classes, const kn_bundles *bundles, uint32_t bundle)
 {
     const uint32_t parts = classes->parts, n_sums = classes->n_sums;
     const bool values = classes->b->n_words > 0;
-    classes->blocks = blocks;
-    classes->first = blocks->start[block];
-    classes->n_entries = blocks->start[block + 1] - classes->first;
+    classes->bundles = bundles;
+    classes->first = bundles->start[bundle];
+    classes->n_entries = bundles->start[bundle + 1] - classes->first;
     if (!values && parts == 1) list_classes(classes, (kind){1, 1, false});
     else if (!values && parts == 2 && n_sums == 1) list_classes(classes, (kind){2, 1, false});
     else if (!values) list_classes(classes, (kind){parts, n_sums, false});
@@ -305,7 +305,7 @@ const kn_class_list *kn_block_classes_list(kn_block_classes *classes, const kn_b
     return classes->lists;
 }
 
-void kn_block_classes_inherit(kn_block_classes *classes, uint32_t combo)
+void kn_bundle_classes_inherit(kn_bundle_classes *classes, uint32_t combo)
 {
     const kn_class_list to = classes->lists[combo], from = classes->lists[to.from];
     const uint32_t all = classes->all;
@@ -315,7 +315,7 @@ void kn_block_classes_inherit(kn_block_classes *classes, uint32_t combo)
     }
 }
 
-uint32_t kn_block_classes_all(const kn_block_classes *classes) { return classes->all; }
+uint32_t kn_bundle_classes_all(const kn_bundle_classes *classes) { return classes->all; }
 
 /* --- Sensitive values ------------------------------------------------------------------------------------------ */
 
@@ -330,13 +330,13 @@ KN_INLINE void narrow_counts(void *restrict slot, const uint32_t *restrict value
         }
 }
 
-/* Those of entry e of the block, as a slot. */
-KN_INLINE void entry_slot(void *slot, const kn_block_classes *classes, uint32_t e, uint32_t count_bytes)
+/* Those of entry e of the bundle, as a slot. */
+KN_INLINE void entry_slot(void *slot, const kn_bundle_classes *classes, uint32_t e, uint32_t count_bytes)
 {
-    const kn_block_lattice *b = classes->b;
-    const uint64_t *words = classes->blocks->words + (size_t)(classes->first + e) * b->n_words;
+    const kn_bundle_lattice *b = classes->b;
+    const uint64_t *words = classes->bundles->words + (size_t)(classes->first + e) * b->n_words;
     if (kn_values_n(words[0]) == KN_VALUES_LANES) {
-        narrow_counts(slot, classes->blocks->values + (size_t)(uint32_t)words[0] * b->values_width, b->values_width,
+        narrow_counts(slot, classes->bundles->values + (size_t)(uint32_t)words[0] * b->values_width, b->values_width,
                       count_bytes);
         return;
     }
@@ -363,7 +363,7 @@ KN_INLINE void add_slots(kn_class_list *list, const kn_class_list *from, size_t 
 }
 
 /* Those of all classes of a combo. */
-static void fill_slots(kn_block_classes *classes, uint32_t c)
+static void fill_slots(kn_bundle_classes *classes, uint32_t c)
 {
     kn_class_list *list = &classes->lists[c];
     const uint32_t n_vectors = classes->n_vectors;
@@ -412,9 +412,9 @@ static void merge_bytes(kn_lanes8_u16 *to, const kn_lanes16_u8 *from, size_t n_v
 }
 
 /* Of classes with more rows than are judged as lanes, numbers may overflow. */
-static void class_lanes(kn_block_classes *classes, const void *slot)
+static void class_lanes(kn_bundle_classes *classes, const void *slot)
 {
-    const kn_block_lattice *b = classes->b;
+    const kn_bundle_lattice *b = classes->b;
     uint16_t *to = classes->lanes;
     for (uint32_t s = 0; s < b->n_words; s++) {
         const size_t n = b->lattice->tuples->sensitive[s].n_values;
@@ -441,9 +441,9 @@ static void class_lanes(kn_block_classes *classes, const void *slot)
 }
 
 /* The same with room for any number of rows. */
-static void wide_class_lanes(kn_block_classes *classes, const uint32_t *slot)
+static void wide_class_lanes(kn_bundle_classes *classes, const uint32_t *slot)
 {
-    const kn_block_lattice *b = classes->b;
+    const kn_bundle_lattice *b = classes->b;
     uint32_t *to = classes->wide_lanes;
     for (uint32_t s = 0; s < b->n_words; s++) {
         classes->all_columns[s] = to;
@@ -459,9 +459,10 @@ static void wide_class_lanes(kn_block_classes *classes, const uint32_t *slot)
 /* --- Asking the models ----------------------------------------------------------------------------------------- */
 
 /* Class c as lists, for models that do not take lanes or cannot tell from them. */
-static bool holds_as_lists(kn_block_classes *classes, const void *slot, uint32_t c, uint64_t n_rows, uint64_t n_persons)
+static bool holds_as_lists(kn_bundle_classes *classes, const void *slot, uint32_t c, uint64_t n_rows,
+                           uint64_t n_persons)
 {
-    const kn_block_lattice *b = classes->b;
+    const kn_bundle_lattice *b = classes->b;
     uint32_t *values = classes->entries;
     for (uint32_t s = 0; s < b->n_words; s++) {
         const size_t n_lanes = b->values_lanes, at = b->values_at[s];
@@ -489,7 +490,7 @@ static inline uint32_t implied(uint32_t fine)
 }
 
 /* Returns those of the classes in `ask` that hold. */
-static uint32_t ask_models(kn_block_classes *classes, const void *slot, const kn_lanes4 rows[4],
+static uint32_t ask_models(kn_bundle_classes *classes, const void *slot, const kn_lanes4 rows[4],
                            const kn_lanes4 persons[4], uint32_t ask)
 {
     const uint32_t *n_rows = (const uint32_t *)rows;
@@ -507,7 +508,7 @@ static uint32_t ask_models(kn_block_classes *classes, const void *slot, const kn
     return judgement.holds;
 }
 
-uint32_t kn_block_classes_refused(kn_lanes4 must_go[4], kn_block_classes *classes, uint32_t combo, uint32_t j)
+uint32_t kn_bundle_classes_refused(kn_lanes4 must_go[4], kn_bundle_classes *classes, uint32_t combo, uint32_t j)
 {
     const kn_class_list *list = &classes->lists[combo];
     const kn_lanes4 *counts = &list->counts[j * classes->parts];
@@ -534,7 +535,7 @@ uint32_t kn_block_classes_refused(kn_lanes4 must_go[4], kn_block_classes *classe
     return refused;
 }
 
-void kn_block_classes_values(kn_class_values *out, kn_block_classes *classes, uint32_t combo, uint32_t j)
+void kn_bundle_classes_values(kn_class_values *out, kn_bundle_classes *classes, uint32_t combo, uint32_t j)
 {
     const kn_class_list *list = &classes->lists[combo];
     const kn_lanes4 rows = list->counts[j * classes->parts];

@@ -1,16 +1,16 @@
-/* The pass over blocks; see the header. Most blocks need no work per combo: one with fewer than k persons in all is
+/* The pass over bundles; see the header. Most bundles need no work per combo: one with fewer than k persons in all is
  * suppressed in each of them, one with a single entry is the same class in each of them. They are added up once, as if
- * there were one combo more. Of the others the classes of every combo are listed (block_classes.h), those with fewer
+ * there were one combo more. Of the others the classes of every combo are listed (bundle_classes.h), those with fewer
  * persons, or fewer different sensitive values, than any model allows are suppressed for sure, and models that look at
  * sensitive values are asked about the rest.
  *
  * Rows are kept by inner value and priced in the end: a pass meets many classes and few values. What they pay in the
- * outer columns is the same for a whole block. Measures that look at sensitive values: value_sums.h.
+ * outer columns is the same for a whole bundle. Measures that look at sensitive values: value_sums.h.
  *
  * Memory: 128 bytes per combo and inner value, half of it again for each measure that is a product. */
-#include "engine/lattice/block_nodes.h"
+#include "engine/lattice/bundle_nodes.h"
 
-#include "engine/lattice/block_classes.h"
+#include "engine/lattice/bundle_classes.h"
 #include "engine/lattice/value_sums.h"
 
 #include <string.h>
@@ -23,23 +23,23 @@ typedef struct set_sums {
 
 enum { SURE, REFUSED }; /* why rows are suppressed: a class of too few persons or values; a model says so */
 
-/* What a suppressed row pays more in an outer column, or the factor of its cells, by the field of its block's key. */
+/* What a suppressed row pays more in an outer column, or the factor of its cells, by the field of its bundle's key. */
 typedef struct field {
     const void *table; /* [position] */
     uint64_t mask;
     uint32_t shift;
 } field;
 
-struct kn_block_nodes {
+struct kn_bundle_nodes {
     kn_owner memory; /* all arrays */
     const kn_full_domain *domain;
-    const kn_block_lattice *b;
-    kn_block_classes *classes;
-    kn_value_sums *values; /* NULL where blocks carry no sensitive values */
+    const kn_bundle_lattice *b;
+    kn_bundle_classes *classes;
+    kn_value_sums *values; /* NULL where bundles carry no sensitive values */
     uint32_t *valid_start; /* [combo]: the inner values that exist at its levels, in a list of all; the last one as the
                               first */
     uint16_t *valid;
-    set_sums sums[KN_BLOCK_MAX_COMBOS + 1][4];
+    set_sums sums[KN_BUNDLE_MAX_COMBOS + 1][4];
     kn_lanes4 *gone[2];     /* [((combo << n_inner_bits) + inner) * 4 + merged set]: suppressed rows, by lane */
     uint32_t n_reasons;     /* of these that can be */
     uint32_t n_cells;       /* measures that are sums over cells ... */
@@ -49,9 +49,9 @@ struct kn_block_nodes {
     uint32_t n_products, *products;
     kn_lanes4_f64 *held; /* [(product * (n_combos + 1) + combo) << n_inner_bits | inner) * 4 + merged set]: rows *
                             factors of the outer columns, of classes that hold */
-    field *fields;       /* [measure * n_outer + index into outer], at the levels of the blocks at hand */
+    field *fields;       /* [measure * n_outer + index into outer], at the levels of the bundles at hand */
     kn_lanes4 *totals;   /* [inner]: scratch */
-    double *factors;     /* [product]: of the block at hand */
+    double *factors;     /* [product]: of the bundle at hand */
     uint32_t *levels;
     kn_node_sums *node_sums; /* [variant * measures + measure]: of the combo at hand */
     bool has_details;
@@ -59,8 +59,8 @@ struct kn_block_nodes {
 
 /* --- Setting up ------------------------------------------------------------------------------------------------ */
 
-size_t kn_block_nodes_bytes(const kn_lattice *lattice, const kn_objective *const *objectives, size_t n,
-                            uint32_t n_combos)
+size_t kn_bundle_nodes_bytes(const kn_lattice *lattice, const kn_objective *const *objectives, size_t n,
+                             uint32_t n_combos)
 {
     for (size_t m = 0; m < n; m++)
         if (objectives[m]->type->price_row != NULL && !objectives[m]->type->product)
@@ -68,7 +68,7 @@ size_t kn_block_nodes_bytes(const kn_lattice *lattice, const kn_objective *const
     return 0;
 }
 
-static bool exists(const kn_block_lattice *b, uint32_t combo, uint32_t value)
+static bool exists(const kn_bundle_lattice *b, uint32_t combo, uint32_t value)
 {
     for (uint32_t i = 0; i < b->n_inner; i++)
         if (kn_inner_position(b, i, value) >= b->lattice->columns[b->inner[i]].levels[b->combo_level[combo][i]].n)
@@ -76,10 +76,10 @@ static bool exists(const kn_block_lattice *b, uint32_t combo, uint32_t value)
     return true;
 }
 
-static kn_status list_values(kn_block_nodes *pass, kn_error *err)
+static kn_status list_values(kn_bundle_nodes *pass, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_block_lattice *b = pass->b;
+    const kn_bundle_lattice *b = pass->b;
     uint32_t n = 0;
     KN_OWN(&pass->memory, pass->valid_start, (size_t)b->n_combos + 2);
     KN_OWN_RAW(&pass->memory, pass->valid, (size_t)(b->n_combos + 1) << b->n_inner_bits);
@@ -92,10 +92,10 @@ done:
     return status;
 }
 
-static kn_status inner_gaps(kn_block_nodes *pass, kn_error *err)
+static kn_status inner_gaps(kn_bundle_nodes *pass, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_block_lattice *b = pass->b;
+    const kn_bundle_lattice *b = pass->b;
     KN_OWN(&pass->memory, pass->inner_gap, (size_t)pass->n_cells + 1);
     for (uint32_t m = 0; m < pass->n_cells; m++) {
         int64_t ***gap = pass->domain->prices[pass->cells[m]].gap;
@@ -110,18 +110,18 @@ done:
     return status;
 }
 
-kn_status kn_block_nodes_new(kn_block_nodes **out, const kn_full_domain *domain, kn_error *err)
+kn_status kn_bundle_nodes_new(kn_bundle_nodes **out, const kn_full_domain *domain, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_block_lattice *b = domain->blocks;
+    const kn_bundle_lattice *b = domain->bundles;
     const size_t n_combos = b->n_combos + 1, n_values = n_combos << b->n_inner_bits, n = domain->n_prices + 1;
-    kn_block_nodes *pass = NULL;
+    kn_bundle_nodes *pass = NULL;
     *out = NULL;
     KN_NEW_ALIGNED(pass, 1);
     pass->domain = domain;
     pass->b = b;
     pass->n_reasons = b->n_words > 0 && !domain->task->models->counts_only ? 2 : 1;
-    KN_TRY(kn_block_classes_new(&pass->classes, b, domain->task->models, err));
+    KN_TRY(kn_bundle_classes_new(&pass->classes, b, domain->task->models, err));
     KN_TRY(list_values(pass, err));
     KN_OWN(&pass->memory, pass->cells, n);
     KN_OWN(&pass->memory, pass->products, n);
@@ -146,22 +146,22 @@ kn_status kn_block_nodes_new(kn_block_nodes **out, const kn_full_domain *domain,
     *out = pass;
     pass = NULL;
 done:
-    kn_block_nodes_free(pass);
+    kn_bundle_nodes_free(pass);
     return status;
 }
 
-void kn_block_nodes_free(kn_block_nodes *pass)
+void kn_bundle_nodes_free(kn_bundle_nodes *pass)
 {
     if (pass == NULL) return;
     kn_owner_free(&pass->memory);
-    kn_block_classes_free(pass->classes);
+    kn_bundle_classes_free(pass->classes);
     kn_value_sums_free(pass->values);
     kn_free(pass);
 }
 
-static void clear(kn_block_nodes *pass, const kn_blocks *blocks)
+static void clear(kn_bundle_nodes *pass, const kn_bundles *bundles)
 {
-    const kn_block_lattice *b = pass->b;
+    const kn_bundle_lattice *b = pass->b;
     const set_sums none = {.smallest = {~0u, ~0u, ~0u, ~0u}};
     for (uint32_t c = 0; c <= b->n_combos; c++) {
         for (int m = 0; m < 4; m++) pass->sums[c][m] = none;
@@ -177,25 +177,25 @@ static void clear(kn_block_nodes *pass, const kn_blocks *blocks)
     for (uint32_t m = 0; m < pass->domain->n_prices; m++)
         for (uint32_t d = 0; d < b->n_outer; d++) {
             const kn_prices *prices = &pass->domain->prices[m];
-            const uint32_t q = b->outer[d], level = blocks->levels[q];
+            const uint32_t q = b->outer[d], level = bundles->levels[q];
             const void *table = prices->gap != NULL       ? (const void *)prices->gap[q][level]
                                 : prices->factors != NULL ? (const void *)prices->factors[q][level]
                                                           : NULL;
             pass->fields[m * b->n_outer + d] = (field){table, (1ull << b->outer_bits[d]) - 1, b->outer_shift[d]};
         }
-    if (pass->values != NULL) kn_value_sums_clear(pass->values, blocks);
+    if (pass->values != NULL) kn_value_sums_clear(pass->values, bundles);
 }
 
 /* --- One class ------------------------------------------------------------------------------------------------- */
 
-/* What is the same for all blocks of a pass. Constant members make loops of their own. */
+/* What is the same for all bundles of a pass. Constant members make loops of their own. */
 typedef struct kind {
     kn_lanes4 threshold;
     bool has_persons, values, details; /* values: models or measures look at sensitive values; details: of classes that
                                           hold */
     bool smallest;                     /* the smallest class is asked for */
     uint32_t n_riders, n_sets;
-    const kn_block_lattice *b;
+    const kn_bundle_lattice *b;
     const uint32_t *least_values; /* [sensitive] */
     uint32_t least;               /* of the only one; UINT32_MAX: there are several */
 } kind;
@@ -288,7 +288,7 @@ typedef struct place {
     kn_lanes4 *gone[2];
 } place;
 
-KN_INLINE place place_at(const kn_block_nodes *pass, uint32_t combo, uint32_t to)
+KN_INLINE place place_at(const kn_bundle_nodes *pass, uint32_t combo, uint32_t to)
 {
     const size_t first = ((size_t)to << pass->b->n_inner_bits) * 4;
     place at = {.combo = combo, .to = to, .gone = {pass->gone[SURE] + first}};
@@ -297,10 +297,10 @@ KN_INLINE place place_at(const kn_block_nodes *pass, uint32_t combo, uint32_t to
 }
 
 /* Which rows are suppressed because a model says so; returns whether any are. */
-KN_INLINE bool judge_values(kn_lanes4 refused[4], kn_block_nodes *pass, const kn_lanes4 rows[4], place at)
+KN_INLINE bool judge_values(kn_lanes4 refused[4], kn_bundle_nodes *pass, const kn_lanes4 rows[4], place at)
 {
     kn_lanes4 must_go[4];
-    const uint32_t bits = kn_block_classes_refused(must_go, pass->classes, at.combo, at.j);
+    const uint32_t bits = kn_bundle_classes_refused(must_go, pass->classes, at.combo, at.j);
     for (int m = 0; bits != 0 && m < 4; m++) {
         refused[m] = rows[m] & kn_class_mask(bits, m);
         pass->sums[at.to][m].must_go += must_go[m];
@@ -308,20 +308,20 @@ KN_INLINE bool judge_values(kn_lanes4 refused[4], kn_block_nodes *pass, const kn
     return bits != 0;
 }
 
-/* Adds suppressed rows of a class to those of its inner value, and to those of the block. */
-KN_INLINE void add_gone(kn_lanes4 block[4], const kn_lanes4 gone[4], kn_lanes4 *by_value, uint32_t value,
+/* Adds suppressed rows of a class to those of its inner value, and to those of the bundle. */
+KN_INLINE void add_gone(kn_lanes4 bundle[4], const kn_lanes4 gone[4], kn_lanes4 *by_value, uint32_t value,
                         uint32_t n_riders)
 {
     kn_lanes4 *own = by_value + (size_t)value * 4;
     for (int m = 0; m < 4; m++) {
         if (!kn_set_used(n_riders, m)) continue;
         own[m] += gone[m];
-        block[m] += gone[m];
+        bundle[m] += gone[m];
     }
 }
 
 /* Classes that hold: counted, squared, multiplied. */
-KN_INLINE void add_held(kn_block_nodes *pass, const kn_lanes4 held[4], place at, const double *factors, const kind *k)
+KN_INLINE void add_held(kn_bundle_nodes *pass, const kn_lanes4 held[4], place at, const double *factors, const kind *k)
 {
     set_sums *sums = pass->sums[at.to];
     for (int m = 0; m < 4; m++) {
@@ -340,11 +340,11 @@ KN_INLINE void add_held(kn_block_nodes *pass, const kn_lanes4 held[4], place at,
     if (k->values && pass->values != NULL) kn_value_sums_held(pass->values, pass->classes, at.combo, at.j, held, at.to);
 }
 
-/* --- Blocks ---------------------------------------------------------------------------------------------------- */
+/* --- Bundles ---------------------------------------------------------------------------------------------------- */
 
-/* Adds what the suppressed rows of a block pay in the outer columns, the same for all of them: totals[combo - first].
+/* Adds what the suppressed rows of a bundle pay in the outer columns, the same for all of them: totals[combo - first].
  */
-KN_INLINE void add_units(kn_block_nodes *pass, uint64_t key, const kn_lanes4 *totals, uint32_t reason, uint32_t first,
+KN_INLINE void add_units(kn_bundle_nodes *pass, uint64_t key, const kn_lanes4 *totals, uint32_t reason, uint32_t first,
                          uint32_t end, uint32_t n_riders)
 {
     const uint32_t n_outer = pass->b->n_outer, n_combos = pass->b->n_combos + 1;
@@ -359,9 +359,9 @@ KN_INLINE void add_units(kn_block_nodes *pass, uint64_t key, const kn_lanes4 *to
     }
 }
 
-static void look_up_factors(double *factors, const kn_block_nodes *pass, uint64_t key)
+static void look_up_factors(double *factors, const kn_bundle_nodes *pass, uint64_t key)
 {
-    const kn_block_lattice *b = pass->b;
+    const kn_bundle_lattice *b = pass->b;
     for (uint32_t p = 0; p < pass->n_products; p++) {
         const field *fields = pass->fields + (size_t)pass->products[p] * b->n_outer;
         factors[p] = 1;
@@ -370,16 +370,16 @@ static void look_up_factors(double *factors, const kn_block_nodes *pass, uint64_
     }
 }
 
-/* One class; `block` has what is suppressed of the block at this combo. */
-KN_INLINE void add_class(kn_block_nodes *pass, kn_lanes4 block[2][4], const kn_lanes4 *counts, place at,
+/* One class; `bundle` has what is suppressed of the bundle at this combo. */
+KN_INLINE void add_class(kn_bundle_nodes *pass, kn_lanes4 bundle[2][4], const kn_lanes4 *counts, place at,
                          const double *factors, const kind *k)
 {
     kn_lanes4 gone[4], rows[4], refused[4] = {{0}};
     if (!judge_size(gone, rows, counts, k, pass->sums[at.to])) return;
-    add_gone(block[SURE], gone, at.gone[SURE], at.value, k->n_riders);
+    add_gone(bundle[SURE], gone, at.gone[SURE], at.value, k->n_riders);
     if (k->values && pass->n_reasons > 1 && !is_small(counts[k->has_persons ? 1 : 0], k) &&
         judge_values(refused, pass, rows, at))
-        add_gone(block[REFUSED], refused, at.gone[REFUSED], at.value, k->n_riders);
+        add_gone(bundle[REFUSED], refused, at.gone[REFUSED], at.value, k->n_riders);
     if (!k->details) return;
     kn_lanes4 any = {0}, held[4];
     for (int m = 0; m < 4; m++) {
@@ -390,19 +390,19 @@ KN_INLINE void add_class(kn_block_nodes *pass, kn_lanes4 block[2][4], const kn_l
     if (k->values && pass->values != NULL) kn_value_sums_gone(pass->values, at.to, at.value, kn_lane_bits(gone));
 }
 
-/* A block whose classes differ from combo to combo. */
-KN_INLINE void mixed_block(kn_block_nodes *pass, const kn_blocks *blocks, uint32_t block, const double *factors,
-                           const kind *k)
+/* A bundle whose classes differ from combo to combo. */
+KN_INLINE void mixed_bundle(kn_bundle_nodes *pass, const kn_bundles *bundles, uint32_t bundle, const double *factors,
+                            const kind *k)
 {
     const uint32_t parts = (k->has_persons ? 2 : 1) + k->n_sets, n_combos = pass->b->n_combos;
-    const uint32_t all = k->values ? kn_block_classes_all(pass->classes) : 0, n_reasons = k->values ? 2 : 1;
-    kn_lanes4 totals[2][KN_BLOCK_MAX_COMBOS], any[2] = {{0}};
-    const kn_class_list *lists = kn_block_classes_list(pass->classes, blocks, block);
+    const uint32_t all = k->values ? kn_bundle_classes_all(pass->classes) : 0, n_reasons = k->values ? 2 : 1;
+    kn_lanes4 totals[2][KN_BUNDLE_MAX_COMBOS], any[2] = {{0}};
+    const kn_class_list *lists = kn_bundle_classes_list(pass->classes, bundles, bundle);
     for (uint32_t c = 0; c < n_combos; c++) {
         kn_lanes4 own[2][4] = {{{0}}};
         const kn_class_list list = lists[c];
         place at = place_at(pass, c, c);
-        if (k->values && c > 0) kn_block_classes_inherit(pass->classes, c);
+        if (k->values && c > 0) kn_bundle_classes_inherit(pass->classes, c);
         for (uint32_t j = 0; j < list.n; j++) {
             if (k->values && !k->details && (list.state[j] & all) == all) continue;
             at.j = j;
@@ -412,34 +412,35 @@ KN_INLINE void mixed_block(kn_block_nodes *pass, const kn_blocks *blocks, uint32
         for (uint32_t r = 0; r < n_reasons; r++) any[r] |= totals[r][c] = kn_sum_lanes(own[r]);
     }
     for (uint32_t r = 0; r < n_reasons; r++)
-        if (kn_any_lane(any[r])) add_units(pass, blocks->keys[block], totals[r], r, 0, n_combos, k->n_riders);
+        if (kn_any_lane(any[r])) add_units(pass, bundles->keys[bundle], totals[r], r, 0, n_combos, k->n_riders);
 }
 
-/* A block of one entry: the same class at every combo. */
-KN_INLINE void single_block(kn_block_nodes *pass, const kn_blocks *blocks, uint32_t block, const double *factors,
-                            const kind *k)
+/* A bundle of one entry: the same class at every combo. */
+KN_INLINE void single_bundle(kn_bundle_nodes *pass, const kn_bundles *bundles, uint32_t bundle, const double *factors,
+                             const kind *k)
 {
-    const uint32_t parts = (k->has_persons ? 2 : 1) + k->n_sets, e = blocks->start[block], to = pass->b->n_combos;
-    const kn_lanes4 *counts = (const kn_lanes4 *)blocks->counts + (size_t)e * parts;
+    const uint32_t parts = (k->has_persons ? 2 : 1) + k->n_sets, e = bundles->start[bundle], to = pass->b->n_combos;
+    const kn_lanes4 *counts = (const kn_lanes4 *)bundles->counts + (size_t)e * parts;
     kn_lanes4 gone[2][4] = {{{0}}};
-    if (k->values && !is_small(counts[k->has_persons ? 1 : 0], k)) kn_block_classes_list(pass->classes, blocks, block);
+    if (k->values && !is_small(counts[k->has_persons ? 1 : 0], k))
+        kn_bundle_classes_list(pass->classes, bundles, bundle);
     place at = place_at(pass, 0, to);
-    at.value = blocks->inner[e];
+    at.value = bundles->inner[e];
     add_class(pass, gone, counts, at, factors, k);
     for (uint32_t r = 0; r < (k->values ? 2 : 1); r++) {
         const kn_lanes4 total = kn_sum_lanes(gone[r]);
-        if (kn_any_lane(total)) add_units(pass, blocks->keys[block], &total, r, to, to + 1, k->n_riders);
+        if (kn_any_lane(total)) add_units(pass, bundles->keys[bundle], &total, r, to, to + 1, k->n_riders);
     }
 }
 
-/* A block with fewer than k persons in all: every class of every combo is suppressed. */
-KN_INLINE void small_block(kn_block_nodes *pass, const kn_blocks *blocks, uint32_t block, const kind *k)
+/* A bundle with fewer than k persons in all: every class of every combo is suppressed. */
+KN_INLINE void small_bundle(kn_bundle_nodes *pass, const kn_bundles *bundles, uint32_t bundle, const kind *k)
 {
     const uint32_t parts = (k->has_persons ? 2 : 1) + k->n_sets, to = pass->b->n_combos;
     kn_lanes4 all[4] = {{0}}, rows[4];
-    for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++) {
-        kn_lanes4 *own = pass->gone[SURE] + (((size_t)to << pass->b->n_inner_bits) + blocks->inner[e]) * 4;
-        kn_merge_lanes(rows, ((const kn_lanes4 *)blocks->counts)[(size_t)e * parts]);
+    for (uint32_t e = bundles->start[bundle]; e < bundles->start[bundle + 1]; e++) {
+        kn_lanes4 *own = pass->gone[SURE] + (((size_t)to << pass->b->n_inner_bits) + bundles->inner[e]) * 4;
+        kn_merge_lanes(rows, ((const kn_lanes4 *)bundles->counts)[(size_t)e * parts]);
         for (int m = 0; m < 4; m++) {
             if (!kn_set_used(k->n_riders, m)) continue;
             own[m] += rows[m];
@@ -447,12 +448,12 @@ KN_INLINE void small_block(kn_block_nodes *pass, const kn_blocks *blocks, uint32
         }
     }
     const kn_lanes4 total = kn_sum_lanes(all);
-    add_units(pass, blocks->keys[block], &total, SURE, to, to + 1, k->n_riders);
+    add_units(pass, bundles->keys[bundle], &total, SURE, to, to + 1, k->n_riders);
 }
 
-/* Whether the smallest class of a block with too few persons is of no interest: in the most general node, and so in
+/* Whether the smallest class of a bundle with too few persons is of no interest: in the most general node, and so in
  * all, there is one of a single person already. */
-KN_INLINE bool knows_smallest(const kn_block_nodes *pass, const kind *k)
+KN_INLINE bool knows_smallest(const kn_bundle_nodes *pass, const kind *k)
 {
     const int most = k->n_riders > 0 ? 3 : 0;
     const uint32_t n_combos = pass->b->n_combos;
@@ -460,36 +461,36 @@ KN_INLINE bool knows_smallest(const kn_block_nodes *pass, const kind *k)
                                        (kn_lanes4)(pass->sums[n_combos][most].smallest == 1));
 }
 
-KN_INLINE bool all_small(const kn_blocks *blocks, uint32_t block, const kind *k)
+KN_INLINE bool all_small(const kn_bundles *bundles, uint32_t bundle, const kind *k)
 {
     const uint32_t parts = (k->has_persons ? 2 : 1) + k->n_sets;
     kn_lanes4 all = {0};
-    for (uint32_t e = blocks->start[block]; e < blocks->start[block + 1]; e++)
-        all += ((const kn_lanes4 *)blocks->counts)[(size_t)e * parts + (k->has_persons ? 1 : 0)];
+    for (uint32_t e = bundles->start[bundle]; e < bundles->start[bundle + 1]; e++)
+        all += ((const kn_lanes4 *)bundles->counts)[(size_t)e * parts + (k->has_persons ? 1 : 0)];
     return (uint64_t)all[0] + all[1] + all[2] + all[3] < k->threshold[0];
 }
 
-KN_INLINE void pass_blocks(kn_block_nodes *pass, const kn_blocks *blocks, kind k)
+KN_INLINE void pass_bundles(kn_bundle_nodes *pass, const kn_bundles *bundles, kind k)
 {
     double *factors = pass->factors;
-    for (uint32_t block = 0; block < blocks->n; block++) {
-        const bool single = blocks->start[block + 1] - blocks->start[block] == 1;
-        const bool small = !single && all_small(blocks, block, &k);
-        if (k.details) look_up_factors(factors, pass, blocks->keys[block]);
-        if (single) single_block(pass, blocks, block, factors, &k);
-        else if (small && knows_smallest(pass, &k)) small_block(pass, blocks, block, &k);
-        else mixed_block(pass, blocks, block, factors, &k);
+    for (uint32_t bundle = 0; bundle < bundles->n; bundle++) {
+        const bool single = bundles->start[bundle + 1] - bundles->start[bundle] == 1;
+        const bool small = !single && all_small(bundles, bundle, &k);
+        if (k.details) look_up_factors(factors, pass, bundles->keys[bundle]);
+        if (single) single_bundle(pass, bundles, bundle, factors, &k);
+        else if (small && knows_smallest(pass, &k)) small_bundle(pass, bundles, bundle, &k);
+        else mixed_bundle(pass, bundles, bundle, factors, &k);
         if (k.values && k.details && pass->values != NULL)
-            kn_value_sums_block(pass->values, blocks, block,
-                                single  ? KN_BLOCK_SINGLE
-                                : small ? KN_BLOCK_SMALL
-                                        : KN_BLOCK_MIXED);
+            kn_value_sums_bundle(pass->values, bundles, bundle,
+                                 single  ? KN_BUNDLE_SINGLE
+                                 : small ? KN_BUNDLE_SMALL
+                                         : KN_BUNDLE_MIXED);
     }
 }
 
-static void go_over(kn_block_nodes *pass, const kn_blocks *blocks, bool details)
+static void go_over(kn_bundle_nodes *pass, const kn_bundles *bundles, bool details)
 {
-    const kn_block_lattice *b = pass->b;
+    const kn_bundle_lattice *b = pass->b;
     const kn_models *models = pass->domain->task->models;
     const uint32_t min_persons = models->min_persons < UINT32_MAX ? (uint32_t)models->min_persons : UINT32_MAX;
     kind k = {.threshold = {min_persons, min_persons, min_persons, min_persons},
@@ -503,11 +504,11 @@ static void go_over(kn_block_nodes *pass, const kn_blocks *blocks, bool details)
               .least_values = models->least_values};
     for (uint32_t s = 0; k.n_sets > 0 && s < b->lattice->tuples->n_sensitive; s++)
         if (b->n_set_lanes[s] > 0) k.least = b->n_set_lanes[s] == k.n_sets ? models->least_values[s] : UINT32_MAX;
-    clear(pass, blocks);
+    clear(pass, bundles);
 #define WITH(riders, sets, v, d)                                                                                       \
     if (k.n_riders == (riders) && k.n_sets == (sets) && k.values == (v) && k.details == (d) && !k.has_persons) {       \
         k.n_riders = (riders), k.n_sets = (sets), k.values = (v), k.details = (d), k.has_persons = false;              \
-        pass_blocks(pass, blocks, k);                                                                                  \
+        pass_bundles(pass, bundles, k);                                                                                \
         return;                                                                                                        \
     }
     WITH(2, 0, false, false)
@@ -520,16 +521,16 @@ static void go_over(kn_block_nodes *pass, const kn_blocks *blocks, bool details)
     WITH(2, 0, true, false)
     WITH(2, 0, true, true)
 #undef WITH
-    pass_blocks(pass, blocks, k);
+    pass_bundles(pass, bundles, k);
 }
 
 /* --- Nodes ----------------------------------------------------------------------------------------------------- */
 
 /* Suppressed rows at one combo, for one reason: totals[inner at its levels] has those of merged set m in lane m,
  * lanes[m] those of all inner values by lane. */
-static void gather(kn_lanes4 *totals, kn_lanes4 lanes[4], const kn_block_nodes *pass, uint32_t reason, uint32_t c)
+static void gather(kn_lanes4 *totals, kn_lanes4 lanes[4], const kn_bundle_nodes *pass, uint32_t reason, uint32_t c)
 {
-    const kn_block_lattice *b = pass->b;
+    const kn_bundle_lattice *b = pass->b;
     const uint32_t combos[] = {c, b->n_combos};
     memset(totals, 0, sizeof *totals << b->n_inner_bits);
     for (int m = 0; m < 4; m++) lanes[m] = (kn_lanes4){0};
@@ -550,7 +551,7 @@ static uint32_t distinct_lanes(uint32_t set)
 }
 
 /* Level and position of rider r in a lane; a generalized one has one position. */
-static uint32_t rider_position(uint32_t *level, const kn_block_lattice *b, uint32_t r, uint32_t lane, uint32_t variant)
+static uint32_t rider_position(uint32_t *level, const kn_bundle_lattice *b, uint32_t r, uint32_t lane, uint32_t variant)
 {
     const kn_lattice_column *column = &b->lattice->columns[b->riders[r]];
     *level = variant >> r & 1 ? column->max_level : column->min_level;
@@ -559,10 +560,10 @@ static uint32_t rider_position(uint32_t *level, const kn_block_lattice *b, uint3
 }
 
 /* What the suppressed rows pay more in inner columns and riders. */
-static void price_rows(int64_t units[4], const kn_block_nodes *pass, uint32_t cells, uint32_t c,
+static void price_rows(int64_t units[4], const kn_bundle_nodes *pass, uint32_t cells, uint32_t c,
                        const kn_lanes4 *totals, const kn_lanes4 lanes[4])
 {
-    const kn_block_lattice *b = pass->b;
+    const kn_bundle_lattice *b = pass->b;
     const int64_t *gap = pass->inner_gap[cells] + ((size_t)c << b->n_inner_bits);
     int64_t ***gaps = pass->domain->prices[pass->cells[cells]].gap;
     memset(units, 0, 4 * sizeof *units);
@@ -578,9 +579,9 @@ static void price_rows(int64_t units[4], const kn_block_nodes *pass, uint32_t ce
 }
 
 /* A product measure, summed over the classes that hold. */
-static long double sum_products(const kn_block_nodes *pass, uint32_t p, uint32_t c, uint32_t variant, uint32_t set)
+static long double sum_products(const kn_bundle_nodes *pass, uint32_t p, uint32_t c, uint32_t variant, uint32_t set)
 {
-    const kn_block_lattice *b = pass->b;
+    const kn_bundle_lattice *b = pass->b;
     double ***factor = pass->domain->prices[pass->products[p]].factors;
     const uint32_t combos[] = {c, b->n_combos};
     kn_lanes4_f64 lanes = {0};
@@ -608,11 +609,11 @@ static long double sum_products(const kn_block_nodes *pass, uint32_t p, uint32_t
 }
 
 /* What is known of the classes of a node. */
-static void count_classes(kn_node *node, uint64_t *squares, const kn_block_nodes *pass, const kn_blocks *blocks,
+static void count_classes(kn_node *node, uint64_t *squares, const kn_bundle_nodes *pass, const kn_bundles *bundles,
                           uint32_t c, uint32_t set)
 {
     const set_sums *both[] = {&pass->sums[c][set], &pass->sums[pass->b->n_combos][set]};
-    node->smallest = blocks->n > 0 ? UINT64_MAX : 0;
+    node->smallest = bundles->n > 0 ? UINT64_MAX : 0;
     *squares = 0;
     for (int i = 0; i < 2; i++)
         for (uint32_t lane = 0; lane < KN_LATTICE_LANES; lane++) {
@@ -626,9 +627,9 @@ static void count_classes(kn_node *node, uint64_t *squares, const kn_block_nodes
 }
 
 /* What the suppressed rows pay more under the cell measures, for all variants of a combo. */
-static void sum_cells(kn_node *nodes, kn_block_nodes *pass, uint32_t c, kn_lanes4 lanes[2][4])
+static void sum_cells(kn_node *nodes, kn_bundle_nodes *pass, uint32_t c, kn_lanes4 lanes[2][4])
 {
-    const kn_block_lattice *b = pass->b;
+    const kn_bundle_lattice *b = pass->b;
     const uint32_t n_combos = b->n_combos + 1, n = pass->domain->n_prices;
     for (uint32_t m = 0; m < pass->n_cells; m++) {
         int64_t units[2][4] = {{0}};
@@ -646,10 +647,10 @@ static void sum_cells(kn_node *nodes, kn_block_nodes *pass, uint32_t c, kn_lanes
 }
 
 /* All variants of a combo. */
-static void evaluate_combo(kn_node *nodes, double *losses, kn_block_nodes *pass, const kn_blocks *blocks, uint32_t c)
+static void evaluate_combo(kn_node *nodes, double *losses, kn_bundle_nodes *pass, const kn_bundles *bundles, uint32_t c)
 {
     const kn_full_domain *domain = pass->domain;
-    const kn_block_lattice *b = pass->b;
+    const kn_bundle_lattice *b = pass->b;
     const uint32_t n = domain->n_prices;
     kn_lanes4 lanes[2][4], rows[2] = {{0}};
     memset(nodes, 0, sizeof *nodes << b->n_riders);
@@ -665,7 +666,7 @@ static void evaluate_combo(kn_node *nodes, double *losses, kn_block_nodes *pass,
         uint64_t squares;
         node->n_suppressed = (uint64_t)rows[SURE][set] + rows[REFUSED][set];
         node->n_sure = domain->task->models->least_values != NULL ? node->n_suppressed : rows[SURE][set];
-        count_classes(node, &squares, pass, blocks, c, set);
+        count_classes(node, &squares, pass, bundles, c, set);
         for (uint32_t m = 0; m < n; m++) {
             const double *by_size = domain->prices[m].objective->type->by_size;
             if (by_size != NULL) sums[m].classes = by_size[0] * (double)node->n_classes + by_size[1] * (double)squares;
@@ -673,18 +674,19 @@ static void evaluate_combo(kn_node *nodes, double *losses, kn_block_nodes *pass,
         for (uint32_t p = 0; p < pass->n_products; p++)
             sums[pass->products[p]].classes = sum_products(pass, p, c, variant, set);
         if (pass->values != NULL) kn_value_sums_node(sums, pass->values, c, set);
-        kn_block_levels(pass->levels, b, blocks, c, variant);
+        kn_bundle_levels(pass->levels, b, bundles, c, variant);
         kn_node_price(node, losses != NULL ? losses + (size_t)variant * n : NULL, domain, pass->levels, sums);
     }
 }
 
-void kn_block_nodes_evaluate(kn_node *nodes, double *losses, kn_block_nodes *pass, const kn_blocks *blocks,
-                             bool details)
+void kn_bundle_nodes_evaluate(kn_node *nodes, double *losses, kn_bundle_nodes *pass, const kn_bundles *bundles,
+                              bool details)
 {
-    go_over(pass, blocks, details);
+    go_over(pass, bundles, details);
     if (pass->values != NULL) kn_value_sums_price(pass->values);
     for (uint32_t c = 0; c < pass->b->n_combos; c++) {
         const size_t first = (size_t)c << pass->b->n_riders;
-        evaluate_combo(nodes + first, losses != NULL ? losses + first * pass->domain->n_prices : NULL, pass, blocks, c);
+        evaluate_combo(nodes + first, losses != NULL ? losses + first * pass->domain->n_prices : NULL, pass, bundles,
+                       c);
     }
 }

@@ -1,13 +1,13 @@
-/* The classes of a block at every combo, and what the models say of their sensitive values.
+/* The classes of a bundle at every combo, and what the models say of their sensitive values.
  *
  * A class has four lanes, one for each combination of the riders' values. Generalizing riders merges lanes: there are
  * four *merged sets* of lanes: [0] no rider generalized, [1] the first, [2] the second, [3] both; lanes that a
  * generalized rider makes one class hold the same sum. A lone rider uses [0] and [3], no rider [0]. A class of four
  * lanes so stands for up to nine; a bit set of these has bit 4 * merged set + lane, the first lane of each. */
-#ifndef KN_ENGINE_LATTICE_BLOCK_CLASSES_H
-#define KN_ENGINE_LATTICE_BLOCK_CLASSES_H
+#ifndef KN_ENGINE_LATTICE_BUNDLE_CLASSES_H
+#define KN_ENGINE_LATTICE_BUNDLE_CLASSES_H
 
-#include "engine/lattice/block_values.h"
+#include "engine/lattice/bundle_values.h"
 #include "privacy/privacy.h"
 
 #ifdef __SSE2__
@@ -18,32 +18,32 @@
 typedef struct kn_class_list {
     uint32_t n;
     uint16_t *value;   /* inner values at the combo's levels */
-    kn_lanes4 *counts; /* [class * parts]: as in the blocks: rows, persons where they are not rows, sets of values */
-    /* Where blocks carry sensitive values: */
+    kn_lanes4 *counts; /* [class * parts]: as in the bundles: rows, persons where they are not rows, sets of values */
+    /* Where bundles carry sensitive values: */
     uint16_t *state;      /* bits of those of the nine that are empty or hold, and whether all were asked about */
-    uint16_t *made;       /* [class of the combo below]: what it became; at combo 0 [class]: its entry in the block */
+    uint16_t *made;       /* [class of the combo below]: what it became; at combo 0 [class]: its entry in the bundle */
     kn_lanes2_u64 *slots; /* [class * n_vectors]: sensitive values, once they are needed */
     uint32_t from;        /* that combo below */
     bool has_slots;
 } kn_class_list;
 
 /* Scratch of one thread. */
-typedef struct kn_block_classes kn_block_classes;
-kn_status kn_block_classes_new(kn_block_classes **out, const kn_block_lattice *blocks, const kn_models *models,
-                               kn_error *err);
-void kn_block_classes_free(kn_block_classes *classes);
-/* Lists the classes of a block; returns [combo], valid until the next call. A block of one entry has one class in every
- * combo, and is listed at combo 0 only. */
-const kn_class_list *kn_block_classes_list(kn_block_classes *classes, const kn_blocks *blocks, uint32_t block);
+typedef struct kn_bundle_classes kn_bundle_classes;
+kn_status kn_bundle_classes_new(kn_bundle_classes **out, const kn_bundle_lattice *bundles, const kn_models *models,
+                                kn_error *err);
+void kn_bundle_classes_free(kn_bundle_classes *classes);
+/* Lists the classes of a bundle; returns [combo], valid until the next call. A bundle of one entry has one class in
+ * every combo, and is listed at combo 0 only. */
+const kn_class_list *kn_bundle_classes_list(kn_bundle_classes *classes, const kn_bundles *bundles, uint32_t bundle);
 /* What is known of the classes of a combo from those below it, before it is asked about: `state` of its list. Combos
- * are asked about in their order; answers pass on to what nothing is added to. Where blocks carry sensitive values. */
-void kn_block_classes_inherit(kn_block_classes *classes, uint32_t combo);
+ * are asked about in their order; answers pass on to what nothing is added to. Where bundles carry sensitive values. */
+void kn_bundle_classes_inherit(kn_bundle_classes *classes, uint32_t combo);
 /* Bits of all that the riders make. */
-uint32_t kn_block_classes_all(const kn_block_classes *classes);
+uint32_t kn_bundle_classes_all(const kn_bundle_classes *classes);
 
 /* Of those that class j of a combo stands for the ones with persons enough that a model refuses. Where there are any,
  * *must_go becomes, for [merged set] by lane, how many of their rows at least are suppressed below too. */
-uint32_t kn_block_classes_refused(kn_lanes4 must_go[4], kn_block_classes *classes, uint32_t combo, uint32_t j);
+uint32_t kn_bundle_classes_refused(kn_lanes4 must_go[4], kn_bundle_classes *classes, uint32_t combo, uint32_t j);
 
 /* The sensitive values of those that class j of a combo stands for; valid until the next call. */
 typedef struct kn_class_values {
@@ -53,7 +53,7 @@ typedef struct kn_class_values {
     uint32_t count_bytes; /* of a count: 2 or 4 */
     const void *const *counts; /* [sensitive][value * KN_LANE_CLASSES + class] */
 } kn_class_values;
-void kn_block_classes_values(kn_class_values *out, kn_block_classes *classes, uint32_t combo, uint32_t j);
+void kn_bundle_classes_values(kn_class_values *out, kn_bundle_classes *classes, uint32_t combo, uint32_t j);
 
 /* --- Lanes ----------------------------------------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
-/* Blocks of groups: which columns are what, and the base; see the header. The base is sorted by key, and the fields of
- * the outer columns stand in the key from low to high bits: that is what roll-ups (block_roll.c) rely on. */
-#include "engine/lattice/block_values.h"
+/* Bundles of groups: which columns are what, and the base; see the header. The base is sorted by key, and the fields of
+ * the outer columns stand in the key from low to high bits: that is what roll-ups (bundle_roll.c) rely on. */
+#include "engine/lattice/bundle_values.h"
 
 #include "base/bits.h"
 #include "base/radix_sort.h"
@@ -10,7 +10,7 @@
 /* --- Layout ---------------------------------------------------------------------------------------------------- */
 
 /* Two columns of two values, or one of at most four, whose only other level is a single node. */
-static void choose_riders(kn_block_lattice *b)
+static void choose_riders(kn_bundle_lattice *b)
 {
     uint32_t n_binary = 0, binary[KN_LATTICE_MAX_RIDERS], widest = KN_NONE, most = 1;
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) {
@@ -34,7 +34,7 @@ static void choose_riders(kn_block_lattice *b)
 }
 
 /* The columns of `order` that are no riders: the last ones inner as far as allowed, the others outer. */
-static void choose_inner(kn_block_lattice *b, const uint32_t *order, uint32_t n_order, uint32_t max_combos)
+static void choose_inner(kn_bundle_lattice *b, const uint32_t *order, uint32_t n_order, uint32_t max_combos)
 {
     b->n_combos = 1;
     b->n_outer = 0;
@@ -44,13 +44,13 @@ static void choose_inner(kn_block_lattice *b, const uint32_t *order, uint32_t n_
         if (!rides) b->outer[b->n_outer++] = order[d];
     }
     order = b->outer;
-    if (max_combos > KN_BLOCK_MAX_COMBOS) max_combos = KN_BLOCK_MAX_COMBOS;
-    while (b->n_outer > 1 && b->n_inner < KN_BLOCK_MAX_INNER) {
+    if (max_combos > KN_BUNDLE_MAX_COMBOS) max_combos = KN_BUNDLE_MAX_COMBOS;
+    while (b->n_outer > 1 && b->n_inner < KN_BUNDLE_MAX_INNER) {
         uint32_t q = order[b->n_outer - 1];
         const kn_lattice_column *column = &b->lattice->columns[q];
         uint32_t n_levels = column->max_level - column->min_level + 1;
         uint32_t n_bits = kn_bits_for(column->levels[column->min_level].n);
-        if (b->n_combos * n_levels > max_combos || b->n_inner_bits + n_bits > KN_BLOCK_MAX_INNER_BITS) break;
+        if (b->n_combos * n_levels > max_combos || b->n_inner_bits + n_bits > KN_BUNDLE_MAX_INNER_BITS) break;
         b->inner[b->n_inner] = q;
         b->inner_shift[b->n_inner] = b->n_inner_bits;
         b->inner_bits[b->n_inner++] = n_bits;
@@ -61,7 +61,7 @@ static void choose_inner(kn_block_lattice *b, const uint32_t *order, uint32_t n_
 }
 
 /* How the inner values of the combo one level lower in inner column i become those of combo c. */
-static void raise_values(uint16_t *raised, const kn_block_lattice *b, uint32_t c, uint32_t i)
+static void raise_values(uint16_t *raised, const kn_bundle_lattice *b, uint32_t c, uint32_t i)
 {
     const kn_lattice_column *column = &b->lattice->columns[b->inner[i]];
     const kn_lattice_level *low = &column->levels[b->combo_level[c][i] - 1],
@@ -75,7 +75,7 @@ static void raise_values(uint16_t *raised, const kn_block_lattice *b, uint32_t c
     }
 }
 
-static kn_status number_combos(kn_block_lattice *b, kn_error *err)
+static kn_status number_combos(kn_bundle_lattice *b, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_OWN(&b->memory, b->raised, (size_t)b->n_combos * b->n_inner << b->n_inner_bits);
@@ -109,9 +109,9 @@ done:
 }
 
 /* False when the key does not fit. */
-static bool place_outer(kn_block_lattice *b)
+static bool place_outer(kn_bundle_lattice *b)
 {
-    if (b->n_outer > KN_BLOCK_MAX_OUTER) return false;
+    if (b->n_outer > KN_BUNDLE_MAX_OUTER) return false;
     for (uint32_t d = 0; d < b->n_outer; d++) {
         const kn_lattice_column *column = &b->lattice->columns[b->outer[d]];
         b->outer_bits[d] = kn_bits_for(column->levels[column->min_level].n);
@@ -123,14 +123,14 @@ static bool place_outer(kn_block_lattice *b)
 }
 
 /* Bit sets of sensitive values, of columns where more than one is asked for. */
-static kn_status place_sets(kn_block_lattice *b, const uint32_t *least_values, kn_error *err)
+static kn_status place_sets(kn_bundle_lattice *b, const uint32_t *least_values, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = b->lattice->tuples;
     KN_OWN(&b->memory, b->n_set_lanes, tuples->n_sensitive);
     for (uint32_t s = 0; s < tuples->n_sensitive; s++) {
         if (least_values[s] > 1)
-            b->n_set_lanes[s] = (tuples->sensitive[s].n_values + KN_BLOCK_SET_VALUES - 1) / KN_BLOCK_SET_VALUES;
+            b->n_set_lanes[s] = (tuples->sensitive[s].n_values + KN_BUNDLE_SET_VALUES - 1) / KN_BUNDLE_SET_VALUES;
         b->width += KN_LATTICE_LANES * b->n_set_lanes[s];
     }
 done:
@@ -138,7 +138,7 @@ done:
 }
 
 /* Where the counts of sensitive values stand in a slot; whole vectors. */
-static kn_status place_values(kn_block_lattice *b, kn_error *err)
+static kn_status place_values(kn_bundle_lattice *b, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = b->lattice->tuples;
@@ -158,14 +158,14 @@ done:
 /* --- The base --------------------------------------------------------------------------------------------------- */
 
 typedef struct word_jobs {
-    const kn_block_lattice *b;
+    const kn_bundle_lattice *b;
     uint64_t *words;
     uint32_t *tuples;
 } word_jobs;
 
 enum { TUPLES_PER_JOB = 1 << 15 };
 
-static void add_field(uint64_t *words, const kn_block_lattice *b, uint32_t q, uint32_t begin, uint32_t end,
+static void add_field(uint64_t *words, const kn_bundle_lattice *b, uint32_t q, uint32_t begin, uint32_t end,
                       uint64_t factor)
 {
     const kn_lattice_column *column = &b->lattice->columns[q];
@@ -176,7 +176,7 @@ static void add_field(uint64_t *words, const kn_block_lattice *b, uint32_t q, ui
 static kn_status fill_words(void *context, size_t job, unsigned worker, kn_error *err)
 {
     const word_jobs *jobs = context;
-    const kn_block_lattice *b = jobs->b;
+    const kn_bundle_lattice *b = jobs->b;
     uint32_t begin = (uint32_t)job * TUPLES_PER_JOB, rest = b->lattice->tuples->n_tuples - begin;
     uint32_t end = begin + (rest < TUPLES_PER_JOB ? rest : TUPLES_PER_JOB);
     for (uint32_t t = begin; t < end; t++) {
@@ -192,7 +192,7 @@ static kn_status fill_words(void *context, size_t job, unsigned worker, kn_error
     return KN_OK;
 }
 
-static kn_status make_base(kn_block_lattice *b, kn_pool *pool, kn_error *err)
+static kn_status make_base(kn_bundle_lattice *b, kn_pool *pool, kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t n = b->lattice->tuples->n_tuples;
@@ -203,22 +203,22 @@ static kn_status make_base(kn_block_lattice *b, kn_pool *pool, kn_error *err)
     word_jobs jobs = {b, words, tuples};
     KN_TRY(kn_pool_run(pool, ((size_t)n + TUPLES_PER_JOB - 1) / TUPLES_PER_JOB, fill_words, &jobs, err));
     KN_TRY(kn_radix_sort(words, tuples, n, b->n_key_bits + b->n_inner_bits + KN_LANE_BITS, pool, err));
-    KN_TRY(kn_blocks_of_tuples(&b->base, b, words, tuples, n, err));
+    KN_TRY(kn_bundles_of_tuples(&b->base, b, words, tuples, n, err));
 done:
     kn_free(words);
     kn_free(tuples);
     return status;
 }
 
-kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice, const uint32_t *order,
-                               uint32_t n_order, uint32_t max_combos, const uint32_t *least_values, kn_pool *pool,
-                               kn_error *err)
+kn_status kn_bundle_lattice_new(kn_bundle_lattice **out, const kn_lattice *lattice, const uint32_t *order,
+                                uint32_t n_order, uint32_t max_combos, const uint32_t *least_values, kn_pool *pool,
+                                kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_block_lattice *b = NULL;
+    kn_bundle_lattice *b = NULL;
     *out = NULL;
     if (lattice->tuples->n_repeats > 0 || lattice->tuples->n_rows > INT32_MAX) goto done;
-    const uint32_t most_values = least_values != NULL ? KN_BLOCK_MAX_SET_VALUES : KN_VALUES_MOST;
+    const uint32_t most_values = least_values != NULL ? KN_BUNDLE_MAX_SET_VALUES : KN_VALUES_MOST;
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
         if (lattice->tuples->sensitive[s].n_values > most_values) goto done;
     KN_NEW(b, 1);
@@ -237,23 +237,23 @@ kn_status kn_block_lattice_new(kn_block_lattice **out, const kn_lattice *lattice
     *out = b;
     b = NULL;
 done:
-    kn_block_lattice_free(b);
+    kn_bundle_lattice_free(b);
     return status;
 }
 
-void kn_block_lattice_free(kn_block_lattice *blocks)
+void kn_bundle_lattice_free(kn_bundle_lattice *bundles)
 {
-    if (blocks == NULL) return;
-    kn_blocks_free(&blocks->base);
-    kn_owner_free(&blocks->memory);
-    kn_free(blocks);
+    if (bundles == NULL) return;
+    kn_bundles_free(&bundles->base);
+    kn_owner_free(&bundles->memory);
+    kn_free(bundles);
 }
 
-void kn_block_levels(uint32_t *levels, const kn_block_lattice *lattice, const kn_blocks *blocks, uint32_t combo,
-                     uint32_t variant)
+void kn_bundle_levels(uint32_t *levels, const kn_bundle_lattice *lattice, const kn_bundles *bundles, uint32_t combo,
+                      uint32_t variant)
 {
     const kn_lattice *plain = lattice->lattice;
-    memcpy(levels, blocks->levels, plain->tuples->n_qis * sizeof *levels);
+    memcpy(levels, bundles->levels, plain->tuples->n_qis * sizeof *levels);
     for (uint32_t i = 0; i < lattice->n_inner; i++) levels[lattice->inner[i]] = lattice->combo_level[combo][i];
     for (uint32_t r = 0; r < lattice->n_riders; r++)
         levels[lattice->riders[r]] = plain->columns[lattice->riders[r]].min_level + (variant >> r & 1);

@@ -1,75 +1,76 @@
-/* Rolling up blocks; see lattice_blocks.h. A roll-up hashes the blocks' keys, chains the blocks that meet, and joins
- * their entries through a table by inner value, which is small enough to stay in the first cache.
+/* Rolling up bundles; see lattice_bundles.h. A roll-up hashes the bundles' keys, chains the bundles that meet, and
+ * joins their entries through a table by inner value, which is small enough to stay in the first cache.
  *
  * The base is sorted by key, and the fields of the outer columns stand in the key from low to high bits. So as long as
- * columns are rolled up from the outermost inwards, what can meet stands together in a *run* of blocks that agree in
+ * columns are rolled up from the outermost inwards, what can meet stands together in a *run* of bundles that agree in
  * all columns further in. Each run has a hash table of its own, which stays in the cache however large the table is. */
-#include "engine/lattice/block_values.h"
+#include "engine/lattice/bundle_values.h"
 
 #include "base/bits.h"
 
 #include <assert.h>
 #include <string.h>
 
-struct kn_block_roller {
+struct kn_bundle_roller {
     kn_owner memory; /* table and where */
-    const kn_block_lattice *lattice;
+    const kn_bundle_lattice *lattice;
     uint64_t **table; /* [index into outer][position] */
     /* Of a run: */
     uint32_t *slots;        /* of a hash table; KN_NONE: free */
-    uint32_t *next;         /* [block of the run]: the next one with the same result */
-    uint32_t *first, *last; /* [block of the result, counted in the run]: ends of its chain */
+    uint32_t *next;         /* [bundle of the run]: the next one with the same result */
+    uint32_t *first, *last; /* [bundle of the result, counted in the run]: ends of its chain */
     uint32_t *where;        /* [inner]: entry of the result that may hold this inner value */
 };
 
 /* --- Memory ------------------------------------------------------------------------------------------------------ */
 
 /* Room for that many, what is there is kept. */
-static kn_status blocks_grow(kn_blocks *blocks, const kn_block_lattice *b, size_t n, size_t n_entries, kn_error *err)
+static kn_status bundles_grow(kn_bundles *bundles, const kn_bundle_lattice *b, size_t n, size_t n_entries,
+                              kn_error *err)
 {
     kn_status status = KN_OK;
-    if (blocks->levels == NULL) KN_NEW(blocks->levels, b->lattice->tuples->n_qis);
-    if (n > blocks->capacity || blocks->start == NULL) {
-        KN_GROW(blocks->keys, n + 1);
-        KN_GROW(blocks->start, n + 2);
-        blocks->capacity = (uint32_t)n;
+    if (bundles->levels == NULL) KN_NEW(bundles->levels, b->lattice->tuples->n_qis);
+    if (n > bundles->capacity || bundles->start == NULL) {
+        KN_GROW(bundles->keys, n + 1);
+        KN_GROW(bundles->start, n + 2);
+        bundles->capacity = (uint32_t)n;
     }
-    if (n_entries > blocks->entries_capacity || blocks->counts == NULL) {
-        KN_GROW(blocks->inner, n_entries + 1);
-        KN_GROW(blocks->words, (n_entries + 1) * b->n_words);
-        KN_GROW(blocks->counts, (n_entries + 1) * b->width); /* aligned for kn_lanes4 as all blocks of memory are */
-        blocks->entries_capacity = (uint32_t)n_entries;
+    if (n_entries > bundles->entries_capacity || bundles->counts == NULL) {
+        KN_GROW(bundles->inner, n_entries + 1);
+        KN_GROW(bundles->words, (n_entries + 1) * b->n_words);
+        KN_GROW(bundles->counts, (n_entries + 1) * b->width); /* aligned for kn_lanes4 as all memory is */
+        bundles->entries_capacity = (uint32_t)n_entries;
     }
 done:
     return status;
 }
 
-void kn_blocks_free(kn_blocks *blocks)
+void kn_bundles_free(kn_bundles *bundles)
 {
-    kn_free(blocks->levels);
-    kn_free(blocks->keys);
-    kn_free(blocks->start);
-    kn_free(blocks->inner);
-    kn_free(blocks->counts);
-    kn_free(blocks->words);
-    kn_free(blocks->values);
-    memset(blocks, 0, sizeof *blocks);
+    kn_free(bundles->levels);
+    kn_free(bundles->keys);
+    kn_free(bundles->start);
+    kn_free(bundles->inner);
+    kn_free(bundles->counts);
+    kn_free(bundles->words);
+    kn_free(bundles->values);
+    memset(bundles, 0, sizeof *bundles);
 }
 
-size_t kn_blocks_bytes(const kn_block_lattice *lattice, const kn_blocks *blocks)
+size_t kn_bundles_bytes(const kn_bundle_lattice *lattice, const kn_bundles *bundles)
 {
-    return (size_t)blocks->capacity * 12 +
-           (size_t)blocks->entries_capacity * (2 + 4 * (size_t)lattice->width + 8 * (size_t)lattice->n_words) +
-           (size_t)blocks->slots_capacity * lattice->values_width * 4;
+    return (size_t)bundles->capacity * 12 +
+           (size_t)bundles->entries_capacity * (2 + 4 * (size_t)lattice->width + 8 * (size_t)lattice->n_words) +
+           (size_t)bundles->slots_capacity * lattice->values_width * 4;
 }
 
 /* Room for that many slots. */
-static kn_status slots_grow(kn_blocks *blocks, const kn_block_lattice *b, size_t n, kn_error *err)
+static kn_status slots_grow(kn_bundles *bundles, const kn_bundle_lattice *b, size_t n, kn_error *err)
 {
     kn_status status = KN_OK;
-    if (n <= blocks->slots_capacity) return KN_OK;
-    KN_GROW(blocks->values, n * b->values_width);
-    blocks->slots_capacity = (uint32_t)n;
+    if (n <= bundles->slots_capacity) return KN_OK;
+    KN_GROW(bundles->values, n * b->values_width);
+    bundles->slots_capacity = (uint32_t)n;
 done:
     return status;
 }
@@ -77,9 +78,9 @@ done:
 /* --- Joining ----------------------------------------------------------------------------------------------------- */
 
 /* The sensitive values of entry e of `from` join those of entry `at` of `out`. */
-static inline __attribute__((always_inline)) kn_status join_values(kn_blocks *out, uint32_t at, bool is_new,
-                                                                   const kn_blocks *from, uint32_t e,
-                                                                   const kn_block_lattice *b, uint32_t n_words,
+static inline __attribute__((always_inline)) kn_status join_values(kn_bundles *out, uint32_t at, bool is_new,
+                                                                   const kn_bundles *from, uint32_t e,
+                                                                   const kn_bundle_lattice *b, uint32_t n_words,
                                                                    kn_error *err)
 {
     uint64_t *to = out->words + (size_t)at * n_words;
@@ -112,7 +113,7 @@ static inline __attribute__((always_inline)) kn_status join_values(kn_blocks *ou
 }
 
 /* The sensitive values of a tuple, as those of the only entry of `one`, which has room for it. */
-static void tuple_values(kn_blocks *one, const kn_block_lattice *b, uint32_t tuple, uint32_t lane)
+static void tuple_values(kn_bundles *one, const kn_bundle_lattice *b, uint32_t tuple, uint32_t lane)
 {
     const kn_tuples *tuples = b->lattice->tuples;
     bool listed = tuples->rows[tuple] <= b->most_listed;
@@ -130,7 +131,7 @@ static void tuple_values(kn_blocks *one, const kn_block_lattice *b, uint32_t tup
     }
 }
 
-static void add_tuple(uint32_t *counts, const kn_block_lattice *b, uint32_t tuple, uint32_t lane)
+static void add_tuple(uint32_t *counts, const kn_bundle_lattice *b, uint32_t tuple, uint32_t lane)
 {
     const kn_tuples *tuples = b->lattice->tuples;
     counts[lane] += tuples->rows[tuple];
@@ -139,37 +140,37 @@ static void add_tuple(uint32_t *counts, const kn_block_lattice *b, uint32_t tupl
     for (uint32_t s = 0; b->n_set_lanes != NULL && s < tuples->n_sensitive; s++) {
         const kn_histogram own = kn_histogram_of(&tuples->sensitive[s].by_tuple, tuple);
         for (uint32_t e = 0; b->n_set_lanes[s] > 0 && e < own.n; e++)
-            sets[own.values[e] / KN_BLOCK_SET_VALUES * KN_LATTICE_LANES] |= 1u << own.values[e] % KN_BLOCK_SET_VALUES;
+            sets[own.values[e] / KN_BUNDLE_SET_VALUES * KN_LATTICE_LANES] |= 1u << own.values[e] % KN_BUNDLE_SET_VALUES;
         sets += KN_LATTICE_LANES * b->n_set_lanes[s];
     }
 }
 
 /* --- The base ---------------------------------------------------------------------------------------------------- */
 
-kn_status kn_blocks_of_tuples(kn_blocks *out, const kn_block_lattice *b, const uint64_t *words, const uint32_t *tuples,
-                              uint32_t n, kn_error *err)
+kn_status kn_bundles_of_tuples(kn_bundles *out, const kn_bundle_lattice *b, const uint64_t *words,
+                               const uint32_t *tuples, uint32_t n, kn_error *err)
 {
     enum { AHEAD = 24 }; /* tuples are sorted: their counts are anywhere */
     kn_status status = KN_OK;
     const uint32_t low_bits = b->n_inner_bits + KN_LANE_BITS;
     const uint64_t inner_mask = (1ull << b->n_inner_bits) - 1;
-    kn_blocks one = {0};
-    size_t n_blocks = 0, n_entries = 0;
+    kn_bundles one = {0};
+    size_t n_bundles = 0, n_entries = 0;
     for (uint32_t i = 0; i < n; i++) {
-        n_blocks += i == 0 || (words[i] ^ words[i - 1]) >> low_bits != 0;
+        n_bundles += i == 0 || (words[i] ^ words[i - 1]) >> low_bits != 0;
         n_entries += i == 0 || (words[i] ^ words[i - 1]) >> KN_LANE_BITS != 0;
     }
-    KN_TRY(blocks_grow(out, b, n_blocks, n_entries, err));
-    if (b->n_words > 0) KN_TRY(blocks_grow(&one, b, 1, 1, err));
+    KN_TRY(bundles_grow(out, b, n_bundles, n_entries, err));
+    if (b->n_words > 0) KN_TRY(bundles_grow(&one, b, 1, 1, err));
     if (b->n_words > 0) KN_TRY(slots_grow(&one, b, 1, err));
     for (uint32_t q = 0; q < b->lattice->tuples->n_qis; q++) out->levels[q] = b->lattice->columns[q].min_level;
     for (uint32_t i = 0; i < n; i++) {
-        const bool new_block = i == 0 || (words[i] ^ words[i - 1]) >> low_bits != 0;
-        const bool is_new = new_block || (words[i] ^ words[i - 1]) >> KN_LANE_BITS != 0;
+        const bool new_bundle = i == 0 || (words[i] ^ words[i - 1]) >> low_bits != 0;
+        const bool is_new = new_bundle || (words[i] ^ words[i - 1]) >> KN_LANE_BITS != 0;
         const uint32_t lane = (uint32_t)words[i] & ((1u << KN_LANE_BITS) - 1);
         if (i + AHEAD < n) __builtin_prefetch(&b->lattice->tuples->rows[tuples[i + AHEAD]]);
-        if (new_block) out->keys[out->n] = words[i] >> low_bits;
-        if (new_block) out->start[out->n++] = out->n_entries;
+        if (new_bundle) out->keys[out->n] = words[i] >> low_bits;
+        if (new_bundle) out->start[out->n++] = out->n_entries;
         if (is_new) {
             out->inner[out->n_entries] = (uint16_t)(words[i] >> KN_LANE_BITS & inner_mask);
             memset(out->counts + (size_t)out->n_entries++ * b->width, 0, b->width * sizeof *out->counts);
@@ -181,33 +182,33 @@ kn_status kn_blocks_of_tuples(kn_blocks *out, const kn_block_lattice *b, const u
     }
     out->start[out->n] = out->n_entries;
 done:
-    kn_blocks_free(&one);
+    kn_bundles_free(&one);
     return status;
 }
 
 /* --- The roller -------------------------------------------------------------------------------------------------- */
 
-kn_status kn_block_roller_new(kn_block_roller **out, const kn_block_lattice *blocks, kn_error *err)
+kn_status kn_bundle_roller_new(kn_bundle_roller **out, const kn_bundle_lattice *bundles, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_block_roller *roller = NULL;
+    kn_bundle_roller *roller = NULL;
     *out = NULL;
     KN_NEW(roller, 1);
-    roller->lattice = blocks;
-    KN_OWN(&roller->memory, roller->where, (size_t)1 << blocks->n_inner_bits);
-    KN_OWN(&roller->memory, roller->table, (size_t)blocks->n_outer + 1);
-    for (uint32_t d = 0; d < blocks->n_outer; d++) {
-        const kn_lattice_column *column = &blocks->lattice->columns[blocks->outer[d]];
+    roller->lattice = bundles;
+    KN_OWN(&roller->memory, roller->where, (size_t)1 << bundles->n_inner_bits);
+    KN_OWN(&roller->memory, roller->table, (size_t)bundles->n_outer + 1);
+    for (uint32_t d = 0; d < bundles->n_outer; d++) {
+        const kn_lattice_column *column = &bundles->lattice->columns[bundles->outer[d]];
         KN_OWN_RAW(&roller->memory, roller->table[d], column->levels[column->min_level].n);
     }
     *out = roller;
     roller = NULL;
 done:
-    kn_block_roller_free(roller);
+    kn_bundle_roller_free(roller);
     return status;
 }
 
-void kn_block_roller_free(kn_block_roller *roller)
+void kn_bundle_roller_free(kn_bundle_roller *roller)
 {
     if (roller == NULL) return;
     void *const of_run[] = {roller->slots, roller->next, roller->first, roller->last};
@@ -216,7 +217,7 @@ void kn_block_roller_free(kn_block_roller *roller)
     kn_free(roller);
 }
 
-static kn_status run_reserve(kn_block_roller *roller, size_t n, kn_error *err)
+static kn_status run_reserve(kn_bundle_roller *roller, size_t n, kn_error *err)
 {
     kn_status status = KN_OK;
     if (n * sizeof *roller->last <= kn_array_bytes(roller->last)) return KN_OK;
@@ -240,16 +241,16 @@ typedef struct step {
 
 /* One roll-up. */
 typedef struct roll_up {
-    const kn_blocks *from;
-    kn_block_roller *roller;
-    step steps[KN_BLOCK_MAX_OUTER];
+    const kn_bundles *from;
+    kn_bundle_roller *roller;
+    step steps[KN_BUNDLE_MAX_OUTER];
     uint32_t n_steps;
-    uint32_t run_shift; /* blocks of a run agree in the bits of the key from here on; 64: all are one run */
+    uint32_t run_shift; /* bundles of a run agree in the bits of the key from here on; 64: all are one run */
 } roll_up;
 
 static void make_steps(roll_up *r, const uint32_t *levels)
 {
-    const kn_block_lattice *b = r->roller->lattice;
+    const kn_bundle_lattice *b = r->roller->lattice;
     for (uint32_t d = 0; d < b->n_outer; d++) {
         uint32_t q = b->outer[d], *from = &r->from->levels[q];
         const kn_lattice_column *column = &b->lattice->columns[q];
@@ -264,8 +265,8 @@ static void make_steps(roll_up *r, const uint32_t *levels)
 
 static inline uint64_t run_of(const roll_up *r, uint64_t key) { return r->run_shift < 64 ? key >> r->run_shift : 0; }
 
-/* Keys of what the run [begin, end) becomes, from out->n on, and which blocks meet in it. Returns how many. */
-static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, const roll_up *r, uint32_t begin,
+/* Keys of what the run [begin, end) becomes, from out->n on, and which bundles meet in it. Returns how many. */
+static inline __attribute__((always_inline)) uint32_t chain_run(kn_bundles *out, const roll_up *r, uint32_t begin,
                                                                 uint32_t end, uint32_t n_steps)
 {
     const uint64_t *from_keys = r->from->keys;
@@ -282,23 +283,23 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_blocks *out, 
             key = (key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[key >> steps[j].shift & steps[j].mask];
         const uint64_t hash = key * 0x9e3779b97f4a7c15u;
         next[i - begin] = KN_NONE;
-        uint32_t slot = (uint32_t)(hash >> (64 - slot_bits)), block;
-        while ((block = slots[slot]) != KN_NONE && keys[block] != key) slot = (slot + 1) & last_slot;
-        if (block == KN_NONE) {
-            slots[slot] = block = n;
+        uint32_t slot = (uint32_t)(hash >> (64 - slot_bits)), bundle;
+        while ((bundle = slots[slot]) != KN_NONE && keys[bundle] != key) slot = (slot + 1) & last_slot;
+        if (bundle == KN_NONE) {
+            slots[slot] = bundle = n;
             keys[n++] = key;
-            first[block] = i;
+            first[bundle] = i;
         } else {
-            next[last[block] - begin] = i;
+            next[last[bundle] - begin] = i;
         }
-        last[block] = i;
+        last[bundle] = i;
     }
     return n;
 }
 
-/* The entries of the next n_blocks blocks, which come from the run that begins at `begin`. */
-static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *out, const roll_up *r, uint32_t begin,
-                                                                    uint32_t n_blocks, uint32_t width,
+/* The entries of the next n_bundles bundles, which come from the run that begins at `begin`. */
+static inline __attribute__((always_inline)) kn_status join_entries(kn_bundles *out, const roll_up *r, uint32_t begin,
+                                                                    uint32_t n_bundles, uint32_t width,
                                                                     uint32_t n_counts, uint32_t n_words, kn_error *err)
 {
     const uint16_t *from_inner = r->from->inner;
@@ -307,13 +308,13 @@ static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *o
     uint32_t *restrict where = r->roller->where, *restrict start = out->start + out->n, *restrict counts = out->counts;
     uint16_t *restrict inner = out->inner;
     uint32_t n = out->n_entries;
-    for (uint32_t block = 0; block < n_blocks; block++) {
-        uint32_t begin_entries = start[block] = n;
-        for (uint32_t i = first[block]; i != KN_NONE; i = next[i - begin])
+    for (uint32_t bundle = 0; bundle < n_bundles; bundle++) {
+        uint32_t begin_entries = start[bundle] = n;
+        for (uint32_t i = first[bundle]; i != KN_NONE; i = next[i - begin])
             for (uint32_t e = from_start[i], end = from_start[i + 1]; e < end; e++) {
                 uint32_t value = from_inner[e], at = where[value];
                 const kn_lanes4 *more = (const kn_lanes4 *)(from_counts + (size_t)e * width);
-                /* what an earlier block left in the table lies before `begin_entries` or holds another value */
+                /* what an earlier bundle left in the table lies before `begin_entries` or holds another value */
                 bool is_new = at < begin_entries || at >= n || inner[at] != value;
                 if (is_new) at = where[value] = n++;
                 kn_lanes4 *to = (kn_lanes4 *)(counts + (size_t)at * width);
@@ -333,10 +334,10 @@ static inline __attribute__((always_inline)) kn_status join_entries(kn_blocks *o
 }
 
 /* One run; constant arguments make loops of their own. */
-static kn_status roll_run(kn_blocks *out, const roll_up *r, uint32_t begin, uint32_t end, kn_error *err)
+static kn_status roll_run(kn_bundles *out, const roll_up *r, uint32_t begin, uint32_t end, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_block_lattice *b = r->roller->lattice;
+    const kn_bundle_lattice *b = r->roller->lattice;
     uint32_t n = 0;
     if (r->n_steps == 1) n = chain_run(out, r, begin, end, 1);
     else n = chain_run(out, r, begin, end, r->n_steps);
@@ -349,11 +350,11 @@ done:
     return status;
 }
 
-kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *levels, kn_block_roller *roller,
-                         kn_error *err)
+kn_status kn_bundles_roll(kn_bundles *out, const kn_bundles *from, const uint32_t *levels, kn_bundle_roller *roller,
+                          kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_block_lattice *b = roller->lattice;
+    const kn_bundle_lattice *b = roller->lattice;
     roll_up r = {.from = from, .roller = roller, .run_shift = 64};
     uint32_t innermost = from->together;
     for (uint32_t d = 0; d < b->n_outer; d++)
@@ -361,15 +362,15 @@ kn_status kn_blocks_roll(kn_blocks *out, const kn_blocks *from, const uint32_t *
     if (innermost < b->n_outer) r.run_shift = b->outer_shift[innermost];
     make_steps(&r, levels);
     out->n = out->n_entries = out->n_slots = 0;
-    KN_TRY(blocks_grow(out, b, from->n / 8 + 16, from->n_entries / 8 + 16, err));
+    KN_TRY(bundles_grow(out, b, from->n / 8 + 16, from->n_entries / 8 + 16, err));
     for (uint32_t begin = 0, end; begin < from->n; begin = end) {
         uint64_t run = run_of(&r, from->keys[begin]);
         for (end = begin + 1; end < from->n && run_of(&r, from->keys[end]) == run;) end++;
         size_t n = (size_t)out->n + (end - begin);
         size_t n_entries = (size_t)out->n_entries + (from->start[end] - from->start[begin]);
         if (n > out->capacity || n_entries > out->entries_capacity)
-            KN_TRY(blocks_grow(out, b, n > out->capacity ? n + n / 2 : n,
-                               n_entries > out->entries_capacity ? n_entries + n_entries / 2 : n_entries, err));
+            KN_TRY(bundles_grow(out, b, n > out->capacity ? n + n / 2 : n,
+                                n_entries > out->entries_capacity ? n_entries + n_entries / 2 : n_entries, err));
         KN_TRY(run_reserve(roller, end - begin, err));
         KN_TRY(roll_run(out, &r, begin, end, err));
     }
