@@ -258,14 +258,20 @@ done:
     return status;
 }
 
+/* False: the label is no interval. */
+static bool label_bounds(kn_bounds *bounds, bool *included, const kn_build *build, uint32_t label)
+{
+    size_t n;
+    const char *bytes = kn_paths_bytes(&build->paths, label, &n);
+    return kn_bounds_of_text(bounds, included, build->column->type, bytes, n);
+}
+
 /* A label that lies on both sides of the threshold, with its far end open; false: it is no interval. */
 static bool open_label(kn_buffer *out, const kn_build *build, const zone *z, uint32_t label)
 {
-    size_t n;
     kn_bounds bounds;
     bool included;
-    const char *bytes = kn_paths_bytes(&build->paths, label, &n);
-    if (!kn_bounds_of_text(&bounds, &included, build->column->type, bytes, n)) return false;
+    if (!label_bounds(&bounds, &included, build, label)) return false;
     if (z->is_top) kn_buffer_printf(out, "%s..", bounds.min);
     else kn_buffer_printf(out, "..%s%s", included ? "" : "<", bounds.max);
     return true;
@@ -275,11 +281,9 @@ static bool open_label(kn_buffer *out, const kn_build *build, const zone *z, uin
  * an end there. */
 static bool reaches_across(bool *is_open, const kn_build *build, const zone *z, uint32_t label)
 {
-    size_t n;
     kn_bounds bounds;
     bool included;
-    const char *bytes = kn_paths_bytes(&build->paths, label, &n);
-    if (!kn_bounds_of_text(&bounds, &included, build->column->type, bytes, n)) return false;
+    if (!label_bounds(&bounds, &included, build, label)) return false;
     const double threshold = z->is_top ? z->from : z->below;
     *is_open = (z->is_top ? bounds.max : bounds.min)[0] == '\0';
     const double low = kn_bounds_end(build->column->type, bounds.min, -INFINITY);

@@ -101,6 +101,13 @@ done:
     return status;
 }
 
+const char *kn_paths_shown(char buffer[KN_SHOWN_BYTES], const kn_paths *paths, uint32_t id)
+{
+    size_t n;
+    const char *bytes = kn_paths_bytes(paths, id, &n);
+    return kn_value_shown(buffer, bytes, n, paths->redact);
+}
+
 kn_status kn_paths_push_label(kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err)
 {
     kn_status status = KN_OK;

@@ -32,6 +32,18 @@ static inline uint32_t kn_paths_rows(const kn_paths *paths)
     return paths->n_levels != 0 ? (uint32_t)(paths->cells.n / paths->n_levels) : 0;
 }
 
+static inline uint32_t kn_paths_at(const kn_paths *paths, uint32_t row, uint32_t level)
+{
+    return paths->cells.items[(size_t)row * paths->n_levels + level];
+}
+/* Where a row stands in its file; 0 for computed paths. */
+static inline unsigned long long kn_paths_line(const kn_paths *paths, uint32_t row)
+{
+    return paths->lines.n > row ? paths->lines.items[row] : 0;
+}
+/* A label as messages show it. */
+const char *kn_paths_shown(char buffer[KN_SHOWN_BYTES], const kn_paths *paths, uint32_t id);
+
 /* The id of a label, the same for equal bytes. */
 kn_status kn_paths_label(uint32_t *id, kn_paths *paths, const char *bytes, size_t n_bytes, kn_error *err);
 uint32_t kn_paths_find(const kn_paths *paths, const char *bytes, size_t n_bytes); /* KN_NONE: no such label */

@@ -29,23 +29,6 @@ typedef struct making {
     uint32_t *slots, n_slots;                  /* members by their bits */
 } making;
 
-static uint32_t label_at(const kn_paths *paths, uint32_t row, uint32_t level)
-{
-    return paths->cells.items[(size_t)row * paths->n_levels + level];
-}
-
-static const char *shown(char buffer[KN_SHOWN_BYTES], const kn_paths *paths, uint32_t label)
-{
-    size_t n;
-    const char *bytes = kn_paths_bytes(paths, label, &n);
-    return kn_value_shown(buffer, bytes, n, paths->redact);
-}
-
-static unsigned long long line_of(const kn_paths *paths, uint32_t row)
-{
-    return paths->lines.n > row ? paths->lines.items[row] : 0;
-}
-
 static uint64_t *bits_of(const kn_subsets *s, uint32_t member) { return s->bits + (size_t)member * s->n_words; }
 
 static bool has_code(const kn_subsets *s, uint32_t member, uint32_t code)
@@ -66,22 +49,23 @@ static kn_status number_members(making *m, kn_error *err)
     memset(m->code_of_label, 0xFF, paths->ends.n * sizeof *m->code_of_label);
     memset(m->member_of_label, 0xFF, paths->ends.n * sizeof *m->member_of_label);
     for (uint32_t row = 0; row < n_rows; row++) {
-        uint32_t *code = &m->code_of_label[label_at(paths, row, 0)];
+        uint32_t *code = &m->code_of_label[kn_paths_at(paths, row, 0)];
         if (*code != KN_NONE)
-            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = paths->name, .line = line_of(paths, row)),
+            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = paths->name, .line = kn_paths_line(paths, row)),
                        "%s, line %llu: %s has a line already, line %llu; one line names all subsets that hold a value",
-                       paths->name, line_of(paths, row), shown(value, paths, label_at(paths, row, 0)),
-                       line_of(paths, *code));
+                       paths->name, kn_paths_line(paths, row), kn_paths_shown(value, paths, kn_paths_at(paths, row, 0)),
+                       kn_paths_line(paths, *code));
         *code = row;
     }
     for (uint32_t row = 0; row < n_rows; row++)
         for (uint32_t l = 1; l < top; l++) {
-            const uint32_t label = label_at(paths, row, l);
+            const uint32_t label = kn_paths_at(paths, row, l);
             if (m->code_of_label[label] == row || m->member_of_label[label] != KN_NONE) continue;
             if (m->code_of_label[label] != KN_NONE)
-                KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = paths->name, .line = line_of(paths, row)),
+                KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = paths->name, .line = kn_paths_line(paths, row)),
                            "%s, line %llu: the label %s is a value, too, in line %llu; rename it", paths->name,
-                           line_of(paths, row), shown(value, paths, label), line_of(paths, m->code_of_label[label]));
+                           kn_paths_line(paths, row), kn_paths_shown(value, paths, label),
+                           kn_paths_line(paths, m->code_of_label[label]));
             m->member_of_label[label] = n_rows + n_named;
             m->row_of_member[n_named] = row;
             m->label_of_member[n_named++] = label;
@@ -107,7 +91,7 @@ static kn_status fill_bits(making *m, kn_error *err)
         bits_of(s, code)[code / 64] |= bit;
         bits_of(s, s->root)[code / 64] |= bit;
         for (uint32_t l = 1; l + 1 < m->paths->n_levels; l++) {
-            const uint32_t member = m->member_of_label[label_at(m->paths, code, l)];
+            const uint32_t member = m->member_of_label[kn_paths_at(m->paths, code, l)];
             if (member != KN_NONE) bits_of(s, member)[code / 64] |= bit;
         }
     }
@@ -154,10 +138,10 @@ static kn_status index_members(making *m, kn_error *err)
         else if (*there >= s->n_codes && *there != s->root)
             KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = m->paths->name),
                        "%s: the labels %s (line %llu) and %s (line %llu) hold the same values; one subset has one name",
-                       m->paths->name, shown(a, m->paths, m->label_of_member[*there - s->n_codes]),
-                       line_of(m->paths, m->row_of_member[*there - s->n_codes]),
-                       shown(b, m->paths, m->label_of_member[member - s->n_codes]),
-                       line_of(m->paths, m->row_of_member[member - s->n_codes]));
+                       m->paths->name, kn_paths_shown(a, m->paths, m->label_of_member[*there - s->n_codes]),
+                       kn_paths_line(m->paths, m->row_of_member[*there - s->n_codes]),
+                       kn_paths_shown(b, m->paths, m->label_of_member[member - s->n_codes]),
+                       kn_paths_line(m->paths, m->row_of_member[member - s->n_codes]));
     }
 done:
     return status;
@@ -175,13 +159,15 @@ static kn_status two_smallest(const making *m, uint32_t x, uint32_t y, const uin
         n++;
     }
     return kn_error_set_at(
-        err, KN_INPUT, KN_PLACE(.file = paths->name, .line = line_of(paths, m->row_of_member[y - s->n_codes])),
+        err, KN_INPUT, KN_PLACE(.file = paths->name, .line = kn_paths_line(paths, m->row_of_member[y - s->n_codes])),
         "%s: the labels %s (line %llu) and %s (line %llu) have %u values in common, %s and %s%s, and no label holds "
         "just those, so it is not clear what they become together; add one, or take them out of one of the two",
-        paths->name, shown(a, paths, m->label_of_member[x - s->n_codes]),
-        line_of(paths, m->row_of_member[x - s->n_codes]), shown(b, paths, m->label_of_member[y - s->n_codes]),
-        line_of(paths, m->row_of_member[y - s->n_codes]), n, shown(first, paths, label_at(paths, codes[0], 0)),
-        shown(second, paths, label_at(paths, codes[1], 0)), n > 2 ? " among them" : "");
+        paths->name, kn_paths_shown(a, paths, m->label_of_member[x - s->n_codes]),
+        kn_paths_line(paths, m->row_of_member[x - s->n_codes]),
+        kn_paths_shown(b, paths, m->label_of_member[y - s->n_codes]),
+        kn_paths_line(paths, m->row_of_member[y - s->n_codes]), n,
+        kn_paths_shown(first, paths, kn_paths_at(paths, codes[0], 0)),
+        kn_paths_shown(second, paths, kn_paths_at(paths, codes[1], 0)), n > 2 ? " among them" : "");
 }
 
 static kn_status check_pairs(const making *m, kn_error *err)
@@ -274,8 +260,8 @@ static kn_status draw_lines(making *m, kn_error *err)
     for (uint32_t row = 0; row < kn_paths_rows(from); row++) {
         for (uint32_t l = 0; l < top; l++, before = id) {
             size_t n;
-            const char *bytes = kn_paths_bytes(from, label_at(from, row, l), &n);
-            const bool repeats = l > 0 && label_at(from, row, l) == label_at(from, row, l - 1);
+            const char *bytes = kn_paths_bytes(from, kn_paths_at(from, row, l), &n);
+            const bool repeats = l > 0 && kn_paths_at(from, row, l) == kn_paths_at(from, row, l - 1);
             if (repeats) id = before;
             else KN_TRY(kn_paths_own_label(&id, &own, bytes, n, err));
             KN_TRY(kn_paths_push(&own, id, err));

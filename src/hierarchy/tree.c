@@ -82,30 +82,12 @@ uint32_t kn_tree_find_leaf(const kn_tree *tree, const char *label, size_t n_byte
 
 /* --- The rules ------------------------------------------------------------------------------------------------- */
 
-static uint32_t label_at(const kn_paths *paths, uint32_t row, uint32_t level)
-{
-    return paths->cells.items[(size_t)row * paths->n_levels + level];
-}
-
-static const char *shown_label(char buffer[KN_SHOWN_BYTES], const kn_paths *paths, uint32_t id)
-{
-    size_t n;
-    const char *bytes = kn_paths_bytes(paths, id, &n);
-    return kn_value_shown(buffer, bytes, n, paths->redact);
-}
-
 enum { PLACE_BYTES = 40 };
-
-/* 0 for computed paths. */
-static uint64_t line_of(const kn_paths *paths, uint32_t row)
-{
-    return paths->lines.n > row ? paths->lines.items[row] : 0;
-}
 
 /* "line 12", or "row 3" of computed paths. */
 static const char *place(char buffer[PLACE_BYTES], const kn_paths *paths, uint32_t row)
 {
-    unsigned long long line = line_of(paths, row);
+    unsigned long long line = kn_paths_line(paths, row);
     if (line > 0) snprintf(buffer, PLACE_BYTES, "line %llu", line);
     else snprintf(buffer, PLACE_BYTES, "row %u", row + 1);
     return buffer;
@@ -115,12 +97,12 @@ static kn_status two_parents(const kn_paths *paths, uint32_t row, uint32_t earli
 {
     char label[KN_SHOWN_BYTES], here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES], place_here[PLACE_BYTES],
         place_there[PLACE_BYTES];
-    shown_label(label, paths, label_at(paths, row, level));
-    shown_label(here, paths, label_at(paths, row, level + 1));
-    shown_label(there, paths, label_at(paths, earlier, level + 1));
+    kn_paths_shown(label, paths, kn_paths_at(paths, row, level));
+    kn_paths_shown(here, paths, kn_paths_at(paths, row, level + 1));
+    kn_paths_shown(there, paths, kn_paths_at(paths, earlier, level + 1));
     place(place_here, paths, row);
     place(place_there, paths, earlier);
-    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = paths->name, .line = line_of(paths, row)),
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = paths->name, .line = kn_paths_line(paths, row)),
                            "%s, %s, column %u: %s has the parent %s, but in %s it has the parent %s; a label can stand "
                            "below one parent only: rename one of the two or give them the same parent",
                            paths->name, place_here, level + 1, label, here, place_there, there);
@@ -128,20 +110,20 @@ static kn_status two_parents(const kn_paths *paths, uint32_t row, uint32_t earli
 
 static kn_status check_root(const kn_paths *paths, kn_error *err)
 {
-    uint32_t top = paths->n_levels - 1, root = label_at(paths, 0, top), row = 1;
-    while (row < kn_paths_rows(paths) && label_at(paths, row, top) == root) row++;
+    uint32_t top = paths->n_levels - 1, root = kn_paths_at(paths, 0, top), row = 1;
+    while (row < kn_paths_rows(paths) && kn_paths_at(paths, row, top) == root) row++;
     if (row == kn_paths_rows(paths)) return KN_OK;
     /* the first line alone differs: column names, most likely */
-    bool header = row == 1 && kn_paths_rows(paths) > 2 && label_at(paths, 2, top) == label_at(paths, 1, top);
+    bool header = row == 1 && kn_paths_rows(paths) > 2 && kn_paths_at(paths, 2, top) == kn_paths_at(paths, 1, top);
     char here[KN_SHOWN_BYTES], there[KN_SHOWN_BYTES], place_here[PLACE_BYTES], place_there[PLACE_BYTES];
     return kn_error_set_at(
-        err, KN_INPUT, KN_PLACE(.file = paths->name, .line = line_of(paths, row)),
+        err, KN_INPUT, KN_PLACE(.file = paths->name, .line = kn_paths_line(paths, row)),
         header ? "%s, %s: the root is %s, but in %s it is %s; every line must end with the same label, and "
                  "there is no header line: remove it if that is one"
                : "%s, %s: the root is %s, but in %s it is %s; every line must end with the same label: "
                  "add a common root such as * as last column",
-        paths->name, place(place_here, paths, row), shown_label(here, paths, label_at(paths, row, top)),
-        place(place_there, paths, 0), shown_label(there, paths, root));
+        paths->name, place(place_here, paths, row), kn_paths_shown(here, paths, kn_paths_at(paths, row, top)),
+        place(place_there, paths, 0), kn_paths_shown(there, paths, root));
 }
 
 /* Whoever reads * in a release takes it for any value, so nothing narrower may be called so. A leaf may: data that has
@@ -150,15 +132,16 @@ static kn_status check_stars(const kn_paths *paths, kn_error *err)
 {
     const uint32_t star = kn_paths_find(paths, "*", 1), top = paths->n_levels - 1;
     char here[PLACE_BYTES], root[KN_SHOWN_BYTES];
-    if (star == KN_NONE || label_at(paths, 0, top) == star) return KN_OK;
+    if (star == KN_NONE || kn_paths_at(paths, 0, top) == star) return KN_OK;
     for (uint32_t row = 0; row < kn_paths_rows(paths); row++)
         for (uint32_t l = 1; l < top; l++)
-            if (label_at(paths, row, l) == star && label_at(paths, row, 0) != star)
+            if (kn_paths_at(paths, row, l) == star && kn_paths_at(paths, row, 0) != star)
                 return kn_error_set_at(
-                    err, KN_INPUT, KN_PLACE(.file = paths->name, .line = line_of(paths, row)),
+                    err, KN_INPUT, KN_PLACE(.file = paths->name, .line = kn_paths_line(paths, row)),
                     "%s, %s, column %u: the label '*' below the root %s would be ambiguous, because in "
                     "a release * means any value; rename it",
-                    paths->name, place(here, paths, row), l + 1, shown_label(root, paths, label_at(paths, 0, top)));
+                    paths->name, place(here, paths, row), l + 1,
+                    kn_paths_shown(root, paths, kn_paths_at(paths, 0, top)));
     return KN_OK;
 }
 
@@ -175,9 +158,9 @@ kn_status kn_paths_check(const kn_paths *paths, kn_error *err)
     for (uint32_t l = 0; l + 1 < paths->n_levels; l++) {
         memset(first_row, 0xFF, paths->ends.n * sizeof *first_row);
         for (uint32_t r = 0; r < n_rows; r++) {
-            uint32_t *earlier = &first_row[label_at(paths, r, l)];
+            uint32_t *earlier = &first_row[kn_paths_at(paths, r, l)];
             if (*earlier == KN_NONE) *earlier = r;
-            else if (label_at(paths, r, l + 1) != label_at(paths, *earlier, l + 1))
+            else if (kn_paths_at(paths, r, l + 1) != kn_paths_at(paths, *earlier, l + 1))
                 KN_TRY(two_parents(paths, r, *earlier, l, err));
         }
     }
@@ -213,7 +196,7 @@ static kn_status draft_nodes(draft *d, const kn_paths *paths, uint32_t *node_of_
     KN_NEW_RAW(d->leaf_row, n_rows);
     memset(node_of_label, 0xFF, paths->ends.n * sizeof *node_of_label);
     for (uint32_t r = 0; r < n_rows; r++) {
-        uint32_t label = label_at(paths, r, 0);
+        uint32_t label = kn_paths_at(paths, r, 0);
         if (node_of_label[label] != KN_NONE) continue;
         node_of_label[label] = d->n_leaves;
         d->leaf_row[d->n_leaves++] = r;
@@ -226,7 +209,7 @@ static kn_status draft_nodes(draft *d, const kn_paths *paths, uint32_t *node_of_
     for (uint32_t l = 0; l < d->n_levels; l++) {
         memset(node_of_label, 0xFF, paths->ends.n * sizeof *node_of_label);
         for (uint32_t i = 0; i < d->n_leaves; i++) {
-            uint32_t label = label_at(paths, d->leaf_row[i], l);
+            uint32_t label = kn_paths_at(paths, d->leaf_row[i], l);
             if (node_of_label[label] == KN_NONE) {
                 node_of_label[label] = d->n_nodes;
                 d->label[d->n_nodes] = label;
@@ -355,10 +338,10 @@ done:
 static kn_status two_places(const kn_paths *paths, const draft *d, uint32_t a, uint32_t b, kn_error *err)
 {
     char label[KN_SHOWN_BYTES], place_a[PLACE_BYTES], place_b[PLACE_BYTES];
-    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = paths->name, .line = line_of(paths, d->row[b])),
+    return kn_error_set_at(err, KN_INPUT, KN_PLACE(.file = paths->name, .line = kn_paths_line(paths, d->row[b])),
                            "%s, %s: %s stands for something else than in %s; a label may repeat only along one path "
                            "from leaf to root: rename one of the two",
-                           paths->name, place(place_b, paths, d->row[b]), shown_label(label, paths, d->label[a]),
+                           paths->name, place(place_b, paths, d->row[b]), kn_paths_shown(label, paths, d->label[a]),
                            place(place_a, paths, d->row[a]));
 }
 
