@@ -37,6 +37,10 @@ void kn_cut_moves_look(kn_cut_moves *moves, const uint8_t *in, bool all);
 uint32_t kn_cut_descend(kn_cut_moves *moves, uint8_t *in, uint32_t most_flips, kn_ticker *ticker);
 /* The letters of a set that lack what they need go. */
 void kn_cut_tidy(const kn_cuts *cuts, uint8_t *in);
+static inline bool kn_cut_is_release(const kn_cuts *cuts, const kn_cut_cost *cost)
+{
+    return cost->has_class && cost->n_suppressed <= (double)cuts->max_suppressed;
+}
 /* One number to compare by: rows suppressed beyond the limit cost more than any release. */
 double kn_cut_value(const kn_cuts *cuts, const kn_cut_cost *cost);
 /* Whether a letter may be put in (its parent is) or taken out (no child is). */

@@ -87,7 +87,7 @@ static kn_status make_one(void *context, size_t job, unsigned worker, kn_error *
     young->n_looks = kn_cut_descend(b->moves[worker], young->in, FLIPS, b->task->ticker);
     const kn_cut_cost *now = &b->moves[worker]->now;
     young->value = kn_cut_value(cuts, now);
-    young->is_release = now->has_class && now->n_suppressed <= (double)cuts->max_suppressed;
+    young->is_release = kn_cut_is_release(cuts, now);
     return KN_OK;
 }
 
