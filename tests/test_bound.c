@@ -396,6 +396,26 @@ static void rows_of_a_class_may_pay_differently(void **state)
     assert_true(bound_of_letters("abbzzzy", 7, "non-uniform-entropy") >= 0);
 }
 
+/* x, y, z have a node of their own; a, a, b, b have the root only, where they pay less than x, y and z would. If the
+ * root's price were what its rows pay on average, the program would prove more than the best release loses. */
+static void an_average_over_a_class_would_prove_too_much(void **state)
+{
+    const int cells[] = {0, 1, 2, 3, 3, 4, 4};
+    const double node = log2(3), rare = log2(7), frequent = log2(3.5), average = (3 * rare + 4 * frequent) / 7;
+    kn_bound_method method;
+    setup s = {.table = test_table(7, 1, cells), .n_qis = 1};
+    s.domains[0] = test_domain(s.table, 0, "0;9;*\n1;9;*\n2;9;*\n3;3;*\n4;4;*\n");
+    assert_ok(kn_tuples_new(&s.tuples, s.table, s.domains, s.n_qis, NULL, NULL, err));
+    assert_ok(kn_models_new(&s.models, (const char *const[]){"k-anonymity:k=3"}, 1, s.tuples, err));
+    assert_ok(kn_objective_new(&s.objective, "non-uniform-entropy", s.tuples, err));
+    s.task = (kn_task){.tuples = s.tuples, .models = s.models, .objective = s.objective, .ticker = &s.ticker};
+    const double best = best_loss(&s), bound = bound_of(&s, KN_BOUND_CERTIFY, &method);
+    assert_true(fabs(best - (3 * node + 4 * frequent) * s.objective->scale) < 1e-9);
+    assert_true((3 * node + 4 * average) * s.objective->scale > 1.1 * best);
+    assert_true(bound <= best + 1e-12 && bound > 0.999 * best);
+    free_setup(&s);
+}
+
 static void no_bound_comes_with_a_reason(void **state)
 {
     kn_rng rng = kn_rng_new(2, 0);
@@ -829,6 +849,7 @@ int main(void)
         cmocka_unit_test(models_of_values_are_never_asked_too_much),
         cmocka_unit_test(a_row_that_may_go_costs_at_most_the_root),
         cmocka_unit_test(rows_of_a_class_may_pay_differently),
+        cmocka_unit_test(an_average_over_a_class_would_prove_too_much),
         cmocka_unit_test(a_wider_cell_may_cost_less),
         cmocka_unit_test(no_bound_comes_with_a_reason),
         cmocka_unit_test(every_set_of_k_rows_lies_in_a_group_that_costs_no_more),

@@ -111,6 +111,7 @@ static kn_status fill_needs(kn_bound_problem *problem, kn_error *err)
         const kn_sensitive *sensitive = &tuples->sensitive[i];
         if (problem->task->models->min_values[i] < 2 || sensitive->by_tuple.start == NULL) continue;
         kn_bound_need *need = &problem->needs[problem->n_needs++];
+        need->sensitive = i;
         need->least = problem->task->models->min_values[i];
         need->n_values = sensitive->n_values;
         KN_TRY(kn_histograms_join(&need->by_point, &sensitive->by_tuple, sensitive->n_values, problem->of_tuple,
@@ -156,7 +157,7 @@ kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool
                                  objective->type->value_discount(objective->state, task->tuples, chosen[c], code);
     }
     KN_TRY(fill_points(problem, err));
-    if (!to_keep) KN_TRY(fill_needs(problem, err));
+    KN_TRY(fill_needs(problem, err));
     *out = problem;
     problem = NULL;
 done:

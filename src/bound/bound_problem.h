@@ -46,6 +46,7 @@ typedef struct kn_bound_column {
 /* A group with fewer different values of a sensitive column than a class must have holds no class: it is none. Never
  * because the group itself breaks a model: a part of it may not. */
 typedef struct kn_bound_need {
+    uint32_t sensitive; /* of the tuples' sensitive columns */
     uint32_t least, n_values;
     kn_histograms by_point;
 } kn_bound_need;
@@ -71,7 +72,7 @@ kn_bound_shape kn_bound_shape_of(const kn_task *task, uint32_t q);
 bool kn_bound_has_nodes(const kn_task *task, uint32_t q);
 /* A column that a certificate can be about: whose values and prices follow from the table and the policy alone. */
 bool kn_bound_is_provable(const kn_task *task, uint32_t q);
-/* `to_keep`: over those columns, and without needs: what a certificate can hold. */
+/* `to_keep`: over those columns alone: what a certificate can hold. */
 kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool to_keep, kn_error *err);
 void kn_bound_problem_free(kn_bound_problem *problem);
 

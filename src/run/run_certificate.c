@@ -16,6 +16,10 @@ kn_status kn_certificate_possible(const kn_task *task, kn_error *err)
     if (kn_bound_possible(task) != KN_SAY_NOTHING)
         KN_FAIL_AT(KN_USAGE, place, "--certificate: there is nothing to prove: %s",
                    kn_sentence_english(kn_bound_possible(task)));
+    if (task->tuples->table->counts != NULL)
+        KN_FAIL_AT(KN_USAGE, place,
+                   "--certificate: the table has counts, and a certificate has a line for each row; --certify gives "
+                   "the bound without it");
     for (uint32_t q = 0; q < task->tuples->n_qis; q++) {
         const kn_domain *domain = task->tuples->domains[q];
         has_any |= kn_bound_is_provable(task, q);
@@ -91,8 +95,12 @@ kn_status kn_certificate_text(char **out, const kn_bound *bound, const kn_task *
                      KN_CERTIFICATE_TITLE, task->objective->type->name, (unsigned long long)bound->k,
                      (unsigned long long)task->max_suppressed, tuples->n_rows, digest, problem->unit,
                      bound->dual_value);
-    kn_buffer_printf(&text, "surplus: %llu\ncolumns: %u\n", (unsigned long long)bound->dual->surplus,
-                     problem->n_columns);
+    kn_buffer_printf(&text, "surplus: %llu\nneeds: %u\n", (unsigned long long)bound->dual->surplus, problem->n_needs);
+    for (uint32_t i = 0; i < problem->n_needs; i++)
+        kn_buffer_printf(&text, "need: %u %u\n",
+                         (unsigned)(tuples->sensitive[problem->needs[i].sensitive].column - tuples->table->columns),
+                         problem->needs[i].least);
+    kn_buffer_printf(&text, "columns: %u\n", problem->n_columns);
     for (uint32_t c = 0; c < problem->n_columns; c++) {
         const kn_bound_column *column = &problem->columns[c];
         const kn_domain *domain = tuples->domains[column->q];

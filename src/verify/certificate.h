@@ -7,7 +7,7 @@
 #include "verify/checks.h"
 
 /* The first line of the file. */
-#define KN_CERTIFICATE_TITLE "kanon certificate 2: private, follows the rows of the input, not for release"
+#define KN_CERTIFICATE_TITLE "kanon certificate 3: private, follows the rows of the input, not for release"
 
 kn_status kn_recount_certificate(kn_recount *recount, size_t slot, kn_error *err);
 

@@ -16,13 +16,12 @@ typedef struct room {
 
 typedef struct search {
     const kn_recount *recount;
-    const kn_proof_column *columns;
-    uint32_t n_columns;
-    const uint64_t *values;
-    uint64_t k;
-    room *rooms;             /* [column] */
-    uint32_t *person, *mark; /* [row], [person]: the group that saw it last; NULL: a row is a person */
-    uint32_t n_groups;
+    const kn_proof *proof;
+    room *rooms;          /* [column] */
+    uint32_t *person;     /* [row]; NULL: a row is a person */
+    uint64_t *mark;       /* [person]: the group that saw it last */
+    uint64_t **need_mark; /* [need][value]: the same */
+    uint64_t n_groups;
     uint64_t *scratch; /* values of a group */
     uint64_t n_steps;
     bool is_broken;
@@ -65,16 +64,31 @@ done:
     return status;
 }
 
+/* How many of some things these rows have, counted up to `enough`. */
+static uint64_t count_different(const uint32_t *thing, uint64_t *mark, uint64_t group, const uint32_t *rows, uint32_t n,
+                                uint64_t enough)
+{
+    uint64_t n_seen = 0;
+    for (uint32_t i = 0; i < n && n_seen < enough; i++) {
+        n_seen += mark[thing[rows[i]]] != group;
+        mark[thing[rows[i]]] = group;
+    }
+    return n_seen;
+}
+
+/* Can a class be among these rows? What they lack, no part of them has. */
 static bool has_enough(search *s, const uint32_t *rows, uint32_t n)
 {
-    uint64_t n_persons = 0;
-    if (n < s->k || s->person == NULL) return n >= s->k;
+    const kn_proof *proof = s->proof;
+    if (n < proof->k) return false;
     s->n_groups++;
-    for (uint32_t i = 0; i < n; i++) {
-        n_persons += s->mark[s->person[rows[i]]] != s->n_groups;
-        s->mark[s->person[rows[i]]] = s->n_groups;
-    }
-    return n_persons >= s->k;
+    if (s->person != NULL && count_different(s->person, s->mark, s->n_groups, rows, n, proof->k) < proof->k)
+        return false;
+    for (uint32_t i = 0; i < proof->n_needs; i++)
+        if (count_different(proof->needs[i].value, s->need_mark[i], s->n_groups, rows, n, proof->needs[i].least) <
+            proof->needs[i].least)
+            return false;
+    return true;
 }
 
 /* --- One group --------------------------------------------------------------------------------------------------- */
@@ -103,10 +117,11 @@ static void select_largest(uint64_t *values, int64_t n, int64_t k)
 static void judge(search *s, const uint32_t *rows, uint32_t n, uint64_t price)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < n; i++) s->scratch[i] = s->values[rows[i]];
-    select_largest(s->scratch, n, (int64_t)s->k);
-    for (uint64_t i = 0; i < s->k; i++) sum += s->scratch[i];
-    if (sum > s->k * price) s->is_broken = true;
+    const uint64_t k = s->proof->k;
+    for (uint32_t i = 0; i < n; i++) s->scratch[i] = s->proof->values[rows[i]];
+    select_largest(s->scratch, n, (int64_t)k);
+    for (uint64_t i = 0; i < k; i++) sum += s->scratch[i];
+    if (sum > k * price) s->is_broken = true;
 }
 
 /* --- Every group ------------------------------------------------------------------------------------------------- */
@@ -143,7 +158,7 @@ static uint32_t split(room *own, const uint32_t *rows, uint32_t n, const uint32_
 static kn_status visit_nodes(search *s, const uint32_t *rows, uint32_t n, uint32_t c, uint64_t price, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_proof_column *column = &s->columns[c];
+    const kn_proof_column *column = &s->proof->columns[c];
     const kn_tree *tree = column->domain->tree;
     room *own = &s->rooms[c];
     for (uint32_t level = 0; level < tree->n_levels; level++) {
@@ -165,7 +180,7 @@ done:
 static kn_status visit_pair(search *s, uint32_t a, uint32_t b, uint32_t c, uint64_t price, kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_proof_column *column = &s->columns[c];
+    const kn_proof_column *column = &s->proof->columns[c];
     const room *own = &s->rooms[c];
     const uint32_t *rows = own->rows + own->start[a];
     uint32_t n = own->start[b] + own->size[b] - own->start[a];
@@ -185,7 +200,7 @@ static kn_status visit_between(search *s, const uint32_t *rows, uint32_t n, uint
                                kn_error *err)
 {
     kn_status status = KN_OK;
-    const kn_proof_column *column = &s->columns[c];
+    const kn_proof_column *column = &s->proof->columns[c];
     const bool is_interval = column->cells == KN_PROOF_INTERVALS;
     room *own = &s->rooms[c];
     uint32_t n_seen = 0;
@@ -212,12 +227,12 @@ static kn_status visit(search *s, const uint32_t *rows, uint32_t n, uint32_t c, 
     uint64_t most = 0;
     if (s->is_broken) return KN_OK;
     for (uint32_t i = 0; i < n; i++)
-        if (s->values[rows[i]] > most) most = s->values[rows[i]];
+        if (s->proof->values[rows[i]] > most) most = s->proof->values[rows[i]];
     if (price >= most) return KN_OK; /* no value is above it */
     s->n_steps += n;
     if (s->n_steps % TICK_STEPS < n) KN_TRY(kn_tick(s->recount->request->ticker, "verify", -1, err));
-    if (c == s->n_columns) judge(s, rows, n, price);
-    else if (s->columns[c].cells == KN_PROOF_NODES) KN_TRY(visit_nodes(s, rows, n, c, price, err));
+    if (c == s->proof->n_columns) judge(s, rows, n, price);
+    else if (s->proof->columns[c].cells == KN_PROOF_NODES) KN_TRY(visit_nodes(s, rows, n, c, price, err));
     else KN_TRY(visit_between(s, rows, n, c, price, most, err));
 done:
     return status;
@@ -227,26 +242,28 @@ static kn_status make_rooms(search *s, kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t n_rows = s->recount->original->n_rows;
-    KN_NEW(s->rooms, s->n_columns);
+    const kn_proof *proof = s->proof;
+    KN_NEW(s->rooms, proof->n_columns);
     KN_NEW(s->scratch, n_rows);
-    for (uint32_t c = 0; c < s->n_columns; c++) {
+    for (uint32_t c = 0; c < proof->n_columns; c++) {
         room *own = &s->rooms[c];
         KN_NEW(own->rows, n_rows);
-        if (s->columns[c].has_pairs) KN_NEW(own->joined, n_rows);
-        KN_NEW(own->start, s->columns[c].n_parts);
-        KN_NEW(own->size, s->columns[c].n_parts);
-        KN_NEW(own->seen, s->columns[c].n_parts);
+        if (proof->columns[c].has_pairs) KN_NEW(own->joined, n_rows);
+        KN_NEW(own->start, proof->columns[c].n_parts);
+        KN_NEW(own->size, proof->columns[c].n_parts);
+        KN_NEW(own->seen, proof->columns[c].n_parts);
     }
+    KN_NEW(s->need_mark, proof->n_needs);
+    for (uint32_t i = 0; i < proof->n_needs; i++) KN_NEW(s->need_mark[i], proof->needs[i].n_values);
 done:
     return status;
 }
 
-kn_status kn_proof_holds(bool *holds, const kn_recount *recount, const kn_proof_column *columns, uint32_t n_columns,
-                         const uint64_t *values, uint64_t k, kn_error *err)
+kn_status kn_proof_holds(bool *holds, const kn_recount *recount, const kn_proof *proof, kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t n_rows = recount->original->n_rows;
-    search s = {.recount = recount, .columns = columns, .n_columns = n_columns, .values = values, .k = k};
+    search s = {.recount = recount, .proof = proof};
     uint32_t *rows = NULL;
     *holds = false;
     KN_TRY(number_persons(&s, err));
@@ -256,13 +273,15 @@ kn_status kn_proof_holds(bool *holds, const kn_recount *recount, const kn_proof_
     if (has_enough(&s, rows, n_rows)) KN_TRY(visit(&s, rows, n_rows, 0, 0, err));
     *holds = !s.is_broken;
 done:
-    for (uint32_t c = 0; s.rooms != NULL && c < n_columns; c++) {
+    for (uint32_t c = 0; s.rooms != NULL && c < proof->n_columns; c++) {
         kn_free(s.rooms[c].rows);
         kn_free(s.rooms[c].joined);
         kn_free(s.rooms[c].start);
         kn_free(s.rooms[c].size);
         kn_free(s.rooms[c].seen);
     }
+    for (uint32_t i = 0; s.need_mark != NULL && i < proof->n_needs; i++) kn_free(s.need_mark[i]);
+    kn_free(s.need_mark);
     kn_free(s.rooms);
     kn_free(s.person);
     kn_free(s.mark);

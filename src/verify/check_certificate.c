@@ -5,7 +5,8 @@
  * least k persons together, the k largest values come to at most k times what such a row pays, then no release loses
  * less than the sum of the values: a class lies in its cells, and its rows' values average no more than its price.
  * Where rows may be suppressed, no value may be above the price of the whole domain by more than the surplus, which is
- * paid for as many rows as may go.
+ * paid for as many rows as may go. Rows with fewer different sensitive values than the models ask of a class hold no
+ * class: about those nothing is asked.
  *
  * This file reads the certificate and compares its rules with those of the request; certificate_column.c works out the
  * rows' values and the prices of cells, certificate_groups.c looks at every group. */
@@ -25,14 +26,20 @@ enum { MOST_COLUMNS = 1024 };
 static const uint64_t MOST_VALUE = (uint64_t)1 << 36; /* sixty times the whole domain ... */
 static const uint64_t MOST_K = (uint64_t)1 << 27;     /* ... so that sums of k of them are exact */
 
+typedef struct claimed_need {
+    uint32_t column;
+    uint64_t least;
+} claimed_need;
+
 /* What the file says. */
 typedef struct claim_file {
     char *text; /* the file */
     char *measure, *data;
     uint64_t k, max_suppressed, n_rows, surplus;
     double unit, bound;
+    claimed_need needs[MOST_COLUMNS];
     kn_claimed_column columns[MOST_COLUMNS];
-    uint32_t n_columns;
+    uint32_t n_needs, n_columns;
     uint64_t *values; /* n_rows */
 } claim_file;
 
@@ -91,15 +98,31 @@ static bool take_real(double *out, char **at, const char *key)
     return *end == '\0' && isfinite(*out);
 }
 
-/* "column: 2 0x1p+0 nodes DIGEST", or "intervals 60", "sets 2". */
-static bool take_column(kn_claimed_column *out, char **at)
+/* A line that begins with the number of a column; *rest: what is behind it. */
+static bool take_index(uint32_t *out, char **rest, char **at, const char *key)
 {
-    char *line = take(at, "column: "), *end;
+    char *line = take(at, key), *end;
     if (line == NULL || line[0] < '0' || line[0] > '9') return false;
     const unsigned long long index = strtoull(line, &end, 10);
     if (*end != ' ' || index >= KN_NONE) return false;
-    out->index = (uint32_t)index;
-    out->weight = strtod(end + 1, &end);
+    *out = (uint32_t)index;
+    *rest = end + 1;
+    return true;
+}
+
+/* "need: 5 3": of column 5 every class has three values. */
+static bool take_need(claimed_need *out, char **at)
+{
+    char *least;
+    return take_index(&out->column, &least, at, "need: ") && read_count(&out->least, least);
+}
+
+/* "column: 2 0x1p+0 nodes DIGEST", or "intervals 60", "sets 2". */
+static bool take_column(kn_claimed_column *out, char **at)
+{
+    char *end;
+    if (!take_index(&out->index, &end, at, "column: ")) return false;
+    out->weight = strtod(end, &end);
     if (*end++ != ' ') return false;
     if (strncmp(end, "nodes ", 6) == 0) {
         out->cells = KN_PROOF_NODES;
@@ -115,12 +138,15 @@ static bool take_column(kn_claimed_column *out, char **at)
 static bool parse(claim_file *out, uint32_t n_rows)
 {
     char *at = out->text;
-    uint64_t n_columns;
+    uint64_t n_columns, n_needs;
     if (take(&at, KN_CERTIFICATE_TITLE) == NULL || (out->measure = take(&at, "measure: ")) == NULL) return false;
     if (!take_count(&out->k, &at, "k: ") || !take_count(&out->max_suppressed, &at, "suppressed: ")) return false;
     if (!take_count(&out->n_rows, &at, "rows: ") || (out->data = take(&at, "data: ")) == NULL) return false;
     if (!take_real(&out->unit, &at, "unit: ") || !take_real(&out->bound, &at, "bound: ")) return false;
-    if (!take_count(&out->surplus, &at, "surplus: ") || !take_count(&n_columns, &at, "columns: ")) return false;
+    if (!take_count(&out->surplus, &at, "surplus: ") || !take_count(&n_needs, &at, "needs: ")) return false;
+    for (; out->n_needs < n_needs; out->n_needs++)
+        if (out->n_needs == MOST_COLUMNS || !take_need(&out->needs[out->n_needs], &at)) return false;
+    if (!take_count(&n_columns, &at, "columns: ")) return false;
     if (!(out->unit > 0) || n_columns > MOST_COLUMNS || out->surplus > MOST_VALUE || out->k > MOST_K) return false;
     for (; out->n_columns < n_columns; out->n_columns++)
         if (!take_column(&out->columns[out->n_columns], &at)) return false;
@@ -131,44 +157,20 @@ static bool parse(claim_file *out, uint32_t n_rows)
 
 /* --- Is it about this table and these rules? ---------------------------------------------------------------------- */
 
-/* A number among "k=5,column=a"; 0 where it is not there. */
-static double parameter(const char *params, const char *name)
-{
-    const size_t n = strlen(name);
-    for (const char *at = params; at != NULL; at = strchr(at, ',')) {
-        at += *at == ',';
-        if (strncmp(at, name, n) == 0 && at[n] == '=') return atof(at + n + 1);
-    }
-    return 0;
-}
-
-/* The persons that every class must have, as far as it is plain to see; *all: no other model could ask for more. */
-static uint64_t least_persons(const kn_verify_request *request, bool *all)
-{
-    double least = 1;
-    *all = true;
-    for (size_t i = 0; i < request->n_models; i++) {
-        const char *name = request->models[i].name, *params = request->models[i].params;
-        double here = strcmp(name, "k-anonymity") == 0 ? parameter(params, "k") : 0;
-        /* so many rows; where persons have several, fewer persons may do */
-        if (strcmp(name, "l-diversity") == 0 && !request->counts_persons) here = ceil(parameter(params, "l") - 1e-9);
-        if (strcmp(name, "p-sensitive") == 0 && !request->counts_persons) here = parameter(params, "p");
-        if (here > least) least = here;
-        if (here == 0) *all = false;
-    }
-    return (uint64_t)least;
-}
-
 static bool same_real(double a, double b) { return fabs(a - b) <= 1e-12 * (fabs(a) + fabs(b)); }
 
 /* What about the table or the rules is other than the certificate says; nothing: they are those. *unsure: it cannot be
  * told. */
-static void compare_rules(kn_buffer *problem, bool *unsure, const kn_recount *recount, const claim_file *claim)
+static kn_status compare_rules(kn_buffer *problem, bool *unsure, kn_recount *recount, const claim_file *claim,
+                               kn_error *err)
 {
+    kn_status status = KN_OK;
     const kn_verify_request *request = recount->request;
     char digest[KN_SHA256_HEX], shown[KN_SHOWN_BYTES];
     bool all;
-    const uint64_t least = least_persons(request, &all);
+    uint64_t least, *values = NULL;
+    KN_NEW(values, request->n_columns);
+    KN_TRY(kn_recount_least(&least, values, &all, recount, err));
     const uint64_t max_suppressed = request->max_suppressed > 0 ? (uint64_t)request->max_suppressed : 0;
     *unsure = claim->k > least && !all;
     if (strcmp(claim->measure, request->measure) != 0) *problem = kn_said(KN_SAY_CERTIFICATE_MEASURE);
@@ -177,6 +179,11 @@ static void compare_rules(kn_buffer *problem, bool *unsure, const kn_recount *re
                            kn_piece_number("%llu", (unsigned long long)least));
     else if (claim->max_suppressed != max_suppressed) *problem = kn_said(KN_SAY_CERTIFICATE_SUPPRESSED);
     else if (claim->n_rows != recount->original->n_rows) *problem = kn_said(KN_SAY_CERTIFICATE_DATA);
+    for (uint32_t i = 0; problem->n == 0 && i < claim->n_needs; i++) {
+        const claimed_need *this = &claim->needs[i];
+        if (this->column >= request->n_columns || this->least == 0 || this->least > values[this->column])
+            *problem = kn_said(KN_SAY_CERTIFICATE_NEEDS);
+    }
     for (uint32_t i = 0; problem->n == 0 && i < claim->n_columns; i++) {
         const kn_claimed_column *this = &claim->columns[i];
         bool is_again = false;
@@ -194,6 +201,9 @@ static void compare_rules(kn_buffer *problem, bool *unsure, const kn_recount *re
             *problem =
                 KN_SAID(KN_SAY_CERTIFICATE_WEIGHT, kn_piece_name(kn_recount_column_shown(shown, recount, this->index)));
     }
+done:
+    kn_free(values);
+    return status;
 }
 
 /* --- The whole --------------------------------------------------------------------------------------------------- */
@@ -223,6 +233,30 @@ done:
     return status;
 }
 
+/* The sensitive values of the rows. */
+static kn_status prepare_needs(kn_proof *proof, const kn_recount *recount, const claim_file *claim, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_values *values = NULL;
+    KN_NEW(proof->needs, claim->n_needs);
+    for (; proof->n_needs < claim->n_needs; proof->n_needs++) {
+        const uint32_t c = claim->needs[proof->n_needs].column;
+        const kn_sheet_column *cells = &recount->original->columns[recount->in_original[c]];
+        kn_proof_need *need = &proof->needs[proof->n_needs];
+        kn_values_free(values);
+        values = NULL;
+        KN_TRY(kn_values_make(&values, cells, &recount->readings[c], err));
+        need->least = claim->needs[proof->n_needs].least;
+        need->n_values = values->n_values;
+        KN_NEW(need->value, recount->original->n_rows);
+        for (uint32_t row = 0; row < recount->original->n_rows; row++)
+            need->value[row] = values->of_text[kn_sheet_code(cells, row)];
+    }
+done:
+    kn_values_free(values);
+    return status;
+}
+
 /* What the values prove: the loss as reported. */
 static double proven(const kn_recount *recount, const claim_file *claim, double discount)
 {
@@ -242,15 +276,16 @@ static kn_status check_values(kn_check_state *state, kn_buffer *found, const kn_
                               const claim_file *claim, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_proof_column *columns = NULL;
+    kn_proof proof = {.n_columns = claim->n_columns, .values = claim->values, .k = claim->k};
     double root = 0, discount = 0;
     uint64_t most = 0;
     bool holds;
     *state = KN_CHECK_BROKEN;
-    KN_NEW(columns, claim->n_columns);
-    KN_TRY(prepare(found, columns, recount, claim, &root, &discount, err));
+    KN_NEW(proof.columns, claim->n_columns);
+    KN_TRY(prepare(found, proof.columns, recount, claim, &root, &discount, err));
     if (found->n > 0) goto done;
-    KN_TRY(kn_proof_holds(&holds, recount, columns, claim->n_columns, claim->values, claim->k, err));
+    KN_TRY(prepare_needs(&proof, recount, claim, err));
+    KN_TRY(kn_proof_holds(&holds, recount, &proof, err));
     for (uint64_t row = 0; row < claim->n_rows; row++)
         if (claim->values[row] > most) most = claim->values[row];
     if (claim->max_suppressed > 0 && (double)most > root + (double)claim->surplus) holds = false;
@@ -263,8 +298,10 @@ static kn_status check_values(kn_check_state *state, kn_buffer *found, const kn_
     *found = KN_SAID(KN_SAY_CERTIFICATE_PROVES, kn_piece_number("%llu", (unsigned long long)claim->k),
                      kn_piece_text(claim->measure), kn_piece_number("%.6g", claim->bound));
 done:
-    for (uint32_t i = 0; columns != NULL && i < claim->n_columns; i++) kn_proof_column_clear(&columns[i]);
-    kn_free(columns);
+    for (uint32_t i = 0; proof.columns != NULL && i < claim->n_columns; i++) kn_proof_column_clear(&proof.columns[i]);
+    for (uint32_t i = 0; proof.needs != NULL && i < claim->n_needs; i++) kn_free(proof.needs[i].value);
+    kn_free(proof.columns);
+    kn_free(proof.needs);
     return status;
 }
 
@@ -281,7 +318,7 @@ kn_status kn_recount_certificate(kn_recount *recount, size_t slot, kn_error *err
     KN_TRY(read_text(&claimed->text, recount->request, err));
     KN_NEW(claimed->values, recount->original->n_rows);
     if (!parse(claimed, recount->original->n_rows)) found = kn_said(KN_SAY_CERTIFICATE_FORM);
-    else compare_rules(&found, &unsure, recount, claimed);
+    else KN_TRY(compare_rules(&found, &unsure, recount, claimed, err));
     if (found.n > 0 && unsure) state = KN_CHECK_NOT_MADE;
     if (found.n == 0 && !found.failed) KN_TRY(check_values(&state, &found, recount, claimed, err));
     KN_TRY(kn_recount_note(recount, slot, state, found, err));

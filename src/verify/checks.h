@@ -66,6 +66,10 @@ kn_status kn_sheet_derive(kn_sheet *original, const kn_verify_request *request, 
 /* recount_models.c: one finding per model of the request. */
 const char *kn_recount_model_name(const kn_verify_model *model); /* static; "unknown model" for one that has no count */
 kn_status kn_recount_models(kn_recount *recount, kn_error *err);
+/* What every class must have for the models to hold, as far as it is plain to see: persons, and different values of
+ * sensitive columns ([column of the request], zero before). *all: no model could ask for more persons. Needs the
+ * original. */
+kn_status kn_recount_least(uint64_t *persons, uint64_t *values, bool *all, kn_recount *recount, kn_error *err);
 /* compare_rows.c: what needs the original. */
 kn_status kn_recount_compare(kn_recount *recount, kn_error *err);
 

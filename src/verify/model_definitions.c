@@ -275,19 +275,32 @@ static judgement judge_map(const counting *c)
     return (judgement){persons, -persons, persons >= kn_args_number(&c->args, "k")};
 }
 
+/* --- How many values that takes -------------------------------------------------------------------------------- */
+
+/* Of every kind: m values have an entropy of log m at most, the most frequent a share of 1/m at least; and where there
+ * is no l-th value, c times nothing is not more than c1. */
+static double least_l(const counting *c) { return ceil(kn_args_number(&c->args, "l") - 1e-9); }
+static double least_p(const counting *c) { return kn_args_number(&c->args, "p"); }
+static double least_alpha(const counting *c)
+{
+    return kn_args_text(&c->args, "values") == NULL ? ceil(1 / fmax(kn_args_number(&c->args, "alpha"), 1e-9) - 1e-9)
+                                                    : 1;
+}
+static double least_disclosure(const counting *c) { return c->n_reference; }
+
 #define PARAMS(table) table, sizeof(table) / sizeof *(table)
 static const model_kind KINDS[] = {
     // clang-format off
     /*                                         sensitive  reference  population  persons */
-    {"k-anonymity",      PARAMS(K_PARAMS),        false,     false,     false,     true,  judge_k, KN_SAY_OF_PERSONS},
-    {"l-diversity",      PARAMS(L_PARAMS),        true,      false,     false,     false, judge_l, KN_SAY_DIVERSITY},
-    {"p-sensitive",      PARAMS(P_PARAMS),        true,      false,     false,     false, judge_p, KN_SAY_OF_VALUES},
-    {"alpha-k",          PARAMS(ALPHA_PARAMS),    true,      false,     false,     true,  judge_alpha, KN_SAY_SHARE_OF_VALUE},
-    {"t-closeness",      PARAMS(T_PARAMS),        true,      true,      false,     false, judge_t, KN_SAY_DISTANCE},
-    {"beta-likeness",    PARAMS(BETA_PARAMS),     true,      true,      false,     false, judge_beta, KN_SAY_RELATIVE_GAIN},
-    {"delta-disclosure", PARAMS(DELTA_PARAMS),    true,      true,      false,     false, judge_disclosure, KN_SAY_LOG_RATIO},
-    {"delta-presence",   PARAMS(PRESENCE_PARAMS), false,     false,     true,      true,  judge_presence, KN_SAY_SHARE_OF_POPULATION},
-    {"k-map",            PARAMS(MAP_PARAMS),      false,     false,     true,      false, judge_map, KN_SAY_OF_POPULATION},
+    {"k-anonymity",      PARAMS(K_PARAMS),        false,     false,     false,     true,  judge_k, NULL, KN_SAY_OF_PERSONS},
+    {"l-diversity",      PARAMS(L_PARAMS),        true,      false,     false,     false, judge_l, least_l, KN_SAY_DIVERSITY},
+    {"p-sensitive",      PARAMS(P_PARAMS),        true,      false,     false,     false, judge_p, least_p, KN_SAY_OF_VALUES},
+    {"alpha-k",          PARAMS(ALPHA_PARAMS),    true,      false,     false,     true,  judge_alpha, least_alpha, KN_SAY_SHARE_OF_VALUE},
+    {"t-closeness",      PARAMS(T_PARAMS),        true,      true,      false,     false, judge_t, NULL, KN_SAY_DISTANCE},
+    {"beta-likeness",    PARAMS(BETA_PARAMS),     true,      true,      false,     false, judge_beta, NULL, KN_SAY_RELATIVE_GAIN},
+    {"delta-disclosure", PARAMS(DELTA_PARAMS),    true,      true,      false,     false, judge_disclosure, least_disclosure, KN_SAY_LOG_RATIO},
+    {"delta-presence",   PARAMS(PRESENCE_PARAMS), false,     false,     true,      true,  judge_presence, NULL, KN_SAY_SHARE_OF_POPULATION},
+    {"k-map",            PARAMS(MAP_PARAMS),      false,     false,     true,      false, judge_map, NULL, KN_SAY_OF_POPULATION},
     // clang-format on
 };
 

@@ -19,6 +19,8 @@ typedef struct model_kind {
     size_t n_params;
     bool sensitive, reference, population, persons; /* what it is counted from, besides rows */
     judgement (*judge)(const struct counting *counting);
+    /* NULL, or how many different values every class has for which it holds, whatever else. */
+    double (*least_values)(const struct counting *counting);
     kn_say unit; /* of the value, for the finding; each has its own */
 } model_kind;
 

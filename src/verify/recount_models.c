@@ -634,3 +634,48 @@ done:
     kn_free(models.findings);
     return status;
 }
+
+/* --- What they force ------------------------------------------------------------------------------------------- */
+
+/* Different values of c->column that the model asks for; 0: it does not say. */
+static kn_status least_values(double *out, counting *c, const kn_verify_model *model, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *out = 0;
+    KN_TRY(kn_args_parse(&c->args, model->name, c->kind->params, c->kind->n_params, model->params, err));
+    if (c->kind->least_values == NULL) goto done;
+    KN_TRY(find_sensitive(c, err));
+    KN_TRY(kn_values_make(&c->values, dictionary(c), &c->recount->readings[c->column], err));
+    if (c->kind->reference) KN_TRY(count_reference(c, err));
+    *out = c->kind->least_values(c);
+done:
+    return status;
+}
+
+kn_status kn_recount_least(uint64_t *persons, uint64_t *values, bool *all, kn_recount *recount, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_verify_request *request = recount->request;
+    counting c = {.recount = recount};
+    *persons = 1;
+    *all = true;
+    for (size_t i = 0; i < request->n_models; i++) {
+        double n_values, n_persons = 0;
+        discard(&c);
+        c = (counting){.recount = recount, .kind = kn_model_kind_find(request->models[i].name)};
+        *all = *all && c.kind != NULL;
+        if (c.kind == NULL) continue;
+        KN_TRY(least_values(&n_values, &c, &request->models[i], err));
+        if (n_values > (double)values[c.column]) values[c.column] = (uint64_t)n_values;
+        /* as many rows; where persons have several, one may have them all */
+        if (!request->counts_persons) n_persons = n_values;
+        const bool has_k = c.kind->unit == KN_SAY_OF_PERSONS ||
+                           (c.kind->unit == KN_SAY_SHARE_OF_VALUE && kn_args_text(&c.args, "k") != NULL);
+        if (has_k) n_persons = fmax(n_persons, kn_args_number(&c.args, "k"));
+        if (n_persons > (double)*persons) *persons = (uint64_t)n_persons;
+        *all = *all && (has_k || c.kind->least_values != NULL);
+    }
+done:
+    discard(&c);
+    return status;
+}
