@@ -4,13 +4,19 @@
 # extensions for Parquet and JSON built in. Where it cannot be had, FOLDER/reason says why.
 set -eu
 folder=${1:-${XDG_DATA_HOME:-$HOME/.local/share}/kanon}
-version=1.5.6-r.1
 case "$(uname -s)-$(uname -m)" in
-Linux-x86_64) package=@duckdb/node-bindings-linux-x64 sum=3f4962cdd266eab2b479a5b5a4a6d063d279b2954ae814ed00385d553b747633 ;;
-*) package="" sum="" ;;
+Linux-x86_64)
+    package=@duckdb/node-bindings-linux-x64 version=1.5.6-r.1
+    sum=3f4962cdd266eab2b479a5b5a4a6d063d279b2954ae814ed00385d553b747633
+    ;;
+Linux-aarch64)
+    package=@duckdb/node-bindings-linux-arm64 version=1.5.5-r.5
+    sum=d00d007f3f7ca1f2896a5e4b89c2ce141bf0508506a9d6d56f9598b8e59d074e
+    ;;
+*) package="" ;;
 esac
 mkdir -p "$folder"
-is_right() { [ -f "$1" ] && [ "$(sha256sum "$1" | cut -d ' ' -f 1)" = "$sum" ]; }
+is_right() { [ -n "$package" ] && [ -f "$1" ] && [ "$(sha256sum "$1" | cut -d ' ' -f 1)" = "$sum" ]; }
 fail() {
     echo "$1" >"$folder/reason"
     echo "duckdb.sh: $1" >&2
