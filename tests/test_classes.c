@@ -201,6 +201,57 @@ static void tuples_merge_equal_rows_and_count_persons(void **state)
     }
 }
 
+/* --- Joined columns --------------------------------------------------------------------------------------------- */
+
+static bool same_cell(const kn_table *table, uint32_t column, uint32_t i, uint32_t j)
+{
+    return kn_column_code(&table->columns[column], i) == kn_column_code(&table->columns[column], j);
+}
+
+/* Columns 1 .. n-1 are sensitive; every other table has counts. */
+static void joined_values_are_combinations_with_the_rows_that_have_them(void **state)
+{
+    enum { MAX_ROWS = 40 };
+    kn_rng rng = kn_rng_new(6, 0);
+    for (int round = 0; round < 200; round++) {
+        const uint32_t n_rows = 1 + kn_rng_below(&rng, MAX_ROWS), n_columns = 3 + kn_rng_below(&rng, 2);
+        kn_table *table = test_random_table(&rng, n_rows, n_columns, 1 + kn_rng_below(&rng, 4));
+        uint32_t counts[MAX_ROWS], joined, again;
+        for (uint32_t row = 0; row < n_rows; row++) counts[row] = round % 2 == 0 ? 1 : 1 + kn_rng_below(&rng, 9);
+        for (uint32_t c = 0; c < n_columns; c++) {
+            if (c > 0) table->columns[c].role = KN_ROLE_SENSITIVE;
+            if (round % 2 == 1) table->columns[c].counts = counts;
+        }
+        kn_domain *domain = test_domain(table, 0, NULL);
+        kn_tuples *t;
+        assert_ok(kn_tuples_new(&t, table, &domain, 1, NULL, NULL, err));
+        const uint32_t own = kn_rng_below(&rng, n_columns - 1);
+        assert_ok(kn_tuples_join(&joined, t, own, err));
+        assert_ok(kn_tuples_join(&again, t, own, err));
+        assert_int_equal(joined, again);
+        const kn_sensitive *sensitive = &t->sensitive[joined];
+        for (uint32_t i = 0; i < n_rows; i++) {
+            const uint32_t value = kn_column_code(sensitive->column, i);
+            uint64_t rows = 0;
+            assert_true(value < sensitive->n_values);
+            assert_int_equal(sensitive->own_value[value], kn_column_code(&table->columns[1 + own], i));
+            for (uint32_t j = 0; j < n_rows; j++) {
+                bool same = true, same_others = true;
+                for (uint32_t c = 1; c < n_columns; c++) same &= same_cell(table, c, i, j);
+                for (uint32_t c = 1; c < n_columns; c++) same_others &= c == 1 + own || same_cell(table, c, i, j);
+                const uint32_t other = kn_column_code(sensitive->column, j);
+                assert_int_equal(value == other, same);
+                assert_int_equal(sensitive->others[value] == sensitive->others[other], same_others);
+                rows += same ? counts[j] : 0;
+            }
+            assert_int_equal(sensitive->value_rows[value], rows);
+        }
+        kn_tuples_free(t);
+        kn_domain_free(domain);
+        test_table_free(table);
+    }
+}
+
 static void running_out_of_memory_leaks_nothing(void **state)
 {
     kn_rng rng = kn_rng_new(5, 0);
@@ -234,6 +285,7 @@ int main(void)
         cmocka_unit_test(members_list_every_item_once_in_order),
         cmocka_unit_test(histograms_count_every_pair),
         cmocka_unit_test(tuples_merge_equal_rows_and_count_persons),
+        cmocka_unit_test(joined_values_are_combinations_with_the_rows_that_have_them),
         cmocka_unit_test(running_out_of_memory_leaks_nothing),
     };
     return cmocka_run_group_tests_name("partition", tests, NULL, NULL);
