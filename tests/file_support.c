@@ -6,6 +6,7 @@
 /* after its prerequisites */
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,3 +62,16 @@ char *read_file(const char *path, size_t *n_bytes)
     if (n_bytes != NULL) *n_bytes = n;
     return bytes;
 }
+
+size_t files_in(const char *path)
+{
+    size_t n = 0;
+    DIR *listing = opendir(path);
+    assert_non_null(listing);
+    for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
+        n += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    closedir(listing);
+    return n;
+}
+
+size_t open_files(void) { return files_in("/proc/self/fd"); }

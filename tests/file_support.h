@@ -16,4 +16,7 @@ void write_text(const char *path, const char *text);
 /* What is there, with a 0 byte behind it; yours to free. *n_bytes without that byte; n_bytes may be NULL. */
 char *read_file(const char *path, size_t *n_bytes);
 
+size_t files_in(const char *path); /* of a folder, hidden ones too */
+size_t open_files(void);           /* of this process */
+
 #endif

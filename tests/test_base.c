@@ -181,6 +181,23 @@ static void blocks_outlive_the_scope_they_were_made_in(void **state)
     assert_int_equal(kn_memory_used(), used);
 }
 
+static void memory_of_others_counts_until_it_is_discharged(void **state)
+{
+    const size_t before = kn_memory_used();
+    kn_charge charge, refused;
+    kn_error err = {0};
+    kn_account_limit(kn_scope_account(), before + 1000);
+    assert_int_equal(kn_memory_charge(&charge, 600, &err), KN_OK);
+    assert_int_equal(kn_memory_used(), before + 600);
+    assert_null(kn_array_alloc(500, 1, NULL));
+    assert_int_equal(kn_memory_charge(&refused, 500, &err), KN_RESOURCES);
+    kn_memory_discharge(&refused);
+    kn_memory_discharge(&charge);
+    kn_memory_discharge(&charge);
+    assert_int_equal(kn_memory_used(), before);
+    kn_account_limit(kn_scope_account(), 0);
+}
+
 static void memory_has_a_limit_and_a_failing_allocation(void **state)
 {
     kn_error err = {0};
@@ -733,6 +750,7 @@ int main(void)
         cmocka_unit_test(the_pool_runs_every_job_and_reports_a_failure),
         cmocka_unit_test(workers_tick_and_the_callers_thread_tells_it),
         cmocka_unit_test(blocks_outlive_the_scope_they_were_made_in),
+        cmocka_unit_test(memory_of_others_counts_until_it_is_discharged),
         cmocka_unit_test(memory_has_a_limit_and_a_failing_allocation),
         cmocka_unit_test(room_is_kept_while_it_is_enough),
         cmocka_unit_test(what_an_owner_made_ends_with_it_also_when_memory_runs_out),

@@ -1,12 +1,11 @@
 /* duckdb/: Parquet files with types, spoiled and interrupted releases. What a table means in every form is in
  * tests/cli/parquet.md; here are the files that only DuckDB itself can write, and failures at every step. */
 #include "file_support.h"
+#include "run_support.h"
 #include "support.h"
 
 #include "duckdb/duckdb_api.h"
-#include "policy/settings.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,19 +26,6 @@ static bool has_library(void)
 }
 #define NEEDS_LIBRARY                                                                                                  \
     if (!has_library()) skip()
-
-static size_t files_in(const char *path)
-{
-    size_t n = 0;
-    DIR *listing = opendir(path);
-    assert_non_null(listing);
-    for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
-        n += entry->d_name[0] != '.' || strlen(entry->d_name) > 2;
-    closedir(listing);
-    return n;
-}
-
-static size_t open_files(void) { return files_in("/proc/self/fd"); }
 
 /* Statements in one database that may use `path`, which stands for $ in them; NULL ends the list. */
 static void do_all(const char *path, const char *const *statements)
@@ -67,28 +53,9 @@ static void write_parquet(const char *path, const char *query)
     kn_buffer_free(&sql);
 }
 
-typedef void (*spoil_fn)(void *user, const char *path, const kn_batches *batches);
-
-/* `options` is "name=value" ... NULL. */
 static kn_status anonymize(const char *const *options, spoil_fn spoil, void *user, kn_error *message)
 {
-    kn_settings *settings;
-    kn_result *result = NULL;
-    assert_ok(kn_settings_new(&settings, err));
-    for (; *options != NULL; options++) {
-        char name[40];
-        const char *equals = strchr(*options, '=');
-        snprintf(name, sizeof name, "%.*s", (int)(equals - *options), *options);
-        assert_ok(kn_settings_set(settings, name, equals + 1, err));
-    }
-    settings->after_write = spoil;
-    settings->after_write_user = user;
-    size_t n_open = open_files();
-    kn_status status = kn_anonymize(&result, settings, message);
-    assert_int_equal(open_files(), n_open);
-    kn_result_free(result);
-    kn_settings_free(settings);
-    return status;
+    return run_anonymize(NULL, NULL, options, spoil, user, message);
 }
 
 static char data[300], release[300];
@@ -352,6 +319,28 @@ static void fails_well(const char *path)
     assert_true(n_th > 3 && n_th < 1000);
 }
 
+/* What DuckDB's arrays take, and not much more: integers of 8 bytes, offsets of 4, texts of 10. */
+static void what_a_query_answers_counts_as_memory_as_long_as_it_is_held(void **state)
+{
+    NEEDS_LIBRARY;
+    enum { N_ROWS = 200000, ROW_BYTES = 8 + 2 + 4 + 10 };
+    static const char sql[] = "SELECT i, (i % 100)::SMALLINT AS s, format('{:010}', i) AS t FROM range(200000) r(i)";
+    const kn_duckdb_options options = {.n_threads = 1};
+    const size_t before = kn_memory_used();
+    kn_error message = {0};
+    kn_batches *batches;
+    assert_ok(kn_duckdb_query(&batches, sql, "table:answer", &options, err));
+    assert_in_range(kn_memory_used() - before, N_ROWS * ROW_BYTES, 2 * N_ROWS * ROW_BYTES);
+    kn_batches_drop(batches);
+    assert_int_equal(kn_memory_used(), before);
+    kn_account_limit(kn_scope_account(), before + N_ROWS * ROW_BYTES / 2);
+    assert_int_equal(kn_duckdb_query(&batches, sql, "table:answer", &options, &message), KN_RESOURCES);
+    kn_account_limit(kn_scope_account(), 0);
+    assert_null(batches);
+    assert_non_null(strstr(message.message, "raise --memory"));
+    assert_int_equal(kn_memory_used(), before);
+}
+
 static void reading_without_memory_or_when_asked_to_stop_ends(void **state)
 {
     NEEDS_LIBRARY;
@@ -437,6 +426,7 @@ int main(void)
         cmocka_unit_test(many_rows_keep_their_order),
         cmocka_unit_test(a_release_that_changed_after_writing_is_refused),
         cmocka_unit_test(a_killed_run_leaves_the_old_release),
+        cmocka_unit_test(what_a_query_answers_counts_as_memory_as_long_as_it_is_held),
         cmocka_unit_test(reading_without_memory_or_when_asked_to_stop_ends),
         cmocka_unit_test(a_task_reaches_its_own_file_only),
         cmocka_unit_test(a_file_that_changes_while_it_is_read_is_refused),

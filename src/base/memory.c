@@ -211,6 +211,22 @@ void kn_free(void *block)
     credit(head.account, head.n_bytes);
 }
 
+kn_status kn_memory_charge(kn_charge *out, size_t n_bytes, kn_error *err)
+{
+    kn_account *account = kn_scope_account();
+    *out = (kn_charge){NULL, 0};
+    if (!may_allocate(account, n_bytes, 1, err)) return KN_RESOURCES;
+    debit(account, n_bytes);
+    *out = (kn_charge){account, n_bytes};
+    return KN_OK;
+}
+
+void kn_memory_discharge(kn_charge *charge)
+{
+    credit(charge->account, charge->n_bytes);
+    *charge = (kn_charge){NULL, 0};
+}
+
 void *kn_owner_keep(kn_owner *owner, void *block, kn_error *err)
 {
     if (block != NULL && owner->n == owner->capacity) {

@@ -95,6 +95,14 @@ void kn_account_free(kn_account *account);
 void kn_account_limit(kn_account *account, size_t bytes); /* 0: none. Beyond it allocations fail with KN_RESOURCES */
 const kn_allocator *kn_account_allocator(const kn_account *account); /* NULL: the C library's */
 
+/* Memory that somebody else allocated for the run, counted in its account as if it were its own. */
+typedef struct kn_charge {
+    kn_account *account;
+    size_t n_bytes;
+} kn_charge;
+kn_status kn_memory_charge(kn_charge *out, size_t n_bytes, kn_error *err); /* KN_RESOURCES beyond the limit */
+void kn_memory_discharge(kn_charge *charge);                               /* any thread; twice is fine */
+
 /* Of the account of the running thread, in bytes; 0 without one. */
 size_t kn_memory_used(void);
 size_t kn_memory_limit(void);

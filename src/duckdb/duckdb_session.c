@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -226,8 +227,9 @@ kn_status kn_duckdb_do(kn_duckdb *duckdb, const char *sql, kn_error *err)
 typedef struct result_stream {
     const kn_duckdb *duckdb;
     kn_duckdb_result *result;
-    void *arrow;  /* DuckDB's options of the conversion */
-    bool is_text; /* one column of strings */
+    void *arrow;                      /* DuckDB's options of the conversion */
+    const struct ArrowSchema *schema; /* that the stream gave out */
+    bool is_text;                     /* one column of strings */
     char message[MESSAGE_BYTES];
 } result_stream;
 
@@ -283,7 +285,89 @@ static int stream_schema(struct ArrowArrayStream *stream, struct ArrowSchema *ou
         if (types[c] != NULL) api->destroy_logical_type(&types[c]);
     kn_free(types);
     kn_free(names);
+    s->schema = out;
     return code;
+}
+
+/* --- What DuckDB's arrays weigh ----------------------------------------------------------------------------------- */
+
+/* Bits of a value, or of what leads to one, in an array's second buffer. */
+static size_t value_bits(const char *format)
+{
+    switch (format[0]) {
+    case 'n': return 0;
+    case 'b': return 1;
+    case 'c':
+    case 'C': return 8;
+    case 's':
+    case 'S': return 16;
+    case 'i':
+    case 'I':
+    case 'f':
+    case 'u':
+    case 'z': return 32;
+    case 't': return format[1] == 'i' ? 128 : strcmp(format, "tdD") == 0 ? 32 : 64;
+    case 'd':
+    case 'v': return 128;
+    case 'w': return 8 * (size_t)atoi(format + 2);
+    case '+': return format[1] == 's' || format[1] == 'w' ? 0 : format[1] == 'L' ? 64 : 32;
+    default: return 64;
+    }
+}
+
+/* DuckDB makes room by powers of two. */
+static size_t room_for(size_t n_bytes)
+{
+    size_t room = 64;
+    while (room < n_bytes) room *= 2;
+    return room;
+}
+
+static size_t array_bytes(const struct ArrowSchema *schema, const struct ArrowArray *array)
+{
+    const size_t n = (size_t)array->length, n_bits = value_bits(schema->format);
+    const char kind = schema->format[0];
+    size_t n_bytes = sizeof *array + room_for(n / 8 + 1) + (n_bits > 0 ? room_for(n * n_bits / 8 + 1) : 0);
+    if (n > 0 && (kind == 'u' || kind == 'z')) n_bytes += room_for((size_t)((const int32_t *)array->buffers[1])[n]);
+    if (n > 0 && (kind == 'U' || kind == 'Z')) n_bytes += room_for((size_t)((const int64_t *)array->buffers[1])[n]);
+    for (int64_t i = 0; kind == 'v' && i + 3 < array->n_buffers; i++)
+        n_bytes += (size_t)((const int64_t *)array->buffers[array->n_buffers - 1])[i];
+    for (int64_t c = 0; c < array->n_children && c < schema->n_children; c++)
+        n_bytes += array_bytes(schema->children[c], array->children[c]);
+    if (array->dictionary != NULL && schema->dictionary != NULL)
+        n_bytes += array_bytes(schema->dictionary, array->dictionary);
+    return n_bytes;
+}
+
+/* An array of DuckDB's, counted as the run's memory as long as it lives. */
+typedef struct charged_array {
+    struct ArrowArray theirs;
+    kn_charge charge;
+} charged_array;
+
+static void release_charged(struct ArrowArray *array)
+{
+    charged_array *charged = array->private_data;
+    charged->theirs.release(&charged->theirs);
+    kn_memory_discharge(&charged->charge);
+    kn_free(charged);
+    array->release = NULL;
+}
+
+static int charge_array(struct ArrowArray *array, result_stream *s)
+{
+    kn_error failure = {0};
+    charged_array *charged = kn_array_alloc(1, sizeof *charged, &failure);
+    if (charged == NULL || kn_memory_charge(&charged->charge, array_bytes(s->schema, array), &failure) != KN_OK) {
+        array->release(array);
+        kn_free(charged);
+        snprintf(s->message, sizeof s->message, "%.500s", failure.message);
+        return ENOMEM;
+    }
+    charged->theirs = *array;
+    array->private_data = charged;
+    array->release = release_charged;
+    return 0;
 }
 
 /* --- One column of strings, faster than DuckDB makes an array of them ----------------------------------------------
@@ -353,6 +437,7 @@ static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
     if (chunk == NULL) return 0;
     int code = s->is_text ? text_chunk(out, api, chunk) : errno_of(s, api->data_chunk_to_arrow(s->arrow, chunk, out));
     api->destroy_data_chunk(&chunk);
+    if (code == 0 && !s->is_text) code = charge_array(out, s);
     return code;
 }
 
