@@ -4,7 +4,7 @@
  * are indices, in one, two, four or eight bytes. All memory is new and belongs to the batch: nothing of the data is
  * reached from it.
  *
- * Cost: two passes over the rows of each column, one job per column. */
+ * Cost: a pass over the rows of each column, one job per column; what its texts are is decided by classes. */
 #include "sink/arrow_write.h"
 
 #include "sink/csv_write.h"
@@ -77,7 +77,40 @@ typedef struct writing {
     const char *null_text;
     batch_memory *memory;
     kn_ticker *ticker;
+    uint32_t *classes; /* [released row]: its class, n_classes for the suppressed ones */
+    bool *is_released; /* [class]: some released row is of it */
 } writing;
+
+/* Sorted rows are anywhere in the table: their classes are looked up once, for all QIs. */
+static kn_status find_classes(writing *w, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_released *released = w->released;
+    const uint32_t n_classes = released->release->n_classes, *row_class = released->release->row_class;
+    KN_NEW_RAW(w->classes, released->n_rows);
+    KN_NEW(w->is_released, (size_t)n_classes + 1);
+    for (uint32_t i = 0; i < released->n_rows; i++) {
+        const uint32_t class = row_class[released->order[i]];
+        w->classes[i] = class != KN_NONE ? class : n_classes;
+        w->is_released[w->classes[i]] = true;
+    }
+done:
+    return status;
+}
+
+/* Tells which texts released rows have. */
+static void mark_texts(uint32_t *marks, const writing *w, const kn_released_column *out)
+{
+    const kn_release *release = w->released->release;
+    if (out->q != KN_NONE) {
+        for (uint32_t c = 0; c <= release->n_classes; c++)
+            if (w->is_released[c]) marks[out->rank[out->class_item[c]]] = 1;
+        return;
+    }
+    for (uint32_t row = 0; row < release->tuples->table->n_rows; row++)
+        if (release->row_class[row] != KN_NONE || release->n_removed == 0)
+            marks[out->rank[kn_column_code(out->column, row)]] = 1;
+}
 
 /* *index_of[text]: its place among the texts that released rows have, KN_NONE for the others and for null. */
 static kn_status number_texts(uint32_t **index_of, uint32_t *n_used, uint64_t *n_bytes, bool *has_null,
@@ -89,8 +122,7 @@ static kn_status number_texts(uint32_t **index_of, uint32_t *n_used, uint64_t *n
     *n_bytes = 0;
     *has_null = false;
     KN_NEW(*index_of, out->n_texts);
-    for (uint32_t i = 0; i < w->released->n_rows; i++)
-        (*index_of)[kn_released_text(w->released, out, w->released->order[i])] = 1;
+    mark_texts(*index_of, w, out);
     for (uint32_t t = 0; t < out->n_texts; t++) {
         uint64_t n = out->offset[t + 1] - out->offset[t];
         bool used = (*index_of)[t] != 0, is_null = out->part == KN_PART_CELL && n == n_null &&
@@ -134,21 +166,52 @@ done:
     return status;
 }
 
+/* The array and its schema, of what is in the memory already. */
+static void finish_column(column_memory *memory, uint32_t n_rows, int64_t n_null, const char *format)
+{
+    memory->buffers[0] = memory->valid;
+    memory->buffers[1] = memory->indices;
+    memory->array = (struct ArrowArray){.length = n_rows,
+                                        .null_count = n_null,
+                                        .n_buffers = 2,
+                                        .buffers = memory->buffers,
+                                        .release = release_part_array};
+    memory->schema = (struct ArrowSchema){
+        .format = format, .name = memory->name, .flags = ARROW_FLAG_NULLABLE, .release = release_part_schema};
+}
+
+/* Whether a row is valid is its bit; without such bits, all are. */
+static inline void mark_valid(const column_memory *memory, uint32_t row)
+{
+    if (memory->valid != NULL) memory->valid[row / 8] |= (uint8_t)(1 << row % 8);
+}
+
+/* The item of a released row: its class, or its spelling. */
+static inline uint32_t item_of(const writing *w, const kn_released_column *out, uint32_t i)
+{
+    return out->q != KN_NONE ? w->classes[i] : kn_column_code(out->column, w->released->order[i]);
+}
+
 #define PUT_INDICES(type)                                                                                              \
     for (uint32_t i = 0; i < n_rows; i++) {                                                                            \
-        uint32_t index = index_of[kn_released_text(w->released, out, order[i])];                                       \
+        uint32_t index = index_of_item[item_of(w, out, i)];                                                            \
         ((type *)memory->indices)[i] = index != KN_NONE ? (type)index : 0;                                             \
         if (index == KN_NONE) n_null++;                                                                                \
-        else if (memory->valid != NULL) memory->valid[i / 8] |= (uint8_t)(1 << i % 8);                                 \
+        else mark_valid(memory, i);                                                                                    \
     }
 
 static kn_status fill_indices(column_memory *memory, const writing *w, const kn_released_column *out,
                               const uint32_t *index_of, uint32_t n_used, bool has_null, kn_error *err)
 {
     kn_status status = KN_OK;
-    const uint32_t n_rows = w->released->n_rows, *order = w->released->order;
+    const uint32_t n_rows = w->released->n_rows;
     size_t width = n_used <= 1u << 7 ? 1 : n_used <= 1u << 15 ? 2 : n_used <= 1u << 31 ? 4 : 8;
     int64_t n_null = 0;
+    const bool quasi = out->q != KN_NONE;
+    const uint32_t n_items = quasi ? w->released->release->n_classes + 1 : out->n_items;
+    uint32_t *index_of_item = NULL;
+    KN_NEW_RAW(index_of_item, n_items);
+    for (uint32_t i = 0; i < n_items; i++) index_of_item[i] = index_of[out->rank[quasi ? out->class_item[i] : i]];
     memory->indices = kn_array_alloc_aligned(n_rows, width, err);
     if (memory->indices == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
     if (has_null) KN_NEW_ALIGNED(memory->valid, (size_t)n_rows / 8 + 1);
@@ -158,72 +221,54 @@ static kn_status fill_indices(column_memory *memory, const writing *w, const kn_
     case 4: PUT_INDICES(int32_t); break;
     default: PUT_INDICES(int64_t); break;
     }
-    memory->buffers[0] = memory->valid;
-    memory->buffers[1] = memory->indices;
-    memory->array = (struct ArrowArray){.length = n_rows,
-                                        .null_count = n_null,
-                                        .n_buffers = 2,
-                                        .buffers = memory->buffers,
-                                        .dictionary = &memory->values,
-                                        .release = release_part_array};
-    memory->schema = (struct ArrowSchema){.format = width == 1   ? "c"
-                                                    : width == 2 ? "s"
-                                                    : width == 4 ? "i"
-                                                                 : "l",
-                                          .name = memory->name,
-                                          .flags = ARROW_FLAG_NULLABLE,
-                                          .dictionary = &memory->value_schema,
-                                          .release = release_part_schema};
+    finish_column(memory, n_rows, n_null, width == 1 ? "c" : width == 2 ? "s" : width == 4 ? "i" : "l");
+    memory->array.dictionary = &memory->values;
+    memory->schema.dictionary = &memory->value_schema;
 done:
+    kn_free(index_of_item);
     return status;
 }
 
-/* A bound or a mean, as the column's type. */
-static void put_typed(column_memory *memory, kn_type type, uint32_t row, const char *text)
+/* A bound or a mean as the column's type: the bits of an int64 or a double, or a date's days. */
+static uint64_t typed_bits(kn_type type, const char *bytes, size_t n_bytes)
 {
-    kn_moment day;
-    if (type == KN_TYPE_INT) ((int64_t *)memory->indices)[row] = strtoll(text, NULL, 10);
-    else if (type == KN_TYPE_DECIMAL) kn_number_read(&((double *)memory->indices)[row], text, strlen(text), true);
-    else if (kn_date_parse(&day, text, strlen(text), KN_DATE_ISO))
-        ((int32_t *)memory->indices)[row] = (int32_t)day.days;
+    char text[KN_BOUND_BYTES];
+    kn_moment day = {0};
+    double number = 0;
+    uint64_t bits;
+    if (n_bytes == 0) return 0; /* an open end */
+    snprintf(text, sizeof text, "%.*s", (int)n_bytes, bytes);
+    if (type == KN_TYPE_INT) return (uint64_t)strtoll(text, NULL, 10);
+    if (type == KN_TYPE_DATE) return kn_date_parse(&day, text, strlen(text), KN_DATE_ISO) ? (uint64_t)day.days : 0;
+    kn_number_read(&number, text, strlen(text), true);
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
 }
 
+/* Only QIs have bounds. */
 static kn_status fill_typed(column_memory *memory, const writing *w, const kn_released_column *out, kn_error *err)
 {
     kn_status status = KN_OK;
     const uint32_t n_rows = w->released->n_rows;
     const kn_type type = out->column->type;
     int64_t n_null = 0;
+    uint64_t *bits = NULL;
+    KN_NEW(bits, out->n_texts);
+    for (uint32_t t = 0; t < out->n_texts; t++)
+        bits[t] = typed_bits(type, out->bytes + out->offset[t], (size_t)(out->offset[t + 1] - out->offset[t]));
     memory->indices = kn_array_alloc_aligned(n_rows, type == KN_TYPE_DATE ? 4 : 8, err);
     if (memory->indices == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    memset(memory->indices, 0, (size_t)n_rows * (type == KN_TYPE_DATE ? 4 : 8));
     KN_NEW_ALIGNED(memory->valid, (size_t)n_rows / 8 + 1);
     for (uint32_t i = 0; i < n_rows; i++) {
-        char text[KN_BOUND_BYTES];
-        const uint32_t t = kn_released_text(w->released, out, w->released->order[i]);
-        const size_t n = (size_t)(out->offset[t + 1] - out->offset[t]);
-        if (n == 0) {
-            n_null++;
-            continue;
-        }
-        snprintf(text, sizeof text, "%.*s", (int)n, out->bytes + out->offset[t]);
-        put_typed(memory, type, i, text);
-        memory->valid[i / 8] |= (uint8_t)(1 << i % 8);
+        const uint32_t t = out->rank[out->class_item[w->classes[i]]];
+        if (type == KN_TYPE_DATE) ((int32_t *)memory->indices)[i] = (int32_t)bits[t];
+        else ((uint64_t *)memory->indices)[i] = bits[t];
+        if (out->offset[t + 1] > out->offset[t]) mark_valid(memory, i);
+        else n_null++;
     }
-    memory->buffers[0] = memory->valid;
-    memory->buffers[1] = memory->indices;
-    memory->array = (struct ArrowArray){.length = n_rows,
-                                        .null_count = n_null,
-                                        .n_buffers = 2,
-                                        .buffers = memory->buffers,
-                                        .release = release_part_array};
-    memory->schema = (struct ArrowSchema){.format = type == KN_TYPE_INT       ? "l"
-                                                    : type == KN_TYPE_DECIMAL ? "g"
-                                                                              : "tdD",
-                                          .name = memory->name,
-                                          .flags = ARROW_FLAG_NULLABLE,
-                                          .release = release_part_schema};
+    finish_column(memory, n_rows, n_null, type == KN_TYPE_INT ? "l" : type == KN_TYPE_DECIMAL ? "g" : "tdD");
 done:
+    kn_free(bits);
     return status;
 }
 
@@ -265,6 +310,7 @@ kn_status kn_release_arrays(kn_batches **out, uint32_t **order, uint32_t *n_writ
     kn_status status = KN_OK;
     kn_released *released = NULL;
     batch_memory *memory = NULL;
+    writing w = {0};
     *out = NULL;
     *order = NULL;
     *n_written = 0;
@@ -281,7 +327,8 @@ kn_status kn_release_arrays(kn_batches **out, uint32_t **order, uint32_t *n_writ
     memory->n_columns = released->n_columns;
     KN_NEW(memory->schemas, released->n_columns);
     KN_NEW(memory->arrays, released->n_columns);
-    writing w = {released, &spelling, null_text, memory, options->ticker};
+    w = (writing){released, &spelling, null_text, memory, options->ticker, NULL, NULL};
+    KN_TRY(find_classes(&w, err));
     KN_TRY(kn_pool_run(options->pool, released->n_columns, write_column, &w, err));
     struct ArrowSchema schema = {.format = "+s",
                                  .name = "",
@@ -303,6 +350,8 @@ kn_status kn_release_arrays(kn_batches **out, uint32_t **order, uint32_t *n_writ
     *n_written = released->n_rows;
     released->order = NULL;
 done:
+    kn_free(w.classes);
+    kn_free(w.is_released);
     let_go(memory);
     kn_released_free(released);
     return status;

@@ -85,7 +85,7 @@ static kn_status format_rows(writer *w, kn_buffer *buffer, uint64_t begin, uint6
                  out->q != KN_NONE && next < w->released->n_columns && w->released->columns[next].q != KN_NONE;)
                 next++;
             if (out->q == KN_NONE) {
-                to = put_text(to, out, kn_released_text(w->released, out, row));
+                to = put_text(to, out, out->rank[kn_column_code(out->column, row)]);
                 continue;
             }
             struct stretch *same = &stretches[c];

@@ -3,7 +3,7 @@
  * Every column becomes a list of texts in the order of their spellings and, per row, the rank of its text. Rows are
  * then sorted by their ranks, column by column, so nothing of the input order leaves.
  *
- * Cost: a sort of the distinct texts, a radix sort of the rows. */
+ * Cost: a sort of the distinct texts, radix sorts of the classes and of the rows. */
 #include "sink/sink.h"
 
 #include "base/bits.h"
@@ -437,13 +437,27 @@ done:
     return status;
 }
 
-static uint32_t rank_bits(const kn_released_column *out) { return kn_bits_for(out->n_texts); }
+/* --- The order of rows ------------------------------------------------------------------------------------------- */
+
+/* What things are sorted by: rank[items[i]] of thing i, or rank[its code] in a copied column. */
+typedef struct sort_letter {
+    const uint32_t *rank, *items;
+    const kn_column *column;
+    uint32_t n_ranks, last; /* items beyond it count as it: suppressed rows are class n_classes */
+    uint32_t *own_rank;     /* `rank` where it is the letter's own */
+} sort_letter;
+
+static inline uint32_t letter_rank(const sort_letter *letter, uint32_t i)
+{
+    if (letter->items == NULL) return letter->rank[kn_column_code(letter->column, i)];
+    return letter->rank[letter->items[i] < letter->last ? letter->items[i] : letter->last];
+}
 
 typedef struct key_range {
-    const maker *w;
     uint64_t *keys;
-    const uint32_t *rows;
-    uint32_t first_column, end_column;
+    const uint32_t *things;
+    uint32_t n_things;
+    const sort_letter *letters, *end;
 } key_range;
 
 enum { KEY_ROWS = 1 << 16 };
@@ -452,36 +466,94 @@ static kn_status fill_keys(void *context, size_t job, unsigned worker, kn_error 
 {
     key_range *range = context;
     uint64_t begin = (uint64_t)job * KEY_ROWS, end = begin + KEY_ROWS;
-    if (end > range->w->out->n_rows) end = range->w->out->n_rows;
+    if (end > range->n_things) end = range->n_things;
     memset(range->keys + begin, 0, (size_t)(end - begin) * sizeof *range->keys);
-    for (uint32_t c = range->first_column; c < range->end_column; c++) {
-        const kn_released_column *out = &range->w->out->columns[c];
-        unsigned n_bits = rank_bits(out);
+    for (const sort_letter *letter = range->letters; letter < range->end; letter++) {
+        const unsigned n_bits = kn_bits_for(letter->n_ranks);
         for (uint64_t i = begin; i < end; i++)
-            range->keys[i] = range->keys[i] << n_bits | kn_released_text(range->w->out, out, range->rows[i]);
+            range->keys[i] = range->keys[i] << n_bits | letter_rank(letter, range->things[i]);
     }
     return KN_OK;
 }
 
-/* Columns are packed into 64-bit keys, last columns first; the sort is stable, so the first columns decide last. */
-static kn_status sort_rows(maker *w, kn_error *err)
+/* Letters are packed into 64-bit keys, last ones first; the sort is stable, so the first letters decide last. */
+static kn_status sort_things(uint32_t *things, uint32_t n_things, const sort_letter *letters, uint32_t n_letters,
+                             const maker *w, kn_error *err)
 {
     kn_status status = KN_OK;
     uint64_t *keys = NULL;
-    KN_NEW_RAW(keys, w->out->n_rows);
-    for (uint32_t end = w->out->n_columns; end > 0;) {
+    KN_NEW_RAW(keys, n_things);
+    for (uint32_t end = n_letters; end > 0;) {
         uint32_t first = end;
         unsigned n_bits = 0;
-        while (first > 0 && n_bits + rank_bits(&w->out->columns[first - 1]) <= 64)
-            n_bits += rank_bits(&w->out->columns[--first]);
-        key_range range = {w, keys, w->out->order, first, end};
-        KN_TRY(kn_pool_run(w->pool, w->out->n_rows / KEY_ROWS + 1, fill_keys, &range, err));
-        KN_TRY(kn_radix_sort(keys, w->out->order, w->out->n_rows, n_bits, w->pool, err));
+        while (first > 0 && n_bits + kn_bits_for(letters[first - 1].n_ranks) <= 64)
+            n_bits += kn_bits_for(letters[--first].n_ranks);
+        key_range range = {keys, things, n_things, letters + first, letters + end};
+        KN_TRY(kn_pool_run(w->pool, n_things / KEY_ROWS + 1, fill_keys, &range, err));
+        KN_TRY(kn_radix_sort(keys, things, n_things, n_bits, w->pool, err));
         KN_TRY(kn_tick(w->ticker, "sorting", -1, err));
         end = first;
     }
 done:
     kn_free(keys);
+    return status;
+}
+
+static bool same_ranks(const sort_letter *letters, uint32_t n_letters, uint32_t a, uint32_t b)
+{
+    for (uint32_t l = 0; l < n_letters; l++)
+        if (letter_rank(&letters[l], a) != letter_rank(&letters[l], b)) return false;
+    return true;
+}
+
+/* Neighbouring QIs as one letter of the rows: classes are far fewer than rows, so they are sorted by these columns
+ * first, and their places are the ranks. Classes with the same texts there have one rank. */
+static kn_status join_quasi(sort_letter *out, const maker *w, uint32_t first, uint32_t end, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n_things = w->release->n_classes + 1, n_letters = end - first;
+    uint32_t *classes = NULL;
+    sort_letter *letters = NULL;
+    KN_NEW(letters, n_letters);
+    KN_NEW_RAW(classes, n_things);
+    KN_NEW_RAW(out->own_rank, n_things);
+    for (uint32_t c = first; c < end; c++) {
+        const kn_released_column *column = &w->out->columns[c];
+        letters[c - first] = (sort_letter){
+            .rank = column->rank, .items = column->class_item, .n_ranks = column->n_texts, .last = column->n_items};
+    }
+    for (uint32_t c = 0; c < n_things; c++) classes[c] = c;
+    KN_TRY(sort_things(classes, n_things, letters, n_letters, w, err));
+    for (uint32_t i = 0; i < n_things; i++) {
+        if (i == 0 || !same_ranks(letters, n_letters, classes[i - 1], classes[i])) out->n_ranks++;
+        out->own_rank[classes[i]] = out->n_ranks - 1;
+    }
+    out->rank = out->own_rank;
+    out->items = w->release->row_class;
+    out->last = w->release->n_classes;
+done:
+    kn_free(classes);
+    kn_free(letters);
+    return status;
+}
+
+static kn_status sort_rows(maker *w, kn_error *err)
+{
+    kn_status status = KN_OK;
+    sort_letter *letters = NULL;
+    uint32_t n_letters = 0;
+    KN_NEW(letters, w->out->n_columns);
+    for (uint32_t c = 0, next; c < w->out->n_columns; c = next) {
+        const kn_released_column *out = &w->out->columns[c];
+        for (next = c + 1; out->q != KN_NONE && next < w->out->n_columns && w->out->columns[next].q != KN_NONE;) next++;
+        sort_letter *letter = &letters[n_letters++];
+        if (out->q != KN_NONE) KN_TRY(join_quasi(letter, w, c, next, err));
+        else *letter = (sort_letter){.rank = out->rank, .column = out->column, .n_ranks = out->n_texts};
+    }
+    KN_TRY(sort_things(w->out->order, w->out->n_rows, letters, n_letters, w, err));
+done:
+    for (uint32_t l = 0; l < n_letters; l++) kn_free(letters[l].own_rank);
+    kn_free(letters);
     return status;
 }
 

@@ -73,12 +73,4 @@ kn_status kn_released_new(kn_released **out, const kn_release *release, kn_relea
                           const kn_spelling *spelling, const kn_sink_options *options, kn_error *err);
 void kn_released_free(kn_released *released);
 
-/* Which text a row of the table has in a column. */
-static inline uint32_t kn_released_text(const kn_released *released, const kn_released_column *out, uint32_t row)
-{
-    if (out->q == KN_NONE) return out->rank[kn_column_code(out->column, row)];
-    uint32_t c = released->release->row_class[row];
-    return out->rank[out->class_item[c == KN_NONE ? released->release->n_classes : c]];
-}
-
 #endif

@@ -234,10 +234,13 @@ done:
     return status;
 }
 
-/* A view: its length, then the bytes if there are at most 12, otherwise four of them, a buffer and a place in it. */
-static kn_status view_cells(column_reader *c, const values *v, int64_t first, uint32_t n, kn_error *err)
+/* A view: its length, then the bytes if there are at most 12, which are read there, otherwise four of them, a buffer
+ * and a place in it. */
+static kn_status view_cells(const char **base, column_reader *c, const values *v, int64_t first, uint32_t n,
+                            kn_error *err)
 {
     kn_status status = KN_OK;
+    *base = v->data + 16 * first;
     for (uint32_t i = 0; i < n; i++) {
         const char *view = v->data + 16 * (first + i), *bytes = view + 4;
         int32_t parts[4]; /* length, prefix, buffer, place */
@@ -257,7 +260,8 @@ static kn_status view_cells(column_reader *c, const values *v, int64_t first, ui
         }
         uint64_t n_bytes = (uint64_t)parts[0];
         if (c->reader->options.trim) trim_string(&bytes, &n_bytes);
-        c->cells[i] = copied_cell(c, bytes, (size_t)n_bytes);
+        if (bytes == view + 4) c->cells[i] = (kn_text_cell){16 * i + 4, (uint32_t)n_bytes};
+        else c->cells[i] = copied_cell(c, bytes, (size_t)n_bytes);
     }
 done:
     return status;
@@ -275,7 +279,7 @@ static kn_status encode_values(uint32_t *codes, column_reader *c, const values *
         for (uint32_t i = 0; i < n; i++) c->cells[i] = (kn_text_cell){0, 0};
         break;
     case KN_ARROW_STRING: KN_TRY(string_cells(&base, c, v, first, n, err)); break;
-    case KN_ARROW_VIEW: KN_TRY(view_cells(c, v, first, n, err)); break;
+    case KN_ARROW_VIEW: KN_TRY(view_cells(&base, c, v, first, n, err)); break;
     default: fixed_cells(c, v, first, n); break;
     }
     if (!kn_buffer_reserve(&c->second, KN_DICTIONARY_PADDING)) KN_FAIL(KN_RESOURCES, "out of memory");
