@@ -77,3 +77,44 @@ void kn_column_take(kn_column *to, kn_column *from)
     *from = (kn_column){.name = from->name};
     *to = moved;
 }
+
+/* --- Sources over others ------------------------------------------------------------------------------------------ */
+
+uint32_t kn_combined_n_columns(const void *reader) { return ((const kn_combined *)reader)->n_columns; }
+
+const char *kn_combined_name(const void *reader, uint32_t column)
+{
+    return ((const kn_combined *)reader)->names[column];
+}
+
+kn_text_form kn_combined_form(const void *reader)
+{
+    const kn_source *inner = &((const kn_combined *)reader)->inner;
+    return inner->type->form(inner->reader);
+}
+
+kn_status kn_combined_read(kn_table **out, void *reader, const kn_column_plan *inner_plans, const kn_column_plan *plans,
+                           kn_combined_fill *fill, kn_pool *pool, kn_ticker *ticker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_combined *own = reader;
+    kn_table *inner = NULL, *whole = NULL;
+    *out = NULL;
+    KN_TRY(own->inner.type->read(&inner, own->inner.reader, inner_plans, pool, ticker, err));
+    KN_TRY(kn_table_new(&whole, inner->source, own->names, plans, own->n_columns, err));
+    whole->n_rows = inner->n_rows;
+    KN_TRY(fill(whole, reader, inner, plans, err));
+    *out = whole;
+    whole = NULL;
+done:
+    kn_table_free(inner);
+    kn_table_free(whole);
+    return status;
+}
+
+void kn_combined_cover(kn_source *source, const kn_source_type *type, void *reader)
+{
+    ((kn_combined *)reader)->inner = *source;
+    source->type = type; /* what is opened stays open with it */
+    source->reader = reader;
+}

@@ -14,42 +14,27 @@
 enum { FROM, TO, N_ENDS };
 
 typedef struct derived_reader {
-    kn_source inner;
-    const kn_csv_options *cells;
+    kn_combined all;                  /* its columns: the inner ones, then those derived */
     const kn_derivation *derivations; /* borrowed */
     size_t n_derivations;
     uint32_t (*ends)[N_ENDS]; /* [derivation]: columns of the inner source; KN_NONE: a date */
     uint64_t *n_invalid;      /* [derivation]; borrowed */
-    char **names;             /* all; borrowed */
-    uint32_t n_inner, n_columns;
+    uint32_t n_inner;
 } derived_reader;
 
 static void derived_free(derived_reader *reader)
 {
     if (reader == NULL) return;
     kn_free(reader->ends);
-    kn_free(reader->names);
+    kn_free(reader->all.names);
     kn_free(reader);
 }
 
 static void derived_close(void *opaque)
 {
     derived_reader *reader = opaque;
-    reader->inner.type->close(reader->inner.reader);
+    reader->all.inner.type->close(reader->all.inner.reader);
     derived_free(reader);
-}
-
-static uint32_t derived_n_columns(const void *reader) { return ((const derived_reader *)reader)->n_columns; }
-
-static const char *derived_name(const void *reader, uint32_t column)
-{
-    return ((const derived_reader *)reader)->names[column];
-}
-
-static kn_text_form derived_form(const void *opaque)
-{
-    const derived_reader *reader = opaque;
-    return reader->inner.type->form(reader->inner.reader);
 }
 
 /* --- What a row says ---------------------------------------------------------------------------------------------- */
@@ -137,8 +122,8 @@ static int64_t whole_units(kn_derived_unit unit, const kn_moment *from, const kn
 /* The line that a row stands on: exact where no cell before it holds a line end, otherwise no later than it. */
 static uint64_t line_of(const derived_reader *reader, const end_cells ends[N_ENDS], uint32_t row)
 {
-    uint64_t line = row + UINT64_C(1) + derived_form(reader).has_header;
-    if (reader->inner.type != &kn_source_csv) line = row + UINT64_C(1);
+    uint64_t line = row + UINT64_C(1) + kn_combined_form(reader).has_header;
+    if (reader->all.inner.type != &kn_source_csv) line = row + UINT64_C(1);
     for (int e = 0; e < N_ENDS; e++)
         if (ends[e].column != NULL && ends[e].column->first_line[end_code(&ends[e], row)] > line)
             line = ends[e].column->first_line[end_code(&ends[e], row)];
@@ -150,7 +135,7 @@ static kn_status refuse_age(const derived_reader *reader, const kn_derivation *d
 {
     char shown[KN_SHOWN_BYTES];
     size_t n;
-    const bool redact = reader->cells != NULL && reader->cells->redact;
+    const bool redact = reader->all.cells != NULL && reader->all.cells->redact;
     const end_cells *end = &ends[ends[FROM].column != NULL ? FROM : TO];
     const char *bytes = kn_column_bytes(end->column, end_code(end, row), &n);
     const unsigned long long line = line_of(reader, ends, row);
@@ -163,8 +148,8 @@ static kn_status refuse_age(const derived_reader *reader, const kn_derivation *d
 
 static bool means_missing(const derived_reader *reader, const char *text)
 {
-    for (size_t i = 0; reader->cells != NULL && i < reader->cells->n_null_values; i++)
-        if (strcmp(reader->cells->null_values[i], text) == 0) return true;
+    for (size_t i = 0; reader->all.cells != NULL && i < reader->all.cells->n_null_values; i++)
+        if (strcmp(reader->all.cells->null_values[i], text) == 0) return true;
     return false;
 }
 
@@ -180,7 +165,7 @@ static kn_status pair_put(kn_buffer *out, derived_reader *reader, size_t d, cons
     if (from->state == PRESENT && to->state == PRESENT) {
         const int64_t units = whole_units(derivation->unit, &from->moment, &to->moment);
         is_invalid = derivation->unit == KN_DERIVED_AGE && (units < 0 || units > KN_MOST_AGE);
-        if (is_invalid && (reader->cells == NULL || !reader->cells->invalid_is_missing))
+        if (is_invalid && (reader->all.cells == NULL || !reader->all.cells->invalid_is_missing))
             return refuse_age(reader, derivation, table, ends, row, units, err);
         if (!is_invalid) {
             char text[24];
@@ -189,7 +174,7 @@ static kn_status pair_put(kn_buffer *out, derived_reader *reader, size_t d, cons
                 return kn_error_set_at(err, KN_USAGE, KN_PLACE(.option = "null", .column = derivation->name),
                                        "column %s: %s is also how a missing cell is written (--null), so that nobody "
                                        "could tell them apart",
-                                       derivation->name, reader->cells->redact ? "a value" : text);
+                                       derivation->name, reader->all.cells->redact ? "a value" : text);
             kn_buffer_text(out, text);
         }
     }
@@ -239,7 +224,7 @@ static kn_status column_derive(kn_column *out, derived_reader *reader, size_t d,
     const kn_infer_options options = {.type =
                                           type == KN_TYPE_AUTO ? KN_TYPE_INT : type, /* no number is a missing cell */
                                       .source = table->source,
-                                      .redact = reader->cells != NULL && reader->cells->redact};
+                                      .redact = reader->all.cells != NULL && reader->all.cells->redact};
     KN_TRY(kn_column_of_texts(out, &all, &bytes, offset, line, &options, table->n_rows, err));
 done:
     for (int e = 0; e < N_ENDS; e++) kn_free(ends[e].cells);
@@ -268,12 +253,13 @@ static kn_status plan_inner(kn_column_plan *plans, const derived_reader *reader,
         plans[c] = asked[c];
         if (!is_end(reader, c)) continue;
         if (asked[c].use != KN_USE_NOTHING)
-            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "derive", .column = reader->names[c]),
-                       "column %s tells or counts persons or rows, and nothing is derived from it", reader->names[c]);
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "derive", .column = reader->all.names[c]),
+                       "column %s tells or counts persons or rows, and nothing is derived from it",
+                       reader->all.names[c]);
         if (asked[c].type != KN_TYPE_AUTO && asked[c].type != KN_TYPE_DATE)
-            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "derive", .column = reader->names[c]),
+            KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "derive", .column = reader->all.names[c]),
                        "column %s is declared as %s, and a column is derived from its dates; leave its type out",
-                       reader->names[c], kn_type_name(asked[c].type));
+                       reader->all.names[c], kn_type_name(asked[c].type));
         plans[c].type = KN_TYPE_DATE;
         if (!kn_plan_is_stored(&asked[c])) plans[c].role = KN_ROLE_INSENSITIVE;
     }
@@ -281,20 +267,19 @@ done:
     return status;
 }
 
-/* Takes the columns over; what is left in `table` is freed with it. */
-static kn_status take_columns(kn_table *whole, derived_reader *reader, kn_table *table, const kn_column_plan *plans,
+static kn_status fill_columns(kn_table *whole, void *opaque, kn_table *inner, const kn_column_plan *plans,
                               kn_error *err)
 {
     kn_status status = KN_OK;
-    whole->n_rows = table->n_rows;
+    derived_reader *reader = opaque;
     for (size_t d = 0; d < reader->n_derivations; d++) {
         const uint32_t c = reader->n_inner + (uint32_t)d;
         if (reader->n_invalid != NULL) reader->n_invalid[d] = 0;
         if (kn_plan_is_stored(&plans[c]))
-            KN_TRY(column_derive(&whole->columns[c], reader, d, table, plans[c].type, err));
+            KN_TRY(column_derive(&whole->columns[c], reader, d, inner, plans[c].type, err));
     }
     for (uint32_t c = 0; c < reader->n_inner; c++)
-        if (kn_plan_is_stored(&plans[c])) kn_column_take(&whole->columns[c], &table->columns[c]);
+        if (kn_plan_is_stored(&plans[c])) kn_column_take(&whole->columns[c], &inner->columns[c]);
 done:
     return status;
 }
@@ -305,23 +290,17 @@ static kn_status derived_read(kn_table **out, void *opaque, const kn_column_plan
     kn_status status = KN_OK;
     derived_reader *reader = opaque;
     kn_column_plan *inner_plans = NULL;
-    kn_table *table = NULL, *whole = NULL;
     *out = NULL;
     KN_NEW(inner_plans, reader->n_inner + (size_t)1);
     KN_TRY(plan_inner(inner_plans, reader, plans, err));
-    KN_TRY(reader->inner.type->read(&table, reader->inner.reader, inner_plans, pool, ticker, err));
-    KN_TRY(kn_table_new(&whole, table->source, reader->names, plans, reader->n_columns, err));
-    KN_TRY(take_columns(whole, reader, table, plans, err));
-    *out = whole;
-    whole = NULL;
+    KN_TRY(kn_combined_read(out, reader, inner_plans, plans, fill_columns, pool, ticker, err));
 done:
     kn_free(inner_plans);
-    kn_table_free(table);
-    kn_table_free(whole);
     return status;
 }
 
-static const kn_source_type derived_type = {derived_n_columns, derived_name, derived_read, derived_form, derived_close};
+static const kn_source_type derived_type = {kn_combined_n_columns, kn_combined_name, derived_read, kn_combined_form,
+                                            derived_close};
 
 static uint32_t find_column(const kn_source *source, const char *name)
 {
@@ -347,26 +326,24 @@ kn_status kn_source_derive(kn_source *source, const kn_derivation *derivations, 
     derived_reader *reader = NULL;
     if (n_derivations == 0) goto done;
     KN_NEW(reader, 1);
-    reader->cells = options != NULL ? options->csv : NULL;
+    reader->all.cells = options != NULL ? options->csv : NULL;
     reader->derivations = derivations;
     reader->n_derivations = n_derivations;
     reader->n_invalid = n_invalid;
     reader->n_inner = kn_source_n_columns(source);
-    reader->n_columns = reader->n_inner + (uint32_t)n_derivations;
+    reader->all.n_columns = reader->n_inner + (uint32_t)n_derivations;
     KN_NEW(reader->ends, n_derivations);
-    KN_NEW(reader->names, reader->n_columns);
-    for (uint32_t c = 0; c < reader->n_inner; c++) reader->names[c] = (char *)kn_source_column_name(source, c);
+    KN_NEW(reader->all.names, reader->all.n_columns);
+    for (uint32_t c = 0; c < reader->n_inner; c++) reader->all.names[c] = (char *)kn_source_column_name(source, c);
     for (size_t d = 0; d < n_derivations; d++) {
-        reader->names[reader->n_inner + d] = derivations[d].name;
+        reader->all.names[reader->n_inner + d] = derivations[d].name;
         if (find_column(source, derivations[d].name) != KN_NONE)
             KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "derive", .column = derivations[d].name),
                        "the data has a column '%.80s' already; give the derived one another name", derivations[d].name);
         KN_TRY(find_end(&reader->ends[d][FROM], source, &derivations[d], &derivations[d].from, err));
         KN_TRY(find_end(&reader->ends[d][TO], source, &derivations[d], &derivations[d].to, err));
     }
-    reader->inner = *source;
-    source->type = &derived_type; /* what is opened stays open with it */
-    source->reader = reader;
+    kn_combined_cover(source, &derived_type, reader);
     reader = NULL;
 done:
     derived_free(reader);

@@ -10,46 +10,30 @@
 enum { MIN, MAX, KIND, N_PARTS };
 
 typedef struct joined_column {
-    char *name;
+    const char *name;        /* among the reader's */
     uint32_t parts[N_PARTS]; /* columns of the file; of one that stands as it is, the first */
     bool is_joined, max_included;
 } joined_column;
 
 typedef struct joined_reader {
-    kn_source inner;
-    const kn_csv_options *cells;
+    kn_combined all; /* its names are its own */
     joined_column *columns;
-    char **names;
-    uint32_t n_columns;
 } joined_reader;
 
 static void joined_free(joined_reader *reader)
 {
     if (reader == NULL) return;
-    for (uint32_t c = 0; reader->columns != NULL && c < reader->n_columns; c++) kn_free(reader->columns[c].name);
+    for (uint32_t c = 0; c < reader->all.n_columns; c++) kn_free(reader->all.names[c]);
     kn_free(reader->columns);
-    kn_free(reader->names);
+    kn_free(reader->all.names);
     kn_free(reader);
 }
 
 static void joined_close(void *reader)
 {
     joined_reader *joined = reader;
-    joined->inner.type->close(joined->inner.reader);
+    joined->all.inner.type->close(joined->all.inner.reader);
     joined_free(joined);
-}
-
-static uint32_t joined_n_columns(const void *reader) { return ((const joined_reader *)reader)->n_columns; }
-
-static const char *joined_name(const void *reader, uint32_t column)
-{
-    return ((const joined_reader *)reader)->columns[column].name;
-}
-
-static kn_text_form joined_form(const void *reader)
-{
-    const joined_reader *joined = reader;
-    return joined->inner.type->form(joined->inner.reader);
 }
 
 /* --- Texts ------------------------------------------------------------------------------------------------------- */
@@ -69,7 +53,7 @@ static bool put_cell(kn_buffer *out, const joined_reader *reader, const joined_c
 {
     const part_text min = parts[MIN], max = parts[MAX];
     const char *null_text =
-        reader->cells != NULL && reader->cells->n_null_values > 0 ? reader->cells->null_values[0] : "";
+        reader->all.cells != NULL && reader->all.cells->n_null_values > 0 ? reader->all.cells->null_values[0] : "";
     if (says(parts[KIND], "value")) {
         kn_buffer_append(out, min.bytes, min.n);
         return min.n > 0 && min.n == max.n && memcmp(min.bytes, max.bytes, min.n) == 0;
@@ -92,7 +76,7 @@ static kn_status refuse_bounds(const joined_reader *reader, const joined_column 
 {
     char shown[N_PARTS][KN_SHOWN_BYTES];
     for (int p = 0; p < N_PARTS; p++)
-        kn_value_shown(shown[p], parts[p].bytes, parts[p].n, reader->cells != NULL && reader->cells->redact);
+        kn_value_shown(shown[p], parts[p].bytes, parts[p].n, reader->all.cells != NULL && reader->all.cells->redact);
     return kn_error_set_at(
         err, KN_INPUT, KN_PLACE(.file = table->source, .line = line, .column = column->name),
         "%s, line %llu: %s_min %s, %s_max %s and %s_kind %s are no bounds; docs/cells.md has their form", table->source,
@@ -120,17 +104,17 @@ static kn_status join_column(kn_column *out, const joined_reader *reader, const 
             bool is_missing = parts[p]->has_missing && kn_column_value(parts[p], code) == parts[p]->n_values - 1;
             /* In a file an open end is empty, and other spellings of a missing cell are numbers; in memory it is null.
              */
-            if (p != KIND && is_missing && reader->inner.type != &kn_source_csv) texts[p].n = 0;
+            if (p != KIND && is_missing && reader->all.inner.type != &kn_source_csv) texts[p].n = 0;
             if (parts[p]->first_line[code] > line[t]) line[t] = parts[p]->first_line[code]; /* none of them is later */
         }
         if (!put_cell(&bytes, reader, column, texts)) KN_TRY(refuse_bounds(reader, column, table, texts, line[t], err));
         offset[t + 1] = bytes.n;
     }
     const kn_infer_options options = {.type = type,
-                                      .null_values = reader->cells != NULL ? reader->cells->null_values : NULL,
-                                      .n_null_values = reader->cells != NULL ? reader->cells->n_null_values : 0,
+                                      .null_values = reader->all.cells != NULL ? reader->all.cells->null_values : NULL,
+                                      .n_null_values = reader->all.cells != NULL ? reader->all.cells->n_null_values : 0,
                                       .source = table->source,
-                                      .redact = reader->cells != NULL && reader->cells->redact};
+                                      .redact = reader->all.cells != NULL && reader->all.cells->redact};
     KN_TRY(kn_column_of_texts(out, &rows, &bytes, offset, line, &options, table->n_rows, err));
 done:
     kn_combinations_free(&rows);
@@ -142,42 +126,44 @@ done:
 
 /* --- The source -------------------------------------------------------------------------------------------------- */
 
-static kn_status joined_read(kn_table **out, void *reader, const kn_column_plan *plans, kn_pool *pool,
+static kn_status fill_columns(kn_table *whole, void *opaque, kn_table *inner, const kn_column_plan *plans,
+                              kn_error *err)
+{
+    kn_status status = KN_OK;
+    const joined_reader *reader = opaque;
+    for (uint32_t c = 0; c < reader->all.n_columns; c++) {
+        const joined_column *column = &reader->columns[c];
+        if (!column->is_joined) kn_column_take(&whole->columns[c], &inner->columns[column->parts[MIN]]);
+        else if (kn_plan_is_stored(&plans[c]))
+            KN_TRY(join_column(&whole->columns[c], reader, column, inner, plans[c].type, err));
+    }
+done:
+    return status;
+}
+
+static kn_status joined_read(kn_table **out, void *opaque, const kn_column_plan *plans, kn_pool *pool,
                              kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
-    joined_reader *joined = reader;
+    joined_reader *reader = opaque;
     kn_column_plan *inner_plans = NULL;
-    kn_table *table = NULL, *whole = NULL;
     *out = NULL;
-    const uint32_t n_inner = joined->inner.type->n_columns(joined->inner.reader);
-    KN_NEW(inner_plans, n_inner);
-    for (uint32_t c = 0; c < joined->n_columns; c++) {
-        const joined_column *column = &joined->columns[c];
+    KN_NEW(inner_plans, kn_source_n_columns(&reader->all.inner));
+    for (uint32_t c = 0; c < reader->all.n_columns; c++) {
+        const joined_column *column = &reader->columns[c];
         for (int p = 0; p < (column->is_joined ? N_PARTS : 1); p++) {
             inner_plans[column->parts[p]] = plans[c];
             if (column->is_joined) inner_plans[column->parts[p]].type = KN_TYPE_TEXT;
         }
     }
-    KN_TRY(joined->inner.type->read(&table, joined->inner.reader, inner_plans, pool, ticker, err));
-    KN_TRY(kn_table_new(&whole, table->source, joined->names, plans, joined->n_columns, err));
-    whole->n_rows = table->n_rows;
-    for (uint32_t c = 0; c < joined->n_columns; c++) {
-        const joined_column *column = &joined->columns[c];
-        if (!column->is_joined) kn_column_take(&whole->columns[c], &table->columns[column->parts[MIN]]);
-        else if (kn_plan_is_stored(&plans[c]))
-            KN_TRY(join_column(&whole->columns[c], joined, column, table, plans[c].type, err));
-    }
-    *out = whole;
-    whole = NULL;
+    KN_TRY(kn_combined_read(out, reader, inner_plans, plans, fill_columns, pool, ticker, err));
 done:
     kn_free(inner_plans);
-    kn_table_free(table);
-    kn_table_free(whole);
     return status;
 }
 
-static const kn_source_type joined_type = {joined_n_columns, joined_name, joined_read, joined_form, joined_close};
+static const kn_source_type joined_type = {kn_combined_n_columns, kn_combined_name, joined_read, kn_combined_form,
+                                           joined_close};
 
 static uint32_t find_column(const kn_source *source, const char *name, const char *end)
 {
@@ -203,11 +189,11 @@ static bool find_parts(uint32_t parts[N_PARTS], const kn_source *source, const c
 static kn_status add_column(joined_reader *reader, const char *name, const joined_column *like, kn_error *err)
 {
     kn_status status = KN_OK;
-    joined_column *column = &reader->columns[reader->n_columns];
-    *column = *like;
-    column->name = kn_string_copy(name, strlen(name), err);
-    if (column->name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    reader->names[reader->n_columns++] = column->name;
+    char *own_name = kn_string_copy(name, strlen(name), err);
+    if (own_name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
+    reader->columns[reader->all.n_columns] = *like;
+    reader->columns[reader->all.n_columns].name = own_name;
+    reader->all.names[reader->all.n_columns++] = own_name;
 done:
     return status;
 }
@@ -228,9 +214,9 @@ kn_status kn_source_join_bounds(kn_source *source, const kn_bounds_join *joins, 
     }
     if (!any) goto done;
     KN_NEW(reader, 1);
-    reader->cells = options != NULL ? options->csv : NULL;
+    reader->all.cells = options != NULL ? options->csv : NULL;
     KN_NEW(reader->columns, n_inner);
-    KN_NEW(reader->names, n_inner);
+    KN_NEW(reader->all.names, n_inner);
     for (uint32_t c = 0; c < n_inner; c++) {
         const joined_column plain = {.parts = {c}};
         size_t part = N_PARTS, join = 0;
@@ -240,9 +226,7 @@ kn_status kn_source_join_bounds(kn_source *source, const kn_bounds_join *joins, 
         if (part == N_PARTS) KN_TRY(add_column(reader, kn_source_column_name(source, c), &plain, err));
         else if (part == MIN) KN_TRY(add_column(reader, joins[join].name, &found[join], err));
     }
-    reader->inner = *source;
-    source->type = &joined_type; /* what is opened stays open with it */
-    source->reader = reader;
+    kn_combined_cover(source, &joined_type, reader);
     reader = NULL;
 done:
     kn_free(found);
