@@ -42,6 +42,16 @@ class Pages(Case):
             with self.subTest(path.name):
                 self.assertGreater(self.check("\n".join(blocks), path.name), 4)
 
+    def test_every_recipe_is_for_the_terminal_and_for_python(self):
+        recipes = re.split(r"^(?=\*\*)", (SOURCE / "docs/cookbook.md").read_text(encoding="utf-8"), flags=re.M)[1:]
+        self.assertGreater(len(recipes), 10)
+        for recipe in recipes:
+            name = recipe.splitlines()[0]
+            if name.startswith("**From C**"):
+                continue
+            self.assertIn("```pycon\n", recipe, name)
+            self.assertRegex(recipe, r"(?m)(^\$ kanon |^    .*kanon |`--[a-z]+ )", name)
+
     def test_every_docstring_prints_what_it_says(self):
         documented = [*_functions.COMMANDS, policy.Policy, *(kind for kind in vars(results).values() if isinstance(kind, type))]
         n_run = sum(self.check(thing.__doc__ or "", thing.__name__) for thing in documented)

@@ -1,6 +1,7 @@
 """Many calls, several threads, forks, interrupts, and no file."""
 import gc
 import os
+import random
 import resource
 import signal
 import subprocess
@@ -195,6 +196,15 @@ class Interrupts(Case):
 
     def test_ctrl_c_returns_the_best_release_so_far(self):
         self.assertEqual(self.interrupted("best", after=2.5)[0], "released interrupt True")
+
+    def test_a_time_limit_returns_the_best_release_so_far(self):
+        draw = random.Random(1)
+        table = {name: [str(draw.randrange(40)) for _ in range(5000)] for name in "abcdefgh"}
+        began = time.perf_counter()
+        release = kanon.anonymize(table, qi=list(table), k=5, time_limit=1, report=False)
+        self.assertLess(time.perf_counter() - began, 10)
+        self.assertEqual(release.stopped, "time")
+        self.assertTrue(kanon.verify(release, original=table, qi=list(table), k=5))
 
     def test_progress_is_told_and_can_stop(self):
         told = []

@@ -6,6 +6,7 @@ import os
 import pandas
 import polars
 import pyarrow
+import pyarrow.parquet
 from support import ROLES, Case, flags, people, program, write_csv
 
 import kanon
@@ -126,6 +127,51 @@ class SameBytes(Case):
         self.assertEqual(os.stat("one.csv").st_mode & 0o777, 0o600)
         self.refused(OSError, release.to_csv, "nowhere/one.csv")
         self.assertEqual(sorted(os.listdir()), ["one.csv", "people.csv", "three.csv", "tree.csv", "two.csv"])
+
+
+class Parquet(Case):
+    """Files that libduckdb reads and writes."""
+
+    def setUp(self):
+        super().setUp()
+        if not os.access(os.environ.get("KANON_DUCKDB", ""), os.R_OK):
+            self.skipTest("libduckdb is not there; `make test` fetches it")
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(self.folder)
+        self.columns = people(60)
+        born = [datetime.date(1950 + i % 30, 1 + i % 12, 28) for i in range(60)]
+        typed = {**self.columns, "age": [int(age) if age else None for age in self.columns["age"]], "born": born}
+        pyarrow.parquet.write_table(pyarrow.table(typed), "people.parquet")
+        write_csv({**self.columns, "born": born}, "people.csv")
+
+    def test_both_write_the_same_bytes_from_both(self):
+        released = set()
+        for cells in ("labels", "bounds", "both"):
+            asked = {**ROLES, "qi": [*ROLES["qi"], "born"], "k": 4, "cells": cells, "algorithm": "mondrian"}
+            for end in ("csv", "parquet"):
+                texts = set()
+                for data in ("people.csv", "people.parquet"):
+                    program("anonymize", data, *flags(asked), "-q", "-o", f"one.{end}")
+                    kanon.anonymize(data, **asked, output=f"two.{end}")
+                    texts |= {(self.folder / f"{name}.{end}").read_bytes() for name in ("one", "two")}
+                self.assertEqual(len(texts), 1, (cells, end))
+                released |= texts
+            made = kanon.anonymize("people.parquet", **asked)
+            self.assertEqual(made.to_csv().encode(), (self.folder / "one.csv").read_bytes())
+            read = pyarrow.parquet.read_table("one.parquet")
+            self.assertEqual(read.to_pydict(), made.to_dict())
+            kinds = {"age_min": pyarrow.int64(), "age_max": pyarrow.int64(), "born_min": pyarrow.date32()}
+            for name, kind in kinds.items() if cells != "labels" else ():
+                self.assertEqual(read.schema.field(name).type, kind, name)
+        self.assertEqual(len(released), 6)
+
+    def test_a_query_of_the_program_is_a_relation_here(self):
+        asked = {"qi": ["age", "sex"], "sensitive": "illness", "k": 3}
+        query = "SELECT age, sex, illness FROM 'people.parquet' WHERE zip <> '8001'"
+        program("anonymize", "--sql", query, *flags(asked), "-q", "-o", "one.csv")
+        import duckdb
+        release = kanon.anonymize(duckdb.sql(query).arrow(), **asked)
+        self.assertEqual(release.to_csv(), (self.folder / "one.csv").read_text())
 
 
 MOMENT = datetime.datetime(2024, 1, 31, 10, 30, 5, 250000)

@@ -104,9 +104,9 @@ def _command(about: Callable[..., Any]) -> Callable[..., Any]:
     own = inspect.signature(about)
     fixed = [parameter for parameter in own.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
     function.__signature__ = own.replace(parameters=fixed + parameters_of(name))  # type: ignore[attr-defined]
-    lines = [f"        {option.keyword}: {option.help}" for option in options_of(name)]
+    lines = [f"    {option.keyword}: {option.help}" for option in options_of(name)]
     function.__doc__ = inspect.cleandoc(about.__doc__ or "").rstrip() + "\n\nKeywords of the registry:\n" + \
-        "\n".join(line[4:] for line in lines) + "\n"
+        "\n".join(lines) + "\n"
     function.__name__ = function.__qualname__ = name
     return function
 
@@ -135,11 +135,9 @@ def anonymize(data: Table, *, policy: Policy | Path | None = None, progress: boo
         NotMet: no release exists that meets what was asked for.
         UsageError: the settings are wrong. InputError: the data is. ResourceError: memory ran out.
     """
-    settings = Settings("anonymize")
-    settings.add_table("data", data)
     if options.get("output") is True:  # it is kept anyway
         del options["output"]
-    settings.set_all({"report": _is_small(data)} | options)
+    settings = Settings("anonymize").with_tables(data=data).set_all({"report": _is_small(data)} | options)
     if not settings.has("output"):
         settings.add("output", "table:")
     return _run(settings, results.Release, policy=policy, progress=progress, on_interrupt=on_interrupt)
@@ -157,9 +155,7 @@ def verify(release: Table, *, policy: Policy | Path | None = None, must_hold: bo
             verdict as its ``result``.
         progress: as for :func:`anonymize`.
     """
-    settings = Settings("verify")
-    settings.add_table("release", release)
-    settings.set_all(options)
+    settings = Settings("verify").with_tables(release=release).set_all(options)
     return _run(settings, results.Verdict, policy=policy, progress=progress, keep_failed=not must_hold)
 
 
@@ -174,10 +170,8 @@ def measure(data: Table, release: Table, *, policy: Policy | Path | None = None,
         policy: the policy of the release.
         progress: as for :func:`anonymize`.
     """
-    settings = Settings("measure")
-    settings.add_table("data", data)
-    settings.add_table("release", release)
-    return _run(settings.set_all(options), results.Losses, policy=policy, progress=progress)
+    settings = Settings("measure").with_tables(data=data, release=release).set_all(options)
+    return _run(settings, results.Losses, policy=policy, progress=progress)
 
 
 @_command
@@ -190,9 +184,7 @@ def risk(data: Table, *, policy: Policy | Path | None = None, progress: bool | P
         policy: which columns an attacker may know.
         progress: as for :func:`anonymize`.
     """
-    settings = Settings("risk")
-    settings.add_table("data", data)
-    settings.set_all({"report": True} | options)
+    settings = Settings("risk").with_tables(data=data).set_all({"report": True} | options)
     return _run(settings, results.Risks, policy=policy, progress=progress)
 
 
@@ -206,9 +198,7 @@ def compare(data: Table, *, policy: Policy | Path | None = None, progress: bool 
         policy: what a release has to fulfil.
         progress: as for :func:`anonymize`.
     """
-    settings = Settings("compare")
-    settings.add_table("data", data)
-    settings.set_all({"report": True, "output": True} | options)
+    settings = Settings("compare").with_tables(data=data).set_all({"report": True, "output": True} | options)
     return _run(settings, results.Comparison, policy=policy, progress=progress)
 
 
@@ -222,9 +212,7 @@ def lattice(data: Table, *, policy: Policy | Path | None = None, progress: bool 
         policy: what a release has to fulfil.
         progress: as for :func:`anonymize`.
     """
-    settings = Settings("lattice")
-    settings.add_table("data", data)
-    settings.set_all({"report": True, "output": True} | options)
+    settings = Settings("lattice").with_tables(data=data).set_all({"report": True, "output": True} | options)
     return _run(settings, results.Lattice, policy=policy, progress=progress)
 
 
@@ -236,9 +224,7 @@ def profile(data: Table, *, progress: bool | Progress = False, **options: Any) -
         data: the table.
         progress: as for :func:`anonymize`.
     """
-    settings = Settings("profile")
-    settings.add_table("data", data)
-    settings.set_all({"output": True} | options)
+    settings = Settings("profile").with_tables(data=data).set_all({"output": True} | options)
     return _run(settings, results.Profile, progress=progress)
 
 
@@ -252,9 +238,8 @@ def check(data: Table, *, policy: Policy | Path | None = None, progress: bool | 
         policy: the policy.
         progress: as for :func:`anonymize`.
     """
-    settings = Settings("check")
-    settings.add_table("data", data)
-    return _run(settings.set_all(options), results.Check, policy=policy, progress=progress, keep_failed=True)
+    settings = Settings("check").with_tables(data=data).set_all(options)
+    return _run(settings, results.Check, policy=policy, progress=progress, keep_failed=True)
 
 
 @_command
@@ -272,10 +257,8 @@ def hierarchy_(what: Literal["make", "check", "show", "rectify"], data: Table, *
         data: a hierarchy, or a table together with ``hierarchy``.
         progress: as for :func:`anonymize`.
     """
-    settings = Settings("hierarchy")
-    settings.add("what", what)
-    settings.add_table("data", data)
-    return _run(settings.set_all(options), results.Hierarchy, progress=progress)
+    settings = Settings("hierarchy", [("what", what)]).with_tables(data=data).set_all(options)
+    return _run(settings, results.Hierarchy, progress=progress)
 
 
 @_command
@@ -289,9 +272,8 @@ def list_(what: Literal["algorithms", "measures", "models", "hierarchies"], **op
     Args:
         what: what to list.
     """
-    settings = Settings("list")
-    settings.add("what", what)
-    return _run(settings.set_all(options), results.Listing)
+    settings = Settings("list", [("what", what)]).set_all(options)
+    return _run(settings, results.Listing)
 
 
 COMMANDS = (anonymize, verify, measure, risk, profile, check, compare, lattice, hierarchy_, list_)

@@ -103,6 +103,11 @@ class Settings:
     options: list[tuple[str, str]] = field(default_factory=list)
     tables: list[tuple[str, Any]] = field(default_factory=list)
 
+    def with_tables(self, **tables: Any) -> Settings:
+        for name, value in tables.items():
+            self.add_table(name, value)
+        return self
+
     def set_all(self, keywords: Mapping[str, Any]) -> Settings:
         for keyword, value in keywords.items():
             option = find_option(self.command, keyword)

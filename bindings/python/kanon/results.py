@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -93,15 +93,28 @@ def _pictures(report: str | None) -> list[Picture]:
             for svg in re.findall("<svg (.*?)</svg>", report, re.S)]
 
 
-def _key(name: str, kind: str, about: str) -> property:
-    """A key of the JSON; `kind` is its type, for the stubs."""
-
-    def value(self: Result) -> Any:
-        return _wrapped(self.facts[name])
+def _property(get: Callable[[Any], Any], kind: str, about: str) -> property:
+    """`kind` is its type, for the stubs."""
+    def value(self: Any) -> Any:
+        return get(self)
 
     value.__doc__ = about
     value.__annotations__["return"] = kind
     return property(value)
+
+
+def _key(name: str, kind: str, about: str) -> property:
+    """A key of the JSON."""
+    return _property(lambda result: _wrapped(result.facts[name]), kind, about)
+
+
+def _kept(option: str, kind: str, about: str, read: Callable[[str], Any] = str) -> property:
+    """What an option that was set to True would have written; None where it was not."""
+    def get(result: Any) -> Any:
+        text = result._raw.kept(option)
+        return None if text is None else read(text)
+
+    return _property(get, kind, about)
 
 
 class Result:
@@ -170,21 +183,12 @@ class Release(Result):
         """The table, for everything that speaks Arrow. No other schema than the release's own is given."""
         return self._raw.stream()
 
-    @property
-    def schema(self) -> dict[str, Any] | None:
-        """Columns, types and what every label means, where it was asked for with ``schema=True``."""
-        text = self._raw.kept("schema")
-        return None if text is None else json.loads(text)
-
-    @property
-    def codebook(self) -> str | None:
-        """A page for the recipient: what columns and labels mean, where it was asked for with ``codebook=True``."""
-        return self._raw.kept("codebook")
-
-    @property
-    def certificate(self) -> str | None:
-        """What proves the bound, where it was asked for with ``certificate=True``. Private: never release it."""
-        return self._raw.kept("certificate")
+    schema = _kept("schema", "dict[str, Any] | None",
+                   "Columns, types and what every label means, where it was asked for with ``schema=True``.", json.loads)
+    codebook = _kept("codebook", "str | None",
+                     "A page for the recipient: what columns and labels mean, where it was asked for with ``codebook=True``.")
+    certificate = _kept("certificate", "str | None", "What proves the bound, where it was asked for with "
+                        "``certificate=True``. Private: never release it.")
 
     @property
     def records(self) -> memoryview | None:
