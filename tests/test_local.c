@@ -241,7 +241,7 @@ static void no_search_is_better_than_the_best_partition(void **state)
 static bool cut_is_allowable(const setup *s, const kn_answer *answer, uint32_t class, uint32_t q, uint32_t last_left,
                              uint32_t k)
 {
-    bool left[64], right[64];
+    bool left[300], right[300];
     for (uint32_t r = 0; r < s->table->n_rows; r++) {
         bool inside = answer->row_class[r] == class;
         left[r] = inside && code_of_row(s, q, r) <= last_left;
@@ -267,7 +267,8 @@ static void strict_cuts_leave_no_allowable_cut(void **state)
     for (int trial = 0; trial < 200; trial++) {
         setup s;
         unsigned k = 1 + kn_rng_below(&rng, 5);
-        uint32_t n_rows = k + kn_rng_below(&rng, 60 - k), n_columns = 1 + kn_rng_below(&rng, 4), most_copies = 0;
+        uint32_t n_rows = k + kn_rng_below(&rng, (trial % 5 == 0 ? 300 : 60) - k), most_copies = 0;
+        uint32_t n_columns = 1 + kn_rng_below(&rng, 4);
         random_setup(&s, &rng, (kinds)(trial % N_KINDS), n_rows, n_columns, 2 + kn_rng_below(&rng, 6), k);
         set_task(&s, "lm", "mondrian", trial % 3 == 0 ? "choose=median" : "");
         outcome o = run(&s, "mondrian");
@@ -321,21 +322,22 @@ static double cut_loss(const setup *s, uint32_t q, uint32_t last_left, const uin
     return loss;
 }
 
-/* With less than 3k rows there is one cut at most. Some trials have sets of many values, the last ones
- * of more than bits are kept of. */
+/* With less than 3k rows there is one cut at most. First classes of few records, some of them of many and with sets of
+ * many values; then of some hundred records with few values and many; the last ones with sets of more values than bits
+ * are kept of. */
 static void the_cut_made_leaves_the_least_loss(void **state)
 {
     kn_rng rng = kn_rng_new(15, 0);
     uint32_t n_cut = 0;
-    for (int trial = 0; trial < 202; trial++) {
+    for (int trial = 0; trial < 302; trial++) {
         setup s;
-        bool wide = trial >= 200, many = trial % 20 == 3;
-        unsigned k = wide ? 1900 : many ? 150 : 2 + kn_rng_below(&rng, 20);
+        bool wide = trial >= 300, medium = trial >= 200, many = trial % 20 == 3;
+        unsigned k = wide ? 1900 : many ? 150 : medium ? 40 + kn_rng_below(&rng, 80) : 2 + kn_rng_below(&rng, 20);
         uint32_t n_rows = 2 * k + kn_rng_below(&rng, wide ? 100 : k);
         random_setup(&s, &rng, wide ? SETS : (kinds)(trial % N_KINDS), n_rows, wide ? 2 : 1 + kn_rng_below(&rng, 6),
                      wide   ? 20000
                      : many ? 300
-                            : 2 + kn_rng_below(&rng, 40),
+                            : 2 + kn_rng_below(&rng, medium ? 80 : 40),
                      k);
         set_task(&s, "lm", "mondrian", "");
         outcome o = run(&s, "mondrian");
@@ -352,7 +354,7 @@ static void the_cut_made_leaves_the_least_loss(void **state)
         free_outcome(&o);
         free_setup(&s);
     }
-    assert_true(n_cut > 100);
+    assert_true(n_cut > 150);
 }
 
 static void relaxed_cuts_keep_every_class_below_2k(void **state)
@@ -361,7 +363,7 @@ static void relaxed_cuts_keep_every_class_below_2k(void **state)
     for (int trial = 0; trial < 200; trial++) {
         setup s;
         unsigned k = 1 + kn_rng_below(&rng, 5);
-        uint32_t n_rows = k + kn_rng_below(&rng, 60 - k);
+        uint32_t n_rows = k + kn_rng_below(&rng, (trial % 5 == 0 ? 300 : 60) - k);
         random_setup(&s, &rng, (kinds)(trial % N_KINDS), n_rows, 1 + kn_rng_below(&rng, 3), 4, k);
         set_task(&s, "lm", "mondrian", "cut=relaxed");
         outcome o = run(&s, "mondrian");

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 void kn_domain_free(kn_domain *domain)
 {
@@ -67,17 +68,41 @@ static int by_code(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Puts the codes, at least one, into `sorted`, each once; returns how many. Mostly they are few. */
+static uint32_t sort_codes(uint32_t *sorted, const uint32_t *codes, size_t n_codes)
+{
+    enum { FEW = 64 };
+    uint32_t n = 0;
+    if (n_codes > FEW) {
+        memcpy(sorted, codes, n_codes * sizeof *sorted);
+        qsort(sorted, n_codes, sizeof *sorted, by_code);
+        for (size_t i = 0; i < n_codes; i++)
+            if (n == 0 || sorted[n - 1] != sorted[i]) sorted[n++] = sorted[i];
+        return n;
+    }
+    sorted[n++] = codes[0];
+    for (size_t i = 1; i < n_codes; i++) {
+        uint32_t at = n;
+        while (at > 0 && sorted[at - 1] > codes[i]) at--;
+        if (at > 0 && sorted[at - 1] == codes[i]) continue;
+        memmove(sorted + at + 1, sorted + at, (n - at) * sizeof *sorted);
+        sorted[at] = codes[i];
+        n++;
+    }
+    return n;
+}
+
 /* The codes, sorted and each once, as a member of the pool. */
 static kn_status set_of(kn_cell *out, const kn_domain *domain, kn_set_pool *sets, const uint32_t *codes, size_t n_codes,
                         kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *sorted = NULL, n = 0;
-    KN_NEW_RAW(sorted, n_codes);
-    for (size_t i = 0; i < n_codes; i++) sorted[i] = codes[i];
-    qsort(sorted, n_codes, sizeof *sorted, by_code);
-    for (size_t i = 0; i < n_codes; i++)
-        if (n == 0 || sorted[n - 1] != sorted[i]) sorted[n++] = sorted[i];
+    uint32_t few[64], *sorted = few, *many = NULL;
+    if (n_codes > sizeof few / sizeof *few) {
+        KN_NEW_RAW(many, n_codes);
+        sorted = many;
+    }
+    const uint32_t n = sort_codes(sorted, codes, n_codes);
     *out = (kn_cell){sorted[0], sorted[n - 1], KN_NONE};
     uint32_t node;
     if (!kn_domain_is_small(&node, domain, out->first, out->last, n)) {
@@ -86,7 +111,7 @@ static kn_status set_of(kn_cell *out, const kn_domain *domain, kn_set_pool *sets
     }
     if (n > 1 && n < domain->n_codes) KN_TRY(kn_set_pool_add(&out->id, sets, sorted, n, err));
 done:
-    kn_free(sorted);
+    kn_free(many);
     return status;
 }
 

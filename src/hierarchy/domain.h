@@ -100,6 +100,8 @@ kn_status kn_set_pool_add(uint32_t *id, kn_set_pool *pool, const uint32_t *codes
  */
 kn_status kn_set_pool_add_label(uint32_t *id, kn_set_pool *pool, const uint32_t *codes, uint32_t n_codes,
                                 const char *text, size_t n_bytes, kn_error *err);
+/* Adds all sets of another pool; (*ids)[its id] is the one here, yours to kn_free. */
+kn_status kn_set_pool_unite(uint32_t **ids, kn_set_pool *pool, const kn_set_pool *other, kn_error *err);
 const uint32_t *kn_set_pool_get(const kn_set_pool *pool, uint32_t id, uint32_t *n_codes);
 const char *kn_set_pool_text(const kn_set_pool *pool, uint32_t id, size_t *n_bytes);
 

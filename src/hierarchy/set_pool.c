@@ -133,3 +133,16 @@ kn_status kn_set_pool_add(uint32_t *id, kn_set_pool *pool, const uint32_t *codes
     assert(n_codes >= 2);
     return kn_set_pool_add_label(id, pool, codes, n_codes, "", 0, err);
 }
+
+kn_status kn_set_pool_unite(uint32_t **ids, kn_set_pool *pool, const kn_set_pool *other, kn_error *err)
+{
+    kn_status status = KN_OK;
+    *ids = NULL;
+    KN_NEW_RAW(*ids, other->ends.n);
+    for (uint32_t id = 0; id < other->ends.n; id++) {
+        const entry set = entry_of(other, id);
+        KN_TRY(kn_set_pool_add_label(&(*ids)[id], pool, set.codes, set.n_codes, set.text, set.n_bytes, err));
+    }
+done:
+    return status;
+}

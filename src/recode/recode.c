@@ -2,7 +2,7 @@
  *
  * In: levels, cut points or classes of rows. Out: classes of rows with equal released cells, the cells, counts per
  * class, and the suppressed rows. Four steps: cells of the answer's classes (classify_*), classes with equal cells
- * become one (merge_equal), classes that break a model are suppressed (settle_suppressed), labels made from the data
+ * become one (merge_equal), classes that break a model are suppressed (suppress_what_breaks), labels made from the data
  * are written for the rows that are left (narrow_labels.c). Narrower labels may be equal or cover fewer people of a
  * population, so the last three go round until nothing changes.
  *
@@ -104,54 +104,64 @@ done:
     return status;
 }
 
-/* Trees and ordered domains: smallest and largest code of each class. */
-static kn_status close_ranges(kn_release *r, uint32_t q, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_tuples *t = r->tuples;
-    uint32_t *least = NULL, *most = NULL;
-    KN_NEW_RAW(least, r->n_classes);
-    KN_NEW(most, r->n_classes);
-    memset(least, 0xFF, r->n_classes * sizeof *least);
-    for (uint32_t row = 0; row < t->n_records; row++) {
-        uint32_t c = r->row_class[row], code = t->codes[q][t->row_tuple[row]];
-        if (c == KN_NONE) continue;
-        if (code < least[c]) least[c] = code;
-        if (code > most[c]) most[c] = code;
-    }
-    for (uint32_t c = 0; c < r->n_classes; c++) {
-        uint32_t ends[2] = {least[c], most[c]};
-        if (least[c] == KN_NONE) continue; /* a class without rows: dropped with the breaking ones */
-        KN_TRY(kn_domain_closure(&r->cells[(size_t)c * t->n_qis + q], t->domains[q], r->sets, ends, 2, err));
-    }
-done:
-    kn_free(least);
-    kn_free(most);
-    return status;
-}
+/* Columns are closed on the threads of the pool, each with sets of its own. */
+typedef struct closing {
+    kn_release *release;
+    const uint32_t *start, *members; /* the tuples of each class */
+    kn_set_pool **sets;              /* [q] */
+} closing;
 
-static kn_status close_sets(kn_release *r, uint32_t q, const uint32_t *start, const uint32_t *members, kn_error *err)
+static kn_status close_column(void *context, size_t q, unsigned worker, kn_error *err)
 {
     kn_status status = KN_OK;
+    const closing *all = context;
+    const kn_release *r = all->release;
     const kn_tuples *t = r->tuples;
-    uint32_t *codes = NULL;
-    KN_NEW_RAW(codes, t->n_records);
+    uint32_t *codes = NULL, most = 0;
+    KN_TRY(kn_set_pool_new(&all->sets[q], err));
+    for (uint32_t c = 0; c < r->n_classes; c++)
+        if (all->start[c + 1] - all->start[c] > most) most = all->start[c + 1] - all->start[c];
+    KN_NEW_RAW(codes, most);
     for (uint32_t c = 0; c < r->n_classes; c++) {
-        uint32_t n = start[c + 1] - start[c];
-        if (n == 0) continue;
-        for (uint32_t i = 0; i < n; i++) codes[i] = t->codes[q][t->row_tuple[members[start[c] + i]]];
-        KN_TRY(kn_domain_closure(&r->cells[(size_t)c * t->n_qis + q], t->domains[q], r->sets, codes, n, err));
+        const uint32_t *members = all->members + all->start[c], n = all->start[c + 1] - all->start[c];
+        if (n == 0) continue; /* dropped with the breaking ones */
+        for (uint32_t i = 0; i < n; i++) codes[i] = t->codes[q][members[i]];
+        KN_TRY(kn_domain_closure(&r->cells[(size_t)c * t->n_qis + q], t->domains[q], all->sets[q], codes, n, err));
     }
 done:
     kn_free(codes);
     return status;
 }
 
-static kn_status classify_by_rows(kn_release *r, const kn_answer *answer, kn_error *err)
+/* All columns' sets in one pool, in the order of the columns. */
+static kn_status unite_sets(const closing *all, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_release *r = all->release;
+    const uint32_t n_qis = r->tuples->n_qis;
+    uint32_t *ids = NULL;
+    for (uint32_t q = 0; q < n_qis; q++) {
+        const kn_domain *domain = r->tuples->domains[q];
+        const uint32_t n_nodes = domain->kind == KN_DOMAIN_TREE ? domain->tree->n_nodes : 0;
+        KN_TRY(kn_set_pool_unite(&ids, r->sets, all->sets[q], err));
+        for (uint32_t c = 0; domain->kind != KN_DOMAIN_RANGES && c < r->n_classes; c++) {
+            uint32_t *id = &r->cells[(size_t)c * n_qis + q].id;
+            if (*id != KN_NONE && *id >= n_nodes) *id = n_nodes + ids[*id - n_nodes];
+        }
+        kn_free(ids);
+        ids = NULL;
+    }
+done:
+    kn_free(ids);
+    return status;
+}
+
+static kn_status classify_by_rows(kn_release *r, const kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *t = r->tuples;
     uint32_t *start = NULL, *members = NULL;
+    kn_set_pool **sets = NULL;
     r->n_classes = answer->n_classes;
     KN_NEW_RAW(r->row_class, t->n_records);
     memcpy(r->row_class, answer->row_class, t->n_records * sizeof *r->row_class);
@@ -160,15 +170,15 @@ static kn_status classify_by_rows(kn_release *r, const kn_answer *answer, kn_err
         memcpy(r->cells, answer->cells, (size_t)r->n_classes * t->n_qis * sizeof *r->cells);
         goto done;
     }
-    for (uint32_t q = 0; q < t->n_qis; q++) {
-        if (t->domains[q]->kind != KN_DOMAIN_SETS) {
-            KN_TRY(close_ranges(r, q, err));
-            continue;
-        }
-        if (start == NULL) KN_TRY(kn_group_members(&start, &members, r->row_class, t->n_records, r->n_classes, err));
-        KN_TRY(close_sets(r, q, start, members, err));
-    }
+    KN_TRY(kn_group_members(&start, &members, r->row_class, t->n_records, r->n_classes, err));
+    for (uint32_t i = 0; i < start[r->n_classes]; i++) members[i] = t->row_tuple[members[i]];
+    KN_NEW(sets, t->n_qis);
+    const closing all = {r, start, members, sets};
+    KN_TRY(kn_pool_run(task->pool, t->n_qis, close_column, (void *)&all, err));
+    KN_TRY(unite_sets(&all, err));
 done:
+    for (uint32_t q = 0; sets != NULL && q < t->n_qis; q++) kn_set_pool_free(sets[q]);
+    kn_free(sets);
     kn_free(start);
     kn_free(members);
     return status;
@@ -344,7 +354,7 @@ done:
     return status;
 }
 
-static kn_status settle_suppressed(kn_release *r, const kn_task *task, kn_error *err)
+static kn_status suppress_what_breaks(kn_release *r, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
     bool changed, stay = true, histograms = (task->models->needs & KN_NEEDS_HISTOGRAM) != 0;
@@ -391,11 +401,11 @@ kn_status kn_recode(kn_release **out, const kn_answer *answer, const kn_task *ta
     switch (answer->recoding) {
     case KN_RECODING_LEVELS: KN_TRY(classify_by_levels(r, answer, task, err)); break;
     case KN_RECODING_CUTS: KN_TRY(classify_by_cuts(r, answer, task, err)); break;
-    case KN_RECODING_LOCAL: KN_TRY(classify_by_rows(r, answer, err)); break;
+    case KN_RECODING_LOCAL: KN_TRY(classify_by_rows(r, answer, task, err)); break;
     }
     for (bool again = true; again;) {
         KN_TRY(merge_equal(r, task, err));
-        KN_TRY(settle_suppressed(r, task, err));
+        KN_TRY(suppress_what_breaks(r, task, err));
         KN_TRY(narrow(&again, r, answer, task, err));
         if (r->levels != NULL && (task->models->needs & KN_NEEDS_POPULATION) == 0) break; /* one label per node */
     }

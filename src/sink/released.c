@@ -202,7 +202,7 @@ done:
     return status;
 }
 
-static kn_status prepare_copied(maker *w, kn_released_column *out, bool last_column, kn_error *err)
+static kn_status prepare_copied(const maker *w, kn_released_column *out, bool last_column, kn_error *err)
 {
     kn_status status = KN_OK;
     item_texts texts = {0};
@@ -273,7 +273,7 @@ done:
 }
 
 /* Distinct (cell, spelling) pairs of the classes are the items; one more is the suppressed rows' star. */
-static kn_status prepare_quasi(maker *w, kn_released_column *out, bool last_column, kn_error *err)
+static kn_status prepare_quasi(const maker *w, kn_released_column *out, bool last_column, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_release *r = w->release;
@@ -289,7 +289,7 @@ static kn_status prepare_quasi(maker *w, kn_released_column *out, bool last_colu
         if (cell->first != cell->last) spelling[c] = KN_NONE;
     }
     KN_TRY(kn_cells_group(out->class_item, &out->n_items, &first, r->cells + out->q, n_classes, 1, n_qis, spelling,
-                          w->pool, w->ticker, err));
+                          NULL, w->ticker, err));
     KN_TRY(texts_new(&texts, (size_t)out->n_items + 1, err));
     for (uint32_t i = 0; i < out->n_items; i++) {
         const kn_cell *cell = &r->cells[(size_t)first[i] * n_qis + out->q];
@@ -419,20 +419,27 @@ done:
 
 /* --- Columns and rows -------------------------------------------------------------------------------------------- */
 
-/* Means need the labels of all columns. */
+static kn_status prepare_job(void *context, size_t c, unsigned worker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    maker *w = context;
+    kn_released_column *out = &w->out->columns[c];
+    const bool last = c + 1 == w->out->n_columns;
+    if (out->part == KN_PART_MEAN) return KN_OK;
+    KN_TRY(out->q != KN_NONE ? prepare_quasi(w, out, last, err) : prepare_copied(w, out, last, err));
+    KN_TRY(kn_tick(w->ticker, "writing", -1, err));
+done:
+    return status;
+}
+
+/* Columns are jobs of the pool; means need the labels of all the others. */
 static kn_status prepare_columns(maker *w, kn_error *err)
 {
     kn_status status = KN_OK;
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t c = 0; c < w->out->n_columns; c++) {
-            kn_released_column *out = &w->out->columns[c];
-            const bool last = c + 1 == w->out->n_columns, is_mean = out->part == KN_PART_MEAN;
-            if (is_mean != (pass == 1)) continue;
-            KN_TRY(is_mean             ? prepare_mean(w, out, last, err)
-                   : out->q != KN_NONE ? prepare_quasi(w, out, last, err)
-                                       : prepare_copied(w, out, last, err));
-            KN_TRY(kn_tick(w->ticker, "writing", -1, err));
-        }
+    KN_TRY(kn_pool_run(w->pool, w->out->n_columns, prepare_job, w, err));
+    for (uint32_t c = 0; c < w->out->n_columns; c++)
+        if (w->out->columns[c].part == KN_PART_MEAN)
+            KN_TRY(prepare_mean(w, &w->out->columns[c], c + 1 == w->out->n_columns, err));
 done:
     return status;
 }

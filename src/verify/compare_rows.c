@@ -475,13 +475,24 @@ done:
 
 /* --- Everything ------------------------------------------------------------------------------------------------ */
 
+static kn_status make_meaning(void *context, size_t index, unsigned worker, kn_error *err)
+{
+    const comparison *all = context;
+    const kn_recount *recount = all->recount;
+    const uint32_t c = all->jobs[index].column;
+    const kn_verify_column *column = &recount->request->columns[c];
+    const kn_meaning_options how = {recount->request->trim, recount->request->guard_formulas};
+    if (column->role != KN_ROLE_QUASI) return KN_OK;
+    return kn_meaning_make(&all->jobs[index].meaning, original(recount, c), released(recount, c), column->domain,
+                           &recount->readings[c], &how, err);
+}
+
 /* A job per column that can be compared; the QIs that cannot are named in `unknown`. */
 static kn_status make_jobs(comparison *all, kn_buffer *unknown, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_recount *recount = all->recount;
     const kn_verify_request *request = recount->request;
-    kn_meaning_options how = {request->trim, request->guard_formulas};
     KN_NEW(all->jobs, request->n_columns);
     for (uint32_t c = 0; c < request->n_columns; c++) {
         const kn_verify_column *column = &request->columns[c];
@@ -491,15 +502,11 @@ static kn_status make_jobs(comparison *all, kn_buffer *unknown, kn_error *err)
             continue;
         }
         if (column->role != KN_ROLE_QUASI && !is_copied(column)) continue;
-        column_job *job = &all->jobs[all->n_jobs];
-        *job = (column_job){.column = c};
-        all->n_jobs++;
-        if (column->role == KN_ROLE_QUASI)
-            KN_TRY(kn_meaning_make(&job->meaning, original(recount, c), released(recount, c), column->domain,
-                                   &recount->readings[c], &how, err));
+        all->jobs[all->n_jobs++] = (column_job){.column = c};
     }
     kn_buffer_text(unknown, "");
     if (unknown->failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    KN_TRY(kn_pool_run(request->pool, all->n_jobs, make_meaning, all, err));
 done:
     return status;
 }

@@ -117,8 +117,12 @@ static kn_status cut_small(kn_mondrian *s, kn_mondrian_bench *b, kn_mondrian_nod
         KN_TRY(tick(s, err));
         if (may_be_cut(s, &n)) {
             kn_mondrian_rank(s, b, &b->ranking, &n, 0, s->n_qis);
-            kn_mondrian_place_bits(s, &b->ranking);
-            best = kn_mondrian_best_cut(s, b, &b->ranking, &n, 0, s->n_qis);
+            if (kn_mondrian_records(&n) <= KN_MONDRIAN_SMALL) {
+                best = kn_mondrian_small_cut(s, b, &n);
+            } else {
+                kn_mondrian_place_bits(s, &b->ranking);
+                best = kn_mondrian_best_cut(s, b, &b->ranking, &n, 0, s->n_qis);
+            }
         }
         if (best.n_left == 0) {
             finish_class(s, &n);
@@ -307,7 +311,7 @@ static kn_status mondrian_search(kn_answer *answer, const kn_task *task, kn_erro
     kn_status status = KN_OK;
     kn_items *items = NULL;
     kn_pricer *pricer = NULL;
-    kn_mondrian s = {.task = task, .n_qis = task->tuples->n_qis};
+    kn_mondrian s = {.task = task, .n_qis = task->tuples->n_qis, .n_words = (task->tuples->n_qis + 1) / 2 * 2};
     unsigned n_threads = kn_pool_threads(task->pool);
     s.relaxed = kn_args_is(task->args, "cut", "relaxed");
     s.by_median = kn_args_is(task->args, "choose", "median");
@@ -324,7 +328,7 @@ static kn_status mondrian_search(kn_answer *answer, const kn_task *task, kn_erro
     for (uint32_t q = 0; q < s.n_qis; q++)
         KN_TRY(kn_code_places(&s.places[q], task->tuples->domains[q], by_value, err));
     KN_TRY(place_columns(&s, err));
-    kn_mondrian_choose_bits(&s);
+    KN_TRY(kn_mondrian_prepare_bits(&s, err));
     KN_TRY(fill_records(&s, err));
     KN_TRY(fill_waste(&s, err));
     KN_OWN_RAW(&s.memory, s.share_cuts, n_threads);

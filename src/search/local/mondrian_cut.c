@@ -78,23 +78,56 @@ void kn_mondrian_rank(const kn_mondrian *s, kn_mondrian_bench *b, kn_mondrian_ra
     }
 }
 
-/* The values of sets get their bits, once all columns are ranked. */
+static void give_bits(kn_mondrian_ranking *r, uint32_t q, uint32_t *n_bits)
+{
+    r->first_bit[q] = *n_bits;
+    for (uint32_t i = 0; i < r->n[q]; i++) r->bits[(*n_bits)++] = (struct bit_value){q, r->code[q][i]};
+}
+
+/* Ordered columns are near where they leave room for others; returns their bits. */
+static uint32_t place_ordered(const kn_mondrian *s, kn_mondrian_ranking *r)
+{
+    uint32_t n_bits = 0, n_values = 0;
+    for (uint32_t lane = 0; lane < s->n_ordered; lane++) n_values += r->n[s->ordered[lane]];
+    r->n_near = 0;
+    r->n_lanes = s->n_lanes;
+    if (n_values > KN_MONDRIAN_NEAR / 2 || s->n_ordered > KN_MONDRIAN_SETS / 2) return 0;
+    r->n_lanes = 0;
+    for (uint32_t lane = 0; lane < s->n_ordered; lane++) {
+        r->near[r->n_near++] = s->ordered[lane];
+        give_bits(r, s->ordered[lane], &n_bits);
+    }
+    return n_bits;
+}
+
+/* Values get their bits, once all columns are ranked: the sets of the fewest values first. */
 void kn_mondrian_place_bits(const kn_mondrian *s, kn_mondrian_ranking *r)
 {
-    uint32_t n_bits = 0;
-    r->n_sets = r->n_wide = 0;
-    for (uint32_t q = 0; q < s->n_qis; q++) {
-        r->first_bit[q] = KN_NONE;
+    const uint32_t n_sets = s->n_qis - s->n_ordered;
+    uint32_t *sets = r->wide; /* what is left in the end is wide */
+    for (uint32_t q = 0, n = 0; n < n_sets; q++) {
+        uint32_t at = n;
         if (s->pricer->columns[q].domain->kind != KN_DOMAIN_SETS) continue;
-        if (r->n[q] > s->max_bits - n_bits || r->n_sets == KN_MONDRIAN_SETS) {
-            r->wide[r->n_wide++] = q;
-            continue;
-        }
-        r->first_bit[q] = n_bits;
-        r->sets[r->n_sets++] = q;
-        for (uint32_t i = 0; i < r->n[q]; i++) r->bits[n_bits++] = (struct bit_value){q, r->code[q][i]};
+        for (; at > 0 && r->n[sets[at - 1]] > r->n[q]; at--) sets[at] = sets[at - 1];
+        sets[at] = q;
+        n++;
     }
-    r->group_words = HEAD_WORDS + 2 * s->n_lanes + (n_bits + 127) / 128 * 4;
+    for (uint32_t q = 0; q < s->n_qis; q++) r->first_bit[q] = KN_NONE;
+    uint32_t n_bits = place_ordered(s, r), next = 0;
+    for (; next < n_sets && r->n_near < KN_MONDRIAN_SETS && n_bits + r->n[sets[next]] <= KN_MONDRIAN_NEAR; next++) {
+        r->near[r->n_near++] = sets[next];
+        give_bits(r, sets[next], &n_bits);
+    }
+    r->near_vectors = (n_bits + 127) / 128;
+    n_bits = r->near_vectors * 128;
+    for (r->n_far = 0; next < n_sets && r->n_far < KN_MONDRIAN_SETS && n_bits + r->n[sets[next]] <= s->max_bits;
+         next++) {
+        r->far[r->n_far++] = sets[next];
+        give_bits(r, sets[next], &n_bits);
+    }
+    r->n_wide = n_sets - next;
+    memmove(r->wide, sets + next, r->n_wide * sizeof *sets);
+    r->group_words = HEAD_WORDS + 2 * r->n_lanes + (n_bits + 127) / 128 * 4;
 }
 
 /* --- Groups ---------------------------------------------------------------------------------------------------- */
@@ -106,13 +139,13 @@ KN_INLINE kn_lanes4 greater_signed(kn_lanes4 a, kn_lanes4 b)
 }
 
 /* The first vector of bits. */
-KN_INLINE uint32_t ordered_vectors(const kn_mondrian *s) { return (HEAD_WORDS + 2 * s->n_lanes) / 4; }
+KN_INLINE uint32_t ordered_vectors(const kn_mondrian_ranking *r) { return (HEAD_WORDS + 2 * r->n_lanes) / 4; }
 
-KN_INLINE void clear_group(uint32_t *group, const kn_mondrian *s, const kn_mondrian_ranking *r, uint32_t code)
+KN_INLINE void clear_group(uint32_t *group, const kn_mondrian_ranking *r, uint32_t code)
 {
     const kn_lanes4 least = {0x80000000u, 0x80000000u, 0x80000000u, 0x80000000u}; /* as signed numbers */
     kn_lanes4_loose *vectors = (kn_lanes4_loose *)group;
-    uint32_t n_ordered = ordered_vectors(s), n_vectors = r->group_words / 4;
+    uint32_t n_ordered = ordered_vectors(r), n_vectors = r->group_words / 4;
     vectors[0] = (kn_lanes4){code, 0, 0, 0};
     for (uint32_t v = 1; v < n_ordered; v++) vectors[v] = least;
     for (uint32_t v = n_ordered; v < n_vectors; v++) vectors[v] = (kn_lanes4){0};
@@ -122,60 +155,68 @@ KN_INLINE void clear_group(uint32_t *group, const kn_mondrian *s, const kn_mondr
 static void make_group(uint32_t *group, const kn_mondrian *s, const kn_mondrian_ranking *r, const uint32_t *record,
                        uint32_t code)
 {
-    uint32_t *lasts = group + HEAD_WORDS, *firsts = lasts + s->n_lanes, *bits = firsts + s->n_lanes;
-    clear_group(group, s, r, code);
+    uint32_t *lasts = group + HEAD_WORDS, *firsts = lasts + r->n_lanes, *bits = firsts + r->n_lanes;
+    clear_group(group, r, code);
     group[HEAD_ROWS] = record[RECORD_ROWS];
     group[HEAD_PERSONS] = record[RECORD_PERSONS];
     group[HEAD_RECORDS] = 1;
-    for (uint32_t lane = 0; lane < s->n_ordered; lane++) {
+    for (uint32_t lane = 0; r->n_lanes > 0 && lane < s->n_ordered; lane++) {
         lasts[lane] = as_last(record[RECORD_CODES + lane]);
         firsts[lane] = as_first(record[RECORD_CODES + lane]);
     }
-    for (uint32_t i = 0; i < r->n_sets; i++) {
-        uint32_t q = r->sets[i], bit = r->first_bit[q] + r->rank[q][record[s->place[q]]];
+    for (uint32_t q = 0; q < s->n_qis; q++) {
+        if (r->first_bit[q] == KN_NONE) continue;
+        const uint32_t bit = r->first_bit[q] + r->rank[q][record[s->place[q]]];
         bits[bit / 32] |= 1u << (bit & 31);
     }
 }
-
-enum { MAX_BIT_WORDS = 4 }; /* that are added as vectors; of more only those that a record has */
 
 /* The hot loop: adds every record to its group in each of the columns from .. to-1. Lanes beyond the ordered columns
  * hold anything: nobody looks at them. Constant widths, and local copies that no group can overlap, make it fast. */
 KN_INLINE void add_records(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                            const kn_mondrian_node *n, uint32_t from, uint32_t to, uint32_t n_lanes,
-                           uint32_t n_bit_words)
+                           uint32_t near_vectors, uint32_t n_far)
 {
     struct {
         const uint32_t *rank;
-        uint32_t *groups, place, first_bit;
-    } columns[COLUMNS_AT_ONCE], sets[KN_MONDRIAN_SETS];
+        uint32_t *groups, place;
+        const kn_lanes4 *one_hot; /* of near columns */
+    } columns[COLUMNS_AT_ONCE], near[KN_MONDRIAN_SETS];
     struct {
-        uint32_t word, mask;
-    } bits_at[KN_MONDRIAN_SETS];
+        const uint32_t *rank;
+        uint32_t place, first_bit, word, mask; /* the last two: of the record at hand */
+    } far[KN_MONDRIAN_SETS];
     const uint32_t *record = kn_mondrian_record(s, n, 0), *end = kn_mondrian_record(s, n, kn_mondrian_records(n));
-    const uint32_t n_columns = to - from, n_sets = r->n_sets, group_words = r->group_words, stride = s->stride;
+    const uint32_t n_columns = to - from, n_near = r->n_near, group_words = r->group_words, stride = s->stride;
     uint32_t *groups = b->groups;
     for (uint32_t i = 0; i < n_columns; groups += (size_t)r->n[from + i++] * group_words) {
         columns[i].rank = r->rank[from + i];
         columns[i].place = s->place[from + i];
         columns[i].groups = groups;
     }
-    for (uint32_t i = 0; i < n_sets; i++) {
-        sets[i].rank = r->rank[r->sets[i]];
-        sets[i].place = s->place[r->sets[i]];
-        sets[i].first_bit = r->first_bit[r->sets[i]];
+    for (uint32_t i = 0; i < n_near; i++) {
+        near[i].rank = r->rank[r->near[i]];
+        near[i].place = s->place[r->near[i]];
+        near[i].one_hot = (const kn_lanes4 *)s->one_hot[near_vectors] + r->first_bit[r->near[i]] * near_vectors;
+    }
+    for (uint32_t i = 0; i < n_far; i++) {
+        far[i].rank = r->rank[r->far[i]];
+        far[i].place = s->place[r->far[i]];
+        far[i].first_bit = r->first_bit[r->far[i]];
     }
     for (; record < end; record += stride) {
         const kn_lanes4 head =
             (*(const kn_lanes4_loose *)record & (kn_lanes4){0, ~0u, ~0u, 0}) + (kn_lanes4){0, 0, 0, 1};
         const kn_lanes4_loose *codes = (const kn_lanes4_loose *)(record + RECORD_CODES);
-        uint64_t bits[MAX_BIT_WORDS] = {0};
-        for (uint32_t i = 0; i < n_sets; i++) {
-            uint32_t bit = sets[i].first_bit + sets[i].rank[record[sets[i].place]];
-            for (uint32_t w = 0; n_bit_words <= MAX_BIT_WORDS && w < n_bit_words; w++)
-                bits[w] |= (uint64_t)(bit / 64 == w) << (bit & 63);
-            bits_at[i].word = HEAD_WORDS + 2 * n_lanes + bit / 32;
-            bits_at[i].mask = 1u << (bit & 31);
+        kn_lanes4 bits[2] = {{0}};
+        for (uint32_t i = 0; i < n_near; i++) {
+            const kn_lanes4 *own = near[i].one_hot + near[i].rank[record[near[i].place]] * near_vectors;
+            for (uint32_t v = 0; v < near_vectors; v++) bits[v] |= own[v];
+        }
+        for (uint32_t i = 0; i < n_far; i++) {
+            const uint32_t bit = far[i].first_bit + far[i].rank[record[far[i].place]];
+            far[i].word = HEAD_WORDS + 2 * n_lanes + bit / 32;
+            far[i].mask = 1u << (bit & 31);
         }
         for (uint32_t i = 0; i < n_columns; i++) {
             uint32_t *group = columns[i].groups + (size_t)columns[i].rank[record[columns[i].place]] * group_words;
@@ -186,10 +227,8 @@ KN_INLINE void add_records(const kn_mondrian *s, kn_mondrian_bench *b, const kn_
                 lasts[v] = greater_signed(lasts[v], codes[v] ^ 0x80000000u);
                 firsts[v] = greater_signed(firsts[v], codes[v] ^ 0x7fffffffu);
             }
-            for (uint32_t w = 0; n_bit_words <= MAX_BIT_WORDS && w < n_bit_words / 2; w++)
-                words[w] |= (kn_lanes4)(kn_lanes2_u64){bits[2 * w], bits[2 * w + 1]};
-            for (uint32_t set = 0; n_bit_words > MAX_BIT_WORDS && set < n_sets; set++)
-                group[bits_at[set].word] |= bits_at[set].mask;
+            for (uint32_t v = 0; v < near_vectors; v++) words[v] |= bits[v];
+            for (uint32_t f = 0; f < n_far; f++) group[far[f].word] |= far[f].mask;
         }
     }
 }
@@ -198,16 +237,23 @@ KN_INLINE void add_records(const kn_mondrian *s, kn_mondrian_bench *b, const kn_
 static void count_groups(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                          const kn_mondrian_node *n, uint32_t from, uint32_t to)
 {
-    uint32_t *group = b->groups, n_bit_words = (r->group_words - HEAD_WORDS - 2 * s->n_lanes) / 2;
+    uint32_t *group = b->groups;
     for (uint32_t q = from; q < to; q++)
-        for (uint32_t i = 0; i < r->n[q]; i++, group += r->group_words) clear_group(group, s, r, r->code[q][i]);
-    if (s->n_lanes == 4 && n_bit_words == 0) add_records(s, b, r, n, from, to, 4, 0);
-    else if (s->n_lanes == 8 && n_bit_words == 0) add_records(s, b, r, n, from, to, 8, 0);
-    else if (s->n_lanes == 0 && n_bit_words == 2) add_records(s, b, r, n, from, to, 0, 2);
-    else if (s->n_lanes == 4 && n_bit_words == 2) add_records(s, b, r, n, from, to, 4, 2);
-    else if (s->n_lanes == 8 && n_bit_words == 2) add_records(s, b, r, n, from, to, 8, 2);
-    else if (s->n_lanes == 4 && n_bit_words == 4) add_records(s, b, r, n, from, to, 4, 4);
-    else add_records(s, b, r, n, from, to, s->n_lanes, n_bit_words);
+        for (uint32_t i = 0; i < r->n[q]; i++, group += r->group_words) clear_group(group, r, r->code[q][i]);
+#define WITH(lanes, vectors, far)                                                                                      \
+    if (r->n_lanes == (lanes) && r->near_vectors == (vectors) && r->n_far == (far)) {                                  \
+        add_records(s, b, r, n, from, to, lanes, vectors, far);                                                        \
+        return;                                                                                                        \
+    }
+    WITH(0, 1, 0)
+    WITH(0, 2, 0)
+    WITH(0, 2, 1)
+    WITH(4, 0, 0)
+    WITH(8, 0, 0)
+    WITH(4, 1, 0)
+    WITH(8, 1, 0)
+#undef WITH
+    add_records(s, b, r, n, from, to, r->n_lanes, r->near_vectors, r->n_far);
 }
 
 /* The records of a node in the order of column q, those of one value as they stand. */
@@ -236,12 +282,12 @@ typedef struct pass {
     uint64_t n_rows, n_persons;
 } pass;
 
-static pass pass_start(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r)
+static pass pass_start(kn_mondrian_bench *b, const kn_mondrian_ranking *r)
 {
     kn_growing_clear(&b->growing);
     b->n_active = r->n_wide;
     for (uint32_t i = 0; i < r->n_wide; i++) b->active[i] = r->wide[i];
-    clear_group(b->reach, s, r, 0);
+    clear_group(b->reach, r, 0);
     return (pass){0};
 }
 
@@ -259,9 +305,9 @@ static void add_wide(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ran
     }
 }
 
-static void add_ordered(const kn_mondrian *s, kn_mondrian_bench *b)
+static void add_ordered(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r)
 {
-    const uint32_t *lasts = b->reach + HEAD_WORDS, *firsts = lasts + s->n_lanes;
+    const uint32_t *lasts = b->reach + HEAD_WORDS, *firsts = lasts + r->n_lanes;
     for (uint32_t lane = 0; lane < s->n_ordered; lane++)
         kn_growing_span(&b->growing, s->ordered[lane], as_first(firsts[lane]), as_last(lasts[lane]));
 }
@@ -272,7 +318,7 @@ static inline void pass_add(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondr
     const kn_lanes4_loose *from = (const kn_lanes4_loose *)group;
     kn_lanes4_loose *reach = (kn_lanes4_loose *)b->reach;
     kn_lanes4 grown = {0};
-    uint32_t n_ordered = ordered_vectors(s), n_vectors = r->group_words / 4;
+    uint32_t n_ordered = ordered_vectors(r), n_vectors = r->group_words / 4;
     p->n_records += group[HEAD_RECORDS];
     p->n_rows += group[HEAD_ROWS];
     p->n_persons += group[HEAD_PERSONS];
@@ -282,7 +328,7 @@ static inline void pass_add(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondr
         grown |= united ^ reach[v];
         reach[v] = united;
     }
-    if (kn_any_lane(grown)) add_ordered(s, b);
+    if (kn_any_lane(grown)) add_ordered(s, b, r);
     for (uint32_t v = n_ordered; v < n_vectors; v++) {
         kn_lanes2_u64 fresh = (kn_lanes2_u64)(from[v] & ~reach[v]);
         reach[v] |= from[v];
@@ -293,11 +339,6 @@ static inline void pass_add(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondr
                 kn_growing_add_code(&b->growing, value->q, value->code);
             }
     }
-}
-
-static double waste(const kn_mondrian *s, uint64_t n_persons)
-{
-    return n_persons < s->n_waste ? s->waste[n_persons] : 1;
 }
 
 bool kn_mondrian_better(const kn_mondrian *s, const kn_mondrian_cut *a, const kn_mondrian_cut *b)
@@ -326,8 +367,7 @@ static void tally_node(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_n
         kn_tally_add(&b->whole, kn_mondrian_record(s, n, i)[RECORD_ITEM]);
 }
 
-/* Weighted share of the column's range that lies between the node's first and last value; of sets, of its values. */
-static double normalized_width(const kn_mondrian *s, const kn_mondrian_ranking *r, uint32_t q)
+double kn_mondrian_width(const kn_mondrian *s, const kn_mondrian_ranking *r, uint32_t q)
 {
     const kn_domain *domain = s->pricer->columns[q].domain;
     if (domain->n_codes <= 1) return 0;
@@ -338,7 +378,7 @@ static double normalized_width(const kn_mondrian *s, const kn_mondrian_ranking *
 static void fill_left_prices(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                              const kn_mondrian_node *n, const uint32_t *groups, uint32_t n_groups)
 {
-    pass p = pass_start(s, b, r);
+    pass p = pass_start(b, r);
     for (uint32_t g = 0; g + 1 < n_groups; g++) {
         const uint32_t *group = groups + (size_t)g * r->group_words;
         uint32_t begin = p.n_records;
@@ -358,8 +398,8 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
     for (uint32_t g = 0; g < n_groups; g++) n_rows += groups[(size_t)g * r->group_words + HEAD_ROWS];
     if (histograms) tally_node(s, b, n);
     if (!s->by_median) fill_left_prices(s, b, r, n, groups, n_groups);
-    double width = normalized_width(s, r, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
-    pass p = pass_start(s, b, r);
+    double width = kn_mondrian_width(s, r, q); /* `choose=median`: the widest has the least "loss" wherever it is cut */
+    pass p = pass_start(b, r);
     for (uint32_t g = n_groups - 1; g > 0; g--) {
         const uint32_t *group = groups + (size_t)g * r->group_words;
         uint32_t end = kn_mondrian_records(n) - p.n_records, begin = end - group[HEAD_RECORDS];
@@ -372,9 +412,9 @@ static void try_column(kn_mondrian_cut *best, kn_mondrian *s, kn_mondrian_bench 
         double left_rows = (double)(n_rows - p.n_rows), right_rows = (double)p.n_rows;
         kn_mondrian_cut candidate = {-width, fabs(left_rows - right_rows), q, begin, group[HEAD_CODE], left_persons};
         if (!s->by_median) {
-            candidate.loss = left_rows * b->left_price[g - 1] * waste(s, left_persons);
+            candidate.loss = left_rows * b->left_price[g - 1] * kn_mondrian_waste(s, left_persons);
             if (candidate.loss > best->loss) continue;
-            candidate.loss += right_rows * kn_growing_price(&b->growing) * waste(s, p.n_persons);
+            candidate.loss += right_rows * kn_growing_price(&b->growing) * kn_mondrian_waste(s, p.n_persons);
         }
         if (kn_mondrian_better(s, &candidate, best) && histograms_allow(s, b)) *best = candidate;
     }
@@ -450,15 +490,25 @@ static uint32_t max_groups(const kn_mondrian *s)
     return n;
 }
 
-void kn_mondrian_choose_bits(kn_mondrian *s)
+kn_status kn_mondrian_prepare_bits(kn_mondrian *s, kn_error *err)
 {
+    kn_status status = KN_OK;
     s->max_bits = max_groups(s) <= MANY_GROUPS ? KN_MONDRIAN_BITS : KN_MONDRIAN_BITS / 8;
+    for (uint32_t vectors = 1; vectors <= KN_MONDRIAN_NEAR / 128; vectors++) {
+        KN_OWN_ALIGNED(&s->memory, s->one_hot[vectors], (size_t)vectors * 128 * vectors * 4);
+        for (uint32_t bit = 0; bit < vectors * 128; bit++)
+            s->one_hot[vectors][bit * vectors * 4 + bit / 32] = 1u << bit % 32;
+    }
+done:
+    return status;
 }
 
 kn_status kn_mondrian_bench_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n_groups = max_groups(s), n = s->items->n, max_words = HEAD_WORDS + 2 * s->n_lanes + s->max_bits / 32;
+    uint32_t n_groups = max_groups(s), n = s->items->n;
+    const uint32_t max_words =
+        HEAD_WORDS + 2 * s->n_lanes + (s->max_bits > KN_MONDRIAN_NEAR ? s->max_bits : KN_MONDRIAN_NEAR) / 32;
     KN_TRY(ranking_init(s, b, err));
     KN_OWN_RAW(&b->memory, b->groups, (size_t)(n_groups > GROUPS_AT_ONCE ? n_groups : GROUPS_AT_ONCE) * max_words);
     KN_OWN_RAW(&b->memory, b->order, n);
@@ -466,6 +516,8 @@ kn_status kn_mondrian_bench_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_
     KN_OWN_RAW(&b->memory, b->left_price, n);
     KN_OWN(&b->memory, b->reach, max_words);
     KN_OWN(&b->memory, b->active, s->n_qis);
+    KN_OWN_ALIGNED(&b->memory, b->bits, (size_t)KN_MONDRIAN_SMALL * s->n_words);
+    KN_OWN_ALIGNED(&b->memory, b->passed, 2 * (size_t)s->n_words);
     KN_TRY(kn_growing_init(&b->growing, s->pricer, s->items->tuples, err));
     KN_TRY(kn_tally_init(&b->whole, s->items, err));
     KN_TRY(kn_tally_init(&b->right, s->items, err));

@@ -1,5 +1,5 @@
-/* What the two halves of Mondrian share: mondrian.c decides which classes are cut and when, mondrian_cut.c finds the
- * best cut of one class. */
+/* What the parts of Mondrian share: mondrian.c decides which classes are cut and when, mondrian_cut.c finds the best
+ * cut of one class, mondrian_small.c that of a class of few records. */
 #ifndef KN_SEARCH_LOCAL_MONDRIAN_CUT_H
 #define KN_SEARCH_LOCAL_MONDRIAN_CUT_H
 
@@ -9,8 +9,10 @@
 #include <stdatomic.h>
 
 enum {
-    KN_MONDRIAN_BITS = 2048, /* of the sets in a reach; where there are many groups fewer */
-    KN_MONDRIAN_SETS = 16,   /* columns with bits */
+    KN_MONDRIAN_BITS = 2048, /* of values in a reach; where there are many groups fewer */
+    KN_MONDRIAN_NEAR = 256,  /* of these, the ones that are added as vectors: two at most */
+    KN_MONDRIAN_SETS = 16,   /* columns with bits, of each kind */
+    KN_MONDRIAN_SMALL = 64,  /* records of a small class, at most: a bit each */
 };
 
 typedef struct kn_mondrian_node {
@@ -32,12 +34,15 @@ static const kn_mondrian_cut kn_mondrian_no_cut = {INFINITY, INFINITY, KN_NONE, 
 typedef struct kn_mondrian_ranking {
     uint32_t *n;             /* [q]: distinct values */
     uint32_t **code, **rank; /* [q]: value by rank, ascending; rank by value */
-    uint32_t *first_bit;     /* [q]: SETS: of the column's values by rank; KN_NONE: no set, or too many values */
+    uint32_t *first_bit;     /* [q]: of the column's values by rank; KN_NONE: it has none */
     struct bit_value {
         uint32_t q, code;
-    } bits[KN_MONDRIAN_BITS];
-    uint32_t n_sets, sets[KN_MONDRIAN_SETS]; /* columns with bits */
-    uint32_t n_wide, *wide;                  /* SETS of too many values */
+    } bits[KN_MONDRIAN_BITS + KN_MONDRIAN_NEAR];
+    uint32_t n_near, near[KN_MONDRIAN_SETS]; /* columns of few values, whose bits are added as vectors, so many: */
+    uint32_t near_vectors;
+    uint32_t n_far, far[KN_MONDRIAN_SETS]; /* SETS of more values, whose bits are added one by one */
+    uint32_t n_wide, *wide;                /* SETS of too many values */
+    uint32_t n_lanes;                      /* of ordered columns; 0: there are none, or they are all near */
     uint32_t group_words;
 } kn_mondrian_ranking;
 
@@ -53,6 +58,8 @@ typedef struct kn_mondrian_bench {
     kn_growing growing;      /* the closure of what was passed */
     uint32_t n_active, *active; /* wide columns that may still grow in this pass */
     kn_tally whole, right;
+    uint64_t *bits,
+        *passed; /* small classes: [record * n_words + q], the bit of its value; united, and so far priced */
 } kn_mondrian_bench;
 
 typedef struct kn_mondrian {
@@ -60,12 +67,13 @@ typedef struct kn_mondrian {
     const kn_task *task;
     const kn_items *items;
     const kn_pricer *pricer;
-    uint32_t n_qis, stride;
-    uint32_t n_ordered, n_lanes; /* columns that are no sets; in whole vectors */
-    uint32_t max_bits;           /* of the sets in a reach */
-    uint32_t *ordered;           /* [lane]: its column */
-    uint32_t *place;             /* [q]: of its code in a record; those of ordered columns come first */
-    uint32_t *records, *spare;   /* one per item: item, rows, persons, codes; classes are ranges of them */
+    uint32_t n_qis, n_words, stride; /* n_words: n_qis in whole vectors of two */
+    uint32_t n_ordered, n_lanes;     /* columns that are no sets; in whole vectors */
+    uint32_t max_bits;               /* of values in a reach */
+    uint32_t *one_hot[3];            /* [vectors][bit * 4 * vectors]: that bit */
+    uint32_t *ordered;               /* [lane]: its column */
+    uint32_t *place;                 /* [q]: of its code in a record; those of ordered columns come first */
+    uint32_t *records, *spare;       /* one per item: item, rows, persons, codes; classes are ranges of them */
     bool *begins_class;
     bool relaxed, by_median;
     bool first_column; /* among equally wide columns the first is cut, otherwise the one that is cut most evenly */
@@ -93,8 +101,8 @@ static inline uint32_t *kn_mondrian_record(const kn_mondrian *s, const kn_mondri
 
 static inline uint32_t kn_mondrian_records(const kn_mondrian_node *n) { return n->end - n->begin; }
 
-/* Room for what a thread works with; sets max_bits before the first. */
-void kn_mondrian_choose_bits(kn_mondrian *s);
+/* What all threads look at, once columns are placed; then room for what each works with. */
+kn_status kn_mondrian_prepare_bits(kn_mondrian *s, kn_error *err);
 kn_status kn_mondrian_bench_init(const kn_mondrian *s, kn_mondrian_bench *b, kn_error *err);
 void kn_mondrian_bench_free(kn_mondrian_bench *b);
 
@@ -106,9 +114,17 @@ void kn_mondrian_place_bits(const kn_mondrian *s, kn_mondrian_ranking *r);
 /* b->order: the class's records by column q, which is ranked. */
 void kn_mondrian_sort(const kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                       const kn_mondrian_node *n, uint32_t q);
+/* Weighted share of the column's range that lies between the class's first and last value; of sets, of its values. */
+double kn_mondrian_width(const kn_mondrian *s, const kn_mondrian_ranking *r, uint32_t q);
+static inline double kn_mondrian_waste(const kn_mondrian *s, uint64_t n_persons)
+{
+    return n_persons < s->n_waste ? s->waste[n_persons] : 1;
+}
 /* The best allowable cut in the columns from .. to-1, and which of two is the better one. */
 kn_mondrian_cut kn_mondrian_best_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_ranking *r,
                                      const kn_mondrian_node *n, uint32_t from, uint32_t to);
 bool kn_mondrian_better(const kn_mondrian *s, const kn_mondrian_cut *a, const kn_mondrian_cut *b);
+/* The best allowable cut of a class of at most KN_MONDRIAN_SMALL records, which is ranked. */
+kn_mondrian_cut kn_mondrian_small_cut(kn_mondrian *s, kn_mondrian_bench *b, const kn_mondrian_node *n);
 
 #endif
