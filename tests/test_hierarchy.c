@@ -915,6 +915,28 @@ static void an_order_makes_intervals_of_text(void **state)
                       "hierarchy order(a<<b): an empty value; write order(low<medium<high)");
 }
 
+/* 1..7 would mean 2 and 6, too, and a run of the order 2, which nobody here has. */
+static void an_order_against_that_of_numbers_makes_sets_of_what_is_there(void **state)
+{
+    const char *cells[] = {"1", "6", "2", "7", "7"};
+    kn_table *table = test_typed_table(KN_TYPE_INT, 5, 1, cells);
+    kn_domain *domain;
+    kn_set_pool *sets;
+    kn_cell cell, again;
+    assert_ok(kn_set_pool_new(&sets, err));
+    assert_ok(build(&domain, table, "order(1<6<2<7)", false, err));
+    assert_int_equal(domain->kind, KN_DOMAIN_SETS);
+    assert_ok(kn_domain_closure(&cell, domain, sets, (uint32_t[]){3, 0, 1}, 3, err));
+    assert_text("{1|6|7}", &cell, domain, sets);
+    assert_int_equal(kn_cell_size(&cell, domain, sets), 3);
+    assert_false(kn_cell_covers(&cell, domain, sets, 2));
+    assert_ok(kn_cell_parse(&again, domain, sets, "{7|6|1.0}", 9, err));
+    assert_true(kn_cell_equal(&cell, &again));
+    kn_domain_free(domain);
+    kn_set_pool_free(sets);
+    test_table_free(table);
+}
+
 static void automatic_trees_suit_the_data(void **state)
 {
     assert_spec(KN_TYPE_INT, CELLS("0", "1", "2", "3", "4", "5"), "auto",
@@ -1837,6 +1859,7 @@ int main(void)
         cmocka_unit_test(masks_replace_characters_from_one_side),
         cmocka_unit_test(dates_fall_into_units_of_the_calendar),
         cmocka_unit_test(an_order_makes_intervals_of_text),
+        cmocka_unit_test(an_order_against_that_of_numbers_makes_sets_of_what_is_there),
         cmocka_unit_test(automatic_trees_suit_the_data),
         cmocka_unit_test(automatic_intervals_hold_enough_rows),
         cmocka_unit_test(classifications_have_the_same_labels_for_every_table),

@@ -270,7 +270,7 @@ kn_status kn_bounds_form_of(kn_bounds_form *out, const kn_domain *domain, kn_err
     const kn_type type = domain->column->type;
     char text[KN_BOUND_BYTES];
     *out = (kn_bounds_form){0};
-    if ((type != KN_TYPE_INT && type != KN_TYPE_DECIMAL && type != KN_TYPE_DATE) || domain->ends_mislead ||
+    if ((type != KN_TYPE_INT && type != KN_TYPE_DECIMAL && type != KN_TYPE_DATE) || domain->naming == KN_NAMES_SET ||
         domain->kind == KN_DOMAIN_SETS)
         return KN_OK;
     uint32_t n_values = 0;

@@ -1,6 +1,7 @@
 /* From a column and a request to a domain: which builder, then the parts that all have in common.
  *
- *   spec given         the SPEC's builder, or the file: TREE (order() without must_be_tree: RANGES)
+ *   spec given         the SPEC's builder, or the file: TREE (order() without must_be_tree: RANGES, or SETS where it
+ *                      is against the order that numbers and dates have)
  *   none, must_be_tree the automatic tree
  *   none               numbers and dates RANGES by value; text SETS, codes by frequency, ties by bytes
  *
@@ -311,22 +312,24 @@ done:
     return status;
 }
 
-/* No tree: values in their order, or text by frequency. */
+/* No tree: values in their order, or text by frequency. Where the order is not that of the numbers or dates, a run of
+ * it would name values between that nobody has: any set will do. */
 static kn_status finish_plain(kn_domain *domain, const kn_build *build, kn_error *err)
 {
     kn_status status = KN_OK;
     uint32_t n_values = build->column->n_values, *code_of_value = NULL, *order = NULL;
-    domain->kind =
-        build->column->type == KN_TYPE_TEXT && build->code_of_value == NULL ? KN_DOMAIN_SETS : KN_DOMAIN_RANGES;
+    const bool has_order = build->code_of_value != NULL;
+    const bool is_set = build->ends_mislead || (build->column->type == KN_TYPE_TEXT && !has_order);
+    domain->kind = is_set ? KN_DOMAIN_SETS : KN_DOMAIN_RANGES;
     domain->n_codes = n_values;
     KN_NEW_RAW(code_of_value, n_values);
     for (uint32_t value = 0; value < n_values; value++)
-        code_of_value[value] = build->code_of_value != NULL ? build->code_of_value[value] : value;
-    if (domain->kind == KN_DOMAIN_SETS) {
+        code_of_value[value] = has_order ? build->code_of_value[value] : value;
+    if (is_set && !has_order) {
         KN_TRY(kn_build_by_frequency(&order, build, n_values, err));
         for (uint32_t code = 0; code < n_values; code++) code_of_value[order[code]] = code;
     }
-    if (build->code_of_value == NULL) KN_TRY(kn_build_grid(&domain->grid, build, err));
+    if (!has_order) KN_TRY(kn_build_grid(&domain->grid, build, err));
     if (domain->coding != NULL && domain->grid == NULL)
         KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "top", .column = domain->name),
                    "column %s: top, bottom and round need a grid or a hierarchy; its intervals end at values",
@@ -523,7 +526,6 @@ kn_status kn_domain_build(kn_domain **out, const kn_column *column, const char *
     domain->class_name = build.class_name;
     domain->is_marked = build.paths.made_from_data;
     domain->naming = build.naming;
-    domain->ends_mislead = build.ends_mislead;
     domain->grid = build.grid;
     build.grid = NULL;
     if (request->withheld) KN_TRY(finish_withheld(domain, &build, err));

@@ -21,7 +21,8 @@ typedef struct kn_build {
     kn_origin origin;       /* KN_FROM_FILE unless a SPEC says otherwise */
     const char *class_name; /* see kn_domain; static */
     kn_naming naming;       /* KN_NAMES_FIXED unless the builder says otherwise */
-    bool ends_mislead;      /* see kn_domain */
+    bool ends_mislead;      /* order() of numbers or dates against their own order: 2..7 would mean what lies between,
+                               so they are released as sets */
     struct kn_grid *grid;
     uint32_t *label_of_value; /* n_values; KN_NONE: not placed yet */
     uint32_t *code_of_value;  /* order(): n_values, set instead of paths when the domain is no tree */
@@ -193,7 +194,7 @@ uint32_t kn_column_find_text(const kn_column *column, const char *bytes, size_t 
 uint32_t kn_build_first_missing(char more[64], const kn_build *build, const uint32_t *found);
 
 /* `{a|b}`, or `a..b` of two members, escaped as kn_cell_text says and equal to no value of a text column. A member m is
- * spelled spelling_of[m]; `members` NULL: 0, 1, ... */
+ * spelled spelling_of[m]. */
 void kn_text_members(kn_buffer *out, const kn_column *column, const uint32_t *spelling_of, const uint32_t *members,
                      uint32_t n_members, bool is_set);
 

@@ -443,8 +443,7 @@ kn_status kn_cell_parse(kn_cell *out, const kn_domain *domain, kn_set_pool *sets
     }
     uint32_t group = domain->groups != NULL ? kn_tree_find(domain->groups, bytes, n_bytes) : KN_NONE;
     if (group != KN_NONE && bytes[0] != '{') return kn_domain_group_cell(out, domain, sets, group, err);
-    bool is_set = domain->kind == KN_DOMAIN_SETS || (domain->ends_mislead && n_bytes > 0 && bytes[0] == '{');
-    if (is_set) return parse_set(out, domain, sets, bytes, n_bytes, err);
+    if (domain->kind == KN_DOMAIN_SETS) return parse_set(out, domain, sets, bytes, n_bytes, err);
     const bool is_number = domain->column->type == KN_TYPE_INT || domain->column->type == KN_TYPE_DECIMAL;
     if (is_number && n_bytes > 1 && bytes[n_bytes - 1] == '*') return parse_mask(out, domain, bytes, n_bytes, err);
     bool half_open = n_bytes > 0 && bytes[0] == '[' && domain->naming != KN_NAMES_ENDS;

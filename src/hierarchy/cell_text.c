@@ -29,7 +29,7 @@ static bool append_members(kn_buffer *out, const kn_column *column, const uint32
     if (is_set) kn_buffer_char(out, '{');
     for (uint32_t i = 0; i < n_members; i++) {
         size_t n;
-        const uint32_t spelling = spelling_of[members != NULL ? members[i] : i];
+        const uint32_t spelling = spelling_of[members[i]];
         const char *bytes = kn_column_bytes(column, spelling, &n);
         if (i > 0) kn_buffer_text(out, is_set ? "|" : "..");
         bool is_missing = column->has_missing && kn_column_value(column, spelling) == column->n_values - 1;
@@ -79,8 +79,6 @@ void kn_cell_text(kn_buffer *out, const kn_cell *cell, const kn_domain *domain, 
         const int64_t *interval = domain->grid->interval;
         if (domain->coding != NULL) kn_coded_text(out, domain, cell->first, cell->last);
         else kn_grid_text(out, domain->grid, column->type, interval[cell->first], interval[cell->last] + 1);
-    } else if (domain->kind == KN_DOMAIN_RANGES && domain->ends_mislead) {
-        kn_text_members(out, column, domain->spelling_of_code + cell->first, NULL, cell->last - cell->first + 1, true);
     } else if (domain->kind == KN_DOMAIN_RANGES) {
         const uint32_t ends[] = {cell->first, cell->last};
         kn_text_members(out, column, domain->spelling_of_code, ends, 2, false);

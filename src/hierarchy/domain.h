@@ -5,7 +5,8 @@
  *   KN_DOMAIN_RANGES  intervals of an ordered domain (numbers, dates); codes are the values of the data in order; the
  *                     missing value is the last code and never inside an interval: joined with anything it gives *;
  *                     with a grid, single values and runs of grid cells (grid.c)
- *   KN_DOMAIN_SETS    any subset (text without a hierarchy); codes are ordered by frequency, most frequent first. With
+ *   KN_DOMAIN_SETS    any subset (text without a hierarchy); codes are ordered by frequency, most frequent first, or as
+ *                     order() says, which numbers and dates then contradict. With
  *                     `groups`, subsets of at most max_members values and the nodes of that tree; codes are its
  *                     leaves. With `subsets`, the members of that collection; codes are its values
  *
@@ -62,9 +63,7 @@ typedef struct kn_domain {
     const char *class_name;     /* of a SPEC whose labels are the same for every table, whoever chose it; NULL: none */
     bool is_marked;             /* its file says that it was made from the data */
     kn_naming naming;           /* of its labels; KN_NAMES_ENDS also for order() without a tree */
-    bool ends_mislead;    /* order() of numbers or dates against their own order: 2..7 would mean what lies between,
-                             so runs of codes are written as sets */
-    struct kn_grid *grid; /* KN_NAMES_GRID, and RANGES with a grid; owned */
+    struct kn_grid *grid;       /* KN_NAMES_GRID, and RANGES with a grid; owned */
     /* RANGES with a grid: [code] the ends of its grid cell among the codes; NULL: intervals may end at any value. */
     const uint32_t *grid_first, *grid_last;
     /* Top and bottom coding, and rounding (coding.c); NULL: none. [code]: the node (TREE), or something (RANGES), that

@@ -142,7 +142,7 @@ kn_status kn_build_order(kn_build *build, const char *arguments, kn_error *err)
     KN_TRY(rank_values(rank, build, &list, err));
     KN_TRY(sort_values(order, build, rank, (uint32_t)list.ends.n, err));
     build->ends_mislead = misleads(build, order);
-    build->naming = build->ends_mislead && build->request->must_be_tree ? KN_NAMES_SET : KN_NAMES_ENDS;
+    build->naming = build->ends_mislead ? KN_NAMES_SET : KN_NAMES_ENDS;
     if (build->request->must_be_tree) {
         KN_TRY(build_tree(build, order, err));
     } else {
