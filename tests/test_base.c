@@ -198,6 +198,50 @@ static void memory_of_others_counts_until_it_is_discharged(void **state)
     kn_account_limit(kn_scope_account(), 0);
 }
 
+/* Whether the page of an address goes into a core dump, as the kernel has it; a page that is gone does not. */
+static bool is_dumped(const void *address)
+{
+    FILE *file = fopen("/proc/self/smaps", "r");
+    char line[4096];
+    unsigned long from, to;
+    bool here = false, dumped = false;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2) here = from <= (uintptr_t)address && (uintptr_t)address < to;
+        if (here && strncmp(line, "VmFlags:", 8) == 0) dumped = strstr(line, " dd") == NULL;
+    }
+    fclose(file);
+    return dumped;
+}
+
+static void large_blocks_are_left_out_of_core_dumps(void **state)
+{
+    enum { N = 1 << 20 };
+    kn_account *account;
+    kn_scope before;
+    assert_ok(kn_account_new(&account, NULL, err));
+    assert_ok(kn_scope_enter(&before, account, err));
+    char *block = kn_array_alloc(N, 1, NULL), *other = kn_array_alloc_raw(N, 1, NULL);
+    char *lanes = kn_array_alloc_aligned(N, 1, NULL);
+    assert_false(is_dumped(block + N / 2) || is_dumped(other + N / 2) || is_dumped(lanes + N / 2));
+    memset(block, 7, N);
+    block = kn_array_resize(block, 3 * N, 1, NULL);
+    assert_false(is_dumped(block + N / 2) || is_dumped(block + 5 * N / 2));
+    for (int i = 0; i < N; i++) assert_int_equal(block[i], 7);
+    block = kn_array_resize(block, 100, 1, NULL);
+    assert_int_equal(block[99], 7);
+    assert_true(is_dumped(block)); /* small now: its page holds others' memory, too */
+    kn_free(block);
+    kn_free(other);
+    kn_free(lanes);
+    kn_scope_leave(&before);
+    kn_account_free(account);
+    char *ours = malloc(N); /* may be the pages that were given back */
+    memset(ours, 1, N);
+    assert_true(is_dumped(ours + N / 2));
+    free(ours);
+}
+
 static void memory_has_a_limit_and_a_failing_allocation(void **state)
 {
     kn_error err = {0};
@@ -751,6 +795,7 @@ int main(void)
         cmocka_unit_test(workers_tick_and_the_callers_thread_tells_it),
         cmocka_unit_test(blocks_outlive_the_scope_they_were_made_in),
         cmocka_unit_test(memory_of_others_counts_until_it_is_discharged),
+        cmocka_unit_test(large_blocks_are_left_out_of_core_dumps),
         cmocka_unit_test(memory_has_a_limit_and_a_failing_allocation),
         cmocka_unit_test(room_is_kept_while_it_is_enough),
         cmocka_unit_test(what_an_owner_made_ends_with_it_also_when_memory_runs_out),

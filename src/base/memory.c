@@ -1,6 +1,9 @@
 /* Blocks and accounts. In front of each block stand 16 bytes: its account, how many bytes were asked of the allocator,
  * and how far the block is from their beginning. So a block can be credited to the run that paid for it, whoever frees
- * it, and 64-byte alignment asks nothing of the allocator. Counters are atomics: allocations are few and large. */
+ * it, and 64-byte alignment asks nothing of the allocator. Counters are atomics: allocations are few and large.
+ *
+ * Large blocks hold people's cells, and a program that the library is part of may crash and leave a core dump: their
+ * pages are marked as not to be dumped. A caller's own allocator decides that for itself. */
 #include "base/memory.h"
 
 #include <assert.h>
@@ -8,6 +11,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 struct kn_account {
     kn_allocator allocator;
@@ -22,7 +27,7 @@ typedef struct block_head {
     uint64_t n_bytes : 56, distance : 8;
 } block_head;
 
-enum { HEAD_BYTES = 16, VECTOR_BYTES = 64 };
+enum { HEAD_BYTES = 16, VECTOR_BYTES = 64, LARGE_BYTES = 1 << 16 };
 _Static_assert(sizeof(block_head) <= HEAD_BYTES, "a block keeps the alignment of malloc");
 
 static block_head *head_of(void *block) { return (block_head *)((char *)block - HEAD_BYTES); }
@@ -120,6 +125,20 @@ static void *no_memory(size_t n_bytes, kn_error *err)
     return NULL;
 }
 
+/* Whether the pages that are the block's alone go into a core dump. They must again before the C library gets them
+ * back: others may have them next, and mremap moves no pages that are marked differently. */
+static void set_dumped(const kn_account *account, void *memory, size_t n_bytes, bool is_dumped)
+{
+#ifdef MADV_DONTDUMP
+    if (n_bytes < LARGE_BYTES || (account != NULL && account->is_hooked)) return;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)memory;
+    const uintptr_t first = (start + page - 1) / page * page, past = (start + n_bytes) / page * page;
+    if (past > first) madvise((char *)memory + (first - start), past - first, is_dumped ? MADV_DODUMP : MADV_DONTDUMP);
+#else
+    (void)account, (void)memory, (void)n_bytes, (void)is_dumped;
+#endif
+}
+
 /* The C library's zeroes are free for large blocks: their pages come clean from the system. */
 static void *take(kn_account *account, size_t n_bytes, bool zeroed)
 {
@@ -139,6 +158,7 @@ static void *new_block(size_t n_bytes, bool for_vectors, bool zeroed, kn_error *
     char *block = memory + HEAD_BYTES;
     if (for_vectors) block += VECTOR_BYTES - (uintptr_t)block % VECTOR_BYTES;
     *head_of(block) = (block_head){account, total, (uint64_t)(block - memory)};
+    set_dumped(account, memory, total, false);
     debit(account, total);
     return block;
 }
@@ -170,8 +190,10 @@ void *kn_array_resize(void *block, size_t n, size_t item_bytes, kn_error *err)
     if (!may_allocate(account, n, item_bytes, err)) return NULL;
     size_t total = n * item_bytes + HEAD_BYTES;
     void *old = head_of(block);
+    set_dumped(account, old, head.n_bytes, true);
     char *moved = account != NULL && account->is_hooked ? account->allocator.resize(account->allocator.user, old, total)
                                                         : realloc(old, total);
+    set_dumped(account, moved != NULL ? moved : old, moved != NULL ? total : head.n_bytes, false);
     if (moved == NULL) return no_memory(n * item_bytes, err);
     block = moved + HEAD_BYTES;
     head_of(block)->n_bytes = total;
@@ -207,6 +229,7 @@ void kn_free(void *block)
 {
     if (block == NULL) return;
     block_head head = *head_of(block);
+    set_dumped(head.account, (char *)block - head.distance, head.n_bytes, true);
     give_back(head.account, (char *)block - head.distance);
     credit(head.account, head.n_bytes);
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static kn_status run_generate(kn_result **out, const kn_settings *settings, kn_error *err);
@@ -348,6 +349,17 @@ static void open_missing_streams(void)
         if (fcntl(fd, F_GETFD) == -1 && open(stand_ins[fd], fd == 0 ? O_RDONLY : O_WRONLY) != fd) _exit(KN_INPUT);
 }
 
+/* A core dump would hold the table. A limit of 1 byte also stops a dump that is piped to a program, which a limit of 0
+ * does not; see core(5). */
+static void forbid_core_dumps(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_CORE, &limit) != 0) return;
+    if (limit.rlim_max > 1) limit.rlim_max = 1;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_CORE, &limit);
+}
+
 /* What was printed must have arrived. */
 static int finish(int code)
 {
@@ -362,6 +374,7 @@ int main(int argc, char **argv)
 {
     kn_error err = {0};
     open_missing_streams();
+    forbid_core_dumps();
     if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         cli_print_overview(argc < 2 ? stderr : stdout);
         return finish(argc < 2 ? KN_USAGE : KN_OK);
