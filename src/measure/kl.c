@@ -38,9 +38,14 @@ static double density_everywhere(const kn_release *release)
  */
 
 /* A tuple of a class is covered by no other. One whose rows are all suppressed is covered by none where that is known:
- * when whole groups were suppressed (`levels`), or nothing was. */
+ * when whole groups were suppressed (`levels`), or nothing was. Missing cells that may be any value cover the others'
+ * tuples, too. */
 static bool knows_coverage(const kn_release *release)
 {
+    for (uint32_t q = 0; q < release->tuples->n_qis; q++) {
+        const kn_domain *domain = release->tuples->domains[q];
+        if (domain->missing_is_wildcard && domain->missing != KN_NONE) return false;
+    }
     return release->row_class != NULL && (release->n_suppressed == 0 || release->levels != NULL);
 }
 

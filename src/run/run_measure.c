@@ -37,12 +37,28 @@ done:
     return status;
 }
 
+/* Without a header the columns of a release are those of the table that leave, in its order. */
+static kn_status name_columns(kn_csv_options *csv, const char ***names, const kn_table *table, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_NEW(*names, table->n_columns);
+    csv->names = *names;
+    csv->n_names = 0;
+    for (uint32_t c = 0; c < table->n_columns; c++) {
+        const kn_role role = table->columns[c].role;
+        if (role != KN_ROLE_IDENTIFIER && role != KN_ROLE_DROPPED) (*names)[csv->n_names++] = table->columns[c].name;
+    }
+done:
+    return status;
+}
+
 /* A release of ours is UTF-8, and looks otherwise like the table. */
 static kn_status read_release(kn_release **out, kn_input *input, const char *path, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_source *source = NULL;
     kn_bounds_join *joins = NULL;
+    const char **names = NULL;
     kn_csv_options csv = input->csv;
     csv.name = NULL;
     csv.encoding = KN_ENCODING_UTF8;
@@ -53,6 +69,7 @@ static kn_status read_release(kn_release **out, kn_input *input, const char *pat
         .guard_formulas = is_guarded, .may_suppress = input->max_suppressed > 0, .redact = input->redact};
     kn_source_options sources = input->sources;
     sources.csv = &csv;
+    if (csv.no_header) KN_TRY(name_columns(&csv, &names, input->table, err));
     KN_TRY(kn_source_open(&source, path, &sources, err));
     KN_NEW(joins, input->n_qis + 1);
     for (uint32_t q = 0; q < input->n_qis; q++) {
@@ -65,6 +82,7 @@ static kn_status read_release(kn_release **out, kn_input *input, const char *pat
 done:
     kn_free(joins);
     kn_source_close(source);
+    kn_free(names);
     return status;
 }
 

@@ -93,8 +93,9 @@ static kn_status set_names(kn_csv_header *header, const char *text, const kn_tex
     KN_NEW(header->names, header->n_columns);
     for (uint32_t i = 0; i < header->n_columns; i++) {
         char number[32];
-        int n_number = snprintf(number, sizeof number, "column%u", i + 1);
-        header->names[i] = no_header ? kn_string_copy(number, (size_t)n_number, err)
+        snprintf(number, sizeof number, "column%u", i + 1);
+        const char *given = i < options->n_names ? options->names[i] : number;
+        header->names[i] = no_header ? kn_string_copy(given, strlen(given), err)
                                      : kn_string_copy(text + cells[i].at, cells[i].n_bytes, err);
         if (header->names[i] == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         if (no_header) continue;

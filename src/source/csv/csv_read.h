@@ -17,8 +17,10 @@
 
 /* Strings are borrowed until kn_csv_close. */
 typedef struct kn_csv_options {
-    char delimiter;       /* '\0': detect among , ; tab | */
-    bool no_header;       /* columns are then named column1, column2, ... */
+    char delimiter;           /* '\0': detect among , ; tab | */
+    bool no_header;           /* columns are then named column1, column2, ... */
+    const char *const *names; /* ... or so, the first of them; NULL: by their numbers */
+    uint32_t n_names;
     bool trim;            /* blanks around cells are removed, inside quotes too; a quote after blanks opens a cell */
     kn_encoding encoding; /* UTF8 also takes UTF-16 with a byte order mark */
     const char *const *null_values; /* spellings of a missing cell besides the empty one */
