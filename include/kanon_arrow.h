@@ -122,9 +122,24 @@ KN_API kn_status kn_result_table(const kn_result *result, struct ArrowArrayStrea
  * counted from 0; records that are not listed have to be left out of the release, with all their rows. The list is
  * borrowed, and NULL for other results. Private, like any order of the input.
  *
- * Refused: searches that make classes of single rows, 2^32 - 2 rows and more, means of classes ("cells" both),
- * certificates. */
+ * Refused: searches that make classes of single rows (all local ones but "mondrian"), 2^32 - 2 rows and more, means of
+ * classes ("cells" both), certificates. */
 KN_API const uint32_t *kn_result_records(const kn_result *result, size_t *n);
+/* Parts of tables: for an engine that cuts a table into parts and has each anonymized where it lies.
+ *
+ *     kn_settings_set_table(settings, "domains", &stream, &err)         columns column, value, rows
+ *
+ * A row of it says how many rows of the whole table have a value of a column. With it the data is a part of that table:
+ * types, order, hierarchies, grids and prices of cells are those of the whole table, and models that compare a class
+ * with the table (t-closeness, beta-likeness, delta-disclosure) compare it with the whole one. All values of all
+ * quasi-identifiers and sensitive columns must be there, spelled as in the data, once each; every column must have
+ * equally many rows. Text or any other type: it counts as spelled above. The rows of a value may be as many as 2^53.
+ *
+ * What a part cannot show is for whoever has the whole table: whether copied columns stand one-to-one with
+ * quasi-identifiers, and how many persons are beyond the threshold of a top or bottom coding. Labels that are made from
+ * values ("20..37") are written for the values of the part's released rows. Limits of suppressed rows are the part's.
+ * Private, like the data. Refused: "similar" groups, which need whole rows; certificates. */
+
 /* The same table as the CSV file that `output` would have made of it, byte for byte, in pieces. */
 KN_API kn_status kn_result_csv(const kn_result *result, kn_write_fn write, void *user, kn_error *err);
 

@@ -167,7 +167,7 @@ static kn_status count_clusters(run *r, kn_error *err)
     r->facts.n_clusters = r->answer.recoding == KN_RECODING_LOCAL ? r->answer.n_classes : 0;
     r->facts.cluster_diversity = NAN;
     if (r->facts.n_clusters == 0 || tuples->n_table_sensitive == 0) goto done;
-    KN_TRY(kn_histograms_count(&histograms, tuples->sensitive[0].column, r->answer.row_class, tuples->n_rows,
+    KN_TRY(kn_histograms_count(&histograms, tuples->sensitive[0].column, r->answer.row_class, tuples->n_records,
                                r->answer.n_classes, err));
     for (uint32_t c = 0; c < r->answer.n_classes; c++) {
         kn_histogram one = kn_histogram_of(&histograms, c);

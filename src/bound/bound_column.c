@@ -60,7 +60,7 @@ static bool has_equal_lengths(const kn_domain *domain)
 {
     uint32_t n = 0;
     for (uint32_t code = 0; code < domain->n_codes; code++) {
-        if (code == domain->missing || kn_domain_code_rows(domain, code) == 0) continue;
+        if (code == domain->missing || kn_domain_seen_rows(domain, code) == 0) continue;
         uint32_t this = kn_domain_characters(domain, code);
         if (n != 0 && this != n) return false;
         n = this;
@@ -152,7 +152,7 @@ static kn_status fill_tree(kn_bound_column *column, const kn_task *task, double 
             /* A missing cell that may be any value is priced as the root, whatever its label (node_price). */
             column->node[l][code] = node;
             column->price[l][code] = kn_bound_units(node_price(task, column->q, node), unit);
-            if (l + 1 == column->n_levels && node != tree->root && kn_domain_code_rows(domain, code) > 0)
+            if (l + 1 == column->n_levels && node != tree->root && kn_domain_seen_rows(domain, code) > 0)
                 column->top_is_root = false;
         }
     }
@@ -295,7 +295,7 @@ static void find_extremes(kn_bound_column *column, const kn_domain *domain)
     column->most = column->pair_price != NULL ? column->all_price : 0;
     for (uint32_t code = 0; code < domain->n_codes; code++) {
         const uint32_t a = column->of_code[code];
-        if (kn_domain_code_rows(domain, code) == 0) continue;
+        if (kn_domain_seen_rows(domain, code) == 0) continue;
         for (uint32_t i = 0; i < (column->pair_price != NULL ? n - a : column->n_levels); i++) {
             const uint32_t price =
                 column->pair_price != NULL ? column->pair_price[(size_t)a * n + a + i] : column->price[i][code];

@@ -74,7 +74,7 @@ done:
 /* How many bits a column tells: groups by a column that tells much are small, so it comes first. */
 static double entropy(const kn_domain *domain)
 {
-    double bits = 0, all = (double)domain->rows_before[domain->n_codes];
+    double bits = 0, all = (double)kn_domain_all_rows(domain);
     for (uint32_t code = 0; code < domain->n_codes; code++) {
         double share = (double)kn_domain_code_rows(domain, code) / all;
         if (share > 0) bits -= share * log2(share);
@@ -153,7 +153,7 @@ kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool
         const kn_domain *domain = task->tuples->domains[chosen[c]];
         double weight = objective->type->per_cell ? domain->weight : 1;
         for (uint32_t code = 0; code < domain->n_codes; code++)
-            problem->discount += weight * (double)kn_domain_code_rows(domain, code) *
+            problem->discount += weight * (double)kn_domain_seen_rows(domain, code) *
                                  objective->type->value_discount(objective->state, task->tuples, chosen[c], code);
     }
     KN_TRY(fill_points(problem, err));

@@ -127,6 +127,23 @@ done:
     return status;
 }
 
+static kn_status take_reference(kn_sensitive *sensitive, kn_tuples *t, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_column *column = sensitive->column;
+    sensitive->reference = sensitive->value_rows;
+    sensitive->n_reference = t->n_rows;
+    if (column->whole_rows == NULL) return KN_OK;
+    KN_OWN(&t->memory, sensitive->reference, column->n_values);
+    sensitive->n_reference = 0;
+    for (uint32_t s = 0; s < column->n_spellings; s++) {
+        sensitive->reference[kn_column_value(column, s)] += column->whole_rows[s];
+        sensitive->n_reference += column->whole_rows[s];
+    }
+done:
+    return status;
+}
+
 static kn_status count_sensitive(kn_tuples *t, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -145,6 +162,7 @@ static kn_status count_sensitive(kn_tuples *t, kn_error *err)
         KN_OWN(&t->memory, sensitive->value_rows, column->n_values);
         for (uint32_t row = 0; row < t->n_records; row++)
             sensitive->value_rows[kn_column_value(column, kn_column_code(column, row))] += kn_column_count(column, row);
+        KN_TRY(take_reference(sensitive, t, err));
     }
 done:
     return status;
@@ -246,11 +264,13 @@ static kn_status fill_joined(kn_sensitive *joined, kn_owner *memory, const uint6
     KN_OWN(memory, joined->own_value, n);
     KN_OWN(memory, joined->others, n);
     joined->n_values = n;
+    joined->reference = joined->value_rows;
     n = 0;
     for (uint32_t i = 0; i < n_rows; i++) {
         n += i == 0 || keys[i] != keys[i - 1];
         codes[rows[i]] = n - 1;
         joined->value_rows[n - 1] += kn_column_count(joined->column, rows[i]);
+        joined->n_reference += kn_column_count(joined->column, rows[i]);
         joined->own_value[n - 1] = (uint32_t)keys[i];
         joined->others[n - 1] = (uint32_t)(keys[i] >> 32);
     }

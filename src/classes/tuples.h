@@ -15,7 +15,10 @@
 typedef struct kn_sensitive {
     const kn_column *column;
     uint32_t n_values;       /* in the column's value order, the missing one last */
-    uint64_t *value_rows;    /* n_values: rows of the table with that value */
+    uint64_t *value_rows;    /* n_values: rows of the data with that value */
+    uint64_t *reference;     /* n_values: of the table that classes are compared with: the same array, unless the data
+                                is a part of it */
+    uint64_t n_reference;    /* its rows */
     kn_histograms by_tuple;  /* empty until kn_tuples_histograms, called when a model or the measure needs them */
     kn_tree *tree;           /* the column's hierarchy where one was given (hierarchical EMD); owned; leaves are
                                 mapped by leaf_of_value */

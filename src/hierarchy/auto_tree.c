@@ -382,6 +382,12 @@ kn_status kn_build_similar(kn_build *build, const char *arguments, kn_error *err
         KN_TRY(kn_build_suppress(build, "", err));
         goto done;
     }
+    if (build->column->whole_rows != NULL && build->request->n_others > 0)
+        KN_FAIL(
+            KN_USAGE,
+            "hierarchy similar: it groups values by the rows of the whole table, and --domains has its values only; "
+            "give column %s a file, which 'kanon hierarchy' makes of the whole table",
+            build->column->name);
     while (max_size(g.n_levels) < g.n) g.n_levels++;
     KN_NEW(g.order, g.n);
     for (uint32_t level = 0; level < g.n_levels; level++) KN_NEW(g.first[level], g.n);

@@ -169,11 +169,16 @@ static kn_status fill_codes(kn_domain *domain, const kn_build *build, const uint
                                domain->tree != NULL ? domain->tree->n_nodes : domain->n_codes, code_of_value, err));
     for (uint32_t s = 0; s < column->n_spellings; s++)
         domain->code_of_spelling[s] = code_of_value[kn_coding_value(domain->coding, kn_column_value(column, s))];
+    if (build->seen_rows != NULL) KN_NEW(domain->seen_before, (size_t)domain->n_codes + 1);
     for (uint32_t value = 0; value < column->n_values; value++) {
         domain->spelling_of_code[code_of_value[value]] = build->main_spelling[value];
         domain->rows_before[code_of_value[value] + 1] += build->value_rows[value];
+        if (build->seen_rows != NULL) domain->seen_before[code_of_value[value] + 1] += build->seen_rows[value];
     }
-    for (uint32_t c = 0; c < domain->n_codes; c++) domain->rows_before[c + 1] += domain->rows_before[c];
+    for (uint32_t c = 0; c < domain->n_codes; c++) {
+        domain->rows_before[c + 1] += domain->rows_before[c];
+        if (build->seen_rows != NULL) domain->seen_before[c + 1] += domain->seen_before[c];
+    }
     domain->missing = column->has_missing ? code_of_value[build->n_present] : KN_NONE;
     if (domain->coding == NULL) goto done;
     KN_NEW_RAW(domain->coded, domain->n_codes);
@@ -369,7 +374,11 @@ static kn_status finish_withheld(kn_domain *domain, kn_build *build, kn_error *e
     KN_NEW(domain->rows_before, 3);
     for (uint32_t s = 0; s < build->column->n_spellings; s++) domain->code_of_spelling[s] = 1;
     domain->spelling_of_code[0] = domain->spelling_of_code[1] = KN_NONE;
-    domain->rows_before[2] = kn_column_rows(build->column, build->n_rows);
+    for (uint32_t value = 0; value < build->column->n_values; value++)
+        domain->rows_before[2] += build->value_rows[value];
+    if (build->seen_rows == NULL) goto done;
+    KN_NEW(domain->seen_before, 3);
+    domain->seen_before[2] = kn_column_rows(build->column, build->n_rows);
 done:
     return status;
 }
@@ -451,17 +460,24 @@ kn_status kn_build_start(kn_build *build, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_column *column = build->column;
+    uint64_t *whole_rows = NULL;
     uint32_t *spelling_rows = NULL;
     build->n_present = column->n_values - (column->has_missing ? 1 : 0);
     build->paths.redact = build->request->redact;
     KN_TRY(kn_column_main_spellings(&build->main_spelling, column, build->n_rows, err));
-    KN_TRY(kn_column_spelling_rows(&spelling_rows, column, build->n_rows, err));
+    KN_TRY(kn_column_whole_rows(&whole_rows, column, build->n_rows, err));
     KN_NEW(build->value_rows, column->n_values);
-    for (uint32_t s = 0; s < column->n_spellings; s++)
-        build->value_rows[kn_column_value(column, s)] += spelling_rows[s];
+    for (uint32_t s = 0; s < column->n_spellings; s++) build->value_rows[kn_column_value(column, s)] += whole_rows[s];
+    if (column->whole_rows != NULL) {
+        KN_TRY(kn_column_spelling_rows(&spelling_rows, column, build->n_rows, err));
+        KN_NEW(build->seen_rows, column->n_values);
+        for (uint32_t s = 0; s < column->n_spellings; s++)
+            build->seen_rows[kn_column_value(column, s)] += spelling_rows[s];
+    }
     KN_NEW_RAW(build->label_of_value, column->n_values);
     memset(build->label_of_value, 0xFF, column->n_values * sizeof *build->label_of_value);
 done:
+    kn_free(whole_rows);
     kn_free(spelling_rows);
     return status;
 }
@@ -471,6 +487,7 @@ void kn_build_end(kn_build *build)
     kn_paths_free(&build->paths);
     kn_free(build->main_spelling);
     kn_free(build->value_rows);
+    kn_free(build->seen_rows);
     kn_free(build->label_of_value);
     kn_free(build->code_of_value);
     kn_grid_free(build->grid);

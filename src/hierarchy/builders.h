@@ -15,7 +15,8 @@ typedef struct kn_build {
     uint32_t n_rows;
     const kn_hierarchy_request *request;
     uint32_t *main_spelling; /* n_values */
-    uint64_t *value_rows;    /* n_values */
+    uint64_t *value_rows;    /* n_values: rows of the table */
+    uint64_t *seen_rows;     /* n_values: of the data, where that is a part of the table; otherwise NULL */
     uint32_t n_present;      /* values other than the missing one: 0 .. n_present-1 */
     kn_paths paths;
     kn_origin origin;       /* KN_FROM_FILE unless a SPEC says otherwise */

@@ -15,6 +15,7 @@ void kn_domain_free(kn_domain *domain)
     kn_tree_free(domain->groups);
     kn_subsets_free(domain->subsets);
     kn_free(domain->rows_before);
+    kn_free(domain->seen_before);
     kn_grid_free(domain->grid);
     kn_coding_free(domain->coding);
     kn_free(domain->coded);
@@ -191,14 +192,24 @@ uint32_t kn_cell_size(const kn_cell *cell, const kn_domain *domain, const kn_set
     return kn_cell_members(cell, domain, sets, &n) != NULL ? n : cell->last - cell->first + 1;
 }
 
-uint64_t kn_cell_rows(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
+static uint64_t cell_rows(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets, const uint64_t *before)
 {
     uint32_t n;
     const uint32_t *codes = kn_cell_members(cell, domain, sets, &n);
-    if (codes == NULL) return domain->rows_before[cell->last + 1] - domain->rows_before[cell->first];
+    if (codes == NULL) return before[cell->last + 1] - before[cell->first];
     uint64_t rows = 0;
-    for (uint32_t i = 0; i < n; i++) rows += kn_domain_code_rows(domain, codes[i]);
+    for (uint32_t i = 0; i < n; i++) rows += before[codes[i] + 1] - before[codes[i]];
     return rows;
+}
+
+uint64_t kn_cell_rows(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
+{
+    return cell_rows(cell, domain, sets, domain->rows_before);
+}
+
+uint64_t kn_cell_seen_rows(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
+{
+    return cell_rows(cell, domain, sets, domain->seen_before != NULL ? domain->seen_before : domain->rows_before);
 }
 
 bool kn_cell_covers(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets, uint32_t code)

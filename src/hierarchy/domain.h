@@ -74,9 +74,11 @@ typedef struct kn_domain {
     /* TREE of numbers or dates: where parts between cut points may begin and end; NULL: at any value. */
     kn_stretch *stretches;
     uint32_t n_stretches, *stretch_of_code;
-    bool parts_are_nodes;          /* ... nowhere else than nodes do */
-    uint64_t *rows_before;         /* n_codes + 1: rows of the data with a smaller code */
-    double weight;                 /* of the column in sums over columns; 1 by default */
+    bool parts_are_nodes;  /* ... nowhere else than nodes do */
+    uint64_t *rows_before; /* n_codes + 1: rows of the table with a smaller code; by them cells are priced */
+    uint64_t *seen_before; /* the same of the data at hand, where that is a part of it (kn_column.whole_rows); NULL: it
+                              is the table */
+    double weight;         /* of the column in sums over columns; 1 by default */
     uint32_t min_level, max_level; /* full-domain searches stay inside (TREE) */
 } kn_domain;
 
@@ -109,6 +111,15 @@ void kn_domain_free(kn_domain *domain);
 static inline uint64_t kn_domain_code_rows(const kn_domain *domain, uint32_t code)
 {
     return domain->rows_before[code + 1] - domain->rows_before[code];
+}
+
+static inline uint64_t kn_domain_all_rows(const kn_domain *domain) { return domain->rows_before[domain->n_codes]; }
+
+/* Rows of the data at hand. */
+static inline uint64_t kn_domain_seen_rows(const kn_domain *domain, uint32_t code)
+{
+    const uint64_t *before = domain->seen_before != NULL ? domain->seen_before : domain->rows_before;
+    return before[code + 1] - before[code];
 }
 
 /* A code that stands for several values, whatever else is in its class. */
@@ -159,8 +170,9 @@ kn_status kn_domain_closure(kn_cell *out, const kn_domain *domain, kn_set_pool *
 const uint32_t *kn_cell_members(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets,
                                 uint32_t *n_codes);
 uint32_t kn_cell_size(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets); /* values it covers */
-uint64_t kn_cell_rows(const kn_cell *cell, const kn_domain *domain,
-                      const kn_set_pool *sets); /* rows of the data whose value it covers */
+/* Rows of the table whose value it covers; seen: of the data at hand. */
+uint64_t kn_cell_rows(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets);
+uint64_t kn_cell_seen_rows(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets);
 bool kn_cell_covers(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets, uint32_t code);
 static inline bool kn_cell_equal(const kn_cell *a, const kn_cell *b)
 {

@@ -77,7 +77,7 @@ static kn_status price_tables(kn_objective *objective, kn_error *err)
         objective->root_price[q] = weight * type->price_cell(objective->state, tuples, NULL, q, &root);
         if (type->value_discount != NULL)
             for (uint32_t code = 0; code < domain->n_codes; code++)
-                objective->discount += weight * (double)kn_domain_code_rows(domain, code) *
+                objective->discount += weight * (double)kn_domain_seen_rows(domain, code) *
                                        type->value_discount(objective->state, tuples, q, code);
         if (domain->kind != KN_DOMAIN_TREE) continue;
         const kn_tree *tree = domain->tree;
@@ -178,7 +178,7 @@ static kn_status column_sum(double *sum, const kn_objective *objective, const kn
         }
     }
     for (uint32_t code = 0; kept != NULL && code < domain->n_codes; code++) {
-        double others = (double)kn_domain_code_rows(domain, code) - (double)kept[code];
+        double others = (double)kn_domain_seen_rows(domain, code) - (double)kept[code];
         if (others != 0)
             *sum -= others * column_weight(objective, q) * type->value_discount(objective->state, tuples, q, code);
     }

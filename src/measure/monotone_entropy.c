@@ -7,16 +7,18 @@
 static double price_cell(const void *state, const kn_tuples *tuples, const kn_set_pool *sets, uint32_t q,
                          const kn_cell *cell)
 {
-    if (tuples->n_rows == 0) return 0;
-    double share = (double)kn_cell_rows(cell, tuples->domains[q], sets) / tuples->n_rows;
+    const double n_rows = (double)kn_domain_all_rows(tuples->domains[q]);
+    if (n_rows == 0) return 0;
+    double share = (double)kn_cell_rows(cell, tuples->domains[q], sets) / n_rows;
     return share * kn_information_entropy(state, tuples, sets, q, cell);
 }
 
 static double price_counts(const void *state, const kn_tuples *tuples, uint32_t q, uint32_t n_values, uint64_t n_rows,
                            double rows_log_rows)
 {
-    if (tuples->n_rows == 0) return 0;
-    return (double)n_rows / tuples->n_rows * kn_information_entropy_of(n_rows, rows_log_rows);
+    const double all = (double)kn_domain_all_rows(tuples->domains[q]);
+    if (all == 0) return 0;
+    return (double)n_rows / all * kn_information_entropy_of(n_rows, rows_log_rows);
 }
 
 const kn_measure kn_measure_monotone_entropy = {

@@ -202,7 +202,7 @@ double kn_private_information_cell(const kn_private_information *information, co
                                    const kn_histogram *histogram)
 {
     const kn_domain *domain = tuples->domains[q];
-    double log_cell = log_of(information, kn_cell_rows(cell, domain, sets)), sum = 0;
+    double log_cell = log_of(information, kn_cell_seen_rows(cell, domain, sets)), sum = 0;
     for (uint32_t i = 0; i < histogram->n; i++) {
         uint32_t rows = rows_inside(information, domain, sets, q, cell, histogram->values[i]);
         sum += histogram->counts[i] * (log_cell - log_of(information, rows));
@@ -215,7 +215,7 @@ double kn_private_information_value(const kn_private_information *information, c
 {
     const kn_domain *domain = tuples->domains[q];
     uint32_t rows = rows_inside(information, domain, sets, q, cell, value);
-    return rows > 0 ? log_of(information, kn_cell_rows(cell, domain, sets)) - log_of(information, rows) : 0;
+    return rows > 0 ? log_of(information, kn_cell_seen_rows(cell, domain, sets)) - log_of(information, rows) : 0;
 }
 
 double kn_private_information_class(const kn_private_information *information, const kn_tuples *tuples,

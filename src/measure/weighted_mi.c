@@ -31,7 +31,7 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
         const kn_domain *domain = tuples->domains[q];
         for (uint32_t code = 0; code < domain->n_codes; code++)
             self->kept +=
-                domain->weight * (double)kn_domain_code_rows(domain, code) * kn_information_log_value(domain, code);
+                domain->weight * (double)kn_domain_seen_rows(domain, code) * kn_information_log_value(domain, code);
     }
     *out = self;
     self = NULL;

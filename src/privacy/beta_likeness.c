@@ -41,11 +41,11 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     self->max_gain = kn_args_number(args, "beta");
     self->enhanced = kn_args_number(args, "enhanced") != 0;
     self->sensitive = &tuples->sensitive[self->column];
-    self->n_rows = tuples->n_rows;
+    self->n_rows = (double)self->sensitive->n_reference;
     self->n_values = self->sensitive->n_values;
     KN_NEW_ALIGNED(self->most, (size_t)self->n_values * 8);
     for (uint32_t value = 0; value < self->n_values; value++) {
-        double share = (double)self->sensitive->value_rows[value] / self->n_rows;
+        double share = (double)self->sensitive->reference[value] / self->n_rows;
         double most = share > 0 ? share * (1 + fmax(limit_of(self, share), 0)) : 0;
         for (uint32_t lane = 0; lane < 8; lane++)
             self->most[value * 8 + lane] = (uint16_t)fmin(most * 0x1p16, UINT16_MAX);
@@ -61,7 +61,7 @@ static double largest_gain(const state *self, const kn_class_counts *counts, boo
     double largest = 0;
     *within = true;
     for (uint32_t i = 0; i < histogram->n; i++) {
-        double table_share = (double)self->sensitive->value_rows[histogram->values[i]] / self->n_rows;
+        double table_share = (double)self->sensitive->reference[histogram->values[i]] / self->n_rows;
         double gain = (double)histogram->counts[i] / (double)counts->n_rows / table_share - 1;
         double limit = limit_of(self, table_share);
         if (gain > largest) largest = gain;

@@ -36,13 +36,14 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     KN_TRY(kn_model_column(&self->column, tuples, args, err));
     self->max_log = kn_args_number(args, "delta");
     self->sensitive = &tuples->sensitive[self->column];
-    self->n_distinct = kn_sensitive_distinct(self->sensitive);
-    self->n_rows = tuples->n_rows;
+    for (uint32_t value = 0; value < self->sensitive->n_values; value++)
+        self->n_distinct += self->sensitive->reference[value] > 0;
+    self->n_rows = (double)self->sensitive->n_reference;
     self->min_persons = kn_persons_of_rows(tuples, self->n_distinct);
     self->n_values = self->sensitive->n_values;
     KN_NEW_ALIGNED(self->shares, (size_t)self->n_values * 16);
     for (uint32_t i = 0; i < self->n_values * 16; i++) {
-        double share = (double)self->sensitive->value_rows[i / 16] / self->n_rows;
+        double share = (double)self->sensitive->reference[i / 16] / self->n_rows;
         double limit = share * exp2(i % 16 < 8 ? -self->max_log : self->max_log);
         self->shares[i] = share > 0 ? (uint16_t)fmin(limit * 0x1p16, UINT16_MAX) : 0;
     }
@@ -57,7 +58,7 @@ static double value(const void *opaque, const kn_class_counts *counts)
     if (histogram->n < self->n_distinct) return INFINITY;
     double largest = 0;
     for (uint32_t i = 0; i < histogram->n; i++) {
-        double table_share = (double)self->sensitive->value_rows[histogram->values[i]] / self->n_rows;
+        double table_share = (double)self->sensitive->reference[histogram->values[i]] / self->n_rows;
         double share = (double)histogram->counts[i] / (double)counts->n_rows;
         largest = fmax(largest, fabs(log2(share / table_share)));
     }
@@ -80,7 +81,7 @@ static kn_judgement judge(const void *opaque, const kn_lane_counts *counts, uint
         const kn_lane_units units = kn_lanes_units(counts, half);
         kn_model_lanes breaks = {0}, unsure = {0};
         for (uint32_t v = 0; v < self->n_values; v++) {
-            if (self->sensitive->value_rows[v] == 0) continue;
+            if (self->sensitive->reference[v] == 0) continue;
             const kn_model_lanes rows = kn_lanes_at(counts, self->column, v, half), own = rows * units.per_row;
             const kn_model_lanes least = kn_lanes_share(shares[2 * v], units.all);
             const kn_model_lanes most = kn_lanes_share(shares[2 * v + 1], units.all);

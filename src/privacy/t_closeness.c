@@ -110,7 +110,7 @@ static kn_status prepare_ordered(state *self, kn_error *err)
     uint64_t rows = 0;
     for (uint32_t value = 0; value < self->n_values; value++) {
         uint32_t rank = self->place != NULL ? self->place[value] : value;
-        share[rank] = (double)self->sensitive->value_rows[value];
+        share[rank] = (double)self->sensitive->reference[value];
         self->at_rank[rank] = value;
     }
     for (uint32_t rank = 0; rank < self->n_values; rank++) {
@@ -143,7 +143,7 @@ static kn_status prepare_hierarchical(state *self, kn_error *err)
     KN_NEW(self->node_gap, tree->n_nodes);
     for (uint32_t value = 0; value < self->n_values; value++)
         for (uint32_t node = self->place[value];; node = tree->parent[node]) {
-            self->node_share[node] += (double)sensitive->value_rows[value] / self->n_rows;
+            self->node_share[node] += (double)sensitive->reference[value] / self->n_rows;
             if (node == tree->root) break;
         }
     double height = tree->level[tree->root];
@@ -166,7 +166,7 @@ static kn_status note_least_rows(state *self, const kn_tuples *tuples, kn_error 
     for (uint32_t n = 1; n <= MOST_ROWS && n <= tuples->n_rows; n++) {
         double common = 0; /* rows that need not be moved */
         for (uint32_t value = 0; value < self->n_values; value++) {
-            double rows = n * ((double)self->sensitive->value_rows[value] / self->n_rows);
+            double rows = n * ((double)self->sensitive->reference[value] / self->n_rows);
             common += floor(rows);
             remainders[value] = rows - floor(rows);
         }
@@ -190,7 +190,7 @@ static kn_status prepare_equal(state *self, const kn_tuples *tuples, kn_error *e
     kn_status status = KN_OK;
     KN_NEW_ALIGNED(self->shares, (size_t)self->n_values * 8);
     for (uint32_t value = 0; value < self->n_values; value++)
-        note_share(self, value, (double)self->sensitive->value_rows[value]);
+        note_share(self, value, (double)self->sensitive->reference[value]);
     KN_TRY(note_least_rows(self, tuples, err));
 done:
     return status;
@@ -206,7 +206,7 @@ static kn_status prepare(void **out, const kn_tuples *tuples, const kn_args *arg
     KN_TRY(kn_model_column(&self->column, tuples, args, err));
     self->sensitive = &tuples->sensitive[self->column];
     self->n_values = self->sensitive->n_values;
-    self->n_rows = tuples->n_rows;
+    self->n_rows = (double)self->sensitive->n_reference;
     self->distance = (distance)kn_args_number(args, "distance");
     self->max_distance = kn_args_number(args, "t");
     self->limit = (uint16_t)fmin(self->max_distance * 0x1p16, UINT16_MAX);
@@ -226,7 +226,7 @@ static double equal_distance(const state *self, const kn_histogram *histogram, d
 {
     double sum = 0;
     for (uint32_t i = 0; i < histogram->n; i++) {
-        double q = (double)self->sensitive->value_rows[histogram->values[i]] / self->n_rows;
+        double q = (double)self->sensitive->reference[histogram->values[i]] / self->n_rows;
         sum += fmax(0, histogram->counts[i] / rows - q);
     }
     return sum;

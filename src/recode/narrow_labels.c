@@ -137,7 +137,7 @@ static bool may_narrow(const kn_domain *domain, const kn_answer *answer, uint64_
     uint32_t n_shortest = UINT32_MAX, n_longest = 0;
     uint64_t n_rows = 0; /* with the longest values */
     for (uint32_t code = 0; code < domain->n_codes; code++) {
-        const uint64_t code_rows = kn_domain_code_rows(domain, code);
+        const uint64_t code_rows = kn_domain_seen_rows(domain, code);
         if (code == domain->missing) continue; /* in no label but its own and the root's */
         if (!is_mask(domain) && (is_local || code_rows <= max_suppressed)) return true;
         uint32_t n = kn_domain_characters(domain, code);
@@ -153,7 +153,7 @@ static bool may_narrow(const kn_domain *domain, const kn_answer *answer, uint64_
 static bool may_lose_a_value(const kn_domain *domain, uint64_t max_suppressed)
 {
     for (uint32_t code = 0; code < domain->n_codes; code++) {
-        const uint64_t n_rows = kn_domain_code_rows(domain, code);
+        const uint64_t n_rows = kn_domain_seen_rows(domain, code);
         if (n_rows > 0 && n_rows <= max_suppressed) return true;
     }
     return false;

@@ -74,7 +74,7 @@ static void column_count(kn_report_column *out, const kn_report *report, uint32_
     out->n_values_after = n_groups;
     out->n_suppressed = release->n_suppressed;
     for (uint32_t code = 0; code < domain->n_codes; code++)
-        out->n_values_before += kn_domain_code_rows(domain, code) > 0;
+        out->n_values_before += kn_domain_seen_rows(domain, code) > 0;
     for (uint32_t g = 0; g < n_groups; g++) {
         uint32_t size = kn_cell_size(&groups[g].cell, domain, release->sets);
         if (size == 1) out->n_unchanged += groups[g].n_rows;

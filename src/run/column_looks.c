@@ -308,10 +308,10 @@ static bool is_dealt_out(const kn_column *column, uint32_t n_present)
 static kn_status count_cells(uint64_t *out, const kn_column *column, uint32_t n_rows, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *rows = NULL;
+    uint64_t *rows = NULL;
     *out = 0;
     if (column->codes == NULL) goto done; /* nobody read them */
-    KN_TRY(kn_column_spelling_rows(&rows, column, n_rows, err));
+    KN_TRY(kn_column_whole_rows(&rows, column, n_rows, err));
     for (uint32_t s = 0; s < column->n_spellings; s++) *out += is_missing(column, s) ? 0 : rows[s];
 done:
     kn_free(rows);

@@ -45,6 +45,7 @@ static kn_status find_one_to_one(bool *out, const kn_column *copied, const kn_co
     uint32_t *to_quasi = NULL; /* value + 1; 0: none yet */
     bool same = true;
     *out = false;
+    if (quasi->whole_rows != NULL) return KN_OK; /* a part shows too little: it is for whoever has the whole table */
     if (copied->n_values != quasi->n_values || quasi->n_values < 2) return KN_OK;
     KN_NEW(to_quasi, copied->n_values);
     for (uint32_t row = 0; row < n_rows; row++) {

@@ -11,6 +11,7 @@
 #include "run/people.h"
 #include "run/hierarchy_table.h"
 #include "run/result.h"
+#include "run/whole.h"
 #include "sink/sink.h"
 #include "table/fold_column.h"
 
@@ -212,16 +213,24 @@ static kn_status read_table(kn_input *input, kn_source *source, kn_columns_mode 
     kn_status status = KN_OK;
     uint32_t n = kn_source_n_columns(source);
     kn_column_plan *plans = NULL;
+    kn_whole whole = {0};
+    const bool is_data = mode == KN_COLUMNS_OF_DATA || mode == KN_COLUMNS_OF_ORIGINAL;
     KN_NEW(plans, n);
-    for (uint32_t i = 0; i < n; i++) plans[i] = plan_of(&input->choices[i]);
+    if (is_data) KN_TRY(kn_whole_read(&whole, input, err));
+    for (uint32_t i = 0; i < n; i++) {
+        plans[i] = plan_of(&input->choices[i]);
+        if (kn_whole_has(&whole, plans[i].role)) plans[i].type = KN_TYPE_TEXT;
+    }
     KN_TRY(kn_source_read(&input->table, source, plans, input->pool, &input->ticker, err));
     if (mode == KN_COLUMNS_OF_DATA) KN_TRY(count_records(input, err));
+    if (is_data) KN_TRY(kn_whole_take(input, &whole, err));
     input->form = kn_source_form(source);
     if (!kn_is_csv(input->path)) {
         if (input->csv.delimiter != '\0') input->form.delimiter = input->csv.delimiter;
         input->form.has_header = !input->csv.no_header;
     }
 done:
+    kn_whole_clear(&whole);
     kn_free(plans);
     return status;
 }
@@ -254,7 +263,8 @@ static kn_status warn_of_copied_columns(kn_input *input, kn_error *err)
         const kn_column *column = &table->columns[c];
         if (column->role != KN_ROLE_SENSITIVE && column->role != KN_ROLE_INSENSITIVE) continue;
         char shown[KN_SHOWN_BYTES];
-        if (kn_table_rows(table) >= FEW_ROWS && column->n_values > 0.9 * kn_table_rows(table))
+        if (column->whole_rows == NULL && kn_table_rows(table) >= FEW_ROWS &&
+            column->n_values > 0.9 * kn_table_rows(table))
             kn_sentences_add(
                 &input->warnings,
                 KN_SAID(KN_SAY_COPY_IDENTIFIES,
@@ -647,6 +657,7 @@ static kn_status check_threshold(kn_input *input, const kn_domain *domain, const
     const kn_coding *coding = domain->coding;
     const uint32_t value = is_top ? coding->top : coding->bottom == KN_NONE ? KN_NONE : 0;
     KN_NEW(seen, tuples->n_person_numbers + (size_t)1);
+    if (domain->column->whole_rows != NULL) goto done; /* is for whoever has the whole table */
     for (uint32_t row = 0; value != KN_NONE && row < tuples->n_records; row++) {
         const uint32_t at = kn_column_value(domain->column, kn_column_code(domain->column, row));
         if (at >= coding->n_values || kn_coding_value(coding, at) != value ||

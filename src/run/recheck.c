@@ -58,6 +58,7 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *writte
         .release_kind = written->kind,
         .original_batches = original,
         .tables = tables,
+        .domains_path = written->original_path != NULL ? request->domains : NULL,
         .release_name = written->name,
         .original_path = written->original_path,
         .delimiter = as_written ? input->form.delimiter : input->csv.delimiter,

@@ -59,10 +59,10 @@ kn_status kn_algorithm_fits(const kn_algorithm *algorithm, const kn_task *task, 
                 "%s builds classes row by row and cannot count a population file; choose a full-domain algorithm such "
                 "as optimal",
                 algorithm->name);
-    if (algorithm->recoding == KN_RECODING_LOCAL && task->tuples->table->counts != NULL)
+    if (algorithm->recoding == KN_RECODING_LOCAL && !algorithm->whole_tuples && task->tuples->table->counts != NULL)
         KN_FAIL(KN_USAGE,
                 "%s makes classes of single rows, and a record with a --count is many; choose a full-domain algorithm "
-                "such as optimal, or one that cuts, such as k-optimize",
+                "such as optimal, or one that cuts, such as k-optimize or mondrian",
                 algorithm->name);
     for (uint32_t q = 0; !kn_algorithm_has_levels(algorithm) && q < task->tuples->n_qis; q++)
         if (has_limited_levels(task->tuples->domains[q]))

@@ -83,6 +83,7 @@ typedef struct kn_algorithm {
     bool levels_first;   /* begins with a level per column though it does not end with one: needs trees too */
     bool needs_trees;    /* looks at the nodes of trees, though not level by level */
     uint32_t only_k;     /* serves this k alone; 0: any */
+    bool whole_tuples;   /* local, and yet makes classes of tuples: takes tables with counts */
     bool exact;          /* a run that is done is optimal */
     bool can_resume;     /* takes and gives kn_task.saved */
     double (*seconds)(const kn_task *task); /* about what one thread takes here; NULL: little more than reading takes */

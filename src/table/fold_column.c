@@ -78,13 +78,14 @@ static kn_status reorder(kn_column *column, const folded *items, uint32_t n, uin
     kn_status status = KN_OK;
     uint32_t *new_code = NULL, n_values = 0;
     uint32_t *value = NULL;
-    uint64_t *offset = NULL, *first_line = NULL;
+    uint64_t *offset = NULL, *first_line = NULL, *whole_rows = NULL;
     char *bytes = NULL;
     KN_NEW_RAW(new_code, column->n_spellings);
     KN_NEW_RAW(value, column->n_spellings);
     KN_NEW(offset, (size_t)column->n_spellings + 1);
     KN_NEW_RAW(first_line, column->n_spellings);
     KN_NEW_RAW(bytes, column->offset[column->n_spellings] + 1);
+    if (column->whole_rows != NULL) KN_NEW_RAW(whole_rows, column->n_spellings);
     for (uint32_t i = 0; i < column->n_spellings; i++) {
         uint32_t from = i < n ? items[i].spelling : i;
         size_t n_bytes;
@@ -92,6 +93,7 @@ static kn_status reorder(kn_column *column, const folded *items, uint32_t n, uin
         memcpy(bytes + offset[i], text, n_bytes);
         offset[i + 1] = offset[i] + n_bytes;
         first_line[i] = column->first_line[from];
+        if (whole_rows != NULL) whole_rows[i] = column->whole_rows[from];
         new_code[from] = i;
         bool same = i > 0 && (i < n ? same_fold(&items[i - 1], &items[i]) : i > n);
         n_values += !same;
@@ -107,6 +109,8 @@ static kn_status reorder(kn_column *column, const folded *items, uint32_t n, uin
     kn_free(column->offset);
     kn_free(column->first_line);
     kn_free(column->spelling_value);
+    kn_free(column->whole_rows);
+    column->whole_rows = whole_rows;
     column->bytes = bytes;
     column->offset = offset;
     column->first_line = first_line;
@@ -114,13 +118,14 @@ static kn_status reorder(kn_column *column, const folded *items, uint32_t n, uin
     column->n_values = n_values;
     column->is_folded = true;
     bytes = NULL;
-    offset = first_line = NULL;
+    offset = first_line = whole_rows = NULL;
     value = NULL;
 done:
     kn_free(new_code);
     kn_free(value);
     kn_free(offset);
     kn_free(first_line);
+    kn_free(whole_rows);
     kn_free(bytes);
     return status;
 }

@@ -4,20 +4,23 @@
 #include <math.h>
 #include <string.h>
 
+void kn_column_drop(kn_column *column)
+{
+    kn_free(column->name);
+    kn_free(column->bytes);
+    kn_free(column->offset);
+    kn_free(column->first_line);
+    kn_free(column->spelling_value);
+    kn_free(column->is_invalid);
+    kn_free(column->number);
+    kn_free(column->codes);
+    kn_free(column->whole_rows);
+}
+
 void kn_table_free(kn_table *table)
 {
     if (table == NULL) return;
-    for (uint32_t i = 0; table->columns != NULL && i < table->n_columns; i++) {
-        kn_column *column = &table->columns[i];
-        kn_free(column->name);
-        kn_free(column->bytes);
-        kn_free(column->offset);
-        kn_free(column->first_line);
-        kn_free(column->spelling_value);
-        kn_free(column->is_invalid);
-        kn_free(column->number);
-        kn_free(column->codes);
-    }
+    for (uint32_t i = 0; table->columns != NULL && i < table->n_columns; i++) kn_column_drop(&table->columns[i]);
     kn_free(table->columns);
     kn_free(table->counts);
     kn_free(table->person_counts);
@@ -68,13 +71,31 @@ done:
     return status;
 }
 
+kn_status kn_column_whole_rows(uint64_t **out, const kn_column *column, uint32_t n_rows, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t *rows = NULL;
+    *out = NULL;
+    KN_NEW(*out, column->n_spellings);
+    if (column->whole_rows == NULL) KN_TRY(kn_column_spelling_rows(&rows, column, n_rows, err));
+    for (uint32_t s = 0; s < column->n_spellings; s++) (*out)[s] = rows != NULL ? rows[s] : column->whole_rows[s];
+done:
+    if (status != KN_OK) {
+        kn_free(*out);
+        *out = NULL;
+    }
+    kn_free(rows);
+    return status;
+}
+
 kn_status kn_column_main_spellings(uint32_t **out, const kn_column *column, uint32_t n_rows, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t *main_spelling = NULL, *n_rows_of = NULL;
+    uint32_t *main_spelling = NULL;
+    uint64_t *n_rows_of = NULL;
     *out = NULL;
     KN_NEW_RAW(main_spelling, column->n_values);
-    if (column->spelling_value != NULL) KN_TRY(kn_column_spelling_rows(&n_rows_of, column, n_rows, err));
+    if (column->spelling_value != NULL) KN_TRY(kn_column_whole_rows(&n_rows_of, column, n_rows, err));
     for (uint32_t value = 0; value < column->n_values; value++) main_spelling[value] = KN_NONE;
     /* Spellings of one value are sorted by bytes, so the first of the most frequent ones wins a tie. */
     for (uint32_t spelling = 0; spelling < column->n_spellings; spelling++) {

@@ -45,6 +45,8 @@ typedef struct kn_column {
     uint8_t code_bytes;       /* 1, 2 or 4 */
     void *codes;              /* n_rows spelling codes */
     const uint32_t *counts;   /* the table's; NULL: every record is one row */
+    uint64_t *whole_rows; /* n_spellings: rows of the table that this one is a part of; NULL: it is no part. Some of the
+                             spellings then stand in no row here */
 } kn_column;
 
 /* A table of an engine on top may stand for a longer one: each of its rows, here called record, for as many rows of
@@ -61,6 +63,7 @@ typedef struct kn_table {
 } kn_table;
 
 void kn_table_free(kn_table *table);
+void kn_column_drop(kn_column *column);                          /* frees what it holds */
 uint32_t kn_table_find(const kn_table *table, const char *name); /* column index, or KN_NONE */
 const char *kn_role_name(kn_role role);
 const char *kn_type_name(kn_type type);
@@ -102,6 +105,8 @@ static inline const char *kn_column_bytes(const kn_column *column, uint32_t spel
 kn_status kn_column_main_spellings(uint32_t **out, const kn_column *column, uint32_t n_rows, kn_error *err);
 /* How many rows hold each spelling; *out has n_spellings entries, yours to kn_free. */
 kn_status kn_column_spelling_rows(uint32_t **out, const kn_column *column, uint32_t n_rows, kn_error *err);
+/* The same of the whole table, where this one is a part of it. */
+kn_status kn_column_whole_rows(uint64_t **out, const kn_column *column, uint32_t n_rows, kn_error *err);
 
 /* Rows that its n_records records stand for. */
 uint32_t kn_column_rows(const kn_column *column, uint32_t n_records);

@@ -10,6 +10,8 @@
 typedef struct kn_recount {
     const kn_verify_request *request;
     kn_sheet *release, *original; /* original: NULL when not given */
+    kn_sheet *domains;            /* NULL: the original is a whole table */
+    uint32_t in_domains[3];       /* where its columns column, value and rows are */
     /* One entry per column of the request. */
     uint32_t *in_release, *in_original; /* column index there, or KN_NONE */
     uint32_t **to_original; /* stored columns of both files: released text -> text of the original's dictionary */
@@ -58,6 +60,9 @@ const char *kn_recount_column_shown(char buffer[KN_SHOWN_BYTES], const kn_recoun
 /* A cell of a file, quoted, at most 40 bytes, or "(redacted)". */
 const char *kn_recount_cell_shown(char buffer[KN_SHOWN_BYTES], const kn_recount *recount, const kn_sheet_column *column,
                                   uint32_t code);
+
+/* Whether a row of the whole table's values is about this column of the request. */
+bool kn_domains_row_is_of(const kn_recount *recount, uint32_t row, uint32_t column);
 
 /* derive_columns.c: the columns that the request derives, added to the original. */
 bool kn_derives_from(const kn_verify_request *request, const char *name);

@@ -47,23 +47,54 @@ static const kn_sheet_column *dictionary(const counting *c)
     return &recount->release->columns[recount->in_release[c->column]];
 }
 
-static kn_status count_reference(counting *c, kn_error *err)
+static kn_status count_original(uint64_t *text_rows, const counting *c, kn_error *err)
 {
     kn_status status = KN_OK;
-    uint32_t n_values = c->values->n_values, *codes = NULL;
     const kn_sheet *original = c->recount->original;
-    uint64_t *text_rows = NULL;
-    const kn_sheet_column *texts = dictionary(c);
-    KN_NEW(c->reference, n_values);
-    KN_NEW(c->before, n_values + (size_t)1);
-    KN_NEW(c->before_sum, n_values + (size_t)1);
-    KN_NEW(text_rows, texts->n_texts);
+    uint32_t *codes = NULL;
     KN_NEW_RAW(codes, KN_CHUNK_ROWS);
     for (size_t chunk = 0; chunk * KN_CHUNK_ROWS < original->n_rows; chunk++) {
         size_t n = kn_chunk_unpack(codes, original, c->recount->in_original[c->column], chunk);
         const uint32_t *rows = c->recount->record_rows;
         for (size_t i = 0; i < n; i++) text_rows[codes[i]] += rows != NULL ? rows[chunk * KN_CHUNK_ROWS + i] : 1;
     }
+done:
+    kn_free(codes);
+    return status;
+}
+
+/* Of the whole table, as its list of values says; a number of rows that is none counts nothing. */
+static void count_domains(uint64_t *text_rows, const counting *c)
+{
+    const kn_recount *recount = c->recount;
+    const kn_sheet *domains = recount->domains;
+    const kn_sheet_column *value = &domains->columns[recount->in_domains[1]],
+                          *rows = &domains->columns[recount->in_domains[2]];
+    for (uint32_t row = 0; row < domains->n_rows; row++) {
+        size_t n_bytes, n_digits, at = 0;
+        uint64_t n = 0;
+        if (!kn_domains_row_is_of(recount, row, c->column)) continue;
+        const char *bytes = kn_text(value, kn_sheet_code(value, row), &n_bytes);
+        const char *digits = kn_text(rows, kn_sheet_code(rows, row), &n_digits);
+        const uint32_t text = kn_text_find(dictionary(c), bytes, n_bytes);
+        while (at < n_digits && at < 18 && digits[at] >= '0' && digits[at] <= '9')
+            n = n * 10 + (uint64_t)(digits[at++] - '0');
+        if (at == n_digits && text != KN_NONE) text_rows[text] += n;
+    }
+}
+
+static kn_status count_reference(counting *c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    uint32_t n_values = c->values->n_values;
+    uint64_t *text_rows = NULL;
+    const kn_sheet_column *texts = dictionary(c);
+    KN_NEW(c->reference, n_values);
+    KN_NEW(c->before, n_values + (size_t)1);
+    KN_NEW(c->before_sum, n_values + (size_t)1);
+    KN_NEW(text_rows, texts->n_texts);
+    if (c->recount->domains == NULL) KN_TRY(count_original(text_rows, c, err));
+    else count_domains(text_rows, c);
     for (uint32_t i = 0; i < texts->n_texts; i++) c->reference[c->values->of_text[i]] += text_rows[i];
     for (uint32_t v = 0; v < n_values; v++) {
         c->n_reference += c->reference[v] > 0;
@@ -72,7 +103,6 @@ static kn_status count_reference(counting *c, kn_error *err)
     }
 done:
     kn_free(text_rows);
-    kn_free(codes);
     return status;
 }
 

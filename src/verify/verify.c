@@ -396,6 +396,35 @@ static kn_status check_identifiers(kn_recount *recount, kn_error *err)
 
 /* --- Dictionaries ---------------------------------------------------------------------------------------------- */
 
+bool kn_domains_row_is_of(const kn_recount *recount, uint32_t row, uint32_t column)
+{
+    const kn_sheet_column *names = &recount->domains->columns[recount->in_domains[0]];
+    const char *name = recount->request->columns[column].name;
+    size_t n_bytes;
+    const char *bytes = kn_text(names, kn_sheet_code(names, row), &n_bytes);
+    return n_bytes == strlen(name) && memcmp(bytes, name, n_bytes) == 0;
+}
+
+/* Values of the whole table that its part has not are values all the same. */
+static kn_status add_domain_texts(kn_recount *recount, uint32_t c, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_sheet *domains = recount->domains;
+    const kn_verify_column *column = &recount->request->columns[c]; /* dates show together which form they have */
+    if (domains == NULL || recount->original == NULL) return KN_OK;
+    if (column->role != KN_ROLE_SENSITIVE && column->type != KN_TYPE_DATE) return KN_OK;
+    for (uint32_t row = 0; row < domains->n_rows; row++) {
+        uint32_t code;
+        size_t n_bytes;
+        if (!kn_domains_row_is_of(recount, row, c)) continue;
+        const kn_sheet_column *value = &domains->columns[recount->in_domains[1]];
+        const char *bytes = kn_text(value, kn_sheet_code(value, row), &n_bytes);
+        KN_TRY(kn_text_add(&code, &recount->original->columns[recount->in_original[c]], bytes, n_bytes, err));
+    }
+done:
+    return status;
+}
+
 /* Released texts as texts of the original. A sensitive text that the original does not have is added to its
  * dictionary, with no rows: models count it as the value that it is. */
 static kn_status match_dictionary(void *context, size_t job, unsigned worker, kn_error *err)
@@ -407,6 +436,7 @@ static kn_status match_dictionary(void *context, size_t job, unsigned worker, kn
     const kn_sheet *dates = recount->original != NULL ? recount->original : recount->release;
     uint32_t at = recount->original != NULL ? recount->in_original[c] : recount->in_release[c];
     if (at == KN_NONE) goto done;
+    KN_TRY(add_domain_texts(recount, c, err));
     recount->readings[c] = (kn_reading){.type = request->columns[c].type,
                                         .marks = request->columns[c].marks,
                                         .invalid_is_missing = request->invalid_is_missing,
@@ -719,6 +749,40 @@ done:
     return status;
 }
 
+static bool wants_all(const void *context, uint32_t index, const char *name) { return true; }
+
+static kn_status read_domains(kn_recount *recount, kn_error *err)
+{
+    kn_status status = KN_OK;
+    static const char *const names[] = {"column", "value", "rows"};
+    const kn_verify_request *request = recount->request;
+    kn_sheet_options options = {.path = request->domains_path,
+                                .name = request->domains_path,
+                                .trim = request->trim,
+                                .latin1 = request->latin1,
+                                .null_text = request->n_null_values > 0 ? request->null_values[0] : NULL,
+                                .fingerprint_column = KN_NONE,
+                                .wants = wants_all,
+                                .files = request->files,
+                                .ticker = request->ticker,
+                                .redact = request->redact,
+                                .expected = names,
+                                .n_expected = 3,
+                                .n_threads = kn_pool_threads(request->pool)};
+    if (request->domains_path == NULL) return KN_OK;
+    options.kind = kn_file_kind_of(options.path);
+    KN_TRY(kn_tables_find(&options.batches, request->tables, options.path, err));
+    KN_TRY(kn_sheet_read(&recount->domains, &options, err));
+    if (recount->domains->problem != NULL) KN_FAIL(KN_INPUT, "%s", recount->domains->problem);
+    for (int i = 0; i < 3; i++) {
+        recount->in_domains[i] = kn_sheet_find(recount->domains, names[i]);
+        if (recount->in_domains[i] == KN_NONE)
+            KN_FAIL(KN_INPUT, "%s has no column '%s'", request->domains_path, names[i]);
+    }
+done:
+    return status;
+}
+
 static kn_status check_original(const kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -751,6 +815,7 @@ static kn_status read_files(kn_recount *recount, kn_error *err)
     }
     KN_TRY(kn_pool_run(request->pool, request->original_path != NULL ? 2 : 1, read_file, &files, err));
     if (recount->original != NULL) KN_TRY(check_original(recount, err));
+    KN_TRY(read_domains(recount, err));
     if (recount->original != NULL) KN_TRY(kn_sheet_derive(recount->original, request, err));
 done:
     kn_free(files.all_names);
@@ -863,6 +928,7 @@ static void recount_free(kn_recount *recount)
     kn_free(recount->checks);
     kn_sheet_free(recount->release);
     kn_sheet_free(recount->original);
+    kn_sheet_free(recount->domains);
 }
 
 kn_status kn_verify_files(kn_verdict **out, const kn_verify_request *request, kn_error *err)

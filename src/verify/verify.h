@@ -36,8 +36,10 @@ typedef struct kn_verify_request {
     const char *original_path;                                   /* NULL: checks that need it are not made */
     const struct kn_batches *release_batches, *original_batches; /* in memory, instead of files; NULL: files */
     const struct kn_tables *tables;                              /* what `table:NAME` means; NULL: nothing */
-    char delimiter;                                              /* of both files; '\0': detect */
-    bool no_header;                                              /* the files; tables in memory have names */
+    const char *domains_path; /* columns column, value, rows: the original is a part of a table, and this are all values
+                                 of that; classes are compared with it. NULL: the original is whole */
+    char delimiter;           /* of both files; '\0': detect */
+    bool no_header;           /* the files; tables in memory have names */
     bool trim, redact;
     bool latin1; /* the original (and a population file); a release is UTF-8 unless it cannot be */
     const char *const *null_values;

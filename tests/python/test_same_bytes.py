@@ -1,4 +1,5 @@
 """One policy and one seed give one file: from the program, and from the package, from a path and from columns of text."""
+import collections
 import datetime
 import decimal
 import os
@@ -23,7 +24,7 @@ SAMPLES = {
     "weight": [{"age": 3}],
     "grid": [{"age": 10}],
     "release_values": [{"zip": "yes"}],
-    "person": ["name"],
+    "person": ["name"], "domains": ["./domains.csv"],
     "count": ["zip"], "person_count": ["illness"],
     "k": [2, 10],
     "model": ["l-diversity:column=illness,l=2"],
@@ -51,6 +52,9 @@ class SameBytes(Case):
         self.columns = people(30)
         write_csv(self.columns, self.folder / "people.csv")
         (self.folder / "tree.csv").write_text(TREE)
+        more = {"age": "77", "zip": "9999", "sex": "f", "illness": "gout"}  # a row of the whole table that is not here
+        counts = [(name, value, n) for name in more for value, n in collections.Counter([*self.columns[name], more[name]]).items()]
+        write_csv(dict(zip(("column", "value", "rows"), zip(*counts))), self.folder / "domains.csv")
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(self.folder)
 
@@ -126,7 +130,7 @@ class SameBytes(Case):
         release.to_csv("one.csv")
         self.assertEqual(os.stat("one.csv").st_mode & 0o777, 0o600)
         self.refused(OSError, release.to_csv, "nowhere/one.csv")
-        self.assertEqual(sorted(os.listdir()), ["one.csv", "people.csv", "three.csv", "tree.csv", "two.csv"])
+        self.assertEqual(sorted(os.listdir()), ["domains.csv", "one.csv", "people.csv", "three.csv", "tree.csv", "two.csv"])
 
 
 class Parquet(Case):

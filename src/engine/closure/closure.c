@@ -35,7 +35,7 @@ static kn_status sort_by_person(kn_items *items, const uint32_t *tuple_start, kn
     kn_status status = KN_OK;
     const kn_tuples *tuples = items->tuples;
     person_row *pairs = NULL;
-    KN_NEW_RAW(pairs, tuples->n_rows);
+    KN_NEW_RAW(pairs, tuples->n_records);
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
         uint32_t begin = tuple_start[t], n = tuple_start[t + 1] - begin;
         for (uint32_t i = 0; i < n; i++)
@@ -56,9 +56,9 @@ static kn_status cut_pieces(kn_items *items, const uint32_t *tuple_start, uint64
     const kn_tuples *tuples = items->tuples;
     bool *counted = NULL;
     if (tuples->row_person != NULL) KN_NEW(counted, tuples->n_persons);
-    KN_NEW_RAW(items->tuple, tuples->n_rows);
-    KN_NEW_RAW(items->start, (size_t)tuples->n_rows + 1);
-    KN_NEW_RAW(items->persons, tuples->n_rows);
+    KN_NEW_RAW(items->tuple, tuples->n_records);
+    KN_NEW_RAW(items->start, (size_t)tuples->n_records + 1);
+    KN_NEW_RAW(items->persons, tuples->n_records);
     uint32_t n = 0;
     for (uint32_t t = 0; t < tuples->n_tuples; t++) {
         uint32_t last_person = KN_NONE;
@@ -76,7 +76,7 @@ static kn_status cut_pieces(kn_items *items, const uint32_t *tuple_start, uint64
             last_person = person;
         }
     }
-    items->start[n] = tuples->n_rows;
+    items->start[n] = tuples->n_records;
     items->n = n;
 done:
     kn_free(counted);
@@ -105,12 +105,12 @@ static kn_status count_sensitive(kn_items *items, kn_error *err)
     kn_status status = KN_OK;
     const kn_tuples *tuples = items->tuples;
     uint32_t *item_of_row = NULL;
-    KN_NEW_RAW(item_of_row, tuples->n_rows);
+    KN_NEW_RAW(item_of_row, tuples->n_records);
     for (uint32_t i = 0; i < items->n; i++)
         for (uint32_t j = items->start[i]; j < items->start[i + 1]; j++) item_of_row[items->rows[j]] = i;
     KN_NEW(items->sensitive, tuples->n_sensitive);
     for (uint32_t s = 0; s < tuples->n_sensitive; s++)
-        KN_TRY(kn_histograms_count(&items->sensitive[s], tuples->sensitive[s].column, item_of_row, tuples->n_rows,
+        KN_TRY(kn_histograms_count(&items->sensitive[s], tuples->sensitive[s].column, item_of_row, tuples->n_records,
                                    items->n, err));
 done:
     kn_free(item_of_row);
@@ -149,7 +149,7 @@ kn_status kn_items_answer(kn_answer *answer, const kn_items *items, const uint32
     answer->recoding = KN_RECODING_LOCAL;
     answer->bound = NAN;
     answer->n_classes = n_classes;
-    KN_NEW_RAW(answer->row_class, items->tuples->n_rows);
+    KN_NEW_RAW(answer->row_class, items->tuples->n_records);
     for (uint32_t i = 0; i < items->n; i++) {
         assert(item_class[i] < n_classes || item_class[i] == KN_NONE);
         for (uint32_t j = items->start[i]; j < items->start[i + 1]; j++)
@@ -176,9 +176,10 @@ static kn_status count_below(uint32_t **out, const kn_tuples *tuples, uint32_t q
     const kn_sensitive *sensitive = &tuples->sensitive[0];
     size_t n_values = sensitive->n_values, n = ((size_t)tuples->domains[q]->n_codes + 1) * n_values;
     KN_NEW(*out, n);
-    for (uint32_t row = 0; row < tuples->n_rows; row++) {
+    for (uint32_t row = 0; row < tuples->n_records; row++) {
         uint32_t value = kn_column_value(sensitive->column, kn_column_code(sensitive->column, row));
-        (*out)[(tuples->codes[q][tuples->row_tuple[row]] + (size_t)1) * n_values + value]++;
+        (*out)[(tuples->codes[q][tuples->row_tuple[row]] + (size_t)1) * n_values + value] +=
+            kn_tuples_count(tuples, row);
     }
     for (size_t i = n_values; i < n; i++) (*out)[i] += (*out)[i - n_values];
 done:

@@ -32,8 +32,10 @@ static inline bool kn_task_needs_values(const kn_task *task)
            (task->objective->type->needs & KN_MEASURE_NEEDS_CLASS_COLUMN) != 0;
 }
 void kn_items_free(kn_items *items);
+/* With counts, items are whole tuples. */
 static inline uint32_t kn_items_rows(const kn_items *items, uint32_t item)
 {
+    if (items->tuples->table->counts != NULL) return items->tuples->rows[items->tuple[item]];
     return items->start[item + 1] - items->start[item];
 }
 /* The answer in which item i is in class item_class[i] (KN_NONE: suppressed), `n_classes` of them. */

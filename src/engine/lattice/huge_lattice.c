@@ -338,7 +338,7 @@ static kn_status order_columns(huge *h, kn_error *err)
         double entropy = 0;
         KN_NEW(rows, level->n);
         for (uint32_t code = 0; code < values->n_codes; code++)
-            if (level->of_code[code] != KN_NONE) rows[level->of_code[code]] += kn_domain_code_rows(values, code);
+            if (level->of_code[code] != KN_NONE) rows[level->of_code[code]] += kn_domain_seen_rows(values, code);
         for (uint32_t p = 0; p < level->n; p++)
             if (rows[p] > 0) entropy -= (double)rows[p] / n_rows * log2((double)rows[p] / n_rows);
         kn_free(rows);

@@ -46,7 +46,7 @@ static kn_status level_new(kn_lattice_level *level, kn_owner *memory, const kn_d
     KN_OWN_RAW(memory, level->first_code, domain->n_codes);
     for (uint32_t code = 0; code < domain->n_codes; code++) {
         level->of_code[code] = KN_NONE;
-        if (kn_domain_code_rows(domain, code) == 0) continue;
+        if (kn_domain_seen_rows(domain, code) == 0) continue;
         if (level->n == 0 || level->node[level->n - 1] != node_of[code]) {
             level->node[level->n] = node_of[code];
             level->first_code[level->n++] = code;
@@ -263,7 +263,7 @@ kn_status kn_lattice_order(uint32_t **order, uint32_t *n_order, const kn_lattice
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         const kn_domain *domain = tuples->domains[q];
         for (uint32_t code = 0; code < domain->n_codes; code++) {
-            double share = (double)kn_domain_code_rows(domain, code) / (tuples->n_rows > 0 ? tuples->n_rows : 1);
+            double share = (double)kn_domain_seen_rows(domain, code) / (tuples->n_rows > 0 ? tuples->n_rows : 1);
             if (share > 0) entropy[q] -= share * log2(share);
         }
         uint32_t at = (*n_order)++;

@@ -11,7 +11,7 @@ static kn_status rows_too_few(uint64_t *n_rows, const kn_domain *domain, uint32_
     *n_rows = 0;
     KN_NEW(rows, domain->tree->n_nodes);
     for (uint32_t code = 0; code < domain->n_codes; code++)
-        rows[node_of_code[code]] += kn_domain_code_rows(domain, code);
+        rows[node_of_code[code]] += kn_domain_seen_rows(domain, code);
     for (uint32_t node = 0; node < domain->tree->n_nodes; node++)
         if (rows[node] < min_rows) *n_rows += rows[node];
 done:

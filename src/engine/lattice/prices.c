@@ -39,7 +39,7 @@ static kn_status cell_prices(kn_prices *prices, const kn_lattice *lattice, uint3
         for (uint32_t code = 0; code < values->n_codes; code++)
             if (level->of_code[code] != KN_NONE)
                 prices->table_sum[q][l] +=
-                    (int64_t)kn_domain_code_rows(values, code) * (root - gap[level->of_code[code]]);
+                    (int64_t)kn_domain_seen_rows(values, code) * (root - gap[level->of_code[code]]);
         for (uint32_t p = 0; lower != level && p < lower->n; p++)
             if (gap[level->of_code[lower->first_code[p]]] > prices->gap[q][l - 1][p]) prices->monotone = false;
     }
@@ -79,7 +79,7 @@ int64_t kn_prices_least_more(const kn_prices *prices, const kn_lattice *lattice,
             for (uint32_t code = 0; code < values->n_codes; code++) {
                 const int64_t gap = level->of_code[code] != KN_NONE ? prices->gap[q][l][level->of_code[code]] : 0;
                 if (gap >= 0) continue;
-                all += gap * (int64_t)kn_domain_code_rows(values, code);
+                all += gap * (int64_t)kn_domain_seen_rows(values, code);
                 if (gap < least_of_row) least_of_row = gap;
             }
             const int64_t least = least_of_row * most_rows > all ? least_of_row * most_rows : all;

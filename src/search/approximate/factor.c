@@ -556,7 +556,7 @@ static bool is_binary(const kn_tuples *tuples)
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         const kn_domain *domain = tuples->domains[q];
         uint32_t n = 0;
-        for (uint32_t code = 0; code < domain->n_codes; code++) n += kn_domain_code_rows(domain, code) > 0;
+        for (uint32_t code = 0; code < domain->n_codes; code++) n += kn_domain_seen_rows(domain, code) > 0;
         if (n > 2 || (domain->missing != KN_NONE && domain->missing_is_wildcard)) return false;
     }
     return true;

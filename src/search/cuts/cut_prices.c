@@ -56,9 +56,9 @@ static double price_of_part(const kn_cuts *cuts, const pricing *by, const counts
                                      : kn_domain_node_cell(domain, kn_tree_join(domain->tree, first, last));
         return price_of_cell(cuts, by, q, &cell);
     }
-    while (first < last && kn_domain_code_rows(domain, first) == 0) first++;
-    while (first < last && kn_domain_code_rows(domain, last) == 0) last--;
-    if (has_missing && kn_domain_code_rows(domain, domain->missing) > 0 &&
+    while (first < last && kn_domain_seen_rows(domain, first) == 0) first++;
+    while (first < last && kn_domain_seen_rows(domain, last) == 0) last--;
+    if (has_missing && kn_domain_seen_rows(domain, domain->missing) > 0 &&
         (domain->missing_is_wildcard || (column->form == KN_PART_INTERVAL && first < last)))
         return price_of_cell(cuts, by, q, &root);
     if (domain->kind == KN_DOMAIN_RANGES) {
@@ -135,7 +135,7 @@ kn_status kn_cut_prices(kn_cuts *cuts, const kn_task *task, kn_error *err)
         const kn_cell root = kn_domain_root(domain);
         cuts->root_price += price_of_cell(cuts, &by, q, &root);
         for (uint32_t code = 0; by.type->value_discount != NULL && code < domain->n_codes; code++)
-            cuts->discount += weight_of(&by, domain) * (double)kn_domain_code_rows(domain, code) *
+            cuts->discount += weight_of(&by, domain) * (double)kn_domain_seen_rows(domain, code) *
                               by.type->value_discount(by.state, cuts->tuples, q, code);
     }
 done:

@@ -94,7 +94,7 @@ static kn_status start_at_values(kn_cut_column *column, double width, kn_error *
             column->n_positions = code + 1;
             continue;
         }
-        if (kn_domain_code_rows(domain, code) == 0) continue;
+        if (kn_domain_seen_rows(domain, code) == 0) continue;
         if (before != KN_NONE && begins(domain, before, code, width)) column->start[column->n_positions++] = code;
         before = code;
     }

@@ -320,6 +320,11 @@ static kn_status mondrian_search(kn_answer *answer, const kn_task *task, kn_erro
     s.min_persons = task->models->min_persons > 0 ? task->models->min_persons : 1;
     s.n_shares = n_threads < s.n_qis ? n_threads : s.n_qis;
     bool histograms = (task->models->needs & KN_NEEDS_HISTOGRAM) != 0;
+    if (s.relaxed && task->tuples->table->counts != NULL)
+        KN_FAIL_AT(
+            KN_USAGE, KN_PLACE(.option = "algorithm"),
+            "mondrian: cut=relaxed parts rows with equal values, and a record with a --count stays one; leave it "
+            "out");
     KN_TRY(kn_items_new(&items, task->tuples, s.relaxed ? 1 : KN_WHOLE_TUPLES, histograms, err));
     KN_TRY(kn_pricer_new(&pricer, task->objective, err));
     s.items = items;
@@ -378,5 +383,6 @@ const kn_algorithm kn_algorithm_mondrian = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .any_measure = true,
+    .whole_tuples = true,
     .search = mondrian_search,
 };
