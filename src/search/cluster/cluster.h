@@ -133,13 +133,13 @@ typedef struct kn_cluster_site {
     int32_t least_without[KN_SITE_GROUPS + 1]; /* of a group's records */
     kn_site_joined *joined;                    /* refining: [record][group] */
     uint32_t first_donor;                      /* records from here on have a class of their own to stay in */
-    int32_t *outside_price;     /* what a record pays outside the groups: suppressed, or in another class */
-    uint32_t *home;             /* that class: a donor's own, or one that contains the record already; or KN_NONE */
-    uint8_t *home_known;        /* whether it has been looked for */
-    bool by_step;               /* one or two records move, nothing is built */
-    bool may_exchange;          /* records with classes that are not rebuilt */
-    uint32_t n_held, n_refused; /* how often those classes held the models afterwards */
-    bool homes_known;           /* the classes that may contain one of the records have been looked for: */
+    int32_t *outside_price; /* what a record pays outside the groups: suppressed, or in another class */
+    uint32_t *home;         /* that class: a donor's own, or one that contains the record already; or KN_NONE */
+    uint8_t *home_known;    /* whether it has been looked for */
+    bool by_step;           /* one or two records move, nothing is built */
+    bool may_exchange;      /* records with classes that are not rebuilt */
+    uint32_t n_tried[2], n_gained[2]; /* how often that was tried, and gained something: without exchange, with it */
+    bool homes_known;                 /* the classes that may contain one of the records have been looked for: */
     uint32_t n_homes, *home_class;
     uint32_t n_home_lanes, *home_lane; /* lanes on which the records differ */
     uint16_t *home_centre;             /* [chunk][lane][class of the chunk] of those classes and lanes */

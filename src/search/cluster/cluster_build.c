@@ -236,17 +236,7 @@ bool kn_site_mend(kn_cluster_block *block)
             best = b;
         }
         if (best == KN_NONE) return false;
-        for (int32_t x = 0; x < site->size[g]; x++) kn_site_group_add(block, best, site->members[g][x]);
-        uint32_t last = --site->n_groups;
-        if (g != last) {
-            uint32_t *emptied = site->members[g];
-            site->members[g] = site->members[last];
-            site->members[last] = emptied;
-            site->size[g] = site->size[last];
-            site->persons[g] = site->persons[last];
-            site->price[g] = site->price[last];
-            lanes_copy(block, site_pattern(block, g), site_pattern(block, last));
-        }
+        kn_site_group_merge(block, g, best);
         if (best < g) g = best;
     }
     return true;

@@ -30,6 +30,7 @@
 #define kn_site_may_go_outside      KN_PER_SET(kn_site_may_go_outside)
 #define kn_site_group_new           KN_PER_SET(kn_site_group_new)
 #define kn_site_group_add           KN_PER_SET(kn_site_group_add)
+#define kn_site_group_merge         KN_PER_SET(kn_site_group_merge)
 #define kn_site_group_count         KN_PER_SET(kn_site_group_count)
 #define kn_site_group_counted_holds KN_PER_SET(kn_site_group_counted_holds)
 #define kn_site_group_holds         KN_PER_SET(kn_site_group_holds)

@@ -26,6 +26,25 @@ void kn_site_group_add(kn_cluster_block *block, uint32_t g, uint32_t x)
     site->price[g] = site_price(block, site_pattern(block, g), x);
 }
 
+void kn_site_group_merge(kn_cluster_block *block, uint32_t g, uint32_t into)
+{
+    kn_cluster_site *site = &block->site;
+    memcpy(site->members[into] + site->size[into], site->members[g], (size_t)site->size[g] * sizeof *site->members[g]);
+    site->size[into] += site->size[g];
+    site->persons[into] += site->persons[g];
+    lanes_join(block, site_pattern(block, into), site_pattern(block, into), site_pattern(block, g));
+    site->price[into] = site_price(block, site_pattern(block, into), site->members[into][0]);
+    uint32_t last = --site->n_groups;
+    if (g == last) return;
+    uint32_t *emptied = site->members[g];
+    site->members[g] = site->members[last];
+    site->members[last] = emptied;
+    site->size[g] = site->size[last];
+    site->persons[g] = site->persons[last];
+    site->price[g] = site->price[last];
+    lanes_copy(block, site_pattern(block, g), site_pattern(block, last));
+}
+
 void kn_site_group_count(kn_cluster_block *block, uint32_t g)
 {
     kn_cluster_site *site = &block->site;

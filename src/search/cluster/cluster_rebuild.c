@@ -9,7 +9,10 @@
  * dear can be given up although its neighbours have no use for its records. */
 #include "search/cluster/cluster_site.h"
 
-enum { HOPELESS = 7 }; /* groups that cost more by so great a part (one in HOPELESS) are not refined */
+/* Groups that cost more by so great a part (one in HOPELESS) are not refined. Under models that look at sensitive
+ * values most groups are dear at first: 10,000 people, t-closeness, after 700,000 looks 0.2077 in 14.6 CPU seconds
+ * without a limit, 0.2079 in 6.4 with 2, 0.2110 in 4.9 with 4. */
+enum { HOPELESS = 7, HOPELESS_BY_VALUES = 2 };
 
 static int64_t exact_class(kn_cluster_block *block, uint32_t h)
 {
@@ -107,10 +110,8 @@ static bool homes_hold(kn_cluster_block *block)
         while (earlier < x && !(site->taken[earlier] == (earlier >= site->first_donor) && site->home[earlier] == h))
             earlier++;
         if (h == KN_NONE || earlier < x || home_holds(block, h)) continue;
-        site->n_refused++;
         return false;
     }
-    site->n_held++;
     return true;
 }
 
@@ -180,11 +181,11 @@ static bool rebuild_once(kn_cluster_block *block)
     for (uint32_t g = 0; g < n_chosen; g++)
         before += (int64_t)block->classes[chosen[g]].size * block->classes[chosen[g]].price;
     for (uint32_t x = site->first_donor; x < site->n; x++) donors += site->outside_price[x];
-    const bool may_be_hopeless = problem->units_lead && problem->counts_only;
-    /* Where units do not lead, a site with donors may seem better in units and be worse: it is given up. */
-    const int64_t most = may_be_hopeless ? before + before / HOPELESS + donors : donors > 0 ? -1 : INT64_MAX;
+    const int64_t hopeless = before / (problem->counts_only ? HOPELESS : HOPELESS_BY_VALUES);
+    const int64_t most = problem->units_lead ? before + hopeless + donors : INT64_MAX;
     before += donors;
     block->work += (uint64_t)site->n / 8 * (1 + site->n / 512); /* a large group grows by looks at all that are left */
+    if (!site->by_step) site->n_tried[site->may_exchange]++;
     if (site->by_step) {
         if (!kn_site_step(block, chosen, n_chosen, max_suppressed)) return false;
     } else {
@@ -195,6 +196,7 @@ static bool rebuild_once(kn_cluster_block *block)
     }
     if (!site_is_not_worse(block, before, chosen, n_chosen, n_suppressed)) return false;
     if (!homes_hold(block) || block->n_classes + site->n_groups > block->class_capacity) return false;
+    if (!site->by_step && site_total(block) < before) site->n_gained[site->may_exchange]++;
     site_keep(block, chosen, n_chosen, n_suppressed);
     return true;
 }
@@ -202,7 +204,8 @@ static bool rebuild_once(kn_cluster_block *block)
 void kn_cluster_rebuild(kn_cluster_block *block, const kn_cluster_job *job)
 {
     uint64_t n_tries = (uint64_t)(job->tries_per_class * block->n_classes) + 1;
-    block->site.n_held = block->site.n_refused = 0;
+    memset(block->site.n_tried, 0, sizeof block->site.n_tried);
+    memset(block->site.n_gained, 0, sizeof block->site.n_gained);
     kn_cluster_near_noise(block, job->near_noise);
     for (uint64_t i = 0; i < n_tries && !engine_should_stop(block, i * 16); i++) rebuild_once(block);
 }

@@ -9,6 +9,7 @@ enum {
     MAX_TAKEN_BACK = 2    /* suppressed records that are tried again */
 };
 enum { WITHOUT_DONORS = 4 }; /* once in so many times */
+enum { MAX_SPARE = 2 };      /* records of one class, where it is not their number that models ask for */
 
 /* Up to n_wanted classes that share most with the key; noise varies the choice. */
 static uint32_t find_near(kn_cluster_block *block, uint32_t self, uint32_t record, uint32_t *near, uint32_t n_wanted)
@@ -42,13 +43,17 @@ static uint32_t find_near(kn_cluster_block *block, uint32_t self, uint32_t recor
 }
 
 /* Donors and guests need prices that fall when a class loses a record. Under models that look at sensitive values the
- * classes that they leave and join may refuse: then they are tried as often as that goes well. */
+ * classes that they leave and join may refuse, and every look at them takes long: then they are tried as often as they
+ * gain something, compared with doing without. */
 static bool draw_exchange(kn_cluster_block *block)
 {
     const kn_cluster_problem *problem = block->problem;
     const kn_cluster_site *site = &block->site;
     if (!problem->monotone || !problem->units_lead || site->by_step) return false;
-    return problem->counts_only || kn_rng_below(&block->rng, site->n_held + site->n_refused + 2) <= site->n_held;
+    if (problem->counts_only) return true;
+    const double without = (site->n_gained[0] + 1.0) / (site->n_tried[0] + 2.0);
+    const double with = (site->n_gained[1] + 1.0) / (site->n_tried[1] + 2.0);
+    return kn_rng_unit(&block->rng) * (with + without) < with;
 }
 
 static void site_take(kn_cluster_block *block, uint32_t record)
@@ -119,6 +124,7 @@ void kn_site_take_donors(kn_cluster_block *block, uint32_t h)
     const kn_cluster_class *class = &block->classes[h];
     int32_t n_spare = class->persons - (int32_t)block->problem->k;
     if (n_spare <= 0) return;
+    if (!block->problem->counts_only && n_spare > MAX_SPARE) n_spare = MAX_SPARE;
     uint32_t size = (uint32_t) class->size, y = kn_rng_below(&block->rng, size);
     for (uint32_t step = 0; step < size && n_spare > 0 && site->n < KN_SITE_RECORDS;
          step++, y = y + 1 == size ? 0 : y + 1) {

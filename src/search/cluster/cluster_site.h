@@ -76,6 +76,8 @@ bool kn_site_may_go_outside(kn_cluster_block *block, uint32_t x, uint32_t max_su
 /* A new group of record x alone. */
 uint32_t kn_site_group_new(kn_cluster_block *block, uint32_t x);
 void kn_site_group_add(kn_cluster_block *block, uint32_t g, uint32_t x);
+/* The members of group g join another, all of them from inside the groups; the last group takes its number. */
+void kn_site_group_merge(kn_cluster_block *block, uint32_t g, uint32_t into);
 /* Counts the members of the group, where models ask for more than their number. */
 void kn_site_group_count(kn_cluster_block *block, uint32_t g);
 /* Does the group hold whose members are counted? */
