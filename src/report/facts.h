@@ -77,6 +77,11 @@ typedef struct kn_facts {
 kn_status kn_facts_losses(kn_facts *facts, kn_pool *pool, kn_error *err);
 /* That, the value of every model, and the objective's loss. The pointers to borrowed things are set by the caller. */
 kn_status kn_facts_measure(kn_facts *facts, const kn_models *models, kn_pool *pool, kn_error *err);
+/* What is counted: where no column tells households apart, every row is a person. */
+static inline kn_unit kn_facts_unit(const kn_facts *facts)
+{
+    return facts->table->person != KN_NONE ? facts->unit : KN_UNIT_PERSON;
+}
 void kn_facts_free(kn_facts *facts); /* what it owns, not the struct */
 
 /* The largest loss that is proven to be below that of every local recoding; NAN: none. */

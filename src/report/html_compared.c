@@ -253,7 +253,8 @@ static kn_status axis_of_words(axis *out, const series *all, const kn_report *re
         if (enough || n == 0) break;
     }
     for (size_t i = 0; i < n; i++) label_of(out->labels[i], all, chosen[i]);
-    snprintf(out->labels[n], LABEL_BYTES, "%s", kn_text_get(report->language, KN_TEXT_COMPARED_OTHERS));
+    snprintf(out->labels[n], LABEL_BYTES, "%s",
+             kn_text_get(report->language, kn_facts_unit(report->facts), KN_TEXT_COMPARED_OTHERS));
     out->n = n + (counts[n * N_CATEGORIES] > 0);
     double share = n > 0 ? (double)counts[n * N_CATEGORIES] / tuples->n_persons : 1;
     if (share > MOST_OTHERS) out->n = 0; /* says nothing */
@@ -432,7 +433,7 @@ static kn_status pairs_merge(axis *a, const series *first, axis *b, const series
             if (longer->of_value[v] == last) longer->of_value[v] = (uint8_t)(last - 1);
         if (all->type == KN_TYPE_TEXT) {
             snprintf(longer->labels[last - 1], LABEL_BYTES, "%s",
-                     kn_text_get(report->language, KN_TEXT_COMPARED_OTHERS));
+                     kn_text_get(report->language, kn_facts_unit(report->facts), KN_TEXT_COMPARED_OTHERS));
             continue;
         }
         char *dash = strstr(longer->labels[last - 1], " – "); /* "20 – 29" becomes open */

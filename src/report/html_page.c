@@ -50,7 +50,7 @@ static const char style[] =
     ".sign{gap:.5rem 2rem;margin-top:.5rem}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
     "@page{margin:15mm}}";
 
-const char *page_text(const page *to, kn_text text) { return kn_text_get(to->language, text); }
+const char *page_text(const page *to, kn_text text) { return kn_text_get(to->language, to->unit, text); }
 
 words page_count(const page *to, uint64_t n)
 {

@@ -219,11 +219,9 @@ static void part_short(page *to, const kn_report *report)
     else page_say(to, "p class=\"verdict\"", KN_TEXT_HOLDS_ALL, NULL, NULL, NULL);
     short_facts(to, report);
     page_raw(to, "<ul>\n");
-    const bool are_households = facts->unit == KN_UNIT_HOUSEHOLD && facts->table->person != KN_NONE;
-    page_say(to, "li", are_households ? KN_TEXT_SHORT_HOUSEHOLDS : KN_TEXT_SHORT_PEOPLE,
-             page_count(to, report->after.n_persons).text, page_count(to, report->after.n_classes).text,
-             page_count(to, report->after.smallest).text);
-    if (are_households)
+    page_say(to, "li", KN_TEXT_SHORT_PEOPLE, page_count(to, report->after.n_persons).text,
+             page_count(to, report->after.n_classes).text, page_count(to, report->after.smallest).text);
+    if (to->unit == KN_UNIT_HOUSEHOLD)
         page_say(to, "li", KN_TEXT_HOUSEHOLDS, facts->table->columns[facts->table->person].name, NULL, NULL);
     page_say(to, "li", KN_TEXT_SHORT_ROWS, page_count(to, facts->tuples->n_rows - release->n_removed).text,
              page_count(to, facts->tuples->n_rows).text, page_count(to, release->n_suppressed).text);
@@ -263,7 +261,7 @@ static void contents(page *to, const kn_report *report)
 kn_status kn_report_html(char **out, const kn_report *report, kn_error *err)
 {
     kn_status status = KN_OK;
-    page to = {.language = report->language};
+    page to = {.language = report->language, .unit = kn_facts_unit(report->facts)};
     *out = NULL;
     page_open(&to, KN_TEXT_TITLE, KN_TEXT_SUBTITLE, report->facts->data_name);
     contents(&to, report);

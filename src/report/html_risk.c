@@ -352,7 +352,7 @@ static void risk_verdict(page *to, const kn_report *report)
 kn_status kn_report_risk_html(char **out, const kn_report *report, kn_error *err)
 {
     kn_status status = KN_OK;
-    page to = {.language = report->language};
+    page to = {.language = report->language, .unit = kn_facts_unit(report->facts)};
     *out = NULL;
     page_open(&to, KN_TEXT_RISK_REPORT, KN_TEXT_RISK_SUBTITLE, report->facts->data_name);
     risk_verdict(&to, report);

@@ -64,7 +64,7 @@ void part_limits(page *to, const kn_report *report)
     if (table->person != KN_NONE)
         page_say(to, "li", KN_TEXT_ASSUME_PERSON, table->columns[table->person].name, NULL, NULL);
     else page_say(to, "li", KN_TEXT_ASSUME_ROW, NULL, NULL, NULL);
-    if (report->facts->unit == KN_UNIT_HOUSEHOLD && table->person != KN_NONE)
+    if (to->unit == KN_UNIT_HOUSEHOLD)
         page_say(to, "li", KN_TEXT_HOUSEHOLDS, table->columns[table->person].name, NULL, NULL);
     page_say(to, "li", KN_TEXT_ASSUME_TRUE, NULL, NULL, NULL);
     page_raw(to, "</ul>\n");

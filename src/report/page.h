@@ -11,6 +11,7 @@
 typedef struct page {
     kn_buffer out;
     kn_language language;
+    kn_unit unit;       /* that is counted */
     unsigned n_figures; /* for ids */
 } page;
 

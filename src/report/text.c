@@ -28,7 +28,23 @@ static const struct {
 #include "report/measures_de.h"
 };
 
-const char *kn_text_get(kn_language language, kn_text text) { return texts[language][text]; }
+/* NULL: the text says nothing of what is counted. */
+static const char *const household_texts[KN_N_LANGUAGES][KN_N_TEXTS] = {
+    [KN_LANGUAGE_EN] =
+        {
+#include "report/text_en_households.h"
+        },
+    [KN_LANGUAGE_DE] =
+        {
+#include "report/text_de_households.h"
+        },
+};
+
+const char *kn_text_get(kn_language language, kn_unit unit, kn_text text)
+{
+    const char *const *of_unit = household_texts[language];
+    return unit == KN_UNIT_HOUSEHOLD && of_unit[text] != NULL ? of_unit[text] : texts[language][text];
+}
 
 const kn_catalogue *kn_language_sentences(kn_language language)
 {

@@ -1,5 +1,6 @@
 /* Every word of the HTML reports, by name. One file per language: text_en.h and text_de.h; another language is another
- * file and one line in text.c. A test checks that each has every text and the same %s in the same order.
+ * file and one line in text.c. A test checks that each has every text and the same %s in the same order. What is said
+ * otherwise of households stands in text_en_households.h and text_de_households.h.
  *
  * What other parts of the program say (findings, warnings: base/sentence.h) is looked up by the ids of their sentences,
  * in sentences_de.def; what measures are about by their names. Errors stay English. */
@@ -8,6 +9,7 @@
 
 #include "base/language.h"
 #include "base/sentence.h"
+#include "base/unit.h"
 #include "measure/measure.h"
 
 typedef enum kn_text {
@@ -33,7 +35,6 @@ typedef enum kn_text {
     KN_TEXT_BROKEN_SOME,
     KN_TEXT_NOT_VERIFIED,
     KN_TEXT_SHORT_PEOPLE,
-    KN_TEXT_SHORT_HOUSEHOLDS,
     KN_TEXT_HOUSEHOLDS,
     KN_TEXT_SHORT_ROWS,
     KN_TEXT_SHORT_RISK,
@@ -349,7 +350,7 @@ typedef enum kn_text {
     KN_N_TEXTS
 } kn_text;
 
-const char *kn_text_get(kn_language language, kn_text text);
+const char *kn_text_get(kn_language language, kn_unit unit, kn_text text);
 /* What a language has for the sentences of other parts; NULL for English. */
 const kn_catalogue *kn_language_sentences(kn_language language);
 /* What a measure is about: its summary, or what the language has for it. */

@@ -11,10 +11,7 @@
     [KN_TEXT_BROKEN_SOME] = "Etwas Gefordertes gilt NICHT. Diese Datei nicht weitergeben.",
     [KN_TEXT_NOT_VERIFIED] = "Die geschriebene Datei wurde nicht zurückgelesen.",
     [KN_TEXT_SHORT_PEOPLE] = "%s Personen in %s Klassen; die kleinste Klasse hat %s.",
-    [KN_TEXT_SHORT_HOUSEHOLDS] = "%s Haushalte in %s Klassen; die kleinste Klasse hat %s.",
-    [KN_TEXT_HOUSEHOLDS] =
-        "Gezählt werden Haushalte, nach der Spalte %s: Wo dieser Bericht Person sagt, meint er einen "
-        "Haushalt, in dem alle zusammen einmal zählen.",
+    [KN_TEXT_HOUSEHOLDS] = "Gezählt werden Haushalte, nach der Spalte %s: Alle in einem zählen zusammen einmal.",
     [KN_TEXT_SHORT_ROWS] = "%s von %s Zeilen sind in der Freigabe; %s sind unterdrückt.",
     [KN_TEXT_SHORT_RISK] = "Das höchste Risiko, eine Person zu finden, sinkt von %s auf %s.",
     [KN_TEXT_SHORT_LOSS] = "Der Verlust beträgt %s nach dem Maß %s (0 ist nichts, die ganze Skala alles).",

@@ -11,9 +11,7 @@
     [KN_TEXT_BROKEN_SOME] = "Something that was asked for does NOT hold. Do not release this file.",
     [KN_TEXT_NOT_VERIFIED] = "The written file was not read back.",
     [KN_TEXT_SHORT_PEOPLE] = "%s persons in %s classes; the smallest class has %s.",
-    [KN_TEXT_SHORT_HOUSEHOLDS] = "%s households in %s classes; the smallest class has %s.",
-    [KN_TEXT_HOUSEHOLDS] = "Households are counted, by the column %s: wherever this report says person, it means a "
-                           "household, in which everybody together counts once.",
+    [KN_TEXT_HOUSEHOLDS] = "Households are counted, by the column %s: everybody in one counts once, together.",
     [KN_TEXT_SHORT_ROWS] = "%s of %s rows are in the release; %s are suppressed.",
     [KN_TEXT_SHORT_RISK] = "The highest risk of finding one person falls from %s to %s.",
     [KN_TEXT_SHORT_LOSS] = "The loss is %s by the measure %s (0 is nothing, the whole scale is everything).",
