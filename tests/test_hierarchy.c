@@ -1042,6 +1042,17 @@ static void classifications_have_the_same_labels_for_every_table(void **state)
                 "Antigua and Barbuda;Caribbean;Americas;*\nU.S.;Northern America;Americas;*\nAtlantis;other;other;*\n"
                 "Czech Republic;Eastern Europe;Europe;*\nDE;Western Europe;Europe;*\nGermany;Western Europe;Europe;*\n"
                 "deu;Western Europe;Europe;*\n");
+    assert_spec(KN_TYPE_TEXT,
+                CELLS("Deutschland", "Oesterreich", "ÖSTERREICH", "österreich", "États-Unis", "Ελλάδα", "Россия"),
+                "country",
+                "Deutschland;Western Europe;Europe;*\nOesterreich;Western Europe;Europe;*\n"
+                "ÖSTERREICH;Western Europe;Europe;*\nösterreich;Western Europe;Europe;*\n"
+                "Ελλάδα;Southern Europe;Europe;*\nРоссия;Eastern Europe;Europe;*\n"
+                "États-Unis;Northern America;Americas;*\n");
+    /* a code of ISO 3166 is no short name in another language: RU is Regne Unit, AO is Austria in Vietnamese */
+    assert_spec(KN_TYPE_TEXT, CELLS("RU", "ao", "Côte d'Ivoire", "CÔTE D’IVOIRE"), "country",
+                "CÔTE D’IVOIRE;Western Africa;Africa;*\nCôte d'Ivoire;Western Africa;Africa;*\n"
+                "ao;Middle Africa;Africa;*\nRU;Eastern Europe;Europe;*\n");
     assert_spec(KN_TYPE_TEXT, CELLS("Europe", "FR", "Western Europe"), "country",
                 "Europe;Europe;Europe;*\nFR;Western Europe;Europe;*\nWestern Europe;Western Europe;Europe;*\n");
     assert_spec(KN_TYPE_TEXT, CELLS("A00.0", "B99", "C7A", "D48", "D50.1", "J45", "K95.1", "T98", "Y09", "x1"), "icd10",

@@ -1,15 +1,18 @@
+// clang-format off
 /* Classifications that everybody shares: countries, ICD-10, NACE. Their labels are facts, the same for every table.
  *
- *   country  Germany, DE or DEU -> Western Europe -> Europe -> *         CLDR's containment of territories,
- * countries.def icd10    J45.1 -> J45 -> J40-J47 -> J00-J99 -> *                     category, block, chapter, as
- * ranges nace     62.01 -> 62.0 -> 62 -> section J -> *                       group, division, section of NACE Rev. 2
+ *   country  Germany, DE or DEU -> Western Europe -> Europe -> *   CLDR's containment of territories, countries.def
+ *   icd10    J45.1 -> J45 -> J40-J47 -> J00-J99 -> *              category, block, chapter, as ranges
+ *   nace     62.01 -> 62.0 -> 62 -> section J -> *                group, division, section of NACE Rev. 2
  *
  * What is no country or code (typos) is below `other`, so that it does not hold the rest back. `auto` takes one of them
  * only where the column's name says so and at least 99 % of its cells fit. The ranges of ICD-10 are those of the World
  * Health Organization's tenth revision (2019); a category outside of all blocks, as national versions have, has its
  * chapter's range for a block. */
+// clang-format on
 #include "hierarchy/builders.h"
 
+#include "base/fold.h"
 #include "table/names.h"
 
 #include <ctype.h>
@@ -17,7 +20,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { MAX_LABELS = 3, LABEL_BYTES = 64, NAME_BYTES = 64 };
+enum { MAX_LABELS = 3, LABEL_BYTES = 64, NAME_BYTES = 256 };
 static const double NEARLY_ALL = 0.99;
 
 typedef char label_row[MAX_LABELS][LABEL_BYTES];
@@ -33,47 +36,41 @@ static void trim(const char **bytes, size_t *n)
 /* --- Countries ---------------------------------------------------------------------------------------------------- */
 
 static const struct country {
-    const char *two, *three, *names, *region, *continent;
+    const char *two, *three, *names, *region, *continent; /* names are plain, each between two bars */
 } countries[] = {
 #define KN_COUNTRY(two, three, names, region, continent) {two, three, names, region, continent},
 #include "hierarchy/countries.def"
 #undef KN_COUNTRY
 };
 
-/* Small letters without blanks and marks; & is and. Returns the length. */
-static size_t plain_name(char out[NAME_BYTES], const char *bytes, size_t n)
+/* Small letters without blanks and marks; & is and. False: too long for a name. */
+static bool plain_name(char out[NAME_BYTES], const char *bytes, size_t n)
 {
+    char folded[NAME_BYTES];
     size_t to = 0;
-    for (size_t i = 0; i < n && to + 4 < NAME_BYTES; i++) {
-        const unsigned char c = (unsigned char)bytes[i];
+    if (n >= NAME_BYTES / 3) return false;
+    n = kn_fold(folded, bytes, n);
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char c = (unsigned char)folded[i];
         if (c == '&') to += (size_t)snprintf(out + to, NAME_BYTES - to, "and");
-        else if (isalnum(c) || c >= 0x80) out[to++] = (char)tolower(c);
+        else if (isalnum(c) || c >= 0x80) out[to++] = folded[i];
     }
     out[to] = '\0';
-    return to;
+    return to > 1;
 }
 
-static bool is_named(const struct country *country, const char *plain)
+static bool is_plain(const char *name, const char *plain)
 {
-    char name[NAME_BYTES];
-    for (const char *at = country->names; *at != '\0';) {
-        const size_t n = strcspn(at, "|");
-        plain_name(name, at, n);
-        if (strcmp(name, plain) == 0) return true;
-        at += n + (at[n] == '|');
-    }
-    return false;
+    char own[NAME_BYTES];
+    return plain_name(own, name, strlen(name)) && strcmp(own, plain) == 0;
 }
 
 /* A region or continent that the data has for a country is that region. */
 static bool region_labels(label_row out, const char *plain)
 {
     for (size_t i = 0; i < sizeof countries / sizeof *countries; i++) {
-        char region[NAME_BYTES], continent[NAME_BYTES];
-        plain_name(region, countries[i].region, strlen(countries[i].region));
-        plain_name(continent, countries[i].continent, strlen(countries[i].continent));
-        const bool is_continent = strcmp(continent, plain) == 0;
-        if (!is_continent && strcmp(region, plain) != 0) continue;
+        const bool is_continent = is_plain(countries[i].continent, plain);
+        if (!is_continent && !is_plain(countries[i].region, plain)) continue;
         snprintf(out[0], LABEL_BYTES, "%s", is_continent ? countries[i].continent : countries[i].region);
         snprintf(out[1], LABEL_BYTES, "%s", countries[i].continent);
         return true;
@@ -83,15 +80,15 @@ static bool region_labels(label_row out, const char *plain)
 
 static bool country_labels(label_row out, const char *bytes, size_t n)
 {
-    char plain[NAME_BYTES];
+    char plain[NAME_BYTES], between[NAME_BYTES + 2];
     trim(&bytes, &n);
-    if (n < 2 || n + 4 >= NAME_BYTES) return false;
-    plain_name(plain, bytes, n);
+    if (!plain_name(plain, bytes, n)) return false;
+    snprintf(between, sizeof between, "|%s|", plain);
     for (size_t i = 0; i < sizeof countries / sizeof *countries; i++) {
         const struct country *country = &countries[i];
         const bool is_code = (n == 2 && strncasecmp(bytes, country->two, 2) == 0) ||
                              (n == 3 && strncasecmp(bytes, country->three, 3) == 0);
-        if (!is_code && !is_named(country, plain)) continue;
+        if (!is_code && strstr(country->names, between) == NULL) continue;
         snprintf(out[0], LABEL_BYTES, "%s", country->region);
         snprintf(out[1], LABEL_BYTES, "%s", country->continent);
         return true;
@@ -247,16 +244,17 @@ kn_status kn_build_nace(kn_build *build, const char *arguments, kn_error *err)
 bool kn_auto_class(char spec[KN_SPEC_BYTES], const kn_build *build)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        uint64_t n_rows = 0, n_fit = 0;
+        uint64_t n_rows = 0, n_others = 0;
         if (build->column->type == KN_TYPE_DATE || !kn_name_says(build->column->name, kinds[i].names)) continue;
-        for (uint32_t value = 0; value < build->n_present; value++) {
+        for (uint32_t value = 0; value < build->n_present; value++) n_rows += build->value_rows[value];
+        const double most_others = (1 - NEARLY_ALL) * (double)n_rows;
+        for (uint32_t value = 0; value < build->n_present && (double)n_others <= most_others; value++) {
             size_t n;
             label_row labels;
             const char *bytes = kn_build_value(build, value, &n);
-            n_rows += build->value_rows[value];
-            if (kinds[i].labels(labels, bytes, n)) n_fit += build->value_rows[value];
+            if (!kinds[i].labels(labels, bytes, n)) n_others += build->value_rows[value];
         }
-        if ((double)n_fit < NEARLY_ALL * (double)n_rows || n_rows == 0) continue;
+        if ((double)n_others > most_others || n_rows == 0) continue;
         snprintf(spec, KN_SPEC_BYTES, "%s", kinds[i].spec);
         return true;
     }
