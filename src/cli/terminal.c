@@ -41,11 +41,14 @@ unsigned cli_width(FILE *stream)
     return ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-/* Characters, not bytes. */
+/* Characters, not bytes; those of East Asia (U+3000 .. U+DFFF, and beyond U+FFFF) take two columns. */
 static unsigned columns_of(const char *text, size_t n_bytes)
 {
     unsigned n = 0;
-    for (size_t i = 0; i < n_bytes; i++) n += ((unsigned char)text[i] & 0xC0) != 0x80;
+    for (size_t i = 0; i < n_bytes; i++) {
+        const unsigned char byte = (unsigned char)text[i];
+        if ((byte & 0xC0) != 0x80) n += (byte >= 0xE3 && byte <= 0xED) || byte >= 0xF0 ? 2 : 1;
+    }
     return n;
 }
 
@@ -87,6 +90,7 @@ static label label_of(const char *line, size_t n)
                   {"  not made  ", "\033[33m"},
                   {"  undecided ", "\033[33m"}};
     enum { TEXT_AT = 16 };
+    if (strncmp(line, "  - ", 4) == 0) return (label){4, ""};
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
         if (strncmp(line, states[i].word, strlen(states[i].word)) == 0)
             return (label){strlen(states[i].word), states[i].colour};
@@ -95,6 +99,8 @@ static label label_of(const char *line, size_t n)
     return (label){(unsigned char)line[2] >= 'a' ? TEXT_AT : 0, "\033[36m"};
 }
 
+enum { LINE_INDENT = 4 }; /* further than the line begins goes on what does not fit into it */
+
 void cli_print_text(FILE *to, const char *text, bool color, unsigned width)
 {
     for (bool first = true; *text != '\0'; first = false) {
@@ -102,14 +108,15 @@ void cli_print_text(FILE *to, const char *text, bool color, unsigned width)
         label mark = first ? (label){0, ""} : label_of(text, n);
         for (size_t i = 0; i < mark.n; i++)
             if (text[i] != ' ') words = i + 1;
-        if (color && (first || words > 0)) fputs(first ? "\033[1m" : mark.colour, to);
-        cli_print_clean(to, text, first ? n : words);
-        if (color && (first || words > 0)) fputs("\033[0m", to);
-        if (!first) {
-            cli_print_clean(to, text + words, mark.n - words);
-            cli_print_wrapped(to, text + mark.n, n - mark.n, mark.n > 0 ? width : 0, (unsigned)mark.n,
-                              (unsigned)mark.n);
-        }
+        bool coloured = color && words > 0 && mark.colour[0] != '\0';
+        unsigned indent = (unsigned)(mark.n > 0 ? mark.n : strspn(text, " ") + LINE_INDENT);
+        if (color && first) fputs("\033[1m", to);
+        if (coloured) fputs(mark.colour, to);
+        cli_print_clean(to, text, words);
+        if (coloured) fputs("\033[0m", to);
+        cli_print_clean(to, text + words, mark.n - words);
+        cli_print_wrapped(to, text + mark.n, n - mark.n, width, (unsigned)mark.n, indent);
+        if (color && first) fputs("\033[0m", to);
         text += n;
         if (*text == '\n') fputc(*text++, to);
     }
