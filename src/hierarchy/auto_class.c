@@ -199,7 +199,9 @@ static const struct class_kind {
     labels_fn *labels;
     uint32_t n_labels;
 } kinds[] = {
-    {"country", "country|countries|nation|land.|staat.|pays.|paese|pais.|citizenship|birthplace|herkunftsland",
+    {"country",
+     "country|countries|nation|land.|staat.|staatsang|cittadinanza|ciudadania|pays.|paese|pais.|citizenship|birthplace|"
+     "herkunftsland",
      country_labels, 2},
     {"icd10", "icd|diagnos", icd_labels, 3},
     {"nace", "nace|wz2008|ateco|naf.", nace_labels, 3},

@@ -72,9 +72,9 @@ static const struct {
 } name_hints[] = {
     {KN_ROLE_SENSITIVE, "the name speaks of health, money or law",
      "diagnos|diag|dx.|disease|illness|condition|icd|krankh|maladie|malattia|enfermedad|hiv|cancer|tumor|disab|medic|"
-     "drug|therap|treatment|symptom|income|salary|wage|gehalt|einkommen|lohn|salaire|revenu|stipendio|reddito|salario|"
-     "ingreso|debt|credit|loan|schuld|expense|charges.|offence|crime|straf|religion|politic|party|sexual|result|befund|"
-     "cause_of_death|todesursache"},
+     "drug|therap|treatment|symptom|income|salary|wage|gehalt|einkommen|lohn|kosten|betrag|salaire|revenu|stipendio|"
+     "reddito|salario|ingreso|debt|credit|loan|schuld|expense|charges.|offence|crime|straf|religion|politic|party|"
+     "sexual|result|befund|cause_of_death|todesursache"},
     {KN_ROLE_QUASI, "the name speaks of something that neighbours or colleagues know",
      "age|alter|eta.|edad|birth|geburt|naissance|nascita|nacimiento|dob|sex|gender|geschlecht|genre.|sesso|sexo|zip|"
      "postal|postcode|plz|cap.|city|town|stadt|ort|ville|citta|ciudad|comune|region|county|state|country|nation|land|"

@@ -65,7 +65,8 @@ unsigned kn_number_ways(const char *bytes, size_t n, bool leading_zeros)
 
 bool kn_is_null_word(const char *bytes, size_t n)
 {
-    static const char *const words[] = {"NA", "N/A", "NaN", "null", "unknown", "?", "-", "."};
+    static const char *const words[] = {"NA",      "N/A",  "n.a.",      "#N/A", "NaN", "null", "missing",
+                                        "unknown", "k.A.", "unbekannt", "?",    "-",   "."};
     trim(&bytes, &n);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strlen(words[i]) == n && strncasecmp(words[i], bytes, n) == 0) return true;

@@ -27,9 +27,9 @@ static void trim(const char **bytes, size_t *n_bytes)
 /* Words for nothing: they are values only in columns of words. */
 static bool is_null_word(const char *bytes, size_t n_bytes)
 {
-    static const char words[] = "|na|n/a|nan|null|unknown|?|-|.|";
+    static const char words[] = "|na|n/a|n.a.|#n/a|nan|null|missing|unknown|k.a.|unbekannt|?|-|.|";
     char word[16] = "|";
-    if (n_bytes == 0 || n_bytes > 8) return false;
+    if (n_bytes == 0 || n_bytes > 9) return false;
     for (size_t i = 0; i < n_bytes; i++) {
         const char c = bytes[i];
         if (c == '|' || c == '\0') return false;
