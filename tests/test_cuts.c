@@ -4,7 +4,7 @@
 #include "base/pool.h"
 #include "hierarchy/build.h"
 #include "recode/recode.h"
-#include "search/cuts/cut_moves.h"
+#include "search/cuts/cut_column.h"
 #include "search/cuts/cut_search.h"
 #include "search/cuts/cut_state.h"
 
@@ -529,6 +529,64 @@ static void every_neighbour_costs_what_it_costs_when_looked_at(void **state)
         setup_free(&s);
         n_tried++;
     }
+}
+
+/* The least value over all sets of cuts of column q. */
+static double least_of_column(const kn_cuts *cuts, kn_cut_moves *moves, const uint8_t *letters, uint32_t q)
+{
+    const kn_cut_column *column = &cuts->columns[q];
+    double least = INFINITY;
+    uint8_t in[20];
+    memcpy(in, letters, sizeof in);
+    for (uint32_t subset = 0; subset < 1u << (column->n_positions - 1); subset++) {
+        for (uint32_t p = 1; p < column->n_positions; p++) in[column->letter_at[p]] = subset >> (p - 1) & 1;
+        kn_cut_moves_look(moves, in, false);
+        const double value = kn_cut_value(cuts, &moves->now);
+        if (value < least) least = value;
+    }
+    return least;
+}
+
+static void a_column_is_cut_as_well_as_it_can_be_with_the_others(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 22);
+    uint32_t n_best = 0, n_gained = 0;
+    for (uint32_t n_tried = 0; n_tried < 600;) {
+        setup s;
+        kn_cuts *cuts;
+        kn_cut_moves *moves;
+        kn_cut_path *path;
+        uint8_t in[20] = {0};
+        if (!random_setup(&s, &rng, 10, false)) continue;
+        setup_algorithm(&s, "hill-climb", kn_rng_below(&rng, 4) == 0 ? "hierarchy=nodes" : "");
+        assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
+        assert_ok(kn_cut_moves_new(&moves, cuts, &cuts->items, err));
+        assert_ok(kn_cut_path_new(&path, cuts, &cuts->items, err));
+        const uint32_t q = kn_rng_below(&rng, cuts->n_columns);
+        const bool is_exact = (s.task.max_suppressed == 0 || s.task.max_suppressed >= s.c.tuples->n_rows) &&
+                              s.c.tuples->n_repeats == 0 && cuts->columns[q].form != KN_PART_NODE;
+        for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
+            in[letter] = kn_rng_below(&rng, 2) && kn_cut_may_flip(cuts, in, letter);
+        kn_cut_moves_look(moves, in, false);
+        const double before = kn_cut_value(cuts, &moves->now);
+        const bool gained = kn_cut_column_best(path, moves, in, q);
+        const double after = kn_cut_value(cuts, &moves->now);
+        const bool is_release = kn_cut_is_release(cuts, &moves->now);
+        assert_true(gained ? after < before : after == before);
+        n_gained += gained;
+        if (cuts->columns[q].form != KN_PART_NODE) {
+            const double least = least_of_column(cuts, moves, in, q);
+            assert_true(after >= least - 1e-9 * (fabs(least) + 1));
+            if (is_exact && is_release) assert_true(is_near(after, least));
+            n_best += is_exact && is_release;
+        }
+        kn_cut_path_free(path);
+        kn_cut_moves_free(moves);
+        kn_cuts_free(cuts);
+        setup_free(&s);
+        n_tried++;
+    }
+    assert_true(n_best > 200 && n_gained > 200);
 }
 
 /* --- Releases ------------------------------------------------------------------------------------------------------
@@ -1084,6 +1142,7 @@ int main(void)
         cmocka_unit_test(no_bound_is_above_the_best_release_below_its_node),
         cmocka_unit_test(every_rule_can_be_switched_off),
         cmocka_unit_test(every_neighbour_costs_what_it_costs_when_looked_at),
+        cmocka_unit_test(a_column_is_cut_as_well_as_it_can_be_with_the_others),
         cmocka_unit_test(the_proven_loss_is_what_the_release_loses),
         cmocka_unit_test(threads_and_seeds_of_the_search_change_nothing),
         cmocka_unit_test(a_given_cost_is_met_or_refused),

@@ -7,7 +7,7 @@
 typedef struct kn_climb {
     const kn_cuts *cuts;
     const kn_task *task;
-    uint64_t most_looks; /* at neighbourhoods: the budget */
+    uint64_t most_looks; /* at all sets of cuts of a column, or at all neighbours: the budget */
     double seconds;      /* 0: no limit but the task's */
     bool patient;        /* goes on when nothing was gained for long */
     uint8_t *letters;    /* [letter]: the best release, once has_best; room is the caller's */

@@ -40,6 +40,8 @@ kn_status kn_cut_moves_new(kn_cut_moves **out, const kn_cuts *cuts, const kn_ite
     while (m->n_slots < 2 * (uint64_t)items->n) m->n_slots *= 2;
     KN_NEW(m->slots, m->n_slots);
     KN_NEW(m->stamps, m->n_slots);
+    KN_NEW(m->barred, cuts->n_letters);
+    if (cuts->tuples->n_repeats > 0) KN_NEW(m->last_person, items->n);
     *out = m;
     m = NULL;
 done:
@@ -65,6 +67,8 @@ void kn_cut_moves_free(kn_cut_moves *m)
     kn_free(m->start);
     kn_free(m->slots);
     kn_free(m->stamps);
+    kn_free(m->barred);
+    kn_free(m->last_person);
     kn_free(m);
 }
 
@@ -92,22 +96,47 @@ void kn_cut_tidy(const kn_cuts *cuts, uint8_t *in)
         if (cuts->letters[letter].parent != KN_NONE && !in[cuts->letters[letter].parent]) in[letter] = 0;
 }
 
-uint32_t kn_cut_descend(kn_cut_moves *m, uint8_t *in, uint32_t most_flips, kn_ticker *ticker)
+/* KN_NONE: none gains. */
+static uint32_t best_flip(const kn_cut_moves *m, const uint8_t *in, unsigned kinds)
 {
     const kn_cuts *cuts = m->cuts;
-    for (uint32_t n_looks = 1;; n_looks++) {
-        uint32_t best = KN_NONE;
-        kn_cut_moves_look(m, in, true);
-        double least = kn_cut_value(cuts, &m->now);
-        least -= 1e-12 * fabs(least);
-        for (uint32_t letter = 0; letter < cuts->n_letters; letter++) {
-            if (isinf(m->flipped[letter].cost)) continue;
-            const double value = kn_cut_value(cuts, &m->flipped[letter]);
-            if (value < least) least = value, best = letter;
-        }
-        if (best == KN_NONE || n_looks > most_flips || kn_ticker_out_of_time(ticker)) return n_looks;
-        in[best] ^= 1;
+    uint32_t best = KN_NONE;
+    double least = kn_cut_value(cuts, &m->now);
+    least -= 1e-12 * fabs(least);
+    for (uint32_t letter = 0; letter < cuts->n_letters; letter++) {
+        if ((kinds & (in[letter] ? KN_FLIP_OUT : KN_FLIP_IN)) == 0 || m->barred[letter]) continue;
+        if (isinf(m->flipped[letter].cost)) continue;
+        const double value = kn_cut_value(cuts, &m->flipped[letter]);
+        if (value < least) least = value, best = letter;
     }
+    return best;
+}
+
+bool kn_cut_flip(kn_cut_moves *m, uint8_t *in, unsigned kinds, uint64_t *n_looks)
+{
+    const kn_cuts *cuts = m->cuts;
+    const double before = kn_cut_value(cuts, &m->now);
+    memset(m->barred, 0, cuts->n_letters);
+    for (uint32_t letter; (letter = best_flip(m, in, kinds)) != KN_NONE;) {
+        in[letter] ^= 1;
+        kn_cut_moves_look(m, in, true);
+        ++*n_looks;
+        if (cuts->tuples->n_repeats == 0 || kn_cut_value(cuts, &m->now) < before) return true;
+        in[letter] ^= 1; /* it promised too much */
+        kn_cut_moves_look(m, in, true);
+        ++*n_looks;
+        m->barred[letter] = 1;
+    }
+    return false;
+}
+
+uint64_t kn_cut_descend(kn_cut_moves *m, uint8_t *in, uint32_t most_flips, kn_ticker *ticker)
+{
+    uint64_t n_looks = 1;
+    kn_cut_moves_look(m, in, true);
+    for (uint32_t n = 0; n < most_flips && !kn_ticker_out_of_time(ticker); n++)
+        if (!kn_cut_flip(m, in, KN_FLIP_OUT | KN_FLIP_IN, &n_looks)) break;
+    return n_looks;
 }
 
 /* --- Grouping -------------------------------------------------------------------------------------------------- */
@@ -166,6 +195,19 @@ static void group_items(kn_cut_moves *m)
         if (m->n_classes > n_before) memcpy(sum, lanes, n_lanes * sizeof *sum);
         else
             for (uint32_t lane = 0; lane < n_lanes; lane++) sum[lane] += lanes[lane];
+    }
+}
+
+/* Who has several items of a class was counted in each of them. Items are tuples here, see kn_cut_merged_items. */
+static void count_persons_once(kn_cut_moves *m)
+{
+    const kn_tuples *t = m->cuts->tuples;
+    if (t->n_repeats == 0) return;
+    memset(m->last_person, 0xFF, m->n_classes * sizeof *m->last_person);
+    for (uint32_t i = 0; i < t->n_repeats; i++) {
+        const uint32_t c = m->class_of[t->repeats[i].tuple], person = t->repeats[i].person;
+        if (m->last_person[c] == person) m->lanes[(size_t)c * m->cuts->n_lanes + m->cuts->person_lane]--;
+        m->last_person[c] = person;
     }
 }
 
@@ -299,12 +341,27 @@ static void look_at_less(kn_cut_moves *m, uint32_t letter)
     }
 }
 
+uint32_t kn_cut_moves_groups(kn_cut_moves *m, uint32_t *group_of, uint32_t q)
+{
+    const uint32_t n_keys = m->cuts->n_keys;
+    uint32_t n = 0;
+    next_stamp(m);
+    for (uint32_t c = 0; c < m->n_classes; c++) {
+        uint16_t *key = m->merged_keys + (size_t)n * n_keys;
+        memcpy(key, m->keys + (size_t)c * n_keys, n_keys * sizeof *key);
+        key[q] = 0;
+        group_of[c] = find_group(m, m->merged_keys, &n, m->n_slots);
+    }
+    return n;
+}
+
 void kn_cut_moves_look(kn_cut_moves *m, const uint8_t *in, bool all)
 {
     const kn_cuts *cuts = m->cuts;
     uint16_t last[KN_MOST_COLUMNS];
     find_parts(m, in);
     group_items(m);
+    count_persons_once(m);
     m->now = (kn_cut_cost){0};
     for (uint32_t c = 0; c < m->n_classes; c++) {
         const uint16_t *first = m->keys + (size_t)c * cuts->n_keys;

@@ -14,8 +14,10 @@ typedef struct kn_cut_moves {
     const kn_cuts *cuts;
     const kn_items *items; /* borrowed: merged where positions are coarse */
     kn_cut_cost now;       /* of the letters looked at last */
-    kn_cut_cost *flipped;  /* [letter]: with the letter put in or taken out; cost INFINITY where it cannot be */
-    uint32_t *offset;      /* [column]: its first position among all */
+    /* [letter]: with the letter put in or taken out; cost INFINITY where it cannot be. Where persons have several
+     * tuples, it can cost more than this says: a person on both sides of a cut is counted on both, and twice without */
+    kn_cut_cost *flipped;
+    uint32_t *offset;                     /* [column]: its first position among all */
     uint16_t *part_first, *part_last;     /* [offset + position] */
     uint16_t *keys;                       /* [class * n_keys + q]: first positions of its parts */
     double *lanes;                        /* [class * n_lanes + lane] */
@@ -24,6 +26,8 @@ typedef struct kn_cut_moves {
     uint32_t *slots, *stamps, stamp, n_slots;
     uint16_t *merged_keys; /* of classes that a missing letter would merge ... */
     double *merged_lanes, *sums, *parts;
+    uint32_t *last_person; /* [class]: who was counted last; persons with several tuples only */
+    uint8_t *barred;       /* [letter]: see kn_cut_flip */
     uint32_t n_positions;
 } kn_cut_moves;
 
@@ -32,9 +36,15 @@ kn_status kn_cut_moves_new(kn_cut_moves **out, const kn_cuts *cuts, const kn_ite
 void kn_cut_moves_free(kn_cut_moves *moves);
 /* Fills `now`; with `all` also `flipped`. */
 void kn_cut_moves_look(kn_cut_moves *moves, const uint8_t *in, bool all);
+/* Classes that differ in column q alone are a group: group_of[class]; returns their number. */
+uint32_t kn_cut_moves_groups(kn_cut_moves *moves, uint32_t *group_of, uint32_t q);
+enum { KN_FLIP_OUT = 1, KN_FLIP_IN = 2 };
+/* Flips the letter that gains most, of those in force (KN_FLIP_OUT) or the others (KN_FLIP_IN), and looks again; false:
+ * none gains. */
+bool kn_cut_flip(kn_cut_moves *moves, uint8_t *in, unsigned kinds, uint64_t *n_looks);
 /* Flips the letter that gains most, at most so many times, until none gains or time is out: `now` is of what `in` is
  * then. Returns the number of looks. */
-uint32_t kn_cut_descend(kn_cut_moves *moves, uint8_t *in, uint32_t most_flips, kn_ticker *ticker);
+uint64_t kn_cut_descend(kn_cut_moves *moves, uint8_t *in, uint32_t most_flips, kn_ticker *ticker);
 /* The letters of a set that lack what they need go. */
 void kn_cut_tidy(const kn_cuts *cuts, uint8_t *in);
 static inline bool kn_cut_is_release(const kn_cuts *cuts, const kn_cut_cost *cost)

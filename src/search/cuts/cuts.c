@@ -145,6 +145,7 @@ static kn_status make_columns(kn_cuts *cuts, const kn_task *task, kn_error *err)
         kn_cut_column *column = &cuts->columns[q];
         column->domain = task->tuples->domains[q];
         column->form = kn_part_form_of(column->domain, nodes);
+        cuts->has_nodes |= column->form == KN_PART_NODE;
         KN_TRY(kn_cut_start(column, q, task, err));
         KN_NEW_RAW(column->letter_at, column->n_positions);
         memset(column->letter_at, 0xFF, column->n_positions * sizeof *column->letter_at);

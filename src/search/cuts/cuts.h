@@ -55,7 +55,8 @@ typedef struct kn_cuts {
     uint32_t n_letters;
     kn_letter *letters; /* parents before their children */
     uint16_t *letter_cuts;
-    bool has_parents;                    /* some letter needs another */
+    bool has_nodes;                      /* letters of some column are nodes ... */
+    bool has_parents;                    /* ... and one of them needs another */
     uint32_t n_lanes;                    /* even */
     uint32_t person_lane;                /* KN_LANE_ROWS without a person column */
     uint32_t *value_lane;                /* [sensitive column]: its first lane; NULL where nobody asks */

@@ -23,7 +23,7 @@
 typedef struct individual {
     uint8_t *in;
     double value;
-    uint32_t n_looks;
+    uint64_t n_looks;
     bool is_release;
 } individual;
 

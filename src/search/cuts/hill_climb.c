@@ -1,7 +1,7 @@
 /* hill-climb: iterated 2-phase hill climbing over cut points, [BA] 7.3.
  *
- * In: what k-optimize takes. Out: the best set of cuts found when it stands still, or when effort (looks at a set of
- * cuts and all its neighbours) or time end; nothing is proven. The same for any number of threads. See cut_climb.c. */
+ * In: what k-optimize takes. Out: the best set of cuts found when it stands still, or when effort (looks at all sets of
+ * cuts of one column) or time end; nothing is proven. The same for any number of threads. See cut_climb.c. */
 #include "search/cuts/cut_climb.h"
 #include "search/cuts/cut_report.h"
 
@@ -30,7 +30,7 @@ static const kn_param params[] = {KN_CUTS_PARAMS};
 
 const kn_algorithm kn_algorithm_hill_climb = {
     .name = "hill-climb",
-    .summary = "good cut points per column, by removing and adding cuts again and again",
+    .summary = "good cut points per column, by cutting one column after the other again and again",
     .citation = "Bayardo, Agrawal, Data privacy through optimal k-anonymization, 2005, section 7.3",
     .recoding = KN_RECODING_CUTS,
     .params = params,

@@ -219,7 +219,7 @@ static void note_climb(void *user, double cost)
 static kn_status begin_by_climbing(optimizer *o, kn_error *err)
 {
     kn_status status = KN_OK;
-    enum { MOST_LOOKS = 1500, LEAST_LOOKS = 50, CELLS = 1000000000 };
+    enum { MOST_LOOKS = 4000, LEAST_LOOKS = 50, CELLS = 1000000000 };
     uint64_t looks = CELLS / ((uint64_t)o->cuts->items.n * o->cuts->n_columns + 1);
     looks = looks < LEAST_LOOKS ? LEAST_LOOKS : looks > MOST_LOOKS ? MOST_LOOKS : looks;
     kn_climb climb = {.cuts = o->cuts, .task = o->task, .most_looks = looks, .improved = note_climb, .user = o};
