@@ -16,6 +16,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The last quasi-identifier becomes the person column: persons then have several rows, and tuples. */
+static void name_persons(test_case *c)
+{
+    kn_tuples_free(c->tuples);
+    kn_domain_free(c->domains[--c->n_qis]);
+    c->table->person = c->n_qis;
+    c->table->columns[c->n_qis].is_person = true;
+    c->table->columns[c->n_qis].role = KN_ROLE_IDENTIFIER;
+    test_case_finish(c);
+}
+
 /* Collections of subsets have no order to cut: the program refuses them. */
 static test_case random_case(kn_rng *rng, uint32_t max_rows)
 {
@@ -23,6 +34,7 @@ static test_case random_case(kn_rng *rng, uint32_t max_rows)
         test_case c = test_case_random(rng, max_rows);
         bool fits = true;
         for (uint32_t q = 0; q < c.n_qis; q++) fits &= c.domains[q]->subsets == NULL;
+        if (fits && c.n_qis > 1 && kn_rng_below(rng, 4) == 0) name_persons(&c);
         if (fits) return c;
         test_case_free(&c);
     }
@@ -120,8 +132,14 @@ static parts parts_of(const setup *s, const cut_sets *sets, uint32_t subset)
 static bool holds(const setup *s, const bool *is_member)
 {
     const kn_tuples *t = s->c.tuples;
-    uint32_t values[MAX_VALUES], counts[MAX_VALUES], n = 0, n_rows = 0;
+    uint32_t values[MAX_VALUES], counts[MAX_VALUES], n = 0, n_rows = 0, n_persons = 0;
+    bool seen[MAX_ROWS] = {0};
     const kn_column *column = t->sensitive[0].column;
+    for (uint32_t row = 0; row < t->n_rows; row++) {
+        const uint32_t person = t->row_person != NULL ? t->row_person[row] : row;
+        n_persons += is_member[row] && !seen[person];
+        if (is_member[row]) seen[person] = true;
+    }
     for (uint32_t value = 0; value < t->sensitive[0].n_values; value++) {
         uint32_t rows = 0;
         for (uint32_t row = 0; row < t->n_rows; row++)
@@ -132,18 +150,23 @@ static bool holds(const setup *s, const bool *is_member)
         n_rows += rows;
     }
     kn_histogram histogram = {n, values, counts};
-    kn_class_counts class = {.n_rows = n_rows, .n_persons = n_rows, .sensitive = &histogram};
+    kn_class_counts class = {.n_rows = n_rows, .n_persons = n_persons, .sensitive = &histogram};
     return kn_models_hold(s->models, &class);
 }
 
-static double cell_price(const setup *s, uint32_t q, uint32_t first, uint32_t last, bool nodes)
+/* The label of a part is written for the rows that are released. */
+static double cell_price(const setup *s, uint32_t q, uint32_t first, uint32_t last, bool nodes, const bool *released)
 {
     const kn_domain *domain = s->c.domains[q];
     const kn_measure *type = s->objective->type;
     bool occurs[16] = {0}, any = false;
     kn_set_pool *pool;
     kn_cell cell;
-    for (uint32_t code = first; code <= last; code++) any |= occurs[code] = kn_domain_code_rows(domain, code) > 0;
+    for (uint32_t row = 0; row < s->c.tuples->n_rows; row++) {
+        const uint32_t code = code_of(s, q, row);
+        if (!released[row] || code < first || code > last) continue;
+        any = occurs[code] = true;
+    }
     if (!any) return 0;
     assert_ok(kn_set_pool_new(&pool, err));
     assert_ok(kn_part_cell(&cell, domain, kn_part_form_of(domain, nodes), pool, occurs, first, last, err));
@@ -154,23 +177,30 @@ static double cell_price(const setup *s, uint32_t q, uint32_t first, uint32_t la
     return price;
 }
 
+/* What the released rows and the others cost by their cells. */
+static double price_cells(const setup *s, const parts *p, bool nodes, const bool *released)
+{
+    const kn_tuples *t = s->c.tuples;
+    double cost = 0;
+    for (uint32_t q = 0; q < s->c.n_qis; q++) {
+        double price[16];
+        const kn_cell whole = kn_domain_root(s->c.domains[q]);
+        const double root = s->objective->type->same_without_suppression != NULL
+                                ? 0
+                                : kn_objective_price(s->objective, NULL, q, &whole);
+        for (uint32_t code = 0; code < s->c.domains[q]->n_codes; code++)
+            price[code] = cell_price(s, q, p->first[q][code], p->last[q][code], nodes, released);
+        for (uint32_t row = 0; row < t->n_rows; row++) cost += released[row] ? price[code_of(s, q, row)] : root;
+    }
+    return cost;
+}
+
 static priced price_parts(const setup *s, const parts *p, bool nodes)
 {
     const kn_tuples *t = s->c.tuples;
     const char *measure = s->objective->type->name;
-    const bool by_cell = s->objective->type->price_cell != NULL;
     priced result = {0};
-    bool done[MAX_ROWS] = {0};
-    double price[MAX_TEST_QIS][16], root = 0;
-    for (uint32_t q = 0; by_cell && q < s->c.n_qis; q++) {
-        const uint32_t n_codes = s->c.domains[q]->n_codes;
-        for (uint32_t code = 0; code < n_codes; code++)
-            price[q][code] = cell_price(s, q, p->first[q][code], p->last[q][code], nodes);
-        const kn_cell whole = kn_domain_root(s->c.domains[q]);
-        root += s->objective->type->same_without_suppression != NULL
-                    ? 0
-                    : kn_objective_price(s->objective, NULL, q, &whole);
-    }
+    bool done[MAX_ROWS] = {0}, released[MAX_ROWS] = {0};
     for (uint32_t row = 0; row < t->n_rows; row++) {
         bool member[MAX_ROWS] = {0};
         uint32_t n = 0, most = 0, counts[MAX_VALUES] = {0};
@@ -189,18 +219,12 @@ static priced price_parts(const setup *s, const parts *p, bool nodes)
         bool held = holds(s, member);
         if (held) result.n_classes++;
         else result.n_suppressed += n;
-        if (by_cell) {
-            double one = 0;
-            for (uint32_t q = 0; q < s->c.n_qis; q++) one += price[q][code_of(s, q, row)];
-            result.cost += n * (held ? one : root);
-        } else if (strcmp(measure, "dm") == 0) {
-            result.cost += (double)n * (held ? n : t->n_rows);
-        } else if (strcmp(measure, "cm") == 0) {
-            result.cost += held ? n - most : n;
-        } else {
-            result.cost -= held;
-        }
+        for (uint32_t other = row; other < t->n_rows; other++) released[other] |= member[other] && held;
+        if (strcmp(measure, "dm") == 0) result.cost += (double)n * (held ? n : t->n_rows);
+        else if (strcmp(measure, "cm") == 0) result.cost += held ? n - most : n;
+        else if (strcmp(measure, "average-class") == 0) result.cost -= held;
     }
+    if (s->objective->type->price_cell != NULL) result.cost = price_cells(s, p, nodes, released);
     return result;
 }
 
@@ -365,22 +389,18 @@ static double *cost_of_all(const kn_cuts *cuts)
     double *cost = kn_array_alloc((size_t)1 << cuts->n_letters, sizeof *cost, NULL);
     kn_cut_worker *worker;
     assert_ok(kn_cut_worker_new(&worker, cuts, err));
-    assert_ok(kn_cut_merged_items(worker, err));
-    kn_cut_moves *moves;
-    assert_ok(kn_cut_moves_new(&moves, cuts, &worker->frames[0].items, err));
     for (uint32_t subset = 0; subset < 1u << cuts->n_letters; subset++) {
         uint8_t in[20];
         bool may_be = true;
+        double n_suppressed;
         for (uint32_t letter = 0; letter < cuts->n_letters; letter++) {
             const uint32_t parent = cuts->letters[letter].parent;
             in[letter] = subset >> letter & 1;
             may_be &= !in[letter] || parent == KN_NONE || in[parent];
         }
-        kn_cut_moves_look(moves, in, false);
-        may_be &= moves->now.has_class && moves->now.n_suppressed <= (double)cuts->max_suppressed;
-        cost[subset] = may_be ? moves->now.cost : INFINITY;
+        assert_ok(kn_cut_letters_cost(&cost[subset], &n_suppressed, worker, in, err));
+        if (!may_be || n_suppressed > (double)cuts->max_suppressed) cost[subset] = INFINITY;
     }
-    kn_cut_moves_free(moves);
     kn_cut_worker_free(worker);
     return cost;
 }
@@ -517,6 +537,11 @@ static void every_neighbour_costs_what_it_costs_when_looked_at(void **state)
             in[letter] ^= 1;
             kn_cut_moves_look(others, in, false);
             in[letter] ^= 1;
+            if (s.c.tuples->n_repeats > 0) { /* persons may be counted twice */
+                assert_true(moves->flipped[letter].cost <= others->now.cost + 1e-9 * (fabs(others->now.cost) + 1));
+                assert_true(moves->flipped[letter].n_suppressed <= others->now.n_suppressed);
+                continue;
+            }
             if (!is_near(moves->flipped[letter].cost, others->now.cost))
                 fail_msg("%s, letter %u %s: %.12g, is %.12g, nodes %d", s.objective->type->name, letter,
                          in[letter] ? "out" : "in", moves->flipped[letter].cost, others->now.cost, cuts->has_parents);
@@ -604,14 +629,12 @@ static void the_proven_loss_is_what_the_release_loses(void **state)
         setup_algorithm(&s, "k-optimize", kn_rng_below(&rng, 2) == 0 ? "hierarchy=nodes" : "");
         if (search_with(&answer, &s, NULL) == KN_OK) {
             double loss, claimed = answer.bound;
-            const bool may_narrow = s.objective->type->price_cell != NULL && s.task.max_suppressed > 0;
             assert_ok(kn_recode(&release, &answer, &s.task, err));
             kn_answer_reconsider(&answer, &s.task);
             assert_ok(kn_objective_loss(&loss, s.objective, release, err));
-            if (!may_narrow) assert_true(answer.optimal);
-            if (answer.optimal && !is_near(loss, claimed))
+            assert_true(answer.optimal);
+            if (!is_near(loss, claimed))
                 fail_msg("%s: claimed %.12g, is %.12g", s.objective->type->name, claimed, loss);
-            assert_true(loss <= claimed + 1e-9 * (fabs(claimed) + 1)); /* narrower labels only cost less */
             n_proven += answer.optimal;
         }
         kn_release_free(release);
@@ -667,6 +690,38 @@ static void threads_and_seeds_of_the_search_change_nothing(void **state)
         }
         setup_free(&s);
     }
+}
+
+static void threads_change_nothing_under_any_model(void **state)
+{
+    static const struct {
+        const char *model;
+        uint64_t limit;
+    } goals[] = {{"l-diversity:l=2", 20},
+                 {"p-sensitive:p=2", 20},
+                 {"l-diversity:kind=entropy,l=1.5", 0},
+                 {"l-diversity:kind=recursive,c=2,l=2", 0},
+                 {"l-diversity:kind=frequency,l=1.5", 0},
+                 {"alpha-k:alpha=0.7", 0},
+                 {"t-closeness:t=0.3", 0}};
+    for (uint32_t m = 0; m < N_MEASURES; m++)
+        for (size_t g = 0; g < sizeof goals / sizeof *goals; g++) {
+            setup s = large_setup(measures[m], 0);
+            kn_answer one = {0}, two = {0};
+            const char *const models[] = {"k-anonymity:k=5", goals[g].model};
+            setup_goals(&s, models, 2, measures[m], strcmp(measures[m], "entropy") == 0 ? 0 : goals[g].limit);
+            setup_algorithm(&s, "k-optimize", "begin=nothing");
+            s.task.effort = 3000;
+            assert_ok(search_with(&one, &s, err));
+            assert_ok(kn_pool_new(&s.task.pool, 2, err));
+            assert_ok(search_with(&two, &s, err));
+            kn_pool_free(s.task.pool);
+            assert_true(one.optimal == two.optimal && one.bound == two.bound && one.n_nodes == two.n_nodes);
+            assert_same_parts(&s, &one, &two);
+            kn_answer_free(&one);
+            kn_answer_free(&two);
+            setup_free(&s);
+        }
 }
 
 static void a_given_cost_is_met_or_refused(void **state)
@@ -804,6 +859,59 @@ static void a_state_of_another_search_or_a_damaged_one_is_refused(void **state)
     kn_buffer_free(&first.next);
     kn_buffer_free(&saved.next);
     setup_free(&s);
+}
+
+/* Two tuples of two rows each: as many persons in each, but in one table they are the same two. */
+static void a_state_of_other_persons_is_refused(void **state)
+{
+    static const int cells[2][12] = {{1, 0, 1, 1, 0, 2, 2, 0, 1, 2, 0, 2}, {1, 0, 1, 1, 0, 2, 2, 0, 3, 2, 0, 4}};
+    kn_saved_search saved = {0};
+    kn_buffer first = {0};
+    for (int i = 0; i < 2; i++) {
+        setup s = {.c = test_case_new(test_table(4, 3, cells[i]), 2)};
+        kn_answer answer = {0};
+        kn_error err = {0};
+        s.c.table->person = 2;
+        s.c.table->columns[2].is_person = true;
+        s.c.table->columns[2].role = KN_ROLE_IDENTIFIER;
+        s.c.domains[0] = test_domain(s.c.table, 0, NULL);
+        test_case_finish(&s.c);
+        assert_int_equal(s.c.tuples->n_repeats, i == 0 ? 4 : 0);
+        setup_goals(&s, (const char *const[]){"k-anonymity:k=2"}, 1, "dm", 0);
+        setup_algorithm(&s, "k-optimize", "begin=nothing");
+        s.task.saved = &saved;
+        assert_int_equal(search_with(&answer, &s, &err), i == 0 ? KN_OK : KN_INPUT);
+        if (i == 0) {
+            first = saved.next;
+            saved = (kn_saved_search){.bytes = first.bytes, .n_bytes = first.n};
+        } else {
+            assert_non_null(strstr(err.message, "other data"));
+        }
+        kn_answer_free(&answer);
+        setup_free(&s);
+    }
+    kn_buffer_free(&first);
+    kn_buffer_free(&saved.next);
+}
+
+static void letters_are_dropped_by_their_bound_under_every_measure_with_a_price(void **state)
+{
+    static const char *const with_price[] = {"dm", "cm", "lm", "non-uniform-entropy"};
+    for (size_t m = 0; m < sizeof with_price / sizeof *with_price; m++) {
+        setup s = large_setup(with_price[m], 20);
+        kn_answer answer = {0};
+        kn_trace trace = {0};
+        uint64_t n_dropped = 0;
+        setup_algorithm(&s, "k-optimize", "");
+        s.task.trace = &trace;
+        assert_ok(search_with(&answer, &s, err));
+        for (size_t i = 0; i < trace.counts.n; i++)
+            if (strcmp(trace.counts.items[i].key, "dropped_by_bound") == 0) n_dropped = trace.counts.items[i].n;
+        assert_true(answer.optimal && n_dropped > 0);
+        kn_trace_free(&trace);
+        kn_answer_free(&answer);
+        setup_free(&s);
+    }
 }
 
 static void what_was_proven_over_time_and_by_which_rules_is_told(void **state)
@@ -1145,11 +1253,14 @@ int main(void)
         cmocka_unit_test(a_column_is_cut_as_well_as_it_can_be_with_the_others),
         cmocka_unit_test(the_proven_loss_is_what_the_release_loses),
         cmocka_unit_test(threads_and_seeds_of_the_search_change_nothing),
+        cmocka_unit_test(threads_change_nothing_under_any_model),
         cmocka_unit_test(a_given_cost_is_met_or_refused),
         cmocka_unit_test(a_search_that_was_stopped_has_a_bound_and_can_go_on),
         cmocka_unit_test(a_search_that_was_killed_goes_on_to_the_same_optimum),
         cmocka_unit_test(what_was_proven_over_time_and_by_which_rules_is_told),
         cmocka_unit_test(a_state_of_another_search_or_a_damaged_one_is_refused),
+        cmocka_unit_test(a_state_of_other_persons_is_refused),
+        cmocka_unit_test(letters_are_dropped_by_their_bound_under_every_measure_with_a_price),
         cmocka_unit_test(cuts_begin_where_widths_or_the_class_column_say),
         cmocka_unit_test(cuts_of_numbers_in_a_hierarchy_end_where_its_labels_or_the_grid_do),
         cmocka_unit_test(what_cannot_be_proven_is_refused_with_the_reason),

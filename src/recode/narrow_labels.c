@@ -149,25 +149,15 @@ static bool may_narrow(const kn_domain *domain, const kn_answer *answer, uint64_
     return is_mask(domain) && n_shortest < n_longest && (is_local || n_rows <= max_suppressed);
 }
 
-/* The same for parts between cut points, which are written for the values of their rows. */
-static bool may_lose_a_value(const kn_domain *domain, uint64_t max_suppressed)
-{
-    for (uint32_t code = 0; code < domain->n_codes; code++) {
-        const uint64_t n_rows = kn_domain_seen_rows(domain, code);
-        if (n_rows > 0 && n_rows <= max_suppressed) return true;
-    }
-    return false;
-}
-
 void kn_answer_reconsider(kn_answer *answer, const kn_task *task)
 {
     bool may_cost_less = false;
     for (uint32_t q = 0; q < task->tuples->n_qis; q++) {
         const kn_domain *domain = task->tuples->domains[q];
+        /* parts that are no nodes are written for the values of their rows, and searches over cuts know it */
         const bool is_run =
             answer->recoding == KN_RECODING_CUTS && kn_part_form_of(domain, answer->part_nodes) != KN_PART_NODE;
-        if (is_run) may_cost_less |= may_lose_a_value(domain, task->max_suppressed);
-        else if (is_made_from_data(domain)) may_cost_less |= may_narrow(domain, answer, task->max_suppressed);
+        if (!is_run && is_made_from_data(domain)) may_cost_less |= may_narrow(domain, answer, task->max_suppressed);
     }
     const kn_measure *measure = task->objective->type;
     if (!may_cost_less || measure->by_size != NULL || measure->price_values != NULL) return; /* labels cost nothing */

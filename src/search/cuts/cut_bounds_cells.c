@@ -17,9 +17,15 @@
  * 512th of the price of a suppressed row, stands in KN_LANE_BOUND, and adds up when items merge. A row pays at least
  * the larger of the two floors. For as many tuples as can be compared with all others in some tenths of a second.
  *
- * Here a letter lowers prices also in classes that it does not split, so no letter is useless, not even by the strict
- * rule of [BA] 5.3. A letter that splits no class, however, only lowers prices, in the node and below it: it is taken
- * at once, and nothing without it is looked at. Tail letters are dropped when they suppress more than is allowed. */
+ * Where rows may be suppressed, a label is narrower than its part when values are gone from it, and a row pays less
+ * than the price of its part. Both bounds then go by floors (cut_prices.c), which no label is cheaper than: in column q
+ * the interval has rows of C in its first and in its last part, and t's class has rows at t and at u.
+ *
+ * Taking a letter: rows that fall out at once cost the whole domain instead of their floors, the others no less than
+ * before. Here a letter lowers prices also in classes that it does not split, so no letter is useless, not even by the
+ * strict rule of [BA] 5.3. A letter that splits no class, however, only lowers prices, in the node and below it: it is
+ * taken at once, and nothing without it is looked at. Tail letters are dropped when they suppress more than is allowed,
+ * or when the bound with them is no better than the best release. */
 #include "search/cuts/cut_kernel.h"
 
 #include <math.h>
@@ -51,7 +57,8 @@ static double nearest_floor(const kn_cuts *cuts, uint32_t item)
         const uint16_t *key = cuts->items.keys + (size_t)i * cuts->n_keys;
         double apart = 0;
         for (uint32_t q = 0; q < cuts->n_columns; q++)
-            apart += kn_cuts_price(cuts, q, own[q] < key[q] ? own[q] : key[q], own[q] < key[q] ? key[q] : own[q]);
+            apart += own[q] < key[q] ? kn_cuts_floor(cuts, q, own[q], key[q], own[q], key[q])
+                                     : kn_cuts_floor(cuts, q, key[q], own[q], key[q], own[q]);
         const double at = apart / step * (1 - 1e-9);
         rows_at[at < N_STEPS ? (uint32_t)at : N_STEPS] += cuts->items.lanes[(size_t)i * cuts->n_lanes + KN_LANE_ROWS];
     }
@@ -89,13 +96,13 @@ static void find_least_prices(kn_cut_worker *worker, const kn_cut_frame *frame, 
                sums[(size_t)(all_last[last] < high ? all_last[last] : high) * n_lanes] - before < cuts->least_rows)
             last = all_last[last] + 1u;
         if (last > high) break;
-        const double window = kn_cuts_price(cuts, q, first, all_last[last]);
+        const double window = kn_cuts_floor(cuts, q, first, all_last[last], all_last[first], last);
         for (uint32_t p = first; p <= last; p = all_last[p] + 1u)
             if (window < least[p]) least[p] = window;
         /* beyond the window the interval ends at the position itself; later windows begin later and are cheaper */
         widest = first;
         for (uint32_t p = all_last[last] + 1u; p <= high; p = all_last[p] + 1u) {
-            const double longer = kn_cuts_price(cuts, q, widest, all_last[p]);
+            const double longer = kn_cuts_floor(cuts, q, widest, all_last[p], all_last[widest], p);
             if (longer < least[p]) least[p] = longer;
         }
     }
@@ -121,7 +128,7 @@ static double class_bound(kn_cut_worker *worker, const kn_cut_frame *frame, uint
     double common = 0, bound = 0; /* common: what all rows pay in columns where all have one part */
     for (uint32_t q = 0; q < cuts->n_columns; q++) {
         if (low[q] == high[q]) {
-            common += kn_cuts_price(cuts, q, low[q], frame->all_last[worker->offset[q] + low[q]]);
+            common += kn_cuts_floor(cuts, q, low[q], frame->all_last[worker->offset[q] + low[q]], 0, 0);
         } else {
             active[n_active++] = q;
             find_least_prices(worker, frame, q, low[q], high[q], n_lanes);
@@ -133,9 +140,45 @@ static double class_bound(kn_cut_worker *worker, const kn_cut_frame *frame, uint
         double row = common;
         for (uint32_t a = 0; a < n_active; a++) row += worker->least_price[worker->offset[active[a]] + key[active[a]]];
         row *= lanes[KN_LANE_ROWS];
-        bound += row > lanes[KN_LANE_BOUND] ? row : lanes[KN_LANE_BOUND];
+        worker->item_floor[i] = row > lanes[KN_LANE_BOUND] ? row : lanes[KN_LANE_BOUND];
+        bound += worker->item_floor[i];
     }
     return bound;
+}
+
+/* Floors of the class's items, summed up over the positions of column q. */
+static void sum_floors(kn_cut_worker *worker, const kn_cut_frame *frame, uint32_t c, uint32_t q)
+{
+    const uint32_t n_keys = worker->cuts->n_keys, low = frame->low[(size_t)c * n_keys + q],
+                   high = frame->high[(size_t)c * n_keys + q];
+    double *sums = worker->floor_sums;
+    memset(sums + low, 0, (high - low + (size_t)1) * sizeof *sums);
+    for (uint32_t i = frame->begin[c]; i < frame->begin[c + 1]; i++)
+        sums[frame->items.keys[(size_t)i * n_keys + q]] += worker->item_floor[i];
+    for (uint32_t p = low + 1; p <= high; p++) sums[p] += sums[p - 1];
+}
+
+/* What the bound of a class rises by with each letter that makes rows of it fall out: see the top. */
+static void find_rises(kn_cut_worker *worker, const kn_cut_frame *frame, uint32_t c, uint32_t n_splits)
+{
+    const kn_cuts *cuts = worker->cuts;
+    const double *total = frame->lanes + (size_t)c * cuts->n_lanes;
+    uint32_t summed = KN_NONE; /* splits stand by column */
+    for (uint32_t i = 0; i < n_splits; i++) {
+        const kn_letter *letter = &cuts->letters[worker->split_letter[i]];
+        const uint32_t q = letter->q, cut = letter->cuts[0], n_lanes = cuts->n_lanes;
+        if (worker->splits[i].suppressed == 0 || letter->n_cuts > 1) continue;
+        if (summed != q) sum_floors(worker, frame, c, q);
+        summed = q;
+        const double *left = worker->sums + (worker->offset[q] + cut - (size_t)1) * n_lanes;
+        const double all = worker->floor_sums[frame->high[(size_t)c * cuts->n_keys + q]];
+        double fallen = 0, *right = worker->part_lanes;
+        for (uint32_t lane = 0; lane < n_lanes; lane++) right[lane] = total[lane] - left[lane];
+        if (!kn_cuts_hold(cuts, left)) fallen += worker->floor_sums[cut - 1];
+        if (!kn_cuts_hold(cuts, right)) fallen += all - worker->floor_sums[cut - 1];
+        const double rise = suppressed(cuts, worker->splits[i].suppressed) - fallen;
+        if (rise > 0) worker->letters[worker->split_letter[i]].rise += rise * (1 - 1e-9);
+    }
 }
 
 static double loss(const kn_cuts *cuts, double sum) { return (sum - cuts->discount) * cuts->objective->scale; }
@@ -151,16 +194,17 @@ static void evaluate(kn_cut_worker *worker, kn_cut_frame *frame)
     worker->cost = worker->bound = suppressed(cuts, frame->n_suppressed);
     memset(worker->letters, 0, cuts->n_letters * sizeof *worker->letters);
     for (uint32_t c = 0; c < frame->n_classes; c++) {
-        const uint16_t *low = frame->low + (size_t)c * cuts->n_keys;
+        const uint16_t *low = frame->low + (size_t)c * cuts->n_keys, *high = frame->high + (size_t)c * cuts->n_keys;
         const double *lanes = frame->lanes + (size_t)c * cuts->n_lanes;
         double row = 0;
         for (uint32_t q = 0; q < cuts->n_columns; q++) {
             const uint32_t at = worker->offset[q] + low[q];
-            row += kn_cuts_price(cuts, q, frame->part_first[at], frame->part_last[at]);
+            row += kn_cuts_floor(cuts, q, frame->part_first[at], frame->part_last[at], frame->all_last[at], high[q]);
         }
         worker->cost += row * lanes[KN_LANE_ROWS];
         uint32_t n_splits = kn_cut_splits(worker, frame, c, cuts->n_lanes, split_class, kn_pairs_worth);
         worker->bound += class_bound(worker, frame, c);
+        if (cuts->max_suppressed > 0) find_rises(worker, frame, c, n_splits);
         for (uint32_t i = 0; i < n_splits; i++) {
             kn_letter_view *letter = &worker->letters[worker->split_letter[i]];
             letter->suppressed += worker->splits[i].suppressed;

@@ -7,6 +7,7 @@
 #include "search/cuts/cut_frame.h"
 
 #include "base/hash.h"
+#include "search/cuts/cut_exact.h"
 
 #include <assert.h>
 #include <math.h>
@@ -41,11 +42,14 @@ kn_status kn_cut_worker_new(kn_cut_worker **out, const kn_cuts *cuts, kn_error *
     KN_NEW(worker->dropped_q, worker->n_positions);
     KN_NEW(worker->joined, worker->n_positions);
     KN_NEW(worker->least_price, worker->n_positions);
+    KN_NEW(worker->floor_sums, worker->n_positions);
+    KN_NEW(worker->item_floor, cuts->items.n);
     worker->n_slots = 16;
     while (worker->n_slots < 2 * (uint64_t)cuts->items.n) worker->n_slots *= 2;
     KN_NEW(worker->slots, worker->n_slots);
     KN_NEW_RAW(worker->merged.keys, (size_t)cuts->items.n * cuts->n_keys);
     KN_NEW_ALIGNED(worker->merged.lanes, (size_t)cuts->items.n * cuts->n_lanes);
+    KN_TRY(kn_cut_exact_new(&worker->exact, cuts, err));
     *out = worker;
     worker = NULL;
 done:
@@ -87,9 +91,12 @@ void kn_cut_worker_free(kn_cut_worker *worker)
     kn_free(worker->dropped_q);
     kn_free(worker->joined);
     kn_free(worker->least_price);
+    kn_free(worker->floor_sums);
+    kn_free(worker->item_floor);
     kn_free(worker->slots);
     kn_free(worker->merged.keys);
     kn_free(worker->merged.lanes);
+    kn_cut_exact_free(worker->exact);
     kn_free(worker);
 }
 
@@ -558,9 +565,10 @@ kn_status kn_cut_merged_items(kn_cut_worker *worker, kn_error *err)
     memset(frame->state, KN_LETTER_TAIL, worker->cuts->n_letters);
     look_at_letters(worker, frame);
     merge_all(worker);
-    KN_TRY(make_room(frame, worker->cuts, worker->merged.n, 1, err));
-    copy_items(worker->cuts, &frame->items, 0, &worker->merged, 0, worker->merged.n);
-    frame->items.n = worker->merged.n;
+    const kn_items *items = worker->cuts->tuples->n_repeats > 0 ? &worker->cuts->items : &worker->merged;
+    KN_TRY(make_room(frame, worker->cuts, items->n, 1, err));
+    copy_items(worker->cuts, &frame->items, 0, items, 0, items->n);
+    frame->items.n = items->n;
 done:
     return status;
 }
@@ -571,7 +579,15 @@ kn_status kn_cut_letters_cost(double *cost, double *n_suppressed, kn_cut_worker 
     kn_status status = KN_OK;
     const kn_cuts *cuts = worker->cuts;
     kn_cut_frame *frame;
+    kn_cut_cost exact;
     uint8_t *state = NULL;
+    if (worker->exact != NULL) {
+        memcpy(worker->exact->in, in, cuts->n_letters);
+        KN_TRY(kn_cut_exact_cost(&exact, worker->exact, err));
+        *cost = exact.has_class ? exact.cost : INFINITY;
+        *n_suppressed = exact.n_suppressed;
+        goto done;
+    }
     KN_NEW(state, cuts->n_letters);
     for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
         state[letter] = in[letter] ? KN_LETTER_HEAD : KN_LETTER_OUT;

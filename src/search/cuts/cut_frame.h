@@ -40,6 +40,7 @@ typedef struct kn_cut_slot {
     uint32_t stamp, item;
 } kn_cut_slot;
 
+struct kn_cut_exact;
 typedef struct kn_cut_worker {
     const kn_cuts *cuts;
     kn_cut_frame *frames; /* by depth */
@@ -58,9 +59,12 @@ typedef struct kn_cut_worker {
     uint8_t *joined;               /* [offset + position]: dropped cuts were inside its part */
     kn_cut_slot *slots;            /* hash table of items */
     uint32_t stamp, n_slots;
-    kn_items merged;     /* room for all items */
-    double *least_price; /* [offset + position]: cells only */
-    double cost, bound;  /* of the frame evaluated last */
+    kn_items merged;            /* room for all items */
+    double *least_price;        /* [offset + position]: cells only, as what follows */
+    double *item_floor;         /* [item]: what its rows pay at least */
+    double *floor_sums;         /* [position] of a column: of the class at hand */
+    struct kn_cut_exact *exact; /* NULL: sums over items are exact */
+    double cost, bound;         /* of the frame evaluated last; where there is `exact`, it costs no less */
 } kn_cut_worker;
 
 kn_status kn_cut_worker_new(kn_cut_worker **out, const kn_cuts *cuts, kn_error *err);
@@ -69,7 +73,7 @@ void kn_cut_worker_free(kn_cut_worker *worker);
 kn_status kn_cut_frame_at(kn_cut_frame **out, kn_cut_worker *worker, uint32_t depth, kn_error *err);
 /* Classes and items from the table: the letters in HEAD in force, those in OUT never. */
 kn_status kn_cut_frame_start(kn_cut_worker *worker, kn_cut_frame *frame, const uint8_t *state, kn_error *err);
-/* The items of the table in the first frame, equal ones merged. */
+/* The items of the table in the first frame, equal ones merged; not where persons have several of them. */
 kn_status kn_cut_merged_items(kn_cut_worker *worker, kn_error *err);
 /* What the letters with in[letter] cost, and how many rows they suppress; INFINITY when no row is released. */
 kn_status kn_cut_letters_cost(double *cost, double *n_suppressed, kn_cut_worker *worker, const uint8_t *in,

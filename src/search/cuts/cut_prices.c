@@ -1,6 +1,12 @@
 /* Prices of parts: [i, j] of every column, once, from what the measure asks to be counted (price_counts) or from the
  * node above. They are the prices of the cells that kn_part_cell makes when no row is suppressed.
  *
+ * With suppressed rows a value can be gone from a part, and its label is narrower. Floors are prices of what is left
+ * of a label whichever rows are gone, at most max_suppressed of them: an interval i..j still has a value among the
+ * first that have more rows than that together, and one among the last; a set still has every value that alone has
+ * more. An interval that covers a row at i and one at j covers what is between them (hulls). Where neither says
+ * anything it is the cheapest value of the column. Floors rise with the part, as prices do.
+ *
  * Cost: the square of a column's positions, in time and memory. */
 #include "search/cuts/cut_prices.h"
 
@@ -89,6 +95,141 @@ static bool counts_decide(const kn_cuts *cuts, const pricing *by, const counts *
     return true;
 }
 
+/* --- Floors ---------------------------------------------------------------------------------------------------- */
+
+/* What a part has for certain, in codes. */
+typedef struct remains {
+    uint32_t *first, *last; /* [position]: of an interval that begins there, or ends; KN_NONE: nothing */
+    counts sure;            /* over codes that have more rows than can be suppressed ... */
+    uint64_t *sure_rows;    /* [code], n_codes + 1: ... and their rows before it */
+    double least;           /* price of a value */
+} remains;
+
+static void remains_free(remains *r)
+{
+    kn_free(r->first);
+    kn_free(r->last);
+    kn_free(r->sure.values);
+    kn_free(r->sure.rows_log_rows);
+    kn_free(r->sure_rows);
+}
+
+static kn_status find_remains(remains *r, const kn_cuts *cuts, const pricing *by, const counts *c, uint32_t q,
+                              kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_cut_column *column = &cuts->columns[q];
+    const kn_domain *domain = column->domain;
+    KN_NEW(r->first, column->n_positions);
+    KN_NEW(r->last, column->n_positions);
+    KN_NEW(r->sure.values, domain->n_codes + (size_t)1);
+    KN_NEW(r->sure.rows_log_rows, domain->n_codes + (size_t)1);
+    KN_NEW(r->sure_rows, domain->n_codes + (size_t)1);
+    r->least = INFINITY;
+    for (uint32_t code = 0; code < domain->n_codes; code++) {
+        const uint64_t rows = kn_domain_code_rows(domain, code);
+        const bool is_sure = rows > cuts->max_suppressed;
+        r->sure.values[code + 1] = r->sure.values[code] + is_sure;
+        r->sure.rows_log_rows[code + 1] =
+            r->sure.rows_log_rows[code] + (is_sure ? c->rows_log_rows[code + 1] - c->rows_log_rows[code] : 0);
+        r->sure_rows[code + 1] = r->sure_rows[code] + (is_sure ? rows : 0);
+        if (rows > 0) r->least = fmin(r->least, price_of_part(cuts, by, c, q, code, code));
+    }
+    const uint64_t *before = domain->rows_before;
+    for (uint32_t p = 0; p < column->n_positions; p++) {
+        uint32_t code = column->start[p];
+        while (code < domain->n_codes && before[code + 1] - before[column->start[p]] <= cuts->max_suppressed) code++;
+        r->first[p] = code < domain->n_codes ? code : KN_NONE;
+        const uint32_t end = column->start[p + 1];
+        for (code = end; code > 0 && before[end] - before[code] <= cuts->max_suppressed;) code--;
+        r->last[p] = before[end] - before[code] > cuts->max_suppressed ? code : KN_NONE;
+    }
+done:
+    return status;
+}
+
+static bool may_go(const kn_cuts *cuts, const kn_domain *domain, uint32_t first, uint32_t last)
+{
+    const uint32_t code = domain->missing;
+    if (code == KN_NONE || code < first || code > last) return false;
+    const uint64_t rows = kn_domain_code_rows(domain, code);
+    return rows > 0 && rows <= cuts->max_suppressed;
+}
+
+static double floor_of_part(const kn_cuts *cuts, const pricing *by, const counts *c, const remains *r, uint32_t q,
+                            uint32_t i, uint32_t j)
+{
+    const kn_cut_column *column = &cuts->columns[q];
+    const kn_domain *domain = column->domain;
+    uint32_t first = column->start[i], last = column->start[j + 1] - 1;
+    if (domain->kind == KN_DOMAIN_TREE && first == 0 && last == domain->n_codes - 1)
+        return price_of_part(cuts, by, c, q, first, last);
+    if (may_go(cuts, domain, first, last)) return r->least; /* with it the label would be the whole domain */
+    if (column->form == KN_PART_INTERVAL) {
+        first = r->first[i];
+        last = r->last[j];
+        return first != KN_NONE && last != KN_NONE && first <= last ? price_of_part(cuts, by, c, q, first, last)
+                                                                    : r->least;
+    }
+    const uint32_t n = r->sure.values[last + 1] - r->sure.values[first];
+    if (n == 0) return r->least;
+    return fmax(r->least,
+                weight_of(by, domain) *
+                    by->type->price_counts(by->state, cuts->tuples, q, n, r->sure_rows[last + 1] - r->sure_rows[first],
+                                           r->sure.rows_log_rows[last + 1] - r->sure.rows_log_rows[first]));
+}
+
+/* Between two rows at different positions. */
+static double hull_of_part(const kn_cuts *cuts, const pricing *by, const counts *c, const remains *r, uint32_t q,
+                           uint32_t i, uint32_t j)
+{
+    const kn_cut_column *column = &cuts->columns[q];
+    const kn_domain *domain = column->domain;
+    uint32_t first = column->start[i + 1] - 1, last = column->start[j];
+    while (first > column->start[i] && kn_domain_code_rows(domain, first) == 0) first--;
+    while (last < column->start[j + 1] - 1 && kn_domain_code_rows(domain, last) == 0) last++;
+    if (column->form != KN_PART_INTERVAL || may_go(cuts, domain, first, last)) return r->least;
+    return price_of_part(cuts, by, c, q, first, last);
+}
+
+/* Some value of the column can be gone. */
+static bool may_narrow(const kn_cuts *cuts, uint32_t q)
+{
+    const kn_domain *domain = cuts->columns[q].domain;
+    if (cuts->columns[q].form == KN_PART_NODE) return false; /* a node keeps its label, or see kn_answer_reconsider */
+    for (uint32_t code = 0; code < domain->n_codes; code++) {
+        const uint64_t n_rows = kn_domain_code_rows(domain, code);
+        if (n_rows > 0 && n_rows <= cuts->max_suppressed) return true;
+    }
+    return false;
+}
+
+static kn_status floor_column(kn_cuts *cuts, const pricing *by, const counts *c, uint32_t q, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_cut_column *column = &cuts->columns[q];
+    const uint32_t n = column->n_positions;
+    remains r = {0};
+    if (!may_narrow(cuts, q)) {
+        column->floors = column->prices;
+        return KN_OK;
+    }
+    cuts->narrows = true;
+    KN_TRY(find_remains(&r, cuts, by, c, q, err));
+    KN_NEW(column->floors, (size_t)n * n);
+    KN_NEW(column->hulls, (size_t)n * n);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i; j < n; j++) {
+            column->floors[(size_t)i * n + j] = floor_of_part(cuts, by, c, &r, q, i, j);
+            if (i < j) column->hulls[(size_t)i * n + j] = hull_of_part(cuts, by, c, &r, q, i, j);
+        }
+done:
+    remains_free(&r);
+    return status;
+}
+
+/* --- All of it ------------------------------------------------------------------------------------------------- */
+
 static kn_status price_column(kn_cuts *cuts, const pricing *by, uint32_t q, const char *owner, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -106,6 +247,7 @@ static kn_status price_column(kn_cuts *cuts, const pricing *by, uint32_t q, cons
         for (uint32_t j = i; j < n; j++)
             column->prices[(size_t)i * n + j] =
                 price_of_part(cuts, by, &c, q, column->start[i], column->start[j + 1] - 1);
+    KN_TRY(floor_column(cuts, by, &c, q, err));
 done:
     kn_free(c.values);
     kn_free(c.rows_log_rows);

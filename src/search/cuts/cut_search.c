@@ -10,6 +10,8 @@
  * that only lowers prices is taken at once. Cost: see cut_kernel.h, per evaluation. */
 #include "search/cuts/cut_search.h"
 
+#include "search/cuts/cut_exact.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -19,14 +21,24 @@ double kn_cut_better(const kn_cuts *cuts, double best)
     return cuts->bound->by_cell && isfinite(best) ? best - 1e-9 * (fabs(best) + 1e-300) : best;
 }
 
-static void note_release(kn_cut_search *search, const kn_cut_worker *worker, const kn_cut_frame *frame)
+static kn_status note_release(kn_cut_search *search, kn_cut_worker *worker, const kn_cut_frame *frame, kn_error *err)
 {
+    kn_status status = KN_OK;
     const kn_cuts *cuts = search->cuts;
-    if (!(worker->cost < search->best) || frame->n_classes == 0 || frame->n_suppressed > cuts->max_suppressed) return;
-    search->best = worker->cost;
+    kn_cut_cost found = {worker->cost, frame->n_suppressed, frame->n_classes > 0};
+    if (!(found.cost < search->best) || !kn_cut_is_release(cuts, &found)) goto done;
+    if (worker->exact != NULL) {
+        for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
+            worker->exact->in[letter] = frame->state[letter] == KN_LETTER_HEAD;
+        KN_TRY(kn_cut_exact_cost(&found, worker->exact, err));
+        if (!(found.cost < search->best) || !kn_cut_is_release(cuts, &found)) goto done;
+    }
+    search->best = found.cost;
     search->has_found = true;
     for (uint32_t letter = 0; letter < cuts->n_letters; letter++)
         search->found[letter] = frame->state[letter] == KN_LETTER_HEAD;
+done:
+    return status;
 }
 
 /* Letters above it are in force: what it splits can be seen. */
@@ -53,7 +65,7 @@ static uint32_t mark_drops(kn_cut_search *search, kn_cut_worker *worker, const k
         else if (in_force(search, KN_CUT_USELESS) && cuts->bound->useless_letters && !view->gains &&
                  is_usable(cuts, frame, letter))
             rule = KN_CUT_USELESS;
-        else if (in_force(search, KN_CUT_TAIL_BOUND) && frame->bound + view->rise >= better) rule = KN_CUT_TAIL_BOUND;
+        else if (in_force(search, KN_CUT_TAIL_BOUND) && worker->bound + view->rise >= better) rule = KN_CUT_TAIL_BOUND;
         if (rule == KN_N_CUT_RULES) continue;
         search->counts.by_rule[rule]++;
         worker->drop[letter] = 1;
@@ -62,30 +74,37 @@ static uint32_t mark_drops(kn_cut_search *search, kn_cut_worker *worker, const k
     return n;
 }
 
-/* Evaluates until nothing more falls out of the tail; false when nothing below the node can be better. */
-static bool prune(kn_cut_search *search, kn_cut_worker *worker, kn_cut_frame *frame)
+/* Evaluates until nothing more falls out of the tail; *open is false when nothing below the node can be better. */
+static kn_status prune(bool *open, kn_cut_search *search, kn_cut_worker *worker, kn_cut_frame *frame, kn_error *err)
 {
+    kn_status status = KN_OK;
     const kn_cuts *cuts = search->cuts;
+    *open = false;
     for (;;) {
         if (frame->n_suppressed > cuts->max_suppressed) { /* no descendant suppresses less */
             search->counts.by_rule[KN_CUT_SUPPRESSION]++;
-            return false;
+            break;
         }
         cuts->bound->evaluate(worker, frame);
         search->counts.n_evaluations++;
         search->counts.n_looked_up += (uint64_t)frame->items.n * cuts->n_columns + worker->n_positions;
         if (worker->bound > frame->bound) frame->bound = worker->bound;
-        note_release(search, worker, frame);
+        KN_TRY(note_release(search, worker, frame, err));
         if (search->watch != NULL) search->watch(search->user, worker, frame);
-        if (frame->n_tail == 0) return false;
+        if (frame->n_tail == 0) break;
         if (in_force(search, KN_CUT_BOUND) && frame->bound >= kn_cut_better(cuts, search->best)) {
             search->counts.by_rule[KN_CUT_BOUND]++;
-            return false;
+            break;
         }
-        if (mark_drops(search, worker, frame) == 0) return true;
+        if (mark_drops(search, worker, frame) == 0) {
+            *open = true;
+            break;
+        }
         kn_cut_frame_drop(worker, frame);
-        if (frame->n_tail == 0) return false; /* the node itself was looked at */
+        if (frame->n_tail == 0) break; /* the node itself was looked at */
     }
+done:
+    return status;
 }
 
 /* The letter to take next, of those whose parent is in force. */
@@ -150,11 +169,13 @@ kn_status kn_cut_search_run(kn_cut_search *search, kn_cut_worker *worker, const 
     kn_status status = KN_OK;
     kn_cut_frame *frame, *child;
     uint32_t depth = 0;
+    bool open;
     KN_TRY(kn_cut_frame_at(&frame, worker, 0, err));
     KN_TRY(kn_cut_frame_start(worker, frame, state, err));
     frame->bound = -INFINITY;
     search->counts.n_nodes++;
-    if (!prune(search, worker, frame)) goto done;
+    KN_TRY(prune(&open, search, worker, frame, err));
+    if (!open) goto done;
     for (;;) {
         frame = &worker->frames[depth];
         const bool stop = search->counts.n_evaluations >= search->most_evaluations || kn_ticker_out_of_time(ticker);
@@ -162,14 +183,15 @@ kn_status kn_cut_search_run(kn_cut_search *search, kn_cut_worker *worker, const 
             KN_TRY(leave_all(search, worker, depth, err));
             break;
         }
-        bool open = true;
+        open = true;
         if (frame->chosen != KN_NONE) { /* all below that child is done */
             open = !frame->forced && frame->n_tail > 1;
             if (open) {
                 worker->drop[frame->chosen] = 1;
                 kn_cut_frame_drop(worker, frame);
                 frame->chosen = KN_NONE;
-                open = frame->n_tail > 0 && prune(search, worker, frame);
+                open = frame->n_tail > 0;
+                if (open) KN_TRY(prune(&open, search, worker, frame, err));
             }
         }
         if (!open) {
@@ -181,7 +203,8 @@ kn_status kn_cut_search_run(kn_cut_search *search, kn_cut_worker *worker, const 
         KN_TRY(kn_cut_frame_take(worker, child, frame, frame->chosen, err));
         child->bound = frame->bound;
         search->counts.n_nodes++;
-        if (prune(search, worker, child)) depth++;
+        KN_TRY(prune(&open, search, worker, child, err));
+        if (open) depth++;
     }
 done:
     return status;

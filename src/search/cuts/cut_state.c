@@ -69,6 +69,8 @@ static uint64_t fingerprint(const kn_cuts *cuts)
     uint64_t hash = kn_hash_bytes(cuts->objective->type->name, strlen(cuts->objective->type->name));
     hash = kn_hash_combine(hash, cuts->max_suppressed);
     hash = kn_hash_combine(hash, (uint64_t)cuts->least_rows);
+    hash = kn_hash_combine(
+        hash, kn_hash_bytes(cuts->tuples->repeats, cuts->tuples->n_repeats * sizeof *cuts->tuples->repeats));
     for (uint32_t i = 0; i < cuts->n_letters; i++) {
         const kn_letter *letter = &cuts->letters[i];
         const uint32_t facts[] = {letter->q, letter->parent, letter->first, letter->last, letter->n_cuts};

@@ -40,8 +40,8 @@ done:
  * no row may be suppressed, it is enough that a class that breaks a model cannot be split into classes that all hold,
  * which is what `monotone` says: two classes that hold make one that holds. It is so for t-closeness too, under each of
  * its distances: an earth mover's distance to a fixed distribution is convex, and the distribution of a class is a mean
- * of those of its parts. Persons with several different tuples are refused: their number in a class is not the sum over
- * its items, so that neither sums nor bounds could be kept up. */
+ * of those of its parts. Persons with several tuples are counted once for each item, which no class has fewer of: see
+ * cut_exact.c. */
 static kn_status check_models(const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -49,11 +49,6 @@ static kn_status check_models(const kn_task *task, kn_error *err)
     const char *name = task->args->owner;
     if ((models->needs & KN_NEEDS_POPULATION) != 0)
         KN_FAIL(KN_USAGE, "%s cannot count a population file; choose a full-domain algorithm such as optimal", name);
-    if (task->tuples->n_repeats > 0)
-        KN_FAIL(KN_USAGE,
-                "%s needs the rows of a person to have equal quasi-identifiers; here persons have several, choose "
-                "another algorithm such as optimal",
-                name);
     if (models->counts_only || models->least_values != NULL) goto done;
     for (size_t m = 0; m < models->n; m++) {
         const kn_privacy *type = models->items[m].type;
@@ -290,6 +285,8 @@ void kn_cuts_free(kn_cuts *cuts)
     for (uint32_t q = 0; cuts->columns != NULL && q < cuts->n_columns; q++) {
         kn_free(cuts->columns[q].start);
         kn_free(cuts->columns[q].letter_at);
+        if (cuts->columns[q].floors != cuts->columns[q].prices) kn_free(cuts->columns[q].floors);
+        kn_free(cuts->columns[q].hulls);
         kn_free(cuts->columns[q].prices);
     }
     kn_free(cuts->columns);

@@ -18,6 +18,9 @@ typedef struct kn_cut_column {
     uint32_t *start;     /* [position], n_positions + 1: its first code */
     uint32_t *letter_at; /* [position]: the letter that cuts before it; KN_NONE for the first */
     double *prices;      /* [i * n_positions + j]: a row in the part of positions i..j; cell measures only */
+    /* The same where rows may be suppressed and labels become narrower with them: a row in a part that has i..j, and
+     * in one with rows at both i and j, pays no less. Otherwise `floors` are the prices, and `hulls` are NULL. */
+    double *floors, *hulls;
 } kn_cut_column;
 
 typedef struct kn_letter {
@@ -62,6 +65,7 @@ typedef struct kn_cuts {
     uint32_t *value_lane;                /* [sensitive column]: its first lane; NULL where nobody asks */
     uint32_t class_lane, n_class_values; /* of the measure's class column, where it has one */
     bool rows_decide;                    /* the models say no more than least_rows */
+    bool narrows;                        /* some column has floors of its own */
     bool hereditary;                     /* parts of a class that breaks the models break them */
     kn_items items;                      /* the table, every letter in force */
     double least_rows;                   /* a class that holds has so many at least */
@@ -97,6 +101,16 @@ static inline bool kn_cuts_hold(const kn_cuts *cuts, const double *lanes)
 static inline double kn_cuts_price(const kn_cuts *cuts, uint32_t q, uint32_t i, uint32_t j)
 {
     return cuts->columns[q].prices[(size_t)i * cuts->columns[q].n_positions + j];
+}
+/* No label that covers rows at position i and at j, in a part that has all of first..last, is cheaper. */
+static inline double kn_cuts_floor(const kn_cuts *cuts, uint32_t q, uint32_t first, uint32_t last, uint32_t i,
+                                   uint32_t j)
+{
+    const kn_cut_column *column = &cuts->columns[q];
+    const double floor = column->floors[(size_t)first * column->n_positions + last];
+    if (column->hulls == NULL || i >= j) return floor;
+    const double hull = column->hulls[(size_t)i * column->n_positions + j];
+    return hull > floor ? hull : floor;
 }
 /* As reported: scaled, discounted, or turned round (average class). */
 double kn_cuts_loss(const kn_cuts *cuts, double cost);
