@@ -644,6 +644,85 @@ static void the_proven_loss_is_what_the_release_loses(void **state)
     assert_true(n_proven > 200);
 }
 
+/* Few values with many rows, and others with one or two that are worth suppressing. */
+static setup rare_values_setup(kn_rng *rng, bool is_text)
+{
+    static const char *const words[] = {"ash", "birch", "cedar", "dogwood", "elm", "fir"};
+    const uint32_t n_rows = 16 + kn_rng_below(rng, MAX_ROWS - 15), n_columns = 3;
+    int numbers[MAX_ROWS * 3];
+    const char *texts[MAX_ROWS * 3];
+    for (uint32_t row = 0; row < n_rows; row++) {
+        const bool is_rare = kn_rng_below(rng, 5) == 0;
+        for (uint32_t i = 0; i < n_columns; i++) {
+            int *cell = &numbers[row * n_columns + i];
+            *cell =
+                i == 2 ? (int)kn_rng_below(rng, 2) : (int)(is_rare ? kn_rng_below(rng, 6) : 5 * kn_rng_below(rng, 2));
+            texts[row * n_columns + i] = words[*cell];
+        }
+    }
+    kn_table *table = is_text ? test_text_table(n_rows, n_columns, texts) : test_table(n_rows, n_columns, numbers);
+    setup s = {.c = test_case_new(table, 1)};
+    for (uint32_t q = 0; q < 2; q++) s.c.domains[q] = test_domain(s.c.table, q, NULL);
+    test_case_finish(&s.c);
+    return s;
+}
+
+/* Cuts of numbers at multiples of 2 in the first column and of 3 in the second. */
+static cut_sets coarse_cuts(const setup *s)
+{
+    const cut_sets all = all_cuts(s, false);
+    cut_sets sets = {0};
+    for (uint32_t i = 0; i < all.n_letters; i++) {
+        const kn_domain *domain = s->c.domains[all.q[i]];
+        const kn_column *column = domain->column;
+        uint32_t before = all.code[i] - 1;
+        while (kn_domain_code_rows(domain, before) == 0) before--;
+        const double width = all.q[i] + 2;
+        const double low = column->number[kn_column_value(column, domain->spelling_of_code[before])];
+        const double high = column->number[kn_column_value(column, domain->spelling_of_code[all.code[i]])];
+        if (floor(low / width) == floor(high / width)) continue;
+        sets.q[sets.n_letters] = all.q[i];
+        sets.code[sets.n_letters++] = all.code[i];
+    }
+    return sets;
+}
+
+static void labels_without_suppressed_values_are_priced_as_they_are_released(void **state)
+{
+    static const char *const by_cell[] = {"lm", "non-uniform-entropy"};
+    kn_rng rng = kn_rng_new(14, 23);
+    uint32_t n_closed = 0;
+    for (uint32_t n_tried = 0; n_tried < 400; n_tried++) {
+        const bool is_text = n_tried % 2 == 0;
+        setup s = rare_values_setup(&rng, is_text);
+        kn_answer answer = {0};
+        kn_release *release = NULL;
+        char model[32], params[64];
+        snprintf(model, sizeof model, "k-anonymity:k=%u", 2 + kn_rng_below(&rng, 4));
+        setup_goals(&s, (const char *const[]){model}, 1, by_cell[n_tried / 2 % 2],
+                    kn_rng_below(&rng, 2) ? 5 : s.c.tuples->n_rows);
+        snprintf(params, sizeof params, "coarse=%s:2|%s:3", s.c.domains[0]->name, s.c.domains[1]->name);
+        setup_algorithm(&s, "k-optimize", is_text ? "" : params);
+        const cut_sets sets = is_text ? all_cuts(&s, false) : coarse_cuts(&s);
+        const double least = brute_force(&s, &sets, false);
+        const kn_status status = search_with(&answer, &s, NULL);
+        assert_int_equal(status, isinf(least) ? KN_NOT_MET : KN_OK);
+        if (status == KN_OK) {
+            const parts p = parts_of_answer(&s, &answer);
+            double loss;
+            assert_true(answer.optimal && is_near(price_parts(&s, &p, false).cost, least));
+            assert_ok(kn_recode(&release, &answer, &s.task, err));
+            assert_ok(kn_objective_loss(&loss, s.objective, release, err));
+            assert_true(is_near(loss, answer.bound));
+            n_closed++;
+        }
+        kn_release_free(release);
+        kn_answer_free(&answer);
+        setup_free(&s);
+    }
+    assert_true(n_closed > 300);
+}
+
 /* A larger table whose search takes several rounds. */
 static setup large_setup(const char *measure, uint64_t limit)
 {
@@ -1252,6 +1331,7 @@ int main(void)
         cmocka_unit_test(every_neighbour_costs_what_it_costs_when_looked_at),
         cmocka_unit_test(a_column_is_cut_as_well_as_it_can_be_with_the_others),
         cmocka_unit_test(the_proven_loss_is_what_the_release_loses),
+        cmocka_unit_test(labels_without_suppressed_values_are_priced_as_they_are_released),
         cmocka_unit_test(threads_and_seeds_of_the_search_change_nothing),
         cmocka_unit_test(threads_change_nothing_under_any_model),
         cmocka_unit_test(a_given_cost_is_met_or_refused),

@@ -2,9 +2,10 @@
  *
  * Sums over items say less in two cases. A person with several tuples counts in each item, so that a class may seem to
  * hold that does not. And under measures over cells a label is written for the values that released rows have
- * (recode/cut_cells.c): where rows may be suppressed, a part can become cheaper than its price, and the search goes by
- * floors (cut_prices.c). Either makes sets of letters look cheaper and never dearer, so no bound is too high and no set
- * is missed; one that looks cheaper than the best is priced here before it counts.
+ * (recode/cut_cells.c): where rows may be suppressed, a part can become cheaper than its price, and in the columns
+ * where cuts cannot make up for it the search goes by floors (cut_prices.c). Either makes sets of letters look cheaper
+ * and never dearer, so no bound is too high and no set is missed; one that looks cheaper than the best is priced here
+ * before it counts.
  *
  * Cost: one pass over the tuples for each column, and a cell for each part. */
 #include "search/cuts/cut_exact.h"
@@ -62,6 +63,10 @@ static kn_status price_column(double *cost, kn_cut_exact *exact, uint32_t q, kn_
     for (uint32_t p = 0; p < column->n_positions; p = last[p] + 1u) {
         kn_cell cell;
         if (exact->rows[p] == 0) continue;
+        if (column->hulls == NULL) {
+            *cost += exact->rows[p] * kn_cuts_price(cuts, q, p, last[p]);
+            continue;
+        }
         KN_TRY(kn_part_cell(&cell, column->domain, column->form, sets, exact->occurs, column->start[p],
                             column->start[last[p] + 1] - 1, err));
         *cost += exact->rows[p] * kn_objective_price(cuts->objective, sets, q, &cell);

@@ -1,11 +1,13 @@
 /* Prices of parts: [i, j] of every column, once, from what the measure asks to be counted (price_counts) or from the
  * node above. They are the prices of the cells that kn_part_cell makes when no row is suppressed.
  *
- * With suppressed rows a value can be gone from a part, and its label is narrower. Floors are prices of what is left
- * of a label whichever rows are gone, at most max_suppressed of them: an interval i..j still has a value among the
- * first that have more rows than that together, and one among the last; a set still has every value that alone has
- * more. An interval that covers a row at i and one at j covers what is between them (hulls). Where neither says
- * anything it is the cheapest value of the column. Floors rise with the part, as prices do.
+ * With suppressed rows a value can be gone from a part, and its label is narrower. At the ends of a part that changes
+ * nothing: with a cut beside the values that are gone the release is the same, and costs what its parts are priced.
+ * Inside a set, or a position of several values, no cut can tell, so there are floors: prices of what is left of a
+ * label whichever rows are gone, at most max_suppressed of them. An interval i..j still has a value among the first
+ * that have more rows than that together, and one among the last; a set still has every value that alone has more. An
+ * interval that covers a row at i and one at j covers what is between them (hulls). Where neither says anything it is
+ * the cheapest value of the column. What is so of a part is so of every larger one.
  *
  * Cost: the square of a column's positions, in time and memory. */
 #include "search/cuts/cut_prices.h"
@@ -192,14 +194,20 @@ static double hull_of_part(const kn_cuts *cuts, const pricing *by, const counts 
     return price_of_part(cuts, by, c, q, first, last);
 }
 
-/* Some value of the column can be gone. */
+/* Some value can be gone from inside a set, or from a position of several. */
 static bool may_narrow(const kn_cuts *cuts, uint32_t q)
 {
-    const kn_domain *domain = cuts->columns[q].domain;
-    if (cuts->columns[q].form == KN_PART_NODE) return false; /* a node keeps its label, or see kn_answer_reconsider */
-    for (uint32_t code = 0; code < domain->n_codes; code++) {
-        const uint64_t n_rows = kn_domain_code_rows(domain, code);
-        if (n_rows > 0 && n_rows <= cuts->max_suppressed) return true;
+    const kn_cut_column *column = &cuts->columns[q];
+    if (column->form == KN_PART_NODE) return false; /* a node keeps its label, or see kn_answer_reconsider */
+    for (uint32_t p = 0; p < column->n_positions; p++) {
+        uint32_t n_values = 0;
+        bool may_lose = false;
+        for (uint32_t code = column->start[p]; code < column->start[p + 1]; code++) {
+            const uint64_t n_rows = kn_domain_code_rows(column->domain, code);
+            n_values += n_rows > 0;
+            may_lose |= n_rows > 0 && n_rows <= cuts->max_suppressed;
+        }
+        if (may_lose && (n_values > 1 || column->form == KN_PART_SET)) return true;
     }
     return false;
 }
