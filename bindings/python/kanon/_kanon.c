@@ -515,17 +515,17 @@ static int on_progress(void *user, const char *stage, double fraction)
     if (c->type != NULL) return 1;
     PyEval_RestoreThread(c->thread);
     bool failed = PyErr_CheckSignals() != 0;
-    if (failed && is_first_interrupt(c)) {
-        failed = false;
-        stop = 1;
-    }
     if (!failed && c->progress != Py_None) {
         PyObject *answer = PyObject_CallFunction(c->progress, "sd", stage, fraction);
         failed = answer == NULL;
         int truth = failed ? 0 : PyObject_IsTrue(answer);
         failed |= truth < 0;
-        stop |= truth > 0;
+        stop = truth > 0;
         Py_XDECREF(answer);
+    }
+    if (failed && is_first_interrupt(c)) { /* it may have come while the function ran */
+        failed = false;
+        stop = 1;
     }
     if (failed) PyErr_Fetch(&c->type, &c->value, &c->traceback);
     c->thread = PyEval_SaveThread();
