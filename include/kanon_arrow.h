@@ -11,7 +11,8 @@
  *     kn_settings_set(settings, "model", "k-map:k=5,population=table:town", &err)
  *
  * A table whose NAME is an option that takes a table (data, original, release, population, attack) is that option's
- * value at once. Nothing of such a run touches the disk.
+ * value at once. A hierarchy that was made from the data says so in the first cell of its first row, as a file does in
+ * its first line. Nothing of such a run touches the disk.
  *
  * A table in memory means exactly what a CSV file would mean that has each cell in its canonical spelling:
  *

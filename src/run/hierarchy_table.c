@@ -1,6 +1,8 @@
 /* The table is read like any other and written down as the lines of a hierarchy file, every label in quotes. */
 #include "run/hierarchy_table.h"
 
+#include "hierarchy/builders.h"
+
 #include <string.h>
 
 static void put_label(kn_buffer *lines, const kn_column *column, uint32_t row)
@@ -8,6 +10,17 @@ static void put_label(kn_buffer *lines, const kn_column *column, uint32_t row)
     size_t n;
     const char *bytes = kn_column_bytes(column, kn_column_code(column, row), &n);
     if (n != 0) kn_buffer_quoted(lines, bytes, n); /* an empty label is refused with its line and column */
+}
+
+/* What a file says in its first line, a table says in its first row; the cells behind it mean nothing. */
+static bool put_mark(kn_buffer *lines, const kn_table *table)
+{
+    size_t n;
+    if (table->n_rows == 0 || table->n_columns == 0) return false;
+    const char *bytes = kn_column_bytes(&table->columns[0], kn_column_code(&table->columns[0], 0), &n);
+    if (n < strlen(KN_MADE_FROM_DATA) || memcmp(bytes, KN_MADE_FROM_DATA, strlen(KN_MADE_FROM_DATA)) != 0) return false;
+    kn_buffer_text(lines, KN_MADE_FROM_DATA "\n");
+    return true;
 }
 
 kn_status kn_hierarchy_table(char **text, size_t *n_bytes, kn_input *input, const char *path, kn_error *err)
@@ -26,7 +39,7 @@ kn_status kn_hierarchy_table(char **text, size_t *n_bytes, kn_input *input, cons
     for (uint32_t c = 0; c < n_columns; c++)
         plans[c] = (kn_column_plan){KN_ROLE_INSENSITIVE, KN_TYPE_TEXT, KN_USE_NOTHING};
     KN_TRY(kn_source_read(&table, source, plans, input->pool, &input->ticker, err));
-    for (uint32_t row = 0; row < table->n_rows; row++)
+    for (uint32_t row = put_mark(&lines, table) ? 1 : 0; row < table->n_rows; row++)
         for (uint32_t c = 0; c < n_columns; c++) {
             put_label(&lines, &table->columns[c], row);
             kn_buffer_char(&lines, c + 1 < n_columns ? ';' : '\n');

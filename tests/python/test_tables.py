@@ -113,6 +113,18 @@ class Producers(Case):
         made = kanon.hierarchy("make", self.columns, hierarchy={"zip": self.folder / "tree.csv"})
         for given in (tree, polars.DataFrame(tree), pandas.DataFrame(tree), made):
             self.assertEqual(kanon.anonymize(self.columns, **options, hierarchy={"zip": given}).to_csv(), from_file)
+        made = kanon.hierarchy("make", self.columns, qi="age", hierarchy={"age": "auto"})
+        self.assertTrue(made.text.startswith("# made from the data"))
+        self.assertNotIn("#", made.rows[0][0])
+        (self.folder / "made.csv").write_text(made.text)
+        plain = {f"level{i}": list(column) for i, column in enumerate(zip(*made.rows))}
+        files = {"marked": self.folder / "made.csv", "plain": self.folder / "plain.csv"}
+        files["plain"].write_text(made.text.partition("\n")[2])
+        for name, given in (("marked", made), ("plain", plain)):  # who made it is in the schema
+            releases = [kanon.anonymize(self.columns, **options, schema=True, hierarchy={"age": tree})
+                        for tree in (files[name], given)]
+            self.assertEqual(*(release.to_csv() for release in releases))
+            self.assertEqual(*(release.schema for release in releases), name)
         town = people(400, seed=2)
         write_csv(town, self.folder / "town.csv")
         for population in (town, self.folder / "town.csv", pandas.DataFrame(town)):

@@ -360,11 +360,19 @@ class Hierarchy(Result):
     @property
     def rows(self) -> list[list[str]]:
         """Its lines: the value, what it becomes, and so on."""
-        return list(csv.reader(io.StringIO(self.text), delimiter=";" if ";" in self.text else ","))
+        return list(csv.reader(io.StringIO(self._marked()[1]), delimiter=";" if ";" in self.text else ","))
+
+    def _marked(self) -> tuple[str, str]:
+        """The line before the others that says that it was made from the data, or "", and the others."""
+        mark, _, lines = self.text.partition("\n")
+        return (mark, lines) if mark.startswith("# ") else ("", self.text)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Its lines as a table of text."""
-        columns = zip(*self.rows)
+        """Its lines as a table of text; one that was made from the data says so in the first row."""
+        mark, rows = self._marked()[0], self.rows
+        if mark and rows:
+            rows.insert(0, [mark] + [""] * (len(rows[0]) - 1))
+        columns = zip(*rows)
         return _kanon.columns([(f"level{i}", "U", list(column)) for i, column in enumerate(columns)])
 
 
