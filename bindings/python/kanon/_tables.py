@@ -74,8 +74,10 @@ def _pandas_column(name: str, series: Any) -> tuple[str, str, Any]:
         return name, form + "UTC", values
     if getattr(series.dtype, "kind", "O") in "iufM" and type(series.dtype).__module__.startswith("numpy"):
         return _column(name, series.to_numpy())
-    missing = series.isna().tolist()
-    return _column(name, [None if gone else value for value, gone in zip(series.astype(object).tolist(), missing)])
+    missing, values = series.isna(), series.astype(object).tolist()
+    if missing.any():
+        values = [None if gone else value for value, gone in zip(values, missing.tolist())]
+    return _column(name, values)
 
 
 # --- Columns in Python ----------------------------------------------------------------------------------------------
@@ -115,7 +117,9 @@ def _buffer_format(values: Any) -> str | None:
 
 
 def _list_column(name: str, values: list[Any]) -> tuple[str, str, Any]:
-    kinds = {type(value) for value in values}
+    kinds = set(map(type, values))
+    if kinds <= {str, type(None)}:
+        return name, "U", values
     if kinds == {int} and all(-2**63 <= value < 2**63 for value in values):
         return name, "l", array.array("q", values)
     if float in kinds and kinds <= {float, type(None)}:
