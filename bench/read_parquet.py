@@ -17,7 +17,8 @@ def make_files(generate, folder, n_rows):
     for name in ("typed", "strings"):
         if not os.path.exists(paths[name]):
             copy = f"COPY (FROM read_csv('{paths['csv']}', all_varchar = {name == 'strings'})) TO '{paths[name]}'"
-            subprocess.run([sys.executable, "-c", f"import duckdb; duckdb.sql({copy!r})"], check=True)
+            subprocess.run([sys.executable, "-c", f"import duckdb; duckdb.sql({copy!r})"], check=True,
+                           stdout=subprocess.DEVNULL)  # a progress bar
     return paths
 
 
