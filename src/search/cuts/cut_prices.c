@@ -41,7 +41,7 @@ static kn_status count_codes(counts *out, const kn_domain *domain, kn_error *err
     KN_NEW(out->values, domain->n_codes + (size_t)1);
     KN_NEW(out->rows_log_rows, domain->n_codes + (size_t)1);
     for (uint32_t code = 0; code < domain->n_codes; code++) {
-        double rows = (double)kn_domain_code_rows(domain, code);
+        double rows = kn_domain_seen_rows(domain, code) > 0 ? (double)kn_domain_code_rows(domain, code) : 0;
         out->values[code + 1] = out->values[code] + (rows > 0);
         out->rows_log_rows[code + 1] = out->rows_log_rows[code] + (rows > 0 ? rows * log2(rows) : 0);
     }
@@ -129,15 +129,15 @@ static kn_status find_remains(remains *r, const kn_cuts *cuts, const pricing *by
     KN_NEW(r->sure_rows, domain->n_codes + (size_t)1);
     r->least = INFINITY;
     for (uint32_t code = 0; code < domain->n_codes; code++) {
-        const uint64_t rows = kn_domain_code_rows(domain, code);
-        const bool is_sure = rows > cuts->max_suppressed;
+        const uint64_t rows = kn_domain_code_rows(domain, code), seen = kn_domain_seen_rows(domain, code);
+        const bool is_sure = seen > cuts->max_suppressed;
         r->sure.values[code + 1] = r->sure.values[code] + is_sure;
         r->sure.rows_log_rows[code + 1] =
             r->sure.rows_log_rows[code] + (is_sure ? c->rows_log_rows[code + 1] - c->rows_log_rows[code] : 0);
         r->sure_rows[code + 1] = r->sure_rows[code] + (is_sure ? rows : 0);
-        if (rows > 0) r->least = fmin(r->least, price_of_part(cuts, by, c, q, code, code));
+        if (seen > 0) r->least = fmin(r->least, price_of_part(cuts, by, c, q, code, code));
     }
-    const uint64_t *before = domain->rows_before;
+    const uint64_t *before = domain->seen_before != NULL ? domain->seen_before : domain->rows_before;
     for (uint32_t p = 0; p < column->n_positions; p++) {
         uint32_t code = column->start[p];
         while (code < domain->n_codes && before[code + 1] - before[column->start[p]] <= cuts->max_suppressed) code++;
@@ -154,7 +154,7 @@ static bool may_go(const kn_cuts *cuts, const kn_domain *domain, uint32_t first,
 {
     const uint32_t code = domain->missing;
     if (code == KN_NONE || code < first || code > last) return false;
-    const uint64_t rows = kn_domain_code_rows(domain, code);
+    const uint64_t rows = kn_domain_seen_rows(domain, code);
     return rows > 0 && rows <= cuts->max_suppressed;
 }
 
@@ -188,8 +188,8 @@ static double hull_of_part(const kn_cuts *cuts, const pricing *by, const counts 
     const kn_cut_column *column = &cuts->columns[q];
     const kn_domain *domain = column->domain;
     uint32_t first = column->start[i + 1] - 1, last = column->start[j];
-    while (first > column->start[i] && kn_domain_code_rows(domain, first) == 0) first--;
-    while (last < column->start[j + 1] - 1 && kn_domain_code_rows(domain, last) == 0) last++;
+    while (first > column->start[i] && kn_domain_seen_rows(domain, first) == 0) first--;
+    while (last < column->start[j + 1] - 1 && kn_domain_seen_rows(domain, last) == 0) last++;
     if (column->form != KN_PART_INTERVAL || may_go(cuts, domain, first, last)) return r->least;
     return price_of_part(cuts, by, c, q, first, last);
 }
@@ -203,7 +203,7 @@ static bool may_narrow(const kn_cuts *cuts, uint32_t q)
         uint32_t n_values = 0;
         bool may_lose = false;
         for (uint32_t code = column->start[p]; code < column->start[p + 1]; code++) {
-            const uint64_t n_rows = kn_domain_code_rows(column->domain, code);
+            const uint64_t n_rows = kn_domain_seen_rows(column->domain, code);
             n_values += n_rows > 0;
             may_lose |= n_rows > 0 && n_rows <= cuts->max_suppressed;
         }
