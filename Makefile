@@ -3,7 +3,7 @@ BUILD     ?= build
 SANITIZED ?= build-sanitize
 TSAN      ?= build-tsan
 
-.PHONY: all duckdb demo test mutate tsan bench format install clean
+.PHONY: all duckdb demo test torture mutate tsan bench format install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -24,6 +24,13 @@ demo: all
 test:
 	@tools/need.sh test
 	@tools/test.sh $(BUILD) $(SANITIZED)
+
+# Random tables, policies, searches, sources and sinks against the definitions, for as long as you like; see docs/security.md.
+TORTURE_SECONDS ?= 600
+TORTURE_SEED    ?= $(shell date +%s)
+torture: all
+	@tools/need.sh test
+	@tests/torture/torture.py $(BUILD) --seconds $(TORTURE_SECONDS) --seed $(TORTURE_SEED) --keep $(BUILD)
 
 # Data races: two runs at once, the pool, progress and cancelling, under ThreadSanitizer. A few minutes, mostly building.
 tsan:

@@ -5,12 +5,14 @@
 """
 import datetime
 import decimal
+import functools
 import re
 
 DATE_FORMS = ["%Y-%m-%d", "%d.%m.%Y", "%Y/%m/%d"]
 DAY = datetime.timedelta(days=1)
 
 
+@functools.lru_cache(maxsize=100_000)
 def number(text):
     """An exact number, or None: leading zeros are codes."""
     if not re.fullmatch(r" *[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)? *", text):
@@ -18,6 +20,7 @@ def number(text):
     return decimal.Decimal(text.strip())
 
 
+@functools.lru_cache(maxsize=100_000)
 def moment(text):
     """(start, end) of a day or of a point in time, or None."""
     for form in DATE_FORMS:
