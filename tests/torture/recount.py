@@ -235,22 +235,25 @@ class Recount:
                 for key, rows in self.classes.items()}
 
     def count_population(self, name, args):
-        if any(quasi.kind == "odd" or quasi.unknown_labels or quasi.coded or quasi.name not in self.header
-               for quasi in self.quasis.values()) or option(self.case, "missing") == "wildcard":
+        if any(quasi.kind == "odd" or quasi.unknown_labels or quasi.coded for quasi in self.quasis.values()) or option(
+                self.case, "missing") == "wildcard" or option(self.case, "cells", "labels") != "labels":
             return None
         people = list(csv.reader(io.StringIO(self.case["files"]["people.csv"], newline=""), delimiter=self.case["delimiter"]))
         header = people.pop(0) if self.case["header"] else [c["name"] for c in self.case["columns"]]
         at = {quasi: header.index(quasi) for quasi in self.quasis}
 
-        def inside(key, person):
+        def inside(key, person, strangers):
+            """`strangers`: what to say of a value inside a cell that neither table nor hierarchy has."""
             for i, cell in zip(self.keys, key):
                 quasi, value = self.quasis[self.header[i]], self.trim(person[at[self.header[i]]])
                 known = value in quasi.missing or value in quasi.values or value in (quasi.leaves or ())
                 whole = cell == "*" or (quasi.tree is not None and "" in quasi.tree.get(cell, ()))
-                if not whole and not (known and quasi.covers(cell, value)):
+                if not whole and not ((known or strangers) and quasi.covers(cell, value)):
                     return False
             return True
-        found = {key: sum(inside(key, person) for person in people) for key in self.classes}
+        found = {key: sum(inside(key, person, False) for person in people) for key in self.classes}
+        if any(inside(key, person, False) != inside(key, person, True) for key in self.classes for person in people):
+            return None  # intervals count them, sets and labels do not
         if name == "k-map":
             return min(found.values(), default=None)
         sizes = self.persons()

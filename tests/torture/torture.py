@@ -206,6 +206,9 @@ def main():
                 print(f"# {name}: {told[0]}\n" + "\n".join("#   " + command for command in told[2]))
         if failures == options.most:
             break
+        total = sum(figures.counts["end"].values())
+        if total % (20 * BATCH) < len(batch):
+            print(f"# {total} cases, {failures} findings, {time.monotonic() - began:.0f} s", flush=True)
     ends = figures.counts["end"]
     total = sum(ends.values())
     figures.show()
