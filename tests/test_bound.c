@@ -806,6 +806,27 @@ static void any_number_of_threads_gives_the_same_bound(void **state)
     }
 }
 
+/* Four columns of intervals: looking at all groups would take minutes, and a check cannot be cut off. */
+static void a_bound_keeps_to_its_time(void **state)
+{
+    enum { N_SECONDS = 1, N_ROWS = 4000, N_COLUMNS = 4 };
+    static int cells[N_ROWS * N_COLUMNS];
+    kn_rng rng = kn_rng_new(13, 0);
+    kn_bound *bound;
+    for (int i = 0; i < N_ROWS * N_COLUMNS; i++) cells[i] = (int)kn_rng_below(&rng, 60);
+    setup s = {.table = test_table(N_ROWS, N_COLUMNS, cells)};
+    prepare(&s, &rng, RANGES, "lm", 3, 0);
+    const double began = kn_seconds_now();
+    s.ticker.search_deadline = began + N_SECONDS;
+    assert_ok(kn_bound_new(&bound, &s.task, KN_BOUND_CERTIFY, err));
+    const double took = kn_seconds_now() - began;
+    if (took > 1.5 * N_SECONDS) fail_msg("%.2f seconds instead of %d", took, N_SECONDS); /* other work beside it */
+    assert_true(bound->value > 0);
+    assert_true(s.ticker.search_deadline == began + N_SECONDS);
+    kn_bound_free(bound);
+    free_setup(&s);
+}
+
 static void a_bound_can_be_cancelled_at_every_tick(void **state)
 {
     kn_rng rng = kn_rng_new(9, 0);
@@ -859,6 +880,7 @@ int main(void)
         cmocka_unit_test(the_check_sees_every_constraint),
         cmocka_unit_test(a_row_costs_at_least_its_kth_neighbour),
         cmocka_unit_test(any_number_of_threads_gives_the_same_bound),
+        cmocka_unit_test(a_bound_keeps_to_its_time),
         cmocka_unit_test(a_bound_can_be_cancelled_at_every_tick),
         cmocka_unit_test(every_failed_allocation_is_reported),
     };

@@ -30,6 +30,26 @@ static effort effort_of(kn_bound_effort asked, uint32_t n_points)
 
 enum { MEMBER_BYTES = 16, N_REPAIRS = 5 }; /* of a kept member, with everything around it */
 
+/* --- A time limit ------------------------------------------------------------------------------------------------ */
+
+/* Parts of the time: for the rows' own bounds, for neighbours where they are asked, and at most for looking at unclosed
+ * groups too. A check cannot be cut off, so its time is set aside: so many times what a walk over the groups took, and
+ * up to EVERY_WALKS more where it looks at every group. It is made twice: of what the floats gave, and of what that
+ * came to once it was lowered. */
+static const double ROW_SHARE = 0.15, NEIGHBOUR_SHARE = 0.15, EVERY_SHARE = 0.2;
+static const double CHECK_WALKS = 1.5, EVERY_WALKS = 2, N_CHECKS = 2;
+
+/* When the time is over; INFINITY: never. */
+static double end_of(const kn_task *task)
+{
+    return task->ticker != NULL && task->ticker->search_deadline > 0 ? task->ticker->search_deadline : INFINITY;
+}
+
+static void end_at(const kn_task *task, double when)
+{
+    if (isfinite(when)) task->ticker->search_deadline = when;
+}
+
 /* --- The dual over the columns with trees ------------------------------------------------------------------------ */
 
 /* Floats are not exact, and not every group was kept: what comes to too much is lowered until the check has nothing to
@@ -53,26 +73,47 @@ done:
     return status;
 }
 
+/* Where all groups were looked at, a row's cheapest one is no nearer than its neighbours. */
+static bool asks_neighbours(const kn_bound *bound)
+{
+    const kn_task *task = bound->problem->task;
+    return task->objective->type->monotone && (bound->is_partial || bound->problem->n_columns < task->tuples->n_qis);
+}
+
+/* Sets the time aside that the checks take, and neighbours; returns how many steps a check may look at every group. */
+static uint64_t end_before_checks(const kn_bound *bound, const kn_row_bound *rows, bool of_every, double end,
+                                  double granted)
+{
+    double checks = N_CHECKS * (CHECK_WALKS + EVERY_WALKS) * rows->seconds;
+    of_every = of_every && checks < EVERY_SHARE * granted;
+    if (!of_every) checks = N_CHECKS * CHECK_WALKS * rows->seconds;
+    end_at(bound->problem->task, end - checks - (asks_neighbours(bound) ? NEIGHBOUR_SHARE * granted : 0));
+    return of_every ? (uint64_t)EVERY_WALKS * rows->work : 0;
+}
+
 /* What is free is whole: a partial bound is none then. */
 static kn_status find_dual(kn_bound *bound, const effort *e, kn_bound_effort asked, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_bound_problem *problem = bound->problem;
+    const kn_task *task = problem->task;
+    const double end = end_of(task), now = kn_seconds_now(), granted = end - now;
     kn_row_bound *rows = NULL;
     kn_dual *by_rows = NULL, *best = NULL;
     bool holds;
     kn_dual_effort dual_effort = {
         .n_rounds = e->most_rounds, .max_work = e->round_work, .max_members = e->max_members, .reach = e->reach};
-    const size_t memory_bytes = problem->task->memory_bytes;
+    const size_t memory_bytes = task->memory_bytes;
     if (memory_bytes > 0 && dual_effort.max_members > memory_bytes / MEMBER_BYTES)
         dual_effort.max_members = memory_bytes / MEMBER_BYTES;
+    end_at(task, now + ROW_SHARE * granted);
     KN_TRY(kn_row_bound_new(&rows, problem, e->row_work, err));
     bound->is_partial = rows->price_limit < UINT32_MAX;
     if (asked == KN_BOUND_FREE && bound->is_partial) {
         bound->why = KN_SAY_UNBOUNDED_WORK;
         goto done;
     }
-    const uint64_t every_work = asked >= KN_BOUND_CERTIFY ? 2 * rows->work : 0;
+    const uint64_t every_work = end_before_checks(bound, rows, asked >= KN_BOUND_CERTIFY, end, granted);
     KN_TRY(kn_dual_of_rows(&by_rows, problem, rows, err));
     KN_TRY(kn_dual_new(&best, problem, rows, &dual_effort, err));
     KN_TRY(repair(&holds, best, problem, every_work, err));
@@ -86,6 +127,7 @@ static kn_status find_dual(kn_bound *bound, const effort *e, kn_bound_effort ask
     bound->dual = best;
     best = NULL;
 done:
+    end_at(task, end);
     kn_row_bound_free(rows);
     kn_dual_free(by_rows);
     kn_dual_free(best);
@@ -124,16 +166,13 @@ done:
 static kn_status bound_cells(kn_bound *bound, const kn_task *task, kn_bound_effort asked, kn_error *err)
 {
     kn_status status = KN_OK;
-    const bool monotone = task->objective->type->monotone;
     KN_TRY(kn_bound_problem_new(&bound->problem, task, asked == KN_BOUND_PROVE, err));
     const effort e = effort_of(asked, bound->problem->n_points);
     if (bound->problem->n_columns > 0) KN_TRY(find_dual(bound, &e, asked, err));
     if (bound->why != KN_SAY_NOTHING) goto done;
     bound->method = KN_BOUND_DUAL;
     bound->value = bound->dual_value;
-    /* Where all groups were looked at, a row's cheapest one is no nearer than its neighbours. */
-    if ((bound->is_partial || bound->problem->n_columns < task->tuples->n_qis) && monotone)
-        KN_TRY(add_neighbours(bound, task, &e, err));
+    if (asks_neighbours(bound)) KN_TRY(add_neighbours(bound, task, &e, err));
 done:
     return status;
 }

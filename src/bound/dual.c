@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_ASCENTS = 4, N_TRIALS = 6, LEAST_ROUNDS = 20 }; /* fewer gain less than trying what they found costs */
+enum { N_ASCENTS = 4, N_TRIALS = 6, TRIAL_SWEEPS = 1 + N_ASCENTS };
+enum { LEAST_ROUNDS = 20 }; /* fewer gain less than trying what they found costs */
 static const double FIRST_RHO = 10, LAST_RHO = 600, FIRST_STEP = 0.003, LAST_STEP = 0.0005, MOMENTUM = 0.9;
 static const float LEAST_VALUE = 0.05f, STEEPEST = -3, NEAR_KTH = 0.97f;
 static const double GRADIENT_UNITS = 1 << 20, ROUNDING = 3e-7; /* averages of floats are off by less */
@@ -43,6 +44,7 @@ typedef struct solver {
         int64_t *gradient; /* [point] PENALIZE */
     } * own;               /* per thread */
     unsigned n_threads;
+    double sweep_seconds;
     double best; /* sum of the best feasible values, which are in `kept` */
 } solver;
 
@@ -208,11 +210,20 @@ done:
     return status;
 }
 
+/* How many rounds there is time for, if each takes as long as a sweep over all groups; they take less. */
+static double rounds_left(const solver *s)
+{
+    const kn_ticker *ticker = s->problem->task->ticker;
+    if (ticker == NULL || ticker->search_deadline <= 0) return INFINITY;
+    return (ticker->search_deadline - kn_seconds_now()) / s->sweep_seconds;
+}
+
 static kn_status solve(solver *s, uint32_t n_rounds, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_ticker *ticker = s->problem->task->ticker;
     float *saved = NULL;
+    const double began = kn_seconds_now();
     KN_NEW_RAW(saved, s->problem->n_points);
     /* The square root: rows that cost much have neighbours that cost less, and share with them. */
     for (uint32_t i = 0; i < s->problem->n_points; i++) {
@@ -222,12 +233,16 @@ static kn_status solve(solver *s, uint32_t n_rounds, kn_error *err)
     }
     KN_TRY(repair_and_ascend(s, err));
     keep_best(s);
-    for (uint32_t round = 0; round < n_rounds && !kn_ticker_out_of_time(ticker); round++) {
+    s->sweep_seconds = (kn_seconds_now() - began) / TRIAL_SWEEPS + 1e-9;
+    const double affordable = rounds_left(s) - N_TRIALS * TRIAL_SWEEPS;
+    if (affordable < n_rounds) n_rounds = affordable >= LEAST_ROUNDS ? (uint32_t)affordable : 0;
+    for (uint32_t round = 0, n = n_rounds; round < n; round++) {
         const double part = (double)round / n_rounds;
+        if (rounds_left(s) < TRIAL_SWEEPS + 2) n = round + 1; /* what there is so far is tried */
         KN_TRY(kn_tick(ticker, "bound", part, err));
         s->rho = FIRST_RHO * pow(LAST_RHO / FIRST_RHO, part);
         KN_TRY(penalty_step(s, FIRST_STEP * pow(LAST_STEP / FIRST_STEP, part), err));
-        if (round + 1 == n_rounds || (round + 1) % (n_rounds / N_TRIALS + 1) == 0) KN_TRY(try_values(s, saved, err));
+        if (round + 1 == n || (round + 1) % (n_rounds / N_TRIALS + 1) == 0) KN_TRY(try_values(s, saved, err));
     }
 done:
     kn_free(saved);

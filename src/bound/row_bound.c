@@ -5,6 +5,7 @@
 #include <string.h>
 
 enum { FIRST_PRICE = KN_BOUND_UNITS / 512 };
+static const double LEAST_SPEED = 5e7; /* steps per second of a thread that has to share its core */
 
 /* The next price limit, as far as what is left allows if work goes on growing as it did, a power of the price; 0: stop.
  */
@@ -38,6 +39,17 @@ static void join(uint32_t *out, const search *s, unsigned n_threads, const kn_bo
     }
 }
 
+/* Steps that are left: of the work, and of the time at the speed so far. */
+static double steps_left(const kn_bound_problem *problem, const kn_row_bound *bound, uint64_t max_work, double began)
+{
+    const kn_ticker *ticker = problem->task->ticker;
+    const double left = max_work == 0 ? INFINITY : (double)max_work - (double)bound->work, now = kn_seconds_now();
+    if (ticker == NULL || ticker->search_deadline <= 0) return left;
+    const double speed =
+        bound->work > 0 ? (double)bound->work / (now - began) : LEAST_SPEED * kn_pool_threads(problem->task->pool);
+    return fmin(left, (ticker->search_deadline - now) * speed);
+}
+
 /* Nothing above it is left to be found: the dearest node of every column. */
 static uint64_t highest_price(const kn_bound_problem *problem)
 {
@@ -59,21 +71,24 @@ kn_status kn_row_bound_new(kn_row_bound **out, const kn_bound_problem *problem, 
     for (unsigned w = 0; w < n_threads; w++) KN_NEW(s.least[w], problem->n_points);
     const uint64_t highest = highest_price(problem);
     /* Every node sees every point at most a few times: what is sure to be affordable is done at once. */
-    const bool is_small = max_work == 0 || problem->n_nodes * problem->n_points * 4 < (double)max_work;
+    const double all = problem->n_nodes * problem->n_points * 4, began = kn_seconds_now();
     uint64_t before_limit = 0, before = 0;
-    for (uint64_t limit = is_small ? highest + 1 : FIRST_PRICE; limit > 0 && bound->price_limit < UINT32_MAX;) {
+    for (uint64_t limit = all < steps_left(problem, bound, max_work, began) ? highest + 1 : FIRST_PRICE;
+         limit > 0 && bound->price_limit < UINT32_MAX;) {
         kn_group_walk walk = {.price_limit = limit >= highest ? UINT32_MAX : (uint32_t)limit};
         if (max_work > 0) walk.max_work = max_work > bound->work ? max_work - bound->work : 1;
         for (unsigned w = 0; w < n_threads; w++) memset(s.least[w], 0xff, problem->n_points * sizeof *s.least[w]);
+        const double began_walk = kn_seconds_now();
         KN_TRY(kn_each_group(&walk, problem, take_least, &s, err));
         bound->work += walk.work;
         if (!walk.done) break;
+        bound->seconds = kn_seconds_now() - began_walk;
         bound->price_limit = walk.price_limit;
         /* Where all were visited a row without a group is suppressed, and so is the whole table. */
         join(bound->least, &s, n_threads, problem, walk.price_limit == UINT32_MAX ? problem->root : walk.price_limit);
-        const uint64_t next = max_work == 0 ? 4 * limit
-                                            : next_limit(limit, before_limit, (double)walk.work + 1, (double)before + 1,
-                                                         (double)(max_work - bound->work));
+        const double left = steps_left(problem, bound, max_work, began);
+        const uint64_t next =
+            all < left ? highest + 1 : next_limit(limit, before_limit, (double)walk.work + 1, (double)before + 1, left);
         before_limit = limit;
         before = walk.work;
         limit = next;
