@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_ASCENTS = 4, N_TRIALS = 6, TRIAL_SWEEPS = 1 + N_ASCENTS };
+enum { N_ASCENTS = 4, N_TRIALS = 6, FIRST_ROUNDS = 10 };
 enum { LEAST_ROUNDS = 20 }; /* fewer gain less than trying what they found costs */
 static const double FIRST_RHO = 10, LAST_RHO = 600, FIRST_STEP = 0.003, LAST_STEP = 0.0005, MOMENTUM = 0.9;
 static const float LEAST_VALUE = 0.05f, STEEPEST = -3, NEAR_KTH = 0.97f;
@@ -44,8 +44,8 @@ typedef struct solver {
         int64_t *gradient; /* [point] PENALIZE */
     } * own;               /* per thread */
     unsigned n_threads;
-    double sweep_seconds;
-    double best; /* sum of the best feasible values, which are in `kept` */
+    double trial_seconds; /* repair_and_ascend takes */
+    double best;          /* sum of the best feasible values, which are in `kept` */
 } solver;
 
 /* --- One group -------------------------------------------------------------------------------------------------- */
@@ -210,18 +210,44 @@ done:
     return status;
 }
 
-/* How many rounds there is time for, if each takes as long as a sweep over all groups; they take less. */
-static double rounds_left(const solver *s)
+/* How often there is time for what takes so many seconds, with a last trial of what came out. */
+static double times_left(const solver *s, double seconds)
 {
     const kn_ticker *ticker = s->problem->task->ticker;
     if (ticker == NULL || ticker->search_deadline <= 0) return INFINITY;
-    return (ticker->search_deadline - kn_seconds_now()) / s->sweep_seconds;
+    return (ticker->search_deadline - kn_seconds_now() - s->trial_seconds) / seconds;
+}
+
+/* From a low penalty and long steps to a high one and short steps. What the first rounds took tells how many there is
+ * time for; then the penalty rises faster, and only what comes out in the end is tried. */
+static kn_status penalty_rounds(solver *s, float *saved, uint32_t n_rounds, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_ticker *ticker = s->problem->task->ticker;
+    const double began = kn_seconds_now();
+    bool is_short = false;
+    for (uint32_t round = 0, n = n_rounds; round < n; round++) {
+        if (round == FIRST_ROUNDS) {
+            const double each = (kn_seconds_now() - began) / FIRST_ROUNDS + 1e-9;
+            is_short = round + times_left(s, each) - N_TRIALS * s->trial_seconds / each < n_rounds;
+            if (is_short) n = n_rounds = round + 1 + (uint32_t)fmin(fmax(times_left(s, each), 0), n_rounds - round - 1);
+        }
+        if (times_left(s, 1) <= 0 && round == 0) break;
+        if (times_left(s, 1) <= 0) n = round + 1;
+        const double part = (double)round / n_rounds;
+        KN_TRY(kn_tick(ticker, "bound", part, err));
+        s->rho = FIRST_RHO * pow(LAST_RHO / FIRST_RHO, part);
+        KN_TRY(penalty_step(s, FIRST_STEP * pow(LAST_STEP / FIRST_STEP, part), err));
+        if (round + 1 == n || (!is_short && (round + 1) % (n_rounds / N_TRIALS + 1) == 0))
+            KN_TRY(try_values(s, saved, err));
+    }
+done:
+    return status;
 }
 
 static kn_status solve(solver *s, uint32_t n_rounds, kn_error *err)
 {
     kn_status status = KN_OK;
-    kn_ticker *ticker = s->problem->task->ticker;
     float *saved = NULL;
     const double began = kn_seconds_now();
     KN_NEW_RAW(saved, s->problem->n_points);
@@ -233,17 +259,8 @@ static kn_status solve(solver *s, uint32_t n_rounds, kn_error *err)
     }
     KN_TRY(repair_and_ascend(s, err));
     keep_best(s);
-    s->sweep_seconds = (kn_seconds_now() - began) / TRIAL_SWEEPS + 1e-9;
-    const double affordable = rounds_left(s) - N_TRIALS * TRIAL_SWEEPS;
-    if (affordable < n_rounds) n_rounds = affordable >= LEAST_ROUNDS ? (uint32_t)affordable : 0;
-    for (uint32_t round = 0, n = n_rounds; round < n; round++) {
-        const double part = (double)round / n_rounds;
-        if (rounds_left(s) < TRIAL_SWEEPS + 2) n = round + 1; /* what there is so far is tried */
-        KN_TRY(kn_tick(ticker, "bound", part, err));
-        s->rho = FIRST_RHO * pow(LAST_RHO / FIRST_RHO, part);
-        KN_TRY(penalty_step(s, FIRST_STEP * pow(LAST_STEP / FIRST_STEP, part), err));
-        if (round + 1 == n || (round + 1) % (n_rounds / N_TRIALS + 1) == 0) KN_TRY(try_values(s, saved, err));
-    }
+    s->trial_seconds = kn_seconds_now() - began;
+    KN_TRY(penalty_rounds(s, saved, n_rounds, err));
 done:
     kn_free(saved);
     return status;

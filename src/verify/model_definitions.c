@@ -288,19 +288,44 @@ static double least_alpha(const counting *c)
 }
 static double least_disclosure(const counting *c) { return c->n_reference; }
 
+/* Rows that a class needs to come within t of the table (equal distance): 1 - distance is the sum of min(q, p), which n
+ * rows make largest where they follow n * p rounded down, the rest going where most is missing. Up to some hundred: a
+ * smaller number is true, too. */
+static double least_t(const counting *c)
+{
+    enum { MOST_ROWS = 256, MOST_VALUES = 256 };
+    const double t = kn_args_number(&c->args, "t");
+    const uint64_t all = total(c), most = all < MOST_ROWS ? all : MOST_ROWS;
+    if (!kn_args_is(&c->args, "distance", "equal") || c->values->n_values > MOST_VALUES) return 1;
+    for (uint64_t n = 1; n < most; n++) {
+        double common = 0;
+        uint64_t n_left = n;
+        for (uint32_t v = 0; v < c->values->n_values; v++) {
+            const uint64_t whole = n * c->reference[v] / all;
+            c->sorted[v] = n * c->reference[v] - whole * all; /* what is missing, times all */
+            common += (double)whole;
+            n_left -= whole;
+        }
+        qsort(c->sorted, c->values->n_values, sizeof *c->sorted, descending);
+        for (uint32_t v = 0; v < n_left && v < c->values->n_values; v++) common += share(c->sorted[v], all);
+        if (at_most(1 - common / (double)n, t)) return (double)n;
+    }
+    return (double)most;
+}
+
 #define PARAMS(table) table, sizeof(table) / sizeof *(table)
 static const model_kind KINDS[] = {
     // clang-format off
     /*                                         sensitive  reference  population  persons */
-    {"k-anonymity",      PARAMS(K_PARAMS),        false,     false,     false,     true,  judge_k, NULL, KN_SAY_OF_PERSONS},
-    {"l-diversity",      PARAMS(L_PARAMS),        true,      false,     false,     false, judge_l, least_l, KN_SAY_DIVERSITY},
-    {"p-sensitive",      PARAMS(P_PARAMS),        true,      false,     false,     false, judge_p, least_p, KN_SAY_OF_VALUES},
-    {"alpha-k",          PARAMS(ALPHA_PARAMS),    true,      false,     false,     true,  judge_alpha, least_alpha, KN_SAY_SHARE_OF_VALUE},
-    {"t-closeness",      PARAMS(T_PARAMS),        true,      true,      false,     false, judge_t, NULL, KN_SAY_DISTANCE},
-    {"beta-likeness",    PARAMS(BETA_PARAMS),     true,      true,      false,     false, judge_beta, NULL, KN_SAY_RELATIVE_GAIN},
-    {"delta-disclosure", PARAMS(DELTA_PARAMS),    true,      true,      false,     false, judge_disclosure, least_disclosure, KN_SAY_LOG_RATIO},
-    {"delta-presence",   PARAMS(PRESENCE_PARAMS), false,     false,     true,      true,  judge_presence, NULL, KN_SAY_SHARE_OF_POPULATION},
-    {"k-map",            PARAMS(MAP_PARAMS),      false,     false,     true,      false, judge_map, NULL, KN_SAY_OF_POPULATION},
+    {"k-anonymity",      PARAMS(K_PARAMS),        false,     false,     false,     true,  judge_k, NULL, NULL, KN_SAY_OF_PERSONS},
+    {"l-diversity",      PARAMS(L_PARAMS),        true,      false,     false,     false, judge_l, least_l, NULL, KN_SAY_DIVERSITY},
+    {"p-sensitive",      PARAMS(P_PARAMS),        true,      false,     false,     false, judge_p, least_p, NULL, KN_SAY_OF_VALUES},
+    {"alpha-k",          PARAMS(ALPHA_PARAMS),    true,      false,     false,     true,  judge_alpha, least_alpha, NULL, KN_SAY_SHARE_OF_VALUE},
+    {"t-closeness",      PARAMS(T_PARAMS),        true,      true,      false,     false, judge_t, NULL, least_t, KN_SAY_DISTANCE},
+    {"beta-likeness",    PARAMS(BETA_PARAMS),     true,      true,      false,     false, judge_beta, NULL, NULL, KN_SAY_RELATIVE_GAIN},
+    {"delta-disclosure", PARAMS(DELTA_PARAMS),    true,      true,      false,     false, judge_disclosure, least_disclosure, NULL, KN_SAY_LOG_RATIO},
+    {"delta-presence",   PARAMS(PRESENCE_PARAMS), false,     false,     true,      true,  judge_presence, NULL, NULL, KN_SAY_SHARE_OF_POPULATION},
+    {"k-map",            PARAMS(MAP_PARAMS),      false,     false,     true,      false, judge_map, NULL, NULL, KN_SAY_OF_POPULATION},
     // clang-format on
 };
 

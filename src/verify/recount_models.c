@@ -667,17 +667,19 @@ done:
 
 /* --- What they force ------------------------------------------------------------------------------------------- */
 
-/* Different values of c->column that the model asks for; 0: it does not say. */
-static kn_status least_values(double *out, counting *c, const kn_verify_model *model, kn_error *err)
+/* Different values of c->column, and rows, that the model asks for; 0: it does not say. */
+static kn_status least_of(double *n_values, double *n_rows, counting *c, const kn_verify_model *model, kn_error *err)
 {
     kn_status status = KN_OK;
-    *out = 0;
+    *n_values = *n_rows = 0;
     KN_TRY(kn_args_parse(&c->args, model->name, c->kind->params, c->kind->n_params, model->params, err));
-    if (c->kind->least_values == NULL) goto done;
+    if (c->kind->least_values == NULL && c->kind->least_rows == NULL) goto done;
     KN_TRY(find_sensitive(c, err));
     KN_TRY(kn_values_make(&c->values, dictionary(c), &c->recount->readings[c->column], err));
+    KN_NEW(c->sorted, c->values->n_values);
     if (c->kind->reference) KN_TRY(count_reference(c, err));
-    *out = c->kind->least_values(c);
+    if (c->kind->least_values != NULL) *n_values = c->kind->least_values(c);
+    *n_rows = c->kind->least_rows != NULL ? c->kind->least_rows(c) : *n_values;
 done:
     return status;
 }
@@ -690,20 +692,20 @@ kn_status kn_recount_least(uint64_t *persons, uint64_t *values, bool *all, kn_re
     *persons = 1;
     *all = true;
     for (size_t i = 0; i < request->n_models; i++) {
-        double n_values, n_persons = 0;
+        double n_values, n_rows, n_persons = 0;
         discard(&c);
         c = (counting){.recount = recount, .kind = kn_model_kind_find(request->models[i].name)};
         *all = *all && c.kind != NULL;
         if (c.kind == NULL) continue;
-        KN_TRY(least_values(&n_values, &c, &request->models[i], err));
+        KN_TRY(least_of(&n_values, &n_rows, &c, &request->models[i], err));
         if (n_values > (double)values[c.column]) values[c.column] = (uint64_t)n_values;
-        /* as many rows; where persons have several, one may have them all */
-        if (!request->counts_persons) n_persons = n_values;
+        /* where persons have several rows, one may have them all */
+        if (!request->counts_persons) n_persons = n_rows;
         const bool has_k = c.kind->unit == KN_SAY_OF_PERSONS ||
                            (c.kind->unit == KN_SAY_SHARE_OF_VALUE && kn_args_text(&c.args, "k") != NULL);
         if (has_k) n_persons = fmax(n_persons, kn_args_number(&c.args, "k"));
         if (n_persons > (double)*persons) *persons = (uint64_t)n_persons;
-        *all = *all && (has_k || c.kind->least_values != NULL);
+        *all = *all && (has_k || n_rows > 0);
     }
 done:
     discard(&c);
