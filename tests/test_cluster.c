@@ -402,6 +402,33 @@ static void more_effort_never_loses_more(void **state)
     }
 }
 
+/* Small tables are rebuilt with heat at first: losses may rise, and the best state of that time comes back. */
+static void with_heat_the_best_state_comes_back(void **state)
+{
+    kn_rng rng = kn_rng_new(44, 0);
+    test_case c = larger_case(&rng, 400, 3, 30, false);
+    goals g;
+    assert_true(set_goals_k(&g, &c, "lm", 8));
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        kn_trace trace = {0};
+        kn_answer answer;
+        g.task.seed = seed;
+        g.task.effort = seed <= 2 ? 300000 : 0;
+        g.task.trace = &trace;
+        solve(&answer, &g);
+        double loss = checked_loss(&c, &g, &answer);
+        assert_true(trace.points.n > 5);
+        assert_float_equal(trace.points.items[trace.points.n - 1].loss, loss, 1e-6);
+        for (size_t i = 1; i < trace.points.n; i++)
+            assert_true(trace.points.items[i].loss <= trace.points.items[i - 1].loss + 1e-9);
+        kn_free(trace.points.items);
+        kn_answer_free(&answer);
+    }
+    g.task.trace = NULL;
+    free_goals(&g);
+    test_case_free(&c);
+}
+
 /* Twenty looks per row for the start, then as much as it takes to see that nothing moves: a tenth of the budget. */
 static void few_classes_take_little_work(void **state)
 {
@@ -772,6 +799,7 @@ int main(void)
         cmocka_unit_test(threads_and_instruction_sets_give_the_same_bytes),
         cmocka_unit_test(it_stands_still_after_the_same_work_for_any_number_of_threads),
         cmocka_unit_test(more_effort_never_loses_more),
+        cmocka_unit_test(with_heat_the_best_state_comes_back),
         cmocka_unit_test(few_classes_take_little_work),
         cmocka_unit_test(a_search_that_stands_still_ends),
         cmocka_unit_test(a_search_does_not_stop_on_a_plateau),

@@ -154,6 +154,7 @@ typedef struct kn_cluster_site {
     uint32_t *left, *matches;                              /* scratch: records */
     uint32_t clock, changed[KN_SITE_GROUPS + 1], *checked; /* refining: when a group last changed, a record was tried */
     bool refused;                                          /* by a model, what the prices asked for */
+    double heat;                                           /* as in the job */
     uint8_t *taken;
     uint64_t *bits;  /* lanes * words */
     uint32_t *order; /* scratch: lanes */
@@ -231,6 +232,7 @@ typedef struct kn_cluster_job {
     double penalty_first, penalty_last;
     double tries_per_class; /* REBUILD */
     double near_noise;      /* REBUILD: units */
+    double heat;            /* REBUILD: by what part of its price a site may become dearer, on average */
 } kn_cluster_job;
 
 kn_status kn_cluster_block_new(kn_cluster_block **out, const kn_cluster_problem *problem, uint32_t max_records,
@@ -256,6 +258,8 @@ uint32_t kn_cluster_counted_like(const kn_cluster_block *block, uint32_t record)
 /* Noise of annealing at a temperature (0: none), and for the choice of near classes. */
 void kn_cluster_noise(kn_cluster_block *block, double temperature);
 void kn_cluster_near_noise(kn_cluster_block *block, double units);
+/* How many times its price a site may have afterwards: 1 without heat, a random number above it otherwise. */
+double kn_cluster_allowed(kn_cluster_block *block, double heat);
 /* Sets *stop when time is up or somebody asked to stop; called now and then. */
 void kn_cluster_poll(kn_cluster_block *block);
 /* Temperature and penalty of a sweep that stands at `part` (0..1) of the job. */

@@ -476,6 +476,11 @@ void kn_cluster_near_noise(kn_cluster_block *block, double units)
     for (uint32_t i = 0; i <= block->noise_mask; i++) set_noise(block, i, (int32_t)kn_rng_below(&block->rng, most));
 }
 
+double kn_cluster_allowed(kn_cluster_block *block, double heat)
+{
+    return heat > 0 ? 1 - heat * log(1 - kn_rng_unit(&block->rng)) : 1;
+}
+
 void kn_cluster_cool(kn_cluster_block *block, const kn_cluster_job *job, double part)
 {
     block->penalty = (int32_t)(job->penalty_first + (job->penalty_last - job->penalty_first) * part);

@@ -70,6 +70,8 @@ void kn_cluster_search_free(kn_cluster_search *run)
     for (uint32_t w = 0; run->blocks != NULL && w < run->n_workers; w++) kn_cluster_block_free(run->blocks[w]);
     kn_owner_free(&run->memory);
     kn_free(run->standings.items);
+    kn_free(run->saved.start);
+    kn_free(run->saved.members);
     kn_cluster_problem_free(run->problem);
 }
 
@@ -230,6 +232,7 @@ static void collect(kn_cluster_search *run)
     kn_cluster_solution *now = &run->now, *next = &run->next;
     uint32_t n_classes = 0, n_members = 0;
     now->n_suppressed = 0;
+    run->exact = 0;
     for (uint32_t b = 0; b < run->n_blocks; b++) {
         uint32_t at = run->first_record[b] + run->first_suppressed[b], from = at;
         for (uint32_t c = 0; c < run->results[b].n_classes; c++) {
@@ -240,6 +243,7 @@ static void collect(kn_cluster_search *run)
             from += size;
         }
         run->work += run->results[b].work;
+        run->exact += run->results[b].exact;
     }
     now->n = n_classes;
     now->start[n_classes] = n_members;
@@ -257,17 +261,10 @@ static void collect(kn_cluster_search *run)
     }
 }
 
-int64_t kn_cluster_exact_sum(const kn_cluster_search *run)
-{
-    int64_t exact = 0;
-    for (uint32_t b = 0; b < run->n_blocks; b++) exact += run->results[b].exact;
-    return exact;
-}
-
 kn_status kn_cluster_note_loss(kn_cluster_search *run, kn_error *err)
 {
     kn_status status = KN_OK;
-    int64_t exact = kn_cluster_exact_sum(run);
+    int64_t exact = run->exact;
     if (run->has_saved && exact > run->saved_exact) exact = run->saved_exact;
     kn_trace_point point = {kn_seconds_now() - run->began, (double)exact * run->unit_loss + run->fixed_loss};
     if (run->feasible && run->task->trace != NULL) KN_PUSH(&run->task->trace->points, point);

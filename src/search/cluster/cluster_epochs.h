@@ -19,7 +19,7 @@ typedef struct kn_cluster_standing {
 } kn_cluster_standing;
 
 typedef struct kn_cluster_search {
-    kn_owner memory; /* all arrays below but the standings */
+    kn_owner memory; /* all arrays below but the standings and what is put by */
     const kn_task *task;
     kn_cluster_problem *problem;
     kn_cluster_engine *engine;
@@ -42,8 +42,10 @@ typedef struct kn_cluster_search {
     size_t half; /* the last of them up to which half of the rebuilding was done */
     bool is_still;
     bool feasible;
+    int64_t exact;  /* what the present state costs */
     bool has_saved; /* a feasible state is put by, of this price; what comes next may be given up */
     int64_t saved_exact;
+    kn_cluster_solution saved;
     atomic_bool stop;
     double began, began_sweeps;
     double unit_loss, fixed_loss; /* loss = exact sum * unit_loss + fixed_loss */
@@ -55,8 +57,6 @@ kn_status kn_cluster_search_begin(kn_cluster_search *run, bool may_set_aside, kn
 void kn_cluster_search_free(kn_cluster_search *run); /* what it holds, not the struct */
 /* One job on all blocks, which then make up the present state. */
 kn_status kn_cluster_epoch(kn_cluster_search *run, const kn_cluster_job *job, kn_error *err);
-/* The exact price of all records after the last epoch. */
-int64_t kn_cluster_exact_sum(const kn_cluster_search *run);
 /* A point of the loss over time. */
 kn_status kn_cluster_note_loss(kn_cluster_search *run, kn_error *err);
 /* Time is up, and the state that was put by will be the answer. */

@@ -6,7 +6,10 @@
  *
  * Records that do not fit go as "guests" to any class of the block that contains them already: that costs its price
  * and changes nothing for the others there, so guests are independent of each other, and a class that has become too
- * dear can be given up although its neighbours have no use for its records. */
+ * dear can be given up although its neighbours have no use for its records.
+ *
+ * While there is heat, a site may also become dearer, by an exponentially distributed part of its price: what is built
+ * from a few classes is soon as good as these allow, and the way to anything better leads over something worse. */
 #include "search/cluster/cluster_site.h"
 
 /* Groups that cost more by so great a part (one in HOPELESS) are not refined. Under models that look at sensitive
@@ -59,17 +62,20 @@ static int64_t exact_after(kn_cluster_block *block)
     return total;
 }
 
-/* By units where they leave no doubt, otherwise by exact prices. */
+/* By units where they leave no doubt, otherwise by exact prices; not much worse where there is heat. */
 static bool site_is_not_worse(kn_cluster_block *block, int64_t before, const uint32_t *chosen, uint32_t n_chosen,
                               uint32_t n_suppressed)
 {
     const kn_cluster_problem *problem = block->problem;
+    const double allowed = kn_cluster_allowed(block, block->site.heat);
     int64_t after = site_total(block), doubt = 0;
+    before = (int64_t)((double)before * allowed);
     if (!problem->units_exact)
         doubt = problem->units_close ? (int64_t)block->site.n * problem->tuples->n_qis : INT64_MAX / 4;
     if (after > before + doubt) return false;
     if (after + doubt < before || doubt == 0) return true;
-    return exact_after(block) <= exact_before(block, chosen, n_chosen, n_suppressed);
+    const double exact = (double)exact_before(block, chosen, n_chosen, n_suppressed);
+    return exact_after(block) <= (int64_t)(exact * allowed);
 }
 
 /* Does class h hold once its donors have left and its guests have come? `taken` marks the records in the groups. */
@@ -206,6 +212,7 @@ void kn_cluster_rebuild(kn_cluster_block *block, const kn_cluster_job *job)
     uint64_t n_tries = (uint64_t)(job->tries_per_class * block->n_classes) + 1;
     memset(block->site.n_tried, 0, sizeof block->site.n_tried);
     memset(block->site.n_gained, 0, sizeof block->site.n_gained);
+    block->site.heat = job->heat;
     kn_cluster_near_noise(block, job->near_noise);
     for (uint64_t i = 0; i < n_tries && !engine_should_stop(block, i * 16); i++) rebuild_once(block);
 }
