@@ -34,8 +34,9 @@ def tables(draw, n):
     return rows
 
 
-@unittest.skipIf(LACKS, LACKS)
-class Spark(Case):
+class SmallSpark(Case):
+    """Two threads; what is logged is kept."""
+
     @classmethod
     def setUpClass(cls):
         os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -75,6 +76,9 @@ class Spark(Case):
         due = sorted(zip(*(["" if cell is None else cell for cell in columns[name]] for name in names)))
         self.assertEqual(there, due)
 
+
+@unittest.skipIf(LACKS, LACKS)
+class Spark(SmallSpark):
     def test_the_answer_is_that_of_one_machine(self):
         draw = random.Random(3)
         rows = tables(draw, 300)
@@ -207,14 +211,45 @@ class Spark(Case):
         self.assertEqual([what.partition("break ")[2] for what in found],
                          [f"{name} ({', '.join(f'{key}={value}' for key, value in p.items())})" for name, p in claimed])
 
+    def test_without_renaming_the_marker_comes_last(self):
+        frame = self.frame(tables(random.Random(1), 60))
+        target = self.folder / "out.parquet"
+        asked = {**self.ASKED, "identifier": ["name", "who"], "output": str(target)}
+        renaming, kanon.spark.RENAMING = kanon.spark.RENAMING, ()
+        try:
+            released = kanon.spark.anonymize(frame, **asked)
+            self.assertTrue((target / "_SUCCESS").exists())
+            before = sorted(path.name for path in target.iterdir() if not path.name.startswith("."))
+            n = released.count()
+            # copied wrongly: no marker, and nothing that could be taken for the release
+            check = kanon.spark._Checks.same_rows
+            calls = []
+
+            def fails(checks, written):
+                calls.append(sorted(path.name for path in target.glob("[!.]*")) if target.exists() else [])
+                check(checks, written if len(calls) == 1 else written.limit(3))
+
+            kanon.spark._Checks.same_rows = fails
+            try:
+                self.refused(kanon.NotMet, kanon.spark.anonymize, frame, overwrite=True, **asked)
+            finally:
+                kanon.spark._Checks.same_rows = check
+            self.assertEqual(calls[0], before)  # the old one stays until the new one was verified
+            self.assertTrue(calls[1] and "_SUCCESS" not in calls[1], calls)
+            self.assertFalse(target.exists())
+            self.folder_is_clean()
+            self.assertEqual(kanon.spark.anonymize(frame, **asked).count(), n)
+        finally:
+            kanon.spark.RENAMING = renaming
+
     def test_what_is_not_for_spark_is_refused_before_anything_is_read(self):
         frame = self.frame(tables(random.Random(2), 8))
         asked = {**self.ASKED, "person": "who", "output": str(self.folder / "out.parquet")}
-        for change in ({"recoding": None}, {"algorithm": "mondrian"}, {"cells": "bounds"}, {"model": "k-map:k=2,population=x"},
-                       {"model": "t-closeness:t=0.2,distance=ordered"}, {"format": "xml"}, {"quasi": "age"},
-                       {"output": "s3a://bucket/out.parquet"}):
-            self.refused((kanon.UsageError, Exception) if "output" in change else kanon.UsageError,
-                         kanon.spark.anonymize, frame, **asked | change)
+        for change in ({"cells": "bounds"}, {"model": "k-map:k=2,population=x"}, {"model": "t-closeness:t=0.2,distance=hierarchical"},
+                       {"format": "xml"}, {"quasi": "age"}, {"domains": "x.csv"}, {"algorithm": "mondrian"},  # beside recoding=global
+                       {"model": "t-closeness:t=0.2,distance=ordered", "hierarchy": {"ill": "order(flu<gout)"}},
+                       {"recoding": None, "report": str(self.folder / "r.html")}, {"recoding": None, "time_limit": 5}):
+            self.refused(kanon.UsageError, kanon.spark.anonymize, frame, **asked | change)
             self.folder_is_clean()
         self.refused(kanon.ResourceError, kanon.spark.anonymize, self.frame(tables(random.Random(2), 80)), max_records=3, **asked)
         self.folder_is_clean()

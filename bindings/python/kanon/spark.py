@@ -4,40 +4,44 @@
     main(sys.argv[1:])                                  the same with the program's flags, for spark-submit
 
 Global recoding is exact. Spark counts the distinct tuples of quasi-identifiers and sensitive values, the driver searches
-over them (see "Tables with counts" in docs/python.md), and the mapping it finds is joined to the rows:
+over them (see "Tables with counts" in docs/python.md), and the mapping it finds is joined to the rows. Local recoding cuts
+the table into parts and searches each of them on an executor:
 
     stage     the columns that leave, and the person, once, with a key of each row            private
-    count     distinct tuples with counts and persons' repeats: to the driver                 _records
+    count     distinct tuples with counts and persons' repeats: to the driver                 _spark_records.py
     search    the library, as for any table; its verifier judges the mapping                  kanon.anonymize
-    apply     rows joined to the mapping, with their keys                                     private
+              or: parts, the library on each, its verifier judges every part                  _spark_parts.py
+    apply     rows joined to what they become, with their keys                                private
     write     the same rows without keys, sorted by released text, beside the target
-    verify    by Spark SQL, from the files: see _Checks
-    publish   the folder renamed to its place; an old one moved aside first                   _publish
+    verify    by Spark SQL, from the files                                                    _spark_checks.py
+    publish   the folder renamed to its place, or copied, with its marker last                _Folder
 
-Everything private is in one folder beside the target, which is removed whatever happens. Nothing of the library runs on
-executors, and no value of the data is part of a plan: what goes to executors goes through files.
+Everything private is in one folder beside the target, which is removed whatever happens. No value of the data is part of a
+plan: what goes to executors goes through files and broadcast blocks.
 """
 from __future__ import annotations
 
-import json
-import math
 import os
-import re
 import secrets
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from . import _functions, _kanon
-from ._settings import OPTIONS, Settings
-from .errors import InputError, KanonError, NotMet, ResourceError, UsageError, error_of
+from . import _functions, _kanon, _spark_parts
+from ._settings import OPTIONS
+from ._spark_checks import Checks as _Checks
+from ._spark_checks import broken_classes, now_beside, refuse_models, same_tuples
+from ._spark_records import COUNT, KEY, PEOPLE, mapping_of, plain, quoted, records_of
+from ._spark_records import Asked as _Asked
+from .errors import InputError, KanonError, NotMet, ResourceError, UsageError
 from .policy import Policy
 from .results import Release
 
-COUNT, PEOPLE, KEY = "__kanon_count", "__kanon_people", "__kanon_key"
 FORMATS = ("parquet", "csv", "orc", "json")
 RENAMING = ("file", "hdfs", "viewfs")
+MARKER = "_SUCCESS"
 SPEAK_OF = {"csv": {"header": True, "escape": '"', "multiLine": True, "nullValue": "", "emptyValue": "",
                     "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}}  # cells as they are
 
@@ -45,297 +49,17 @@ SPEAK_OF = {"csv": {"header": True, "escape": '"', "multiLine": True, "nullValue
 # --- What is asked for ----------------------------------------------------------------------------------------------
 
 
-class _Asked:
-    """The settings in force and the role of every column of the data, as the library would give them."""
-
-    def __init__(self, names: list[str], policy: Policy | str | os.PathLike[str] | None, options: dict[str, Any]) -> None:
-        settings = Settings("anonymize").set_all(options)
-        given = None
-        if isinstance(policy, Policy):
-            given = (policy.text, policy.name)
-        elif policy is not None:
-            settings.options.insert(0, ("policy", os.fsdecode(policy)))
-        error, _, in_force = _kanon.policy(given, settings.options, False)
-        if error is not None:
-            raise error_of(error)
-        self.values: dict[str, list[str]] = {}
-        for option, value in in_force:
-            self.values.setdefault(option, []).append(value)
-        self.names = names
-        self.role = dict.fromkeys(names, "dropped")
-        if self.one("unlisted") == "insensitive":
-            self.role = dict.fromkeys(names, "insensitive")
-        for option in ("identifier", "insensitive", "sensitive", "qi"):
-            for name in self.listed(option):
-                if name in self.role:
-                    self.role[name] = option
-        self.person = self.one("person")
-        if self.person in self.role:
-            self.role[self.person] = "identifier"
-        self.nulls = ["", *self.listed("null")]
-
-    def one(self, option: str) -> str | None:
-        return self.values.get(option, [None])[-1]
-
-    def listed(self, option: str) -> list[str]:
-        return [re.sub(r"\\(,)", r"\1", name) for value in self.values.get(option, [])
-                for name in re.findall(r"(?:\\,|[^,])+", value)]
-
-    def of(self, role: str) -> list[str]:
-        return [name for name in self.names if self.role[name] == role]
-
-    def models(self) -> list[tuple[str, dict[str, str]]]:
-        found = [("k-anonymity", {"k": k}) for k in self.values.get("k", [])]
-        for spec in self.values.get("model", []):
-            name, _, text = spec.partition(":")
-            pairs = (pair.partition("=") for pair in re.findall(r"(?:\\,|[^,])+", text))
-            found.append((name, {key: value.replace("\\,", ",") for key, _, value in pairs}))
-        return found
-
-
 def _refuse_what_cannot_be(asked: _Asked, names: list[str]) -> None:
     for name in names:
         if name in (COUNT, PEOPLE, KEY) or names.count(name) > 1:
             raise InputError(f"column '{name}': rename it; two columns cannot have one name, nor those of ours", column=name)
-    for name, parameters in asked.models():
-        known = name in _MODELS and parameters.get("joint", "no") != "yes"
-        if not known or (name == "t-closeness" and parameters.get("distance", "equal") != "equal"):
-            raise UsageError(f"{name} with these parameters cannot be counted again by Spark, so nothing is released under "
-                             f"it; known are {', '.join(_MODELS)} (t-closeness with distance=equal, none with joint=yes)",
-                             option="model")
+    refuse_models(asked)
+    for option in ("count", "person-count", "domains", "derive", "ledger", "codebook"):
+        if asked.one(option) is not None:
+            raise UsageError(f"{option} is not for Spark; leave it out", option=option)
     for option in ("cells", "order", "certificate", "polish", "state"):
         if asked.one(option) not in (None, "labels", "sorted", "no"):
             raise UsageError(f"{option} '{asked.one(option)}' is not for Spark; leave it out", option=option)
-    algorithm = (asked.one("algorithm") or "auto").partition(":")[0]
-    if algorithm == "auto" and asked.one("recoding") != "global":
-        raise UsageError("on Spark tables are recoded globally: say recoding='global', or name a full-domain algorithm "
-                         "such as optimal", option="recoding")
-
-
-# --- Counting -------------------------------------------------------------------------------------------------------
-
-
-def _plain(column: Any, nulls: list[str]) -> Any:
-    """What a cell means, so that spellings of one number are one: no finer than the library, whatever the column is."""
-    F = import_module("pyspark.sql.functions")
-
-    text = column.cast("string")
-    number = F.when(text.rlike(r"^[+-]?[0-9]{1,25}([.][0-9]{1,12})?$"), text.cast("decimal(38,12)").cast("string"))
-    return F.when(text.isin(nulls), F.lit(None)).otherwise(F.coalesce(number, text))
-
-
-def _records(staged: Any, asked: _Asked, max_records: int) -> Any:
-    """The table of the driver: one record for each distinct tuple, all columns of the data, those that the search does
-    not look at empty. Persons with one record are counted, the others numbered."""
-    pa = import_module("pyarrow")
-    Window = import_module("pyspark.sql").Window
-    F = import_module("pyspark.sql.functions")
-
-    cells = [name for name in asked.names if asked.role[name] in ("qi", "sensitive")]
-    if asked.person is None:
-        counted = staged.groupBy(*map(_quoted, cells)).agg(F.count(F.lit(1)).alias(COUNT))
-    else:
-        each = staged.withColumn(PEOPLE, _plain(F.col(_quoted(asked.person)), asked.nulls)) \
-            .groupBy(*map(_quoted, cells), PEOPLE).agg(F.count(F.lit(1)).alias(COUNT))
-        each = each.withColumn("__n", F.count(F.lit(1)).over(Window.partitionBy(PEOPLE)))
-        alone = F.col("__n").eqNullSafe(1) & F.col(PEOPLE).isNotNull()
-        named = each.where(~alone).select(*map(_quoted, cells), F.coalesce(PEOPLE, F.lit("")).alias(PEOPLE), COUNT,
-                                          F.lit(None).cast("long").alias("__n"))
-        unnamed = each.where(alone).groupBy(*map(_quoted, cells)) \
-            .agg(F.lit(None).cast("string").alias(PEOPLE), F.sum(COUNT).alias(COUNT), F.count(F.lit(1)).alias("__n"))
-        counted = named.unionByName(unnamed.select(*map(_quoted, cells), PEOPLE, COUNT, "__n"))
-    found = counted.limit(max_records + 1).toArrow()
-    if found.num_rows > max_records:
-        raise ResourceError(f"there are more than {max_records:,} distinct tuples, too many for the driver; give it memory "
-                            "and a larger max_records, or use fewer or coarser quasi-identifiers", option="max_records")
-    columns = {}
-    for name in asked.names:
-        columns[name] = found[name] if name in cells else pa.nulls(found.num_rows, pa.string())
-    if asked.person is not None:
-        numbers = found[PEOPLE].combine_chunks().dictionary_encode().indices  # nulls stay nulls
-        columns[asked.person] = numbers
-        columns[PEOPLE] = found["__n"]
-    columns[COUNT] = found[COUNT]
-    table = pa.table(columns)
-    return table.sort_by([(name, "ascending") for name in [*cells, COUNT]]) if cells else table
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
-
-
-# --- The mapping ----------------------------------------------------------------------------------------------------
-
-
-def _mapping(records: Any, release: Release, qis: list[str]) -> Any:
-    """(tuple, what it becomes, its rows), one row for each tuple that is released."""
-    pa = import_module("pyarrow")
-
-    labels = release.to_arrow()
-    kept = records.take(pa.array(release.records, pa.uint32()))
-    columns = {f"{i}": kept[name] for i, name in enumerate(qis)}
-    columns |= {f"r{i}": labels[name].cast(pa.string()) for i, name in enumerate(qis)}
-    keys = list(columns)
-    return pa.table(columns | {COUNT: kept[COUNT]}).group_by(keys, use_threads=False).aggregate([(COUNT, "sum")]) \
-        .rename_columns({f"{COUNT}_sum": COUNT}).select([*keys, COUNT])
-
-
-# --- Checks by Spark SQL --------------------------------------------------------------------------------------------
-
-
-def _l_diversity(F: Any, p: dict[str, str]) -> Any:
-    kind, least = p.get("kind", "distinct"), float(p["l"])
-    q = F.col("n") / F.col("class_rows")
-    if kind == "distinct":
-        return F.count(F.lit(1)) >= least
-    if kind == "entropy":
-        return -F.sum(q * F.log(q)) >= math.log(least) - 1e-9
-    if kind == "frequency":
-        return F.max(q) <= 1 / least + 1e-9
-    counts = F.sort_array(F.collect_list("n"), asc=False)
-    rest = F.aggregate(F.slice(counts, F.lit(int(least)), F.greatest(F.size(counts), F.lit(1))), F.lit(0).cast("double"),
-                       lambda sum_, n: sum_ + n)
-    return (F.count(F.lit(1)) >= least) & (F.max("n") < float(p["c"]) * rest)
-
-
-def _far(F: Any, limit: float) -> Any:
-    """Distance of the class from the table; values that the class lacks count with all of their share."""
-    q, share = F.col("n") / F.col("class_rows"), F.col("share")
-    return (F.sum(F.abs(q - share)) + (1 - F.sum(share))) / 2 <= limit + 1e-9
-
-
-# What a class's values, one row each with `n` of `class_rows` and their `share` of the table, must satisfy. The slack is
-# that of sums of rounded numbers.
-_HISTOGRAMS: dict[str, Callable[[Any, dict[str, str]], Any]] = {
-    "l-diversity": _l_diversity,
-    "p-sensitive": lambda F, p: F.count(F.lit(1)) >= float(p["p"]),
-    "t-closeness": lambda F, p: _far(F, float(p["t"])),
-    "beta-likeness": lambda F, p: F.max(_gain(F, p)) <= 1e-9,
-    "delta-disclosure": lambda F, p: (F.max(F.abs(F.log2(F.col("n") / F.col("class_rows") / F.col("share")))) <
-                                      float(p["delta"])) & (F.sum("share") > 1 - 1e-9),
-}
-_MODELS = ("k-anonymity", *_HISTOGRAMS)
-
-
-def _gain(F: Any, p: dict[str, str]) -> Any:
-    limit = F.lit(float(p["beta"]))
-    if p.get("enhanced", "yes") == "yes":
-        limit = F.least(limit, -F.log(F.col("share")))
-    return (F.col("n") / F.col("class_rows") - F.col("share")) / F.col("share") - limit
-
-
-class _Checks:
-    """The written files against the staged input, from the files alone; the first thing that does not hold is raised.
-
-    The mapping is not taken for granted: which tuple became what, and how often, is counted from the keyed rows and
-    must be what the driver's verifier judged."""
-
-    def __init__(self, staged: Any, keyed: Any, written: Any, asked: _Asked, mapping: Any, release: Release) -> None:
-        self.staged, self.keyed, self.written, self.asked = staged, keyed, written, asked
-        self.mapping, self.release = mapping, release
-        self.qis = asked.of("qi")
-        self.copied = [name for name in asked.names if asked.role[name] in ("sensitive", "insensitive")]
-
-    def run(self) -> None:
-        joined = self.rows()
-        self.same_rows()
-        self.tuples(joined)
-        for name, parameters in self.asked.models():
-            self.model(joined, name, parameters)
-
-    def fail(self, what: str) -> None:
-        raise NotMet(f"the written files do not hold what was asked for, so nothing is released: {what}")
-
-    def rows(self) -> Any:
-        """Every released row is one of the input's, with its copied cells unchanged, and none is twice."""
-        F = import_module("pyspark.sql.functions")
-
-        n, n_keys = self.keyed.agg(F.count(F.lit(1)), F.countDistinct(KEY)).first()
-        facts = self.release.facts
-        n_input = self.staged.count()
-        if n_input != facts["input"]["rows"] or n != facts["released"]["rows"] or n_keys != n:
-            self.fail(f"{n} rows of {n_keys} keys, where {facts['released']['rows']} of {facts['input']['rows']} are due")
-        now = self.keyed.select(KEY, *(F.col(_quoted(name)).alias(f"now{i}") for i, name in enumerate([*self.qis, *self.copied])))
-        joined = self.staged.join(now, KEY)
-        same = F.lit(True)
-        for i, name in enumerate(self.copied, len(self.qis)):
-            same &= F.col(_quoted(name)).eqNullSafe(F.col(f"now{i}"))
-        n_joined, n_wrong = joined.agg(F.count(F.lit(1)), F.count(F.when(~same, 1))).first()
-        if n_joined != n or n_wrong:
-            self.fail(f"{n - n_joined} rows are none of the input's, {n_wrong} have other copied cells")
-        return joined
-
-    def same_rows(self) -> None:
-        """The files without keys are the keyed rows, as a multiset."""
-        F = import_module("pyspark.sql.functions")
-
-        names = [*self.qis, *self.copied]
-        if sorted(self.written.columns) != sorted(names):
-            self.fail(f"the columns are {', '.join(self.written.columns)}")
-
-        def texts(frame: Any, sign: int) -> Any:
-            cells = (F.coalesce(F.col(_quoted(name)).cast("string"), F.lit("")).alias(f"{i}") for i, name in enumerate(names))
-            return frame.select(*cells, F.lit(sign).alias("sign"))
-
-        both = texts(self.written, 1).unionByName(texts(self.keyed, -1))
-        n_wrong = both.groupBy(*(f"{i}" for i in range(len(names)))).agg(F.sum("sign").alias("sign")).where("sign != 0").count()
-        if n_wrong:
-            self.fail(f"{n_wrong} distinct rows stand there more or less often than they should")
-
-    def tuples(self, joined: Any) -> None:
-        """Which tuple became what, and how many rows it has."""
-        F = import_module("pyspark.sql.functions")
-
-        names = [*(F.col(_quoted(name)).alias(f"{i}") for i, name in enumerate(self.qis)),
-                 *(F.col(f"now{i}").alias(f"r{i}") for i in range(len(self.qis)))]
-        keys = [*(f"{i}" for i in range(len(self.qis))), *(f"r{i}" for i in range(len(self.qis)))]
-        found = joined.select(*names).groupBy(*keys).agg(F.count(F.lit(1)).alias(COUNT)).toArrow()
-        order = [(name, "ascending") for name in keys]
-        due = self.mapping.sort_by(order)
-        found = found.select([*keys, COUNT]).cast(due.schema).sort_by(order)
-        if not found.combine_chunks().equals(due.combine_chunks()):
-            self.fail("tuples did not become what the verified mapping says")
-
-    def model(self, joined: Any, name: str, parameters: dict[str, str]) -> None:
-        """Counted over classes of equal released cells, as they are in the joined files."""
-        F = import_module("pyspark.sql.functions")
-
-        cells = [f"now{i}" for i in range(len(self.qis))]
-        if name == "k-anonymity":
-            size = F.count(F.lit(1))
-            if self.asked.person is not None:  # all rows without a person may be one's
-                who = _plain(F.col(_quoted(self.asked.person)), self.asked.nulls)
-                size = F.countDistinct(who) + F.max(who.isNull().cast("int"))
-            holds = size >= int(parameters["k"])
-            classes = joined.groupBy(*cells).agg(holds.alias("holds"))
-        else:
-            column = parameters.get("column") or self.asked.of("sensitive")[0]
-            value = _plain(F.col(_quoted(column)), self.asked.nulls)
-            if self.asked.one("fold-sensitive") == "yes":
-                value = F.lower(value)
-            valued = joined.select(*cells, value.alias("value"))
-            total = self.staged.count()
-            share = self.staged.select(value.alias("value")).groupBy("value").agg((F.count(F.lit(1)) / F.lit(total)).alias("share"))
-            rows = valued.groupBy(*cells, "value").agg(F.count(F.lit(1)).alias("n"))
-            sizes = valued.groupBy(*cells).agg(F.count(F.lit(1)).alias("class_rows"))
-            rows = _join_equal(rows, sizes, cells) if cells else rows.crossJoin(sizes)
-            rows = _join_equal(rows, share, ["value"])
-            classes = rows.groupBy(*cells).agg(_HISTOGRAMS[name](F, parameters).alias("holds"))
-        n_broken = classes.where("not holds or holds is null").count()
-        if n_broken:
-            self.fail(f"{n_broken} classes break {name} ({', '.join(f'{key}={value}' for key, value in parameters.items())})")
-
-
-def _join_equal(left: Any, right: Any, keys: Iterable[str]) -> Any:
-    """An inner join in which a missing cell equals a missing cell."""
-    condition = None
-    renamed = right
-    keys = list(keys)
-    for i, key in enumerate(keys):
-        renamed = renamed.withColumnRenamed(key, f"__right{i}")
-        one = left[_quoted(key)].eqNullSafe(renamed[f"__right{i}"])
-        condition = one if condition is None else condition & one
-    return left.join(renamed, condition).drop(*(f"__right{i}" for i in range(len(keys))))
 
 
 # --- Files ----------------------------------------------------------------------------------------------------------
@@ -348,10 +72,7 @@ class _Folder:
         self.spark, self.output, self.overwrite = spark, output.rstrip("/"), overwrite
         path = spark._jvm.org.apache.hadoop.fs.Path(self.output)
         self.fs = path.getFileSystem(spark._jsc.hadoopConfiguration())
-        if self.fs.getScheme() not in RENAMING:
-            raise UsageError(f"'{output}' is on a file system that cannot rename a folder at once "
-                             f"({self.fs.getScheme()}); write to one that can ({', '.join(RENAMING)}) and copy what is "
-                             "there", option="output")
+        self.renames = self.fs.getScheme() in RENAMING
         if self.fs.exists(path) and not overwrite:
             raise InputError(f"{output} is there already; say overwrite=True to replace it", file=output)
         parent, _, name = self.output.rpartition("/")
@@ -366,18 +87,40 @@ class _Folder:
     def inside(self, name: str) -> str:
         return f"{self.private}/{name}"
 
-    def publish(self, name: str) -> None:
-        """The folder takes its place in one step; what was there goes only after that."""
+    def publish(self, name: str, check: Callable[[str], None]) -> None:
+        """The folder takes its place in one step; what was there goes only after that. Where folders cannot be renamed,
+        as in object stores, its files are copied, read again and checked, and the marker _SUCCESS comes last."""
         target, old = self.path(self.output), self.path(self.inside("old"))
+        if self.fs.exists(target) and not self.overwrite:
+            raise InputError(f"{self.output} appeared meanwhile; nothing was written", file=self.output)
+        if not self.renames:
+            self._copy(name, check)
+            return
         if self.fs.exists(target):
-            if not self.overwrite:
-                raise InputError(f"{self.output} appeared meanwhile; nothing was written", file=self.output)
             self._rename(target, old)
         try:
             self._rename(self.path(self.inside(name)), target)
         except BaseException:
             if self.fs.exists(old):
                 self._rename(old, target)
+            raise
+
+    def _copy(self, name: str, check: Callable[[str], None]) -> None:
+        target, marker = self.path(self.output), self.path(f"{self.output}/{MARKER}")
+        configuration = self.spark._jsc.hadoopConfiguration()
+        self.fs.delete(marker, False)  # first: from here on nobody may take what is there for whole
+        self.fs.delete(target, True)
+        try:
+            self.fs.mkdirs(target)
+            for status in self.fs.listStatus(self.path(self.inside(name))):
+                file = status.getPath()
+                if file.getName() != MARKER:
+                    self.spark._jvm.org.apache.hadoop.fs.FileUtil.copy(
+                        self.fs, file, self.fs, self.path(f"{self.output}/{file.getName()}"), False, configuration)
+            check(self.output)
+            self.fs.create(marker, True).close()
+        except BaseException:
+            self.fs.delete(target, True)
             raise
 
     def _rename(self, this: Any, to: Any) -> None:
@@ -434,9 +177,9 @@ def _refuse_copies(staged: Any, asked: _Asked) -> None:
     pairs = [(c, q) for c in asked.of("insensitive") for q in asked.of("qi")]
     if not pairs or asked.one("allow-copy") == "yes":
         return
-    n = {name: F.countDistinct(F.coalesce(F.col(_quoted(name)).cast("string"), F.lit("")))
+    n = {name: F.countDistinct(F.coalesce(F.col(quoted(name)).cast("string"), F.lit("")))
          for name in {name for pair in pairs for name in pair}}
-    both = [F.countDistinct(*(F.coalesce(F.col(_quoted(name)).cast("string"), F.lit("")) for name in pair)) for pair in pairs]
+    both = [F.countDistinct(*(F.coalesce(F.col(quoted(name)).cast("string"), F.lit("")) for name in pair)) for pair in pairs]
     names = sorted(n)
     found = staged.agg(F.count(F.lit(1)), *(n[name] for name in names), *both).first()
     values = dict(zip(names, found[1:]))
@@ -448,17 +191,21 @@ def _refuse_copies(staged: Any, asked: _Asked) -> None:
 
 
 def anonymize(df: Any, policy: Policy | str | os.PathLike[str] | None = None, *, output: str, format: str | None = None,
-              overwrite: bool = False, max_records: int = 5_000_000, json: str | None = None, report: str | None = None,
-              schema: str | None = None, **options: Any) -> Any:
-    """Release a DataFrame in which everybody hides among at least k; the answer is that of one machine.
+              overwrite: bool = False, max_records: int = 5_000_000, part_rows: int = 50_000, json: str | None = None,
+              report: str | None = None, schema: str | None = None, **options: Any) -> Any:
+    """Release a DataFrame in which everybody hides among at least k.
+
+    A global recoding is that of one machine; a local one is made in parts, each on some executor, and loses little more.
 
     Args:
         df: any DataFrame; it is read once.
         policy: a :class:`kanon.Policy`, or the path of one on the driver; keywords override it.
-        output: the folder to write, where the file system renames folders at once (local, HDFS).
+        output: the folder to write. Where folders cannot be renamed (object stores) it is whole once its file _SUCCESS is
+            there, which readers have to wait for.
         format: parquet, csv, orc or json; by default what the name ends with, otherwise parquet.
         overwrite: replace a folder that is there, after the new one was verified.
-        max_records: distinct tuples that the driver takes at most.
+        max_records: distinct tuples that the driver takes at most; more are rolled up to coarser ones first.
+        part_rows: rows of a part of a local recoding, about; a worker's memory grows with it.
         json, report, schema: files on the driver for what the program's options of that name write.
         options: as for :func:`kanon.anonymize`.
 
@@ -475,18 +222,21 @@ def anonymize(df: Any, policy: Policy | str | os.PathLike[str] | None = None, *,
         raise UsageError(f"'{form}' is no format: {', '.join(FORMATS)}", option="format")
     asked = _Asked(df.columns, policy, options)
     _refuse_what_cannot_be(asked, df.columns)
+    wanted = {"report": report is not None, "schema": schema is not None}
+    if _spark_parts.is_local(asked):
+        _spark_parts.refuse_local(asked, options, wanted)
     folder = _Folder(df.sparkSession, output, overwrite)
     try:
-        release = _release(df, asked, policy, options, folder, form, max_records,
-                           {"report": report is not None, "schema": schema is not None})
-        folder.publish("release")
+        job = _Job(df, asked, policy, options, folder, form, wanted, max_records, part_rows)
+        made = job.local_recoding() if _spark_parts.is_local(asked) else job.global_recoding()
+        checks = job.write(made)
+        folder.publish("release", lambda path: checks.same_rows(job.read(path)))
     finally:
         folder.remove()
-    texts = {json: release._raw.json(), report: release._raw.kept("report"), schema: release._raw.kept("schema")}
-    for path, text in texts.items():
+    for path, text in {json: made.json, report: made.report, schema: made.schema}.items():
         if path is not None:
             _write_text(path, text or "")
-    return _read(df.sparkSession, output, form, _types(df, asked, form))
+    return job.read(output)
 
 
 def _types(df: Any, asked: _Asked, form: str) -> Any:
@@ -501,37 +251,113 @@ def _leaving(asked: _Asked) -> list[str]:
     return [name for name in asked.names if asked.role[name] in ("qi", "sensitive", "insensitive")]
 
 
-def _release(df: Any, asked: _Asked, policy: Any, options: dict[str, Any], folder: _Folder, form: str, max_records: int,
-             wanted: dict[str, bool]) -> Release:
-    F = import_module("pyspark.sql.functions")
+@dataclass
+class _Made:
+    """Rows with their keys as they are to be released, and what tells of them."""
 
-    spark, qis = df.sparkSession, asked.of("qi")
-    kept = _leaving(asked) + ([asked.person] if asked.person in asked.role else [])
-    df.select(*map(_quoted, kept), F.monotonically_increasing_id().alias(KEY)).write.parquet(folder.inside("input"))
-    staged = spark.read.parquet(folder.inside("input"))
-    _refuse_copies(staged, asked)
+    keyed: Any
+    due: tuple[int, int]  # rows of the input and of the release
+    generalizes: Callable[[_Checks, Any], None]
+    json: str
+    report: str | None = None
+    schema: str | None = None
 
-    records = _records(staged, asked, max_records)
-    more = {"person_count": PEOPLE} if asked.person is not None else {}
-    release: Release = _functions.anonymize(records, policy=policy, **{**options, **more, "count": COUNT, "order": "input",
-                                                             "output": None, **wanted})
-    mapping = _mapping(records, release, qis)
 
-    spark.createDataFrame(mapping).write.parquet(folder.inside("mapping"))
-    found = spark.read.parquet(folder.inside("mapping"))
-    condition = F.lit(True)
-    for i, name in enumerate(qis):
-        condition &= staged[_quoted(name)].eqNullSafe(found[f"{i}"])
-    mapped = staged.join(F.broadcast(found), condition)
-    cells = [found[f"r{qis.index(name)}"].alias(name) if name in qis else staged[_quoted(name)] for name in _leaving(asked)]
-    mapped.select(*cells, staged[KEY]).write.parquet(folder.inside("keyed"))
-    keyed = spark.read.parquet(folder.inside("keyed"))
+@dataclass
+class _Job:
+    df: Any
+    asked: _Asked
+    policy: Any
+    options: dict[str, Any]
+    folder: _Folder
+    form: str
+    wanted: dict[str, bool]
+    max_records: int
+    part_rows: int
 
-    texts = [_sorted_by(F.coalesce(F.col(_quoted(name)).cast("string"), F.lit("")), form) for name in _leaving(asked)]
-    _write(keyed.drop(KEY).orderBy(*texts), folder.inside("release"), form)
-    written = _read(spark, folder.inside("release"), form, _types(df, asked, form))
-    _Checks(staged, keyed, written, asked, mapping, release).run()
-    return release
+    def __post_init__(self) -> None:
+        F = import_module("pyspark.sql.functions")
+
+        self.spark, self.qis = self.df.sparkSession, self.asked.of("qi")
+        kept = _leaving(self.asked) + ([self.asked.person] if self.asked.person in self.asked.role else [])
+        self.staged = self.stored(self.df.select(*map(quoted, kept), F.monotonically_increasing_id().alias(KEY)), "input")
+        _refuse_copies(self.staged, self.asked)
+
+    def stored(self, frame: Any, name: str) -> Any:
+        """Written and read again, so that Spark never computes it twice."""
+        frame.write.parquet(self.folder.inside(name))
+        return self.spark.read.parquet(self.folder.inside(name))
+
+    def read(self, path: str) -> Any:
+        return _read(self.spark, path, self.form, _types(self.df, self.asked, self.form))
+
+    def mapped(self, mapping: Any, name: str) -> Any:
+        """Rows whose tuples are in a mapping, as what they become."""
+        F = import_module("pyspark.sql.functions")
+
+        found = self.stored(self.spark.createDataFrame(mapping), name)
+        condition = F.lit(True)
+        for i, qi in enumerate(self.qis):
+            condition &= self.staged[quoted(qi)].eqNullSafe(found[f"{i}"])
+        rows = self.staged.join(F.broadcast(found), condition)
+        return rows.select(*(found[f"r{self.qis.index(name)}"].alias(name) if name in self.qis else self.staged[quoted(name)]
+                             for name in _leaving(self.asked)), self.staged[KEY])
+
+    def global_recoding(self) -> _Made:
+        records = records_of(self.staged, self.asked, self.max_records)
+        more = {"person_count": PEOPLE} if self.asked.person is not None else {}
+        release: Release = _functions.anonymize(records, policy=self.policy, **{
+            **self.options, **more, "count": COUNT, "order": "input", "output": None, **self.wanted})
+        mapping = mapping_of(records, release, self.qis)
+        due = release.facts["input"]["rows"], release.facts["released"]["rows"]
+        raw = release._raw
+        return _Made(self.stored(self.mapped(mapping, "mapping"), "keyed"), due, same_tuples(mapping), raw.json(),
+                     raw.kept("report"), raw.kept("schema"))
+
+    def local_recoding(self) -> _Made:
+        F = import_module("pyspark.sql.functions")
+
+        parts = _spark_parts
+        domains = parts.domains_of(self.staged, self.asked, max(self.max_records, parts.LEAST_RECORDS))
+        cut = parts.cut(self.staged, self.asked, domains, self.part_rows, self.max_records, self.folder)
+        found = parts.search(self.staged, self.asked, domains, cut, self.folder)
+        removed = found.where((F.col("state") == parts.REMOVED)).count()
+        stay = removed == 0 or self.may_stay(found)
+        rows = found.where(F.col(KEY).isNotNull() & (F.lit(stay) | (F.col("state") == parts.RELEASED)))
+        labels = rows.select(KEY, *(F.col(f"r{i}").alias(f"__r{i}") for i in range(len(self.qis))))
+        beside = self.staged.join(labels, KEY)
+        keyed = beside.select(*(F.col(f"__r{self.qis.index(name)}").alias(name) if name in self.qis else F.col(quoted(name))
+                                for name in _leaving(self.asked)), KEY)
+        if cut.counted is not None:
+            keyed = keyed.unionByName(self.mapped(cut.counted, "counted"))
+        facts = parts.facts_of(found, cut, domains, 0 if stay else removed)
+        due = domains.n_rows, domains.n_rows - (0 if stay else removed)
+        judged = parts.generalizing(self.asked, domains, max(self.max_records, parts.LEAST_RECORDS))
+        return _Made(self.stored(keyed, "keyed"), due, judged, parts.json_of(facts))
+
+    def may_stay(self, found: Any) -> bool:
+        """Whether the rows that parts suppressed, all of them together with those that are * anyway, hold every model."""
+        F = import_module("pyspark.sql.functions")
+
+        stars = F.lit(True)
+        for i in range(len(self.qis)):
+            stars &= F.col(f"r{i}") == "*"
+        rows = found.where(F.col(KEY).isNotNull() & stars).select(KEY, *(F.col(f"r{i}").alias(name)
+                                                                        for i, name in enumerate(self.qis)))
+        joined = now_beside(self.staged, rows, self.qis)
+        return all(broken_classes(self.staged, joined, self.asked, name, parameters) == 0
+                   for name, parameters in self.asked.models())
+
+    def write(self, made: _Made) -> _Checks:
+        """The release beside its target, counted again."""
+        F = import_module("pyspark.sql.functions")
+
+        texts = [_sorted_by(F.coalesce(F.col(quoted(name)).cast("string"), F.lit("")), self.form) for name in _leaving(self.asked)]
+        _write(made.keyed.drop(KEY).orderBy(*texts), self.folder.inside("release"), self.form)
+        written = self.read(self.folder.inside("release"))
+        checks = _Checks(self.staged, made.keyed, written, self.asked, made.due, made.generalizes)
+        checks.run()
+        return checks
 
 
 # --- The program ----------------------------------------------------------------------------------------------------
@@ -540,7 +366,7 @@ def _release(df: Any, asked: _Asked, policy: Any, options: dict[str, Any], folde
 def main(words: list[str]) -> int:
     """``DATA -o OUT`` with the flags of ``kanon anonymize``, for ``spark-submit``; returns the exit code."""
     letters = {"k": "k", "o": "output", "p": "policy", "d": "delimiter"}
-    own = {"format": "F", "overwrite": None, "max-records": "N"}
+    own = {"format": "F", "overwrite": None, "max-records": "N", "part-rows": "N"}
     known = {option.name: option.argument for option in OPTIONS if "anonymize" in option.commands} | own
     given: dict[str, Any] = {}
     paths: list[str] = []
@@ -576,8 +402,9 @@ def main(words: list[str]) -> int:
                 raise UsageError(f"--{option.replace('_', '-')} is not for Spark, which reads CSV with commas, a header and in "
                                  "UTF-8 here; read the table with spark.read and give the DataFrame to kanon.spark.anonymize",
                                  option=option)
-        if "max_records" in given:
-            given["max_records"] = int(given["max_records"])
+        for option in ("max_records", "part_rows"):
+            if option in given:
+                given[option] = int(given[option])
         spark = import_module("pyspark.sql").SparkSession.builder.appName("kanon").getOrCreate()
         form = os.path.splitext(paths[0].rstrip("/"))[1][1:]
         df = _read(spark, paths[0], form if form in FORMATS else "parquet")

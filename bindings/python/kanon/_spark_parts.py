@@ -1,0 +1,487 @@
+"""Local recoding on Spark: the table is cut into parts, each is anonymized by itself, on some executor.
+
+    domains   every value of every quasi-identifier and sensitive column with its rows                    to the driver
+    cut       Mondrian over distinct tuples with counts: parts that hold k and every model by themselves  the library
+    counted   a part that is one tuple, however long: its rows stay as they are; no worker sees it        the library
+    search    the library on each part, sorted, with the domains of the whole table (--domains)           applyInArrow
+
+So labels, prices and distributions mean the same in every part, and a part's answer depends on its rows alone: not on
+partitions, executors or retries. Parts are cut where the table has few distinct tuples as much as where it has many:
+tuples that do not fit the driver are first rolled up, see _rolled_up. How many rows each part may suppress is dealt out
+before; whether suppressed rows stay is decided once, for all parts, by spark.py."""
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any
+
+from . import _functions, _kanon
+from ._settings import Settings
+from ._spark_records import COUNT, KEY, PEOPLE, Asked, mapping_of, quoted, records_of
+from .errors import KanonError, KanonWarning, NotMet, ResourceError, UsageError
+from .results import Release, Verdict
+
+LOCAL = ("cluster", "mondrian", "sequential", "agglomerative", "k-member", "hilbert", "forest")
+# Means over cells, which add up over parts by their rows.
+ADDITIVE = ("lm", "tree", "hybrid", "entropy", "monotone-entropy", "non-uniform-entropy", "mi")
+MOST_ROLLS = 24
+LEAST_RECORDS = 1_000_000  # values, and pairs of value and label: the driver has memory for so many, whatever is asked
+RELEASED, REMOVED = 0, 1
+TIE = "__kanon_tie"
+# What the driver decides, or what is no business of a part.
+NOT_FOR_PARTS = {"policy", "output", "report", "json", "schema", "codebook", "order", "threads", "max-suppressed", "effort",
+                 "recoding", "count", "person-count", "domains", "allow-copy"}
+
+
+def is_local(asked: Asked) -> bool:
+    name = (asked.one("algorithm") or "auto").partition(":")[0]
+    is_auto = name == "auto" and asked.one("recoding") != "global" and "level" not in asked.values
+    return (name in LOCAL or is_auto) and bool(asked.of("qi"))
+
+
+def refuse_local(asked: Asked, options: dict[str, Any], wanted: dict[str, bool]) -> None:
+    for option, on in wanted.items():
+        if on:
+            raise UsageError(f"{option} looks at a table as a whole, and a local recoding is made in parts; leave it out, or "
+                             "say recoding='global'", option=option)
+    if asked.one("time-limit") is not None:
+        raise UsageError("time_limit would make the release depend on how busy executors are; say effort instead, or leave "
+                         "it out", option="time_limit")
+    if Settings("anonymize").set_all(options).tables:
+        raise UsageError("on Spark a hierarchy is a file on the driver or a SPEC, no table in memory", option="hierarchy")
+
+
+# --- Values -------------------------------------------------------------------------------------------------------------
+
+
+def _spelled(column: Any) -> Any:
+    """Values as the library spells them, missing ones as nulls."""
+    pa = import_module("pyarrow")
+
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or len(column) == 0:
+        return column.cast(pa.string())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", KanonWarning)
+        release = _functions.anonymize(pa.table({"value": column}), insensitive="value", k=1, order="input", report=False)
+    return release.to_arrow()["value"].cast(pa.string()).combine_chunks()
+
+
+@dataclass
+class Domains:
+    """Every value with its rows, as --domains takes it; and by column as Spark has them."""
+
+    table: Any
+    values: dict[str, Any]  # column: table of value, rows
+    n_rows: int
+
+
+def domains_of(staged: Any, asked: Asked, max_values: int) -> Domains:
+    pa = import_module("pyarrow")
+    F = import_module("pyspark.sql.functions")
+
+    values, parts, n_rows = {}, [], 0
+    for name in [*asked.of("qi"), *asked.of("sensitive")]:
+        found = staged.groupBy(F.col(quoted(name)).alias("value")).agg(F.count(F.lit(1)).alias("rows")).limit(max_values + 1) \
+            .toArrow()
+        if found.num_rows > max_values:
+            raise ResourceError(f"column '{name}' has more than {max_values:,} different values, too many for the driver; give "
+                                "it memory and a larger max_records, or make the column coarser", option="max_records")
+        values[name] = found.sort_by([("value", "ascending")])
+        texts = _spelled(values[name]["value"])
+        n_rows = sum(values[name]["rows"].to_pylist())
+        parts.append(pa.table({"column": pa.array([name] * found.num_rows, pa.string()), "value": texts,
+                               "rows": values[name]["rows"].cast(pa.int64())}))
+    table = pa.concat_tables(parts) if parts else pa.table({"column": [], "value": [], "rows": []})
+    # Two spellings that Spark tells apart may be one to the library: a float's -0.0 and 0.0 are not, NaN and null are.
+    table = table.group_by(["column", "value"], use_threads=False).aggregate([("rows", "sum")]) \
+        .rename_columns({"rows_sum": "rows"}).select(["column", "value", "rows"])
+    return Domains(table, values, n_rows)
+
+
+# --- Rolling up -----------------------------------------------------------------------------------------------------------
+
+
+def _ordered(values: Any) -> list[int]:
+    """Places of the values in an order in which neighbours are alike: numbers by value, the rest by text."""
+    texts = values["value"].to_pylist()
+
+    def by_number(place: int) -> tuple[bool, Any]:
+        return texts[place] is None, 0.0 if texts[place] is None else float(texts[place])
+
+    def by_text(place: int) -> tuple[bool, str]:
+        return texts[place] is None, "" if texts[place] is None else str(texts[place])
+
+    try:
+        return sorted(range(len(texts)), key=by_number)
+    except (TypeError, ValueError):
+        return sorted(range(len(texts)), key=by_text)
+
+
+def _buckets(values: Any, n_buckets: int) -> Any:
+    """(value, the one that stands for it): runs of neighbours with about equally many rows, a missing one alone."""
+    pa = import_module("pyarrow")
+
+    order, rows = _ordered(values), values["rows"].to_pylist()
+    missing = [place for place in order if values["value"][place].as_py() is None]
+    order = [place for place in order if place not in set(missing)]
+    share, stands, before = max(1.0, sum(rows[place] for place in order) / n_buckets), {}, 0
+    first, bucket = None, -1
+    for place in order:
+        if first is None or int(before / share) != bucket:
+            first, bucket = place, int(before / share)
+        stands[place] = first
+        before += rows[place]
+    places = [*order, *missing]
+    return pa.table({"was": values["value"].take(pa.array(places, pa.int64())),
+                     "stands": values["value"].take(pa.array([stands.get(place, place) for place in places], pa.int64()))})
+
+
+def rolled_up(staged: Any, asked: Asked, domains: Domains, max_records: int, folder: Any) -> tuple[Any, dict[str, int]]:
+    """The staged rows with columns rolled up to runs of values until their distinct tuples fit the driver, and to how many
+    runs; nothing where they fit as they are."""
+    F = import_module("pyspark.sql.functions")
+    spark = staged.sparkSession
+    qis = asked.of("qi")
+    cells = [name for name in asked.names if asked.role[name] in ("qi", "sensitive")]
+
+    def n_tuples(frame: Any) -> int:
+        return int(frame.select(F.approx_count_distinct(F.struct(*map(quoted, cells)), 0.02)).first()[0])
+
+    if not qis or n_tuples(staged) * 1.1 <= max_records:
+        return staged, {}
+    runs = {name: domains.values[name].num_rows for name in qis}
+    for roll in range(MOST_ROLLS):
+        widest = max(runs, key=lambda name: runs[name])
+        if runs[widest] <= 1:
+            break
+        for name in qis:
+            if runs[name] > runs[widest] / 2:
+                runs[name] = max(1, runs[name] // 2)
+        frame = staged
+        for i, name in enumerate(qis):
+            if runs[name] >= domains.values[name].num_rows:
+                continue
+            path = folder.inside(f"runs{roll}_{i}")
+            spark.createDataFrame(_buckets(domains.values[name], runs[name])).write.parquet(path)
+            found = spark.read.parquet(path)
+            joined = frame.join(F.broadcast(found), frame[quoted(name)].eqNullSafe(found["was"]))
+            frame = joined.select(*(found["stands"].alias(other) if other == name else frame[quoted(other)]
+                                    for other in frame.columns))
+        if n_tuples(frame) * 1.1 <= max_records:
+            return frame, {name: n for name, n in runs.items() if n < domains.values[name].num_rows}
+    raise ResourceError(f"there are more than {max_records:,} distinct tuples, too many for the driver, even rolled up; give it "
+                        "memory and a larger max_records", option="max_records")
+
+
+# --- Cutting ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Parts:
+    """Which tuple is in which part. `tuples` (0, 1, ..., part) are those that go to workers; `counted` those that stay as
+    they are, a mapping (0, 1, ..., r0, r1, ...)."""
+
+    tuples: Any
+    rows: list[int]  # of each part
+    frame: Any = None  # the rows with the cells that `tuples` is about: rolled up, or as they are
+    counted: Any = None
+    counted_rows: int = 0
+    counted_facts: list[dict[str, Any]] = field(default_factory=list)
+    rolled_up: dict[str, int] = field(default_factory=dict)
+
+
+def _run_settings(settings: Settings, kind: Any) -> Any:
+    return getattr(_functions, "_run")(settings, kind)  # which its stub does not show
+
+
+def _run(data: Any, asked: Asked, more: dict[str, Any]) -> Release:
+    """The library with the settings in force, and these instead."""
+    settings = Settings("anonymize")
+    settings.add_table("data", data)
+    own = {option.replace("_", "-") for option in more}
+    settings.options += [(option, value) for option, values in asked.values.items() for value in values
+                         if option not in NOT_FOR_PARTS | own | {"time-limit"}]
+    release: Release = _run_settings(settings.set_all(more), Release)
+    return release
+
+
+def _groups(records: Any, release: Release, qis: list[str]) -> list[list[int]]:
+    """Records with equal released cells, in the order of those."""
+    labels = release.to_arrow()
+    cells = list(zip(*(labels[name].cast("string").to_pylist() for name in qis))) if qis else [()] * labels.num_rows
+    found: dict[tuple[Any, ...], list[int]] = {}
+    for record, label in zip(release.records or [], cells):
+        found.setdefault(label, []).append(record)
+    return [found[label] for label in sorted(found, key=lambda label: tuple("" if cell is None else cell for cell in label))]
+
+
+def cut(staged: Any, asked: Asked, domains: Domains, part_rows: int, max_records: int, folder: Any) -> Parts:
+    pa = import_module("pyarrow")
+    qis = asked.of("qi")
+    frame, runs = rolled_up(staged, asked, domains, max_records, folder)
+    records = records_of(frame, asked, max_records)
+    counts = records[COUNT].to_pylist()
+    more: dict[str, Any] = {"count": COUNT, "order": "input", "report": False, "max_suppressed": 0, "allow_copy": True}
+    if asked.person is not None:
+        more["person_count"] = PEOPLE
+    found = _run(records, asked, {**more, "algorithm": "mondrian", "k": str(max(part_rows, _least(asked)))}) \
+        if sum(counts) >= 2 * part_rows else None
+    groups = _groups(records, found, qis) if found is not None else [list(range(records.num_rows))]
+    cells = list(zip(*(records[name].to_pylist() for name in qis))) if qis else [()] * records.num_rows
+    alone: list[int] = []
+    sent: list[list[int]] = []
+    for group in groups:
+        one, rest = _set_apart(group, cells, counts, part_rows, lambda group: _holds(records, group, asked, more, domains)) \
+            if not runs else ([], group)
+        alone += one
+        if rest:
+            sent.append(rest)
+    parts = _parts_of(records, sent, qis, counts)
+    parts.rolled_up, parts.frame = runs, frame
+    if alone:
+        own = records.take(pa.array(sorted(alone), pa.int64()))
+        release = _run(own, asked, {**more, "algorithm": "mondrian", "domains": domains.table})
+        parts.counted = mapping_of(own, release, qis)
+        parts.counted_rows = sum(own[COUNT].to_pylist())
+        parts.counted_facts = [release.facts]
+    return parts
+
+
+def _least(asked: Asked) -> int:
+    return max([int(parameters["k"]) for name, parameters in asked.models() if name == "k-anonymity"], default=1)
+
+
+def _holds(records: Any, group: list[int], asked: Asked, more: dict[str, Any], domains: Domains) -> bool:
+    """Whether a group of records holds every model as one class: Mondrian begins with it, and suppresses nothing."""
+    pa = import_module("pyarrow")
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KanonWarning)
+            _run(records.take(pa.array(group, pa.int64())), asked, {**more, "algorithm": "mondrian", "domains": domains.table})
+    except NotMet:
+        return False
+    return True
+
+
+def _set_apart(group: list[int], cells: list[Any], counts: list[int], part_rows: int,
+               holds: Callable[[list[int]], bool]) -> tuple[list[int], list[int]]:
+    """Records of tuples that are parts of their own, and the others of the group. A tuple that is longer than a part is
+    set apart where it holds every model, and so does what is left."""
+    rows: dict[Any, int] = {}
+    for record in group:
+        rows[cells[record]] = rows.get(cells[record], 0) + counts[record]
+    alone: list[int] = []
+    rest = group
+    for one in sorted(rows, key=lambda one: -rows[one]):
+        left = [record for record in rest if cells[record] != one]
+        if left and (rows[one] <= part_rows or sum(counts[record] for record in rest) <= 4 * part_rows):
+            break
+        own = [record for record in rest if cells[record] == one]
+        if not left or (holds(own) and holds(left)):
+            alone += own
+            rest = left
+    return alone, rest
+
+
+def _parts_of(records: Any, groups: list[list[int]], qis: list[str], counts: list[int]) -> Parts:
+    pa = import_module("pyarrow")
+
+    part_of: dict[int, int] = {record: part for part, group in enumerate(groups) for record in group}
+    chosen = sorted(part_of)
+    own = records.take(pa.array(chosen, pa.int64()))
+    columns = {f"{i}": own[name] for i, name in enumerate(qis)} | {"part": pa.array([part_of[r] for r in chosen], pa.int32())}
+    tuples = pa.table(columns).group_by(list(columns), use_threads=False).aggregate([])
+    return Parts(tuples, [sum(counts[record] for record in group) for group in groups])
+
+
+# --- Suppressed rows --------------------------------------------------------------------------------------------------
+
+
+def limit_of(asked: Asked, n_rows: int) -> int:
+    """max_suppressed in rows, as the library counts them."""
+    text = asked.one("max-suppressed") or "0"
+    if text.endswith("%"):
+        return min(n_rows, int(float(text[:-1]) * n_rows / 100 + 1e-9))
+    return min(n_rows, int(float(text)))
+
+
+def dealt(limit: int, rows: list[int]) -> list[int]:
+    """A limit dealt out by rows; what is left over goes to the largest remainders, the first ones of equals."""
+    total = sum(rows)
+    if total == 0:
+        return [0] * len(rows)
+    shares = [limit * n // total for n in rows]
+    order = sorted(range(len(rows)), key=lambda part: (-(limit * rows[part] % total), part))
+    for part in order[:limit - sum(shares)]:
+        shares[part] += 1
+    return shares
+
+
+# --- On executors -------------------------------------------------------------------------------------------------------
+
+
+def _shipped(asked: Asked, domains: Domains, limits: list[int], efforts: list[int] | None) -> dict[str, Any]:
+    """What every worker needs, hierarchies in files among it."""
+    pa = import_module("pyarrow")
+
+    flags, files = [], {}
+    for option, values in asked.values.items():
+        for value in values if option not in NOT_FOR_PARTS else []:
+            if option == "hierarchy":
+                column, _, spec = value.partition("=")
+                if os.path.isabs(spec):
+                    with open(spec, "rb") as file:
+                        files[column] = file.read()
+                    continue
+            flags.append((option, value))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, domains.table.schema) as stream:
+        stream.write_table(domains.table)
+    return {"flags": flags, "files": files, "domains": sink.getvalue().to_pybytes(), "limits": limits, "efforts": efforts,
+            "names": asked.names, "qis": asked.of("qi"), "version": _kanon.version()}
+
+
+def _search(shipped: dict[str, Any], part: int, table: Any) -> Any:
+    """One part on an executor: (key, r0, r1, ..., state, facts), and one row more, without a key, with the facts."""
+    pa = import_module("pyarrow")
+
+    if _kanon.version() != shipped["version"]:
+        raise UsageError(f"the driver has kanon {shipped['version']} and an executor {_kanon.version()}; ship one of them to all")
+    cells = [name for name in table.column_names if name not in ("part", KEY, TIE)]
+    others = [name for name in cells if name not in shipped["qis"]]
+    table = table.sort_by([(name, "ascending") for name in [*shipped["qis"], *others, TIE, KEY]])
+    columns = {name: table[name] if name in cells else pa.nulls(table.num_rows, pa.string()) for name in shipped["names"]}
+    columns[KEY] = table[KEY]
+    settings = Settings("anonymize", options=list(shipped["flags"]))
+    settings.add_table("data", pa.table(columns))
+    settings.add_table("domains", pa.ipc.open_stream(shipped["domains"]).read_all())
+    more: dict[str, Any] = {"order": "input", "threads": 1, "max_suppressed": shipped["limits"][part], "insensitive": KEY,
+                            "allow_copy": True, "report": False}
+    if shipped["efforts"] is not None:
+        more["effort"] = shipped["efforts"][part]
+    with tempfile.TemporaryDirectory() as place:
+        for i, (column, text) in enumerate(shipped["files"].items()):
+            path = os.path.join(place, f"{i}")
+            with open(path, "wb") as file:
+                file.write(text)
+            settings.add("hierarchy", f"{column}={path}")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KanonWarning)  # the driver's runs have said them
+            release = _run_settings(settings.set_all(more), Release)
+    labels = release.to_arrow()
+    keys = labels[KEY].cast(pa.string()).cast(pa.int64()).combine_chunks()
+    removed = sorted(set(table[KEY].to_pylist()) - set(keys.to_pylist()))
+    n, n_removed = len(keys), len(removed)
+    result = {KEY: pa.concat_arrays([keys, pa.array(removed, pa.int64()), pa.nulls(1, pa.int64())])}
+    for i, name in enumerate(shipped["qis"]):
+        released = labels[name].cast(pa.string()).combine_chunks()
+        result[f"r{i}"] = pa.concat_arrays([released, pa.array(["*"] * n_removed, pa.string()), pa.nulls(1, pa.string())])
+    result["state"] = pa.array([RELEASED] * n + [REMOVED] * n_removed + [None], pa.int32())
+    facts = {key: release.facts.get(key) for key in ("input", "released", "suppressed", "loss", "classes")}
+    result["facts"] = pa.array([None] * (n + n_removed) + [json.dumps(facts | {"part": part})], pa.string())
+    return pa.table(result)
+
+
+def search(staged: Any, asked: Asked, domains: Domains, parts: Parts, folder: Any) -> Any:
+    """What the library makes of each part, written once: nothing of it is ever computed again."""
+    F = import_module("pyspark.sql.functions")
+    spark, qis, runs_of = staged.sparkSession, asked.of("qi"), parts.frame
+    limit = limit_of(asked, domains.n_rows)
+    limits = dealt(limit, parts.rows)
+    effort = int(asked.one("effort") or 0)
+    efforts = [max(1, effort * n // max(1, domains.n_rows)) for n in parts.rows] if effort else None
+    shipped = spark.sparkContext.broadcast(pickle.dumps(_shipped(asked, domains, limits, efforts)))
+
+    spark.createDataFrame(parts.tuples).write.parquet(folder.inside("tuples"))
+    found = spark.read.parquet(folder.inside("tuples"))
+    condition = F.lit(True)
+    for i, name in enumerate(qis):
+        condition &= runs_of[quoted(name)].eqNullSafe(found[f"{i}"])
+    sent = [name for name in asked.names if asked.role[name] in ("qi", "sensitive")]
+    sent += [asked.person] if asked.person in asked.role and asked.person not in sent else []
+    # Rows that differ in copied columns only are told apart, too, so that the order does not depend on how they came.
+    tie = F.xxhash64(*(F.col(quoted(name)) for name in asked.of("insensitive"))) if asked.of("insensitive") else F.lit(0)
+    placed = runs_of.join(F.broadcast(found), condition)
+    rows = placed if runs_of is staged else staged.join(placed.select(KEY, "part"), KEY)
+    rows = rows.select("part", KEY, tie.alias(TIE), *map(quoted, sent))
+
+    def work(key: Any, table: Any) -> Any:
+        try:
+            return _search(pickle.loads(shipped.value), int(key[0].as_py()), table)
+        except KanonError as error:
+            raise RuntimeError(f"kanon, part {key[0].as_py()}: {error}") from None
+
+    schema = ", ".join([f"{KEY} long", *(f"r{i} string" for i in range(len(qis))), "state int", "facts string"])
+    rows.groupBy("part").applyInArrow(work, schema).write.parquet(folder.inside("parts"))
+    shipped.destroy()
+    return spark.read.parquet(folder.inside("parts"))
+
+
+# --- What is said, and checked ------------------------------------------------------------------------------------------
+
+
+def facts_of(found: Any, parts: Parts, domains: Domains, n_removed: int) -> dict[str, Any]:
+    """The parts' findings put together. Losses that are means over cells add up; classes of parts that look alike are one
+    to a reader, so of those only sums and bounds are given."""
+    told = [json.loads(row["facts"]) for row in found.where(f"{KEY} is null").select("facts").collect()]
+    told.sort(key=lambda facts: facts["part"])
+    if len(told) != len(parts.rows) or [facts["input"]["rows"] for facts in told] != parts.rows:
+        raise NotMet("some parts came back with other rows than they were sent, so nothing is released")
+    everything = told + parts.counted_facts
+    n_rows = domains.n_rows
+    loss = {name: sum(facts["loss"][name] * facts["input"]["rows"] for facts in everything) / n_rows
+            for name in ADDITIVE if n_rows and all(name in facts["loss"] for facts in everything)}
+    return {"input": {"rows": n_rows}, "released": {"rows": n_rows - n_removed},
+            "suppressed": {"rows": sum(facts["suppressed"]["rows"] for facts in everything), "removed": n_removed},
+            "loss": loss,
+            "parts": {"count": len(parts.rows), "rows": {"least": min(parts.rows, default=0), "most": max(parts.rows, default=0)},
+                      "counted_rows": parts.counted_rows, "rolled_up": parts.rolled_up},
+            "recoding": "local, in parts"}
+
+
+def json_of(facts: dict[str, Any]) -> str:
+    return json.dumps({"version": _kanon.version(), **facts}, indent=2, ensure_ascii=False) + "\n"
+
+
+def generalizing(asked: Asked, domains: Domains, max_pairs: int) -> Callable[[Any, Any], None]:
+    """Local recoding: every pair of a value and what some row of it became is judged by the library's verifier, column by
+    column, with the domains of the whole table."""
+
+    def check(checks: Any, joined: Any) -> None:
+        pa = import_module("pyarrow")
+        F = import_module("pyspark.sql.functions")
+
+        for i, name in enumerate(asked.of("qi")):
+            pairs = joined.select(F.col(quoted(name)).alias("was"), F.col(f"now{i}").alias("now")).distinct() \
+                .limit(max_pairs + 1).toArrow()
+            if pairs.num_rows > max_pairs:
+                raise ResourceError(f"column '{name}': more than {max_pairs:,} pairs of values and labels, too many for the "
+                                    "driver to judge; give it memory and a larger max_records", option="max_records")
+            own = domains.table.filter(import_module("pyarrow.compute").equal(domains.table["column"], name))
+            settings = Settings("verify", options=[(option, value) for option, value in _about(asked, name)])
+            settings.add_table("release", pa.table({name: pairs["now"]}))
+            settings.add_table("original", pa.table({name: pairs["was"]}))
+            settings.add_table("domains", own)
+            settings.set_all({"qi": name, "k": 1, "order": "input"})
+            try:
+                _run_settings(settings, Verdict)
+            except NotMet as error:
+                checks.fail(f"column '{name}': {error}")
+
+    return check
+
+
+def _about(asked: Asked, name: str) -> list[tuple[str, str]]:
+    """Settings in force that say what a column's labels mean."""
+    details = ("hierarchy", "grid", "top", "bottom", "round", "type", "release-values")
+    plain = ("null", "decimal", "invalid", "missing", "trim", "guard-formulas", "algorithm", "recoding")
+    return [(option, value) for option, values in asked.values.items() for value in values
+            if option in plain or (option in details and value.startswith(f"{name}="))]

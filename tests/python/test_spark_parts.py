@@ -1,0 +1,151 @@
+"""Local recoding on a small real Spark, in parts: each holds by itself, and the release does not depend on how the table
+lay. And the models, counted again as the library counts them."""
+import random
+import unittest
+
+import kanon
+
+from test_spark import LACKS, SmallSpark, tables
+
+
+@unittest.skipIf(LACKS, LACKS)
+class Models(SmallSpark):
+    def test_models_are_counted_again_as_the_library_counts_them(self):
+        """Of random classes, at limits just beside what the library says of the worst of them."""
+        from kanon import _spark_checks
+        draw = random.Random(6)
+        rows = [{"q": draw.choice("abc"), "ill": draw.choice(["flu", "gout", "cold", None, "Flu "]),
+                 "pay": draw.choice([None, 5, 10, 20, 100])} for _ in range(90)]
+        frame = self.spark.createDataFrame([tuple(row.values()) for row in rows], "q string, ill string, pay int")
+        joined = frame.selectExpr("q", "ill", "pay", "q as now0")
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        for name, kind, letter, column, joint in [
+                ("alpha-k", "", "alpha", "ill", ""), ("alpha-k", "values=flu|gout", "alpha", "ill", "joint=yes"),
+                ("t-closeness", "distance=ordered", "t", "pay", ""), ("t-closeness", "distance=ordered", "t", "pay", "joint=yes"),
+                ("t-closeness", "", "t", "ill", "joint=yes"), ("l-diversity", "kind=entropy", "l", "ill", "joint=yes")]:
+            said = ",".join(filter(None, [f"column={column}", kind, joint]))
+            loose = {"alpha": "1", "t": "1", "l": "1", "beta": "1000"}[letter]
+            asked = {"qi": "q", "sensitive": ["ill", "pay"], "k": 1, "model": f"{name}:{letter}={loose},{said}"}
+            release = kanon.anonymize(columns, algorithm="mondrian", report=False, **asked)
+            self.assertEqual(sorted(set(release.to_dict()["q"])), ["a", "b", "c"])
+            worst = release.facts["models"][1]["worst"]
+            parameters = dict(pair.split("=") for pair in said.split(","))
+            for limit in (worst * 0.999, worst * 1.001):
+                spark_asked = kanon.spark._Asked(["q", "ill", "pay"], None, asked)
+                n = _spark_checks.broken_classes(frame, joined, spark_asked, name, {**parameters, letter: str(limit)})
+                holds = limit >= worst if letter != "l" else limit <= worst
+                self.assertEqual(n == 0, holds, (name, said, worst, limit))
+
+
+@unittest.skipIf(LACKS, LACKS)
+class Parts(SmallSpark):
+    PARTS = {**SmallSpark.ASKED, "recoding": None, "part_rows": 40, "hierarchy": {"zip": "mask(right)"}}
+
+    def classes(self, frame, qis=("age", "zip", "sex")):
+        found = {}
+        for row in frame.collect():
+            found.setdefault(tuple(row[name] for name in qis), []).append(row)
+        return found
+
+    def test_parts_hold_whatever_the_partitions(self):
+        """Several persons' rows lie in several parts; the release is the same for any partitions."""
+        rows = tables(random.Random(11), 300)
+        asked = {**self.PARTS, "person": "who", "model": ["l-diversity:l=2", "t-closeness:t=0.5"], "algorithm": "cluster",
+                 "effort": 20_000, "part_rows": 20}
+        released = []
+        for i, partitions in enumerate((1, 5)):
+            draw = random.Random(i)
+            shuffled = draw.sample(rows, len(rows))
+            frame = kanon.spark.anonymize(self.frame(shuffled, partitions), output=str(self.folder / f"out{i}.csv"),
+                                          json=str(self.folder / "r.json"), **asked)
+            parts = sorted((self.folder / f"out{i}.csv").glob("part-*.csv"))
+            released.append([line for path in parts for line in path.read_text().splitlines()[1:]])
+            self.assertGreater(len(self.classes(frame)), 20)
+            self.folder_is_clean()
+        self.assertEqual(released[0], released[1])
+        facts = kanon.results.json.loads((self.folder / "r.json").read_text())
+        self.assertGreater(facts["parts"]["count"], 3)
+        self.assertEqual(facts["input"]["rows"], len(rows))
+        self.assertEqual(facts["released"]["rows"], len(released[0]))
+        # by the definitions, from what was written
+        for cells, members in self.classes(frame).items():
+            counts = [sum(row["ill"] == value for row in members) for value in {row["ill"] for row in members}]
+            self.assertGreaterEqual(len(members), 4, cells)
+            self.assertGreaterEqual(len(counts), 2, cells)
+
+    def test_parts_lose_little_more_than_one_machine(self):
+        draw = random.Random(5)
+        rows = tables(draw, 6000)
+        asked = {**self.PARTS, "identifier": ["name", "who"], "max_suppressed": 0}
+        for search in ("mondrian", "cluster"):
+            options = asked | {"algorithm": search, "part_rows": 1200}
+            kanon.spark.anonymize(self.frame(rows), output=str(self.folder / f"{search}.parquet"), json=str(self.folder / "r.json"),
+                                  **options)
+            options.pop("part_rows")
+            one = self.one_machine(rows, **options)
+            facts = kanon.results.json.loads((self.folder / "r.json").read_text())
+            self.assertGreater(facts["parts"]["count"], 2)
+            self.assertLess(facts["loss"]["lm"], 1.02 * one.loss.lm, search)
+
+    def test_a_tuple_longer_than_a_part_is_counted(self):
+        draw = random.Random(9)
+        rows = tables(draw, 100) + [{**tables(draw, 1)[0], "age": 33, "zip": "8001", "sex": "f"} for _ in range(300)]
+        asked = {**self.PARTS, "identifier": ["name", "who"], "output": str(self.folder / "out.parquet"), "max_suppressed": 0,
+                 "json": str(self.folder / "r.json")}
+        frame = kanon.spark.anonymize(self.frame(rows), **asked)
+        facts = kanon.results.json.loads((self.folder / "r.json").read_text())
+        self.assertGreaterEqual(facts["parts"]["counted_rows"], 300)
+        self.assertLessEqual(facts["parts"]["rows"]["most"], 160)
+        self.assertGreaterEqual(len(self.classes(frame)[("33", "8001", "f")]), 300)
+        self.assertEqual(frame.count(), len(rows))
+
+    def test_suppressed_rows_are_dealt_with_once(self):
+        self.assertEqual(kanon._spark_parts.dealt(7, [10, 10, 10]), [3, 2, 2])
+        self.assertEqual(kanon._spark_parts.dealt(0, [5, 1]), [0, 0])
+        for limit in range(40):
+            rows = [random.Random(limit).randint(1, 50) for _ in range(7)]
+            dealt = kanon._spark_parts.dealt(limit, rows)
+            self.assertEqual(sum(dealt), limit)
+            self.assertTrue(all(abs(n - limit * own / sum(rows)) < 1 for n, own in zip(dealt, rows)))
+        rows = tables(random.Random(12), 240)
+        asked = {**self.PARTS, "identifier": ["name", "who"], "algorithm": "cluster", "effort": 5000}
+        seen = set()
+        for limit in (2, 24):
+            frame = kanon.spark.anonymize(self.frame(rows), output=str(self.folder / f"out{limit}.parquet"),
+                                          json=str(self.folder / "r.json"), **asked | {"max_suppressed": limit})
+            facts = kanon.results.json.loads((self.folder / "r.json").read_text())
+            stars = len(self.classes(frame).get(("*", "*", "*"), []))
+            n_removed = len(rows) - frame.count()
+            self.assertEqual(facts["suppressed"]["removed"], n_removed)
+            self.assertLessEqual(facts["suppressed"]["rows"], limit)
+            self.assertTrue(n_removed == 0 or facts["suppressed"]["rows"] < 4 or stars == 0 or stars >= 4)
+            seen.add((n_removed > 0, stars > 0))
+        self.assertTrue(seen)
+
+    def test_labels_that_do_not_generalize_are_noticed(self):
+        from pyspark.sql import functions as F
+        frame = self.frame(tables(random.Random(2), 120))
+        asked = {**self.PARTS, "identifier": ["name", "who"], "output": str(self.folder / "out.parquet")}
+        stored = kanon.spark._Job.stored
+
+        def wrong(job, data, name):
+            if name == "keyed":
+                data = data.withColumn("zip", F.when(F.col("zip").like("80%"), F.lit("1201")).otherwise(F.col("zip")))
+            return stored(job, data, name)
+
+        kanon.spark._Job.stored = wrong
+        try:
+            error = self.refused(kanon.NotMet, kanon.spark.anonymize, frame, **asked)
+        finally:
+            kanon.spark._Job.stored = stored
+        self.assertIn("column 'zip'", str(error))
+        self.folder_is_clean()
+
+    def test_tuples_that_do_not_fit_are_rolled_up_for_the_cut(self):
+        rows = tables(random.Random(13), 300)
+        asked = {**self.PARTS, "identifier": ["name", "who"], "algorithm": "mondrian", "max_suppressed": 0, "max_records": 150}
+        frame = kanon.spark.anonymize(self.frame(rows), output=str(self.folder / "out.parquet"), json=str(self.folder / "r.json"), **asked)
+        facts = kanon.results.json.loads((self.folder / "r.json").read_text())
+        self.assertTrue(facts["parts"]["rolled_up"])
+        self.assertEqual(frame.count(), 300)
+        self.assertTrue(all(len(members) >= 4 for members in self.classes(frame).values()))
