@@ -242,11 +242,9 @@ static judgement judge_beta(const counting *c)
         double gain = p > 0 ? (q - p) / p : (double)INFINITY;
         double bound = enhanced ? fmin(beta, -log(p)) : beta;
         if (gain <= 0) continue;
-        if (gain - bound > worst.badness) {
-            worst.value = gain;
-            worst.badness = gain - bound;
-        }
-        worst.holds &= at_most(gain, bound);
+        const bool holds = at_most(gain, bound);
+        const judgement judged = {gain, holds ? gain : gain - bound, holds};
+        if (kn_judgement_is_worse(&judged, &worst)) worst = judged;
     }
     return worst;
 }
@@ -266,7 +264,8 @@ static judgement judge_presence(const counting *c)
 {
     double low = kn_args_number(&c->args, "min"), high = kn_args_number(&c->args, "max");
     double value = c->n_population > 0 ? share(c->n_persons, c->n_population) : (double)INFINITY;
-    return (judgement){value, fmax(low - value, value - high), at_least(value, low) && at_most(value, high)};
+    const bool holds = at_least(value, low) && at_most(value, high);
+    return (judgement){value, holds ? value : fmax(low - value, value - high), holds};
 }
 
 static judgement judge_map(const counting *c)

@@ -13,6 +13,13 @@ typedef struct judgement {
     bool holds;
 } judgement;
 
+/* What is broken before what holds, then the worse value, then the earlier one. */
+static inline bool kn_judgement_is_worse(const judgement *a, const judgement *b)
+{
+    if (a->holds != b->holds) return !a->holds;
+    return a->badness > b->badness;
+}
+
 typedef struct model_kind {
     const char *name;
     const kn_param *params;

@@ -468,13 +468,6 @@ typedef struct worst_class {
     uint32_t n_open; /* neither broken nor held, because persons are not known */
 } worst_class;
 
-/* A broken class before one that holds, then the worse value, then the earlier one. */
-static bool is_worse(const judgement *a, const judgement *b)
-{
-    if (a->holds != b->holds) return !a->holds;
-    return a->badness > b->badness;
-}
-
 static bool too_low(const counting *c, const judgement *judged)
 {
     if (c->kind->unit == KN_SAY_SHARE_OF_POPULATION) return judged->value < kn_args_number(&c->args, "min");
@@ -524,7 +517,7 @@ static kn_status judge_classes(worst_class *worst, counting *c, population *peop
         worst->n_broken += !judged.holds && !broken[i];
         broken[i] |= !judged.holds;
         worst->n_open += open;
-        if (worst->class_index == KN_NONE || is_worse(&judged, &worst->judged)) {
+        if (worst->class_index == KN_NONE || kn_judgement_is_worse(&judged, &worst->judged)) {
             worst->judged = judged;
             worst->class_index = i;
         }

@@ -37,7 +37,7 @@ REFUSALS = [
     r"(k-optimize|hill-climb|genetic|anneal) (needs the rows of a person|takes these models|cannot count a population|cuts columns in an order)",
     r"builds classes row by row and cannot count a population|is only reported, it cannot be minimized",
     r"is a collection of subsets, which has no levels",
-    r"top, bottom and round need a grid or a hierarchy|is not on the column's grid",
+    r"top, bottom and round need a grid or a hierarchy|is not on the column's grid|lies inside a label of its hierarchy",
     r"is copied and stands one-to-one with the quasi-identifier",
     r"(two|three)-factor is for k=[23], and k is|measure \S+ needs a sensitive column",
     r"columns of bounds are known by their names, and a file without a header has none",
@@ -198,8 +198,8 @@ class Check:
             said = model["worst"]
             if model.get("holds", model.get("state") != "broken") is False:
                 self.complain("models", f"{who} says that {name} does not hold")
-            elif who == "verify" and (self.has_persons() or model["name"] in ("beta-likeness", "delta-presence")):
-                continue  # persons are not known later; where there are several bounds it tells of the class nearest to one
+            elif who == "verify" and self.has_persons():
+                continue  # they are not known later
             elif worst is not None and said is not None and abs(said - worst) > 1e-6:
                 self.complain("worst class", f"{who} says {said} for {name}, the recount {worst}")
 
@@ -258,7 +258,8 @@ class Check:
         least, most = min(map(len, classes.values()), default=0), max(map(len, classes.values()), default=0)
         if not self.ambiguous() and not self.has_persons() and not self.recount.may_be_suppressed() and (run["min"], run["max"]) != (least, most):
             self.complain("counts", f"classes have {least} to {most} rows, and {run} is told")
-        if not self.recount.may_be_suppressed():  # it does not count those who were suppressed into a class of stars
+        # it does not count those who were suppressed into a class of stars, and tells nodes of one label apart
+        if not self.recount.may_be_suppressed() and not self.ambiguous():
             self.check_worst(self.told["models"], "the run")
 
     # --- Releases that were spoiled ----------------------------------------------------------------------------------------
@@ -320,7 +321,8 @@ class Check:
                 continue
             if label.startswith("{") and label.endswith("}"):
                 seen = {MISSING if value.strip(" \t") in nulls else value for value in seen}
-                if members(label[1:-1], "|") != seen:
+                by_value = lambda texts: {number(text) if column["like"] == "number" and number(text) is not None else text for text in texts}
+                if by_value(members(label[1:-1], "|")) != by_value(seen):
                     self.complain("names", f"{label!r} of {name} names {members(label[1:-1], '|')}, its rows have {seen}")
             elif ".." in label and (spec.startswith("order(") or exact) and not {"top", "bottom", "round"} & set(column["options"]):
                 for end in members(label, ".."):
