@@ -52,8 +52,11 @@ typedef struct run {
     uint32_t *records, n_records; /* of a table with counts: those that were written, in their order */
     kn_verdict *verdict;
     kn_facts facts;
-    double began, mark;  /* of the run; of the stage under way */
-    double after_search; /* seconds put by for what comes after the search, its bound not included */
+    double began, mark;    /* of the run; of the stage under way */
+    double after_search;   /* seconds put by for what comes after the search, its bound not included */
+    double search_seconds; /* that the search has; 0: no limit */
+    uint32_t *must_pay;    /* of the task; NULL: none */
+    bool has_bound;        /* the quick one was found before the search */
 } run;
 
 /* A stage ends here, and the next one begins: so the stages add up to the total. */
@@ -72,6 +75,11 @@ static void end_stage(run *r, const char *stage, double *seconds)
 static const double AFTER_PER_BEFORE = 4.5, AFTER_PER_ROW = 2e-6, MOST_AFTER = 0.5;
 static const double BOUND_SHARE = 0.05, BOUND_PER_ROW = 3e-6, LEAST_SEARCH = 0.05;
 
+/* From so many rows on a search that asks for it is told what rows must pay. Smaller tables come to as much without. */
+enum { LEAST_TOLD = 10000 };
+
+static bool tells_search(const run *r) { return r->algorithm->asks_must_pay && r->input->tuples->n_rows >= LEAST_TOLD; }
+
 static bool asks_for_proof(const kn_request *request) { return request->certify || request->certificate != NULL; }
 
 static double seconds_left(const run *r) { return r->request->time_limit - (kn_seconds_now() - r->began); }
@@ -83,7 +91,7 @@ static double limit_search(run *r)
     if (limit <= 0) return 0;
     r->after_search =
         fmin(fmax((limit - seconds_left(r)) * AFTER_PER_BEFORE, rows * AFTER_PER_ROW), MOST_AFTER * limit);
-    const double bound = asks_for_proof(r->request) ? 0 : BOUND_SHARE * limit;
+    const double bound = asks_for_proof(r->request) && !tells_search(r) ? 0 : BOUND_SHARE * limit;
     return fmax(seconds_left(r) - r->after_search - bound, LEAST_SEARCH * limit);
 }
 
@@ -110,7 +118,8 @@ static kn_status prepare_task(run *r, kn_error *err)
         .ticker = &input->ticker,
         .trace = &r->trace,
     };
-    kn_ticker_limit(&input->ticker, limit_search(r));
+    r->search_seconds = limit_search(r);
+    kn_ticker_limit(&input->ticker, r->search_seconds);
     KN_TRY(kn_error_about(err, kn_algorithm_fits(r->algorithm, &r->task, err), KN_PLACE(.option = "algorithm")));
     KN_TRY(kn_state_file_open(&r->state, request, r->algorithm, err));
     if (request->state != NULL) r->task.saved = &r->state.saved;
@@ -189,16 +198,13 @@ static bool cuts_trees(const run *r)
 
 /* Nobody loses a release to its bound: without memory, or when somebody asks to stop, there is none, and that is said.
  */
-static kn_status try_bound(kn_lower_bound *any, run *r, kn_error *err)
+static kn_status try_bound(kn_lower_bound *any, run *r, kn_bound_effort effort, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_error own = {0};
-    kn_bound_effort effort = r->answer.stopped == KN_STOPPED_DONE ? KN_BOUND_FREE : KN_BOUND_CHEAP;
-    if (any->is_certified) effort = r->request->certificate != NULL ? KN_BOUND_PROVE : KN_BOUND_CERTIFY;
     status = kn_bound_new(&r->bound, &r->task, effort, &own);
     if (status == KN_INTERRUPTED || status == KN_RESOURCES) {
         any->why = status == KN_INTERRUPTED ? KN_SAY_UNBOUNDED_INTERRUPTED : KN_SAY_UNBOUNDED_MEMORY;
-        if (status == KN_INTERRUPTED) kn_ticker_serve(&r->input->ticker);
         return KN_OK;
     }
     if (status != KN_OK) return kn_error_pass(err, status, &own);
@@ -210,13 +216,12 @@ static kn_status try_bound(kn_lower_bound *any, run *r, kn_error *err)
     return KN_OK;
 }
 
-/* How little any release can lose. */
-static kn_status find_bound(run *r, kn_error *err)
+static kn_status limited_bound(run *r, kn_bound_effort effort, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_lower_bound *any = &r->facts.any;
     const double limit = r->request->time_limit;
-    const bool certify = asks_for_proof(r->request);
+    const bool certify = effort >= KN_BOUND_CERTIFY;
     const bool no_time =
         limit > 0 && !certify &&
         fmin(BOUND_SHARE * limit, seconds_left(r) - r->after_search) < BOUND_PER_ROW * r->task.tuples->n_rows;
@@ -224,10 +229,55 @@ static kn_status find_bound(run *r, kn_error *err)
     *any = (kn_lower_bound){.value = NAN, .is_certified = certify};
     if (cuts_trees(r)) any->why = KN_SAY_UNBOUNDED_CUTS;
     else if (no_time) any->why = KN_SAY_UNBOUNDED_WORK;
-    else KN_TRY(try_bound(any, r, err));
-    if (certify && any->why != KN_SAY_NOTHING)
-        kn_sentences_add(&r->input->warnings, KN_SAID(KN_SAY_NO_BOUND, kn_piece_part(kn_said(any->why))));
+    else KN_TRY(try_bound(any, r, effort, err));
+done:
+    return status;
+}
+
+/* A quick bound before the search, and what it says that rows must pay. Whoever asks to stop meanwhile stops the
+ * search.
+ */
+static kn_status tell_search(run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = r->task.tuples;
+    double root = 0;
+    if (!tells_search(r)) goto done;
+    KN_TRY(limited_bound(r, KN_BOUND_CHEAP, err));
+    r->has_bound = true;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) root += r->task.objective->root_price[q];
+    if (r->bound != NULL && r->bound->dual != NULL && root > 0) {
+        const kn_bound_problem *problem = r->bound->problem;
+        KN_NEW(r->must_pay, tuples->n_tuples);
+        const double scale = (1 << KN_PAY_BITS) * problem->unit / root;
+        for (uint32_t t = 0; t < tuples->n_tuples; t++)
+            r->must_pay[t] =
+                (uint32_t)fmin((double)r->bound->dual->units[problem->of_tuple[t]] * scale, (double)UINT32_MAX);
+        r->task.must_pay = r->must_pay;
+    }
+    kn_bound_free(r->bound);
+    r->bound = NULL;
+    kn_ticker_limit(&r->input->ticker, r->search_seconds);
     end_stage(r, "bound", &r->facts.seconds.bound);
+done:
+    return status;
+}
+
+/* How little any release can lose. */
+static kn_status find_bound(run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const bool certify = asks_for_proof(r->request);
+    kn_bound_effort effort = r->answer.stopped == KN_STOPPED_DONE ? KN_BOUND_FREE : KN_BOUND_CHEAP;
+    const double before = r->facts.seconds.bound;
+    if (r->has_bound && !certify) goto done;
+    if (certify) effort = r->request->certificate != NULL ? KN_BOUND_PROVE : KN_BOUND_CERTIFY;
+    KN_TRY(limited_bound(r, effort, err));
+    if (r->facts.any.why == KN_SAY_UNBOUNDED_INTERRUPTED) kn_ticker_serve(&r->input->ticker);
+    if (certify && r->facts.any.why != KN_SAY_NOTHING)
+        kn_sentences_add(&r->input->warnings, KN_SAID(KN_SAY_NO_BOUND, kn_piece_part(kn_said(r->facts.any.why))));
+    end_stage(r, "bound", &r->facts.seconds.bound);
+    r->facts.seconds.bound += before;
 done:
     return status;
 }
@@ -446,6 +496,7 @@ static void clean_up(run *r)
     kn_batches_drop(r->batches);
     kn_free(r->records);
     kn_bound_free(r->bound);
+    kn_free(r->must_pay);
     kn_release_free(r->release);
     kn_answer_free(&r->answer);
     kn_args_free(&r->args);
@@ -476,6 +527,7 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(kn_input_goals(r.input, err));
     KN_TRY(prepare_task(&r, err));
     end_stage(&r, "encode", &seconds->encode);
+    KN_TRY(tell_search(&r, err));
     KN_TRY(search(&r, err));
     KN_TRY(kn_recode(&r.release, &r.answer, &r.task, err));
     end_stage(&r, "recode", &seconds->recode);

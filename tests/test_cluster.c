@@ -322,11 +322,14 @@ static void prices_of_grids_and_of_large_sets_are_exact_up_to_rounding(void **st
 
 static void threads_and_instruction_sets_give_the_same_bytes(void **state)
 {
-    for (int is_text = 0; is_text < 2; is_text++) {
-        kn_rng rng = kn_rng_new(24, (uint64_t)is_text);
-        test_case c = larger_case(&rng, 7000, 3, 40, is_text);
+    for (int kind = 0; kind < 3; kind++) { /* numbers, text, and numbers with a bound that says what rows must pay */
+        static uint32_t must_pay[7000];
+        kn_rng rng = kn_rng_new(24, (uint64_t)kind);
+        test_case c = larger_case(&rng, 7000, 3, 40, kind == 1);
         goals g;
         assert_true(set_goals_k(&g, &c, "lm", 5));
+        for (uint32_t i = 0; i < 7000; i++) must_pay[i] = kn_rng_below(&rng, 1 << KN_PAY_BITS) / 4;
+        if (kind == 2) g.task.must_pay = must_pay;
         g.task.effort = 120000;
         g.task.max_suppressed = 20;
         kn_answer first, other;

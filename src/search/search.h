@@ -27,6 +27,8 @@ typedef struct kn_saved_search {
     double every_seconds; /* between two calls, at least */
 } kn_saved_search;
 
+enum { KN_PAY_BITS = 24 };
+
 /* What a search is given. Everything is borrowed. */
 typedef struct kn_task {
     const kn_tuples *tuples;
@@ -41,6 +43,9 @@ typedef struct kn_task {
     kn_ticker *ticker;
     kn_trace *trace;        /* may be NULL */
     kn_saved_search *saved; /* may be NULL */
+    /* [tuple]: in 2^-KN_PAY_BITS of the root's price. All rows together pay so much, whatever the release; a dear row
+     * whose figure is high can hardly pay less. May be NULL. */
+    const uint32_t *must_pay;
 } kn_task;
 
 // clang-format off
@@ -86,6 +91,7 @@ typedef struct kn_algorithm {
     bool whole_tuples;   /* local, and yet makes classes of tuples: takes tables with counts */
     bool exact;          /* a run that is done is optimal */
     bool can_resume;     /* takes and gives kn_task.saved */
+    bool asks_must_pay;  /* finds more with kn_task.must_pay */
     double (*seconds)(const kn_task *task); /* about what one thread takes here; NULL: little more than reading takes */
     kn_status (*search)(kn_answer *answer, const kn_task *task, kn_error *err);
 } kn_algorithm;

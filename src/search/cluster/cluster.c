@@ -601,6 +601,7 @@ const kn_algorithm kn_algorithm_cluster = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .needs_cell_measure = true,
+    .asks_must_pay = true,
     .seconds = expected_seconds,
     .search = cluster_search,
 };

@@ -5,6 +5,7 @@
 
 enum {
     MAX_DRAWS = 64,
+    ABOVE_FACTOR = 8,
     ENOUGH_RECORDS = 350, /* beyond this many, two classes do: what a try costs grows with its records */
     MAX_TAKEN_BACK = 2    /* suppressed records that are tried again */
 };
@@ -66,8 +67,21 @@ static void site_take(kn_cluster_block *block, uint32_t record)
     site->record[site->n++] = record;
 }
 
+/* Units that the rows of class h pay above what they must, on average. */
+static int64_t above_must(const kn_cluster_block *block, uint32_t h)
+{
+    const kn_cluster_problem *problem = block->problem;
+    const kn_cluster_class *class = &block->classes[h];
+    uint64_t sum = 0;
+    for (int32_t x = 0; x < class->size; x++)
+        sum += problem->task->must_pay[problem->record_tuple[block->global[class_members(block, h)[x]]]];
+    sum = sum / (uint64_t) class->size * (uint64_t)problem->root_units >> KN_PAY_BITS;
+    return class->price > (int64_t)sum ? class->price - (int64_t)sum : 0;
+}
+
 /* A random class, with a chance that grows with the square root of its price: there is nothing to gain around classes
- * that lose nothing, and little to learn from trying the dearest ones again and again. */
+ * that lose nothing, and little to learn from trying the dearest ones again and again. Where a bound says what rows
+ * must pay, a dear class may be as cheap as can be: then the chance grows with what is above that. */
 static uint32_t draw_class(kn_cluster_block *block)
 {
     int64_t root = block->problem->root_units > 0 ? block->problem->root_units : 1;
@@ -75,7 +89,11 @@ static uint32_t draw_class(kn_cluster_block *block)
     for (int tries = 0; tries < MAX_DRAWS; tries++) {
         int64_t level = kn_rng_below(&block->rng, (uint32_t)root);
         h = kn_rng_below(&block->rng, block->n_classes);
-        if (level * level <= (block->classes[h].price + root / 1000) * root) break;
+        if (block->problem->task->must_pay != NULL) {
+            if (level <= ABOVE_FACTOR * above_must(block, h) + root / 1000) break;
+        } else if (level * level <= (block->classes[h].price + root / 1000) * root) {
+            break;
+        }
     }
     return h;
 }
