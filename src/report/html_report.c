@@ -167,12 +167,14 @@ void part_guaranteed(page *to, const kn_report *report)
     kn_buffer_free(&detail);
 }
 
-/* "... (see --model)" is for whoever runs the program, not for whoever signs. */
+/* "... (see --model)" and "...; --trim removes it" are for whoever runs the program, not for whoever signs. */
 static size_t without_flag(const kn_buffer *text)
 {
-    const char *open = text->n > 0 && text->bytes[text->n - 1] == ')' ? strrchr(text->bytes, '(') : NULL;
-    return open != NULL && open > text->bytes && strstr(open, "--") != NULL ? (size_t)(open - 1 - text->bytes)
-                                                                            : text->n;
+    if (text->n == 0) return 0;
+    const char *open = text->bytes[text->n - 1] == ')' ? strrchr(text->bytes, '(') : NULL;
+    if (open != NULL && open > text->bytes && strstr(open, " --") != NULL) return (size_t)(open - 1 - text->bytes);
+    const char *clause = strrchr(text->bytes, ';');
+    return clause != NULL && strstr(clause, " --") != NULL ? (size_t)(clause - text->bytes) : text->n;
 }
 
 static void warnings_list(page *to, const kn_buffer *warnings)
