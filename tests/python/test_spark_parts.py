@@ -149,3 +149,19 @@ class Parts(SmallSpark):
         self.assertTrue(facts["parts"]["rolled_up"])
         self.assertEqual(frame.count(), 300)
         self.assertTrue(all(len(members) >= 4 for members in self.classes(frame).values()))
+
+    def test_tuples_that_do_not_fit_are_rolled_up_to_levels(self):
+        """A global recoding of which only higher levels were looked at is the best of them."""
+        rows = tables(random.Random(14), 300)
+        asked = {**SmallSpark.ASKED, "identifier": ["name", "who"], "hierarchy": {"age": "intervals(5,10,20)", "zip": "mask(right)"}}
+        with self.assertWarnsRegex(kanon.KanonWarning, "rolled up"):
+            frame = kanon.spark.anonymize(self.frame(rows), output=str(self.folder / "out.parquet"), json=str(self.folder / "r.json"),
+                                          max_records=160, **asked)
+        facts = kanon.results.json.loads((self.folder / "r.json").read_text())
+        self.assertTrue(facts["rolled_up"])
+        release = self.one_machine(rows, **asked, level=[f"{name}={level}.." for name, level in facts["rolled_up"].items()])
+        self.assertEqual(facts["levels"], release.facts["levels"])
+        self.assertAlmostEqual(facts["loss"]["lm"], release.loss.lm, places=9)
+        self.same(frame, release)
+        self.refused(kanon.ResourceError, kanon.spark.anonymize, self.frame(rows), output=str(self.folder / "no.parquet"),
+                     max_records=3, **asked)

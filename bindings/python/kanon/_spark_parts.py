@@ -143,41 +143,104 @@ def _buckets(values: Any, n_buckets: int) -> Any:
                      "stands": values["value"].take(pa.array([stands.get(place, place) for place in places], pa.int64()))})
 
 
+def _replaced(staged: Any, tables: dict[str, Any], folder: Any, label: str) -> Any:
+    """The rows with values of some columns replaced by those that stand for them."""
+    F = import_module("pyspark.sql.functions")
+
+    frame = staged
+    for i, (name, table) in enumerate(tables.items()):
+        path = folder.inside(f"{label}_{i}")
+        staged.sparkSession.createDataFrame(table).write.parquet(path)
+        found = staged.sparkSession.read.parquet(path)
+        joined = frame.join(F.broadcast(found), frame[quoted(name)].eqNullSafe(found["was"]))
+        frame = joined.select(*(found["stands"].alias(other) if other == name else frame[quoted(other)]
+                                for other in frame.columns))
+    return frame
+
+
+def _fits(frame: Any, asked: Asked, max_records: int) -> bool:
+    """Whether its distinct tuples are few enough, as far as an estimate within 2 % can tell."""
+    F = import_module("pyspark.sql.functions")
+
+    cells = [name for name in asked.names if asked.role[name] in ("qi", "sensitive")]
+    return int(frame.select(F.approx_count_distinct(F.struct(*map(quoted, cells)), 0.02)).first()[0]) * 1.1 <= max_records
+
+
+def _too_many(max_records: int) -> ResourceError:
+    return ResourceError(f"there are more than {max_records:,} distinct tuples, too many for the driver, even rolled up; give it "
+                         "memory and a larger max_records, or use fewer or coarser quasi-identifiers", option="max_records")
+
+
 def rolled_up(staged: Any, asked: Asked, domains: Domains, max_records: int, folder: Any) -> tuple[Any, dict[str, int]]:
     """The staged rows with columns rolled up to runs of values until their distinct tuples fit the driver, and to how many
     runs; nothing where they fit as they are."""
-    F = import_module("pyspark.sql.functions")
-    spark = staged.sparkSession
     qis = asked.of("qi")
-    cells = [name for name in asked.names if asked.role[name] in ("qi", "sensitive")]
-
-    def n_tuples(frame: Any) -> int:
-        return int(frame.select(F.approx_count_distinct(F.struct(*map(quoted, cells)), 0.02)).first()[0])
-
-    if not qis or n_tuples(staged) * 1.1 <= max_records:
+    if not qis or _fits(staged, asked, max_records):
         return staged, {}
     runs = {name: domains.values[name].num_rows for name in qis}
     for roll in range(MOST_ROLLS):
-        widest = max(runs, key=lambda name: runs[name])
-        if runs[widest] <= 1:
+        widest = max(runs.values())
+        if widest <= 1:
             break
-        for name in qis:
-            if runs[name] > runs[widest] / 2:
-                runs[name] = max(1, runs[name] // 2)
-        frame = staged
-        for i, name in enumerate(qis):
-            if runs[name] >= domains.values[name].num_rows:
-                continue
-            path = folder.inside(f"runs{roll}_{i}")
-            spark.createDataFrame(_buckets(domains.values[name], runs[name])).write.parquet(path)
-            found = spark.read.parquet(path)
-            joined = frame.join(F.broadcast(found), frame[quoted(name)].eqNullSafe(found["was"]))
-            frame = joined.select(*(found["stands"].alias(other) if other == name else frame[quoted(other)]
-                                    for other in frame.columns))
-        if n_tuples(frame) * 1.1 <= max_records:
-            return frame, {name: n for name, n in runs.items() if n < domains.values[name].num_rows}
-    raise ResourceError(f"there are more than {max_records:,} distinct tuples, too many for the driver, even rolled up; give it "
-                        "memory and a larger max_records", option="max_records")
+        runs = {name: max(1, n // 2) if n > widest / 2 else n for name, n in runs.items()}
+        fewer = {name: n for name, n in runs.items() if n < domains.values[name].num_rows}
+        frame = _replaced(staged, {name: _buckets(domains.values[name], n) for name, n in fewer.items()}, folder, f"runs{roll}")
+        if _fits(frame, asked, max_records):
+            return frame, fewer
+    raise _too_many(max_records)
+
+
+# --- Levels -------------------------------------------------------------------------------------------------------------
+
+
+def _paths(asked: Asked, domains: Domains) -> dict[str, dict[str | None, list[str]]]:
+    """Of columns whose labels do not depend on which values are released: from a value to its labels, level by level."""
+    pa = import_module("pyarrow")
+
+    found = {}
+    for pair in asked.values.get("hierarchy", []):
+        name, _, spec = pair.partition("=")
+        if name not in asked.of("qi") or any(level.startswith(f"{name}=") for level in asked.values.get("level", [])):
+            continue
+        texts = [text for text in _spelled(domains.values[name]["value"]).to_pylist() if text is not None]
+        is_fixed = spec.partition("(")[0] in ("intervals", "date", "suppress") or os.path.isabs(spec)
+        if is_fixed or (spec.startswith("mask") and len({len(text) for text in texts}) == 1):
+            tree = getattr(_functions, "hierarchy_")("make", pa.table({name: pa.array(texts, pa.string())}), hierarchy={name: spec})
+            found[name] = {row[0]: row for row in tree.rows}
+    return found
+
+
+def _nodes(values: Any, paths: dict[str | None, list[str]], level: int) -> Any:
+    """(value, the first one below the same node of a level); values that the hierarchy spells otherwise stay."""
+    pa = import_module("pyarrow")
+
+    first: dict[tuple[str, ...], int] = {}
+    stands = []
+    for place, text in enumerate(_spelled(values["value"]).to_pylist()):
+        path = paths.get(text)
+        stands.append(place if path is None else first.setdefault(tuple(path[level:]), place))
+    return pa.table({"was": values["value"], "stands": values["value"].take(pa.array(stands, pa.int64()))})
+
+
+def rolled_to_levels(staged: Any, asked: Asked, domains: Domains, max_records: int, folder: Any) -> tuple[Any, dict[str, int]]:
+    """The staged rows with columns at levels of their hierarchies at which the distinct tuples fit the driver, each value
+    by one that stands for its node; and the levels. A search from there on is exact: it misses what lies below only."""
+    paths = _paths(asked, domains)
+    levels = dict.fromkeys(paths, 0)
+    tables = {name: _nodes(domains.values[name], paths[name], 0) for name in paths}
+    for roll in range(8 * len(paths)):
+        height = {name: len(next(iter(paths[name].values()))) - 1 for name in paths if paths[name]}
+        open_ = [name for name in height if levels[name] + 1 < height[name]]
+        if not open_:
+            break
+        widest = max(open_, key=lambda name: len(set(tables[name]["stands"].to_pylist())))
+        levels[widest] += 1
+        tables[widest] = _nodes(domains.values[widest], paths[widest], levels[widest])
+        raised = {name: level for name, level in levels.items() if level > 0}
+        frame = _replaced(staged, {name: tables[name] for name in raised}, folder, f"levels{roll}")
+        if _fits(frame, asked, max_records):
+            return frame, raised
+    raise _too_many(max_records)
 
 
 # --- Cutting ------------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -35,13 +36,14 @@ from ._spark_checks import Checks as _Checks
 from ._spark_checks import broken_classes, now_beside, refuse_models, same_tuples
 from ._spark_records import COUNT, KEY, PEOPLE, mapping_of, plain, quoted, records_of
 from ._spark_records import Asked as _Asked
-from .errors import InputError, KanonError, NotMet, ResourceError, UsageError
+from .errors import InputError, KanonError, KanonWarning, NotMet, ResourceError, UsageError
 from .policy import Policy
 from .results import Release
 
 FORMATS = ("parquet", "csv", "orc", "json")
 RENAMING = ("file", "hdfs", "viewfs")
 MARKER = "_SUCCESS"
+FULL_DOMAIN = ("auto", "optimal", "samarati", "incognito", "mingen", "datafly", "mu-argus")
 SPEAK_OF = {"csv": {"header": True, "escape": '"', "multiLine": True, "nullValue": "", "emptyValue": "",
                     "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}}  # cells as they are
 
@@ -291,28 +293,48 @@ class _Job:
     def read(self, path: str) -> Any:
         return _read(self.spark, path, self.form, _types(self.df, self.asked, self.form))
 
-    def mapped(self, mapping: Any, name: str) -> Any:
-        """Rows whose tuples are in a mapping, as what they become."""
+    def mapped(self, mapping: Any, name: str, frame: Any = None) -> Any:
+        """Rows whose tuples are in a mapping, as what they become; `frame` has the cells that it is about."""
         F = import_module("pyspark.sql.functions")
 
+        frame = self.staged if frame is None else frame
         found = self.stored(self.spark.createDataFrame(mapping), name)
         condition = F.lit(True)
         for i, qi in enumerate(self.qis):
-            condition &= self.staged[quoted(qi)].eqNullSafe(found[f"{i}"])
-        rows = self.staged.join(F.broadcast(found), condition)
-        return rows.select(*(found[f"r{self.qis.index(name)}"].alias(name) if name in self.qis else self.staged[quoted(name)]
-                             for name in _leaving(self.asked)), self.staged[KEY])
+            condition &= frame[quoted(qi)].eqNullSafe(found[f"{i}"])
+        rows = frame.join(F.broadcast(found), condition)
+        return rows.select(*(found[f"r{self.qis.index(name)}"].alias(name) if name in self.qis else frame[quoted(name)]
+                             for name in _leaving(self.asked)), frame[KEY])
 
     def global_recoding(self) -> _Made:
-        records = records_of(self.staged, self.asked, self.max_records)
-        more = {"person_count": PEOPLE} if self.asked.person is not None else {}
+        more: dict[str, Any] = {"person_count": PEOPLE} if self.asked.person is not None else {}
+        frame, domains = self.staged, None
+        levels: dict[str, int] = {}
+        try:
+            records = records_of(frame, self.asked, self.max_records)
+        except ResourceError:
+            if (self.asked.one("algorithm") or "auto").partition(":")[0] not in FULL_DOMAIN:
+                raise
+            parts = _spark_parts
+            domains = parts.domains_of(frame, self.asked, max(self.max_records, parts.LEAST_RECORDS))
+            frame, levels = parts.rolled_to_levels(frame, self.asked, domains, self.max_records, self.folder)
+            records = records_of(frame, self.asked, self.max_records)
+            own = [f"{name}={level}.." for name, level in levels.items()]
+            more |= {"domains": domains.table, "level": own + self.asked.values.get("level", [])}
+            warnings.warn(f"there are more than {self.max_records:,} distinct tuples, so columns were rolled up before the "
+                          f"search: {', '.join(f'{name} to level {level}' for name, level in levels.items())}; what is proven "
+                          "is proven of these levels and those above", KanonWarning, stacklevel=4)
         release: Release = _functions.anonymize(records, policy=self.policy, **{
             **self.options, **more, "count": COUNT, "order": "input", "output": None, **self.wanted})
         mapping = mapping_of(records, release, self.qis)
         due = release.facts["input"]["rows"], release.facts["released"]["rows"]
-        raw = release._raw
-        return _Made(self.stored(self.mapped(mapping, "mapping"), "keyed"), due, same_tuples(mapping), raw.json(),
-                     raw.kept("report"), raw.kept("schema"))
+        raw, text = release._raw, release._raw.json()
+        judged = same_tuples(mapping)
+        if domains is not None:
+            judged = _spark_parts.generalizing(self.asked, domains, max(self.max_records, _spark_parts.LEAST_RECORDS))
+            text = _spark_parts.json_of({**release.facts, "rolled_up": levels})
+        return _Made(self.stored(self.mapped(mapping, "mapping", frame), "keyed"), due, judged, text, raw.kept("report"),
+                     raw.kept("schema"))
 
     def local_recoding(self) -> _Made:
         F = import_module("pyspark.sql.functions")

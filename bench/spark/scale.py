@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""scale.py BUILD ROWS [--recoding local|global] [--master URL] [--algorithm NAME] [--one-machine]
+
+What does a release on Spark take? Generated people, five quasi-identifiers, k = 10; one JSON line: seconds of every step,
+loss, memory of the driver (Python and Java), bytes that were shuffled, and the most disk that was in use beside the input.
+With --one-machine the program does the same table beside it. Python needs PySpark and PyArrow: BUILD/test-venv/bin/python.
+
+    --master spark://HOST:PORT    a standalone master; cluster.sh starts one with two workers here
+"""
+import argparse
+import functools
+import json
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+said = argparse.ArgumentParser()
+said.add_argument("build", type=pathlib.Path)
+said.add_argument("rows", type=int)
+said.add_argument("--recoding", default="local", choices=["local", "global"])
+said.add_argument("--algorithm", default=None)
+said.add_argument("--master", default="local[2]")
+said.add_argument("--part-rows", type=int, default=50_000)
+said.add_argument("--max-records", type=int, default=5_000_000)
+said.add_argument("--driver-memory", default="2g")
+said.add_argument("--executor-memory", default="2g")
+said.add_argument("--one-machine", action="store_true")
+said.add_argument("--folder", type=pathlib.Path, default=None, help="where to work; what is there of the input is kept")
+said = said.parse_args()
+
+package = (said.build / "bindings/python").resolve()
+sys.path.insert(0, str(package))
+os.environ["PYTHONPATH"] = str(package)
+os.environ["PYSPARK_PYTHON"] = sys.executable
+
+import kanon.spark  # noqa: E402
+from kanon import _spark_parts  # noqa: E402
+from pyspark.sql import SparkSession  # noqa: E402
+
+place = said.folder or pathlib.Path(tempfile.mkdtemp(prefix="kanon-scale-"))
+place.mkdir(exist_ok=True)
+table = place / f"people{said.rows}.csv"
+trees = place / "trees"
+trees.mkdir(exist_ok=True)
+if not table.exists():
+    subprocess.run([said.build / "kanon-generate", str(said.rows), "-o", table, "--hierarchies", trees], check=True)
+
+ASKED = {"qi": ["age", "sex", "zip", "marital_status", "education"], "sensitive": "diagnosis", "identifier": ["patient_id", "name"],
+         "k": 10, "max_suppressed": "1%",
+         "hierarchy": {"zip": "mask(right)", "age": "intervals(5,10,20)", "marital_status": str(trees / "marital_status.csv"),
+                       "education": str(trees / "education.csv")}}
+if said.algorithm:
+    ASKED["algorithm"] = said.algorithm
+ASKED["recoding"] = said.recoding if not said.algorithm else None
+
+steps: dict[str, float] = {}
+
+
+def timed(owner, name, label):
+    function = getattr(owner, name)
+
+    @functools.wraps(function)
+    def clocked(*arguments, **named):
+        began = time.perf_counter()
+        try:
+            return function(*arguments, **named)
+        finally:
+            steps[label] = round(steps.get(label, 0) + time.perf_counter() - began, 1)
+
+    setattr(owner, name, clocked)
+
+
+timed(kanon.spark._Job, "__post_init__", "stage")
+timed(_spark_parts, "domains_of", "domains")
+timed(_spark_parts, "cut", "cut")
+timed(_spark_parts, "search", "search")
+timed(kanon.spark, "records_of", "count")
+timed(kanon.spark._Job, "write", "write and verify")
+
+
+def size_of(folder):
+    total = 0
+    for root, _, files in os.walk(folder):
+        for file in files:
+            try:
+                total += os.path.getsize(os.path.join(root, file))
+            except OSError:
+                pass
+    return total
+
+
+most = {"disk": 0, "java": 0}
+done = threading.Event()
+
+
+def watch():
+    while not done.wait(2):
+        most["disk"] = max(most["disk"], size_of(work))
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                status = pathlib.Path(f"/proc/{pid}/status").read_text()
+                if f"PPid:\t{os.getpid()}\n" in status and "java" in status.splitlines()[0]:
+                    most["java"] = max(most["java"], int(status.partition("VmHWM:")[2].split()[0]) * 1024)
+            except (OSError, IndexError, ValueError):
+                pass
+
+
+work = place / "work"
+shutil.rmtree(work, ignore_errors=True)
+(work / "events").mkdir(parents=True)
+spark = SparkSession.builder.master(said.master).appName("kanon-scale").config("spark.ui.enabled", "false") \
+    .config("spark.driver.memory", said.driver_memory).config("spark.executor.memory", said.executor_memory) \
+    .config("spark.driver.maxResultSize", "0").config("spark.local.dir", str(work / "spark")) \
+    .config("spark.eventLog.enabled", "true").config("spark.eventLog.compress", "false") \
+    .config("spark.eventLog.dir", f"file://{work / 'events'}").config("spark.ui.showConsoleProgress", "false") \
+    .config("spark.executorEnv.PYTHONPATH", str(package)).config("spark.sql.shuffle.partitions", "16").getOrCreate()
+spark.sparkContext.setLogLevel("ERROR")
+schema = "patient_id string, name string, age int, sex string, zip string, marital_status string, education string, " \
+         "occupation string, country string, diagnosis string, income string"
+frame = spark.read.schema(schema).option("header", True).csv(str(table))
+threading.Thread(target=watch, daemon=True).start()
+began = time.perf_counter()
+released = kanon.spark.anonymize(frame, output=str(work / "release.parquet"), json=str(work / "facts.json"),
+                                 part_rows=said.part_rows, max_records=said.max_records, **ASKED)
+seconds = time.perf_counter() - began
+n_released = released.count()
+done.set()
+spark.stop()
+shuffled = spilled = 0
+for path in (work / "events").rglob("*"):
+    for line in path.open() if path.is_file() else []:
+        if '"SparkListenerTaskEnd"' in line:
+            metrics = json.loads(line).get("Task Metrics") or {}
+            shuffled += metrics.get("Shuffle Write Metrics", {}).get("Shuffle Bytes Written", 0)
+            spilled += metrics.get("Disk Bytes Spilled", 0)
+facts = json.loads((work / "facts.json").read_text())
+line = {"question": "spark", "rows": said.rows, "recoding": said.recoding, "algorithm": said.algorithm or "auto",
+        "master": said.master.partition(":")[0], "seconds": round(seconds, 1), "steps": steps, "released": n_released,
+        "lm": facts["loss"]["lm"], "parts": facts.get("parts"), "driver_python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "driver_java_mb": most["java"] >> 20, "shuffled_mb": shuffled >> 20, "spilled_mb": spilled >> 20,
+        "disk_mb": most["disk"] >> 20, "input_mb": table.stat().st_size >> 20, "load": round(os.getloadavg()[0], 1)}
+if said.one_machine:
+    words = [word for key, value in ASKED.items() if value is not None
+             for pair in (value.items() if isinstance(value, dict) else [(None, value)])
+             for word in (f"--{key.replace('_', '-')}" if key != "k" else "-k",
+                          f"{pair[0]}={pair[1]}" if pair[0] else ",".join(pair[1]) if isinstance(pair[1], list) else str(pair[1]))]
+    began = time.perf_counter()
+    subprocess.run([said.build / "kanon", "anonymize", table, *words, "-q", "-o", work / "one.csv", "--json", work / "one.json"], check=True)
+    one = json.loads((work / "one.json").read_text())
+    line |= {"one_machine_seconds": round(time.perf_counter() - began, 1), "one_machine_lm": one["loss"]["lm"],
+             "one_machine_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024}
+print(json.dumps(line))
+if said.folder is None:
+    shutil.rmtree(place)
+else:
+    shutil.rmtree(work)
