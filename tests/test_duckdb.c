@@ -341,6 +341,43 @@ static void what_a_query_answers_counts_as_memory_as_long_as_it_is_held(void **s
     assert_int_equal(kn_memory_used(), before);
 }
 
+/* Three row groups, nulls among the values, values that repeat and are constant for long. */
+static void columns_of_parquet_come_whole_and_in_their_order(void **state)
+{
+    NEEDS_LIBRARY;
+    enum { N_ROWS = 300000 };
+    write_parquet(data, "SELECT i, CASE WHEN i % 7 = 0 THEN NULL ELSE i % 100 END::SMALLINT AS few, 'same' AS same, "
+                        "CASE WHEN i % 5 = 0 THEN NULL ELSE format('{:020}', i) END AS t FROM range(300000) r(i)");
+    const kn_duckdb_options options = {.n_threads = 2};
+    kn_batches *batches, *column;
+    uint32_t at;
+    assert_ok(kn_duckdb_open(&batches, data, KN_FILE_PARQUET, &options, err));
+    const size_t before = kn_memory_used();
+    for (uint32_t c = 0; c < 4; c++) {
+        static const size_t row_bytes[] = {8, 2, 4 + 4, 4 + 16};
+        int64_t i = 0;
+        assert_ok(kn_batches_column(&column, &at, batches, c, err));
+        assert_in_range(kn_memory_used() - before, N_ROWS * row_bytes[c], N_ROWS * (2 * row_bytes[c] + 1));
+        for (size_t b = 0; b < column->arrays.n; b++)
+            for (int64_t row = 0; row < column->arrays.items[b].length; row++, i++) {
+                const struct ArrowArray *array = column->arrays.items[b].children[0];
+                const uint8_t *valid = array->buffers[0];
+                const bool is_null = valid != NULL && (valid[row / 8] >> row % 8 & 1) == 0;
+                const int32_t *offsets = array->buffers[1];
+                char text[24];
+                snprintf(text, sizeof text, "%020lld", (long long)i);
+                assert_int_equal(is_null, (c == 1 && i % 7 == 0) || (c == 3 && i % 5 == 0));
+                if (c == 0) assert_int_equal(((const int64_t *)array->buffers[1])[row], i);
+                if (c == 1 && !is_null) assert_int_equal(((const int16_t *)array->buffers[1])[row], i % 100);
+                if (c == 3 && !is_null) assert_memory_equal((const char *)array->buffers[2] + offsets[row], text, 20);
+            }
+        assert_int_equal(i, N_ROWS);
+        kn_batches_drop(column);
+        assert_int_equal(kn_memory_used(), before);
+    }
+    kn_batches_drop(batches);
+}
+
 static void reading_without_memory_or_when_asked_to_stop_ends(void **state)
 {
     NEEDS_LIBRARY;
@@ -427,6 +464,7 @@ int main(void)
         cmocka_unit_test(a_release_that_changed_after_writing_is_refused),
         cmocka_unit_test(a_killed_run_leaves_the_old_release),
         cmocka_unit_test(what_a_query_answers_counts_as_memory_as_long_as_it_is_held),
+        cmocka_unit_test(columns_of_parquet_come_whole_and_in_their_order),
         cmocka_unit_test(reading_without_memory_or_when_asked_to_stop_ends),
         cmocka_unit_test(a_task_reaches_its_own_file_only),
         cmocka_unit_test(a_file_that_changes_while_it_is_read_is_refused),

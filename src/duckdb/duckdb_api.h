@@ -3,7 +3,8 @@
  * inside.
  *
  * No call is among those that duckdb.h lists as deprecated; streaming results are, so results are fetched in chunks
- * after they are complete. Those that came last, the conversion to Arrow, make 1.4 the oldest version. */
+ * after they are complete, and columns of Parquet files go through a function of ours (kn_duckdb_take). Those that came
+ * last, the conversion to Arrow, make 1.4 the oldest version. */
 #ifndef KN_DUCKDB_DUCKDB_API_H
 #define KN_DUCKDB_DUCKDB_API_H
 
@@ -35,10 +36,12 @@ typedef union kn_duckdb_string {
 enum { DUCKDB_READY = 0, DUCKDB_FAILED = 2, DUCKDB_IDLE = 3 }; /* duckdb_pending_state */
 enum { DUCKDB_SELECT = 1 };                                    /* duckdb_statement_type */
 enum {
+    DUCKDB_BOOLEAN = 1,
     DUCKDB_VARCHAR = 17,
     DUCKDB_BIT = 29,
     DUCKDB_TIMETZ = 30,
     DUCKDB_UHUGEINT = 32,
+    DUCKDB_ANY = 34,
     DUCKDB_BIGNUM = 35,
     DUCKDB_LAST_KNOWN = 36
 }; /* duckdb_type */
@@ -89,6 +92,17 @@ enum {
     CALL(bool, error_data_has_error, (void *error))                                                                    \
     CALL(const char *, error_data_message, (void *error))                                                              \
     CALL(void, destroy_error_data, (void **error))                                                                     \
+    /* a function of ours */                                                                                           \
+    CALL(void *, create_scalar_function, (void))                                                                       \
+    CALL(void, destroy_scalar_function, (void **function))                                                             \
+    CALL(void, scalar_function_set_name, (void *function, const char *name))                                           \
+    CALL(void, scalar_function_add_parameter, (void *function, void *type))                                            \
+    CALL(void, scalar_function_set_return_type, (void *function, void *type))                                          \
+    CALL(void, scalar_function_set_volatile, (void *function))                                                         \
+    CALL(void, scalar_function_set_special_handling, (void *function))                                                 \
+    CALL(void, scalar_function_set_function, (void *function, void (*run)(void *info, void *chunk, void *vector)))     \
+    CALL(int, register_scalar_function, (void *connection, void *function))                                            \
+    CALL(void, scalar_function_set_error, (void *info, const char *message))                                           \
     /* rows of ours */                                                                                                 \
     CALL(int, appender_create, (void *connection, const char *schema, const char *table, void **appender))             \
     CALL(void *, appender_error_data, (void *appender))                                                                \
@@ -138,6 +152,12 @@ kn_status kn_duckdb_do(kn_duckdb *duckdb, const char *sql, kn_error *err);
 /* A result's rows as batches. */
 kn_status kn_duckdb_pull(kn_batches **out, kn_duckdb *duckdb, kn_duckdb_result *result, const char *name,
                          kn_error *err);
+/* In a database of one thread: kn_duckdb_take may be called. */
+kn_status kn_duckdb_allow_take(kn_duckdb *duckdb, kn_error *err);
+/* A column of a table as batches, without a result in between: DuckDB hands over what it reads. `column` and `table` in
+ * SQL. */
+kn_status kn_duckdb_take(kn_batches **out, kn_duckdb *duckdb, void *connection, const char *column, const char *table,
+                         const char *name, kn_error *err);
 /* What DuckDB says, in our words. */
 kn_status kn_duckdb_refuse(const kn_duckdb *duckdb, const char *message, kn_error *err);
 /* A text in quotes of SQL, those inside it doubled: '"' for names, '\'' for strings. */

@@ -105,23 +105,18 @@ static kn_status pull_column(kn_batches **out, void *puller, uint32_t column, kn
     kn_duckdb *duckdb = &opened->duckdb;
     const char *name = opened->names.bytes;
     void *connection = NULL;
-    kn_duckdb_result result = {{0}, {NULL, NULL}, NULL};
-    kn_buffer sql = {0};
+    char table[100];
+    kn_buffer quoted = {0};
     *out = NULL;
     for (uint32_t c = 0; c < column; c++) name += strlen(name) + 1;
-    kn_buffer_text(&sql, "SELECT ");
-    kn_duckdb_quote(&sql, '"', name, strlen(name));
-    kn_buffer_printf(&sql, " FROM read_parquet('%s', hive_partitioning = false)", opened->path);
-    if (sql.failed) KN_FAIL(KN_RESOURCES, "out of memory");
+    kn_duckdb_quote(&quoted, '"', name, strlen(name));
+    snprintf(table, sizeof table, "read_parquet('%s', hive_partitioning = false)", opened->path);
+    if (quoted.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     KN_TRY(kn_duckdb_connect(&connection, duckdb, err));
-    KN_TRY(kn_duckdb_run(&result, duckdb, connection, sql.bytes, false, err));
-    KN_TRY(kn_duckdb_pull(out, duckdb, &result, opened->name, err));
+    KN_TRY(kn_duckdb_take(out, duckdb, connection, quoted.bytes, table, opened->name, err));
 done:
-    if (connection != NULL) {
-        duckdb->api.destroy_result(&result);
-        duckdb->api.disconnect(&connection);
-    }
-    kn_buffer_free(&sql);
+    if (connection != NULL) duckdb->api.disconnect(&connection);
+    kn_buffer_free(&quoted);
     return status;
 }
 
@@ -147,8 +142,11 @@ static kn_status open_parquet(kn_batches **out, const char *path, const kn_duckd
     kn_status status = KN_OK;
     opened_file *opened = NULL;
     kn_batches *table = NULL, *answer = NULL;
+    kn_duckdb_options own = *options;
     char sql[200];
-    KN_TRY(open_file(&opened, path, options, err));
+    own.n_threads = 1; /* columns are read side by side */
+    KN_TRY(open_file(&opened, path, &own, err));
+    KN_TRY(kn_duckdb_allow_take(&opened->duckdb, err));
     snprintf(sql, sizeof sql, "SELECT * FROM read_parquet('%s', hive_partitioning = false) LIMIT 0", opened->path);
     KN_TRY(ask(&table, &opened->duckdb, sql, err));
     snprintf(sql, sizeof sql, "SELECT name FROM parquet_schema('%s')", opened->path);
