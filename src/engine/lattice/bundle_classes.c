@@ -162,28 +162,37 @@ KN_INLINE uint32_t filled_lanes(kn_lanes4 rows)
     return bits[0] | bits[1] | bits[2] | bits[3];
 }
 
+/* Entry e of the bundle as class j of combo 0. */
+KN_INLINE void list_entry(kn_bundle_classes *classes, uint32_t j, uint32_t e, kind k)
+{
+    const kn_lanes4 *from = (const kn_lanes4 *)classes->bundles->counts + (size_t)(classes->first + e) * k.parts;
+    const kn_class_list *list = &classes->lists[0];
+    list->value[j] = classes->bundles->inner[classes->first + e];
+    for (uint32_t part = 0; part < k.parts; part++) list->counts[j * k.parts + part] = from[part];
+    if (!k.values) return;
+    list->made[j] = (uint16_t)e;
+    list->state[j] = classes->empty[filled_lanes(from[0])];
+}
+
 KN_INLINE void list_entries(kn_bundle_classes *classes, kind k)
 {
-    const kn_lanes4 *from = (const kn_lanes4 *)classes->bundles->counts + (size_t)classes->first * k.parts;
-    kn_class_list *list = &classes->lists[0];
-    uint32_t used = 0; /* words of bits, as bits */
-    list->n = 0;
-    for (uint32_t e = 0; e < classes->n_entries; e++) { /* each value once */
-        const uint32_t value = classes->bundles->inner[classes->first + e];
-        classes->bits[value / 64] |= (uint64_t)1 << value % 64;
-        used |= 1u << value / 64;
-        classes->where[value] = (uint16_t)e;
+    const uint16_t *inner = classes->bundles->inner + classes->first;
+    const uint32_t n = classes->n_entries;
+    uint32_t used = 0, j = 0; /* used: words of bits, as bits */
+    classes->lists[0].n = n;
+    if (n <= 2) { /* in any order: what merges stands side by side */
+        for (; j < n; j++) list_entry(classes, j, j, k);
+        return;
+    }
+    for (uint32_t e = 0; e < n; e++) { /* each value once */
+        classes->bits[inner[e] / 64] |= (uint64_t)1 << inner[e] % 64;
+        used |= 1u << inner[e] / 64;
+        classes->where[inner[e]] = (uint16_t)e;
     }
     for (; used != 0; used &= used - 1) {
         const uint32_t w = (uint32_t)__builtin_ctz(used);
-        for (uint64_t rest = classes->bits[w]; rest != 0; rest &= rest - 1) {
-            const uint32_t value = 64 * w + (uint32_t)__builtin_ctzll(rest), e = classes->where[value], j = list->n++;
-            list->value[j] = (uint16_t)value;
-            for (uint32_t part = 0; part < k.parts; part++) list->counts[j * k.parts + part] = from[e * k.parts + part];
-            if (!k.values) continue;
-            list->made[j] = (uint16_t)e;
-            list->state[j] = classes->empty[filled_lanes(from[e * k.parts])];
-        }
+        for (uint64_t rest = classes->bits[w]; rest != 0; rest &= rest - 1)
+            list_entry(classes, j++, classes->where[64 * w + (uint32_t)__builtin_ctzll(rest)], k);
         classes->bits[w] = 0;
     }
 }

@@ -247,6 +247,12 @@ KN_INLINE void too_few(kn_lanes4 few[4], const kn_lanes4 *sets, const kind *k)
     }
 }
 
+/* Rows are fewer than 2^31, so numbers with a sign are compared: what processors have. */
+KN_INLINE kn_lanes4 is_below(kn_lanes4 size, kn_lanes4 threshold)
+{
+    return (kn_lanes4)((kn_lanes4_i32)size < (kn_lanes4_i32)threshold);
+}
+
 /* Whether not even all lanes together have persons enough. */
 KN_INLINE bool is_small(kn_lanes4 size, const kind *k)
 {
@@ -267,7 +273,7 @@ KN_INLINE bool judge_size(kn_lanes4 gone[4], kn_lanes4 rows[4], const kn_lanes4 
     }
     if (k->n_sets > 0) too_few(few, counts + (k->has_persons ? 2 : 1), k);
     if (!k->details && !k->values && (k->has_persons || k->n_sets > 0) &&
-        !kn_any_lane(((kn_lanes4)(size < k->threshold) | few[0]) & counts[0]))
+        !kn_any_lane((is_below(size, k->threshold) | few[0]) & counts[0]))
         return false;
     kn_merge_lanes(rows, counts[0]);
     if (k->has_persons) kn_merge_lanes(persons, counts[1]);
@@ -275,7 +281,7 @@ KN_INLINE bool judge_size(kn_lanes4 gone[4], kn_lanes4 rows[4], const kn_lanes4 
         gone[m] = (kn_lanes4){0};
         if (!kn_set_used(k->n_riders, m)) continue;
         size = k->has_persons ? persons[m] : rows[m];
-        gone[m] = rows[m] & ((kn_lanes4)(size < k->threshold) | few[m]);
+        gone[m] = rows[m] & (is_below(size, k->threshold) | few[m]);
         if (k->smallest) sums[m].smallest = kn_lesser(size | (kn_lanes4)(rows[m] == 0), sums[m].smallest);
     }
     return true;
@@ -492,7 +498,7 @@ static void go_over(kn_bundle_nodes *pass, const kn_bundles *bundles, bool detai
 {
     const kn_bundle_lattice *b = pass->b;
     const kn_models *models = pass->domain->task->models;
-    const uint32_t min_persons = models->min_persons < UINT32_MAX ? (uint32_t)models->min_persons : UINT32_MAX;
+    const uint32_t min_persons = models->min_persons < INT32_MAX ? (uint32_t)models->min_persons : INT32_MAX;
     kind k = {.threshold = {min_persons, min_persons, min_persons, min_persons},
               .has_persons = b->n_counts > KN_LATTICE_LANES,
               .values = b->n_words > 0,

@@ -217,7 +217,7 @@ kn_status kn_bundle_lattice_new(kn_bundle_lattice **out, const kn_lattice *latti
     kn_status status = KN_OK;
     kn_bundle_lattice *b = NULL;
     *out = NULL;
-    if (lattice->tuples->n_repeats > 0 || lattice->tuples->n_rows > INT32_MAX) goto done;
+    if (lattice->tuples->n_repeats > 0 || lattice->tuples->n_rows >= INT32_MAX) goto done;
     const uint32_t most_values = least_values != NULL ? KN_BUNDLE_MAX_SET_VALUES : KN_VALUES_MOST;
     for (uint32_t s = 0; lattice->has_histograms && s < lattice->tuples->n_sensitive; s++)
         if (lattice->tuples->sensitive[s].n_values > most_values) goto done;
