@@ -2,8 +2,9 @@
 BUILD     ?= build
 SANITIZED ?= build-sanitize
 TSAN      ?= build-tsan
+FUZZED    ?= build-fuzz
 
-.PHONY: all duckdb demo test torture mutate tsan bench format install clean
+.PHONY: all duckdb demo test torture faults fuzz mutate tsan bench format install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -32,6 +33,18 @@ torture: all
 	@tools/need.sh test
 	@tests/torture/torture.py $(BUILD) --seconds $(TORTURE_SECONDS) --seed $(TORTURE_SEED) --keep $(BUILD)
 
+# Every command with every allocation and every call of the system failing in turn, and killed a thousand times. Half an hour.
+faults: all
+	@tools/need.sh test
+	@meson setup --reconfigure $(BUILD) -Dtests=enabled >/dev/null && ninja -C $(BUILD) --quiet
+	@python3 tests/check_memory.py $(BUILD)/kanon $(BUILD)/tests/fail_calls.so
+	@python3 tests/check_faults.py $(BUILD)/kanon $(BUILD)/tests/fail_calls.so
+
+# libFuzzer on every target of fuzz/, FUZZ_SECONDS each (30) or FUZZ_RUNS runs; FUZZ="csv policy" takes those two.
+fuzz:
+	@tools/need.sh fuzz
+	@tools/fuzz.sh $(FUZZED) $(FUZZ)
+
 # Data races: two runs at once, the pool, progress and cancelling, under ThreadSanitizer. A few minutes, mostly building.
 tsan:
 	@tools/need.sh test
@@ -58,4 +71,4 @@ install: all
 	@meson install -C $(BUILD)
 
 clean:
-	rm -rf $(BUILD) $(SANITIZED) $(TSAN)
+	rm -rf $(BUILD) $(SANITIZED) $(TSAN) $(FUZZED)

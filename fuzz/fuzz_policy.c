@@ -1,16 +1,9 @@
-/* Any bytes as a policy's YAML: refused with its place, or a tree in which every node has one. */
+/* Any bytes as a policy: YAML that is refused with its place, or a tree in which every node has one; then settings that
+ * are refused with the file's name, or that are saved and read back as the same settings. */
 #include "base/yaml.h"
+#include "fuzz.h"
 
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds) abort();
-}
 
 static void check_node(const kn_yaml *node, unsigned depth)
 {
@@ -25,15 +18,59 @@ static void check_node(const kn_yaml *node, unsigned depth)
     }
 }
 
+static int append(void *user, const char *bytes, size_t n_bytes)
+{
+    kn_buffer_append(user, bytes, n_bytes);
+    return 0;
+}
+
+/* Each setting in force there is in force here. */
+static void check_same(const kn_settings *a, const kn_settings *b)
+{
+    const char *option, *value, *other_option, *other_value;
+    size_t n = 0;
+    for (; kn_settings_nth_in_force(a, n, &option, &value); n++) {
+        bool found = false;
+        for (size_t i = 0; kn_settings_nth_in_force(b, i, &other_option, &other_value); i++)
+            found |= strcmp(option, other_option) == 0 && strcmp(value, other_value) == 0;
+        require(found);
+    }
+    require(!kn_settings_nth_in_force(b, n, &option, &value));
+}
+
+static void check_settings(const char *text, size_t n_bytes)
+{
+    kn_error err = {0};
+    kn_settings *settings = NULL, *again = NULL;
+    kn_buffer saved = {0};
+    require(kn_settings_new(&settings, NULL) == KN_OK && kn_settings_new(&again, NULL) == KN_OK);
+    kn_status status = kn_settings_load_text(settings, text, n_bytes, "fuzz.yaml", &err);
+    if (status != KN_OK) {
+        require(status == KN_USAGE && strncmp(err.message, "fuzz.yaml", 9) == 0);
+    } else {
+        status = kn_settings_save(settings, append, &saved, &err);
+        require(status == KN_OK || (status == KN_USAGE && err.message[0] != '\0'));
+        if (status == KN_OK) {
+            require(!saved.failed);
+            require(kn_settings_load_text(again, saved.bytes, saved.n, "saved.yaml", &err) == KN_OK);
+            check_same(settings, again);
+        }
+    }
+    kn_buffer_free(&saved);
+    kn_settings_free(settings);
+    kn_settings_free(again);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     kn_yaml *root;
     kn_error err = {0};
     if (kn_yaml_parse(&root, (const char *)data, size, "fuzz.yaml", &err) != KN_OK) {
         require(root == NULL && strncmp(err.message, "fuzz.yaml:", 10) == 0);
-        return 0;
+    } else if (root != NULL) {
+        check_node(root, 0);
+        kn_yaml_free(root);
     }
-    if (root != NULL) check_node(root, 0);
-    kn_yaml_free(root);
+    check_settings((const char *)data, size);
     return 0;
 }

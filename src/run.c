@@ -367,6 +367,14 @@ done:
     return status;
 }
 
+/* Why there is no bound, as a status. */
+static kn_status unbounded_status(kn_say why)
+{
+    return why == KN_SAY_UNBOUNDED_INTERRUPTED ? KN_INTERRUPTED
+           : why == KN_SAY_UNBOUNDED_MEMORY    ? KN_RESOURCES
+                                               : KN_NOT_MET;
+}
+
 /* The certificate beside its target, to be checked with the release; NULL: nobody asked for it. */
 static kn_status write_certificate(const char **path, run *r, kn_error *err)
 {
@@ -376,8 +384,8 @@ static kn_status write_certificate(const char **path, run *r, kn_error *err)
     *path = NULL;
     if (output == NULL) goto done;
     if (r->bound == NULL || r->bound->dual == NULL)
-        KN_FAIL_AT(KN_NOT_MET, KN_PLACE(.option = "certificate"), "there is no certificate: %s",
-                   kn_sentence_english(r->facts.any.why));
+        KN_FAIL_AT(unbounded_status(r->facts.any.why), KN_PLACE(.option = "certificate"),
+                   "there is no certificate: %s; nothing was written", kn_sentence_english(r->facts.any.why));
     KN_TRY(kn_certificate_text(&text, r->bound, &r->task, err));
     KN_TRY(kn_output_write(output, text, strlen(text), err));
     KN_TRY(kn_output_flush(output, err));

@@ -518,7 +518,7 @@ static void a_written_tree_reads_back_the_same(void **state)
                 bool starts = l == 0 || (l + 1 < n_levels && group[l - 1][i] == i && kn_rng_below(&rng, 2) == 0);
                 group[l][i] = i == 0 || starts ? i : group[l][i - 1];
                 kn_buffer_printf(&lines, "%s\"%u-%u", l > 0 ? ";" : "", l + 1 == n_levels ? 0 : group[l][i], l);
-                uint64_t pick = kn_hash_u64(group[l][i] * 10 + l + (uint64_t)round * 1000);
+                uint64_t pick = kn_checksum_u64(group[l][i] * 10 + l + (uint64_t)round * 1000);
                 for (; pick % 3 != 0; pick /= 3) {
                     const char *piece = nasty[pick / 3 % (sizeof nasty / sizeof *nasty)];
                     kn_buffer_text(&lines, *piece == '"' ? "\"\"" : piece);

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, as root or with sudo, and says plainly what to do where it cannot.
-#   tools/need.sh build|test|demo|bench|format|duckdb
+#   tools/need.sh build|test|demo|bench|fuzz|valgrind|aarch64|format|duckdb
 set -eu
 
 build="gcc g++ meson ninja-build pkg-config liblemon-dev zlib1g-dev libzstd-dev"
@@ -8,9 +8,12 @@ case "${1:-build}" in
 build | demo) packages="$build" ;;
 test) packages="$build libcmocka-dev libjansson-dev libfyaml-dev python3 python3-dev python3-venv chromium poppler-utils zsh fish clang-format-14" ;;
 bench) packages="$build python3 python3-venv" ;;
+fuzz) packages="$build clang-14 libclang-rt-14-dev llvm-14" ;;
+valgrind) packages="$build valgrind python3" ;;
+aarch64) packages="$build gcc-aarch64-linux-gnu g++-aarch64-linux-gnu qemu-user python3" ;;
 format) packages="clang-format-14" ;;
 duckdb) packages="" ;;
-*) echo "need.sh: build, test, demo, bench, format or duckdb?" >&2; exit 2 ;;
+*) echo "need.sh: build, test, demo, bench, fuzz, valgrind, aarch64, format or duckdb?" >&2; exit 2 ;;
 esac
 
 # The reader of docs/cells.md in R, without what R recommends, which is much; and the Java that Spark runs on.

@@ -270,8 +270,13 @@ done:
 static kn_packing packing_of(int file)
 {
     char magic[KN_MAGIC_BYTES];
-    const ssize_t n = pread(file, magic, sizeof magic, 0);
-    return n > 0 ? kn_packing_of(magic, (size_t)n) : KN_PACKED_NOT;
+    size_t n_read = 0;
+    for (ssize_t n = 1; n != 0 && n_read < sizeof magic;) {
+        n = pread(file, magic + n_read, sizeof magic - n_read, (off_t)n_read);
+        if (n > 0) n_read += (size_t)n;
+        else if (n < 0 && errno != EINTR) break; /* whoever reads it will say why it cannot be read */
+    }
+    return kn_packing_of(magic, n_read);
 }
 
 /* What stands in a packed file, to a new one. */

@@ -85,7 +85,7 @@ static void pack_chunk(const grouping *g, uint32_t begin, uint32_t end, uint64_t
 
 static inline uint64_t hash_key(const uint64_t *key, uint32_t n_words)
 {
-    uint64_t hash = kn_hash_u64(key[0] + 0x9e3779b97f4a7c15u);
+    uint64_t hash = kn_hash_u64(key[0]);
     for (uint32_t w = 1; w < n_words; w++) hash = kn_hash_combine(hash, key[w]);
     return hash;
 }

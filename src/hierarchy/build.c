@@ -597,10 +597,12 @@ done:
     return status;
 }
 
-/* Quoted wherever a reader could take it for something else, a byte order mark included. */
+/* Quoted wherever a reader could take it for something else: a byte order mark, a first line that says what the file
+ * is.
+ */
 static void append_label(kn_buffer *out, const char *label, size_t n)
 {
-    bool quote = n > 0 && (unsigned char)label[0] == 0xEF;
+    bool quote = n > 0 && ((unsigned char)label[0] == 0xEF || label[0] == '#');
     for (size_t i = 0; i < n; i++) quote = quote || strchr(";,\"\n\r", label[i]) != NULL;
     if (quote) kn_buffer_quoted(out, label, n);
     else kn_buffer_append(out, label, n);

@@ -39,7 +39,7 @@ const uint32_t *kn_set_pool_get(const kn_set_pool *pool, uint32_t id, uint32_t *
     assert(id < pool->ends.n);
     uint64_t start = id > 0 ? pool->ends.items[id - 1] : 0;
     *n_codes = (uint32_t)(pool->ends.items[id] - start);
-    return pool->members.items + start;
+    return *n_codes > 0 ? pool->members.items + start : NULL;
 }
 
 const char *kn_set_pool_text(const kn_set_pool *pool, uint32_t id, size_t *n_bytes)
@@ -47,7 +47,7 @@ const char *kn_set_pool_text(const kn_set_pool *pool, uint32_t id, size_t *n_byt
     assert(id < pool->ends.n);
     uint64_t start = id > 0 ? pool->text_ends.items[id - 1] : 0;
     *n_bytes = (size_t)(pool->text_ends.items[id] - start);
-    return pool->texts.items + start;
+    return *n_bytes > 0 ? pool->texts.items + start : "";
 }
 
 /* What is looked for or added. */

@@ -637,9 +637,12 @@ static kn_status file_text(char **out, size_t *n_bytes, kn_settings *settings, c
     if (file < 0) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
     settings->policy_is_file = kn_file_identify(&settings->policy_id, file);
     KN_NEW(bytes, MAX_POLICY_BYTES + 1);
-    for (*n_bytes = 0; n != 0 && *n_bytes < MAX_POLICY_BYTES; *n_bytes += (size_t)n) {
+    *n_bytes = 0;
+    while (n != 0 && *n_bytes < MAX_POLICY_BYTES) {
         n = read(file, bytes + *n_bytes, MAX_POLICY_BYTES - *n_bytes);
+        if (n < 0 && errno == EINTR) continue;
         if (n < 0) KN_FAIL(KN_INPUT, "%.1000s: %s", path, strerror(errno));
+        *n_bytes += (size_t)n;
     }
     *out = bytes;
     bytes = NULL;

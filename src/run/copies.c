@@ -126,7 +126,7 @@ static kn_status count_sorted(tally *sum, const kn_column *copied, const kn_colu
     KN_NEW_RAW(rows, MOST_SORTED);
     for (uint32_t row = 0; row < n_rows && n < MOST_SORTED; row++) {
         uint32_t c = value_at(copied, row);
-        if (one_in > 1 && kn_hash_combine(7, c) % one_in != 0) continue;
+        if (one_in > 1 && kn_checksum_combine(7, c) % one_in != 0) continue;
         rows[n] = row;
         keys[n++] = (uint64_t)c << 32 | value_at(quasi, row);
     }

@@ -24,7 +24,7 @@ static kn_status keep(void *user, const kn_buffer *state, kn_error *err)
     kn_state_file *file = user;
     kn_output *output = NULL;
     char checksum[CHECKSUM_BYTES + 1];
-    snprintf(checksum, sizeof checksum, CHECKSUM_LINE, (unsigned long long)kn_hash_bytes(state->bytes, state->n));
+    snprintf(checksum, sizeof checksum, CHECKSUM_LINE, (unsigned long long)kn_checksum_bytes(state->bytes, state->n));
     KN_TRY(kn_output_open(&output, file->path, err));
     kn_output_keep_private(output);
     KN_TRY(kn_output_write(output, FIRST_LINE, strlen(FIRST_LINE), err));
@@ -72,7 +72,7 @@ static kn_status check(kn_state_file *file, kn_error *err)
                 file->path);
     if (all->n >= n_head)
         snprintf(checksum, sizeof checksum, CHECKSUM_LINE,
-                 (unsigned long long)kn_hash_bytes(all->bytes + n_head, all->n - n_head));
+                 (unsigned long long)kn_checksum_bytes(all->bytes + n_head, all->n - n_head));
     if (all->n < n_head || memcmp(all->bytes, FIRST_LINE, strlen(FIRST_LINE)) != 0 ||
         memcmp(all->bytes + strlen(FIRST_LINE), checksum, CHECKSUM_BYTES) != 0)
         KN_FAIL(KN_INPUT, "%.1000s is damaged; remove it, or name another file", file->path);

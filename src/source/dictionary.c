@@ -32,11 +32,10 @@ static inline uint64_t hash_long(const char *bytes, uint32_t n_bytes)
     uint32_t i = 0;
     for (; i + 8 < n_bytes; i += 8) {
         memcpy(&word, bytes + i, 8);
-        hash = (hash ^ word) * 0xff51afd7ed558ccdu;
-        hash ^= hash >> 32;
+        hash = kn_hash_combine(hash, word);
     }
     memcpy(&word, bytes + n_bytes - 8, 8);
-    return kn_hash_u64((hash ^ word) * 0xc4ceb9fe1a85ec53u);
+    return kn_hash_combine(hash, word);
 }
 
 static inline uint64_t key_of(const char *bytes, uint32_t n_bytes)
@@ -53,8 +52,7 @@ static inline uint64_t key_of(const char *bytes, uint32_t n_bytes)
 
 static inline size_t home_of(uint64_t key, uint32_t n_bytes, size_t n_slots)
 {
-    uint64_t hash = (key ^ (uint64_t)n_bytes << 56) * 0x9e3779b97f4a7c15u;
-    return (size_t)((hash ^ hash >> 29) * 0xd6e8feb86659fd93u >> 20) & (n_slots - 1);
+    return (size_t)(kn_hash_u64(key ^ (uint64_t)n_bytes << 56)) & (n_slots - 1);
 }
 
 static kn_status reserve(kn_dictionary *dictionary, size_t n_more, kn_error *err)

@@ -417,7 +417,9 @@ static kn_status found_value(uint64_t *found, decoder *d, const struct ArrowArra
     if (l->family == 's') {
         int64_t begin = with_sign(bits_at(array->buffers[1], i, l->n_bytes), l->n_bytes);
         int64_t end = with_sign(bits_at(array->buffers[1], i + 1, l->n_bytes), l->n_bytes);
-        if (begin < 0 || end < begin || (end > begin && array->buffers[2] == NULL)) BROKEN(d, "offsets that descend");
+        int64_t most = with_sign(bits_at(array->buffers[1], array->offset + array->length, l->n_bytes), l->n_bytes);
+        if (begin < 0 || end < begin || end > most || (end > begin && array->buffers[2] == NULL))
+            BROKEN(d, "offsets that descend");
         return found_string(found, d, end > begin ? (const char *)array->buffers[2] + begin : "", end - begin, err);
     }
     if (l->n_bytes <= 8) return found_bits(found, d, bits_at(array->buffers[1], i, l->n_bytes), err);

@@ -47,9 +47,7 @@ static inline kn_text_key kn_text_key_of(const char *bytes, size_t n_bytes)
         k.hash = (uint32_t)kn_hash_bytes(bytes, n_bytes);
         return k;
     }
-    uint64_t hash = (k.head ^ n_bytes) * 0xff51afd7ed558ccdu;
-    hash = (hash ^ hash >> 32 ^ k.tail) * 0xc4ceb9fe1a85ec53u;
-    k.hash = (uint32_t)(hash >> 32 ^ hash >> 7);
+    k.hash = (uint32_t)kn_hash_combine(kn_hash_combine(n_bytes, k.head), k.tail);
     return k;
 }
 

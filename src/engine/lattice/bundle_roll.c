@@ -7,6 +7,7 @@
 #include "engine/lattice/bundle_values.h"
 
 #include "base/bits.h"
+#include "base/hash.h"
 
 #include <assert.h>
 #include <string.h>
@@ -275,13 +276,14 @@ static inline __attribute__((always_inline)) uint32_t chain_run(kn_bundles *out,
                        *restrict last = r->roller->last;
     const step only = r->steps[0], *steps = n_steps == 1 ? &only : r->steps;
     const uint32_t slot_bits = kn_bits_for(2 * (end - begin)), last_slot = (1u << slot_bits) - 1;
+    const uint64_t factor = kn_hash_key[0];
     uint32_t n = 0;
     memset(slots, 0xff, sizeof *slots << slot_bits);
     for (uint32_t i = begin; i < end; i++) {
         uint64_t key = from_keys[i];
         for (uint32_t j = 0; j < n_steps; j++)
             key = (key & ~(steps[j].mask << steps[j].shift)) | steps[j].table[key >> steps[j].shift & steps[j].mask];
-        const uint64_t hash = key * 0x9e3779b97f4a7c15u;
+        const uint64_t hash = key * factor;
         next[i - begin] = KN_NONE;
         uint32_t slot = (uint32_t)(hash >> (64 - slot_bits)), bundle;
         while ((bundle = slots[slot]) != KN_NONE && keys[bundle] != key) slot = (slot + 1) & last_slot;

@@ -2,6 +2,8 @@
  * per searched column 24 bytes for each distinct tuple of the searched columns. */
 #include "engine/lattice/column_search.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 enum { BREATHE_WORK = 1 << 18, SPARE_CELLS = 1 << 14, CELLS_PER_ENTRY = 4 };
@@ -121,7 +123,7 @@ static void empty_slots(kn_column_search *search, uint32_t n)
 static inline uint32_t number_of(kn_column_search *search, uint64_t key, uint32_t *n)
 {
     const uint64_t last = (1ull << search->slot_bits) - 1;
-    uint64_t slot = (key * 0x9e3779b97f4a7c15u) >> (64 - search->slot_bits);
+    uint64_t slot = (key * kn_hash_key[0]) >> (64 - search->slot_bits);
     while (search->slots[slot] != KN_NONE && search->keys[search->slots[slot]] != key) slot = (slot + 1) & last;
     if (search->slots[slot] == KN_NONE) {
         search->slots[slot] = *n;

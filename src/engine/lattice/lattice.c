@@ -11,6 +11,7 @@
 #include "engine/lattice/lattice.h"
 
 #include "base/bits.h"
+#include "base/hash.h"
 
 #include <assert.h>
 #include <math.h>
@@ -315,6 +316,7 @@ static inline __attribute__((always_inline)) uint32_t roll_keys(kn_groups *out, 
     const uint32_t last_slot = (uint32_t)((1ull << slot_bits) - 1), *from_counts = from->counts;
     const uint64_t *from_keys = from->keys;
     uint64_t *keys = out->keys;
+    const uint64_t factor = kn_hash_key[0];
     uint32_t *counts = out->counts, n = 0;
     for (uint32_t i = 0; i < from->n; i++) {
         uint64_t *key = keys + (size_t)n * n_words, hash = 0; /* made where it would stand if new */
@@ -326,7 +328,7 @@ static inline __attribute__((always_inline)) uint32_t roll_keys(kn_groups *out, 
         }
         for (uint32_t w = 0; w < n_words; w++) {
             if (w > 0) hash ^= hash >> 29;
-            hash = (hash ^ key[w]) * 0x9e3779b97f4a7c15u;
+            hash = (hash ^ key[w]) * factor;
         }
         uint32_t slot = (uint32_t)(hash >> (64 - slot_bits)), group;
         while ((group = slots[slot]) != KN_NONE && memcmp(keys + (size_t)group * n_words, key, n_words * 8) != 0)

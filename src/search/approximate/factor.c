@@ -1,6 +1,7 @@
 /* Factors by matching, and classes from factors; see the header. */
 #include "search/approximate/factor.h"
 
+#include "base/hash.h"
 #include "search/approximate/approximate.h"
 #include "search/approximate/matching.h"
 #include "search/approximate/near.h"
@@ -55,7 +56,7 @@ static int64_t weight_of(const rows *r, double distance) { return llround(distan
 
 static uint64_t *slot_of(const part *p, uint64_t key)
 {
-    size_t at = (key * 0x9e3779b97f4a7c15u >> 20) & (p->n_slots - 1);
+    size_t at = (key * kn_hash_key[0] >> 20) & (p->n_slots - 1);
     while (p->known[at] != UINT64_MAX && p->known[at] != key) at = (at + 1) & (p->n_slots - 1);
     return &p->known[at];
 }

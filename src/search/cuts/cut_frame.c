@@ -241,10 +241,9 @@ static inline __attribute__((always_inline)) uint32_t merge_words(kn_cut_worker 
             continue;
         }
         for (uint32_t w = 0; w < n_words; w++) {
-            hash = (hash ^ words[w]) * 0x9e3779b97f4a7c15u;
-            hash ^= hash >> 29;
+            hash = kn_hash_combine(hash, words[w]);
         }
-        uint32_t slot = (uint32_t)((hash * 0xd6e8feb86659fd93u) >> (64 - n_bits)), there = merged->n;
+        uint32_t slot = (uint32_t)(hash >> (64 - n_bits)), there = merged->n;
         for (; worker->slots[slot].stamp == stamp; slot = (slot + 1) & mask) {
             const uint16_t *key = merged->keys + (size_t)worker->slots[slot].item * n_keys;
             uint64_t differ = 0;

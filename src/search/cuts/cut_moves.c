@@ -149,10 +149,9 @@ static uint32_t find_group(kn_cut_moves *m, uint16_t *keys, uint32_t *n, uint32_
     uint64_t hash = 0, word;
     for (uint32_t w = 0; w < n_keys / 4; w++) {
         memcpy(&word, key + 4 * w, sizeof word);
-        hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-        hash ^= hash >> 32;
+        hash = kn_hash_combine(hash, word);
     }
-    uint32_t slot = (uint32_t)kn_hash_u64(hash) & (n_slots - 1);
+    uint32_t slot = (uint32_t)hash & (n_slots - 1);
     for (; m->stamps[slot] == m->stamp; slot = (slot + 1) & (n_slots - 1))
         if (memcmp(keys + (size_t)m->slots[slot] * n_keys, key, n_keys * sizeof *key) == 0) return m->slots[slot];
     m->stamps[slot] = m->stamp;

@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "base/hash.h"
 
+#include <math.h>
 #include <string.h>
 
 /* --- Open nodes ------------------------------------------------------------------------------------------------ */
@@ -66,37 +67,37 @@ enum { N_NAME = 24 }; /* of the first line, before the hash */
 /* Everything that decides what the letters mean and what they cost. */
 static uint64_t fingerprint(const kn_cuts *cuts)
 {
-    uint64_t hash = kn_hash_bytes(cuts->objective->type->name, strlen(cuts->objective->type->name));
-    hash = kn_hash_combine(hash, cuts->max_suppressed);
-    hash = kn_hash_combine(hash, (uint64_t)cuts->least_rows);
-    hash = kn_hash_combine(
-        hash, kn_hash_bytes(cuts->tuples->repeats, cuts->tuples->n_repeats * sizeof *cuts->tuples->repeats));
+    uint64_t hash = kn_checksum_bytes(cuts->objective->type->name, strlen(cuts->objective->type->name));
+    hash = kn_checksum_combine(hash, cuts->max_suppressed);
+    hash = kn_checksum_combine(hash, (uint64_t)cuts->least_rows);
+    hash = kn_checksum_combine(
+        hash, kn_checksum_bytes(cuts->tuples->repeats, cuts->tuples->n_repeats * sizeof *cuts->tuples->repeats));
     for (uint32_t i = 0; i < cuts->n_letters; i++) {
         const kn_letter *letter = &cuts->letters[i];
         const uint32_t facts[] = {letter->q, letter->parent, letter->first, letter->last, letter->n_cuts};
-        hash = kn_hash_combine(hash, kn_hash_bytes(facts, sizeof facts));
-        hash = kn_hash_combine(hash, kn_hash_bytes(letter->cuts, letter->n_cuts * sizeof *letter->cuts));
+        hash = kn_checksum_combine(hash, kn_checksum_bytes(facts, sizeof facts));
+        hash = kn_checksum_combine(hash, kn_checksum_bytes(letter->cuts, letter->n_cuts * sizeof *letter->cuts));
     }
     for (size_t m = 0; m < cuts->models->n; m++) {
         const kn_model *model = &cuts->models->items[m];
-        hash = kn_hash_combine(hash, kn_hash_bytes(model->type->name, strlen(model->type->name)));
+        hash = kn_checksum_combine(hash, kn_checksum_bytes(model->type->name, strlen(model->type->name)));
         for (size_t a = 0; a < model->args.n; a++) {
             const char *text = model->args.values[a].text;
-            hash = kn_hash_combine(hash, text != NULL ? kn_hash_bytes(text, strlen(text)) : 0);
+            hash = kn_checksum_combine(hash, text != NULL ? kn_checksum_bytes(text, strlen(text)) : 0);
         }
     }
-    hash = kn_hash_combine(hash, kn_hash_bytes(&cuts->root_price, sizeof cuts->root_price));
+    hash = kn_checksum_combine(hash, kn_checksum_bytes(&cuts->root_price, sizeof cuts->root_price));
     for (uint32_t q = 0; q < cuts->n_columns; q++) {
         const kn_cut_column *column = &cuts->columns[q];
         const size_t n_prices = column->prices != NULL ? (size_t)column->n_positions * column->n_positions : 0;
-        hash = kn_hash_combine(hash, kn_hash_bytes(column->domain->name, strlen(column->domain->name)));
-        hash = kn_hash_combine(hash, kn_hash_bytes(&column->domain->weight, sizeof column->domain->weight));
-        hash = kn_hash_combine(hash, kn_hash_bytes(column->prices, n_prices * sizeof *column->prices));
+        hash = kn_checksum_combine(hash, kn_checksum_bytes(column->domain->name, strlen(column->domain->name)));
+        hash = kn_checksum_combine(hash, kn_checksum_bytes(&column->domain->weight, sizeof column->domain->weight));
+        hash = kn_checksum_combine(hash, kn_checksum_bytes(column->prices, n_prices * sizeof *column->prices));
     }
-    hash = kn_hash_combine(
-        hash, kn_hash_bytes(cuts->items.keys, (size_t)cuts->items.n * cuts->n_keys * sizeof *cuts->items.keys));
-    return kn_hash_combine(
-        hash, kn_hash_bytes(cuts->items.lanes, (size_t)cuts->items.n * cuts->n_lanes * sizeof *cuts->items.lanes));
+    hash = kn_checksum_combine(
+        hash, kn_checksum_bytes(cuts->items.keys, (size_t)cuts->items.n * cuts->n_keys * sizeof *cuts->items.keys));
+    return kn_checksum_combine(
+        hash, kn_checksum_bytes(cuts->items.lanes, (size_t)cuts->items.n * cuts->n_lanes * sizeof *cuts->items.lanes));
 }
 
 /* The numbers that stand before the nodes. */
@@ -164,6 +165,7 @@ static kn_status take_nodes(reading *from, kn_cut_state *state, const kn_cuts *c
         KN_TRY(take(&node.number, from, sizeof node.number, err));
         KN_TRY(take(node.state, from, cuts->n_letters, err));
         KN_TRY(check_letters(cuts, node.state, KN_LETTER_HEAD, err));
+        if (isnan(node.bound)) KN_FAIL(KN_INPUT, "it is damaged");
         const kn_open_node taken = node;
         node.state = NULL;
         KN_TRY(push(state, taken, err));
@@ -190,6 +192,7 @@ kn_status kn_cut_state_load(kn_cut_state *state, const kn_cuts *cuts, const char
     KN_TRY(take(state->letters, &from, cuts->n_letters, err));
     KN_TRY(check_letters(cuts, state->letters, 1, err));
     KN_TRY(take_nodes(&from, state, cuts, head.n_open, err));
+    if (from.at != from.end || isnan(head.best)) KN_FAIL(KN_INPUT, "it is damaged");
     state->next_number = head.next_number;
     state->best = head.best;
     state->has_best = head.has_best != 0;

@@ -306,11 +306,25 @@ static void clean_up(optimizer *o)
     kn_cuts_free(o->cuts);
 }
 
+/* Looks at the best release that was saved again: it may be the one that is returned, and no bound vouches for it. */
+static kn_status check_best(optimizer *o, kn_error *err)
+{
+    kn_status status = KN_OK;
+    double cost, n_suppressed;
+    if (!o->state.has_best) return KN_OK;
+    KN_TRY(kn_cut_letters_cost(&cost, &n_suppressed, o->workers[0], o->state.letters, err));
+    if (n_suppressed > (double)o->task->max_suppressed || !(fabs(cost - o->state.best) <= 1e-9 * (fabs(cost) + 1)))
+        KN_FAIL(KN_INPUT, "it is damaged");
+done:
+    return status;
+}
+
 /* What another run knew. */
 static kn_status load(optimizer *o, kn_error *err)
 {
     kn_error own = {0};
     kn_status status = kn_cut_state_load(&o->state, o->cuts, o->saved->bytes, o->saved->n_bytes, &own);
+    if (status == KN_OK) status = check_best(o, &own);
     if (status == KN_OK && !o->state.has_best && isfinite(o->state.best) && !kn_args_get(o->task->args, "cost")->chosen)
         status = kn_error_set(&own, KN_INPUT, "it was saved by a search that was told cost=, and this one was not");
     if (status != KN_INPUT) return kn_error_pass(err, status, &own);

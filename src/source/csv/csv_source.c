@@ -23,6 +23,9 @@ static kn_status read_file(kn_csv_source *source, void *out, size_t capacity, si
         } else if (n < 0) {
             KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = source->name), "%s: cannot be read: %s", source->name,
                        strerror(errno));
+        } else if (n == 0 && atomic_load(&source->n_read) < source->size_bytes) {
+            KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = source->name), "%s: became shorter while it was read; run it again",
+                       source->name);
         } else if (n == 0) {
             source->at_end = true;
         } else {
