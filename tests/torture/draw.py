@@ -14,6 +14,7 @@ A case is plain data, so that it can be shrunk, kept as JSON and run again:
                                                source of the run with two threads
 """
 import random
+import re
 
 FULL_DOMAIN = ["optimal", "datafly", "samarati", "incognito", "mingen", "mu-argus", "cell-suppression"]
 CUTS = ["k-optimize", "k-optimize:hierarchy=nodes", "hill-climb", "genetic", "anneal"]
@@ -279,6 +280,10 @@ def draw_options(rng, case, k, pools):
         named = {"full": FULL_DOMAIN, "cuts": CUTS, "local": LOCAL, "approximate": APPROXIMATE}[family]
         algorithm = rng.choice(named)
         options.append(["algorithm", "mondrian" if algorithm == "exhaustive" and n > 12 else algorithm])
+    if is_global and rng.random() < 0.2:  # limits of levels, of columns that have some
+        leveled = [column for column in case["columns"] if re.match(r"intervals|mask|date|suppress", column["options"].get("hierarchy", ""))]
+        for column in leveled[:1]:
+            column["options"]["level"] = rng.choice(["0..1", "1..1", "0..0"])
     if rng.random() < 0.6:
         options.append(["max-suppressed", rng.choice(["1", "2", "10%", "30%", "100%"])])
     for model in draw_models(rng, sensitive) if sensitive else []:
@@ -361,4 +366,13 @@ def draw(seed, number, have):
         if column["role"] == "quasi":
             choose_coding(rng, column, [row[i] for row in case["rows"]], k)
     draw_options(rng, case, k, pools)
+    if has_persons and rng.random() < 0.3:
+        case["options"].append(["unit", "household"])
+    if rng.random() < 0.05 and not case["files"] and fits_latin_1(case):
+        case["options"].append(["encoding", "latin-1"])
+        case["source"] = case["second"] = "csv"
     return case
+
+
+def fits_latin_1(case):
+    return all(ord(letter) < 256 for row in case["rows"] for cell in row for letter in cell)

@@ -90,7 +90,7 @@ def place(case, source, as_name="data"):
     folder = pathlib.Path(".")
     if source == "arrow":
         return [], [(as_name, arrow_of(case))]
-    text = csv_of(case).encode()
+    text = csv_of(case).encode(dict(case["options"]).get("encoding", "utf-8"))
     if source == "csv":
         name, data = "data.csv", text
     elif source == "gz":
@@ -139,6 +139,8 @@ def policy_text(case):
         if column["role"] == "dropped":
             continue
         told = {"role": column["role"].replace("person", "identifier"), **column["options"]}
+        if "level" in told:
+            told["min_level"], told["max_level"] = told.pop("level").split("..")
         if told.get("hierarchy", "").startswith("./"):
             told["hierarchy"] = {"file": told["hierarchy"][2:]}
         columns[column["name"]] = told
@@ -159,6 +161,8 @@ def common_options(case, command):
         options, rest = role_options(case), case["options"]
     options += [("delimiter", case["delimiter"])]
     options += [] if case["header"] else [("no-header", "yes")]
+    if command in ("measure", "risk"):
+        options = [pair for pair in options if pair[0] != "level"]
     skipped = RUN_ONLY - ({"order"} if command == "verify" else set()) if command != "anonymize" else set()
     return options + [(option, value) for option, value in rest if option not in skipped]
 

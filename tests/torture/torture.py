@@ -207,7 +207,7 @@ def main():
         if failures == options.most:
             break
         total = sum(figures.counts["end"].values())
-        if total % (20 * BATCH) < len(batch):
+        if total % (8 * BATCH) < len(batch) and options.only is None and not options.case:
             print(f"# {total} cases, {failures} findings, {time.monotonic() - began:.0f} s", flush=True)
     ends = figures.counts["end"]
     total = sum(ends.values())
