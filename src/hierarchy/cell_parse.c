@@ -352,7 +352,8 @@ static kn_status parse_written(kn_cell *out, const kn_domain *domain, kn_set_poo
     bool is_interval;
     KN_TRY(has_dots(&is_interval, bytes, n_bytes, err));
     is_interval = is_interval && kn_part_form_of(domain, false) == KN_PART_INTERVAL;
-    if (n_bytes > 1 && bytes[0] == '{') KN_TRY(read_set(&codes, domain, bytes, n_bytes, err));
+    const bool is_set = n_bytes > 1 && bytes[0] == '{' && bytes[n_bytes - 1] == '}'; /* {x* is a mask of {x} */
+    if (is_set) KN_TRY(read_set(&codes, domain, bytes, n_bytes, err));
     else if (domain->n_stretches > 0 && kn_stretches_parse(out, domain, bytes, n_bytes)) {
     } else if (is_interval) KN_TRY(parse_interval(out, domain, bytes, n_bytes, err));
     else if (is_mask) KN_TRY(read_mask(&codes, domain, bytes, n_bytes, err));

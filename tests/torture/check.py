@@ -36,7 +36,7 @@ REFUSALS = [
     r"no release exists: even one class of everything breaks a model|only [0-9]+ persons are beyond (top|bottom)",
     r"(k-optimize|hill-climb|genetic|anneal) (needs the rows of a person|takes these models|cannot count a population|cuts columns in an order)",
     r"builds classes row by row and cannot count a population|is only reported, it cannot be minimized",
-    r"is a collection of subsets, which has no levels",
+    r"is a collection of subsets, which has no levels|chooses values class by class and knows no levels",
     r"top, bottom and round need a grid or a hierarchy|is not on the column's grid|lies inside a label of its hierarchy",
     r"is copied and stands one-to-one with the quasi-identifier",
     r"(two|three)-factor is for k=[23], and k is|measure \S+ needs a sensitive column",
