@@ -655,8 +655,8 @@ static setup rare_values_setup(kn_rng *rng, bool is_text)
         const bool is_rare = kn_rng_below(rng, 5) == 0;
         for (uint32_t i = 0; i < n_columns; i++) {
             int *cell = &numbers[row * n_columns + i];
-            *cell =
-                i == 2 ? (int)kn_rng_below(rng, 2) : (int)(is_rare ? kn_rng_below(rng, 6) : 5 * kn_rng_below(rng, 2));
+            *cell = i == 2 ? (int)kn_rng_below(rng, 2)
+                           : (int)(is_rare ? kn_rng_below(rng, 6) : 1 + 3 * kn_rng_below(rng, 2));
             texts[row * n_columns + i] = words[*cell];
         }
     }

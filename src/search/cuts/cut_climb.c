@@ -4,9 +4,9 @@
  * Departs from the paper. A column is not climbed letter by letter: the best of all its sets of cuts is taken, the
  * other columns being as they are (cut_column.c), one column after the other until none gains. Where that ends neither
  * phase gains; the two phases are left for letters that are nodes. And descents do not always begin at random: most
- * begin at the best set with one or two columns changed, and these are held until the others have settled around them,
- * so that they are not just changed back. On a census table both together find in a second what letters and random
- * beginnings miss by several percent in ten.
+ * begin at the best set with one to three columns changed, and these are held until the others have settled around
+ * them, so that they are not just changed back. On a census table both together find in a second what letters and
+ * random beginnings miss by several percent in ten.
  *
  * Descents of a round are independent jobs that begin at the best of the rounds before, with random numbers of their
  * own: the same result for any number of threads. Cost: some ten columns per descent. */
@@ -59,7 +59,7 @@ static void clear_column(const kn_cuts *cuts, uint8_t *in, uint32_t q)
 /* Another beginning than the best set: some columns anew, to which the others then have to fit. */
 static void change_columns(const kn_cuts *cuts, descent *d, kn_rng *rng)
 {
-    for (uint32_t n = 1 + kn_rng_below(rng, 2); n > 0; n--) {
+    for (uint32_t n = 1 + kn_rng_below(rng, 3); n > 0; n--) {
         const uint32_t letter = kn_rng_below(rng, cuts->n_letters), q = cuts->letters[letter].q;
         d->held[q] = true;
         switch (kn_rng_below(rng, 4)) {
