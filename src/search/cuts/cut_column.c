@@ -14,17 +14,20 @@
  * Cost: positions times (items, merged by group and position), half of it; for the items a pass. */
 #include "search/cuts/cut_column.h"
 
+#include "search/cuts/cut_kernel.h"
+
 #include <math.h>
 #include <string.h>
 
 struct kn_cut_path {
     const kn_cuts *cuts;
     const kn_items *items;
-    uint32_t *sorted;                           /* [q * items + i]: items by position in column q */
-    uint32_t *group_of, n_groups;               /* [class] */
-    uint32_t *group_at;                         /* [group]: the pair of the position at hand */
-    double *group_lanes;                        /* [group * n_lanes + lane]: of the part at hand */
-    double *others;                             /* [group]: what a row pays in the other columns; cell measures */
+    uint32_t *sorted;             /* [q * items + i]: items by position in column q ... */
+    uint32_t *start;              /* [offset + q + position], one more than positions: ... and its first */
+    uint32_t *group_of, n_groups; /* [class] */
+    uint32_t *group_at;           /* [group]: the pair of the position at hand */
+    double *group_lanes;          /* [group * n_lanes + lane]: of the part at hand */
+    double *others;               /* [group]: what a row pays in the other columns; cell measures */
     uint32_t n_pairs, *pair_group, *pair_start; /* rows of a group at a position; [position]: its first pair */
     double *pair_lanes;
     double *best; /* [position], n_positions + 1: of the paths that end before it ... */
@@ -37,10 +40,13 @@ kn_status kn_cut_path_new(kn_cut_path **out, const kn_cuts *cuts, const kn_items
 {
     kn_status status = KN_OK;
     kn_cut_path *path = NULL;
-    uint32_t *start = NULL, most = 0;
+    uint32_t *next = NULL, most = 0;
+    size_t n_positions = 0;
     *out = NULL;
-    for (uint32_t q = 0; q < cuts->n_columns; q++)
+    for (uint32_t q = 0; q < cuts->n_columns; q++) {
         if (cuts->columns[q].n_positions > most) most = cuts->columns[q].n_positions;
+        n_positions += cuts->columns[q].n_positions;
+    }
     KN_NEW(path, 1);
     path->cuts = cuts;
     path->items = items;
@@ -57,18 +63,20 @@ kn_status kn_cut_path_new(kn_cut_path **out, const kn_cuts *cuts, const kn_items
     KN_NEW(path->suppressed, most + (size_t)1);
     KN_NEW(path->cost, most + (size_t)1);
     KN_NEW(path->before, cuts->n_letters);
-    KN_NEW(start, most + (size_t)2);
-    for (uint32_t q = 0; q < cuts->n_columns; q++) {
-        memset(start, 0, (most + (size_t)2) * sizeof *start);
+    KN_NEW(path->start, n_positions + cuts->n_columns);
+    KN_NEW(next, most);
+    for (uint32_t q = 0, at = 0; q < cuts->n_columns; at += cuts->columns[q++].n_positions + 1) {
+        uint32_t *start = path->start + at;
         for (uint32_t i = 0; i < items->n; i++) start[items->keys[(size_t)i * cuts->n_keys + q] + 1]++;
-        for (uint32_t p = 0; p < most; p++) start[p + 1] += start[p];
+        for (uint32_t p = 0; p < cuts->columns[q].n_positions; p++) start[p + 1] += start[p];
+        memcpy(next, start, cuts->columns[q].n_positions * sizeof *next);
         for (uint32_t i = 0; i < items->n; i++)
-            path->sorted[(size_t)q * items->n + start[items->keys[(size_t)i * cuts->n_keys + q]]++] = i;
+            path->sorted[(size_t)q * items->n + next[items->keys[(size_t)i * cuts->n_keys + q]]++] = i;
     }
     *out = path;
     path = NULL;
 done:
-    kn_free(start);
+    kn_free(next);
     kn_cut_path_free(path);
     return status;
 }
@@ -77,6 +85,7 @@ void kn_cut_path_free(kn_cut_path *path)
 {
     if (path == NULL) return;
     kn_free(path->sorted);
+    kn_free(path->start);
     kn_free(path->group_of);
     kn_free(path->group_at);
     kn_free(path->group_lanes);
@@ -111,26 +120,25 @@ static void find_groups(kn_cut_path *path, kn_cut_moves *m, uint32_t q)
 /* Rows by position and group. */
 static void find_pairs(kn_cut_path *path, const kn_cut_moves *m, uint32_t q)
 {
-    const uint32_t n_lanes = path->cuts->n_lanes, n_keys = path->cuts->n_keys;
-    const uint32_t *sorted = path->sorted + (size_t)q * path->items->n;
-    uint32_t position = 0;
+    const uint32_t n_lanes = path->cuts->n_lanes, n_positions = path->cuts->columns[q].n_positions;
+    const uint32_t *sorted = path->sorted + (size_t)q * path->items->n, *start = path->start + m->offset[q] + q;
     path->n_pairs = 0;
     memset(path->group_at, 0xFF, path->n_groups * sizeof *path->group_at);
-    path->pair_start[0] = 0;
-    for (uint32_t i = 0; i < path->items->n; i++) {
-        const uint32_t item = sorted[i], group = path->group_of[m->class_of[item]];
-        const double *lanes = path->items->lanes + (size_t)item * n_lanes;
-        while (position < path->items->keys[(size_t)item * n_keys + q]) path->pair_start[++position] = path->n_pairs;
-        uint32_t pair = path->group_at[group];
-        const bool is_new = pair == KN_NONE || pair < path->pair_start[position];
-        if (is_new) pair = path->group_at[group] = path->n_pairs++;
-        double *sum = path->pair_lanes + (size_t)pair * n_lanes;
-        path->pair_group[pair] = group;
-        if (is_new) memcpy(sum, lanes, n_lanes * sizeof *sum);
-        else
-            for (uint32_t lane = 0; lane < n_lanes; lane++) sum[lane] += lanes[lane];
+    for (uint32_t p = 0; p < n_positions; p++) {
+        path->pair_start[p] = path->n_pairs;
+        for (uint32_t i = start[p]; i < start[p + 1]; i++) {
+            const uint32_t group = path->group_of[m->class_of[sorted[i]]];
+            const double *lanes = path->items->lanes + (size_t)sorted[i] * n_lanes;
+            uint32_t pair = path->group_at[group];
+            const bool is_new = pair == KN_NONE || pair < path->pair_start[p];
+            if (is_new) pair = path->group_at[group] = path->n_pairs++;
+            double *sum = path->pair_lanes + (size_t)pair * n_lanes;
+            path->pair_group[pair] = group;
+            if (is_new) memcpy(sum, lanes, n_lanes * sizeof *sum);
+            else kn_add_lanes(sum, lanes, n_lanes);
+        }
     }
-    while (position < path->cuts->columns[q].n_positions) path->pair_start[++position] = path->n_pairs;
+    path->pair_start[n_positions] = path->n_pairs;
 }
 
 /* Of the part at hand: what its classes cost, less, under cell measures, what its rows pay in this column. */
@@ -166,7 +174,7 @@ static void extend(kn_cut_path *path, uint32_t q, uint32_t first, double dearer)
             double *sum = path->group_lanes + (size_t)group * n_lanes;
             const double *lanes = path->pair_lanes + (size_t)pair * n_lanes;
             add_group(&part, path, group, -1);
-            for (uint32_t lane = 0; lane < n_lanes; lane++) sum[lane] += lanes[lane];
+            kn_add_lanes(sum, lanes, n_lanes);
             add_group(&part, path, group, 1);
         }
         double cost = part.cost + cuts->bound->suppressed(cuts, part.suppressed);
