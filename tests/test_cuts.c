@@ -701,8 +701,8 @@ static void labels_without_suppressed_values_are_priced_as_they_are_released(voi
         snprintf(model, sizeof model, "k-anonymity:k=%u", 2 + kn_rng_below(&rng, 4));
         setup_goals(&s, (const char *const[]){model}, 1, by_cell[n_tried / 2 % 2],
                     kn_rng_below(&rng, 2) ? 5 : s.c.tuples->n_rows);
-        snprintf(params, sizeof params, "coarse=%s:2|%s:3", s.c.domains[0]->name, s.c.domains[1]->name);
-        setup_algorithm(&s, "k-optimize", is_text ? "" : params);
+        snprintf(params, sizeof params, "begin=nothing,coarse=%s:2|%s:3", s.c.domains[0]->name, s.c.domains[1]->name);
+        setup_algorithm(&s, "k-optimize", is_text ? "begin=nothing" : params);
         const cut_sets sets = is_text ? all_cuts(&s, false) : coarse_cuts(&s);
         const double least = brute_force(&s, &sets, false);
         const kn_status status = search_with(&answer, &s, NULL);
