@@ -458,31 +458,37 @@ static double search_below_root(const kn_cuts *cuts, kn_cut_worker *worker, unsi
     return search.best;
 }
 
+/* Every node of a search against all releases below it; returns how many there were. */
+static uint64_t look_at_nodes(setup *s, const char *params)
+{
+    kn_cuts *cuts;
+    kn_cut_worker *worker;
+    setup_algorithm(s, "k-optimize", params);
+    assert_ok(kn_cuts_new(&cuts, &s->task, 1, err));
+    assert_ok(kn_cut_worker_new(&worker, cuts, err));
+    double *cost = cost_of_all(cuts);
+    all_costs all = {cuts, cost, 0, NULL};
+    assert_ok(kn_cut_worker_new(&all.fresh, cuts, err));
+    double best = search_below_root(cuts, worker, 0, false, &all);
+    double least =
+        least_below(&all, (const uint8_t[20]){1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, KN_NONE);
+    assert_true(best == least || is_near(best, least));
+    kn_free(cost);
+    kn_cut_worker_free(all.fresh);
+    kn_cut_worker_free(worker);
+    kn_cuts_free(cuts);
+    return all.n_looked;
+}
+
 static void no_bound_is_above_the_best_release_below_its_node(void **state)
 {
     kn_rng rng = kn_rng_new(14, 2);
     uint64_t n_looked = 0;
     for (uint32_t n_tried = 0; n_tried < 600;) {
         setup s;
-        kn_cuts *cuts;
-        kn_cut_worker *worker;
         const bool nodes = kn_rng_below(&rng, 3) == 0;
         if (!random_setup(&s, &rng, 8, false)) continue;
-        setup_algorithm(&s, "k-optimize", nodes ? "hierarchy=nodes" : "");
-        assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
-        assert_ok(kn_cut_worker_new(&worker, cuts, err));
-        double *cost = cost_of_all(cuts);
-        all_costs all = {cuts, cost, 0, NULL};
-        assert_ok(kn_cut_worker_new(&all.fresh, cuts, err));
-        double best = search_below_root(cuts, worker, 0, false, &all);
-        double least =
-            least_below(&all, (const uint8_t[20]){1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, KN_NONE);
-        assert_true(best == least || is_near(best, least));
-        n_looked += all.n_looked;
-        kn_free(cost);
-        kn_cut_worker_free(all.fresh);
-        kn_cut_worker_free(worker);
-        kn_cuts_free(cuts);
+        n_looked += look_at_nodes(&s, nodes ? "hierarchy=nodes" : "");
         setup_free(&s);
         n_tried++;
     }
@@ -721,6 +727,22 @@ static void labels_without_suppressed_values_are_priced_as_they_are_released(voi
         setup_free(&s);
     }
     assert_true(n_closed > 300);
+}
+
+static void no_bound_is_above_what_narrower_labels_cost(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 24);
+    for (uint32_t n_tried = 0; n_tried < 300; n_tried++) {
+        const bool is_text = n_tried % 2 == 0;
+        setup s = rare_values_setup(&rng, is_text);
+        char model[32], params[64];
+        snprintf(model, sizeof model, "k-anonymity:k=%u", 2 + kn_rng_below(&rng, 4));
+        setup_goals(&s, (const char *const[]){model}, 1, n_tried / 2 % 2 ? "lm" : "non-uniform-entropy",
+                    kn_rng_below(&rng, 2) ? 5 : s.c.tuples->n_rows);
+        snprintf(params, sizeof params, "coarse=%s:2|%s:3", s.c.domains[0]->name, s.c.domains[1]->name);
+        look_at_nodes(&s, is_text ? "" : params);
+        setup_free(&s);
+    }
 }
 
 /* A larger table whose search takes several rounds. */
@@ -1331,6 +1353,7 @@ int main(void)
         cmocka_unit_test(every_neighbour_costs_what_it_costs_when_looked_at),
         cmocka_unit_test(a_column_is_cut_as_well_as_it_can_be_with_the_others),
         cmocka_unit_test(the_proven_loss_is_what_the_release_loses),
+        cmocka_unit_test(no_bound_is_above_what_narrower_labels_cost),
         cmocka_unit_test(labels_without_suppressed_values_are_priced_as_they_are_released),
         cmocka_unit_test(threads_and_seeds_of_the_search_change_nothing),
         cmocka_unit_test(threads_change_nothing_under_any_model),
