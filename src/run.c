@@ -22,6 +22,7 @@
 #include "run/run_schema.h"
 #include "run/run_state.h"
 #include "run/copies.h"
+#include "run/expected.h"
 #include "run/input.h"
 #include "run/recheck.h"
 #include "run/jobs.h"
@@ -52,11 +53,9 @@ typedef struct run {
     uint32_t *records, n_records; /* of a table with counts: those that were written, in their order */
     kn_verdict *verdict;
     kn_facts facts;
-    double began, mark;    /* of the run; of the stage under way */
-    double after_search;   /* seconds put by for what comes after the search, its bound not included */
-    double search_seconds; /* that the search has; 0: no limit */
-    uint32_t *must_pay;    /* of the task; NULL: none */
-    bool has_bound;        /* the quick one was found before the search */
+    double began, mark; /* of the run; of the stage under way */
+    uint32_t *must_pay; /* of the task; NULL: none */
+    bool has_bound;     /* the quick one was found before the search */
 } run;
 
 /* A stage ends here, and the next one begins: so the stages add up to the total. */
@@ -69,13 +68,15 @@ static void end_stage(run *r, const char *stage, double *seconds)
     r->facts.seconds.total = now - r->began;
 }
 
-/* A time limit is for the whole run: what comes after the search takes so many times as long as what came before it (a
- * million generated people, eight columns: 4.4), and no less than so much per row where reading took no time. Seconds
- * of the quick bound, and the least that a search gets, as parts of the limit. */
-static const double AFTER_PER_BEFORE = 4.5, AFTER_PER_ROW = 2e-6, MOST_AFTER = 0.5;
-static const double BOUND_SHARE = 0.05, BOUND_PER_ROW = 3e-6, LEAST_SEARCH = 0.05;
+/* A time limit is for the whole run. Parts of it: what the quick bound may take, the least that a search gets, and what
+ * is put by beyond what the rest is expected to take. The quick bound comes before a search that asks for it; otherwise
+ * it has what is left once the release is verified, so that it makes up for what the rest took longer. */
+static const double BOUND_SHARE = 0.05, LEAST_SEARCH = 0.05, SPARE = 0.02;
+/* It is not begun where it would take longer: so many times what reading took, and no less than so much per row. */
+static const double BOUND_PER_READ = 15, BOUND_PER_ROW = 3e-6;
 
-/* From so many rows on a search that asks for it is told what rows must pay. Smaller tables come to as much without. */
+/* From so many rows on a search that asks for it is told what rows must pay. Chosen, not measured: on smaller tables
+ * the quick bound would be a large part of the run. */
 enum { LEAST_TOLD = 10000 };
 
 static bool tells_search(const run *r) { return r->algorithm->asks_must_pay && r->input->tuples->n_rows >= LEAST_TOLD; }
@@ -87,12 +88,11 @@ static double seconds_left(const run *r) { return r->request->time_limit - (kn_s
 /* The time that the search has, 0: no limit. A proof that was asked for has the limit once more. */
 static double limit_search(run *r)
 {
-    const double limit = r->request->time_limit, rows = r->input->table->n_rows;
+    const double limit = r->request->time_limit;
     if (limit <= 0) return 0;
-    r->after_search =
-        fmin(fmax((limit - seconds_left(r)) * AFTER_PER_BEFORE, rows * AFTER_PER_ROW), MOST_AFTER * limit);
-    const double bound = asks_for_proof(r->request) && !tells_search(r) ? 0 : BOUND_SHARE * limit;
-    return fmax(seconds_left(r) - r->after_search - bound, LEAST_SEARCH * limit);
+    const double bound = asks_for_proof(r->request) || r->has_bound ? 0 : BOUND_SHARE * limit;
+    const double after = kn_expected_after(r->input) + bound + SPARE * limit;
+    return fmax(seconds_left(r) - after, LEAST_SEARCH * limit);
 }
 
 static kn_status prepare_task(run *r, kn_error *err)
@@ -118,8 +118,7 @@ static kn_status prepare_task(run *r, kn_error *err)
         .ticker = &input->ticker,
         .trace = &r->trace,
     };
-    r->search_seconds = limit_search(r);
-    kn_ticker_limit(&input->ticker, r->search_seconds);
+    kn_ticker_limit(&input->ticker, limit_search(r));
     KN_TRY(kn_error_about(err, kn_algorithm_fits(r->algorithm, &r->task, err), KN_PLACE(.option = "algorithm")));
     KN_TRY(kn_state_file_open(&r->state, request, r->algorithm, err));
     if (request->state != NULL) r->task.saved = &r->state.saved;
@@ -222,10 +221,10 @@ static kn_status limited_bound(run *r, kn_bound_effort effort, kn_error *err)
     kn_lower_bound *any = &r->facts.any;
     const double limit = r->request->time_limit;
     const bool certify = effort >= KN_BOUND_CERTIFY;
-    const bool no_time =
-        limit > 0 && !certify &&
-        fmin(BOUND_SHARE * limit, seconds_left(r) - r->after_search) < BOUND_PER_ROW * r->task.tuples->n_rows;
-    kn_ticker_limit(&r->input->ticker, certify ? limit : BOUND_SHARE * limit);
+    const double quick = fmin(BOUND_SHARE * limit, seconds_left(r));
+    const double needed = fmax(BOUND_PER_READ * r->input->seconds_read, BOUND_PER_ROW * r->task.tuples->n_rows);
+    const bool no_time = limit > 0 && !certify && quick < needed;
+    kn_ticker_limit(&r->input->ticker, certify ? limit : quick);
     *any = (kn_lower_bound){.value = NAN, .is_certified = certify};
     if (cuts_trees(r)) any->why = KN_SAY_UNBOUNDED_CUTS;
     else if (no_time) any->why = KN_SAY_UNBOUNDED_WORK;
@@ -257,7 +256,7 @@ static kn_status tell_search(run *r, kn_error *err)
     }
     kn_bound_free(r->bound);
     r->bound = NULL;
-    kn_ticker_limit(&r->input->ticker, r->search_seconds);
+    kn_ticker_limit(&r->input->ticker, limit_search(r));
     end_stage(r, "bound", &r->facts.seconds.bound);
 done:
     return status;
@@ -449,10 +448,6 @@ static kn_status gather_facts(run *r, kn_error *err)
     f->seed = r->task.seed;
     f->stopped = r->answer.stopped;
     f->optimal = r->answer.optimal;
-    f->bound = r->answer.bound;
-    /* of two bounds over local recodings the larger one */
-    if (r->answer.recoding == KN_RECODING_LOCAL && !f->optimal && kn_is_bounded(&f->any) && f->any.value >= f->bound)
-        f->bound = NAN;
     f->kind = kinds[r->answer.recoding];
     f->guarantee = r->answer.guarantee;
     f->top = r->answer.top;
@@ -460,9 +455,17 @@ static kn_status gather_facts(run *r, kn_error *err)
     f->n_nodes = r->answer.n_nodes;
     f->n_blocks = r->answer.n_blocks;
     f->trace = &r->trace;
-    kn_status status = kn_facts_measure(f, r->input->models, r->input->pool, err);
-    if (r->answer.optimal && status == KN_OK) f->bound = f->loss;
-    return status;
+    return kn_facts_measure(f, r->input->models, r->input->pool, err);
+}
+
+/* What the search proved about its own kind of recoding, unless the other bound says more. */
+static void settle_bound(run *r)
+{
+    kn_facts *f = &r->facts;
+    f->bound = f->optimal ? f->loss : r->answer.bound;
+    /* of two bounds over local recodings the larger one */
+    if (r->answer.recoding == KN_RECODING_LOCAL && !f->optimal && kn_is_bounded(&f->any) && f->any.value >= f->bound)
+        f->bound = NAN;
 }
 
 /* NULL: nobody asked for one. The folder that the release stands in is nobody's business. */
@@ -541,12 +544,14 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     end_stage(&r, "recode", &seconds->recode);
     if (request->polish) KN_TRY(polish(&r, err));
     kn_answer_reconsider(&r.answer, &r.task);
-    KN_TRY(find_bound(&r, err));
+    if (asks_for_proof(request)) KN_TRY(find_bound(&r, err)); /* its certificate is written and verified */
     KN_TRY(write_and_verify(&r, err));
     KN_TRY(count_clusters(&r, err));
     KN_TRY(gather_facts(&r, err));
-    r.facts.peak_bytes = kn_memory_peak();
     end_stage(&r, "measure", &seconds->measure);
+    if (!asks_for_proof(request)) KN_TRY(find_bound(&r, err));
+    settle_bound(&r);
+    r.facts.peak_bytes = kn_memory_peak();
     KN_TRY(kn_run_report(&report, r.input, &r.facts, &r.task, r.output != NULL ? kn_output_path(r.output) : NULL, err));
     if (request->schema != NULL || request->codebook != NULL)
         KN_TRY(kn_run_schema(&schema, r.release, &r.input->form, request, err));

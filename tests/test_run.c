@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "privacy/privacy.h"
 #include "run/copies.h"
+#include "run/expected.h"
 #include "run/input.h"
 #include "verify/checks.h"
 
@@ -1521,6 +1522,29 @@ static void every_stage_is_in_the_clock(void **state)
     unlink(path_of("run.json"));
 }
 
+/* Writing and verifying take a multiple of what reading took, more of it for intervals and sets than for hierarchies,
+ * and no time at all for nothing. */
+static void what_comes_after_is_expected_from_what_reading_took(void **state)
+{
+    const int cells[] = {1, 1, 2, 1, 3, 2, 4, 2};
+    kn_table *table = test_table(4, 2, cells);
+    kn_domain *domains[] = {test_domain(table, 0, NULL), test_suppress_domain(table, 1)};
+    kn_tuples tuples = {.n_tuples = 4};
+    kn_input input = {.table = table, .tuples = &tuples, .domains = domains, .n_qis = 1, .seconds_read = 1};
+    for (uint32_t c = 0; c < 2; c++) table->columns[c].role = KN_ROLE_QUASI;
+    const double intervals = kn_expected_after(&input);
+    input.seconds_read = 3;
+    assert_float_equal(kn_expected_after(&input), 3 * intervals, 1e-9);
+    input.domains = domains + 1;
+    assert_true(kn_expected_after(&input) < 3 * intervals);
+    assert_true(kn_expected_after(&input) > 3); /* the release is written, and both files are read again */
+    input.seconds_read = 0;                     /* of a table in memory */
+    assert_true(kn_expected_after(&input) > 0);
+    kn_domain_free(domains[0]);
+    kn_domain_free(domains[1]);
+    test_table_free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1535,6 +1559,7 @@ int main(void)
         cmocka_unit_test(cells_that_a_reader_would_split_are_quoted),
         cmocka_unit_test(a_release_measured_from_its_files_costs_what_its_run_says),
         cmocka_unit_test(the_schema_says_of_the_release_what_its_cells_say),
+        cmocka_unit_test(what_comes_after_is_expected_from_what_reading_took),
         cmocka_unit_test(roles_are_guessed_from_names_and_contents),
         cmocka_unit_test(cells_that_point_at_people_are_known_by_their_form),
         cmocka_unit_test(the_profile_counts_whom_a_set_of_columns_singles_out),

@@ -4,6 +4,7 @@
 #include "base/json_writer.h"
 #include "hierarchy/build.h"
 #include "run/copies.h"
+#include "run/expected.h"
 #include "run/people.h"
 #include "run/hierarchy_table.h"
 #include "run/input.h"
@@ -147,11 +148,11 @@ static void cost_estimate(double *seconds, double *bytes, const checking *about)
 {
     const kn_input *input = about->input;
     double tuples = input->tuples->n_tuples, columns = fmax(1, input->n_qis);
-    double search = tuples * columns * log2(tuples + 2) * 1.5e-7;
-    if (kn_algorithm_has_levels(about->algorithm)) search = about->n_nodes * tuples * 2e-9 * columns;
+    double search = tuples * columns * log2(tuples + 2) * 1.5e-8;
+    if (kn_algorithm_has_levels(about->algorithm)) search = tuples * columns * (3e-8 + about->n_nodes * 1e-11);
     if (about->search_seconds >= 0) search = about->search_seconds / kn_pool_threads(input->pool);
-    if (about->request->time_limit > 0) search = fmin(search, about->request->time_limit);
-    *seconds = 2 * (input->seconds_read + input->seconds_encode) + search;
+    *seconds = input->seconds_read + input->seconds_encode + search + kn_expected_after(input);
+    if (about->request->time_limit > 0) *seconds = fmin(*seconds, fmax(about->request->time_limit, *seconds - search));
     *bytes = (double)kn_memory_peak() + tuples * (16 * columns + 64);
 }
 

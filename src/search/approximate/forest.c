@@ -570,11 +570,19 @@ done:
     return status;
 }
 
+/* Measured: 20,000 people, eight columns, 1 s. */
+static double expected_seconds(const kn_task *task)
+{
+    const double n = task->tuples->n_tuples;
+    return 6e-6 * n * task->tuples->n_qis;
+}
+
 const kn_algorithm kn_algorithm_forest = {
     .name = "forest",
     .summary = "trees of near rows cut into classes; at most max(2k-1, 3k-5) times the best loss",
     .citation = "Aggarwal et al., Approximation algorithms for k-anonymity, 2005, section 4; Gionis, Tassa 2009, 6.4",
     .recoding = KN_RECODING_LOCAL,
     .needs_cell_measure = true,
+    .seconds = expected_seconds,
     .search = forest_search,
 };

@@ -37,11 +37,19 @@ done:
     return status;
 }
 
+/* Measured: 20,000 people, eight columns, 2.4 s. */
+static double expected_seconds(const kn_task *task)
+{
+    const double n = task->tuples->n_tuples;
+    return 7.5e-10 * n * n * task->tuples->n_qis;
+}
+
 const kn_algorithm kn_algorithm_agglomerative = {
     .name = "agglomerative",
     .summary = "unites the two closest classes until every class satisfies the models",
     .citation = "Gionis, Mazza, Tassa, k-Anonymization revisited, 2008; Goldberger, Tassa 2010, 6.2.1",
     .recoding = KN_RECODING_LOCAL,
     .any_measure = true,
+    .seconds = expected_seconds,
     .search = agglomerative_search,
 };

@@ -235,6 +235,13 @@ static const kn_param params[] = {
      .help = "a class grows from a random record that is left, or from the one furthest from the last one added"},
 };
 
+/* Measured: 20,000 people, eight columns, half a second. */
+static double expected_seconds(const kn_task *task)
+{
+    const double n = task->tuples->n_tuples;
+    return 1.4e-10 * n * n * task->tuples->n_qis;
+}
+
 const kn_algorithm kn_algorithm_k_member = {
     .name = "k-member",
     .summary = "grows one class after the other by the record that costs least",
@@ -243,5 +250,6 @@ const kn_algorithm kn_algorithm_k_member = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .any_measure = true,
+    .seconds = expected_seconds,
     .search = k_member_search,
 };

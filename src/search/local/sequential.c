@@ -749,6 +749,13 @@ static const kn_param params[] = {
      .help = "of clusters that cost the same, the one left alone for longest, or the first"},
 };
 
+/* Measured: 20,000 people, eight columns, 2 s. */
+static double expected_seconds(const kn_task *task)
+{
+    const double n = task->tuples->n_tuples;
+    return 6e-10 * n * n * task->tuples->n_qis;
+}
+
 const kn_algorithm kn_algorithm_sequential = {
     .name = "sequential",
     .summary = "moves records one by one to the class where they cost least",
@@ -757,5 +764,6 @@ const kn_algorithm kn_algorithm_sequential = {
     .params = params,
     .n_params = sizeof params / sizeof *params,
     .any_measure = true,
+    .seconds = expected_seconds,
     .search = sequential_search,
 };
