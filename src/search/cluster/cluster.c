@@ -59,6 +59,7 @@ static const double NEAR_NOISE = 1.8; /* mean prices of a row: brings in other n
  * 0.1917; 1,000 of german, k = 5, 0.1142 and 0.1135; 1,000 generated people, k = 50, 0.2703 and 0.2699. Larger tables
  * gain nothing: Adult, k = 5, is where it was, 5,000 of febrl, k = 50, 0.5 % above. */
 static const double HEAT = 0.01, HEAT_SHARE = 0.2, HEAT_HALVINGS = 4, HEAT_LOOKS = 150;
+static const double COLD_PER_HOT = 2; /* looks at least without heat, per look with it, before it may stand still */
 
 /* --- The phases ------------------------------------------------------------------------------------------------- */
 
@@ -250,7 +251,8 @@ static kn_status look_for_stillness(kn_cluster_search *run, kn_error *err)
     uint64_t done = now.work - all[0].work;
     while (run->half + 1 < run->standings.n && all[run->half + 1].work - all[0].work <= done / 2) run->half++;
     run->is_still = now.exact == 0;
-    if (run->task->effort == 0 && (double)done >= least_rebuild(run->problem->n_records, run->now.n))
+    double least = fmax(least_rebuild(run->problem->n_records, run->now.n), COLD_PER_HOT * (double)run->hot_work);
+    if (run->task->effort == 0 && (double)done >= least)
         run->is_still |= (double)(all[run->half].exact - now.exact) < STILL * (double)now.exact;
 done:
     return status;
@@ -393,6 +395,7 @@ static kn_status rebuild_hot(kn_cluster_search *run, kn_error *err)
         KN_TRY(kn_cluster_epoch(run, &job, err));
         if (!atomic_load(&run->stop) && run->exact < run->saved_exact) KN_TRY(put_by(run, err));
     }
+    run->hot_work = run->work - (uint64_t)began;
     run->feasible = !atomic_load(&run->stop); /* blocks that were told to stop may have left nothing */
     take_back(run);
 done:

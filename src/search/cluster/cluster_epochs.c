@@ -13,7 +13,9 @@
 enum {
     BLOCK_RECORDS = 24000, /* up to 100,000 records; then less, because scans cost as much as a block is large */
     LEAST_BLOCK_RECORDS = 6000,
-    SPLIT_RECORDS = 2500,   /* from this size on there are two blocks, so that two threads have work */
+    SPLIT_RECORDS = 2500, /* from this size on there are two blocks, so that two threads have work */
+    SPLIT_SOONER = 1000,  /* or from this size on, where there are so many classes that it does no harm: */
+    SPLIT_CLASSES = 200,
     CLASSES_PER_BLOCK = 12, /* at least so many of them */
 };
 
@@ -25,7 +27,9 @@ static uint32_t count_blocks(const kn_cluster_problem *problem)
     if (size < LEAST_BLOCK_RECORDS) size = LEAST_BLOCK_RECORDS;
     if (size < least) size = least;
     uint64_t n = (problem->n_records + size - 1) / size;
-    if (n == 1 && problem->n_records >= SPLIT_RECORDS && problem->n_records / 2 >= least) n = 2;
+    const bool has_many = problem->n_records >= SPLIT_CLASSES * (uint64_t)problem->k;
+    const bool is_large = problem->n_records >= (has_many ? SPLIT_SOONER : SPLIT_RECORDS);
+    if (n == 1 && is_large && problem->n_records / 2 >= least) n = 2;
     if (n > 2) n += n % 2;
     return n > 0 ? (uint32_t)n : 1;
 }
