@@ -150,6 +150,21 @@ class Parts(SmallSpark):
         self.assertEqual(frame.count(), 300)
         self.assertTrue(all(len(members) >= 4 for members in self.classes(frame).values()))
 
+    def test_what_a_worker_says_of_its_part_has_no_value_in_it(self):
+        """It stands in the logs of Spark."""
+        import pyarrow
+        asked = kanon.spark._Asked(["age", "ill"], None, {"qi": "age", "sensitive": "ill", "k": 2})
+        table = pyarrow.table({"column": ["age", "ill"], "value": ["31", "flu"], "rows": [3, 3]})
+        parts = kanon._spark_parts
+        shipped = parts._shipped(asked, parts.Domains(table, {}, 3), [0], None)
+        rows = pyarrow.table({"part": [0, 0, 0], parts.KEY: [1, 2, 3], parts.TIE: [0, 0, 0], "age": [31, 31, 87],
+                              "ill": ["flu", "flu", "flu"]})
+        error = self.refused(kanon.InputError, parts._search, shipped, 0, rows)
+        self.assertIn("not at all", str(error))
+        self.assertNotIn("87", str(error))
+        shipped["version"] = "0.0"
+        self.assertIn("ship one", str(self.refused(kanon.UsageError, parts._search, shipped, 0, rows)))
+
     def test_tuples_that_do_not_fit_are_rolled_up_to_levels(self):
         """A global recoding of which only higher levels were looked at is the best of them."""
         rows = tables(random.Random(14), 300)
