@@ -4,7 +4,7 @@ SANITIZED ?= build-sanitize
 TSAN      ?= build-tsan
 FUZZED    ?= build-fuzz
 
-.PHONY: all duckdb demo test torture faults fuzz mutate tsan bench format install clean
+.PHONY: all duckdb demo test torture faults fuzz mutate tsan bench bench-spark bench-spark-100m format install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -62,6 +62,19 @@ mutate:
 bench: all
 	@tools/need.sh bench
 	@bench/run.sh $(BUILD)
+
+# Generated rows on Spark with two threads: 1, 3 and 10 million, and one machine beside it. Some 3 GB of disk in /tmp.
+bench-spark: all
+	@tools/need.sh test
+	@tools/test_venv.sh $(BUILD)/test-venv
+	@for rows in 1000000 3000000 10000000; do \
+	    $(BUILD)/test-venv/bin/python bench/spark/scale.py $(BUILD) $$rows --algorithm mondrian --one-machine; done
+
+# 100 million: 9.5 GB of input and about as much beside it in /tmp; hours on two cores.
+bench-spark-100m: all
+	@tools/need.sh test
+	@tools/test_venv.sh $(BUILD)/test-venv
+	@$(BUILD)/test-venv/bin/python bench/spark/scale.py $(BUILD) 100000000 --algorithm mondrian
 
 format:
 	@tools/need.sh format

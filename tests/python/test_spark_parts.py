@@ -1,11 +1,51 @@
 """Local recoding on a small real Spark, in parts: each holds by itself, and the release does not depend on how the table
 lay. And the models, counted again as the library counts them."""
+import collections
 import random
 import unittest
 
 import kanon
 
+from support import Case
 from test_spark import LACKS, SmallSpark, tables
+
+
+@unittest.skipIf(LACKS, LACKS)
+class Workers(Case):
+    """What an executor does with a part, without Spark."""
+
+    def test_what_a_worker_says_of_its_part_has_no_value_in_it(self):
+        """It stands in the logs of Spark."""
+        import pyarrow
+        asked = kanon.spark._Asked(["age", "ill"], None, {"qi": "age", "sensitive": "ill", "k": 2})
+        table = pyarrow.table({"column": ["age", "ill"], "value": ["31", "flu"], "rows": [3, 3]})
+        parts = kanon._spark_parts
+        shipped = parts._shipped(asked, parts.Domains(table, {}, 3), [0], None)
+        rows = pyarrow.table({"part": [0, 0, 0], parts.KEY: [1, 2, 3], parts.TIE: [0, 0, 0], "age": [31, 31, 87],
+                              "ill": ["flu", "flu", "flu"]})
+        error = self.refused(kanon.InputError, parts._search, shipped, 0, rows)
+        self.assertIn("not at all", str(error))
+        self.assertNotIn("87", str(error))
+        shipped["version"] = "0.0"
+        self.assertIn("ship one", str(self.refused(kanon.UsageError, parts._search, shipped, 0, rows)))
+
+    def test_the_order_in_which_rows_come_changes_nothing(self):
+        import pyarrow
+        parts, draw, n = kanon._spark_parts, random.Random(3), 300
+        columns = {"age": [draw.randint(20, 60) for _ in range(n)], "zip": [draw.choice("abcdefgh") for _ in range(n)],
+                   "ill": [draw.choice(["flu", "gout", "cold"]) for _ in range(n)]}
+        counts = [(name, str(value), rows) for name in columns for value, rows in collections.Counter(columns[name]).items()]
+        table = pyarrow.table(dict(zip(("column", "value", "rows"), map(list, zip(*counts)))))
+        asked = kanon.spark._Asked([*columns], None, {"qi": ["age", "zip"], "sensitive": "ill", "k": 4, "algorithm": "sequential"})
+        shipped = parts._shipped(asked, parts.Domains(table, {}, n), [0], None)
+        released = []
+        for seed in range(4):
+            order = random.Random(seed).sample(range(n), n)
+            cells = {name: [columns[name][i] for i in order] for name in columns}
+            found = parts._search(shipped, 0, pyarrow.table({"part": [0] * n, parts.KEY: range(n), parts.TIE: [0] * n, **cells}))
+            became = dict(zip(found[parts.KEY].to_pylist(), zip(found["r0"].to_pylist(), found["r1"].to_pylist())))
+            released.append(sorted((*(cells[name][key] for name in cells), *became[key]) for key in range(n)))
+        self.assertTrue(all(rows == released[0] for rows in released))
 
 
 @unittest.skipIf(LACKS, LACKS)
@@ -149,21 +189,6 @@ class Parts(SmallSpark):
         self.assertTrue(facts["parts"]["rolled_up"])
         self.assertEqual(frame.count(), 300)
         self.assertTrue(all(len(members) >= 4 for members in self.classes(frame).values()))
-
-    def test_what_a_worker_says_of_its_part_has_no_value_in_it(self):
-        """It stands in the logs of Spark."""
-        import pyarrow
-        asked = kanon.spark._Asked(["age", "ill"], None, {"qi": "age", "sensitive": "ill", "k": 2})
-        table = pyarrow.table({"column": ["age", "ill"], "value": ["31", "flu"], "rows": [3, 3]})
-        parts = kanon._spark_parts
-        shipped = parts._shipped(asked, parts.Domains(table, {}, 3), [0], None)
-        rows = pyarrow.table({"part": [0, 0, 0], parts.KEY: [1, 2, 3], parts.TIE: [0, 0, 0], "age": [31, 31, 87],
-                              "ill": ["flu", "flu", "flu"]})
-        error = self.refused(kanon.InputError, parts._search, shipped, 0, rows)
-        self.assertIn("not at all", str(error))
-        self.assertNotIn("87", str(error))
-        shipped["version"] = "0.0"
-        self.assertIn("ship one", str(self.refused(kanon.UsageError, parts._search, shipped, 0, rows)))
 
     def test_tuples_that_do_not_fit_are_rolled_up_to_levels(self):
         """A global recoding of which only higher levels were looked at is the best of them."""
