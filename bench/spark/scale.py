@@ -174,7 +174,7 @@ if said.one_machine:
     subprocess.run([said.build / "kanon", "anonymize", table, *words, "-q", "-o", work / "one.csv", "--json", work / "one.json"], check=True)
     one = json.loads((work / "one.json").read_text())
     line |= {"one_machine_seconds": round(time.perf_counter() - began, 1), "one_machine_lm": one["loss"]["lm"],
-             "one_machine_mb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024}
+             "one_machine_mb": one["peak_bytes"] >> 20}
 print(json.dumps(line))
 if said.folder is None:
     shutil.rmtree(place)
