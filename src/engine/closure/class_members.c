@@ -314,7 +314,7 @@ static bool same_closure(const kn_domain *domain, const kn_span *a, const kn_spa
 }
 
 /* A column needs no further look once the members seen span what the whole cluster spans, which is soon. */
-double kn_class_members_price_without(kn_class_members *c, uint32_t cluster, uint32_t item)
+static double price_without(kn_class_members *c, uint32_t cluster, uint32_t item)
 {
     const kn_tuples *tuples = c->items->tuples;
     const kn_span *whole = &c->spans[(size_t)cluster * tuples->n_qis];
@@ -351,7 +351,7 @@ static void widen(const kn_class_members *c, uint32_t cluster, uint32_t q, uint3
     if (code > span->last) span->last = code;
 }
 
-double kn_class_members_price_with(kn_class_members *c, uint32_t cluster, uint32_t item)
+static double price_with(kn_class_members *c, uint32_t cluster, uint32_t item)
 {
     uint32_t n_qis = c->items->tuples->n_qis;
     double price = 0;
@@ -365,13 +365,13 @@ double kn_class_members_price_with(kn_class_members *c, uint32_t cluster, uint32
 
 double kn_class_members_cost_without(kn_class_members *c, uint32_t cluster, uint32_t item)
 {
-    double price = kn_class_members_price_without(c, cluster, item);
+    double price = price_without(c, cluster, item);
     return cost_of(c, cluster, item, KN_NONE, c->growing.spans, price);
 }
 
 double kn_class_members_cost_with(kn_class_members *c, uint32_t cluster, uint32_t item)
 {
-    double price = kn_class_members_price_with(c, cluster, item);
+    double price = price_with(c, cluster, item);
     return cost_of(c, cluster, KN_NONE, item, c->widened, price);
 }
 
@@ -379,7 +379,7 @@ double kn_class_members_cost_with(kn_class_members *c, uint32_t cluster, uint32_
 void kn_class_members_leave(kn_class_members *c, uint32_t item)
 {
     uint32_t cluster = c->of_item[item], n_qis = c->items->tuples->n_qis;
-    c->price[cluster] = kn_class_members_price_without(c, cluster, item);
+    c->price[cluster] = price_without(c, cluster, item);
     memcpy(&c->spans[(size_t)cluster * n_qis], c->growing.spans, n_qis * sizeof *c->spans);
     kn_class_members_remove(c, item);
     set_cost(c, cluster);
@@ -388,7 +388,7 @@ void kn_class_members_leave(kn_class_members *c, uint32_t item)
 void kn_class_members_join(kn_class_members *c, uint32_t cluster, uint32_t item)
 {
     uint32_t n_qis = c->items->tuples->n_qis;
-    c->price[cluster] = kn_class_members_price_with(c, cluster, item);
+    c->price[cluster] = price_with(c, cluster, item);
     memcpy(&c->spans[(size_t)cluster * n_qis], c->widened, n_qis * sizeof *c->spans);
     kn_class_members_add(c, cluster, item);
     set_cost(c, cluster);
@@ -396,7 +396,7 @@ void kn_class_members_join(kn_class_members *c, uint32_t cluster, uint32_t item)
 
 /* --- Merging small clusters ------------------------------------------------------------------------------------ */
 
-void kn_class_members_probe(const kn_class_members *c, kn_probe *probe, uint32_t cluster)
+static void probe_members(const kn_class_members *c, kn_probe *probe, uint32_t cluster)
 {
     kn_probe_clear(probe);
     for (uint32_t item = c->head[cluster]; item != KN_NONE; item = c->next[item]) kn_probe_add(probe, c->items, item);
@@ -405,7 +405,7 @@ void kn_class_members_probe(const kn_class_members *c, kn_probe *probe, uint32_t
 void kn_class_members_load(const kn_class_members *c, kn_probe *probe, uint32_t cluster)
 {
     if (!kn_probe_load(probe, &c->spans[(size_t)cluster * c->items->tuples->n_qis], c->rows[cluster])) {
-        kn_class_members_probe(c, probe, cluster);
+        probe_members(c, probe, cluster);
         return;
     }
     if (!kn_probe_needs_values(probe)) return;
@@ -445,7 +445,7 @@ static void set_nearest(merger *m, kn_probe *probe, uint32_t slot, const int32_t
 
 static void look_for_nearest(merger *m, kn_probe *probe, uint32_t slot)
 {
-    kn_class_members_probe(m->clusters, probe, m->cluster[slot]);
+    probe_members(m->clusters, probe, m->cluster[slot]);
     int32_t *deltas = kn_probe_join(probe, m->scan, m->n_slots);
     kn_probe_strike(probe, slot);
     set_nearest(m, probe, slot, deltas, kn_probe_cost(probe));
@@ -509,7 +509,7 @@ static void unite_slots(merger *m, uint32_t a, uint32_t b)
     for (uint32_t slot = 0; slot < m->n_slots; slot++)
         if (m->nearest[slot] == a || m->nearest[slot] == b) m->nearest[slot] = KN_NONE;
     if (done) return;
-    kn_class_members_probe(m->clusters, probe, m->cluster[a]);
+    probe_members(m->clusters, probe, m->cluster[a]);
     kn_scan_store(m->scan, a, probe);
     int32_t *deltas = kn_probe_join(probe, m->scan, m->n_slots), cost = kn_probe_cost(probe);
     kn_probe_strike(probe, a);
@@ -623,7 +623,7 @@ static kn_status merger_init(merger *m, kn_class_members *c, kn_pool *pool, kn_e
     KN_NEW(m->probes, kn_pool_threads(pool));
     for (unsigned i = 0; i < kn_pool_threads(pool); i++) KN_TRY(kn_probe_new(&m->probes[i], m->scan, err));
     for (uint32_t slot = 0; slot < m->n_slots; slot++) {
-        kn_class_members_probe(c, m->probes[0], m->cluster[slot]);
+        probe_members(c, m->probes[0], m->cluster[slot]);
         kn_scan_store(m->scan, slot, m->probes[0]);
     }
 done:

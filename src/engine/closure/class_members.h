@@ -42,11 +42,9 @@ void kn_class_members_remove(kn_class_members *clusters, uint32_t item);
 void kn_class_members_unite(kn_class_members *clusters, uint32_t into, uint32_t from); /* `from` is empty afterwards */
 /* Spans and price from the members. Whoever changes a cluster calls it before asking for prices. */
 void kn_class_members_refresh(kn_class_members *clusters, uint32_t cluster);
-/* Price of one row of the cluster if `item`, a member, left; if `item`, no member, came. */
-double kn_class_members_price_without(kn_class_members *clusters, uint32_t cluster, uint32_t item);
-double kn_class_members_price_with(kn_class_members *clusters, uint32_t cluster, uint32_t item);
-/* The same for the cost of the whole cluster under the objective: rows * price, or the price of the class for measures
- * such as PMI. (With SETS columns a set would have to be made for every question: there it is the pricer's width.) */
+/* The cost of the whole cluster if `item`, a member, left; if `item`, no member, came; under the objective: rows *
+ * price, or the price of the class for measures such as PMI. (With SETS columns a set would have to be made for every
+ * question: there it is the pricer's width.) */
 double kn_class_members_cost_without(kn_class_members *clusters, uint32_t cluster, uint32_t item);
 double kn_class_members_cost_with(kn_class_members *clusters, uint32_t cluster, uint32_t item);
 /* Like remove and add, for refreshed clusters, which stay so. */
@@ -61,8 +59,7 @@ bool kn_class_members_meets_without(uint64_t *closure, const kn_class_members *c
 bool kn_class_members_meets_with(uint64_t *closure, const kn_class_members *clusters, uint32_t cluster);
 /* Do the models hold for the cluster so changed? `sizes`: also the ones that only count persons. */
 bool kn_class_members_hold(kn_class_members *clusters, uint32_t cluster, uint32_t without, uint32_t with, bool sizes);
-/* The cluster as a probe; the same for one that is refreshed. */
-void kn_class_members_probe(const kn_class_members *clusters, kn_probe *probe, uint32_t cluster);
+/* The cluster, which is refreshed, as a probe. */
 void kn_class_members_load(const kn_class_members *clusters, kn_probe *probe, uint32_t cluster);
 /* Unites the two closest clusters below k persons until at most one is left, and that one with the cluster closest to
  * it: [SC] Algorithm 1, steps 11 to 14. Distance: what uniting costs, from the scan. A cluster that is large enough and

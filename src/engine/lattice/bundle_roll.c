@@ -124,7 +124,7 @@ static void tuple_values(kn_bundles *one, const kn_bundle_lattice *b, uint32_t t
         uint32_t *counts = one->values + b->values_at[s];
         one->words[s] = listed ? 0 : (uint64_t)KN_VALUES_LANES << 56;
         for (uint32_t e = 0; e < own.n; e++) {
-            const uint32_t place = kn_values_place(b, own.values[e], lane);
+            const uint32_t place = own.values[e] * b->values_lanes + lane;
             const uint64_t row = place | (uint64_t)1 << 56;
             if (!listed) counts[place] += own.counts[e];
             for (uint32_t i = 0; listed && i < own.counts[e]; i++) one->words[s] = kn_values_join(one->words[s], row);

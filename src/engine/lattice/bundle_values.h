@@ -14,12 +14,6 @@ enum { KN_VALUES_MOST_LISTED = 7, KN_VALUES_MOST = 64, KN_VALUES_LANES = 0xff };
 
 static inline uint32_t kn_values_n(uint64_t word) { return (uint32_t)(word >> 56); }
 
-/* Where a value is counted, from b->values_at on. */
-static inline uint32_t kn_values_place(const kn_bundle_lattice *b, uint32_t value, uint32_t rider_lane)
-{
-    return value * b->values_lanes + rider_lane;
-}
-
 /* Both list their rows, at most KN_VALUES_MOST_LISTED together. */
 static inline uint64_t kn_values_join(uint64_t a, uint64_t b)
 {

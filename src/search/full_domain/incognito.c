@@ -123,7 +123,6 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
     search_state s = {.task = task, .n_qis = task->tuples->n_qis};
-    size_t chosen;
     KN_TRY(kn_full_domain_new(&s.domain, task, KN_MOST_COMBOS, err));
     KN_TRY(refuse_large(&s, err));
     KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, err));
@@ -131,12 +130,9 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     KN_TRY(kn_sweep_feasible(&s.feasible, &answer->n_nodes, task, err));
     explain_iterations(&s);
     KN_TRY(collect_minimal(&s, err));
-    if (s.minimal.n == 0) KN_TRY(kn_full_domain_refuse(s.domain, err));
     if (task->trace != NULL && task->trace->explain)
         kn_buffer_printf(&task->trace->explanation, "%zu k-minimal nodes\n", s.minimal.n);
-    KN_TRY(
-        kn_preference_choose(&chosen, kn_args_text(task->args, "preference"), &s.minimal, s.domain, s.evaluator, err));
-    KN_TRY(kn_full_domain_answer(answer, s.domain, s.minimal.levels + chosen * s.n_qis, err));
+    KN_TRY(kn_preference_answer(answer, &s.minimal, s.domain, s.evaluator, err));
 done:
     kn_level_list_free(&s.minimal);
     kn_free(s.levels);
@@ -147,11 +143,7 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "preference",
-     .type = KN_PARAM_CHOICE,
-     .preset = "measure",
-     .choices = KN_PREFERENCE_CHOICES,
-     .help = KN_PREFERENCE_HELP},
+    KN_PREFERENCE_PARAM("measure"),
     {.name = "max-vertices",
      .type = KN_PARAM_INT,
      .preset = "2000000",

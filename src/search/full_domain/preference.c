@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-double kn_preference_score(const char *name, const kn_node *node, const uint32_t *levels, const kn_tuples *tuples)
+/* Lower is better. `name` is one of the choices. */
+static double score_of(const char *name, const kn_node *node, const uint32_t *levels, const kn_tuples *tuples)
 {
     double absolute = 0, relative = 0;
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
@@ -47,7 +48,7 @@ static void explain(kn_trace *trace, const kn_node *node, const uint32_t *levels
         &trace->explanation,
         ": absolute distance %.0f, relative distance %.6g, %llu distinct tuples, %llu rows suppressed, loss "
         "%.6g\n",
-        kn_preference_score("absolute", node, levels, tuples), kn_preference_score("relative", node, levels, tuples),
+        score_of("absolute", node, levels, tuples), score_of("relative", node, levels, tuples),
         (unsigned long long)node->n_classes, (unsigned long long)node->n_suppressed, node->loss);
 }
 
@@ -84,17 +85,19 @@ done:
     return status;
 }
 
-kn_status kn_preference_choose(size_t *chosen, const char *name, const kn_level_list *list,
-                               const kn_full_domain *domain, kn_evaluator *evaluator, kn_error *err)
+kn_status kn_preference_answer(kn_answer *answer, const kn_level_list *list, const kn_full_domain *domain,
+                               kn_evaluator *evaluator, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = domain->task->tuples;
+    const char *name = kn_args_text(domain->task->args, "preference");
     bool explained = domain->task->trace != NULL && domain->task->trace->explain;
     bool by_steps = !explained && (strcmp(name, "absolute") == 0 || strcmp(name, "relative") == 0);
     double fewest = INFINITY;
     kn_owner memory = {0};
     candidate *candidates, **sorted, *best = NULL;
     uint32_t *order;
+    if (list->n == 0) KN_TRY(kn_full_domain_refuse(domain, err));
     KN_OWN(&memory, candidates, list->n);
     KN_OWN(&memory, sorted, list->n);
     KN_OWN(&memory, order, (size_t)tuples->n_qis + 1);
@@ -102,7 +105,7 @@ kn_status kn_preference_choose(size_t *chosen, const char *name, const kn_level_
     for (size_t i = 0; i < list->n; i++) {
         candidate *c = sorted[i] = &candidates[i];
         *c = (candidate){.levels = list->levels + i * tuples->n_qis, .order = order, .n_qis = tuples->n_qis};
-        if (by_steps) c->steps = kn_preference_score(name, &c->node, c->levels, tuples);
+        if (by_steps) c->steps = score_of(name, &c->node, c->levels, tuples);
         fewest = fmin(fewest, c->steps);
     }
     KN_TRY(evaluate(sorted, list->n, fewest, domain, evaluator, err));
@@ -110,15 +113,15 @@ kn_status kn_preference_choose(size_t *chosen, const char *name, const kn_level_
         candidate *c = &candidates[i];
         if (c->steps > fewest) continue;
         explain(domain->task->trace, &c->node, c->levels, tuples);
-        double score = kn_preference_score(name, &c->node, c->levels, tuples);
-        double best_score = best != NULL ? kn_preference_score(name, &best->node, best->levels, tuples) : INFINITY;
+        double score = score_of(name, &c->node, c->levels, tuples);
+        double best_score = best != NULL ? score_of(name, &best->node, best->levels, tuples) : INFINITY;
         if (best != NULL && score > best_score) continue;
         if (best != NULL && score == best_score &&
             kn_node_compare(&c->node, c->levels, &best->node, best->levels, tuples->n_qis) >= 0)
             continue;
         best = c;
     }
-    *chosen = (size_t)(best - candidates);
+    KN_TRY(kn_full_domain_answer(answer, domain, best->levels, err));
 done:
     kn_owner_free(&memory);
     return status;

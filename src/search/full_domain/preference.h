@@ -10,8 +10,11 @@
     "most "                                                                                                            \
     "distinct tuples (distribution), fewest suppressed rows (suppression), or the least loss (measure)"
 
-/* Lower is better. `name` is one of the choices. */
-double kn_preference_score(const char *name, const kn_node *node, const uint32_t *levels, const kn_tuples *tuples);
+#define KN_PREFERENCE_PARAM(usual)                                                                                     \
+    {                                                                                                                  \
+        .name = "preference", .type = KN_PARAM_CHOICE, .preset = (usual), .choices = KN_PREFERENCE_CHOICES,            \
+        .help = KN_PREFERENCE_HELP                                                                                     \
+    }
 
 /* Level vectors, one after the other. */
 typedef struct kn_level_list {
@@ -22,9 +25,9 @@ typedef struct kn_level_list {
 kn_status kn_level_list_add(kn_level_list *list, const uint32_t *levels, uint32_t n_qis, kn_error *err);
 void kn_level_list_free(kn_level_list *list);
 
-/* The preferred one of the list (at least one), ties by the order of full_domain.h; explains itself to the task's
- * trace. */
-kn_status kn_preference_choose(size_t *chosen, const char *name, const kn_level_list *list,
-                               const kn_full_domain *domain, kn_evaluator *evaluator, kn_error *err);
+/* The one of the list that the task's `preference` says, ties by the order of full_domain.h, as the answer; explains
+ * itself to the task's trace. An empty list is refused as kn_full_domain_refuse does. */
+kn_status kn_preference_answer(kn_answer *answer, const kn_level_list *list, const kn_full_domain *domain,
+                               kn_evaluator *evaluator, kn_error *err);
 
 #endif

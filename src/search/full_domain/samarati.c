@@ -194,7 +194,6 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
 {
     kn_status status = KN_OK;
     search_state s = {.task = task};
-    size_t chosen;
     KN_TRY(kn_full_domain_new(&s.domain, task, KN_MOST_COMBOS, err));
     KN_TRY(kn_evaluator_new(&s.evaluator, s.domain, err));
     KN_NEW(s.levels, task->tuples->n_qis);
@@ -205,12 +204,9 @@ static kn_status search(kn_answer *answer, const kn_task *task, kn_error *err)
     if (!shows_nodes(&s) && s.domain->lattice->n_nodes <= kn_sweep_most_nodes(task->memory_bytes))
         KN_TRY(kn_sweep_feasible(&s.feasible_nodes, &s.n_nodes, task, err));
     KN_TRY(least_height(&s, err));
-    const char *preference = kn_args_text(task->args, "preference");
-    if (s.feasible.n > 0 && strcmp(preference, "absolute") != 0) KN_TRY(greater_heights(&s, err));
+    if (s.feasible.n > 0 && !kn_args_is(task->args, "preference", "absolute")) KN_TRY(greater_heights(&s, err));
     answer->n_nodes = s.n_nodes;
-    if (s.feasible.n == 0) KN_TRY(kn_full_domain_refuse(s.domain, err));
-    KN_TRY(kn_preference_choose(&chosen, preference, &s.feasible, s.domain, s.evaluator, err));
-    KN_TRY(kn_full_domain_answer(answer, s.domain, s.feasible.levels + chosen * task->tuples->n_qis, err));
+    KN_TRY(kn_preference_answer(answer, &s.feasible, s.domain, s.evaluator, err));
 done:
     kn_free(s.feasible_nodes);
     kn_level_list_free(&s.failed);
@@ -223,11 +219,7 @@ done:
 }
 
 static const kn_param params[] = {
-    {.name = "preference",
-     .type = KN_PARAM_CHOICE,
-     .preset = "absolute",
-     .choices = KN_PREFERENCE_CHOICES,
-     .help = KN_PREFERENCE_HELP},
+    KN_PREFERENCE_PARAM("absolute"),
 };
 
 const kn_algorithm kn_algorithm_samarati = {
