@@ -7,12 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-#define WITH_AVX2 __attribute__((target("avx2")))
-#else
-#define WITH_AVX2
-#endif
-
 enum {
     STAR = 0xFFFF,               /* no node of this level holds the slot */
     MAX_PRICE = 60000,           /* of a row, all columns */
@@ -57,6 +51,7 @@ typedef struct step {
 } step;
 
 struct kn_probe {
+    kn_owner memory; /* all arrays but those of lanes */
     const kn_scan *scan;
     uint32_t *first, *last; /* n_qis codes */
     uint16_t **bits;        /* SETS: [q][lane]; not with `subsets` */
@@ -197,7 +192,7 @@ static void run_blocks(const kn_scan *scan, kn_probe *probe, uint16_t start, int
     run_all(scan, probe, start, n_rows);
 }
 
-WITH_AVX2 static void run_blocks_avx2(const kn_scan *scan, kn_probe *probe, uint16_t start, int32_t n_rows)
+KN_WITH_AVX2 static void run_blocks_avx2(const kn_scan *scan, kn_probe *probe, uint16_t start, int32_t n_rows)
 {
     run_all(scan, probe, start, n_rows);
 }
@@ -209,7 +204,7 @@ KN_INLINE int32_t least_value(const int32_t *values, uint32_t n)
     return least;
 }
 
-WITH_AVX2 static int32_t least_value_avx2(const int32_t *values, uint32_t n) { return least_value(values, n); }
+KN_WITH_AVX2 static int32_t least_value_avx2(const int32_t *values, uint32_t n) { return least_value(values, n); }
 
 uint32_t kn_least(const int32_t *values, uint32_t n)
 {
@@ -405,20 +400,7 @@ void kn_scan_copy(kn_scan *scan, uint32_t to, uint32_t from)
 void kn_probe_free(kn_probe *probe)
 {
     if (probe == NULL) return;
-    for (uint32_t q = 0; probe->bits != NULL && q < probe->scan->n_qis; q++) kn_free(probe->bits[q]);
-    for (uint32_t q = 0; probe->joined != NULL && q < probe->scan->n_qis; q++) kn_free(probe->joined[q]);
-    kn_free(probe->bits);
-    kn_free(probe->joined);
-    kn_free(probe->joined_of);
-    kn_free(probe->member);
-    kn_free(probe->first);
-    kn_free(probe->last);
-    kn_free(probe->steps);
-    kn_free(probe->deltas);
-    kn_free(probe->leasts);
-    kn_free(probe->value_rows);
-    kn_free(probe->values);
-    kn_free(probe->counts);
+    kn_owner_free(&probe->memory);
     kn_value_probe_free(&probe->lanes);
     kn_free(probe);
 }
@@ -430,27 +412,27 @@ kn_status kn_probe_new(kn_probe **out, const kn_scan *scan, kn_error *err)
     *out = NULL;
     KN_NEW(probe, 1);
     probe->scan = scan;
-    KN_NEW(probe->first, scan->n_qis);
-    KN_NEW(probe->last, scan->n_qis);
-    KN_NEW(probe->bits, scan->n_qis);
-    KN_NEW(probe->member, scan->n_qis);
-    KN_NEW(probe->joined, scan->n_qis);
-    KN_NEW(probe->joined_of, scan->n_qis);
+    KN_OWN(&probe->memory, probe->first, scan->n_qis);
+    KN_OWN(&probe->memory, probe->last, scan->n_qis);
+    KN_OWN(&probe->memory, probe->bits, scan->n_qis);
+    KN_OWN(&probe->memory, probe->member, scan->n_qis);
+    KN_OWN(&probe->memory, probe->joined, scan->n_qis);
+    KN_OWN(&probe->memory, probe->joined_of, scan->n_qis);
     for (uint32_t q = 0; q < scan->n_qis; q++) {
         const kn_domain *domain = scan->columns[q].domain;
         probe->max_steps += scan->columns[q].n_lanes + 1;
         probe->joined_of[q] = KN_NONE;
-        if (domain->subsets != NULL) KN_NEW(probe->joined[q], domain->subsets->n_members);
-        else if (domain->kind == KN_DOMAIN_SETS) KN_NEW(probe->bits[q], scan->columns[q].n_lanes);
+        if (domain->subsets != NULL) KN_OWN(&probe->memory, probe->joined[q], domain->subsets->n_members);
+        else if (domain->kind == KN_DOMAIN_SETS) KN_OWN(&probe->memory, probe->bits[q], scan->columns[q].n_lanes);
     }
-    KN_NEW(probe->steps, probe->max_steps);
-    KN_NEW_ALIGNED(probe->deltas, scan->n_slots);
-    KN_NEW(probe->leasts, scan->n_slots / BLOCK);
+    KN_OWN(&probe->memory, probe->steps, probe->max_steps);
+    KN_OWN_ALIGNED(&probe->memory, probe->deltas, scan->n_slots);
+    KN_OWN(&probe->memory, probe->leasts, scan->n_slots / BLOCK);
     if (scan->by_value != NULL) {
         uint32_t n_values = scan->tuples->sensitive[scan->column].n_values;
-        KN_NEW(probe->value_rows, n_values);
-        KN_NEW_RAW(probe->values, n_values);
-        KN_NEW_RAW(probe->counts, n_values);
+        KN_OWN(&probe->memory, probe->value_rows, n_values);
+        KN_OWN_RAW(&probe->memory, probe->values, n_values);
+        KN_OWN_RAW(&probe->memory, probe->counts, n_values);
         KN_TRY(kn_value_probe_init(&probe->lanes, scan->by_value, err));
     }
     kn_probe_clear(probe);

@@ -5,12 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__x86_64__)
-#define WITH_AVX2 __attribute__((target("avx2")))
-#else
-#define WITH_AVX2
-#endif
-
 enum {
     CHUNK = 32,
     MAX_DELTA = 1 << 30,
@@ -117,8 +111,8 @@ KN_INLINE int32_t join(const kn_value_scan *scan, const kn_value_probe *probe, u
     return least;
 }
 
-WITH_AVX2 static int32_t join_avx2(const kn_value_scan *scan, const kn_value_probe *probe, uint32_t begin, uint32_t n,
-                                   const int32_t *closed, int32_t *deltas)
+KN_WITH_AVX2 static int32_t join_avx2(const kn_value_scan *scan, const kn_value_probe *probe, uint32_t begin,
+                                      uint32_t n, const int32_t *closed, int32_t *deltas)
 {
     return join(scan, probe, begin, n, closed, deltas);
 }

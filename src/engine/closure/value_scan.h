@@ -16,6 +16,12 @@
 
 #include "engine/closure/closure.h"
 
+#if defined(__x86_64__)
+#define KN_WITH_AVX2 __attribute__((target("avx2")))
+#else
+#define KN_WITH_AVX2
+#endif
+
 enum { KN_VALUE_SCAN_BLOCK = 1024 };
 
 typedef struct kn_value_scan kn_value_scan;
