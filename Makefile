@@ -4,7 +4,7 @@ SANITIZED ?= build-sanitize
 TSAN      ?= build-tsan
 FUZZED    ?= build-fuzz
 
-.PHONY: all duckdb demo test torture faults fuzz mutate tsan bench bench-spark bench-spark-100m format install clean
+.PHONY: all duckdb demo test torture faults limits fuzz mutate tsan bench bench-spark bench-spark-100m format install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -39,6 +39,10 @@ faults: all
 	@meson setup --reconfigure $(BUILD) -Dtests=enabled >/dev/null && ninja -C $(BUILD) --quiet
 	@python3 tests/check_memory.py $(BUILD)/kanon $(BUILD)/tests/fail_calls.so
 	@python3 tests/check_faults.py $(BUILD)/kanon $(BUILD)/tests/fail_calls.so
+
+# Ten million rows, a thousand columns, a million leaves and other limits, with time and memory. Some minutes, 3 GB of disk.
+limits: all
+	@python3 tests/check_limits.py $(BUILD)/kanon $(BUILD)/kanon-generate
 
 # libFuzzer on every target of fuzz/, FUZZ_SECONDS each (30) or FUZZ_RUNS runs; FUZZ="csv policy" takes those two.
 fuzz:

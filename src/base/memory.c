@@ -27,7 +27,8 @@ typedef struct block_head {
     uint64_t n_bytes : 56, distance : 8;
 } block_head;
 
-enum { HEAD_BYTES = 16, VECTOR_BYTES = 64, LARGE_BYTES = 1 << 16 };
+enum { HEAD_BYTES = 16, VECTOR_BYTES = 64, LARGE_BYTES = 1 << 16, MOST_DISTANCE = 0xff };
+#define MOST_BYTES (((uint64_t)1 << 56) - 1) /* may_allocate sees to it */
 _Static_assert(sizeof(block_head) <= HEAD_BYTES, "a block keeps the alignment of malloc");
 
 static block_head *head_of(void *block) { return (block_head *)((char *)block - HEAD_BYTES); }
@@ -157,7 +158,7 @@ static void *new_block(size_t n_bytes, bool for_vectors, bool zeroed, kn_error *
     if (memory == NULL) return no_memory(n_bytes, err);
     char *block = memory + HEAD_BYTES;
     if (for_vectors) block += VECTOR_BYTES - (uintptr_t)block % VECTOR_BYTES;
-    *head_of(block) = (block_head){account, total, (uint64_t)(block - memory)};
+    *head_of(block) = (block_head){account, total & MOST_BYTES, (uint64_t)(block - memory) & MOST_DISTANCE};
     set_dumped(account, memory, total, false);
     debit(account, total);
     return block;
@@ -196,7 +197,7 @@ void *kn_array_resize(void *block, size_t n, size_t item_bytes, kn_error *err)
     set_dumped(account, moved != NULL ? moved : old, moved != NULL ? total : head.n_bytes, false);
     if (moved == NULL) return no_memory(n * item_bytes, err);
     block = moved + HEAD_BYTES;
-    head_of(block)->n_bytes = total;
+    head_of(block)->n_bytes = total & MOST_BYTES;
     debit(account, total);
     credit(account, head.n_bytes);
     return block;

@@ -232,7 +232,7 @@ static int take_flag(cli_words *words, char **argv, int argc, int *i, kn_error *
         if (*i + 1 >= argc) return usage(words->command, "'%s' needs a value", word);
         value = argv[++*i];
     }
-    return apply(words, option, value != NULL ? value : "yes", err);
+    return (int)apply(words, option, value != NULL ? value : "yes", err);
 }
 
 /* With --sql there is no DATA among the arguments. */
@@ -250,7 +250,7 @@ static int take_argument(cli_words *words, const char *word, kn_error *err)
     skip_data(words);
     if (words->n_arguments >= words->command->max_arguments)
         return usage(words->command, "'%s' is one argument too many", word);
-    return kn_settings_set(words->settings, words->command->settings[words->n_arguments++], word, err);
+    return (int)kn_settings_set(words->settings, words->command->settings[words->n_arguments++], word, err);
 }
 
 static bool asks_sql(int argc, char **argv)
@@ -331,7 +331,7 @@ static int run_command(cli_words *words, kn_error *err)
             cli_print_text(to, kn_result_text(result), cli_use_color(to, words->color), cli_width(to));
     }
     kn_result_free(result);
-    return status;
+    return (int)status;
 }
 
 static const cli_command *find_command(const char *name)
@@ -385,7 +385,7 @@ int main(int argc, char **argv)
     }
     cli_words words = {.command = find_command(argv[1])};
     if (words.command == NULL) return usage(NULL, "there is no command '%s'", argv[1]);
-    int code = kn_settings_new(&words.settings, &err);
+    int code = (int)kn_settings_new(&words.settings, &err);
     if (code == 0) code = parse_words(&words, argc, argv, &err);
     if (code == 0 && words.quiet && words.verbose) code = usage(words.command, "%s contradict each other", "-q and -v");
     if (code == 0 && words.help) {

@@ -29,7 +29,7 @@ static inline __attribute__((always_inline)) void count_rows(uint32_t *dense, co
                                                              const uint32_t *values, uint32_t n, size_t n_values,
                                                              uint32_t code_bytes)
 {
-    kn_column column = {.codes = domain->column->codes, .code_bytes = code_bytes};
+    kn_column column = {.codes = domain->column->codes, .code_bytes = (uint8_t)code_bytes};
     const uint32_t *counts = domain->column->counts;
     for (uint32_t i = 0; i < n; i++)
         dense[(domain->code_of_spelling[kn_column_code(&column, row + (size_t)i)] + (size_t)1) * n_values +

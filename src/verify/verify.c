@@ -312,7 +312,7 @@ static kn_buffer describe_columns(const kn_recount *recount)
         for (size_t i = 0; i < recount->n_bounds; i++) {
             const kn_released_bounds *bounds = &recount->bounds[i];
             if (bounds->column != c) continue;
-            n_expected += 3 + (bounds->parts[KN_BOUND_MEAN] != KN_NONE);
+            n_expected += bounds->parts[KN_BOUND_MEAN] != KN_NONE ? 4u : 3u;
             if (bounds->made == KN_NONE) continue;
             n_expected--;
             at = bounds->parts[KN_BOUND_MIN];

@@ -326,7 +326,7 @@ static kn_status set_up_column(kn_scan *scan, const kn_pricer *pricer, uint32_t 
         scan->has_sets = true;
         break;
     }
-    if (column->scale > 0) column->factor = (uint16_t)fmin(lround(root * 65536 / (width * column->scale)), UINT16_MAX);
+    if (column->scale > 0) column->factor = (uint16_t)fmin(round(root * 65536 / (width * column->scale)), UINT16_MAX);
     KN_OWN(memory, column->lanes, column->n_lanes);
     for (uint32_t l = 0; l < column->n_lanes; l++) KN_OWN_ALIGNED(memory, column->lanes[l], scan->n_slots);
 done:

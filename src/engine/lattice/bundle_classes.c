@@ -366,7 +366,7 @@ KN_INLINE void add_slots(kn_class_list *list, const kn_class_list *from, size_t 
     for (uint32_t j = 0; j < from->n; j++) {
         const uint64_t keep = list->made[j] & FIRST ? 0 : ~(uint64_t)0;
         const kn_lanes2_u64 mask = {keep, keep}, *more = from->slots + j * n_vectors;
-        kn_lanes2_u64 *to = list->slots + (list->made[j] & ~FIRST) * n_vectors;
+        kn_lanes2_u64 *to = list->slots + (list->made[j] & ~(size_t)FIRST) * n_vectors;
         for (size_t v = 0; v < n_vectors; v++) to[v] = (to[v] & mask) + more[v];
     }
 }

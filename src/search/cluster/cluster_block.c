@@ -228,9 +228,10 @@ static void load_records(kn_cluster_block *block)
     const kn_cluster_problem *problem = block->problem;
     const kn_tuples *tuples = problem->tuples;
     for (uint32_t i = 0; i < block->n_records; i++) {
-        uint32_t record = block->global[i], base = 0;
+        uint32_t record = block->global[i];
+        int32_t base = 0;
         for (uint32_t q = 0; q < tuples->n_qis; q++)
-            base += (uint32_t)problem->base[q][tuples->codes[q][problem->record_tuple[record]]];
+            base += problem->base[q][tuples->codes[q][problem->record_tuple[record]]];
         block->base[i] = (int16_t)base;
         block->person[i] = problem->record_person != NULL ? problem->record_person[record] : 1;
         if (block->sensitive == NULL) continue;

@@ -60,7 +60,8 @@ static uint32_t mark_drops(kn_cut_search *search, kn_cut_worker *worker, const k
         const kn_letter_view *view = &worker->letters[letter];
         kn_cut_rule rule = KN_N_CUT_RULES;
         if (frame->state[letter] != KN_LETTER_TAIL) continue;
-        if (in_force(search, KN_CUT_TAIL_SUPPRESSION) && frame->n_suppressed + view->suppressed > cuts->max_suppressed)
+        if (in_force(search, KN_CUT_TAIL_SUPPRESSION) &&
+            frame->n_suppressed + view->suppressed > (double)cuts->max_suppressed)
             rule = KN_CUT_TAIL_SUPPRESSION;
         else if (in_force(search, KN_CUT_USELESS) && cuts->bound->useless_letters && !view->gains &&
                  is_usable(cuts, frame, letter))
@@ -81,7 +82,7 @@ static kn_status prune(bool *open, kn_cut_search *search, kn_cut_worker *worker,
     const kn_cuts *cuts = search->cuts;
     *open = false;
     for (;;) {
-        if (frame->n_suppressed > cuts->max_suppressed) { /* no descendant suppresses less */
+        if (frame->n_suppressed > (double)cuts->max_suppressed) { /* no descendant suppresses less */
             search->counts.by_rule[KN_CUT_SUPPRESSION]++;
             break;
         }
