@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Every HTML report in a real browser: axe-core finds no violation of WCAG 2.1 A and AA, wide and narrow, and nothing
-is wider than the screen. Printed on A4 and Letter, every cell is there in full, inside the margins; what is to be signed
+is wider than the screen, cut off, or written over something else in a picture. Printed on A4 and Letter, every cell is there in full, inside the margins; what is to be signed
 takes at most five pages, and its first one has the date, the hash and the verdict.
 
     check_accessible.py KANON KANON_GENERATE CACHE_FOLDER
@@ -27,11 +27,32 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
          "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--virtual-time-budget=30000"]
 # Each page stands in a frame of its own width inside one page, so that the browser is started once.
 PROBE = """
+var unseen = [];
+document.querySelectorAll('body *').forEach(function (e) {
+  var cuts = getComputedStyle(e).overflowX;
+  if (e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1 && (cuts === 'hidden' || cuts === 'clip'))
+    unseen.push('cut off: ' + e.textContent.slice(0, 80));
+});
+document.querySelectorAll('svg').forEach(function (svg) {
+  var frame = svg.getBoundingClientRect(), seen = [];
+  svg.querySelectorAll('text').forEach(function (text) {
+    var box = text.getBoundingClientRect();
+    if (box.width === 0) return;
+    if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
+      unseen.push('outside its picture: ' + text.textContent);
+    seen.forEach(function (other) {
+      var wide = Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left);
+      var high = Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top);
+      if (wide > 2 && high > box.height / 3) unseen.push('one over the other: ' + other.text + ' / ' + text.textContent);
+    });
+    seen.push({box: box, text: text.textContent});
+  });
+});
 axe.run({runOnly: %s}).then(function (found) {
   var violations = found.violations.map(function (v) {
     return {id: v.id, help: v.help, nodes: v.nodes.slice(0, 3).map(function (n) { return n.html.slice(0, 200); })};
   });
-  parent.found(NAME, {violations: violations, passes: found.passes.length,
+  parent.found(NAME, {violations: violations, passes: found.passes.length, unseen: unseen.slice(0, 5),
                       width: document.documentElement.scrollWidth, screen: window.innerWidth});
 });
 """ % json.dumps(RULES)
@@ -201,7 +222,8 @@ def check_print(chromium, made, folder):
 
 
 def is_bad(result):
-    return result is None or bool(result["violations"]) or result["passes"] < 10 or result["width"] > result["screen"] + 1
+    return (result is None or bool(result["violations"]) or result["passes"] < 10 or result["width"] > result["screen"] + 1
+            or bool(result["unseen"]))
 
 
 def main():

@@ -2,6 +2,7 @@
  * 380 pixels wide; colours differ in lightness, so that they survive a black and white printer. */
 #include "report/page.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,12 +29,15 @@ static void text_at(page *to, double x, double y, const char *anchor, const char
     page_raw(to, "</text>\n");
 }
 
-/* How wide a text is drawn, roughly: characters, not bytes. */
+/* How wide a text is drawn, roughly: characters, not bytes; digits and capitals are wider. */
 static double text_width(const char *text)
 {
-    size_t n = 0;
-    for (; *text != '\0'; text++) n += ((unsigned char)*text & 0xc0) != 0x80;
-    return (double)n * 6.7;
+    double width = 0;
+    for (; *text != '\0'; text++) {
+        const unsigned char byte = (unsigned char)*text;
+        if ((byte & 0xc0) != 0x80) width += isdigit(byte) || isupper(byte) ? 7.7 : 6.7;
+    }
+    return width;
 }
 
 static void legend(page *to, const page_bars *bars)
