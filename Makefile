@@ -4,7 +4,7 @@ SANITIZED ?= build-sanitize
 TSAN      ?= build-tsan
 FUZZED    ?= build-fuzz
 
-.PHONY: all duckdb demo test torture faults limits fuzz mutate tsan bench bench-spark bench-spark-100m format install clean
+.PHONY: all duckdb demo test torture faults limits fuzz mutate tsan valgrind bench bench-spark bench-spark-100m format install clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -56,6 +56,11 @@ tsan:
 	    -Db_sanitize=thread -Db_lundef=false >/dev/null
 	@ninja -C $(TSAN) --quiet tests/test_library tests/test_base
 	@TSAN_OPTIONS=halt_on_error=1 meson test -C $(TSAN) --no-rebuild --print-errorlogs --timeout-multiplier 5 library base
+
+# A sample of the sessions under Valgrind. A quarter of an hour.
+valgrind: all
+	@tools/need.sh valgrind
+	@tools/valgrind.sh $(BUILD)
 
 # Small changes to the source that some test must refuse; takes an hour or two, see docs/testing.md.
 mutate:
