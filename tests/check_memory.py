@@ -74,8 +74,8 @@ def main():
     with tempfile.TemporaryDirectory(dir=shared) as folder:
         os.chdir(folder)
         os.environ["TMPDIR"] = folder
-        jobs = fault_jobs.jobs(fault_jobs.write_inputs(options.kanon))
-        jobs = [(job, is_first) for job, is_first in jobs if options.only in job]
+        fault_jobs.write_inputs(options.kanon)
+        jobs = [(job, is_first) for job, is_first in fault_jobs.jobs() if options.only in job]
         fault_jobs.reset()
         for number, (job, is_first) in enumerate(jobs, 1):
             found = list(faults(job, 1 if is_first else options.every))
