@@ -29,7 +29,7 @@ typedef struct model_kind {
     /* NULL, or how many different values every class has for which it holds, whatever else. */
     double (*least_values)(const struct counting *counting);
     double (*least_rows)(const struct counting *counting); /* the same of rows, besides those */
-    kn_say unit; /* of the value, for the finding; each has its own */
+    kn_say unit;                                           /* of the value, for the finding; each has its own */
 } model_kind;
 
 /* One class's values and counts, and what they are compared with. */
