@@ -223,7 +223,7 @@ done:
 static kn_status class_spellings(uint32_t **out, const kn_release *release, const kn_column *column, kn_error *err)
 {
     kn_status status = KN_OK;
-    enum { UNSEEN = UINT32_MAX - 1 };
+    const uint32_t UNSEEN = UINT32_MAX - 1;
     *out = NULL;
     KN_NEW_RAW(*out, release->n_classes);
     for (uint32_t c = 0; c < release->n_classes; c++) (*out)[c] = UNSEEN;

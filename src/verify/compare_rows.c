@@ -306,7 +306,7 @@ static kn_status check_copied(kn_recount *recount, const copied_tuples *copied, 
     uint32_t *left = NULL, n_rows = recount->release->n_rows, row = 0;
     const kn_row_groups *groups = copied->groups;
     KN_NEW_RAW(left, groups->n_groups);
-    memcpy(left, groups->group_rows, groups->n_groups * sizeof *left);
+    for (uint32_t g = 0; g < groups->n_groups; g++) left[g] = groups->group_rows[g]; /* of no rows there are none */
     while (row < n_rows && copied->match[row] != KN_NONE && left[copied->match[row]] > 0) left[copied->match[row++]]--;
     if (row == n_rows)
         detail = KN_SAID(copied->n_keys == 1 ? KN_SAY_COPY_OCCURS : KN_SAY_COPIES_OCCUR,
