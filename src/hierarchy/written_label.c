@@ -106,6 +106,7 @@ done:
 uint32_t kn_domain_characters(const kn_domain *domain, uint32_t code)
 {
     size_t n;
+    if (domain->spelling_of_code[code] == KN_NONE) return 0; /* the one leaf of a table without rows */
     const char *bytes = kn_column_bytes(domain->column, domain->spelling_of_code[code], &n);
     return kn_count_characters(bytes, n);
 }
