@@ -66,6 +66,7 @@ class Quasi:
             order = parse_order(spec)
         self.values = {cell for cell in cells if cell not in self.missing}
         self.unknown_labels = spec in ("auto", "similar") and self.kind == "text"
+        self.has_spec = spec != ""
         self.coded = {"top", "bottom", "round"} & set(self.options)
         self.reader = read_cells.Column(self.kind, self.values, self.tree, order, self.missing)
         self.known = {}
@@ -87,8 +88,12 @@ class Quasi:
             try:
                 self.known[cell, value] = self.reader.covers(cell, "" if value in self.missing else value)
             except ValueError:
-                self.known[cell, value] = None if self.unknown_labels else False
+                self.known[cell, value] = None if self.unknown_labels or self.is_own_group(cell) else False
         return self.known[cell, value]
+
+    def is_own_group(self, cell):
+        """A label that searches over levels make by themselves, of text without a hierarchy."""
+        return self.kind == "text" and not self.has_spec and re.fullmatch(re.escape(self.name) + " group [0-9.]+", cell) is not None
 
     def price(self, cell):
         """LM of one cell; None where it is not known."""
@@ -237,6 +242,8 @@ class Recount:
     def count_population(self, name, args):
         if any(quasi.kind == "odd" or quasi.unknown_labels or quasi.coded for quasi in self.quasis.values()) or option(
                 self.case, "missing") == "wildcard" or option(self.case, "cells", "labels") != "labels":
+            return None
+        if any(self.quasis[self.header[i]].is_own_group(cell) for key in self.classes for i, cell in zip(self.keys, key)):
             return None
         people = list(csv.reader(io.StringIO(self.case["files"]["people.csv"], newline=""), delimiter=self.case["delimiter"]))
         header = people.pop(0) if self.case["header"] else [c["name"] for c in self.case["columns"]]
