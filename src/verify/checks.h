@@ -51,9 +51,9 @@ uint64_t kn_recount_class_rows(const kn_recount *recount, uint32_t class_index);
 /* Records a finding, once for each slot; the sentence is given away. */
 kn_status kn_recount_note(kn_recount *recount, size_t slot, kn_check_state state, kn_buffer detail, kn_error *err);
 
-/* "class age='30..39', sex='M' (4 rows, first on line 17)", as a sentence. */
 /* The one of two sentences that calls persons as the request does. */
 kn_say kn_recount_unit(const kn_recount *recount, kn_say person, kn_say household);
+/* "class age='30..39', sex='M' (4 rows, first on line 17)", as a sentence. */
 kn_buffer kn_recount_say_class(const kn_recount *recount, uint32_t class_index);
 /* What messages call a column of the request. */
 const char *kn_recount_column_shown(char buffer[KN_SHOWN_BYTES], const kn_recount *recount, uint32_t column);
@@ -63,6 +63,23 @@ const char *kn_recount_cell_shown(char buffer[KN_SHOWN_BYTES], const kn_recount 
 
 /* Whether a row of the whole table's values is about this column of the request. */
 bool kn_domains_row_is_of(const kn_recount *recount, uint32_t row, uint32_t column);
+
+/* check_columns.c: the columns of the request, and those of the release. */
+bool kn_verify_is_released(kn_role role);
+size_t kn_verify_n_file_columns(const kn_verify_request *request);  /* the first ones; the others are derived */
+uint32_t kn_verify_person_column(const kn_verify_request *request); /* KN_NONE: there is none */
+bool kn_verify_is_unnamed(const kn_verify_request *request);        /* a release without a header */
+/* The column of the request that a released one is, or KN_NONE: by name; in a file without a header by its place among
+ * those that are released, or, where the release itself says which columns there are, among all. */
+uint32_t kn_verify_column_of_released(const kn_verify_request *request, uint32_t index, const char *name);
+/* Where the request's columns are in the release. */
+kn_status kn_recount_place(kn_recount *recount, kn_error *err);
+kn_status kn_recount_check_columns(kn_recount *recount, kn_error *err);
+kn_status kn_recount_check_identifiers(kn_recount *recount, kn_error *err);
+
+/* read_files.c. As soon as the release is read its classes are made, while the original is still being read. */
+kn_status kn_recount_read_files(kn_recount *recount, kn_error *err);
+kn_status kn_recount_make_classes(kn_recount *recount, kn_error *err);
 
 /* derive_columns.c: the columns that the request derives, added to the original. */
 bool kn_derives_from(const kn_verify_request *request, const char *name);

@@ -1,7 +1,7 @@
 /* A released file recounted: read it, compare its columns, group its rows, count every model, and hold it against the
  * original where that is given. The checks in their order:
  *
- *   well-formed table, columns, no identifier left       from the release and the list of columns
+ *   well-formed table, columns, no identifier left       read_files.c, check_columns.c
  *   rows accounted for, copied columns unchanged,
  *   values generalize the original                       compare_rows.c, with the original
  *   suppressed rows                                      within the limit
@@ -12,13 +12,12 @@
  * class is made of released bytes: two spellings of one number, or a blank before it, are two cells to whoever reads
  * the file, so they are two classes here, also where --trim is said.
  *
- * Reading takes one job per file; see sheet.c for cost and memory. */
+ * For cost and memory see sheet.c. */
 #include "verify/certificate.h"
 
 #include "verify/released_bounds.h"
 
 #include "base/formula.h"
-#include "base/hash.h"
 
 #include <assert.h>
 #include <math.h>
@@ -160,240 +159,6 @@ done:
     return status;
 }
 
-/* --- Reading --------------------------------------------------------------------------------------------------- */
-
-static bool is_released(kn_role role)
-{
-    return role == KN_ROLE_QUASI || role == KN_ROLE_SENSITIVE || role == KN_ROLE_INSENSITIVE;
-}
-
-static bool wants_original(const void *context, uint32_t index, const char *name)
-{
-    const kn_verify_request *request = context;
-    if (index >= request->n_columns) return false;
-    const kn_verify_column *column = &request->columns[index];
-    return is_released(column->role) || column->is_person || column->is_count || column->is_person_count ||
-           kn_derives_from(request, column->name);
-}
-
-/* The first columns stand in the file. */
-static size_t n_file_columns(const kn_verify_request *request) { return request->n_columns - request->n_derivations; }
-
-static uint32_t person_column(const kn_verify_request *request)
-{
-    for (uint32_t c = 0; c < request->n_columns; c++)
-        if (request->columns[c].is_person) return c;
-    return KN_NONE;
-}
-
-/* Equal for equal persons: a number in another spelling, or another way to say that it is missing, is the same. */
-static uint64_t person_fingerprint(const void *context, const char *bytes, size_t n_bytes)
-{
-    const kn_verify_request *request = context;
-    kn_reading reading = {.type = request->columns[person_column(request)].type,
-                          .marks = request->columns[person_column(request)].marks,
-                          .null_values = request->null_values,
-                          .n_null_values = request->n_null_values};
-    char canonical[KN_CANONICAL_BYTES];
-    double number;
-    size_t n_digits = 0;
-    if (reading.type == KN_TYPE_DATE) reading.type = KN_TYPE_TEXT; /* identity by bytes is as good */
-    if (kn_text_is_missing(&reading, bytes, n_bytes)) return 0;
-    while (n_digits < n_bytes && bytes[n_digits] >= '0' && bytes[n_digits] <= '9') n_digits++;
-    if (n_digits == n_bytes && n_bytes < 40 && bytes[0] != '0' && bytes[n_bytes - 1] != '0' &&
-        (reading.type == KN_TYPE_INT || reading.type == KN_TYPE_DECIMAL)) { /* its canonical text without the trouble */
-        canonical[0] = '+';
-        memcpy(canonical + 1, bytes, n_bytes);
-        memcpy(canonical + 1 + n_bytes, "e0", 2);
-        return kn_hash_bytes(canonical, n_bytes + 3);
-    }
-    if (kn_text_read(&number, canonical, &reading, bytes, n_bytes) == KN_TEXT_NUMBER)
-        return kn_hash_bytes(canonical, strlen(canonical));
-    return kn_hash_bytes(bytes, n_bytes);
-}
-
-static bool is_unnamed(const kn_verify_request *request)
-{
-    return request->no_header && request->release_batches == NULL && request->release_kind == KN_FILE_CSV;
-}
-
-/* The column of the request that a released one is, or KN_NONE: by name; in a file without a header by its place among
- * those that are released, or, where the release itself says which columns there are, among all. */
-static uint32_t column_of_released(const kn_verify_request *request, uint32_t index, const char *name)
-{
-    uint32_t place = 0;
-    for (uint32_t c = 0; c < request->n_columns; c++) {
-        bool there = is_released(request->columns[c].role);
-        if (there && (is_unnamed(request) ? place == index : strcmp(request->columns[c].name, name) == 0)) return c;
-        place += there || request->original_path == NULL;
-    }
-    return KN_NONE;
-}
-
-static bool wants_release(const void *context, uint32_t index, const char *name)
-{
-    const kn_verify_request *request = context;
-    return column_of_released(request, index, name) != KN_NONE ||
-           (!is_unnamed(request) && kn_bounds_is_part(request, name));
-}
-
-/* Classes are made of released bytes, blanks too. */
-static bool keeps_blanks(const void *context, uint32_t index, const char *name)
-{
-    const kn_verify_request *request = context;
-    uint32_t column = column_of_released(request, index, name);
-    return column != KN_NONE && request->columns[column].role == KN_ROLE_QUASI;
-}
-
-/* --- Columns --------------------------------------------------------------------------------------------------- */
-
-/* Where the request's columns are in the release. */
-static kn_status place_released(kn_recount *recount, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_verify_request *request = recount->request;
-    KN_NEW(recount->in_release, request->n_columns);
-    KN_NEW(recount->qis, request->n_columns);
-    recount->has_all_qis = true;
-    for (uint32_t c = 0; c < request->n_columns; c++) recount->in_release[c] = KN_NONE;
-    for (uint32_t at = 0; at < recount->release->n_columns; at++) {
-        uint32_t c = column_of_released(request, at, recount->release->columns[at].name);
-        if (c != KN_NONE && recount->in_release[c] == KN_NONE) recount->in_release[c] = at;
-    }
-    for (uint32_t c = 0; c < request->n_columns; c++) {
-        if (request->columns[c].role != KN_ROLE_QUASI) continue;
-        recount->qis[recount->n_qis++] = c;
-        recount->has_all_qis &= recount->in_release[c] != KN_NONE;
-    }
-done:
-    return status;
-}
-
-static bool has_no_role(const kn_verify_request *request, const char *name)
-{
-    for (size_t c = 0; c < request->n_columns; c++)
-        if (strcmp(request->columns[c].name, name) == 0) return request->columns[c].role == KN_ROLE_DROPPED;
-    return false;
-}
-
-static const char *number_shown(char buffer[KN_SHOWN_BYTES], uint32_t column)
-{
-    snprintf(buffer, KN_SHOWN_BYTES, "#%u", column + 1);
-    return buffer;
-}
-
-const char *kn_recount_column_shown(char buffer[KN_SHOWN_BYTES], const kn_recount *recount, uint32_t column)
-{
-    const kn_verify_column *about = &recount->request->columns[column];
-    return recount->request->redact && about->hide_name ? number_shown(buffer, column) : about->name;
-}
-
-/* Whether a column of the release is one of the bounds of some QI. */
-static bool is_bound(const kn_recount *recount, uint32_t at)
-{
-    for (size_t i = 0; i < recount->n_bounds; i++)
-        for (int part = 0; part < KN_N_BOUND_PARTS; part++)
-            if (recount->bounds[i].parts[part] == at) return true;
-    return false;
-}
-
-/* What is wrong with the released columns, or nothing. Their order is known only with the original. */
-static kn_buffer describe_columns(const kn_recount *recount)
-{
-    const kn_verify_request *request = recount->request;
-    const kn_sheet *release = recount->release;
-    uint32_t n_expected = 0, last = KN_NONE;
-    char shown[KN_SHOWN_BYTES];
-    kn_buffer problem = {0};
-    for (uint32_t c = 0; c < request->n_columns; c++) {
-        if (!is_released(request->columns[c].role)) continue;
-        n_expected++;
-        uint32_t at = recount->in_release[c];
-        for (size_t i = 0; i < recount->n_bounds; i++) {
-            const kn_released_bounds *bounds = &recount->bounds[i];
-            if (bounds->column != c) continue;
-            n_expected += bounds->parts[KN_BOUND_MEAN] != KN_NONE ? 4u : 3u;
-            if (bounds->made == KN_NONE) continue;
-            n_expected--;
-            at = bounds->parts[KN_BOUND_MIN];
-        }
-        if (at == KN_NONE) {
-            kn_sentence_join(&problem,
-                             KN_SAID(KN_SAY_COLUMN_MISSING, kn_piece_name(kn_recount_column_shown(shown, recount, c))));
-            continue;
-        }
-        if (recount->original != NULL && last != KN_NONE && at < last)
-            kn_sentence_join(&problem,
-                             KN_SAID(KN_SAY_COLUMN_MOVED, kn_piece_name(kn_recount_column_shown(shown, recount, c))));
-        last = at;
-    }
-    for (uint32_t at = 0; at < recount->n_file_columns && !is_unnamed(request); at++) {
-        const char *name = release->columns[at].name;
-        const char *calls = request->redact ? number_shown(shown, at) : name; /* the header may be a line of data */
-        if (column_of_released(request, at, name) == KN_NONE && !is_bound(recount, at))
-            kn_sentence_join(&problem,
-                             KN_SAID(has_no_role(request, name) ? KN_SAY_COLUMN_NO_ROLE : KN_SAY_COLUMN_TOO_MANY,
-                                     kn_piece_name(calls)));
-        else if (kn_sheet_find(release, name) != at)
-            kn_sentence_join(&problem, KN_SAID(KN_SAY_COLUMN_TWICE, kn_piece_name(calls)));
-    }
-    if (problem.n == 0 && recount->n_file_columns != n_expected)
-        problem = KN_SAID(KN_SAY_COLUMNS_EXPECTED, kn_piece_number("%u", recount->n_file_columns),
-                          kn_piece_number("%u", n_expected));
-    return problem;
-}
-
-static kn_status check_columns(kn_recount *recount, kn_error *err)
-{
-    kn_buffer problem = describe_columns(recount);
-    if (problem.n == 0 && !problem.failed) problem = kn_recount_describe_bounds(recount);
-    if (problem.n > 0 || problem.failed)
-        return kn_recount_note(recount, KN_SLOT_COLUMNS, KN_CHECK_BROKEN, problem, err);
-    kn_say found = is_unnamed(recount->request) ? KN_SAY_COLUMNS_COUNTED
-                   : recount->original == NULL  ? KN_SAY_COLUMNS_NO_ORIGINAL
-                                                : KN_SAY_COLUMNS_IN_ORDER;
-    return kn_recount_note(recount, KN_SLOT_COLUMNS, KN_CHECK_HOLDS,
-                           KN_SAID(found, kn_piece_number("%u", recount->n_file_columns)), err);
-}
-
-/* Without names a column is what its cells are: an identifier in the place of another column is no copy of it, and does
- * not generalize it. So the check stands on those that compare every column with the original's in its place. */
-static kn_status check_unnamed_identifiers(kn_recount *recount, kn_error *err)
-{
-    uint32_t n_expected = 0, n_columns = recount->n_file_columns;
-    for (uint32_t c = 0; c < recount->request->n_columns; c++)
-        n_expected += is_released(recount->request->columns[c].role);
-    if (n_columns > n_expected)
-        return kn_recount_note(
-            recount, KN_SLOT_IDENTIFIERS, KN_CHECK_BROKEN,
-            KN_SAID(KN_SAY_UNNAMED_TOO_MANY, kn_piece_number("%u", n_columns), kn_piece_number("%u", n_expected)), err);
-    if (recount->original == NULL)
-        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_NOT_MADE, kn_said(KN_SAY_UNNAMED_NO_ORIGINAL),
-                               err);
-    if (n_columns == n_expected && recount->checks[KN_SLOT_COPIES].state == KN_CHECK_HOLDS &&
-        recount->checks[KN_SLOT_VALUES].state == KN_CHECK_HOLDS)
-        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_HOLDS, kn_said(KN_SAY_UNNAMED_COMPARED), err);
-    return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_NOT_MADE, kn_said(KN_SAY_UNNAMED_NOT_COMPARED), err);
-}
-
-static kn_status check_identifiers(kn_recount *recount, kn_error *err)
-{
-    const kn_verify_request *request = recount->request;
-    char shown[KN_SHOWN_BYTES];
-    if (is_unnamed(request)) return check_unnamed_identifiers(recount, err);
-    for (uint32_t c = 0; c < request->n_columns; c++) {
-        if (is_released(request->columns[c].role)) continue;
-        uint32_t at = kn_sheet_find(recount->release, request->columns[c].name);
-        if (at == KN_NONE || is_bound(recount, at)) continue;
-        bool is_identifier = request->columns[c].role == KN_ROLE_IDENTIFIER;
-        return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_BROKEN,
-                               KN_SAID(is_identifier ? KN_SAY_IDENTIFIER_LEFT : KN_SAY_DROPPED_LEFT,
-                                       kn_piece_name(kn_recount_column_shown(shown, recount, c))),
-                               err);
-    }
-    return kn_recount_note(recount, KN_SLOT_IDENTIFIERS, KN_CHECK_HOLDS, kn_said(KN_SAY_NO_IDENTIFIER), err);
-}
-
 /* --- Dictionaries ---------------------------------------------------------------------------------------------- */
 
 bool kn_domains_row_is_of(const kn_recount *recount, uint32_t row, uint32_t column)
@@ -474,11 +239,11 @@ static bool is_star(const kn_sheet_column *column, uint32_t code)
     return n_bytes == 1 && bytes[0] == '*';
 }
 
-static kn_status make_classes(kn_recount *recount, kn_error *err)
+kn_status kn_recount_make_classes(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_TRY(kn_recount_find_bounds(recount, err));
-    KN_TRY(place_released(recount, err));
+    KN_TRY(kn_recount_place(recount, err));
     if (!recount->has_all_qis) goto done;
     size_t n_keys = recount->n_qis;
     KN_NEW(recount->keys, recount->n_qis + KN_N_BOUND_PARTS * recount->n_bounds);
@@ -549,7 +314,7 @@ static kn_status count_persons(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
     uint64_t *persons = NULL;
-    uint32_t largest = 0, person = person_column(recount->request);
+    uint32_t largest = 0, person = kn_verify_person_column(recount->request);
     const kn_row_groups *classes = recount->classes;
     recount->asks_for_persons = person != KN_NONE || recount->request->counts_persons;
     recount->persons_reason = recount->original == NULL ? KN_SAY_NO_ORIGINAL
@@ -660,169 +425,6 @@ static kn_status check_suppressed(kn_recount *recount, kn_error *err)
     return kn_recount_note(recount, KN_SLOT_SUPPRESSED, state, found, err);
 }
 
-/* --- Files ----------------------------------------------------------------------------------------------------- */
-
-typedef struct reading_job {
-    kn_recount *recount;
-    const char **all_names, **released_names;
-    size_t n_released;
-} reading_job;
-
-static bool is_utf8(const char *text, size_t n_bytes)
-{
-    const unsigned char *at = (const unsigned char *)text, *end = at + n_bytes;
-    while (at < end) {
-        int more = *at < 0x80                  ? 0
-                   : *at >= 0xc2 && *at < 0xe0 ? 1
-                   : (*at & 0xf0) == 0xe0      ? 2
-                   : *at >= 0xf0 && *at < 0xf5 ? 3
-                                               : -1;
-        if (more < 0 || end - at <= more) return false;
-        for (at++; more > 0; more--, at++)
-            if ((*at & 0xc0) != 0x80) return false;
-    }
-    return true;
-}
-
-static bool all_utf8(const kn_sheet *cells)
-{
-    for (uint32_t c = 0; c < cells->n_columns; c++) {
-        if (!is_utf8(cells->columns[c].name, strlen(cells->columns[c].name))) return false;
-        for (uint32_t i = 0; cells->columns[c].stored && i < cells->columns[c].n_texts; i++) {
-            size_t n_bytes;
-            const char *bytes = kn_text(&cells->columns[c], i, &n_bytes);
-            if (!is_utf8(bytes, n_bytes)) return false;
-        }
-    }
-    return true;
-}
-
-/* The original is the larger file: meanwhile the classes of the release are made. */
-static kn_status read_file(void *context, size_t job, unsigned worker, kn_error *err)
-{
-    kn_status status = KN_OK;
-    reading_job *files = context;
-    const kn_verify_request *request = files->recount->request;
-    kn_sheet_options options = {.delimiter = request->delimiter,
-                                .no_header = request->no_header,
-                                .trim = request->trim,
-                                .null_text = request->n_null_values > 0 ? request->null_values[0] : NULL,
-                                .fingerprint_column = KN_NONE,
-                                .context = request,
-                                .files = request->files,
-                                .ticker = request->ticker,
-                                .redact = request->redact,
-                                .n_threads = kn_pool_threads(request->pool)};
-    if (job == 0) {
-        options.path = request->release_path;
-        options.kind = request->release_kind;
-        options.batches = request->release_batches;
-        options.only_used = true;
-        options.name = request->release_name != NULL ? request->release_name : request->release_path;
-        options.wants = wants_release;
-        options.keeps_blanks = keeps_blanks;
-        options.guarded_names = request->guard_formulas;
-        options.expected = files->released_names;
-        options.n_expected = files->n_released;
-        KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
-        if (request->latin1 && options.batches == NULL && options.kind == KN_FILE_CSV &&
-            !all_utf8(files->recount->release)) { /* not ours: in the original's encoding */
-            kn_sheet_free(files->recount->release);
-            options.latin1 = true;
-            KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
-        }
-        if (files->recount->release->problem == NULL) KN_TRY(make_classes(files->recount, err));
-    } else {
-        options.path = request->original_path;
-        options.kind = kn_file_kind_of(options.path);
-        options.name = strcmp(options.path, "-") == 0 ? "standard input" : options.path;
-        options.batches = request->original_batches;
-        options.latin1 = request->latin1;
-        options.wants = wants_original;
-        options.fingerprint_column = person_column(request);
-        if (options.fingerprint_column != KN_NONE) options.fingerprint = person_fingerprint;
-        options.expected = files->all_names;
-        options.n_expected = n_file_columns(request);
-        KN_TRY(kn_sheet_read(&files->recount->original, &options, err));
-    }
-done:
-    return status;
-}
-
-static bool wants_all(const void *context, uint32_t index, const char *name) { return true; }
-
-static kn_status read_domains(kn_recount *recount, kn_error *err)
-{
-    kn_status status = KN_OK;
-    static const char *const names[] = {"column", "value", "rows"};
-    const kn_verify_request *request = recount->request;
-    kn_sheet_options options = {.path = request->domains_path,
-                                .name = request->domains_path,
-                                .trim = request->trim,
-                                .latin1 = request->latin1,
-                                .null_text = request->n_null_values > 0 ? request->null_values[0] : NULL,
-                                .fingerprint_column = KN_NONE,
-                                .wants = wants_all,
-                                .files = request->files,
-                                .ticker = request->ticker,
-                                .redact = request->redact,
-                                .expected = names,
-                                .n_expected = 3,
-                                .n_threads = kn_pool_threads(request->pool)};
-    if (request->domains_path == NULL) return KN_OK;
-    options.kind = kn_file_kind_of(options.path);
-    KN_TRY(kn_tables_find(&options.batches, request->tables, options.path, err));
-    KN_TRY(kn_sheet_read(&recount->domains, &options, err));
-    if (recount->domains->problem != NULL) KN_FAIL(KN_INPUT, "%s", recount->domains->problem);
-    for (int i = 0; i < 3; i++) {
-        recount->in_domains[i] = kn_sheet_find(recount->domains, names[i]);
-        if (recount->in_domains[i] == KN_NONE)
-            KN_FAIL(KN_INPUT, "%s has no column '%s'", request->domains_path, names[i]);
-    }
-done:
-    return status;
-}
-
-static kn_status check_original(const kn_recount *recount, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_verify_request *request = recount->request;
-    const kn_sheet *original = recount->original;
-    char shown[KN_SHOWN_BYTES];
-    if (original->problem != NULL) KN_FAIL(KN_INPUT, "%s", original->problem);
-    if (original->n_columns != n_file_columns(request))
-        KN_FAIL(KN_INPUT, "%s has %u columns where %zu are expected", request->original_path, original->n_columns,
-                n_file_columns(request));
-    for (uint32_t c = 0; c < original->n_columns; c++)
-        if (strcmp(original->columns[c].name, request->columns[c].name) != 0)
-            KN_FAIL(KN_INPUT, "%s: column %u is '%.40s', expected '%.40s'", request->original_path, c + 1,
-                    request->redact ? "(redacted)" : original->columns[c].name,
-                    kn_recount_column_shown(shown, recount, c));
-done:
-    return status;
-}
-
-static kn_status read_files(kn_recount *recount, kn_error *err)
-{
-    kn_status status = KN_OK;
-    const kn_verify_request *request = recount->request;
-    reading_job files = {.recount = recount};
-    KN_NEW(files.all_names, request->n_columns);
-    KN_NEW(files.released_names, request->n_columns);
-    for (size_t c = 0; c < request->n_columns; c++) {
-        files.all_names[c] = request->columns[c].name;
-        if (is_released(request->columns[c].role)) files.released_names[files.n_released++] = request->columns[c].name;
-    }
-    KN_TRY(kn_pool_run(request->pool, request->original_path != NULL ? 2 : 1, read_file, &files, err));
-    if (recount->original != NULL) KN_TRY(check_original(recount, err));
-    KN_TRY(read_domains(recount, err));
-    if (recount->original != NULL) KN_TRY(kn_sheet_derive(recount->original, request, err));
-done:
-    kn_free(files.all_names);
-    kn_free(files.released_names);
-    return status;
-}
-
 /* --- All checks ------------------------------------------------------------------------------------------------ */
 
 static kn_status check_release(kn_recount *recount, kn_error *err)
@@ -831,14 +433,14 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
     const kn_verify_request *request = recount->request;
     KN_NEW(recount->in_original, request->n_columns);
     for (uint32_t c = 0; c < request->n_columns; c++) { /* what was only read to derive from is not compared */
-        bool there = is_released(request->columns[c].role) || request->columns[c].is_person;
+        bool there = kn_verify_is_released(request->columns[c].role) || request->columns[c].is_person;
         recount->in_original[c] =
             recount->original != NULL && there && recount->original->columns[c].stored ? c : KN_NONE;
     }
     KN_NEW(recount->to_original, request->n_columns);
     KN_NEW(recount->readings, request->n_columns);
     KN_TRY(kn_pool_run(request->pool, request->n_columns, match_dictionary, recount, err));
-    KN_TRY(check_columns(recount, err));
+    KN_TRY(kn_recount_check_columns(recount, err));
     if (recount->original != NULL) {
         KN_TRY(count_records(recount, err));
         KN_TRY(kn_recount_compare(recount, err));
@@ -846,7 +448,7 @@ static kn_status check_release(kn_recount *recount, kn_error *err)
         for (size_t slot = KN_SLOT_ROWS; slot <= KN_SLOT_VALUES; slot++)
             KN_TRY(kn_recount_note(recount, slot, KN_CHECK_NOT_MADE, kn_said(KN_SAY_NO_ORIGINAL), err));
     }
-    KN_TRY(check_identifiers(recount, err));
+    KN_TRY(kn_recount_check_identifiers(recount, err));
     KN_TRY(check_suppressed(recount, err));
     KN_TRY(count_persons(recount, err));
     KN_TRY(kn_recount_models(recount, err));
@@ -860,7 +462,7 @@ static kn_status run_checks(kn_recount *recount, kn_error *err)
 {
     kn_status status = KN_OK;
     KN_TRY(list_checks(recount, err));
-    KN_TRY(read_files(recount, err));
+    KN_TRY(kn_recount_read_files(recount, err));
     if (recount->release->problem != NULL) {
         KN_TRY(kn_recount_note(recount, KN_SLOT_TABLE, KN_CHECK_BROKEN,
                                KN_SAID(KN_SAY_TEXT, kn_piece_text(recount->release->problem)), err));
