@@ -70,13 +70,20 @@ static void groups_are_the_classes_of_equal_items(void **state)
     }
 }
 
-static void group_numbers_do_not_depend_on_threads(void **state)
+static void groups_are_numbered_by_their_first_items(void **state)
 {
     enum { N = 300000 };
     kn_rng rng = kn_rng_new(2, 0);
     items made = random_items(&rng, N, 5, 30);
     uint32_t *expected = calloc(N, sizeof *expected), *group_of = calloc(N, sizeof *group_of), n_expected, n_groups;
-    assert_ok(kn_group(expected, &n_expected, NULL, N, made.columns, 5, NULL, NULL, err));
+    uint32_t *first, next = 0;
+    assert_ok(kn_group(expected, &n_expected, &first, N, made.columns, 5, NULL, NULL, err));
+    for (uint32_t i = 0; i < N; i++) {
+        assert_true(expected[i] <= next);
+        if (expected[i] == next) assert_int_equal(first[next++], i);
+    }
+    assert_int_equal(next, n_expected);
+    kn_free(first);
     for (unsigned n_threads = 1; n_threads <= 3; n_threads++) {
         kn_pool *pool;
         assert_ok(kn_pool_new(&pool, n_threads, err));
@@ -281,7 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_are_the_classes_of_equal_items),
-        cmocka_unit_test(group_numbers_do_not_depend_on_threads),
+        cmocka_unit_test(groups_are_numbered_by_their_first_items),
         cmocka_unit_test(members_list_every_item_once_in_order),
         cmocka_unit_test(histograms_count_every_pair),
         cmocka_unit_test(tuples_merge_equal_rows_and_count_persons),

@@ -222,17 +222,16 @@ static char *said_by(const struct job *job, const char *const *more)
     return text;
 }
 
-/* 150 rows: tables of several sizes grow, and searches have something to choose. */
-static void write_many(void)
+static void write_many(const char *name, unsigned n_rows)
 {
     kn_rng rng = kn_rng_new(7, 0);
     kn_buffer text = {0};
     kn_buffer_text(&text, "age,zip,job,born,ill\n");
-    for (unsigned i = 0; i < 150; i++)
+    for (unsigned i = 0; i < n_rows; i++)
         kn_buffer_printf(&text, "%u,%u,occupation number %u,19%u-0%u-1%u,%c\n", 18 + kn_rng_below(&rng, 70),
                          10000 + kn_rng_below(&rng, 300), kn_rng_below(&rng, 12), 40 + kn_rng_below(&rng, 60),
                          1 + kn_rng_below(&rng, 9), kn_rng_below(&rng, 9), "abcd"[kn_rng_below(&rng, 4)]);
-    write_file(path_of("many.csv"), text.bytes, text.n);
+    write_file(path_of(name), text.bytes, text.n);
     kn_buffer_free(&text);
 }
 
@@ -278,7 +277,7 @@ static void the_key_of_the_hash_tables_changes_nothing(void **state)
     };
     size_t n_algorithms;
     const kn_algorithm *const *all = kn_algorithm_all(&n_algorithms);
-    write_many();
+    write_many("many.csv", 150); /* tables of several sizes grow, and searches have something to choose */
     for (size_t i = 0; i < n_algorithms; i++) {
         char option[60];
         snprintf(option, sizeof option, "algorithm=%s", all[i]->name);
@@ -288,11 +287,24 @@ static void the_key_of_the_hash_tables_changes_nothing(void **state)
         check_keys(&others[i], (const char *const[]){"seed=3", NULL});
 }
 
+/* More rows than a cache holds are grouped in parts, and the key says which. */
+static void nor_does_it_where_rows_are_grouped_in_parts(void **state)
+{
+    static const struct job large = {
+        kn_anonymize,
+        {"data=@large.csv", "qi=age,zip,job,born", "sensitive=ill", "k=3", "output=text:", "effort=2", "threads=2"}};
+    static const char *const algorithms[] = {"algorithm=cluster", "algorithm=mondrian", "algorithm=optimal"};
+    write_many("large.csv", 20000);
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
+        check_keys(&large, (const char *const[]){algorithms[i], NULL});
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_job_can_be_stopped_at_every_tick),
         cmocka_unit_test(the_key_of_the_hash_tables_changes_nothing),
+        cmocka_unit_test(nor_does_it_where_rows_are_grouped_in_parts),
     };
     return cmocka_run_group_tests(tests, make_files, remove_folder);
 }

@@ -12,15 +12,14 @@ from kanon import _functions, errors, policy, results  # noqa: E402
 
 HEADS = {
     _functions: """from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from . import results
+from ._run import Progress as Progress
 from ._types import Names, Path, Scalar, Spec, Table
 from .policy import Policy
 
 SMALL: int
-Progress = Callable[[str, float], Any]
-Found = TypeVar("Found", bound=results.Result)
 COMMANDS: tuple[Callable[..., Any], ...]
 """,
     errors: """from typing import Any

@@ -32,6 +32,7 @@ void kn_ticker_serve(kn_ticker *ticker) { ticker->n_served = atomic_load(&ticker
 bool kn_ticker_out_of_time(kn_ticker *ticker)
 {
     if (ticker == NULL) return false;
+    if (!kn_scope_is_worker()) kn_ticker_look(ticker); /* a host such as Python knows of Ctrl-C only when it is asked */
     if (kn_ticker_cancelled(ticker)) return true;
     return ticker->search_deadline > 0 && kn_seconds_now() >= ticker->search_deadline;
 }

@@ -3,9 +3,10 @@
  * An item's codes are packed into a key of as many 64-bit words as they need, a fixed bit field per column. Items are
  * first scattered by hash into partitions small enough for a cache-resident hash table (stable, so each partition
  * keeps the item order), then every partition is grouped by itself. Partitions and chunks of items are the jobs of
- * the pool; their number depends on n_items alone, so group numbers do not depend on the number of threads.
+ * the pool. In the end groups are numbered by their first items, so that the numbers, and with them what searches
+ * make of them, depend neither on the number of threads nor on the key of the hash.
  *
- * Cost: two passes over the items plus one over the keys; 8 * words + 4 bytes per item while it runs. */
+ * Cost: two passes over the items plus one over the keys; 8 * words + 8 bytes per item while it runs. */
 #include "classes/group.h"
 
 #include "base/bits.h"
@@ -32,13 +33,16 @@ typedef struct grouping {
     uint32_t n_columns, n_items, n_words;
     field *fields;
     uint32_t chunk_items, n_chunks, n_partitions, partition_bits;
-    uint32_t *cursor;   /* [chunk][partition]: where the chunk writes next in the partition */
-    uint32_t *begin;    /* [partition + 1] */
-    uint64_t *keys;     /* n_items * n_words, partition by partition */
-    uint32_t *items;    /* the item of each key */
-    uint32_t *n_groups; /* [partition] */
-    uint32_t *group_of; /* first the number within the partition, then the final one */
-    uint32_t *first;    /* [position]: first item of the partition's groups, at begin[partition] + group */
+    uint32_t *cursor;     /* [chunk][partition]: where the chunk writes next in the partition */
+    uint32_t *begin;      /* [partition + 1] */
+    uint64_t *keys;       /* n_items * n_words, partition by partition */
+    uint32_t *items;      /* the item of each key */
+    uint32_t *n_groups;   /* [partition] */
+    uint32_t *group_of;   /* first the number within the partition, then the final one */
+    uint32_t *first;      /* [position]: first item of the partition's groups, at begin[partition] + group */
+    uint64_t *is_first;   /* a bit per item */
+    uint32_t *n_before;   /* first items before each 64 of them */
+    uint32_t *first_item; /* of the groups in the end; NULL: nobody asked */
     kn_ticker *ticker;
 } grouping;
 
@@ -197,13 +201,35 @@ done:
     return status;
 }
 
-/* From numbers within a partition to final ones. g->cursor's first row serves as the offset of each partition. */
+/* A bit for each item that is the first of its group, and how many of them stand before each word of 64. */
+static void mark_first_items(grouping *g)
+{
+    for (uint32_t p = 0; p < g->n_partitions; p++)
+        for (uint32_t i = 0; i < g->n_groups[p]; i++) {
+            uint32_t item = g->first[g->begin[p] + i];
+            g->is_first[item / 64] |= (uint64_t)1 << item % 64;
+        }
+    for (uint32_t w = 0, n = 0; w <= g->n_items / 64; w++) {
+        g->n_before[w] = n;
+        n += (uint32_t)__builtin_popcountll(g->is_first[w]);
+    }
+}
+
+/* From numbers within a partition to those by first items, which take the place of the partition's first items. */
 static kn_status number_partition(void *context, size_t p, unsigned worker, kn_error *err)
 {
     grouping *g = context;
-    uint32_t offset = g->cursor[p];
-    if (offset == 0) return KN_OK;
-    for (uint32_t i = g->begin[p]; i < g->begin[p + 1]; i++) g->group_of[g->items[i]] += offset;
+    uint32_t *number = g->first + g->begin[p];
+    for (uint32_t i = 0; i < g->n_groups[p]; i++) {
+        uint32_t item = number[i];
+        uint64_t before = g->is_first[item / 64] & (((uint64_t)1 << item % 64) - 1);
+        number[i] = g->n_before[item / 64] + (uint32_t)__builtin_popcountll(before);
+        if (g->first_item != NULL) g->first_item[number[i]] = item;
+    }
+    for (uint32_t i = g->begin[p]; i < g->begin[p + 1]; i++) {
+        uint32_t *group = &g->group_of[g->items[i]];
+        *group = number[*group];
+    }
     return KN_OK;
 }
 
@@ -214,17 +240,13 @@ static kn_status run_grouping(uint32_t *n_groups, uint32_t **first_item, groupin
     place_partitions(g);
     KN_TRY(kn_pool_run(pool, g->n_chunks, scatter_chunk, g, err));
     KN_TRY(kn_pool_run(pool, g->n_partitions, group_partition, g, err));
-    *n_groups = 0;
-    for (uint32_t p = 0; p < g->n_partitions; p++) {
-        g->cursor[p] = *n_groups;
-        *n_groups += g->n_groups[p];
+    for (uint32_t p = 0; p < g->n_partitions; p++) *n_groups += g->n_groups[p];
+    if (first_item != NULL) {
+        KN_NEW_RAW(*first_item, *n_groups);
+        g->first_item = *first_item;
     }
+    mark_first_items(g);
     KN_TRY(kn_pool_run(pool, g->n_partitions, number_partition, g, err));
-    if (first_item == NULL) goto done;
-    KN_NEW_RAW(*first_item, *n_groups);
-    for (uint32_t p = 0; p < g->n_partitions; p++)
-        if (g->n_groups[p] != 0)
-            memcpy(*first_item + g->cursor[p], g->first + g->begin[p], g->n_groups[p] * sizeof **first_item);
 done:
     return status;
 }
@@ -251,8 +273,14 @@ kn_status kn_group(uint32_t *group_of, uint32_t *n_groups, uint32_t **first_item
     KN_OWN_RAW(&g.memory, g.keys, (size_t)n_items * g.n_words);
     KN_OWN_RAW(&g.memory, g.items, n_items);
     KN_OWN_RAW(&g.memory, g.first, n_items);
+    KN_OWN(&g.memory, g.is_first, n_items / 64 + 1);
+    KN_OWN(&g.memory, g.n_before, n_items / 64 + 1);
     KN_TRY(run_grouping(n_groups, first_item, &g, pool, err));
 done:
+    if (status != KN_OK && first_item != NULL) {
+        kn_free(*first_item);
+        *first_item = NULL;
+    }
     kn_owner_free(&g.memory);
     return status;
 }

@@ -177,9 +177,10 @@ draw = random.Random(1)
 table = {name: [str(draw.randrange(40)) for _ in range(20000)] for name in "abcdefgh"}
 told = set()
 def progress(stage, fraction):
-    if stage == "search" and stage not in told:
+    first = stage not in told
+    told.add(stage)  # before the line is out: what it sets off may interrupt this very function
+    if stage == "search" and first:
         print("searching", flush=True)
-    told.add(stage)
 try:
     release = kanon.anonymize(table, qi=list(table), k=5, on_interrupt=sys.argv[1], report=False, time_limit=120, progress=progress)
     print("released", release.stopped, bool(kanon.verify(release, original=table, qi=list(table), k=5)))

@@ -4,82 +4,17 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import sys
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
-from . import _kanon, results
+from . import results
+from ._run import Progress, run
 from ._settings import Settings, options_of, parameters_of
 from ._tables import path_of
 from ._types import Path, Table
-from .errors import Interrupted, UsageError, error_of
 from .policy import Policy
 
 SMALL = 20_000  # rows
-Progress = Callable[[str, float], Any]
-
-
-Found = TypeVar("Found", bound=results.Result)
-
-
-class _Bar:
-    """Progress for people: tqdm's bar where it is installed, otherwise one line on standard error."""
-
-    def __init__(self) -> None:
-        self.stage = ""
-        self.bar: Any = None
-
-    def __call__(self, stage: str, fraction: float) -> None:
-        try:
-            tqdm = import_module("tqdm.auto").tqdm
-        except ImportError:
-            share = f" {fraction:4.0%}" if fraction >= 0 else ""
-            sys.stderr.write(f"\r{stage}{share}\x1b[K")
-            sys.stderr.flush()
-            self.stage = stage
-            return
-        if stage != self.stage or self.bar is None:
-            self.close()
-            self.stage, self.bar = stage, tqdm(total=1.0, desc=stage, bar_format="{desc} {percentage:3.0f}% {bar}")
-        if fraction >= 0:
-            self.bar.update(fraction - self.bar.n)
-
-    def close(self) -> None:
-        if self.bar is not None:
-            self.bar.close()
-        elif self.stage:
-            sys.stderr.write("\r\x1b[K")
-        self.bar = None
-
-
-def _policy_of(settings: Settings, policy: Any) -> tuple[str, str] | None:
-    """A policy as its text and name. One in a file is read by the library, which then lets no output replace it."""
-    if isinstance(policy, Policy):
-        return policy.text, policy.name
-    if policy is not None:
-        settings.add("policy", os.fsdecode(policy))
-    return None
-
-
-def _run(settings: Settings, make: Callable[[_kanon.Result], Found], *, policy: Any = None, progress: bool | Progress = False,
-         on_interrupt: str = "raise", keep_failed: bool = False) -> Found:
-    if on_interrupt not in ("raise", "best"):
-        raise UsageError(f"on_interrupt is 'raise' or 'best', not '{on_interrupt}'", option="on_interrupt")
-    bar = _Bar() if progress is True else None
-    told = bar or (progress if callable(progress) else None)
-    try:
-        text = _policy_of(settings, policy)
-        error, raw = _kanon.run(settings.command, settings.options, settings.tables, text, told, on_interrupt == "best")
-    finally:
-        if bar is not None:
-            bar.close()
-    result = None if raw is None else make(raw)
-    if result is not None:
-        result._say_warnings()
-    if result is not None and (error is None or keep_failed or error["code"] == Interrupted.code):
-        return result  # interrupted: the best release so far, as asked
-    raise error_of(error or {"code": 0, "message": "there is no result"}, result)
 
 
 def _is_small(data: Any) -> bool:
@@ -140,7 +75,7 @@ def anonymize(data: Table, *, policy: Policy | Path | None = None, progress: boo
     settings = Settings("anonymize").with_tables(data=data).set_all({"report": _is_small(data)} | options)
     if not settings.has("output"):
         settings.add("output", "table:")
-    return _run(settings, results.Release, policy=policy, progress=progress, on_interrupt=on_interrupt)
+    return run(settings, results.Release, policy=policy, progress=progress, on_interrupt=on_interrupt)
 
 
 @_command
@@ -156,7 +91,7 @@ def verify(release: Table, *, policy: Policy | Path | None = None, must_hold: bo
         progress: as for :func:`anonymize`.
     """
     settings = Settings("verify").with_tables(release=release).set_all(options)
-    return _run(settings, results.Verdict, policy=policy, progress=progress, keep_failed=not must_hold)
+    return run(settings, results.Verdict, policy=policy, progress=progress, keep_failed=not must_hold)
 
 
 @_command
@@ -171,7 +106,7 @@ def measure(data: Table, release: Table, *, policy: Policy | Path | None = None,
         progress: as for :func:`anonymize`.
     """
     settings = Settings("measure").with_tables(data=data, release=release).set_all(options)
-    return _run(settings, results.Losses, policy=policy, progress=progress)
+    return run(settings, results.Losses, policy=policy, progress=progress)
 
 
 @_command
@@ -185,7 +120,7 @@ def risk(data: Table, *, policy: Policy | Path | None = None, progress: bool | P
         progress: as for :func:`anonymize`.
     """
     settings = Settings("risk").with_tables(data=data).set_all({"report": True} | options)
-    return _run(settings, results.Risks, policy=policy, progress=progress)
+    return run(settings, results.Risks, policy=policy, progress=progress)
 
 
 @_command
@@ -199,7 +134,7 @@ def compare(data: Table, *, policy: Policy | Path | None = None, progress: bool 
         progress: as for :func:`anonymize`.
     """
     settings = Settings("compare").with_tables(data=data).set_all({"report": True, "output": True} | options)
-    return _run(settings, results.Comparison, policy=policy, progress=progress)
+    return run(settings, results.Comparison, policy=policy, progress=progress)
 
 
 @_command
@@ -213,7 +148,7 @@ def lattice(data: Table, *, policy: Policy | Path | None = None, progress: bool 
         progress: as for :func:`anonymize`.
     """
     settings = Settings("lattice").with_tables(data=data).set_all({"report": True, "output": True} | options)
-    return _run(settings, results.Lattice, policy=policy, progress=progress)
+    return run(settings, results.Lattice, policy=policy, progress=progress)
 
 
 @_command
@@ -225,7 +160,7 @@ def profile(data: Table, *, progress: bool | Progress = False, **options: Any) -
         progress: as for :func:`anonymize`.
     """
     settings = Settings("profile").with_tables(data=data).set_all({"output": True} | options)
-    return _run(settings, results.Profile, progress=progress)
+    return run(settings, results.Profile, progress=progress)
 
 
 @_command
@@ -239,7 +174,7 @@ def check(data: Table, *, policy: Policy | Path | None = None, progress: bool | 
         progress: as for :func:`anonymize`.
     """
     settings = Settings("check").with_tables(data=data).set_all(options)
-    return _run(settings, results.Check, policy=policy, progress=progress, keep_failed=True)
+    return run(settings, results.Check, policy=policy, progress=progress, keep_failed=True)
 
 
 @_command
@@ -258,7 +193,7 @@ def hierarchy_(what: Literal["make", "check", "show", "rectify"], data: Table, *
         progress: as for :func:`anonymize`.
     """
     settings = Settings("hierarchy", [("what", what)]).with_tables(data=data).set_all(options)
-    return _run(settings, results.Hierarchy, progress=progress)
+    return run(settings, results.Hierarchy, progress=progress)
 
 
 @_command
@@ -273,7 +208,7 @@ def list_(what: Literal["algorithms", "measures", "models", "hierarchies"], **op
         what: what to list.
     """
     settings = Settings("list", [("what", what)]).set_all(options)
-    return _run(settings, results.Listing)
+    return run(settings, results.Listing)
 
 
 COMMANDS = (anonymize, verify, measure, risk, profile, check, compare, lattice, hierarchy_, list_)

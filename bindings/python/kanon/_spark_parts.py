@@ -22,6 +22,7 @@ from importlib import import_module
 from typing import Any
 
 from . import _functions, _kanon
+from ._run import run
 from ._settings import Settings
 from ._spark_records import COUNT, KEY, PEOPLE, Asked, mapping_of, quoted, records_of
 from .errors import KanonError, KanonWarning, NotMet, ResourceError, UsageError
@@ -197,7 +198,7 @@ def _paths(asked: Asked, domains: Domains) -> dict[str, dict[str | None, list[st
     """Of columns whose labels do not depend on which values are released: from a value to its labels, level by level."""
     pa = import_module("pyarrow")
 
-    found = {}
+    found: dict[str, dict[str | None, list[str]]] = {}
     for pair in asked.values.get("hierarchy", []):
         name, _, spec = pair.partition("=")
         if name not in asked.of("qi") or any(level.startswith(f"{name}=") for level in asked.values.get("level", [])):
@@ -205,7 +206,7 @@ def _paths(asked: Asked, domains: Domains) -> dict[str, dict[str | None, list[st
         texts = [text for text in _spelled(domains.values[name]["value"]).to_pylist() if text is not None]
         is_fixed = spec.partition("(")[0] in ("intervals", "date", "suppress") or os.path.isabs(spec)
         if is_fixed or (spec.startswith("mask") and len({len(text) for text in texts}) == 1):
-            tree = getattr(_functions, "hierarchy_")("make", pa.table({name: pa.array(texts, pa.string())}), hierarchy={name: spec})
+            tree = _functions.hierarchy_("make", pa.table({name: pa.array(texts, pa.string())}), hierarchy={name: spec})
             found[name] = {row[0]: row for row in tree.rows}
     return found
 
@@ -260,10 +261,6 @@ class Parts:
     rolled_up: dict[str, int] = field(default_factory=dict)
 
 
-def _run_settings(settings: Settings, kind: Any) -> Any:
-    return getattr(_functions, "_run")(settings, kind)  # which its stub does not show
-
-
 def _run(data: Any, asked: Asked, more: dict[str, Any]) -> Release:
     """The library with the settings in force, and these instead."""
     settings = Settings("anonymize")
@@ -271,7 +268,7 @@ def _run(data: Any, asked: Asked, more: dict[str, Any]) -> Release:
     own = {option.replace("_", "-") for option in more}
     settings.options += [(option, value) for option, values in asked.values.items() for value in values
                          if option not in NOT_FOR_PARTS | own | {"time-limit"}]
-    release: Release = _run_settings(settings.set_all(more), Release)
+    release: Release = run(settings.set_all(more), Release)
     return release
 
 
@@ -438,7 +435,7 @@ def _search(shipped: dict[str, Any], part: int, table: Any) -> Any:
             settings.add("hierarchy", f"{column}={path}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", KanonWarning)  # the driver's runs have said them
-            release = _run_settings(settings.set_all(more), Release)
+            release = run(settings.set_all(more), Release)
     labels = release.to_arrow()
     keys = labels[KEY].cast(pa.string()).cast(pa.int64()).combine_chunks()
     removed = sorted(set(table[KEY].to_pylist()) - set(keys.to_pylist()))
@@ -535,7 +532,7 @@ def generalizing(asked: Asked, domains: Domains, max_pairs: int) -> Callable[[An
             settings.add_table("domains", own)
             settings.set_all({"qi": name, "k": 1, "order": "input"})
             try:
-                _run_settings(settings, Verdict)
+                run(settings, Verdict)
             except NotMet as error:
                 checks.fail(f"column '{name}': {error}")
 
