@@ -202,8 +202,11 @@ static kn_status try_bound(kn_lower_bound *any, run *r, kn_bound_effort effort, 
     kn_status status = KN_OK;
     kn_error own = {0};
     status = kn_bound_new(&r->bound, &r->task, effort, &own);
+    if (status == KN_OK && kn_ticker_cancelled(r->task.ticker)) status = KN_INTERRUPTED; /* it stopped where it was */
     if (status == KN_INTERRUPTED || status == KN_RESOURCES) {
         any->why = status == KN_INTERRUPTED ? KN_SAY_UNBOUNDED_INTERRUPTED : KN_SAY_UNBOUNDED_MEMORY;
+        kn_bound_free(r->bound);
+        r->bound = NULL;
         return KN_OK;
     }
     if (status != KN_OK) return kn_error_pass(err, status, &own);

@@ -569,20 +569,50 @@ static void an_interrupted_search_still_answers(void **state)
     test_case_free(&c);
 }
 
-/* How often mondrian ticks on its own. */
-static size_t ticks_of_mondrian(goals *g)
+static void solve_by_mondrian(kn_answer *answer, const goals *g, kn_ticker *ticker)
 {
     const kn_algorithm *mondrian = kn_algorithm_find("mondrian");
     kn_task task = g->task;
-    kn_ticker ticker = {0};
     kn_args args;
-    kn_answer answer = {0};
+    *answer = (kn_answer){0};
     assert_ok(kn_args_parse(&args, "mondrian", mondrian->params, mondrian->n_params, NULL, err));
     task.args = &args;
-    task.ticker = &ticker;
-    assert_ok(mondrian->search(&answer, &task, err));
-    kn_answer_free(&answer);
+    task.ticker = ticker;
+    assert_ok(mondrian->search(answer, &task, err));
     kn_args_free(&args);
+}
+
+/* Annealing has hardly begun when somebody asks to stop: mondrian's classes are there at once and lose much less than
+ * what repair would make of it. */
+static void who_stops_before_there_is_a_release_gets_mondrians(void **state)
+{
+    kn_rng rng = kn_rng_new(29, 0);
+    test_case c = larger_case(&rng, 7000, 4, 12, false);
+    const volatile int asked = 1;
+    goals g;
+    kn_answer answer, cuts;
+    kn_error none = {0};
+    assert_true(set_goals_k(&g, &c, "lm", 3));
+    solve_by_mondrian(&cuts, &g, NULL);
+    g.ticker.cancel = &asked;
+    g.task.ticker = &g.ticker;
+    assert_ok(kn_algorithm_find("cluster")->search(&answer, &g.task, &none));
+    assert_int_equal(answer.stopped, KN_STOPPED_INTERRUPT);
+    assert_true(checked_loss(&c, &g, &answer) <= loss_of(&c, &g, cuts.row_class, cuts.n_classes) + 1e-9);
+    assert_string_equal(none.message, ""); /* it would be taken for what the run says in the end */
+    kn_answer_free(&answer);
+    kn_answer_free(&cuts);
+    free_goals(&g);
+    test_case_free(&c);
+}
+
+/* How often mondrian ticks on its own. */
+static size_t ticks_of_mondrian(const goals *g)
+{
+    kn_ticker ticker = {0};
+    kn_answer answer;
+    solve_by_mondrian(&answer, g, &ticker);
+    kn_answer_free(&answer);
     return atomic_load(&ticker.n_ticks);
 }
 
@@ -750,20 +780,14 @@ static void mondrians_classes_can_be_polished(void **state)
     test_case c = larger_case(&rng, 7000, 3, 12, false);
     goals g;
     assert_true(set_goals_k(&g, &c, "lm", 4));
-    const kn_algorithm *mondrian = kn_algorithm_find("mondrian");
     kn_answer cuts, answer;
-    kn_args args;
-    assert_ok(kn_args_parse(&args, "mondrian", mondrian->params, mondrian->n_params, NULL, err));
-    g.task.args = &args; /* of another search: polishing does not look at them */
-    assert_ok(mondrian->search(&cuts, &g.task, err));
+    solve_by_mondrian(&cuts, &g, NULL);
     g.task.effort = 60000;
     assert_true(polish(&answer, &c, &g, cuts.row_class, cuts.n_classes));
     assert_true(loss_of(&c, &g, answer.row_class, answer.n_classes) <
                 0.9 * loss_of(&c, &g, cuts.row_class, cuts.n_classes));
     kn_answer_free(&answer);
     kn_answer_free(&cuts);
-    kn_args_free(&args);
-    g.task.args = &g.args;
     free_goals(&g);
     test_case_free(&c);
 }
@@ -809,6 +833,7 @@ int main(void)
         cmocka_unit_test(every_model_holds_on_larger_tables),
         cmocka_unit_test(strict_models_hold_on_larger_tables),
         cmocka_unit_test(an_interrupted_search_still_answers),
+        cmocka_unit_test(who_stops_before_there_is_a_release_gets_mondrians),
         cmocka_unit_test(what_is_not_ready_in_time_is_given_up),
         cmocka_unit_test(persons_are_counted_once),
         cmocka_unit_test(frequent_tuples_are_split_by_count),

@@ -103,6 +103,13 @@ const char *kn_sentence_text(kn_buffer *out, const char *sentences, const kn_cat
     return end;
 }
 
+void kn_sentence_say(kn_buffer *out, kn_buffer sentence, const kn_catalogue *catalogue)
+{
+    if (sentence.failed) out->failed = true;
+    else kn_sentence_text(out, sentence.bytes, catalogue);
+    kn_buffer_free(&sentence);
+}
+
 kn_status kn_sentences_finish(char **out, kn_buffer *list, kn_error *err)
 {
     kn_buffer text = {.failed = list->failed};

@@ -55,6 +55,8 @@ const char *kn_sentence_english(kn_say id);
 /* Appends the first sentence of `sentences`, in English where the catalogue is NULL, and returns where the next one
  * begins. */
 const char *kn_sentence_text(kn_buffer *out, const char *sentences, const kn_catalogue *catalogue);
+/* Appends the text of one sentence, which is given away. */
+void kn_sentence_say(kn_buffer *out, kn_buffer sentence, const kn_catalogue *catalogue);
 /* All of them in English, one per line, as kn_buffer_finish: the list is emptied. */
 kn_status kn_sentences_finish(char **out, kn_buffer *list, kn_error *err);
 

@@ -174,10 +174,10 @@ static void guarantee_text(page *to, const kn_facts *facts)
                  guarantee->optimum == KN_OPTIMUM_SUPPRESSED ? KN_TEXT_OPTIMUM_SUPPRESSED : KN_TEXT_OPTIMUM_CLASSES,
                  NULL, NULL, NULL);
     } else {
-        kn_buffer reason = kn_facts_unproven(facts), text = {0};
-        kn_sentence_text(&text, reason.bytes, kn_language_sentences(to->language));
+        kn_buffer text = {0};
+        kn_sentence_say(&text, kn_facts_unproven(facts), kn_language_sentences(to->language));
         page_say(to, "p", KN_TEXT_THEOREM_NOT, ratio.text, guarantee->theorem, text.failed ? "" : text.bytes);
-        kn_buffer_free(&reason);
+        to->out.failed |= text.failed;
         kn_buffer_free(&text);
     }
     if (least > 0 && facts->loss / least < guarantee->ratio)

@@ -107,10 +107,10 @@ static void put_guarantee(kn_json *json, const kn_facts *facts)
                  facts->guarantee.optimum == KN_OPTIMUM_SUPPRESSED ? "rows in classes or suppressed"
                                                                    : "rows in classes");
     if (!facts->guarantee.holds) {
-        kn_buffer reason = kn_facts_unproven(facts), text = {0};
-        kn_sentence_text(&text, reason.bytes, NULL);
+        kn_buffer text = {0};
+        kn_sentence_say(&text, kn_facts_unproven(facts), NULL);
         kn_json_text(json, "reason", text.failed ? "" : text.bytes);
-        kn_buffer_free(&reason);
+        json->out.failed |= text.failed;
         kn_buffer_free(&text);
     }
     kn_json_real(json, "certified", facts->loss > 0 ? facts->loss / kn_facts_least(facts) : 1);

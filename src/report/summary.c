@@ -73,11 +73,9 @@ static void guarantee_lines(kn_buffer *out, const kn_facts *facts)
         kn_buffer_printf(out, "(%s)\n", guarantee->theorem);
         return;
     }
-    kn_buffer reason = kn_facts_unproven(facts);
     kn_buffer_char(out, '(');
-    kn_sentence_text(out, reason.bytes, NULL);
+    kn_sentence_say(out, kn_facts_unproven(facts), NULL);
     kn_buffer_text(out, ")\n");
-    kn_buffer_free(&reason);
 }
 
 static void loss_lines(kn_buffer *out, const kn_facts *facts)

@@ -26,11 +26,8 @@ void kn_verdict_free(kn_verdict *verdict)
 
 void kn_check_detail(kn_buffer *out, const kn_check *check, const kn_catalogue *catalogue)
 {
-    kn_buffer nothing = {0};
-    if (check->detail.n == 0) nothing = kn_said(KN_SAY_NOT_MADE);
-    if (nothing.failed) out->failed = true;
-    else kn_sentence_text(out, nothing.n > 0 ? nothing.bytes : check->detail.bytes, catalogue);
-    kn_buffer_free(&nothing);
+    if (check->detail.n == 0) kn_sentence_say(out, kn_said(KN_SAY_NOT_MADE), catalogue);
+    else kn_sentence_text(out, check->detail.bytes, catalogue);
 }
 
 kn_status kn_verdict_status(const kn_verdict *verdict, kn_error *err)

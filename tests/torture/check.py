@@ -359,9 +359,13 @@ class Check:
         had = {row[i] for number_, row in enumerate(self.case["rows"]) if number_ in there for i in quasi}
         public = self.first.release + json.dumps([self.case["options"], [c["options"] for c in self.case["columns"]]], ensure_ascii=False)
         for row in (row for number_, row in enumerate(self.case["rows"]) if number_ not in there):
-            for cell in {row[i] for i in quasi} - had:
-                # a short number could be any figure, months begin and end on days, and what the policy or the release says is public
-                if not re.search(r"[a-zA-Z]{3}|[0-9]{5}|[0-9]-[0-9]", cell) or cell in public or re.search("-(01|28|29|30|31)$", cell):
+            for i, cell in ((i, row[i]) for i in quasi if row[i] not in had):
+                # a short number could be any figure, months begin and end on days, and what the policy, the release or the
+                # hierarchy of another column says is public
+                if not re.search(r"[a-zA-Z]{3}|[0-9]{5}|[0-9]-[0-9]", cell) or re.search("-(01|28|29|30|31)$", cell):
+                    continue
+                own = self.case["columns"][i]["options"].get("hierarchy", "").removeprefix("./")
+                if cell in public or any(cell in text for name, text in self.case["files"].items() if name != own):
                     continue
                 shown = re.compile(r"(?<![0-9A-Za-z.])" + re.escape(cell) + r"(?![0-9A-Za-z.])")
                 for name, text in {**self.first.kept, "text": self.first.text}.items():

@@ -155,7 +155,8 @@ done:
 }
 
 /* The classes of mondrian: there in a second or two per million rows, long before annealing has got as far. Repair sees
- * to those that miss rows which were set aside. No class when it was told to stop. */
+ * to those that miss rows which were set aside. Who asks to stop before there is any release waits for this one; who
+ * asks again gets none. */
 static kn_status start_from_cuts(kn_cluster_search *run, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -166,11 +167,16 @@ static kn_status start_from_cuts(kn_cluster_search *run, kn_error *err)
     KN_TRY(kn_args_parse(&args, mondrian->name, mondrian->params, mondrian->n_params, NULL, err));
     task.args = &args;
     task.trace = NULL;
-    status = mondrian->search(&cuts, &task, err);
-    if (status == KN_INTERRUPTED) { /* somebody is waiting for what there is: no class yet */
+    kn_error ignored = {0};
+    status = mondrian->search(&cuts, &task, &ignored);
+    if (status == KN_INTERRUPTED) {
         atomic_store(&run->stop, true);
-        status = KN_OK;
-        goto done;
+        run->is_interrupted = true;
+        kn_ticker_serve(task.ticker);
+        kn_answer_free(&cuts);
+        status = mondrian->search(&cuts, &task, err);
+    } else if (status != KN_OK) {
+        kn_error_pass(err, status, &ignored);
     }
     if (status != KN_OK) goto done;
     KN_TRY(take_classes(run, cuts.row_class, cuts.n_classes, err));
@@ -426,6 +432,7 @@ done:
 static kn_stopped why_stopped(kn_cluster_search *run)
 {
     if (!atomic_load(&run->stop)) return run->is_still ? KN_STOPPED_STILL : KN_STOPPED_BUDGET;
+    if (run->is_interrupted) return KN_STOPPED_INTERRUPT;
     kn_ticker *ticker = run->task->ticker;
     bool late = ticker->search_deadline > 0 && kn_seconds_now() >= ticker->search_deadline;
     return late && !kn_ticker_cancelled(ticker) ? KN_STOPPED_TIME : KN_STOPPED_INTERRUPT;
@@ -497,6 +504,10 @@ static kn_status reach_feasible(kn_cluster_search *run, kn_error *err)
     }
     KN_TRY(start(run, err));
     KN_TRY(anneal(run, plan(run), err));
+    if (!cuts && kn_args_is(args, "start", "auto") && kn_ticker_cancelled(run->task->ticker)) {
+        run->now.n = 0; /* what is half annealed takes longer to repair than cuts, and loses more */
+        KN_TRY(start_from_cuts(run, err));
+    }
     KN_TRY(repair(run, err));
     KN_TRY(must_be_feasible(run, err));
     if (cuts) take_back(run);

@@ -41,7 +41,8 @@ typedef struct kn_cluster_search {
     KN_VECTOR(kn_cluster_standing) standings;
     size_t half; /* the last of them up to which half of the rebuilding was done */
     bool is_still;
-    uint64_t hot_work; /* looks that were rebuilt with heat */
+    bool is_interrupted; /* somebody asked to stop, and was answered */
+    uint64_t hot_work;   /* looks that were rebuilt with heat */
     bool feasible;
     int64_t exact;  /* what the present state costs */
     bool has_saved; /* a feasible state is put by, of this price; what comes next may be given up */
