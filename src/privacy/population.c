@@ -133,8 +133,20 @@ static bool is_whole(const kn_cell *cell, const kn_domain *domain, const kn_set_
     return domain->n_codes > 1 && kn_cell_size(cell, domain, sets) == domain->n_codes;
 }
 
-static kn_box_side side_of(const kn_cell *cell, const kn_domain *domain, const kn_set_pool *sets)
+/* A label that repeats below itself names its widest node: a reader cannot know that less was meant. */
+static kn_cell as_read(kn_cell cell, const kn_domain *domain)
 {
+    size_t n_bytes;
+    if (domain->kind != KN_DOMAIN_TREE) return cell;
+    const kn_tree *tree = domain->tree;
+    const char *label = kn_tree_label(tree, cell.id, &n_bytes);
+    const uint32_t node = kn_tree_find(tree, label, n_bytes);
+    return (kn_cell){tree->first[node], tree->last[node], node};
+}
+
+static kn_box_side side_of(const kn_cell *written, const kn_domain *domain, const kn_set_pool *sets)
+{
+    const kn_cell read = as_read(*written, domain), *cell = &read;
     if (is_whole(cell, domain, sets)) return (kn_box_side){0, UINT32_MAX, NULL, 0, 0};
     kn_box_side side = kn_cell_side(cell, domain, sets);
     side.first = place_of_code(domain, side.first);
