@@ -214,6 +214,21 @@ static void add_unknown(kn_buffer *detail, const char *unknown)
     if (unknown[0] != '\0') kn_sentence_join(detail, KN_SAID(KN_SAY_DOMAIN_UNKNOWN, kn_piece_text(unknown)));
 }
 
+/* Says of the first group in a released row that nobody here knows how to know it. */
+static void add_strange_group(kn_buffer *detail, const comparison *all, uint32_t row)
+{
+    char name[KN_SHOWN_BYTES];
+    for (size_t i = 0; i < all->n_jobs; i++) {
+        const column_job *job = &all->jobs[i];
+        if (job->meaning == NULL) continue;
+        if (!kn_meaning_is_strange_group(job->meaning, kn_sheet_code(released(all->recount, job->column), row)))
+            continue;
+        kn_sentence_join(detail, KN_SAID(KN_SAY_GROUP_UNKNOWN,
+                                         kn_piece_name(kn_recount_column_shown(name, all->recount, job->column))));
+        return;
+    }
+}
+
 /* One finding for the copied columns or for the QIs: the first wrong cell, and how many there are. */
 static kn_status report_jobs(comparison *all, bool copied, const char *unknown, kn_error *err)
 {
@@ -232,6 +247,7 @@ static kn_status report_jobs(comparison *all, bool copied, const char *unknown, 
     if (first != NULL) detail = say_wrong(recount, first);
     if (n_wrong > 1)
         kn_sentence_join(&detail, KN_SAID(KN_SAY_CELLS_WRONG, kn_piece_number("%llu", (unsigned long long)n_wrong)));
+    if (first != NULL && !copied) add_strange_group(&detail, all, first->first_wrong);
     if (first == NULL && (n_columns > 0 || unknown[0] == '\0'))
         detail = KN_SAID(n_columns == 1 ? KN_SAY_COLUMN_COMPARED : KN_SAY_COLUMNS_COMPARED,
                          kn_piece_number("%zu", n_columns));
@@ -452,8 +468,10 @@ static kn_status check_candidates(kn_recount *recount, const copied_tuples *copi
     if (found.row == KN_NONE) KN_TRY(find_misfit(&misfit, &column, recount, copied, all, err));
     if (found.row != KN_NONE) {
         detail = say_crowded(recount, &found);
+        add_strange_group(&detail, all, found.row);
     } else if (misfit != KN_NONE) {
         detail = say_misfit(recount, misfit, column);
+        add_strange_group(&detail, all, misfit);
     } else if (qis.n == 0 && unknown[0] != '\0') {
         state = KN_CHECK_NOT_MADE;
     } else if (kn_inside_gave_up(inside)) {

@@ -512,6 +512,16 @@ done:
     return status;
 }
 
+bool kn_meaning_is_strange_group(const kn_meaning *meaning, uint32_t released)
+{
+    static const char middle[] = " group ";
+    const kn_released_text *text = &meaning->releaseds[released];
+    const char *name = meaning->domain->column->name + strspn(meaning->domain->column->name, " ");
+    const size_t n_name = strlen(name);
+    return says_nothing(text) && text->n_bytes > n_name + strlen(middle) && memcmp(text->bytes, name, n_name) == 0 &&
+           memcmp(text->bytes + n_name, middle, strlen(middle)) == 0;
+}
+
 /* --- Pairs ----------------------------------------------------------------------------------------------------- */
 
 kn_status kn_meaning_make(kn_meaning **out, const kn_sheet_column *original, const kn_sheet_column *released,

@@ -53,6 +53,9 @@ kn_status kn_meaning_make(kn_meaning **out, const kn_sheet_column *original, con
                           kn_error *err);
 void kn_meaning_free(kn_meaning *meaning);
 bool kn_meaning_covers(const kn_meaning *meaning, uint32_t original, uint32_t released);
+/* A released text that stands for nothing, and has the form of a group's label: `town group 2.1`. Only who knows the
+ * hierarchy of the run knows what is in it. */
+bool kn_meaning_is_strange_group(const kn_meaning *meaning, uint32_t released);
 
 /* Leaves of the texts of a sensitive column in a tree; KN_NONE for a text that is none. *out is yours to kn_free. */
 kn_status kn_leaves_of_texts(uint32_t **out, const kn_sheet_column *column, const kn_tree *tree,
