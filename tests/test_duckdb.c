@@ -341,6 +341,34 @@ static void what_a_query_answers_counts_as_memory_as_long_as_it_is_held(void **s
     assert_int_equal(kn_memory_used(), before);
 }
 
+/* Until its arrays are made a result is held beside them, and DuckDB counts it nowhere. Texts alone have arrays of
+ * their own making. */
+static void what_a_query_answers_counts_twice_while_it_is_read(void **state)
+{
+    NEEDS_LIBRARY;
+    static const char *const queries[] = {
+        "SELECT i, (i % 100)::SMALLINT AS s, format('{:010}', i) AS t FROM range(200000) r(i)",
+        "SELECT format('{:020}', i) AS t FROM range(200000) r(i)",
+    };
+    const kn_duckdb_options options = {.n_threads = 1};
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++) {
+        kn_error message = {0};
+        kn_batches *batches;
+        const size_t before = kn_memory_used();
+        kn_memory_reset_peak();
+        assert_ok(kn_duckdb_query(&batches, queries[i], "table:answer", &options, err));
+        const size_t held = kn_memory_used() - before;
+        assert_in_range(kn_memory_peak() - before, held / 4 * 7, held * 3);
+        kn_batches_drop(batches);
+        kn_account_limit(kn_scope_account(), before + held / 2 * 3); /* room for the arrays, not for both */
+        assert_int_equal(kn_duckdb_query(&batches, queries[i], "table:answer", &options, &message), KN_RESOURCES);
+        kn_account_limit(kn_scope_account(), 0);
+        assert_null(batches);
+        assert_non_null(strstr(message.message, "raise --memory"));
+        assert_int_equal(kn_memory_used(), before);
+    }
+}
+
 /* Three row groups, nulls among the values, values that repeat and are constant for long. */
 static void columns_of_parquet_come_whole_and_in_their_order(void **state)
 {
@@ -464,6 +492,7 @@ int main(void)
         cmocka_unit_test(a_release_that_changed_after_writing_is_refused),
         cmocka_unit_test(a_killed_run_leaves_the_old_release),
         cmocka_unit_test(what_a_query_answers_counts_as_memory_as_long_as_it_is_held),
+        cmocka_unit_test(what_a_query_answers_counts_twice_while_it_is_read),
         cmocka_unit_test(columns_of_parquet_come_whole_and_in_their_order),
         cmocka_unit_test(reading_without_memory_or_when_asked_to_stop_ends),
         cmocka_unit_test(a_task_reaches_its_own_file_only),

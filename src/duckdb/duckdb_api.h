@@ -149,7 +149,7 @@ kn_status kn_duckdb_run(kn_duckdb_result *result, kn_duckdb *duckdb, void *conne
                         bool only_select, kn_error *err);
 /* For statements whose result does not matter. */
 kn_status kn_duckdb_do(kn_duckdb *duckdb, const char *sql, kn_error *err);
-/* A result's rows as batches. */
+/* A result's rows as batches; the result is destroyed, whether it succeeds or not. */
 kn_status kn_duckdb_pull(kn_batches **out, kn_duckdb *duckdb, kn_duckdb_result *result, const char *name,
                          kn_error *err);
 /* In a database of one thread: kn_duckdb_take may be called. */

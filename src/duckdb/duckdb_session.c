@@ -230,6 +230,7 @@ typedef struct result_stream {
     void *arrow;                      /* DuckDB's options of the conversion */
     const struct ArrowSchema *schema; /* that the stream gave out */
     bool is_text;                     /* one column of strings */
+    kn_charge held;                   /* what the result itself takes, as far as it was looked at */
     char message[MESSAGE_BYTES];
 } result_stream;
 
@@ -437,13 +438,29 @@ static int array_of_chunk(struct ArrowArray *out, result_stream *s, void *chunk)
     return code == 0 ? charge_array(out, s) : code;
 }
 
+/* A result keeps its chunks until it is destroyed, outside of what DuckDB limits: about as much again as their arrays.
+ */
+static int charge_result(result_stream *s, struct ArrowArray *array)
+{
+    kn_error failure = {0};
+    kn_charge more;
+    if (kn_memory_charge(&more, array_bytes(s->schema, array), &failure) != KN_OK) {
+        array->release(array);
+        snprintf(s->message, sizeof s->message, "%.500s", failure.message);
+        return ENOMEM;
+    }
+    s->held = (kn_charge){more.account, s->held.n_bytes + more.n_bytes};
+    return 0;
+}
+
 static int stream_next(struct ArrowArrayStream *stream, struct ArrowArray *out)
 {
     result_stream *s = stream->private_data;
     out->release = NULL;
     void *chunk = s->duckdb->api.fetch_chunk(*s->result);
     if (chunk == NULL) return 0;
-    const int code = array_of_chunk(out, s, chunk);
+    int code = array_of_chunk(out, s, chunk);
+    if (code == 0) code = charge_result(s, out);
     s->duckdb->api.destroy_data_chunk(&chunk);
     return code;
 }
@@ -473,6 +490,8 @@ kn_status kn_duckdb_pull(kn_batches **out, kn_duckdb *duckdb, kn_duckdb_result *
     struct ArrowArrayStream stream = {stream_schema, stream_next, stream_error, stream_release, &s};
     kn_status status = kn_batches_pull(out, &stream, name, err);
     duckdb->api.destroy_arrow_options(&s.arrow);
+    duckdb->api.destroy_result(result);
+    kn_memory_discharge(&s.held);
     return status;
 }
 
