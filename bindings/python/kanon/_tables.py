@@ -8,7 +8,8 @@ import datetime
 import decimal
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
+from importlib import import_module
 from typing import Any
 
 from . import _kanon
@@ -40,17 +41,36 @@ def stream_of(value: Any) -> Any:
     if hasattr(value, "__arrow_c_stream__"):
         return value.__arrow_c_stream__()
     if isinstance(value, Mapping):
-        return _kanon.columns([_column(str(name), values) for name, values in value.items()])
+        return _stream([_column(str(name), values) for name, values in value.items()])
     raise TypeError(
         f"{type(value).__name__} is no table: give a path, a dict of columns, or anything with __arrow_c_stream__ "
         "(pandas, polars, pyarrow, DuckDB, ...)")
+
+
+def _stream(columns: list[tuple[str, str, Any]]) -> Any:
+    for name, form, values in columns:
+        if "\0" in name:
+            raise ValueError(f"column {name!r}: no name has a NUL; rename it")
+    try:
+        return _kanon.columns(columns)
+    except UnicodeEncodeError:  # half of a character: say where
+        for name, form, values in columns:
+            for row, text in enumerate(values if form == "U" else [], 1):
+                if text is not None and any("\ud800" <= character < "\ue000" for character in text):
+                    raise ValueError(f"column {name!r}, row {row}: the text is not valid Unicode") from None
+        raise
 
 
 # --- pandas ---------------------------------------------------------------------------------------------------------
 
 
 def _is_pandas(value: Any) -> bool:
-    return type(value).__module__.split(".")[0] == "pandas" and hasattr(value, "columns")
+    return _is_of_pandas(value) and hasattr(value, "columns")
+
+
+def _is_of_pandas(value: Any) -> bool:
+    """Of pandas, or of a class that somebody made of one of its own."""
+    return any(base.__module__.partition(".")[0] == "pandas" for base in type(value).__mro__)
 
 
 def _pandas_stream(frame: Any) -> Any:
@@ -63,8 +83,9 @@ def _pandas_stream(frame: Any) -> Any:
         frame = frame.reset_index(level=unnamed, drop=True).reset_index() if unnamed else frame.reset_index()
     try:
         return frame.__arrow_c_stream__()
-    except (AttributeError, ImportError, TypeError, ValueError):  # an old pandas, no pyarrow, or types that it mixes
-        return _kanon.columns([_pandas_column(str(name), frame.iloc[:, i]) for i, name in enumerate(frame.columns)])
+    # An old pandas, no pyarrow, or types that it mixes or does not have.
+    except (AttributeError, ImportError, TypeError, ValueError, NotImplementedError, OverflowError):
+        return _stream([_pandas_column(str(name), frame.iloc[:, i]) for i, name in enumerate(frame.columns)])
 
 
 def _pandas_column(name: str, series: Any) -> tuple[str, str, Any]:
@@ -85,12 +106,17 @@ def _pandas_column(name: str, series: Any) -> tuple[str, str, Any]:
 
 def _column(name: str, values: Any) -> tuple[str, str, Any]:
     """(name, Arrow's format, values), as _kanon.columns takes it."""
+    if isinstance(values, (str, bytes, bytearray, Mapping, Set)):
+        raise TypeError(f"column '{name}': a {type(values).__name__} is no column; give a list of its cells")
+    if _is_of_pandas(values):
+        return _pandas_column(name, import_module("pandas").Series(values))
+    if hasattr(values, "filled"):  # an array of NumPy's with a mask: what is masked is missing, whatever stands there
+        return _list_column(name, [None if type(item).__name__ == "MaskedConstant" else item for item in values])
     kind = getattr(getattr(values, "dtype", None), "kind", None)
+    if kind == "m":
+        raise TypeError(f"column '{name}': a duration is no cell; make text or a number of it")
     if kind == "M":
-        unit = str(values.dtype).partition("[")[2].rstrip("]")
-        if unit in _UNITS:
-            return name, f"?ts{_UNITS[unit]}:", values.astype(f"datetime64[{unit}]").view("i8").copy()
-        return name, "?tdm", values.astype("datetime64[ms]").view("i8").copy()
+        return _moments_column(name, values)
     form = _buffer_format(values)
     if form is not None:
         return name, form, values
@@ -99,6 +125,19 @@ def _column(name: str, values: Any) -> tuple[str, str, Any]:
             values = getattr(values, method)()
             break
     return _list_column(name, list(values))
+
+
+def _moments_column(name: str, values: Any) -> tuple[str, str, Any]:
+    unit = _unit(values)
+    kept = values.astype(f"datetime64[{unit if unit in _UNITS else 'ms'}]")
+    if not (kept.astype(values.dtype).view("i8") == values.view("i8")).all():
+        raise ValueError(f"column '{name}': moments of {values.dtype} that no Arrow timestamp holds; cast them")
+    return name, f"?ts{_UNITS[unit]}:" if unit in _UNITS else "?tdm", kept.view("i8").copy()
+
+
+def _unit(moments: Any) -> str:
+    """Of NumPy's moments, without the number of a step: "ns" of datetime64[10ns]."""
+    return str(moments.dtype).partition("[")[2].rstrip("]").lstrip("0123456789")
 
 
 def _buffer_format(values: Any) -> str | None:
@@ -131,12 +170,24 @@ def _spelling(name: str, row: int, value: Any) -> str | None:
     """The canonical spelling of one cell, None for a missing one."""
     if value is None or isinstance(value, str):
         return value
-    if hasattr(value, "item") and not isinstance(value, (datetime.date, datetime.time)):
+    try:
+        return _spelled(value)
+    except (OverflowError, ValueError) as problem:
+        raise ValueError(f"column '{name}', row {row}: {problem}") from None
+    except TypeError as problem:
+        raise TypeError(f"column '{name}', row {row}: {problem}") from None
+
+
+def _spelled(value: Any) -> str | None:
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    if kind == "M":
+        return _numpy_moment_spelling(value)
+    if kind != "m" and hasattr(value, "item") and not isinstance(value, (datetime.date, datetime.time)):
         value = value.item()  # a scalar of NumPy
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(value)
+        return str(int(value))
     if isinstance(value, float):
         return None if math.isnan(value) else _float_spelling(value)
     if isinstance(value, decimal.Decimal):
@@ -145,11 +196,13 @@ def _spelling(name: str, row: int, value: Any) -> str | None:
         return _moment_spelling(value)
     if isinstance(value, datetime.date):
         return value.isoformat()
-    if isinstance(value, datetime.time):
+    if isinstance(value, datetime.time) and value.tzinfo is None:  # Arrow has no zones of times either
         return _strip_fraction(value.isoformat())
     if isinstance(value, bytes):
         return value.decode()
-    raise TypeError(f"column '{name}', row {row}: a {type(value).__name__} is no cell; make text or a number of it")
+    if type(value).__name__ == "NAType" and _is_of_pandas(value):
+        return None
+    raise TypeError(f"a {type(value).__name__} is no cell; make text or a number of it")
 
 
 def _float_spelling(value: float) -> str:
@@ -179,3 +232,15 @@ def _moment_spelling(value: datetime.datetime) -> str | None:
     if zone:
         value = value.astimezone(datetime.timezone.utc)
     return _strip_fraction(value.replace(tzinfo=None).isoformat()) + ("Z" if zone else "")
+
+
+def _numpy_moment_spelling(value: Any) -> str | None:
+    if value != value:  # NaT
+        return None
+    if _unit(value) in _UNITS:
+        text = _strip_fraction(str(value))
+    else:
+        text = str(value.astype("datetime64[s]")).removesuffix("T00:00:00")
+    year, _, rest = text.lstrip("-").partition("-")
+    sign = "-" if text[0] == "-" else "+" if len(year) > 4 else ""
+    return f"{sign}{year:0>4}-{rest}"
