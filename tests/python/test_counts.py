@@ -199,6 +199,15 @@ class Counts(Case):
         self.assertEqual(list(done.records), [0, 1])
         self.assertEqual(done.facts["classes"]["max"], 4_000_000_000)
 
+    def test_squares_of_very_many_rows_are_compared_right(self):
+        table = {"age": ["20", "21", "30", "31"], "n": [1, 1, 1, 1]}
+        for measure in ("dm", "cm", "suppressed-rows"):
+            found = {times: kanon.anonymize(table | {"ill": ["a", "b", "a", "b"], "n": [times] * 4}, qi="age", sensitive="ill",
+                                            k=2 * times, count="n", order="input", measure=measure, algorithm="optimal",
+                                            hierarchy={"age": "intervals(5,20)"}).facts["levels"]
+                     for times in (1, 10**6, 10**8, 4 * 10**8)}
+            self.assertEqual(set(map(tuple, found.values())), {(1,)}, (measure, found))
+
     def test_what_cannot_be_is_refused(self):
         table = {"age": ["20", "21"], "who": ["", "7"], "people": [3, 1], "n": [5, 5]}
         ask = {"qi": "age", "k": 2, "count": "n", "order": "input"}

@@ -248,10 +248,20 @@ bool kn_prices_by_bundles(const kn_objective *objective)
     return measure->price_cell != NULL || measure->by_size != NULL || measure->price_values != NULL;
 }
 
+/* Where suppressed rows bound the loss none is dearer than that of all rows suppressed, which has to fit. */
+static double class_unit(const kn_lattice *lattice, const kn_objective *objective)
+{
+    const kn_class_counts all = {.n_rows = lattice->tuples->n_rows};
+    int exponent = 0;
+    if (objective->type->suppression_bounds)
+        frexp(objective->type->price_class(objective->state, lattice->tuples, &all, NULL, NULL, true), &exponent);
+    return ldexp(1, exponent > 51 ? exponent - 61 : -10);
+}
+
 kn_status kn_prices_fill(kn_prices *out, const kn_lattice *lattice, const kn_objective *objective, kn_error *err)
 {
     const kn_measure *measure = objective->type;
-    *out = (kn_prices){.objective = objective, .unit = 0x1p-10};
+    *out = (kn_prices){.objective = objective, .unit = class_unit(lattice, objective)};
     if (measure->price_cell != NULL) return fill_cells(out, lattice, err);
     if (measure->price_row != NULL && measure->product) return fill_factors(out, lattice, err);
     if (measure->price_row != NULL && values_fit(objective)) return fill_values(out, lattice, err);
