@@ -745,6 +745,60 @@ static void no_bound_is_above_what_narrower_labels_cost(void **state)
     }
 }
 
+/* A hierarchy of numbers with the missing value between them: a part around it is the whole domain, and an interval
+ * once nobody who is released misses it. No cut can tell. */
+static setup missing_inside_setup(kn_rng *rng)
+{
+    static const char file[] = "0;low;*\n1;low;*\n?;low;*\n2;low;*\n3;high;*\n4;high;*\n";
+    const uint32_t n_rows = 10 + kn_rng_below(rng, MAX_ROWS - 9);
+    int cells[MAX_ROWS * 3];
+    for (uint32_t row = 0; row < n_rows; row++) {
+        const bool is_missing = kn_rng_below(rng, 15) == 0, is_beside = kn_rng_below(rng, 3) > 0;
+        cells[3 * row] = is_missing ? TEST_MISSING : (int)(is_beside ? 1 + kn_rng_below(rng, 2) : kn_rng_below(rng, 5));
+        cells[3 * row + 1] = is_missing && is_beside ? 3 : (int)kn_rng_below(rng, 3); /* alone, and then suppressed */
+        cells[3 * row + 2] = (int)kn_rng_below(rng, 2);
+    }
+    setup s = {.c = test_case_new(test_table(n_rows, 3, cells), 1)};
+    kn_column *column = &s.c.table->columns[0];
+    if (column->has_missing) /* the last spelling: "", and there is room for one byte more */
+        column->bytes[column->offset[column->n_spellings]++] = '?';
+    const kn_hierarchy_request request = {
+        .spec = "file", .weight = 1, .max_level = KN_NONE, .grid = "exact", .text = file, .n_text_bytes = strlen(file)};
+    assert_ok(kn_domain_build(&s.c.domains[0], &s.c.table->columns[0], "test", n_rows, &request, err));
+    s.c.domains[1] = test_domain(s.c.table, 1, NULL);
+    test_case_finish(&s.c);
+    return s;
+}
+
+static void a_missing_value_between_others_may_be_gone(void **state)
+{
+    kn_rng rng = kn_rng_new(14, 27);
+    uint32_t n_inside = 0;
+    for (uint32_t n_tried = 0; n_tried < 400; n_tried++) {
+        setup s = missing_inside_setup(&rng);
+        kn_answer answer = {0};
+        char model[32];
+        snprintf(model, sizeof model, "k-anonymity:k=%u", 2 + kn_rng_below(&rng, 6));
+        setup_goals(&s, (const char *const[]){model}, 1, n_tried % 2 ? "lm" : "non-uniform-entropy",
+                    kn_rng_below(&rng, 4) ? 1 + kn_rng_below(&rng, 4) : s.c.tuples->n_rows);
+        n_inside += s.c.domains[0]->missing == 2 && kn_part_form_of(s.c.domains[0], false) == KN_PART_INTERVAL;
+        setup_algorithm(&s, "k-optimize", "begin=nothing");
+        const cut_sets sets = all_cuts(&s, false);
+        const double least = brute_force(&s, &sets, false);
+        const kn_status status = search_with(&answer, &s, NULL);
+        assert_int_equal(status, isinf(least) ? KN_NOT_MET : KN_OK);
+        if (status == KN_OK) {
+            const parts p = parts_of_answer(&s, &answer);
+            const double found = price_parts(&s, &p, false).cost;
+            if (!answer.optimal || !is_near(found, least)) fail_msg("found %.12g, best %.12g", found, least);
+        }
+        look_at_nodes(&s, "");
+        kn_answer_free(&answer);
+        setup_free(&s);
+    }
+    assert_true(n_inside > 200);
+}
+
 /* A larger table whose search takes several rounds. */
 static setup large_setup(const char *measure, uint64_t limit)
 {
@@ -1354,6 +1408,7 @@ int main(void)
         cmocka_unit_test(a_column_is_cut_as_well_as_it_can_be_with_the_others),
         cmocka_unit_test(the_proven_loss_is_what_the_release_loses),
         cmocka_unit_test(no_bound_is_above_what_narrower_labels_cost),
+        cmocka_unit_test(a_missing_value_between_others_may_be_gone),
         cmocka_unit_test(labels_without_suppressed_values_are_priced_as_they_are_released),
         cmocka_unit_test(threads_and_seeds_of_the_search_change_nothing),
         cmocka_unit_test(threads_change_nothing_under_any_model),

@@ -7,7 +7,9 @@
  * label whichever rows are gone, at most max_suppressed of them. An interval i..j still has a value among the first
  * that have more rows than that together, and one among the last; a set still has every value that alone has more. An
  * interval that covers a row at i and one at j covers what is between them (hulls). Where neither says anything it is
- * the cheapest value of the column. What is so of a part is so of every larger one.
+ * the cheapest value of the column. A part that has the missing value is the whole domain, and an interval once that is
+ * gone; a hierarchy of numbers can have it between others, where no cut can tell (grid: exact; otherwise parts are
+ * nodes then). What is so of a part is so of every larger one.
  *
  * Cost: the square of a column's positions, in time and memory. */
 #include "search/cuts/cut_prices.h"
@@ -194,11 +196,13 @@ static double hull_of_part(const kn_cuts *cuts, const pricing *by, const counts 
     return price_of_part(cuts, by, c, q, first, last);
 }
 
-/* Some value can be gone from inside a set, or from a position of several. */
+/* Some value can be gone from inside a set, or from a position of several, or the missing one from between others. */
 static bool may_narrow(const kn_cuts *cuts, uint32_t q)
 {
     const kn_cut_column *column = &cuts->columns[q];
+    const uint32_t n_codes = column->domain->n_codes;
     if (column->form == KN_PART_NODE) return false; /* a node keeps its label, or see kn_answer_reconsider */
+    if (n_codes > 2 && may_go(cuts, column->domain, 1, n_codes - 2)) return true;
     for (uint32_t p = 0; p < column->n_positions; p++) {
         uint32_t n_values = 0;
         bool may_lose = false;
