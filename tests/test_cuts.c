@@ -620,6 +620,70 @@ static void a_column_is_cut_as_well_as_it_can_be_with_the_others(void **state)
     assert_true(n_best > 200 && n_gained > 200);
 }
 
+/* The chance of every set of cuts of a column at a temperature, by its definition; returns the number of sets. */
+static uint32_t chances_of_column(double *chance, const kn_cuts *cuts, kn_cut_moves *moves, const uint8_t *letters,
+                                  uint32_t q, double temperature, double dearer)
+{
+    const kn_cut_column *column = &cuts->columns[q];
+    const uint32_t n = 1u << (column->n_positions - 1);
+    double sum = 0, least = INFINITY;
+    uint8_t in[20];
+    memcpy(in, letters, sizeof in);
+    for (uint32_t subset = 0; subset < n; subset++) {
+        for (uint32_t p = 1; p < column->n_positions; p++) in[column->letter_at[p]] = subset >> (p - 1) & 1;
+        kn_cut_moves_look(moves, in, false);
+        chance[subset] = moves->now.cost + dearer * moves->now.n_suppressed;
+        least = fmin(least, chance[subset]);
+    }
+    for (uint32_t subset = 0; subset < n; subset++) sum += chance[subset] = exp((least - chance[subset]) / temperature);
+    for (uint32_t subset = 0; subset < n; subset++) chance[subset] /= sum;
+    return n;
+}
+
+static void cuts_of_a_column_are_drawn_as_often_as_their_cost_says(void **state)
+{
+    enum { N_DRAWS = 4000, MOST_CUTS = 5 };
+    kn_rng rng = kn_rng_new(14, 26);
+    for (uint32_t n_tried = 0; n_tried < 60;) {
+        setup s;
+        kn_cuts *cuts;
+        kn_cut_moves *moves;
+        kn_cut_path *path;
+        uint8_t in[20] = {0};
+        double chance[1 << MOST_CUTS];
+        uint32_t n_drawn[1 << MOST_CUTS] = {0};
+        if (!random_setup(&s, &rng, 10, true)) continue;
+        setup_algorithm(&s, "anneal", "");
+        assert_ok(kn_cuts_new(&cuts, &s.task, 1, err));
+        assert_ok(kn_cut_moves_new(&moves, cuts, &cuts->items, err));
+        assert_ok(kn_cut_path_new(&path, cuts, &cuts->items, err));
+        const uint32_t q = kn_rng_below(&rng, cuts->n_columns), n_cuts = cuts->columns[q].n_positions - 1;
+        for (uint32_t letter = 0; letter < cuts->n_letters; letter++) in[letter] = kn_rng_below(&rng, 2) == 0;
+        kn_cut_moves_look(moves, in, false);
+        const double temperature = (0.05 + kn_rng_unit(&rng)) * (fabs(moves->now.cost) / 4 + 0.1);
+        const double dearer = kn_rng_below(&rng, 2) * temperature / 2;
+        if (n_cuts > 0 && n_cuts <= MOST_CUTS && s.c.tuples->n_repeats == 0 && cuts->columns[q].form != KN_PART_NODE) {
+            const uint32_t n = chances_of_column(chance, cuts, moves, in, q, temperature, dearer);
+            kn_cut_moves_look(moves, in, false);
+            for (uint32_t draw = 0; draw < N_DRAWS; draw++) {
+                uint32_t subset = 0;
+                kn_cut_column_draw(path, moves, in, q, temperature, dearer, &rng);
+                for (uint32_t p = 1; p <= n_cuts; p++) subset |= (uint32_t)in[cuts->columns[q].letter_at[p]] << (p - 1);
+                n_drawn[subset]++;
+            }
+            for (uint32_t subset = 0; subset < n; subset++) {
+                const double mean = N_DRAWS * chance[subset], spread = sqrt(mean * (1 - chance[subset]));
+                assert_true(fabs(n_drawn[subset] - mean) < 5 * spread + 3);
+            }
+            n_tried++;
+        }
+        kn_cut_path_free(path);
+        kn_cut_moves_free(moves);
+        kn_cuts_free(cuts);
+        setup_free(&s);
+    }
+}
+
 /* --- Releases ------------------------------------------------------------------------------------------------------
  */
 
@@ -1406,6 +1470,7 @@ int main(void)
         cmocka_unit_test(every_rule_can_be_switched_off),
         cmocka_unit_test(every_neighbour_costs_what_it_costs_when_looked_at),
         cmocka_unit_test(a_column_is_cut_as_well_as_it_can_be_with_the_others),
+        cmocka_unit_test(cuts_of_a_column_are_drawn_as_often_as_their_cost_says),
         cmocka_unit_test(the_proven_loss_is_what_the_release_loses),
         cmocka_unit_test(no_bound_is_above_what_narrower_labels_cost),
         cmocka_unit_test(a_missing_value_between_others_may_be_gone),

@@ -1,28 +1,28 @@
 /* anneal: simulated annealing over cut points, after Winkler (Using simulated annealing for k-anonymity, 2002; [BA] 2).
  *
- * A step puts one letter in or takes one out, at random, or does both at once; what costs more is accepted with the
- * chance exp(-more / temperature), and the temperature falls geometrically from a hundredth of the cost of the release
- * without cuts to next to nothing. Rows suppressed beyond the limit have a price that rises meanwhile, so that the
- * chain can pass through sets that are no releases. The paper gives neither moves nor schedule; these are ours. Some
- * chains run side by side, each with random numbers of its own, and the best set that any of them met is returned: the
- * same for any number of threads. At the end the best set of each chain goes downhill, one letter at a time, as far as
- * that gains.
+ * A step draws the cuts of one column anew, the others staying: of all their sets each with the chance exp(-cost /
+ * temperature) has it (heat bath, cut_column.c), which takes no longer than to price a few of them. Where letters are
+ * nodes of a hierarchy, one is flipped, or exchanged for another, and what costs more is accepted with the chance
+ * exp(-more / temperature). The temperature falls geometrically. A suppressed row costs more than its price, ever more
+ * while there are too many of them and less again while there are not, so that the chain can pass through sets that are
+ * no releases. The paper gives neither moves nor schedule; these are ours. Some chains run side by side, each with
+ * random numbers of its own, and the best set that any of them met is returned: the same for any number of threads. At
+ * the end the best set of each chain goes downhill as far as that gains, column by column.
  *
- * Cost: one pricing per step. Effort is the number of steps of all chains; nothing is proven. */
-#include "search/cuts/cut_moves.h"
+ * Cost: a look at a column per step. Effort is the number of steps of all chains; nothing is proven. */
+#include "search/cuts/cut_column.h"
 #include "search/cuts/cut_report.h"
-
-#include "base/rng.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { N_CHAINS = 4, STEPS_PER_ROUND = 250, DEFAULT_STEPS = 24000 };
+enum { N_CHAINS = 4, STEPS_PER_ROUND = 100, DEFAULT_STEPS = 12000 };
 
 typedef struct chain {
     kn_rng rng;
     uint8_t *in, *best_in;
-    double value, best;
+    double dearer; /* what a suppressed row costs beyond its price */
+    double best;
     bool has_best;
 } chain;
 
@@ -31,6 +31,7 @@ typedef struct annealer {
     kn_cuts *cuts;
     kn_cut_worker *worker; /* its first frame has the items */
     kn_cut_moves **moves;  /* per thread */
+    kn_cut_path **paths;
     unsigned n_moves;
     chain chains[N_CHAINS];
     double hottest;
@@ -39,33 +40,68 @@ typedef struct annealer {
     bool has_best;
 } annealer;
 
-/* `strict`: what a row beyond the limit costs, in rows that are suppressed within it. */
-static double look(kn_cut_moves *moves, chain *c, double strict)
+/* Keeps what was looked at last where it is better. */
+static void keep(chain *c, const kn_cut_moves *moves)
 {
-    const kn_cuts *cuts = moves->cuts;
-    kn_cut_moves_look(moves, c->in, false);
-    const double over = moves->now.n_suppressed - (double)cuts->max_suppressed, row = cuts->bound->suppressed(cuts, 1);
-    double value = moves->now.cost + (over > 0 ? over * strict * (row > 0 ? row : 1) : 0);
-    if (moves->now.has_class && over <= 0 && (!c->has_best || value < c->best)) {
-        c->best = value;
-        c->has_best = true;
-        memcpy(c->best_in, c->in, cuts->n_letters);
-    }
-    return value;
+    if (!kn_cut_is_release(moves->cuts, &moves->now) || (c->has_best && moves->now.cost >= c->best)) return;
+    c->best = moves->now.cost;
+    c->has_best = true;
+    memcpy(c->best_in, c->in, moves->cuts->n_letters);
 }
 
-/* A letter of the other kind, in for out or out for in, every second time; often one of the same column, which moves a
- * cut. KN_NONE: none. */
-static uint32_t draw_other(chain *c, const kn_cuts *cuts, uint32_t letter)
+/* Twice as dear when there are too many, half as dear when there are not: slower changes leave the chain among
+ * releases, from where it finds fewer others. */
+static void adjust(chain *c, const kn_cut_moves *moves)
 {
-    const bool same = kn_rng_below(&c->rng, 2) == 0;
-    uint32_t n_seen = 0, found = KN_NONE;
-    if (kn_rng_below(&c->rng, 2) == 0) return KN_NONE;
-    for (uint32_t other = 0; other < cuts->n_letters; other++) {
-        if (c->in[other] == c->in[letter] || (same && cuts->letters[other].q != cuts->letters[letter].q)) continue;
-        if (kn_rng_below(&c->rng, ++n_seen) == 0) found = other;
+    const kn_cuts *cuts = moves->cuts;
+    const double row = fmax(cuts->bound->suppressed(cuts, 1), 1), most = row * cuts->n_rows;
+    if (moves->now.n_suppressed > (double)cuts->max_suppressed) c->dearer = fmin(fmax(2 * c->dearer, 0.1 * row), most);
+    else c->dearer *= 0.5;
+}
+
+static double value_of(const chain *c, const kn_cut_cost *cost) { return cost->cost + c->dearer * cost->n_suppressed; }
+
+/* One letter of a column of nodes, and every second time one of the other kind, in for out or out for in. */
+static void flip_nodes(chain *c, kn_cut_moves *moves, uint32_t q, double temperature)
+{
+    const kn_cuts *cuts = moves->cuts;
+    const kn_cut_column *column = &cuts->columns[q];
+    const double before = value_of(c, &moves->now), chance = kn_rng_unit(&c->rng);
+    const uint32_t n = column->n_positions - 1, letter = column->letter_at[1 + kn_rng_below(&c->rng, n)],
+                   other = column->letter_at[1 + kn_rng_below(&c->rng, n)];
+    const bool exchange = kn_rng_below(&c->rng, 2) == 0 && other != letter && c->in[other] != c->in[letter];
+    if (!kn_cut_may_flip(cuts, c->in, letter)) return;
+    c->in[letter] ^= 1;
+    const bool both = exchange && kn_cut_may_flip(cuts, c->in, other);
+    if (both) c->in[other] ^= 1;
+    kn_cut_moves_look(moves, c->in, false);
+    const double value = value_of(c, &moves->now);
+    if (value <= before || chance < exp((before - value) / temperature)) return;
+    if (both) c->in[other] ^= 1;
+    c->in[letter] ^= 1;
+    kn_cut_moves_look(moves, c->in, false);
+}
+
+static kn_status run_chain(void *context, size_t job, unsigned worker, kn_error *err)
+{
+    annealer *a = context;
+    chain *c = &a->chains[job];
+    const kn_cuts *cuts = a->cuts;
+    kn_cut_moves *moves = a->moves[worker];
+    kn_cut_moves_look(moves, c->in, false);
+    keep(c, moves);
+    for (uint32_t step = 0; step < STEPS_PER_ROUND && cuts->n_letters > 0; step++) {
+        const double done = ((double)a->n_steps + (double)N_CHAINS * step) / (double)a->most_steps;
+        const double temperature = a->hottest * pow(1e-3, done < 1 ? done : 1);
+        uint32_t q = kn_rng_below(&c->rng, cuts->n_columns);
+        while (cuts->columns[q].n_positions < 2) q = (q + 1) % cuts->n_columns;
+        if (kn_ticker_out_of_time(a->task->ticker)) break;
+        if (cuts->columns[q].form == KN_PART_NODE) flip_nodes(c, moves, q, temperature);
+        else kn_cut_column_draw(a->paths[worker], moves, c->in, q, temperature, c->dearer, &c->rng);
+        keep(c, moves);
+        adjust(c, moves);
     }
-    return found;
+    return KN_OK;
 }
 
 /* Downhill from the best set of a chain. */
@@ -74,38 +110,13 @@ static kn_status finish_chain(void *context, size_t job, unsigned worker, kn_err
     annealer *a = context;
     chain *c = &a->chains[job];
     kn_cut_moves *moves = a->moves[worker];
-    if (!c->has_best) memcpy(c->best_in, c->in, a->cuts->n_letters);
-    memcpy(c->in, c->best_in, a->cuts->n_letters);
-    kn_cut_descend(moves, c->in, UINT32_MAX, a->task->ticker);
-    look(moves, c, 1); /* keeps it where it is better */
-    return KN_OK;
-}
-
-static kn_status run_chain(void *context, size_t job, unsigned worker, kn_error *err)
-{
-    annealer *a = context;
-    chain *c = &a->chains[job];
-    const kn_cuts *cuts = a->cuts;
-    const double begun = (double)a->n_steps / (double)a->most_steps, strict = 0.1 * pow(1e3, begun < 1 ? begun : 1);
-    c->value = look(a->moves[worker], c, strict);
-    for (uint32_t step = 0; step < STEPS_PER_ROUND && cuts->n_letters > 0; step++) {
-        const double done = ((double)a->n_steps / N_CHAINS + step) / ((double)a->most_steps / N_CHAINS);
-        const double temperature = a->hottest * pow(1e-4, done < 1 ? done : 1);
-        const uint32_t letter = kn_rng_below(&c->rng, cuts->n_letters), other = draw_other(c, cuts, letter);
-        const double chance = kn_rng_unit(&c->rng);
-        if (kn_ticker_out_of_time(a->task->ticker)) break;
-        if (!kn_cut_may_flip(cuts, c->in, letter)) continue;
-        c->in[letter] ^= 1;
-        const bool exchange = other != KN_NONE && kn_cut_may_flip(cuts, c->in, other);
-        if (exchange) c->in[other] ^= 1;
-        const double value = look(a->moves[worker], c, strict);
-        if (value <= c->value || chance < exp((c->value - value) / temperature)) {
-            c->value = value;
-        } else {
-            if (exchange) c->in[other] ^= 1;
-            c->in[letter] ^= 1;
-        }
-    }
+    const uint32_t n = a->cuts->n_columns;
+    if (c->has_best) memcpy(c->in, c->best_in, a->cuts->n_letters);
+    kn_cut_moves_look(moves, c->in, false);
+    for (uint32_t i = 0, last_gain = 0; i < last_gain + n && !kn_ticker_out_of_time(a->task->ticker); i++)
+        if (kn_cut_column_best(a->paths[worker], moves, c->in, i % n)) last_gain = i + 1;
+    if (a->cuts->has_nodes) kn_cut_descend(moves, c->in, UINT32_MAX, a->task->ticker);
+    keep(c, moves);
     return KN_OK;
 }
 
@@ -149,6 +160,15 @@ done:
     return status;
 }
 
+/* A tenth of what a release costs whose columns were cut as well as could be, one after the other. */
+static void find_hottest(annealer *a)
+{
+    kn_cut_moves_look(a->moves[0], a->chains[0].in, false);
+    for (uint32_t q = 0; q < a->cuts->n_columns; q++) kn_cut_column_best(a->paths[0], a->moves[0], a->chains[0].in, q);
+    a->hottest = 0.1 * fabs(a->moves[0]->now.cost) + 1e-9;
+    memset(a->chains[0].in, 0, a->cuts->n_letters);
+}
+
 static kn_status prepare(annealer *a, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -157,16 +177,18 @@ static kn_status prepare(annealer *a, kn_error *err)
     KN_TRY(kn_cut_merged_items(a->worker, err));
     a->n_moves = kn_pool_threads(a->task->pool);
     KN_NEW(a->moves, a->n_moves);
-    for (unsigned i = 0; i < a->n_moves; i++)
+    KN_NEW(a->paths, a->n_moves);
+    for (unsigned i = 0; i < a->n_moves; i++) {
         KN_TRY(kn_cut_moves_new(&a->moves[i], a->cuts, &a->worker->frames[0].items, err));
+        KN_TRY(kn_cut_path_new(&a->paths[i], a->cuts, &a->worker->frames[0].items, err));
+    }
     for (size_t i = 0; i < N_CHAINS; i++) {
         a->chains[i].rng = kn_rng_new(a->task->seed, i);
         KN_NEW(a->chains[i].in, a->cuts->n_letters + (size_t)1);
         KN_NEW(a->chains[i].best_in, a->cuts->n_letters + (size_t)1);
     }
     a->most_steps = a->task->effort > 0 ? a->task->effort : DEFAULT_STEPS;
-    kn_cut_moves_look(a->moves[0], a->chains[0].in, false); /* no cuts */
-    a->hottest = 1e-2 * fabs(a->moves[0]->now.cost) + 1e-9;
+    find_hottest(a);
 done:
     return status;
 }
@@ -187,7 +209,9 @@ done:
         kn_free(a.chains[i].best_in);
     }
     for (unsigned i = 0; a.moves != NULL && i < a.n_moves; i++) kn_cut_moves_free(a.moves[i]);
+    for (unsigned i = 0; a.paths != NULL && i < a.n_moves; i++) kn_cut_path_free(a.paths[i]);
     kn_free(a.moves);
+    kn_free(a.paths);
     kn_cut_worker_free(a.worker);
     kn_cuts_free(a.cuts);
     return status;

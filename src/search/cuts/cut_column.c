@@ -8,6 +8,11 @@
  * The limit of suppressed rows is one on the whole path: a suppressed row is made dearer until the path keeps it, which
  * gives a good path, and the best one where none may be suppressed or all may.
  *
+ * A random set of cuts comes from the same pass: with temperature t every set is drawn with a chance proportional to
+ * exp(-cost / t). The sum of these weights over the paths that end before a position goes along instead of the least
+ * cost, as -t times its logarithm, and the last part of such a path is drawn by its share of the sum while the sum is
+ * made: what heat-bath annealing asks for, over all sets of cuts of a column at once.
+ *
  * Where persons have several tuples, groups count them for each (cut_moves.h): the path is looked at before it is
  * taken.
  *
@@ -16,6 +21,7 @@
 
 #include "search/cuts/cut_kernel.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -161,8 +167,18 @@ static inline void add_group(part_cost *part, const kn_cut_path *path, uint32_t 
     }
 }
 
-/* Paths over the parts that begin at `first`. `dearer`: what a suppressed row costs beyond its price. */
-static void extend(kn_cut_path *path, uint32_t q, uint32_t first, double dearer)
+/* A path of this value may end the paths that end before `p`: true when it is taken. */
+static bool draw_part(kn_cut_path *path, uint32_t p, double value, double temperature, kn_rng *rng)
+{
+    const double others = path->best[p], apart = fabs(value - others) / temperature;
+    const bool taken = kn_rng_unit(rng) * (1 + exp((value - others) / temperature)) < 1;
+    path->best[p] = isinf(others) ? value : fmin(value, others) - temperature * log1p(exp(-apart));
+    return taken;
+}
+
+/* Paths over the parts that begin at `first`. `dearer`: what a suppressed row costs beyond its price; with `rng` they
+ * are drawn. */
+static void extend(kn_cut_path *path, uint32_t q, uint32_t first, double dearer, double temperature, kn_rng *rng)
 {
     const kn_cuts *cuts = path->cuts;
     const uint32_t n_lanes = cuts->n_lanes;
@@ -180,6 +196,10 @@ static void extend(kn_cut_path *path, uint32_t q, uint32_t first, double dearer)
         double cost = part.cost + cuts->bound->suppressed(cuts, part.suppressed);
         if (cuts->bound->by_cell) cost += part.rows * kn_cuts_price(cuts, q, first, last);
         const double value = path->best[first] + cost + dearer * part.suppressed;
+        if (rng != NULL) {
+            if (draw_part(path, last + 1, value, temperature, rng)) path->from[last + 1] = first;
+            continue;
+        }
         if (!(value < path->best[last + 1])) continue;
         path->best[last + 1] = value;
         path->from[last + 1] = first;
@@ -196,9 +216,30 @@ static void find_path(kn_cut_path *path, uint32_t q)
     const double row = fmax(cuts->bound->suppressed(cuts, 1), 1), most = row * cuts->n_rows;
     for (double dearer = cuts->max_suppressed > 0 ? 0 : most;; dearer = fmin(dearer > 0 ? 4 * dearer : row, most)) {
         for (uint32_t p = 1; p <= n; p++) path->best[p] = INFINITY;
-        for (uint32_t p = 0; p < n; p++) extend(path, q, p, dearer);
+        for (uint32_t p = 0; p < n; p++) extend(path, q, p, dearer, 0, NULL);
         if (path->suppressed[n] <= (double)cuts->max_suppressed || dearer == most) return;
     }
+}
+
+static void put_path(const kn_cut_path *path, uint8_t *in, uint32_t q)
+{
+    const kn_cut_column *column = &path->cuts->columns[q];
+    for (uint32_t p = 1; p < column->n_positions; p++) in[column->letter_at[p]] = 0;
+    for (uint32_t p = path->from[column->n_positions]; p > 0; p = path->from[p]) in[column->letter_at[p]] = 1;
+}
+
+void kn_cut_column_draw(kn_cut_path *path, kn_cut_moves *moves, uint8_t *in, uint32_t q, double temperature,
+                        double dearer, kn_rng *rng)
+{
+    const kn_cut_column *column = &path->cuts->columns[q];
+    assert(column->form != KN_PART_NODE);
+    find_groups(path, moves, q);
+    find_pairs(path, moves, q);
+    for (uint32_t p = 1; p <= column->n_positions; p++) path->best[p] = INFINITY;
+    for (uint32_t p = 0; p < column->n_positions; p++) extend(path, q, p, dearer, temperature, rng);
+    memcpy(path->before, in, path->cuts->n_letters);
+    put_path(path, in, q);
+    if (memcmp(path->before, in, path->cuts->n_letters) != 0) kn_cut_moves_look(moves, in, false);
 }
 
 bool kn_cut_column_best(kn_cut_path *path, kn_cut_moves *moves, uint8_t *in, uint32_t q)
@@ -214,8 +255,7 @@ bool kn_cut_column_best(kn_cut_path *path, kn_cut_moves *moves, uint8_t *in, uin
     const kn_cut_cost found = {path->cost[n], path->suppressed[n], path->suppressed[n] < cuts->n_rows};
     if (!(kn_cut_value(cuts, &found) < now - 1e-12 * fabs(now))) return false;
     memcpy(path->before, in, cuts->n_letters);
-    for (uint32_t p = 1; p < n; p++) in[column->letter_at[p]] = 0;
-    for (uint32_t p = path->from[n]; p > 0; p = path->from[p]) in[column->letter_at[p]] = 1;
+    put_path(path, in, q);
     kn_cut_moves_look(moves, in, false);
     if (kn_cut_value(cuts, &moves->now) < now) return true;
     memcpy(in, path->before, cuts->n_letters); /* persons were counted twice */
