@@ -5,6 +5,7 @@
  *   kn_input_goals    models and measure                                          privacy/, measure/
  *   search            the algorithm's answer                                      search/
  *   kn_recode         classes and their generalized values                        recode/
+ *   kn_recode_given   or what an engine made of the records, instead of both      recode/
  *   kn_bound_new      how little any release can lose                             bound/
  *   kn_release_write  the file, beside its target, not yet in its place; or kn_release_arrays in memory   sink/
  *   kn_recheck        the written file counted again by other code                verify/
@@ -79,7 +80,10 @@ static const double BOUND_PER_READ = 15, BOUND_PER_ROW = 3e-6;
  * the quick bound would be a large part of the run. */
 enum { LEAST_TOLD = 10000 };
 
-static bool tells_search(const run *r) { return r->algorithm->asks_must_pay && r->input->tuples->n_rows >= LEAST_TOLD; }
+static bool tells_search(const run *r)
+{
+    return r->algorithm->asks_must_pay && r->request->given == NULL && r->input->tuples->n_rows >= LEAST_TOLD;
+}
 
 static bool asks_for_proof(const kn_request *request) { return request->certify || request->certificate != NULL; }
 
@@ -119,7 +123,11 @@ static kn_status prepare_task(run *r, kn_error *err)
         .trace = &r->trace,
     };
     kn_ticker_limit(&input->ticker, limit_search(r));
-    KN_TRY(kn_error_about(err, kn_algorithm_fits(r->algorithm, &r->task, err), KN_PLACE(.option = "algorithm")));
+    if (request->given == NULL)
+        KN_TRY(kn_error_about(err, kn_algorithm_fits(r->algorithm, &r->task, err), KN_PLACE(.option = "algorithm")));
+    if (request->given != NULL && request->polish)
+        KN_FAIL_AT(KN_USAGE, KN_PLACE(.option = "polish"),
+                   "--polish changes a release, and --given says what it is; leave one of them out");
     KN_TRY(kn_state_file_open(&r->state, request, r->algorithm, err));
     if (request->state != NULL) r->task.saved = &r->state.saved;
     if (request->certificate != NULL) KN_TRY(kn_certificate_possible(&r->task, err));
@@ -315,6 +323,33 @@ done:
     end_stage(r, "polish", &seconds);
     r->facts.seconds.search += seconds;
     kn_answer_free(&polished);
+    return status;
+}
+
+/* In place of a search and its recoding: what somebody else made of the records. */
+static kn_status take_given(run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_source *source = NULL;
+    const kn_release_options options = {.guard_formulas = r->request->guard_formulas, .redact = r->input->redact};
+    r->answer = (kn_answer){.recoding = KN_RECODING_LOCAL, .stopped = KN_STOPPED_DONE, .bound = NAN};
+    KN_TRY(kn_source_open(&source, r->request->given, &r->input->other_sources, err));
+    KN_TRY(kn_recode_given(&r->release, source, r->request->given, &r->task, &options, err));
+    end_stage(r, "recode", &r->facts.seconds.recode);
+done:
+    kn_source_close(source);
+    return status;
+}
+
+static kn_status search_and_recode(run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_TRY(tell_search(r, err));
+    KN_TRY(search(r, err));
+    KN_TRY(kn_recode(&r->release, &r->answer, &r->task, err));
+    end_stage(r, "recode", &r->facts.seconds.recode);
+    if (r->request->polish) KN_TRY(polish(r, err));
+done:
     return status;
 }
 
@@ -541,11 +576,8 @@ kn_status kn_job_anonymize(kn_result **out, const kn_request *request, kn_error 
     KN_TRY(kn_input_goals(r.input, err));
     KN_TRY(prepare_task(&r, err));
     end_stage(&r, "encode", &seconds->encode);
-    KN_TRY(tell_search(&r, err));
-    KN_TRY(search(&r, err));
-    KN_TRY(kn_recode(&r.release, &r.answer, &r.task, err));
-    end_stage(&r, "recode", &seconds->recode);
-    if (request->polish) KN_TRY(polish(&r, err));
+    if (request->given != NULL) KN_TRY(take_given(&r, err));
+    else KN_TRY(search_and_recode(&r, err));
     kn_answer_reconsider(&r.answer, &r.task);
     if (asks_for_proof(request)) KN_TRY(find_bound(&r, err)); /* its certificate is written and verified */
     KN_TRY(write_and_verify(&r, err));

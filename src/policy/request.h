@@ -67,6 +67,7 @@ typedef struct kn_request {
     kn_unit unit;
     const char *count, *person_count; /* columns of an engine's table: rows and persons that a record stands for */
     const char *domains;              /* of the table that the data is a part of; NULL: it is whole */
+    const char *given;                /* what the records became elsewhere; NULL: that is to be searched */
     size_t n_hierarchies, n_levels;   /* of --hierarchy and --level */
     kn_derivation *derivations;       /* --derive, those in force */
     size_t n_derivations;

@@ -97,20 +97,38 @@ static bool is_star(const reading *r, uint32_t q, uint32_t row)
     return n == 1 && *bytes == '*';
 }
 
+/* Rows with equal cells; (*first)[group] is one of them. */
+static kn_status group_rows(uint32_t *row_group, uint32_t *n_groups, uint32_t **first, const reading *r, kn_pool *pool,
+                            kn_ticker *ticker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n_qis = r->tuples->n_qis;
+    kn_group_column *columns = NULL;
+    KN_NEW(columns, n_qis);
+    for (uint32_t q = 0; q < n_qis; q++) {
+        const kn_column *column = &r->table->columns[r->column_of[q]];
+        columns[q] = (kn_group_column){column->codes, column->code_bytes, r->same_cell[q], r->n_cells[q]};
+    }
+    KN_TRY(kn_group(row_group, n_groups, first, r->table->n_rows, columns, n_qis, pool, ticker, err));
+done:
+    kn_free(columns);
+    return status;
+}
+
+static void take_cells(kn_cell *cells, const reading *r, uint32_t row)
+{
+    for (uint32_t q = 0; q < r->tuples->n_qis; q++)
+        cells[q] = r->cells[q][kn_column_code(&r->table->columns[r->column_of[q]], row)];
+}
+
 /* Classes of equal cells; the group of stars, if any and not alone, becomes the suppressed rows. */
 static kn_status classify(reading *r, uint32_t *row_class, kn_pool *pool, kn_ticker *ticker, kn_error *err)
 {
     kn_status status = KN_OK;
     kn_release *release = r->release;
     const uint32_t n_qis = r->tuples->n_qis, n_rows = r->table->n_rows;
-    kn_group_column *columns = NULL;
     uint32_t n_groups, *first = NULL, star = KN_NONE;
-    KN_NEW(columns, n_qis);
-    for (uint32_t q = 0; q < n_qis; q++) {
-        const kn_column *column = &r->table->columns[r->column_of[q]];
-        columns[q] = (kn_group_column){column->codes, column->code_bytes, r->same_cell[q], r->n_cells[q]};
-    }
-    KN_TRY(kn_group(row_class, &n_groups, &first, n_rows, columns, n_qis, pool, ticker, err));
+    KN_TRY(group_rows(row_class, &n_groups, &first, r, pool, ticker, err));
     for (uint32_t g = 0; g < n_groups && r->options->may_suppress && n_qis > 0; g++) {
         uint32_t q = 0;
         while (q < n_qis && is_star(r, q, first[g])) q++;
@@ -120,10 +138,7 @@ static kn_status classify(reading *r, uint32_t *row_class, kn_pool *pool, kn_tic
     KN_NEW(release->class_rows, (size_t)n_groups + 1);
     for (uint32_t g = 0; g < n_groups; g++) {
         if (g == star) continue;
-        for (uint32_t q = 0; q < n_qis; q++) {
-            const kn_column *column = &r->table->columns[r->column_of[q]];
-            release->cells[(size_t)release->n_classes * n_qis + q] = r->cells[q][kn_column_code(column, first[g])];
-        }
+        take_cells(release->cells + (size_t)release->n_classes * n_qis, r, first[g]);
         first[g] = release->n_classes++; /* from here on `first` renumbers the groups */
     }
     for (uint32_t row = 0; row < n_rows; row++) {
@@ -135,7 +150,6 @@ static kn_status classify(reading *r, uint32_t *row_class, kn_pool *pool, kn_tic
     release->n_suppressed = release->class_rows[release->n_classes] + release->n_removed;
     release->n_suppressed_persons = release->n_suppressed;
 done:
-    kn_free(columns);
     kn_free(first);
     return status;
 }
@@ -245,6 +259,39 @@ done:
     return status;
 }
 
+static kn_status reading_start(reading *r, const char *name, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = r->tuples;
+    KN_NEW(r->release, 1);
+    r->release->tuples = tuples;
+    KN_TRY(kn_set_pool_new(&r->release->sets, err));
+    KN_NEW(r->column_of, tuples->n_qis);
+    KN_NEW(r->cells, tuples->n_qis);
+    KN_NEW(r->same_cell, tuples->n_qis);
+    KN_NEW(r->n_cells, tuples->n_qis);
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        r->column_of[q] = kn_table_find(r->table, tuples->domains[q]->name);
+        KN_TRY(parse_cells(r, q, name, err));
+    }
+done:
+    return status;
+}
+
+static void reading_clear(reading *r)
+{
+    for (uint32_t q = 0; q < r->tuples->n_qis; q++) {
+        if (r->cells != NULL) kn_free(r->cells[q]);
+        if (r->same_cell != NULL) kn_free(r->same_cell[q]);
+    }
+    kn_free(r->cells);
+    kn_free(r->same_cell);
+    kn_free(r->n_cells);
+    kn_free(r->column_of);
+    kn_table_free(r->table);
+    kn_release_free(r->release);
+}
+
 kn_status kn_release_read(kn_release **out, kn_source *source, const char *name, const kn_tuples *tuples,
                           const kn_release_options *options, kn_pool *pool, kn_ticker *ticker, kn_error *err)
 {
@@ -253,33 +300,88 @@ kn_status kn_release_read(kn_release **out, kn_source *source, const char *name,
     uint32_t *row_class = NULL;
     *out = NULL;
     KN_TRY(read_table(&r, source, name, pool, ticker, err));
-    KN_NEW(r.release, 1);
-    r.release->tuples = tuples;
-    KN_TRY(kn_set_pool_new(&r.release->sets, err));
-    KN_NEW(r.column_of, tuples->n_qis);
-    KN_NEW(r.cells, tuples->n_qis);
-    KN_NEW(r.same_cell, tuples->n_qis);
-    KN_NEW(r.n_cells, tuples->n_qis);
-    for (uint32_t q = 0; q < tuples->n_qis; q++) {
-        r.column_of[q] = kn_table_find(r.table, tuples->domains[q]->name);
-        KN_TRY(parse_cells(&r, q, name, err));
-    }
+    KN_TRY(reading_start(&r, name, err));
     KN_NEW_RAW(row_class, r.table->n_rows);
     KN_TRY(classify(&r, row_class, pool, ticker, err));
     KN_TRY(count_histograms(&r, row_class, name, err));
     *out = r.release;
     r.release = NULL;
 done:
-    for (uint32_t q = 0; q < tuples->n_qis; q++) {
-        if (r.cells != NULL) kn_free(r.cells[q]);
-        if (r.same_cell != NULL) kn_free(r.same_cell[q]);
-    }
-    kn_free(r.cells);
-    kn_free(r.same_cell);
-    kn_free(r.n_cells);
-    kn_free(r.column_of);
     kn_free(row_class);
-    kn_table_free(r.table);
-    kn_release_free(r.release);
+    reading_clear(&r);
+    return status;
+}
+
+/* --- Record by record ----------------------------------------------------------------------------------------------
+ */
+
+/* Every quasi-identifier, and at most one column more, `*flag`: 1 where a record is suppressed. */
+static kn_status plan_given(kn_column_plan **plans, uint32_t *flag, const kn_source *source, const kn_tuples *tuples,
+                            const char *name, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const uint32_t n = kn_source_n_columns(source);
+    uint32_t n_found = 0;
+    *flag = KN_NONE;
+    KN_NEW(*plans, n);
+    for (uint32_t c = 0; c < n; c++) {
+        uint32_t q = 0;
+        while (q < tuples->n_qis && strcmp(kn_source_column_name(source, c), tuples->domains[q]->name) != 0) q++;
+        (*plans)[c] =
+            (kn_column_plan){q < tuples->n_qis ? KN_ROLE_QUASI : KN_ROLE_INSENSITIVE, KN_TYPE_TEXT, KN_USE_NOTHING};
+        n_found += q < tuples->n_qis;
+        if (q == tuples->n_qis) *flag = c;
+    }
+    if (n_found != tuples->n_qis || n > n_found + 1)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.option = "given", .file = name),
+                   "%s: --given has a column for each of the %u quasi-identifiers, and at most one more, which is 1 "
+                   "for suppressed records; it has %u and %u others",
+                   name, tuples->n_qis, n_found, n - n_found);
+done:
+    return status;
+}
+
+static kn_status classify_records(reading *r, uint32_t flag, kn_pool *pool, kn_ticker *ticker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_release *release = r->release;
+    const uint32_t n_qis = r->tuples->n_qis, n_records = r->table->n_rows;
+    uint32_t *first = NULL;
+    KN_NEW_RAW(release->row_class, n_records);
+    KN_TRY(group_rows(release->row_class, &release->n_classes, &first, r, pool, ticker, err));
+    KN_NEW(release->cells, (size_t)release->n_classes * n_qis);
+    for (uint32_t c = 0; c < release->n_classes; c++) take_cells(release->cells + (size_t)c * n_qis, r, first[c]);
+    for (uint32_t row = 0; flag != KN_NONE && row < n_records; row++) {
+        const kn_column *column = &r->table->columns[flag];
+        size_t n;
+        const char *text = kn_column_bytes(column, kn_column_code(column, row), &n);
+        if (n == 1 && *text == '1') release->row_class[row] = KN_NONE;
+    }
+done:
+    kn_free(first);
+    return status;
+}
+
+kn_status kn_release_read_records(kn_release **out, kn_source *source, const char *name, const kn_tuples *tuples,
+                                  const kn_release_options *options, kn_pool *pool, kn_ticker *ticker, kn_error *err)
+{
+    kn_status status = KN_OK;
+    reading r = {.tuples = tuples, .options = options};
+    kn_column_plan *plans = NULL;
+    uint32_t flag;
+    *out = NULL;
+    KN_TRY(plan_given(&plans, &flag, source, tuples, name, err));
+    KN_TRY(kn_source_read(&r.table, source, plans, pool, ticker, err));
+    if (r.table->n_rows != tuples->n_records)
+        KN_FAIL_AT(KN_INPUT, KN_PLACE(.option = "given", .file = name),
+                   "%s has %u records, and the table %u; --given says of each of them, in their order, what it became",
+                   name, r.table->n_rows, tuples->n_records);
+    KN_TRY(reading_start(&r, name, err));
+    KN_TRY(classify_records(&r, flag, pool, ticker, err));
+    *out = r.release;
+    r.release = NULL;
+done:
+    kn_free(plans);
+    reading_clear(&r);
     return status;
 }

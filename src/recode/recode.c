@@ -415,3 +415,25 @@ done:
     kn_release_free(r);
     return status;
 }
+
+kn_status kn_recode_given(kn_release **out, kn_source *source, const char *name, const kn_task *task,
+                          const kn_release_options *options, kn_error *err)
+{
+    kn_status status = KN_OK;
+    kn_release *r = NULL;
+    uint64_t n_given = 0;
+    *out = NULL;
+    KN_TRY(kn_release_read_records(&r, source, name, task->tuples, options, task->pool, task->ticker, err));
+    for (uint32_t row = 0; row < r->tuples->n_records; row++)
+        if (r->row_class[row] == KN_NONE) n_given += kn_tuples_count(r->tuples, row);
+    KN_TRY(suppress_what_breaks(r, task, err));
+    if (r->n_suppressed != n_given)
+        KN_FAIL(KN_NOT_MET,
+                "%s: %llu rows are in classes that break a model; what is given is released as it is, or not at all",
+                name, (unsigned long long)(r->n_suppressed - n_given));
+    *out = r;
+    r = NULL;
+done:
+    kn_release_free(r);
+    return status;
+}

@@ -27,10 +27,19 @@ typedef struct kn_release_options {
     bool redact;
 } kn_release_options;
 
+/* --given: what an engine made of the records, read from `source`, takes the place of an answer. Labels stay as they
+ * are. KN_NOT_MET when a class breaks a model, or as for kn_recode. */
+kn_status kn_recode_given(kn_release **out, kn_source *source, const char *name, const kn_task *task,
+                          const kn_release_options *options, kn_error *err);
+
 /* `kanon measure`: the released table read back against the original's domains. Each QI cell becomes a kn_cell; rows
  * with equal QI cells are a class. `name` for messages. KN_INPUT naming line, column and value for a cell that is no
  * generalization. */
 kn_status kn_release_read(kn_release **out, kn_source *source, const char *name, const kn_tuples *tuples,
                           const kn_release_options *options, kn_pool *pool, kn_ticker *ticker, kn_error *err);
+/* The same where row i of the source is record i of the table, suppressed ones and all: with row_class, not counted
+ * yet. */
+kn_status kn_release_read_records(kn_release **out, kn_source *source, const char *name, const kn_tuples *tuples,
+                                  const kn_release_options *options, kn_pool *pool, kn_ticker *ticker, kn_error *err);
 
 #endif

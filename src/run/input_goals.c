@@ -174,7 +174,7 @@ static const kn_algorithm *choose_algorithm(const char **why, const kn_request *
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(request->measure, ":"), request->measure);
     const kn_measure *type = kn_measure_find(name);
-    if (request->count != NULL) {
+    if (request->count != NULL && request->given == NULL) {
         *why = "auto: the best full-domain recoding, because the table has counts";
         return kn_algorithm_find("optimal");
     }
@@ -186,7 +186,8 @@ static const kn_algorithm *choose_algorithm(const char **why, const kn_request *
         *why = "auto: the best full-domain recoding, because levels were limited";
         return kn_algorithm_find("optimal");
     }
-    if (table != NULL && table->n_rows <= TINY_ROWS && type != NULL && type->price_cell != NULL) {
+    if (table != NULL && request->given == NULL && table->n_rows <= TINY_ROWS && type != NULL &&
+        type->price_cell != NULL) {
         *why = "auto: the table is small enough to try every partition";
         return kn_algorithm_find("exhaustive");
     }

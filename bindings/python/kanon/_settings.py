@@ -20,7 +20,7 @@ _NOT_KEYWORDS = {"color", "progress", "quiet", "verbose", "help", "version", "po
 # Options whose value a job writes: True keeps it with the result.
 _TARGETS = {"output", "report", "json", "codebook"}
 # Files that may be tables in memory; every other one is a path.
-_TABLES = {"original", "attack", "population", "domains"}
+_TABLES = {"original", "attack", "population", "domains", "given"}
 
 
 @dataclass(frozen=True)
