@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
+from . import _functions
 from ._spark_records import COUNT, KEY, Asked, plain, quoted
 from .errors import NotMet, UsageError
 
@@ -37,6 +38,8 @@ def _far(F: Any, p: dict[str, str]) -> Any:
     """Distance of the class from the table; values that the class lacks count with all of their share."""
     limit = float(p["t"])
     q, share = F.col("n") / F.col("class_rows"), F.col("share")
+    if p.get("distance", "equal") == "hierarchical":  # one row for each node above a value of the class: see _with_nodes
+        return F.sum(F.greatest(q - share, F.lit(0.0))) / F.max("height") <= limit + 1e-9
     if p.get("distance", "equal") == "ordered":  # one row for each value of the table: see Checks._with_all_values
         return F.sum(F.abs(F.col("below"))) / F.greatest(F.max("n_values") - 1, F.lit(1)) <= limit + 1e-9
     return (F.sum(F.abs(q - share)) + (1 - F.sum(share))) / 2 <= limit + 1e-9
@@ -68,10 +71,13 @@ def refuse_models(asked: Asked) -> None:
     """What cannot be counted again is refused before anything is read."""
     for name, parameters in asked.models():
         distance = parameters.get("distance", "equal")
-        if name not in MODELS or distance == "hierarchical":
-            raise UsageError(f"{name} with these parameters cannot be counted again by Spark, so nothing is released under "
-                             f"it; known are {', '.join(MODELS)} (t-closeness with distance=equal or ordered)", option="model")
+        if name not in MODELS:
+            raise UsageError(f"{name} cannot be counted again by Spark, so nothing is released under it; known are "
+                             f"{', '.join(MODELS)}", option="model")
         column = parameters.get("column") or (asked.of("sensitive") or [""])[0]
+        if distance == "hierarchical" and asked.one("fold-sensitive") == "yes":
+            raise UsageError("t-closeness with distance=hierarchical is counted again by Spark where every value is a leaf, "
+                             "and with fold_sensitive one value has several; leave one of them out", option="model")
         if distance == "ordered" and any(pair.startswith(f"{column}=") for pair in asked.values.get("hierarchy", [])):
             raise UsageError("t-closeness with distance=ordered is counted again by Spark where the values are numbers or "
                              "dates, not in the order of a hierarchy; take distance=equal", option="model")
@@ -84,12 +90,13 @@ class Checks:
     """The written files against the staged input, from the files alone; the first thing that does not hold is raised.
 
     `due` are the rows of the input and those that are due in the release. What tells that cells generalize what stood
-    there before is `generalizes`, called with the rows of the input beside what they became (`now0`, `now1`, ...)."""
+    there before is `generalizes`, called with the rows of the input beside what they became (`now0`, `now1`, ...), which
+    `stored` keeps: every model looks at them."""
 
     def __init__(self, staged: Any, keyed: Any, written: Any, asked: Asked, due: tuple[int, int],
-                 generalizes: Callable[[Checks, Any], None]) -> None:
+                 generalizes: Callable[[Checks, Any], None], stored: Callable[[Any, str], Any]) -> None:
         self.staged, self.keyed, self.written, self.asked = staged, keyed, written, asked
-        self.due, self.generalizes = due, generalizes
+        self.due, self.generalizes, self.stored = due, generalizes, stored
         self.qis = asked.of("qi")
         self.copied = [name for name in asked.names if asked.role[name] in ("sensitive", "insensitive")]
 
@@ -111,7 +118,7 @@ class Checks:
         n_input = self.staged.count()
         if (n_input, n) != self.due or n_keys != n:
             self.fail(f"{n} rows of {n_keys} keys of {n_input} rows, where {self.due[1]} of {self.due[0]} are due")
-        joined = now_beside(self.staged, self.keyed, [*self.qis, *self.copied])
+        joined = self.stored(now_beside(self.staged, self.keyed, [*self.qis, *self.copied]), "joined")
         same = F.lit(True)
         for i, name in enumerate(self.copied, len(self.qis)):
             same &= F.col(quoted(name)).eqNullSafe(F.col(f"now{i}"))
@@ -197,7 +204,9 @@ def broken_classes(staged: Any, joined: Any, asked: Asked, name: str, parameters
     shares = staged.select(value.alias("value")).groupBy("value").agg((F.count(F.lit(1)) / F.lit(total)).alias("share"))
     rows = valued.groupBy(*keys, "value").agg(F.count(F.lit(1)).alias("n"))
     sizes = valued.groupBy(*keys).agg(F.count(F.lit(1)).alias("class_rows"))
-    if parameters.get("distance") == "ordered":
+    if parameters.get("distance") == "hierarchical":
+        counted = _with_nodes(rows, sizes, shares, keys, _nodes_of(staged, asked, column))
+    elif parameters.get("distance") == "ordered":
         counted = _with_all_values(rows, sizes, shares, keys)
     else:
         counted = join_equal(rows, sizes, keys) if keys else rows.crossJoin(sizes)
@@ -239,6 +248,42 @@ def _with_all_values(rows: Any, sizes: Any, shares: Any, keys: list[str]) -> Any
     counted = all_values.join(found, condition, "left").withColumn("n", F.coalesce("found", F.lit(0))).drop(*renamed, "same")
     upto = Window.partitionBy(*keys).orderBy("rank")
     return counted.withColumn("below", F.sum(F.col("n") / F.col("class_rows") - F.col("share")).over(upto))
+
+
+def _nodes_of(staged: Any, asked: Asked, column: str) -> Any:
+    """(value, level, node, height): the nodes below the root of the column's hierarchy that a value lies under, itself
+    among them. A missing value that the hierarchy does not know lies below the root alone."""
+    pa = import_module("pyarrow")
+    F = import_module("pyspark.sql.functions")
+
+    spec = [pair.partition("=")[2] for pair in asked.values.get("hierarchy", []) if pair.startswith(f"{column}=")]
+    if not spec:
+        raise UsageError(f"t-closeness with distance=hierarchical needs a hierarchy of column '{column}'", option="model")
+    texts = sorted(text for text, in staged.select(F.col(quoted(column)).cast("string")).distinct().collect()
+                   if text is not None and text not in asked.nulls)
+    tree = _functions.hierarchy_("make", pa.table({column: pa.array(texts, pa.string())}), hierarchy={column: spec[-1]})
+    height = len(tree.rows[0]) - 1
+    number: dict[tuple[int, tuple[str, ...]], int] = {}
+    paths = {row[0]: [number.setdefault((level, tuple(row[level:])), len(number)) for level in range(height)]
+             for row in tree.rows}
+    lost = [text for text in texts if text not in paths]
+    if lost:
+        raise UsageError(f"t-closeness with distance=hierarchical: {len(lost)} values of column '{column}' are spelled otherwise "
+                         "in its hierarchy, so Spark cannot count again; spell them alike", option="model")
+    nodes = [(text, level, node, height) for text in texts for level, node in enumerate(paths[text])]
+    nodes += [(None, level, len(number) + level, height) for level in range(height)]
+    frame = staged.sparkSession.createDataFrame(nodes, "value string, level int, node int, height int")
+    return frame.withColumn("value", plain(F.col("value"), asked.nulls)).distinct()
+
+
+def _with_nodes(rows: Any, sizes: Any, shares: Any, keys: list[str], nodes: Any) -> Any:
+    """One row for each class and node above its values: `n` rows of the class below it, and its share of the table."""
+    F = import_module("pyspark.sql.functions")
+
+    below = join_equal(shares, nodes, ["value"]).groupBy("node").agg(F.sum("share").alias("share"))
+    found = join_equal(rows, nodes, ["value"]).groupBy(*keys, "node", "height").agg(F.sum("n").alias("n"))
+    counted = join_equal(found, sizes, keys) if keys else found.crossJoin(sizes)
+    return counted.join(F.broadcast(below), "node")
 
 
 def _with_protected(counted: Any, asked: Asked, values: str | None) -> Any:

@@ -33,7 +33,7 @@ LOCAL = ("cluster", "mondrian", "sequential", "agglomerative", "k-member", "hilb
 ADDITIVE = ("lm", "tree", "hybrid", "entropy", "monotone-entropy", "non-uniform-entropy", "mi")
 MOST_ROLLS = 24
 LEAST_RECORDS = 1_000_000  # values, and pairs of value and label: the driver has memory for so many, whatever is asked
-RELEASED, REMOVED = 0, 1
+RELEASED, SUPPRESSED = 0, 1
 TIE = "__kanon_tie"
 # What the driver decides, or what is no business of a part.
 NOT_FOR_PARTS = {"policy", "output", "report", "json", "schema", "codebook", "order", "threads", "max-suppressed", "effort",
@@ -46,11 +46,7 @@ def is_local(asked: Asked) -> bool:
     return (name in LOCAL or is_auto) and bool(asked.of("qi"))
 
 
-def refuse_local(asked: Asked, options: dict[str, Any], wanted: dict[str, bool]) -> None:
-    for option, on in wanted.items():
-        if on:
-            raise UsageError(f"{option} looks at a table as a whole, and a local recoding is made in parts; leave it out, or "
-                             "say recoding='global'", option=option)
+def refuse_local(asked: Asked, options: dict[str, Any]) -> None:
     if asked.one("time-limit") is not None:
         raise UsageError("time_limit would make the release depend on how busy executors are; say effort instead, or leave "
                          "it out", option="time_limit")
@@ -410,7 +406,8 @@ def _shipped(asked: Asked, domains: Domains, limits: list[int], efforts: list[in
 
 
 def _search(shipped: dict[str, Any], part: int, table: Any) -> Any:
-    """One part on an executor: (key, r0, r1, ..., state, facts), and one row more, without a key, with the facts."""
+    """One part on an executor: (key, r0, r1, ..., state, facts), and one row more, without a key, with the facts. Which
+    rows are suppressed is said of each, whether the part let them stay or not: that is the driver's to decide."""
     pa = import_module("pyarrow")
 
     if _kanon.version() != shipped["version"]:
@@ -440,11 +437,16 @@ def _search(shipped: dict[str, Any], part: int, table: Any) -> Any:
     keys = labels[KEY].cast(pa.string()).cast(pa.int64()).combine_chunks()
     removed = sorted(set(table[KEY].to_pylist()) - set(keys.to_pylist()))
     n, n_removed = len(keys), len(removed)
+    rows = zip(*(labels[name].cast(pa.string()).to_pylist() for name in shipped["qis"]))
+    stars = [set(row) == {"*"} for row in rows]
+    # Suppressed rows that look like a class of the part are rows of that class.
+    stay = n_removed == 0 and release.facts["suppressed"]["rows"] == sum(stars)
+    states = [SUPPRESSED if stay and star else RELEASED for star in stars]
     result = {KEY: pa.concat_arrays([keys, pa.array(removed, pa.int64()), pa.nulls(1, pa.int64())])}
     for i, name in enumerate(shipped["qis"]):
         released = labels[name].cast(pa.string()).combine_chunks()
         result[f"r{i}"] = pa.concat_arrays([released, pa.array(["*"] * n_removed, pa.string()), pa.nulls(1, pa.string())])
-    result["state"] = pa.array([RELEASED] * n + [REMOVED] * n_removed + [None], pa.int32())
+    result["state"] = pa.array(states + [SUPPRESSED] * n_removed + [None], pa.int32())
     facts = {key: release.facts.get(key) for key in ("input", "released", "suppressed", "loss", "classes")}
     result["facts"] = pa.array([None] * (n + n_removed) + [json.dumps(facts | {"part": part})], pa.string())
     return pa.table(result)
@@ -489,8 +491,8 @@ def search(staged: Any, asked: Asked, domains: Domains, parts: Parts, folder: An
 
 
 def facts_of(found: Any, parts: Parts, domains: Domains, n_removed: int) -> dict[str, Any]:
-    """The parts' findings put together. Losses that are means over cells add up; classes of parts that look alike are one
-    to a reader, so of those only sums and bounds are given."""
+    """The parts' findings put together, where the whole table does not fit the driver: see `told`. Losses that are means
+    over cells add up; classes of parts that look alike are one to a reader, so of those only sums and bounds are given."""
     told = [json.loads(row["facts"]) for row in found.where(f"{KEY} is null").select("facts").collect()]
     told.sort(key=lambda facts: facts["part"])
     if len(told) != len(parts.rows) or [facts["input"]["rows"] for facts in told] != parts.rows:
@@ -502,9 +504,35 @@ def facts_of(found: Any, parts: Parts, domains: Domains, n_removed: int) -> dict
     return {"input": {"rows": n_rows}, "released": {"rows": n_rows - n_removed},
             "suppressed": {"rows": sum(facts["suppressed"]["rows"] for facts in everything), "removed": n_removed},
             "loss": loss,
-            "parts": {"count": len(parts.rows), "rows": {"least": min(parts.rows, default=0), "most": max(parts.rows, default=0)},
-                      "counted_rows": parts.counted_rows, "rolled_up": parts.rolled_up},
-            "recoding": "local, in parts"}
+            "parts": facts_of_parts(parts), "recoding": "local, in parts"}
+
+
+def facts_of_parts(parts: Parts) -> dict[str, Any]:
+    return {"count": len(parts.rows), "rows": {"least": min(parts.rows, default=0), "most": max(parts.rows, default=0)},
+            "counted_rows": parts.counted_rows, "rolled_up": parts.rolled_up}
+
+
+def told(staged: Any, labels: Any, asked: Asked, max_records: int) -> tuple[Any, Any]:
+    """The whole table as records of the driver, and what they became: (key, r0, r1, ..., state) in `labels`, suppressed
+    rows among them. As `data` and `given` of the library, which verifies, measures and reports it like any release."""
+    qis = asked.of("qi")
+    also = [*(f"r{i}" for i in range(len(qis))), "state"]
+    renamed = [f"__kanon_{name}" for name in also]
+    frame = labels.select(KEY, *(labels[name].alias(new) for name, new in zip(also, renamed)))
+    records = records_of(staged.join(frame, KEY), asked, max_records, renamed)
+    given = records.select(renamed).rename_columns([*qis, "__kanon_suppressed"])
+    return records.drop_columns(renamed), given
+
+
+def same_as_given(release: Release, given: Any, qis: list[str], n_released: int) -> None:
+    """The library made of what it was given what Spark is about to write: the same labels, and as many rows."""
+    pa = import_module("pyarrow")
+
+    labels, kept = release.to_arrow(), given.take(pa.array(release.records, pa.uint32()))
+    same = all(labels[name].cast(pa.string()).combine_chunks().equals(kept[name].cast(pa.string()).combine_chunks())
+               for name in qis)
+    if not same or release.facts["released"]["rows"] != n_released:
+        raise NotMet("the library reads the parts' labels otherwise than they were written, so nothing is released")
 
 
 def json_of(facts: dict[str, Any]) -> str:

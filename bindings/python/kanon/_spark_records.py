@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -88,14 +89,15 @@ def plain(column: Any, nulls: list[str]) -> Any:
     return F.when(text.isin(nulls), F.lit(None)).otherwise(F.coalesce(number, text))
 
 
-def records_of(staged: Any, asked: Asked, max_records: int) -> Any:
+def records_of(staged: Any, asked: Asked, max_records: int, also: Sequence[str] = ()) -> Any:
     """The table of the driver: one record for each distinct tuple, all columns of the data, those that the search does
-    not look at empty. Persons with one record are counted, the others numbered."""
+    not look at empty. Persons with one record are counted, the others numbered. Columns of `also` tell records apart,
+    too, and come with them."""
     pa = import_module("pyarrow")
     Window = import_module("pyspark.sql").Window
     F = import_module("pyspark.sql.functions")
 
-    cells = [name for name in asked.names if asked.role[name] in ("qi", "sensitive")]
+    cells = [*(name for name in asked.names if asked.role[name] in ("qi", "sensitive")), *also]
     if asked.person is None:
         counted = staged.groupBy(*map(quoted, cells)).agg(F.count(F.lit(1)).alias(COUNT))
     else:
@@ -113,7 +115,7 @@ def records_of(staged: Any, asked: Asked, max_records: int) -> Any:
         raise ResourceError(f"there are more than {max_records:,} distinct tuples, too many for the driver; give it memory "
                             "and a larger max_records, or use fewer or coarser quasi-identifiers", option="max_records")
     columns = {}
-    for name in asked.names:
+    for name in [*asked.names, *also]:
         columns[name] = found[name] if name in cells else pa.nulls(found.num_rows, pa.string())
     if asked.person is not None:
         numbers = found[PEOPLE].combine_chunks().dictionary_encode().indices  # nulls stay nulls

@@ -43,6 +43,7 @@ from .results import Release
 FORMATS = ("parquet", "csv", "orc", "json")
 RENAMING = ("file", "hdfs", "viewfs")
 MARKER = "_SUCCESS"
+MOST_ROWS = 4_294_967_293  # the library counts rows in 32 bits
 FULL_DOMAIN = ("auto", "optimal", "samarati", "incognito", "mingen", "datafly", "mu-argus")
 SPEAK_OF = {"csv": {"header": True, "escape": '"', "multiLine": True, "nullValue": "", "emptyValue": "",
                     "ignoreLeadingWhiteSpace": False, "ignoreTrailingWhiteSpace": False}}  # cells as they are
@@ -56,7 +57,7 @@ def _refuse_what_cannot_be(asked: _Asked, names: list[str]) -> None:
         if name in (COUNT, PEOPLE, KEY) or names.count(name) > 1:
             raise InputError(f"column '{name}': rename it; two columns cannot have one name, nor those of ours", column=name)
     refuse_models(asked)
-    for option in ("count", "person-count", "domains", "derive", "ledger", "codebook"):
+    for option in ("count", "person-count", "domains", "given", "derive", "ledger", "codebook"):
         if asked.one(option) is not None:
             raise UsageError(f"{option} is not for Spark; leave it out", option=option)
     for option in ("cells", "order", "certificate", "polish", "state"):
@@ -172,6 +173,13 @@ def _write_text(path: str, text: str) -> None:
 # --- All of it ------------------------------------------------------------------------------------------------------
 
 
+def refuse_too_many(n_rows: int) -> None:
+    """Before anything is counted: keys and Spark's own counts have 64 bits, what the driver searches over has not."""
+    if n_rows > MOST_ROWS:
+        raise InputError(f"the table has {n_rows:,} rows, and at most {MOST_ROWS:,} can be counted; release it in several "
+                         "tables, split by the values of a column, each with its own output")
+
+
 def _refuse_copies(staged: Any, asked: _Asked) -> None:
     """A copied column that stands one-to-one with a quasi-identifier tells it. The library sees to sensitive columns."""
     F = import_module("pyspark.sql.functions")
@@ -226,10 +234,10 @@ def anonymize(df: Any, policy: Policy | str | os.PathLike[str] | None = None, *,
     _refuse_what_cannot_be(asked, df.columns)
     wanted = {"report": report is not None, "schema": schema is not None}
     if _spark_parts.is_local(asked):
-        _spark_parts.refuse_local(asked, options, wanted)
+        _spark_parts.refuse_local(asked, options)
     folder = _Folder(df.sparkSession, output, overwrite)
     try:
-        job = _Job(df, asked, policy, options, folder, form, wanted, max_records, part_rows)
+        job = _Job(df, asked, policy, options, folder, form, wanted, json is not None, max_records, part_rows)
         made = job.local_recoding() if _spark_parts.is_local(asked) else job.global_recoding()
         checks = job.write(made)
         folder.publish("release", lambda path: checks.same_rows(job.read(path)))
@@ -274,6 +282,7 @@ class _Job:
     folder: _Folder
     form: str
     wanted: dict[str, bool]
+    is_told: bool  # JSON is wanted
     max_records: int
     part_rows: int
 
@@ -283,6 +292,7 @@ class _Job:
         self.spark, self.qis = self.df.sparkSession, self.asked.of("qi")
         kept = _leaving(self.asked) + ([self.asked.person] if self.asked.person in self.asked.role else [])
         self.staged = self.stored(self.df.select(*map(quoted, kept), F.monotonically_increasing_id().alias(KEY)), "input")
+        refuse_too_many(self.staged.count())
         _refuse_copies(self.staged, self.asked)
 
     def stored(self, frame: Any, name: str) -> Any:
@@ -342,30 +352,60 @@ class _Job:
         parts = _spark_parts
         domains = parts.domains_of(self.staged, self.asked, max(self.max_records, parts.LEAST_RECORDS))
         cut = parts.cut(self.staged, self.asked, domains, self.part_rows, self.max_records, self.folder)
+        if cut.rolled_up:
+            self.refuse_report()
         found = parts.search(self.staged, self.asked, domains, cut, self.folder)
-        removed = found.where((F.col("state") == parts.REMOVED)).count()
-        stay = removed == 0 or self.may_stay(found)
-        rows = found.where(F.col(KEY).isNotNull() & (F.lit(stay) | (F.col("state") == parts.RELEASED)))
-        labels = rows.select(KEY, *(F.col(f"r{i}").alias(f"__r{i}") for i in range(len(self.qis))))
-        beside = self.staged.join(labels, KEY)
+        labels = found.where(F.col(KEY).isNotNull()).drop("facts")
+        if cut.counted is not None:
+            counted = self.mapped(cut.counted, "counted")
+            labels = labels.unionByName(counted.select(KEY, *(F.col(quoted(name)).alias(f"r{i}") for i, name in enumerate(self.qis)),
+                                                       F.lit(parts.RELEASED).alias("state")))
+        suppressed = labels.where(F.col("state") == parts.SUPPRESSED).count()
+        removed = 0 if suppressed == 0 or self.may_stay(labels) else suppressed
+        rows = labels if removed == 0 else labels.where(F.col("state") == parts.RELEASED)
+        beside = self.staged.join(rows.select(KEY, *(F.col(f"r{i}").alias(f"__r{i}") for i in range(len(self.qis)))), KEY)
         keyed = beside.select(*(F.col(f"__r{self.qis.index(name)}").alias(name) if name in self.qis else F.col(quoted(name))
                                 for name in _leaving(self.asked)), KEY)
-        if cut.counted is not None:
-            keyed = keyed.unionByName(self.mapped(cut.counted, "counted"))
-        facts = parts.facts_of(found, cut, domains, 0 if stay else removed)
-        due = domains.n_rows, domains.n_rows - (0 if stay else removed)
+        due = domains.n_rows, domains.n_rows - removed
         judged = parts.generalizing(self.asked, domains, max(self.max_records, parts.LEAST_RECORDS))
-        return _Made(self.stored(keyed, "keyed"), due, judged, parts.json_of(facts))
+        made = _Made(self.stored(keyed, "keyed"), due, judged, parts.json_of(parts.facts_of(found, cut, domains, removed)))
+        if not cut.rolled_up and (self.is_told or any(self.wanted.values())):
+            self.tell(made, labels, cut, domains)
+        return made
 
-    def may_stay(self, found: Any) -> bool:
+    def tell(self, made: _Made, labels: Any, cut: Any, domains: Any) -> None:
+        """Findings, report and schema of the whole table, where it fits the driver as records."""
+        parts = _spark_parts
+        try:
+            data, given = parts.told(self.staged, labels, self.asked, self.max_records)
+        except ResourceError:
+            self.refuse_report()
+            return
+        more: dict[str, Any] = {"person_count": PEOPLE} if self.asked.person is not None else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", KanonWarning)  # the run over the cut has said them
+            release: Release = _functions.anonymize(data, policy=self.policy, **{
+                **self.options, **more, "count": COUNT, "order": "input", "output": None, **self.wanted, "given": given,
+                "domains": domains.table})
+        parts.same_as_given(release, given, self.qis, made.due[1])
+        made.json = parts.json_of({**release.facts, "parts": parts.facts_of_parts(cut)})
+        made.report, made.schema = release._raw.kept("report"), release._raw.kept("schema")
+
+    def refuse_report(self) -> None:
+        for option, wanted in self.wanted.items():
+            if wanted:
+                raise ResourceError(f"{option}: it looks at the table as a whole, and that is more than {self.max_records:,} "
+                                    "distinct records, too many for the driver; give it memory and a larger max_records, or "
+                                    "leave it out", option="max_records")
+
+    def may_stay(self, labels: Any) -> bool:
         """Whether the rows that parts suppressed, all of them together with those that are * anyway, hold every model."""
         F = import_module("pyspark.sql.functions")
 
         stars = F.lit(True)
         for i in range(len(self.qis)):
             stars &= F.col(f"r{i}") == "*"
-        rows = found.where(F.col(KEY).isNotNull() & stars).select(KEY, *(F.col(f"r{i}").alias(name)
-                                                                        for i, name in enumerate(self.qis)))
+        rows = labels.where(stars).select(KEY, *(F.col(f"r{i}").alias(name) for i, name in enumerate(self.qis)))
         joined = now_beside(self.staged, rows, self.qis)
         return all(broken_classes(self.staged, joined, self.asked, name, parameters) == 0
                    for name, parameters in self.asked.models())
@@ -377,7 +417,7 @@ class _Job:
         texts = [_sorted_by(F.coalesce(F.col(quoted(name)).cast("string"), F.lit("")), self.form) for name in _leaving(self.asked)]
         _write(made.keyed.drop(KEY).orderBy(*texts), self.folder.inside("release"), self.form)
         written = self.read(self.folder.inside("release"))
-        checks = _Checks(self.staged, made.keyed, written, self.asked, made.due, made.generalizes)
+        checks = _Checks(self.staged, made.keyed, written, self.asked, made.due, made.generalizes, self.stored)
         checks.run()
         return checks
 
