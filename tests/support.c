@@ -257,7 +257,8 @@ static void count_rows(kn_domain *domain, uint32_t n_rows)
 {
     domain->rows_before = MAKE(domain->n_codes + 1, uint64_t);
     for (uint32_t r = 0; r < n_rows; r++)
-        domain->rows_before[domain->code_of_spelling[kn_column_code(domain->column, r)] + 1]++;
+        domain->rows_before[domain->code_of_spelling[kn_column_code(domain->column, r)] + 1] +=
+            kn_column_count(domain->column, r);
     for (uint32_t c = 0; c < domain->n_codes; c++) domain->rows_before[c + 1] += domain->rows_before[c];
 }
 
@@ -285,7 +286,7 @@ static kn_domain *plain_domain(const kn_table *table, uint32_t column_index)
     kn_domain *domain = start_domain(table, column_index, n);
     uint32_t *rows = MAKE(n, uint32_t);
     domain->kind = column->type == KN_TYPE_TEXT ? KN_DOMAIN_SETS : KN_DOMAIN_RANGES;
-    for (uint32_t r = 0; r < table->n_rows; r++) rows[kn_column_code(column, r)]++;
+    for (uint32_t r = 0; r < table->n_rows; r++) rows[kn_column_code(column, r)] += kn_column_count(column, r);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t code = i;
         if (domain->kind == KN_DOMAIN_SETS) {

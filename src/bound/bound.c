@@ -5,22 +5,25 @@
 
 #include <math.h>
 
-/* Work for one kind of bound, about 2 ns a step, and what is kept in memory. */
+/* Work for one kind of bound in steps of 1 to 2 ns, and what is kept in memory. The groups that the rows' own bounds
+ * looked at are looked at again some three times, by the dual and its check: `row_work` stands for several times as
+ * many. */
 typedef struct effort {
     uint64_t row_work, round_work, neighbour_work, max_members;
     uint32_t most_rounds;
-    double reach;
+    double reach, least_reach;
 } effort;
 
-static const effort thorough = {20000000000, 40000000000, 60000000000, 300000000, 600, 6};
-static const effort cheap = {250000000, 100000000, 100000000, 12000000, 40, 3};
-static const effort free_effort = {2000000, 1000000, 2000000, 1000000, 40, 6};
+static const effort thorough = {20000000000, 60000000000, 60000000000, 300000000, 600, 6, 1.1};
+static const effort cheap = {160000000, 120000000, 120000000, 8000000, 40, 3, 1.5};
+static const effort free_effort = {2000000, 1000000, 2000000, 1000000, 40, 6, 1.1};
 
-/* What comes with every run grows with the table: a second for 20,000 points and more, next to nothing for a few. */
-static effort effort_of(kn_bound_effort asked, uint32_t n_points)
+/* What comes with every run grows with the table: a second of two cores at most for 20,000 rows and more, next to
+ * nothing for a few. */
+static effort effort_of(kn_bound_effort asked, uint32_t n_rows)
 {
     effort e = asked >= KN_BOUND_CERTIFY ? thorough : asked == KN_BOUND_CHEAP ? cheap : free_effort;
-    const double part = n_points / 20000.0;
+    const double part = n_rows / 20000.0;
     if (asked != KN_BOUND_CHEAP || part >= 1) return e;
     e.row_work = (uint64_t)fmax((double)e.row_work * part, (double)free_effort.row_work);
     e.round_work = (uint64_t)fmax((double)e.round_work * part, (double)free_effort.round_work);
@@ -33,11 +36,11 @@ enum { MEMBER_BYTES = 16, N_REPAIRS = 5 }; /* of a kept member, with everything 
 /* --- A time limit ------------------------------------------------------------------------------------------------ */
 
 /* Parts of the time: for the rows' own bounds, for neighbours where they are asked, and at most for looking at unclosed
- * groups too. A check cannot be cut off, so its time is set aside: so many times what a walk over the groups took, and
- * up to EVERY_WALKS more where it looks at every group. It is made twice: of what the floats gave, and of what that
- * came to once it was lowered. */
-static const double ROW_SHARE = 0.15, NEIGHBOUR_SHARE = 0.15, EVERY_SHARE = 0.2;
-static const double CHECK_WALKS = 1.5, EVERY_WALKS = 2, N_CHECKS = 2;
+ * groups too. A check that is cut off proves nothing, so its time is set aside: so many times what a walk over the
+ * groups took, and up to EVERY_WALKS more where it looks at every group. It is made twice: of what the floats gave, and
+ * of what that came to once it was lowered; and once more by verify/, of a certificate. */
+static const double ROW_SHARE = 0.12, NEIGHBOUR_SHARE = 0.15, EVERY_SHARE = 0.2;
+static const double CHECK_WALKS = 1.5, EVERY_WALKS = 2, N_CHECKS = 2, CERTIFICATE_WALKS = 3;
 
 /* When the time is over; INFINITY: never. */
 static double end_of(const kn_task *task)
@@ -53,18 +56,17 @@ static void end_at(const kn_task *task, double when)
 /* --- The dual over the columns with trees ------------------------------------------------------------------------ */
 
 /* Floats are not exact, and not every group was kept: what comes to too much is lowered until the check has nothing to
- * say. */
-static kn_status repair(bool *holds, kn_dual *dual, const kn_bound_problem *problem, uint64_t max_work, kn_error *err)
+ * say. *excess: what it says in the end (dual.h). */
+static kn_status repair(double *excess, kn_dual *dual, const kn_bound_problem *problem, uint64_t max_work,
+                        kn_error *err)
 {
     kn_status status = KN_OK;
     float *ratio = NULL;
-    *holds = false;
+    *excess = 0;
     KN_NEW(ratio, problem->n_points);
-    for (int i = 0; i < N_REPAIRS; i++) {
-        double excess;
-        KN_TRY(kn_dual_check(&excess, ratio, dual, problem, max_work, err));
-        *holds = excess == 0;
-        if (*holds) break;
+    for (int i = 0; i < N_REPAIRS && kn_dual_loss(dual, problem) > 0; i++) {
+        KN_TRY(kn_dual_check(excess, ratio, dual, problem, max_work, err));
+        if (*excess == 0 || isinf(*excess)) break;
         for (uint32_t p = 0; p < problem->n_points; p++)
             if (ratio[p] < 1) dual->units[p] = (uint64_t)((double)dual->units[p] * ratio[p]);
     }
@@ -80,18 +82,48 @@ static bool asks_neighbours(const kn_bound *bound)
     return task->objective->type->monotone && (bound->is_partial || bound->problem->n_columns < task->tuples->n_qis);
 }
 
-/* Sets the time aside that the checks take, and neighbours; returns how many steps a check may look at every group. */
-static uint64_t end_before_checks(const kn_bound *bound, const kn_row_bound *rows, bool of_every, double end,
-                                  double granted)
+/* Where the time limit cuts the work off. */
+typedef struct ends {
+    double dual, checks, all;
+    uint64_t every_work; /* steps that a check may look at every group */
+} ends;
+
+/* Sets the time aside that the checks take, and neighbours. */
+static ends plan_ends(const kn_bound *bound, const kn_row_bound *rows, kn_bound_effort asked, double granted)
 {
+    ends e = {.all = end_of(bound->problem->task)};
     double checks = N_CHECKS * (CHECK_WALKS + EVERY_WALKS) * rows->seconds;
-    of_every = of_every && checks < EVERY_SHARE * granted;
+    const bool of_every = asked >= KN_BOUND_CERTIFY && checks < EVERY_SHARE * granted;
     if (!of_every) checks = N_CHECKS * CHECK_WALKS * rows->seconds;
-    end_at(bound->problem->task, end - checks - (asks_neighbours(bound) ? NEIGHBOUR_SHARE * granted : 0));
-    return of_every ? (uint64_t)EVERY_WALKS * rows->work : 0;
+    if (asked == KN_BOUND_PROVE) e.all -= CERTIFICATE_WALKS * rows->seconds;
+    e.checks = e.all - (asks_neighbours(bound) ? NEIGHBOUR_SHARE * granted : 0);
+    e.dual = e.checks - checks;
+    e.every_work = of_every ? 2 * (uint64_t)EVERY_WALKS * rows->last_work : 0; /* its steps at groups count twice */
+    return e;
 }
 
-/* What is free is whole: a partial bound is none then. */
+/* The better one of two, once it is checked. Where there was no time for that, the rows' own bounds: whole numbers that
+ * hold as they are. */
+static kn_status choose(kn_bound *bound, kn_dual **best, kn_dual **by_rows, uint64_t every_work, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_bound_problem *problem = bound->problem;
+    double excess = 1;
+    if (kn_dual_loss(*best, problem) > kn_dual_loss(*by_rows, problem))
+        KN_TRY(repair(&excess, *best, problem, every_work, err));
+    if (excess != 0 || kn_dual_loss(*best, problem) < kn_dual_loss(*by_rows, problem)) {
+        kn_dual *other = *best;
+        *best = *by_rows;
+        *by_rows = other;
+        KN_TRY(repair(&excess, *best, problem, every_work, err));
+        if (isinf(excess)) excess = 0;
+    }
+    bound->dual_value = excess == 0 ? kn_dual_loss(*best, problem) : 0;
+done:
+    return status;
+}
+
+/* What is free is whole: a partial bound is none then. Leaves what time there is for neighbours as the time limit. */
 static kn_status find_dual(kn_bound *bound, const effort *e, kn_bound_effort asked, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -100,34 +132,32 @@ static kn_status find_dual(kn_bound *bound, const effort *e, kn_bound_effort ask
     const double end = end_of(task), now = kn_seconds_now(), granted = end - now;
     kn_row_bound *rows = NULL;
     kn_dual *by_rows = NULL, *best = NULL;
-    bool holds;
-    kn_dual_effort dual_effort = {
-        .n_rounds = e->most_rounds, .max_work = e->round_work, .max_members = e->max_members, .reach = e->reach};
+    kn_dual_effort dual_effort = {.n_rounds = e->most_rounds,
+                                  .max_work = e->round_work,
+                                  .max_members = e->max_members,
+                                  .reach = e->reach,
+                                  .least_reach = e->least_reach};
     const size_t memory_bytes = task->memory_bytes;
     if (memory_bytes > 0 && dual_effort.max_members > memory_bytes / MEMBER_BYTES)
         dual_effort.max_members = memory_bytes / MEMBER_BYTES;
     end_at(task, now + ROW_SHARE * granted);
     KN_TRY(kn_row_bound_new(&rows, problem, e->row_work, err));
+    end_at(task, end);
     bound->is_partial = rows->price_limit < UINT32_MAX;
     if (asked == KN_BOUND_FREE && bound->is_partial) {
         bound->why = KN_SAY_UNBOUNDED_WORK;
         goto done;
     }
-    const uint64_t every_work = end_before_checks(bound, rows, asked >= KN_BOUND_CERTIFY, end, granted);
+    const ends planned = plan_ends(bound, rows, asked, granted);
+    end_at(task, planned.dual);
     KN_TRY(kn_dual_of_rows(&by_rows, problem, rows, err));
     KN_TRY(kn_dual_new(&best, problem, rows, &dual_effort, err));
-    KN_TRY(repair(&holds, best, problem, every_work, err));
-    if (!holds || kn_dual_loss(best, problem) < kn_dual_loss(by_rows, problem)) {
-        kn_dual_free(best);
-        best = by_rows;
-        by_rows = NULL;
-        KN_TRY(repair(&holds, best, problem, every_work, err));
-    }
-    bound->dual_value = holds ? kn_dual_loss(best, problem) : 0;
+    end_at(task, planned.checks);
+    KN_TRY(choose(bound, &best, &by_rows, planned.every_work, err));
+    end_at(task, planned.all);
     bound->dual = best;
     best = NULL;
 done:
-    end_at(task, end);
     kn_row_bound_free(rows);
     kn_dual_free(by_rows);
     kn_dual_free(best);
@@ -149,6 +179,7 @@ static kn_status add_neighbours(kn_bound *bound, const kn_task *task, const effo
     if (n_others > 0 && n_others < n_qis) KN_TRY(kn_neighbours_bound(&others, task, takes, e->neighbour_work, err));
     for (uint32_t q = 0; q < n_qis; q++) takes[q] = true;
     KN_TRY(kn_neighbours_bound(&all, task, takes, e->neighbour_work, err));
+    bound->work += others.work + all.work;
     if (n_others < n_qis && bound->dual_value + others.loss >= all.loss) {
         bound->method = n_others > 0 ? KN_BOUND_DUAL_NEIGHBOURS : KN_BOUND_DUAL;
         bound->value = bound->dual_value + others.loss;
@@ -166,14 +197,17 @@ done:
 static kn_status bound_cells(kn_bound *bound, const kn_task *task, kn_bound_effort asked, kn_error *err)
 {
     kn_status status = KN_OK;
+    const double end = end_of(task);
     KN_TRY(kn_bound_problem_new(&bound->problem, task, asked == KN_BOUND_PROVE, err));
-    const effort e = effort_of(asked, bound->problem->n_points);
+    bound->problem->spent = &bound->work;
+    const effort e = effort_of(asked, task->tuples->n_rows);
     if (bound->problem->n_columns > 0) KN_TRY(find_dual(bound, &e, asked, err));
     if (bound->why != KN_SAY_NOTHING) goto done;
     bound->method = KN_BOUND_DUAL;
     bound->value = bound->dual_value;
     if (asks_neighbours(bound)) KN_TRY(add_neighbours(bound, task, &e, err));
 done:
+    end_at(task, end);
     return status;
 }
 

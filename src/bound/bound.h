@@ -30,6 +30,7 @@ typedef struct kn_bound {
     kn_say why;      /* there is none; KN_SAY_NOTHING: there is one */
     bool is_partial; /* not everything was looked at: more work could give more */
     uint64_t k;
+    uint64_t work; /* steps spent, 1 to 2 ns each; with a time limit, or where work was cut off, more or less */
     /* What a certificate needs; NULL where the method has none. `problem` borrows the task. */
     kn_bound_problem *problem;
     kn_dual *dual;

@@ -128,6 +128,18 @@ static double nodes_of(const kn_bound_column *column)
     return column->shape == KN_SHAPE_TREE ? column->n_levels : column->shape == KN_SHAPE_PAIRS ? n + 1 : n * n / 6 + 1;
 }
 
+double kn_bound_discount(const kn_task *task, uint32_t q)
+{
+    const kn_objective *objective = task->objective;
+    const kn_domain *domain = task->tuples->domains[q];
+    const double weight = objective->type->per_cell ? domain->weight : 1;
+    double sum = 0;
+    for (uint32_t code = 0; objective->type->value_discount != NULL && code < domain->n_codes; code++)
+        sum += weight * (double)kn_domain_seen_rows(domain, code) *
+               objective->type->value_discount(objective->state, task->tuples, q, code);
+    return sum;
+}
+
 kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool to_keep, kn_error *err)
 {
     kn_status status = KN_OK;
@@ -149,12 +161,7 @@ kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool
         KN_TRY(kn_bound_column_fill(&problem->columns[c], task, chosen[c], problem->unit, err));
         problem->n_nodes *= nodes_of(&problem->columns[c]);
         problem->root += kn_bound_units(objective->root_price[chosen[c]], problem->unit);
-        if (objective->type->value_discount == NULL) continue;
-        const kn_domain *domain = task->tuples->domains[chosen[c]];
-        double weight = objective->type->per_cell ? domain->weight : 1;
-        for (uint32_t code = 0; code < domain->n_codes; code++)
-            problem->discount += weight * (double)kn_domain_seen_rows(domain, code) *
-                                 objective->type->value_discount(objective->state, task->tuples, chosen[c], code);
+        problem->discount += kn_bound_discount(task, chosen[c]);
     }
     KN_TRY(fill_points(problem, err));
     KN_TRY(fill_needs(problem, err));

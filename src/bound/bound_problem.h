@@ -65,6 +65,7 @@ typedef struct kn_bound_problem {
     double n_nodes;           /* of the lattice */
     uint32_t n_needs;
     kn_bound_need *needs;
+    uint64_t *spent; /* steps of walks and sweeps are added here; may be NULL */
 } kn_bound_problem;
 
 kn_bound_shape kn_bound_shape_of(const kn_task *task, uint32_t q);
@@ -75,6 +76,10 @@ bool kn_bound_is_provable(const kn_task *task, uint32_t q);
 /* `to_keep`: over those columns alone: what a certificate can hold. */
 kn_status kn_bound_problem_new(kn_bound_problem **out, const kn_task *task, bool to_keep, kn_error *err);
 void kn_bound_problem_free(kn_bound_problem *problem);
+
+/* What the rows pay less than their cells' prices in a column, all of them together: by their own values, also where
+ * several values have one code (top, bottom, rounding). */
+double kn_bound_discount(const kn_task *task, uint32_t q);
 
 /* --- bound_column.c --------------------------------------------------------------------------------------------- */
 

@@ -2,10 +2,10 @@
 #include "bound/closed_groups.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { WANTED_JOBS = 24, MOST_JOBS = 4096, TICK_WORK = 1 << 22 };
+/* CHOICE_STEPS: what it takes to choose a cell, however few points are in it. */
+enum { WANTED_JOBS = 24, MOST_JOBS = 4096, TICK_WORK = 1 << 21, FEW_VALUES = 12, CHOICE_STEPS = 4 };
 
 /* The parts of one split. Each column and level has one per thread: the deepest chain of splits. */
 typedef struct frame {
@@ -50,13 +50,19 @@ typedef struct path {
     uint32_t fixed[64]; /* levels of the first columns */
 } path;
 
+/* How many jobs a column is cut into: its levels; of first values every so many-th. */
+static uint32_t column_jobs(const kn_bound_column *column)
+{
+    return column->shape == KN_SHAPE_TREE || column->n_levels < WANTED_JOBS ? column->n_levels : WANTED_JOBS;
+}
+
 static uint32_t count_fixed(const kn_bound_problem *problem, size_t *n_jobs)
 {
     uint32_t n = 0;
     *n_jobs = 1;
     while (n < problem->n_columns && n < 64 && *n_jobs < WANTED_JOBS &&
-           *n_jobs * problem->columns[n].n_levels <= MOST_JOBS)
-        *n_jobs *= problem->columns[n++].n_levels;
+           *n_jobs * column_jobs(&problem->columns[n]) <= MOST_JOBS)
+        *n_jobs *= column_jobs(&problem->columns[n++]);
     return n;
 }
 
@@ -67,16 +73,15 @@ size_t kn_group_jobs(const kn_bound_problem *problem)
     return n_jobs;
 }
 
-/* Adds to the work that everybody did; false: it is too much. */
-static bool report_work(path *p)
+/* Adds to the work that everybody did, and ends the walk where it is too much. */
+static void report_work(path *p)
 {
     mining *all = p->all;
     miner *own = p->own;
     uint64_t sum = atomic_fetch_add(&all->work, own->work - own->reported) + (own->work - own->reported);
     own->reported = own->work;
     if (all->walk->max_work > 0 && sum > all->walk->max_work) atomic_store(&all->stop, true);
-    if (!all->walk->to_the_end && kn_ticker_out_of_time(all->problem->task->ticker)) atomic_store(&all->stop, true);
-    return !atomic_load(&all->stop);
+    if (kn_ticker_out_of_time(all->problem->task->ticker)) atomic_store(&all->stop, true);
 }
 
 /* All rows below one node of a level? */
@@ -201,11 +206,7 @@ static kn_status emit(path *p, const uint32_t *points, uint32_t n, uint32_t pric
     mining *all = p->all;
     kn_group group = {.points = points, .n_points = n, .price = price};
     for (uint32_t i = 0; i < n; i++) group.n_rows += all->problem->rows[points[i]];
-    p->own->work += n;
-    if (p->own->work - p->own->reported > TICK_WORK) {
-        if (!report_work(p)) goto done;
-        KN_TRY(kn_tick(all->problem->task->ticker, "bound", -1, err));
-    }
+    p->own->work += (1 + all->walk->member_steps) * (uint64_t)n;
     KN_TRY(all->visit(all->context, &group, p->job, p->worker, err));
     if (atomic_load_explicit(&all->walk->enough, memory_order_relaxed)) atomic_store(&all->stop, true);
 done:
@@ -224,6 +225,7 @@ static kn_status go_on(path *p, const uint32_t *points, uint32_t n, uint32_t c, 
     const mining *all = p->all;
     const kn_bound_problem *problem = all->problem;
     const uint64_t here = (uint64_t)before + price;
+    p->own->work += CHOICE_STEPS;
     if (here + all->rest_least[c + 1] > all->walk->price_limit || !has_values(problem, p->own, points, n) ||
         is_dominated(p, points, n, c + 1))
         return KN_OK;
@@ -231,10 +233,19 @@ static kn_status go_on(path *p, const uint32_t *points, uint32_t n, uint32_t c, 
                    (uint32_t)here, err);
 }
 
-static int ascending(const void *a, const void *b)
+/* Some values in their order; of many, those of all values that have points. */
+static void sort_values(miner *own, uint32_t n_seen, uint32_t n_values)
 {
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
+    uint32_t *seen = own->seen, n = 0;
+    for (uint32_t value = 0; n_seen > FEW_VALUES && value < n_values; value++)
+        if (own->starts[value] > 0) seen[n++] = value;
+    for (uint32_t i = 1; n_seen <= FEW_VALUES && i < n_seen; i++) {
+        const uint32_t value = seen[i];
+        uint32_t at = i;
+        for (; at > 0 && seen[at - 1] > value; at--) seen[at] = seen[at - 1];
+        seen[at] = value;
+    }
+    own->work += n_seen > FEW_VALUES ? n_values : 2 * n_seen;
 }
 
 /* The points of each value side by side, in the order of the values. */
@@ -250,7 +261,7 @@ static kn_status part_by_value(frame *f, path *p, const kn_bound_column *column,
         const uint32_t value = column->codes[points[i]];
         if (own->starts[value]++ == 0) own->seen[n_seen++] = value;
     }
-    qsort(own->seen, n_seen, sizeof *own->seen, ascending);
+    sort_values(own, n_seen, column->n_nodes);
     for (uint32_t i = 0; i < n_seen; i++) {
         const uint32_t size = own->starts[own->seen[i]];
         own->starts[own->seen[i]] = n_placed;
@@ -265,7 +276,7 @@ static kn_status part_by_value(frame *f, path *p, const kn_bound_column *column,
         f->points[own->starts[value]++] = points[i];
         f->persons.items[own->counts[value]] += p->all->problem->persons[points[i]];
     }
-    own->work += 2 * (uint64_t)n;
+    own->work += 3 * (uint64_t)n + 2 * n_seen;
 done:
     for (uint32_t i = 0; i < n_seen; i++) own->counts[own->seen[i]] = own->starts[own->seen[i]] = 0;
     return status;
@@ -296,6 +307,7 @@ static kn_status descend_from(path *p, frame *f, size_t i, uint32_t c, uint32_t 
     const uint32_t first = f->values.items[i], start = i > 0 ? f->ends.items[i - 1] : 0;
     uint64_t n_persons = 0;
     for (size_t j = i; j < f->ends.n; j++) {
+        p->own->work++;
         const uint32_t last = f->values.items[j], this = column->pair_price[(size_t)first * column->n_nodes + last];
         if (is_interval && j > i && last == column->apart) break;
         n_persons = is_interval || j == i ? n_persons + f->persons.items[j] : f->persons.items[i] + f->persons.items[j];
@@ -307,9 +319,10 @@ static kn_status descend_from(path *p, frame *f, size_t i, uint32_t c, uint32_t 
         if (is_interval || j == i) {
             KN_TRY(go_on(p, f->points + start, f->ends.items[j] - start, c, price, this, err));
         } else {
+            const uint32_t n = f->ends.items[i] - start + f->ends.items[j] - f->ends.items[j - 1];
+            p->own->work += n;
             KN_TRY(join_parts(f + 1, f, i, j, err));
-            KN_TRY(go_on(p, f[1].points, f->ends.items[i] - start + f->ends.items[j] - f->ends.items[j - 1], c, price,
-                         this, err));
+            KN_TRY(go_on(p, f[1].points, n, c, price, this, err));
         }
     }
 done:
@@ -321,17 +334,16 @@ static kn_status descend_between(path *p, const uint32_t *points, uint32_t n, ui
 {
     kn_status status = KN_OK;
     const kn_bound_column *column = &p->all->problem->columns[c];
-    const bool is_fixed = c < p->all->n_fixed;
+    /* Everything counts as one more first value. */
+    const uint32_t n_jobs = c < p->all->n_fixed ? column_jobs(column) : 1, job = n_jobs > 1 ? p->fixed[c] : 0;
     frame *f = &p->own->frames[p->all->first_frame[c]];
-    if (!is_fixed || p->fixed[c] == column->n_nodes) {
+    if (column->n_nodes % n_jobs == job && (column->apart != KN_NONE || column->shape == KN_SHAPE_PAIRS)) {
         p->own->levels[c] = p->own->lasts[c] = column->n_nodes;
-        if (column->apart != KN_NONE || column->shape == KN_SHAPE_PAIRS)
-            KN_TRY(go_on(p, points, n, c, price, column->all_price, err));
+        KN_TRY(go_on(p, points, n, c, price, column->all_price, err));
     }
-    if (is_fixed && p->fixed[c] == column->n_nodes) goto done;
     KN_TRY(part_by_value(f, p, column, points, n, err));
     for (size_t i = 0; i < f->ends.n; i++)
-        if (!is_fixed || p->fixed[c] == f->values.items[i]) KN_TRY(descend_from(p, f, i, c, price, err));
+        if (f->values.items[i] % n_jobs == job) KN_TRY(descend_from(p, f, i, c, price, err));
 done:
     return status;
 }
@@ -346,6 +358,10 @@ static kn_status descend(path *p, const uint32_t *points, uint32_t n, uint32_t c
     const kn_bound_problem *problem = all->problem;
     const kn_bound_column *column = &problem->columns[c];
     const bool is_fixed = c < all->n_fixed;
+    if (p->own->work - p->own->reported > TICK_WORK) {
+        KN_TRY(kn_tick(problem->task->ticker, "bound", -1, err));
+        report_work(p);
+    }
     if (atomic_load_explicit(&all->stop, memory_order_relaxed)) return KN_OK;
     if (c == problem->n_columns) return emit(p, points, n, price, err);
     if (column->shape != KN_SHAPE_TREE) return descend_between(p, points, n, c, price, err);
@@ -375,13 +391,14 @@ static kn_status run_job(void *context, size_t job, unsigned worker, kn_error *e
     uint64_t n_persons = 0;
     KN_TRY(kn_tick(problem->task->ticker, "bound", (double)job / (double)all->n_jobs, err));
     size_t rest = job;
-    for (uint32_t c = all->n_fixed; c-- > 0; rest /= problem->columns[c].n_levels)
-        p.fixed[c] = (uint32_t)(rest % problem->columns[c].n_levels);
+    for (uint32_t c = all->n_fixed; c-- > 0; rest /= column_jobs(&problem->columns[c]))
+        p.fixed[c] = (uint32_t)(rest % column_jobs(&problem->columns[c]));
     KN_NEW_RAW(points, problem->n_points);
     for (uint32_t i = 0; i < problem->n_points; i++) {
         points[i] = i;
         n_persons += problem->persons[i];
     }
+    p.own->work += problem->n_points;
     if (n_persons >= problem->k && n_persons > 0)
         KN_TRY(descend(&p, points, problem->n_points, 0, problem->n_columns > 0 ? problem->columns[0].n_levels : 0, 0,
                        err));
@@ -448,6 +465,7 @@ kn_status kn_each_group(kn_group_walk *walk, const kn_bound_problem *problem, kn
     for (unsigned i = 0; i < n_threads; i++) KN_TRY(new_miner(&all.miners[i], &all, err));
     KN_TRY(kn_pool_run(problem->task->pool, all.n_jobs, run_job, &all, err));
     walk->work = atomic_load(&all.work);
+    if (problem->spent != NULL) *problem->spent += walk->work;
     walk->done = !atomic_load(&all.stop);
 done:
     for (unsigned i = 0; all.miners != NULL && i < n_threads; i++) free_miner(&all.miners[i], &all);

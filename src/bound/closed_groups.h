@@ -8,7 +8,8 @@
  * whose cells lie between values, the points in the order of their values, from each one on. What has fewer than k
  * persons is dropped with everything below it, and so is what has become unclosed (the idea of LCM, Uno et al. 2004).
  * The levels of the first columns are the jobs of the pool; what a job visits, and in which order, depends on the
- * problem alone. Cost: a few steps per point of a visited group. */
+ * problem alone. Cost: a few steps per point of a visited group,
+ * counted so that each takes about as long, whatever the table. */
 #ifndef KN_BOUND_CLOSED_GROUPS_H
 #define KN_BOUND_CLOSED_GROUPS_H
 
@@ -27,11 +28,11 @@ typedef struct kn_group {
 typedef kn_status (*kn_group_visitor)(void *context, const kn_group *group, size_t job, unsigned worker, kn_error *err);
 
 typedef struct kn_group_walk {
-    uint32_t price_limit; /* groups that cost more are not visited */
-    uint64_t max_work;    /* steps; 0: no limit */
-    bool every;           /* unclosed ones too */
-    bool to_the_end;      /* whatever the time */
-    atomic_bool enough;   /* set by the visitor: no more groups */
+    uint32_t price_limit;  /* groups that cost more are not visited */
+    uint64_t max_work;     /* steps; 0: no limit */
+    uint32_t member_steps; /* of the visitor, for each point of a group, beyond one */
+    bool every;            /* unclosed ones too */
+    atomic_bool enough;    /* set by the visitor: no more groups */
     /* Out: */
     uint64_t work;
     bool done; /* false: more than max_work, out of time, or enough. Which groups were visited then is open. */

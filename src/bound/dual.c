@@ -17,10 +17,11 @@
 #include "bound/top_rows.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { N_ASCENTS = 4, N_TRIALS = 6, FIRST_ROUNDS = 10 };
+enum { N_ASCENTS = 4, TRIAL_SWEEPS = 1 + N_ASCENTS, N_TRIALS = 6, FIRST_ROUNDS = 10 };
 enum { LEAST_ROUNDS = 20 }; /* fewer gain less than trying what they found costs */
 static const double FIRST_RHO = 10, LAST_RHO = 600, FIRST_STEP = 0.003, LAST_STEP = 0.0005, MOMENTUM = 0.9;
 static const float LEAST_VALUE = 0.05f, STEEPEST = -3, NEAR_KTH = 0.97f;
@@ -44,6 +45,8 @@ typedef struct solver {
         int64_t *gradient; /* [point] PENALIZE */
     } * own;               /* per thread */
     unsigned n_threads;
+    uint32_t n_trials;
+    atomic_bool is_late;  /* time was over: the last sweep did not come to its end */
     double trial_seconds; /* repair_and_ascend takes */
     double best;          /* sum of the best feasible values, which are in `kept` */
 } solver;
@@ -117,7 +120,9 @@ static void look(const solver *s, kn_kept_group *group, struct own *own)
 
 static kn_status run_chunk(void *context, size_t chunk, unsigned worker, kn_error *err)
 {
-    const solver *s = context;
+    solver *s = context;
+    if (kn_ticker_out_of_time(s->problem->task->ticker)) atomic_store(&s->is_late, true);
+    if (atomic_load(&s->is_late)) return KN_OK;
     for (size_t g = chunk > 0 ? s->store->chunk_ends[chunk - 1] : 0; g < s->store->chunk_ends[chunk]; g++)
         look(s, &s->store->groups[g], &s->own[worker]);
     return KN_OK;
@@ -135,30 +140,13 @@ static kn_status sweep(solver *s, move m, kn_error *err)
         memset(s->own[w].gradient, 0, n * sizeof *s->own[w].gradient);
         for (uint32_t i = 0; i < n; i++) s->own[w].least[i] = INFINITY;
     }
+    if (s->problem->spent != NULL) *s->problem->spent += s->store->n_members;
     KN_TRY(kn_pool_run(s->problem->task->pool, s->store->n_chunks, run_chunk, s, err));
     for (unsigned w = 1; w < s->n_threads; w++)
         for (uint32_t i = 0; i < n; i++) {
             s->own[0].gradient[i] += s->own[w].gradient[i];
             lower_to(&s->own[0].least[i], s->own[w].least[i]);
         }
-done:
-    return status;
-}
-
-/* Feasible values from any, and a little more. */
-static kn_status repair_and_ascend(solver *s, kn_error *err)
-{
-    kn_status status = KN_OK;
-    KN_TRY(sweep(s, REPAIR, err));
-    for (uint32_t i = 0; i < s->problem->n_points; i++)
-        if (s->own[0].least[i] < 1) s->value[i] *= s->own[0].least[i];
-    for (int round = 0; round < N_ASCENTS; round++) {
-        KN_TRY(sweep(s, ASCEND, err));
-        for (uint32_t i = 0; i < s->problem->n_points; i++) {
-            const float value = s->own[0].least[i] < s->cap[i] ? s->own[0].least[i] : s->cap[i];
-            s->value[i] = value > 0 ? value : 0;
-        }
-    }
 done:
     return status;
 }
@@ -173,11 +161,33 @@ static void keep_best(solver *s)
     memcpy(s->kept, s->value, s->problem->n_points * sizeof *s->value);
 }
 
+/* Feasible values from any, and a little more; as far as there is time. */
+static kn_status repair_and_ascend(solver *s, kn_error *err)
+{
+    kn_status status = KN_OK;
+    KN_TRY(sweep(s, REPAIR, err));
+    if (s->is_late) goto done;
+    for (uint32_t i = 0; i < s->problem->n_points; i++)
+        if (s->own[0].least[i] < 1) s->value[i] *= s->own[0].least[i];
+    for (int round = 0; round < N_ASCENTS; round++) {
+        KN_TRY(sweep(s, ASCEND, err));
+        if (s->is_late) break;
+        for (uint32_t i = 0; i < s->problem->n_points; i++) {
+            const float value = s->own[0].least[i] < s->cap[i] ? s->own[0].least[i] : s->cap[i];
+            s->value[i] = value > 0 ? value : 0;
+        }
+    }
+    keep_best(s);
+done:
+    return status;
+}
+
 static kn_status penalty_step(solver *s, double step, kn_error *err)
 {
     kn_status status = KN_OK;
     float largest = 0;
     KN_TRY(sweep(s, PENALIZE, err));
+    if (s->is_late) goto done;
     for (uint32_t i = 0; i < s->problem->n_points; i++) {
         float slope = 1 - (float)((double)s->own[0].gradient[i] / GRADIENT_UNITS);
         if (slope < STEEPEST) slope = STEEPEST;
@@ -204,7 +214,6 @@ static kn_status try_values(solver *s, float *saved, kn_error *err)
     const size_t n_bytes = s->problem->n_points * sizeof *saved;
     memcpy(saved, s->value, n_bytes);
     KN_TRY(repair_and_ascend(s, err));
-    keep_best(s);
     memcpy(s->value, saved, n_bytes);
 done:
     return status;
@@ -226,10 +235,10 @@ static kn_status penalty_rounds(solver *s, float *saved, uint32_t n_rounds, kn_e
     kn_ticker *ticker = s->problem->task->ticker;
     const double began = kn_seconds_now();
     bool is_short = false;
-    for (uint32_t round = 0, n = n_rounds; round < n; round++) {
+    for (uint32_t round = 0, n = n_rounds; round < n && !s->is_late; round++) {
         if (round == FIRST_ROUNDS) {
             const double each = (kn_seconds_now() - began) / FIRST_ROUNDS + 1e-9;
-            is_short = round + times_left(s, each) - N_TRIALS * s->trial_seconds / each < n_rounds;
+            is_short = round + times_left(s, each) - s->n_trials * s->trial_seconds / each < n_rounds;
             if (is_short) n = n_rounds = round + 1 + (uint32_t)fmin(fmax(times_left(s, each), 0), n_rounds - round - 1);
         }
         if (times_left(s, 1) <= 0 && round == 0) break;
@@ -238,7 +247,7 @@ static kn_status penalty_rounds(solver *s, float *saved, uint32_t n_rounds, kn_e
         KN_TRY(kn_tick(ticker, "bound", part, err));
         s->rho = FIRST_RHO * pow(LAST_RHO / FIRST_RHO, part);
         KN_TRY(penalty_step(s, FIRST_STEP * pow(LAST_STEP / FIRST_STEP, part), err));
-        if (round + 1 == n || (!is_short && (round + 1) % (n_rounds / N_TRIALS + 1) == 0))
+        if (round + 1 == n || (!is_short && (round + 1) % (n_rounds / s->n_trials + 1) == 0))
             KN_TRY(try_values(s, saved, err));
     }
 done:
@@ -258,7 +267,6 @@ static kn_status solve(solver *s, uint32_t n_rounds, kn_error *err)
         if (s->value[i] > s->cap[i]) s->value[i] = s->cap[i];
     }
     KN_TRY(repair_and_ascend(s, err));
-    keep_best(s);
     s->trial_seconds = kn_seconds_now() - began;
     KN_TRY(penalty_rounds(s, saved, n_rounds, err));
 done:
@@ -364,7 +372,7 @@ static kn_status prepare(solver *s, const kn_dual_effort *effort, kn_error *err)
     for (uint32_t i = 0; i < n; i++) s->base[i] = (float)(discount_units(s->problem, i) / s->scale);
     /* The less values may grow, the fewer groups can bind. */
     for (double reach = effort->reach;
-         s->store == NULL && reach > 1.1 && !kn_ticker_out_of_time(s->problem->task->ticker);
+         s->store == NULL && reach > effort->least_reach && !kn_ticker_out_of_time(s->problem->task->ticker);
          reach = 1 + (reach - 1) / 2.5) {
         set_caps(s, reach);
         KN_TRY(kn_group_store_new(&s->store, s->problem, s->rows->price_limit, s->cap, s->scale, effort->max_members,
@@ -387,6 +395,19 @@ static void free_solver(solver *s)
     kn_group_store_free(s->store);
 }
 
+/* As many rounds as there is work for, beside the trials, of which the first and the last come first; n_trials 0: not
+ * even one. */
+static uint32_t plan_rounds(solver *s, const kn_dual_effort *effort)
+{
+    const uint64_t n_sweeps = effort->max_work / (s->store->n_members + 1);
+    s->n_trials = n_sweeps >= TRIAL_SWEEPS;
+    if (n_sweeps < 2 * TRIAL_SWEEPS + LEAST_ROUNDS || effort->n_rounds < LEAST_ROUNDS) return 0;
+    const uint64_t most = n_sweeps - 2 * TRIAL_SWEEPS, n_rounds = most < effort->n_rounds ? most : effort->n_rounds;
+    const uint64_t n_more = (most - n_rounds) / TRIAL_SWEEPS;
+    s->n_trials = n_more + 1 < N_TRIALS ? (uint32_t)n_more + 1 : N_TRIALS;
+    return (uint32_t)n_rounds;
+}
+
 kn_status kn_dual_new(kn_dual **out, const kn_bound_problem *problem, const kn_row_bound *rows,
                       const kn_dual_effort *effort, kn_error *err)
 {
@@ -397,9 +418,8 @@ kn_status kn_dual_new(kn_dual **out, const kn_bound_problem *problem, const kn_r
     KN_TRY(kn_dual_of_rows(&dual, problem, rows, err));
     KN_TRY(prepare(&s, effort, err));
     if (s.store != NULL) {
-        const uint64_t affordable = effort->max_work / (s.store->n_members + 1);
-        const uint32_t n_rounds = affordable < effort->n_rounds ? (uint32_t)affordable : effort->n_rounds;
-        KN_TRY(solve(&s, n_rounds >= LEAST_ROUNDS ? n_rounds : 0, err));
+        const uint32_t n_rounds = plan_rounds(&s, effort);
+        if (s.n_trials > 0) KN_TRY(solve(&s, n_rounds, err));
         for (uint32_t i = 0; i < problem->n_points; i++)
             dual->units[i] = (uint64_t)(s.kept[i] * s.scale * (1 - ROUNDING));
         KN_TRY(choose_surplus(dual, problem, err));

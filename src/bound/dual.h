@@ -18,9 +18,10 @@ typedef struct kn_dual {
 
 typedef struct kn_dual_effort {
     uint32_t n_rounds;    /* of the penalty phase; 0: start, repair and ascend only */
-    uint64_t max_work;    /* fewer rounds where they would take more steps */
+    uint64_t max_work;    /* fewer rounds, or nothing at all, where they would take more steps */
     uint64_t max_members; /* that may be kept in memory, over all groups */
-    double reach;         /* how many times its per-row bound a row's value may come to */
+    double reach;         /* how many times its per-row bound a row's value may come to; less ... */
+    double least_reach;   /* ... down to this where too many groups would be kept */
 } kn_dual_effort;
 
 /* The best values found, feasible up to rounding. Returns at once where the rows' own bounds are all 0. */
@@ -28,14 +29,15 @@ kn_status kn_dual_new(kn_dual **out, const kn_bound_problem *problem, const kn_r
                       const kn_dual_effort *effort, kn_error *err);
 void kn_dual_free(kn_dual *dual);
 
-/* The rows' own bounds as values: they satisfy every constraint. */
+/* The rows' own bounds as values: they satisfy every constraint, because they are the least price of a row's groups, in
+ * whole units. */
 kn_status kn_dual_of_rows(kn_dual **out, const kn_bound_problem *problem, const kn_row_bound *rows, kn_error *err);
 
 /* --- dual_check.c ----------------------------------------------------------------------------------------------- */
 
 /* Looks at every constraint, in whole numbers, with nothing that kn_dual_new kept. *excess: the largest share by which
- * the k largest values of a group, or one value, come to more than they may; 0: a certificate. Takes the time that it
- * takes; where every_work steps are enough for it, unclosed groups are looked at too.
+ * the k largest values of a group, or one value, come to more than they may; 0: a certificate; INFINITY: time was
+ * over before all was looked at. Where every_work steps are enough for it, unclosed groups are looked at too.
  * `ratio`, NULL or [point]: what a value is to be multiplied with so that every constraint holds. */
 kn_status kn_dual_check(double *excess, float *ratio, const kn_dual *dual, const kn_bound_problem *problem,
                         uint64_t every_work, kn_error *err);

@@ -2,8 +2,9 @@
  * the sizes of all groups. */
 #include "bound/dual.h"
 
-#include <assert.h>
 #include <math.h>
+
+enum { LOOK_STEPS = 2 };
 
 typedef struct value {
     uint64_t units;
@@ -87,8 +88,8 @@ kn_status kn_dual_check(double *excess, float *ratio, const kn_dual *dual, const
     const unsigned n_threads = kn_pool_threads(problem->task->pool);
     const uint64_t max_suppressed = problem->task->max_suppressed;
     check c = {.dual = dual, .problem = problem};
-    kn_group_walk walk = {.price_limit = dual->price_limit, .every = true, .to_the_end = true};
-    *excess = 1;
+    kn_group_walk walk = {.price_limit = dual->price_limit, .every = true, .member_steps = LOOK_STEPS};
+    *excess = INFINITY;
     KN_NEW(c.scratch, n_threads);
     KN_NEW(c.excess, n_threads);
     KN_NEW(c.ratio, n_threads);
@@ -106,7 +107,7 @@ kn_status kn_dual_check(double *excess, float *ratio, const kn_dual *dual, const
         walk.max_work = 0;
         KN_TRY(kn_each_group(&walk, problem, look, &c, err));
     }
-    assert(walk.done);
+    if (!walk.done) goto done;
     *excess = 0;
     for (unsigned w = 0; w < n_threads; w++)
         if (c.excess[w] > *excess) *excess = c.excess[w];

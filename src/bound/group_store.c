@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { CHUNK_MEMBERS = 1 << 18 };
+enum { CHUNK_MEMBERS = 1 << 18, KEEP_STEPS = 3 };
 static const float FAR_BELOW = 0.5f;
 
 typedef struct filling {
@@ -85,7 +85,7 @@ kn_status kn_group_store_new(kn_group_store **out, const kn_bound_problem *probl
     kn_group_store *store = NULL;
     const unsigned n_threads = kn_pool_threads(problem->task->pool);
     filling f = {.problem = problem, .caps = caps, .scale = scale, .max_members = max_members};
-    kn_group_walk walk = {.price_limit = price_limit};
+    kn_group_walk walk = {.price_limit = price_limit, .member_steps = KEEP_STEPS};
     *out = NULL;
     KN_NEW(store, 1);
     f.store = store;

@@ -14,7 +14,9 @@
 #include <string.h>
 
 /* Prices of pairs stand in tables of at most so many codes; what has more is cut into so many runs of codes. */
-enum { MOST_CODES = 2048, LEAF_TUPLES = 24, SAMPLE = 48, N_JOBS = 256 };
+enum { MOST_CODES = 2048, FEWEST_CODES = 64, LEAF_TUPLES = 24, SAMPLE = 48, N_JOBS = 256 };
+/* Steps of a pair of codes that is priced; of a tuple and column in each row of boxes. */
+enum { PRICE_STEPS = 20, PLACE_STEPS = 3 };
 
 typedef struct table {
     uint32_t q, n;     /* n: codes or runs of codes */
@@ -44,13 +46,14 @@ typedef struct search {
     KN_VECTOR(box) boxes;
     KN_VECTOR(uint32_t) ends; /* [box * n_tables * 2 + table * 2]: least and largest code */
     double root;              /* what a suppressed row pays */
+    uint64_t work;            /* spent before the jobs */
     uint64_t max_work;        /* of a job; 0: no limit */
     atomic_bool is_cut;       /* by time or work */
     struct own {
         KN_VECTOR(near) heap; /* the nearest: k persons, but not without the farthest of them, which is on top */
         uint64_t n_persons, work;
     } * own;         /* per thread */
-    double *job_sum; /* what rows pay at least, less their discounts */
+    double *job_sum; /* what rows' cells cost at least */
     uint64_t *job_work;
 } search;
 
@@ -77,14 +80,14 @@ static kn_status run_price(double *price, const kn_task *task, uint32_t q, const
     return kn_least_cell_price(price, task, q, sets, codes, a < b ? 2 : 1, err);
 }
 
-static kn_status fill_table(table *t, const kn_task *task, uint32_t q, kn_error *err)
+static kn_status fill_table(table *t, const kn_task *task, uint32_t q, uint32_t most_codes, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_domain *domain = task->tuples->domains[q];
     kn_set_pool *sets = NULL;
     uint32_t *starts = NULL;
     t->q = q;
-    t->n = domain->n_codes < MOST_CODES ? domain->n_codes : MOST_CODES;
+    t->n = domain->n_codes < most_codes ? domain->n_codes : most_codes;
     KN_NEW(t->of_code, domain->n_codes);
     KN_NEW(t->price, (size_t)t->n * t->n);
     KN_NEW(t->nearest, t->n);
@@ -276,19 +279,16 @@ done:
     return status;
 }
 
-/* What a row of this tuple costs as it stands, and the discount that it has whatever it costs. */
-static void own_price(double *kept, double *discount, const search *s, uint32_t tuple)
+/* What the cells of a row of this tuple cost as they stand. */
+static double kept_price(const search *s, uint32_t tuple)
 {
-    const kn_objective *objective = s->task->objective;
-    *kept = *discount = 0;
+    double sum = 0;
     for (uint32_t i = 0; i < s->n_tables; i++) {
-        const uint32_t q = s->tables[i].q, code = s->task->tuples->codes[q][tuple];
-        const kn_cell leaf = kn_domain_leaf(s->task->tuples->domains[q], code);
-        const double weight = objective->type->per_cell ? s->task->tuples->domains[q]->weight : 1;
-        *kept += kn_objective_price(objective, NULL, q, &leaf);
-        if (objective->type->value_discount != NULL)
-            *discount += weight * objective->type->value_discount(objective->state, s->task->tuples, q, code);
+        const uint32_t q = s->tables[i].q;
+        const kn_cell leaf = kn_domain_leaf(s->task->tuples->domains[q], s->task->tuples->codes[q][tuple]);
+        sum += kn_objective_price(s->task->objective, NULL, q, &leaf);
     }
+    return sum;
 }
 
 /* Places job, job + N_JOBS, ...: everywhere in the table, so that a job that stops early has seen some of all kinds. */
@@ -298,12 +298,12 @@ static kn_status run_job(void *context, size_t job, unsigned worker, kn_error *e
     search *s = context;
     const kn_tuples *tuples = s->task->tuples;
     struct own *own = &s->own[worker];
-    bool goes_on = true;
+    bool goes_on = s->boxes.n > 0;
     own->work = 0;
     for (size_t place = job; place < tuples->n_tuples; place += N_JOBS) {
         const uint32_t tuple = s->order[place];
-        double kept, discount, least = 0;
-        own_price(&kept, &discount, s, tuple);
+        const double kept = kept_price(s, tuple);
+        double least = 0;
         if (goes_on && (kn_ticker_out_of_time(s->task->ticker) || (s->max_work > 0 && own->work > s->max_work))) {
             goes_on = false;
             atomic_store(&s->is_cut, true);
@@ -316,7 +316,7 @@ static kn_status run_job(void *context, size_t job, unsigned worker, kn_error *e
             /* Sums of floats: off by less than this share. Fewer than k persons: nothing but suppression is left. */
             least = isinf(distance) ? s->root : distance * (1 - 1e-5);
         }
-        s->job_sum[job] += ((least > kept ? least : kept) - discount) * tuples->rows[tuple];
+        s->job_sum[job] += (least > kept ? least : kept) * tuples->rows[tuple];
     }
     s->job_work[job] = own->work;
 done:
@@ -325,16 +325,42 @@ done:
 
 /* --- The whole --------------------------------------------------------------------------------------------------- */
 
-static kn_status prepare(search *s, const bool *takes, kn_error *err)
+/* What it takes to price all pairs of so many codes. */
+static double price_work(const kn_tuples *tuples, const bool *takes, uint32_t most_codes)
+{
+    double sum = 0;
+    for (uint32_t q = 0; q < tuples->n_qis; q++) {
+        const double n = tuples->domains[q]->n_codes < most_codes ? tuples->domains[q]->n_codes : most_codes;
+        sum += takes[q] ? PRICE_STEPS * n * n / 2 : 0;
+    }
+    return sum;
+}
+
+static kn_status fill_tables(search *s, const bool *takes, uint64_t max_work, kn_error *err)
 {
     kn_status status = KN_OK;
     const kn_tuples *tuples = s->task->tuples;
+    uint32_t most_codes = MOST_CODES;
+    while (max_work > 0 && most_codes > FEWEST_CODES && price_work(tuples, takes, most_codes) > (double)max_work / 4)
+        most_codes /= 2;
+    s->work += (uint64_t)price_work(tuples, takes, most_codes);
     KN_NEW(s->tables, tuples->n_qis);
     for (uint32_t q = 0; q < tuples->n_qis; q++) {
         if (!takes[q]) continue;
-        KN_TRY(fill_table(&s->tables[s->n_tables++], s->task, q, err));
+        KN_TRY(fill_table(&s->tables[s->n_tables++], s->task, q, most_codes, err));
         s->root += s->task->objective->root_price[q];
     }
+done:
+    return status;
+}
+
+static kn_status prepare(search *s, const bool *takes, uint64_t max_work, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const kn_tuples *tuples = s->task->tuples;
+    KN_TRY(fill_tables(s, takes, max_work, err));
+    const double n_rows_of_boxes = fmax(1, log2((double)tuples->n_tuples / LEAF_TUPLES));
+    s->work += (uint64_t)(PLACE_STEPS * n_rows_of_boxes * tuples->n_tuples * s->n_tables);
     KN_NEW(s->order, tuples->n_tuples);
     KN_NEW_RAW(s->codes, (size_t)tuples->n_tuples * s->n_tables);
     for (uint32_t tuple = 0; tuple < tuples->n_tuples; tuple++) {
@@ -342,7 +368,10 @@ static kn_status prepare(search *s, const bool *takes, kn_error *err)
         for (uint32_t i = 0; i < s->n_tables; i++)
             s->codes[(size_t)tuple * s->n_tables + i] = s->tables[i].of_code[tuples->codes[s->tables[i].q][tuple]];
     }
-    KN_TRY(build(s, 0, tuples->n_tuples, err));
+    /* Boxes that leave too little work for looking into them are not made. */
+    if (max_work > 0 && s->work > max_work * 2 / 3) atomic_store(&s->is_cut, true);
+    else KN_TRY(build(s, 0, tuples->n_tuples, err));
+    s->max_work = max_work > s->work ? (max_work - s->work) / N_JOBS + 1 : max_work > 0;
     KN_NEW(s->own, kn_pool_threads(s->task->pool));
     KN_NEW(s->job_sum, N_JOBS);
     KN_NEW(s->job_work, N_JOBS);
@@ -372,18 +401,20 @@ kn_status kn_neighbours_bound(kn_neighbours *out, const kn_task *task, const boo
                               kn_error *err)
 {
     kn_status status = KN_OK;
-    search s = {.task = task, .k = task->models->min_persons, .max_work = max_work / N_JOBS + (max_work > 0)};
-    double sum = 0;
+    search s = {.task = task, .k = task->models->min_persons};
+    double sum = 0, discount = 0;
     *out = (kn_neighbours){0};
-    KN_TRY(prepare(&s, takes, err));
+    KN_TRY(prepare(&s, takes, max_work, err));
+    out->work = s.work;
     KN_TRY(kn_pool_run(task->pool, N_JOBS, run_job, &s, err));
     out->is_partial = atomic_load(&s.is_cut);
     for (size_t i = 0; i < N_JOBS; i++) {
         sum += s.job_sum[i];
         out->work += s.job_work[i];
     }
-    /* Rounded: of sums with discounts it is the sums that are off. */
-    sum -= 1e-9 * (fabs(sum) + fabs(task->objective->discount));
+    for (uint32_t i = 0; i < s.n_tables; i++) discount += kn_bound_discount(task, s.tables[i].q);
+    /* Rounded: it is the sums that are off. */
+    sum -= discount + 1e-9 * (fabs(sum) + fabs(discount));
     out->loss = sum > 0 ? sum * task->objective->scale : 0;
 done:
     free_search(&s);

@@ -19,7 +19,7 @@ typedef struct kn_neighbours {
 } kn_neighbours;
 
 /* Over the columns with takes[q]; the objective must be a monotone sum over cells. max_work: steps, one per pair and
- * column that is looked at; 0: as many as it takes. */
+ * column that is looked at, and what prices and boxes take; 0: as many as it takes. */
 kn_status kn_neighbours_bound(kn_neighbours *out, const kn_task *task, const bool *takes, uint64_t max_work,
                               kn_error *err);
 

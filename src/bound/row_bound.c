@@ -83,6 +83,7 @@ kn_status kn_row_bound_new(kn_row_bound **out, const kn_bound_problem *problem, 
         bound->work += walk.work;
         if (!walk.done) break;
         bound->seconds = kn_seconds_now() - began_walk;
+        bound->last_work = walk.work;
         bound->price_limit = walk.price_limit;
         /* Where all were visited a row without a group is suppressed, and so is the whole table. */
         join(bound->least, &s, n_threads, problem, walk.price_limit == UINT32_MAX ? problem->root : walk.price_limit);

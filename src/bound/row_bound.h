@@ -13,7 +13,8 @@ typedef struct kn_row_bound {
     uint32_t *least;      /* [point]: units that each of its rows pays at least */
     uint32_t price_limit; /* groups up to this price were visited; UINT32_MAX: all */
     uint64_t work;        /* spent */
-    double seconds;       /* of the last walk that came to its end */
+    uint64_t last_work;   /* of the last walk that came to its end: what looking at all its groups again takes */
+    double seconds;       /* of the same */
 } kn_row_bound;
 
 /* Spends about max_work steps (0: as many as it takes), or until time is over; what was not finished is left out. */
