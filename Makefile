@@ -44,10 +44,10 @@ faults: all
 limits: all
 	@python3 tests/check_limits.py $(BUILD)/kanon $(BUILD)/kanon-generate
 
-# libFuzzer on every target of fuzz/, FUZZ_SECONDS each (30) or FUZZ_RUNS runs; FUZZ="csv policy" takes those two.
+# libFuzzer on every target of fuzz/, FUZZ_SECONDS each (30) or FUZZ_RUNS runs; FUZZ_TARGET="csv policy" takes those two.
 fuzz:
 	@tools/need.sh fuzz
-	@tools/fuzz.sh $(FUZZED) $(FUZZ)
+	@tools/fuzz.sh $(FUZZED) $(FUZZ_TARGET)
 
 # Data races: two runs at once, the pool, progress and cancelling, under ThreadSanitizer. A few minutes, mostly building.
 tsan:

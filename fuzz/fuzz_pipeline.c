@@ -97,7 +97,7 @@ static char *release_of(const memory_file *data, const uint8_t *choices)
     set(settings, "data", data->path);
     set(settings, "output", "text:");
     set(settings, "schema", "text:");
-    set(settings, "effort", "100");
+    set(settings, "effort", "15");
     set(settings, "cells", PICK(cells, choices[5] >> 6));
     const kn_status status = kn_anonymize(&result, settings, &err);
     require(status == KN_OK || status == KN_NOT_MET || status == KN_USAGE || status == KN_INPUT);

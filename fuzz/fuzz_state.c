@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { K = 2, MAX_SUPPRESSED = 2, MOST_EFFORT = 400 };
+enum { K = 2, MAX_SUPPRESSED = 2, MOST_EFFORT = 100 };
 static const char *const measures[] = {"dm", "lm", "average-class", "non-uniform-entropy"};
 enum { N_MEASURES = sizeof measures / sizeof *measures };
 
