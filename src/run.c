@@ -153,6 +153,19 @@ static void warn_of_cuts(run *r)
     }
 }
 
+/* A table without rows has one release: searches that make classes or cuts of rows are not asked. */
+static kn_status search_rows(run *r, kn_error *err)
+{
+    kn_status status = KN_OK;
+    if (r->task.tuples->n_rows > 0 || r->algorithm->recoding == KN_RECODING_LEVELS)
+        return r->algorithm->search(&r->answer, &r->task, err);
+    r->answer = (kn_answer){.recoding = KN_RECODING_LOCAL, .bound = NAN};
+    r->answer.optimal = r->task.objective->type->monotone;
+    KN_NEW(r->answer.row_class, 1);
+done:
+    return status;
+}
+
 /* An interrupted anytime search still answers; the request is then served and the run goes on to its end. */
 static kn_status search(run *r, kn_error *err)
 {
@@ -160,7 +173,7 @@ static kn_status search(run *r, kn_error *err)
     static const char *const stopped[] = {"done", "budget", "time", "interrupt", "still"};
     kn_note(r->input, "algorithm %s%s%s%s", r->algorithm->name, r->why != NULL ? " (" : "",
             r->why != NULL ? r->why : "", r->why != NULL ? ")" : "");
-    KN_TRY(r->algorithm->search(&r->answer, &r->task, err));
+    KN_TRY(search_rows(r, err));
     kn_note(r->input, "searched until: %s; %llu nodes or moves looked at", stopped[r->answer.stopped],
             (unsigned long long)r->answer.n_nodes);
     if (r->answer.stopped == KN_STOPPED_INTERRUPT) kn_ticker_serve(&r->input->ticker);
