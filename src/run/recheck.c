@@ -65,7 +65,7 @@ kn_status kn_recheck(kn_verdict **out, kn_input *input, const kn_written *writte
         .no_header = input->csv.no_header,
         .trim = input->csv.trim,
         .redact = input->redact,
-        .latin1 = input->csv.encoding == KN_ENCODING_LATIN1,
+        .encoding = input->csv.encoding,
         .null_values = input->csv.null_values,
         .n_null_values = input->csv.n_null_values,
         .invalid_is_missing = input->csv.invalid_is_missing,

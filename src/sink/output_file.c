@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER_BYTES = 1 << 18, READER_WAIT_SECONDS = 5, READER_POLL_MS = 20 };
+enum { BUFFER_BYTES = 1 << 18, FIRST_BYTES = 1 << 12, READER_WAIT_SECONDS = 5, READER_POLL_MS = 20 };
 
 #define HIDDEN_PREFIX ".kanon-"
 #define HIDDEN_DIGITS 8
@@ -43,8 +43,8 @@ struct kn_output {
     int file;
     int copy_to; /* spooled: where commit copies to; -1: the pipe is opened when it has a reader */
     bool owns_copy_to, spooled, kept, is_hidden, committed;
-    char *buffer;
-    size_t n_buffered;
+    char *buffer; /* grows with what is written, up to BUFFER_BYTES */
+    size_t n_buffered, room;
     bool unsynced; /* something was written since the file was last brought to the disk, or it never was */
     bool syncing;  /* a thread of its own waits for the disk, and leaves here what the system says */
     pthread_t syncer;
@@ -233,7 +233,8 @@ static kn_status open_output(kn_output **out, const char *target, bool named, kn
     output->file = output->copy_to = -1;
     output->name = kn_string_copy(target, strlen(target), err);
     if (output->name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_NEW_RAW(output->buffer, BUFFER_BYTES);
+    KN_NEW_RAW(output->buffer, FIRST_BYTES);
+    output->room = FIRST_BYTES;
     if (kn_is_kept(target)) KN_TRY(open_memory(output, err));
     else KN_TRY(resolve_target(output, err));
     if (output->file < 0)
@@ -278,7 +279,13 @@ kn_status kn_output_write(kn_output *output, const void *bytes, size_t n_bytes, 
 {
     kn_status status = KN_OK;
     output->unsynced = true;
-    if (output->n_buffered + n_bytes > BUFFER_BYTES) KN_TRY(write_buffered(output, err));
+    const size_t wanted = output->n_buffered + n_bytes;
+    if (wanted > output->room && output->room < BUFFER_BYTES) {
+        const size_t room = wanted < BUFFER_BYTES / 4 ? 4 * wanted : BUFFER_BYTES;
+        KN_GROW(output->buffer, room);
+        output->room = room;
+    }
+    if (wanted > BUFFER_BYTES) KN_TRY(write_buffered(output, err));
     if (n_bytes > BUFFER_BYTES) {
         int reason = write_all(output->file, bytes, n_bytes);
         return reason == 0 ? KN_OK : cannot_write(output, reason, err);
@@ -372,7 +379,7 @@ static kn_status cannot_commit(kn_output *const *outputs, size_t n, size_t faile
 static int copy_spool(kn_output *output)
 {
     for (off_t at = 0;;) {
-        ssize_t n = pread(output->file, output->buffer, BUFFER_BYTES, at);
+        ssize_t n = pread(output->file, output->buffer, output->room, at);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return errno;
         if (n == 0) return 0;

@@ -172,7 +172,7 @@ static kn_status compare_column(void *context, size_t index, unsigned worker, kn
     enum { AHEAD = 24 }; /* released rows stand in another order: each original cell is somewhere else in memory */
     uint32_t *codes = NULL, last_original = KN_NONE, last_released = KN_NONE;
     bool last_covers = false;
-    KN_NEW_RAW(codes, KN_CHUNK_ROWS);
+    KN_NEW_RAW(codes, kn_sheet_chunk_rows(recount->release));
     for (size_t chunk = 0; chunk * KN_CHUNK_ROWS < recount->release->n_rows; chunk++) {
         const uint32_t *order = recount->order + chunk * KN_CHUNK_ROWS;
         size_t n = kn_chunk_unpack(codes, recount->release, recount->in_release[job->column], chunk);

@@ -155,7 +155,7 @@ static kn_status column_fill(kn_sheet_column *out, const kn_derivation *derivati
     moments from = {0}, to = {0};
     uint32_t *codes = NULL;
     size_t n = 0;
-    KN_NEW_RAW(codes, KN_CHUNK_ROWS);
+    KN_NEW_RAW(codes, kn_sheet_chunk_rows(original));
     KN_TRY(moments_read(&from, &derivation->from, original, request, err));
     KN_TRY(moments_read(&to, &derivation->to, original, request, err));
     for (uint32_t row = 0; row < original->n_rows; row++) {

@@ -123,10 +123,10 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
         options.expected = files->released_names;
         options.n_expected = files->n_released;
         KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
-        if (request->latin1 && options.batches == NULL && options.kind == KN_FILE_CSV &&
+        if (request->encoding != KN_ENCODING_UTF8 && options.batches == NULL && options.kind == KN_FILE_CSV &&
             !all_utf8(files->recount->release)) { /* not ours: in the original's encoding */
             kn_sheet_free(files->recount->release);
-            options.latin1 = true;
+            options.encoding = request->encoding;
             KN_TRY(kn_sheet_read(&files->recount->release, &options, err));
         }
         if (files->recount->release->problem == NULL) KN_TRY(kn_recount_make_classes(files->recount, err));
@@ -135,7 +135,7 @@ static kn_status read_file(void *context, size_t job, unsigned worker, kn_error 
         options.kind = kn_file_kind_of(options.path);
         options.name = strcmp(options.path, "-") == 0 ? "standard input" : options.path;
         options.batches = request->original_batches;
-        options.latin1 = request->latin1;
+        options.encoding = request->encoding;
         options.wants = wants_original;
         options.fingerprint_column = kn_verify_person_column(request);
         if (options.fingerprint_column != KN_NONE) options.fingerprint = person_fingerprint;
@@ -157,7 +157,7 @@ static kn_status read_domains(kn_recount *recount, kn_error *err)
     kn_sheet_options options = {.path = request->domains_path,
                                 .name = request->domains_path,
                                 .trim = request->trim,
-                                .latin1 = request->latin1,
+                                .encoding = request->encoding,
                                 .null_text = request->n_null_values > 0 ? request->null_values[0] : NULL,
                                 .fingerprint_column = KN_NONE,
                                 .wants = wants_all,

@@ -52,7 +52,7 @@ static kn_status count_original(uint64_t *text_rows, const counting *c, kn_error
     kn_status status = KN_OK;
     const kn_sheet *original = c->recount->original;
     uint32_t *codes = NULL;
-    KN_NEW_RAW(codes, KN_CHUNK_ROWS);
+    KN_NEW_RAW(codes, kn_sheet_chunk_rows(original));
     for (size_t chunk = 0; chunk * KN_CHUNK_ROWS < original->n_rows; chunk++) {
         size_t n = kn_chunk_unpack(codes, original, c->recount->in_original[c->column], chunk);
         const uint32_t *rows = c->recount->record_rows;
@@ -388,7 +388,7 @@ static kn_status read_population(population *people, const counting *c, kn_say *
                                 .null_text = request->n_null_values > 0 ? request->null_values[0] : NULL,
                                 .no_header = request->no_header,
                                 .trim = request->trim,
-                                .latin1 = request->latin1,
+                                .encoding = request->encoding,
                                 .wants = is_qi_name,
                                 .context = recount,
                                 .files = request->files,

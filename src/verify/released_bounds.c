@@ -129,7 +129,7 @@ static kn_status make_column(kn_recount *recount, kn_released_bounds *bounds, kn
     bounds->made = release->n_columns++;
     column->name = kn_string_copy(name, strlen(name), err);
     if (column->name == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
-    KN_NEW_RAW(codes, KN_CHUNK_ROWS);
+    KN_NEW_RAW(codes, kn_sheet_chunk_rows(release));
     for (uint32_t row = 0; row < release->n_rows; row++) {
         if (!cell_of_bounds(&text, recount, bounds, row) && bounds->wrong_row == KN_NONE) bounds->wrong_row = row;
         if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");

@@ -10,8 +10,8 @@
 #include <string.h>
 
 typedef struct chunk_keys {
-    size_t n_keys, n_rows;
-    uint32_t *codes; /* [key * KN_CHUNK_ROWS + i] */
+    size_t n_keys, n_rows, room;
+    uint32_t *codes; /* [key * room + i] */
     uint64_t *hash;  /* per row of the chunk */
 } chunk_keys;
 
@@ -21,7 +21,7 @@ static void load_chunk(chunk_keys *chunk, const kn_sheet *cells, const kn_key_co
     chunk->n_rows = n < KN_CHUNK_ROWS ? n : KN_CHUNK_ROWS;
     memset(chunk->hash, 0, chunk->n_rows * sizeof *chunk->hash);
     for (size_t k = 0; k < chunk->n_keys; k++) {
-        uint32_t *codes = chunk->codes + k * KN_CHUNK_ROWS;
+        uint32_t *codes = chunk->codes + k * chunk->room;
         const uint32_t *map = keys[k].map;
         kn_chunk_unpack(codes, cells, keys[k].column, index);
         for (size_t i = 0; map != NULL && i < chunk->n_rows; i++) codes[i] = map[codes[i]];
@@ -32,7 +32,7 @@ static void load_chunk(chunk_keys *chunk, const kn_sheet *cells, const kn_key_co
 static bool same_as_above(const chunk_keys *chunk, size_t i)
 {
     for (size_t k = 0; k < chunk->n_keys; k++)
-        if (chunk->codes[k * KN_CHUNK_ROWS + i] != chunk->codes[k * KN_CHUNK_ROWS + i - 1]) return false;
+        if (chunk->codes[k * chunk->room + i] != chunk->codes[k * chunk->room + i - 1]) return false;
     return true;
 }
 
@@ -42,7 +42,7 @@ static bool same_as_group(const kn_row_groups *groups, uint32_t group, const chu
         const kn_key_column *key = &groups->keys[k];
         uint32_t code = kn_sheet_code(&groups->cells->columns[key->column], groups->first_row[group]);
         if (key->map != NULL) code = key->map[code];
-        if (code != chunk->codes[k * KN_CHUNK_ROWS + i]) return false;
+        if (code != chunk->codes[k * chunk->room + i]) return false;
     }
     return true;
 }
@@ -76,12 +76,12 @@ done:
     return status;
 }
 
-static kn_status new_chunk(chunk_keys *chunk, size_t n_keys, kn_error *err)
+static kn_status new_chunk(chunk_keys *chunk, const kn_sheet *cells, size_t n_keys, kn_error *err)
 {
     kn_status status = KN_OK;
-    *chunk = (chunk_keys){.n_keys = n_keys};
-    KN_NEW_RAW(chunk->codes, n_keys * KN_CHUNK_ROWS);
-    KN_NEW_RAW(chunk->hash, KN_CHUNK_ROWS);
+    *chunk = (chunk_keys){.n_keys = n_keys, .room = kn_sheet_chunk_rows(cells)};
+    KN_NEW_RAW(chunk->codes, n_keys * chunk->room);
+    KN_NEW_RAW(chunk->hash, chunk->room);
 done:
     return status;
 }
@@ -121,7 +121,7 @@ kn_status kn_row_groups_make(kn_row_groups **out, const kn_sheet *cells, const k
     KN_NEW(groups, 1);
     *groups = (kn_row_groups){.n_rows = cells->n_rows, .cells = cells, .keys = keys, .n_keys = n_keys};
     KN_NEW_RAW(groups->row_group, cells->n_rows);
-    KN_TRY(new_chunk(&chunk, n_keys, err));
+    KN_TRY(new_chunk(&chunk, cells, n_keys, err));
     for (size_t index = 0; index * KN_CHUNK_ROWS < cells->n_rows; index++) {
         load_chunk(&chunk, cells, keys, index);
         KN_TRY(group_chunk(groups, &chunk, (uint32_t)(index * KN_CHUNK_ROWS), err));
@@ -143,7 +143,7 @@ kn_status kn_row_groups_match(uint32_t **out, const kn_row_groups *groups, const
     chunk_keys chunk = {0};
     *out = NULL;
     KN_NEW_RAW(found, cells->n_rows);
-    KN_TRY(new_chunk(&chunk, groups->n_keys, err));
+    KN_TRY(new_chunk(&chunk, cells, groups->n_keys, err));
     for (size_t index = 0; index * KN_CHUNK_ROWS < cells->n_rows; index++) {
         uint32_t *group = found + index * KN_CHUNK_ROWS;
         load_chunk(&chunk, cells, keys, index);

@@ -17,9 +17,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-enum { BLOCK_BYTES = 1 << 18 };
+enum { BLOCK_BYTES = 1 << 18, LEAST_BYTES = 64, FIRST_ROWS = 256 };
 
 /* --- Bytes ----------------------------------------------------------------------------------------------------- */
 
@@ -28,9 +29,9 @@ typedef enum text_form { FORM_BYTES, FORM_LATIN1, FORM_UTF16_LITTLE, FORM_UTF16_
 typedef struct source {
     int file;
     const char *name;
-    char *buffer; /* UTF-8, the bytes not yet consumed are at .. n-1 */
-    size_t at, n, capacity;
-    unsigned char *raw; /* before decoding; only for forms that need it */
+    char *buffer;                  /* UTF-8, the bytes not yet consumed are at .. n-1 */
+    size_t at, n, capacity, block; /* block: bytes read at a time, fewer of a small file */
+    unsigned char *raw;            /* before decoding; only for forms that need it */
     size_t n_raw;
     text_form form;
     bool at_end, trim;
@@ -106,8 +107,8 @@ static kn_status refill(source *in, kn_error *err)
     memmove(in->buffer, in->buffer + in->at, in->n - in->at);
     in->n -= in->at;
     in->at = 0;
-    if (in->capacity - in->n < BLOCK_BYTES * (in->form == FORM_BYTES ? (size_t)1 : 2)) {
-        size_t capacity = in->capacity * 2 + 2 * BLOCK_BYTES;
+    if (in->capacity - in->n < in->block * (in->form == FORM_BYTES ? (size_t)1 : 2)) {
+        size_t capacity = in->capacity * 2 + 2 * in->block;
         char *buffer = kn_array_resize(in->buffer, capacity + KN_SHORT_TEXT, 1, err);
         if (buffer == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         in->buffer = buffer;
@@ -117,7 +118,7 @@ static kn_status refill(source *in, kn_error *err)
         KN_TRY(read_some(&n_read, in, in->buffer + in->n, in->capacity - in->n, err));
         in->n += n_read;
     } else {
-        KN_TRY(read_some(&n_read, in, in->raw + in->n_raw, BLOCK_BYTES - in->n_raw, err));
+        KN_TRY(read_some(&n_read, in, in->raw + in->n_raw, in->block - in->n_raw, err));
         in->n_raw += n_read;
         decode(in);
     }
@@ -136,9 +137,14 @@ static void close_source(source *in)
 static kn_status open_source(source *in, const kn_sheet_options *options, kn_error *err)
 {
     kn_status status = KN_OK;
-    *in = (source){.file = -1, .name = options->name, .line = 1, .trim = options->trim, .capacity = 2 * BLOCK_BYTES};
+    struct stat about;
+    *in = (source){.file = -1, .name = options->name, .line = 1, .trim = options->trim, .block = BLOCK_BYTES};
     KN_TRY(kn_files_open(&in->file, options->files, options->path, err));
     if (in->file < 0) KN_FAIL(KN_INPUT, "cannot open %s: %s", options->name, strerror(errno));
+    if (fstat(in->file, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0 &&
+        about.st_size < BLOCK_BYTES - LEAST_BYTES)
+        in->block = (size_t)about.st_size + LEAST_BYTES;
+    in->capacity = 2 * in->block;
     KN_NEW(in->buffer, in->capacity + KN_SHORT_TEXT);
     while (!in->at_end && in->n < 4) KN_TRY(refill(in, err));
     in->at_end = false;
@@ -148,19 +154,21 @@ static kn_status open_source(source *in, const kn_sheet_options *options, kn_err
     } else if (in->n >= 2 && ((mark[0] == 0xff && mark[1] == 0xfe) || (mark[0] == 0xfe && mark[1] == 0xff))) {
         in->form = mark[0] == 0xff ? FORM_UTF16_LITTLE : FORM_UTF16_BIG;
         in->at = 2;
-    } else if (options->latin1) {
+    } else if (options->encoding == KN_ENCODING_LATIN1) {
         in->form = FORM_LATIN1;
+    } else if (options->encoding == KN_ENCODING_UTF16) { /* without a mark; tables begin with what ASCII has */
+        in->form = in->n >= 2 && mark[0] == 0 ? FORM_UTF16_BIG : FORM_UTF16_LITTLE;
     }
     if (in->form != FORM_BYTES) { /* what was read already is raw; every byte of it becomes at most two */
         size_t n_first = in->n - in->at;
-        KN_NEW_RAW(in->raw, in->capacity + BLOCK_BYTES);
+        KN_NEW_RAW(in->raw, in->capacity + in->block);
         memcpy(in->raw, in->buffer + in->at, n_first);
         in->n_raw = n_first;
         in->at = in->n = 0;
-        char *buffer = kn_array_resize(in->buffer, n_first * 2 + 4 * BLOCK_BYTES + KN_SHORT_TEXT, 1, err);
+        char *buffer = kn_array_resize(in->buffer, n_first * 2 + 4 * in->block + KN_SHORT_TEXT, 1, err);
         if (buffer == NULL) KN_FAIL(KN_RESOURCES, "out of memory");
         in->buffer = buffer;
-        in->capacity = n_first * 2 + 4 * BLOCK_BYTES;
+        in->capacity = n_first * 2 + 4 * in->block;
         decode(in);
     }
 done:
@@ -293,8 +301,8 @@ typedef struct table_reader {
     uint32_t **pending;     /* per stored column the codes of the chunk being filled */
     uint64_t *fingerprints; /* of the chunk being filled */
     bool *trims;            /* per column */
-    size_t n_pending;
-    uint64_t empty_line; /* the first one that only the end of the file may follow; 0: none */
+    size_t n_pending, room; /* rows of it */
+    uint64_t empty_line;    /* the first one that only the end of the file may follow; 0: none */
 } table_reader;
 
 static kn_status note_problem(kn_sheet *cells, const char *name, uint64_t line, const char *what, kn_error *err)
@@ -343,6 +351,20 @@ static kn_status pack_chunk(table_reader *reader, kn_error *err)
             KN_TRY(kn_sheet_pack(&reader->cells->columns[c], reader->pending[c], reader->fingerprints,
                                  reader->n_pending, err));
     reader->n_pending = 0;
+done:
+    return status;
+}
+
+static kn_status grow_chunk(table_reader *reader, kn_error *err)
+{
+    kn_status status = KN_OK;
+    const size_t room = reader->room == 0 ? FIRST_ROWS : 4 * reader->room;
+    reader->room = room < KN_CHUNK_ROWS ? room : KN_CHUNK_ROWS;
+    for (uint32_t c = 0; c < reader->cells->n_columns; c++) {
+        if (reader->options->fingerprint != NULL && c == reader->options->fingerprint_column)
+            KN_GROW(reader->fingerprints, reader->room);
+        else if (reader->cells->columns[c].stored) KN_GROW(reader->pending[c], reader->room);
+    }
 done:
     return status;
 }
@@ -430,7 +452,10 @@ static kn_status count_row(table_reader *reader, kn_error *err)
     if (reader->cells->n_rows == KN_NONE - 1)
         KN_FAIL(KN_INPUT, "%s has more rows than can be counted", reader->in.name);
     reader->cells->n_rows++;
-    if (++reader->n_pending == KN_CHUNK_ROWS) {
+    if (++reader->n_pending < reader->room) goto done;
+    if (reader->room < KN_CHUNK_ROWS) {
+        KN_TRY(grow_chunk(reader, err));
+    } else {
         KN_TRY(pack_chunk(reader, err));
         KN_TRY(kn_tick(reader->options->ticker, "verify", -1, err));
     }
@@ -630,14 +655,12 @@ static kn_status make_columns(table_reader *reader, first_line *line, kn_error *
         }
         reader->trims[c] = trims(options, c, options->no_header ? NULL : column->name);
         column->stored = options->wants == NULL || options->wants(options->context, c, column->name);
-        if (options->fingerprint != NULL && c == options->fingerprint_column)
-            KN_NEW_RAW(reader->fingerprints, KN_CHUNK_ROWS);
-        else if (column->stored) KN_NEW_RAW(reader->pending[c], KN_CHUNK_ROWS);
-        if (column->stored && options->no_header) {
-            char room[KN_SHORT_TEXT];
-            kn_text_key k = kn_text_key_any(line->names.items[c], strlen(line->names.items[c]), room);
-            KN_TRY(store_cell(reader, c, &k, err));
-        }
+    }
+    KN_TRY(grow_chunk(reader, err));
+    for (uint32_t c = 0; options->no_header && c < cells->n_columns; c++) {
+        char room[KN_SHORT_TEXT];
+        kn_text_key k = kn_text_key_any(line->names.items[c], strlen(line->names.items[c]), room);
+        if (cells->columns[c].stored) KN_TRY(store_cell(reader, c, &k, err));
     }
     cells->has_header = !options->no_header;
     if (options->no_header) {

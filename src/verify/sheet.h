@@ -11,6 +11,7 @@
 #include "base/tick.h"
 #include "table/batches.h"
 #include "table/table.h"
+#include "table/text_form.h"
 
 #define KN_CHUNK_BITS 16 /* rows per chunk of codes: a chunk is as wide as the dictionary was when it was full */
 #define KN_CHUNK_ROWS ((size_t)1 << KN_CHUNK_BITS)
@@ -52,7 +53,8 @@ typedef struct kn_sheet_options {
     const char *null_text;     /* what a null of it stands for; NULL: the empty text */
     bool only_used;            /* a dictionary of it that holds what no row has is a problem: it would leave, too */
     char delimiter;            /* '\0': the one of , ; tab | that gives the expected columns, or most columns */
-    bool no_header, trim, latin1;
+    bool no_header, trim;
+    kn_encoding encoding;        /* of a file without a byte order mark */
     bool guarded_names;          /* a ' before a name that would be a formula is not part of it */
     const char *const *expected; /* names the header should have */
     size_t n_expected;
@@ -94,6 +96,11 @@ kn_status kn_text_add(uint32_t *code, kn_sheet_column *column, const char *bytes
 /* Twice as many slots of a hash table (n_first of none), with 0 .. n_hashed-1 put where their hashes say. */
 kn_status kn_slots_grow(uint32_t **slots, size_t *n_slots, size_t n_first, const uint32_t *hash, uint32_t n_hashed,
                         kn_error *err);
+/* How many rows a chunk of it has at most. */
+static inline size_t kn_sheet_chunk_rows(const kn_sheet *cells)
+{
+    return cells->n_rows < KN_CHUNK_ROWS ? cells->n_rows : KN_CHUNK_ROWS;
+}
 /* Codes of rows chunk * KN_CHUNK_ROWS and following; returns how many. */
 size_t kn_chunk_unpack(uint32_t *codes, const kn_sheet *cells, uint32_t column, size_t chunk);
 

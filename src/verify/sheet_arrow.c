@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RECENT_BITS = 10, N_RECENT = 1 << RECENT_BITS, TEXT_BYTES = 512 };
+enum { RECENT_BITS = 10, N_RECENT = 1 << RECENT_BITS, TEXT_BYTES = 512, FIRST_ROWS = 256 };
 
 /* How values of a column lie in memory. */
 typedef struct layout {
@@ -45,7 +45,7 @@ typedef struct decoder {
     bool trims;
     uint32_t *codes;
     uint64_t *prints;
-    size_t n_pending;
+    size_t n_pending, room;
     recent recents[N_RECENT];
 } decoder;
 
@@ -451,6 +451,11 @@ done:
 static kn_status push(decoder *d, uint64_t found, kn_error *err)
 {
     kn_status status = KN_OK;
+    if (d->n_pending == d->room) {
+        d->room = d->room == 0 ? FIRST_ROWS : 4 * d->room < KN_CHUNK_ROWS ? 4 * d->room : KN_CHUNK_ROWS;
+        if (d->hashed) KN_GROW(d->prints, d->room);
+        else KN_GROW(d->codes, d->room);
+    }
     if (d->hashed) d->prints[d->n_pending++] = found;
     else d->codes[d->n_pending++] = (uint32_t)found;
     if (d->n_pending < KN_CHUNK_ROWS) return KN_OK;
@@ -538,8 +543,6 @@ static kn_status decode_column(kn_sheet *sheet, uint32_t c, const kn_sheet_optio
     if (schema->dictionary != NULL)
         readable &= (d->indices.family == 'i' || d->indices.family == 'u') && schema->dictionary->dictionary == NULL;
     if (!readable) BROKEN(d, "a type that cannot be read, Arrow format '%.20s'", schema->format);
-    if (d->hashed) KN_NEW_RAW(d->prints, KN_CHUNK_ROWS);
-    else KN_NEW_RAW(d->codes, KN_CHUNK_ROWS);
     KN_TRY(kn_batches_column(&batches, &at, options->batches, c, err));
     for (size_t b = 0; b < batches->arrays.n && sheet->problem == NULL; b++)
         KN_TRY(decode_batch(d, &batches->arrays.items[b], at, err));

@@ -11,6 +11,7 @@
 #include "base/tick.h"
 #include "hierarchy/domain.h"
 #include "table/derivation.h"
+#include "table/text_form.h"
 
 typedef struct kn_verify_column {
     const char *name;
@@ -41,7 +42,7 @@ typedef struct kn_verify_request {
     char delimiter;           /* of both files; '\0': detect */
     bool no_header;           /* the files; tables in memory have names */
     bool trim, redact;
-    bool latin1; /* the original (and a population file); a release is UTF-8 unless it cannot be */
+    kn_encoding encoding; /* of the original (and a population file); a release is UTF-8 unless it cannot be */
     const char *const *null_values;
     size_t n_null_values;
     bool invalid_is_missing; /* cells that a column's type does not fit; quasi-identifiers are released without them */

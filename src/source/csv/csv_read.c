@@ -146,7 +146,7 @@ static kn_status read_header(kn_csv_reader *reader, kn_error *err)
     kn_status status = KN_OK;
     round_buffer *round = &reader->first;
     const kn_csv_options *options = &reader->options;
-    for (size_t capacity = SAMPLE_BYTES;; capacity *= 2) {
+    for (size_t capacity = kn_csv_source_bound(&reader->source, SAMPLE_BYTES);; capacity *= 2) {
         KN_TRY(grow_round(round, capacity, err));
         KN_TRY(fill_round(round, &reader->source, NULL, err));
         reader->dialect = (kn_csv_dialect){options->delimiter, options->trim};
@@ -693,6 +693,8 @@ static kn_status start_reading(reading *r, kn_error *err)
     r->batch_rows = BATCH_CELLS / n_columns;
     if (r->batch_rows > KN_DICTIONARY_BATCH) r->batch_rows = KN_DICTIONARY_BATCH;
     if (r->batch_rows < MIN_BATCH_ROWS) r->batch_rows = MIN_BATCH_ROWS;
+    const round_buffer *first = &r->reader->first; /* a row has a byte at least */
+    if (first->is_last && first->n_bytes < r->batch_rows) r->batch_rows = (uint32_t)first->n_bytes + 1;
     r->round_bytes = r->reader->tuning.block_bytes * (r->reader->tuning.blocks_per_thread * r->n_workers + 1);
     if (r->round_bytes > MAX_ROUND_BYTES) r->round_bytes = MAX_ROUND_BYTES;
     r->next_line = 1 + r->reader->header.n_lines;

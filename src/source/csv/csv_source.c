@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { RAW_BYTES = 1 << 18 };
+enum { RAW_BYTES = 1 << 18, MARK_BYTES = 4 };
 
 static kn_status read_file(kn_csv_source *source, void *out, size_t capacity, size_t *n_bytes, kn_ticker *ticker,
                            kn_error *err)
@@ -69,7 +69,7 @@ kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding e
     kn_status status = KN_OK;
     struct stat about;
     bool is_stdin = strcmp(path, "-") == 0;
-    *out = (kn_csv_source){.name = is_stdin ? "stdin" : path, .file = -1, .raw_capacity = RAW_BYTES};
+    *out = (kn_csv_source){.name = is_stdin ? "stdin" : path, .file = -1, .raw_capacity = MARK_BYTES};
     KN_TRY(kn_files_open(&out->file, files, path, err));
     if (out->file < 0) KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: cannot be opened: %s", path, strerror(errno));
     if (fstat(out->file, &about) == 0 && S_ISDIR(about.st_mode))
@@ -77,7 +77,7 @@ kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding e
     if (fstat(out->file, &about) == 0 && S_ISREG(about.st_mode)) out->size_bytes = (uint64_t)about.st_size;
     posix_fadvise(out->file, 0, 0, POSIX_FADV_SEQUENTIAL);
     KN_NEW_RAW(out->raw, out->raw_capacity);
-    KN_TRY(read_file(out, out->raw, 4, &out->n_raw, NULL, err));
+    KN_TRY(read_file(out, out->raw, MARK_BYTES, &out->n_raw, NULL, err));
     const char *kind = kn_binary_kind((const char *)out->raw, out->n_raw);
     if (kind != NULL)
         KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: is %s, not a table of text; %ssave it as CSV", path, kind,
@@ -85,6 +85,10 @@ kn_status kn_csv_source_open(kn_csv_source *out, const char *path, kn_encoding e
     if (kn_packing_of((const char *)out->raw, out->n_raw) != KN_PACKED_NOT) /* what was packed once is unpacked here */
         KN_FAIL_AT(KN_INPUT, KN_PLACE(.file = path), "%s: is packed twice; unpack it once", path);
     detect_encoding(out, encoding);
+    if (out->bytes != KN_BYTES_UTF8) { /* which is read where it goes */
+        out->raw_capacity = kn_csv_source_bound(out, RAW_BYTES);
+        KN_GROW(out->raw, out->raw_capacity);
+    }
 done:
     if (status != KN_OK) kn_csv_source_close(out);
     return status;
@@ -96,6 +100,13 @@ void kn_csv_source_close(kn_csv_source *source)
     source->file = -1;
     kn_free(source->raw);
     source->raw = NULL;
+}
+
+size_t kn_csv_source_bound(const kn_csv_source *source, size_t n_bytes)
+{
+    enum { SPARE = 64 };
+    return source->size_bytes > 0 && source->size_bytes < n_bytes / 2 - SPARE ? 2 * source->size_bytes + SPARE
+                                                                              : n_bytes;
 }
 
 double kn_csv_source_fraction(const kn_csv_source *source)

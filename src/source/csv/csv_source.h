@@ -27,6 +27,8 @@ void kn_csv_source_close(kn_csv_source *source);
  * the validation of the text finds it and knows its place. */
 kn_status kn_csv_source_read(kn_csv_source *source, char *out, size_t capacity, size_t *n_bytes, kn_ticker *ticker,
                              kn_error *err);
+/* What a buffer of n_bytes may be cut to: where the whole file, decoded, fits into less. */
+size_t kn_csv_source_bound(const kn_csv_source *source, size_t n_bytes);
 double kn_csv_source_fraction(const kn_csv_source *source); /* read so far; negative: unknown */
 
 #endif
