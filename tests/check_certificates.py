@@ -5,8 +5,8 @@
 
 A certificate has a value per row, in units. It proves its bound if the values of any rows that may be a class come to at
 most what their closure costs all of them. Here that is tried with every such set of rows and LM as the paper defines it:
-every certificate that a run writes holds by it and `verify` says so; of those whose values, or whose word of how many
-sensitive values a class needs, were changed, `verify` accepts none that does not. Output is TAP."""
+every certificate that a run writes holds by it and `verify` says so; of those in which values or any other line was changed,
+`verify` accepts none that does not, nor one that says more than its values come to. Output is TAP."""
 import argparse
 import itertools
 import math
@@ -54,7 +54,8 @@ def random_case(r):
     model = r.choice(list(MODELS)) if r.random() < .6 and len(set(secrets)) == 3 else None
     if model and not holds(model, secrets):
         model = None  # no release has it
-    return kinds, rows, grids, r.randint(2, 3), secrets, model
+    weights = {kind: r.choice([1, 1, .5, 2]) for kind in kinds}
+    return kinds, rows, grids, weights, r.randint(2, 3), r.choice([0, 0, 1, 2, len(rows)]), secrets, model
 
 
 def grid_cell(kind, text, grid):
@@ -87,21 +88,34 @@ def covered(kind, cells, column, grid):
     return len(inside)
 
 
-def proves(kinds, rows, grids, k, secrets, model, certificate):
-    """By the definition: the values of any rows that may be a class come to at most what their closure costs them."""
+def read(certificate, n_rows):
+    """The fields by name, and the values of the rows."""
     lines = certificate.split("\n")
-    unit = float.fromhex(next(line for line in lines if line.startswith("unit: "))[6:])
     start = max(i for i, line in enumerate(lines) if line.startswith("column: ")) + 1
-    values = [int(line) * unit for line in lines[start:start + len(rows)]]
+    return dict(line.split(": ", 1) for line in lines[:start] if ": " in line), list(map(int, lines[start:start + n_rows]))
+
+
+def proves(case, certificate):
+    """By the definition: the values of any rows that may be a class come to at most what their closure costs them, and their sum,
+    less what suppressed rows may save, to at least the bound that is claimed."""
+    kinds, rows, grids, weights, k, max_suppressed, secrets, model = case
+    fields, units = read(certificate, len(rows))
+    unit, surplus = float.fromhex(fields["unit"]), int(fields["surplus"])
+    values = [n * unit for n in units]
+    columns = [[row[c] for row in rows] for c in range(len(kinds))]
+    if (sum(values) - max_suppressed * surplus * unit) / len(rows) / sum(weights.values()) < float(fields["bound"]) - 1e-6:
+        return False
+    root = sum(weights[kind] for kind, column in zip(kinds, columns) if len(set(column)) > 1)
+    if max_suppressed > 0 and max(values) > root + surplus * unit + 1e-6:
+        return False
     for some in itertools.chain.from_iterable(itertools.combinations(range(len(rows)), n) for n in range(k, len(rows) + 1)):
         price, inside = 0, [secrets[i] for i in some]
         if model and not holds(model, inside):
             continue
-        for c, kind in enumerate(kinds):
-            column = [row[c] for row in rows]
+        for kind, column in zip(kinds, columns):
             n = len(set(column))
             if n > 1:
-                price += (covered(kind, [rows[i][c] for i in some], column, grids.get(kind)) - 1) / (n - 1)
+                price += weights[kind] * (covered(kind, [column[i] for i in some], column, grids.get(kind)) - 1) / (n - 1)
         if sum(values[i] for i in some) > len(some) * price + 1e-6:
             return False
     return True
@@ -110,7 +124,7 @@ def proves(kinds, rows, grids, k, secrets, model, certificate):
 def changed(r, certificate, n_rows):
     lines = certificate.split("\n")
     start = max(i for i, line in enumerate(lines) if line.startswith("column: ")) + 1
-    for i in r.sample(range(n_rows), r.randint(1, n_rows)):
+    for i in r.sample(range(n_rows), r.randint(1, n_rows)) if r.random() < .6 else []:
         lines[start + i] = str(int(int(lines[start + i]) * r.choice([.5, .9, 1.05, 1.3, 2])) + r.choice([0, 0, 10**6, 10**8]))
     for i, line in enumerate(lines):  # fewer runs, or single values only, prove less, never more
         head, _, n = line.rpartition(" ")
@@ -118,18 +132,27 @@ def changed(r, certificate, n_rows):
             lines[i] = f"{head} {r.randint(1, int(n))}"
         if head.startswith("need:") and r.random() < .5:
             lines[i] = f"{head} {r.randint(1, 4)}"
+        if head.startswith(("bound:", "unit:")) and r.random() < .15:
+            number = (float.fromhex(n) if head == "unit:" else float(n)) * r.choice([.5, .99, 1.01, 1.2, 2])
+            lines[i] = f"{head} {number.hex() if head == 'unit:' else repr(number)}"
+        if head.startswith(("surplus:", "k:", "suppressed:", "rows:", "needs:", "columns:")) and r.random() < .15:
+            lines[i] = f"{head} {r.choice([max(0, int(n) - 1), int(n) + 1, int(n) * 2, int(n) // 2, 10**8])}"
+        if head.startswith("column:") and r.random() < .1:
+            index, weight, rest = line.split(" ", 3)[1:]
+            lines[i] = f"column: {r.choice([index, str(int(index) + 1)])} {r.choice([weight, '0x1p+1', '0x1p-1', 'nan'])} {rest}"
     return "\n".join(lines)
 
 
 def run_case(kanon, r, folder):
-    kinds, rows, grids, k, secrets, model = random_case(r)
+    case = kinds, rows, grids, weights, k, max_suppressed, secrets, model = random_case(r)
     quoted = [",".join(f'"{cell}"' for cell in [*row, secret]) for row, secret in zip(rows, secrets)]
     pathlib.Path(folder, "t.csv").write_text("\n".join([",".join([*kinds, "secret"]), *quoted]) + "\n")
-    flags = ["--qi", ",".join(kinds), "-k", str(k), "--unlisted", "drop"]
+    flags = ["--qi", ",".join(kinds), "-k", str(k), "--unlisted", "drop", "--max-suppressed", str(max_suppressed)]
     flags += ["--sensitive", "secret", "--model", model] if model else []
     for kind in kinds:
         flags += ["--hierarchy", "tree=suppress"] if kind == "tree" else ["--type", f"{kind}=text"] if kind == "text" else []
         flags += ["--grid", f"{kind}={grids[kind]}"] if kind in grids else []
+        flags += ["--weight", f"{kind}={weights[kind]}"]
 
     def call(command, *arguments):
         return subprocess.run([kanon, command, *arguments, *flags], cwd=folder, capture_output=True, text=True)
@@ -138,13 +161,13 @@ def run_case(kanon, r, folder):
     if made.returncode != 0:
         return f"no certificate: {made.stderr.strip()}", flags
     certificate = pathlib.Path(folder, "c.txt").read_text()
-    if not proves(kinds, rows, grids, k, secrets, model, certificate):
+    if not proves(case, certificate):
         return "the certificate proves nothing", flags
-    for _ in range(4):
+    for _ in range(6):
         other = changed(r, certificate, len(rows))
         pathlib.Path(folder, "c.txt").write_text(other)
         verdict = call("verify", "r.csv", "--original", "t.csv", "--certificate", "c.txt")
-        if verdict.returncode == 0 and not proves(kinds, rows, grids, k, secrets, model, other):
+        if verdict.returncode == 0 and not proves(case, other):
             return "verify accepts values that prove nothing", flags
     return None, flags
 
