@@ -1393,6 +1393,45 @@ static void the_others_find_releases_wherever_there_are_some(void **state)
     for (size_t i = 0; i < N_OTHERS; i++) assert_true(n_best[i] > n_found * 8 / 10); /* they do search */
 }
 
+static double loss_of(setup *s, const kn_answer *answer)
+{
+    kn_release *release = NULL;
+    double loss;
+    assert_ok(kn_recode(&release, answer, &s->task, err));
+    assert_ok(kn_objective_loss(&loss, s->objective, release, err));
+    kn_release_free(release);
+    return loss;
+}
+
+static void annealing_and_climbing_come_near_the_proven_best(void **state)
+{
+    static const char *const searches[] = {"hill-climb", "anneal"};
+    for (uint32_t m = 0; m < N_MEASURES; m++)
+        for (uint64_t limit = 0; limit <= 20; limit += 20) {
+            if (limit > 0 && strcmp(measures[m], "entropy") == 0) continue;
+            setup s = large_setup(measures[m], limit);
+            kn_answer best = {0};
+            setup_algorithm(&s, "k-optimize", "");
+            assert_ok(search_with(&best, &s, err));
+            assert_true(best.optimal);
+            const double least = loss_of(&s, &best);
+            for (size_t i = 0; i < 2; i++) {
+                kn_answer answer = {0};
+                setup_algorithm(&s, searches[i], "");
+                s.task.effort = 2000;
+                assert_ok(kn_algorithm_find(searches[i])->search(&answer, &s.task, err));
+                const double loss = loss_of(&s, &answer);
+                assert_true(loss >= least * (1 - 1e-9));
+                if (loss > 1.02 * least)
+                    fail_msg("%s, %s, limit %d: %g, best %g", searches[i], measures[m], (int)limit, loss, least);
+                s.task.effort = 0;
+                kn_answer_free(&answer);
+            }
+            kn_answer_free(&best);
+            setup_free(&s);
+        }
+}
+
 static void the_others_are_the_same_for_any_number_of_threads_and_follow_their_seed(void **state)
 {
     for (size_t i = 0; i < N_OTHERS; i++) {
@@ -1488,6 +1527,7 @@ int main(void)
         cmocka_unit_test(cuts_of_numbers_in_a_hierarchy_end_where_its_labels_or_the_grid_do),
         cmocka_unit_test(what_cannot_be_proven_is_refused_with_the_reason),
         cmocka_unit_test(the_others_find_releases_wherever_there_are_some),
+        cmocka_unit_test(annealing_and_climbing_come_near_the_proven_best),
         cmocka_unit_test(the_others_are_the_same_for_any_number_of_threads_and_follow_their_seed),
         cmocka_unit_test(every_search_returns_its_best_when_cancelled),
         cmocka_unit_test(every_failing_allocation_is_survived),
