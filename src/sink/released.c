@@ -268,6 +268,7 @@ static kn_status bound_text(kn_buffer *text, const maker *w, const kn_released_c
     kn_buffer_text(text, out->part == KN_PART_MIN   ? bounds.min
                          : out->part == KN_PART_MAX ? bounds.max
                                                     : kn_bounds_kind_name(bounds.kind));
+    if (text->failed) KN_FAIL(KN_RESOURCES, "out of memory");
 done:
     return status;
 }
@@ -301,6 +302,7 @@ static kn_status prepare_quasi(const maker *w, kn_released_column *out, bool las
     kn_buffer_clear(&text);
     if (out->part == KN_PART_CELL) kn_buffer_char(&text, '*');
     else KN_TRY(bound_text(&text, w, out, NULL, err));
+    if (text.failed) KN_FAIL(KN_RESOURCES, "out of memory");
     texts_put(&texts, out->n_items, w->spelling, text.bytes != NULL ? text.bytes : "", text.n, last_column);
     out->class_item[n_classes] = out->n_items++;
     KN_TRY(rank_texts(out, &texts, w->spelling->plain, err));

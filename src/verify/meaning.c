@@ -187,17 +187,24 @@ done:
 
 /* --- Original texts -------------------------------------------------------------------------------------------- */
 
-/* The domain's own order of texts, for `order` domains. */
-static double domain_position(const kn_domain *domain, const char *bytes, size_t n_bytes)
+/* The domain's own order of texts, for `order` domains. Ends of numbers may be spelled otherwise than their cells: 2
+ * for 2.0. */
+static double domain_position(const kn_meaning *meaning, const char *bytes, size_t n_bytes)
 {
+    const kn_domain *domain = meaning->domain;
     const kn_column *column = domain->column;
+    char ours[KN_CANONICAL_BYTES], theirs[KN_CANONICAL_BYTES];
+    double number;
+    bool is_number = kn_text_read(&number, ours, &meaning->reading, bytes, n_bytes) == KN_TEXT_NUMBER;
     for (uint32_t s = 0; column != NULL && s < column->n_spellings; s++) {
         size_t n;
         const char *spelling = kn_column_bytes(column, s, &n);
-        if (n == n_bytes && memcmp(spelling, bytes, n) == 0) {
-            uint32_t code = domain->code_of_spelling[s];
-            return code == domain->missing ? (double)NAN : (double)code;
-        }
+        bool same = n == n_bytes && memcmp(spelling, bytes, n) == 0;
+        if (!same && is_number && kn_text_read(&number, theirs, &meaning->reading, spelling, n) == KN_TEXT_NUMBER)
+            same = strcmp(ours, theirs) == 0;
+        if (!same) continue;
+        uint32_t code = domain->code_of_spelling[s];
+        return code == domain->missing ? (double)NAN : (double)code;
     }
     return NAN;
 }
@@ -276,7 +283,7 @@ static kn_status read_originals(kn_meaning *meaning, const label_index *index, k
             if (isnan(text->position) || is_ordered(meaning))
                 text->position = text->leaf != KN_NONE ? (double)text->leaf : (double)NAN;
         } else if (is_ordered(meaning)) {
-            text->position = domain_position(domain, bytes, n_bytes);
+            text->position = domain_position(meaning, bytes, n_bytes);
         }
         if (text->missing) text->position = NAN;
     }
@@ -307,7 +314,7 @@ static double end_position(const kn_meaning *meaning, const label_index *index, 
     bool is_tree = meaning->domain->kind == KN_DOMAIN_TREE;
     const kn_reading reading = kn_reading_of_ends(&meaning->reading);
     if (read_text(&number, meaning, &reading, bytes, n_bytes) == KN_TEXT_MISSING) return NAN;
-    if (is_ordered(meaning) && !is_tree) return domain_position(meaning->domain, bytes, n_bytes);
+    if (is_ordered(meaning) && !is_tree) return domain_position(meaning, bytes, n_bytes);
     if (!isnan(number) && !is_ordered(meaning)) return number;
     if (!is_tree) return NAN;
     uint32_t leaf = find_leaf(index, meaning->domain->tree, bytes, n_bytes, NAN);
