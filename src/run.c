@@ -71,8 +71,10 @@ static void end_stage(run *r, const char *stage, double *seconds)
 
 /* A time limit is for the whole run. Parts of it: what the quick bound may take, the least that a search gets, and what
  * is put by beyond what the rest is expected to take. The quick bound comes before a search that asks for it; otherwise
- * it has what is left once the release is verified, so that it makes up for what the rest took longer. */
-static const double BOUND_SHARE = 0.05, LEAST_SEARCH = 0.05, SPARE = 0.02;
+ * it has what is left once the release is verified, so that it makes up for what the rest took longer. A proof that was
+ * asked for has a share of what search and proof have together, and what the search leaves of its own. */
+static const double BOUND_SHARE = 0.05, LEAST_SEARCH = 0.05, LEAST_PROOF = 0.02, SPARE = 0.02, PROOF_SHARE = 0.5,
+                    LONGER = 1.3;
 /* It is not begun where it would take longer: so many times what reading took, and no less than so much per row. */
 static const double BOUND_PER_READ = 15, BOUND_PER_ROW = 3e-6;
 
@@ -89,14 +91,22 @@ static bool asks_for_proof(const kn_request *request) { return request->certify 
 
 static double seconds_left(const run *r) { return r->request->time_limit - (kn_seconds_now() - r->began); }
 
-/* The time that the search has, 0: no limit. A proof that was asked for has the limit once more. */
+/* What is left once the rest of the run is over. A proof can do with less, so it leaves more than is expected. */
+static double seconds_granted(const run *r)
+{
+    const double after = kn_expected_after(r->input) * (asks_for_proof(r->request) ? LONGER : 1);
+    return seconds_left(r) - after - SPARE * r->request->time_limit;
+}
+
+/* The time that the search has, 0: no limit. */
 static double limit_search(run *r)
 {
     const double limit = r->request->time_limit;
+    double granted = seconds_granted(r);
     if (limit <= 0) return 0;
-    const double bound = asks_for_proof(r->request) || r->has_bound ? 0 : BOUND_SHARE * limit;
-    const double after = kn_expected_after(r->input) + bound + SPARE * limit;
-    return fmax(seconds_left(r) - after, LEAST_SEARCH * limit);
+    if (asks_for_proof(r->request)) granted *= 1 - PROOF_SHARE;
+    else if (!r->has_bound) granted -= BOUND_SHARE * limit;
+    return fmax(granted, LEAST_SEARCH * limit);
 }
 
 static kn_status prepare_task(run *r, kn_error *err)
@@ -245,10 +255,11 @@ static kn_status limited_bound(run *r, kn_bound_effort effort, kn_error *err)
     kn_lower_bound *any = &r->facts.any;
     const double limit = r->request->time_limit;
     const bool certify = effort >= KN_BOUND_CERTIFY;
-    const double quick = fmin(BOUND_SHARE * limit, seconds_left(r));
+    const double granted =
+        certify ? fmax(seconds_granted(r), LEAST_PROOF * limit) : fmin(BOUND_SHARE * limit, seconds_left(r));
     const double needed = fmax(BOUND_PER_READ * r->input->seconds_read, BOUND_PER_ROW * r->task.tuples->n_rows);
-    const bool no_time = limit > 0 && !certify && quick < needed;
-    kn_ticker_limit(&r->input->ticker, certify ? limit : quick);
+    const bool no_time = limit > 0 && !certify && granted < needed;
+    kn_ticker_limit(&r->input->ticker, limit > 0 ? granted : 0);
     *any = (kn_lower_bound){.value = NAN, .is_certified = certify};
     if (cuts_trees(r)) any->why = KN_SAY_UNBOUNDED_CUTS;
     else if (no_time) any->why = KN_SAY_UNBOUNDED_WORK;
@@ -295,7 +306,13 @@ static kn_status find_bound(run *r, kn_error *err)
     const double before = r->facts.seconds.bound;
     if (r->has_bound && !certify) goto done;
     if (certify) effort = r->request->certificate != NULL ? KN_BOUND_PROVE : KN_BOUND_CERTIFY;
+    const kn_lower_bound quick = r->facts.any;
     KN_TRY(limited_bound(r, effort, err));
+    /* with little time the quick one may say more */
+    if (r->has_bound && kn_is_bounded(&quick) && kn_is_bounded(&r->facts.any) && quick.value > r->facts.any.value) {
+        r->facts.any = quick;
+        r->facts.any.is_certified = true;
+    }
     if (r->facts.any.why == KN_SAY_UNBOUNDED_INTERRUPTED) kn_ticker_serve(&r->input->ticker);
     if (certify && r->facts.any.why != KN_SAY_NOTHING)
         kn_sentences_add(&r->input->warnings, KN_SAID(KN_SAY_NO_BOUND, kn_piece_part(kn_said(r->facts.any.why))));

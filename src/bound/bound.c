@@ -39,8 +39,9 @@ enum { MEMBER_BYTES = 16, N_REPAIRS = 5 }; /* of a kept member, with everything 
  * groups too. A check that is cut off proves nothing, so its time is set aside: so many times what a walk over the
  * groups took, and up to EVERY_WALKS more where it looks at every group. It is made twice: of what the floats gave, and
  * of what that came to once it was lowered; and once more by verify/, of a certificate. */
-static const double ROW_SHARE = 0.12, NEIGHBOUR_SHARE = 0.15, EVERY_SHARE = 0.2;
+static const double ROW_SHARE = 0.3, NEIGHBOUR_SHARE = 0.15, EVERY_SHARE = 0.2;
 static const double CHECK_WALKS = 1.5, EVERY_WALKS = 2, N_CHECKS = 2, CERTIFICATE_WALKS = 3;
+static const double NEIGHBOUR_SPEED = 2e8; /* steps per second that is left */
 
 /* When the time is over; INFINITY: never. */
 static double end_of(const kn_task *task)
@@ -171,14 +172,17 @@ static kn_status add_neighbours(kn_bound *bound, const kn_task *task, const effo
 {
     kn_status status = KN_OK;
     const uint32_t n_qis = task->tuples->n_qis, n_others = n_qis - bound->problem->n_columns;
+    const double seconds = end_of(task) - kn_seconds_now();
+    /* Prices and boxes are not cut off: their work is what there is time for. */
+    const uint64_t max_work = (uint64_t)fmax(1, fmin((double)e->neighbour_work, seconds * NEIGHBOUR_SPEED));
     bool *takes = NULL;
     kn_neighbours others = {0}, all = {0};
     KN_NEW(takes, n_qis);
     for (uint32_t q = 0; q < n_qis; q++) takes[q] = true;
     for (uint32_t c = 0; c < bound->problem->n_columns; c++) takes[bound->problem->columns[c].q] = false;
-    if (n_others > 0 && n_others < n_qis) KN_TRY(kn_neighbours_bound(&others, task, takes, e->neighbour_work, err));
+    if (n_others > 0 && n_others < n_qis) KN_TRY(kn_neighbours_bound(&others, task, takes, max_work, err));
     for (uint32_t q = 0; q < n_qis; q++) takes[q] = true;
-    KN_TRY(kn_neighbours_bound(&all, task, takes, e->neighbour_work, err));
+    KN_TRY(kn_neighbours_bound(&all, task, takes, max_work, err));
     bound->work += others.work + all.work;
     if (n_others < n_qis && bound->dual_value + others.loss >= all.loss) {
         bound->method = n_others > 0 ? KN_BOUND_DUAL_NEIGHBOURS : KN_BOUND_DUAL;

@@ -6,6 +6,7 @@
 
 enum { FIRST_PRICE = KN_BOUND_UNITS / 512 };
 static const double LEAST_SPEED = 5e7; /* steps per second of a thread that has to share its core */
+static const double WALK_SHARE = 0.4;  /* of the time, for one walk: what comes after it walks so far again */
 
 /* The next price limit, as far as what is left allows if work goes on growing as it did, a power of the price; 0: stop.
  */
@@ -39,7 +40,7 @@ static void join(uint32_t *out, const search *s, unsigned n_threads, const kn_bo
     }
 }
 
-/* Steps that are left: of the work, and of the time at the speed so far. */
+/* Steps that are left for a walk: of the work, and of the time at the speed so far. */
 static double steps_left(const kn_bound_problem *problem, const kn_row_bound *bound, uint64_t max_work, double began)
 {
     const kn_ticker *ticker = problem->task->ticker;
@@ -47,7 +48,8 @@ static double steps_left(const kn_bound_problem *problem, const kn_row_bound *bo
     if (ticker == NULL || ticker->search_deadline <= 0) return left;
     const double speed =
         bound->work > 0 ? (double)bound->work / (now - began) : LEAST_SPEED * kn_pool_threads(problem->task->pool);
-    return fmin(left, (ticker->search_deadline - now) * speed);
+    const double seconds = ticker->search_deadline - now, of_walk = WALK_SHARE * (ticker->search_deadline - began);
+    return fmin(left, fmin(seconds, of_walk) * speed);
 }
 
 /* Nothing above it is left to be found: the dearest node of every column. */
