@@ -7,12 +7,16 @@
 
 #include <string.h>
 
+/* Parts that were written alike (`*` for missing cells that may be anything, and for all the others) are in one class
+ * since then; what it has goes on covering them, and says nothing of rows that are gone. */
+static const uint32_t MIXED = UINT32_MAX - 1;
+
 typedef struct column_parts {
     const kn_domain *domain;
     const uint32_t *part; /* [code] */
     bool *occurs;         /* [code] */
     kn_cell *cells;       /* [part] */
-    uint32_t *code_of;    /* [class]: of one of its rows */
+    uint32_t *part_of;    /* [class]: of its rows; KN_NONE: there are none left, MIXED: of several */
 } column_parts;
 
 static void look_at_rows(column_parts *parts, const kn_release *r, uint32_t q)
@@ -22,7 +26,8 @@ static void look_at_rows(column_parts *parts, const kn_release *r, uint32_t q)
         const uint32_t c = r->row_class[row], code = t->codes[q][t->row_tuple[row]];
         if (c == KN_NONE) continue;
         parts->occurs[code] = true;
-        parts->code_of[c] = code;
+        if (parts->part_of[c] == KN_NONE) parts->part_of[c] = parts->part[code];
+        else if (parts->part_of[c] != parts->part[code]) parts->part_of[c] = MIXED;
     }
 }
 
@@ -49,11 +54,13 @@ static kn_status write_column(bool *changed, kn_release *r, const kn_answer *ans
     column_parts parts = {.domain = r->tuples->domains[q], .part = answer->part[q]};
     KN_NEW(parts.occurs, parts.domain->n_codes);
     KN_NEW(parts.cells, parts.domain->n_codes);
-    KN_NEW(parts.code_of, r->n_classes);
+    KN_NEW_RAW(parts.part_of, r->n_classes);
+    memset(parts.part_of, 0xFF, r->n_classes * sizeof *parts.part_of);
     look_at_rows(&parts, r, q);
     KN_TRY(write_parts(&parts, r, answer->part_nodes, err));
     for (uint32_t c = 0; c < r->n_classes; c++) {
-        const kn_cell *cell = &parts.cells[parts.part[parts.code_of[c]]];
+        if (parts.part_of[c] == KN_NONE || parts.part_of[c] == MIXED) continue;
+        const kn_cell *cell = &parts.cells[parts.part_of[c]];
         kn_cell *old = &r->cells[(size_t)c * n_qis + q];
         *changed = *changed || !kn_cell_equal(old, cell);
         *old = *cell;
@@ -61,7 +68,7 @@ static kn_status write_column(bool *changed, kn_release *r, const kn_answer *ans
 done:
     kn_free(parts.occurs);
     kn_free(parts.cells);
-    kn_free(parts.code_of);
+    kn_free(parts.part_of);
     return status;
 }
 
