@@ -72,12 +72,15 @@ bench: all
 	@tools/need.sh bench
 	@bench/run.sh $(BUILD)
 
-# Generated rows on Spark with two threads: 1, 3 and 10 million, and one machine beside it. Some 3 GB of disk in /tmp.
+# Generated rows on Spark with two threads, and on a master with two worker processes: 1 and 10 million, one machine beside
+# it, and how it grows. Some 4 GB of disk in /tmp.
 bench-spark: all
 	@tools/need.sh test
 	@tools/test_venv.sh $(BUILD)/test-venv
-	@for rows in 1000000 3000000 10000000; do \
-	    $(BUILD)/test-venv/bin/python bench/spark/scale.py $(BUILD) $$rows --algorithm mondrian --one-machine; done
+	@rm -f $(BUILD)/spark_scale.txt
+	@for rows in 1000000 10000000; do for workers in 0 2; do \
+	    $(BUILD)/test-venv/bin/python bench/spark/scale.py $(BUILD) $$rows --algorithm mondrian --workers $$workers \
+	        $$([ $$workers = 0 ] && echo --one-machine) --lines $(BUILD)/spark_scale.txt; done; done
 
 # 100 million: 9.5 GB of input and about as much beside it in /tmp; hours on two cores.
 bench-spark-100m: all

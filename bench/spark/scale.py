@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
-"""scale.py BUILD ROWS [--recoding local|global] [--master URL] [--algorithm NAME] [--one-machine]
+"""scale.py BUILD ROWS [--recoding local|global] [--workers N | --master URL] [--algorithm NAME] [--one-machine] [--lines FILE]
 
 What does a release on Spark take? Generated people, five quasi-identifiers, k = 10; one JSON line: seconds of every step,
-loss, memory of the driver (Python and Java), bytes that were shuffled, and the most disk that was in use beside the input.
-With --one-machine the program does the same table beside it. Python needs PySpark and PyArrow: BUILD/test-venv/bin/python.
+processor seconds of all processes, loss, memory of the driver (Python and Java), bytes that were shuffled, and the most disk
+that was in use beside the input. With --one-machine the program does the same table beside it. Python needs PySpark and
+PyArrow: BUILD/test-venv/bin/python.
 
-    --master spark://HOST:PORT    a standalone master instead of two threads here
+    --workers N                   a standalone master and N worker processes of one core each, started and ended here
+    --master spark://HOST:PORT    somebody else's master; otherwise two threads here
+    --lines FILE                  the line is added to FILE, and how things grew since the last one with the same master is
+                                  printed: the power of the rows that they grew with (1: in proportion)
 """
 import argparse
 import functools
 import json
+import math
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
@@ -30,7 +36,9 @@ said.add_argument("--part-rows", type=int, default=50_000)
 said.add_argument("--max-records", type=int, default=5_000_000)
 said.add_argument("--driver-memory", default="2g")
 said.add_argument("--executor-memory", default="2g")
+said.add_argument("--workers", type=int, default=0)
 said.add_argument("--one-machine", action="store_true")
+said.add_argument("--lines", type=pathlib.Path, default=None)
 said.add_argument("--folder", type=pathlib.Path, default=None, help="where to work; what is there of the input is kept")
 said = said.parse_args()
 
@@ -105,7 +113,8 @@ def watch():
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
                 status = pathlib.Path(f"/proc/{pid}/status").read_text()
-                if f"PPid:\t{os.getpid()}\n" in status and "java" in status.splitlines()[0]:
+                is_daemon = int(pid) in (process.pid for process in started)
+                if f"PPid:\t{os.getpid()}\n" in status and "java" in status.splitlines()[0] and not is_daemon:
                     most["java"] = max(most["java"], int(status.partition("VmHWM:")[2].split()[0]) * 1024)
             except (OSError, IndexError, ValueError):
                 pass
@@ -114,12 +123,43 @@ def watch():
 work = place / "work"
 shutil.rmtree(work, ignore_errors=True)
 (work / "events").mkdir(parents=True)
+started = []
+
+
+def start(kind, *words):
+    """A daemon of Spark, a child of this process, with its log."""
+    home = pathlib.Path(sys.modules["pyspark"].__file__).parent
+    log = work / f"{kind}{len(started)}.log"
+    started.append(subprocess.Popen(
+        [home / "bin/spark-class", f"org.apache.spark.deploy.{kind.lower()}.{kind}", *map(str, words)], stdout=log.open("w"),
+        stderr=subprocess.STDOUT, env=os.environ | {"SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": "127.0.0.1",
+                                               "SPARK_LOCAL_DIRS": str(work / "spark")}))
+    return log
+
+
+def start_master(n_workers):
+    log = start("Master", "--host", "127.0.0.1", "--port", 0, "--webui-port", 0)
+    for _ in range(600):
+        found = re.search(r"spark://127[.]0[.]0[.]1:[0-9]+", log.read_text())
+        if found:
+            break
+        time.sleep(0.1)
+    for _ in range(n_workers):
+        start("Worker", "--host", "127.0.0.1", "--cores", 1, "--memory", said.executor_memory, "--work-dir", work / "workers",
+              "--webui-port", 0, found[0])
+    return found[0]
+
+
+if said.workers:
+    said.master = start_master(said.workers)
 spark = SparkSession.builder.master(said.master).appName("kanon-scale").config("spark.ui.enabled", "false") \
     .config("spark.driver.memory", said.driver_memory).config("spark.executor.memory", said.executor_memory) \
     .config("spark.driver.maxResultSize", "0").config("spark.local.dir", str(work / "spark")) \
     .config("spark.eventLog.enabled", "true").config("spark.eventLog.compress", "false") \
     .config("spark.eventLog.dir", f"file://{work / 'events'}").config("spark.ui.showConsoleProgress", "false") \
-    .config("spark.executorEnv.PYTHONPATH", str(package)).config("spark.sql.shuffle.partitions", "16").getOrCreate()
+    .config("spark.executorEnv.PYTHONPATH", str(package)).config("spark.sql.shuffle.partitions", "16") \
+    .config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1") \
+    .config("spark.executor.cores", "1").getOrCreate()
 spark.sparkContext.setLogLevel("ERROR")
 schema = "patient_id string, name string, age int, sex string, zip string, marital_status string, education string, " \
          "occupation string, country string, diagnosis string, income string"
@@ -152,6 +192,9 @@ def cpu_seconds():
 
 cpu = cpu_seconds()
 spark.stop()
+for process in reversed(started):
+    process.terminate()
+    process.wait()
 shuffled = spilled = 0
 for path in (work / "events").rglob("*"):
     for line in path.open() if path.is_file() else []:
@@ -161,7 +204,7 @@ for path in (work / "events").rglob("*"):
             spilled += metrics.get("Disk Bytes Spilled", 0)
 facts = json.loads((work / "facts.json").read_text())
 line = {"question": "spark", "rows": said.rows, "recoding": said.recoding, "algorithm": said.algorithm or "auto",
-        "master": said.master.partition(":")[0], "seconds": round(seconds, 1), "cpu_seconds": round(cpu, 1), "steps": steps, "released": n_released,
+        "master": f"{said.workers} workers" if said.workers else said.master.partition(":")[0], "seconds": round(seconds, 1), "cpu_seconds": round(cpu, 1), "steps": steps, "released": n_released,
         "lm": facts["loss"]["lm"], "parts": facts.get("parts"), "driver_python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         "driver_java_mb": most["java"] >> 20, "shuffled_mb": shuffled >> 20, "spilled_mb": spilled >> 20,
         "disk_mb": most["disk"] >> 20, "input_mb": table.stat().st_size >> 20, "load": round(os.getloadavg()[0], 1)}
@@ -170,12 +213,24 @@ if said.one_machine:
              for pair in (value.items() if isinstance(value, dict) else [(None, value)])
              for word in (f"--{key.replace('_', '-')}" if key != "k" else "-k",
                           f"{pair[0]}={pair[1]}" if pair[0] else ",".join(pair[1]) if isinstance(pair[1], list) else str(pair[1]))]
-    began = time.perf_counter()
+    began, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([said.build / "kanon", "anonymize", table, *words, "-q", "-o", work / "one.csv", "--json", work / "one.json"], check=True)
     one = json.loads((work / "one.json").read_text())
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     line |= {"one_machine_seconds": round(time.perf_counter() - began, 1), "one_machine_lm": one["loss"]["lm"],
+             "one_machine_cpu_seconds": round(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1),
              "one_machine_mb": one["peak_bytes"] >> 20}
-print(json.dumps(line))
+print(json.dumps(line), flush=True)
+if said.lines is not None:
+    earlier = [json.loads(text) for text in said.lines.read_text().splitlines()] if said.lines.exists() else []
+    same = [one for one in earlier if (one["master"], one["algorithm"]) == (line["master"], line["algorithm"]) and one["rows"] < said.rows]
+    if same:
+        powers = {name: round(math.log(line[name] / same[-1][name]) / math.log(said.rows / same[-1]["rows"]), 2)
+                  for name in ("seconds", "cpu_seconds", "driver_python_mb", "driver_java_mb", "shuffled_mb", "disk_mb",
+                               "one_machine_cpu_seconds", "one_machine_mb") if line.get(name) and same[-1].get(name)}
+        print(json.dumps({"question": "spark growth", "rows": [same[-1]["rows"], said.rows], "powers": powers}), flush=True)
+    with said.lines.open("a") as file:
+        file.write(json.dumps(line) + "\n")
 if said.folder is None:
     shutil.rmtree(place)
 else:
