@@ -137,8 +137,8 @@ static bool is_whole(const kn_cell *cell, const kn_domain *domain, const kn_set_
 static kn_cell as_read(kn_cell cell, const kn_domain *domain)
 {
     size_t n_bytes;
-    if (domain->kind != KN_DOMAIN_TREE) return cell;
     const kn_tree *tree = domain->tree;
+    if (domain->kind != KN_DOMAIN_TREE || cell.id >= tree->n_nodes) return cell; /* no node: a text of its own */
     const char *label = kn_tree_label(tree, cell.id, &n_bytes);
     const uint32_t node = kn_tree_find(tree, label, n_bytes);
     return (kn_cell){tree->first[node], tree->last[node], node};
