@@ -1,9 +1,11 @@
 """One case: run, and everything that must hold of it.
 
   - an input may be refused, for a reason in REFUSALS, never because kanon cannot read or does not accept its own release;
-  - the same seed gives the same bytes with one and with two threads, from whatever source, into whatever sink;
+  - the same seed gives the same bytes, release and certificate, with one and with two threads, in another process (whose hash
+    tables have another key), from whatever source, into whatever sink;
   - `verify` with the original accepts the release, alone too, or says what it cannot decide; `measure` tells the losses that the
     run told; every command counts the classes that a reader of the file counts;
+  - where levels or cuts are searched, the table as records with counts is released as the table is;
   - the recount (recount.py) agrees: models and their worst class, cells, copied columns, losses;
   - a set, an interval or a mask made from the data names only values that released rows under that label have;
   - what only people have who are not in the release stands in no output, and no cell of a column that does not leave does."""
@@ -44,11 +46,15 @@ REFUSALS = [
     r"minimizes sums over cells only, and \S+ is none",
     r"(k-optimize|hill-climb|genetic|anneal): measure \S+ prices nodes|no set of cuts meets the models",
     r"values=\S+ is no value of column|bottom: [0-9.-]+ is above top",
+    r"^--certificate: (there is|column)|there is no certificate: |at most [0-9]+ can be told apart; give it a width with coarse=",
 ]
 # what `verify` sees without knowing which row is whose
 VERIFIABLE = {"k-anonymity", "l-diversity", "p-sensitive", "alpha-k", "t-closeness", "beta-likeness", "delta-disclosure", "k-map",
               "delta-presence", "columns", "copied"}
+# searches that take records with counts and do not draw by chance
+COUNTED = {"optimal", "samarati", "incognito", "mingen", "datafly", "mu-argus", "k-optimize"}
 MISSING = "(missing)"  # what \N in a set stands for
+MOST_GONE = 100  # of the rows that are not released, so many are looked for
 TOKEN = re.compile(r"zq[0-9a-f]{12}")
 
 
@@ -76,6 +82,12 @@ def number(text):
         return None
 
 
+def differing(one, two):
+    """The first few lines in which they differ."""
+    pairs = [f"{a!r}\nand {b!r}" for a, b in zip(one, two) if a != b][:5]
+    return "\n".join(pairs) if pairs else f"{len(one)} lines and {len(two)}"
+
+
 def without_times(told):
     """A part of the JSON without what two runs need not have in common."""
     if isinstance(told, list):
@@ -86,9 +98,10 @@ def without_times(told):
 
 
 class Check:
-    def __init__(self, case, program):
+    def __init__(self, case, program, elsewhere, patience):
+        """`elsewhere()`: the library in another process, an engines.Elsewhere."""
         self.case, self.problems = case, []
-        self.program = engines.Program(program)
+        self.program, self.elsewhere, self.patience = engines.Program(program), elsewhere, patience
         self.engine = engines.Library() if case["by"] == "library" else self.program
 
     def complain(self, kind, what, outcome=None):
@@ -103,20 +116,30 @@ class Check:
 
     # --- Running ---------------------------------------------------------------------------------------------------------
 
-    def anonymize(self, source, sink, threads, sides):
-        data, tables = engines.place(self.case, source)
-        options = engines.common_options(self.case, "anonymize") + [("threads", threads)]
-        return self.engine.run("anonymize", data + options, tables, sides, sink)
+    def again(self, sink):
+        """With two threads, in another process."""
+        if self.case["by"] == "program":
+            return engines.anonymize(self.engine, self.case, self.case["second"], sink, "2", ["json", "schema"])
+        other = self.elsewhere()
+        outcome = other.anonymize(self.case, self.case["second"], sink, "2", ["json", "schema"], self.patience)
+        self.engine.commands += other.commands[-1:]
+        return outcome
+
+    def certificate(self):
+        path = pathlib.Path(self.option("certificate", "none"))
+        return path.read_bytes() if path.exists() else None
 
     def run(self):
         """Returns "released", "refused", or "failed"; problems tell why."""
         for name, text in self.case["files"].items():
             pathlib.Path(name).write_text(text, encoding="utf-8", newline="")
         sides = ["json", "schema"] + (["report", "codebook"] if self.case.get("pages") else [])
-        first = self.first = self.anonymize(self.case["source"], self.case["sink"], "1", sides)
+        first = self.first = engines.anonymize(self.engine, self.case, self.case["source"], self.case["sink"], "1", sides)
         self.check_tokens(first)
-        plain = "file" if self.case["sink"] == "parquet" or self.case["by"] == "program" else "text"
-        second = self.anonymize(self.case["second"], plain, "2", ["json", "schema"])
+        proof = self.certificate()
+        second = self.again("file" if self.case["by"] == "program" else "text")
+        if self.certificate() != proof:
+            self.complain("threads", "another certificate")
         if first.code != 0:
             self.check_refusal(first, second)
             return "failed" if self.problems else "refused"
@@ -131,6 +154,7 @@ class Check:
             self.check_counts()
             self.check_names()
             self.check_absent()
+            self.check_records()
             if self.is_now_and_then() and self.case["sink"] != "parquet":
                 self.check_spoiled()
         return "failed" if self.problems else "released"
@@ -151,7 +175,7 @@ class Check:
         if second.code != 0:
             self.complain("threads", "refused with two threads, or from another source", second)
         elif first.release != second.release:
-            self.complain("threads", f"another release:\n{first.release}\nand\n{second.release}")
+            self.complain("threads", f"another release:\n{differing(first.release.splitlines(), second.release.splitlines())}")
         elif self.case["source"] == self.case["second"] and self.case["sink"] != "parquet":
             if first.kept["schema"] != second.kept["schema"]:
                 self.complain("threads", "another schema")
@@ -177,6 +201,8 @@ class Check:
             options, tables = engines.place(self.case, self.case["source"], "original") if original else ([], [])
             there, arrays = self.release()
             common = engines.common_options(self.case, "verify")
+            if original and self.option("certificate"):
+                common.append(("certificate", self.option("certificate")))
             if not original:
                 common = [pair for pair in common if pair[0] != "order"]
             outcome = self.engine.run("verify", there + options + common, tables + arrays, ["json"])
@@ -229,7 +255,7 @@ class Check:
         for i, column in enumerate(self.case["columns"]):
             spec = column["options"].get("hierarchy", "")
             if column["role"] == "quasi" and (spec.startswith("./") or (
-                    spec.startswith("mask") and any("*" in row[i] for row in self.case["rows"]))):
+                    spec.startswith("mask") and any("*" in row[i] for row in self.recount.originals))):
                 return True
         return False
 
@@ -262,6 +288,41 @@ class Check:
         # it does not count those who were suppressed into a class of stars, and tells nodes of one label apart
         if not self.recount.may_be_suppressed() and not self.ambiguous():
             self.check_worst(self.told["models"], "the run")
+
+    # --- Records with counts -----------------------------------------------------------------------------------------------
+
+    def check_records(self):
+        """The distinct rows with counts: what is released of a record is what is released of its rows."""
+        number_ = self.case["seed"].rpartition("/")[2]
+        algorithm = self.told["algorithm"].partition(":")[0]
+        unfit = {"polish", "certify", "certificate", "cells", "encoding", "unit", "order", "explain"} & {o for o, _ in self.case["options"]}
+        if (not number_.isdigit() or int(number_) % 3 or algorithm not in COUNTED or engines.kanon is None or unfit or self.has_persons()
+                or not self.case["header"] or self.case["policy"]
+                or any("derive" in c["options"] or c["options"].get("hierarchy") == "similar" for c in self.case["columns"])):
+            return
+        at = [i for i, column in enumerate(self.case["columns"]) if column["role"] in ("quasi", "sensitive")]
+        rows = [tuple(row[i] for i in at) for row in self.case["rows"]]
+        counts = collections.Counter(rows)
+        columns = [self.case["columns"][i] for i in at]
+        narrow = self.case | {"columns": columns, "by": "library", "options": self.case["options"] + [["order", "input"]]}
+        long = narrow | {"rows": [list(row) for row in rows]}
+        short = narrow | {"rows": [[*row, str(n)] for row, n in counts.items()],
+                          "columns": columns + [{"name": "n", "role": "dropped", "kind": "count", "options": {}}],
+                          "options": narrow["options"] + [["count", "n"]]}
+        library, told = engines.Library(), []
+        for case in (long, short):
+            told.append(engines.anonymize(library, case, "csv", "table", "1", []))
+        if (told[0].code == 0) != (told[1].code == 0):
+            return self.complain("records", f"{told[0].said()}\nand with counts {told[1].said()}")
+        if told[0].code != 0:
+            return
+        released = [engines.read_rows(outcome.release, self.case["delimiter"])[1:] for outcome in told]
+        records = list(counts)
+        of_record = {records[i]: cells for i, cells in zip(memoryview(told[1].result.records()).cast("I"), released[1])}
+        expected = [of_record[row] for row in rows if row in of_record]
+        if expected != released[0]:
+            self.engine.commands += library.commands
+            self.complain("records", f"with counts another release:\n{differing(released[0], expected)}")
 
     # --- Releases that were spoiled ----------------------------------------------------------------------------------------
 
@@ -311,7 +372,7 @@ class Check:
             under = collections.defaultdict(set)
             for row, i in zip(self.recount.released, self.recount.origin):
                 under[row[there]].add(self.recount.originals[i][at])
-            self.check_labels(column, under, {row[at] for row in self.case["rows"]})
+            self.check_labels(column, under, {row[at] for row in self.recount.originals})
 
     def check_labels(self, column, under, all_values):
         spec, name = column["options"].get("hierarchy", ""), column["name"]
@@ -356,9 +417,11 @@ class Check:
         there = {i for row, i in zip(self.recount.released, self.recount.origin)
                  if tuple(row[key] for key in self.recount.keys) != stars}
         quasi = [i for i, column in enumerate(self.case["columns"]) if column["role"] == "quasi"]
-        had = {row[i] for number_, row in enumerate(self.case["rows"]) if number_ in there for i in quasi}
+        originals = self.recount.originals
+        had = {row[i] for number_, row in enumerate(originals) if number_ in there for i in quasi}
         public = self.first.release + json.dumps([self.case["options"], [c["options"] for c in self.case["columns"]]], ensure_ascii=False)
-        for row in (row for number_, row in enumerate(self.case["rows"]) if number_ not in there):
+        gone = [row for number_, row in enumerate(originals) if number_ not in there]
+        for row in gone[:MOST_GONE]:
             for i, cell in ((i, row[i]) for i in quasi if row[i] not in had):
                 # a short number could be any figure, months begin and end on days, and what the policy, the release or the
                 # hierarchy of another column says is public

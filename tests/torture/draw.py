@@ -8,6 +8,7 @@ A case is plain data, so that it can be shrunk, kept as JSON and run again:
     rows      [[cell, ...]]                    texts; "" is missing
     files     {name: text}                     hierarchies and populations
     options   [[option, value], ...]           as on the command line, without dashes
+    bytes     the encoding of the file, where it is not plain UTF-8
     delimiter, header, source, sink, by, policy, second
                                                source: csv gz zst arrow parquet json sql; sink: file stdout text table parquet;
                                                by: program or library; policy: flags as a YAML file instead; second: the
@@ -23,6 +24,14 @@ APPROXIMATE = ["forest", "cover", "meyerson-williams", "two-factor", "three-fact
 MEASURES = ["tree", "hybrid", "entropy", "monotone-entropy", "non-uniform-entropy", "mi", "am", "dm", "cm", "pmi", "pmi-l2",
             "pmi-max", "weighted-mi", "kl", "average-class", "average-diversity", "precision", "suppressed-rows",
             "suppressed-cells"]
+# Both sides of where the code takes another way: 200 classes, 2,500 rows; from 10,000 rows on a search is told a bound; groups
+# are counted in parts of 16,384, lines written by as many; codes have two bytes up to 65,536, jobs as many rows.
+SIZES, LONG_SIZES = [199, 201, 2499, 2501], [9999, 10001, 16383, 16385, 17000, 32769, 65535, 65537, 70000]
+# Quick on any number of rows, with little effort; the others up to 17,000.
+QUICK = ["auto", "mondrian", "hilbert", "optimal", "datafly", "samarati", "incognito", "mu-argus", "cell-suppression", "cluster",
+         "k-optimize", "hill-climb", "anneal", "genetic", "forest", "sequential"]
+SLOW = ["mingen", "cover", "k-member", "agglomerative", "meyerson-williams"]
+LONG_SHARE = 0.003
 DAYS = ["day", "week", "month", "quarter", "halfyear", "year", "5years", "decade", "century"]
 
 
@@ -288,7 +297,8 @@ def draw_options(rng, case, k, pools):
         options.append(["max-suppressed", rng.choice(["1", "2", "10%", "30%", "100%"])])
     for model in draw_models(rng, sensitive) if sensitive else []:
         options.append(["model", model])
-    if is_global and rng.random() < 0.2 and case["source"] != "arrow":
+    has_derived = any("derive" in column["options"] for column in case["columns"])
+    if is_global and rng.random() < 0.2 and case["source"] != "arrow" and not has_derived:
         options.append(["model", draw_population(rng, case, pools)])
     for chance, option in ((0.2, ["missing", "wildcard"]), (0.12, ["null", ",NA,-"]), (0.12, ["trim", "yes"]),
                            (0.12, ["guard-formulas", "yes"]), (0.1, ["fold-sensitive", "yes"]), (0.1, ["polish", "yes"]),
@@ -298,7 +308,7 @@ def draw_options(rng, case, k, pools):
                            (0.5, ["seed", str(rng.randrange(1000))])):
         if rng.random() < chance:
             options.append(option)
-    options.append(["effort", rng.choice(["1", "30", "500", "500", "4000"])])
+    options.append(["effort", rng.choice(["1", "30", "500", "500", "4000"]) if n < 1000 else "1"])
 
 
 def draw_column(rng, name, what, case, has_persons):
@@ -348,7 +358,10 @@ def draw(seed, number, have):
         case["sink"] = "file" if case["sink"] == "parquet" else case["sink"]
     if not {case["source"], case["second"]} <= {"csv", "gz", "zst"} or case["sink"] == "parquet":
         case["delimiter"] = ","
-    n = rng.choice([5, 8, 12, 16, 20, 30, 40, 60]) if rng.random() < 0.96 else rng.randint(100, 400)
+    length = rng.random()
+    if length < LONG_SHARE:
+        return draw_long(rng, case)
+    n = rng.choice(SIZES) if length < 0.01 else rng.randint(100, 400) if length < 0.05 else rng.choice([5, 8, 12, 16, 20, 30, 40, 60])
     case["rows"] = [[] for _ in range(n)]
     kinds = ["quasi"] * rng.choice([1, 1, 2, 2, 2, 3, 3, 4]) + ["sensitive"] * rng.choice([0, 1, 1, 1, 2]) + ["identifier"]
     kinds += ["row"] * (rng.random() < 0.85) + ["copied"] * (rng.random() < 0.3) + ["dropped"] * (rng.random() < 0.3)
@@ -362,16 +375,130 @@ def draw(seed, number, have):
         for j, row in enumerate(case["rows"]):
             row.append(make(j))
     k = rng.choice([1, 2, 2, 3, 3, 5, n])
+    if case["header"] and rng.random() < 0.06:
+        derive_column(rng, case, pools)
     for i, column in enumerate(case["columns"]):
-        if column["role"] == "quasi":
+        if column["role"] == "quasi" and "derive" not in column["options"]:
             choose_coding(rng, column, [row[i] for row in case["rows"]], k)
     draw_options(rng, case, k, pools)
     if has_persons and rng.random() < 0.3:
         case["options"].append(["unit", "household"])
-    if rng.random() < 0.05 and not case["files"] and fits_latin_1(case):
-        case["options"].append(["encoding", "latin-1"])
-        case["source"] = case["second"] = "csv"
+    spell_cells(rng, case)
+    choose_bytes(rng, case)
     return case
+
+
+# --- Long tables --------------------------------------------------------------------------------------------------------
+
+
+def long_column(rng, name, n):
+    """A column with a few, many, or as many values as there are rows, and how a cell of row i is drawn. What its cells mean is kanon's
+    matter, so the recount need not look at all pairs."""
+    kind = rng.choice(["number", "number", "code", "date", "text", "own"])
+    column = {"name": name, "role": "quasi", "kind": "odd", "like": "text", "options": {}}
+    if kind == "number":
+        most = rng.choice([90, 3000, 10 * n])
+        column["like"] = "number"
+        column["options"] = rng.choice([{}, {}, {"hierarchy": "auto"}, {"hierarchy": f"intervals({most // 30 + 1},{(most // 30 + 1) * 5})"}])
+        return column, lambda i: str(rng.randint(0, rng.randint(1, most)))
+    if kind == "code":
+        column["options"] = rng.choice([{"hierarchy": "mask(right)"}, {"hierarchy": "mask(right)"}, {}])
+        most = rng.choice([500, 99999])
+        return column, lambda i: f"{rng.randint(0, most):05d}"
+    if kind == "date":
+        column["like"] = "date"
+        column["options"] = rng.choice([{}, {"hierarchy": "date(month,year,decade)"}, {"hierarchy": "auto"}])
+        return column, lambda i: "%04d-%02d-%02d" % (rng.randint(1940, 2010), rng.randint(1, 12), rng.randint(1, 28))
+    if kind == "own":
+        column["like"] = "number"
+        return column, lambda i: str(i * 7919 % 1000003)
+    most = rng.choice([3, 40, 300])
+    column["options"] = rng.choice([{}, {"hierarchy": "suppress"}, {"hierarchy": "auto"}])
+    return column, lambda i: f"t{rng.randrange(most)}"
+
+
+def draw_long(rng, case):
+    """Few columns, a quick search and little effort on many rows."""
+    n = rng.choice(LONG_SIZES)
+    kinds = ["quasi"] * rng.choice([1, 2, 2, 3]) + ["sensitive"] * rng.choice([0, 1]) + ["row"] * (rng.random() < 0.7)
+    rng.shuffle(kinds)
+    made = []
+    for i, what in enumerate(kinds):
+        name = f"{what[0]}{i}" if case["header"] else f"column{i + 1}"
+        column, make = long_column(rng, name, n) if what == "quasi" else draw_column(rng, name, what, case, False)[::2]
+        case["columns"].append(column)
+        made.append([make(j) for j in range(n)])
+    case["rows"] = [list(cells) for cells in zip(*made)]
+    case["sink"] = "file" if case["sink"] == "parquet" else case["sink"]
+    case["pages"] = False
+    algorithm = rng.choice(QUICK + SLOW * (n <= 17000))
+    case["options"] = [["k", str(rng.choice([2, 5, 10, 50]))], ["max-suppressed", rng.choice(["0", "1%", "10%", "100%"])], ["effort", "1"],
+                       ["seed", str(rng.randrange(1000))]]
+    case["options"] += [["algorithm", algorithm]] if algorithm != "auto" else []
+    case["options"] += [["measure", rng.choice(["entropy", "dm", "tree", "am"])]] if rng.random() < 0.2 else []
+    case["options"] += [["order", "input"]] if rng.random() < 0.2 else []
+    sensitive = [column["name"] for column in case["columns"] if column["role"] == "sensitive"]
+    if sensitive and rng.random() < 0.4:
+        case["options"].append(["model", f"l-diversity:column={sensitive[0]},l=2"])
+    return case
+
+
+# --- What stands in the cells, and in which bytes -------------------------------------------------------------------------
+
+
+def derive_column(rng, case, pools):
+    """An age or a time between two columns of dates, which do not leave."""
+    turned, spans = rng.random() < 0.3, rng.random() < 0.5
+    day = lambda first, last: (rng.randint(first, last), rng.randint(1, 12), rng.randint(1, 28) if rng.random() < 0.9 else 29)
+    text = lambda date: ("%02d.%02d.%04d" % date[::-1] if turned else "%04d-%02d-%02d" % date) if rng.random() > 0.03 else ""
+    for name, first, last in [("from", 1930, 1999)] + [("to", 2000, 2020)] * spans:
+        case["columns"].append({"name": name, "role": "identifier", "kind": "dates", "options": {}})
+        pools.append([])
+        for row in case["rows"]:
+            date = day(first, last)
+            row.append(text(date if date[1] != 2 or date[2] != 29 or date[0] % 4 == 0 and date[0] != 1900 else (*date[:2], 28)))
+    unit = rng.choice(["age", "years", "months", "weeks", "days"])
+    column = {"name": "d", "role": "quasi", "kind": "int", "like": "int",
+              "options": {"derive": f"{unit}(from, {'to' if spans else '2021-02-28'})"}}
+    if rng.random() < 0.5:
+        column["options"]["hierarchy"] = rng.choice(["auto", "intervals(5,10,100)", "suppress"])
+    elif rng.random() < 0.5:
+        column["options"]["grid"] = rng.choice(["10", "exact"])
+    case["columns"].append(column)
+    pools.append([])
+
+
+def spell_cells(rng, case):
+    """Numbers with a comma, and cells that their column's type does not fit, which count as missing."""
+    quasi = [(i, c) for i, c in enumerate(case["columns"]) if c["role"] == "quasi" and "derive" not in c["options"]]
+    odd = any(column["kind"] == "odd" for _, column in quasi)
+    decimals = [i for i, column in quasi if column["kind"] == "decimal" and not column["options"].get("hierarchy", "").startswith(("./", "order"))]
+    if decimals and not odd and len(decimals) == sum(column["kind"] == "decimal" for _, column in quasi) and rng.random() < 0.3:
+        for row in case["rows"]:
+            for i in decimals:
+                row[i] = row[i].replace(".", ",")
+        case["options"].append(["decimal", "comma"])
+    typed = [i for i, column in enumerate(case["columns"]) if column["kind"] == "dates" or column["role"] == "quasi"
+             and column["kind"] in ("int", "decimal", "date") and "derive" not in column["options"]]
+    if typed and rng.random() < 0.1:
+        for j, row in enumerate(case["rows"]):
+            if rng.random() < 0.1:
+                row[rng.choice(typed)] = token(case, f"invalid.{j}")
+        case["options"].append(["invalid", "missing"])
+
+
+def choose_bytes(rng, case):
+    """Another encoding than UTF-8, with a mark or named."""
+    if case["files"] or rng.random() > 0.1:
+        return
+    coded, named = rng.choice([("latin-1", "latin-1"), ("utf-16", None), ("utf-16", "utf-16"), ("utf-16-le", "utf-16"),
+                               ("utf-16-be", "utf-16"), ("utf-8-sig", None)])
+    if coded == "latin-1" and not fits_latin_1(case):
+        return
+    case["bytes"] = coded
+    case["options"] += [["encoding", named]] if named else []
+    case["source"] = rng.choice(["csv", "csv", "gz"])
+    case["second"] = "csv"
 
 
 def fits_latin_1(case):

@@ -1,4 +1,5 @@
-"""Runs commands of a case: the program in a process of its own, or the library in this one through the Python package.
+"""Runs commands of a case: the program in a process of its own, or the library in this one through the Python package, or in
+another one whose hash tables have another key.
 
 Everything happens in the current folder."""
 import array
@@ -10,11 +11,13 @@ import io
 import json
 import os
 import pathlib
+import pickle
 import shlex
+import signal
 import subprocess
 import sys
 
-RUN_ONLY = {"effort", "seed", "cells", "explain", "certify", "polish", "language", "order"}
+RUN_ONLY = {"effort", "seed", "cells", "explain", "certify", "certificate", "polish", "language", "order"}
 SIDES = ["json", "schema", "report", "codebook"]
 SHORT = {"k": "-k", "delimiter": "-d", "no-header": "-H"}
 kanon = None  # the package's C module, once load() found it
@@ -58,7 +61,8 @@ def read_rows(text, delimiter=","):
 
 
 def names(case):
-    return [column["name"] for column in case["columns"]]
+    """Of the columns that the table has; derived ones stand behind them."""
+    return [column["name"] for column in case["columns"] if "derive" not in column["options"]]
 
 
 def csv_of(case):
@@ -90,7 +94,7 @@ def place(case, source, as_name="data"):
     folder = pathlib.Path(".")
     if source == "arrow":
         return [], [(as_name, arrow_of(case))]
-    text = csv_of(case).encode(dict(case["options"]).get("encoding", "utf-8"))
+    text = csv_of(case).encode(case.get("bytes") or dict(case["options"]).get("encoding", "utf-8"))
     if source == "csv":
         name, data = "data.csv", text
     elif source == "gz":
@@ -245,6 +249,61 @@ class Crash(Exception):
     pass
 
 
+class Elsewhere:
+    """The library in a process that was started, not forked: the key of its hash tables is drawn anew."""
+
+    def __init__(self, package):
+        self.commands = []
+        self.process = subprocess.Popen([sys.executable, __file__, str(package)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def anonymize(self, case, source, sink, threads, sides, patience):
+        told = None
+        try:
+            pickle.dump((os.getcwd(), case, source, sink, threads, sides, patience), self.process.stdin)
+            self.process.stdin.flush()
+            told = pickle.load(self.process.stdout)
+        except (EOFError, OSError, pickle.UnpicklingError):
+            self.process.kill()
+            raise Crash(f"another process ended with {self.process.wait()}") from None
+        if isinstance(told, Exception):
+            raise told
+        commands, outcome = told
+        self.commands += commands
+        return outcome
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def anonymize(engine, case, source, sink, threads, sides):
+    data, tables = place(case, source)
+    return engine.run("anonymize", data + common_options(case, "anonymize") + [("threads", threads)], tables, sides, sink)
+
+
+def serve(package):
+    """What Elsewhere talks to, until its pipe is closed."""
+    load(package)
+    answers, sys.stdout = sys.stdout.buffer, sys.stderr
+    while True:
+        try:
+            folder, case, source, sink, threads, sides, patience = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        signal.alarm(patience)
+        os.chdir(folder)
+        engine = Library()
+        try:
+            outcome = anonymize(engine, case, source, sink, threads, sides)
+            outcome.result = None
+            told = engine.commands, outcome
+        except Exception as error:  # whoever asked makes a finding of it
+            told = error
+        pickle.dump(told, answers)
+        answers.flush()
+        os.chdir("/")
+
+
 def read_text(name):
     with open(name, newline="", encoding="utf-8") as file:
         return file.read()
@@ -256,3 +315,9 @@ def parquet_text():
     table = parquet.read_table("r.parquet")
     columns = [["" if cell is None else str(cell) for cell in column.to_pylist()] for column in table.columns]
     return write_rows(zip(*columns), ",", table.column_names)
+
+
+if __name__ == "__main__":
+    sys.modules["engines"] = sys.modules["__main__"]  # so that what is pickled is called the same there
+    Outcome.__module__ = Crash.__module__ = "engines"
+    serve(pathlib.Path(sys.argv[1]))

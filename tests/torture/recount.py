@@ -15,6 +15,56 @@ def option(case, name, default=None):
     return next((value for key, value in case["options"] if key == name), default)
 
 
+# --- The table as it is meant -----------------------------------------------------------------------------------------
+
+
+def is_valid(kind, text):
+    value = read_cells.moment(text) if kind == "date" else read_cells.number(text)
+    return value is not None and (kind != "int" or value == int(value))
+
+
+def between(unit, start, end):
+    """Whole units from one day to another, rounded down: docs/policy.md."""
+    months = 12 * (end.year - start.year) + end.month - start.month - (end.day < start.day)
+    days = (end - start).days
+    return {"age": months // 12, "years": months // 12, "months": months, "weeks": days // 7, "days": days}[unit]
+
+
+def derived(spec, cells):
+    """The cell of a derived column; `cells`: {column: cell, "" where it is missing}."""
+    unit, start, end = re.fullmatch(r"(\w+)\(([^,]+), ?([^,]+)\)", spec).groups()
+    if "" in (cells.get(start, start), cells.get(end, end)):
+        return ""
+    value = between(unit, *(read_cells.moment(cells.get(name, name))[0] for name in (start, end)))
+    return str(value) if unit != "age" or 0 <= value <= 150 else ""  # an error unless --invalid missing
+
+
+def meant(case):
+    """The rows as kanon has to read them: without blanks under --trim, numbers with a point, invalid cells missing, and the cells
+    of derived columns behind the others."""
+    trim = (lambda text: text.strip(" \t")) if option(case, "trim") else (lambda text: text)
+    comma, lenient = option(case, "decimal") == "comma", option(case, "invalid") == "missing"
+    nulls = {""} | set(option(case, "null", "").split(","))
+    there = [column for column in case["columns"] if "derive" not in column["options"]]
+    more = [column for column in case["columns"] if "derive" in column["options"]]
+    rows = []
+    for row in case["rows"]:
+        cells = [trim(cell) for cell in row]
+        for i, column in enumerate(there):
+            kind = column["kind"]
+            if kind == "dates" and (cells[i] in nulls or not is_valid("date", cells[i])):
+                cells[i] = ""
+            if column["role"] != "quasi" or kind not in ("int", "decimal", "date"):
+                continue
+            if comma and kind == "decimal":
+                cells[i] = cells[i].replace(",", ".")
+            if lenient and cells[i] not in nulls and not is_valid(kind, cells[i]):
+                cells[i] = ""
+        named = {column["name"]: cell for column, cell in zip(there, cells)}
+        rows.append(cells + [derived(column["options"]["derive"], named) for column in more])
+    return rows
+
+
 def unguard(cell):
     return cell[1:] if len(cell) > 1 and cell[0] == "'" and cell[1] in "=+-@\t\r'" else cell
 
@@ -111,7 +161,7 @@ class Recount:
         rows = list(csv.reader(io.StringIO(released_text, newline=""), delimiter=case["delimiter"]))
         self.trim = (lambda text: text.strip(" \t")) if option(case, "trim") else (lambda text: text)
         guard = unguard if option(case, "guard-formulas") else (lambda text: text)
-        self.originals = [[self.trim(cell) for cell in row] for row in case["rows"]]
+        self.originals = meant(case)
         self.columns = {column["name"]: i for i, column in enumerate(case["columns"])}
         expected = [c["name"] for c in case["columns"] if c["role"] in ("quasi", "sensitive", "insensitive")]
         self.header = [guard(cell) for cell in rows[0]] if case["header"] else expected

@@ -18,7 +18,7 @@ def without_column(case, i):
         return None  # the others' names would change
     del smaller["columns"][i]
     for row in smaller["rows"]:
-        del row[i]
+        del row[i:i + 1]  # a derived column has no cells there
     smaller["options"] = [pair for pair in smaller["options"] if f"column={name}," not in pair[1] + ","]
     if not any(column["role"] == "quasi" for column in smaller["columns"]) or any(
             "population" in value for _, value in smaller["options"]):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kanon against the definitions, on random tables, policies, algorithms, sources and sinks.
 
-    torture.py BUILD [--seconds S | --cases N] [--seed S] [--first N] [--keep FOLDER] [--program]
+    torture.py BUILD [--seconds S | --cases N] [--seed S] [--first N] [--keep FOLDER] [--program] [--long]
     torture.py BUILD --only N [--seed S]           one case again, with its commands
     torture.py BUILD --case FILE.json ...          cases that were kept
 
@@ -35,11 +35,27 @@ SCRATCH = "/dev/shm" if os.path.isdir("/dev/shm") else None
 BATCH = 250  # cases per process, so that a crash loses none and a leak shows as growth, not as an end
 
 
-def run_case(case, program):
+class Others:
+    """The library in another process, as long as it lives; started when it is first needed."""
+
+    def __init__(self, package):
+        self.package, self.process = package, None
+
+    def __call__(self):
+        if self.process is None or self.process.process.poll() is not None:
+            self.process = engines.Elsewhere(self.package)
+        return self.process
+
+    def end(self):
+        if self.process is not None:
+            self.process.end()
+
+
+def run_case(case, program, others):
     """(end, problems, commands); in a folder of its own, which is the current one."""
     for name in os.listdir("."):
         os.unlink(name)
-    work = check.Check(case, program)
+    work = check.Check(case, program, others, PATIENCE)
     try:
         end = work.run()
     except engines.Crash as crash:
@@ -51,10 +67,12 @@ def run_case(case, program):
 
 def work(cases, program, out):
     """In a process of its own: what run_case() tells of every case, pickled."""
+    others = Others(pathlib.Path(program).parent / "bindings/python")
     for case in cases:
         signal.alarm(PATIENCE)
-        out.write(pickle.dumps(run_case(case, program)))
+        out.write(pickle.dumps(run_case(case, program, others)))
         out.flush()
+    others.end()
 
 
 def in_child(cases, program):
@@ -139,6 +157,7 @@ def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--program", action="store_true")
+    parser.add_argument("--long", action="store_true", help="tables of 9,999 to 70,000 rows only")
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--first", type=int, default=0)
@@ -188,6 +207,8 @@ def main():
     options = arguments()
     build = pathlib.Path(options.build).resolve()
     prepare(build)
+    short = options.seconds is not None and options.seconds <= 60  # long tables are for make torture
+    draw.LONG_SHARE = 1 if options.long else 0 if short else draw.LONG_SHARE
     program, failures, figures, began = str(build / "kanon"), 0, Figures(), time.monotonic()
     have = engines.load(None if options.program else build / "bindings/python")
     print(f"# seed {options.seed}, with {', '.join(sorted(have))}")
